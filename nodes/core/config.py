@@ -1,0 +1,202 @@
+"""What a node is told about itself, its organisation and its parameters: one file, in Exchange's
+parameter names.
+
+`read_config` takes the parsed JSON of that file and refuses a wrong one, naming the key, the value
+and the rule (SR-13). It reads no file and knows no clock: the shell does both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TypeAlias, cast
+
+from nodes.core.parameters import PARAMETERS, ConfigurationError, Value, contradictions, parse_value
+
+Json: TypeAlias = Mapping[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """A server of the organisation (`role` mailbox) or one outside it (`role` external, serving
+    `domain`).
+    """
+
+    name: str
+    fqdn: str
+    role: str
+    site: str
+    dag: str | None
+    domain: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class TransportConfig:
+    """Organisation-wide parameters (F§3.1). Times in ms."""
+
+    shadow_redundancy_enabled: bool
+    reject_message_on_shadow_failure: bool
+    shadow_message_preference: str
+    max_retries_for_remote_site_shadow: int
+    max_retries_for_local_site_shadow: int
+    shadow_heartbeat_frequency_ms: int
+    shadow_resubmit_time_span_ms: int
+    shadow_message_auto_discard_interval_ms: int
+    safety_net_hold_time_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class ServerConfig:
+    """Parameters of this server and its connectors (F§3.2, F§3.3). Times in ms."""
+
+    message_expiration_timeout_ms: int
+    queue_glitch_retry_count: int
+    queue_glitch_retry_interval_ms: int
+    transient_failure_retry_count: int
+    transient_failure_retry_interval_ms: int
+    outbound_connection_failure_retry_interval_ms: int
+    max_messages_per_connection: int
+    max_outbound_connections_per_peer: int
+    receive_connection_timeout_ms: int
+    receive_inactivity_timeout_ms: int
+    send_inactivity_timeout_ms: int
+    duplicate_detection_window_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class NodeConfig:
+    """Everything the core may know beforehand. `mailboxes` maps address to database, `databases`
+    name to server.
+    """
+
+    me: Server
+    accepted_domain: str
+    servers: tuple[Server, ...]
+    databases: Mapping[str, str]
+    mailboxes: Mapping[str, str]
+    transport: TransportConfig
+    server: ServerConfig
+
+    def server_named(self, name: str) -> Server | None:
+        return next((server for server in self.servers if server.name == name), None)
+
+
+def read_config(document: Json) -> NodeConfig:
+    """NodeConfig of a node configuration file's JSON object; raises ConfigurationError."""
+    values = {section: _section(document, section) for section in PARAMETERS}
+    _refuse_contradictions(document, values)
+    servers = tuple(_server(entry) for entry in _objects(document, "Servers"))
+    name = _text(document, "Name")
+    me = next((server for server in servers if server.name == name), None)
+    if me is None:
+        raise ConfigurationError(
+            f"Name: {name}: not among Servers", f"Servers are {_names(servers)}"
+        )
+    return NodeConfig(
+        me=me,
+        accepted_domain=_text(document, "AcceptedDomain"),
+        servers=servers,
+        databases={_text(e, "Name"): _text(e, "Server") for e in _objects(document, "Databases")},
+        mailboxes={
+            _text(e, "Address").lower(): _text(e, "Database")
+            for e in _objects(document, "Mailboxes")
+        },
+        transport=_transport_config(values["TransportConfig"]),
+        server=_server_config(values),
+    )
+
+
+def _names(servers: tuple[Server, ...]) -> str:
+    return ", ".join(server.name for server in servers)
+
+
+def _section(document: Json, section: str) -> dict[str, Value]:
+    given = document.get(section, {})
+    if not isinstance(given, dict):
+        raise ConfigurationError(f"{section}: {given!r}: must be an object", "")
+    known = PARAMETERS[section]
+    for name in given:
+        if name not in known:
+            raise ConfigurationError(
+                f"{section}.{name}: no such parameter", f"{section} has {', '.join(sorted(known))}"
+            )
+    return {
+        name: parse_value(parameter, given[name]) if name in given else parameter.default
+        for name, parameter in known.items()
+    }
+
+
+def _refuse_contradictions(document: Json, values: dict[str, dict[str, Value]]) -> None:
+    given = {
+        (section, name)
+        for section in PARAMETERS
+        for name in cast("Json", document.get(section, {}))
+    }
+    own = {section: values[section] for section in PARAMETERS if section != "TransportConfig"}
+    found = contradictions(values["TransportConfig"], {_text(document, "Name"): own}, given)
+    if found:
+        raise ConfigurationError(found[0].message, found[0].hint)
+
+
+def _transport_config(values: Mapping[str, Value]) -> TransportConfig:
+    return TransportConfig(
+        shadow_redundancy_enabled=bool(values["ShadowRedundancyEnabled"]),
+        reject_message_on_shadow_failure=bool(values["RejectMessageOnShadowFailure"]),
+        shadow_message_preference=str(values["ShadowMessagePreferenceSetting"]),
+        max_retries_for_remote_site_shadow=int(values["MaxRetriesForRemoteSiteShadow"]),
+        max_retries_for_local_site_shadow=int(values["MaxRetriesForLocalSiteShadow"]),
+        shadow_heartbeat_frequency_ms=int(values["ShadowHeartbeatFrequency"]),
+        shadow_resubmit_time_span_ms=int(values["ShadowResubmitTimeSpan"]),
+        shadow_message_auto_discard_interval_ms=int(values["ShadowMessageAutoDiscardInterval"]),
+        safety_net_hold_time_ms=int(values["SafetyNetHoldTime"]),
+    )
+
+
+def _server_config(values: Mapping[str, Mapping[str, Value]]) -> ServerConfig:
+    service = values["TransportService"]
+    receive, send = values["ReceiveConnector"], values["SendConnector"]
+    return ServerConfig(
+        message_expiration_timeout_ms=int(service["MessageExpirationTimeout"]),
+        queue_glitch_retry_count=int(service["QueueGlitchRetryCount"]),
+        queue_glitch_retry_interval_ms=int(service["QueueGlitchRetryInterval"]),
+        transient_failure_retry_count=int(service["TransientFailureRetryCount"]),
+        transient_failure_retry_interval_ms=int(service["TransientFailureRetryInterval"]),
+        outbound_connection_failure_retry_interval_ms=int(
+            service["OutboundConnectionFailureRetryInterval"]
+        ),
+        max_messages_per_connection=int(service["IntraOrgConnectorSmtpMaxMessagesPerConnection"]),
+        max_outbound_connections_per_peer=int(service["MaxPerDomainOutboundConnections"]),
+        receive_connection_timeout_ms=int(receive["ConnectionTimeout"]),
+        receive_inactivity_timeout_ms=int(receive["ConnectionInactivityTimeout"]),
+        send_inactivity_timeout_ms=int(send["ConnectionInactivityTimeOut"]),
+        duplicate_detection_window_ms=int(values["MailboxDatabase"]["DuplicateDetectionWindow"]),
+    )
+
+
+def _server(entry: Json) -> Server:
+    return Server(
+        name=_text(entry, "Name"),
+        fqdn=_text(entry, "Fqdn"),
+        role=_text(entry, "Role"),
+        site=_text(entry, "Site"),
+        dag=_optional(entry, "DatabaseAvailabilityGroup"),
+        domain=_optional(entry, "Domain"),
+    )
+
+
+def _objects(document: Json, key: str) -> list[Json]:
+    entries = document.get(key)
+    if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
+        raise ConfigurationError(f"{key}: must be a list of objects", "")
+    return entries
+
+
+def _text(document: Json, key: str) -> str:
+    value = document.get(key)
+    if not isinstance(value, str) or not value:
+        raise ConfigurationError(f"{key}: {value!r}: must be a text that is not empty", "")
+    return value
+
+
+def _optional(document: Json, key: str) -> str | None:
+    return None if document.get(key) is None else _text(document, key)

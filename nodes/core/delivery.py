@@ -1,0 +1,344 @@
+"""From an accepted message to its end: every fork delivered or expired, then Primary Safety Net and
+discard notification.
+
+The promises kept here: a message's discard status becomes complete, it moves to the Primary Safety
+Net and its discard notification is written in one transaction (SM-1, SM-5); a shadow is released
+only when every fork is done, side-effect messages too (SM-10); what cannot be delivered in
+MessageExpirationTimeout expires with a DSN (SM-12).
+
+One transaction of a message is under way at a time. What finishes meanwhile waits for it, so the
+last one always knows that it is the last.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from nodes.core.config import NodeConfig
+from nodes.core.delivery_queue import Acknowledged, DeliveryQueue, NotNow, Parcel, Refused, Result
+from nodes.core.discards import Discards
+from nodes.core.dsn import non_delivery_report
+from nodes.core.effects import (
+    Change,
+    DeleteMessage,
+    FinishFork,
+    InsertDiscard,
+    InsertMessage,
+    MoveToPrimarySafetyNet,
+)
+from nodes.core.fork_states import ForkMove, after
+from nodes.core.identity import Identity
+from nodes.core.message import DiscardNotification, Fork, ForkState, PrimaryMessage
+from nodes.core.safety_net import SafetyNet
+from nodes.core.sending import Sessions
+from nodes.core.tracking import primary_row
+from nodes.core.work import Timer, Work
+
+EXPIRED_STATUS = "550 4.4.7 QUEUE.Expired"
+NO_ROUTE_STATUS = "550 5.1.10 RESOLVER.ADR.RecipientNotFound"
+COMMIT_RETRY_MS = 60_000
+
+
+@dataclass(slots=True)
+class Tracked:
+    """A message under way: state of each fork, ends not yet durable, side effects not yet done."""
+
+    message: PrimaryMessage
+    states: dict[str, ForkState]
+    ends: list[FinishFork] = field(default_factory=list)
+    reports: list[tuple[PrimaryMessage, str]] = field(default_factory=list)
+    side_effects: set[int] = field(default_factory=set)
+    committing: bool = False
+    completing: bool = False
+
+
+class Delivery:
+    """All primary messages of this server and the queues that they wait in."""
+
+    def __init__(
+        self,
+        config: NodeConfig,
+        work: Work,
+        sessions: Sessions,
+        identity: Identity,
+        safety_net: SafetyNet,
+        discards: Discards,
+    ) -> None:
+        self._config = config
+        self._work = work
+        self._sessions = sessions
+        self._identity = identity
+        self._safety_net = safety_net
+        self._discards = discards
+        self._messages: dict[int, Tracked] = {}
+        self._queues: dict[str, DeliveryQueue] = {}
+        self._expiry: Timer | None = None
+
+    # -------------------------------------------------------------- what comes in
+
+    def opened(self, messages: tuple[PrimaryMessage, ...]) -> None:
+        """After a restart: every message where its forks stood; one that only lacked its end gets
+        it now.
+        """
+        for message in messages:
+            row = primary_row("LOAD", "BOOTLOADER", message, source_context="delivery")
+            self._work.emit(row)
+            self._track(message)
+        for message in messages:
+            self._link_to_parent(message)
+        for message in messages:
+            self._enqueue(message)
+            self._advance(self._messages[message.internal_id])
+
+    def add(self, message: PrimaryMessage) -> None:
+        """A message that is durable by now."""
+        self._track(message)
+        self._link_to_parent(message)
+        self._enqueue(message)
+        if not message.forks:
+            tracked = self._messages[message.internal_id]
+            self._fail(tracked, message.envelope.recipients, NO_ROUTE_STATUS)
+        self._advance(self._messages[message.internal_id])
+
+    def shadowed(self, internal_id: int, shadow_server: str) -> None:
+        """A message that had no shadow has one now (SM-13), durable by now."""
+        tracked = self._messages.get(internal_id)
+        if tracked is not None:
+            tracked.message = _with_shadow(tracked.message, shadow_server)
+
+    # -------------------------------------------------------------- queues
+
+    def _track(self, message: PrimaryMessage) -> None:
+        states = {fork.next_hop: fork.state for fork in message.forks}
+        self._messages[message.internal_id] = Tracked(message, states)
+        if self._expiry is None:
+            self._set_expiry(message)
+
+    def _link_to_parent(self, message: PrimaryMessage) -> None:
+        parent = message.side_effect_of
+        if parent is not None and parent in self._messages:
+            self._messages[parent].side_effects.add(message.internal_id)
+
+    def _enqueue(self, message: PrimaryMessage) -> None:
+        for fork in message.forks:
+            if fork.state is ForkState.QUEUED:
+                self._queue(fork.next_hop).append(message.internal_id)
+
+    def _queue(self, next_hop: str) -> DeliveryQueue:
+        queue = self._queues.get(next_hop)
+        if queue is None:
+            queue = DeliveryQueue(
+                next_hop, self._config, self._work, self._sessions, self._take, self._report
+            )
+            self._queues[next_hop] = queue
+        return queue
+
+    def _take(self, internal_id: int, next_hop: str) -> Parcel | None:
+        tracked = self._messages.get(internal_id)
+        if tracked is None or tracked.states[next_hop] is not ForkState.QUEUED:
+            return None
+        self._move(tracked, next_hop, ForkMove.HAND_OUT)
+        return Parcel(tracked.message, _fork(tracked.message, next_hop))
+
+    # -------------------------------------------------------------- results
+
+    def _report(self, parcel: Parcel, result: Result) -> None:
+        tracked = self._messages[parcel.message.internal_id]
+        hop = parcel.fork.next_hop
+        if isinstance(result, Acknowledged):
+            self._acknowledged(tracked, parcel.fork, result)
+        elif isinstance(result, Refused):
+            self._move(tracked, hop, ForkMove.REFUSED)
+            self._end(tracked, hop, ForkState.EXPIRED)
+            self._fail(tracked, parcel.fork.recipients, result.reply)
+            self._advance(tracked)
+        else:
+            self._put_back(tracked, parcel.fork, result)
+
+    def _acknowledged(self, tracked: Tracked, fork: Fork, result: Acknowledged) -> None:
+        self._move(tracked, fork.next_hop, ForkMove.ACKNOWLEDGED)
+        self._end(tracked, fork.next_hop, ForkState.DONE)
+        if result.reply:
+            self._log_send(tracked.message, fork, result)
+        else:
+            log_mailbox_delivery(
+                self._work, tracked.message, fork.next_hop, result.delivered, result.duplicates
+            )
+        for recipient, status in result.refused:
+            self._fail(tracked, (recipient,), status)
+        self._advance(tracked)
+
+    def _log_send(self, message: PrimaryMessage, fork: Fork, result: Acknowledged) -> None:
+        kind, _, name = fork.next_hop.partition(":")
+        server = self._config.databases[name] if kind == "database" else name
+        row = primary_row(
+            "SEND",
+            "SMTP",
+            message,
+            recipients=result.delivered,
+            source_context=result.reply,
+            server=server,
+            custom=(("Fork", fork.next_hop),),
+        )
+        self._work.emit(row)
+
+    def _put_back(self, tracked: Tracked, fork: Fork, result: NotNow) -> None:
+        self._move(tracked, fork.next_hop, ForkMove.PUT_BACK)
+        row = primary_row(
+            "DEFER",
+            "QUEUE",
+            tracked.message,
+            recipients=fork.recipients,
+            source_context=result.reason,
+            custom=(("Fork", fork.next_hop),),
+        )
+        self._work.emit(row)
+        self._queue(fork.next_hop).put_back(tracked.message.internal_id)
+
+    # -------------------------------------------------------------- ends
+
+    def _end(self, tracked: Tracked, next_hop: str, state: ForkState) -> None:
+        tracked.ends.append(
+            FinishFork(tracked.message.internal_id, next_hop, state.value, self._work.now_ms)
+        )
+
+    def _fail(self, tracked: Tracked, recipients: tuple[str, ...], status: str) -> None:
+        """These recipients will not get it: say so in the log, and to the sender (SM-12)."""
+        message = tracked.message
+        row = primary_row("FAIL", "QUEUE", message, recipients=recipients, recipient_status=status)
+        self._work.emit(row)
+        report = non_delivery_report(
+            self._config, self._identity, message, recipients, status, self._work.now_ms
+        )
+        if report is not None:
+            tracked.reports.append(report)
+            tracked.side_effects.add(report[0].internal_id)
+
+    def _advance(self, tracked: Tracked) -> None:
+        """Write down what has ended; with the last fork, and no side effect left, the end of the
+        message itself.
+        """
+        if tracked.committing or tracked.completing:
+            return
+        ends, reports = tuple(tracked.ends), tuple(tracked.reports)
+        completes = not tracked.side_effects and all(s in _ENDS for s in tracked.states.values())
+        if not (ends or reports or completes):
+            return
+        changes: list[Change] = [*ends, *(InsertMessage(m, body) for m, body in reports)]
+        notification = self._complete(tracked, changes) if completes else None
+        tracked.committing, tracked.completing = True, completes
+        tracked.ends.clear()
+        tracked.reports.clear()
+
+        def committed() -> None:
+            tracked.committing = False
+            for message, _ in reports:
+                self._reported(tracked.message, message)
+            if completes:
+                self._completed(tracked, notification)
+            self._advance(tracked)
+
+        def failed(_reason: str) -> None:
+            tracked.committing = tracked.completing = False
+            tracked.ends[:0] = ends
+            tracked.reports[:0] = reports
+            retry_ms = self._work.now_ms + COMMIT_RETRY_MS
+            self._work.at(retry_ms, lambda: self._advance(tracked))
+
+        self._work.commit(tuple(changes), committed, failed)
+
+    def _complete(self, tracked: Tracked, changes: list[Change]) -> DiscardNotification | None:
+        """The changes that end a message, appended; and the notification for the holder of its
+        shadow, if any.
+        """
+        message, now_ms = tracked.message, self._work.now_ms
+        if ForkState.DONE in tracked.states.values():
+            expires_ms = self._safety_net.expiry_of_delivered(now_ms)
+            changes.append(MoveToPrimarySafetyNet(message.internal_id, now_ms, expires_ms))
+        else:
+            changes.append(DeleteMessage(message.internal_id))
+        if message.shadow_server is None:
+            return None
+        notification = DiscardNotification(
+            message.shadow_server, self._identity.next_sequence(), message.internal_id, now_ms
+        )
+        changes.append(InsertDiscard(notification))
+        return notification
+
+    def _completed(self, tracked: Tracked, notification: DiscardNotification | None) -> None:
+        message = tracked.message
+        del self._messages[message.internal_id]
+        if notification is not None:
+            self._discards.add(notification)
+        parent = self._messages.get(message.side_effect_of or 0)
+        if parent is not None:
+            parent.side_effects.discard(message.internal_id)
+            self._advance(parent)
+
+    def _reported(self, original: PrimaryMessage, report: PrimaryMessage) -> None:
+        row = primary_row("DSN", "DSN", report, reference=original.header.message_id)
+        self._work.emit(row)
+        self.add(report)
+
+    # -------------------------------------------------------------- expiry
+
+    def _set_expiry(self, oldest: PrimaryMessage) -> None:
+        due_ms = oldest.received_ms + self._config.server.message_expiration_timeout_ms
+        self._expiry = self._work.at(max(due_ms, self._work.now_ms), self._expire)
+
+    def _expire(self) -> None:
+        """End every queued fork that is too old. One that is out being sent is looked at again in a
+        minute.
+        """
+        self._expiry = None
+        limit_ms = self._work.now_ms - self._config.server.message_expiration_timeout_ms
+        for tracked in list(self._messages.values()):
+            if tracked.message.received_ms > limit_ms:
+                self._set_expiry(tracked.message)
+                return
+            self._expire_queued(tracked)
+        if self._messages:
+            self._expiry = self._work.at(self._work.now_ms + COMMIT_RETRY_MS, self._expire)
+
+    def _expire_queued(self, tracked: Tracked) -> None:
+        queued = [hop for hop, state in tracked.states.items() if state is ForkState.QUEUED]
+        for hop in queued:
+            self._move(tracked, hop, ForkMove.EXPIRE)
+            self._end(tracked, hop, ForkState.EXPIRED)
+            self._fail(tracked, _fork(tracked.message, hop).recipients, EXPIRED_STATUS)
+        if queued:
+            self._advance(tracked)
+
+    def _move(self, tracked: Tracked, next_hop: str, move: ForkMove) -> None:
+        tracked.states[next_hop] = after(tracked.states[next_hop], move)
+
+
+_ENDS = frozenset({ForkState.DONE, ForkState.EXPIRED})
+
+
+def log_mailbox_delivery(
+    work: Work,
+    message: PrimaryMessage,
+    next_hop: str,
+    delivered: tuple[str, ...],
+    duplicates: tuple[str, ...],
+) -> None:
+    """DELIVER and DUPLICATEDELIVER rows of one delivery into a mailbox database on this server
+    (DD-1).
+    """
+    context = f"MDB:{next_hop.partition(':')[2]}"
+    for event, recipients in (("DELIVER", delivered), ("DUPLICATEDELIVER", duplicates)):
+        if recipients:
+            work.emit(
+                primary_row(
+                    event, "STOREDRIVER", message, recipients=recipients, source_context=context
+                )
+            )
+
+
+def _fork(message: PrimaryMessage, next_hop: str) -> Fork:
+    return next(fork for fork in message.forks if fork.next_hop == next_hop)
+
+
+def _with_shadow(message: PrimaryMessage, shadow_server: str) -> PrimaryMessage:
+    return replace(message, shadow_server=shadow_server)

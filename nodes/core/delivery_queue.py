@@ -1,0 +1,181 @@
+"""One delivery queue: the messages with the same next hop, in order, a few at a time (F§5.3).
+
+Ready, or waiting to retry after a failure (RT-5). Knows how to hand a fork out: into a mailbox
+database here, or over a session. What becomes of the message then is not its business.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from nodes.core.config import NodeConfig
+from nodes.core.effects import DeliverTo
+from nodes.core.inputs import TransmissionAnswered
+from nodes.core.message import Fork, PrimaryMessage
+from nodes.core.retry import retry_interval_ms
+from nodes.core.routing import database_of, peer_of
+from nodes.core.sending import Lease, Sessions
+from nodes.core.work import LocalDelivery, Timer, Work
+
+AT_ONCE = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Parcel:
+    """One fork to be handed out."""
+
+    message: PrimaryMessage
+    fork: Fork
+
+
+@dataclass(frozen=True, slots=True)
+class Acknowledged:
+    """The next hop has it. `refused`: recipients it refused for good, with status text."""
+
+    reply: str
+    delivered: tuple[str, ...]
+    duplicates: tuple[str, ...] = ()
+    refused: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """The next hop will never take it (5xx)."""
+
+    reply: str
+
+
+@dataclass(frozen=True, slots=True)
+class NotNow:
+    """It may take it later: 4xx, no session, a session lost in the middle (in doubt, so again)."""
+
+    reason: str
+
+
+Result: TypeAlias = Acknowledged | Refused | NotNow
+Report: TypeAlias = Callable[[Parcel, Result], None]
+Take: TypeAlias = Callable[[int, str], Parcel | None]
+
+
+class DeliveryQueue:
+    """`take(internal id, next hop)` gives the parcel or None where it is not wanted any more;
+    `report` gets each result.
+    """
+
+    def __init__(
+        self,
+        next_hop: str,
+        config: NodeConfig,
+        work: Work,
+        sessions: Sessions,
+        take: Take,
+        report: Report,
+    ) -> None:
+        self.next_hop = next_hop
+        self.waiting: deque[int] = deque()
+        self._config = config
+        self._work = work
+        self._sessions = sessions
+        self._take = take
+        self._report = report
+        self._active = 0
+        self._failures = 0
+        self._retry: Timer | None = None
+
+    def append(self, internal_id: int) -> None:
+        self.waiting.append(internal_id)
+        self._pump()
+
+    def put_back(self, internal_id: int) -> None:
+        self.waiting.appendleft(internal_id)
+
+    def _pump(self) -> None:
+        while self._retry is None and self.waiting and self._active < AT_ONCE:
+            parcel = self._take(self.waiting.popleft(), self.next_hop)
+            if parcel is not None:
+                self._active += 1
+                self._hand_out(parcel)
+
+    def _hand_out(self, parcel: Parcel) -> None:
+        database = database_of(self.next_hop)
+        peer = peer_of(self._config, self.next_hop)
+        if database is not None and peer == self._config.me.name:
+            self._into_mailboxes(parcel, database)
+        else:
+            self._sessions.request(
+                peer,
+                "delivery",
+                lambda lease: self._over(parcel, lease),
+                lambda reason: self._finish(parcel, NotNow(reason)),
+            )
+
+    def _into_mailboxes(self, parcel: Parcel, database: str) -> None:
+        message = parcel.message
+        delivery = LocalDelivery(
+            database,
+            message.header,
+            message.envelope.sender,
+            parcel.fork.recipients,
+            message.size_bytes,
+            f"db:{message.internal_id}",
+        )
+        self._work.deliver(
+            delivery,
+            self._config.server.duplicate_detection_window_ms,
+            lambda delivered, duplicates: self._finish(
+                parcel, Acknowledged("", delivered, duplicates)
+            ),
+            lambda reason: self._finish(parcel, NotNow(reason)),
+        )
+
+    def _over(self, parcel: Parcel, lease: Lease) -> None:
+        message, database = parcel.message, database_of(self.next_hop)
+        prologue = None if database is None else DeliverTo(database, message.network_message_id)
+        envelope = type(message.envelope)(message.envelope.sender, parcel.fork.recipients)
+
+        def answered(answer: TransmissionAnswered) -> None:
+            lease.release()
+            self._finish(parcel, _result(parcel, answer))
+
+        lease.transmit(
+            prologue,
+            envelope,
+            f"db:{message.internal_id}",
+            answered,
+            lambda reason: self._finish(parcel, NotNow(reason)),
+        )
+
+    def _finish(self, parcel: Parcel, result: Result) -> None:
+        self._active -= 1
+        if isinstance(result, NotNow):
+            self._fail()
+        else:
+            self._failures = 0
+        self._report(parcel, result)
+        self._pump()
+
+    def _fail(self) -> None:
+        """The first failure of several under way sets the retry; the others add nothing."""
+        if self._retry is None:
+            self._failures += 1
+            wait_ms = retry_interval_ms(self._config.server, self._failures)
+            self._retry = self._work.at(self._work.now_ms + wait_ms, self._try_again)
+
+    def _try_again(self) -> None:
+        self._retry = None
+        self._pump()
+
+
+def _result(parcel: Parcel, answer: TransmissionAnswered) -> Result:
+    reply = f"{answer.code} {answer.text}"
+    if 400 <= answer.code < 500 or any(code < 500 for _, code, _ in answer.refused):
+        return NotNow(reply)
+    if answer.code >= 500:
+        return Refused(reply)
+    refused = tuple((address, f"{code} {text}") for address, code, text in answer.refused)
+    gone = {address for address, _ in refused}
+    delivered = tuple(r for r in parcel.fork.recipients if r not in gone)
+    return Acknowledged(reply, delivered, refused=refused)

@@ -1,0 +1,344 @@
+"""Everything that a node can ask of its host. Imperatives, in the order in which they are to be
+carried out.
+
+The host carries effects out in order but does not wait between them: `Commit`, `OpenSession`,
+`Transmit`, `AskDiscard`, `DeliverToMailboxes` and `ExpireSafetyNet` are answered by an input later.
+Log effects that follow an input are written before any reply that follows them (TL-2: HAREDIRECT
+before the 250).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from nodes.core.message import (
+    BodyHandle,
+    Contact,
+    DiscardNotification,
+    Envelope,
+    Header,
+    PrimaryMessage,
+    ShadowKey,
+    ShadowMessage,
+)
+from nodes.core.replies import Reply
+
+# ------------------------------------------------------------------ changes of the queue database
+
+
+@dataclass(frozen=True, slots=True)
+class InsertMessage:
+    """A new primary message with its forks. `body` is stored with it (`in:` or `made:`), or stays
+    where it is (`db:`).
+    """
+
+    message: PrimaryMessage
+    body: BodyHandle
+
+
+@dataclass(frozen=True, slots=True)
+class FinishFork:
+    """Fork `next_hop` of a message leaves its queue: expects it unfinished, sets it `done` or
+    `expired` at `at_ms`.
+    """
+
+    internal_id: int
+    next_hop: str
+    state: str
+    at_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class MoveToPrimarySafetyNet:
+    """All forks are done: the message leaves the delivery queues for the Primary Safety Net (SM-1,
+    SN-1).
+    """
+
+    internal_id: int
+    delivered_ms: int
+    expires_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class DeleteMessage:
+    """A primary message ends without Safety Net (it expired on every fork)."""
+
+    internal_id: int
+
+
+@dataclass(frozen=True, slots=True)
+class SetShadowServer:
+    """A message that had no shadow has one now (SM-13)."""
+
+    internal_id: int
+    shadow_server: str
+
+
+@dataclass(frozen=True, slots=True)
+class InsertDiscard:
+    notification: DiscardNotification
+
+
+@dataclass(frozen=True, slots=True)
+class ForgetDiscards:
+    """Confirmed by the shadow server: all its notifications up to and with this sequence
+    (SM-16).
+    """
+
+    shadow_server: str
+    up_to_sequence: int
+
+
+@dataclass(frozen=True, slots=True)
+class DropOldDiscards:
+    """Notifications nobody asked for: all with `delivered_ms` before `before_ms` (SM-11)."""
+
+    before_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class InsertShadow:
+    """A new shadow message; it also gets its latest end now, `expires_ms` (SN-2,
+    unacknowledged).
+    """
+
+    shadow: ShadowMessage
+    body: BodyHandle
+    expires_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class MoveToShadowSafetyNet:
+    """The discard notification has come: from the shadow queue to the Shadow Safety Net (SM-4,
+    SN-2).
+    """
+
+    key: ShadowKey
+    delivered_ms: int
+    expires_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class PromoteShadow:
+    """The shadow message becomes the primary message `message`, in one step; its body goes with it
+    (SM-13).
+    """
+
+    key: ShadowKey
+    message: PrimaryMessage
+
+
+@dataclass(frozen=True, slots=True)
+class SetContact:
+    """Insert or replace the contact row of `contact.primary`."""
+
+    contact: Contact
+
+
+Change: TypeAlias = (
+    InsertMessage
+    | FinishFork
+    | MoveToPrimarySafetyNet
+    | DeleteMessage
+    | SetShadowServer
+    | InsertDiscard
+    | ForgetDiscards
+    | DropOldDiscards
+    | InsertShadow
+    | MoveToShadowSafetyNet
+    | PromoteShadow
+    | SetContact
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """One atomic, durable transaction. Answered by `Committed(commit)` or `CommitFailed(commit,
+    …)`, in commit order.
+    """
+
+    commit: int
+    changes: tuple[Change, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ExpireSafetyNet:
+    """Remove from both Safety Nets, and from the shadow queue (SN-2), what expires at or before
+    `now_ms`.
+
+    Answered by `SafetyNetExpired`.
+    """
+
+    now_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class DeliverToMailboxes:
+    """Store a message once in each recipient's mailbox of `database`, one transaction, duplicates
+    turfed (DD-1).
+
+    The key is (mailbox, `header.message_id`, `header.submitted_ms`); rows older than `window_ms`
+    before `now_ms` count as gone (DD-2). Answered by `MailboxesDelivered` or
+    `MailboxDeliveryFailed`.
+    """
+
+    delivery: int
+    database: str
+    header: Header
+    sender: str
+    recipients: tuple[str, ...]
+    size_bytes: int
+    body: BodyHandle
+    now_ms: int
+    window_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class DropBody:
+    """Forget an `in:` body that was not committed."""
+
+    body: BodyHandle
+
+
+# ------------------------------------------------------------------ sessions
+
+
+@dataclass(frozen=True, slots=True)
+class SendReply:
+    """Answer the command that the inbound session waits with."""
+
+    session: str
+    reply: Reply
+
+
+@dataclass(frozen=True, slots=True)
+class CloseSession:
+    """Close an inbound session now; `reply`, if any, is sent first (a 421)."""
+
+    session: str
+    reply: Reply | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class OpenSession:
+    """Open an outbound session to the server named `peer`. `purpose` is for the connectivity log.
+
+    `purpose`: `shadowredundancy` (a shadow message), `delivery`, `heartbeat`.
+    """
+
+    session: str
+    peer: str
+    purpose: str
+
+
+@dataclass(frozen=True, slots=True)
+class ShadowRequest:
+    """Prologue of a shadow message: XSHADOWREQUEST."""
+
+    primary: str
+    database_id: str
+    internal_id: int
+    network_message_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class DeliverTo:
+    """Prologue of a delivery into a mailbox database: XDELIVER."""
+
+    database: str
+    network_message_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Transmit:
+    """Send one message on an open session: prologue if any, MAIL, RCPT for each, DATA. RSET first
+    after a refusal.
+    """
+
+    session: str
+    prologue: ShadowRequest | DeliverTo | None
+    envelope: Envelope
+    body: BodyHandle
+
+
+@dataclass(frozen=True, slots=True)
+class AskDiscard:
+    """XQDISCARD on an open session. `known_database_id` is empty where none is known."""
+
+    session: str
+    known_database_id: str
+    confirmed_sequence: int
+
+
+@dataclass(frozen=True, slots=True)
+class HangUp:
+    """End an outbound session: QUIT where it is idle, else just close. `SessionLost` need not
+    follow.
+    """
+
+    session: str
+
+
+# ------------------------------------------------------------------ logs
+
+
+@dataclass(frozen=True, slots=True)
+class LogTracking:
+    """One row of the message tracking log (TL-1, F§1). Field names are Exchange's; `custom` becomes
+    custom-data.
+
+    The shell fills date-time, server addresses, message-info, directionality, log-id,
+    schema-version and the `S:Mono` stamp. `server` is the other server's name where the event has
+    one, else the node's own.
+    """
+
+    event: str
+    source: str
+    internal_id: int
+    network_message_id: str
+    header: Header
+    envelope: Envelope
+    size_bytes: int
+    recipients: tuple[str, ...]
+    source_context: str = ""
+    server: str = ""
+    client_address: str = ""
+    recipient_status: str = ""
+    reference: str = ""
+    custom: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class LogConnectivity:
+    """One row of the connectivity log (F§2.4). `direction` is `+`, `-` or `>`."""
+
+    session: str
+    destination: str
+    direction: str
+    description: str
+
+
+@dataclass(frozen=True, slots=True)
+class LogLifecycle:
+    """One line of the lifecycle log (TL-4). The shell adds at_ms, date and mono_ns."""
+
+    event: str
+    fields: tuple[tuple[str, str | int], ...] = ()
+
+
+Effect: TypeAlias = (
+    Commit
+    | ExpireSafetyNet
+    | DeliverToMailboxes
+    | DropBody
+    | SendReply
+    | CloseSession
+    | OpenSession
+    | Transmit
+    | AskDiscard
+    | HangUp
+    | LogTracking
+    | LogConnectivity
+    | LogLifecycle
+)

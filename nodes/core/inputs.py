@@ -1,0 +1,313 @@
+"""Everything that can happen to a node. Past facts, plain values, written down as they come: they
+are the replay.
+
+Three families: what the disk says, what inbound sessions (this server was called) say, what
+outbound sessions (this server calls) say. `session` is a string that the caller chose for inbound
+sessions and that the core chose for outbound ones (`out-<n>`). At any time one command of an
+inbound session awaits its `SendReply`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from nodes.core.message import (
+    BodyHandle,
+    Contact,
+    DiscardNotification,
+    Envelope,
+    Header,
+    PrimaryMessage,
+    ShadowMessage,
+)
+
+# ------------------------------------------------------------------ the disk
+
+
+@dataclass(frozen=True, slots=True)
+class DatabaseOpened:
+    """First input of a node's life: its queue database, without bodies and without Safety Nets.
+
+    `created` says that the file is new. `last_internal_id` and `last_discard_sequence` are the
+    highest ever used in this database. `next_safety_net_expiry_ms` is the earliest expiry of either
+    Safety Net, None if both are empty.
+    """
+
+    database_id: str
+    created: bool
+    messages: tuple[PrimaryMessage, ...]
+    shadows: tuple[ShadowMessage, ...]
+    discards: tuple[DiscardNotification, ...]
+    contacts: tuple[Contact, ...]
+    last_internal_id: int
+    last_discard_sequence: int
+    next_safety_net_expiry_ms: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class DatabaseSetAside:
+    """A damaged file was renamed to `renamed_to` before a new one was created; comes before
+    `DatabaseOpened`.
+    """
+
+    path: str
+    renamed_to: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Committed:
+    """The changes of `Commit(commit, …)` are durable, all of them."""
+
+    commit: int
+
+
+@dataclass(frozen=True, slots=True)
+class CommitFailed:
+    """None of the changes of `Commit(commit, …)` happened."""
+
+    commit: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class MailboxesDelivered:
+    """Durable in the mailbox database; `duplicates` were turfed (DD-1). Together they are the
+    recipients asked for.
+    """
+
+    delivery: int
+    delivered: tuple[str, ...]
+    duplicates: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class MailboxDeliveryFailed:
+    delivery: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class ExpiredCopy:
+    """A copy whose stay in a Safety Net ended. `which` is the queue that it left:
+    `primary-safety-net`, `shadow-safety-net`, or `shadow` (never acknowledged, SN-2)."""
+
+    which: str
+    internal_id: int
+    message_id: str
+    network_message_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class SafetyNetExpired:
+    """Answer to `ExpireSafetyNet`: what went, and when the next copy is due (None: both are
+    empty).
+    """
+
+    removed: tuple[ExpiredCopy, ...]
+    next_expiry_ms: int | None
+
+
+# ------------------------------------------------------------------ inbound sessions
+
+
+@dataclass(frozen=True, slots=True)
+class SessionAccepted:
+    session: str
+    client_address: str
+
+
+@dataclass(frozen=True, slots=True)
+class PeerAuthenticated:
+    """TLS named the client: a server of this organisation (TL-6)."""
+
+    session: str
+    peer: str
+
+
+@dataclass(frozen=True, slots=True)
+class ShadowRequested:
+    """XSHADOWREQUEST: the next message is a shadow message. Answered by `SendReply`."""
+
+    session: str
+    primary: str
+    database_id: str
+    internal_id: int
+    network_message_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class DeliveryRequested:
+    """XDELIVER: the next message goes straight into the active copy of `database`. Answered by
+    `SendReply`.
+    """
+
+    session: str
+    database: str
+    network_message_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class RecipientOffered:
+    """RCPT TO. Answered by `SendReply`."""
+
+    session: str
+    address: str
+
+
+@dataclass(frozen=True, slots=True)
+class TransactionReset:
+    """RSET or EHLO: what XSHADOWREQUEST or XDELIVER announced is void. Not answered by the core.
+
+    A MAIL that follows the announcement is no reset.
+    """
+
+    session: str
+
+
+@dataclass(frozen=True, slots=True)
+class MessageOffered:
+    """The final dot has come. Answered by `SendReply`, unless `ConnectionLost` comes first.
+    `size_bytes` of the body.
+    """
+
+    session: str
+    envelope: Envelope
+    header: Header
+    size_bytes: int
+    body: BodyHandle
+
+
+@dataclass(frozen=True, slots=True)
+class DiscardAsked:
+    """XQDISCARD. `known_database_id` is empty where the asking server knows none. Answered by
+    `SendReply`.
+    """
+
+    session: str
+    asking_server: str
+    known_database_id: str
+    confirmed_sequence: int
+
+
+@dataclass(frozen=True, slots=True)
+class SessionActive:
+    """The client sent bytes. Reported at most once in a twentieth of ConnectionInactivityTimeout
+    (SR-6).
+    """
+
+    session: str
+
+
+@dataclass(frozen=True, slots=True)
+class ConnectionLost:
+    """An inbound session is over, by QUIT, reset, EOF or after `CloseSession`. Nothing more comes
+    of it.
+    """
+
+    session: str
+
+
+# ------------------------------------------------------------------ outbound sessions
+
+
+@dataclass(frozen=True, slots=True)
+class SessionOpened:
+    """`OpenSession` succeeded: banner, EHLO and, towards servers of the organisation, mutual TLS
+    are done.
+    """
+
+    session: str
+    offers_shadow: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SessionFailed:
+    """`OpenSession` did not succeed; the session does not exist."""
+
+    session: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class TransmissionAnswered:
+    """Final answer to `Transmit`. Any code; `refused` names single recipients with code and
+    text.
+    """
+
+    session: str
+    code: int
+    text: str
+    refused: tuple[tuple[str, int, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class DiscardAnswered:
+    """Final reply to this server's XQDISCARD: (sequence, primary's internal id, delivered epoch ms)
+    in order.
+    """
+
+    session: str
+    database_id: str
+    notifications: tuple[tuple[int, int, int], ...]
+    more: bool
+
+
+@dataclass(frozen=True, slots=True)
+class DiscardRefused:
+    session: str
+    code: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class SessionLost:
+    """An open outbound session broke, whatever it was doing. Also the end of one that was hung
+    up.
+    """
+
+    session: str
+    reason: str
+
+
+# ------------------------------------------------------------------ the host
+
+
+@dataclass(frozen=True, slots=True)
+class DeadlineReached:
+    """`next_deadline_ms()` has come."""
+
+
+@dataclass(frozen=True, slots=True)
+class StopRequested:
+    """The host will stop this node; take no new work, finish nothing by force."""
+
+
+Input: TypeAlias = (
+    DatabaseOpened
+    | DatabaseSetAside
+    | Committed
+    | CommitFailed
+    | MailboxesDelivered
+    | MailboxDeliveryFailed
+    | SafetyNetExpired
+    | SessionAccepted
+    | PeerAuthenticated
+    | ShadowRequested
+    | DeliveryRequested
+    | RecipientOffered
+    | TransactionReset
+    | MessageOffered
+    | DiscardAsked
+    | SessionActive
+    | ConnectionLost
+    | SessionOpened
+    | SessionFailed
+    | TransmissionAnswered
+    | DiscardAnswered
+    | DiscardRefused
+    | SessionLost
+    | DeadlineReached
+    | StopRequested
+)

@@ -1,0 +1,124 @@
+"""What a node keeps of a message: primary messages with a row per fork, shadow messages, discard
+notifications.
+
+Plain values, metadata only. Bodies are handles (`BodyHandle`): `in:<n>` names bytes that the shell
+still holds in memory for a session, `db:<internal id>` a body in the queue database, `made:<text>`
+a body the core wrote itself (a DSN). Times are lab time in Unix epoch milliseconds.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import TypeAlias
+
+BodyHandle: TypeAlias = str
+
+
+class ForkState(Enum):
+    """Where one fork of a primary message is. Legal moves stand in `delivery.TRANSITIONS`."""
+
+    QUEUED = "queued"
+    SENDING = "sending"
+    DONE = "done"
+    EXPIRED = "expired"
+
+
+@dataclass(frozen=True, slots=True)
+class Envelope:
+    """SMTP envelope; `sender` is empty for the null reverse-path (RFC 5321 section 4.5.5)."""
+
+    sender: str
+    recipients: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """The header fields that decisions need.
+
+    `submitted_ms` is the client submit time (`Date:`), epoch ms, or None where the field is missing
+    or malformed.
+    """
+
+    message_id: str
+    submitted_ms: int | None
+    subject: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Fork:
+    """One next hop of a message (RT-4). `next_hop` is `database:<name>` or `external:<server>`."""
+
+    next_hop: str
+    recipients: tuple[str, ...]
+    state: ForkState = ForkState.QUEUED
+    done_ms: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PrimaryMessage:
+    """A message that this server answers for. `internal_id` is unique in this queue database
+    (TL-3).
+
+    `shadow_server` holds the shadow copy, None where there is none. `side_effect_of` names the
+    message whose side effect this one is (a DSN), so that the shadow of that one is kept until this
+    one is done (SM-10).
+    """
+
+    internal_id: int
+    network_message_id: str
+    header: Header
+    envelope: Envelope
+    size_bytes: int
+    received_ms: int
+    shadow_server: str | None
+    forks: tuple[Fork, ...]
+    side_effect_of: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ShadowKey:
+    """Names a shadow message: the primary server's own id of it, under the queue database it was
+    made in (SM-7).
+    """
+
+    primary: str
+    primary_database_id: str
+    primary_internal_id: int
+
+
+@dataclass(frozen=True, slots=True)
+class ShadowMessage:
+    """The second copy, as first received, held for `key.primary` (SR-11)."""
+
+    key: ShadowKey
+    internal_id: int
+    network_message_id: str
+    header: Header
+    envelope: Envelope
+    size_bytes: int
+    received_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class DiscardNotification:
+    """Says to one shadow server that a primary message is done; `sequence` grows per queue database
+    (SM-3, SM-16).
+    """
+
+    shadow_server: str
+    sequence: int
+    internal_id: int
+    delivered_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class Contact:
+    """Last final reply of `primary` to this server's own XQDISCARD (SM-6), and what was taken in up
+    to then (SM-16).
+    """
+
+    primary: str
+    database_id: str
+    last_contact_ms: int
+    confirmed_sequence: int

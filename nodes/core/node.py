@@ -1,0 +1,122 @@
+"""The one door of a node (design decision 1): something happened, at this lab time; these are the
+effects, in order.
+
+    node = Node(config)
+    effects = node.handle(DatabaseOpened(…), now_ms)
+    wake_at = node.next_deadline_ms()
+
+No clock, socket, disk, thread, chance or environment below this line. The list of (time, input) is
+the replay.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from nodes.core import inputs
+from nodes.core.config import NodeConfig
+from nodes.core.delivery import Delivery
+from nodes.core.discards import Discards
+from nodes.core.effects import Effect, LogLifecycle
+from nodes.core.identity import Identity
+from nodes.core.receiving import Receiving
+from nodes.core.safety_net import SafetyNet
+from nodes.core.sending import Sessions
+from nodes.core.shadow import ShadowRedundancy
+from nodes.core.work import Work
+
+
+class Node:
+    """A transport node of role `mailbox`. Give it `DatabaseOpened` before anything from a
+    session.
+    """
+
+    def __init__(self, config: NodeConfig) -> None:
+        self._work = Work()
+        self._identity = Identity()
+        self._sessions = Sessions(config, self._work)
+        self._safety_net = SafetyNet(config, self._work)
+        self._discards = Discards(config, self._work, self._identity)
+        self._delivery = Delivery(
+            config, self._work, self._sessions, self._identity, self._safety_net, self._discards
+        )
+        self._receiving = Receiving(
+            config, self._work, self._identity, self._sessions, self._delivery, self._discards
+        )
+        self._shadow = ShadowRedundancy(
+            config,
+            self._work,
+            self._sessions,
+            self._identity,
+            self._safety_net,
+            self._receiving.promoted,
+        )
+        self._receiving.shadow = self._shadow
+        self._handlers = self._dispatch_table()
+
+    def handle(self, happened: inputs.Input, now_ms: int) -> tuple[Effect, ...]:
+        """Effects of one input at lab time `now_ms` (epoch ms), which never goes back."""
+        assert now_ms >= self._work.now_ms, "lab time went back"
+        self._work.now_ms = now_ms
+        self._handlers[type(happened)](happened)
+        return self._work.take_effects()
+
+    def next_deadline_ms(self) -> int | None:
+        """When `DeadlineReached` is wanted, lab time in epoch ms; None: nothing waits for time."""
+        return self._work.next_deadline_ms()
+
+    def _dispatch_table(self) -> dict[type, Callable[[Any], None]]:
+        work, sessions, receiving = self._work, self._sessions, self._receiving
+        return {
+            inputs.DatabaseOpened: self._database_opened,
+            inputs.DatabaseSetAside: self._database_set_aside,
+            inputs.Committed: lambda h: work.committed(h.commit),
+            inputs.CommitFailed: lambda h: work.commit_failed(h.commit, h.reason),
+            inputs.MailboxesDelivered: lambda h: work.delivered(
+                h.delivery, h.delivered, h.duplicates
+            ),
+            inputs.MailboxDeliveryFailed: lambda h: work.delivery_failed(h.delivery, h.reason),
+            inputs.SafetyNetExpired: self._safety_net.expired,
+            inputs.SessionAccepted: receiving.accepted,
+            inputs.PeerAuthenticated: receiving.authenticated,
+            inputs.ShadowRequested: receiving.shadow_requested,
+            inputs.DeliveryRequested: receiving.delivery_requested,
+            inputs.RecipientOffered: receiving.recipient_offered,
+            inputs.TransactionReset: lambda h: receiving.reset(h.session),
+            inputs.MessageOffered: receiving.message_offered,
+            inputs.DiscardAsked: receiving.discard_asked,
+            inputs.SessionActive: lambda h: receiving.active(h.session),
+            inputs.ConnectionLost: lambda h: receiving.lost(h.session),
+            inputs.SessionOpened: sessions.opened,
+            inputs.SessionFailed: lambda h: sessions.failed(h.session, h.reason),
+            inputs.TransmissionAnswered: sessions.transmission_answered,
+            inputs.DiscardAnswered: sessions.discards_answered,
+            inputs.DiscardRefused: lambda h: sessions.discards_refused(h.session, h.code, h.text),
+            inputs.SessionLost: lambda h: sessions.failed(h.session, h.reason),
+            inputs.DeadlineReached: lambda h: work.run_due(),
+            inputs.StopRequested: self._stop_requested,
+        }
+
+    def _database_opened(self, happened: inputs.DatabaseOpened) -> None:
+        self._identity.opened(
+            happened.database_id, happened.last_internal_id, happened.last_discard_sequence
+        )
+        event = "database-created" if happened.created else "database-opened"
+        self._work.emit(LogLifecycle(event, (("database_id", happened.database_id),)))
+        self._safety_net.opened(happened.next_safety_net_expiry_ms)
+        self._discards.opened(happened.discards)
+        self._shadow.opened(happened)
+        self._delivery.opened(happened.messages)
+
+    def _database_set_aside(self, happened: inputs.DatabaseSetAside) -> None:
+        fields = (
+            ("path", happened.path),
+            ("renamed_to", happened.renamed_to),
+            ("reason", happened.reason),
+        )
+        self._work.emit(LogLifecycle("database-set-aside", fields))
+
+    def _stop_requested(self, _happened: inputs.StopRequested) -> None:
+        self._receiving.stop()
+        self._sessions.hang_up_idle()

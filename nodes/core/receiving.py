@@ -1,0 +1,388 @@
+"""Inbound sessions: who may say what, and what a 250 stands for.
+
+A message from outside is first made redundant, then categorised, then made durable here, then
+acknowledged (SR-1, TL-7); HAREDIRECT is logged before RECEIVE (TL-2). A shadow message and a
+delivery into a mailbox database each have their own pair of "durable" and "250" (design decision
+3). Only a server of the organisation may use their verbs (TL-6).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from nodes.core.boundary import shadow_attempts
+from nodes.core.categorizer import forks_of
+from nodes.core.config import NodeConfig
+from nodes.core.delivery import Delivery, log_mailbox_delivery
+from nodes.core.discards import Discards
+from nodes.core.effects import (
+    CloseSession,
+    DeliverTo,
+    DropBody,
+    InsertMessage,
+    SetShadowServer,
+    ShadowRequest,
+)
+from nodes.core.identity import Identity
+from nodes.core.inbound_session import InboundSession
+from nodes.core.inbound_states import InboundMove
+from nodes.core.inputs import (
+    DeliveryRequested,
+    DiscardAsked,
+    MessageOffered,
+    PeerAuthenticated,
+    RecipientOffered,
+    SessionAccepted,
+    ShadowRequested,
+)
+from nodes.core.message import BodyHandle, Header, PrimaryMessage, ShadowKey, ShadowMessage
+from nodes.core.replies import (
+    R250_DELIVERY_NEXT,
+    R250_RECIPIENT_OK,
+    R250_SHADOW_NEXT,
+    R421_STOPPING,
+    R432_NOT_ACTIVE_HERE,
+    R451_NOT_COMMITTED,
+    R451_NOT_REDUNDANT,
+    R502_SHADOW_DISABLED,
+    R503_BAD_SEQUENCE,
+    R550_NO_SUCH_RECIPIENT,
+    R550_NOT_ALLOWED,
+    Reply,
+    r250_queued_for_delivery,
+    r250_queued_for_redundancy,
+)
+from nodes.core.routing import next_hop
+from nodes.core.sending import Sessions
+from nodes.core.shadow import ShadowRedundancy
+from nodes.core.shadow_making import Made, NotMade, Outcome, ShadowMaking
+from nodes.core.tracking import primary_row
+from nodes.core.work import LocalDelivery, Work
+
+
+class Receiving:
+    """Everything that clients say to this server."""
+
+    def __init__(
+        self,
+        config: NodeConfig,
+        work: Work,
+        identity: Identity,
+        sessions: Sessions,
+        delivery: Delivery,
+        discards: Discards,
+    ) -> None:
+        self.shadow: ShadowRedundancy
+        self._config = config
+        self._work = work
+        self._identity = identity
+        self._outbound = sessions
+        self._delivery = delivery
+        self._discards = discards
+        self._sessions: dict[str, InboundSession] = {}
+        self._is_stopping = False
+
+    # -------------------------------------------------------------- sessions
+
+    def accepted(self, happened: SessionAccepted) -> None:
+        if self._is_stopping:
+            self._work.emit(CloseSession(happened.session, R421_STOPPING))
+            return
+        session = InboundSession(
+            happened.session, happened.client_address, self._config.server, self._work
+        )
+        self._sessions[session.name] = session
+
+    def authenticated(self, happened: PeerAuthenticated) -> None:
+        server = self._config.server_named(happened.peer)
+        session = self._sessions.get(happened.session)
+        if session is not None and server is not None and server.role == "mailbox":
+            session.peer = server.name
+
+    def active(self, name: str) -> None:
+        session = self._sessions.get(name)
+        if session is not None:
+            session.active()
+
+    def lost(self, name: str) -> None:
+        session = self._sessions.pop(name, None)
+        if session is not None:
+            session.lost()
+
+    def reset(self, name: str) -> None:
+        session = self._sessions.get(name)
+        if session is not None:
+            session.active()
+            session.may(InboundMove.RESET)
+
+    def stop(self) -> None:
+        self._is_stopping = True
+
+    # -------------------------------------------------------------- verbs
+
+    def shadow_requested(self, asked: ShadowRequested) -> None:
+        session = self._sessions.get(asked.session)
+        if session is None:
+            return
+        if session.peer is None or session.peer != asked.primary:
+            session.reply(R550_NOT_ALLOWED)
+        elif not self._config.transport.shadow_redundancy_enabled:
+            session.reply(R502_SHADOW_DISABLED)
+        elif not session.may(InboundMove.REQUEST_SHADOW):
+            session.reply(R503_BAD_SEQUENCE)
+        else:
+            session.announced = ShadowRequest(
+                asked.primary, asked.database_id, asked.internal_id, asked.network_message_id
+            )
+            session.reply(R250_SHADOW_NEXT)
+
+    def delivery_requested(self, asked: DeliveryRequested) -> None:
+        session = self._sessions.get(asked.session)
+        if session is None:
+            return
+        if session.peer is None:
+            session.reply(R550_NOT_ALLOWED)
+        elif self._config.databases.get(asked.database) != self._config.me.name:
+            session.reply(R432_NOT_ACTIVE_HERE)
+        elif not session.may(InboundMove.REQUEST_DELIVERY):
+            session.reply(R503_BAD_SEQUENCE)
+        else:
+            session.announced = DeliverTo(asked.database, asked.network_message_id)
+            session.reply(R250_DELIVERY_NEXT)
+
+    def discard_asked(self, asked: DiscardAsked) -> None:
+        session = self._sessions.get(asked.session)
+        if session is None:
+            return
+        session.active()
+        if session.peer is None or session.peer != asked.asking_server:
+            session.reply(R550_NOT_ALLOWED)
+        elif not self._config.transport.shadow_redundancy_enabled:
+            session.reply(R502_SHADOW_DISABLED)
+        else:
+            self._discards.answer(asked)
+
+    def recipient_offered(self, offered: RecipientOffered) -> None:
+        session = self._sessions.get(offered.session)
+        if session is not None:
+            known = self._knows(session, offered.address)
+            session.reply(R250_RECIPIENT_OK if known else R550_NO_SUCH_RECIPIENT)
+
+    def _knows(self, session: InboundSession, address: str) -> bool:
+        """The holder of a shadow takes any recipient: it is not the one who resolves them."""
+        if isinstance(session.announced, ShadowRequest):
+            return True
+        if isinstance(session.announced, DeliverTo):
+            return self._config.mailboxes.get(address.lower()) == session.announced.database
+        return next_hop(self._config, address) is not None
+
+    # -------------------------------------------------------------- messages
+
+    def message_offered(self, offered: MessageOffered) -> None:
+        session = self._sessions.get(offered.session)
+        if session is None:
+            self._work.emit(DropBody(offered.body))
+            return
+        session.active()
+        announced = session.announced
+        if not session.may(InboundMove.OFFER):
+            self._work.emit(DropBody(offered.body))
+            session.reply(R503_BAD_SEQUENCE)
+        elif isinstance(announced, ShadowRequest):
+            self._take_shadow(session, announced, offered)
+        elif isinstance(announced, DeliverTo):
+            self._take_delivery(session, announced, offered)
+        else:
+            self._take_primary(session, offered)
+
+    def _take_shadow(
+        self, session: InboundSession, request: ShadowRequest, offered: MessageOffered
+    ) -> None:
+        shadow = ShadowMessage(
+            key=ShadowKey(request.primary, request.database_id, request.internal_id),
+            internal_id=self._identity.next_internal_id(),
+            network_message_id=request.network_message_id,
+            header=offered.header,
+            envelope=offered.envelope,
+            size_bytes=offered.size_bytes,
+            received_ms=self._work.now_ms,
+        )
+
+        def accepted(held: ShadowMessage) -> None:
+            if held is not shadow:
+                self._work.emit(DropBody(offered.body))
+            session.answer_message(
+                r250_queued_for_redundancy(
+                    held.header.message_id, held.internal_id, self._config.me.fqdn
+                )
+            )
+
+        self.shadow.accept(shadow, offered.body, accepted, self._refuser(session, offered.body))
+
+    def _take_delivery(
+        self, session: InboundSession, target: DeliverTo, offered: MessageOffered
+    ) -> None:
+        message = replace(
+            self._primary_message(offered), network_message_id=target.network_message_id
+        )
+
+        def delivered(stored: tuple[str, ...], duplicates: tuple[str, ...]) -> None:
+            hop = f"database:{target.database}"
+            log_mailbox_delivery(self._work, message, hop, stored, duplicates)
+            self._work.emit(DropBody(offered.body))
+            session.answer_message(self._accepting(message))
+
+        delivery = LocalDelivery(
+            target.database,
+            message.header,
+            message.envelope.sender,
+            message.envelope.recipients,
+            message.size_bytes,
+            offered.body,
+        )
+        self._work.deliver(
+            delivery,
+            self._config.server.duplicate_detection_window_ms,
+            delivered,
+            self._refuser(session, offered.body),
+        )
+
+    def _take_primary(self, session: InboundSession, offered: MessageOffered) -> None:
+        message = self._primary_message(offered)
+        if not self._config.transport.shadow_redundancy_enabled:
+            self._keep(session, message, offered.body)
+            return
+
+        def outcome(result: Outcome) -> None:
+            if isinstance(result, Made):
+                self._log_made(message, result)
+                kept = replace(message, shadow_server=result.server)
+                self._keep(session, kept, offered.body)
+            else:
+                self._not_redundant(session, message, offered.body, result)
+
+        self._make_shadow(message, offered.body, session.closes_ms, None, outcome)
+
+    def _not_redundant(
+        self, session: InboundSession, message: PrimaryMessage, body: BodyHandle, result: NotMade
+    ) -> None:
+        """SR-5. Nothing is kept for a sender that is gone: it was promised nothing and will come
+        again.
+        """
+        rejected = self._config.transport.reject_message_on_shadow_failure or session.is_lost
+        self._log_not_made(message, result, "rejected" if rejected else "accepted")
+        if rejected:
+            self._work.emit(DropBody(body))
+            session.answer_message(R451_NOT_REDUNDANT)
+        else:
+            self._keep(session, message, body)
+
+    def _keep(self, session: InboundSession, message: PrimaryMessage, body: BodyHandle) -> None:
+        """Categorise, make durable, then acknowledge. A lost session changes nothing from here on
+        (SR-7).
+        """
+        kept = replace(message, forks=forks_of(self._config, message.envelope.recipients))
+
+        def committed() -> None:
+            address = session.client_address
+            self._work.emit(primary_row("RECEIVE", "SMTP", kept, client_address=address))
+            session.answer_message(self._accepting(kept))
+            self._delivery.add(kept)
+
+        self._work.commit((InsertMessage(kept, body),), committed, self._refuser(session, body))
+
+    def _primary_message(self, offered: MessageOffered) -> PrimaryMessage:
+        internal_id = self._identity.next_internal_id()
+        network_message_id = self._identity.network_message_id(internal_id)
+        header = offered.header
+        if not header.message_id:
+            made_up = f"<{network_message_id}@{self._config.me.fqdn}>"
+            header = Header(made_up, header.submitted_ms, header.subject)
+        return PrimaryMessage(
+            internal_id=internal_id,
+            network_message_id=network_message_id,
+            header=header,
+            envelope=offered.envelope,
+            size_bytes=offered.size_bytes,
+            received_ms=self._work.now_ms,
+            shadow_server=None,
+            forks=(),
+        )
+
+    def _accepting(self, message: PrimaryMessage) -> Reply:
+        return r250_queued_for_delivery(
+            message.header.message_id, message.internal_id, self._config.me.fqdn
+        )
+
+    def _refuser(self, session: InboundSession, body: BodyHandle) -> Callable[[str], None]:
+        def refuse(_reason: str) -> None:
+            self._work.emit(DropBody(body))
+            session.answer_message(R451_NOT_COMMITTED)
+
+        return refuse
+
+    # -------------------------------------------------------------- redundancy
+
+    def promoted(self, message: PrimaryMessage, former_primary: str) -> None:
+        """A promoted message is shadowed again where another server can take it, then delivered
+        (SM-13).
+        """
+        if not self._config.transport.shadow_redundancy_enabled:
+            self._delivery.add(message)
+            return
+        until_ms = self._work.now_ms + self._config.server.receive_connection_timeout_ms
+
+        def outcome(result: Outcome) -> None:
+            if isinstance(result, Made):
+                self._log_made(message, result)
+                self._shadowed_again(message, result.server)
+            else:
+                self._log_not_made(message, result, "accepted")
+                self._delivery.add(message)
+
+        body = f"db:{message.internal_id}"
+        self._make_shadow(message, body, until_ms, former_primary, outcome)
+
+    def _shadowed_again(self, message: PrimaryMessage, server: str) -> None:
+        change = SetShadowServer(message.internal_id, server)
+        shadowed = replace(message, shadow_server=server)
+        self._work.commit(
+            (change,),
+            lambda: self._delivery.add(shadowed),
+            lambda reason: self._delivery.add(message),
+        )
+
+    def _make_shadow(
+        self,
+        message: PrimaryMessage,
+        body: BodyHandle,
+        until_ms: int,
+        avoid: str | None,
+        done: Callable[[Outcome], None],
+    ) -> None:
+        ShadowMaking(
+            work=self._work,
+            sessions=self._outbound,
+            primary=self._config.me.name,
+            database_id=self._identity.database_id,
+            message=message,
+            body=body,
+            servers=shadow_attempts(self._config, message.internal_id, avoid),
+            until_ms=until_ms,
+            done=done,
+        ).start()
+
+    def _log_made(self, message: PrimaryMessage, made: Made) -> None:
+        server = self._config.server_named(made.server)
+        assert server is not None
+        custom = (("ShadowServer", made.server), ("Attempts", str(made.attempts)))
+        context = f"{server.fqdn} = {made.reply}"
+        row = primary_row("HAREDIRECT", "SMTP", message, source_context=context, custom=custom)
+        self._work.emit(row)
+
+    def _log_not_made(self, message: PrimaryMessage, result: NotMade, outcome: str) -> None:
+        custom = (("Attempts", str(result.attempts)), ("Outcome", outcome))
+        context = "; ".join(result.reasons) or "no other server in the boundary"
+        row = primary_row("HAREDIRECTFAIL", "SMTP", message, source_context=context, custom=custom)
+        self._work.emit(row)

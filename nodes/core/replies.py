@@ -1,0 +1,64 @@
+"""SMTP replies by name, each name starting with its code (TL-5, F§2.3). The texts are part of the
+contract.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """One SMTP reply; several lines make a multi-line reply (RFC 5321 section 4.2.1)."""
+
+    code: int
+    lines: tuple[str, ...]
+
+
+def _reply(code: int, text: str) -> Reply:
+    return Reply(code, (text,))
+
+
+R250_RECIPIENT_OK = _reply(250, "2.1.5 Recipient OK")
+R250_SHADOW_NEXT = _reply(250, "2.0.0 Shadow message may follow")
+R250_DELIVERY_NEXT = _reply(250, "2.0.0 Delivery may follow")
+R421_CONNECTION_TIMEOUT = _reply(421, "4.4.1 Connection timed out")
+R421_INACTIVITY_TIMEOUT = _reply(421, "4.4.2 Timeout waiting for client input")
+R421_STOPPING = _reply(421, "4.3.2 Service not active")
+R432_NOT_ACTIVE_HERE = _reply(
+    432, "4.2.0 STOREDRIVER; mailbox database is not active on this server"
+)
+R451_NOT_COMMITTED = _reply(451, "4.3.0 Message could not be stored")
+R451_NOT_REDUNDANT = _reply(451, "4.4.0 Message failed to be made redundant")
+R502_SHADOW_DISABLED = _reply(502, "5.3.3 Command not implemented")
+R503_BAD_SEQUENCE = _reply(503, "5.5.1 Bad sequence of commands")
+R550_NOT_ALLOWED = _reply(550, "5.7.1 Not authorized")
+R550_NO_SUCH_RECIPIENT = _reply(550, "5.1.10 RESOLVER.ADR.RecipientNotFound; recipient not found")
+
+
+def r250_queued_for_delivery(message_id: str, internal_id: int, hostname: str) -> Reply:
+    return _reply(
+        250, f"2.6.0 {_named(message_id, internal_id, hostname)} Queued mail for delivery"
+    )
+
+
+def r250_queued_for_redundancy(message_id: str, internal_id: int, hostname: str) -> Reply:
+    named = _named(message_id, internal_id, hostname)
+    return _reply(250, f"2.6.0 {named} Queued mail for redundancy")
+
+
+def _named(message_id: str, internal_id: int, hostname: str) -> str:
+    return f"{message_id} [InternalId={internal_id}, Hostname={hostname}]"
+
+
+def r250_discards(
+    database_id: str, notifications: tuple[tuple[int, int, int], ...], more: bool
+) -> Reply:
+    """Answer to XQDISCARD: this project's own grammar, parsed by `nodes.shell.shadow_verbs`.
+
+    Lines: `DatabaseId=<id>`, then `<sequence> <internal id> <delivered epoch ms>` each, then `More
+    <n>` or `Done <n>`.
+    """
+    listed = tuple(f"{sequence} {internal_id} {at}" for sequence, internal_id, at in notifications)
+    last = f"{'More' if more else 'Done'} {len(notifications)}"
+    return Reply(250, (f"DatabaseId={database_id}", *listed, last))

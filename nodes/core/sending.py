@@ -1,0 +1,335 @@
+"""Outbound sessions: opened, pooled, reused, given up (design decision 11).
+
+Somebody who wants to talk to a peer asks for a `Lease`; an idle session is reused, else a new one
+is opened, up to the limit per peer. Every wait for the peer has one deadline,
+ConnectionInactivityTimeOut of the Send connector (SR-6). A session is retired after
+IntraOrgConnectorSmtpMaxMessagesPerConnection messages, after `AGE_LIMIT_MS`, and when it was idle
+for `IDLE_LIMIT_MS`. This part does not know what is sent, nor why.
+
+SM-2, "asks in every session it opens, whatever for", hangs here: `ask_first` is called with each
+newly opened session before anybody else gets it.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from nodes.core.config import NodeConfig
+from nodes.core.effects import (
+    AskDiscard,
+    DeliverTo,
+    HangUp,
+    LogConnectivity,
+    OpenSession,
+    ShadowRequest,
+    Transmit,
+)
+from nodes.core.inputs import DiscardAnswered, SessionOpened, TransmissionAnswered
+from nodes.core.message import BodyHandle, Envelope
+from nodes.core.session_states import SessionMove, SessionState, after
+from nodes.core.work import Because, Timer, Work
+
+AGE_LIMIT_MS = 5 * 60_000
+IDLE_LIMIT_MS = 60_000
+
+Ready: TypeAlias = Callable[["Lease"], None]
+Answered: TypeAlias = Callable[[TransmissionAnswered], None]
+DiscardsAnswered: TypeAlias = Callable[[DiscardAnswered], None]
+AskFirst: TypeAlias = Callable[["Lease"], bool]
+
+
+@dataclass(slots=True)
+class Session:
+    """One outbound session and who waits for its next answer."""
+
+    name: str
+    peer: str
+    opened_ms: int
+    state: SessionState = SessionState.OPENING
+    offers_shadow: bool = False
+    messages: int = 0
+    request: Request | None = None
+    on_answer: Answered | None = None
+    on_discards: DiscardsAnswered | None = None
+    on_lost: Because | None = None
+    timer: Timer | None = None
+
+
+@dataclass(slots=True)
+class Request:
+    """A wish for a session to `peer`; `cancel` withdraws it, or hangs up what it has become."""
+
+    peer: str
+    purpose: str
+    ready: Ready
+    failed: Because
+    sessions: Sessions
+    session: Session | None = None
+    over: bool = False
+
+    def cancel(self) -> None:
+        if not self.over:
+            self.over = True
+            self.sessions.withdraw(self)
+
+
+@dataclass(slots=True)
+class Lease:
+    """The right to use one open session until `release` or until it is lost."""
+
+    session: Session
+    sessions: Sessions
+
+    @property
+    def peer(self) -> str:
+        return self.session.peer
+
+    @property
+    def is_open(self) -> bool:
+        return self.session.state is not SessionState.CLOSED
+
+    @property
+    def offers_shadow(self) -> bool:
+        return self.session.offers_shadow
+
+    def transmit(
+        self,
+        prologue: ShadowRequest | DeliverTo | None,
+        envelope: Envelope,
+        body: BodyHandle,
+        answered: Answered,
+        lost: Because,
+    ) -> None:
+        self.session.on_answer, self.session.on_lost = answered, lost
+        self.session.messages += 1
+        self.sessions.use(self.session, SessionMove.TRANSMIT)
+        self.sessions.work.emit(Transmit(self.session.name, prologue, envelope, body))
+
+    def ask(
+        self, known_database_id: str, confirmed: int, answered: DiscardsAnswered, lost: Because
+    ) -> None:
+        self.session.on_discards, self.session.on_lost = answered, lost
+        self.sessions.use(self.session, SessionMove.ASK)
+        self.sessions.work.emit(AskDiscard(self.session.name, known_database_id, confirmed))
+
+    def release(self) -> None:
+        self.sessions.release(self.session)
+
+    def hang_up(self) -> None:
+        self.sessions.hang_up(self.session)
+
+
+@dataclass(slots=True)
+class Peer:
+    """What is going on with one other server."""
+
+    idle: list[Session] = field(default_factory=list)
+    open_count: int = 0
+    waiting: deque[Request] = field(default_factory=deque)
+
+
+class Sessions:
+    """All outbound sessions of a node."""
+
+    def __init__(self, config: NodeConfig, work: Work) -> None:
+        self.work = work
+        self.ask_first: AskFirst = lambda lease: False
+        self._config = config.server
+        self._peers: dict[str, Peer] = {}
+        self._sessions: dict[str, Session] = {}
+        self._count = 0
+
+    # -------------------------------------------------------------- for the other parts
+
+    def request(self, peer: str, purpose: str, ready: Ready, failed: Because) -> Request:
+        """Ask for a session; `ready(lease)` or `failed(reason)` follows, unless the request is
+        cancelled first.
+        """
+        wish = Request(peer, purpose, ready, failed, self)
+        state = self._peers.setdefault(peer, Peer())
+        if state.idle:
+            self._grant(wish, state.idle.pop())
+        elif state.open_count < self._config.max_outbound_connections_per_peer:
+            self._open(wish)
+        else:
+            state.waiting.append(wish)
+        return wish
+
+    def hang_up_idle(self) -> None:
+        for state in self._peers.values():
+            for session in list(state.idle):
+                self.hang_up(session)
+
+    # -------------------------------------------------------------- inputs
+
+    def opened(self, happened: SessionOpened) -> None:
+        session = self._sessions.get(happened.session)
+        if session is None:
+            return
+        self._move(session, SessionMove.OPENED)
+        session.offers_shadow = happened.offers_shadow
+        self._log(session, ">", "Established connection")
+        if not self.ask_first(Lease(session, self)):
+            self._hand_over(session)
+
+    def failed(self, name: str, reason: str) -> None:
+        session = self._sessions.get(name)
+        if session is not None:
+            self._lost(session, reason)
+
+    def transmission_answered(self, happened: TransmissionAnswered) -> None:
+        session = self._sessions.get(happened.session)
+        if session is None or session.state is not SessionState.TRANSMITTING:
+            return
+        answered = session.on_answer
+        self._answered(session)
+        assert answered is not None
+        answered(happened)
+
+    def discards_answered(self, happened: DiscardAnswered) -> None:
+        session = self._sessions.get(happened.session)
+        if session is None or session.state is not SessionState.ASKING:
+            return
+        answered = session.on_discards
+        self._answered(session)
+        assert answered is not None
+        answered(happened)
+
+    def discards_refused(self, name: str, code: int, text: str) -> None:
+        """The peer will not tell. The session is of no further use: hang up, then tell who
+        waited.
+        """
+        session = self._sessions.get(name)
+        if session is not None and session.state is SessionState.ASKING:
+            self.work.emit(HangUp(name))
+            self._lost(session, f"{code} {text}")
+
+    # -------------------------------------------------------------- what leases do
+
+    def use(self, session: Session, move: SessionMove) -> None:
+        self._move(session, move)
+        self._set_timer(session, self._config.send_inactivity_timeout_ms, self._timed_out)
+
+    def release(self, session: Session) -> None:
+        """Back to the pool, to the next one waiting, or out of service."""
+        if session.state is SessionState.CLOSED:
+            return
+        assert session.state is SessionState.IDLE, "released a session that awaits an answer"
+        state = self._peers[session.peer]
+        if self._is_spent(session):
+            self.hang_up(session)
+        elif (wish := self._next_waiting(state)) is not None:
+            self._grant(wish, session)
+        else:
+            session.request = None
+            state.idle.append(session)
+            self._set_timer(session, IDLE_LIMIT_MS, self.hang_up)
+
+    def hang_up(self, session: Session) -> None:
+        if session.state is not SessionState.CLOSED:
+            self.work.emit(HangUp(session.name))
+            self._log(session, "-", f"Messages: {session.messages}")
+            self._forget(session)
+
+    def hand_over(self, lease: Lease) -> None:
+        """The question asked first is answered: now whoever the session was opened for gets it."""
+        self._hand_over(lease.session)
+
+    def withdraw(self, wish: Request) -> None:
+        if wish.session is not None:
+            self.hang_up(wish.session)
+
+    # -------------------------------------------------------------- inside
+
+    def _open(self, wish: Request) -> None:
+        self._count += 1
+        session = Session(f"out-{self._count}", wish.peer, self.work.now_ms, request=wish)
+        wish.session = session
+        self._sessions[session.name] = session
+        self._peers[wish.peer].open_count += 1
+        self._set_timer(session, self._config.send_inactivity_timeout_ms, self._timed_out)
+        self.work.emit(LogConnectivity(session.name, _destination(wish), "+", wish.purpose))
+        self.work.emit(OpenSession(session.name, wish.peer, wish.purpose))
+
+    def _grant(self, wish: Request, session: Session) -> None:
+        wish.session = session
+        session.request = wish
+        self._clear_timer(session)
+        self._hand_over(session)
+
+    def _hand_over(self, session: Session) -> None:
+        wish = session.request
+        self._clear_timer(session)
+        if wish is None or wish.over:
+            self.release(session)
+            return
+        wish.over = True
+        wish.ready(Lease(session, self))
+
+    def _answered(self, session: Session) -> None:
+        self._move(session, SessionMove.ANSWERED)
+        self._clear_timer(session)
+        session.on_answer = session.on_discards = session.on_lost = None
+
+    def _timed_out(self, session: Session) -> None:
+        self.work.emit(HangUp(session.name))
+        self._lost(session, "ConnectionInactivityTimeOut")
+
+    def _lost(self, session: Session, reason: str) -> None:
+        """Tell whoever waited: for the answer if there is one awaited, for the session if it was
+        still being opened.
+        """
+        on_lost, wish = session.on_lost, session.request
+        self._log(session, "-", f"Messages: {session.messages} (Retry : {reason})")
+        self._forget(session)
+        if on_lost is not None:
+            on_lost(reason)
+        if wish is not None and not wish.over:
+            wish.over = True
+            wish.failed(reason)
+
+    def _forget(self, session: Session) -> None:
+        self._move(session, SessionMove.CLOSE)
+        self._clear_timer(session)
+        session.on_answer = session.on_discards = session.on_lost = None
+        del self._sessions[session.name]
+        state = self._peers[session.peer]
+        state.open_count -= 1
+        if session in state.idle:
+            state.idle.remove(session)
+        if (wish := self._next_waiting(state)) is not None:
+            self._open(wish)
+
+    def _next_waiting(self, state: Peer) -> Request | None:
+        while state.waiting:
+            wish = state.waiting.popleft()
+            if not wish.over:
+                return wish
+        return None
+
+    def _is_spent(self, session: Session) -> bool:
+        limit = self._config.max_messages_per_connection
+        too_old = self.work.now_ms - session.opened_ms >= AGE_LIMIT_MS
+        return too_old or (limit > 0 and session.messages >= limit)
+
+    def _move(self, session: Session, move: SessionMove) -> None:
+        session.state = after(session.state, move)
+
+    def _set_timer(self, session: Session, wait_ms: int, action: Callable[[Session], None]) -> None:
+        self._clear_timer(session)
+        session.timer = self.work.at(self.work.now_ms + wait_ms, lambda: action(session))
+
+    def _clear_timer(self, session: Session) -> None:
+        if session.timer is not None:
+            session.timer.cancel()
+            session.timer = None
+
+    def _log(self, session: Session, direction: str, description: str) -> None:
+        self.work.emit(LogConnectivity(session.name, session.peer, direction, description))
+
+
+def _destination(wish: Request) -> str:
+    return "shadowredundancy" if wish.purpose == "shadowredundancy" else wish.peer

@@ -1,0 +1,334 @@
+"""Keeping shadow messages for one primary server: ask, let go, or take over (SM-2 to SM-8).
+
+The shadow server asks the primary with XQDISCARD in every session it opens to it, and opens one of
+its own when ShadowHeartbeatFrequency has passed without. The final reply to its own question is the
+only thing that counts as contact. Two things make it assume ownership: a reply that carries another
+database id than a message was made under (SM-7, those messages alone), and no contact for
+ShadowResubmitTimeSpan (SM-6, all of them) - the latter only after an attempt that began when the
+span was over has failed too, so that a server that slept asks first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TypeAlias
+
+from nodes.core.config import NodeConfig
+from nodes.core.effects import (
+    Change,
+    LogConnectivity,
+    LogLifecycle,
+    MoveToShadowSafetyNet,
+    SetContact,
+)
+from nodes.core.inputs import DiscardAnswered
+from nodes.core.lab_time import iso
+from nodes.core.message import Contact, ShadowKey, ShadowMessage
+from nodes.core.safety_net import SafetyNet
+from nodes.core.sending import Lease, Request, Sessions
+from nodes.core.tracking import shadow_row
+from nodes.core.work import Timer, Work
+
+HEARTBEAT_FAILED_EVENT = 22004
+
+Promote: TypeAlias = Callable[[tuple[ShadowMessage, ...], str, int], None]
+
+
+class ShadowQueue:
+    """The shadow messages held for `primary`. `promote(shadows, cause, last_contact_ms)` takes them
+    over.
+    """
+
+    def __init__(
+        self,
+        primary: str,
+        config: NodeConfig,
+        work: Work,
+        sessions: Sessions,
+        safety_net: SafetyNet,
+        promote: Promote,
+    ) -> None:
+        self.primary = primary
+        self.held: dict[ShadowKey, ShadowMessage] = {}
+        self._frequency_ms = config.transport.shadow_heartbeat_frequency_ms
+        self._span_ms = config.transport.shadow_resubmit_time_span_ms
+        self._work = work
+        self._sessions = sessions
+        self._safety_net = safety_net
+        self._promote = promote
+        self._contact = Contact(primary, "", 0, 0)
+        self._heartbeat: Timer | None = None
+        self._span: Timer | None = None
+        self._attempt: _Attempt | None = None
+
+    # -------------------------------------------------------------- what comes in
+
+    def opened(self, contact: Contact) -> None:
+        self._contact = contact
+
+    def resume(self) -> None:
+        """After a restart: ask at once, and find the span where it stood."""
+        if self.held:
+            self._set_heartbeat(self._work.now_ms)
+            self._set_span()
+
+    def add(self, shadow: ShadowMessage) -> None:
+        """A shadow message that is durable by now."""
+        self.held[shadow.key] = shadow
+        if self._heartbeat is None and self._attempt is None:
+            self._set_heartbeat(self._work.now_ms + self._frequency_ms)
+        if self._span is None:
+            self._set_span()
+
+    def remove(self, key: ShadowKey) -> ShadowMessage | None:
+        """The message is no longer held; with the last one goes every timer."""
+        shadow = self.held.pop(key, None)
+        if not self.held:
+            self._stop_timers()
+        return shadow
+
+    # -------------------------------------------------------------- asking
+
+    def ask_first(self, lease: Lease) -> bool:
+        """A session to the primary was opened, for whatever: ask before it is used (SM-2). False:
+        nothing to ask.
+        """
+        if not self.held:
+            return False
+        self._ask(lease, lambda: self._sessions.hand_over(lease))
+        return True
+
+    def _ask(self, lease: Lease, then: Callable[[], None]) -> None:
+        contact = self._contact
+        lease.ask(
+            contact.database_id,
+            contact.confirmed_sequence,
+            lambda answer: self._answered(lease, answer, then),
+            lambda reason: None,  # whoever wanted the session is told; a heartbeat says so itself
+        )
+
+    def _begin_attempt(self) -> None:
+        """A heartbeat of its own. The attempt is known by its begin, which decides what its failure
+        may cause.
+        """
+        self._cancel_heartbeat()
+        attempt = _Attempt(self._work.now_ms)
+        self._attempt = attempt
+        request = self._sessions.request(
+            self.primary,
+            "heartbeat",
+            lambda lease: self._attempt_ready(attempt, lease),
+            lambda reason: self._attempt_failed(attempt, reason),
+        )
+        attempt.request = request
+
+    def _attempt_ready(self, attempt: _Attempt, lease: Lease) -> None:
+        """The session stands; a new one has asked already (`ask_first`), a pooled one asks now."""
+        if attempt is not self._attempt or self._was_asked_since(attempt):
+            self._end_attempt(attempt)
+            self._after_contact()
+            lease.release()
+            return
+        attempt.lease = lease
+        lease.ask(
+            self._contact.database_id,
+            self._contact.confirmed_sequence,
+            lambda answer: self._attempt_answered(attempt, lease, answer),
+            lambda reason: self._attempt_failed(attempt, reason),
+        )
+
+    def _attempt_answered(self, attempt: _Attempt, lease: Lease, answer: DiscardAnswered) -> None:
+        self._end_attempt(attempt)
+        self._answered(lease, answer, lease.release)
+
+    def _attempt_failed(self, attempt: _Attempt, reason: str) -> None:
+        if attempt is not self._attempt:
+            return
+        self._end_attempt(attempt)
+        self._contact_failed(reason)
+        if not self.held:
+            return
+        if attempt.begun_ms >= self._span_over_ms():
+            self._take_over(tuple(self.held.values()), "resubmit-time-span")
+        else:
+            due_ms = max(attempt.begun_ms + self._frequency_ms, self._work.now_ms)
+            self._set_heartbeat(due_ms)
+
+    def _end_attempt(self, attempt: _Attempt) -> None:
+        if attempt is self._attempt:
+            self._attempt = None
+
+    def _was_asked_since(self, attempt: _Attempt) -> bool:
+        return self._contact.last_contact_ms >= attempt.begun_ms
+
+    def _contact_failed(self, reason: str) -> None:
+        self._work.emit(
+            LogLifecycle(
+                "shadow-heartbeat-failed",
+                (
+                    ("event_id", HEARTBEAT_FAILED_EVENT),
+                    ("primary", self.primary),
+                    ("reason", reason),
+                ),
+            )
+        )
+        text = f"XQDISCARD failed;Peer={self.primary};Reason={reason.replace(';', ',')}"
+        self._work.emit(LogConnectivity("", self.primary, "-", text))
+
+    # -------------------------------------------------------------- the answer
+
+    def _answered(self, lease: Lease, answer: DiscardAnswered, then: Callable[[], None]) -> None:
+        """Contact: write it down with everything the answer says, then act on it."""
+        text = (
+            f"XQDISCARD contact;Peer={self.primary};DatabaseId={answer.database_id}"
+            f";Notifications={len(answer.notifications)}"
+        )
+        self._work.emit(LogConnectivity(lease.session.name, self.primary, ">", text))
+        contact = self._contact_after(answer)
+        self._contact = replace(
+            self._contact, last_contact_ms=contact.last_contact_ms
+        )  # what was taken in is confirmed only once it is durable
+        done = self._discarded_by(answer)
+        changes: tuple[Change, ...] = (SetContact(contact), *(c for _, c in done))
+
+        def taken_in() -> None:
+            self._contact = contact
+            for shadow, change in done:
+                self._let_go(shadow, change)
+            self._promote_other_databases(answer.database_id)
+            self._after_contact()
+            if answer.more and lease.is_open:
+                self._ask(lease, then)
+            else:
+                then()
+
+        def not_taken_in(_reason: str) -> None:
+            self.hold_again(tuple(shadow for shadow, _ in done))
+            then()
+
+        self._work.commit(changes, taken_in, not_taken_in)
+
+    def _contact_after(self, answer: DiscardAnswered) -> Contact:
+        same = answer.database_id == self._contact.database_id
+        confirmed = self._contact.confirmed_sequence if same else 0
+        if answer.notifications:
+            confirmed = max(confirmed, answer.notifications[-1][0])
+        return Contact(self.primary, answer.database_id, self._work.now_ms, confirmed)
+
+    def _discarded_by(
+        self, answer: DiscardAnswered
+    ) -> list[tuple[ShadowMessage, MoveToShadowSafetyNet]]:
+        """What the answer lets go of; a message named twice, or never held, is nothing new."""
+        done = []
+        for _sequence, internal_id, delivered_ms in answer.notifications:
+            key = ShadowKey(self.primary, answer.database_id, internal_id)
+            shadow = self.held.pop(key, None)
+            if shadow is not None:
+                expires_ms = self._safety_net.expiry_of_delivered(delivered_ms)
+                done.append((shadow, MoveToShadowSafetyNet(key, delivered_ms, expires_ms)))
+        return done
+
+    def _let_go(self, shadow: ShadowMessage, change: MoveToShadowSafetyNet) -> None:
+        custom = (("DeliveredAt", iso(change.delivered_ms)),)
+        self._work.emit(shadow_row("HADISCARD", "REDUNDANCY", shadow, custom=custom))
+
+    def _after_contact(self) -> None:
+        if self.held:
+            if self._attempt is None:
+                self._set_heartbeat(self._work.now_ms + self._frequency_ms)
+            self._set_span()
+        else:
+            self._stop_timers()
+
+    # -------------------------------------------------------------- assuming ownership
+
+    def _promote_other_databases(self, database_id: str) -> None:
+        others = tuple(s for s in self.held.values() if s.key.primary_database_id != database_id)
+        if others:
+            self._take_over(others, "database-id-changed")
+
+    def _take_over(self, shadows: tuple[ShadowMessage, ...], cause: str) -> None:
+        """They are promoted from here on; `hold_again` undoes it where that cannot be made
+        durable.
+        """
+        for shadow in shadows:
+            del self.held[shadow.key]
+        if not self.held:
+            self._stop_timers()
+        self._promote(shadows, cause, self._contact.last_contact_ms)
+
+    def hold_again(self, shadows: tuple[ShadowMessage, ...]) -> None:
+        """A change that ended their stay did not become durable: they are held as before, oldest
+        first.
+        """
+        everything = (*self.held.values(), *shadows)
+        self.held = {s.key: s for s in sorted(everything, key=lambda s: s.internal_id)}
+        self._after_contact()
+
+    def _span_over_ms(self) -> int:
+        """Last contact + span; a queue that was never in contact counts from its oldest message."""
+        oldest_ms = next(iter(self.held.values())).received_ms
+        return max(self._contact.last_contact_ms, oldest_ms) + self._span_ms
+
+    def _span_is_over(self) -> None:
+        """Ask once more: an attempt under way began too early to count, so it is given up for a new
+        one.
+        """
+        self._span = None
+        if not self.held:
+            return
+        if self._work.now_ms < self._span_over_ms():
+            self._set_span()
+            return
+        attempt = self._attempt
+        if attempt is not None and attempt.begun_ms >= self._span_over_ms():
+            return
+        self._attempt = None
+        if attempt is not None:
+            attempt.cancel()
+        self._begin_attempt()
+
+    # -------------------------------------------------------------- timers
+
+    def _set_heartbeat(self, due_ms: int) -> None:
+        self._cancel_heartbeat()
+        self._heartbeat = self._work.at(due_ms, self._heartbeat_is_due)
+
+    def _heartbeat_is_due(self) -> None:
+        self._heartbeat = None
+        if self.held and self._attempt is None:
+            self._begin_attempt()
+
+    def _set_span(self) -> None:
+        if self._span is not None:
+            self._span.cancel()
+        self._span = self._work.at(self._span_over_ms(), self._span_is_over)
+
+    def _cancel_heartbeat(self) -> None:
+        if self._heartbeat is not None:
+            self._heartbeat.cancel()
+            self._heartbeat = None
+
+    def _stop_timers(self) -> None:
+        self._cancel_heartbeat()
+        if self._span is not None:
+            self._span.cancel()
+            self._span = None
+
+
+class _Attempt:
+    """One heartbeat under way."""
+
+    __slots__ = ("begun_ms", "lease", "request")
+
+    def __init__(self, begun_ms: int) -> None:
+        self.begun_ms = begun_ms
+        self.request: Request | None = None
+        self.lease: Lease | None = None
+
+    def cancel(self) -> None:
+        if self.lease is not None:
+            self.lease.hang_up()
+        elif self.request is not None:
+            self.request.cancel()

@@ -1,0 +1,72 @@
+"""Rows of the message tracking log, one function a kind of message (TL-1, TL-2)."""
+
+from __future__ import annotations
+
+from nodes.core.effects import LogTracking
+from nodes.core.message import PrimaryMessage, ShadowMessage
+
+Custom = tuple[tuple[str, str], ...]
+
+
+def primary_row(
+    event: str,
+    source: str,
+    message: PrimaryMessage,
+    *,
+    recipients: tuple[str, ...] | None = None,
+    source_context: str = "",
+    server: str = "",
+    client_address: str = "",
+    recipient_status: str = "",
+    reference: str = "",
+    custom: Custom = (),
+) -> LogTracking:
+    """A row about a primary message; all its envelope recipients unless `recipients` names
+    fewer.
+    """
+    return LogTracking(
+        event,
+        source,
+        message.internal_id,
+        message.network_message_id,
+        message.header,
+        message.envelope,
+        message.size_bytes,
+        message.envelope.recipients if recipients is None else recipients,
+        source_context,
+        server,
+        client_address,
+        recipient_status,
+        reference,
+        custom,
+    )
+
+
+def shadow_row(
+    event: str,
+    source: str,
+    shadow: ShadowMessage,
+    *,
+    source_context: str = "",
+    custom: Custom = (),
+    internal_id: int | None = None,
+) -> LogTracking:
+    """A row about a shadow message; names its primary copy in custom-data."""
+    key = shadow.key
+    named = (
+        ("PrimaryServer", key.primary),
+        ("PrimaryDatabaseId", key.primary_database_id),
+        ("PrimaryInternalId", str(key.primary_internal_id)),
+    )
+    return LogTracking(
+        event,
+        source,
+        shadow.internal_id if internal_id is None else internal_id,
+        shadow.network_message_id,
+        shadow.header,
+        shadow.envelope,
+        shadow.size_bytes,
+        shadow.envelope.recipients,
+        source_context,
+        custom=named + custom,
+    )

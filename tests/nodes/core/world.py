@@ -1,0 +1,476 @@
+"""A few nodes joined by a fake wire, in virtual time: what the core's tests speak.
+
+The disk is a dict per server that survives a crash, with the commits that were answered; the wire
+delivers at once unless a link is cut (`refuse` or `silent`). Everything a test wants to know is in
+`rows` (tracking log), `mailboxes` and `external`. This is a test's world, small and strict; it is
+not the simulator.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from nodes.core import effects as fx
+from nodes.core import inputs as on
+from nodes.core.config import NodeConfig, read_config
+from nodes.core.message import (
+    Contact,
+    DiscardNotification,
+    Envelope,
+    Fork,
+    ForkState,
+    Header,
+    PrimaryMessage,
+    ShadowKey,
+    ShadowMessage,
+)
+from nodes.core.node import Node
+
+SECOND, MINUTE, HOUR = 1000, 60_000, 3_600_000
+START_MS = 1_767_600_000_000
+USER1, USER2, OUTSIDE = "db1-user01@lab.example", "db2-user01@lab.example", "bob@partner.example"
+
+
+def config(name: str, **sections: dict[str, Any]) -> NodeConfig:
+    """par1, par2 in paris and lyo1, lyo2 in lyon, one DAG; DB1 on par2, DB2 on lyo2; ext1
+    outside.
+    """
+    servers = [_server(n, "paris" if n.startswith("par") else "lyon") for n in SERVERS]
+    servers.append(
+        {"Name": "ext1", "Fqdn": "ext1.example", "Role": "external", "Site": "internet"}
+        | {"DatabaseAvailabilityGroup": None, "Domain": "partner.example"}
+    )
+    document: dict[str, Any] = {
+        "Name": name,
+        "AcceptedDomain": "lab.example",
+        "Servers": servers,
+        "Databases": [{"Name": "DB1", "Server": "par2"}, {"Name": "DB2", "Server": "lyo2"}],
+        "Mailboxes": [
+            {"Address": USER1, "Database": "DB1"},
+            {"Address": USER2, "Database": "DB2"},
+        ],
+    }
+    return read_config(document | sections)
+
+
+SERVERS = ("par1", "par2", "lyo1", "lyo2")
+
+
+def _server(name: str, site: str) -> dict[str, Any]:
+    return {
+        "Name": name,
+        "Fqdn": f"{name}.lab.example",
+        "Role": "mailbox",
+        "Site": site,
+        "DatabaseAvailabilityGroup": "DAG1",
+        "Domain": None,
+    }
+
+
+@dataclass
+class Disk:
+    """One server's queue database and what it has delivered into mailboxes here."""
+
+    database_id: str
+    created: bool = True
+    messages: dict[int, PrimaryMessage] = field(default_factory=dict)
+    shadows: dict[ShadowKey, ShadowMessage] = field(default_factory=dict)
+    discards: dict[int, DiscardNotification] = field(default_factory=dict)
+    contacts: dict[str, Contact] = field(default_factory=dict)
+    primary_safety_net: dict[int, int] = field(default_factory=dict)
+    shadow_safety_net: dict[ShadowKey, tuple[int, int]] = field(default_factory=dict)
+    shadow_expiry: dict[ShadowKey, int] = field(default_factory=dict)
+    last_internal_id: int = 0
+    last_sequence: int = 0
+    is_full: bool = False
+
+    def apply(self, change: fx.Change) -> None:
+        match change:
+            case fx.InsertMessage(message, _):
+                assert message.internal_id not in self.messages
+                self.messages[message.internal_id] = message
+                self.last_internal_id = max(self.last_internal_id, message.internal_id)
+            case fx.FinishFork(internal_id, next_hop, state, at_ms):
+                self._finish(internal_id, next_hop, state, at_ms)
+            case fx.MoveToPrimarySafetyNet(internal_id, _, expires_ms):
+                del self.messages[internal_id]
+                self.primary_safety_net[internal_id] = expires_ms
+            case fx.DeleteMessage(internal_id):
+                del self.messages[internal_id]
+            case fx.SetShadowServer(internal_id, server):
+                self.messages[internal_id] = replace(
+                    self.messages[internal_id], shadow_server=server
+                )
+            case fx.InsertDiscard(notification):
+                self.discards[notification.sequence] = notification
+                self.last_sequence = max(self.last_sequence, notification.sequence)
+            case fx.ForgetDiscards(server, up_to):
+                self.discards = {
+                    s: n for s, n in self.discards.items() if n.shadow_server != server or s > up_to
+                }
+            case fx.DropOldDiscards(before_ms):
+                self.discards = {
+                    s: n for s, n in self.discards.items() if n.delivered_ms >= before_ms
+                }
+            case fx.InsertShadow(shadow, _, expires_ms):
+                assert shadow.key not in self.shadows
+                self.shadows[shadow.key] = shadow
+                self.shadow_expiry[shadow.key] = expires_ms
+                self.last_internal_id = max(self.last_internal_id, shadow.internal_id)
+            case fx.MoveToShadowSafetyNet(key, _, expires_ms):
+                shadow = self.shadows.pop(key)
+                self.shadow_safety_net[key] = (shadow.internal_id, expires_ms)
+            case fx.PromoteShadow(key, message):
+                del self.shadows[key]
+                self.messages[message.internal_id] = message
+                self.last_internal_id = max(self.last_internal_id, message.internal_id)
+            case fx.SetContact(contact):
+                self.contacts[contact.primary] = contact
+
+    def _finish(self, internal_id: int, next_hop: str, state: str, at_ms: int) -> None:
+        message = self.messages[internal_id]
+        forks = tuple(
+            Fork(f.next_hop, f.recipients, ForkState(state), at_ms) if f.next_hop == next_hop else f
+            for f in message.forks
+        )
+        assert forks != message.forks
+        self.messages[internal_id] = replace(message, forks=forks)
+
+    def expire(self, now_ms: int) -> on.SafetyNetExpired:
+        removed = []
+        for internal_id in [i for i, e in self.primary_safety_net.items() if e <= now_ms]:
+            del self.primary_safety_net[internal_id]
+            removed.append(on.ExpiredCopy("primary-safety-net", internal_id, "", ""))
+        for key in [k for k, (_, e) in self.shadow_safety_net.items() if e <= now_ms]:
+            internal_id, _ = self.shadow_safety_net.pop(key)
+            removed.append(on.ExpiredCopy("shadow-safety-net", internal_id, "", ""))
+        for key in [k for k, e in self.shadow_expiry.items() if e <= now_ms and k in self.shadows]:
+            removed.append(on.ExpiredCopy("shadow", self.shadows.pop(key).internal_id, "", ""))
+        return on.SafetyNetExpired(tuple(removed), self.next_expiry_ms())
+
+    def next_expiry_ms(self) -> int | None:
+        ends = [*self.primary_safety_net.values(), *(e for _, e in self.shadow_safety_net.values())]
+        ends += [e for k, e in self.shadow_expiry.items() if k in self.shadows]
+        return min(ends, default=None)
+
+    def opened(self) -> on.DatabaseOpened:
+        created, self.created = self.created, False
+        return on.DatabaseOpened(
+            self.database_id,
+            created,
+            tuple(self.messages.values()),
+            tuple(self.shadows.values()),
+            tuple(self.discards.values()),
+            tuple(self.contacts.values()),
+            self.last_internal_id,
+            self.last_sequence,
+            self.next_expiry_ms(),
+        )
+
+
+@dataclass(frozen=True)
+class Row:
+    """One tracking row, as much of it as tests ask."""
+
+    at_ms: int
+    server: str
+    event: str
+    source: str
+    message_id: str
+    recipients: tuple[str, ...]
+    context: str
+    custom: dict[str, str]
+
+
+class Host:
+    """One server: its core while it runs, its disk always."""
+
+    def __init__(self, world: World, name: str, config: NodeConfig) -> None:
+        self.world, self.name, self.config = world, name, config
+        self.disk = Disk(f"{name}-a")
+        self.node: Node | None = None
+        self.peers: dict[str, tuple[str, str]] = {}
+        self.replies: dict[str, list[Any]] = {}
+        self.headers: dict[str, Header] = {}
+        self.bodies: dict[str, Header] = {}
+        self.held_commits: list[int] | None = None
+
+    # the node's life
+
+    def start(self) -> None:
+        self.node = Node(self.config)
+        self.world.give(self, self.disk.opened())
+
+    def kill(self) -> None:
+        """SIGKILL: memory is gone, sessions break."""
+        self.node = None
+        for session, (peer, remote) in list(self.peers.items()):
+            self.world.lose(self.world.hosts[peer], remote)
+            del self.peers[session]
+
+    def new_queue_database(self) -> None:
+        self.disk = Disk(self.disk.database_id + "'")
+
+
+class World:
+    """All hosts, one clock, one queue of inputs. `cut[(source, target)]` is `refuse` or
+    `silent`.
+    """
+
+    def __init__(self, **sections: dict[str, Any]) -> None:
+        self.now_ms = START_MS
+        self.rows: list[Row] = []
+        self.lifecycle: list[tuple[str, str, dict[str, Any]]] = []
+        self.connectivity: list[tuple[int, str, str]] = []
+        self.mailboxes: dict[str, list[str]] = {}
+        self.external: list[tuple[str, tuple[str, ...]]] = []
+        self.cut: dict[tuple[str, str], str] = {}
+        self.refuse_with: dict[str, tuple[int, str]] = {}
+        self.lose_reply_from: set[str] = set()
+        self._inputs: deque[tuple[Host, on.Input]] = deque()
+        self._delivered_to: dict[tuple[str, str, int | None], int] = {}
+        self._count = 0
+        self.hosts = {name: Host(self, name, config(name, **sections)) for name in SERVERS}
+        for host in self.hosts.values():
+            host.start()
+        self.settle()
+
+    # ---------------------------------------------------------- the story's verbs
+
+    def send(self, to: str, *recipients: str, message_id: str = "") -> list[Any]:
+        """An outside sender offers one message; the replies so far (the last is for the final
+        dot).
+        """
+        session = self.connect(to)
+        return self.offer(to, session, *recipients, message_id=message_id)
+
+    def connect(self, to: str, peer: str | None = None) -> str:
+        self._count += 1
+        session = f"in-{self._count}"
+        host = self.hosts[to]
+        host.replies[session] = []
+        self.give(host, on.SessionAccepted(session, "192.0.2.1"))
+        if peer is not None:
+            self.give(host, on.PeerAuthenticated(session, peer))
+        self.settle()
+        return session
+
+    def offer(self, to: str, session: str, *recipients: str, message_id: str = "") -> list[Any]:
+        host = self.hosts[to]
+        recipients = recipients or (USER1,)
+        self._count += 1
+        header = Header(message_id or f"<m{self._count}@x>", self.now_ms, "hello")
+        body = f"in:{self._count}"
+        host.bodies[body] = header
+        for recipient in recipients:
+            self.say(to, on.RecipientOffered(session, recipient))
+        envelope = Envelope("alice@partner.example", recipients)
+        self.say(to, on.MessageOffered(session, envelope, header, 1000, body))
+        return host.replies[session]
+
+    def say(self, to: str, happened: on.Input) -> list[Any]:
+        self.give(self.hosts[to], happened)
+        self.settle()
+        return self.hosts[to].replies.get(getattr(happened, "session", ""), [])
+
+    def run(self, for_ms: int) -> None:
+        """Let lab time pass, deadline by deadline."""
+        end_ms = self.now_ms + for_ms
+        self.settle()
+        while (due := self._next_deadline()) is not None and due <= end_ms:
+            self.now_ms = max(self.now_ms, due)
+            for host in self.hosts.values():
+                deadline = host.node.next_deadline_ms() if host.node else None
+                if deadline is not None and deadline <= self.now_ms:
+                    self.give(host, on.DeadlineReached())
+            self.settle()
+        self.now_ms = end_ms
+
+    def kill(self, name: str) -> None:
+        self.hosts[name].kill()
+        self.settle()
+
+    def start(self, name: str) -> None:
+        self.hosts[name].start()
+        self.settle()
+
+    def cut_both(self, a: str, b: str, kind: str = "refuse") -> None:
+        self.cut[(a, b)] = self.cut[(b, a)] = kind
+
+    def of(self, event: str, server: str | None = None) -> list[Row]:
+        return [r for r in self.rows if r.event == event and server in (None, r.server)]
+
+    # ---------------------------------------------------------- the machinery
+
+    def give(self, host: Host, happened: on.Input) -> None:
+        self._inputs.append((host, happened))
+
+    def settle(self) -> None:
+        while self._inputs:
+            host, happened = self._inputs.popleft()
+            if host.node is not None:
+                for effect in host.node.handle(happened, self.now_ms):
+                    self._carry_out(host, effect)
+
+    def lose(self, host: Host, session: str) -> None:
+        host.peers.pop(session, None)
+        lost = on.SessionLost if session.startswith("out-") else on.ConnectionLost
+        if lost is on.SessionLost:
+            self.give(host, on.SessionLost(session, "connection lost"))
+        else:
+            self.give(host, on.ConnectionLost(session))
+
+    def _next_deadline(self) -> int | None:
+        deadlines = (h.node.next_deadline_ms() for h in self.hosts.values() if h.node)
+        return min((d for d in deadlines if d is not None), default=None)
+
+    def _carry_out(self, host: Host, effect: fx.Effect) -> None:
+        match effect:
+            case fx.Commit(number, changes):
+                self._commit(host, number, changes)
+            case fx.ExpireSafetyNet(now_ms):
+                self.give(host, host.disk.expire(now_ms))
+            case fx.DeliverToMailboxes():
+                self._deliver(host, effect)
+            case fx.SendReply(session, reply):
+                self._reply(host, session, reply)
+            case fx.CloseSession(session, reply):
+                host.replies.setdefault(session, []).append(reply)
+                self._break(host, session)
+                self.give(host, on.ConnectionLost(session))
+            case fx.OpenSession(session, peer, _):
+                self._open(host, session, peer)
+            case fx.Transmit():
+                self._transmit(host, effect)
+            case fx.AskDiscard(session, known, confirmed):
+                peer, remote = host.peers[session]
+                if self.cut.get((host.name, peer)) != "silent":
+                    asked = on.DiscardAsked(remote, host.name, known, confirmed)
+                    self.give(self.hosts[peer], asked)
+            case fx.HangUp(session):
+                self._break(host, session)
+            case fx.LogTracking():
+                self._row(host, effect)
+            case fx.LogLifecycle(event, fields):
+                self.lifecycle.append((host.name, event, dict(fields)))
+            case fx.LogConnectivity(_, _, _, description):
+                self.connectivity.append((self.now_ms, host.name, description))
+
+    def _row(self, host: Host, e: fx.LogTracking) -> None:
+        self.rows.append(
+            Row(
+                self.now_ms,
+                host.name,
+                e.event,
+                e.source,
+                e.header.message_id,
+                e.recipients,
+                e.source_context,
+                dict(e.custom),
+            )
+        )
+
+    def _commit(self, host: Host, number: int, changes: tuple[fx.Change, ...]) -> None:
+        if host.disk.is_full:
+            self.give(host, on.CommitFailed(number, "disk full"))
+            return
+        for change in changes:
+            host.disk.apply(change)
+        if host.held_commits is not None:
+            host.held_commits.append(number)
+        else:
+            self.give(host, on.Committed(number))
+
+    def _deliver(self, host: Host, e: fx.DeliverToMailboxes) -> None:
+        delivered, duplicates = [], []
+        for recipient in e.recipients:
+            key = (recipient, e.header.message_id, e.header.submitted_ms)
+            seen_ms = self._delivered_to.get(key)
+            if seen_ms is not None and seen_ms > e.now_ms - e.window_ms:
+                duplicates.append(recipient)
+                continue
+            self._delivered_to[key] = e.now_ms
+            self.mailboxes.setdefault(recipient, []).append(e.header.message_id)
+            delivered.append(recipient)
+        self.give(host, on.MailboxesDelivered(e.delivery, tuple(delivered), tuple(duplicates)))
+
+    def _open(self, host: Host, session: str, peer: str) -> None:
+        cut = self.cut.get((host.name, peer))
+        if peer == "ext1" and cut is None:
+            host.peers[session] = (peer, "")
+            self.give(host, on.SessionOpened(session, False))
+        elif cut == "silent":
+            host.peers[session] = (peer, "nowhere")
+        elif cut == "refuse" or self.hosts[peer].node is None:
+            self.give(host, on.SessionFailed(session, "connection refused"))
+        else:
+            self._count += 1
+            remote = f"in-{self._count}"
+            other = self.hosts[peer]
+            host.peers[session] = (peer, remote)
+            other.peers[remote] = (host.name, session)
+            self.give(other, on.SessionAccepted(remote, "192.0.2.2"))
+            self.give(other, on.PeerAuthenticated(remote, host.name))
+            self.give(host, on.SessionOpened(session, True))
+
+    def _transmit(self, host: Host, e: fx.Transmit) -> None:
+        peer, remote = host.peers[e.session]
+        header = self._header(host, e.body)
+        if self.cut.get((host.name, peer)) == "silent":
+            return
+        if peer in self.refuse_with:
+            self.give(host, on.TransmissionAnswered(e.session, *self.refuse_with[peer]))
+            return
+        if peer == "ext1":
+            self.external.append((header.message_id, e.envelope.recipients))
+            self.give(host, on.TransmissionAnswered(e.session, 250, "2.0.0 ok"))
+            return
+        other = self.hosts[peer]
+        match e.prologue:
+            case fx.ShadowRequest(primary, database_id, internal_id, network_message_id):
+                self.give(
+                    other,
+                    on.ShadowRequested(
+                        remote, primary, database_id, internal_id, network_message_id
+                    ),
+                )
+            case fx.DeliverTo(database, network_message_id):
+                self.give(other, on.DeliveryRequested(remote, database, network_message_id))
+        self._count += 1
+        body = f"in:{self._count}"
+        other.bodies[body] = header
+        self.give(other, on.MessageOffered(remote, e.envelope, header, 1000, body))
+
+    def _header(self, host: Host, body: str) -> Header:
+        if body.startswith("in:"):
+            return host.bodies[body]
+        return host.disk.messages[int(body.removeprefix("db:"))].header
+
+    def _reply(self, host: Host, session: str, reply: Any) -> None:
+        """To a test's own client, or back over the wire: only final answers matter there."""
+        if session not in host.peers:
+            host.replies.setdefault(session, []).append(reply)
+            return
+        peer, remote = host.peers[session]
+        caller = self.hosts[peer]
+        text = reply.lines[0]
+        if self.cut.get((peer, host.name)) == "silent" or host.name in self.lose_reply_from:
+            return
+        if text.startswith("DatabaseId="):
+            listed = tuple(
+                (int(a), int(b), int(c)) for a, b, c in (x.split() for x in reply.lines[1:-1])
+            )
+            more = reply.lines[-1].startswith("More")
+            self.give(
+                caller,
+                on.DiscardAnswered(remote, text.removeprefix("DatabaseId="), listed, more),
+            )
+        elif "may follow" not in text:
+            self.give(caller, on.TransmissionAnswered(remote, reply.code, text))
+
+    def _break(self, host: Host, session: str) -> None:
+        peer, remote = host.peers.pop(session, ("", ""))
+        if peer in self.hosts and remote != "nowhere":
+            self.lose(self.hosts[peer], remote)
