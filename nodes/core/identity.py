@@ -1,9 +1,9 @@
 """Ids without chance: from the id of the queue database and a counter (design decision 2).
 
-A counter never goes back. Ids that were used but not committed (a rejected message, a shadow whose
-primary died before its own commit) must not be used again after a restart: a shadow server would
-take the new message for the old one and acknowledge what it does not hold. So every start leaves a
-gap of `GAP`.
+Ids that were used but not committed (a rejected message, a shadow whose primary died before its own
+commit) must not be used again after a restart: a shadow server would take the new message for the
+one it holds, and acknowledge what it has not got. So each start of a queue database has a block of
+ids of its own.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from hashlib import sha256
 
-GAP = 1 << 20
+BLOCK = 1 << 32
 
 
 @dataclass(slots=True)
@@ -22,9 +22,9 @@ class Identity:
     _last_internal_id: int = 0
     _last_sequence: int = 0
 
-    def opened(self, database_id: str, last_internal_id: int, last_sequence: int) -> None:
+    def opened(self, database_id: str, starts: int, last_sequence: int) -> None:
         self.database_id = database_id
-        self._last_internal_id = (last_internal_id // GAP + 1) * GAP
+        self._last_internal_id = starts * BLOCK
         self._last_sequence = last_sequence
 
     def next_internal_id(self) -> int:

@@ -29,13 +29,15 @@ from nodes.core.message import (
 class DatabaseOpened:
     """First input of a node's life: its queue database, without bodies and without Safety Nets.
 
-    `created` says that the file is new. `last_internal_id` and `last_discard_sequence` are the
-    highest ever used in this database. `next_safety_net_expiry_ms` is the earliest expiry of either
-    Safety Net, None if both are empty.
+    `created` says that the file is new; `starts` counts how often it was opened, this time
+    included, and is durable before this input. `last_internal_id` and `last_discard_sequence` are
+    the highest ever used in this database. `next_safety_net_expiry_ms` is the earliest expiry of
+    either Safety Net, None if both are empty.
     """
 
     database_id: str
     created: bool
+    starts: int
     messages: tuple[PrimaryMessage, ...]
     shadows: tuple[ShadowMessage, ...]
     discards: tuple[DiscardNotification, ...]

@@ -99,9 +99,7 @@ class Node:
         }
 
     def _database_opened(self, happened: inputs.DatabaseOpened) -> None:
-        self._identity.opened(
-            happened.database_id, happened.last_internal_id, happened.last_discard_sequence
-        )
+        self._identity.opened(happened.database_id, happened.starts, happened.last_discard_sequence)
         event = "database-created" if happened.created else "database-opened"
         self._work.emit(LogLifecycle(event, (("database_id", happened.database_id),)))
         self._safety_net.opened(happened.next_safety_net_expiry_ms)

@@ -93,9 +93,9 @@ def test_the_retry_ladder_is_glitch_then_transient_then_outage() -> None:
 
 def test_ids_never_come_again_after_a_start() -> None:
     first, second = Identity(), Identity()
-    first.opened("db", 0, 0)
+    first.opened("db", 1, 0)
     used = {first.next_internal_id() for _ in range(3)}
-    second.opened("db", max(used) - 1, 0)
+    second.opened("db", 2, 0)
     assert second.next_internal_id() > max(used)
 
 

@@ -82,6 +82,7 @@ class Disk:
     primary_safety_net: dict[int, int] = field(default_factory=dict)
     shadow_safety_net: dict[ShadowKey, tuple[int, int]] = field(default_factory=dict)
     shadow_expiry: dict[ShadowKey, int] = field(default_factory=dict)
+    starts: int = 0
     last_internal_id: int = 0
     last_sequence: int = 0
     is_full: bool = False
@@ -157,9 +158,11 @@ class Disk:
 
     def opened(self) -> on.DatabaseOpened:
         created, self.created = self.created, False
+        self.starts += 1
         return on.DatabaseOpened(
             self.database_id,
             created,
+            self.starts,
             tuple(self.messages.values()),
             tuple(self.shadows.values()),
             tuple(self.discards.values()),
@@ -196,6 +199,7 @@ class Host:
         self.headers: dict[str, Header] = {}
         self.bodies: dict[str, Header] = {}
         self.held_commits: list[int] | None = None
+        self.fuse: int | None = None
 
     # the node's life
 
@@ -312,7 +316,20 @@ class World:
             host, happened = self._inputs.popleft()
             if host.node is not None:
                 for effect in host.node.handle(happened, self.now_ms):
+                    if self._fuse_blows(host):
+                        break
                     self._carry_out(host, effect)
+
+    def _fuse_blows(self, host: Host) -> bool:
+        """A host with a fuse is killed after so many effects, wherever that is."""
+        if host.fuse is None:
+            return False
+        host.fuse -= 1
+        if host.fuse >= 0:
+            return False
+        host.fuse = None
+        host.kill()
+        return True
 
     def lose(self, host: Host, session: str) -> None:
         host.peers.pop(session, None)
@@ -342,6 +359,8 @@ class World:
                 self.give(host, on.ConnectionLost(session))
             case fx.OpenSession(session, peer, _):
                 self._open(host, session, peer)
+            case fx.Transmit(session) | fx.AskDiscard(session) if session not in host.peers:
+                pass  # its loss is on the way to the core
             case fx.Transmit():
                 self._transmit(host, effect)
             case fx.AskDiscard(session, known, confirmed):
