@@ -1,0 +1,1 @@
+"""A node's hands: sockets, files, threads and the clock. Every decision is `nodes.core`'s."""

@@ -1,0 +1,241 @@
+"""What each change of a `Commit` does to the queue database.
+
+Every statement that expects a state names it and checks how many rows it met. A row that is not
+there, or not as expected, is a mistake of this program, never the world's: `StateMismatch`, and the
+whole transaction is rolled back.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+from nodes.core.effects import (
+    Change,
+    DeleteMessage,
+    DropOldDiscards,
+    FinishFork,
+    ForgetDiscards,
+    InsertDiscard,
+    InsertMessage,
+    InsertShadow,
+    MoveToPrimarySafetyNet,
+    MoveToShadowSafetyNet,
+    PromoteShadow,
+    SetContact,
+    SetShadowServer,
+)
+from nodes.core.message import BodyHandle, PrimaryMessage, ShadowKey
+from nodes.store.bodies import add_body, release_bodies, share_body
+from nodes.store.rows import (
+    FORK_COLUMNS,
+    MESSAGE_COLUMNS,
+    SHADOW_COLUMNS,
+    fork_rows,
+    key_row,
+    message_row,
+    shadow_row,
+)
+
+FetchBody: TypeAlias = Callable[[BodyHandle], bytes]
+
+_UNFINISHED = "state NOT IN ('done', 'expired')"
+_THIS_SHADOW = "primary_server = ? AND primary_database_id = ? AND primary_internal_id = ?"
+
+INSERT_MESSAGE = f"INSERT INTO messages ({MESSAGE_COLUMNS}) VALUES ({', '.join('?' * 12)})"
+INSERT_FORK = f"INSERT INTO forks ({FORK_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?)"
+FINISH_FORK = (
+    "UPDATE forks SET state = ?, done_ms = ? "
+    f"WHERE internal_id = ? AND next_hop = ? AND {_UNFINISHED}"
+)
+UNFINISHED_FORKS = f"SELECT count(*) FROM forks WHERE internal_id = ? AND {_UNFINISHED}"
+DELETE_FORKS = "DELETE FROM forks WHERE internal_id = ?"
+COPY_TO_PRIMARY_SAFETY_NET = (
+    f"INSERT INTO primary_safety_net ({MESSAGE_COLUMNS}, delivered_ms, expires_ms) "
+    f"SELECT {MESSAGE_COLUMNS}, ?, ? FROM messages WHERE internal_id = ?"
+)
+DELETE_MESSAGE = "DELETE FROM messages WHERE internal_id = ? RETURNING body_id"
+SET_SHADOW_SERVER = (
+    "UPDATE messages SET shadow_server = ? WHERE internal_id = ? AND shadow_server IS NULL"
+)
+INSERT_DISCARD = (
+    "INSERT INTO discards (shadow_server, sequence, internal_id, delivered_ms) VALUES (?, ?, ?, ?)"
+)
+FORGET_DISCARDS = "DELETE FROM discards WHERE shadow_server = ? AND sequence <= ?"
+DROP_OLD_DISCARDS = "DELETE FROM discards WHERE delivered_ms < ?"
+INSERT_SHADOW = f"INSERT INTO shadows ({SHADOW_COLUMNS}, expires_ms) VALUES ({', '.join('?' * 14)})"
+COPY_TO_SHADOW_SAFETY_NET = (
+    f"INSERT INTO shadow_safety_net ({SHADOW_COLUMNS}, delivered_ms, expires_ms) "
+    f"SELECT {SHADOW_COLUMNS}, ?, ? FROM shadows WHERE {_THIS_SHADOW}"
+)
+DELETE_SHADOW = f"DELETE FROM shadows WHERE {_THIS_SHADOW} RETURNING body_id"
+SET_CONTACT = (
+    "INSERT OR REPLACE INTO contacts "
+    "(primary_server, database_id, last_contact_ms, confirmed_sequence) VALUES (?, ?, ?, ?)"
+)
+NOTE_LAST_IDS = (
+    "UPDATE meta SET last_internal_id = max(last_internal_id, ?), "
+    "last_discard_sequence = max(last_discard_sequence, ?)"
+)
+
+
+class StateMismatch(AssertionError):
+    """The database is not in the state that a change expects: a mistake of ours."""
+
+
+def apply_changes(
+    connection: sqlite3.Connection, changes: tuple[Change, ...], fetch: FetchBody
+) -> None:
+    """Carry the changes out, in order, inside the transaction that the caller has begun."""
+    for change in changes:
+        try:
+            _APPLY[type(change)](connection, change, fetch)
+        except sqlite3.IntegrityError as error:
+            raise StateMismatch(f"{error}: {change}") from error
+    internal_id, sequence = _highest_ids(changes)
+    if internal_id or sequence:
+        connection.execute(NOTE_LAST_IDS, (internal_id, sequence))
+
+
+def _highest_ids(changes: tuple[Change, ...]) -> tuple[int, int]:
+    internal_id = sequence = 0
+    for change in changes:
+        match change:
+            case InsertMessage(message=used) | PromoteShadow(message=used):
+                internal_id = max(internal_id, used.internal_id)
+            case InsertShadow(shadow=held):
+                internal_id = max(internal_id, held.internal_id)
+            case InsertDiscard(notification=notification):
+                sequence = max(sequence, notification.sequence)
+            case _:
+                pass
+    return internal_id, sequence
+
+
+def _expect_one(found: int, change: Change) -> None:
+    if found != 1:
+        raise StateMismatch(f"{found} rows are as expected, not 1: {change}")
+
+
+# ------------------------------------------------------------------ primary messages
+
+
+def _insert_message(db: sqlite3.Connection, change: InsertMessage, fetch: FetchBody) -> None:
+    _add_message(db, change.message, _stored_body(db, change.body, fetch))
+
+
+def _add_message(db: sqlite3.Connection, message: PrimaryMessage, body_id: int) -> None:
+    db.execute(INSERT_MESSAGE, message_row(message, body_id))
+    db.executemany(INSERT_FORK, fork_rows(message))
+
+
+def _stored_body(db: sqlite3.Connection, body: BodyHandle, fetch: FetchBody) -> int:
+    """The id of the body: one that is here already is shared."""
+    if body.startswith("db:"):
+        return share_body(db, int(body.removeprefix("db:")))
+    return add_body(db, fetch(body))
+
+
+def _finish_fork(db: sqlite3.Connection, change: FinishFork, fetch: FetchBody) -> None:
+    state = (change.state, change.at_ms, change.internal_id, change.next_hop)
+    _expect_one(db.execute(FINISH_FORK, state).rowcount, change)
+
+
+def _expect_all_forks_done(db: sqlite3.Connection, internal_id: int, change: Change) -> None:
+    (unfinished,) = db.execute(UNFINISHED_FORKS, (internal_id,)).fetchone()
+    if unfinished:
+        raise StateMismatch(f"{unfinished} forks are not done: {change}")
+
+
+def _move_to_primary_safety_net(
+    db: sqlite3.Connection, change: MoveToPrimarySafetyNet, fetch: FetchBody
+) -> None:
+    _expect_all_forks_done(db, change.internal_id, change)
+    moved = (change.delivered_ms, change.expires_ms, change.internal_id)
+    _expect_one(db.execute(COPY_TO_PRIMARY_SAFETY_NET, moved).rowcount, change)
+    _expect_one(len(db.execute(DELETE_MESSAGE, (change.internal_id,)).fetchall()), change)
+
+
+def _delete_message(db: sqlite3.Connection, change: DeleteMessage, fetch: FetchBody) -> None:
+    _expect_all_forks_done(db, change.internal_id, change)
+    deleted = db.execute(DELETE_MESSAGE, (change.internal_id,)).fetchall()
+    _expect_one(len(deleted), change)
+    db.execute(DELETE_FORKS, (change.internal_id,))
+    release_bodies(db, (body_id for (body_id,) in deleted))
+
+
+def _set_shadow_server(db: sqlite3.Connection, change: SetShadowServer, fetch: FetchBody) -> None:
+    named = (change.shadow_server, change.internal_id)
+    _expect_one(db.execute(SET_SHADOW_SERVER, named).rowcount, change)
+
+
+# ------------------------------------------------------------------ discard notifications
+
+
+def _insert_discard(db: sqlite3.Connection, change: InsertDiscard, fetch: FetchBody) -> None:
+    told = change.notification
+    row = (told.shadow_server, told.sequence, told.internal_id, told.delivered_ms)
+    db.execute(INSERT_DISCARD, row)
+
+
+def _forget_discards(db: sqlite3.Connection, change: ForgetDiscards, fetch: FetchBody) -> None:
+    db.execute(FORGET_DISCARDS, (change.shadow_server, change.up_to_sequence))
+
+
+def _drop_old_discards(db: sqlite3.Connection, change: DropOldDiscards, fetch: FetchBody) -> None:
+    db.execute(DROP_OLD_DISCARDS, (change.before_ms,))
+
+
+# ------------------------------------------------------------------ shadow messages
+
+
+def _insert_shadow(db: sqlite3.Connection, change: InsertShadow, fetch: FetchBody) -> None:
+    body_id = _stored_body(db, change.body, fetch)
+    db.execute(INSERT_SHADOW, (*shadow_row(change.shadow, body_id), change.expires_ms))
+
+
+def _move_to_shadow_safety_net(
+    db: sqlite3.Connection, change: MoveToShadowSafetyNet, fetch: FetchBody
+) -> None:
+    moved = (change.delivered_ms, change.expires_ms, *key_row(change.key))
+    _expect_one(db.execute(COPY_TO_SHADOW_SAFETY_NET, moved).rowcount, change)
+    _take_shadow(db, change.key, change)
+
+
+def _promote_shadow(db: sqlite3.Connection, change: PromoteShadow, fetch: FetchBody) -> None:
+    _add_message(db, change.message, _take_shadow(db, change.key, change))
+
+
+def _take_shadow(db: sqlite3.Connection, key: ShadowKey, change: Change) -> int:
+    """The shadow message leaves its queue; its body stays, for whoever has its id now."""
+    taken = db.execute(DELETE_SHADOW, key_row(key)).fetchall()
+    _expect_one(len(taken), change)
+    return int(taken[0][0])
+
+
+def _set_contact(db: sqlite3.Connection, change: SetContact, fetch: FetchBody) -> None:
+    contact = change.contact
+    row = (
+        contact.primary,
+        contact.database_id,
+        contact.last_contact_ms,
+        contact.confirmed_sequence,
+    )
+    db.execute(SET_CONTACT, row)
+
+
+_APPLY: dict[type[Change], Callable[[sqlite3.Connection, Any, FetchBody], None]] = {
+    InsertMessage: _insert_message,
+    FinishFork: _finish_fork,
+    MoveToPrimarySafetyNet: _move_to_primary_safety_net,
+    DeleteMessage: _delete_message,
+    SetShadowServer: _set_shadow_server,
+    InsertDiscard: _insert_discard,
+    ForgetDiscards: _forget_discards,
+    DropOldDiscards: _drop_old_discards,
+    InsertShadow: _insert_shadow,
+    MoveToShadowSafetyNet: _move_to_shadow_safety_net,
+    PromoteShadow: _promote_shadow,
+    SetContact: _set_contact,
+}

@@ -1,0 +1,176 @@
+"""What the databases of a node hold, as plain records: for the run folder, and for a person who
+looks.
+
+    python3 -m nodes.store.dump DATA_DIR [--only queue|mailboxes] [--origin 2026-01-05T08:00:00Z]
+
+Meant for the files of a node that stands still, stopped or killed. They are never opened themselves
+but copied first, with their -wal, so that looking changes nothing. Times (`…_ms`) count from the
+start of lab time, but for `submitted_ms`, which is the message's own Date as Unix epoch
+milliseconds.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+import sqlite3
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TypeAlias
+
+from nodes.store import sqlite_file
+from nodes.store.rows import addresses_of
+
+Record: TypeAlias = dict[str, object]
+
+ORIGIN = "2026-01-05T08:00:00Z"
+
+_QUEUE_KEYS = (
+    "message_id",
+    "network_message_id",
+    "internal_id",
+    "recipients",
+    "primary",
+    "primary_database_id",
+    "shadow_server",
+    "entered_ms",
+    "delivered_ms",
+    "expires_ms",
+    "state",
+)
+_QUEUES = (
+    (
+        "delivery",
+        "SELECT m.message_id, m.network_message_id, m.internal_id, f.recipients, NULL, NULL, "
+        "m.shadow_server, m.received_ms, NULL, NULL, f.state "
+        "FROM messages AS m CROSS JOIN forks AS f ON f.internal_id = m.internal_id "
+        "WHERE f.state NOT IN ('done', 'expired') ORDER BY m.internal_id, f.position",
+    ),
+    (
+        "shadow",
+        "SELECT message_id, network_message_id, internal_id, recipients, primary_server, "
+        "primary_database_id, NULL, received_ms, NULL, expires_ms, 'held' "
+        "FROM shadows ORDER BY internal_id",
+    ),
+    (
+        "primary-safety-net",
+        "SELECT message_id, network_message_id, internal_id, recipients, NULL, NULL, "
+        "shadow_server, received_ms, delivered_ms, expires_ms, 'kept' "
+        "FROM primary_safety_net ORDER BY internal_id",
+    ),
+    (
+        "shadow-safety-net",
+        "SELECT message_id, network_message_id, internal_id, recipients, primary_server, "
+        "primary_database_id, NULL, received_ms, delivered_ms, expires_ms, 'kept' "
+        "FROM shadow_safety_net ORDER BY internal_id",
+    ),
+    (
+        "discard",
+        "SELECT coalesce(m.message_id, k.message_id), "
+        "coalesce(m.network_message_id, k.network_message_id), d.internal_id, "
+        "coalesce(m.recipients, k.recipients, '[]'), NULL, NULL, "
+        "d.shadow_server, d.delivered_ms, d.delivered_ms, NULL, 'waiting' "
+        "FROM discards AS d LEFT JOIN messages AS m ON m.internal_id = d.internal_id "
+        "LEFT JOIN primary_safety_net AS k ON k.internal_id = d.internal_id "
+        "ORDER BY d.shadow_server, d.sequence",
+    ),
+)
+_MAILBOX_KEYS = ("mailbox", "message_id", "submitted_ms", "delivered_ms", "size_bytes", "server")
+_MAILBOXES = (
+    "SELECT b.address, m.message_id, m.submitted_ms, c.delivered_ms, m.size_bytes, meta.server "
+    "FROM copies AS c JOIN mailboxes AS b USING (mailbox_id) "
+    "JOIN messages AS m USING (message_row) CROSS JOIN meta ORDER BY c.message_row, b.address"
+)
+
+
+def queue_rows(path: Path, origin_ms: int) -> Iterator[Record]:
+    """Records of `queues.jsonl`: a line per unfinished fork, shadow, kept copy, and discard
+    notification.
+
+    `path`: a queue database; none at all holds nothing. Raises sqlite3.Error where it cannot be
+    read.
+    """
+    if not path.exists():
+        return
+    with _copied(path) as connection:
+        for queue, query in _QUEUES:
+            for row in connection.execute(query):
+                yield _queue_record(queue, row, origin_ms)
+
+
+def mailbox_rows(path: Path, origin_ms: int) -> Iterator[Record]:
+    """Records of `mailboxes/<database>.jsonl`: a line per visible copy. Raises sqlite3.Error."""
+    with _copied(path) as connection:
+        for row in connection.execute(_MAILBOXES):
+            record: Record = dict(zip(_MAILBOX_KEYS, row, strict=True))
+            record["delivered_ms"] = _since(record["delivered_ms"], origin_ms)
+            yield record
+
+
+def mailbox_files(folder: Path) -> dict[str, Path]:
+    """The mailbox databases in a node's data folder, by name, in order."""
+    found = sorted(folder.glob("mailbox-*.db"))
+    return {path.stem.removeprefix("mailbox-"): path for path in found}
+
+
+def _queue_record(queue: str, row: tuple[object, ...], origin_ms: int) -> Record:
+    record: Record = {"queue": queue, **dict(zip(_QUEUE_KEYS, row, strict=True))}
+    record["recipients"] = list(addresses_of(str(record["recipients"])))
+    for key in ("entered_ms", "delivered_ms", "expires_ms"):
+        record[key] = _since(record[key], origin_ms)
+    return record
+
+
+def _since(epoch_ms: object, origin_ms: int) -> int | None:
+    return epoch_ms - origin_ms if isinstance(epoch_ms, int) else None
+
+
+@contextmanager
+def _copied(path: Path) -> Iterator[sqlite3.Connection]:
+    with TemporaryDirectory(prefix="shadowlab-dump-") as folder:
+        copy = Path(folder) / path.name
+        wal = sqlite_file.companions(path)[0]
+        for original in (wal, path):
+            if original.exists():
+                shutil.copyfile(original, copy.with_name(original.name))
+        connection = sqlite_file.connect(copy)
+        try:
+            yield connection
+        finally:
+            connection.close()
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Print the records, a JSON object a line; exit code 1 where a file cannot be read."""
+    parser = argparse.ArgumentParser(
+        prog="nodes.store.dump", description="what a node's databases hold"
+    )
+    parser.add_argument("data_dir", type=Path)
+    parser.add_argument("--only", choices=("queue", "mailboxes"))
+    parser.add_argument("--origin", default=ORIGIN, help="start of lab time, ISO 8601")
+    given = parser.parse_args(arguments)
+    origin_ms = round(datetime.fromisoformat(given.origin).timestamp() * 1000)
+    try:
+        for record in _records(given.data_dir, given.only, origin_ms):
+            print(json.dumps(record))
+    except sqlite3.Error as error:
+        print(f"{given.data_dir}: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+def _records(folder: Path, only: str | None, origin_ms: int) -> Iterator[Record]:
+    if only != "mailboxes":
+        yield from queue_rows(folder / "queue.db", origin_ms)
+    if only != "queue":
+        for path in mailbox_files(folder).values():
+            yield from mailbox_rows(path, origin_ms)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,207 @@
+"""A SQLite file as both databases use it: durable, migrated in numbered steps, checked before it is
+trusted.
+
+`synchronous=FULL` in WAL mode makes each transaction durable before it is answered (TL-7). A new
+file is made beside its place and renamed into it, so a file that is there was whole once: one
+without tables has been cut short. What this cannot see: a `-wal` file that was cut short looks like
+a transaction that never ended, and SQLite drops it.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from importlib.resources import files
+from pathlib import Path
+from typing import TypeAlias
+
+Fill: TypeAlias = Callable[[sqlite3.Connection], object]
+
+_DAMAGED = frozenset(
+    {
+        sqlite3.SQLITE_CORRUPT,
+        sqlite3.SQLITE_NOTADB,
+        sqlite3.SQLITE_FORMAT,
+        sqlite3.SQLITE_IOERR_SHORT_READ,
+    }
+)
+
+
+def migrations(kind: str) -> tuple[str, ...]:
+    """The SQL of `schema/<kind>_001.sql`, `…_002.sql` and so on, in order. `kind`: queue or
+    mailbox.
+    """
+    folder = files("nodes.store").joinpath("schema")
+    names = sorted(entry.name for entry in folder.iterdir() if entry.name.startswith(f"{kind}_"))
+    return tuple(folder.joinpath(name).read_text("utf-8") for name in names)
+
+
+def connect(path: Path) -> sqlite3.Connection:
+    """Open an existing file for reading and writing. Transactions are begun by hand
+    (`transaction`).
+    """
+    connection = sqlite3.connect(
+        f"{path.absolute().as_uri()}?mode=rw",
+        uri=True,
+        isolation_level=None,
+        check_same_thread=False,
+    )
+    try:
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = FULL")
+    except sqlite3.Error:
+        connection.close()
+        raise
+    return connection
+
+
+@contextmanager
+def transaction(connection: sqlite3.Connection) -> Iterator[None]:
+    """All or nothing: commit at the end, roll back when anything is raised."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        connection.execute("COMMIT")
+    except BaseException:
+        # a full disk makes SQLite roll back by itself
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
+
+
+def create(path: Path, kind: str, fill: Fill) -> None:
+    """Make a new file with today's schema and the rows of `fill`, whole or not at all."""
+    unfinished = path.with_name(path.name + ".new")
+    unfinished.unlink(missing_ok=True)
+    connection = sqlite3.connect(unfinished, isolation_level=None)
+    try:
+        connection.execute("PRAGMA synchronous = FULL")
+        with transaction(connection):
+            _migrate(connection, kind)
+            fill(connection)
+    finally:
+        connection.close()
+    unfinished.rename(path)
+    sync_folder(path.parent)
+
+
+def migrate(connection: sqlite3.Connection, kind: str) -> None:
+    """Bring an older file up to date, in one transaction."""
+    if schema_version(connection) < len(migrations(kind)):
+        with transaction(connection):
+            _migrate(connection, kind)
+
+
+def _migrate(connection: sqlite3.Connection, kind: str) -> None:
+    steps = migrations(kind)
+    for step in steps[schema_version(connection) :]:
+        for statement in _statements(step):
+            connection.execute(statement)
+    connection.execute(f"PRAGMA user_version = {len(steps)}")
+
+
+def _statements(script: str) -> Iterator[str]:
+    """The statements of a script one by one: `executescript` would commit on its own."""
+    statement = ""
+    for line in script.splitlines():
+        code = line.split("--")[0]
+        statement += code + "\n"
+        if sqlite3.complete_statement(statement):
+            yield statement
+            statement = ""
+
+
+def schema_version(connection: sqlite3.Connection) -> int:
+    return int(connection.execute("PRAGMA user_version").fetchone()[0])
+
+
+def damage(path: Path, kind: str) -> str | None:
+    """Why the file cannot be trusted, or None. Raises sqlite3.OperationalError where it cannot be
+    opened at all.
+    """
+    try:
+        connection = connect(path)
+    except sqlite3.Error as error:
+        return _why(error)
+    try:
+        return _damage(connection, kind)
+    except sqlite3.Error as error:
+        return _why(error)
+    finally:
+        connection.close()
+
+
+def _why(error: sqlite3.Error) -> str:
+    """The text of a damage; any other mishap (no right to open, disk error) is none of the file's
+    and raised again.
+    """
+    code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR)
+    if code in _DAMAGED or code & 0xFF in _DAMAGED:
+        return str(error)
+    raise error
+
+
+def _damage(connection: sqlite3.Connection, kind: str) -> str | None:
+    (verdict,) = connection.execute("PRAGMA quick_check(1)").fetchone()
+    if verdict != "ok":
+        return f"quick_check: {verdict}"
+    version, known = schema_version(connection), len(migrations(kind))
+    if version > known:
+        return f"schema version {version}: newer than {known}, the newest known here"
+    missing = _tables(kind, version) - _tables_in(connection)
+    if version == 0 or missing:
+        return f"tables are missing: {', '.join(sorted(missing)) or 'all'}"
+    if connection.execute("SELECT count(*) FROM meta").fetchone() != (1,):
+        return "meta does not have one row"
+    return None
+
+
+def _tables(kind: str, version: int) -> set[str]:
+    """The tables that a file of that schema version has."""
+    model = sqlite3.connect(":memory:")
+    try:
+        for step in migrations(kind)[:version]:
+            model.executescript(step)
+        return _tables_in(model)
+    finally:
+        model.close()
+
+
+def _tables_in(connection: sqlite3.Connection) -> set[str]:
+    return {
+        name
+        for (name,) in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")
+    }
+
+
+def companions(path: Path) -> tuple[Path, ...]:
+    """The files that SQLite keeps beside `path` in WAL mode."""
+    return tuple(path.with_name(path.name + end) for end in ("-wal", "-shm"))
+
+
+def set_aside(path: Path, date: str) -> Path:
+    """Rename the file and its companions to `<name>.old-<date>`, never over another; gives the new
+    path.
+    """
+    attempt, aside = 1, path.with_name(f"{path.name}.old-{date}")
+    while any(candidate.exists() for candidate in (aside, *companions(aside))):
+        attempt += 1
+        aside = path.with_name(f"{path.name}.old-{date}-{attempt}")
+    for present, renamed in zip(
+        (path, *companions(path)), (aside, *companions(aside)), strict=True
+    ):
+        if present.exists():
+            present.rename(renamed)
+    sync_folder(path.parent)
+    return aside
+
+
+def sync_folder(folder: Path) -> None:
+    """Make renames in the folder durable."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,139 @@
+"""A dump shows what the databases hold and changes nothing."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from nodes.core.effects import (
+    DeliverToMailboxes,
+    FinishFork,
+    InsertDiscard,
+    InsertMessage,
+    InsertShadow,
+    MoveToPrimarySafetyNet,
+    MoveToShadowSafetyNet,
+)
+from nodes.core.message import Header
+from nodes.store import dump
+from nodes.store.mailbox_database import MailboxDatabase
+from tests.nodes.store.samples import (
+    NOW_MS,
+    discard,
+    fetch,
+    open_queue,
+    primary_message,
+    shadow_message,
+)
+
+
+@pytest.fixture
+def node(tmp_path: Path) -> Path:
+    """The data folder of a node that was killed: its WAL was never folded in."""
+    alive, data = tmp_path / "alive", tmp_path / "data"
+    alive.mkdir()
+    with open_queue(alive).database as database:
+        both = primary_message(1, next_hops=("database:DB1", "external:ext1"))
+        database.apply((InsertMessage(both, "in:1"),), fetch)
+        database.apply((FinishFork(1, "database:DB1", "done", NOW_MS + 5),), fetch)
+        sent = (
+            InsertMessage(primary_message(2), "in:2"),
+            FinishFork(2, "database:DB1", "done", NOW_MS + 60_000),
+            MoveToPrimarySafetyNet(2, NOW_MS + 60_000, NOW_MS + 120_000),
+            InsertDiscard(discard(2)),
+        )
+        database.apply(sent, fetch)
+        held, acknowledged = shadow_message(3), shadow_message(4)
+        database.apply((InsertShadow(held, "in:1", NOW_MS + 7),), fetch)
+        database.apply((InsertShadow(acknowledged, "in:1", NOW_MS + 7),), fetch)
+        database.apply((MoveToShadowSafetyNet(acknowledged.key, NOW_MS + 8, NOW_MS + 9),), fetch)
+        shutil.copytree(alive, data)
+    mailbox = MailboxDatabase.open(data, "DB1", "par-mbx1")
+    header = Header("<m1@outside.example>", NOW_MS + 1, "")
+    delivery = DeliverToMailboxes(
+        1, "DB1", header, "", ("db1-user01@shadowlab.example",), 42, "", NOW_MS + 2, 0
+    )
+    mailbox.deliver(delivery, b"body")
+    mailbox.close()
+    return data
+
+
+def rows(node: Path, queue: str) -> list[dict[str, object]]:
+    return [r for r in dump.queue_rows(node / "queue.db", NOW_MS) if r["queue"] == queue]
+
+
+def test_the_delivery_queue_shows_a_line_per_unfinished_fork(node: Path) -> None:
+    assert rows(node, "delivery") == [
+        {
+            "queue": "delivery",
+            "message_id": "<m000001@outside.example>",
+            "network_message_id": "net-1",
+            "internal_id": 1,
+            "recipients": ["db1-user02@shadowlab.example"],
+            "primary": None,
+            "primary_database_id": None,
+            "shadow_server": "lyo-mbx1",
+            "entered_ms": 0,
+            "delivered_ms": None,
+            "expires_ms": None,
+            "state": "queued",
+        }
+    ]
+
+
+def test_the_shadow_queue_names_the_primary(node: Path) -> None:
+    (row,) = rows(node, "shadow")
+    assert (row["primary"], row["primary_database_id"], row["expires_ms"]) == (
+        "par-mbx1",
+        "db-a",
+        7,
+    )
+
+
+def test_both_safety_nets_show_delivery_and_expiry_since_the_origin(node: Path) -> None:
+    kept = rows(node, "primary-safety-net") + rows(node, "shadow-safety-net")
+    assert [(r["delivered_ms"], r["expires_ms"]) for r in kept] == [(60_000, 120_000), (8, 9)]
+
+
+def test_a_discard_notification_names_its_message(node: Path) -> None:
+    (row,) = rows(node, "discard")
+    assert (row["message_id"], row["shadow_server"]) == ("<m000002@outside.example>", "lyo-mbx1")
+
+
+def test_a_mailbox_shows_a_line_per_visible_copy(node: Path) -> None:
+    (path,) = dump.mailbox_files(node).values()
+    assert list(dump.mailbox_rows(path, NOW_MS)) == [
+        {
+            "mailbox": "db1-user01@shadowlab.example",
+            "message_id": "<m1@outside.example>",
+            "submitted_ms": NOW_MS + 1,
+            "delivered_ms": 2,
+            "size_bytes": 42,
+            "server": "par-mbx1",
+        }
+    ]
+
+
+def test_looking_changes_no_file(node: Path) -> None:
+    before = {path: path.read_bytes() for path in node.iterdir()}
+    assert dump.main([str(node)]) == 0
+    assert {path: path.read_bytes() for path in node.iterdir()} == before
+
+
+def test_the_program_prints_a_json_object_a_line(
+    node: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert dump.main([str(node), "--only", "mailboxes"]) == 0
+    (line,) = capsys.readouterr().out.splitlines()
+    assert json.loads(line)["mailbox"] == "db1-user01@shadowlab.example"
+
+
+def test_a_file_that_cannot_be_read_is_said_on_stderr(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "queue.db").write_bytes(b"x" * 8192)
+    assert dump.main([str(tmp_path)]) == 1
+    assert "not a database" in capsys.readouterr().err

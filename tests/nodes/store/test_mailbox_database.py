@@ -1,0 +1,103 @@
+"""A mailbox shows a message once, within the window, and a delivery is whole or not at all (DD-1,
+DD-2).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from nodes.core.effects import DeliverToMailboxes
+from nodes.core.inputs import MailboxesDelivered
+from nodes.core.message import Header
+from nodes.store.dump import mailbox_rows
+from nodes.store.mailbox_database import MailboxDatabase, mailbox_file
+from tests.nodes.store.samples import NOW_MS
+
+ONE, TWO = "db1-user01@shadowlab.example", "db1-user02@shadowlab.example"
+WINDOW_MS = 3_600_000
+
+
+@pytest.fixture
+def mailbox(tmp_path: Path) -> Iterator[MailboxDatabase]:
+    database = MailboxDatabase.open(tmp_path, "DB1", "par-mbx1")
+    yield database
+    database.close()
+
+
+def asked(
+    *recipients: str,
+    message_id: str = "<m1@outside.example>",
+    submitted_ms: int | None = NOW_MS,
+    at_ms: int = NOW_MS,
+) -> DeliverToMailboxes:
+    header = Header(message_id, submitted_ms, "subject")
+    return DeliverToMailboxes(
+        1, "DB1", header, "a@outside.example", recipients, 42, "in:1", at_ms, WINDOW_MS
+    )
+
+
+def visible(folder: Path) -> list[object]:
+    return [row["mailbox"] for row in mailbox_rows(mailbox_file(folder, "DB1"), NOW_MS)]
+
+
+def test_each_recipient_sees_one_copy(tmp_path: Path, mailbox: MailboxDatabase) -> None:
+    answer = mailbox.deliver(asked(ONE, TWO), b"body")
+    assert answer == MailboxesDelivered(1, (ONE, TWO), ())
+    assert visible(tmp_path) == [ONE, TWO]
+
+
+def test_a_second_copy_is_turfed_for_those_who_have_it_only(
+    tmp_path: Path, mailbox: MailboxDatabase
+) -> None:
+    mailbox.deliver(asked(ONE), b"body")
+    answer = mailbox.deliver(asked(ONE, TWO), b"body")
+    assert answer == MailboxesDelivered(1, (TWO,), (ONE,))
+    assert visible(tmp_path) == [ONE, TWO]
+
+
+def test_the_same_message_id_with_another_date_is_another_message(
+    mailbox: MailboxDatabase,
+) -> None:
+    mailbox.deliver(asked(ONE), b"body")
+    assert mailbox.deliver(asked(ONE, submitted_ms=NOW_MS + 1000), b"body").delivered == (ONE,)
+
+
+def test_two_copies_without_a_date_are_the_same_message(mailbox: MailboxDatabase) -> None:
+    mailbox.deliver(asked(ONE, submitted_ms=None), b"body")
+    assert mailbox.deliver(asked(ONE, submitted_ms=None), b"body").duplicates == (ONE,)
+
+
+def test_messages_without_message_id_are_never_duplicates(mailbox: MailboxDatabase) -> None:
+    mailbox.deliver(asked(ONE, message_id=""), b"body")
+    assert mailbox.deliver(asked(ONE, message_id=""), b"another").delivered == (ONE,)
+
+
+@pytest.mark.parametrize(
+    ("later_ms", "shown"), [(WINDOW_MS, ()), (WINDOW_MS + 1, (ONE,))], ids=["within", "after"]
+)
+def test_an_entry_counts_as_gone_when_the_window_is_over(
+    later_ms: int, shown: tuple[str, ...], mailbox: MailboxDatabase
+) -> None:
+    mailbox.deliver(asked(ONE), b"body")
+    assert mailbox.deliver(asked(ONE, at_ms=NOW_MS + later_ms), b"body").delivered == shown
+
+
+def test_a_mailbox_is_the_same_in_capitals(mailbox: MailboxDatabase) -> None:
+    mailbox.deliver(asked(ONE), b"body")
+    assert mailbox.deliver(asked(ONE.upper()), b"body").duplicates == (ONE.upper(),)
+
+
+def test_a_recipient_named_twice_sees_one_copy(tmp_path: Path, mailbox: MailboxDatabase) -> None:
+    mailbox.deliver(asked(ONE, ONE), b"body")
+    assert visible(tmp_path) == [ONE]
+
+
+def test_delivered_to_survives_closing(tmp_path: Path, mailbox: MailboxDatabase) -> None:
+    mailbox.deliver(asked(ONE), b"body")
+    mailbox.close()
+    again = MailboxDatabase.open(tmp_path, "DB1", "par-mbx1")
+    assert again.deliver(asked(ONE), b"body").duplicates == (ONE,)
+    again.close()
