@@ -1,0 +1,1 @@
+"""The lab: asks the questions (scenario, plan, run) and never judges the answers."""

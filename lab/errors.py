@@ -1,0 +1,44 @@
+"""What the lab says when it cannot do what was asked: one cause, one hint, one exit code.
+
+Exit codes are those of every command: 0 pass, 1 fail, 2 unknown, 3 the lab could not do its
+work, 4 the scenario or the call is wrong. Verdicts are return values and never raised; only
+what stops the work is an error, and it crosses the outer edge as two lines without a traceback.
+"""
+
+import sys
+from typing import TextIO
+
+PASS, FAIL, UNKNOWN, GROUND_FAILED, CALL_WRONG = 0, 1, 2, 3, 4
+
+
+class LabError(Exception):
+    """Something that stops the lab: `cause` in one line, `hint` what to do, `exit_code` 3 or 4."""
+
+    def __init__(self, exit_code: int, cause: str, hint: str = "") -> None:
+        super().__init__(cause)
+        self.exit_code = exit_code
+        self.cause = cause
+        self.hint = hint
+
+
+class ScenarioError(LabError):
+    """The scenario or the call is wrong; nothing was started (exit 4)."""
+
+    def __init__(self, cause: str, hint: str = "") -> None:
+        super().__init__(CALL_WRONG, cause, hint)
+
+
+class GroundError(LabError):
+    """The lab itself could not do its work: engine, image, port, playbook (exit 3)."""
+
+    def __init__(self, cause: str, hint: str = "") -> None:
+        super().__init__(GROUND_FAILED, cause, hint)
+
+
+def print_error(error: LabError, stream: TextIO | None = None) -> int:
+    """Write the cause on one line and the hint on the next, and give the exit code back."""
+    target = sys.stderr if stream is None else stream
+    print("shadowlab: " + " ".join(error.cause.split()), file=target)
+    if error.hint:
+        print("hint: " + " ".join(error.hint.split()), file=target)
+    return error.exit_code

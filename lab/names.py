@@ -1,0 +1,65 @@
+"""The nouns of a topology file: what its servers, sites, databases and domains are called.
+
+Taken from the file's plain data, so that they are known even where something else in the
+topology is wrong; then no server is called unknown only because its line has a slip in it.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from lab.document import Document, Trail
+from lab.topology import MAILBOXES_MAX, mailbox_addresses
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """The nouns of one topology, in the order of the file."""
+
+    sites: tuple[str, ...]
+    outside_sites: tuple[str, ...]
+    mailbox_servers: tuple[str, ...]
+    external_servers: tuple[str, ...]
+    dags: tuple[str, ...]
+    databases: tuple[str, ...]
+    domains: tuple[str, ...]
+    mailboxes: tuple[str, ...]
+
+    @property
+    def servers(self) -> tuple[str, ...]:
+        """All servers."""
+        return self.mailbox_servers + self.external_servers
+
+
+def names_of(document: Document, base: Trail = ()) -> Names:
+    """The nouns of the topology that stands at `base` in a document."""
+    sites = _mapping(document.at((*base, "sites")))
+    servers = _mapping(document.at((*base, "servers")))
+    external = [name for name, server in servers.items() if _get(server, "role") == "external"]
+    counts = _mapping(document.at((*base, "mailboxes")))
+    return Names(
+        sites=tuple(sites),
+        outside_sites=tuple(name for name, site in sites.items() if _get(site, "outside") is True),
+        mailbox_servers=tuple(name for name in servers if name not in external),
+        external_servers=tuple(external),
+        dags=tuple(_mapping(document.at((*base, "dags")))),
+        databases=tuple(_mapping(document.at((*base, "databases")))),
+        domains=tuple(str(_get(servers[name], "domain")) for name in external),
+        mailboxes=tuple(
+            address
+            for database, count in counts.items()
+            for address in mailbox_addresses(database, _count(count))
+        ),
+    )
+
+
+def _mapping(found: Any) -> Mapping[str, Any]:
+    return found if isinstance(found, Mapping) else {}
+
+
+def _get(found: Any, key: str) -> Any:
+    return found.get(key) if isinstance(found, Mapping) else None
+
+
+def _count(found: Any) -> int:
+    return min(found, MAILBOXES_MAX) if isinstance(found, int) and found > 0 else 0

@@ -1,0 +1,189 @@
+"""The parts of a plan: plain frozen values with the field names of plan.json.
+
+`…_ms` is lab milliseconds since the start of lab time; timespans among the settings are
+milliseconds too. `source` and `target` are `from` and `to` in the file. Nothing here computes.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from nodes.core.parameters import Value
+
+Section: TypeAlias = Mapping[str, Value]
+CutKind = Literal["refuse", "blackhole", "stall", "reset", "ack-lost"]
+ReturnsWith = Literal["same-queue-database", "new-queue-database"]
+Cause = Literal["database-id-changed", "resubmit-time-span"]
+Verdict = Literal["pass", "fail", "unknown"]
+
+
+@dataclass(frozen=True, slots=True)
+class Clock:
+    """The lab clock: the date of t = 0 and lab seconds per second of wall clock."""
+
+    origin: str
+    speed: float
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """An Active Directory site; `outside` is where servers of other organisations stand."""
+
+    name: str
+    outside: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SiteLink:
+    """An IP site link."""
+
+    between: tuple[str, str]
+    cost: int
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """A server; `dag` for members of one, `domain` for external servers."""
+
+    name: str
+    fqdn: str
+    role: Literal["mailbox", "external"]
+    site: str
+    dag: str | None
+    domain: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Dag:
+    """A database availability group."""
+
+    name: str
+    members: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DatabaseCopy:
+    """A copy of a mailbox database; the one with activation preference 1 is active."""
+
+    server: str
+    activation_preference: int
+    replay_lag_time_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class Database:
+    """A mailbox database and its copies, in order of activation preference."""
+
+    name: str
+    copies: tuple[DatabaseCopy, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Mailbox:
+    """A mailbox and the database that holds it."""
+
+    address: str
+    database: str
+
+
+@dataclass(frozen=True, slots=True)
+class PlanTopology:
+    """Who is there, in the order of the file."""
+
+    name: str
+    accepted_domain: str
+    sites: tuple[Site, ...]
+    site_links: tuple[SiteLink, ...]
+    servers: tuple[Server, ...]
+    dags: tuple[Dag, ...]
+    databases: tuple[Database, ...]
+    mailboxes: tuple[Mailbox, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Every parameter with its value: the organisation's, and server -> section -> name."""
+
+    TransportConfig: Section
+    servers: Mapping[str, Mapping[str, Section]]
+
+
+@dataclass(frozen=True, slots=True)
+class LinkName:
+    """A link: sessions that `source` opens towards `target` for a service."""
+
+    source: str
+    target: str
+    service: str
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A link with its proxy and the port that the proxy listens on."""
+
+    source: str
+    target: str
+    service: str
+    proxy: str
+    port: int
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One message of the workload; its Date is the origin plus `at_ms`."""
+
+    message_id: str
+    at_ms: int
+    mail: Literal["inbound", "outbound"]
+    sender: str
+    recipients: tuple[str, ...]
+    via: tuple[str, ...]
+    size_bytes: int
+    retry_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """Links cut from start to end, in one of the five ways."""
+
+    id: str
+    kind: Literal["cut"]
+    start_ms: int
+    end_ms: int
+    cut_kind: CutKind
+    links: tuple[LinkName, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Kill:
+    """A server killed at the start and started again at the end."""
+
+    id: str
+    kind: Literal["kill"]
+    start_ms: int
+    end_ms: int
+    server: str
+    returns_with: ReturnsWith
+
+
+Fault: TypeAlias = Cut | Kill
+
+
+@dataclass(frozen=True, slots=True)
+class ExpectedPromotion:
+    """Promotions of a primary's messages: not before `after_ms`, by `after_ms + within_ms`."""
+
+    of: str
+    cause: Cause
+    after_ms: int
+    within_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class Expect:
+    """What the file foretells; None where it says nothing."""
+
+    lost: int | None
+    unprotected_loss: tuple[int, int] | None
+    promotions: tuple[ExpectedPromotion, ...] | None
+    verdict: Verdict

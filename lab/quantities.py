@@ -1,0 +1,117 @@
+"""Quantities as a person writes them: `2m`, `10/m`, `4KiB`, `1..3`, and as the lab counts them.
+
+Each parser raises ConfigurationError with a rule and a hint; the annotated types carry the same
+parsers into pydantic models, with the text form in the JSON Schema.
+"""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, Field, WithJsonSchema
+
+from nodes.core.parameters import ConfigurationError, parse_timespan, shown
+
+SIZE_MIN_BYTES = 256
+SIZE_MAX_BYTES = 10 * 1024 * 1024
+
+_RATE = re.compile(r"([0-9]{1,6})/([smh])", re.ASCII)
+_SIZE = re.compile(r"([0-9]{1,8})(B|KiB|MiB)", re.ASCII)
+_RANGE = re.compile(r"([0-9]{1,6})\.\.([0-9]{1,6})", re.ASCII)
+_PERIOD_MS = {"s": 1_000, "m": 60_000, "h": 3_600_000}
+_SIZE_UNITS = {"B": 1, "KiB": 1024, "MiB": 1024 * 1024}
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """So many messages in a period of `per_ms` milliseconds."""
+
+    count: int
+    per_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """From `low` to `high`, both included."""
+
+    low: int
+    high: int
+
+
+def parse_duration(raw: object) -> int:
+    """A timespan that lasts, in milliseconds: more than nothing."""
+    value_ms = parse_timespan(raw)
+    if value_ms == 0:
+        raise _refusal(raw, "must be more than 0", "something that lasts needs a time")
+    return value_ms
+
+
+def parse_rate(raw: object) -> Rate:
+    """`10/m`: so many per second, minute or hour."""
+    match = _RATE.fullmatch(raw) if isinstance(raw, str) else None
+    if match is None or int(match[1]) == 0:
+        raise _refusal(raw, "is not a rate", "write a number per s, m or h, such as 10/m")
+    return Rate(int(match[1]), _PERIOD_MS[match[2]])
+
+
+def parse_size(raw: object) -> int:
+    """`4KiB`, in bytes."""
+    match = _SIZE.fullmatch(raw) if isinstance(raw, str) else None
+    if match is None:
+        raise _refusal(raw, "is not a size", "write a number with B, KiB or MiB, such as 4KiB")
+    size_bytes = int(match[1]) * _SIZE_UNITS[match[2]]
+    if not SIZE_MIN_BYTES <= size_bytes <= SIZE_MAX_BYTES:
+        raise _refusal(raw, "is out of range", "a message has 256B to 10MiB")
+    return size_bytes
+
+
+def parse_range(raw: object) -> Range:
+    """`1..3`, or one number for both ends."""
+    if isinstance(raw, int) and not isinstance(raw, bool) and raw >= 0:
+        return Range(raw, raw)
+    match = _RANGE.fullmatch(raw) if isinstance(raw, str) else None
+    if match is None or int(match[1]) > int(match[2]):
+        raise _refusal(raw, "is not a range", "write one number, or low..high such as 1..3")
+    return Range(int(match[1]), int(match[2]))
+
+
+def as_list(raw: object) -> object:
+    """One thing as a list of one; a list stays what it is."""
+    return raw if isinstance(raw, list) else [raw]
+
+
+def _refusal(raw: object, rule: str, hint: str) -> ConfigurationError:
+    return ConfigurationError(f"{shown(raw)} {rule}", hint, rule=rule)
+
+
+def _text(parse: Callable[[object], Any], pattern: str, example: str) -> tuple[Any, Any]:
+    schema = {"type": "string", "pattern": pattern, "examples": [example]}
+    return BeforeValidator(parse), WithJsonSchema(schema)
+
+
+TIMESPAN_PATTERN = (
+    r"^(([0-9]+\.)?[0-9]{1,2}:[0-9]{2}:[0-9]{2}(\.[0-9]+)?"
+    r"|(?=.)([0-9]+d)?([0-9]+h)?([0-9]+m)?([0-9]+s)?)$"
+)
+
+_INSTANT = _text(parse_timespan, TIMESPAN_PATTERN, "10m")
+_DURATION = _text(parse_duration, TIMESPAN_PATTERN, "10m")
+_RATE_PARTS = _text(parse_rate, r"^[1-9][0-9]*/[smh]$", "10/m")
+_SIZE_PARTS = _text(parse_size, r"^[0-9]+(B|KiB|MiB)$", "4KiB")
+_RANGE_SCHEMA = {
+    "anyOf": [
+        {"type": "integer", "minimum": 0},
+        {"type": "string", "pattern": r"^[0-9]+\.\.[0-9]+$", "examples": ["1..3"]},
+    ]
+}
+_ONE_OR_MORE = {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}
+
+Instant = Annotated[int, *_INSTANT]
+Duration = Annotated[int, *_DURATION]
+RateText = Annotated[Rate, *_RATE_PARTS]
+Size = Annotated[int, *_SIZE_PARTS]
+RangeText = Annotated[Range, BeforeValidator(parse_range), WithJsonSchema(_RANGE_SCHEMA)]
+Names = Annotated[
+    list[str], BeforeValidator(as_list), Field(min_length=1), WithJsonSchema(_ONE_OR_MORE)
+]

@@ -1,0 +1,186 @@
+"""A scenario as a person writes it: one experiment, in the words of Exchange and of the lab.
+
+The models hold the shape of the file only. Whether names exist is asked in `lab.references`,
+whether faults can hold together in `lab.timeline`; keys that this version does not build are
+listed in `lab.not_built`. Times are milliseconds of lab time once read.
+"""
+
+from typing import Any, Literal
+
+from pydantic import Field, model_validator
+
+from lab.patterns import Slug
+from lab.plan_parts import Cause, CutKind, ReturnsWith, Verdict
+from lab.quantities import Duration, Instant, Names, Range, RangeText, Rate, RateText, Size
+from lab.settings import SettingsModel, Strict
+from nodes.core.parameters import MINUTE_MS, ConfigurationError
+
+MESSAGES_MAX = 100_000
+_ENDPOINT = "a server, `site NAME`, `workload`, or a list of these"
+
+
+class ClockModel(Strict):
+    """The lab clock."""
+
+    speed: float = Field(
+        default=60.0, gt=0, le=3600, description="lab seconds per second of wall clock"
+    )
+
+
+class RecipientsModel(Strict):
+    """To whom: mailboxes, whole databases, external domains, or a mix."""
+
+    database: Names = Field(default_factory=list, description="mailboxes of these databases")
+    mailbox: Names = Field(default_factory=list, description="these mailboxes")
+    domain: Names = Field(default_factory=list, description="users of these external domains")
+
+
+class SendersModel(Strict):
+    """From whom: mailboxes or whole databases."""
+
+    database: Names = Field(default_factory=list, description="mailboxes of these databases")
+    mailbox: Names = Field(default_factory=list, description="these mailboxes")
+
+
+class MailModel(Strict):
+    """A stream of messages at an even rate, each at its own moment drawn from the seed."""
+
+    mail: Literal["inbound", "outbound"] = Field(
+        description="inbound: from outside to mailboxes; outbound: from mailboxes to outside"
+    )
+    at: Instant = Field(description="when the first message may be sent")
+    for_ms: Duration = Field(alias="for", description="how long messages are sent")
+    rate: RateText = Field(description="how many per second, minute or hour")
+    via: Names = Field(
+        default_factory=list,
+        description="the servers a sender tries in turn; by default every mailbox server",
+    )
+    source: SendersModel | None = Field(
+        default=None, alias="from", description="who sends outbound mail"
+    )
+    to: RecipientsModel | None = Field(default=None, description="who receives")
+    recipients: RangeText = Field(
+        default=Range(1, 1), description="how many recipients a message has"
+    )
+    size: Size = Field(default=4096, description="the size of a message")
+    retry: Duration = Field(default=MINUTE_MS, description="how long a refused sender waits")
+
+    @model_validator(mode="after")
+    def _sends_something(self) -> "MailModel":
+        count = messages_of(self.rate, self.for_ms)
+        if count == 0:
+            raise ConfigurationError(
+                "sends no message: rate x for is less than one", "send more often or for longer"
+            )
+        if count > MESSAGES_MAX:
+            raise ConfigurationError(
+                f"sends {count} messages, and {MESSAGES_MAX} is the most", "send fewer"
+            )
+        if self.mail == "inbound" and self.source is not None:
+            raise ConfigurationError(
+                "inbound mail comes from outside and takes no from", "remove from:"
+            )
+        if self.recipients.low == 0:
+            raise ConfigurationError("a message needs a recipient", "begin recipients with 1")
+        return self
+
+
+def messages_of(rate: Rate, for_ms: int) -> int:
+    """How many messages a stream has: the rate times its length, rounded down."""
+    return rate.count * for_ms // rate.per_ms
+
+
+class CutModel(Strict):
+    """Links cut: sessions opened by `from` towards `to`, or by either of `between`."""
+
+    source: Names = Field(default_factory=list, alias="from", description=_ENDPOINT)
+    to: Names = Field(default_factory=list, description=_ENDPOINT)
+    between: list[Names] = Field(
+        default_factory=list, max_length=2, description="two of them: sessions opened by either"
+    )
+    kind: CutKind = Field(description="how the link fails")
+    service: Literal["smtp"] | None = Field(default=None, description="one service, by default all")
+
+    @model_validator(mode="after")
+    def _has_two_ends(self) -> "CutModel":
+        one_way = (bool(self.source), bool(self.to))
+        if len(self.between) == 2 and one_way == (False, False):
+            return self
+        if not self.between and one_way == (True, True):
+            return self
+        raise ConfigurationError(
+            "a cut takes from and to, or between with two ends", "write from: X, to: Y"
+        )
+
+    def directions(self) -> list[tuple[list[str], list[str]]]:
+        """(openers, targets) of each direction that is cut, as the file names them."""
+        if not self.between:
+            return [(self.source, self.to)]
+        one, other = self.between
+        return [(one, other), (other, one)]
+
+
+class FaultModel(Strict):
+    """A fault with its start and its length; healing is derived, never written."""
+
+    at: Instant = Field(description="when it starts")
+    for_ms: Duration = Field(alias="for", description="how long it lasts")
+    cut: CutModel | None = Field(default=None, description="links that carry nothing")
+    kill: str | None = Field(default=None, description="a server that dies at once, as by SIGKILL")
+    returns_with: ReturnsWith = Field(
+        default="same-queue-database",
+        description="what a killed server finds when it is started again",
+    )
+
+    @model_validator(mode="after")
+    def _is_one_fault(self) -> "FaultModel":
+        if (self.cut is None) == (self.kill is None):
+            raise ConfigurationError(
+                "a fault is one of cut and kill", "give each fault an entry of its own"
+            )
+        if self.kill is None and "returns_with" in self.model_fields_set:
+            raise ConfigurationError("returns_with belongs to kill", "remove returns_with:")
+        return self
+
+
+class PromotionModel(Strict):
+    """Promotions that the file foretells."""
+
+    of: str = Field(description="the primary server whose messages are promoted")
+    cause: Cause = Field(description="why")
+    after: Instant = Field(description="not before this moment of lab time")
+    within: Duration = Field(description="and at most so much later")
+
+
+class ExpectModel(Strict):
+    """What is foretold; the claims are checked whatever stands here."""
+
+    lost: int | None = Field(default=None, ge=0, description="messages lost")
+    unprotected_loss: RangeText | None = Field(
+        default=None, description="losses that nobody promised"
+    )
+    promotions: list[PromotionModel] | None = Field(
+        default=None, description="promotions; [] for none"
+    )
+    verdict: Verdict = Field(default="pass", description="the verdict that the run should reach")
+
+
+class ScenarioModel(Strict):
+    """A scenario file: one experiment."""
+
+    version: Literal[1] = Field(description="the version of this grammar")
+    scenario: Slug = Field(description="its name, the file's stem")
+    summary: str = Field(min_length=1, max_length=300, description="what is asked, in a sentence")
+    proves: list[str] = Field(default_factory=list, description="the requirements that it proves")
+    tags: list[Slug] = Field(default_factory=list, description="words to choose scenarios by")
+    topology: Any = Field(description="a topology's name, or a topology")
+    settings: SettingsModel = Field(  # type: ignore[valid-type]  # made at run time
+        default_factory=SettingsModel, description="Exchange's parameters"
+    )
+    clock: ClockModel = Field(default_factory=ClockModel, description="the lab clock")
+    workload: list[MailModel] = Field(min_length=1, description="the mail that is sent")
+    faults: list[FaultModel] = Field(default_factory=list, description="what goes wrong")
+    settle: Duration = Field(
+        default=10 * MINUTE_MS, description="how long the run goes on after the last mail and heal"
+    )
+    expect: ExpectModel = Field(default_factory=ExpectModel, description="what is foretold")

@@ -1,0 +1,207 @@
+"""Whether what a scenario names exists: requirements, servers, sites, databases, mailboxes.
+
+Takes a scenario as read (whatever of it could be read) and the nouns of its topology; `names`
+is None when the topology itself could not be found. What depends on time is in `lab.timeline`.
+"""
+
+from collections.abc import Iterator
+
+from lab.document import Trail
+from lab.links import WORKLOAD
+from lab.mistakes import Mistake
+from lab.names import Names
+from lab.reading import Read
+from lab.requirements import REQUIREMENTS, families
+from lab.scenario import FaultModel, MailModel, ScenarioModel
+from lab.settings import organisation, written_for
+from lab.traffic import OUTSIDE_USERS
+from nodes.core.parameters import Contradiction, contradictions, suggestion
+
+ScenarioRead = Read[ScenarioModel]
+
+
+def check_names(read: ScenarioRead, names: Names | None) -> Iterator[Mistake]:
+    """Every name in a scenario that nothing stands for."""
+    scenario = read.model
+    if scenario is None:
+        return
+    yield from _proves(read, scenario)
+    if names is None:
+        return
+    for name in scenario.settings.servers:  # type: ignore[attr-defined]  # made at run time
+        if name not in names.mailbox_servers:
+            trail: Trail = ("settings", "servers", name)
+            yield _no_mailbox_server(read, trail, name, names, of_key=True)
+    for index, stream in enumerate(scenario.workload):
+        if ("workload",) not in read.cut:  # else it is a placeholder
+            yield from _mail(read, ("workload", index), stream, names)
+    for index, fault in enumerate(scenario.faults):
+        yield from _fault(read, ("faults", index), fault, names)
+    for index, promotion in enumerate(scenario.expect.promotions or []):
+        if promotion.of not in names.mailbox_servers:
+            trail = ("expect", "promotions", index, "of")
+            yield _no_mailbox_server(read, trail, promotion.of, names)
+
+
+def check_settings(read: ScenarioRead, names: Names | None) -> Iterator[Mistake]:
+    """Settings that contradict each other (SR-13), at the place of one that the file gives."""
+    if read.model is None:
+        return
+    settings = read.model.settings
+    servers = list(names.mailbox_servers) if names else list(settings.servers)  # type: ignore[attr-defined]
+    written = {server: written_for(settings, server) for server in servers}
+    transport_config = organisation(settings)
+    given = {("TransportConfig", name) for name in transport_config}
+    seen: set[tuple[Trail, str]] = set()
+    for found in contradictions(transport_config, written, given):
+        trail = _place_of(read, found)
+        if trail is None or (trail, found.message) in seen:
+            continue
+        seen.add((trail, found.message))
+        yield read.mistake(trail, "", found.message, found.hint)
+
+
+def _place_of(read: ScenarioRead, found: Contradiction) -> Trail | None:
+    """Where the file gives one of the names; None if what it gives was cut for another mistake."""
+    groups: list[Trail] = [("settings", "servers", found.server)] if found.server else []
+    groups.append(("settings",))
+    trails = [(*group, *name.split(".")) for group in groups for name in found.names]
+    if any(trail in read.cut for trail in trails):
+        return None
+    return next((trail for trail in trails if read.document.at(trail) is not None), ("settings",))
+
+
+def _proves(read: ScenarioRead, scenario: ScenarioModel) -> Iterator[Mistake]:
+    for index, requirement in enumerate(scenario.proves):
+        trail: Trail = ("proves", index)
+        if requirement not in REQUIREMENTS:
+            hint = suggestion(requirement, REQUIREMENTS)
+            hint = hint if hint.startswith("did") else f"there are {families()}"
+            yield read.mistake(trail, requirement, "is no requirement", hint)
+        elif requirement in scenario.proves[:index]:
+            yield read.mistake(trail, requirement, "is named twice", "keep one of them")
+
+
+def _mail(read: ScenarioRead, here: Trail, stream: MailModel, names: Names) -> Iterator[Mistake]:
+    for index, server in enumerate(stream.via):
+        trail = (*here, "via", index)
+        if server not in names.mailbox_servers:
+            yield _no_mailbox_server(read, trail, server, names)
+        elif server in stream.via[:index]:
+            yield read.mistake(trail, server, "is named twice", "keep one of them")
+    strangers = list(_strangers(read, here, stream, names))
+    yield from strangers
+    if not strangers and not read.touched(*here):
+        yield from _direction(read, here, stream, names)
+
+
+def _strangers(
+    read: ScenarioRead, here: Trail, stream: MailModel, names: Names
+) -> Iterator[Mistake]:
+    """Databases, mailboxes and domains that are not there."""
+    for key, people in (("from", stream.source), ("to", stream.to)):
+        if people is not None:
+            for noun, known in (("database", names.databases), ("mailbox", names.mailboxes)):
+                yield from _people(read, (*here, key), noun, getattr(people, noun), known)
+    if stream.to is not None:
+        yield from _people(read, (*here, "to"), "domain", stream.to.domain, names.domains)
+
+
+def _people(
+    read: ScenarioRead, here: Trail, noun: str, found: list[str], known: tuple[str, ...]
+) -> Iterator[Mistake]:
+    for index, name in enumerate(found):
+        if name not in known:
+            hint = _near(name, known) or f"known are {', '.join(known[:6])}"
+            rule = f"is no {noun} of the topology"
+            yield read.mistake((*here, noun, index), name, rule, hint)
+
+
+def _direction(
+    read: ScenarioRead, here: Trail, stream: MailModel, names: Names
+) -> Iterator[Mistake]:
+    if stream.mail == "inbound" and stream.to is not None and stream.to.domain:
+        rule = "inbound mail goes to mailboxes"
+        yield read.mistake((*here, "to", "domain"), "", rule, "use mail: outbound")
+        return
+    goes_outside = stream.to is None or bool(stream.to.domain)
+    if stream.mail == "outbound" and not (goes_outside and names.domains):
+        hint = f"known domains are {', '.join(names.domains)}" if names.domains else ""
+        hint = hint or "add a server with role: external to the topology"
+        yield read.mistake((*here, "to"), "", "outbound mail needs an external domain", hint)
+        return
+    available = _available(stream, names)
+    if stream.recipients.high > available:
+        value = f"up to {stream.recipients.high}"
+        rule = f"is more than the {available} that `to` stands for"
+        yield read.mistake((*here, "recipients"), value, rule, "widen to, or ask for fewer")
+
+
+def _available(stream: MailModel, names: Names) -> int:
+    """How many recipients a stream may choose from."""
+    if stream.to is None:
+        in_domains = OUTSIDE_USERS * len(names.domains)
+        return in_domains if stream.mail == "outbound" else len(names.mailboxes)
+    prefixes = tuple(f"{database.lower()}-user" for database in stream.to.database)
+    inside = {address for address in names.mailboxes if address.startswith(prefixes)}
+    return len(inside | set(stream.to.mailbox)) + OUTSIDE_USERS * len(set(stream.to.domain))
+
+
+def _fault(read: ScenarioRead, here: Trail, fault: FaultModel, names: Names) -> Iterator[Mistake]:
+    if fault.cut is not None:
+        for key, words in (("from", fault.cut.source), ("to", fault.cut.to)):
+            yield from _ends(read, (*here, "cut", key), words, names)
+        for index, words in enumerate(fault.cut.between):
+            yield from _ends(read, (*here, "cut", "between", index), words, names)
+    if fault.kill is None:
+        return
+    trail = (*here, "kill")
+    if fault.kill not in names.servers:
+        yield read.mistake(
+            trail, fault.kill, "is no server of the topology", _no_server(fault.kill, names)
+        )
+    elif fault.kill in names.external_servers and fault.returns_with != "same-queue-database":
+        rule = "is an external server and has no queue database"
+        yield read.mistake(trail, fault.kill, rule, "remove returns_with:")
+
+
+def _ends(read: ScenarioRead, here: Trail, words: list[str], names: Names) -> Iterator[Mistake]:
+    for index, word in enumerate(words):
+        kind, _, name = word.rpartition(" ")
+        trail = (*here, index)
+        if kind == "site" and name not in names.sites:
+            yield read.mistake(trail, word, "is no site of the topology", _site(name, names))
+        elif kind == "" and name not in (*names.servers, WORKLOAD, *names.outside_sites):
+            hint = f"did you mean site {name}?" if name in names.sites else _no_server(name, names)
+            yield read.mistake(trail, word, "is no server of the topology", hint)
+        elif kind == "server" and name not in names.servers:
+            hint = _no_server(name, names)
+            yield read.mistake(trail, word, "is no server of the topology", hint)
+        elif kind not in ("", "site", "server"):
+            hint = "write a server's name, site NAME or workload"
+            yield read.mistake(trail, word, "is no end of a link", hint)
+
+
+def _no_mailbox_server(
+    read: ScenarioRead, trail: Trail, name: str, names: Names, *, of_key: bool = False
+) -> Mistake:
+    rule = "is no mailbox server of the topology"
+    hint = suggestion(name, set(names.mailbox_servers))
+    return read.mistake(trail, name, rule, hint, of_key=of_key)
+
+
+def _no_server(name: str, names: Names) -> str:
+    return suggestion(name, set(names.servers))
+
+
+def _site(name: str, names: Names) -> str:
+    near = _near(name, names.sites)
+    return near.replace("did you mean ", "did you mean site ") or (
+        "known are " + ", ".join(f"site {site}" for site in names.sites)
+    )
+
+
+def _near(name: str, known: tuple[str, ...]) -> str:
+    """`did you mean X?`, or nothing when no known name is near."""
+    hint = suggestion(name, set(known)) if known else ""
+    return hint if hint.startswith("did you mean") else ""

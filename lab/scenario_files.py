@@ -1,0 +1,61 @@
+"""Where scenarios lie, and which file a name means.
+
+A scenario is named by its stem, wherever below `scenarios/` it lies, or by its path. A run is
+named by its folder, or by a scenario whose latest run is meant. Unknown names get the nearest.
+"""
+
+from difflib import get_close_matches
+from pathlib import Path
+
+from lab.errors import ScenarioError
+from lab.validate import TOPOLOGIES, CheckedScenario, check, scenarios_folder
+
+RUNS = Path("runs")
+
+
+def scenario_paths() -> list[Path]:
+    """Every scenario file, topologies left out, by name."""
+    found = (path for path in scenarios_folder().rglob("*.yaml") if path.parent.name != TOPOLOGIES)
+    return sorted(found, key=lambda path: (path.stem, path))
+
+
+def find_scenario(name: str) -> Path:
+    """The file that a stem or a path names. Raises ScenarioError with the nearest names."""
+    if name.endswith((".yaml", ".yml")) or "/" in name:
+        if Path(name).is_file():
+            return Path(name)
+        raise ScenarioError(f"there is no file {name}", _nearest(Path(name).stem))
+    paths = [path for path in scenario_paths() if path.stem == name]
+    if len(paths) == 1:
+        return paths[0]
+    if paths:
+        both = " and ".join(str(path) for path in paths)
+        raise ScenarioError(f"{name} may be {both}", "name the path")
+    raise ScenarioError(f"there is no scenario {name}", _nearest(name))
+
+
+def load_scenario(name: str) -> tuple[CheckedScenario | None, list[str]]:
+    """The scenario of that name, or the texts of all its mistakes."""
+    checked = check([find_scenario(name)])
+    if checked.mistakes:
+        return None, [str(mistake) for mistake in checked.mistakes]
+    return checked.scenarios[0], [str(warning) for warning in checked.warnings]
+
+
+def find_run(name: str) -> Path:
+    """The run folder of that path, or the latest run of that scenario. Raises ScenarioError."""
+    for candidate in (Path(name), RUNS / name / "latest", RUNS / name):
+        if (candidate / "plan.json").is_file():
+            return candidate
+    if Path(name).is_dir():
+        raise ScenarioError(f"{name} is no run folder", "it holds no plan.json")
+    hint = "shadowlab run NAME makes one" if name == str(RUNS / "latest") else "name its folder"
+    raise ScenarioError(f"there is no run {name}", hint)
+
+
+def _nearest(name: str) -> str:
+    known = [path.stem for path in scenario_paths()]
+    near = get_close_matches(name, known, n=3, cutoff=0.5)
+    if near:
+        return f"did you mean {' or '.join(near)}?"
+    return f"known are {', '.join(known)}" if known else "there is no folder scenarios here"

@@ -1,0 +1,143 @@
+"""`settings:` of a scenario: Exchange's parameters, for the organisation and for servers.
+
+The models are made from the one table of parameters, so that a name, a range or a default is
+written in one place only. A group such as `SendConnector` directly under `settings` holds for
+every mailbox server; under `servers:` for that server alone, and the nearer one wins.
+"""
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Annotated, Any
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema, create_model
+
+from lab.plan_parts import Section, Server, Settings
+from lab.quantities import TIMESPAN_PATTERN
+from nodes.core.parameters import (
+    PARAMETERS,
+    SERVER_SECTIONS,
+    Parameter,
+    Value,
+    defaults,
+    format_value,
+    parse_value,
+)
+
+
+class Strict(BaseModel):
+    """What a person writes: no key that is not known, nothing changed once read."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+
+class SectionModel(Strict):
+    """One group of parameters as written; what is left out keeps its default."""
+
+    def given(self) -> dict[str, Value]:
+        """The parameters that the file names, parsed."""
+        return {name: getattr(self, name) for name in sorted(self.model_fields_set)}
+
+
+def _section_model(section: str) -> type[SectionModel]:
+    """A model with one optional field for every parameter of that section."""
+    fields: dict[str, Any] = {
+        name: (_annotated(parameter), Field(default=None, description=_description(parameter)))
+        for name, parameter in PARAMETERS[section].items()
+    }
+    return create_model(section, __base__=SectionModel, __module__=__name__, **fields)
+
+
+def _annotated(parameter: Parameter) -> Any:
+    parse = BeforeValidator(partial(parse_value, parameter))
+    return Annotated[Any, parse, WithJsonSchema(_schema(parameter))]
+
+
+def _schema(parameter: Parameter) -> dict[str, Any]:
+    if parameter.kind == "bool":
+        return {"type": "boolean"}
+    if parameter.kind == "choice":
+        return {"enum": list(parameter.choices)}
+    if parameter.kind == "timespan":
+        return {"type": "string", "pattern": TIMESPAN_PATTERN}
+    number = {"type": "integer", "minimum": parameter.low, "maximum": parameter.high}
+    if parameter.choices:
+        return {"anyOf": [number, {"enum": list(parameter.choices)}]}
+    return number
+
+
+def _description(parameter: Parameter) -> str:
+    default = format_value(parameter, parameter.default)
+    return f"Exchange's {parameter.name}; by default {default}"
+
+
+TransportConfig = _section_model("TransportConfig")
+
+_SERVER_FIELDS: dict[str, Any] = {
+    section: (model, Field(default_factory=model, description=f"{section} of mailbox servers"))
+    for section, model in ((name, _section_model(name)) for name in SERVER_SECTIONS)
+}
+ServerSettings = create_model(
+    "ServerSettings", __base__=Strict, __module__=__name__, **_SERVER_FIELDS
+)
+SettingsModel = create_model(
+    "Settings",
+    __base__=Strict,
+    __module__=__name__,
+    TransportConfig=(
+        TransportConfig,
+        Field(default_factory=TransportConfig, description="of the whole organisation"),
+    ),
+    servers=(
+        dict[str, ServerSettings],  # type: ignore[valid-type]  # made at run time
+        Field(default_factory=dict, description="settings of one server, by its name"),
+    ),
+    **_SERVER_FIELDS,
+)
+
+
+def organisation(settings: Any) -> dict[str, Value]:
+    """TransportConfig as the file gives it."""
+    given: dict[str, Value] = settings.TransportConfig.given()
+    return given
+
+
+def written_for(settings: Any, server: str) -> dict[str, dict[str, Value]]:
+    """section -> name -> value as the file gives them for that server, the nearer one winning."""
+    own = settings.servers.get(server)
+    return {
+        section: getattr(settings, section).given()
+        | (getattr(own, section).given() if own is not None else {})
+        for section in SERVER_SECTIONS
+    }
+
+
+def resolve_settings(settings: Any, servers: tuple[Server, ...]) -> Settings:
+    """Every parameter of the organisation and of each server, defaults written out.
+
+    An external server is no Exchange server of ours: it has the defaults.
+    """
+    written = {
+        server.name: written_for(settings, server.name) if server.role == "mailbox" else {}
+        for server in servers
+    }
+    return Settings(
+        TransportConfig=_complete("TransportConfig", _with_what_follows(organisation(settings))),
+        servers={
+            name: {
+                section: _complete(section, sections.get(section, {}))
+                for section in SERVER_SECTIONS
+            }
+            for name, sections in written.items()
+        },
+    )
+
+
+def _with_what_follows(given: dict[str, Value]) -> dict[str, Value]:
+    """RemoteOnly makes no local attempts, so a default written out must not say two (F§3.1)."""
+    if given.get("ShadowMessagePreferenceSetting") == "RemoteOnly":
+        return {"MaxRetriesForLocalSiteShadow": 0} | given
+    return given
+
+
+def _complete(section: str, given: Mapping[str, Value]) -> Section:
+    return defaults(section) | dict(given)

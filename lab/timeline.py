@@ -1,0 +1,139 @@
+"""The faults of a scenario over time: whether they can hold together, and the story they tell.
+
+Two faults cannot hold at once when they cut the same link, or kill the same server; a server
+that is killed again the moment it returns was never back. A fault that begins after the run
+would have ended without it has nothing left to act on. All of it is derived from a file's
+entries and the mesh; nothing here waits or acts.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from lab.links import ends, mesh
+from lab.mistakes import Mistake
+from lab.plan import Plan, resolve_faults, workload_end_ms
+from lab.plan_parts import Cut, Fault, LinkName, PlanTopology
+from lab.reading import Read
+from lab.scenario import ScenarioModel
+from nodes.core.parameters import format_timespan
+
+ScenarioRead: TypeAlias = Read[ScenarioModel]
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """Something that happens at a moment of lab time, and the links that it concerns."""
+
+    at_ms: int
+    what: str
+    links: tuple[LinkName, ...] = ()
+
+
+def check_timeline(read: ScenarioRead, topology: PlanTopology | None) -> Iterator[Mistake]:
+    """Faults past the end, faults without a link, and pairs that cannot both hold."""
+    if read.model is None:
+        return
+    yield from _past_the_end(read, read.model)
+    if topology is None:
+        return
+    faults = resolve_faults(read.model.faults, topology, mesh(topology.servers))
+    for fault in faults:
+        if isinstance(fault, Cut) and not fault.links and _has_ends(read.model, fault, topology):
+            hint = "servers open sessions to servers, the workload to mailbox servers"
+            yield read.mistake(("faults", _index(fault), "cut"), "", "cuts no link", hint)
+    yield from _collisions(read, faults)
+
+
+def moments(plan: Plan) -> list[Moment]:
+    """The story of a plan in the order of time."""
+    found = [
+        Moment(plan.messages[0].at_ms, "first message") if plan.messages else Moment(0, "no mail"),
+        Moment(plan.workload_end_ms, "end of the workload"),
+        Moment(plan.duration_ms, "end of the run"),
+    ]
+    for fault in plan.faults:
+        found += _fault_moments(fault)
+    return sorted(found, key=lambda moment: moment.at_ms)
+
+
+def wall_seconds(plan: Plan) -> float:
+    """How many seconds of wall clock the timeline takes."""
+    return plan.duration_ms / 1000 / plan.clock.speed
+
+
+def _fault_moments(fault: Fault) -> list[Moment]:
+    if isinstance(fault, Cut):
+        return [
+            Moment(fault.start_ms, f"{fault.id}: cut ({fault.cut_kind})", fault.links),
+            Moment(fault.end_ms, f"{fault.id}: healed"),
+        ]
+    return [
+        Moment(fault.start_ms, f"{fault.id}: kill {fault.server}"),
+        Moment(fault.end_ms, f"{fault.id}: start {fault.server} with its {_database(fault)}"),
+    ]
+
+
+def _database(fault: Fault) -> str:
+    assert not isinstance(fault, Cut), "a cut link has no queue database"
+    return fault.returns_with.replace("-", " ")
+
+
+def _has_ends(scenario: ScenarioModel, fault: Fault, topology: PlanTopology) -> bool:
+    """Whether every word of a cut stands for something; else the word is the mistake."""
+    cut = scenario.faults[_index(fault)].cut
+    words = [word for pair in (cut.directions() if cut else []) for side in pair for word in side]
+    return all(ends(word, topology.servers, topology.sites) for word in words)
+
+
+def _index(fault: Fault) -> int:
+    return int(fault.id.removeprefix("f")) - 1
+
+
+def _past_the_end(read: ScenarioRead, scenario: ScenarioModel) -> Iterator[Mistake]:
+    if read.touched("workload") or read.touched("settle"):
+        return
+    end_ms = workload_end_ms(scenario.workload)
+    for index, fault in sorted(enumerate(scenario.faults), key=lambda pair: pair[1].at):
+        if _has_no_time(read, index):
+            return
+        if fault.at >= end_ms + scenario.settle:
+            run_end = format_timespan(end_ms + scenario.settle)
+            rule = f"lies past the end of the run at {run_end}"
+            hint = "start the fault earlier, or send mail for longer"
+            value = format_timespan(fault.at)
+            yield read.mistake(("faults", index, "at"), value, rule, hint)
+        else:
+            end_ms = max(end_ms, fault.at + fault.for_ms)
+
+
+def _has_no_time(read: ScenarioRead, index: int) -> bool:
+    return read.touched("faults", index, "at") or read.touched("faults", index, "for")
+
+
+def _collisions(read: ScenarioRead, resolved: tuple[Fault, ...]) -> Iterator[Mistake]:
+    """Each fault against those that start before it, the earliest collision of each."""
+    faults = [fault for fault in resolved if not _has_no_time(read, _index(fault))]
+    for position, later in enumerate(faults):
+        for earlier in faults[:position]:
+            reason = collision(earlier, later)
+            if reason:
+                value = f"with faults[{read.trail('faults', _index(earlier))[-1]}]"
+                hint = f"start it at {format_timespan(earlier.end_ms)} or later"
+                path = ("faults", _index(later))
+                yield read.mistake(path, value, f"cannot both hold: {reason}", hint)
+                break
+
+
+def collision(earlier: Fault, later: Fault) -> str:
+    """Why two faults cannot both hold, in words; empty when they can."""
+    if isinstance(earlier, Cut) and isinstance(later, Cut):
+        shared = [link for link in later.links if link in earlier.links]
+        if shared and later.start_ms < earlier.end_ms:
+            first = shared[0]
+            return f"the link from {first.source} to {first.target} is cut already"
+    if isinstance(earlier, Cut) or isinstance(later, Cut) or earlier.server != later.server:
+        return ""
+    # touching counts: the server is back only when its banner is
+    back = later.start_ms > earlier.end_ms
+    return "" if back else f"{later.server} is killed already and not back"

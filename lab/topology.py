@@ -1,0 +1,180 @@
+"""A topology as a person writes it: sites, servers, DAGs, databases, mailboxes; and as planned.
+
+The models hold the shape of the file only; whether its names fit together is asked in
+`lab.references`. What `spec/lab.md` names and this version does not build is listed in
+`lab.not_built`, so that a person is told so instead of being told that a key is unknown.
+"""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field, GetJsonSchemaHandler, model_validator
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema
+
+from lab.patterns import DatabaseName, DomainName, ServerName, Slug
+from lab.plan_parts import (
+    Dag,
+    Database,
+    DatabaseCopy,
+    Mailbox,
+    PlanTopology,
+    Server,
+    Site,
+    SiteLink,
+)
+from lab.quantities import Instant
+from lab.settings import Strict
+from nodes.core.parameters import ConfigurationError
+
+ACCEPTED_DOMAIN = "shadowlab.example"
+# each server has a network of its own, and a run carves 32 of them out of one /24
+SERVERS_MAX = 31
+MAILBOXES_MAX = 999
+
+RESERVED_NAMES = ("workload", "toxiproxy", "lab", "site", "server", "authority")
+
+
+class SiteModel(Strict):
+    """An Active Directory site."""
+
+    outside: bool = Field(default=False, description="where servers of other organisations stand")
+
+
+class SiteLinkModel(Strict):
+    """An IP site link between two sites."""
+
+    between: list[Slug] = Field(
+        min_length=2, max_length=2, description="the two sites that it joins"
+    )
+    cost: int = Field(default=100, ge=1, le=99_999, description="the cost of the link")
+
+
+class ServerModel(Strict):
+    """A server: a mailbox server of this organisation, or an external one."""
+
+    role: Literal["mailbox", "external"] = Field(description="what the server is")
+    site: Slug = Field(description="the site that it stands in")
+    dag: str | None = Field(
+        default=None, description="the DAG that a mailbox server is a member of"
+    )
+    domain: DomainName | None = Field(default=None, description="the domain of an external server")
+
+    @model_validator(mode="after")
+    def _fits_its_role(self) -> "ServerModel":
+        if self.role == "external" and self.domain is None:
+            raise ConfigurationError("an external server needs a domain", "add domain: to it")
+        if self.role == "external" and self.dag is not None:
+            raise ConfigurationError("an external server is in no DAG", "remove dag:")
+        if self.role == "mailbox" and self.domain is not None:
+            raise ConfigurationError("only an external server has a domain", "remove domain:")
+        return self
+
+
+class DagModel(Strict):
+    """A database availability group; its members name it."""
+
+
+class CopyModel(Strict):
+    """A copy of a mailbox database."""
+
+    server: str = Field(description="the mailbox server that holds the copy")
+    ReplayLagTime: Instant = Field(default=0, description="how far the copy replays behind")
+
+
+def _as_copy(raw: object) -> object:
+    return {"server": raw} if isinstance(raw, str) else raw
+
+
+class OrName:
+    """In a JSON Schema: the model, or its name alone."""
+
+    def __get_pydantic_json_schema__(
+        self, core: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> JsonSchemaValue:
+        return {"anyOf": [{"type": "string"}, handler(core)]}
+
+
+Copy = Annotated[CopyModel, BeforeValidator(_as_copy), OrName()]
+
+
+class DatabaseModel(Strict):
+    """A mailbox database."""
+
+    copies: list[Copy] = Field(
+        min_length=1, description="in order of activation preference; the first is active"
+    )
+
+
+class TopologyModel(Strict):
+    """A topology file."""
+
+    version: Literal[1] = Field(default=1, description="the version of this grammar")
+    topology: Slug = Field(default="inline", description="its name, the file's stem")
+    sites: dict[Slug, SiteModel] = Field(min_length=1, description="Active Directory sites")
+    site_links: list[SiteLinkModel] = Field(default_factory=list, description="IP site links")
+    servers: dict[ServerName, ServerModel] = Field(
+        min_length=1, max_length=SERVERS_MAX, description="the servers, by name"
+    )
+    dags: dict[str, DagModel] = Field(default_factory=dict, description="DAGs, by name")
+    databases: dict[DatabaseName, DatabaseModel] = Field(
+        default_factory=dict, description="mailbox databases, by name"
+    )
+    mailboxes: dict[str, Annotated[int, Field(ge=1, le=MAILBOXES_MAX)]] = Field(
+        default_factory=dict, description="how many mailboxes each database holds"
+    )
+
+
+def resolve_topology(model: TopologyModel) -> PlanTopology:
+    """The topology of a plan, with every name written out, in the order of the file."""
+    return PlanTopology(
+        name=model.topology,
+        accepted_domain=ACCEPTED_DOMAIN,
+        sites=tuple(Site(name, site.outside) for name, site in model.sites.items()),
+        site_links=tuple(_site_link(link) for link in model.site_links),
+        servers=tuple(_server(name, server) for name, server in model.servers.items()),
+        dags=tuple(Dag(name, _members(model, name)) for name in model.dags),
+        databases=tuple(_database(name, database) for name, database in model.databases.items()),
+        mailboxes=tuple(_mailboxes(model)),
+    )
+
+
+def mailbox_addresses(database: str, count: int) -> list[str]:
+    """The addresses of a database's mailboxes: `db1-user01@…` and on."""
+    width = max(2, len(str(count)))
+    return [
+        f"{database.lower()}-user{number:0{width}d}@{ACCEPTED_DOMAIN}"
+        for number in range(1, count + 1)
+    ]
+
+
+def _site_link(link: SiteLinkModel) -> SiteLink:
+    one, other = link.between
+    return SiteLink((one, other), link.cost)
+
+
+def _server(name: str, server: ServerModel) -> Server:
+    fqdn = f"{name}.{ACCEPTED_DOMAIN}"
+    return Server(name, fqdn, server.role, server.site, server.dag, server.domain)
+
+
+def _members(model: TopologyModel, dag: str) -> tuple[str, ...]:
+    return tuple(name for name, server in model.servers.items() if server.dag == dag)
+
+
+def _database(name: str, database: DatabaseModel) -> Database:
+    copies: list[Any] = database.copies
+    return Database(
+        name,
+        tuple(
+            DatabaseCopy(copy.server, preference, copy.ReplayLagTime)
+            for preference, copy in enumerate(copies, start=1)
+        ),
+    )
+
+
+def _mailboxes(model: TopologyModel) -> list[Mailbox]:
+    return [
+        Mailbox(address, database)
+        for database, count in model.mailboxes.items()
+        for address in mailbox_addresses(database, count)
+    ]

@@ -1,0 +1,132 @@
+"""Whether the names and roles of a topology fit together.
+
+Takes a topology as read (whatever of it could be read) and gives back mistakes; the shape is
+`lab.reading`'s business. Nothing is looked up outside the file.
+"""
+
+from collections.abc import Iterator
+
+from lab.document import Trail
+from lab.mistakes import Mistake
+from lab.names import Names
+from lab.reading import NOT_BUILT, Read
+from lab.topology import (
+    ACCEPTED_DOMAIN,
+    RESERVED_NAMES,
+    CopyModel,
+    ServerModel,
+    TopologyModel,
+)
+from nodes.core.parameters import suggestion
+
+
+def check_topology(read: Read[TopologyModel], names: Names) -> Iterator[Mistake]:
+    """Every mistake of a topology that its shape alone does not show."""
+    if read.model is None:
+        return
+    yield from _site_links(read, read.model, names)
+    for name, server in read.model.servers.items():
+        yield from _server(read, name, server, names)
+    yield from _domains(read, read.model)
+    yield from _dags(read, read.model)
+    yield from _databases(read, read.model, names)
+    for database in read.model.mailboxes:
+        if database not in names.databases:
+            trail = ("mailboxes", database)
+            yield unknown(read, trail, "database", database, names.databases, of_key=True)
+    if not names.mailbox_servers:
+        yield read.mistake(("servers",), "", "has no mailbox server", "add one: role: mailbox")
+
+
+def unknown(
+    read: Read[TopologyModel],
+    path: Trail,
+    noun: str,
+    name: str,
+    known: tuple[str, ...],
+    *,
+    of_key: bool = False,
+) -> Mistake:
+    """A name that the topology does not have."""
+    hint = suggestion(name, set(known)) if known else f"the topology has no {noun}"
+    return read.mistake(path, name, f"is no {noun} of the topology", hint, of_key=of_key)
+
+
+def _site_links(read: Read[TopologyModel], model: TopologyModel, names: Names) -> Iterator[Mistake]:
+    seen: set[frozenset[str]] = set()
+    for index, link in enumerate(model.site_links):
+        for end, site in enumerate(link.between):
+            if site not in names.sites:
+                yield unknown(
+                    read, ("site_links", index, "between", end), "site", site, names.sites
+                )
+        pair, trail = frozenset(link.between), ("site_links", index, "between")
+        if len(pair) == 1:
+            yield read.mistake(trail, link.between[0], "joins a site with itself", "name two")
+        if pair in seen:
+            yield read.mistake(trail, " and ".join(link.between), "is joined twice", "keep one")
+        seen.add(pair)
+
+
+def _server(
+    read: Read[TopologyModel], name: str, server: ServerModel, names: Names
+) -> Iterator[Mistake]:
+    here: Trail = ("servers", name)
+    if name in RESERVED_NAMES:
+        rule = "is a word of the lab and no name for a server"
+        yield read.mistake(here, name, rule, "choose another name", of_key=True)
+    if server.site not in names.sites:
+        yield unknown(read, (*here, "site"), "site", server.site, names.sites)
+    elif (server.site in names.outside_sites) != (server.role == "external"):
+        where = "outside" if server.site in names.outside_sites else "inside"
+        rule = f"lies {where}, where no {server.role} server stands"
+        yield read.mistake((*here, "site"), server.site, rule, "choose another site")
+    if server.dag is not None and server.dag not in names.dags:
+        yield unknown(read, (*here, "dag"), "DAG", server.dag, names.dags)
+
+
+def _domains(read: Read[TopologyModel], model: TopologyModel) -> Iterator[Mistake]:
+    seen = {ACCEPTED_DOMAIN: "the organisation itself"}
+    for name, server in model.servers.items():
+        if server.domain is None:
+            continue
+        if server.domain in seen:
+            rule = f"is the domain of {seen[server.domain]} already"
+            trail = ("servers", name, "domain")
+            yield read.mistake(trail, server.domain, rule, "choose another domain")
+        seen.setdefault(server.domain, name)
+
+
+def _dags(read: Read[TopologyModel], model: TopologyModel) -> Iterator[Mistake]:
+    members = {server.dag for server in model.servers.values()}
+    for dag in model.dags:
+        if dag not in members and read.whole:
+            hint = f"add dag: {dag} to servers, or remove it"
+            yield read.mistake(("dags", dag), dag, "has no member", hint, of_key=True)
+
+
+def _databases(read: Read[TopologyModel], model: TopologyModel, names: Names) -> Iterator[Mistake]:
+    lowered: dict[str, str] = {}
+    for name, database in model.databases.items():
+        here: Trail = ("databases", name)
+        if name.lower() in lowered:
+            rule = f"differs from {lowered[name.lower()]} in case alone"
+            yield read.mistake(here, name, rule, "choose another name", of_key=True)
+        lowered.setdefault(name.lower(), name)
+        if len(database.copies) > 1:
+            rule = "more than one copy of a database is not built yet"
+            yield read.mistake((*here, "copies"), "a list", rule, "keep the first copy only")
+        for index, copy in enumerate(database.copies):
+            yield from _copy(read, (*here, "copies", index), copy, names)
+
+
+def _copy(
+    read: Read[TopologyModel], here: Trail, copy: CopyModel, names: Names
+) -> Iterator[Mistake]:
+    if copy.server in names.external_servers:
+        rule = "is an external server and holds no database"
+        yield read.mistake(here, copy.server, rule, "name a mailbox server")
+    elif copy.server not in names.servers:
+        yield unknown(read, here, "server", copy.server, names.mailbox_servers)
+    if copy.ReplayLagTime != 0:
+        yield read.mistake((*here, "ReplayLagTime"), "", NOT_BUILT, "leave it out")

@@ -1,0 +1,217 @@
+"""Every mistake of every scenario file at once, before anything is started.
+
+`check` reads files, and nothing else in the lab does before it: the text, its shape, its names,
+its settings, its timeline, and the topology that it refers to. A scenario is handed on only when
+neither it nor its topology has a mistake; warnings do not hold it back.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from lab.document import Document, read_document
+from lab.mistakes import Mistake, in_order
+from lab.names import Names, names_of
+from lab.reading import Read, read_model
+from lab.scenario import ScenarioModel
+from lab.scenario_check import check_names, check_settings
+from lab.timeline import check_timeline
+from lab.topology import TopologyModel, resolve_topology
+from lab.topology_check import check_topology
+from nodes.core.parameters import suggestion
+
+TOPOLOGIES = "topologies"
+_PLACEHOLDERS: dict[str, Any] = {
+    "version": 1,
+    "scenario": "unnamed",
+    "summary": "unknown",
+    "topology": "unknown",
+    "workload": [{"mail": "inbound", "at": "0s", "for": "1m", "rate": "1/m"}],
+    "mail": "inbound",
+    "at": "0s",
+    "for": "1m",
+    "rate": "1/m",
+    "kind": "refuse",
+    "cause": "database-id-changed",
+    "after": "0s",
+    "within": "1m",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedScenario:
+    """A scenario without a mistake, with its topology and the text as authored."""
+
+    path: Path
+    text: str
+    scenario: ScenarioModel
+    topology: TopologyModel
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What was found: scenarios without mistakes, all mistakes, and warnings."""
+
+    scenarios: tuple[CheckedScenario, ...]
+    mistakes: tuple[Mistake, ...]
+    warnings: tuple[Mistake, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Topology:
+    """A topology as far as it could be read."""
+
+    read: Read[TopologyModel]
+    names: Names
+    mistakes: tuple[Mistake, ...]
+
+    @property
+    def sound(self) -> TopologyModel | None:
+        return None if self.mistakes else self.read.model
+
+
+@dataclass(slots=True)
+class _Checking:
+    """One call of `check`: topologies are read once, whoever refers to them."""
+
+    topologies: dict[Path, _Topology] = field(default_factory=dict)
+    stems: dict[str, Path] = field(default_factory=dict)
+    scenarios: list[CheckedScenario] = field(default_factory=list)
+    mistakes: list[Mistake] = field(default_factory=list)
+    warnings: list[Mistake] = field(default_factory=list)
+
+
+def check(paths: Iterable[Path]) -> Checked:
+    """Check scenario and topology files; a folder stands for every `.yaml` file below it."""
+    checking = _Checking()
+    for path in _files(paths):
+        if path.parent.name == TOPOLOGIES:
+            _topology_file(checking, path)
+        else:
+            _check_scenario(checking, path)
+    return Checked(
+        tuple(checking.scenarios), in_order(checking.mistakes), in_order(checking.warnings)
+    )
+
+
+def scenarios_folder() -> Path:
+    """`scenarios/` here, else that of the checkout which this program comes from."""
+    here = Path("scenarios")
+    return here if here.is_dir() else Path(__file__).resolve().parent.parent / "scenarios"
+
+
+def find_topology(scenario: Path, name: str) -> Path | None:
+    """`topologies/<name>.yaml` beside a scenario file, a folder that holds it, or the lab's own."""
+    for folder in [*scenario.resolve().parents, scenarios_folder()]:
+        candidate = folder / TOPOLOGIES / f"{name}.yaml"
+        if candidate.is_file():
+            return candidate
+    return None
+
+
+def _files(paths: Iterable[Path]) -> Iterator[Path]:
+    seen = set()
+    for path in paths:
+        for file in sorted(path.rglob("*.yaml")) if path.is_dir() else [path]:
+            if file.resolve() not in seen:
+                seen.add(file.resolve())
+                yield file
+
+
+def _check_scenario(checking: _Checking, path: Path) -> None:
+    document = read_document(path)
+    read = read_model(ScenarioModel, document, (), _PLACEHOLDERS)
+    topology = _topology_of(checking, path, document, read)
+    names = topology.names if topology else None
+    sound = topology.sound if topology else None
+    found = [*document.mistakes, *read.mistakes, *_stem(document, read, path)]
+    first = checking.stems.setdefault(path.stem, path)
+    if first != path:
+        rule = f"is the name of {first} too"
+        found.append(document.mistake(("scenario",), path.stem, rule, "rename one of them"))
+    found += check_names(read, names)
+    found += check_settings(read, names)
+    found += check_timeline(read, resolve_topology(sound) if sound else None)
+    checking.mistakes += found
+    checking.warnings += _warnings(read, sound)
+    if not found and read.model is not None and sound is not None:
+        checking.scenarios.append(CheckedScenario(path, document.text, read.model, sound))
+
+
+def _stem(document: Document, read: Read[ScenarioModel], path: Path) -> Iterator[Mistake]:
+    if read.model is None or ("scenario",) in read.cut:
+        return
+    if read.model.scenario != path.stem:
+        rule = f"is not the file's stem, {path.stem}"
+        hint = f"write scenario: {path.stem}, or rename the file"
+        yield document.mistake(("scenario",), read.model.scenario, rule, hint)
+
+
+def _topology_of(
+    checking: _Checking, path: Path, document: Document, read: Read[ScenarioModel]
+) -> _Topology | None:
+    wanted = document.at(("topology",))
+    if isinstance(wanted, dict):
+        return _inline_topology(checking, document)
+    if wanted is None or document.data is None:
+        return None
+    if not isinstance(wanted, str):
+        rule = "is neither a topology's name nor a topology"
+        read.mistakes.append(document.mistake(("topology",), "", rule, "name a topology"))
+        return None
+    found = find_topology(path, wanted)
+    if found is None:
+        hint = _nearest_topology(path, wanted)
+        read.mistakes.append(document.mistake(("topology",), wanted, "is no topology", hint))
+        return None
+    return _topology_file(checking, found)
+
+
+def _topology_file(checking: _Checking, path: Path) -> _Topology:
+    resolved = path.resolve()
+    if resolved not in checking.topologies:
+        document = read_document(path)
+        read = read_model(TopologyModel, document, (), {"version": 1, "topology": path.stem})
+        names = names_of(document)
+        found = [*document.mistakes, *read.mistakes, *check_topology(read, names)]
+        if read.model is not None and read.model.topology != path.stem:
+            rule = f"is not the file's stem, {path.stem}"
+            hint = f"write topology: {path.stem}, or rename the file"
+            found.append(document.mistake(("topology",), read.model.topology, rule, hint))
+        checking.mistakes += found
+        checking.topologies[resolved] = _Topology(read, names, tuple(found))
+    return checking.topologies[resolved]
+
+
+def _inline_topology(checking: _Checking, document: Document) -> _Topology:
+    read = read_model(TopologyModel, document, ("topology",), {"version": 1, "topology": "inline"})
+    names = names_of(document, ("topology",))
+    found = [*read.mistakes, *check_topology(read, names)]
+    checking.mistakes += found
+    return _Topology(read, names, tuple(found))
+
+
+def _nearest_topology(path: Path, wanted: str) -> str:
+    folders = [*path.resolve().parents, scenarios_folder()]
+    known = {file.stem for folder in folders for file in (folder / TOPOLOGIES).glob("*.yaml")}
+    return suggestion(wanted, known) if known else "there is no folder topologies beside it"
+
+
+def _warnings(read: Read[ScenarioModel], topology: TopologyModel | None) -> Iterator[Mistake]:
+    """SR-13: rejecting without a second server in the boundary refuses all mail."""
+    if read.model is None or topology is None:
+        return
+    settings: Any = read.model.settings
+    if settings.TransportConfig.RejectMessageOnShadowFailure is not True:
+        return
+    boundaries: dict[str, int] = {}
+    for server in topology.servers.values():
+        if server.role == "mailbox":
+            boundary = server.dag or f"site {server.site}"
+            boundaries[boundary] = boundaries.get(boundary, 0) + 1
+    for boundary, count in boundaries.items():
+        if count < 2:
+            trail = ("settings", "TransportConfig", "RejectMessageOnShadowFailure")
+            rule = f"refuses all mail of {boundary}, which has one server"
+            yield read.mistake(trail, "true", f"warning: {rule}", "add a server, or set it false")

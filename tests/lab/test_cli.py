@@ -1,0 +1,329 @@
+"""`shadowlab` as a person or a script meets it: words, exit codes, and where things are printed."""
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
+
+import pytest
+
+from lab import cli
+from lab.cli import main
+from lab.errors import GroundError
+from lab.plan import Plan, default_seed
+from tests.lab.sound import SCENARIO, changed, write
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A place with one sound scenario, deep in its folder."""
+    scenarios = tmp_path / "scenarios"
+    (scenarios / "deep").mkdir(parents=True)
+    path = write(scenarios, SCENARIO)
+    path.rename(scenarios / "deep" / "sound.yaml")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def call(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]:
+    """Exit code, stdout and stderr of a call."""
+    code = main(list(words))
+    said = capsys.readouterr()
+    return code, said.out, said.err
+
+
+def test_sound_scenarios_are_counted(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert call(capsys, "validate") == (0, "1 scenario, no mistakes\n", "")
+
+
+def test_every_mistake_is_printed_with_its_place_and_the_exit_code_is_4(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    wrong = changed(changed(SCENARIO, "kill: par-mbx1", "kill: par-mbx9"), "kind: stall", "kind: x")
+    (here / "scenarios/deep/sound.yaml").write_text(wrong)
+    code, out, told = call(capsys, "validate", "sound")
+    assert (code, out) == (4, "")
+    assert told.splitlines() == [
+        "scenarios/deep/sound.yaml:15:30: faults[0].kill, par-mbx9, is no server of the topology",
+        "hint: did you mean par-mbx2?",
+        "scenarios/deep/sound.yaml:16:69: faults[1].cut.kind, 'x', is not one of its words",
+        "hint: known are ack-lost, blackhole, refuse, reset, stall",
+        "2 mistakes in 1 file",
+    ]
+
+
+@pytest.mark.parametrize("command", ["plan", "run"])
+def test_a_wrong_scenario_starts_nothing(
+    here: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    command: str,
+) -> None:
+    monkeypatch.setitem(sys.modules, "lab.run", None)  # importing it would be a failure
+    (here / "scenarios/deep/sound.yaml").write_text(changed(SCENARIO, "kind: stall", "kind: x"))
+    code, out, told = call(capsys, command, "sound")
+    assert (code, out) == (4, "")
+    assert told.startswith("scenarios/deep/sound.yaml:16:69: ")
+    assert not (here / "runs").exists()
+
+
+@pytest.mark.parametrize(
+    "name", ["sound", "scenarios/deep/sound.yaml", "./scenarios/deep/sound.yaml"]
+)
+def test_a_scenario_is_named_by_stem_or_path(
+    here: Path, capsys: pytest.CaptureFixture[str], name: str
+) -> None:
+    code, out, _ = call(capsys, "plan", name, "--json")
+    assert code == 0
+    assert Plan.from_json(out).scenario == "sound"
+
+
+def test_a_plan_tells_the_timeline_link_by_link_and_its_wall_time(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, out, told = call(capsys, "plan", "sound")
+    assert (code, told) == (0, "")
+    assert "00:12:00     12.0 s  f2: cut (stall)" in out
+    assert "lyo-mbx1 -> par-mbx2 (smtp)" in out
+    assert "00:15:00     15.0 s  f1: start par-mbx1 with its new queue database" in out
+    assert "the timeline takes 31 s" in out
+    assert sorted(path.name for path in here.iterdir()) == ["scenarios"]
+
+
+def test_a_plan_has_the_scenarios_own_seed_unless_one_is_given(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    own = json.loads(call(capsys, "plan", "sound", "--json")[1])
+    assert (own["seed"], own["seed_from"]) == (default_seed("sound"), "scenario")
+    given = json.loads(call(capsys, "plan", "sound", "--json", "--seed", "5")[1])
+    assert (given["seed"], given["seed_from"]) == (5, "argument")
+
+
+WRONG_CALLS = {
+    "an unknown scenario": (["run", "soond"], "there is no scenario soond", "did you mean sound?"),
+    "a file that is not there": (
+        ["plan", "gone.yaml"],
+        "there is no file gone.yaml",
+        "known are sound",
+    ),
+    "an unknown command": (
+        ["rum", "sound"],
+        "No such command 'rum'",
+        "shadowlab --help says how it is called",
+    ),
+    "an unknown option": (
+        ["plan", "sound", "--sed", "1"],
+        "No such option: --sed",
+        "shadowlab plan --help says how it is called",
+    ),
+    "a seed that is no number": (
+        ["run", "sound", "--seed", "x"],
+        "Invalid value for '--seed'",
+        "shadowlab run --help says how it is called",
+    ),
+    "a seed below zero": (
+        ["run", "sound", "--seed", "-1"],
+        "Invalid value for '--seed'",
+        "shadowlab run --help says how it is called",
+    ),
+    "no name": (["plan"], "Missing argument", "shadowlab plan --help says how it is called"),
+    "a run that is not there": (
+        ["evaluate", "runs/gone"],
+        "there is no run runs/gone",
+        "name its folder",
+    ),
+    "no run yet": (["report"], "there is no run runs/latest", "shadowlab run NAME makes one"),
+    "a folder that is no run": (
+        ["evaluate", "scenarios"],
+        "scenarios is no run folder",
+        "it holds no plan.json",
+    ),
+}
+
+
+@pytest.mark.parametrize(("words", "cause", "hint"), WRONG_CALLS.values(), ids=WRONG_CALLS)
+def test_a_wrong_call_is_told_in_two_lines_and_ends_with_4(
+    here: Path, capsys: pytest.CaptureFixture[str], words: list[str], cause: str, hint: str
+) -> None:
+    code, out, told = call(capsys, *words)
+    assert (code, out) == (4, "")
+    first, second = told.splitlines()
+    assert first.startswith(f"shadowlab: {cause}")
+    assert second == f"hint: {hint}"
+
+
+def test_a_call_without_a_word_shows_the_commands(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, out, _ = call(capsys)
+    assert code == 4
+    commands = ("validate", "schema", "plan", "run", "evaluate", "report", "down")
+    assert all(command in out for command in commands)
+
+
+def test_commands_that_are_not_built_are_not_offered(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for command in ("up", "suite", "sweep", "replay", "prove"):
+        assert call(capsys, command)[0] == 4
+
+
+def test_the_mistakes_of_an_ambiguous_name_are_its_paths(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (here / "scenarios/other").mkdir()
+    (here / "scenarios/other/sound.yaml").write_text(SCENARIO)
+    code, _, told = call(capsys, "plan", "sound")
+    assert code == 4
+    assert "scenarios/deep/sound.yaml and scenarios/other/sound.yaml" in told
+
+
+def running(monkeypatch: pytest.MonkeyPatch, exit_code: int) -> list[object]:
+    """Stand in for the run; the list takes what it was called with."""
+    calls: list[object] = []
+    module = ModuleType("lab.run")
+
+    def run(plan: object, options: object) -> SimpleNamespace:
+        calls.extend((plan, options))
+        return SimpleNamespace(folder=Path("runs/x"), exit_code=exit_code)
+
+    module.__dict__.update(run=run, RunOptions=SimpleNamespace)
+    monkeypatch.setitem(sys.modules, "lab.run", module)
+    return calls
+
+
+@pytest.mark.parametrize("exit_code", [0, 1, 2, 3])
+def test_the_exit_code_of_a_run_is_that_of_its_verdict(
+    here: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    exit_code: int,
+) -> None:
+    calls = running(monkeypatch, exit_code)
+    code, _, _ = call(capsys, "run", "sound", "--seed", "9", "--keep")
+    plan, options = calls
+    assert code == exit_code
+    assert isinstance(plan, Plan)
+    assert plan.seed == 9
+    assert (options.scenario, options.keep) == (SCENARIO, True)  # type: ignore[attr-defined]
+
+
+def test_a_failure_of_the_ground_is_two_lines_and_3(
+    here: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    running(monkeypatch, 0)
+
+    def fail(plan: object, options: object) -> None:
+        raise GroundError("no engine answers\nat all", "make engine")
+
+    monkeypatch.setattr(sys.modules["lab.run"], "run", fail)
+    assert call(capsys, "run", "sound") == (
+        3,
+        "",
+        "shadowlab: no engine answers at all\nhint: make engine\n",
+    )
+
+
+def test_ctrl_c_outside_a_run_ends_with_130_and_no_traceback(
+    here: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(name: str) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(cli, "_scenario", interrupted)
+    assert call(capsys, "plan", "sound") == (130, "", "")
+
+
+@pytest.mark.parametrize("kind", ["scenario", "topology"])
+def test_a_schema_is_printed_as_json(
+    here: Path, capsys: pytest.CaptureFixture[str], kind: str
+) -> None:
+    code, out, _ = call(capsys, "schema", kind)
+    assert code == 0
+    assert json.loads(out)["$schema"].endswith("2020-12/schema")
+
+
+@pytest.mark.parametrize(("command", "options"), [("evaluate", []), ("report", ["--report-only"])])
+@pytest.mark.parametrize("name", ["sound", "runs/sound/latest"])
+def test_the_evaluation_is_a_program_of_its_own(
+    here: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    command: str,
+    options: list[str],
+    name: str,
+) -> None:
+    folder = here / "runs/sound/latest"
+    folder.mkdir(parents=True)
+    (folder / "plan.json").write_text("{}")
+    called = []
+
+    def program(words: list[str], check: bool) -> SimpleNamespace:
+        called.append(words[1:])
+        return SimpleNamespace(returncode=2)
+
+    monkeypatch.setattr(subprocess, "run", program)
+    assert call(capsys, command, name)[0] == 2
+    assert called == [["-m", "spark_eval", "runs/sound/latest", *options]]
+
+
+def test_an_evaluation_that_dies_is_a_failure_of_the_ground(
+    here: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (here / "runs/latest").mkdir(parents=True)
+    (here / "runs/latest/plan.json").write_text("{}")
+    monkeypatch.setattr(subprocess, "run", lambda words, check: SimpleNamespace(returncode=-9))
+    code, _, told = call(capsys, "evaluate")
+    assert code == 3
+    assert told.startswith("shadowlab: the evaluation ended with -9\n")
+
+
+@dataclass(frozen=True)
+class Removed:
+    """What a take-down says, in part."""
+
+    containers: tuple[str, ...] = ()
+    state_dirs: tuple[str, ...] = ()
+
+
+@pytest.mark.parametrize(
+    ("removed", "says"),
+    [
+        (Removed(), "nothing was left\n"),
+        (Removed(("a", "b"), ("c",)), "containers: a, b\nstate dirs: c\n"),
+    ],
+)
+def test_a_take_down_tells_what_went(
+    here: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    removed: Removed,
+    says: str,
+) -> None:
+    for name, value in (("down", lambda client, run, state: removed), ("connect", lambda: None)):
+        module = ModuleType(name)
+        setattr(module, name, value)
+        place = {"down": "down", "connect": "engine"}[name]
+        monkeypatch.setitem(sys.modules, f"lab.hosts.containers.{place}", module)
+    assert call(capsys, "down") == (0, says, "")
+
+
+def test_a_reader_who_leaves_early_meets_no_traceback(here: Path) -> None:
+    code = "import sys; from lab.cli import main; sys.exit(main(['schema']))"
+    root = Path(cli.__file__).resolve().parents[1]
+    with subprocess.Popen(
+        [sys.executable, "-c", code],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=os.environ | {"PYTHONPATH": str(root)},
+        text=True,
+    ) as program:
+        assert program.stdout is not None
+        assert program.stderr is not None
+        program.stdout.close()
+        told = program.stderr.read()
+        assert program.wait(timeout=60) == 3
+    assert told == ""

@@ -1,0 +1,78 @@
+"""Faults over time: which cannot hold together, and the story that a plan tells."""
+
+from dataclasses import replace
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lab.plan import Cut, Kill, LinkName
+from lab.plan_parts import Fault
+from lab.timeline import collision, moments, wall_seconds
+from tests.lab.test_plan import plan_of
+
+A, B, C = (LinkName("a", name, "smtp") for name in ("b", "c", "d"))
+
+
+def cut(start_ms: int, end_ms: int, *links: LinkName) -> Cut:
+    return Cut("f1", "cut", start_ms, end_ms, "refuse", links)
+
+
+def kill(start_ms: int, end_ms: int, server: str = "a") -> Kill:
+    return Kill("f1", "kill", start_ms, end_ms, server, "same-queue-database")
+
+
+windows = st.tuples(st.integers(0, 30), st.integers(1, 30)).map(lambda w: (w[0], w[0] + w[1]))
+some_links = st.lists(st.sampled_from([A, B, C]), min_size=1, max_size=3, unique=True)
+cuts = st.builds(lambda window, links: cut(*window, *links), windows, some_links)
+kills = st.builds(
+    lambda window, server: kill(window[0], window[1], server), windows, st.sampled_from("ab")
+)
+
+
+def is_cut_at(fault: Cut, moment_ms: int) -> set[LinkName]:
+    return set(fault.links) if fault.start_ms <= moment_ms < fault.end_ms else set()
+
+
+@given(cuts, cuts)
+def test_cuts_collide_when_a_link_would_be_cut_twice_at_some_moment(one: Cut, two: Cut) -> None:
+    earlier, later = sorted((one, two), key=lambda fault: fault.start_ms)
+    twice = any(is_cut_at(one, at_ms) & is_cut_at(two, at_ms) for at_ms in range(61))
+    assert bool(collision(earlier, later)) == twice
+
+
+@given(kills, kills)
+def test_kills_collide_when_a_server_is_not_back_before_the_next(one: Kill, two: Kill) -> None:
+    earlier, later = sorted((one, two), key=lambda fault: fault.start_ms)
+    down = [set(range(fault.start_ms, fault.end_ms + 1)) for fault in (one, two)]
+    assert bool(collision(earlier, later)) == (one.server == two.server and bool(down[0] & down[1]))
+
+
+@given(cuts, kills)
+def test_a_cut_and_a_kill_may_hold_together(one: Cut, two: Kill) -> None:
+    pair: list[Fault] = [one, two]
+    assert collision(*sorted(pair, key=lambda fault: fault.start_ms)) == ""
+
+
+def test_a_heal_and_the_next_cut_may_fall_together() -> None:
+    assert collision(cut(0, 10, A), cut(10, 20, A)) == ""
+
+
+def test_the_story_of_a_plan_is_told_in_order_with_its_links() -> None:
+    told = moments(plan_of())
+    assert [moment.at_ms for moment in told] == sorted(moment.at_ms for moment in told)
+    assert [moment.what for moment in told][1:] == [
+        "f1: kill par-mbx1",
+        "f2: cut (stall)",
+        "f1: start par-mbx1 with its new queue database",
+        "f2: healed",
+        "end of the workload",
+        "end of the run",
+    ]
+    assert [len(moment.links) for moment in told if moment.links] == [2]
+
+
+def test_wall_time_is_lab_time_over_speed() -> None:
+    plan = plan_of()
+    assert wall_seconds(plan) == 31
+    slow = replace(plan, clock=replace(plan.clock, speed=1.0))
+    assert wall_seconds(slow) == 31 * 60

@@ -1,0 +1,347 @@
+"""What can be wrong with a scenario file: (what stands there, what is put instead, what is said).
+
+Each row changes one thing of the sound file and is named by what is then wrong with it. Said is
+`line:column: what, value, rule | hint`.
+"""
+
+HOW_TO_WRITE_A_TIME = "write a number with its unit as 90s, 2m, 3h, 2d or 1h30m, or [d.]hh:mm:ss"
+
+SHAPE = {
+    "a key misspelt": (
+        "summary: ",
+        "sumary: ",
+        [
+            "1:1: the file, summary, is missing | summary: what is asked, in a sentence",
+            "3:1: the file, sumary, is an unknown key | did you mean summary?",
+        ],
+    ),
+    "a key deep inside misspelt": (
+        "returns_with",
+        "return_with",
+        ["15:40: faults[0], return_with, is an unknown key | did you mean returns_with?"],
+    ),
+    "another version": ("version: 1", "version: 2", ["1:10: version, 2, must be 1"]),
+    "a number where text belongs": (
+        "summary: Nothing is wrong with this file.",
+        "summary: 7",
+        ["3:10: summary, 7, must be text"],
+    ),
+    "nothing where a list belongs": (
+        "[SR-1, SM-7]",
+        "",
+        ["4:1: proves, nothing, must be a list"],
+    ),
+    "a list where a mapping belongs": (
+        "clock: {speed: 60}",
+        "clock: [60]",
+        ["10:8: clock, a list, must be a mapping"],
+    ),
+    "a time without its unit": (
+        "settle: 10m",
+        "settle: 10",
+        [f"17:9: settle, 10, is not a timespan | {HOW_TO_WRITE_A_TIME}"],
+    ),
+    "a time with an unknown unit": (
+        "{at: 12m,",
+        "{at: 12min,",
+        [f"16:10: faults[1].at, '12min', is not a timespan | {HOW_TO_WRITE_A_TIME}"],
+    ),
+    "a time before the start": (
+        "{at: 12m,",
+        "{at: -12m,",
+        [f"16:10: faults[1].at, '-12m', is not a timespan | {HOW_TO_WRITE_A_TIME}"],
+    ),
+    "a fault that does not last": (
+        "{at: 12m, for: 5m,",
+        "{at: 12m, for: 0s,",
+        ["16:20: faults[1].for, '0s', must be more than 0 | something that lasts needs a time"],
+    ),
+    "a fault without a length": (
+        "{at: 12m, for: 5m,",
+        "{at: 12m,",
+        ["16:5: faults[1], for, is missing | for: how long it lasts"],
+    ),
+    "a rate without a period": (
+        "rate: 10/m",
+        "rate: 10",
+        ["12:45: workload[0].rate, 10, is not a rate | write a number per s, m or h, such as 10/m"],
+    ),
+    "a size with an unknown unit": (
+        "rate: 10/m,",
+        "rate: 10/m, size: 4KB,",
+        [
+            "12:57: workload[0].size, '4KB', is not a size"
+            " | write a number with B, KiB or MiB, such as 4KiB"
+        ],
+    ),
+    "a range that runs backwards": (
+        "rate: 10/m,",
+        "rate: 10/m, recipients: 3..1,",
+        [
+            "12:63: workload[0].recipients, '3..1', is not a range"
+            " | write one number, or low..high such as 1..3"
+        ],
+    ),
+    "a stream without a message": (
+        "rate: 10/m",
+        "rate: 1/h",
+        [
+            "12:5: workload[0], a mapping, sends no message: rate x for is less than one"
+            " | send more often or for longer"
+        ],
+    ),
+    "an unknown way to cut": (
+        "kind: stall",
+        "kind: stal",
+        ["16:69: faults[1].cut.kind, 'stal', is not one of its words | did you mean stall?"],
+    ),
+    "a cut with one end": (
+        "to: site paris, ",
+        "",
+        [
+            "16:29: faults[1].cut, a mapping, a cut takes from and to, or between with two ends"
+            " | write from: X, to: Y"
+        ],
+    ),
+    "a fault of no kind": (
+        ", cut: {from: site lyon, to: site paris, kind: stall}",
+        "",
+        [
+            "16:5: faults[1], a mapping, a fault is one of cut and kill"
+            " | give each fault an entry of its own"
+        ],
+    ),
+    "a cut that returns with a database": (
+        "{at: 12m,",
+        "{returns_with: new-queue-database, at: 12m,",
+        ["16:5: faults[1], a mapping, returns_with belongs to kill | remove returns_with:"],
+    ),
+    "inbound mail with a sender": (
+        "to: {database: DB1}",
+        "from: {database: DB1}",
+        [
+            "12:5: workload[0], a mapping, inbound mail comes from outside and takes no from"
+            " | remove from:"
+        ],
+    ),
+    "a clock that stands still": ("60}", "0}", ["10:16: clock.speed, 0, must be more than 0"]),
+    "a tag in capitals": (
+        "[nightly]",
+        "[Nightly]",
+        [
+            "5:8: tags[0], 'Nightly', is not a name that fits here"
+            " | use a to z, 0 to 9 and hyphens between them, at most 62"
+        ],
+    ),
+    "a parameter misspelt": (
+        "ShadowHeartbeatFrequency",
+        "ShadowHeartbeatFrequenzy",
+        [
+            "8:21: settings.TransportConfig, ShadowHeartbeatFrequenzy, is an unknown key"
+            " | did you mean ShadowHeartbeatFrequency?"
+        ],
+    ),
+    "a parameter out of its range": (
+        "Frequency: 1m",
+        "Frequency: 2d",
+        [
+            "8:47: settings.TransportConfig.ShadowHeartbeatFrequency, '2d', is out of range"
+            " | it takes 00:00:01 to 1.00:00:00"
+        ],
+    ),
+}
+
+NOT_BUILT = {
+    "operations": ("settle:", "operations: []\nsettle:", "17:1: the file, operations"),
+    "random faults": ("{at: 12m,", "{random: {}, at: 12m,", "16:6: faults[1], random"),
+    "faults at a place": ("{at: 12m,", "{when: {}, at: 12m,", "16:6: faults[1], when"),
+    "a slow link": ("cut: {", "slow: {", "16:24: faults[1], slow"),
+    "recipients of a group": ("to: {database: DB1}", "to: {group: all}", "12:71: workload[0].to"),
+    "mail from mailboxes": ("mail: inbound", "mail: internal", "12:12: workload[0].mail"),
+    "the replication service": (
+        "kind: stall",
+        "kind: stall, service: replication",
+        "16:85: faults[1].cut.service",
+    ),
+    "resubmissions": ("  lost: 0", "  resubmissions: []", "19:3: expect, resubmissions"),
+    "parameters of Exchange 2010": (
+        "{ShadowHeartbeatFrequency",
+        "{ShadowHeartbeatRetryCount: 3, ShadowHeartbeatFrequency",
+        "8:21: settings.TransportConfig, ShadowHeartbeatRetryCount",
+    ),
+}
+
+NAMES = {
+    "a server that is not there": (
+        "kill: par-mbx1",
+        "kill: par-mbx3",
+        "15:30: faults[0].kill, par-mbx3, is no server of the topology | did you mean par-mbx2?",
+    ),
+    "a site that is not there": (
+        "site lyon",
+        "site lion",
+        "16:36: faults[1].cut.from, site lion, is no site of the topology"
+        " | did you mean site lyon?",
+    ),
+    "a site named like a server": (
+        "from: site lyon",
+        "from: lyon",
+        "16:36: faults[1].cut.from, lyon, is no server of the topology | did you mean site lyon?",
+    ),
+    "a database that is not there": (
+        "to: {database: DB1}",
+        "to: {database: DB2}",
+        "12:81: workload[0].to.database, DB2, is no database of the topology | did you mean DB1?",
+    ),
+    "an entrance that is no mailbox server": (
+        "via: par-mbx1",
+        "via: ext1",
+        "12:56: workload[0].via, ext1, is no mailbox server of the topology"
+        " | known are lyo-mbx1, par-mbx1, par-mbx2",
+    ),
+    "settings of a server that is not there": (
+        "servers: {par-mbx1",
+        "servers: {par-mbx9",
+        "9:13: settings.servers, par-mbx9, is no mailbox server of the topology"
+        " | did you mean par-mbx2?",
+    ),
+    "a foretold promotion of nobody": (
+        "{of: par-mbx1",
+        "{of: par-mbx4",
+        "20:21: expect.promotions[0].of, par-mbx4, is no mailbox server of the topology"
+        " | did you mean par-mbx2?",
+    ),
+    "a requirement that does not exist": (
+        "[SR-1, SM-7]",
+        "[SR-1, SM-77]",
+        "4:16: proves[1], SM-77, is no requirement | did you mean SM-7?",
+    ),
+    "a requirement named twice": (
+        "[SR-1, SM-7]",
+        "[SR-1, SR-1]",
+        "4:16: proves[1], SR-1, is named twice | keep one of them",
+    ),
+    "a topology that does not exist": (
+        "topology: pair",
+        "topology: pear",
+        "6:11: topology, pear, is no topology | did you mean pair?",
+    ),
+    "a name that is not the file's": (
+        "scenario: sound",
+        "scenario: other",
+        "2:11: scenario, other, is not the file's stem, sound"
+        " | write scenario: sound, or rename the file",
+    ),
+    "more recipients than there are": (
+        "rate: 10/m,",
+        "rate: 10/m, recipients: 1..5,",
+        "12:63: workload[0].recipients, up to 5, is more than the 4 that `to` stands for"
+        " | widen to, or ask for fewer",
+    ),
+    "inbound mail to the outside": (
+        "to: {database: DB1}",
+        "to: {domain: partner.example}",
+        "12:79: workload[0].to.domain, inbound mail goes to mailboxes | use mail: outbound",
+    ),
+}
+
+CONTRADICTIONS = {
+    "a preference without its attempts": (
+        "{ShadowHeartbeatFrequency: 1m}",
+        "{ShadowMessagePreferenceSetting: LocalOnly}",
+        "8:53: settings.TransportConfig.ShadowMessagePreferenceSetting,"
+        " ShadowMessagePreferenceSetting LocalOnly contradicts MaxRetriesForRemoteSiteShadow 4"
+        " | MaxRetriesForRemoteSiteShadow: set it to 0 as well",
+    ),
+    "a session shorter than its silence": (
+        "ConnectionTimeout: 10m",
+        "ConnectionTimeout: 5m",
+        "9:62: settings.servers.par-mbx1.ReceiveConnector.ConnectionTimeout,"
+        " ConnectionInactivityTimeout 00:05:00 is not less than ConnectionTimeout 00:05:00"
+        " | a silent session must end before a session that has run too long",
+    ),
+}
+
+TIMELINE = {
+    "a fault past the end of the run": (
+        "{at: 12m,",
+        "{at: 31m,",
+        "16:10: faults[1].at, 00:31:00, lies past the end of the run at 00:31:00"
+        " | start the fault earlier, or send mail for longer",
+    ),
+    "a link cut twice at once": (
+        "kill: par-mbx1, returns_with: new-queue-database",
+        "cut: {from: lyo-mbx1, to: par-mbx1, kind: refuse}",
+        "16:5: faults[1], with faults[0], cannot both hold:"
+        " the link from lyo-mbx1 to par-mbx1 is cut already | start it at 00:15:00 or later",
+    ),
+    "a killed server killed again": (
+        "cut: {from: site lyon, to: site paris, kind: stall}",
+        "kill: par-mbx1",
+        "16:5: faults[1], with faults[0], cannot both hold: par-mbx1 is killed already and not"
+        " back | start it at 00:15:00 or later",
+    ),
+    "a cut of no link": (
+        "from: site lyon",
+        "from: ext1",
+        "16:29: faults[1].cut, cuts no link"
+        " | servers open sessions to servers, the workload to mailbox servers",
+    ),
+}
+
+TOPOLOGIES = {
+    "a server in no site": (
+        "lyo-mbx1: {role: mailbox, site: lyon",
+        "lyo-mbx1: {role: mailbox, site: lion",
+        "8:35: servers.lyo-mbx1.site, lion, is no site of the topology | did you mean lyon?",
+    ),
+    "a mailbox server outside": (
+        "lyo-mbx1: {role: mailbox, site: lyon",
+        "lyo-mbx1: {role: mailbox, site: internet",
+        "8:35: servers.lyo-mbx1.site, internet, lies outside, where no mailbox server stands"
+        " | choose another site",
+    ),
+    "a DAG that is not there": (
+        "lyo-mbx1: {role: mailbox, site: lyon, dag: DAG1",
+        "lyo-mbx1: {role: mailbox, site: lyon, dag: DAG2",
+        "8:46: servers.lyo-mbx1.dag, DAG2, is no DAG of the topology | did you mean DAG1?",
+    ),
+    "a role that is not built": (
+        "lyo-mbx1: {role: mailbox",
+        "lyo-mbx1: {role: hub2010",
+        "8:20: servers.lyo-mbx1.role, 'hub2010', is not built yet | write 'mailbox' or 'external'",
+    ),
+    "a database with two copies": (
+        "[par-mbx2]",
+        "[par-mbx2, lyo-mbx1]",
+        "12:17: databases.DB1.copies, a list, more than one copy of a database is not built yet"
+        " | keep the first copy only",
+    ),
+    "a database on an external server": (
+        "[par-mbx2]",
+        "[ext1]",
+        "12:18: databases.DB1.copies[0], ext1, is an external server and holds no database"
+        " | name a mailbox server",
+    ),
+    "mailboxes of no database": (
+        "{DB1: 4}",
+        "{DB1: 4, DB2: 4}",
+        "13:21: mailboxes, DB2, is no database of the topology | did you mean DB1?",
+    ),
+    "an Active Manager": (
+        "{DAG1: {}}",
+        "{DAG1: {active_manager: {name: am1, site: lyon}}}",
+        "10:15: dags.DAG1, active_manager, is not built yet | leave it out",
+    ),
+    "an external server without a domain": (
+        ", domain: partner.example",
+        "",
+        "9:9: servers.ext1, a mapping, an external server needs a domain | add domain: to it",
+    ),
+    "a server with a reserved name": (
+        "lyo-mbx1: {",
+        "workload: {",
+        "8:3: servers, workload, is a word of the lab and no name for a server"
+        " | choose another name",
+    ),
+}
