@@ -32,12 +32,14 @@ class LabClock:
     def from_config(cls, document: dict[str, object]) -> LabClock:
         """Of the `LabClock` object of a node configuration file; raises ValueError."""
         origin = datetime.fromisoformat(str(document["Origin"]).replace("Z", "+00:00"))
-        return cls(
+        clock = cls(
             origin_ms=round(origin.timestamp() * 1000),
             speed=float(str(document["Speed"])),
             skew_ms=int(str(document.get("SkewMs", 0))),
             start_file=Path(str(document["StartFile"])),
         )
+        clock.is_started()  # a server that comes back later finds lab time running
+        return clock
 
     def is_started(self) -> bool:
         """Look for the start file; once it was seen it is not looked for again."""

@@ -1,0 +1,71 @@
+"""`make bench`: run every measurement, print a table, write bench/results.json.
+
+One that fails is named with its reason and keeps its last row; the others still run.
+Exit code 0, or 3 when any failed. `python -m bench lab_up` runs that one alone.
+"""
+
+import importlib
+import json
+import pkgutil
+import sys
+from collections.abc import Iterable
+from dataclasses import asdict
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+from bench.result import Result
+from lab.errors import GROUND_FAILED, LabError, print_error
+
+HERE = Path(__file__).parent
+RESULTS = HERE / "results.json"
+
+
+def measurements() -> list[str]:
+    """Names of the modules here that measure something."""
+    names = sorted(module.name for module in pkgutil.iter_modules([str(HERE)]))
+    modules = {name: importlib.import_module(f"bench.{name}") for name in names if name[0] != "_"}
+    return [name for name, module in modules.items() if hasattr(module, "measure")]
+
+
+def keep(results: Iterable[Result]) -> list[Result]:
+    """Write these results over those of the same name, and give all that are known."""
+    known = {result.name: result for result in _written()}
+    known |= {result.name: result for result in results}
+    rows = [known[name] for name in sorted(known)]
+    RESULTS.write_text(json.dumps([asdict(row) for row in rows], indent=1) + "\n")
+    return rows
+
+
+def _written() -> list[Result]:
+    rows = json.loads(RESULTS.read_text()) if RESULTS.exists() else []
+    return [Result(**row) for row in rows]
+
+
+def show(results: Iterable[Result]) -> None:
+    """The table, on stdout."""
+    table = Table("name", "ours", "theirs", "ratio", "unit", "against", title="shadowlab bench")
+    for each in results:
+        theirs = "" if each.theirs is None else f"{each.theirs:g}"
+        numbers = (f"{each.ours:g}", theirs, f"{each.ratio:g}")
+        table.add_row(each.name, *numbers, each.unit, each.against)
+    Console().print(table)
+
+
+def main(wanted: list[str]) -> int:
+    """Run the measurements that are named, by default all."""
+    done, failed = [], False
+    for name in wanted or measurements():
+        print(f"measuring {name}", file=sys.stderr)
+        try:
+            done.append(importlib.import_module(f"bench.{name}").measure())
+        except LabError as error:
+            failed = True
+            print_error(error)
+    show(keep(done))
+    return GROUND_FAILED if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,133 @@
+"""A small organisation of real nodes on loopback: processes, mutual TLS and SQLite, no containers.
+
+For measurements of the node itself. Lab time runs as fast as the wall's.
+"""
+
+import contextlib
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from lab.errors import GroundError
+from lab.hosts.containers import authority
+
+DOMAIN = "shadowlab.example"
+START_S = 20.0
+
+
+class Organisation:
+    """Three mailbox servers in one site and one DAG; DB1, with `user@shadowlab.example`, on c.
+
+    `folder` gets the files of all of them. `ports` maps each name to its port on 127.0.0.1.
+    """
+
+    NAMES = ("a", "b", "c")
+    USER = f"user@{DOMAIN}"
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.ports = {name: _free_port() for name in self.NAMES}
+        self._processes: dict[str, subprocess.Popen[bytes]] = {}
+
+    def start(self) -> None:
+        """Every node, to its first banner. Raises GroundError with what a node said."""
+        authority.issue(self.folder, {name: f"{name}.{DOMAIN}" for name in self.NAMES})
+        clock = self.folder / "start.json"
+        clock.write_text(json.dumps({"monotonic_zero_ns": time.monotonic_ns()}))
+        for name in self.NAMES:
+            self._start(name, clock)
+        for name in self.NAMES:
+            self._await_banner(name)
+
+    def pid(self, name: str) -> int:
+        return self._processes[name].pid
+
+    def stop(self) -> None:
+        for process in self._processes.values():
+            process.send_signal(signal.SIGTERM)
+        for process in self._processes.values():
+            process.wait(10)
+
+    def _start(self, name: str, clock: Path) -> None:
+        config = self.folder / "servers" / name / "config.json"
+        config.write_text(json.dumps(self._document(name, clock)))
+        words = (config.parent / "stderr.log").open("wb")
+        command = [sys.executable, "-m", "nodes.shell.runner", str(config)]
+        self._processes[name] = subprocess.Popen(command, stderr=words, stdout=words)
+        words.close()
+
+    def _document(self, name: str, clock: Path) -> dict[str, Any]:
+        own = self.folder / "servers" / name
+        tls = own / "etc" / "tls"
+        others = [other for other in self.NAMES if other != name]
+        return {
+            "Name": name,
+            "AcceptedDomain": DOMAIN,
+            "LabClock": {"Origin": "2026-01-05T08:00:00Z", "Speed": 1.0, "StartFile": str(clock)},
+            "Servers": [_server(each) for each in self.NAMES],
+            "Databases": [{"Name": "DB1", "Server": "c"}],
+            "Mailboxes": [{"Address": self.USER, "Database": "DB1"}],
+            "Links": {other: {"smtp": f"127.0.0.1:{self.ports[other]}"} for other in others},
+            "Listen": {"smtp": f"127.0.0.1:{self.ports[name]}"},
+            "Tls": {
+                "Certificate": str(tls / "server.pem"),
+                "Key": str(tls / "server.key"),
+                "Authority": str(tls / "authority.pem"),
+            },
+            "Data": str(own / "data"),
+            "Logs": str(own / "logs"),
+        }
+
+    def _await_banner(self, name: str) -> None:
+        deadline = time.monotonic() + START_S
+        while time.monotonic() < deadline and self._processes[name].poll() is None:
+            with contextlib.suppress(OSError), self._connect(name) as connection:
+                if connection.recv(3) == b"220":
+                    return
+            time.sleep(0.05)
+        words = (self.folder / "servers" / name / "stderr.log").read_text().strip()
+        raise GroundError(f"node {name} gave no banner: {words or 'it said nothing'}", "")
+
+    def _connect(self, name: str) -> socket.socket:
+        return socket.create_connection(("127.0.0.1", self.ports[name]), 1)
+
+
+@contextlib.contextmanager
+def organisation(folder: Path) -> Iterator[Organisation]:
+    """Up on entry, down on exit."""
+    nodes = Organisation(folder)
+    try:
+        nodes.start()
+        yield nodes
+    finally:
+        nodes.stop()
+
+
+def resident_mib(pid: int) -> float:
+    """Resident memory of a process, from /proc."""
+    pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE") / (1 << 20)
+
+
+def _server(name: str) -> dict[str, Any]:
+    return {
+        "Name": name,
+        "Fqdn": f"{name}.{DOMAIN}",
+        "Role": "mailbox",
+        "Site": "here",
+        "DatabaseAvailabilityGroup": "DAG1",
+        "Domain": None,
+    }
+
+
+def _free_port() -> int:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return int(listener.getsockname()[1])

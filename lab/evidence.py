@@ -1,0 +1,124 @@
+"""Whether a fault took effect: probes over links that it concerns and over one that it does not.
+
+A probe is bounded and so is their number: one for every kind of link concerned (by the roles at
+its ends), then more up to a limit. The evidence says true only when every probe saw what the
+fault foretells and the link that is not concerned is untouched; false when a probe went through
+where it should not; else null with the reason. It changes nothing.
+"""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+from lab.plan_parts import LinkName
+from lab.probe import Seen
+from lab.running_lab import RunningLab
+
+MOST_PROBES = 4
+LONGEST_WAIT_SECONDS = 1.5
+SHORTEST_WAIT_SECONDS = 0.1
+SHARE_OF_FAULT = 0.4
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """One probe over a link; `read_back` is what the proxy says of itself."""
+
+    link: LinkName
+    concerned: bool
+    seen: Seen
+    text: str
+    read_back: Mapping[str, object]
+
+    def row(self) -> dict[str, object]:
+        return {
+            "link": link_row(self.link),
+            "concerned": self.concerned,
+            "probe": self.seen.value,
+            "text": self.text,
+            "read_back": dict(self.read_back),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """`took_effect` is None when nothing could be made out; `reason` then says why."""
+
+    took_effect: bool | None
+    observations: tuple[Observation, ...]
+    reason: str = ""
+
+    def row(self) -> dict[str, object]:
+        return {
+            "took_effect": self.took_effect,
+            "observations": [observation.row() for observation in self.observations],
+            "reason": self.reason,
+        }
+
+
+def wait_seconds(lab: RunningLab, start_ms: float, end_ms: float) -> float:
+    """How long a probe may wait and still end well before the fault does."""
+    share = SHARE_OF_FAULT * lab.clock.wall_seconds(end_ms - start_ms)
+    return min(LONGEST_WAIT_SECONDS, max(SHORTEST_WAIT_SECONDS, share))
+
+
+def representatives(
+    lab: RunningLab, links: Iterable[LinkName], most: int = MOST_PROBES
+) -> list[LinkName]:
+    """Up to `most` links: one of each kind first, then others, spread over all of them."""
+    by_kind: dict[tuple[str, str], list[LinkName]] = {}
+    for link in links:
+        by_kind.setdefault(lab.kind_of_link(link), []).append(link)
+    firsts = [members[0] for members in by_kind.values()]
+    others = [link for members in by_kind.values() for link in members[1:]]
+    step = max(1, len(others) // max(1, most - len(firsts)))
+    return (firsts + others[step - 1 :: step])[:most]
+
+
+def untouched(lab: RunningLab, concerned: Collection[LinkName]) -> list[LinkName]:
+    """One link that no running fault concerns, or none."""
+    free = (
+        link for link in lab.links if link not in concerned and not lab.standing.is_touched(link)
+    )
+    return [link for _, link in zip(range(1), free, strict=False)]
+
+
+def observe(
+    lab: RunningLab, concerned: Sequence[LinkName], others: Sequence[LinkName], wait: float
+) -> tuple[Observation, ...]:
+    """Probe all of these links at once. Raises AgentError or GroundError."""
+    links = [*concerned, *others]
+    if not links:
+        return ()
+    states = lab.proxies.read_back([lab.links[link].proxy for link in links])
+    with ThreadPoolExecutor(len(links)) as pool:
+        probes = list(pool.map(lambda link: lab.prober.probe(lab.links[link].address, wait), links))
+    return tuple(
+        Observation(link, link in concerned, probe.seen, probe.text, states[lab.links[link].proxy])
+        for link, probe in zip(links, probes, strict=True)
+    )
+
+
+def weigh(observations: Sequence[Observation], foretold: Collection[Seen]) -> Evidence:
+    """What the observations of links concerned and not concerned amount to."""
+    concerned = [each for each in observations if each.concerned]
+    through = [each for each in concerned if each.seen is Seen.BANNER]
+    other = [each for each in concerned if each.seen not in foretold]
+    hurt = [each for each in observations if not each.concerned and each.seen is not Seen.BANNER]
+    if through and Seen.BANNER not in foretold:
+        return Evidence(False, tuple(observations), _say(through))
+    if other or hurt:
+        return Evidence(None, tuple(observations), _say(other + hurt))
+    if not concerned:
+        return Evidence(None, tuple(observations), "no link could be probed")
+    return Evidence(True, tuple(observations))
+
+
+def link_row(link: LinkName) -> dict[str, str]:
+    return {"from": link.source, "to": link.target, "service": link.service}
+
+
+def _say(observations: Sequence[Observation]) -> str:
+    return "; ".join(
+        f"{each.link.source} to {each.link.target}: {each.seen.value}" for each in observations
+    )

@@ -1,0 +1,27 @@
+"""Faults: one file a fault, each with a start, a stop and evidence; the registry is by kind.
+
+A new fault is a class with the methods of `Fault` below, in a file of its own, and a line in
+`KINDS`. `calm.py` is the no-op to copy from. A fault acts on a running lab through its proxies
+and servers; when it happens is the schedule's business, and whether it mattered the evaluation's.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from lab.faults.calm import Calm
+from lab.faults.cut import Cut
+from lab.faults.fault import Fault
+from lab.faults.kill import Kill
+from lab.plan import Plan
+from lab.running_lab import RunningLab
+
+KINDS: Mapping[str, Callable[[Any, RunningLab], Fault]] = {
+    "calm": Calm,
+    "cut": Cut,
+    "kill": Kill,
+}
+
+
+def faults_of(plan: Plan, lab: RunningLab) -> list[Fault]:
+    """The faults of a plan, ready to start, in the plan's order."""
+    return [KINDS[planned.kind](planned, lab) for planned in plan.faults]

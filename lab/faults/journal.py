@@ -1,0 +1,47 @@
+"""The record of faults, written ahead: what is intended is on disk before it is done.
+
+`faults.jsonl` has a line for each phase that a fault goes through, with lab time and the host's
+monotonic time beside it. What is judged runs from these lines, not from the plan.
+"""
+
+import time
+from collections.abc import Callable, Mapping
+from enum import StrEnum
+
+from lab.lab_clock import LabClock
+from lab.run_folder import JsonLines
+
+
+class Phase(StrEnum):
+    """In this order; `evidence` may be missing for a fault that was cut short."""
+
+    INTENDED = "intended"
+    APPLIED = "applied"
+    EVIDENCE = "evidence"
+    HEAL_INTENDED = "heal-intended"
+    HEALED = "healed"
+    EVIDENCE_HEALED = "evidence-healed"
+
+
+class Journal:
+    """Appends phases of faults; may be used from several threads."""
+
+    def __init__(
+        self,
+        lines: JsonLines,
+        clock: LabClock,
+        monotonic_ns: Callable[[], int] = time.monotonic_ns,
+    ) -> None:
+        self._lines, self._clock, self._monotonic_ns = lines, clock, monotonic_ns
+
+    def write(self, fault_id: str, phase: Phase, details: Mapping[str, object]) -> None:
+        now_ns = self._monotonic_ns()
+        self._lines.append(
+            {
+                "fault": fault_id,
+                "phase": phase.value,
+                "at_ms": self._clock.lab_ms(now_ns),
+                "mono_ns": now_ns,
+                **details,
+            }
+        )

@@ -1,0 +1,141 @@
+"""The timeline of faults: starts and stops each at its lab time, in order, and heals in any case.
+
+One thread acts, in the order of lab time (at the same time stops come before starts), so that
+the journal tells what really followed what. What takes long, probing and waiting for a banner,
+runs beside it and delays nothing. A fault that was intended is stopped at the end whatever
+happened, last one first; an error while healing one keeps none of the others from being healed.
+"""
+
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass
+
+from lab.agent import AgentError
+from lab.errors import GroundError
+from lab.evidence import Evidence
+from lab.faults.fault import Fault
+from lab.faults.journal import Journal, Phase
+from lab.lab_clock import LabClock
+
+MOST_BESIDE = 32
+BESIDE_SECONDS = 90.0
+
+Say = Callable[[str], None]
+WaitUntil = Callable[[float], None]
+"""Returns at a lab time, or raises what ends the run early."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Event:
+    """A start or a stop of the fault at `index`; events sort in the order of acting."""
+
+    at_ms: int
+    is_start: bool
+    index: int
+
+
+class Schedule:
+    """Runs the faults of one run. Use `run`, then always `heal`, then `finish`."""
+
+    def __init__(
+        self, faults: Sequence[Fault], journal: Journal, clock: LabClock, say: Say
+    ) -> None:
+        self._faults, self._journal, self._clock, self._say = list(faults), journal, clock, say
+        self._begun: list[Fault] = []
+        self._stopping: set[str] = set()
+        self._beside = ThreadPoolExecutor(MOST_BESIDE, thread_name_prefix="fault")
+        self._running: list[Future[None]] = []
+        self.complaints: list[str] = []
+
+    def run(self, wait_until: WaitUntil) -> None:
+        """Every start and stop in its time. Raises GroundError, and whatever `wait_until` does."""
+        for event in events_of(self._faults):
+            wait_until(event.at_ms)
+            fault = self._faults[event.index]
+            if event.is_start:
+                self._start(fault)
+            else:
+                self._stop(fault)
+
+    def heal(self) -> None:
+        """Stop what was begun and not stopped, last first; errors become `complaints`."""
+        for fault in reversed(self._begun.copy()):
+            try:
+                self._stop(fault)
+            except Exception as error:
+                self.complaints.append(f"{fault.describe()} is not healed: {error}")
+
+    def settle(self, seconds: float = BESIDE_SECONDS) -> int:
+        """Wait for what runs beside; how many did not end in time."""
+        return len(wait(self._running, timeout=seconds).not_done)
+
+    def finish(self, seconds: float = BESIDE_SECONDS) -> None:
+        """The last call: wait, so that the journal is whole, and let nothing more begin."""
+        late = self.settle(seconds)
+        if late:
+            self.complaints.append(f"{late} probes of faults did not end in {seconds:.0f} s")
+        self._beside.shutdown(wait=False, cancel_futures=True)
+
+    def _start(self, fault: Fault) -> None:
+        self._begun.append(fault)
+        self._journal.write(fault.id, Phase.INTENDED, fault.intent())
+        details = fault.start()
+        self._journal.write(fault.id, Phase.APPLIED, details)
+        self._say(f"{_at(fault.start_ms)}  {fault.id} starts: {fault.describe()}")
+        self._running.append(self._beside.submit(self._witness, fault))
+
+    def _stop(self, fault: Fault) -> None:
+        self._stopping.add(fault.id)
+        self._journal.write(fault.id, Phase.HEAL_INTENDED, {})
+        fault.stop()
+        self._begun.remove(fault)
+        self._running.append(self._beside.submit(self._see_it_healed, fault))
+
+    def _witness(self, fault: Fault) -> None:
+        self._journal.write(fault.id, Phase.EVIDENCE, self._looked_in_time(fault).row())
+
+    def _looked_in_time(self, fault: Fault) -> Evidence:
+        """Evidence gathered while the fault lasted; what was seen after its end says nothing."""
+        seen = _look(fault.evidence)
+        if fault.id not in self._stopping:
+            return seen
+        reason = "it was healed before it could be observed to the end"
+        return Evidence(None, seen.observations, reason)
+
+    def _see_it_healed(self, fault: Fault) -> None:
+        try:
+            details = fault.healed()
+        except (GroundError, AgentError) as error:
+            self._journal.write(fault.id, Phase.HEALED, {"error": str(error)})
+            self._journal.write(
+                fault.id, Phase.EVIDENCE_HEALED, Evidence(False, (), str(error)).row()
+            )
+            self.complaints.append(str(error))
+            return
+        self._journal.write(fault.id, Phase.HEALED, details)
+        self._say(f"{_at(self._now_ms())}  {fault.id} is healed: {fault.describe()}")
+        self._journal.write(fault.id, Phase.EVIDENCE_HEALED, _look(fault.evidence_healed).row())
+
+    def _now_ms(self) -> int:
+        return self._clock.lab_ms(time.monotonic_ns())
+
+
+def events_of(faults: Sequence[Fault]) -> list[Event]:
+    """Starts and stops in the order in which they have to happen."""
+    starts = [Event(fault.start_ms, True, index) for index, fault in enumerate(faults)]
+    stops = [Event(fault.end_ms, False, index) for index, fault in enumerate(faults)]
+    return sorted(starts + stops)
+
+
+def _look(evidence: Callable[[], Evidence]) -> Evidence:
+    """Evidence, or the reason why there is none: a probe that fails must not end the run."""
+    try:
+        return evidence()
+    except Exception as error:
+        return Evidence(None, (), f"could not be observed: {error}")
+
+
+def _at(lab_ms: float) -> str:
+    seconds = round(lab_ms / 1000)
+    return f"t={seconds // 3600}:{seconds // 60 % 60:02}:{seconds % 60:02}"

@@ -1,0 +1,106 @@
+"""What a run leaves behind, brought from the state directory and the engine into the run folder.
+
+Servers stand still when this happens, so files are complete. Only what is named here is copied,
+never configuration, and no private key. Whatever cannot be brought is a complaint and keeps
+nothing else from being brought; what was never written is missing in the record too, for an empty
+file would say that nothing happened.
+The databases are read by `nodes.store.dump`, from copies.
+"""
+
+import shutil
+import sqlite3
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import docker
+import requests
+from docker.errors import DockerException
+
+from lab.hosts.containers.engine import RUN_LABEL
+from lab.lab_clock import parse_origin
+from lab.plan import Plan
+from lab.plan_parts import Server
+from lab.run_folder import RunFolder
+from nodes.store.dump import mailbox_files, mailbox_rows, queue_rows
+
+QUEUE_DATABASE = "queue.db"
+RECEIVED = "received.jsonl"
+LEDGER = "ledger.jsonl"
+
+
+@dataclass(frozen=True, slots=True)
+class Collection:
+    """Collects one run from its state directory; `complaints` grows with what cannot be had."""
+
+    plan: Plan
+    state_dir: Path
+    client: docker.DockerClient
+    folder: RunFolder
+    complaints: list[str]
+
+    def collect(self) -> None:
+        """Bring everything; raises nothing but what it cannot foresee."""
+        for server in self.plan.topology.servers:
+            self._try(f"logs of {server.name}", partial(self._logs, server.name))
+            if server.role == "mailbox":
+                self._try(f"queues of {server.name}", partial(self._queues, server.name))
+                self._try(f"mailboxes of {server.name}", partial(self._mailboxes, server))
+            else:
+                self._try(f"mail at {server.name}", partial(self._external, server.name))
+        self._try("the ledger", self._ledger)
+        self._try("the ground's logs", self._ground)
+        self._try("what the containers said", self._words)
+
+    def _try(self, what: str, act: Callable[[], None]) -> None:
+        try:
+            act()
+        except (OSError, sqlite3.Error, DockerException, requests.RequestException) as error:
+            self.complaints.append(f"{what}: {' '.join(str(error).split())}")
+
+    def _logs(self, server: str) -> None:
+        logs = self._of(server) / "logs"
+        if logs.exists():
+            shutil.copytree(logs, self.folder.logs(server), dirs_exist_ok=True)
+
+    def _queues(self, server: str) -> None:
+        path = self._of(server) / "data" / QUEUE_DATABASE
+        if path.exists():
+            rows = queue_rows(path, self._origin_ms())
+            self.folder.write_lines(self.folder.logs(server) / "queues.jsonl", rows)
+
+    def _mailboxes(self, server: Server) -> None:
+        for database, path in mailbox_files(self._of(server.name) / "data").items():
+            rows = mailbox_rows(path, self._origin_ms())
+            self.folder.write_lines(self.folder.mailboxes(database), rows)
+
+    def _external(self, server: str) -> None:
+        _copy(self._of(server) / "data" / RECEIVED, self.folder.external(server))
+
+    def _ledger(self) -> None:
+        _copy(self.state_dir / "workload" / LEDGER, self.folder.path / LEDGER)
+
+    def _ground(self) -> None:
+        """What provisioning wrote: `*.log` of the state directory, as `logs/ground/`."""
+        for log in sorted(self.state_dir.glob("*.log")):
+            shutil.copyfile(log, self.folder.logs("ground") / log.name)
+
+    def _words(self) -> None:
+        """What every container of the run wrote to its standard streams, as `stderr.log`."""
+        label = f"{RUN_LABEL}={self.folder.run_id}"
+        for container in self.client.containers.list(all=True, filters={"label": label}):
+            name = str(container.name).removeprefix(f"{self.folder.run_id}-")
+            words = container.logs(stdout=True, stderr=True)
+            (self.folder.logs(name) / "stderr.log").write_bytes(words)
+
+    def _of(self, server: str) -> Path:
+        return self.state_dir / "servers" / server
+
+    def _origin_ms(self) -> int:
+        return round(parse_origin(self.plan.clock.origin).timestamp() * 1000)
+
+
+def _copy(source: Path, target: Path) -> None:
+    if source.exists():
+        shutil.copyfile(source, target)

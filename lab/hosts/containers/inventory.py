@@ -1,0 +1,243 @@
+"""What Ansible is told of a lab: an inventory made from the plan, pure, and everything in it.
+
+Hosts are the plan's servers, and beside them `toxiproxy`, `workload` (the traffic source) and
+`authority` (who makes the certificates); all are containers or files of this machine, so every
+connection is local and the interpreter is the lab's own. Node configurations carry Exchange's
+parameter names; timespans are text there, as Exchange writes them.
+"""
+
+import json
+import os
+import sys
+from dataclasses import dataclass
+from ipaddress import IPv4Network
+from pathlib import Path
+from typing import Any
+
+from lab.agent import AGENT_PORT
+from lab.hosts.containers.addresses import Place, places
+from lab.hosts.containers.engine import RUN_LABEL, STATE_LABEL
+from lab.hosts.containers.image_build import ROOT
+from lab.hosts.containers.images import Images
+from lab.links import WORKLOAD
+from lab.plan import Plan
+from lab.plan_parts import Link, Section, Server
+from nodes.core.parameters import PARAMETERS, Value, format_value
+
+FILE = "inventory.json"
+TOXIPROXY, AUTHORITY, LAB = "toxiproxy", "authority", "lab"
+SMTP_PORT = 2525
+CONFIG = "/etc/shadowlab/config.json"
+PROGRAMS = {"mailbox": "nodes.shell.runner", "external": "nodes.shell.external"}
+NO_WAY_OUT = {"com.docker.network.bridge.enable_ip_masquerade": "false"}
+BANNER_PATIENCE_S = 30
+"""How long a server may take from its start to its first banner, before verify gives up."""
+
+Json = dict[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """A plan laid out for one run: its names on the engine, its folder, its addresses."""
+
+    plan: Plan
+    run_id: str
+    state_dir: Path
+    images: Images
+    block: IPv4Network
+
+    def name(self, part: str) -> str:
+        """What a container or network is called on the engine."""
+        return f"{self.run_id}-{part}"
+
+    def places(self) -> dict[str, Place]:
+        """The lab's network under `lab`, each server's under its name."""
+        return places(self.block, [LAB, *(server.name for server in self.plan.topology.servers)])
+
+    def listener(self, link: Link) -> str:
+        """Where the source of a link reaches its proxy: `address:port`."""
+        seen_from = LAB if link.source == WORKLOAD else link.source
+        return f"{self.places()[seen_from].toxiproxy}:{link.port}"
+
+    def upstream(self, server: str) -> str:
+        """Where a server itself listens: `address:port`, for Toxiproxy alone."""
+        return f"{self.places()[server].tenant}:{SMTP_PORT}"
+
+
+def inventory(layout: Layout) -> Json:
+    """The inventory, as plain JSON; the same for the same layout on the same machine."""
+    servers = layout.plan.topology.servers
+    groups: Json = {
+        f"{role}_servers": {
+            "hosts": {s.name: _server(layout, s) for s in servers if s.role == role}
+        }
+        for role in PROGRAMS
+    }
+    beside = {
+        TOXIPROXY: _toxiproxy(layout),
+        WORKLOAD: _workload(layout),
+        AUTHORITY: {"certificates": [f"{s.name}={s.fqdn}" for s in servers]},
+    }
+    return {"all": {"vars": _everybody(layout), "children": groups, "hosts": beside}}
+
+
+def to_text(layout: Layout) -> str:
+    """The inventory file."""
+    return json.dumps(inventory(layout), indent=1) + "\n"
+
+
+def _everybody(layout: Layout) -> Json:
+    organisation = layout.plan.topology
+    return {
+        "ansible_connection": "local",
+        "ansible_python_interpreter": sys.executable,
+        "run": layout.run_id,
+        "state": str(layout.state_dir),
+        "checkout": str(ROOT),
+        "block": str(layout.block),
+        "user": f"{os.getuid()}:{os.getgid()}",
+        "image_node": layout.images.node,
+        "image_toxiproxy": layout.images.toxiproxy,
+        "labels": {RUN_LABEL: layout.run_id, STATE_LABEL: str(layout.state_dir)},
+        "smtp_port": SMTP_PORT,
+        "clock": {"origin": layout.plan.clock.origin, "speed": layout.plan.clock.speed},
+        "organisation": {
+            "AcceptedDomain": organisation.accepted_domain,
+            "Servers": [_identity(server) for server in organisation.servers],
+            "Databases": [
+                {"Name": database.name, "Server": database.copies[0].server}
+                for database in organisation.databases
+            ],
+            "Mailboxes": [
+                {"Address": mailbox.address, "Database": mailbox.database}
+                for mailbox in organisation.mailboxes
+            ],
+        },
+    }
+
+
+def _identity(server: Server) -> Json:
+    return {
+        "Name": server.name,
+        "Fqdn": server.fqdn,
+        "Role": server.role,
+        "Site": server.site,
+        "DatabaseAvailabilityGroup": server.dag,
+        "Domain": server.domain,
+    }
+
+
+def _server(layout: Layout, server: Server) -> Json:
+    links = [link for link in layout.plan.links if link.source == server.name]
+    return {
+        "container": layout.name(server.name),
+        "network": _network(layout, server.name, internal=True),
+        "address": str(layout.places()[server.name].tenant),
+        "command": ["python3", "-m", PROGRAMS[server.role], CONFIG],
+        "node": _identity(server),
+        "links": {link.target: {link.service: layout.listener(link)} for link in links},
+        "settings": node_settings(layout.plan, server.name),
+        "look": _look(layout, links, server.name),
+    }
+
+
+def _toxiproxy(layout: Layout) -> Json:
+    attached = [
+        {"name": layout.name(part), "ipv4_address": str(place.toxiproxy)}
+        for part, place in layout.places().items()
+    ]
+    return {
+        "container": layout.name(TOXIPROXY),
+        "network": _network(layout, LAB, internal=False),
+        "networks": attached,
+        "proxies": [
+            {
+                "name": link.proxy,
+                "listen": f"0.0.0.0:{link.port}",
+                "upstream": layout.upstream(link.target),
+            }
+            for link in layout.plan.links
+        ],
+    }
+
+
+def _workload(layout: Layout) -> Json:
+    fqdns = {server.name: server.fqdn for server in layout.plan.topology.servers}
+    links = [link for link in layout.plan.links if link.source == WORKLOAD]
+    return {
+        "container": layout.name(WORKLOAD),
+        "network_of_lab": layout.name(LAB),
+        "address": str(layout.places()[LAB].tenant),
+        "agent_port": AGENT_PORT,
+        "command": ["python3", "-m", "lab.workload", "/workload"],
+        "targets": {
+            link.target: {"address": layout.listener(link), "fqdn": fqdns[link.target]}
+            for link in links
+        },
+        "look": _look(layout, links, WORKLOAD),
+    }
+
+
+def _network(layout: Layout, part: str, *, internal: bool) -> Json:
+    place = layout.places()[part]
+    return {
+        "name": layout.name(part),
+        "internal": internal,
+        "subnet": str(place.subnet),
+        "gateway": str(place.gateway),
+        "driver_options": {} if internal else NO_WAY_OUT,
+    }
+
+
+def _look(layout: Layout, links: list[Link], seen_from: str) -> Json:
+    """What the verify play asks for inside a container: what must answer and what must not."""
+    others = [s.name for s in layout.plan.topology.servers if s.name != seen_from]
+    return {
+        "links": {link.target: layout.listener(link) for link in links},
+        "forbidden": {server: layout.upstream(server) for server in others},
+        "patience_s": BANNER_PATIENCE_S,
+    }
+
+
+def node_settings(plan: Plan, server: str) -> dict[str, dict[str, Value]]:
+    """Section -> parameter -> value as a node's configuration file shows it."""
+    sections: dict[str, Section] = {"TransportConfig": plan.settings.TransportConfig}
+    sections |= plan.settings.servers[server]
+    return {
+        section: {
+            name: format_value(PARAMETERS[section][name], value)
+            for name, value in values.items()
+            if not _is_left_out(values, section, name)
+        }
+        for section, values in sections.items()
+    }
+
+
+def _is_left_out(values: Section, section: str, name: str) -> bool:
+    """Every value is written out but one: RemoteOnly contradicts named local attempts (SR-13)."""
+    default = PARAMETERS[section][name].default
+    is_local_attempts = name == "MaxRetriesForLocalSiteShadow" and values[name] == default
+    return is_local_attempts and values["ShadowMessagePreferenceSetting"] == "RemoteOnly"
+
+
+def read(path: Path) -> Json:
+    """The inventory in a file."""
+    found: Json = json.loads(path.read_text(encoding="utf-8"))
+    return found
+
+
+def hosts(whole: Json) -> dict[str, dict[str, Any]]:
+    """Inventory host to its variables, those of everybody included."""
+    everybody: Any = whole["all"]
+    found = dict(everybody["hosts"])
+    for group in everybody["children"].values():
+        found |= group["hosts"]
+    return {name: everybody["vars"] | own for name, own in found.items()}
+
+
+def block_of(path: Path) -> IPv4Network | None:
+    """The block that an inventory file was made for; None without the file."""
+    if not path.exists():
+        return None
+    everybody: Any = read(path)["all"]
+    return IPv4Network(everybody["vars"]["block"])

@@ -1,0 +1,103 @@
+"""The servers of a run as containers: killed, started, asked, stopped, through the engine.
+
+Only containers of this run are touched, by the names that the ground gave them. What a server
+keeps lies in the run's state directory, so its queue database is moved by renaming files while
+the server is down. Nothing here knows why.
+"""
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import TypeVar
+
+import docker
+import requests
+from docker.errors import DockerException
+from docker.models.containers import Container
+
+from lab.errors import GroundError
+from lab.hosts.containers.provision import Ground
+
+T = TypeVar("T")
+
+KILL_SECONDS = 20
+GRACE_SECONDS = 15
+SMTP_PORT = 2525
+LOOK_INSIDE = (
+    "import socket; "
+    f"c = socket.create_connection(('127.0.0.1', {SMTP_PORT}), 2); c.settimeout(2); "
+    "print(c.recv(512).decode())"
+)
+
+
+class ContainerNodes:
+    """Servers by name. Every method raises GroundError."""
+
+    def __init__(self, client: docker.DockerClient, ground: Ground) -> None:
+        self._client, self._ground = client, ground
+
+    def kill(self, server: str) -> int:
+        """SIGKILL; the exit code that the engine saw."""
+
+        def act(container: Container) -> int:
+            container.kill("SIGKILL")
+            return int(container.wait(timeout=KILL_SECONDS)["StatusCode"])
+
+        return self._on(server, "kill", act)
+
+    def is_running(self, server: str) -> bool:
+        return self._on(server, "look at", lambda container: container.status == "running")
+
+    def set_aside_queue_database(self, server: str, fault_id: str) -> Sequence[str]:
+        """Move `data/queue.db*` to `data/set-aside-<fault>/`; the names of what was moved."""
+        data = self.data(server)
+        aside = data / f"set-aside-{fault_id}"
+        try:
+            aside.mkdir(exist_ok=True)
+            files = sorted(data.glob("queue.db*"))
+            for file in files:
+                file.rename(aside / file.name)
+        except OSError as error:
+            raise GroundError(f"the queue database of {server} stays: {error}") from error
+        return [file.name for file in files]
+
+    def start(self, server: str) -> None:
+        self._on(server, "start", lambda container: container.start())
+
+    def answers(self, server: str) -> bool:
+        """Whether a connection from inside the container sees a banner."""
+
+        def act(container: Container) -> bool:
+            code, output = container.exec_run(["python3", "-c", LOOK_INSIDE])
+            return code == 0 and isinstance(output, bytes) and output.startswith(b"220")
+
+        return self._on(server, "look into", act)
+
+    def stop_all(self) -> dict[str, int]:
+        """SIGTERM to every server at once, and time to end; exit codes by server."""
+
+        def stop(server: str) -> int:
+            return self._on(server, "stop", _stop)
+
+        servers = list(self._ground.containers)
+        with ThreadPoolExecutor(max(1, len(servers))) as pool:
+            return dict(zip(servers, pool.map(stop, servers), strict=True))
+
+    def data(self, server: str) -> Path:
+        return self._ground.state_dir / "servers" / server / "data"
+
+    def _on(self, server: str, verb: str, act: Callable[[Container], T]) -> T:
+        name = self._ground.containers[server]
+        try:
+            return act(self._client.containers.get(name))
+        except (DockerException, requests.RequestException) as error:
+            raise GroundError(f"cannot {verb} {server}: {_first_line(error)}") from error
+
+
+def _stop(container: Container) -> int:
+    container.stop(timeout=GRACE_SECONDS)
+    return int(container.wait(timeout=KILL_SECONDS)["StatusCode"])
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).splitlines() or [type(error).__name__])[0]

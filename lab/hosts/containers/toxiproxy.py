@@ -1,0 +1,230 @@
+"""Cuts as calls of the real Toxiproxy's HTTP API: bounded, repeated, and read back.
+
+A cut of each kind is an explicit list of toxics, or a disabled proxy; nothing is left to chance
+and no toxic is ever left idle (`reset_peer` acts even with toxicity 0). A call may hang on the
+other side (removing a toxic does at times), so each is bounded and tried again, an answer that
+says "there already" or "gone already" is success, and what counts is what the proxies say of
+themselves afterwards.
+
+`toxiproxy-python` is not used for this: it has no time-outs, and keeps the server's address on a
+class, one for the whole process. Creating the proxies is not done here, the ground configures them.
+"""
+
+import http.client
+import json
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from urllib.parse import quote, urlsplit
+
+from lab.errors import GroundError
+from lab.plan_parts import CutKind
+
+CALL_SECONDS = 3.0
+TRIES = 3
+AT_ONCE = 8
+CONFLICT, NOT_FOUND = 409, 404
+
+
+@dataclass(frozen=True, slots=True)
+class Toxic:
+    """A toxic on one direction of a proxy: `upstream` is what the client says."""
+
+    name: str
+    type: str
+    stream: str
+    attributes: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class ProxyState:
+    """What Toxiproxy says of a proxy."""
+
+    name: str
+    listen: str
+    upstream: str
+    enabled: bool
+    toxics: tuple[Toxic, ...]
+
+    def row(self) -> dict[str, object]:
+        """For the journal."""
+        toxics = [
+            {"name": toxic.name, "type": toxic.type, "stream": toxic.stream, **toxic.attributes}
+            for toxic in self.toxics
+        ]
+        return {"enabled": self.enabled, "toxics": toxics}
+
+
+@dataclass(frozen=True, slots=True)
+class CutRecipe:
+    """How a proxy is made to act a cut: disabled, or (type, stream, attributes) of each toxic."""
+
+    enabled: bool
+    toxics: tuple[tuple[str, str, Mapping[str, int]], ...]
+
+    def toxics_of(self, fault_id: str) -> tuple[Toxic, ...]:
+        return tuple(
+            Toxic(f"{fault_id}-{stream}", type_, stream, attributes)
+            for type_, stream, attributes in self.toxics
+        )
+
+
+UP, DOWN = "upstream", "downstream"
+DROP: Mapping[str, int] = {"timeout": 0}  # nothing passes, and the connection ends with the toxic
+HOLD: Mapping[str, int] = {"rate": 0}  # nothing passes while the toxic is there
+
+RECIPES: Mapping[CutKind, CutRecipe] = {
+    "refuse": CutRecipe(False, ()),
+    "blackhole": CutRecipe(True, (("timeout", UP, DROP), ("timeout", DOWN, DROP))),
+    "stall": CutRecipe(True, (("bandwidth", UP, HOLD), ("bandwidth", DOWN, HOLD))),
+    "reset": CutRecipe(True, (("reset_peer", DOWN, DROP),)),
+    "ack-lost": CutRecipe(True, (("timeout", DOWN, DROP),)),
+}
+
+
+class Toxiproxy:
+    """The API at `url` ("http://127.0.0.1:8474"). Every method raises GroundError."""
+
+    def __init__(self, url: str, call_seconds: float = CALL_SECONDS) -> None:
+        self.url = url
+        parts = urlsplit(url)
+        self._host, self._port = parts.hostname or "127.0.0.1", parts.port or 8474
+        self._call_seconds = call_seconds
+
+    def version(self) -> str:
+        return str(json.loads(self._call("GET", "/version"))["version"])
+
+    def proxies(self) -> dict[str, ProxyState]:
+        """Every proxy by its name."""
+        found = json.loads(self._call("GET", "/proxies"))
+        return {name: _state(row) for name, row in found.items()}
+
+    def cut(self, fault_id: str, kind: CutKind, proxies: Sequence[str]) -> None:
+        """Cut all of these proxies at once; returns when they say that they are cut."""
+        self.apply(fault_id, RECIPES[kind], proxies)
+
+    def heal(self, fault_id: str, kind: CutKind, proxies: Sequence[str]) -> None:
+        """Undo `cut`, whole or half done; returns when the proxies say so."""
+        self.undo(fault_id, RECIPES[kind], proxies)
+
+    def apply(self, fault_id: str, recipe: CutRecipe, proxies: Sequence[str]) -> None:
+        """Any recipe; a cut is one of those that have a name."""
+        _all_at_once(lambda proxy: self._apply(proxy, recipe, fault_id), proxies)
+        wanted = recipe.toxics_of(fault_id)
+        self._compare(
+            "cut",
+            proxies,
+            lambda state: (
+                state.enabled == recipe.enabled and set_of(wanted) <= set_of(state.toxics)
+            ),
+        )
+
+    def undo(self, fault_id: str, recipe: CutRecipe, proxies: Sequence[str]) -> None:
+        """Take a recipe back, whole or half applied."""
+        _all_at_once(lambda proxy: self._undo(proxy, recipe, fault_id), proxies)
+        names = {toxic.name for toxic in recipe.toxics_of(fault_id)}
+        self._compare(
+            "heal",
+            proxies,
+            lambda state: state.enabled and not names & {toxic.name for toxic in state.toxics},
+        )
+
+    def read_back(self, proxies: Sequence[str]) -> Mapping[str, Mapping[str, object]]:
+        """What these proxies say of themselves, as rows for the journal."""
+        found = self.proxies()
+        return {name: found[name].row() if name in found else {"missing": True} for name in proxies}
+
+    def _apply(self, proxy: str, recipe: CutRecipe, fault_id: str) -> None:
+        if not recipe.enabled:
+            self._call("POST", f"/proxies/{quote(proxy)}", {"enabled": False})
+        for toxic in recipe.toxics_of(fault_id):
+            self._call("POST", f"/proxies/{quote(proxy)}/toxics", _body(toxic), settled=CONFLICT)
+
+    def _undo(self, proxy: str, recipe: CutRecipe, fault_id: str) -> None:
+        for toxic in recipe.toxics_of(fault_id):
+            path = f"/proxies/{quote(proxy)}/toxics/{quote(toxic.name)}"
+            self._call("DELETE", path, settled=NOT_FOUND)
+        if not recipe.enabled:
+            self._call("POST", f"/proxies/{quote(proxy)}", {"enabled": True})
+
+    def _compare(
+        self, what: str, proxies: Sequence[str], holds: Callable[[ProxyState], bool]
+    ) -> None:
+        found = self.proxies()
+        wrong = [name for name in proxies if name not in found or not holds(found[name])]
+        if wrong:
+            state = found[wrong[0]].row() if wrong[0] in found else "missing"
+            raise GroundError(
+                f"Toxiproxy did not do what it was told: {what} of {len(wrong)} proxies, "
+                f"{wrong[0]} is {state}"
+            )
+
+    def _call(
+        self, method: str, path: str, body: object = None, *, settled: int | None = None
+    ) -> bytes:
+        """The answer's body; `settled` is an error code that means it was done before."""
+        said = ""
+        for _ in range(TRIES):
+            try:
+                code, content = self._once(method, path, body)
+            except (OSError, http.client.HTTPException) as error:
+                said = str(error) or type(error).__name__
+                continue
+            if code < 400 or code == settled:
+                return content
+            said = f"{code} {content.decode('utf-8', 'replace').strip()}"
+            if code < 500:
+                break
+        raise GroundError(f"Toxiproxy's API, {method} {path}: {said}")
+
+    def _once(self, method: str, path: str, body: object) -> tuple[int, bytes]:
+        connection = http.client.HTTPConnection(self._host, self._port, timeout=self._call_seconds)
+        try:
+            payload = None if body is None else json.dumps(body)
+            connection.request(method, path, payload, {"Content-Type": "application/json"})
+            answer = connection.getresponse()
+            return answer.status, answer.read()
+        finally:
+            connection.close()
+
+
+def set_of(toxics: Sequence[Toxic]) -> set[tuple[str, str, str, tuple[tuple[str, int], ...]]]:
+    """Toxics as values that can be compared whatever their order."""
+    return {
+        (toxic.name, toxic.type, toxic.stream, tuple(sorted(toxic.attributes.items())))
+        for toxic in toxics
+    }
+
+
+def _all_at_once(act: Callable[[str], None], proxies: Sequence[str]) -> None:
+    """Act on every proxy, several at a time; the first error is raised when all have ended."""
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        done = [pool.submit(act, proxy) for proxy in proxies]
+    for each in done:
+        each.result()
+
+
+def _state(row: Mapping[str, object]) -> ProxyState:
+    toxics = row["toxics"]
+    if not isinstance(toxics, list):
+        raise GroundError(f"Toxiproxy's API answers strangely: toxics {toxics!r}")
+    return ProxyState(
+        str(row["name"]),
+        str(row["listen"]),
+        str(row["upstream"]),
+        row["enabled"] is True,
+        tuple(
+            Toxic(each["name"], each["type"], each["stream"], dict(each["attributes"]))
+            for each in toxics
+        ),
+    )
+
+
+def _body(toxic: Toxic) -> dict[str, object]:
+    return {
+        "name": toxic.name,
+        "type": toxic.type,
+        "stream": toxic.stream,
+        "toxicity": 1.0,
+        "attributes": dict(toxic.attributes),
+    }

@@ -1,0 +1,290 @@
+"""One run: a plan in, a run folder with a verdict out, and nothing left standing.
+
+Ground, steady state, clock, faults, settling; then the take-down, which happens whatever went
+wrong before: heal, stop, collect, remove; then the evaluation, as a program of its own. A person
+ends a run with Ctrl-C (exit code 130) and a watchdog ends one that hangs (exit code 3); both are
+healed, collected and taken down like any other. Progress goes to stderr. What a run means is not
+decided here.
+"""
+
+import sys
+import time
+import traceback
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+from lab import evaluation
+from lab.agent import AgentError
+from lab.clock_resolution import ClockResolution
+from lab.errors import GROUND_FAILED, GroundError, LabError, print_error
+from lab.faults import faults_of
+from lab.faults.journal import Journal
+from lab.faults.schedule import Schedule
+from lab.host import Host, Means, Say
+from lab.hosts.containers.host import ContainerHost
+from lab.lab_clock import LabClock, parse_origin
+from lab.plan import Plan
+from lab.run_folder import JsonLines, RunFolder
+from lab.running_lab import RunningLab
+from lab.steady_state import SteadyState
+from lab.watchdog import Interrupted, TimeIsUp, Watchdog
+
+INTERRUPTED = 130
+GROUND_SECONDS, TAKE_DOWN_SECONDS, EVALUATION_SECONDS = 20, 10, 25  # foretold, not promised
+GROUND_AT_MOST_SECONDS = 3600  # images may have to be built
+HANGS_AFTER = 2.0  # times the plan's wall time …
+ALLOWANCE_SECONDS = 180  # … and this
+TICK_SECONDS = 10.0
+UNANSWERED_TICKS = 3
+
+Evaluate = Callable[[Path, str], int]
+
+
+@dataclass(frozen=True, slots=True)
+class RunOptions:
+    """`runs` takes run folders, `state` what lives only as long as the run; `scenario` is
+    the scenario as authored; `keep` leaves the lab standing."""
+
+    runs: Path = Path("runs")
+    state: Path = Path(".shadowlab")
+    scenario: str | None = None
+    keep: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class RunOutcome:
+    """0 pass, 1 fail, 2 unknown, 3 the lab could not do its work, 130 a person ended it."""
+
+    folder: Path
+    exit_code: int
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """How the run ended; exit code 0 when it went its whole way."""
+
+    exit_code: int = 0
+    cause: str = ""
+    hint: str = ""
+
+
+def run(
+    plan: Plan,
+    options: RunOptions,
+    host: Host | None = None,
+    evaluate: Evaluate = evaluation.evaluate,
+    say: Say | None = None,
+) -> RunOutcome:
+    """Run a plan to its verdict, in the main thread. Causes go to stderr; raises nothing of its
+    own, but OSError where not even a run folder can be made."""
+    tell = say or _say
+    started = datetime.now(UTC)
+    folder = RunFolder.create(options.runs, plan.scenario, plan.seed, started)
+    one = _Run(plan, options, host or ContainerHost(options.state), folder, started, tell)
+    ending = one.go()
+    if ending.exit_code == 0:
+        ending = _judge(folder, evaluate, tell)
+    if ending.cause:
+        print_error(LabError(ending.exit_code, ending.cause, ending.hint))
+    return RunOutcome(folder.path, ending.exit_code)
+
+
+@dataclass(slots=True)
+class _Run:
+    plan: Plan
+    options: RunOptions
+    host: Host
+    folder: RunFolder
+    started: datetime
+    say: Say
+    clock: LabClock | None = None
+    lab: RunningLab | None = None
+    schedule: Schedule | None = None
+    resolution: ClockResolution = field(default_factory=ClockResolution)
+    server_exits: dict[str, int] = field(default_factory=dict)
+    unanswered: int = 0
+
+    def go(self) -> Ending:
+        self._open_folder()
+        self.say(_foretell(self.plan, self.folder))
+        with Watchdog(self.say) as watchdog:
+            ending = self._work(watchdog)
+            complaints = self._take_down(watchdog, ending)
+        for complaint in complaints:
+            self.say(f"take-down: {complaint}")
+        if complaints and ending.exit_code == 0:
+            hint = "the record may not be whole; shadowlab down removes what is left"
+            ending = Ending(GROUND_FAILED, complaints[0], hint)
+        self._write_host(ending)
+        return ending
+
+    def _work(self, watchdog: Watchdog) -> Ending:
+        """Everything up to the end of the timeline; every way to end it, as a value."""
+        try:
+            try:
+                self._sequence(watchdog)
+            finally:
+                watchdog.take_down()
+        except Interrupted as signal_name:
+            return Ending(INTERRUPTED, f"ended by {signal_name}", "what was recorded is kept")
+        except TimeIsUp:
+            return Ending(GROUND_FAILED, "the run hung and was ended by the watchdog")
+        except LabError as error:
+            return Ending(error.exit_code, error.cause, error.hint)
+        except Exception as error:
+            self.folder.write_text("error.txt", traceback.format_exc())
+            cause = f"a bug of the lab: {type(error).__name__}: {error}"
+            return Ending(GROUND_FAILED, cause, f"the traceback is in {self.folder.path}/error.txt")
+        return Ending()
+
+    def _sequence(self, watchdog: Watchdog) -> None:
+        watchdog.bound(GROUND_AT_MOST_SECONDS)
+        means = self.host.up(self.plan, self.folder, self.say)
+        watchdog.bound(HANGS_AFTER * _wall_seconds(self.plan) + ALLOWANCE_SECONDS)
+        record = JsonLines(self.folder.probes)
+        steady = SteadyState(self.plan, self.folder.run_id, means.links, means.traffic, record)
+        self.say(f"steady state: {steady.check()} links carry mail")
+        with self.resolution:
+            self._timeline(means)
+
+    def _timeline(self, means: Means) -> None:
+        plan = self.plan
+        self.clock = LabClock(
+            parse_origin(plan.clock.origin), plan.clock.speed, self.host.start_clock()
+        )
+        self.lab = RunningLab(
+            plan, self.clock, means.links, means.proxies, means.servers, means.traffic
+        )
+        journal = Journal(JsonLines(self.folder.faults), self.clock)
+        self.schedule = Schedule(faults_of(plan, self.lab), journal, self.clock, self.say)
+        self.schedule.run(lambda at_ms: self._wait_until(at_ms, means))
+        self._wait_until(plan.duration_ms, means)
+
+    def _wait_until(self, at_ms: float, means: Means) -> None:
+        """Sleep to a lab time, looking at the workload and saying how far things are."""
+        assert self.clock is not None
+        due_ns = self.clock.mono_ns_at(at_ms)
+        while (left := (due_ns - time.monotonic_ns()) / 1e9) > 0:
+            time.sleep(min(left, TICK_SECONDS))
+            if left > TICK_SECONDS:
+                self._tick(means, self.clock.lab_ms(time.monotonic_ns()))
+
+    def _tick(self, means: Means, now_ms: int) -> None:
+        try:
+            status = means.traffic.status()
+        except AgentError as error:
+            self.unanswered += 1
+            if self.unanswered >= UNANSWERED_TICKS:
+                raise GroundError(f"the workload does not answer: {error}") from error
+            return
+        self.unanswered = 0
+        if status.crashed:
+            cause = f"the workload crashed: {status.crashed.strip().splitlines()[-1]}"
+            raise GroundError(cause, "see logs/workload/stderr.log in the run folder")
+        self.say(
+            f"lab time {_span(now_ms / 1000)} of {_span(self.plan.duration_ms / 1000)}, "
+            f"{status.acknowledged} of {status.planned} messages acknowledged"
+        )
+
+    def _take_down(self, watchdog: Watchdog, ending: Ending) -> list[str]:
+        """Heal, stop, collect, remove; each step bounded, none skipped; what went wrong."""
+        complaints: list[str] = []
+        if self.schedule is not None:
+            self._heal(watchdog, self.schedule, complaints, patience=60 if not ending.cause else 5)
+        with watchdog.step("stopping the workload", 30, complaints):
+            self.host.stop_workload()
+        with watchdog.step("stopping the servers", 60, complaints):
+            self.server_exits = dict(self.host.stop_servers())
+        with watchdog.step("collecting", 180, complaints):
+            complaints += self.host.collect()
+        if self.options.keep:
+            with watchdog.step("starting the servers again", 60, complaints):
+                self.say(f"the lab is left standing; {self.host.keep()}")
+            return complaints
+        with watchdog.step("removing the lab", 180, complaints):
+            self.host.down()
+        return complaints
+
+    def _heal(
+        self, watchdog: Watchdog, schedule: Schedule, complaints: list[str], patience: float
+    ) -> None:
+        with watchdog.step("healing", 60, complaints):
+            schedule.heal()
+        with watchdog.step("looking at what was healed", patience + 10, complaints):
+            schedule.finish(patience)
+        for complaint in schedule.complaints:
+            self.say(complaint)
+
+    def _open_folder(self) -> None:
+        plan, folder = self.plan, self.folder
+        folder.write_text("plan.json", plan.to_json())
+        if self.options.scenario is not None:
+            folder.write_text("scenario.yaml", self.options.scenario)
+        folder.write_json(
+            "manifest.json",
+            {
+                "version": 1,
+                "run": folder.run_id,
+                "scenario": plan.scenario,
+                "seed": plan.seed,
+                "host": self.host.name,
+                "speed": plan.clock.speed,
+                "origin": plan.clock.origin,
+            },
+        )
+        folder.point_latest()
+
+    def _write_host(self, ending: Ending) -> None:
+        self.folder.write_json(
+            "host.json",
+            {
+                "monotonic_zero_ns": self.clock.zero_ns if self.clock else None,
+                "wall_start": self.started.isoformat(timespec="milliseconds"),
+                "versions": {},
+                "images": {},
+                **self.host.describe(),
+                "clock_resolution_ms": self.resolution.lab_ms(self.plan.clock.speed),
+                "server_exit_codes": self.server_exits,
+                "exit": ending.exit_code,
+                "cause": ending.cause,
+            },
+        )
+
+
+def _judge(folder: RunFolder, evaluate: Evaluate, say: Say) -> Ending:
+    """The evaluation's exit code, as the ending of a run that went its whole way."""
+    say(f"evaluating, about {EVALUATION_SECONDS} s")
+    try:
+        with Watchdog(say):
+            return Ending(evaluate(folder.path, folder.run_id))
+    except Interrupted as signal_name:
+        hint = f"shadowlab evaluate {folder.path} does it again"
+        return Ending(INTERRUPTED, f"the evaluation was ended by {signal_name}", hint)
+    except LabError as error:
+        return Ending(error.exit_code, error.cause, error.hint)
+
+
+def _foretell(plan: Plan, folder: RunFolder) -> str:
+    timeline = _wall_seconds(plan)
+    whole = GROUND_SECONDS + timeline + TAKE_DOWN_SECONDS + EVALUATION_SECONDS
+    return f"{folder.path}: about {_span(whole)}, of which {_span(timeline)} for the timeline"
+
+
+def _wall_seconds(plan: Plan) -> float:
+    return plan.duration_ms / plan.clock.speed / 1000
+
+
+def _span(seconds: float) -> str:
+    """A span for a person: `45 s`, `4:05 min`, `3:20 h`."""
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60}:{whole % 60:02} min"
+    return f"{whole // 3600}:{whole // 60 % 60:02} h"
+
+
+def _say(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)

@@ -1,0 +1,110 @@
+"""The run folder: the only thing that passes from the lab to the evaluation.
+
+`runs/<scenario>/<UTC start>-<seed>/`, with `latest` links beside and above it. Whole files are
+written to a temporary name and renamed; records are JSON lines, each in one write. It holds no
+private key: nothing is copied into it but what is named here. It knows no format of a record.
+"""
+
+import json
+import os
+import secrets
+import threading
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+STAMP = "%Y%m%dT%H%M%SZ"
+
+
+class JsonLines:
+    """Appends objects to a file, one a line, from any thread."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._lock = threading.Lock()
+
+    def append(self, row: Mapping[str, object]) -> None:
+        """On disk as far as this process goes when the call returns (one `write`)."""
+        line = json.dumps(row, ensure_ascii=False, separators=(",", ":")) + "\n"
+        with self._lock:
+            descriptor = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+            try:
+                os.write(descriptor, line.encode("utf-8"))
+            finally:
+                os.close(descriptor)
+
+
+@dataclass(frozen=True, slots=True)
+class RunFolder:
+    """Paths of one run's record; `run_id` names the run to the engine too."""
+
+    path: Path
+    run_id: str
+
+    @classmethod
+    def create(cls, root: Path, scenario: str, seed: int, started: datetime) -> "RunFolder":
+        """A new folder below `root`; two runs of one second get two. `started` is in UTC."""
+        stamp, mark = started.strftime(STAMP), secrets.token_hex(2)
+        run_id = f"{scenario}-{stamp}-{seed}-{mark}"
+        path = root / scenario / f"{stamp}-{seed}"
+        try:
+            path.mkdir(parents=True)
+        except FileExistsError:
+            path = path.with_name(f"{path.name}-{mark}")
+            path.mkdir()
+        return cls(path, run_id)
+
+    @property
+    def faults(self) -> Path:
+        return self.path / "faults.jsonl"
+
+    @property
+    def probes(self) -> Path:
+        return self.path / "probes.jsonl"
+
+    def logs(self, name: str) -> Path:
+        """The folder of one server's logs, made when it is asked for."""
+        return self._made(self.path / "logs" / name)
+
+    def mailboxes(self, database: str) -> Path:
+        return self._made(self.path / "mailboxes") / f"{database}.jsonl"
+
+    def external(self, server: str) -> Path:
+        return self._made(self.path / "external") / f"{server}.jsonl"
+
+    def write_json(self, name: str, value: Mapping[str, object]) -> None:
+        write_whole(self.path / name, json.dumps(value, indent=1, ensure_ascii=False) + "\n")
+
+    def write_text(self, name: str, text: str) -> None:
+        write_whole(self.path / name, text)
+
+    def write_lines(self, path: Path, rows: Iterable[Mapping[str, object]]) -> int:
+        """A whole file of JSON lines; how many there were."""
+        lines = [json.dumps(row, ensure_ascii=False, separators=(",", ":")) for row in rows]
+        write_whole(path, "".join(f"{line}\n" for line in lines))
+        return len(lines)
+
+    def point_latest(self) -> None:
+        """`<scenario>/latest` and `latest` lead to this run from now on."""
+        scenario_folder = self.path.parent
+        point(scenario_folder / "latest", Path(self.path.name))
+        point(scenario_folder.parent / "latest", Path(scenario_folder.name, self.path.name))
+
+    def _made(self, folder: Path) -> Path:
+        folder.mkdir(parents=True, exist_ok=True)
+        return folder
+
+
+def write_whole(path: Path, text: str) -> None:
+    """All of it or nothing: a reader never sees half of a file."""
+    unfinished = path.with_name(f".{path.name}.unfinished")
+    unfinished.write_text(text, encoding="utf-8")
+    unfinished.replace(path)
+
+
+def point(link: Path, target: Path) -> None:
+    """Make `link` a symbolic link to `target`, in one step."""
+    unfinished = link.with_name(f".{link.name}.{secrets.token_hex(4)}")
+    unfinished.symlink_to(target)
+    unfinished.replace(link)

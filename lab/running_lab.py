@@ -1,0 +1,120 @@
+"""A lab that stands and runs, as faults, probes and the steady-state check see it.
+
+Three things can be touched: the proxies of the links, the servers, and the prober inside the
+lab. They are protocols, so that a test or another host can stand in for the containers. What is
+cut and who is down at the moment is kept here too, so that evidence for one fault is not looked
+for where another one acts.
+"""
+
+import threading
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from lab.lab_clock import LabClock
+from lab.plan import Plan
+from lab.plan_parts import CutKind, LinkName, Server
+from lab.probe import Probe
+
+
+class Proxies(Protocol):
+    """The proxies of the links, by proxy name. Every method raises GroundError."""
+
+    def cut(self, fault_id: str, kind: CutKind, proxies: Sequence[str]) -> None: ...
+
+    def heal(self, fault_id: str, kind: CutKind, proxies: Sequence[str]) -> None: ...
+
+    def read_back(self, proxies: Sequence[str]) -> Mapping[str, Mapping[str, object]]: ...
+
+
+class Servers(Protocol):
+    """The servers, by name. Every method raises GroundError."""
+
+    def kill(self, server: str) -> int:
+        """SIGKILL; the exit code."""
+
+    def is_running(self, server: str) -> bool: ...
+
+    def set_aside_queue_database(self, server: str, fault_id: str) -> Sequence[str]:
+        """Of a server that is down; the names of the files moved."""
+
+    def start(self, server: str) -> None: ...
+
+    def answers(self, server: str) -> bool:
+        """Whether its banner is seen from inside the server, past every link."""
+
+
+class Prober(Protocol):
+    """Connects over links from inside the lab. Raises AgentError."""
+
+    def probe(self, address: str, wait_seconds: float) -> Probe: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Wire:
+    """How a link is reached: the name of its proxy and the address that the proxy listens on."""
+
+    proxy: str
+    address: str
+
+
+@dataclass(slots=True)
+class Standing:
+    """What running faults have cut and killed. Shared by threads."""
+
+    _cut: dict[str, frozenset[LinkName]] = field(default_factory=dict)
+    _down: dict[str, str] = field(default_factory=dict)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def cut(self, fault_id: str, links: Iterable[LinkName]) -> None:
+        with self._lock:
+            self._cut[fault_id] = frozenset(links)
+
+    def healed(self, fault_id: str) -> None:
+        with self._lock:
+            self._cut.pop(fault_id, None)
+            self._down.pop(fault_id, None)
+
+    def down(self, fault_id: str, server: str) -> None:
+        with self._lock:
+            self._down[fault_id] = server
+
+    def is_touched(self, link: LinkName) -> bool:
+        """Whether a running fault concerns the link or its target."""
+        return self.is_down(link.target) or self.is_cut(link)
+
+    def is_cut(self, link: LinkName) -> bool:
+        with self._lock:
+            return any(link in links for links in self._cut.values())
+
+    def is_down(self, server: str) -> bool:
+        with self._lock:
+            return server in self._down.values()
+
+
+@dataclass(frozen=True, slots=True)
+class RunningLab:
+    """The plan and the means to act on it. `links` holds every link of the plan.
+
+    `ending` is set when nobody waits for anything any more.
+    """
+
+    plan: Plan
+    clock: LabClock
+    links: Mapping[LinkName, Wire]
+    proxies: Proxies
+    servers: Servers
+    prober: Prober
+    standing: Standing = field(default_factory=Standing)
+    ending: threading.Event = field(default_factory=threading.Event)
+
+    def server(self, name: str) -> Server:
+        return next(server for server in self.plan.topology.servers if server.name == name)
+
+    def kind_of_link(self, link: LinkName) -> tuple[str, str]:
+        """The roles at its ends: `("mailbox", "external")`; the workload is its own role."""
+        roles = {server.name: server.role for server in self.plan.topology.servers}
+        return roles.get(link.source, link.source), roles.get(link.target, link.target)
+
+    def links_to(self, server: str) -> list[LinkName]:
+        return [link for link in self.links if link.target == server]

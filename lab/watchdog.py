@@ -1,0 +1,97 @@
+"""What ends a run before its time: a person who presses Ctrl-C, and a clock for runs that hang.
+
+Both arrive as signals in the main thread, so that they interrupt whatever it is blocked in. The
+first one raises where the run is; from then on the lab is being taken down, and a further Ctrl-C
+is answered by a line and nothing else: a take-down is never left half done. Each step of the
+take-down has a bound of its own, after which the step alone is given up.
+"""
+
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import Self
+
+PERSON = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+TIME_IS_UP = signal.SIGUSR1
+
+Say = Callable[[str], None]
+
+
+class Interrupted(BaseException):
+    """A person (or the system) asked the run to end. Not an Exception: nothing may swallow it."""
+
+
+class TimeIsUp(BaseException):
+    """The run, or a step of its take-down, took longer than its bound."""
+
+
+class Watchdog:
+    """Use it as a context in the main thread, round everything that the run does."""
+
+    def __init__(self, say: Say) -> None:
+        self._say = say
+        self._taking_down = False
+        self._bounded = False
+        self._before: dict[int, object] = {}
+        self._main = threading.main_thread().ident or 0
+        self._timer: threading.Timer | None = None
+
+    def __enter__(self) -> Self:
+        for number in PERSON:
+            self._before[number] = signal.signal(number, self._person)
+        self._before[TIME_IS_UP] = signal.signal(TIME_IS_UP, self._clock)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._disarm()
+        for number, handler in self._before.items():
+            signal.signal(number, handler)  # type: ignore[arg-type]
+
+    def bound(self, seconds: float) -> None:
+        """The run may take this long from now; TimeIsUp is raised in it after that."""
+        self._arm(seconds)
+
+    def take_down(self) -> None:
+        """From here on no signal of a person raises, and the bound of the run is off."""
+        self._taking_down = True
+        self._disarm()
+
+    @contextmanager
+    def step(self, name: str, seconds: float, complaints: list[str]) -> Iterator[None]:
+        """One step of the take-down: its errors and its lateness become a complaint."""
+        self._arm(seconds)
+        try:
+            yield
+        except TimeIsUp:
+            complaints.append(f"{name} did not end within {seconds:.0f} s")
+        except Exception as error:
+            complaints.append(f"{name}: {' '.join(str(error).split()) or type(error).__name__}")
+        finally:
+            self._disarm()
+
+    def _person(self, number: int, _: FrameType | None) -> None:
+        if self._taking_down:
+            self._say("the lab is being taken down; this ends by itself")
+            return
+        self._taking_down = True
+        raise Interrupted(signal.Signals(number).name)
+
+    def _clock(self, *_: object) -> None:
+        if self._bounded:
+            self._bounded = False
+            raise TimeIsUp
+
+    def _arm(self, seconds: float) -> None:
+        self._disarm()
+        self._bounded = True
+        self._timer = threading.Timer(seconds, signal.pthread_kill, (self._main, TIME_IS_UP))
+        self._timer.daemon = True
+        self._timer.start()
+
+    def _disarm(self) -> None:
+        self._bounded = False
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None

@@ -1,0 +1,228 @@
+"""What the Toxiproxy that the lab runs really does under each kind of cut.
+
+The faults, their evidence and the evaluation rest on this table, so it is measured on the image
+of the lab: a session open before the cut (old), a connection made during it (new), and where the
+bytes go that were sent meanwhile. `reset_peer` resets new connections only: an old session is
+closed when the next reply to it would pass, and an idle one lives on.
+"""
+
+import contextlib
+import json
+import socket
+import urllib.request
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass
+
+import pytest
+from testcontainers.core.config import testcontainers_config
+from testcontainers.core.container import DockerContainer
+
+from lab.errors import GroundError
+from lab.hosts.containers.images import Images
+from lab.hosts.containers.toxiproxy import DOWN, DROP, HOLD, RECIPES, UP, CutRecipe, Toxiproxy
+from tests.integration.recording_server import RecordingServer, recording
+
+pytestmark = pytest.mark.engine
+
+PROXY, OTHER = "a--b--smtp", "b--a--smtp"
+SOON, LATER = 0.3, 3.0  # nothing should come; something should
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A row of the table. `sent` is where bytes of the old session go."""
+
+    old: str
+    new: str
+    old_at_heal: str
+    new_at_heal: str
+    sent: str
+
+
+TABLE = {
+    "refuse": Measured("closed", "refused", "dead", "dead", "lost"),
+    "blackhole": Measured("silent", "silent", "closed", "closed", "discarded"),
+    "stall": Measured("silent", "silent", "250 during", "220 recording", "after the heal"),
+    "reset": Measured("closed", "reset", "dead", "dead", "delivered"),
+    "ack-lost": Measured("silent", "silent", "closed", "closed", "delivered"),
+    "timeout upstream only": Measured("silent", "banner", "closed", "closed", "discarded"),
+    "bandwidth upstream only": Measured(
+        "silent", "banner", "250 during", "usable", "after the heal"
+    ),
+    "bandwidth downstream only": Measured(
+        "silent", "silent", "250 during", "220 recording", "delivered"
+    ),
+}
+ONE_WAY = {
+    "timeout upstream only": CutRecipe(True, (("timeout", UP, DROP),)),
+    "bandwidth upstream only": CutRecipe(True, (("bandwidth", UP, HOLD),)),
+    "bandwidth downstream only": CutRecipe(True, (("bandwidth", DOWN, HOLD),)),
+}
+
+
+@pytest.fixture(scope="module")
+def toxiproxy(lab_images: Images) -> Iterator[Toxiproxy]:
+    testcontainers_config.ryuk_disabled = True
+    port = _unused_port()
+    command = ["-host=127.0.0.1", f"-port={port}"]
+    container = (
+        DockerContainer(lab_images.toxiproxy).with_command(command).with_kwargs(network_mode="host")
+    )
+    with container:
+        client = Toxiproxy(f"http://127.0.0.1:{port}")
+        _wait_until_it_answers(client)
+        yield client
+
+
+@pytest.fixture
+def server() -> Iterator[RecordingServer]:
+    with recording() as one:
+        yield one
+
+
+@pytest.fixture
+def ports(toxiproxy: Toxiproxy, server: RecordingServer) -> Iterator[dict[str, int]]:
+    """Two proxies to the server; the ports that they listen on."""
+    found = {name: _create(toxiproxy.url, name, server.port) for name in (PROXY, OTHER)}
+    yield found
+    for name in found:
+        _request(toxiproxy.url, "DELETE", f"/proxies/{name}")
+
+
+@pytest.mark.parametrize("kind", TABLE)
+def test_a_cut_does_what_the_table_says(
+    kind: str, toxiproxy: Toxiproxy, server: RecordingServer, ports: dict[str, int]
+) -> None:
+    recipe = ONE_WAY[kind] if kind in ONE_WAY else RECIPES[kind]  # type: ignore[index]
+    assert _measure(recipe, toxiproxy, server, ports[PROXY]) == TABLE[kind]
+
+
+@pytest.mark.parametrize("kind", RECIPES)
+def test_a_cut_touches_no_other_proxy(
+    kind: str, toxiproxy: Toxiproxy, ports: dict[str, int]
+) -> None:
+    toxiproxy.cut("f1", kind, [PROXY])  # type: ignore[arg-type]
+    with closing(_connect(ports[OTHER])) as session:
+        assert _hear(session, LATER) == "220 recording"
+
+
+@pytest.mark.parametrize("kind", RECIPES)
+def test_a_healed_proxy_is_as_new(kind: str, toxiproxy: Toxiproxy, ports: dict[str, int]) -> None:
+    before = toxiproxy.read_back([PROXY, OTHER])
+    toxiproxy.cut("f1", kind, [PROXY, OTHER])  # type: ignore[arg-type]
+    toxiproxy.heal("f1", kind, [PROXY, OTHER])  # type: ignore[arg-type]
+    assert toxiproxy.read_back([PROXY, OTHER]) == before
+    with closing(_connect(ports[PROXY])) as session:
+        assert _hear(session, LATER) == "220 recording"
+
+
+def test_cutting_and_healing_twice_is_no_mistake(
+    toxiproxy: Toxiproxy, ports: dict[str, int]
+) -> None:
+    for act in (toxiproxy.cut, toxiproxy.cut, toxiproxy.heal, toxiproxy.heal):
+        act("f1", "blackhole", [PROXY])
+    assert toxiproxy.read_back([PROXY])[PROXY] == {"enabled": True, "toxics": []}
+
+
+def test_a_proxy_that_is_not_there_is_a_ground_error(toxiproxy: Toxiproxy) -> None:
+    with pytest.raises(GroundError, match="404"):
+        toxiproxy.cut("f1", "stall", ["nobody--nothing--smtp"])
+
+
+def _measure(
+    recipe: CutRecipe, toxiproxy: Toxiproxy, server: RecordingServer, port: int
+) -> Measured:
+    with closing(_connect(port)) as old:
+        assert _hear(old, LATER) == "220 recording"
+        toxiproxy.apply("f1", recipe, [PROXY])
+        _tell(old, "during")
+        old_during = _hear(old, SOON)
+        at_once = server.got("during", SOON)
+        new, new_during = _dial(port)
+        toxiproxy.undo("f1", recipe, [PROXY])
+        old_at_heal = _after(old, old_during)
+        new_at_heal = _after(new, new_during)
+        new.close()
+        sent = _whereabouts(at_once, server.got("during", SOON), old_during)
+    return Measured(old_during, new_during, old_at_heal, new_at_heal, sent)
+
+
+def _dial(port: int) -> tuple[socket.socket, str]:
+    """A connection made during the cut, and what it sees first; a reset may come early."""
+    try:
+        session = _connect(port)
+    except ConnectionRefusedError:
+        return socket.socket(), "refused"
+    except ConnectionResetError:
+        return socket.socket(), "reset"
+    heard = _hear(session, SOON)
+    return session, "banner" if heard.startswith("220") else heard
+
+
+def _after(session: socket.socket, during: str) -> str:
+    """What becomes of a session at the heal."""
+    if during in ("refused", "closed", "reset"):
+        return "dead"
+    if during == "banner":
+        _tell(session, "after")
+        heard = _hear(session, LATER)
+        return "usable" if heard == "250 after" else heard
+    return _hear(session, LATER)
+
+
+def _whereabouts(at_once: bool, in_the_end: bool, old_during: str) -> str:
+    if at_once:
+        return "delivered"
+    if in_the_end:
+        return "after the heal"
+    return "lost" if old_during == "closed" else "discarded"
+
+
+def _connect(port: int) -> socket.socket:
+    return socket.create_connection(("127.0.0.1", port), timeout=LATER)
+
+
+def _tell(session: socket.socket, line: str) -> None:
+    with contextlib.suppress(OSError):  # what the session then sees is what counts
+        session.sendall(f"{line}\r\n".encode())
+
+
+def _hear(session: socket.socket, within_seconds: float) -> str:
+    session.settimeout(within_seconds)
+    try:
+        heard = session.recv(512).decode().strip()
+    except TimeoutError:
+        return "silent"
+    except OSError:
+        return "reset"
+    return heard or "closed"
+
+
+def _create(api: str, name: str, upstream: int) -> int:
+    body = {"name": name, "listen": "127.0.0.1:0", "upstream": f"127.0.0.1:{upstream}"}
+    listen = json.loads(_request(api, "POST", "/proxies", body))["listen"]
+    return int(listen.rpartition(":")[2])
+
+
+def _request(api: str, method: str, path: str, body: object = None) -> bytes:
+    payload = None if body is None else json.dumps(body).encode()
+    request = urllib.request.Request(api + path, payload, method=method)
+    with urllib.request.urlopen(request, timeout=5) as answer:
+        content: bytes = answer.read()
+    return content
+
+
+def _unused_port() -> int:
+    with closing(socket.create_server(("127.0.0.1", 0))) as free:
+        return int(free.getsockname()[1])
+
+
+def _wait_until_it_answers(client: Toxiproxy) -> None:
+    for attempt in range(100):
+        try:
+            client.version()
+            return
+        except GroundError:
+            if attempt == 99:
+                raise

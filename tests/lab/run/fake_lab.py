@@ -1,0 +1,119 @@
+"""A lab of fakes: it remembers what was done to it, and shows banners accordingly."""
+
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from lab.agent import ProbeMessageReply, WorkloadStatus
+from lab.errors import GroundError
+from lab.lab_clock import LabClock, parse_origin
+from lab.plan import Plan
+from lab.plan_parts import CutKind, LinkName
+from lab.probe import Probe, Seen
+from lab.running_lab import RunningLab, Wire
+
+LOOKS = {
+    "refuse": Seen.REFUSED,
+    "blackhole": Seen.SILENT,
+    "stall": Seen.SILENT,
+    "reset": Seen.RESET,
+    "ack-lost": Seen.SILENT,
+}
+
+
+@dataclass
+class FakeGround:
+    """Proxies, servers and prober in one. `deeds` is what was done, in order.
+
+    `fails` holds deeds that raise GroundError; `works` false makes cuts do nothing.
+    """
+
+    plan: Plan
+    deeds: list[str] = field(default_factory=list)
+    fails: set[str] = field(default_factory=set)
+    works: bool = True
+    exit_code: int = 137
+    stays_down: bool = False
+    cuts: dict[str, CutKind] = field(default_factory=dict)
+    down: set[str] = field(default_factory=set)
+    when_done: Callable[[str], None] = lambda deed: None
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def links(self) -> dict[LinkName, Wire]:
+        """Addresses are the names of the proxies."""
+        return {
+            LinkName(link.source, link.target, link.service): Wire(link.proxy, link.proxy)
+            for link in self.plan.links
+        }
+
+    def cut(self, fault_id: str, kind: CutKind, proxies: Sequence[str]) -> None:
+        self._do(f"cut {fault_id}")
+        if self.works:
+            self.cuts.update(dict.fromkeys(proxies, kind))
+
+    def heal(self, fault_id: str, kind: CutKind, proxies: Sequence[str]) -> None:
+        self._do(f"heal {fault_id}")
+        for proxy in proxies:
+            self.cuts.pop(proxy, None)
+
+    def read_back(self, proxies: Sequence[str]) -> Mapping[str, Mapping[str, object]]:
+        return {proxy: {"cut": self.cuts.get(proxy)} for proxy in proxies}
+
+    def kill(self, server: str) -> int:
+        self.down.add(server)
+        self._do(f"kill {server}")
+        return self.exit_code
+
+    def is_running(self, server: str) -> bool:
+        return server not in self.down
+
+    def set_aside_queue_database(self, server: str, fault_id: str) -> Sequence[str]:
+        self._do(f"set aside {server}")
+        return ["queue.db"]
+
+    def start(self, server: str) -> None:
+        self._do(f"start {server}")
+        if not self.stays_down:
+            self.down.discard(server)
+
+    def answers(self, server: str) -> bool:
+        self._do(f"look into {server}")
+        return server not in self.down
+
+    def probe(self, address: str, wait_seconds: float) -> Probe:
+        _, target, _ = address.split("--")
+        if address in self.cuts:
+            return Probe(LOOKS[self.cuts[address]], "")
+        return Probe(Seen.CLOSED if target in self.down else Seen.BANNER, "")
+
+    def probe_message(
+        self,
+        address: str,
+        *,
+        fqdn: str,
+        sender: str,
+        recipient: str,
+        message_id: str,
+        wait_seconds: float,
+    ) -> ProbeMessageReply:
+        self._do(f"mail over {address} to {recipient}")
+        return ProbeMessageReply("ok", "250 2.6.0 queued", "accepted")
+
+    def status(self) -> WorkloadStatus:
+        return WorkloadStatus(0, 0, 0, 0, None)
+
+    def running_lab(self, zero_ns: int | None = None) -> RunningLab:
+        clock = LabClock(
+            parse_origin(self.plan.clock.origin),
+            self.plan.clock.speed,
+            time.monotonic_ns() if zero_ns is None else zero_ns,
+        )
+        return RunningLab(self.plan, clock, self.links(), self, self, self)
+
+    def _do(self, deed: str) -> None:
+        with self.lock:
+            self.deeds.append(deed)
+        self.when_done(deed)
+        if deed in self.fails:
+            raise GroundError(f"cannot {deed}")

@@ -1,0 +1,107 @@
+"""What is brought into the run folder, and what never is."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lab.hosts.containers.collect import Collection
+from lab.run_folder import RunFolder
+from tests.lab.run.small_plan import small_plan
+
+
+@dataclass
+class FakeContainer:
+    name: str
+
+    def logs(self, **_: object) -> bytes:
+        return b"started\n"
+
+
+@dataclass
+class FakeEngine:
+    """An engine with containers of one run."""
+
+    names: Sequence[str] = ()
+    containers: Any = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.containers = self
+
+    def list(self, **_: object) -> list[FakeContainer]:
+        return [FakeContainer(name) for name in self.names]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> RunFolder:
+    return RunFolder.create(tmp_path / "runs", "small", 7, datetime(2026, 3, 1, tzinfo=UTC))
+
+
+@pytest.fixture
+def state(tmp_path: Path) -> Path:
+    for server in "abx":
+        for part in ("etc/tls", "data", "logs"):
+            (tmp_path / "state" / "servers" / server / part).mkdir(parents=True)
+        (tmp_path / "state" / "servers" / server / "etc/tls/server.key").write_text("secret")
+    (tmp_path / "state" / "workload").mkdir()
+    return tmp_path / "state"
+
+
+def collect(state: Path, folder: RunFolder) -> list[str]:
+    """The complaints."""
+    complaints: list[str] = []
+    names = [f"{folder.run_id}-a", f"{folder.run_id}-toxiproxy"]
+    engine: Any = FakeEngine(names)
+    Collection(small_plan(), state, engine, folder, complaints).collect()
+    return complaints
+
+
+def test_logs_of_every_server_are_brought(state: Path, folder: RunFolder) -> None:
+    (state / "servers/a/logs/MSGTRK2026010508-1.LOG").write_text("#Software\n")
+    assert collect(state, folder) == []
+    assert (folder.path / "logs/a/MSGTRK2026010508-1.LOG").read_text() == "#Software\n"
+
+
+def test_what_containers_said_is_kept(state: Path, folder: RunFolder) -> None:
+    collect(state, folder)
+    assert (folder.path / "logs/a/stderr.log").read_text() == "started\n"
+    assert (folder.path / "logs/toxiproxy/stderr.log").exists()
+
+
+def test_mail_at_external_servers_is_brought(state: Path, folder: RunFolder) -> None:
+    (state / "servers/x/data/received.jsonl").write_text('{"message_id": "<m@x>"}\n')
+    collect(state, folder)
+    assert json.loads((folder.path / "external/x.jsonl").read_text())["message_id"] == "<m@x>"
+
+
+def test_a_record_that_was_never_written_is_missing_not_empty(
+    state: Path, folder: RunFolder
+) -> None:
+    assert collect(state, folder) == []
+    for name in ("ledger.jsonl", "external/x.jsonl", "logs/a/queues.jsonl", "mailboxes/DB1.jsonl"):
+        assert not (folder.path / name).exists()
+
+
+def test_a_damaged_database_is_a_complaint_and_stops_nothing(
+    state: Path, folder: RunFolder
+) -> None:
+    (state / "servers/a/data/queue.db").write_bytes(b"this is no database at all" * 200)
+    (state / "workload/ledger.jsonl").write_text("{}\n")
+    complaints = collect(state, folder)
+    assert [complaint.partition(":")[0] for complaint in complaints] == ["queues of a"]
+    assert (folder.path / "ledger.jsonl").read_text() == "{}\n"
+
+
+def test_what_provisioning_wrote_is_kept(state: Path, folder: RunFolder) -> None:
+    (state / "ansible.log").write_text("PLAY RECAP\n")
+    collect(state, folder)
+    assert (folder.path / "logs/ground/ansible.log").exists()
+
+
+def test_no_key_comes_into_the_run_folder(state: Path, folder: RunFolder) -> None:
+    collect(state, folder)
+    assert not [path for path in folder.path.rglob("*") if "key" in path.name]

@@ -1,0 +1,206 @@
+"""The timeline of faults: order, journal, and healing whatever happens."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lab.errors import GroundError
+from lab.evidence import Evidence
+from lab.faults.journal import Journal
+from lab.faults.schedule import Schedule
+from lab.lab_clock import LabClock, parse_origin
+from lab.run_folder import JsonLines
+
+CLOCK = LabClock(parse_origin("2026-01-05T08:00:00Z"), 60.0, 0)
+
+
+class NotedFault:
+    """Notes what is asked of it; `bad` names the method that raises."""
+
+    def __init__(
+        self, name: str, start_ms: int, end_ms: int, notes: list[str], bad: str = ""
+    ) -> None:
+        self.id, self.start_ms, self.end_ms = name, start_ms, end_ms
+        self._notes, self._bad = notes, bad
+
+    def describe(self) -> str:
+        return f"fault {self.id}"
+
+    def intent(self) -> Mapping[str, object]:
+        return {"kind": "noted"}
+
+    def start(self) -> Mapping[str, object]:
+        self._note("start")
+        return {"exit_code": 137}
+
+    def evidence(self) -> Evidence:
+        self._note("evidence")
+        return Evidence(True, ())
+
+    def stop(self) -> None:
+        self._note("stop")
+
+    def healed(self) -> Mapping[str, object]:
+        self._note("healed")
+        return {"banner_ms": 1}
+
+    def evidence_healed(self) -> Evidence:
+        self._note("evidence healed")
+        return Evidence(True, ())
+
+    def _note(self, what: str) -> None:
+        self._notes.append(f"{self.id} {what}")
+        if what == self._bad:
+            raise GroundError(f"{self.id} cannot {what}")
+
+
+def schedule(folder: Path, *faults: NotedFault) -> Schedule:
+    journal = Journal(JsonLines(folder / "faults.jsonl"), CLOCK)
+    return Schedule(faults, journal, CLOCK, lambda _: None)
+
+
+def journal_of(folder: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (folder / "faults.jsonl").read_text().splitlines()]
+
+
+def acts(notes: list[str]) -> list[str]:
+    return [note for note in notes if note.endswith((" start", " stop"))]
+
+
+def test_starts_and_stops_happen_in_the_order_of_lab_time(tmp_path: Path) -> None:
+    notes: list[str] = []
+    waited: list[float] = []
+    one, two = NotedFault("f1", 100, 400, notes), NotedFault("f2", 200, 300, notes)
+    plan = schedule(tmp_path, one, two)
+    plan.run(waited.append)
+    plan.finish()
+    assert acts(notes) == ["f1 start", "f2 start", "f2 stop", "f1 stop"]
+    assert waited == [100, 200, 300, 400]
+
+
+def test_at_the_same_time_a_stop_comes_before_a_start(tmp_path: Path) -> None:
+    notes: list[str] = []
+    plan = schedule(tmp_path, NotedFault("f1", 200, 300, notes), NotedFault("f2", 100, 200, notes))
+    plan.run(lambda _: None)
+    plan.finish()
+    assert acts(notes) == ["f2 start", "f2 stop", "f1 start", "f1 stop"]
+
+
+def test_the_journal_is_ahead_of_every_act(tmp_path: Path) -> None:
+    seen: list[list[str]] = []
+
+    class Peeking(NotedFault):
+        def _note(self, what: str) -> None:
+            super()._note(what)
+            if what in ("start", "stop"):
+                seen.append([row["phase"] for row in journal_of(tmp_path)])
+
+    plan = schedule(tmp_path, Peeking("f1", 1, 2, []))
+    plan.run(lambda at_ms: None if at_ms == 1 else _settled(plan))
+    plan.finish()
+    assert seen[0] == ["intended"]
+    assert seen[1][-1] == "heal-intended"
+
+
+def test_a_fault_goes_through_every_phase(tmp_path: Path) -> None:
+    plan = schedule(tmp_path, NotedFault("f1", 1, 2, []))
+    plan.run(lambda _: None)
+    plan.finish()
+    phases = [row["phase"] for row in journal_of(tmp_path)]
+    assert sorted(phases) == sorted(
+        ["intended", "applied", "evidence", "heal-intended", "healed", "evidence-healed"]
+    )
+
+
+def test_every_line_has_lab_time_and_monotonic_time(tmp_path: Path) -> None:
+    plan = schedule(tmp_path, NotedFault("f1", 1, 2, []))
+    plan.run(lambda _: None)
+    plan.finish()
+    for row in journal_of(tmp_path):
+        assert row["at_ms"] == CLOCK.lab_ms(row["mono_ns"])
+
+
+def test_what_a_fault_tells_is_in_the_journal(tmp_path: Path) -> None:
+    plan = schedule(tmp_path, NotedFault("f1", 1, 2, []))
+    plan.run(lambda _: None)
+    plan.finish()
+    rows = {row["phase"]: row for row in journal_of(tmp_path)}
+    assert rows["intended"]["kind"] == "noted"
+    assert rows["applied"]["exit_code"] == 137
+    assert rows["healed"]["banner_ms"] == 1
+
+
+def test_a_run_that_ends_early_is_healed_last_fault_first(tmp_path: Path) -> None:
+    notes: list[str] = []
+    plan = schedule(tmp_path, NotedFault("f1", 1, 9, notes), NotedFault("f2", 2, 8, notes))
+    with pytest.raises(InterruptedError):
+        plan.run(_ends_at(8))
+    plan.heal()
+    plan.finish()
+    assert acts(notes) == ["f1 start", "f2 start", "f2 stop", "f1 stop"]
+
+
+def test_a_fault_that_failed_to_start_is_healed_too(tmp_path: Path) -> None:
+    notes: list[str] = []
+    plan = schedule(tmp_path, NotedFault("f1", 1, 9, notes, bad="start"))
+    with pytest.raises(GroundError):
+        plan.run(lambda _: None)
+    plan.heal()
+    plan.finish()
+    assert acts(notes) == ["f1 start", "f1 stop"]
+
+
+def test_a_fault_that_was_never_begun_is_not_touched(tmp_path: Path) -> None:
+    notes: list[str] = []
+    plan = schedule(tmp_path, NotedFault("f1", 5, 9, notes))
+    with pytest.raises(InterruptedError):
+        plan.run(_ends_at(5))
+    plan.heal()
+    plan.finish()
+    assert notes == []
+
+
+def test_an_error_while_healing_one_heals_the_others(tmp_path: Path) -> None:
+    notes: list[str] = []
+    plan = schedule(
+        tmp_path, NotedFault("f1", 1, 9, notes), NotedFault("f2", 2, 9, notes, bad="stop")
+    )
+    with pytest.raises(InterruptedError):
+        plan.run(_ends_at(9))
+    plan.heal()
+    plan.finish()
+    assert acts(notes)[2:] == ["f2 stop", "f1 stop"]
+    assert plan.complaints == ["fault f2 is not healed: f2 cannot stop"]
+
+
+def test_a_probe_that_fails_is_no_evidence_and_ends_nothing(tmp_path: Path) -> None:
+    plan = schedule(tmp_path, NotedFault("f1", 1, 2, [], bad="evidence"))
+    plan.run(lambda at_ms: None if at_ms == 1 else _settled(plan))
+    plan.finish()
+    row = next(row for row in journal_of(tmp_path) if row["phase"] == "evidence")
+    assert row["took_effect"] is None
+    assert "f1 cannot evidence" in row["reason"]
+
+
+def test_a_server_that_does_not_come_back_is_in_the_journal(tmp_path: Path) -> None:
+    plan = schedule(tmp_path, NotedFault("f1", 1, 2, [], bad="healed"))
+    plan.run(lambda _: None)
+    plan.finish()
+    row = next(row for row in journal_of(tmp_path) if row["phase"] == "evidence-healed")
+    assert row["took_effect"] is False
+    assert plan.complaints == ["f1 cannot healed"]
+
+
+def _ends_at(lab_ms: float) -> Any:
+    def wait_until(at_ms: float) -> None:
+        if at_ms >= lab_ms:
+            raise InterruptedError
+
+    return wait_until
+
+
+def _settled(plan: Schedule) -> None:
+    assert plan.settle(5) == 0

@@ -1,0 +1,157 @@
+"""The client of Toxiproxy's API against an API that misbehaves: bounded, repeated, read back."""
+
+import json
+import threading
+import time
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+import pytest
+
+from lab.errors import GroundError
+from lab.hosts.containers.toxiproxy import RECIPES, Toxiproxy
+
+PROXY = "a--b--smtp"
+
+
+class FakeApi(ThreadingHTTPServer):
+    """Toxiproxy's API in memory. `hangs` and `errors` are how many calls still misbehave."""
+
+    daemon_threads = True
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), _Answer)
+        self.calls: list[tuple[str, str, Any]] = []
+        self.enabled, self.toxics = True, list[dict[str, Any]]()
+        self.hangs = self.errors = 0
+        self.deaf = False
+        self.released = threading.Event()
+
+    def act(self, method: str, path: str, body: Any) -> tuple[int, Any]:
+        self.calls.append((method, path, body))
+        if path == "/proxies":
+            return 200, {PROXY: self._proxy()}
+        if self.deaf:
+            return 200, {}
+        if method == "POST" and path == f"/proxies/{PROXY}":
+            self.enabled = body["enabled"]
+        elif method == "POST" and path == f"/proxies/{PROXY}/toxics":
+            if body["name"] in [toxic["name"] for toxic in self.toxics]:
+                return 409, {"error": "toxic already exists"}
+            self.toxics.append(body)
+        elif method == "DELETE":
+            name = path.rpartition("/")[2]
+            if name not in [toxic["name"] for toxic in self.toxics]:
+                return 404, {"error": "toxic not found"}
+            self.toxics = [toxic for toxic in self.toxics if toxic["name"] != name]
+        return 200, {}
+
+    def _proxy(self) -> dict[str, Any]:
+        listen = {"name": PROXY, "listen": "0.0.0.0:21000", "upstream": "10.0.0.3:2525"}
+        return {**listen, "enabled": self.enabled, "toxics": self.toxics}
+
+
+class _Answer(BaseHTTPRequestHandler):
+    server: FakeApi
+
+    def _answer(self) -> None:
+        length = int(self.headers.get("Content-Length") or 0)
+        body = json.loads(self.rfile.read(length) or b"null")
+        if self.server.hangs and self.path != "/proxies":
+            self.server.hangs -= 1
+            self.server.released.wait(10)
+            return
+        if self.server.errors and self.path != "/proxies":
+            self.server.errors -= 1
+            code, answer = 500, "not today"
+        else:
+            code, answer = self.server.act(self.command, self.path, body)
+        self.send_response(code)
+        self.end_headers()
+        self.wfile.write(json.dumps(answer).encode())
+
+    do_GET = do_POST = do_DELETE = _answer
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@pytest.fixture
+def api() -> Iterator[FakeApi]:
+    with FakeApi() as server:
+        thread = threading.Thread(target=server.serve_forever, args=(0.02,))
+        thread.start()
+        yield server
+        server.released.set()
+        server.shutdown()
+        thread.join(5)
+
+
+@pytest.fixture
+def toxiproxy(api: FakeApi) -> Toxiproxy:
+    return Toxiproxy(f"http://127.0.0.1:{api.server_address[1]}", call_seconds=0.2)
+
+
+@pytest.mark.parametrize("kind", RECIPES)
+def test_a_cut_is_an_explicit_list_of_calls(kind: Any, api: FakeApi, toxiproxy: Toxiproxy) -> None:
+    toxiproxy.cut("f1", kind, [PROXY])
+    recipe = RECIPES[kind]
+    made = {(toxic["type"], toxic["stream"]) for toxic in api.toxics}
+    assert api.enabled == recipe.enabled
+    assert made == {(type_, stream) for type_, stream, _ in recipe.toxics}
+
+
+@pytest.mark.parametrize("kind", RECIPES)
+def test_no_toxic_is_ever_made_with_less_than_full_toxicity(
+    kind: Any, api: FakeApi, toxiproxy: Toxiproxy
+) -> None:
+    toxiproxy.cut("f1", kind, [PROXY])
+    assert all(toxic["toxicity"] == 1.0 for toxic in api.toxics)
+
+
+@pytest.mark.parametrize("kind", RECIPES)
+def test_a_heal_takes_all_of_it_back(kind: Any, api: FakeApi, toxiproxy: Toxiproxy) -> None:
+    toxiproxy.cut("f1", kind, [PROXY])
+    toxiproxy.heal("f1", kind, [PROXY])
+    assert (api.enabled, api.toxics) == (True, [])
+
+
+def test_a_heal_leaves_the_toxics_of_another_fault(api: FakeApi, toxiproxy: Toxiproxy) -> None:
+    toxiproxy.cut("f1", "ack-lost", [PROXY])
+    toxiproxy.cut("f2", "stall", [PROXY])
+    toxiproxy.heal("f2", "stall", [PROXY])
+    assert [toxic["name"] for toxic in api.toxics] == ["f1-downstream"]
+
+
+def test_a_call_that_hangs_is_given_up_and_tried_again(api: FakeApi, toxiproxy: Toxiproxy) -> None:
+    api.hangs = 1
+    began = time.monotonic()
+    toxiproxy.cut("f1", "refuse", [PROXY])
+    assert api.enabled is False
+    assert time.monotonic() - began < 2
+
+
+def test_a_call_that_hangs_for_ever_is_a_ground_error(api: FakeApi, toxiproxy: Toxiproxy) -> None:
+    api.hangs = 99
+    with pytest.raises(GroundError, match="timed out"):
+        toxiproxy.cut("f1", "refuse", [PROXY])
+
+
+def test_an_error_of_the_server_is_tried_again(api: FakeApi, toxiproxy: Toxiproxy) -> None:
+    api.errors = 2
+    toxiproxy.cut("f1", "ack-lost", [PROXY])
+    assert len(api.toxics) == 1
+
+
+def test_a_change_that_was_not_made_is_noticed_by_reading_back(
+    api: FakeApi, toxiproxy: Toxiproxy
+) -> None:
+    api.deaf = True
+    with pytest.raises(GroundError, match="did not do what it was told"):
+        toxiproxy.cut("f1", "blackhole", [PROXY])
+
+
+def test_an_api_that_is_not_there_is_a_ground_error() -> None:
+    with pytest.raises(GroundError, match="refused"):
+        Toxiproxy("http://127.0.0.1:1").proxies()
