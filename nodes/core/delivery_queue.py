@@ -20,7 +20,12 @@ from nodes.core.routing import database_of, peer_of
 from nodes.core.sending import Lease, Sessions
 from nodes.core.work import LocalDelivery, Timer, Work
 
-AT_ONCE = 8
+LOCAL_DELIVERIES = 20
+"""MaxConcurrentMailboxDeliveries (F§3.2)."""
+MESSAGES_A_CONNECTION = 20
+"""SmtpConnectorQueueMessageCountThresholdForConcurrentConnections (F§3.2): so many waiting messages
+make another session worth its handshake."""
+MOST_CONNECTIONS = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,16 +98,24 @@ class DeliveryQueue:
         self.waiting.appendleft(internal_id)
 
     def _pump(self) -> None:
-        while self._retry is None and self.waiting and self._active < AT_ONCE:
+        while self._retry is None and self.waiting and self._active < self._most_at_once():
             parcel = self._take(self.waiting.popleft(), self.next_hop)
             if parcel is not None:
                 self._active += 1
                 self._hand_out(parcel)
 
+    def _most_at_once(self) -> int:
+        if self._is_local():
+            return LOCAL_DELIVERIES
+        return min(MOST_CONNECTIONS, 1 + len(self.waiting) // MESSAGES_A_CONNECTION)
+
+    def _is_local(self) -> bool:
+        return peer_of(self._config, self.next_hop) == self._config.me.name
+
     def _hand_out(self, parcel: Parcel) -> None:
         database = database_of(self.next_hop)
         peer = peer_of(self._config, self.next_hop)
-        if database is not None and peer == self._config.me.name:
+        if database is not None and self._is_local():
             self._into_mailboxes(parcel, database)
         else:
             self._sessions.request(

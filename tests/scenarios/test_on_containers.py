@@ -1,0 +1,53 @@
+"""Whole experiments on containers, as a user runs them: each reaches the verdict its file
+foretells.
+
+All of them are for the night; here are the calm one and two that break most.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import docker
+import pytest
+
+ROOT = Path(__file__).parents[2]
+LONGEST_S = 900
+
+
+@pytest.mark.scenario
+@pytest.mark.usefixtures("lab_images")
+@pytest.mark.timeout(LONGEST_S + 60)
+@pytest.mark.parametrize(
+    "scenario",
+    ["calm", "primary-loses-its-queue-database", "discard-notifications-survive"],
+)
+def test_a_scenario_ends_in_pass_with_a_report_and_leaves_nothing_running(
+    scenario: str, tmp_path: Path, docker_engine: docker.DockerClient
+) -> None:
+    done = _shadowlab("run", scenario, folder=tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    folder = tmp_path / "runs" / scenario / "latest"
+    verdict: dict[str, Any] = json.loads((folder / "verdict.json").read_text())
+    assert verdict["verdict"] == "pass"
+    assert verdict["delivery"]["expected"] >= 200
+    assert verdict["delivery"]["lost"] == 0
+    assert (folder / "report.html").stat().st_size > 10_000
+    assert (folder / "junit.xml").exists()
+    assert not list(folder.rglob("*.key"))
+    left: dict[str, Any] = {"label": f"shadowlab.run={verdict['run']}"}
+    assert docker_engine.containers.list(all=True, filters=left) == []
+    assert docker_engine.networks.list(filters=left) == []
+
+
+def _shadowlab(*words: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    """The command in a folder of its own, with the project's scenarios beside it."""
+    (folder / "scenarios").symlink_to(ROOT / "scenarios")
+    command = [str(Path(sys.executable).with_name("shadowlab")), *words]
+    return subprocess.run(
+        command, cwd=folder, capture_output=True, text=True, timeout=LONGEST_S, check=False
+    )
