@@ -177,13 +177,15 @@ def _together(gone: Iterable[Removed], kept: Iterable[str]) -> Removed:
 def describe(removed: Removed) -> list[str]:
     """What `make down` prints, a line for each thing worth saying."""
     counted = [
-        (removed.containers, "containers"),
-        (removed.networks, "networks"),
-        (removed.volumes, "volumes"),
-        (removed.processes, "processes"),
-        (removed.state_dirs, "state directories"),
+        (removed.containers, "container", "containers"),
+        (removed.networks, "network", "networks"),
+        (removed.volumes, "volume", "volumes"),
+        (removed.processes, "process", "processes"),
+        (removed.state_dirs, "state directory", "state directories"),
     ]
-    said = ", ".join(f"{len(names)} {what}" for names, what in counted if names)
+    said = ", ".join(
+        f"{len(names)} {one if len(names) == 1 else many}" for names, one, many in counted if names
+    )
     left = [f"left alone: {run}, its lab is alive (shadowlab down {run})" for run in removed.kept]
     return [f"removed {said}" if said else "nothing to remove", *left]
 

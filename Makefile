@@ -1,0 +1,115 @@
+# Every target works on a fresh clone: what it needs goes into .venv, never into the user's Python.
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+
+SCENARIO ?= primary-loses-its-queue-database
+ON ?=
+SEED ?=
+TESTS ?=
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+CHECKED := lab nodes spark_eval tests bench playbooks/action_plugins
+
+.PHONY: help
+help: ## this list
+	@echo "shadowlab: break mail transport on purpose, and let Spark judge what became of the mail"
+	@echo
+	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@echo
+	@echo "  SCENARIO=$(SCENARIO)  SEED=n  ON=containers  TESTS='-k words' narrow what they name"
+
+.PHONY: scenario
+scenario: $(STAMP) java ## the main job: run SCENARIO on containers, judge it, say where the report lies
+ifeq ($(ON),simulator)
+	@echo "shadowlab: ON=simulator, and the simulator is not built yet" >&2; \
+	echo "hint: ON=containers" >&2; echo "exit code 4" >&2; exit 4
+else ifneq ($(filter-out containers,$(ON)),)
+	@echo "shadowlab: ON=$(ON), and a run is ON=containers" >&2; echo "exit code 4" >&2; exit 4
+else
+	@$(BIN)/shadowlab run $(SCENARIO) $(if $(SEED),--seed $(SEED)); code=$$?; \
+	echo "exit code $$code (0 pass, 1 fail, 2 unknown, 3 the lab could not, 4 the call is wrong)" >&2; \
+	exit $$code
+endif
+
+.PHONY: test
+test: lint java ## every test; those that need an engine run when one answers (and fail without one where CI is set)
+	$(BIN)/python -m pytest $(TESTS)
+
+.PHONY: lint
+lint: $(STAMP) ## all checks that need no engine
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy $(CHECKED)
+	$(BIN)/lint-imports --no-logo
+	$(BIN)/yamllint --strict .
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/ansible-lint --offline -q playbooks
+
+.PHONY: engine
+engine: $(STAMP) ## on Debian, as root, without an engine: install one and start it
+	@$(BIN)/python -m lab.hosts.containers.engine
+
+.PHONY: images
+images: $(STAMP) ## node and Toxiproxy images: pulled where a registry answers, else built from packages
+	@$(BIN)/python -m lab.hosts.containers.images
+
+.PHONY: bench
+bench: $(STAMP) ## measure; prints a table and writes bench/results.json
+	@$(BIN)/python -m bench
+
+.PHONY: down
+down: $(STAMP) ## remove whatever killed or kept runs left: containers, networks, volumes, processes
+	@$(BIN)/python -m lab.hosts.containers.down
+
+.PHONY: clean
+clean: ## remove what make made in this folder, but runs/ and a lab that still stands
+	rm -rf build .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache .ansible
+	rm -rf $(VENV) *.egg-info spark-warehouse
+
+# --- what the targets above need ---
+
+.PHONY: venv
+venv: $(STAMP)
+
+$(STAMP): pyproject.toml constraints.txt
+	@bash -c '$(MAKE_VENV)'
+	$(BIN)/python -m pip install -qq --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	@touch $(STAMP)
+
+# Debian's python3 comes without ensurepip; as root it is installed, else the message says so.
+define MAKE_VENV
+set -e; \
+[ -x $(BIN)/python ] && exit 0; \
+for python in python3 python3.13 python3.12 python3.11 none; do \
+  [ $$python = none ] && { echo "shadowlab: no Python 3.11 or newer" >&2; \
+    echo "hint: apt-get install python3 python3-venv" >&2; exit 3; }; \
+  $$python -c "import sys; sys.exit(sys.version_info < (3, 11))" 2>/dev/null && break; \
+done; \
+if ! $$python -c "import ensurepip" 2>/dev/null; then \
+  if command -v apt-get >/dev/null && [ "$$(id -u)" = 0 ]; then \
+    apt-get update -q >&2 && apt-get install -q -y --no-install-recommends python3-venv >&2; \
+  else echo "shadowlab: this Python cannot make a .venv" >&2; \
+    echo "hint: apt-get install python3-venv" >&2; exit 3; fi; \
+fi; \
+echo "making $(VENV) with $$($$python --version)" >&2; \
+$$python -m venv $(VENV)
+endef
+
+.PHONY: java
+java:
+	@bash -c '$(CHECK_JAVA)'
+
+# Spark needs Java 17 or newer.
+define CHECK_JAVA
+major() { "$${JAVA_HOME:+$$JAVA_HOME/bin/}java" -version 2>&1 | sed -n "s/.*version \"\([0-9]*\).*/\1/p" | head -n 1; }; \
+version=$$(major); [ "$${version:-0}" -ge 17 ] && exit 0; \
+found="Java $${version:-not found}"; \
+if command -v apt-get >/dev/null && [ "$$(id -u)" = 0 ] && [ -z "$$JAVA_HOME" ]; then \
+  echo "$$found: installing openjdk-17-jre-headless" >&2; \
+  apt-get update -q >&2 && apt-get install -q -y --no-install-recommends openjdk-17-jre-headless >&2; \
+  version=$$(major); [ "$${version:-0}" -ge 17 ] && exit 0; \
+fi; \
+echo "shadowlab: Spark needs Java 17 or newer; $$found" >&2; \
+echo "hint: install openjdk-17-jre-headless (or a newer one) and set JAVA_HOME to it if it is set" >&2; \
+exit 3
+endef
