@@ -11,36 +11,60 @@ import subprocess
 import sys
 from pathlib import Path
 
-from lab.errors import GroundError
+from lab.errors import GROUND_FAILED, GroundError
 from lab.hosts.containers.processes import RUN_MARK
 
 VERDICT_CODES = (0, 1, 2, 3)
+LOG = "evaluation.log"
+GO = b"the record is whole\n"
 _SET_DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG, prctl(2)
 _C_LIBRARY = ctypes.CDLL(None, use_errno=True)
 
 
-def evaluate(folder: Path, run_id: str) -> int:
-    """The exit code of the evaluation: 0 pass, 1 fail, 2 unknown, 3 it could not do its work.
+class Evaluation:
+    """One run's evaluation, started early: Spark comes up while the lab is still taken down, then
+    waits to be told. What it says on stderr goes to `evaluation.log` in the run folder."""
 
-    Raises GroundError when it ended in no way that it knows.
-    """
-    command = [sys.executable, "-m", "spark_eval", str(folder)]
-    with subprocess.Popen(
-        command,
-        env=os.environ | {RUN_MARK: run_id},
-        preexec_fn=_die_with_parent if sys.platform == "linux" else None,
-    ) as program:
+    def __init__(self, folder: Path, run_id: str) -> None:
+        self._folder = folder
+        self._log = folder / LOG
+        command = [sys.executable, "-m", "spark_eval", str(folder), "--when-told"]
+        with self._log.open("wb") as log:
+            self._program = subprocess.Popen(
+                command,
+                stdin=subprocess.PIPE,
+                stderr=log,
+                env=os.environ | {RUN_MARK: run_id},
+                preexec_fn=_die_with_parent if sys.platform == "linux" else None,
+            )
+
+    def judge(self) -> int:
+        """Tell it that the record is whole. Its exit code: 0 pass, 1 fail, 2 unknown, 3 it could
+        not do its work.
+
+        Raises GroundError when it ended in no way that it knows.
+        """
         try:
-            code = program.wait()
+            self._program.communicate(GO)
         except BaseException:
-            program.terminate()
+            self.abandon()
             raise
-    if code not in VERDICT_CODES:
-        ended = f"by signal {signal.Signals(-code).name}" if code < 0 else f"with exit code {code}"
-        raise GroundError(
-            f"the evaluation ended {ended}", f"shadowlab evaluate {folder} does it again"
-        )
-    return code
+        code = self._program.returncode
+        if code not in VERDICT_CODES:
+            raise GroundError(_ended(code), f"shadowlab evaluate {self._folder} does it again")
+        if code == GROUND_FAILED:
+            sys.stderr.write(self._log.read_text(errors="replace"))
+        return code
+
+    def abandon(self) -> None:
+        """There is nothing to judge, or nobody waits for it any more."""
+        self._program.terminate()
+        self._program.communicate()
+
+
+def _ended(code: int) -> str:
+    how = f"by signal {signal.Signals(-code).name}" if code < 0 else f"with exit code {code}"
+    return f"the evaluation ended {how}"
 
 
 def _die_with_parent() -> None:

@@ -14,11 +14,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Protocol
 
-from lab import evaluation
 from lab.agent import AgentError
 from lab.clock_resolution import ClockResolution
 from lab.errors import GROUND_FAILED, GroundError, LabError, print_error
+from lab.evaluation import Evaluation
 from lab.faults import faults_of
 from lab.faults.journal import Journal
 from lab.faults.schedule import Schedule
@@ -39,7 +40,16 @@ ALLOWANCE_SECONDS = 180  # … and this
 TICK_SECONDS = 10.0
 UNANSWERED_TICKS = 3
 
-Evaluate = Callable[[Path, str], int]
+
+class Judging(Protocol):
+    """An evaluation that is ready, or getting ready, and waits for the record to be whole."""
+
+    def judge(self) -> int: ...
+
+    def abandon(self) -> None: ...
+
+
+BeginEvaluation = Callable[[Path, str], Judging]
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +84,7 @@ def run(
     plan: Plan,
     options: RunOptions,
     host: Host | None = None,
-    evaluate: Evaluate = evaluation.evaluate,
+    begin_evaluation: BeginEvaluation = Evaluation,
     say: Say | None = None,
 ) -> RunOutcome:
     """Run a plan to its verdict, in the main thread. Causes go to stderr; raises nothing of its
@@ -82,10 +92,11 @@ def run(
     tell = say or _say
     started = datetime.now(UTC)
     folder = RunFolder.create(options.runs, plan.scenario, plan.seed, started)
-    one = _Run(plan, options, host or ContainerHost(options.state), folder, started, tell)
+    where = host or ContainerHost(options.state)
+    one = _Run(plan, options, where, folder, started, tell, begin_evaluation)
     ending = one.go()
-    if ending.exit_code == 0:
-        ending = _judge(folder, evaluate, tell)
+    if ending.exit_code == 0 and one.evaluation is not None:
+        ending = _judge(folder, one.evaluation, tell)
     if ending.cause:
         print_error(LabError(ending.exit_code, ending.cause, ending.hint))
     return RunOutcome(folder.path, ending.exit_code)
@@ -99,6 +110,8 @@ class _Run:
     folder: RunFolder
     started: datetime
     say: Say
+    begin_evaluation: BeginEvaluation
+    evaluation: Judging | None = None
     clock: LabClock | None = None
     lab: RunningLab | None = None
     schedule: Schedule | None = None
@@ -111,12 +124,16 @@ class _Run:
         self.say(_foretell(self.plan, self.folder))
         with Watchdog(self.say) as watchdog:
             ending = self._work(watchdog)
+            if ending.exit_code == 0:
+                self.evaluation = self.begin_evaluation(self.folder.path, self.folder.run_id)
             complaints = self._take_down(watchdog, ending)
         for complaint in complaints:
             self.say(f"take-down: {complaint}")
         if complaints and ending.exit_code == 0:
             hint = "the record may not be whole; shadowlab down removes what is left"
             ending = Ending(GROUND_FAILED, complaints[0], hint)
+        if self.evaluation is not None and ending.exit_code != 0:
+            self.evaluation.abandon()
         self._write_host(ending)
         return ending
 
@@ -253,12 +270,12 @@ class _Run:
         )
 
 
-def _judge(folder: RunFolder, evaluate: Evaluate, say: Say) -> Ending:
+def _judge(folder: RunFolder, judging: Judging, say: Say) -> Ending:
     """The evaluation's exit code, as the ending of a run that went its whole way."""
     say(f"evaluating, about {EVALUATION_SECONDS} s")
     try:
         with Watchdog(say):
-            return Ending(evaluate(folder.path, folder.run_id))
+            return Ending(judging.judge())
     except Interrupted as signal_name:
         hint = f"shadowlab evaluate {folder.path} does it again"
         return Ending(INTERRUPTED, f"the evaluation was ended by {signal_name}", hint)

@@ -1,5 +1,7 @@
 """A whole run on a fake host: what is recorded, what is always done, and how it ends."""
 
+from __future__ import annotations
+
 import json
 import os
 import signal
@@ -66,6 +68,24 @@ class FakeHost:
 
 
 @dataclass
+class FakeEvaluation:
+    """Waits like the real one; its verdict is the lab's."""
+
+    lab: Lab
+    folder: Path
+    abandoned: bool = False
+
+    def judge(self) -> int:
+        if self.lab.breakdown is not None:
+            raise self.lab.breakdown
+        self.lab.evaluated.append(self.folder)
+        return self.lab.verdict
+
+    def abandon(self) -> None:
+        self.abandoned = True
+
+
+@dataclass
 class Lab:
     """One fake run. `evaluated` holds the folders that were judged."""
 
@@ -74,6 +94,8 @@ class Lab:
     host: FakeHost
     evaluated: list[Path] = field(default_factory=list)
     verdict: int = 0
+    breakdown: GroundError | None = None
+    evaluation: FakeEvaluation | None = None
     keep: bool = False
 
     @property
@@ -82,14 +104,14 @@ class Lab:
 
     def run(self) -> RunOutcome:
         options = RunOptions(self.folder / "runs", self.folder / "state", "scenario: x", self.keep)
-        return run(self.plan, options, self.host, self._evaluate, self.host.said.append)
+        return run(self.plan, options, self.host, self._begin, self.host.said.append)
 
     def deeds(self) -> list[str]:
         return [deed for deed in self.ground.deeds if not deed.startswith("mail")]
 
-    def _evaluate(self, folder: Path, run_id: str) -> int:
-        self.evaluated.append(folder)
-        return self.verdict
+    def _begin(self, folder: Path, run_id: str) -> FakeEvaluation:
+        self.evaluation = FakeEvaluation(self, folder)
+        return self.evaluation
 
 
 @pytest.fixture
@@ -253,8 +275,13 @@ def test_a_lab_that_is_kept_is_not_removed(lab: Lab) -> None:
 
 
 def test_an_evaluation_that_breaks_down_is_exit_3(lab: Lab) -> None:
-    def evaluate(folder: Path, run_id: str) -> int:
-        raise GroundError("the evaluation ended by signal SIGKILL")
-
-    lab._evaluate = evaluate  # type: ignore[method-assign]
+    lab.breakdown = GroundError("the evaluation ended by signal SIGKILL")
     assert lab.run().exit_code == 3
+
+
+def test_an_evaluation_that_waits_is_abandoned_with_a_record_that_is_not_whole(lab: Lab) -> None:
+    lab.ground.fails = {"collect"}
+    assert lab.run().exit_code == 3
+    assert lab.evaluation is not None
+    assert lab.evaluation.abandoned
+    assert lab.evaluated == []
