@@ -7,7 +7,7 @@ from __future__ import annotations
 from nodes.core.categorizer import forks_of
 from nodes.core.config import NodeConfig
 from nodes.core.identity import Identity
-from nodes.core.lab_time import iso
+from nodes.core.lab_time import rfc5322
 from nodes.core.message import BodyHandle, Envelope, Header, PrimaryMessage
 
 
@@ -35,7 +35,9 @@ def non_delivery_report(
     message = PrimaryMessage(
         internal_id=internal_id,
         network_message_id=identity.network_message_id(internal_id),
-        header=Header(message_id, now_ms, f"Undeliverable: {original.header.subject}"),
+        header=Header(
+            message_id, now_ms // 1000 * 1000, f"Undeliverable: {original.header.subject}"
+        ),
         envelope=Envelope("", (sender,)),
         size_bytes=len(text.encode()),
         received_ms=now_ms,
@@ -60,7 +62,7 @@ def _text(
         f"Subject: Undeliverable: {original.header.subject}",
         f"Message-ID: {message_id}",
         f"In-Reply-To: {original.header.message_id}",
-        f"X-Date: {iso(now_ms)}",
+        f"Date: {rfc5322(now_ms)}",
         "Auto-Submitted: auto-replied",
         "",
         "Delivery has failed to these recipients:",

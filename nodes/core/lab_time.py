@@ -5,6 +5,8 @@ this.
 from __future__ import annotations
 
 _DAY_MS = 86_400_000
+_WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
+_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 
 
 def iso(epoch_ms: int) -> str:
@@ -14,6 +16,14 @@ def iso(epoch_ms: int) -> str:
     seconds, ms = divmod(rest_ms, 1000)
     hours, minutes = seconds // 3600, seconds // 60 % 60
     return f"{year:04}-{month:02}-{day:02}T{hours:02}:{minutes:02}:{seconds % 60:02}.{ms:03}Z"
+
+
+def rfc5322(epoch_ms: int) -> str:
+    """`Mon, 05 Jan 2026 08:00:00 +0000`, whole seconds rounded down (RFC 5322 section 3.3)."""
+    year, month, day = _civil(epoch_ms // _DAY_MS)
+    weekday = _WEEKDAYS[(epoch_ms // _DAY_MS + 3) % 7]
+    time = iso(epoch_ms)[11:19]
+    return f"{weekday}, {day:02} {_MONTHS[month - 1]} {year:04} {time} +0000"
 
 
 def _civil(days: int) -> tuple[int, int, int]:

@@ -1,1 +1,1 @@
-"""A node's hands: sockets, files, threads and the clock. Every decision is `nodes.core`'s."""
+"""What a transport node does: sockets, disk, clock and logs around the core that decides."""

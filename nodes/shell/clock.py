@@ -1,7 +1,7 @@
-"""The lab clock: stands still at its origin until the lab starts it, then runs at its speed.
+"""Lab time for one node: origin plus elapsed monotonic time times speed, plus the node's skew.
 
-Lab time is origin plus elapsed monotonic time times speed plus the node's skew. Containers share
-the host's monotonic clock, so all nodes start at the same moment without agreeing on anything.
+Lab time stands still at the origin until the start file names a monotonic zero and that has passed.
+The monotonic clock is the host's, shared by its containers, so that all nodes agree but for skew.
 """
 
 from __future__ import annotations
@@ -9,60 +9,67 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from datetime import datetime
+from dataclasses import dataclass
 from pathlib import Path
 
 POLL_S = 0.02
 
 
-@dataclass(slots=True)
-class LabClock:
-    """`origin_ms` epoch ms at t = 0; `speed` lab seconds per second; `skew_ms` of this node."""
+@dataclass(frozen=True, slots=True)
+class ClockSettings:
+    """`origin_ms`: epoch ms of the start of lab time. `speed`: lab seconds a second."""
 
     origin_ms: int
     speed: float
     skew_ms: int
     start_file: Path
-    monotonic_ns: Callable[[], int] = time.monotonic_ns
-    _zero_ns: int | None = None
-    _latest_ms: int = field(default=0)
 
-    @classmethod
-    def from_config(cls, document: dict[str, object]) -> LabClock:
-        """Of the `LabClock` object of a node configuration file; raises ValueError."""
-        origin = datetime.fromisoformat(str(document["Origin"]).replace("Z", "+00:00"))
-        clock = cls(
-            origin_ms=round(origin.timestamp() * 1000),
-            speed=float(str(document["Speed"])),
-            skew_ms=int(str(document.get("SkewMs", 0))),
-            start_file=Path(str(document["StartFile"])),
-        )
-        clock.is_started()  # a server that comes back later finds lab time running
-        return clock
 
-    def is_started(self) -> bool:
-        """Look for the start file; once it was seen it is not looked for again."""
-        if self._zero_ns is None and self.start_file.exists():
-            self._zero_ns = int(json.loads(self.start_file.read_text())["monotonic_zero_ns"])
+class LabClock:
+    """Lab time in Unix epoch milliseconds. It never goes back."""
+
+    def __init__(
+        self, settings: ClockSettings, monotonic_ns: Callable[[], int] = time.monotonic_ns
+    ) -> None:
+        self.origin_ms = settings.origin_ms
+        self.mono_ns = monotonic_ns
+        self._settings = settings
+        self._zero_ns: int | None = None
+        self.look_for_start()
+
+    @property
+    def is_set_going(self) -> bool:
+        """The start file has been seen; the time that it names may still be ahead."""
         return self._zero_ns is not None
 
+    def look_for_start(self) -> None:
+        """Read the start file if it is there by now. Raises ValueError for one without a zero."""
+        if self._zero_ns is None:
+            self._zero_ns = _read_zero(self._settings.start_file)
+
     def now_ms(self) -> int:
-        """Lab time in epoch ms; never goes back."""
-        elapsed_ms = 0.0
-        if self._zero_ns is not None:
-            elapsed_ns = max(0, self.monotonic_ns() - self._zero_ns)
-            elapsed_ms = elapsed_ns * self.speed / 1_000_000
-        self._latest_ms = max(self._latest_ms, self.origin_ms + self.skew_ms + int(elapsed_ms))
-        return self._latest_ms
+        """Lab time now, epoch ms."""
+        start_ms = self.origin_ms + self._settings.skew_ms
+        if self._zero_ns is None:
+            return start_ms
+        elapsed_ns = max(0, self.mono_ns() - self._zero_ns)
+        return start_ms + int(elapsed_ns * self._settings.speed / 1_000_000)
 
     def wall_delay_s(self, deadline_ms: int) -> float | None:
-        """Seconds of wall time until a lab deadline; None while lab time stands still."""
+        """Seconds of wall time until `deadline_ms` (lab time, epoch ms); None while time stands."""
         if self._zero_ns is None:
-            return None
-        elapsed_ms = deadline_ms - self.origin_ms - self.skew_ms
-        due_ns = self._zero_ns + elapsed_ms * 1_000_000 / self.speed
-        return max(0.0, (due_ns - self.monotonic_ns()) / 1e9)
+            return None if deadline_ms > self.now_ms() else 0.0
+        lab_ms = deadline_ms - self.origin_ms - self._settings.skew_ms
+        due_ns = self._zero_ns + lab_ms * 1_000_000 / self._settings.speed
+        return max(0.0, (due_ns - self.mono_ns()) / 1_000_000_000)
 
-    def since_start_ms(self, epoch_ms: int) -> int:
-        return epoch_ms - self.origin_ms
+
+def _read_zero(path: Path) -> int | None:
+    try:
+        document = json.loads(path.read_text("utf-8"))
+    except FileNotFoundError:
+        return None
+    zero = document.get("monotonic_zero_ns") if isinstance(document, dict) else None
+    if not isinstance(zero, int):
+        raise ValueError(f"{path}: monotonic_zero_ns: {zero!r}: must be a whole number")
+    return zero

@@ -1,20 +1,20 @@
-"""The node's databases, each on one thread: commits grouped on one, deliveries and reading on
-another.
+"""The databases of a node behind threads: commits on one, deliveries on another, bodies read on a
+third.
 
-Commits that wait while one is being written go together into the next transaction, so many waiting
-messages cost one synchronisation. Answers come back in order, on the event loop.
+Commits that wait while one is being written share the next transaction, so that many waiting
+messages cost one sync of the disk. Answers come back on the event loop, in order. What the disk
+refuses is an answer; what is our own mistake ends the node (`fail`).
 """
 
 from __future__ import annotations
 
 import asyncio
 import sqlite3
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import TypeAlias, TypeVar
+from typing import TypeAlias
 
-from nodes.core import inputs
 from nodes.core.effects import (
     Commit,
     DeliverToMailboxes,
@@ -22,133 +22,141 @@ from nodes.core.effects import (
     InsertMessage,
     InsertShadow,
 )
+from nodes.core.inputs import Committed, Input, MailboxDeliveryFailed, SafetyNetExpired
 from nodes.core.message import BodyHandle
-from nodes.shell.bodies import Bodies
+from nodes.shell.bodies import Bodies, BodyGone
 from nodes.store.mailbox_database import MailboxDatabase
 from nodes.store.queue_database import QueueDatabase
 
-Give: TypeAlias = Callable[[inputs.Input], None]
-T = TypeVar("T")
-Answers: TypeAlias = tuple[inputs.Input, ...]
+Give: TypeAlias = Callable[[Input], None]
+Fail: TypeAlias = Callable[[BaseException], None]
+Write: TypeAlias = Commit | ExpireSafetyNet
+Answers: TypeAlias = tuple[Input, ...]
+
+EXPIRE_AGAIN_MS = 60_000
 
 
 class Disk:
-    """Carries out the effects that end on disk; `give` gets each answer on the event loop."""
+    """Carries out the effects that end on disk; owns the databases and closes them."""
 
     def __init__(
-        self, database: QueueDatabase, folder: Path, server: str, bodies: Bodies, give: Give
+        self, database: QueueDatabase, folder: Path, server: str, give: Give, fail: Fail
     ) -> None:
         self._database = database
         self._reader = database.reader()
+        self.bodies = Bodies(self._reader.read_body)
         self._folder = folder
         self._server = server
-        self._bodies = bodies
         self._give = give
+        self._fail = fail
         self._mailboxes: dict[str, MailboxDatabase] = {}
-        self._waiting: list[Commit | ExpireSafetyNet] = []
-        self._writing: asyncio.Future[Answers] | None = None
+        self._waiting: list[Write] = []
+        self._is_writing = False
+        self._delivering = 0
         self._commits = ThreadPoolExecutor(1, "commits")
         self._deliveries = ThreadPoolExecutor(1, "deliveries")
-        self._under_way: set[asyncio.Task[None]] = set()
+        self._reading = ThreadPoolExecutor(1, "reading")
 
     # -------------------------------------------------------------- the queue database
 
-    def commit(self, effect: Commit | ExpireSafetyNet) -> None:
+    def write(self, effect: Write) -> None:
         self._waiting.append(effect)
-        if self._writing is None:
-            self._write()
+        if not self._is_writing:
+            self._write_next()
 
-    def _write(self) -> None:
-        """Hand everything that waits to the commit thread, as far as it can go together."""
+    def _write_next(self) -> None:
         group = self._next_group()
+        self._is_writing = True
         loop = asyncio.get_running_loop()
         writing = loop.run_in_executor(self._commits, self._carry_out, group)
-        self._writing = writing
         writing.add_done_callback(lambda done: self._written(group, done))
 
-    def _next_group(self) -> list[Commit | ExpireSafetyNet]:
-        first = self._waiting[0]
-        if isinstance(first, ExpireSafetyNet):
-            return [self._waiting.pop(0)]
-        count = next(
-            (i for i, e in enumerate(self._waiting) if isinstance(e, ExpireSafetyNet)),
-            len(self._waiting),
-        )
+    def _next_group(self) -> list[Write]:
+        """What waits, in order, as far as it goes into one transaction."""
+        kinds = [isinstance(effect, Commit) for effect in self._waiting]
+        count = (kinds.index(False) if False in kinds else len(kinds)) or 1
         group, self._waiting = self._waiting[:count], self._waiting[count:]
         return group
 
-    def _carry_out(self, group: list[Commit | ExpireSafetyNet]) -> Answers:
-        first = group[0]
-        if isinstance(first, ExpireSafetyNet):
-            return (self._database.expire_safety_net(first.now_ms),)
+    def _carry_out(self, group: list[Write]) -> Answers:
+        if isinstance(group[0], ExpireSafetyNet):
+            return (self._expire(group[0].now_ms),)
         commits = [effect for effect in group if isinstance(effect, Commit)]
-        return self._database.commit(commits, self._bodies.fetch)
+        return self._database.commit(commits, self.bodies.fetch)
 
-    def _written(
-        self, group: list[Commit | ExpireSafetyNet], done: asyncio.Future[Answers]
-    ) -> None:
-        self._writing = None
+    def _expire(self, now_ms: int) -> SafetyNetExpired:
+        """What the disk will not let go of now, it is asked for again later."""
+        try:
+            return self._database.expire_safety_net(now_ms)
+        except sqlite3.Error:
+            return SafetyNetExpired((), now_ms + EXPIRE_AGAIN_MS)
+
+    def _written(self, group: list[Write], done: asyncio.Future[Answers]) -> None:
+        self._is_writing = False
+        error = done.exception()
+        if error is not None:
+            self._fail(error)
+            return
+        if self._waiting:  # the disk need not wait for what the answers lead to
+            self._write_next()
         for effect, answer in zip(group, done.result(), strict=True):
-            if isinstance(effect, Commit) and isinstance(answer, inputs.Committed):
-                self._note_stored(effect)
+            if isinstance(effect, Commit) and isinstance(answer, Committed):
+                self._let_go_of_stored(effect)
             self._give(answer)
-        if self._waiting and self._writing is None:
-            self._write()
 
-    def _note_stored(self, effect: Commit) -> None:
-        for change in effect.changes:
-            if isinstance(change, InsertMessage):
-                self._bodies.stored(change.body, change.message.internal_id)
-            elif isinstance(change, InsertShadow):
-                self._bodies.drop(change.body)
+    def _let_go_of_stored(self, commit: Commit) -> None:
+        for change in commit.changes:
+            if isinstance(change, InsertMessage | InsertShadow):
+                self.bodies.drop(change.body)
 
-    # -------------------------------------------------------------- mailboxes and reading
+    # -------------------------------------------------------------- mailboxes, bodies
 
     def deliver(self, effect: DeliverToMailboxes) -> None:
-        self._start(self._deliver(effect))
+        self._delivering += 1
+        loop = asyncio.get_running_loop()
+        delivering = loop.run_in_executor(self._deliveries, self._deliver, effect)
+        delivering.add_done_callback(self._delivered)
 
-    async def _deliver(self, effect: DeliverToMailboxes) -> None:
+    def _deliver(self, effect: DeliverToMailboxes) -> Input:
         try:
-            content = await self.read(effect.body)
-            answer: inputs.Input = await self._on_deliveries(
-                lambda: self._mailbox_database(effect.database).deliver(effect, content)
-            )
-        except (sqlite3.Error, OSError, KeyError) as error:
-            answer = inputs.MailboxDeliveryFailed(effect.delivery, str(error))
-        self._give(answer)
-
-    async def read(self, handle: BodyHandle) -> bytes:
-        """A body, from memory or from the queue database; raises KeyError where it is gone."""
-        found = self._bodies.find(handle)
-        if found is None:
-            internal_id = int(handle.removeprefix("db:"))
-            found = await self._on_deliveries(lambda: self._reader.read_body(internal_id))
-        if found is None:
-            raise KeyError(handle)
-        return found
-
-    async def _on_deliveries(self, work: Callable[[], T]) -> T:
-        return await asyncio.get_running_loop().run_in_executor(self._deliveries, work)
+            content = self.bodies.fetch(effect.body)
+            return self._mailbox_database(effect.database).deliver(effect, content)
+        except (sqlite3.Error, OSError, BodyGone) as error:
+            return MailboxDeliveryFailed(effect.delivery, str(error))
 
     def _mailbox_database(self, name: str) -> MailboxDatabase:
         if name not in self._mailboxes:
             self._mailboxes[name] = MailboxDatabase.open(self._folder, name, self._server)
         return self._mailboxes[name]
 
-    def _start(self, coroutine: Coroutine[None, None, None]) -> None:
-        task = asyncio.get_running_loop().create_task(coroutine)
-        self._under_way.add(task)
-        task.add_done_callback(self._under_way.discard)
+    def _delivered(self, done: asyncio.Future[Input]) -> None:
+        self._delivering -= 1
+        error = done.exception()
+        if error is not None:
+            self._fail(error)
+        else:
+            self._give(done.result())
+
+    def read(self, handle: BodyHandle) -> asyncio.Future[bytes]:
+        """The bytes behind a handle, as they are now. May end in BodyGone or sqlite3.Error."""
+        loop = asyncio.get_running_loop()
+        content = self.bodies.at_hand(handle)
+        if content is None:
+            return loop.run_in_executor(self._reading, self.bodies.fetch, handle)
+        found: asyncio.Future[bytes] = loop.create_future()
+        found.set_result(content)
+        return found
 
     # -------------------------------------------------------------- the end
 
+    @property
     def is_busy(self) -> bool:
-        return self._writing is not None or bool(self._waiting) or bool(self._under_way)
+        return self._is_writing or self._delivering > 0
 
     def close(self) -> None:
         """Wait for what is being written, then close every file."""
-        self._commits.shutdown()
-        self._deliveries.shutdown()
+        for threads in (self._commits, self._deliveries, self._reading):
+            threads.shutdown(cancel_futures=True)
         self._reader.close()
         self._database.close()
         for mailboxes in self._mailboxes.values():

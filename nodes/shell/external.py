@@ -1,7 +1,9 @@
 """A server outside the organisation: plain SMTP that knows nothing of shadow redundancy (TP-1).
 
-`python3 -m nodes.shell.external CONFIG`. Each message it accepts is a line of `received.jsonl`,
-durable before its 250.
+    python3 -m nodes.shell.external CONFIG
+
+It takes mail for its own domain, and a message is a line of `received.jsonl`, durable, before its
+250. It keeps no bodies and delivers nothing on. STARTTLS is offered where a certificate is there.
 """
 
 from __future__ import annotations
@@ -9,103 +11,153 @@ from __future__ import annotations
 import asyncio
 import json
 import signal
+import ssl
 import sys
-import time
 from pathlib import Path
-from typing import Any
 
 from aiosmtpd.smtp import SMTP, Envelope, Session
 
+from nodes.core.effects import LogLifecycle
+from nodes.core.parameters import ConfigurationError
+from nodes.core.replies import R550_NO_SUCH_RECIPIENT
 from nodes.shell.clock import POLL_S, LabClock
 from nodes.shell.lines import LineFile
-from nodes.shell.smtp_server import MAX_MESSAGE_BYTES, header_of
+from nodes.shell.logs import Logs
+from nodes.shell.message_headers import read_header
+from nodes.shell.node_file import NodeFile
+from nodes.shell.runner import BACKLOG, EX_CANTCREAT, EX_USAGE, CannotStart, bind, serve
+from nodes.shell.smtp_syntax import (
+    MAX_MESSAGE_BYTES,
+    R501_NOT_UNDERSTOOD,
+    R553_BAD_ADDRESS,
+    SmtpSyntax,
+    is_address,
+    keywords,
+    on_the_wire,
+)
+
+RECEIVED = "received.jsonl"
 
 
 class Received:
-    """Handler of aiosmtpd: takes everything for its domain."""
+    """Handler of aiosmtpd: writes down every message for `domain`."""
 
-    def __init__(self, folder: Path, clock: LabClock, domain: str) -> None:
-        folder.mkdir(parents=True, exist_ok=True)
-        self._file = LineFile(folder / "received.jsonl")
+    def __init__(self, file: LineFile, clock: LabClock, fqdn: str, domain: str) -> None:
+        self._file = file
         self._clock = clock
-        self._domain = domain.lower()
+        self._fqdn = fqdn
+        self._ending = f"@{domain.lower()}"
+
+    async def handle_EHLO(
+        self,
+        server: SmtpSyntax,
+        session: Session,
+        envelope: Envelope,
+        hostname: str,
+        responses: list[str],
+    ) -> list[str]:
+        session.host_name = hostname
+        offered = [f"SIZE {MAX_MESSAGE_BYTES}", "8BITMIME"]
+        if server.tls_context is not None and not server.is_encrypted:
+            offered.append("STARTTLS")
+        return keywords(f"{self._fqdn} Hello {hostname}", offered)
 
     async def handle_RCPT(
         self,
-        _server: SMTP,
-        _session: Session,
+        server: SMTP,
+        session: Session,
         envelope: Envelope,
         address: str,
-        _options: list[str],
-    ) -> str:
-        if address.rpartition("@")[2].lower() != self._domain:
-            return "550 5.1.1 no such user here"
+        options: list[str],
+    ) -> bytes:
+        if not is_address(address):
+            return R553_BAD_ADDRESS
+        if not address.lower().endswith(self._ending):
+            return on_the_wire(R550_NO_SUCH_RECIPIENT)
         envelope.rcpt_tos.append(address)
-        return "250 2.1.5 ok"
+        return b"250 2.1.5 Recipient OK"
 
-    async def handle_DATA(self, _server: SMTP, session: Session, envelope: Envelope) -> str:
-        content = envelope.content
-        assert isinstance(content, bytes)
-        header = header_of(content)
-        line = {
-            "message_id": header.message_id,
-            "recipients": list(envelope.rcpt_tos),
-            "received_ms": self._clock.since_start_ms(self._clock.now_ms()),
-            "mono_ns": time.monotonic_ns(),
+    async def handle_DATA(self, server: SMTP, session: Session, envelope: Envelope) -> bytes:
+        content = envelope.original_content or b""
+        message_id = read_header(content).message_id
+        record = {
+            "message_id": message_id,
+            "recipients": envelope.rcpt_tos,
+            "received_ms": self._clock.now_ms() - self._clock.origin_ms,
+            "mono_ns": self._clock.mono_ns(),
             "size_bytes": len(content),
             "peer": session.host_name or "",
         }
-        self._file.append(json.dumps(line))
-        self._file.sync()
-        return f"250 2.0.0 {header.message_id} accepted"
+        try:
+            self._file.append(json.dumps(record))
+            self._file.sync()
+        except OSError:
+            return b"452 4.3.1 Insufficient system storage"
+        return f"250 2.0.0 {message_id} accepted".encode("ascii", "replace")
+
+    async def handle_exception(self, error: Exception) -> str:
+        """The library's parser stumbled over a command."""
+        return R501_NOT_UNDERSTOOD
 
 
-class ExternalSession(SMTP):
-    """The library's time-out counts wall seconds, which lab time outruns: off."""
-
-    def _reset_timeout(self, duration: float | None = None) -> None:
-        if self._timeout_handle is None:
-            self._timeout_handle = asyncio.get_running_loop().call_later(0, int)
-
-
-async def _live(document: dict[str, Any]) -> None:
-    clock = LabClock.from_config(document["LabClock"])
-    handler = Received(Path(document["Data"]), clock, document["Domain"])
-    host, _, port = document["Listen"]["smtp"].rpartition(":")
-    loop = asyncio.get_running_loop()
-
-    def session() -> ExternalSession:
-        return ExternalSession(
-            handler,
-            hostname=document["Fqdn"],
-            ident="ESMTP",
-            data_size_limit=MAX_MESSAGE_BYTES,
-            loop=loop,
-        )
-
+async def _live(file: NodeFile) -> int:
     stopped = asyncio.Event()
+    loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stopped.set)
-    listener = await loop.create_server(session, host, int(port))
-    while not clock.is_started() and not stopped.is_set():
-        await asyncio.sleep(POLL_S)
-    await stopped.wait()
-    listener.close()
+    clock = LabClock(file.clock)
+    handler, logs, tls = _handler(file, clock), _logs(file, clock), _tls(file)
+    fqdn = file.node.me.fqdn
+
+    def connected() -> SmtpSyntax:
+        return SmtpSyntax(handler, hostname=fqdn, ident="ESMTP", tls=tls)
+
+    with bind(file.listen) as port:
+        listener = await loop.create_server(connected, sock=port, backlog=BACKLOG)
+        logs.lifecycle(LogLifecycle("started", (("port", int(port.getsockname()[1])),)))
+        while not stopped.is_set() and not clock.is_set_going:
+            await asyncio.sleep(POLL_S)
+            clock.look_for_start()
+        await stopped.wait()
+        listener.close()
+    logs.lifecycle(LogLifecycle("stopped"))
+    return 0
+
+
+def _handler(file: NodeFile, clock: LabClock) -> Received:
+    domain = file.node.me.domain
+    if domain is None:
+        raise ConfigurationError("Domain: is missing", "an external server takes mail for a domain")
+    try:
+        file.data.mkdir(parents=True, exist_ok=True)
+        return Received(LineFile(file.data / RECEIVED), clock, file.node.me.fqdn, domain)
+    except OSError as error:
+        raise CannotStart(EX_CANTCREAT, str(error)) from error
+
+
+def _logs(file: NodeFile, clock: LabClock) -> Logs:
+    try:
+        return Logs(file.logs, file.node, {}, clock)
+    except OSError as error:
+        raise CannotStart(EX_CANTCREAT, str(error)) from error
+
+
+def _tls(file: NodeFile) -> ssl.SSLContext | None:
+    if file.certificates is None or not file.certificates.certificate.exists():
+        return None
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    try:
+        context.load_cert_chain(file.certificates.certificate, file.certificates.key)
+    except OSError as error:
+        raise ConfigurationError(f"Tls: {error}", "") from error
+    return context
 
 
 def main(arguments: list[str]) -> int:
     if len(arguments) != 1:
         print("usage: python3 -m nodes.shell.external CONFIG", file=sys.stderr)
-        return 64
-    try:
-        asyncio.run(_live(json.loads(Path(arguments[0]).read_text())))
-    except (KeyError, ValueError) as error:
-        print(f"{arguments[0]}: {type(error).__name__}: {error}", file=sys.stderr)
-        return 64
-    except OSError as error:
-        print(f"cannot start: {error}", file=sys.stderr)
-        return 69
-    return 0
+        return EX_USAGE
+    return serve(Path(arguments[0]), "external", _live)
 
 
 if __name__ == "__main__":

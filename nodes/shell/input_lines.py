@@ -1,54 +1,82 @@
-"""Inputs of the core as JSON lines, both ways: `{"now_ms": …, "input": "<type>", …fields}`."""
+"""Inputs of the core as plain JSON, and back: what a node heard is written down, and can be
+replayed.
+
+`{"input": "RecipientOffered", "session": "in-3", "address": "…"}`: the name of the class and its
+fields. Dataclasses inside are objects, tuples are lists, enum members their values. Bodies are
+handles, never bytes. The types of the fields in `nodes.core.inputs` are the schema.
+"""
 
 from __future__ import annotations
 
 import json
+import types
+from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass
 from enum import Enum
-from types import UnionType
-from typing import Any, Union, get_args, get_origin, get_type_hints
+from functools import cache
+from typing import Any, TypeAlias, Union, cast, get_args, get_origin, get_type_hints
 
-from nodes.core import inputs
+from nodes.core.inputs import Input
 
-_TYPES = {kind.__name__: kind for kind in get_args(inputs.Input)}
+Json: TypeAlias = Mapping[str, Any]
+Decoder: TypeAlias = Callable[[Any], Any]
 
-
-def encode(happened: inputs.Input, now_ms: int) -> str:
-    """One line, without its newline."""
-    line = {"now_ms": now_ms, "input": type(happened).__name__} | _plain(happened)
-    return json.dumps(line, separators=(",", ":"))
+INPUTS: Mapping[str, type] = {kind.__name__: kind for kind in get_args(Input)}
 
 
-def decode(line: str) -> tuple[int, inputs.Input]:
-    """(lab time in epoch ms, input) of a line; raises ValueError, KeyError or TypeError."""
-    document = json.loads(line)
-    now_ms, kind = document.pop("now_ms"), _TYPES[document.pop("input")]
-    happened: inputs.Input = _rich(kind, document)
-    return now_ms, happened
+def to_text(happened: Input, **before: int) -> str:
+    """One line of JSON without its newline; `before` comes first, such as the time."""
+    document = {**before, "input": type(happened).__name__, **_as_object(happened)}
+    return json.dumps(document, default=_as_object, separators=(",", ":"))
 
 
-def _plain(value: Any) -> Any:
-    if is_dataclass(value):
-        return {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
-    if isinstance(value, tuple):
-        return [_plain(part) for part in value]
-    return value.value if isinstance(value, Enum) else value
+def from_json(document: Json) -> Input:
+    """The input of a parsed line; other keys, such as the time, are passed over.
+
+    Raises KeyError, TypeError, ValueError for what no node wrote.
+    """
+    return cast("Input", _decoder(INPUTS[document["input"]])(document))
 
 
-def _rich(kind: Any, value: Any) -> Any:
-    if value is None:
-        return None
-    if get_origin(kind) in (Union, UnionType):
-        return _rich(next(part for part in get_args(kind) if part is not type(None)), value)
-    if is_dataclass(kind):
-        hints = get_type_hints(kind)
-        return kind(**{name: _rich(hints[name], part) for name, part in value.items()})  # type: ignore[operator]
-    if get_origin(kind) is tuple:
-        return _rich_tuple(get_args(kind), value)
-    return kind(value)
+def _as_object(value: Any) -> Any:
+    if isinstance(value, Enum):
+        return value.value
+    return {name: getattr(value, name) for name in _names(value.__class__)}
 
 
-def _rich_tuple(parts: tuple[Any, ...], value: list[Any]) -> tuple[Any, ...]:
-    if len(parts) == 2 and parts[1] is Ellipsis:
-        return tuple(_rich(parts[0], item) for item in value)
-    return tuple(_rich(part, item) for part, item in zip(parts, value, strict=True))
+@cache
+def _names(kind: Any) -> tuple[str, ...]:
+    return tuple(field.name for field in fields(kind))
+
+
+@cache
+def _decoder(hint: Any) -> Decoder:
+    if isinstance(hint, type) and is_dataclass(hint):
+        return _dataclass_decoder(hint)
+    if isinstance(hint, type) and issubclass(hint, Enum):
+        return hint
+    if get_origin(hint) is tuple:
+        return _tuple_decoder(get_args(hint))
+    if get_origin(hint) in (Union, types.UnionType):
+        return _optional_decoder(get_args(hint))
+    return lambda value: value
+
+
+def _dataclass_decoder(kind: type) -> Decoder:
+    hints = get_type_hints(kind)
+    decoders = {name: _decoder(hints[name]) for name in _names(kind)}
+    return lambda document: kind(**{n: decode(document[n]) for n, decode in decoders.items()})
+
+
+def _tuple_decoder(items: tuple[Any, ...]) -> Decoder:
+    if items[-1] is Ellipsis:
+        every = _decoder(items[0])
+        return lambda values: tuple(map(every, values))
+    each = [_decoder(item) for item in items]
+    return lambda values: tuple(decode(v) for decode, v in zip(each, values, strict=True))
+
+
+def _optional_decoder(choices: tuple[Any, ...]) -> Decoder:
+    (inner,) = (choice for choice in choices if choice is not type(None))
+    decode = _decoder(inner)
+    return lambda value: None if value is None else decode(value)

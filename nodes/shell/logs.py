@@ -1,84 +1,121 @@
-"""What a node shows besides its tracking log: connectivity, lifecycle, and the inputs of its core
-(TL-4).
+"""All logs of one node, in one folder (TL-1, TL-4).
 
-The list of (lab time, input) is the replay of the core (design decision 1).
+Message tracking by the hour, connectivity by the day, `lifecycle.jsonl`, and `inputs.jsonl`: every
+input of the core with the lab time that it was handled at, which is the replay (design decision 1).
+A log that cannot be written is said once on stderr and stops no mail.
 """
 
 from __future__ import annotations
 
 import json
+import sys
 import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
 from nodes.core.config import NodeConfig
 from nodes.core.effects import LogConnectivity, LogLifecycle, LogTracking
 from nodes.core.inputs import Input
 from nodes.core.lab_time import iso
+from nodes.shell import exchange_logs
 from nodes.shell.clock import LabClock
-from nodes.shell.input_lines import encode
-from nodes.shell.lines import LineFile
-from nodes.shell.tracking_log import VERSION, TrackingLog
-
-CONNECTIVITY_FIELDS = "date-time,session,source,destination,direction,description"
+from nodes.shell.exchange_logs import Stamp, Writer
+from nodes.shell.input_lines import to_text
+from nodes.shell.lines import DatedFile, LineFile
 
 
 class Logs:
-    """All logs of one server, in `folder`."""
+    """Raises OSError where the folder is of no use; later on it does not."""
 
-    def __init__(self, folder: Path, config: NodeConfig, clock: LabClock) -> None:
+    def __init__(
+        self, folder: Path, config: NodeConfig, addresses: Mapping[str, str], clock: LabClock
+    ) -> None:
+        """`addresses`: where other servers are reached, by name, for server-ip."""
         folder.mkdir(parents=True, exist_ok=True)
-        self._folder = folder
         self._clock = clock
-        self._tracking = TrackingLog(folder, config)
+        self._writer = Writer(config, "", addresses)
+        self._tracking = DatedFile(folder, "MSGTRK")
+        self._connectivity = DatedFile(folder, "CONNECTLOG")
         self._lifecycle = LineFile(folder / "lifecycle.jsonl")
         self._inputs = LineFile(folder / "inputs.jsonl")
-        self._connectivity: LineFile | None = None
-        self._day = ""
-        self._database_id = ""
+        self._complain: Callable[[str], None] = _say
 
-    def set_database_id(self, database_id: str) -> None:
-        self._database_id = self._tracking.database_id = database_id
+    def name_database(self, database_id: str) -> None:
+        """From here on rows name the queue database."""
+        self._writer = Writer(self._writer.config, database_id, self._writer.addresses)
 
     def tracking(self, row: LogTracking) -> None:
-        self._tracking.write(row, self._clock.now_ms())
+        stamp = self._stamp()
+        line = exchange_logs.tracking_row(row, self._writer, stamp)
+        hour = iso(stamp.now_ms)[:13].replace("-", "").replace("T", "")
+        header = exchange_logs.header_lines(
+            "Message Tracking Log", exchange_logs.TRACKING_FIELDS, stamp.now_ms
+        )
+        with self._bearing():
+            self._tracking.append(hour, header, line)
 
     def connectivity(self, row: LogConnectivity) -> None:
-        date = iso(self._clock.now_ms())
-        description = f"{row.description};Mono={time.monotonic_ns()}"
-        quoted = '"' + description.replace('"', '""') + '"'
-        values = (date, row.session, "SMTP", row.destination, row.direction, quoted)
-        self._connectivity_file(date).append(",".join(values))
+        stamp = self._stamp()
+        line = exchange_logs.connectivity_row(row, stamp)
+        day = iso(stamp.now_ms)[:10].replace("-", "")
+        header = exchange_logs.header_lines(
+            "Transport Connectivity Log", exchange_logs.CONNECTIVITY_FIELDS, stamp.now_ms
+        )
+        with self._bearing():
+            self._connectivity.append(day, header, line)
 
-    def lifecycle(self, effect: LogLifecycle) -> None:
-        now_ms = self._clock.now_ms()
-        line = {
-            "event": effect.event,
-            "at_ms": self._clock.since_start_ms(now_ms),
-            "date": iso(now_ms),
-            "mono_ns": time.monotonic_ns(),
-            "database_id": self._database_id,
+    def lifecycle(self, entry: LogLifecycle) -> None:
+        stamp = self._stamp()
+        record = {
+            "event": entry.event,
+            "at_ms": stamp.now_ms - self._clock.origin_ms,
+            "date": iso(stamp.now_ms),
+            "mono_ns": stamp.mono_ns,
+            **dict(entry.fields),
         }
-        self._lifecycle.append(json.dumps(line | dict(effect.fields)))
+        with self._bearing():
+            self._lifecycle.append(json.dumps(record))
 
     def input(self, happened: Input, now_ms: int) -> None:
-        self._inputs.append(encode(happened, now_ms))
+        """`now_ms`: the lab time that the core is given with it, epoch ms."""
+        line = to_text(happened, now_ms=now_ms, mono_ns=self._clock.mono_ns())
+        with self._bearing():
+            self._inputs.append(line)
 
     def close(self) -> None:
-        self._tracking.close()
-        for file in (self._lifecycle, self._inputs, self._connectivity):
-            if file is not None:
-                file.close()
+        for file in (self._tracking, self._connectivity, self._lifecycle, self._inputs):
+            file.close()
 
-    def _connectivity_file(self, date: str) -> LineFile:
-        day = date[:10].replace("-", "")
-        if self._connectivity is None or day != self._day:
-            if self._connectivity is not None:
-                self._connectivity.close()
-            header = (
-                f"#Software: Microsoft Exchange Server\n#Version: {VERSION}\n"
-                f"#Log-type: Transport Connectivity Log\n#Date: {date}\n"
-                f"#Fields: {CONNECTIVITY_FIELDS}\n"
-            )
-            self._day = day
-            self._connectivity = LineFile(self._folder / f"CONNECTLOG{day}-1.LOG", header)
-        return self._connectivity
+    def _stamp(self) -> Stamp:
+        return Stamp(self._clock.now_ms(), self._clock.mono_ns())
+
+    @contextmanager
+    def _bearing(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            self._complain(f"a log cannot be written: {error}")
+            self._complain = _stay_silent
+
+
+def _say(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)
+
+
+def _stay_silent(line: str) -> None:
+    """It has been said."""
+
+
+def note_refusal(config: Path, reason: str) -> None:
+    """Leave a line in the lifecycle log of a node whose configuration is wrong, if it names one."""
+    try:
+        document = json.loads(config.read_text("utf-8"))
+        folder = document.get("Logs") if isinstance(document, dict) else None
+        if isinstance(folder, str) and Path(folder).is_dir():
+            record = {"event": "configuration-refused", "at_ms": 0, "mono_ns": time.monotonic_ns()}
+            file = LineFile(Path(folder) / "lifecycle.jsonl")
+            file.append(json.dumps({**record, "reason": reason}))
+            file.close()
+    except (OSError, ValueError):
+        return  # what is wrong has been said on stderr

@@ -1,244 +1,267 @@
-"""A node as a process: `python3 -m nodes.shell.runner CONFIG`. One event loop drives the core.
+"""A node as a process: `python3 -m nodes.shell.runner CONFIG`.
 
-Inputs are handled one at a time, written down, and their effects carried out in order. SIGTERM
-stops the node: it takes nothing new, lets what is being written end, and closes. SIGKILL may come
-at any moment; that is what the order of effects is for.
+Puts the parts together and ends them: configuration, port, logs, databases, core, sessions. SIGTERM
+stops a node: it takes nothing new, what is under way gets a short time, everything is closed.
+SIGKILL may come at any moment; that is what the order of effects is for.
+
+Exit codes: 0 stopped, 64 wrong configuration, 69 the port is taken, 70 a mistake of this program,
+73 a folder cannot be made or written to, 74 a database cannot be opened. Each with a line on
+stderr.
 """
 
 from __future__ import annotations
 
 import asyncio
-import json
+import logging
 import os
 import signal
+import socket
 import sqlite3
 import sys
 import traceback
-import uuid
-from collections import deque
+from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
-from nodes.core import effects, inputs
-from nodes.core.config import NodeConfig, read_config
-from nodes.core.effects import LogLifecycle
+from nodes.core import effects
+from nodes.core.effects import Effect, LogLifecycle
+from nodes.core.inputs import Input, StopRequested
 from nodes.core.message import BodyHandle
 from nodes.core.node import Node
 from nodes.core.parameters import ConfigurationError
-from nodes.shell.bodies import Bodies
-from nodes.shell.certificates import Certificates, outside_context
-from nodes.shell.clock import POLL_S, LabClock
+from nodes.core.replies import R421_STOPPING
+from nodes.shell.certificates import towards_the_outside
+from nodes.shell.clock import LabClock
+from nodes.shell.core_loop import CoreLoop
 from nodes.shell.disk import Disk
-from nodes.shell.logs import Logs
-from nodes.shell.smtp_client import Contexts, OutboundSessions
+from nodes.shell.logs import Logs, note_refusal
+from nodes.shell.node_file import Address, NodeFile, load_node_file
+from nodes.shell.smtp_client import OutboundSessions, Route
 from nodes.shell.smtp_server import InboundSessions
-from nodes.store.queue_database import open_queue_database
+from nodes.store.queue_database import Opening, open_queue_database
 
-EX_USAGE, EX_UNAVAILABLE, EX_SOFTWARE = 64, 69, 70
+EX_USAGE, EX_UNAVAILABLE, EX_SOFTWARE, EX_CANTCREAT, EX_IOERR = 64, 69, 70, 73, 74
 STOP_S = 3.0
+BACKLOG = 512
+
+
+class CannotStart(Exception):
+    """The world does not let the node start; `exit_code` says what kind of thing is in the way."""
+
+    def __init__(self, exit_code: int, reason: str) -> None:
+        super().__init__(reason)
+        self.exit_code = exit_code
 
 
 class Runner:
-    """Carries one node: core, sessions, disk, logs, clock. Made of a configuration document."""
+    """One node. Made of its configuration; lives in `run`."""
 
-    def __init__(self, document: dict[str, Any]) -> None:
-        self.config: NodeConfig = read_config(document)
-        self.clock = LabClock.from_config(document["LabClock"])
-        self._document = document
-        self._node = Node(self.config)
-        self._logs = Logs(Path(document["Logs"]), self.config, self.clock)
-        self._bodies = Bodies()
-        self._happened: deque[inputs.Input] = deque()
-        self._is_handling = False
-        self._timer: asyncio.TimerHandle | None = None
-        self._is_closed = False
-        self._listener: asyncio.Server | None = None
+    def __init__(self, file: NodeFile) -> None:
+        """Raises ConfigurationError where the certificates are of no use."""
+        self._file = file
+        if file.certificates is None:
+            raise ConfigurationError("Tls: is missing", "servers know each other by certificates")
+        self._tls = file.certificates.towards_clients()
+        self._route = Route(file.links, file.certificates.towards_servers(), towards_the_outside())
+        self._clock = LabClock(file.clock)
+        self._core_loop = CoreLoop(
+            Node(file.node), self._clock, self._write_down, self._carry_out, self.fail
+        )
+        self._table = self._effect_table()
         self._stopped = asyncio.Event()
+        self._failure: BaseException | None = None
 
     # -------------------------------------------------------------- a life
 
-    async def run(self) -> None:
-        """Until `stop`. Raises OSError where the port or the disk is not to be had."""
-        self._open()
-        self._listener = await self._listen()
-        clock = asyncio.create_task(self._wait_for_start())
-        await self._stopped.wait()
-        clock.cancel()
-        await self._close()
+    async def run(self) -> int:
+        """Until it is stopped; gives the exit code. Raises CannotStart."""
+        port = bind(self._file.listen)
+        with port:
+            self._logs = self._open_logs()
+            self._logs.lifecycle(LogLifecycle("configured", (("pid", os.getpid()),)))
+            opening = self._open_database()
+            self._put_together(opening)
+            listener = await self._begin(opening, port)
+            lab_time = asyncio.create_task(self._wait_for_lab_time())
+            await self._stopped.wait()
+            lab_time.cancel()
+            listener.close()
+        await self._end()
+        return EX_SOFTWARE if self._failure else 0
 
     def stop(self) -> None:
         self._stopped.set()
 
-    def _open(self) -> None:
-        folder = Path(self._document["Data"])
-        folder.mkdir(parents=True, exist_ok=True)
-        self._logs.lifecycle(LogLifecycle("started", (("pid", os.getpid()),)))
-        opening = open_queue_database(
-            folder / "queue.db", self.clock.now_ms(), lambda: str(uuid.uuid4())
-        )
-        self._logs.set_database_id(opening.opened.database_id)
-        self._disk = Disk(opening.database, folder, self.config.me.name, self._bodies, self.give)
-        certificates = Certificates.from_config(self._document["Tls"])
-        self._inbound = InboundSessions(self, certificates.server_context())
-        contexts = Contexts(certificates.client_context(), outside_context())
-        self._outbound = OutboundSessions(self, _links(self._document), contexts)
+    def fail(self, error: BaseException) -> None:
+        """A mistake of ours: nothing is carried out any more, the process ends."""
+        if self._failure is None:
+            self._failure = error
+            self._core_loop.end()
+            traceback.print_exception(error)
+            self._stopped.set()
+
+    def _open_logs(self) -> Logs:
+        addresses = {server: address.host for server, address in self._file.links.items()}
+        try:
+            self._file.data.mkdir(parents=True, exist_ok=True)
+            return Logs(self._file.logs, self._file.node, addresses, self._clock)
+        except OSError as error:
+            raise CannotStart(EX_CANTCREAT, str(error)) from error
+
+    def _open_database(self) -> Opening:
+        path = self._file.data / "queue.db"
+        try:
+            return open_queue_database(path, self._clock.now_ms(), new_database_id)
+        except (sqlite3.Error, OSError) as error:
+            raise CannotStart(EX_IOERR, f"{path}: {error}") from error
+
+    def _put_together(self, opening: Opening) -> None:
+        file = self._file
+        self._logs.name_database(opening.opened.database_id)
+        self._disk = Disk(opening.database, file.data, file.node.me.name, self.give, self.fail)
+        self._inbound = InboundSessions(self, file.node, self._disk.bodies, self._tls)
+        self._outbound = OutboundSessions(self, file.node, self._route)
+
+    async def _begin(self, opening: Opening, port: socket.socket) -> asyncio.Server:
+        """Tell the core what the disk holds, then let clients in."""
         if opening.set_aside is not None:
             self.give(opening.set_aside)
         self.give(opening.opened)
-
-    async def _listen(self) -> asyncio.Server:
-        host, port = _address(self._document["Listen"]["smtp"])
         loop = asyncio.get_running_loop()
-        listener = await loop.create_server(self._inbound.protocol, host, port, backlog=512)
-        bound = listener.sockets[0].getsockname()[1]
-        self._logs.lifecycle(LogLifecycle("listening", (("port", bound),)))
+        listener = await loop.create_server(self._inbound.connected, sock=port, backlog=BACKLOG)
+        started = (
+            ("database_id", opening.opened.database_id),
+            ("port", int(port.getsockname()[1])),
+        )
+        self._logs.lifecycle(LogLifecycle("started", started))
         return listener
 
-    async def _wait_for_start(self) -> None:
-        while not self.clock.is_started():
-            await asyncio.sleep(POLL_S)
-        self._set_timer()
+    async def _wait_for_lab_time(self) -> None:
+        try:
+            await self._core_loop.wait_for_lab_time()
+        except (ValueError, OSError) as error:
+            self.fail(error)
 
-    async def _close(self) -> None:
-        """Nothing new; what is under way gets a short time, the rest is as after a crash."""
-        assert self._listener is not None
-        self._listener.close()
-        self.give(inputs.StopRequested())
-        deadline = asyncio.get_running_loop().time() + STOP_S
-        while self._disk.is_busy() and asyncio.get_running_loop().time() < deadline:
-            await asyncio.sleep(0.01)
-        self._is_closed = True
-        self._inbound.close_all()
+    async def _end(self) -> None:
+        """What is under way gets a short time; the rest is as after a crash."""
+        if self._failure is None:
+            self.give(StopRequested())
+            await self._wait_until_quiet()
+        self._core_loop.end()
+        self._inbound.close_all(R421_STOPPING)
         self._outbound.close_all()
-        self._disk.close()
-        self._logs.lifecycle(LogLifecycle("stopped"))
+        await asyncio.to_thread(self._disk.close)
+        self._logs.lifecycle(self._last_words())
         self._logs.close()
 
-    # -------------------------------------------------------------- what sessions need
+    def _last_words(self) -> LogLifecycle:
+        if self._failure is None:
+            return LogLifecycle("stopped")
+        said = "".join(traceback.format_exception(self._failure))
+        return LogLifecycle("crashed", (("reason", said),))
 
-    def lab_now_ms(self) -> int:
-        return self.clock.now_ms()
+    async def _wait_until_quiet(self) -> None:
+        loop = asyncio.get_running_loop()
+        until = loop.time() + STOP_S
+        while (self._disk.is_busy or self._inbound.await_answers) and loop.time() < until:
+            await asyncio.sleep(0.01)
 
-    def offer_body(self, content: bytes) -> BodyHandle:
-        return self._bodies.offer(content)
+    # -------------------------------------------------------------- what the parts need
 
-    async def read_body(self, handle: BodyHandle) -> bytes:
-        return await self._disk.read(handle)
+    def give(self, happened: Input) -> None:
+        self._core_loop.give(happened)
 
-    # -------------------------------------------------------------- driving the core
+    def now_ms(self) -> int:
+        return self._clock.now_ms()
 
-    def give(self, happened: inputs.Input) -> None:
-        """Take an input. One given while another is being handled comes after it."""
-        if self._is_closed:
-            return
-        self._happened.append(happened)
-        if not self._is_handling:
-            self._handle_all()
+    def body(self, handle: BodyHandle) -> Awaitable[bytes]:
+        return self._disk.read(handle)
 
-    def _handle_all(self) -> None:
-        self._is_handling = True
-        try:
-            while self._happened:
-                happened = self._happened.popleft()
-                now_ms = self.clock.now_ms()
-                self._logs.input(happened, now_ms)
-                for effect in self._node.handle(happened, now_ms):
-                    self._carry_out(effect)
-        except Exception:
-            self._crash()
-        self._is_handling = False
-        self._set_timer()
+    # -------------------------------------------------------------- effects
 
-    def _crash(self) -> NoReturn:
-        """A mistake of ours. What is on disk is right and what is in memory may not be: end here,
-        as a kill would, and be started again.
-        """
-        traceback.print_exc()
-        self._logs.lifecycle(LogLifecycle("crashed", (("reason", traceback.format_exc()),)))
-        os._exit(EX_SOFTWARE)
+    def _write_down(self, happened: Input, now_ms: int) -> None:
+        self._logs.input(happened, now_ms)
 
-    def _set_timer(self) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
-        deadline_ms = self._node.next_deadline_ms()
-        delay_s = None if deadline_ms is None else self.clock.wall_delay_s(deadline_ms)
-        if delay_s is not None:
-            loop = asyncio.get_running_loop()
-            self._timer = loop.call_later(delay_s, self._deadline_reached)
+    def _carry_out(self, effect: Effect) -> None:
+        self._table[type(effect)](effect)
 
-    def _deadline_reached(self) -> None:
-        """The loop's clock may wake us a moment early."""
-        self._timer = None
-        deadline_ms = self._node.next_deadline_ms()
-        if deadline_ms is not None and deadline_ms <= self.clock.now_ms():
-            self.give(inputs.DeadlineReached())
-        else:
-            self._set_timer()
-
-    def _carry_out(self, effect: effects.Effect) -> None:
-        match effect:
-            case effects.LogTracking():
-                self._logs.tracking(effect)
-            case effects.LogConnectivity():
-                self._logs.connectivity(effect)
-            case effects.LogLifecycle():
-                self._logs.lifecycle(effect)
-            case effects.Commit() | effects.ExpireSafetyNet():
-                self._disk.commit(effect)
-            case effects.DeliverToMailboxes():
-                self._disk.deliver(effect)
-            case effects.DropBody(body):
-                self._bodies.drop(body)
-            case effects.SendReply(session, reply):
-                self._inbound.reply(session, reply)
-            case effects.CloseSession(session, reply):
-                self._inbound.close(session, reply)
-            case effects.OpenSession():
-                self._outbound.open(effect)
-            case effects.Transmit():
-                self._outbound.transmit(effect)
-            case effects.AskDiscard():
-                self._outbound.ask_discard(effect)
-            case effects.HangUp(session):
-                self._outbound.hang_up(session)
+    def _effect_table(self) -> dict[type[Effect], Callable[[Any], None]]:
+        """What is asked of whom. Looked up late: the parts are made when the node is opened."""
+        return {
+            effects.LogTracking: lambda e: self._logs.tracking(e),
+            effects.LogConnectivity: lambda e: self._logs.connectivity(e),
+            effects.LogLifecycle: lambda e: self._logs.lifecycle(e),
+            effects.Commit: lambda e: self._disk.write(e),
+            effects.ExpireSafetyNet: lambda e: self._disk.write(e),
+            effects.DeliverToMailboxes: lambda e: self._disk.deliver(e),
+            effects.DropBody: lambda e: self._disk.bodies.drop(e.body),
+            effects.SendReply: lambda e: self._inbound.reply(e.session, e.reply),
+            effects.CloseSession: lambda e: self._inbound.close(e.session, e.reply),
+            effects.OpenSession: lambda e: self._outbound.open(e),
+            effects.Transmit: lambda e: self._outbound.transmit(e),
+            effects.AskDiscard: lambda e: self._outbound.ask_discard(e),
+            effects.HangUp: lambda e: self._outbound.hang_up(e.session),
+        }
 
 
-def _links(document: dict[str, Any]) -> dict[str, tuple[str, int]]:
-    links: dict[str, dict[str, str]] = document.get("Links", {})
-    return {server: _address(services["smtp"]) for server, services in links.items()}
+def new_database_id() -> str:
+    """A GUID by chance, as RFC 9562 wants it (version 4)."""
+    chance = bytearray(os.urandom(16))
+    chance[6], chance[8] = chance[6] & 0x0F | 0x40, chance[8] & 0x3F | 0x80
+    text = chance.hex()
+    return "-".join((text[:8], text[8:12], text[12:16], text[16:20], text[20:]))
 
 
-def _address(text: str) -> tuple[str, int]:
-    host, _, port = text.rpartition(":")
-    return host, int(port)
+def bind(address: Address) -> socket.socket:
+    """Take the port, without answering on it yet. Raises CannotStart."""
+    family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
+    taken = socket.socket(family, socket.SOCK_STREAM)
+    taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        taken.bind((address.host, address.port))
+    except OSError as error:
+        taken.close()
+        where = f"{address.host}:{address.port}"
+        raise CannotStart(EX_UNAVAILABLE, f"Listen.smtp: {where}: {error.strerror}") from error
+    return taken
 
 
-async def _live(document: dict[str, Any]) -> None:
-    runner = Runner(document)
+async def _live(file: NodeFile) -> int:
+    runner = Runner(file)
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, runner.stop)
-    await runner.run()
+    return await runner.run()
+
+
+def serve(path: Path, role: str, live: Callable[[NodeFile], Awaitable[int]]) -> int:
+    """Read the configuration, live by it, and say in one line what is in the way; the exit code."""
+    logging.getLogger("mail.log").setLevel(logging.CRITICAL)  # aiosmtpd's own, beside ours
+    try:
+        file = load_node_file(path)
+        if file.node.me.role != role:
+            given = file.node.me.role
+            raise ConfigurationError(f"Role: {given}: this program serves {role}", "")
+        return asyncio.run(_awaited(live, file))
+    except ConfigurationError as mistake:
+        hint = f"\nhint: {mistake.hint}" if mistake.hint else ""
+        print(f"{path}: {mistake.message}{hint}", file=sys.stderr)
+        note_refusal(path, mistake.message)
+        return EX_USAGE
+    except CannotStart as refusal:
+        print(f"cannot start: {refusal}", file=sys.stderr)
+        return refusal.exit_code
+
+
+async def _awaited(live: Callable[[NodeFile], Awaitable[int]], file: NodeFile) -> int:
+    return await live(file)
 
 
 def main(arguments: list[str]) -> int:
-    """Exit code: 0 after a stop, 64 for a wrong configuration, 69 where port or disk fails."""
     if len(arguments) != 1:
         print("usage: python3 -m nodes.shell.runner CONFIG", file=sys.stderr)
         return EX_USAGE
-    try:
-        asyncio.run(_live(json.loads(Path(arguments[0]).read_text())))
-    except ConfigurationError as error:
-        print(f"{arguments[0]}: {error}", file=sys.stderr)
-        return EX_USAGE
-    except (KeyError, ValueError) as error:
-        print(f"{arguments[0]}: {type(error).__name__}: {error}", file=sys.stderr)
-        return EX_USAGE
-    except (OSError, sqlite3.Error) as error:
-        print(f"cannot start: {error}", file=sys.stderr)
-        return EX_UNAVAILABLE
-    return 0
+    return serve(Path(arguments[0]), "mailbox", _live)
 
 
 if __name__ == "__main__":

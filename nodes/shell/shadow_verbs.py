@@ -1,109 +1,109 @@
-"""The grammar of this project's own verbs, in both directions (TL-5, F§9.1: Exchange's is not
-public).
+"""The grammar of the verbs that servers of the organisation use among themselves: both ways.
 
-    XSHADOWREQUEST <primary> <primary's database id> <primary's internal id> <network-message-id>
+Exchange's verbs have names that are known and arguments that are not (F§9.1), so the arguments are
+this project's own:
+
+    XSHADOWREQUEST <primary> <primary-database-id> <primary-internal-id> <network-message-id>
     XDELIVER <database> <network-message-id>
-    XQDISCARD <asking server> <known database id or -> <confirmed sequence>
+    XQDISCARD <asking-server> <known-database-id|-> <confirmed-sequence>
+        250-DatabaseId=<id>
+        250-<sequence> <primary-internal-id> <delivered epoch ms>      for each notification
+        250 <More|Done> <number of notifications>
 
-XSHADOWREQUEST and XDELIVER come before MAIL and are answered 250. The answer to XQDISCARD is
-`DatabaseId=<id>`, then `<sequence> <internal id> <delivered epoch ms>` each, then `More <n>` or
-`Done <n>`. Nothing here decides anything.
+Strict: arguments are single words of printable ASCII, numbers are decimal without sign, anything
+else is no command of this grammar and is answered `501 5.5.4`. XQUERYDISCARD, the name in the
+documents of 2010, is taken for XQDISCARD. Who may use them is the core's to say.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
+from collections.abc import Callable
+from typing import TypeAlias
 
 from nodes.core.effects import AskDiscard, DeliverTo, ShadowRequest
+from nodes.core.inputs import (
+    DeliveryRequested,
+    DiscardAnswered,
+    DiscardAsked,
+    ShadowRequested,
+)
+from nodes.core.replies import Reply
 
-XSHADOWREQUEST = "XSHADOWREQUEST"
-XDELIVER = "XDELIVER"
-XQDISCARD = "XQDISCARD"
+SHADOW_KEYWORD = "XSHADOWREQUEST"
+R501_BAD_ARGUMENTS = Reply(501, ("5.5.4 Invalid arguments",))
 
-SYNTAX = {
-    XSHADOWREQUEST: "XSHADOWREQUEST primary database-id internal-id network-message-id",
-    XDELIVER: "XDELIVER database network-message-id",
-    XQDISCARD: "XQDISCARD server database-id|- sequence",
-}
+NONE_KNOWN = "-"
+_WORD = re.compile(r"[!-~]{1,128}")
+_NUMBER = re.compile(r"[0-9]{1,18}", re.ASCII)
+_DATABASE_ID = re.compile(r"DatabaseId=([!-~]{1,128})")
 
-
-class GrammarError(ValueError):
-    """Arguments that are not of the grammar; the peer's mistake."""
-
-
-@dataclass(frozen=True, slots=True)
-class DiscardQuestion:
-    """XQDISCARD's arguments; `known_database_id` is empty where none is known."""
-
-    asking_server: str
-    known_database_id: str
-    confirmed_sequence: int
+Request: TypeAlias = ShadowRequested | DeliveryRequested | DiscardAsked
+Parser: TypeAlias = Callable[[str, str], Request | None]
 
 
-@dataclass(frozen=True, slots=True)
-class DiscardAnswer:
-    """XQDISCARD's answer: (sequence, internal id, delivered epoch ms) in order."""
-
-    database_id: str
-    notifications: tuple[tuple[int, int, int], ...]
-    more: bool
-
-
-def format_shadow_request(request: ShadowRequest) -> str:
+def format_prologue(prologue: ShadowRequest | DeliverTo) -> tuple[str, ...]:
+    """The command that announces a message, as words."""
+    if isinstance(prologue, DeliverTo):
+        return ("XDELIVER", prologue.database, prologue.network_message_id)
     return (
-        f"{XSHADOWREQUEST} {request.primary} {request.database_id} {request.internal_id}"
-        f" {request.network_message_id}"
+        "XSHADOWREQUEST",
+        prologue.primary,
+        prologue.database_id,
+        str(prologue.internal_id),
+        prologue.network_message_id,
     )
 
 
-def parse_shadow_request(arguments: str | None) -> ShadowRequest:
-    primary, database_id, internal_id, network_message_id = _words(arguments, 4)
-    return ShadowRequest(primary, database_id, _number(internal_id), network_message_id)
+def format_question(asking_server: str, asked: AskDiscard) -> tuple[str, ...]:
+    """XQDISCARD as words."""
+    known = asked.known_database_id or NONE_KNOWN
+    return ("XQDISCARD", asking_server, known, str(asked.confirmed_sequence))
 
 
-def format_delivery(target: DeliverTo) -> str:
-    return f"{XDELIVER} {target.database} {target.network_message_id}"
+def parse_shadow_request(session: str, arguments: str) -> ShadowRequested | None:
+    """None for arguments that are not of the grammar, here and below."""
+    words = _words(arguments, 4)
+    if words is None or not _NUMBER.fullmatch(words[2]):
+        return None
+    return ShadowRequested(session, words[0], words[1], int(words[2]), words[3])
 
 
-def parse_delivery(arguments: str | None) -> DeliverTo:
-    database, network_message_id = _words(arguments, 2)
-    return DeliverTo(database, network_message_id)
+def parse_delivery_request(session: str, arguments: str) -> DeliveryRequested | None:
+    words = _words(arguments, 2)
+    return None if words is None else DeliveryRequested(session, words[0], words[1])
 
 
-def format_discard_question(asking_server: str, ask: AskDiscard) -> str:
-    return f"{XQDISCARD} {asking_server} {ask.known_database_id or '-'} {ask.confirmed_sequence}"
+def parse_question(session: str, arguments: str) -> DiscardAsked | None:
+    words = _words(arguments, 3)
+    if words is None or not _NUMBER.fullmatch(words[2]):
+        return None
+    known = "" if words[1] == NONE_KNOWN else words[1]
+    return DiscardAsked(session, words[0], known, int(words[2]))
 
 
-def parse_discard_question(arguments: str | None) -> DiscardQuestion:
-    server, database_id, sequence = _words(arguments, 3)
-    return DiscardQuestion(server, "" if database_id == "-" else database_id, _number(sequence))
+def parse_answer(session: str, lines: list[str]) -> DiscardAnswered | None:
+    """The reply to XQDISCARD, its lines without codes; `replies.r250_discards` writes them."""
+    if len(lines) < 2:
+        return None
+    database_id = _DATABASE_ID.fullmatch(lines[0])
+    notifications = [_numbers(line, 3) for line in lines[1:-1]]
+    ending, _, counted = lines[-1].partition(" ")
+    if database_id is None or ending not in ("More", "Done"):
+        return None
+    listed = tuple((n[0], n[1], n[2]) for n in notifications if n is not None)
+    if len(listed) != len(notifications) or counted != str(len(listed)):
+        return None
+    return DiscardAnswered(session, database_id[1], listed, more=ending == "More")
 
 
-def parse_discard_answer(text: str) -> DiscardAnswer:
-    """Of the lines of a 250, without code."""
-    first, *listed, last = text.split("\n")
-    key, _, database_id = first.partition("=")
-    word, _, count = last.partition(" ")
-    if key != "DatabaseId" or not database_id or word not in ("More", "Done"):
-        raise GrammarError(f"not an answer to XQDISCARD: {text[:80]!r}")
-    if _number(count) != len(listed):
-        raise GrammarError(f"XQDISCARD announced {count} notifications and gave {len(listed)}")
-    return DiscardAnswer(database_id, tuple(map(_notification, listed)), word == "More")
+def _words(arguments: str, count: int) -> list[str] | None:
+    words = arguments.split(" ")
+    fits = len(words) == count and all(_WORD.fullmatch(word) for word in words)
+    return words if fits else None
 
 
-def _notification(line: str) -> tuple[int, int, int]:
-    sequence, internal_id, delivered_ms = _words(line, 3)
-    return _number(sequence), _number(internal_id), _number(delivered_ms)
-
-
-def _words(arguments: str | None, count: int) -> list[str]:
-    words = (arguments or "").split(" ")
-    if len(words) != count or not all(words):
-        raise GrammarError(f"{count} arguments wanted, not {arguments!r}")
-    return words
-
-
-def _number(word: str) -> int:
-    if not (word.isascii() and word.isdigit()) or len(word) > 19:
-        raise GrammarError(f"a number is wanted, not {word!r}")
-    return int(word)
+def _numbers(line: str, count: int) -> list[int] | None:
+    words = line.split(" ")
+    fits = len(words) == count and all(_NUMBER.fullmatch(word) for word in words)
+    return [int(word) for word in words] if fits else None

@@ -1,73 +1,85 @@
 """Outbound sessions: aiosmtplib owns the SMTP syntax, the core says what is sent and when it is
 enough.
 
-One object a session, one task at a time in it. Whatever goes wrong becomes `SessionFailed` before
-the session stands and `SessionLost` after. Time-outs of the library are off: deadlines are the
-core's, which hangs up, and a hang-up takes effect at once.
+One object a session, one step at a time in it. Whatever goes wrong becomes `SessionFailed` before
+the session stands and `SessionLost` after. The library's time-outs are off: deadlines are the
+core's, and its `HangUp` ends whatever is under way at once.
 """
 
 from __future__ import annotations
 
 import asyncio
+import sqlite3
 import ssl
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 from aiosmtplib import SMTP, SMTPDataError, SMTPException, SMTPResponse
+from aiosmtplib.protocol import SMTPProtocol
 
-from nodes.core import inputs
 from nodes.core.config import NodeConfig, Server
-from nodes.core.effects import AskDiscard, DeliverTo, OpenSession, ShadowRequest, Transmit
+from nodes.core.effects import AskDiscard, OpenSession, Transmit
+from nodes.core.inputs import (
+    DiscardRefused,
+    Input,
+    SessionFailed,
+    SessionLost,
+    SessionOpened,
+    TransmissionAnswered,
+)
 from nodes.core.message import BodyHandle
 from nodes.shell import shadow_verbs
+from nodes.shell.bodies import BodyGone
+from nodes.shell.node_file import Address
 
 GOODBYE_S = 1.0
+CLOSED_BY_PEER = "connection closed by the peer"
+
+Step: TypeAlias = Callable[[], Coroutine[None, None, Input]]
+Refused: TypeAlias = tuple[tuple[str, int, str], ...]
 
 
 class Door(Protocol):
-    """What an outbound session needs of the node it belongs to."""
+    """What an outbound session needs of the node that it belongs to."""
 
-    config: NodeConfig
+    def give(self, happened: Input) -> None: ...
 
-    def give(self, happened: inputs.Input) -> None: ...
-
-    async def read_body(self, handle: BodyHandle) -> bytes: ...
+    def body(self, handle: BodyHandle) -> Awaitable[bytes]: ...
 
 
 @dataclass(frozen=True, slots=True)
-class Contexts:
-    """TLS towards servers of the organisation, and towards the outside."""
+class Route:
+    """How servers are reached: addresses by name, TLS towards the organisation and the outside."""
 
+    links: Mapping[str, Address]
     organisation: ssl.SSLContext
     outside: ssl.SSLContext
 
 
 class OutboundSessions:
-    """The outbound sessions of one node; carries the core's wishes to them.
+    """The outbound sessions of one node; carries the core's wishes to them."""
 
-    `links` maps a server's name to the (host, port) of the proxy towards it.
-    """
-
-    def __init__(
-        self, door: Door, links: Mapping[str, tuple[str, int]], contexts: Contexts
-    ) -> None:
+    def __init__(self, door: Door, config: NodeConfig, route: Route) -> None:
         self.door = door
-        self.links = links
-        self.contexts = contexts
+        self.config = config
+        self.route = route
         self._open: dict[str, OutboundSession] = {}
 
     def open(self, effect: OpenSession) -> None:
-        server = self.door.config.server_named(effect.peer)
-        assert server is not None, f"a session to {effect.peer}, which is no server"
-        session = OutboundSession(self, effect.session, server)
+        server, address = self.config.server_named(effect.peer), self.route.links.get(effect.peer)
+        if server is None or address is None:
+            self.door.give(SessionFailed(effect.session, f"there is no link to {effect.peer}"))
+            return
+        session = OutboundSession(self, effect.session, server, address)
         self._open[effect.session] = session
         session.begin(session.connect)
 
     def transmit(self, effect: Transmit) -> None:
         session = self._open.get(effect.session)
         if session is not None:
-            session.begin(lambda: session.transmit(effect))
+            body = self.door.body(effect.body)
+            session.begin(lambda: session.transmit(effect, body))
 
     def ask_discard(self, effect: AskDiscard) -> None:
         session = self._open.get(effect.session)
@@ -79,153 +91,176 @@ class OutboundSessions:
         if session is not None:
             session.hang_up()
 
-    def gone(self, name: str) -> bool:
-        """Forget a session that broke; False if it was hung up before, and nobody wants to know."""
-        return self._open.pop(name, None) is not None
+    def lost(self, name: str, happened: Input) -> None:
+        """A session broke; nobody wants to know of one that was hung up before."""
+        if self._open.pop(name, None) is not None:
+            self.door.give(happened)
 
     def close_all(self) -> None:
         for name in list(self._open):
             self.hang_up(name)
 
 
-class OutboundSession:
-    """One session to `server`."""
+class Connection(SMTP):
+    """aiosmtplib's client that tells when the connection is lost, and can be cut."""
 
-    def __init__(self, sessions: OutboundSessions, name: str, server: Server) -> None:
-        self.name = name
-        self._sessions = sessions
-        self._door = sessions.door
-        self._server = server
-        self._task: asyncio.Task[None] | None = None
-        self._stands = False
-        host, port = sessions.links[server.name]
-        self._client = SMTP(
-            hostname=host,
-            port=port,
-            local_hostname=self._door.config.me.fqdn,
+    def __init__(self, address: Address, own_fqdn: str, lost: Callable[[], None]) -> None:
+        super().__init__(
+            hostname=address.host,
+            port=address.port,
+            local_hostname=own_fqdn,
             timeout=None,
             start_tls=False,
         )
+        self._lost = lost
+        self._below: asyncio.BaseTransport | None = None
 
-    def begin(self, step: Callable[[], Awaitable[None]]) -> None:
-        self._task = asyncio.get_running_loop().create_task(self._guarded(step))
+    async def reach(self) -> None:
+        """Connect, and wait for the banner."""
+        await self.connect()
+        self._below = self.transport
 
-    async def _guarded(self, step: Callable[[], Awaitable[None]]) -> None:
+    def _on_connection_lost(self, protocol: SMTPProtocol) -> None:
+        super()._on_connection_lost(protocol)
+        self._lost()
+
+    def cut(self) -> None:
+        """Close without a word, and without waiting for the peer, as TLS would."""
+        self.close()
+        if isinstance(self._below, asyncio.WriteTransport):
+            self._below.abort()
+
+    async def command(self, *words: str) -> SMTPResponse:
+        return await self.execute_command(*(word.encode("ascii") for word in words))
+
+    async def body(self, content: bytes) -> SMTPResponse:
+        """DATA and the message; the reply to either."""
         try:
-            await step()
-        except (SMTPException, OSError, ValueError, asyncio.IncompleteReadError) as error:
-            self._broke(f"{type(error).__name__}: {error}" if str(error) else type(error).__name__)
+            return await self.data(content)
+        except SMTPDataError as error:
+            return SMTPResponse(error.code, error.message)
+
+
+class OutboundSession:
+    """One session to `server`, reached at `address`."""
+
+    def __init__(
+        self, sessions: OutboundSessions, name: str, server: Server, address: Address
+    ) -> None:
+        self._sessions = sessions
+        self._name = name
+        self._server = server
+        self._connection = Connection(address, sessions.config.me.fqdn, self._connection_lost)
+        self._task: asyncio.Task[None] | None = None
+        self._stands = False
+        self._needs_reset = False
+
+    def begin(self, step: Step) -> None:
+        """Take a step; the core asks for one at a time."""
+        self._task = asyncio.get_running_loop().create_task(self._take(step))
+
+    async def _take(self, step: Step) -> None:
+        try:
+            happened = await step()
+        except (SMTPException, OSError, ValueError, BodyGone, sqlite3.Error) as error:
+            self._task = None
+            self._broke(f"{type(error).__name__}: {error}")
+            return
+        self._task = None
+        self._sessions.door.give(happened)
+        if not self._connection.is_connected:
+            self._broke(CLOSED_BY_PEER)
+
+    def _connection_lost(self) -> None:
+        """While a step is under way it notices by itself."""
+        if self._stands and self._task is None:
+            self._broke(CLOSED_BY_PEER)
 
     def _broke(self, reason: str) -> None:
-        self._client.close()
-        if self._sessions.gone(self.name):
-            reason = " ".join(reason.split())
-            if self._stands:
-                self._door.give(inputs.SessionLost(self.name, reason))
-            else:
-                self._door.give(inputs.SessionFailed(self.name, reason))
+        self._connection.cut()
+        kind = SessionLost if self._stands else SessionFailed
+        self._sessions.lost(self._name, kind(self._name, _one_line(reason)))
 
     def hang_up(self) -> None:
-        """QUIT where the session is idle; where something is under way, just close."""
-        task = self._task
-        if self._stands and (task is None or task.done()):
+        """QUIT where the session is idle; where something is under way, just cut."""
+        if self._task is not None:
+            self._task.cancel()
+            self._connection.cut()
+        else:
             self._task = asyncio.get_running_loop().create_task(self._say_goodbye())
-            return
-        if task is not None:
-            task.cancel()
-        self._client.close()
 
     async def _say_goodbye(self) -> None:
         try:
-            await asyncio.wait_for(self._client.quit(), GOODBYE_S)
+            await asyncio.wait_for(self._connection.command("QUIT"), GOODBYE_S)
         except (SMTPException, OSError, TimeoutError):
-            self._client.close()
+            pass
+        finally:
+            self._connection.cut()
 
-    # -------------------------------------------------------------- opening
+    # -------------------------------------------------------------- steps
 
-    async def connect(self) -> None:
-        await self._client.connect()
-        await self._client.ehlo()
-        inside = self._server.role != "external"
-        if inside or self._client.supports_extension("starttls"):
-            contexts = self._sessions.contexts
-            await self._client.starttls(
-                tls_context=contexts.organisation if inside else contexts.outside,
+    async def connect(self) -> Input:
+        """Connection, banner, EHLO, TLS, EHLO again. Inside the organisation TLS is a must."""
+        connection, is_inside = self._connection, self._server.role != "external"
+        await connection.reach()
+        await connection.ehlo()
+        if is_inside or connection.supports_extension("starttls"):
+            route = self._sessions.route
+            await connection.starttls(
+                tls_context=route.organisation if is_inside else route.outside,
                 server_hostname=self._server.fqdn,
             )
-            await self._client.ehlo()
+            await connection.ehlo()
         self._stands = True
-        self._watch()
-        offers_shadow = self._client.supports_extension("xshadowrequest")
-        self._door.give(inputs.SessionOpened(self.name, offers_shadow))
+        offers_shadow = connection.supports_extension(shadow_verbs.SHADOW_KEYWORD)
+        return SessionOpened(self._name, offers_shadow)
 
-    def _watch(self) -> None:
-        """An idle session that the peer closes is lost then, not when it is used next."""
-        protocol = self._client.protocol
-        assert protocol is not None
-        closed = protocol._get_close_waiter(None)  # type: ignore[arg-type]
-        closed.add_done_callback(lambda _: self._closed_by_peer())
+    async def transmit(self, effect: Transmit, body: Awaitable[bytes]) -> Input:
+        """Prologue, MAIL, RCPTs, DATA; the refusal that ends it is the answer."""
+        content = await body
+        if self._needs_reset:
+            await self._connection.command("RSET")
+        self._needs_reset = True
+        early, refused = await self._announce(effect)
+        if early is not None:
+            return self._answered(early, refused)
+        reply = await self._connection.body(content)
+        self._needs_reset = reply.code == 503
+        return self._answered(reply, refused)
 
-    def _closed_by_peer(self) -> None:
-        if self._task is None or self._task.done():
-            self._broke("connection closed by the peer")
-
-    # -------------------------------------------------------------- using
-
-    async def transmit(self, effect: Transmit) -> None:
-        answer = await self._offer(effect)
-        if answer.code >= 400:
-            await self._command("RSET")
-        self._door.give(answer)
-
-    async def _offer(self, effect: Transmit) -> inputs.TransmissionAnswered:
-        """Prologue, MAIL, each RCPT, DATA, body; the first refusal that ends it is the answer."""
-        refused: list[tuple[str, int, str]] = []
+    async def _announce(self, effect: Transmit) -> tuple[SMTPResponse | None, Refused]:
+        """Everything before DATA: the refusal that makes DATA pointless, and recipients refused."""
+        command, envelope = self._connection.command, effect.envelope
         if effect.prologue is not None:
-            reply = await self._command(_prologue(effect.prologue))
+            reply = await command(*shadow_verbs.format_prologue(effect.prologue))
             if reply.code != 250:
-                return self._answered(reply)
-        reply = await self._command(f"MAIL FROM:<{effect.envelope.sender}>")
+                return reply, ()
+        reply = await command("MAIL", f"FROM:<{envelope.sender}>")
         if reply.code != 250:
-            return self._answered(reply)
-        for recipient in effect.envelope.recipients:
-            reply = await self._command(f"RCPT TO:<{recipient}>")
+            return reply, ()
+        refused: list[tuple[str, int, str]] = []
+        for recipient in envelope.recipients:
+            reply = await command("RCPT", f"TO:<{recipient}>")
             if reply.code not in (250, 251):
-                refused.append((recipient, reply.code, reply.message))
-        if len(refused) == len(effect.envelope.recipients):
-            return self._answered(reply)
-        content = await self._door.read_body(effect.body)
-        try:
-            reply = await self._client.data(content)
-        except SMTPDataError as error:
-            reply = SMTPResponse(error.code, error.message)
-        return self._answered(reply, tuple(refused))
+                refused.append((recipient, reply.code, _one_line(reply.message)))
+        is_pointless = len(refused) == len(envelope.recipients)
+        return reply if is_pointless else None, tuple(refused)
 
-    async def ask_discard(self, effect: AskDiscard) -> None:
-        question = shadow_verbs.format_discard_question(self._door.config.me.name, effect)
-        reply = await self._command(question)
+    async def ask_discard(self, effect: AskDiscard) -> Input:
+        """XQDISCARD. An answer that is not of the grammar is as good as none."""
+        asking = self._sessions.config.me.name
+        reply = await self._connection.command(*shadow_verbs.format_question(asking, effect))
+        text = _one_line(reply.message)
         if reply.code != 250:
-            self._door.give(inputs.DiscardRefused(self.name, reply.code, _one_line(reply)))
-            return
-        answer = shadow_verbs.parse_discard_answer(reply.message)
-        self._door.give(
-            inputs.DiscardAnswered(self.name, answer.database_id, answer.notifications, answer.more)
-        )
+            return DiscardRefused(self._name, reply.code, text)
+        answer = shadow_verbs.parse_answer(self._name, reply.message.split("\n"))
+        return answer or DiscardRefused(self._name, reply.code, f"cannot be understood: {text}")
 
-    async def _command(self, line: str) -> SMTPResponse:
-        return await self._client.execute_command(line.encode("utf-8", "surrogateescape"))
-
-    def _answered(
-        self, reply: SMTPResponse, refused: tuple[tuple[str, int, str], ...] = ()
-    ) -> inputs.TransmissionAnswered:
-        return inputs.TransmissionAnswered(self.name, reply.code, _one_line(reply), refused)
+    def _answered(self, reply: SMTPResponse, refused: Refused) -> TransmissionAnswered:
+        return TransmissionAnswered(self._name, reply.code, _one_line(reply.message), refused)
 
 
-def _one_line(reply: SMTPResponse) -> str:
-    return " ".join(reply.message.split())
-
-
-def _prologue(prologue: ShadowRequest | DeliverTo) -> str:
-    if isinstance(prologue, ShadowRequest):
-        return shadow_verbs.format_shadow_request(prologue)
-    return shadow_verbs.format_delivery(prologue)
+def _one_line(text: str) -> str:
+    """A peer's words as one line of clean text."""
+    clean = text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    return " ".join(clean.split())

@@ -1,298 +1,353 @@
 """Inbound sessions: aiosmtpd owns the SMTP syntax, the core owns every answer that is a decision.
 
-A command that needs a decision becomes an input and waits for its `SendReply`. A sender that goes
-away in the middle becomes `ConnectionLost` and aborts nothing. Time-outs of the library are off:
-deadlines are the core's.
+A command that needs a decision becomes an input and waits for its `SendReply`. A client that goes
+away in the middle becomes `ConnectionLost`; that aborts nothing, least of all a commit. Who is a
+server of the organisation is known by its certificate alone; anyone else gets `550 5.7.1` to every
+verb of shadow redundancy, whatever its arguments (TL-6).
 """
 
 from __future__ import annotations
 
 import asyncio
 import ssl
-from collections.abc import Callable
-from email.parser import BytesHeaderParser
-from email.utils import parsedate_to_datetime
-from typing import Any, Protocol
+from datetime import UTC, datetime
+from email.utils import format_datetime
+from typing import Protocol
 
 from aiosmtpd.smtp import SMTP, Envelope, Session
 
-from nodes.core import inputs
+from nodes.core import message
 from nodes.core.config import NodeConfig
-from nodes.core.message import BodyHandle, Header
-from nodes.core.message import Envelope as CoreEnvelope
-from nodes.core.replies import Reply
+from nodes.core.inputs import (
+    ConnectionLost,
+    Input,
+    MessageOffered,
+    PeerAuthenticated,
+    RecipientOffered,
+    SessionAccepted,
+    SessionActive,
+    TransactionReset,
+)
+from nodes.core.replies import R503_BAD_SEQUENCE, R550_NOT_ALLOWED, Reply
 from nodes.shell import shadow_verbs
+from nodes.shell.bodies import Bodies
 from nodes.shell.certificates import peer_named_by
-from nodes.shell.shadow_verbs import SYNTAX, GrammarError
+from nodes.shell.message_headers import read_header
+from nodes.shell.smtp_syntax import (
+    MAX_MESSAGE_BYTES,
+    MAX_RECIPIENTS,
+    NULL_SENDER,
+    R221_BYE,
+    R250_SENDER_OK,
+    R452_TOO_MANY_RECIPIENTS,
+    R501_NOT_UNDERSTOOD,
+    R553_BAD_ADDRESS,
+    SmtpSyntax,
+    is_address,
+    keywords,
+    on_the_wire,
+)
 
-MAX_MESSAGE_BYTES = 36 << 20
-IDENT = "Microsoft ESMTP MAIL Service"
-BAD_ARGUMENTS = "501 5.5.4 Syntax: {}"
+CLOSE_GRACE_S = 1.0
+ACTIVITY_PARTS = 20
 
 
 class Door(Protocol):
-    """What an inbound session needs of the node it belongs to."""
+    """What an inbound session needs of the node that it belongs to."""
 
-    config: NodeConfig
+    def give(self, happened: Input) -> None: ...
 
-    def give(self, happened: inputs.Input) -> None: ...
-
-    def offer_body(self, content: bytes) -> BodyHandle: ...
-
-    def lab_now_ms(self) -> int: ...
+    def now_ms(self) -> int: ...
 
 
 class InboundSessions:
     """The inbound sessions of one node, by name; carries the core's answers to them."""
 
-    def __init__(self, door: Door, tls: ssl.SSLContext) -> None:
+    def __init__(
+        self, door: Door, config: NodeConfig, bodies: Bodies, tls: ssl.SSLContext | None
+    ) -> None:
         self.door = door
-        self.tls = tls
-        self._open: dict[str, SmtpSession] = {}
+        self.config = config
+        self.bodies = bodies
+        self._tls = tls
+        self._hooks = _Hooks()
+        self._open: dict[str, InboundSession] = {}
         self._count = 0
 
-    def protocol(self) -> SmtpSession:
-        """A protocol object for a new connection; `asyncio` asks for one each."""
+    def connected(self) -> InboundSession:
+        """A protocol object for one new connection, as `asyncio` wants it."""
         self._count += 1
-        return SmtpSession(self, f"in-{self._count}")
+        date = datetime.fromtimestamp(self.door.now_ms() / 1000, UTC)
+        ident = f"Microsoft ESMTP MAIL Service ready at {format_datetime(date)}"
+        return InboundSession(self, f"in-{self._count}", self._hooks, ident, self._tls)
 
-    def add(self, session: SmtpSession) -> None:
+    def begun(self, session: InboundSession) -> None:
         self._open[session.name] = session
 
-    def lost(self, session: SmtpSession) -> None:
+    def over(self, session: InboundSession) -> None:
+        """Tell the core, once."""
         if self._open.pop(session.name, None) is not None:
-            self.door.give(inputs.ConnectionLost(session.name))
+            self.door.give(ConnectionLost(session.name))
 
     def reply(self, name: str, reply: Reply) -> None:
-        session = self._open.get(name)
-        if session is not None:
-            session.answer(reply)
+        """Answer the command that waits; a client that is gone needs none."""
+        if name in self._open:
+            self._open[name].answer(reply)
 
     def close(self, name: str, reply: Reply | None) -> None:
-        session = self._open.get(name)
-        if session is not None:
+        if name in self._open:
+            self._open[name].close_with(reply)
+
+    def close_all(self, reply: Reply) -> None:
+        for session in list(self._open.values()):
             session.close_with(reply)
 
-    def close_all(self) -> None:
-        for session in list(self._open.values()):
-            session.close_with(None)
+    @property
+    def await_answers(self) -> bool:
+        """Whether a client waits for the core."""
+        return any(session.awaits_answer for session in self._open.values())
 
 
-class SmtpSession(SMTP):
-    """One inbound session. Each method `smtp_<VERB>` is one command."""
+class InboundSession(SmtpSyntax):
+    """One inbound session. `name` is what the core calls it."""
 
-    def __init__(self, sessions: InboundSessions, name: str) -> None:
-        super().__init__(
-            self,
-            hostname=sessions.door.config.me.fqdn,
-            ident=IDENT,
-            tls_context=sessions.tls,
-            data_size_limit=MAX_MESSAGE_BYTES,
-            loop=asyncio.get_running_loop(),
-        )
+    def __init__(
+        self,
+        sessions: InboundSessions,
+        name: str,
+        hooks: _Hooks,
+        ident: str,
+        tls: ssl.SSLContext | None,
+    ) -> None:
+        config = sessions.config
+        super().__init__(hooks, hostname=config.me.fqdn, ident=ident, tls=tls)
         self.name = name
         self._sessions = sessions
-        self._door = sessions.door
-        self._answer: asyncio.Future[Reply] | None = None
         self._peer: str | None = None
-        self._is_known = False
-        self._client_address = ""
-        self._reported_ms = 0
-        self._report_every_ms = self._door.config.server.receive_inactivity_timeout_ms // 20
+        self._address = ""
+        self._answer: asyncio.Future[Reply] | None = None
+        self._is_announced = False
+        self._has_begun = False
+        self._cut_timer: asyncio.TimerHandle | None = None
+        self._activity_every_ms = config.server.receive_inactivity_timeout_ms // ACTIVITY_PARTS
+        self._activity_told_ms = sessions.door.now_ms()
 
-    # -------------------------------------------------------------- for the core
+    # -------------------------------------------------------------- what the core says
+
+    @property
+    def awaits_answer(self) -> bool:
+        return self._answer is not None and not self._answer.done()
 
     def answer(self, reply: Reply) -> None:
         if self._answer is not None and not self._answer.done():
             self._answer.set_result(reply)
 
     def close_with(self, reply: Reply | None) -> None:
-        """Say the 421, if any, and close. The loss is reported when the transport is closed."""
-        transport = self.transport
-        if not isinstance(transport, asyncio.WriteTransport) or transport.is_closing():
-            return
+        """Say the reply, if any, and close, whatever is under way. Nothing more comes of it."""
         if reply is not None:
-            transport.write(_wire(reply).encode() + b"\r\n")
-        transport.close()
+            self._writer.write(on_the_wire(reply) + b"\r\n")
+        self._stop_reading()
+        self._part()
 
-    async def _ask(self, happened: inputs.Input) -> str:
-        """Give the core an input that it answers; the reply as the library wants it."""
-        self._answer = asyncio.get_running_loop().create_future()
-        self._door.give(happened)
-        return _wire(await self._answer)
+    def _stop_reading(self) -> None:
+        """Commands that have come already are not carried out any more."""
+        if self._handler_coroutine is not None:
+            self._handler_coroutine.cancel()
+
+    def _part(self) -> None:
+        """Close politely, then for good: a silent client must not keep the session."""
+        if self.transport is not None and self._cut_timer is None:
+            self.transport.close()
+            below = self._original_transport or self.transport  # TLS would wait for its peer
+            assert isinstance(below, asyncio.WriteTransport)
+            self._cut_timer = self.loop.call_later(CLOSE_GRACE_S, below.abort)
+        self._sessions.over(self)
+
+    async def _ask(self, happened: Input) -> Reply:
+        """Give the core an input that it answers, and wait."""
+        self._answer = self.loop.create_future()
+        self._sessions.door.give(happened)
+        return await self._answer
 
     # -------------------------------------------------------------- the connection
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Called again when TLS stands: then the client may have a name."""
+        """Called a second time when TLS stands, with a transport for what is inside."""
         super().connection_made(transport)
-        if not self._is_known:
-            self._is_known = True
-            self._sessions.add(self)
-            address = transport.get_extra_info("peername") or ("",)
-            self._client_address = str(address[0])
-            self._door.give(inputs.SessionAccepted(self.name, self._client_address))
+        if not self._has_begun:
+            self._has_begun = True
+            self._address = str((transport.get_extra_info("peername") or ("",))[0])
+            self._sessions.begun(self)
+            self._sessions.door.give(SessionAccepted(self.name, self._address))
+
+    def encrypted(self, session: Session) -> None:
+        """TLS stands: whoever shows a server's certificate is that server."""
+        certificate = (session.ssl or {}).get("peercert")
+        self._peer = peer_named_by(certificate, self._sessions.config.servers)
+        self._forget_announcement()
+        if self._peer is not None:
+            self._sessions.door.give(PeerAuthenticated(self.name, self._peer))
 
     def connection_lost(self, error: Exception | None) -> None:
-        self._sessions.lost(self)
+        if self._cut_timer is not None:
+            self._cut_timer.cancel()
         super().connection_lost(error)
+        self._sessions.over(self)
 
     def data_received(self, data: bytes) -> None:
         super().data_received(data)
-        now_ms = self._door.lab_now_ms()
-        if now_ms - self._reported_ms >= self._report_every_ms:
-            self._reported_ms = now_ms
-            self._door.give(inputs.SessionActive(self.name))
-
-    def _reset_timeout(self, duration: float | None = None) -> None:
-        """The library's own time-out counts wall seconds; deadlines are the core's. The library
-        cancels the handle at the end, so there must be one.
-        """
-        if self._timeout_handle is None:
-            self._timeout_handle = asyncio.get_running_loop().call_later(0, int)
+        now_ms = self._sessions.door.now_ms()
+        if now_ms - self._activity_told_ms >= self._activity_every_ms:
+            self._activity_told_ms = now_ms
+            self._sessions.door.give(SessionActive(self.name))
 
     # -------------------------------------------------------------- commands
 
-    async def smtp_EHLO(self, hostname: str) -> None:
-        self._name_peer()
-        self._door.give(inputs.TransactionReset(self.name))
-        await super().smtp_EHLO(hostname)
-
-    def _name_peer(self) -> None:
-        if self._peer is None and self.transport is not None:
-            certificate = self.transport.get_extra_info("peercert")
-            self._peer = peer_named_by(certificate, self._door.config)
-            if self._peer is not None:
-                self._door.give(inputs.PeerAuthenticated(self.name, self._peer))
-
-    async def handle_EHLO(
-        self,
-        _server: SMTP,
-        session: Session,
-        _envelope: Envelope,
-        hostname: str,
-        _responses: list[str],
-    ) -> list[str]:
-        """The keywords of F§2.1 that are true here; XSHADOWREQUEST is for servers alone (TL-5)."""
+    def greet(self, session: Session, hostname: str) -> list[str]:
+        """EHLO. XSHADOWREQUEST is for servers of the organisation (TL-5)."""
         session.host_name = hostname
-        keywords = [f"SIZE {MAX_MESSAGE_BYTES}", "8BITMIME"]
-        if not session.ssl:
-            keywords.append("STARTTLS")
-        if self._peer is not None and self._door.config.transport.shadow_redundancy_enabled:
-            keywords.append("XSHADOWREQUEST")
-        lines = [f"{self._door.config.me.fqdn} Hello [{self._client_address}]", *keywords]
-        return [f"250-{line}" for line in lines[:-1]] + [f"250 {lines[-1]}"]
+        self._forget_announcement()
+        config, offered = self._sessions.config, [f"SIZE {MAX_MESSAGE_BYTES}", "8BITMIME"]
+        if self.tls_context is not None and not self.is_encrypted:
+            offered.append("STARTTLS")
+        if self._peer is not None and config.transport.shadow_redundancy_enabled:
+            offered.append(shadow_verbs.SHADOW_KEYWORD)
+        return keywords(f"{config.me.fqdn} Hello [{self._address}]", offered)
+
+    def _forget_announcement(self) -> None:
+        """EHLO, or a message that never came to its dot: what was announced is void."""
+        if self._is_announced:
+            self._is_announced = False
+            self._sessions.door.give(TransactionReset(self.name))
 
     async def smtp_RSET(self, arg: str) -> None:
-        self._door.give(inputs.TransactionReset(self.name))
+        if not arg:
+            self._is_announced = False
+            self._sessions.door.give(TransactionReset(self.name))
         await super().smtp_RSET(arg)
 
-    async def smtp_HELP(self, _arg: str) -> None:
-        await self.push("502 5.3.3 Command not implemented")
+    async def smtp_QUIT(self, arg: str) -> None:
+        if arg:
+            await super().smtp_QUIT(arg)
+        else:
+            await self.push(R221_BYE)
+            self._stop_reading()
+            self._part()
 
-    async def smtp_AUTH(self, _arg: str) -> None:
-        await self.push("502 5.3.3 Command not implemented")
-
-    async def smtp_VRFY(self, _arg: str) -> None:
+    async def smtp_VRFY(self, arg: str) -> None:
         await self.push("252 2.1.5 Cannot VRFY user")
 
     async def smtp_XSHADOWREQUEST(self, arg: str | None) -> None:
-        async def offer() -> str:
-            asked = shadow_verbs.parse_shadow_request(arg)
-            return await self._ask(
-                inputs.ShadowRequested(
-                    self.name,
-                    asked.primary,
-                    asked.database_id,
-                    asked.internal_id,
-                    asked.network_message_id,
-                )
-            )
-
-        await self._own_verb(shadow_verbs.XSHADOWREQUEST, offer)
+        await self._announce(shadow_verbs.parse_shadow_request(self.name, arg or ""))
 
     async def smtp_XDELIVER(self, arg: str | None) -> None:
-        async def offer() -> str:
-            asked = shadow_verbs.parse_delivery(arg)
-            return await self._ask(
-                inputs.DeliveryRequested(self.name, asked.database, asked.network_message_id)
-            )
-
-        await self._own_verb(shadow_verbs.XDELIVER, offer)
+        await self._announce(shadow_verbs.parse_delivery_request(self.name, arg or ""))
 
     async def smtp_XQDISCARD(self, arg: str | None) -> None:
-        async def offer() -> str:
-            asked = shadow_verbs.parse_discard_question(arg)
-            return await self._ask(
-                inputs.DiscardAsked(
-                    self.name,
-                    asked.asking_server,
-                    asked.known_database_id,
-                    asked.confirmed_sequence,
-                )
-            )
-
-        await self._own_verb(shadow_verbs.XQDISCARD, offer)
+        await self._organisation_only(shadow_verbs.parse_question(self.name, arg or ""))
 
     async def smtp_XQUERYDISCARD(self, arg: str | None) -> None:
-        """The name that the documentation of 2010 uses (F§2.2)."""
+        """The name in the documents of 2010 (F§2.2)."""
         await self.smtp_XQDISCARD(arg)
 
-    async def _own_verb(self, verb: str, offer: Callable[[], Any]) -> None:
-        """Who is not a server of the organisation learns nothing, not even the grammar (TL-6)."""
+    async def _announce(self, asked: shadow_verbs.Request | None) -> None:
+        """What comes before MAIL says what the message will be."""
+        assert self.envelope is not None
+        if self._peer is not None and self.envelope.mail_from is not None:
+            await self.push(on_the_wire(R503_BAD_SEQUENCE))
+        elif await self._organisation_only(asked):
+            self._is_announced = True
+
+    async def _organisation_only(self, asked: shadow_verbs.Request | None) -> bool:
+        """Who is no server of the organisation learns nothing, not even the grammar (TL-6)."""
         if self._peer is None:
-            await self.push("550 5.7.1 Not authorized")
-            return
-        try:
-            await self.push(await offer())
-        except GrammarError:
-            await self.push(BAD_ARGUMENTS.format(SYNTAX[verb]))
+            reply = R550_NOT_ALLOWED
+        elif asked is None:
+            reply = shadow_verbs.R501_BAD_ARGUMENTS
+        else:
+            reply = await self._ask(asked)
+        await self.push(on_the_wire(reply))
+        return reply.code == 250
 
     # -------------------------------------------------------------- mail
 
-    async def handle_RCPT(
+    async def offer_recipient(self, envelope: Envelope, address: str) -> bytes:
+        if not is_address(address):
+            return R553_BAD_ADDRESS
+        if len(envelope.rcpt_tos) >= MAX_RECIPIENTS:
+            return R452_TOO_MANY_RECIPIENTS
+        reply = await self._ask(RecipientOffered(self.name, address))
+        if reply.code == 250:
+            envelope.rcpt_tos.append(address)
+        return on_the_wire(reply)
+
+    async def smtp_DATA(self, arg: str) -> None:
+        begun_with = self.envelope
+        await super().smtp_DATA(arg)
+        if self.envelope is not begun_with:  # it ended, perhaps too long to be offered at all
+            self._forget_announcement()
+
+    async def offer_message(self, envelope: Envelope) -> bytes:
+        content = envelope.original_content
+        assert content is not None
+        envelope.content = envelope.original_content = None
+        self._is_announced = False
+        sender = envelope.mail_from or ""
+        offered = MessageOffered(
+            self.name,
+            message.Envelope("" if sender == NULL_SENDER else sender, tuple(envelope.rcpt_tos)),
+            read_header(content),
+            len(content),
+            self._sessions.bodies.hold(content),
+        )
+        return on_the_wire(await self._ask(offered))
+
+
+class _Hooks:
+    """What aiosmtpd calls when a command is syntactically right. One object for all sessions."""
+
+    async def handle_EHLO(
         self,
-        _server: SMTP,
-        _session: Session,
+        server: InboundSession,
+        session: Session,
+        envelope: Envelope,
+        hostname: str,
+        responses: list[str],
+    ) -> list[str]:
+        return server.greet(session, hostname)
+
+    def handle_STARTTLS(self, server: InboundSession, session: Session, envelope: Envelope) -> bool:
+        server.encrypted(session)
+        return True
+
+    async def handle_MAIL(
+        self,
+        server: SMTP,
+        session: Session,
         envelope: Envelope,
         address: str,
-        _options: list[str],
-    ) -> str:
-        reply = await self._ask(inputs.RecipientOffered(self.name, address))
-        if reply.startswith("250"):
-            envelope.rcpt_tos.append(address)
-        return reply
+        options: list[str],
+    ) -> bytes:
+        if not is_address(address):
+            return R553_BAD_ADDRESS
+        envelope.mail_from = address
+        return R250_SENDER_OK
 
-    async def handle_DATA(self, _server: SMTP, _session: Session, envelope: Envelope) -> str:
-        content = envelope.content
-        assert isinstance(content, bytes)
-        offered = inputs.MessageOffered(
-            self.name,
-            CoreEnvelope(envelope.mail_from or "", tuple(envelope.rcpt_tos)),
-            header_of(content),
-            len(content),
-            self._door.offer_body(content),
-        )
-        return await self._ask(offered)
+    async def handle_RCPT(
+        self,
+        server: InboundSession,
+        session: Session,
+        envelope: Envelope,
+        address: str,
+        options: list[str],
+    ) -> bytes:
+        return await server.offer_recipient(envelope, address)
+
+    async def handle_DATA(
+        self, server: InboundSession, session: Session, envelope: Envelope
+    ) -> bytes:
+        return await server.offer_message(envelope)
 
     async def handle_exception(self, error: Exception) -> str:
-        return f"451 4.3.0 {type(error).__name__}"
-
-
-def header_of(content: bytes) -> Header:
-    """Message-Id, client submit time and subject of a message; what is missing is empty or None."""
-    parsed = BytesHeaderParser().parsebytes(content)
-    message_id = str(parsed.get("Message-ID", "")).strip()
-    return Header(message_id, _submitted_ms(parsed.get("Date")), str(parsed.get("Subject", "")))
-
-
-def _submitted_ms(date: str | None) -> int | None:
-    try:
-        return None if date is None else round(parsedate_to_datetime(date).timestamp() * 1000)
-    except (ValueError, OverflowError):
-        return None
-
-
-def _wire(reply: Reply) -> str:
-    *first, last = reply.lines
-    return "\r\n".join([*(f"{reply.code}-{line}" for line in first), f"{reply.code} {last}"])
+        """The library's parser stumbled over a command; what we do ourselves does not raise."""
+        return R501_NOT_UNDERSTOOD

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 
 import pytest
 from hypothesis import given
@@ -15,7 +16,7 @@ from nodes.core.boundary import members, shadow_attempts
 from nodes.core.categorizer import forks_of
 from nodes.core.config import Server
 from nodes.core.identity import Identity
-from nodes.core.lab_time import iso
+from nodes.core.lab_time import iso, rfc5322
 from nodes.core.parameters import ConfigurationError
 from nodes.core.retry import retry_interval_ms
 from tests.nodes.core.world import OUTSIDE, USER1, USER2, config
@@ -104,6 +105,12 @@ def test_lab_time_is_written_as_iso(moment: datetime) -> None:
     moment = moment.replace(tzinfo=UTC, microsecond=moment.microsecond // 1000 * 1000)
     epoch_ms = round(moment.timestamp() * 1000)
     assert iso(epoch_ms) == moment.strftime("%Y-%m-%dT%H:%M:%S.") + f"{epoch_ms % 1000:03}Z"
+
+
+@given(st.datetimes(min_value=datetime(1970, 1, 1), max_value=datetime(2400, 1, 1)))  # noqa: DTZ001
+def test_a_date_header_says_the_moment_in_whole_seconds(moment: datetime) -> None:
+    moment = moment.replace(tzinfo=UTC, microsecond=0)
+    assert parsedate_to_datetime(rfc5322(round(moment.timestamp() * 1000) + 999)) == moment
 
 
 @pytest.mark.parametrize(

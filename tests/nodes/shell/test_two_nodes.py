@@ -1,0 +1,144 @@
+"""Two servers of an organisation, real TLS between them: in, shadow, delivery, discard."""
+
+from __future__ import annotations
+
+import csv
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from nodes.shell.exchange_logs import TRACKING_FIELDS
+from nodes.store.dump import mailbox_files, mailbox_rows, queue_rows
+from tests.nodes.shell.organisation import ORIGIN_MS, Organisation, fqdn, free_port
+from tests.nodes.shell.running import NodeProcess, process
+from tests.nodes.shell.sending import send
+from tests.nodes.shell.waiting import until
+
+PARIS, LYON = "par-mbx1", "lyo-mbx1"
+MESSAGE_ID = "<m000001@outside.example>"
+
+
+@pytest.fixture
+def organisation(tmp_path: Path) -> Organisation:
+    made = Organisation(tmp_path, speed=600.0)
+    made.ports = {PARIS: free_port(), LYON: free_port(), "ext1": free_port()}
+    made.links = {PARIS: [LYON, "ext1"], LYON: [PARIS, "ext1"]}
+    made.sections["TransportConfig"] = {"ShadowHeartbeatFrequency": "00:01:00"}
+    return made
+
+
+@pytest.fixture
+def lyon(organisation: Organisation) -> Iterator[NodeProcess]:
+    with process(organisation, LYON) as node:
+        node.port()
+        yield node
+
+
+@pytest.fixture
+def paris(organisation: Organisation) -> Iterator[NodeProcess]:
+    with process(organisation, PARIS) as node:
+        node.port()
+        yield node
+
+
+def tracking(organisation: Organisation, server: str) -> list[dict[str, str]]:
+    """Whole rows of a server's message tracking log, so far."""
+    names = TRACKING_FIELDS.split(",")
+    text = "".join(p.read_text() for p in sorted(organisation.logs(server).glob("MSGTRK*")))
+    lines = [line for line in text.split("\n")[:-1] if not line.startswith("#")]
+    return [dict(zip(names, row, strict=True)) for row in csv.reader(lines)]
+
+
+def events(organisation: Organisation, server: str) -> list[str]:
+    return [row["event-id"] for row in tracking(organisation, server)]
+
+
+def wait_for(organisation: Organisation, server: str, event: str) -> None:
+    what = f"{event} at {server}"
+    until(lambda: event in events(organisation, server) or None, what, organisation.folder)
+
+
+def queues(organisation: Organisation, server: str) -> list[str]:
+    path = organisation.data(server) / "queue.db"
+    return [str(row["queue"]) for row in queue_rows(path, ORIGIN_MS)]
+
+
+def test_a_message_is_shadowed_delivered_and_let_go(
+    organisation: Organisation, paris: NodeProcess, lyon: NodeProcess
+) -> None:
+    organisation.start_lab_time(time.monotonic_ns())
+    reply = send(paris.port(), 1).reply
+    assert reply is not None
+    assert reply.startswith(f"250 2.6.0 {MESSAGE_ID}")
+    wait_for(organisation, PARIS, "DELIVER")
+    wait_for(organisation, LYON, "HADISCARD")
+    assert (paris.stop(), lyon.stop()) == (0, 0)
+    assert events(organisation, PARIS) == ["HAREDIRECT", "RECEIVE", "DELIVER"]
+    assert events(organisation, LYON) == ["HARECEIVE", "HADISCARD"]
+    assert queues(organisation, LYON) == ["shadow-safety-net"]
+    assert "primary-safety-net" in queues(organisation, PARIS)
+    (path,) = mailbox_files(organisation.data(PARIS)).values()
+    (copy,) = mailbox_rows(path, ORIGIN_MS)
+    assert (copy["message_id"], copy["server"]) == (MESSAGE_ID, PARIS)
+
+
+def test_a_message_for_the_other_servers_database_goes_there(
+    organisation: Organisation, paris: NodeProcess, lyon: NodeProcess
+) -> None:
+    organisation.start_lab_time(time.monotonic_ns())
+    send(lyon.port(), 1)
+    wait_for(organisation, LYON, "SEND")
+    (send_row,) = [r for r in tracking(organisation, LYON) if r["event-id"] == "SEND"]
+    assert send_row["server-hostname"] == fqdn(PARIS)
+    assert "Queued mail for delivery" in send_row["source-context"]
+    wait_for(organisation, PARIS, "HADISCARD")
+    assert events(organisation, PARIS) == ["HARECEIVE", "DELIVER", "HADISCARD"]
+
+
+def test_a_message_for_the_outside_goes_out(
+    organisation: Organisation, paris: NodeProcess, lyon: NodeProcess
+) -> None:
+    with process(organisation, "ext1", "external") as outside:
+        outside.port()
+        organisation.start_lab_time(time.monotonic_ns())
+        assert send(paris.port(), 1, "bob@partner.example").reply is not None
+        wait_for(organisation, PARIS, "SEND")
+    received = organisation.data("ext1") / "received.jsonl"
+    assert MESSAGE_ID in received.read_text()
+    assert fqdn(PARIS) in received.read_text()
+
+
+def test_a_shadow_outlives_its_holder_and_its_primary(
+    organisation: Organisation, paris: NodeProcess
+) -> None:
+    """Both are killed when the message is acknowledged; back with their files, they finish."""
+    with process(organisation, LYON) as lyon:
+        lyon.port()
+        assert send(paris.port(), 1).reply is not None
+        lyon.kill()
+    paris.kill()
+    assert queues(organisation, LYON) == ["shadow"]
+    with process(organisation, LYON) as lyon, process(organisation, PARIS) as paris_again:
+        lyon.port()
+        paris_again.port()
+        organisation.start_lab_time(time.monotonic_ns())
+        wait_for(organisation, LYON, "HADISCARD")
+    assert events(organisation, LYON)[:2] == ["HARECEIVE", "LOAD"]
+
+
+def test_a_primary_that_returns_without_its_queue_has_its_messages_promoted(
+    organisation: Organisation, lyon: NodeProcess
+) -> None:
+    with process(organisation, PARIS) as paris:
+        assert send(paris.port(), 1, "bob@partner.example").reply is not None
+        paris.kill()
+    for file in organisation.data(PARIS).glob("queue.db*"):
+        file.unlink()
+    with process(organisation, PARIS) as paris:
+        paris.port()
+        organisation.start_lab_time(time.monotonic_ns())
+        wait_for(organisation, LYON, "RESUBMIT")
+    rows = [r for r in tracking(organisation, LYON) if r["event-id"] == "RESUBMIT"]
+    assert [r["source-context"] for r in rows] == ["database-id-changed"]
