@@ -5,14 +5,12 @@ code. It dies with the lab: the kernel kills it when the lab's process ends, how
 """
 
 import ctypes
-import os
 import signal
 import subprocess
 import sys
 from pathlib import Path
 
 from lab.errors import GROUND_FAILED, GroundError
-from lab.hosts.containers.processes import RUN_MARK
 
 VERDICT_CODES = (0, 1, 2, 3)
 LOG = "evaluation.log"
@@ -23,9 +21,10 @@ _C_LIBRARY = ctypes.CDLL(None, use_errno=True)
 
 class Evaluation:
     """One run's evaluation, started early: Spark comes up while the lab is still taken down, then
-    waits to be told. What it says on stderr goes to `evaluation.log` in the run folder."""
+    waits to be told. It is no part of what is taken down, so it carries no mark of the run. What it
+    says on stderr goes to `evaluation.log` in the run folder."""
 
-    def __init__(self, folder: Path, run_id: str) -> None:
+    def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._log = folder / LOG
         command = [sys.executable, "-m", "spark_eval", str(folder), "--when-told"]
@@ -34,7 +33,6 @@ class Evaluation:
                 command,
                 stdin=subprocess.PIPE,
                 stderr=log,
-                env=os.environ | {RUN_MARK: run_id},
                 preexec_fn=_die_with_parent if sys.platform == "linux" else None,
             )
 

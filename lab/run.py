@@ -49,7 +49,7 @@ class Judging(Protocol):
     def abandon(self) -> None: ...
 
 
-BeginEvaluation = Callable[[Path, str], Judging]
+BeginEvaluation = Callable[[Path], Judging]
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +125,7 @@ class _Run:
         with Watchdog(self.say) as watchdog:
             ending = self._work(watchdog)
             if ending.exit_code == 0:
-                self.evaluation = self.begin_evaluation(self.folder.path, self.folder.run_id)
+                self.evaluation = self.begin_evaluation(self.folder.path)
             complaints = self._take_down(watchdog, ending)
         for complaint in complaints:
             self.say(f"take-down: {complaint}")

@@ -34,27 +34,27 @@ def judge(checkout: Path, program: str) -> None:
 @pytest.mark.parametrize("code", [0, 1, 2, 3])
 def test_its_exit_code_is_the_verdict(checkout: Path, code: int) -> None:
     judge(checkout, f"import sys; sys.stdin.readline(); raise SystemExit({code})")
-    assert Evaluation(checkout, "run-1").judge() == code
+    assert Evaluation(checkout).judge() == code
 
 
 def test_it_is_given_the_run_folder(checkout: Path) -> None:
     judge(checkout, "import sys, pathlib; pathlib.Path('given').write_text(sys.argv[1])")
     folder = checkout / "runs" / "x"
     folder.mkdir(parents=True)
-    Evaluation(folder, "run-1").judge()
+    Evaluation(folder).judge()
     assert (checkout / "given").read_text() == str(folder)
 
 
 def test_it_waits_until_the_record_is_whole(checkout: Path) -> None:
     judge(checkout, "import sys; raise SystemExit(0 if sys.stdin.readline() else 2)")
-    waiting = Evaluation(checkout, "run-1")
+    waiting = Evaluation(checkout)
     assert waiting._program.poll() is None
     assert waiting.judge() == 0
 
 
 def test_it_can_be_abandoned(checkout: Path) -> None:
     judge(checkout, "import sys; sys.stdin.readline()")
-    waiting = Evaluation(checkout, "run-1")
+    waiting = Evaluation(checkout)
     waiting.abandon()
     assert waiting._program.poll() is not None
 
@@ -64,7 +64,7 @@ def test_what_it_says_is_kept_and_shown_only_when_it_could_not_do_its_work(
 ) -> None:
     for code, shown in ((0, ""), (3, "no Java\n")):
         judge(checkout, f"import sys; print('no Java', file=sys.stderr); raise SystemExit({code})")
-        Evaluation(checkout, "run-1").judge()
+        Evaluation(checkout).judge()
         assert (checkout / "evaluation.log").read_text() == "no Java\n"
         assert capfd.readouterr().err == shown
 
@@ -72,7 +72,7 @@ def test_what_it_says_is_kept_and_shown_only_when_it_could_not_do_its_work(
 def test_a_death_by_signal_is_a_ground_error(checkout: Path) -> None:
     judge(checkout, "import os, signal; os.kill(os.getpid(), signal.SIGKILL)")
     with pytest.raises(GroundError, match="by signal SIGKILL"):
-        Evaluation(checkout, "run-1").judge()
+        Evaluation(checkout).judge()
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="death signals are Linux's")
@@ -86,7 +86,7 @@ def test_it_dies_with_a_lab_that_is_killed(checkout: Path) -> None:
     )
     program = (
         "from pathlib import Path; from lab.evaluation import Evaluation;"
-        "Evaluation(Path('.'), 'r').judge()"
+        "Evaluation(Path('.')).judge()"
     )
     lab = subprocess.Popen([sys.executable, "-c", program])
     record = processes.describe(_pid_in(checkout / "pid"))

@@ -109,7 +109,7 @@ class Lab:
     def deeds(self) -> list[str]:
         return [deed for deed in self.ground.deeds if not deed.startswith("mail")]
 
-    def _begin(self, folder: Path, run_id: str) -> FakeEvaluation:
+    def _begin(self, folder: Path) -> FakeEvaluation:
         self.evaluation = FakeEvaluation(self, folder)
         return self.evaluation
 
