@@ -1,0 +1,103 @@
+"""`python -m spark_eval RUN`: judge run folders, print the verdict, leave the files beside the
+record.
+
+Exit codes: 0 pass, 1 fail, 2 unknown, 3 a check crashed or the record could not be evaluated, 4 the
+call is wrong. Of several runs the worst counts: 3, 1, 2, 0.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NoReturn
+
+from pyspark.errors import PySparkException
+
+from spark_eval.evaluation import evaluate, report_again
+from spark_eval.judged import JudgedRun
+from spark_eval.read.run_folder import (
+    RunFolder,
+    RunFolderError,
+    UnreadableRecordError,
+    open_run_folder,
+)
+from spark_eval.session import session
+from spark_eval.summary import summary
+from spark_eval.verdict import CRASHED
+
+WRONG_CALL = 4
+WORST_FIRST = (CRASHED, 1, 2, 0)
+
+
+class _Parser(argparse.ArgumentParser):
+    """argparse ends a wrong call with 2, which here means unknown."""
+
+    def error(self, message: str) -> NoReturn:
+        self.print_usage(sys.stderr)
+        self.exit(WRONG_CALL, f"error: {message}\n")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Returns the exit code; data goes to standard output, everything else to standard error."""
+    options = _parser().parse_args(arguments)
+    try:
+        if options.when_told and not _told(options.master):
+            return CRASHED
+        folders = [open_run_folder(path) for path in options.run]
+        return _evaluate(folders, options.master, report_only=options.report_only)
+    except RunFolderError as error:
+        print(f"error: {error.cause}\nhint: {error.hint}", file=sys.stderr)
+        return CRASHED if isinstance(error, UnreadableRecordError) else WRONG_CALL
+    except (PySparkException, OSError, ValueError) as error:
+        said = str(error).strip().splitlines() or [type(error).__name__]
+        print(f"error: the record could not be evaluated: {said[0]}", file=sys.stderr)
+        print("hint: Spark needs Java 17 or newer and room to write", file=sys.stderr)
+        return CRASHED
+
+
+def _told(master: str) -> bool:
+    """Bring Spark up meanwhile, then wait for a line on standard input; False: nobody told."""
+    session(master)
+    return bool(sys.stdin.readline())
+
+
+def _evaluate(folders: list[RunFolder], master: str, *, report_only: bool) -> int:
+    spark = session(master)
+    try:
+        if not report_only:
+            return _tell(evaluate(spark, folders))
+        for folder in folders:
+            report_again(spark, folder)
+            print(f"report: {folder.path / 'report.html'}")
+        return 0
+    finally:
+        spark.stop()
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = _Parser(prog="python -m spark_eval", description=__doc__.split("\n")[0])
+    parser.add_argument("run", type=Path, nargs="+", help="a run folder, or several")
+    parser.add_argument("--master", default="local[*]", help="Spark master (default: local[*])")
+    parser.add_argument(
+        "--report-only", action="store_true", help="make the report again from evaluation/"
+    )
+    parser.add_argument(
+        "--when-told",
+        action="store_true",
+        help="bring Spark up, then wait for a line on standard input",
+    )
+    return parser
+
+
+def _tell(judged: list[JudgedRun]) -> int:
+    for run in judged:
+        print(summary(run))
+        print(f"report: {run.folder.path / 'report.html'}")
+    codes = {run.verdict.exit_code for run in judged}
+    return next(code for code in WORST_FIRST if code in codes)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

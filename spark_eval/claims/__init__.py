@@ -1,0 +1,34 @@
+"""The claims, one file each; `ALL` is the order of reports.
+
+To add one: a module with `cases(tables)` and a `CLAIM`, a line here, and three tests: it holds, it
+is violated with the right counter-example, it is unknown for lack of anything asked.
+"""
+
+from __future__ import annotations
+
+from spark_eval.claims import (
+    discard_after_delivery,
+    drains_after_heal,
+    held_long_enough,
+    no_early_promotion,
+    no_loss,
+    no_phantom,
+    no_visible_duplicate,
+    promotion_on_time,
+    redundant_before_ack,
+    shadow_placement,
+)
+from spark_eval.claims.claim import Claim
+
+ALL: tuple[Claim, ...] = (
+    no_loss.CLAIM,
+    no_phantom.CLAIM,
+    no_visible_duplicate.CLAIM,
+    redundant_before_ack.CLAIM,
+    shadow_placement.CLAIM,
+    discard_after_delivery.CLAIM,
+    promotion_on_time.CLAIM,
+    no_early_promotion.CLAIM,
+    held_long_enough.CLAIM,
+    drains_after_heal.CLAIM,
+)

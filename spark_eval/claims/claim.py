@@ -1,0 +1,155 @@
+"""The protocol of a claim: rows that were asked, each holding, violated or unknown, become a
+result.
+
+A claim names its requirements and makes `cases`; everything else is the same for all of them and is
+here. A claim with nothing to ask is unknown, never holds. Refuses to look at anything but its
+cases.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from pyspark.sql import Column, DataFrame, Row
+from pyspark.sql import functions as F
+
+from spark_eval.tables import Tables
+
+HOLDS = "holds"
+VIOLATED = "violated"
+UNKNOWN = "unknown"
+NOTHING_ASKED = "nothing was asked"
+REASON = "concat(subject, ': ', detail)"
+
+
+@dataclass(frozen=True, slots=True)
+class CounterExample:
+    """`which` is first, worst or last; `refs` are (file, line) in the run folder."""
+
+    which: str
+    subject: str
+    at_ms: int | None
+    detail: str
+    refs: tuple[tuple[str, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimResult:
+    """`proofs` maps each requirement that a case named to holds, violated or unknown."""
+
+    name: str
+    requirements: tuple[str, ...]
+    status: str
+    asked: int = 0
+    violations: int = 0
+    unknown: int = 0
+    reason: str = NOTHING_ASKED
+    examples: tuple[CounterExample, ...] = ()
+    proofs: dict[str, str] = field(default_factory=dict)
+    crashed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """`cases(tables)` returns one row a case, as `case()` shapes it."""
+
+    name: str
+    requirements: tuple[str, ...]
+    cases: Callable[[Tables], DataFrame]
+
+    def check(self, tables: Tables) -> dict[str, ClaimResult]:
+        """One result for each run that had a case, in one Spark action."""
+        rows = summarise(self.cases(tables)).collect()
+        return {row["run"]: self._result(row) for row in rows}
+
+    def nothing_asked(self) -> ClaimResult:
+        return ClaimResult(self.name, self.requirements, UNKNOWN)
+
+    def crashed(self, error: Exception) -> ClaimResult:
+        said = str(error).strip().splitlines()
+        reason = f"the check crashed: {type(error).__name__}: {said[0] if said else ''}"
+        return ClaimResult(self.name, self.requirements, UNKNOWN, reason=reason, crashed=True)
+
+    def _result(self, row: Row) -> ClaimResult:
+        status = VIOLATED if row["violations"] else UNKNOWN if row["unknown"] else HOLDS
+        return ClaimResult(
+            name=self.name,
+            requirements=self.requirements,
+            status=status,
+            asked=row["asked"],
+            violations=row["violations"],
+            unknown=row["unknown"],
+            reason=row["reason"] or "",
+            examples=_examples(row),
+            proofs=_proofs(row["told"]),
+        )
+
+
+def case(
+    status: str,
+    subject: str,
+    detail: str,
+    at_ms: str,
+    refs: str,
+    requirements: str,
+    weight: str = "0",
+) -> list[str]:
+    """The columns of a case, from SQL. `refs` lists structs, nulls allowed; `weight` ranks the
+    worst.
+    """
+    return [
+        "run",
+        f"{status} AS status",
+        f"{subject} AS subject",
+        f"{detail} AS detail",
+        f"CAST({at_ms} AS BIGINT) AS at_ms",
+        f"filter(array({refs}), r -> r IS NOT NULL) AS refs",
+        f"CAST({requirements} AS ARRAY<STRING>) AS requirements",
+        f"CAST({weight} AS DOUBLE) AS weight",
+    ]
+
+
+def summarise(cases: DataFrame) -> DataFrame:
+    """One row a run: counts, one reason for not knowing, first, worst and last counter-example."""
+    asked = cases.where("status IS NOT NULL")
+    return asked.groupBy("run").agg(
+        F.count("*").alias("asked"),
+        F.expr("count_if(status = 'violated') AS violations"),
+        F.expr("count_if(status = 'unknown') AS unknown"),
+        F.expr(f"min_by({REASON}, at_ms) FILTER (WHERE status = 'unknown') AS reason"),
+        _example("min_by", "struct(coalesce(at_ms, -1L), subject)", "first"),
+        _example("max_by", "struct(coalesce(weight, 0.0), subject)", "worst"),
+        _example("max_by", "struct(coalesce(at_ms, -1L), subject)", "last"),
+        F.expr("collect_set(struct(requirements, status)) AS told"),
+    )
+
+
+def _example(pick: str, order: str, name: str) -> Column:
+    shown = "struct(subject, at_ms, detail, slice(refs, 1, 4) AS refs)"
+    return F.expr(f"{pick}({shown}, {order}) FILTER (WHERE status = 'violated') AS {name}")
+
+
+def _examples(row: Row) -> tuple[CounterExample, ...]:
+    found: list[CounterExample] = []
+    for which in ("first", "worst", "last"):
+        if row[which] is not None:
+            example = _counter_example(which, row[which])
+            if all(example.subject != e.subject or example.refs != e.refs for e in found):
+                found.append(example)
+    return tuple(found)
+
+
+def _counter_example(which: str, shown: Row) -> CounterExample:
+    refs = tuple((ref["file"], ref["line"]) for ref in shown["refs"])
+    return CounterExample(which, shown["subject"], shown["at_ms"], shown["detail"], refs)
+
+
+def _proofs(told: list[Row]) -> dict[str, str]:
+    worst = (HOLDS, UNKNOWN, VIOLATED)
+    proofs: dict[str, str] = {}
+    for row in told:
+        for requirement in row["requirements"]:
+            known = proofs.get(requirement, HOLDS)
+            proofs[requirement] = max(known, row["status"], key=worst.index)
+    return proofs

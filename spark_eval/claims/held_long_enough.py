@@ -1,0 +1,117 @@
+"""held_long_enough: each copy is kept as long as promised and no longer (SN-1, SN-2, SM-11, SM-12).
+
+Compares what stores owe at the end (`expected.hold`) with what their queue listings show. A listing
+that was not collected, or is damaged, answers nothing.
+"""
+
+from __future__ import annotations
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from spark_eval.claims.claim import Claim, case
+from spark_eval.sentences import sentence
+from spark_eval.tables import Tables
+
+KEY = ["run", "server", "network_message_id"]
+UNLISTED = "no sound queue listing of {server}"
+OWED = "the {what} of {server} owed it until {@keep_until_ms}; the listing does not have it"
+OVERDUE = "the {what} of {server} should have dropped it at {@gone_after_ms}"
+
+
+def cases(tables: Tables) -> DataFrame:
+    return _stays(tables).unionByName(_overstays(tables)).unionByName(_expiries(tables))
+
+
+def listings(tables: Tables) -> DataFrame:
+    """`run`, `server`, `listed`: the queue listing is there and undamaged."""
+    there = tables.record.files.where("file LIKE 'logs/%/queues.jsonl'").selectExpr(
+        "run", "file", "lower(regexp_extract(file, '^logs/([^/]+)/', 1)) AS server"
+    )
+    damaged = tables.record.damaged_lines.select("run", "file").distinct()
+    return there.join(damaged, ["run", "file"], "left_anti").selectExpr(
+        "run", "server", "true AS listed"
+    )
+
+
+def _settings(tables: Tables) -> DataFrame:
+    return tables.histories.select(
+        "run", "server", "end_ms", "heartbeat_ms", "finest_ms", "auto_discard_ms", "expiration_ms"
+    )
+
+
+def _stays(tables: Tables) -> DataFrame:
+    listed = tables.record.queues.groupBy(*KEY).agg(
+        F.collect_set("queue").alias("found"), F.min("ref").alias("found_ref")
+    )
+    owed = tables.stays.join(listed, KEY, "left").join(listings(tables), ["run", "server"], "left")
+    known = owed.join(_settings(tables), ["run", "server"]).selectExpr(
+        "*",
+        "coalesce(arrays_overlap(found, queues), false) AS here",
+        "keep_until_ms > end_ms AS still_due",
+        "gone_after_ms + heartbeat_ms + finest_ms < end_ms AS over",
+    )
+    return known.selectExpr(
+        *case(
+            status="CASE WHEN NOT still_due AND NOT over THEN NULL "
+            "WHEN listed IS NULL THEN 'unknown' WHEN still_due THEN IF(here, 'holds', 'violated') "
+            "ELSE IF(here, 'violated', 'holds') END",
+            subject="message_id",
+            detail=f"CASE WHEN listed IS NULL THEN {sentence(UNLISTED)} "
+            f"WHEN still_due THEN {sentence(OWED)} ELSE {sentence(OVERDUE)} END",
+            at_ms="end_ms",
+            refs="asked_ref, found_ref",
+            requirements="array(IF(what = 'Primary Safety Net', 'SN-1', 'SN-2'))",
+        )
+    )
+
+
+def _overstays(tables: Tables) -> DataFrame:
+    """Entries of delivery queues and discard notifications that are older than they may get."""
+    entries = tables.record.queues.where("queue IN ('delivery', 'discard')")
+    aged = entries.join(_settings(tables), ["run", "server"]).selectExpr(
+        "*",
+        "end_ms - IF(queue = 'discard', coalesce(delivered_ms, entered_ms), entered_ms) AS age_ms",
+        "IF(queue = 'discard', auto_discard_ms, expiration_ms) AS most_ms",
+    )
+    return aged.selectExpr(
+        *case(
+            status="IF(age_ms > most_ms + heartbeat_ms + finest_ms, 'violated', 'holds')",
+            subject="message_id",
+            detail=sentence("in the {queue} queue of {server} for {@age_ms}, at most {@most_ms}"),
+            at_ms="end_ms",
+            refs="ref",
+            requirements="array(IF(queue = 'discard', 'SM-11', 'SM-12'))",
+            weight="age_ms - most_ms",
+        )
+    )
+
+
+def _expiries(tables: Tables) -> DataFrame:
+    expired = tables.record.tracking.where(
+        "event = 'FAIL' AND source = 'QUEUE' AND recipient_status LIKE '%QUEUE.Expired%'"
+    ).selectExpr("run", "server", "coalesce(database_id, '') AS database_id", "internal_id",
+                 "message_id", "at_ms", "ref")  # fmt: skip
+    born = tables.primaries.selectExpr(
+        "run", "server", "database_id", "internal_id",
+        "coalesce(born.at_ms, loaded.at_ms) AS born_ms", "born.ref AS born_ref",
+    )  # fmt: skip
+    known = expired.join(born, ["run", "server", "database_id", "internal_id"]).join(
+        _settings(tables), ["run", "server"]
+    )
+    return known.selectExpr(
+        *case(
+            status="IF(at_ms - born_ms >= expiration_ms - finest_ms, 'holds', 'violated')",
+            subject="message_id",
+            detail=sentence(
+                "{server} expired it after {@at_ms - born_ms}, not before {@expiration_ms}"
+            ),
+            at_ms="at_ms",
+            refs="ref, born_ref",
+            requirements="array('SM-12')",
+            weight="expiration_ms - (at_ms - born_ms)",
+        )
+    )
+
+
+CLAIM = Claim("held_long_enough", ("SN-1", "SN-2", "SM-11", "SM-12"), cases)

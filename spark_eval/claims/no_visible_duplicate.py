@@ -1,0 +1,85 @@
+"""no_visible_duplicate: one copy in each mailbox (DD-1), but for what DD-4 names.
+
+Copies with different submit times, or further apart than `DuplicateDetectionWindow`, are visible
+duplicates by promise. External recipients may get two (SM-9): such copies must be explained by what
+happened to the message, else they are violations.
+"""
+
+from __future__ import annotations
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from spark_eval.claims.claim import Claim, case
+from spark_eval.sentences import sentence
+from spark_eval.tables import Tables
+
+REQUIREMENTS = """filter(array('DD-1', IF(far_apart, 'DD-2', NULL), IF(promoted, 'SM-9', NULL),
+  IF(accepted > 1, 'SR-7', NULL)), r -> r IS NOT NULL)"""
+GAPS = "transform(sequence(1, size(copied) - 1), i -> copied[i] - copied[i - 1])"
+
+
+def cases(tables: Tables) -> DataFrame:
+    told = _told(tables)
+    return _mailboxes(tables, told).unionByName(_outside(tables, told))
+
+
+def _told(tables: Tables) -> DataFrame:
+    """What explains more copies than one: `promoted`, `accepted` (times), `tried_again`."""
+    rows = tables.record.tracking.groupBy("run", "message_id")
+    return rows.agg(
+        F.expr("coalesce(bool_or(event = 'RESUBMIT'), false) AS promoted"),
+        F.expr("count_if(event = 'RECEIVE' AND source = 'SMTP') AS accepted"),
+        F.expr("coalesce(bool_or(event IN ('DEFER', 'LOAD')), false) AS tried_again"),
+    )
+
+
+def _groups(copies: DataFrame, key: list[str]) -> DataFrame:
+    return copies.groupBy(*key).agg(
+        F.expr("array_sort(collect_list(copied_ms)) AS copied"),
+        F.expr("slice(sort_array(collect_list(ref)), 1, 3) AS r"),
+        F.first("place").alias("place"),
+    )
+
+
+def _mailboxes(tables: Tables, told: DataFrame) -> DataFrame:
+    window = tables.record.databases.selectExpr("run", "`database` AS place", "window_ms")
+    boxes = tables.record.visible.where("kind = 'mailbox'")
+    same = _groups(boxes, ["run", "message_id", "recipient", "dated_ms"])
+    known = same.join(told, ["run", "message_id"], "left").join(window, ["run", "place"], "left")
+    apart = known.selectExpr(
+        "*", f"size(copied) > 1 AND forall({GAPS}, g -> g > window_ms) AS far_apart"
+    )
+    return apart.selectExpr(
+        *case(
+            status="IF(size(copied) = 1 OR far_apart, 'holds', 'violated')",
+            subject="concat(message_id, ' in ', recipient)",
+            detail=sentence("{size(copied)} copies with one submit time in {place}"),
+            at_ms="coalesce(try_element_at(copied, 2), copied[0])",
+            refs="try_element_at(r, 1), try_element_at(r, 2), try_element_at(r, 3)",
+            requirements=REQUIREMENTS,
+            weight="size(copied)",
+        )
+    )
+
+
+def _outside(tables: Tables, told: DataFrame) -> DataFrame:
+    outside = tables.record.visible.where("kind = 'external'")
+    twice = _groups(outside, ["run", "message_id", "recipient"]).where("size(copied) > 1")
+    known = twice.join(told, ["run", "message_id"], "left").selectExpr(
+        "*", "coalesce(promoted OR tried_again OR accepted > 1, false) AS explained"
+    )
+    return known.selectExpr(
+        *case(
+            status="IF(explained, 'holds', 'violated')",
+            subject="concat(message_id, ' at ', recipient)",
+            detail=sentence("{size(copied)} copies at {place}, and nothing explains them"),
+            at_ms="copied[1]",
+            refs="try_element_at(r, 1), try_element_at(r, 2), try_element_at(r, 3)",
+            requirements="array('SM-9')",
+            weight="size(copied)",
+        )
+    )
+
+
+CLAIM = Claim("no_visible_duplicate", ("DD-1", "DD-2", "SM-9", "SR-7"), cases)

@@ -1,0 +1,190 @@
+"""shadow_placement: a shadow stands where topology and settings permit, found as SR-3 and SR-4 say.
+
+Asks every shadow that a primary named (HAREDIRECT), every one that a server took (HARECEIVE), every
+failure to make one (HAREDIRECTFAIL), and every promoted message, which must be shadowed again
+(SM-13). With `ShadowRedundancyEnabled` false there must be none at all (SR-9, SR-14).
+"""
+
+from __future__ import annotations
+
+from pyspark.sql import DataFrame
+
+from spark_eval.claims.claim import Claim, case
+from spark_eval.sentences import cases as cases_of
+from spark_eval.sentences import holds, sentence, violated
+from spark_eval.tables import Tables
+from spark_eval.transforms.sql import overlaps
+
+UNNAMED = "{server} holds it under no database id"
+STRANGER = "{server} may hold no shadow of {primary_server}"
+
+# `server: reason; server: reason`
+NAMES = r"regexp_extract_all(failure.context, '(?:^|; ?)([A-Za-z0-9][A-Za-z0-9.-]*): ', 1)"
+TRIED = f"transform({NAMES}, name -> lower(substring_index(name, '.', 1)))"
+
+
+def cases(tables: Tables) -> DataFrame:
+    rules = tables.shadow_rules
+    owned = tables.primaries.withColumnRenamed("server", "primary_server").join(
+        rules, ["run", "primary_server"]
+    )
+    return (
+        _made(owned)
+        .unionByName(_taken(tables))
+        .unionByName(_failed(owned))
+        .unionByName(_shadowed_again(owned, tables))
+        .unionByName(_disabled(tables))
+    )
+
+
+_SHADOW = "redirect.shadow_server"
+_REMOTE = f"array_contains(remotes, {_SHADOW})"
+_LOCAL = f"array_contains(locals, {_SHADOW})"
+_AFTER = "after {redirect.attempts} attempts: {preference} allows "
+_MADE = cases_of(
+    ("NOT enabled", violated("a shadow was made; ShadowRedundancyEnabled is false")),
+    (
+        f"NOT ({_REMOTE} OR {_LOCAL})",
+        violated(f"{{{_SHADOW}}} is outside the boundary of {{primary_server}}"),
+    ),
+    (
+        f"{_REMOTE} AND coalesce(redirect.attempts > remote_attempts, remote_attempts = 0)",
+        violated(f"{{{_SHADOW}}} in a remote site {_AFTER}{{remote_attempts}} there"),
+    ),
+    (
+        f"{_LOCAL} AND local_attempts = 0",
+        violated(f"{{{_SHADOW}}} in the local site; {{preference}} allows no attempt there"),
+    ),
+    (
+        f"{_LOCAL} AND redirect.attempts <= remote_attempts",
+        violated(
+            f"{{{_SHADOW}}} in the local site {_AFTER}{{remote_attempts}} at remote ones first"
+        ),
+    ),
+    (
+        "redirect.attempts > remote_attempts + local_attempts",
+        violated(f"{{{_SHADOW}}} {_AFTER}{{remote_attempts + local_attempts}} in all"),
+    ),
+    otherwise=holds(),
+)
+
+
+def _made(owned: DataFrame) -> DataFrame:
+    return (
+        owned.where("redirect IS NOT NULL")
+        .selectExpr("*", f"{_MADE} AS j")
+        .selectExpr(
+            *case(
+                status="j.status",
+                subject="message_id",
+                detail="j.reason",
+                at_ms="redirect.at_ms",
+                refs="redirect.ref",
+                requirements="IF(enabled, array('SR-2', 'SR-3'), array('SR-9'))",
+                weight="redirect.attempts",
+            )
+        )
+    )
+
+
+def _taken(tables: Tables) -> DataFrame:
+    held = tables.copies.where("held IS NOT NULL").drop("enabled")
+    known = held.join(tables.shadow_rules, ["run", "primary_server"], "left")
+    permitted = (
+        "coalesce((array_contains(remotes, server) AND remote_attempts > 0) "
+        "OR (array_contains(locals, server) AND local_attempts > 0), false)"
+    )
+    return known.selectExpr(
+        *case(
+            status=f"IF({permitted} AND primary_database_id <> '', 'holds', 'violated')",
+            subject="message_id",
+            detail=f"IF(primary_database_id = '', {sentence(UNNAMED)}, {sentence(STRANGER)})",
+            at_ms="held.at_ms",
+            refs="held.ref, claimed.ref",
+            requirements="array('SR-2', 'SR-11')",
+        )
+    )
+
+
+_R = "filter(tried, t -> array_contains(remotes, t))"
+_L = "filter(tried, t -> array_contains(locals, t))"
+_TRIED = "{array_join(tried, ', ')}"
+_FAILED = cases_of(
+    (
+        f"size({_R}) + size({_L}) < size(tried)",
+        violated(f"tried outside the boundary: {_TRIED}"),
+    ),
+    (
+        f"size({_R}) > remote_attempts OR size({_L}) > local_attempts "
+        "OR coalesce(failure.attempts > remote_attempts + local_attempts, false)",
+        violated(f"more attempts than {{preference}} allows: {_TRIED}"),
+    ),
+    (
+        f"size(array_distinct({_R})) < least(size({_R}), size(remotes)) "
+        f"OR size(array_distinct({_L})) < least(size({_L}), size(locals))",
+        violated(f"tried one twice while others were untried: {_TRIED}"),
+    ),
+    otherwise=holds(),
+)
+
+
+def _failed(owned: DataFrame) -> DataFrame:
+    tried = owned.where("failure IS NOT NULL AND enabled").selectExpr("*", f"{TRIED} AS tried")
+    return tried.selectExpr("*", f"{_FAILED} AS j").selectExpr(
+        *case(
+            status="j.status",
+            subject="message_id",
+            detail="j.reason",
+            at_ms="failure.at_ms",
+            refs="failure.ref",
+            requirements="array('SR-3', 'SR-4')",
+            weight="failure.attempts",
+        )
+    )
+
+
+def _shadowed_again(owned: DataFrame, tables: Tables) -> DataFrame:
+    histories = tables.histories.selectExpr(
+        "run", "server AS primary_server", "blind", "heartbeat_ms", "end_ms",
+        "transform(kills, k -> k.possible) AS downs",
+    )  # fmt: skip
+    promoted = owned.where("enabled AND born.event = 'RESUBMIT'")
+    known = promoted.join(histories, ["run", "primary_server"])
+    soon = "born.at_ms + heartbeat_ms"
+    excused = (
+        f"({overlaps('blind', 'born.at_ms', soon)} OR {overlaps('downs', 'born.at_ms', soon)} "
+        f"OR {soon} > end_ms)"
+    )
+    return known.selectExpr(
+        *case(
+            status="CASE WHEN redirect IS NOT NULL OR failure IS NOT NULL "
+            "OR remote_attempts + local_attempts = 0 THEN 'holds' "
+            f"WHEN coalesce({excused}, false) THEN NULL ELSE 'violated' END",
+            subject="message_id",
+            detail=sentence("{primary_server} promoted it and did not try to shadow it again"),
+            at_ms="born.at_ms",
+            refs="born.ref, redirect.ref, failure.ref",
+            requirements="array('SM-13')",
+        )
+    )
+
+
+def _disabled(tables: Tables) -> DataFrame:
+    settings = tables.record.runs.where("NOT enabled").select("run")
+    return tables.acknowledged.join(settings, "run").selectExpr(
+        *case(
+            status="IF(primary.redirect IS NULL, 'holds', 'violated')",
+            subject="message_id",
+            detail="'a shadow was made; ShadowRedundancyEnabled is false'",
+            at_ms="ok.ended_ms",
+            refs="ok.ref, primary.redirect.ref",
+            requirements="array('SR-9', 'SR-14')",
+        )
+    )
+
+
+CLAIM = Claim(
+    "shadow_placement",
+    ("SR-2", "SR-3", "SR-4", "SR-9", "SR-11", "SR-14", "SM-13"),
+    cases,
+)

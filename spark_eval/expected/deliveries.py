@@ -1,0 +1,102 @@
+"""Who should have got what: one row for each message and recipient that the workload named.
+
+A delivery is promised when the message was acknowledged. One that is promised and not visible is
+lost, or excused with its reason; where the record of the place is missing, it is unknown.
+"""
+
+from __future__ import annotations
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from spark_eval.sentences import cases, judgement, unknown
+
+KEY = ["run", "message_id", "recipient"]
+
+
+def deliveries(
+    sent: DataFrame, outcomes: DataFrame, visible: DataFrame, places: DataFrame
+) -> DataFrame:
+    """`promised`, `copies`, `first_ms`, `copy_refs`, `collected` (is the place's record there)."""
+    named = sent.join(outcomes, ["run", "message_id"], "left").selectExpr(
+        "run", "message_id", "submitted_ms", "ok.ended_ms AS acknowledged_ms",
+        "ok.server AS server",
+        "coalesce(outcome, 'in doubt') AS sending", "coalesce(ok.ref, ref) AS ref",
+        "explode(recipients) AS recipient",
+    )  # fmt: skip
+    seen = visible.groupBy(*KEY).agg(
+        F.expr("CAST(count(*) AS INT) AS copies"),
+        F.min("copied_ms").alias("first_ms"),
+        F.expr("slice(sort_array(collect_list(ref)), 1, 3) AS copy_refs"),
+    )
+    placed = named.join(seen, KEY, "left").join(places, ["run", "recipient"], "left")
+    return placed.selectExpr(
+        *KEY, "coalesce(kind, 'external') AS kind", "sending = 'acknowledged' AS promised",
+        "sending", "coalesce(copies, 0) AS copies", "submitted_ms", "acknowledged_ms", "first_ms",
+        "server", "coalesce(collected, false) AS collected", "ref", "copy_refs",
+    )  # fmt: skip
+
+
+def places(
+    sent: DataFrame, mailboxes: DataFrame, servers: DataFrame, files: DataFrame
+) -> DataFrame:
+    """`run`, `recipient`, `kind`, `collected`: where a recipient reads mail, and is its record
+    here.
+    """
+    boxes = mailboxes.selectExpr(
+        "run", "mailbox AS recipient", "'mailbox' AS kind",
+        "concat('mailboxes/', `database`, '.jsonl') AS file",
+    )  # fmt: skip
+    outside = servers.where("role = 'external'").selectExpr(
+        "run", "lower(domain) AS domain", "concat('external/', server, '.jsonl') AS file"
+    )
+    named = sent.selectExpr("run", "explode(recipients) AS recipient").distinct()
+    away = (
+        named.selectExpr("run", "recipient", "substring_index(recipient, '@', -1) AS domain")
+        .join(outside, ["run", "domain"])
+        .selectExpr("run", "recipient", "'external' AS kind", "file")
+    )
+    there = files.selectExpr("run", "file", "true AS collected")
+    return boxes.unionByName(away).join(there, ["run", "file"], "left")
+
+
+def judged(deliveries: DataFrame, custodians: DataFrame, tracking: DataFrame) -> DataFrame:
+    """Adds `outcome` and `reason`: delivered, lost, excused, unknown, rejected or in doubt."""
+    expired = tracking.where("event = 'FAIL' AND source = 'QUEUE'").selectExpr(
+        "run", "message_id", "explode(recipients) AS recipient", "ref AS expiry_ref"
+    )
+    first = expired.groupBy(*KEY).agg(F.first("expiry_ref").alias("expiry_ref"))
+    known = deliveries.join(custodians, ["run", "message_id"], "left").join(first, KEY, "left")
+    decided = known.selectExpr("*", f"{_OUTCOME} AS decision")
+    return decided.selectExpr(
+        *KEY, "kind", "promised", "decision.status AS outcome", "decision.reason AS reason",
+        "copies", "submitted_ms", "acknowledged_ms", "first_ms", "server", "unprotected",
+        "concat(array(ref), coalesce(copy_refs, CAST(array() AS "
+        "array<struct<file: string, line: int>>)), "
+        "filter(array(expiry_ref), r -> r IS NOT NULL)) AS refs",
+    )  # fmt: skip
+
+
+_NAMES = "{array_join(servers, ' and ')}"
+_OUTCOME = cases(
+    ("copies > 0", judgement("delivered")),
+    ("NOT promised", "named_struct('status', sending, 'kind', '', 'reason', '')"),
+    ("NOT collected", unknown("the record of what this recipient sees was not collected")),
+    (
+        "expiry_ref IS NOT NULL",
+        judgement("excused", "expired in the queue, and its sender was told by a DSN"),
+    ),
+    (
+        "lost = custodians AND size(servers) > 1",
+        judgement("excused", f"both custodians failed: {_NAMES}"),
+    ),
+    (
+        "lost = custodians AND unprotected",
+        judgement("excused", f"accepted unprotected, then lost with the database of {_NAMES}"),
+    ),
+    (
+        "custodians IS NULL",
+        judgement("lost", "acknowledged by {server}, which logged no such message"),
+    ),
+    otherwise=judgement("lost", f"acknowledged by {{server}}, held by {_NAMES}, never visible"),
+)

@@ -1,0 +1,107 @@
+"""When a shadow message may be let go, and by when it must be (SM-1 to SM-5, SM-10, SM-16).
+
+Not before every fork of its primary message is done: an order, judged on the monotonic clock. Then
+within one heartbeat once both servers can be reached: a deadline that starts at the first moment
+after delivery which a whole heartbeat without an outage follows. An exchange that takes its time is
+allowed for; one that was asked and did not tell is not.
+"""
+
+from __future__ import annotations
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from spark_eval.expected.copies import coarse, too_coarse
+from spark_eval.sentences import cases, holds, not_asked, unknown, violated
+from spark_eval.transforms.sql import first_clear, overlaps
+
+PRIMARY = ("server", "database_id", "internal_id")
+
+
+def discards(copies: DataFrame, forks: DataFrame, deliveries: DataFrame) -> DataFrame:
+    """The columns of `copies` plus `schema.DISCARDS`; a status is null where nothing is asked."""
+    of_primary = forks.selectExpr(
+        "run", *(f"{name} AS primary_{name}" for name in PRIMARY),
+        "complete", "done_ms", "done_mono_ns", "done_ref",
+    )  # fmt: skip
+    seen = deliveries.groupBy("run", "message_id").agg(
+        F.expr("IF(bool_and(copies > 0), max(first_ms), CAST(NULL AS BIGINT)) AS all_visible_ms")
+    )
+    key = ["run", *(f"primary_{name}" for name in PRIMARY)]
+    known = copies.join(of_primary, key, "left").join(seen, ["run", "message_id"], "left")
+    timed = known.selectExpr("*", "greatest(done_ms, held_ms) AS due_from_ms")
+    reached = timed.selectExpr("*", f"{_REACHABLE} AS reachable_ms")
+    bounded = reached.selectExpr("*", f"{_ON_TIME} AS on_time_ms", f"{_NOT_AFTER} AS not_after_ms")
+    asked = bounded.selectExpr("*", f"{_UNTOLD} AS untold_ms")
+    return asked.selectExpr("*", f"{_ORDER} AS o", f"{_DEADLINE} AS d").selectExpr(
+        "*", "o.status AS order_status", "o.reason AS order_reason",
+        "d.status AS deadline_status", "d.reason AS deadline_reason",
+    )  # fmt: skip
+
+
+# ---------------------------------------------------------------- the order
+
+_LACKING = "NOT coalesce(complete, false)"
+_HOLE = f"{_LACKING} AND coalesce({overlaps('primary_blind', 'held_ms', 'discard.at_ms')}, false)"
+_AFTER = "coalesce(done_mono_ns > discard.mono_ns, done_ms > discard.at_ms + finest_ms)"
+_ORDER = cases(
+    ("discard IS NULL", not_asked()),
+    (f"{_HOLE} AND all_visible_ms <= discard.at_ms + finest_ms", holds()),
+    (_HOLE, unknown("the tracking log of {primary_server} has a hole there")),
+    (_LACKING, violated("{server} let it go; {primary_server} did not log every recipient done")),
+    (
+        _AFTER,
+        violated("{server} let it go {done_ms - discard.at_ms} ms before the last fork was done"),
+    ),
+    otherwise=holds(),
+)
+
+# ---------------------------------------------------------------- the deadline
+
+_CLEAR = first_clear("due_from_ms", "any_possible", "heartbeat_ms + finest_ms")
+_REACHABLE = f"IF(due_from_ms IS NULL, CAST(NULL AS BIGINT), {_CLEAR})"
+_ON_TIME = "reachable_ms + heartbeat_ms + slack_ms + finest_ms"
+_NOT_AFTER = "reachable_ms + heartbeat_ms + greatest(timeout_ms, slack_ms) + finest_ms"
+_ENDED = "coalesce(discard.at_ms, end_ms)"
+
+# the first contact, well after delivery and well before the discard, that did not bring it
+_UNTOLD = f"""IF({overlaps("any_possible", "reachable_ms", _ENDED)}, CAST(NULL AS BIGINT),
+  array_min(filter(contact_times, c -> c >= reachable_ms + heartbeat_ms / 4
+    AND c <= coalesce(discard.at_ms - CAST(heartbeat_ms / 2 AS BIGINT), end_ms))))"""
+
+_RELEASED_OTHERWISE = """(discard IS NULL AND (promoted IS NOT NULL OR kept_as_primary
+  OR coalesce(own_lost_ms <= not_after_ms, false)
+  OR coalesce(primary_lost_ms <= not_after_ms, false)))"""
+_ASKED = f"""(enabled AND claimed IS NOT NULL AND (held IS NOT NULL OR kept_as_shadow)
+  AND coalesce(complete, false) AND reachable_ms IS NOT NULL
+  AND reachable_ms - due_from_ms < auto_discard_ms
+  AND (discard IS NOT NULL OR on_time_ms <= end_ms OR untold_ms IS NOT NULL)
+  AND NOT {_RELEASED_OTHERWISE})"""
+_ASKED_IN_VAIN = (
+    "{server} asked {primary_server} at {@untold_ms}, after delivery at {@done_ms}, and "
+)
+_DEADLINE = cases(
+    (f"NOT coalesce({_ASKED}, false)", not_asked()),
+    (coarse("heartbeat_ms"), too_coarse("a heartbeat", "heartbeat_ms")),
+    ("discard.at_ms <= on_time_ms", holds()),
+    ("discard IS NULL AND in_safety_net", holds()),
+    (
+        "untold_ms IS NOT NULL AND discard IS NULL",
+        violated(_ASKED_IN_VAIN + "never let it go"),
+    ),
+    ("untold_ms IS NOT NULL", violated(_ASKED_IN_VAIN + "let it go only at {@discard.at_ms}")),
+    (
+        f"{_ENDED} > not_after_ms AND discard IS NULL",
+        violated(
+            "{server} never let it go; delivered at {@done_ms}, both could be reached "
+            "from {@reachable_ms}"
+        ),
+    ),
+    (
+        f"{_ENDED} > not_after_ms",
+        violated("{server} let it go at {@discard.at_ms}, due {@reachable_ms + heartbeat_ms}"),
+    ),
+    otherwise=unknown(
+        "due {@reachable_ms + heartbeat_ms}, permitted to {@not_after_ms} if an exchange hangs"
+    ),
+)

@@ -1,0 +1,123 @@
+"""verdict.json for programs and junit.xml for CI, as text."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+from xml.etree import ElementTree as ET
+
+from spark_eval.claims.claim import UNKNOWN, VIOLATED, ClaimResult, CounterExample
+from spark_eval.judged import JudgedRun
+
+
+def as_text(content: Mapping[str, Any]) -> str:
+    """verdict.json as it is written."""
+    return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
+
+
+def verdict_content(run: JudgedRun) -> dict[str, Any]:
+    """The shape of lab.md, then what explains it: `foretold`, `reasons` and the rest."""
+    return {
+        "version": 1,
+        "run": run.folder.run,
+        "scenario": run.folder.scenario,
+        "host": run.folder.host,
+        "seed": run.folder.seed,
+        "verdict": run.verdict.verdict,
+        "claims": [_claim(result) for result in run.results.values()],
+        "delivery": run.delivery,
+        "promotion": run.promotion,
+        "safety_net": None,
+        "exposure": None,
+        "requirements": dict(run.verdict.requirements),
+        "foretold": run.verdict.foretold,
+        "reasons": list(run.verdict.reasons),
+        "log_damage": [dict(entry) for entry in run.log_damage],
+        "not_built": dict(run.not_built),
+    }
+
+
+def _claim(result: ClaimResult) -> dict[str, Any]:
+    return {
+        "name": result.name,
+        "status": result.status,
+        "requirements": list(result.requirements),
+        "asked": result.asked,
+        "violations": result.violations,
+        "unknown": result.unknown,
+        "reason": result.reason,
+        "examples": [_example(example) for example in result.examples],
+    }
+
+
+def _example(example: CounterExample) -> dict[str, Any]:
+    refs = [{"file": file, "line": line} for file, line in example.refs]
+    return {
+        "which": example.which,
+        "subject": example.subject,
+        "at_ms": example.at_ms,
+        "detail": example.detail,
+        "refs": refs,
+    }
+
+
+def junit_xml(run: JudgedRun) -> str:
+    """One testcase a claim: violated is a failure, unknown is skipped, a crash is an error."""
+    results = list(run.results.values())
+    counts = {
+        "tests": len(results),
+        "failures": sum(r.status == VIOLATED for r in results),
+        "errors": sum(r.crashed for r in results),
+        "skipped": sum(r.status == UNKNOWN and not r.crashed for r in results),
+    }
+    named = {"name": f"shadowlab.{run.folder.scenario}"}
+    suite = ET.Element("testsuite", named | _texts(counts))
+    properties = ET.SubElement(suite, "properties")
+    for name, value in _properties(run).items():
+        ET.SubElement(properties, "property", name=name, value=value)
+    for result in results:
+        _testcase(suite, run.folder.scenario, result)
+    root = ET.Element("testsuites", _texts(counts))
+    root.append(suite)
+    ET.indent(root)
+    return ET.tostring(root, encoding="unicode", xml_declaration=True) + "\n"
+
+
+def _texts(values: Mapping[str, object]) -> dict[str, str]:
+    return {name: str(value) for name, value in values.items()}
+
+
+def _properties(run: JudgedRun) -> dict[str, str]:
+    return {
+        "run": run.folder.run,
+        "seed": str(run.folder.seed),
+        "verdict": run.verdict.verdict,
+        "foretold": run.verdict.foretold,
+        "reasons": "; ".join(run.verdict.reasons),
+    }
+
+
+def _testcase(suite: ET.Element, scenario: str, result: ClaimResult) -> None:
+    testcase = ET.SubElement(
+        suite, "testcase", classname=f"shadowlab.{scenario}", name=result.name, time="0"
+    )
+    if result.crashed:
+        ET.SubElement(testcase, "error", message=_legal(result.reason))
+    elif result.status == VIOLATED:
+        message = f"{result.violations} of {result.asked} asked are violated"
+        failure = ET.SubElement(testcase, "failure", message=message)
+        failure.text = _legal("\n".join(example_text(example) for example in result.examples))
+    elif result.status == UNKNOWN:
+        ET.SubElement(testcase, "skipped", message=_legal(f"unknown: {result.reason}"))
+
+
+def example_text(example: CounterExample) -> str:
+    """`first: <m000001…> to …: what (file:line, file:line)`."""
+    places = ", ".join(f"{file}:{line}" for file, line in example.refs)
+    return f"{example.which}: {example.subject}: {example.detail} ({places})"
+
+
+def _legal(text: str) -> str:
+    # XML 1.0 has no place for control characters, and log lines may hold some
+    return "".join(sign for sign in text if sign >= " " or sign in "\n\t")

@@ -1,0 +1,26 @@
+"""A run as judged: what verdict.json, junit.xml, the summary and the report are made of."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from spark_eval.claims.claim import ClaimResult
+from spark_eval.read.run_folder import RunFolder
+from spark_eval.verdict import Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedRun:
+    """Bounded: counts and counter-examples, no rows of the record. `results` in the order of
+    reports.
+    """
+
+    folder: RunFolder
+    results: Mapping[str, ClaimResult]
+    verdict: Verdict
+    delivery: Mapping[str, Any]
+    promotion: Mapping[str, Any]
+    log_damage: tuple[Mapping[str, Any], ...]
+    not_built: Mapping[str, str]

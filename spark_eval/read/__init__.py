@@ -1,0 +1,1 @@
+"""From the files of a run folder to typed tables; judges nothing."""

@@ -1,0 +1,30 @@
+"""Connectivity logs: the moments at which a server had, or failed to have, contact with a primary.
+
+Contact is the final reply to a server's own XQDISCARD and nothing else (SM-6).
+"""
+
+from __future__ import annotations
+
+from pyspark.sql import DataFrame
+
+from spark_eval.read.names import REF, short_name
+
+PEER = "try_element_at(told, 'Peer')"
+
+
+def contacts(parsed: DataFrame) -> DataFrame:
+    """`run`, `server` (asking), `peer` (asked), `at_ms`, `mono_ns`, `reached`, `database_id`,
+    `ref`.
+    """
+    asked = parsed.where("sound AND try_element_at(row, 'description') LIKE 'XQDISCARD %'")
+    told = asked.selectExpr(
+        "*",
+        "startswith(try_element_at(row, 'description'), 'XQDISCARD contact') AS reached",
+        "str_to_map(try_element_at(row, 'description'), ';', '=') AS told",
+    )
+    return told.selectExpr(
+        "run", "server", "at_ms", "reached", REF,
+        f"{short_name(PEER)} AS peer",
+        "try_element_at(told, 'DatabaseId') AS database_id",
+        "try_cast(try_element_at(told, 'Mono') AS BIGINT) AS mono_ns",
+    )  # fmt: skip

@@ -1,0 +1,70 @@
+"""What could not be read: torn last lines, malformed lines, logs that are not there.
+
+Counted per file, never skipped in silence. For a log the damage also has a place in time, between
+its sound neighbours: what is missing from the record there proves nothing.
+"""
+
+from __future__ import annotations
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from spark_eval.read.names import SERVER_OF_LOG
+
+NAMED = (
+    "CASE WHEN torn THEN 'torn last line' WHEN fields = '' THEN 'no #Fields line' "
+    "ELSE 'malformed line' END"
+)
+ORDER = (
+    r"struct(regexp_extract(file, '(\\d{8,10})[^/]*$', 1) AS day, "
+    r"try_cast(regexp_extract(file, '-(\\d+)[.][^/]*$', 1) AS INT) AS instance, line) AS place"
+)
+NONE_MS = "CAST(NULL AS BIGINT)"
+
+
+def damaged_lines(records: DataFrame, rows: DataFrame) -> DataFrame:
+    """One row a line: `run`, `server`, `file`, `line`, `damage`, and for logs `from_ms`, `to_ms`.
+
+    `to_ms` is null where nothing sound follows.
+    """
+    json_lines = records.where("NOT sound").selectExpr(
+        "run", f"{SERVER_OF_LOG} AS server", "file", "line",
+        "IF(torn, 'torn last line', 'malformed line') AS damage",
+        f"{NONE_MS} AS from_ms", f"{NONE_MS} AS to_ms",
+    )  # fmt: skip
+    return json_lines.unionByName(_damaged_rows(rows))
+
+
+def _damaged_rows(rows: DataFrame) -> DataFrame:
+    family = "regexp_extract(file, '/([A-Za-z]+)[^/]*$', 1) AS family"
+    placed = rows.selectExpr("*", family, ORDER)
+    bad = placed.where("NOT sound").selectExpr(
+        "run", "server", "family", "file", "line", f"{NAMED} AS damage", "place AS bad_place"
+    )
+    good = placed.where("sound").select("run", "server", "family", "place", "at_ms")
+    beside = bad.join(good, ["run", "server", "family"], "left")
+    return beside.groupBy("run", "server", "file", "line", "damage").agg(
+        F.expr("max(at_ms) FILTER (WHERE place < bad_place) AS from_ms"),
+        F.expr("min(at_ms) FILTER (WHERE place > bad_place) AS to_ms"),
+    )
+
+
+def missing_logs(servers: DataFrame, files: DataFrame) -> DataFrame:
+    """Mailbox servers of the plan whose tracking log is not in the folder, in the same shape."""
+    logs = files.where("file LIKE 'logs/%/MSGTRK%'")
+    there = logs.selectExpr("run", f"{SERVER_OF_LOG} AS server").distinct()
+    absent = servers.where("role = 'mailbox'").join(there, ["run", "server"], "left_anti")
+    return absent.selectExpr(
+        "run", "server", "concat('logs/', server, '/') AS file", "CAST(NULL AS INT) AS line",
+        "'no message tracking log' AS damage", f"{NONE_MS} AS from_ms", f"{NONE_MS} AS to_ms",
+    )  # fmt: skip
+
+
+def log_damage(lines: DataFrame) -> DataFrame:
+    """One row a file and kind of damage, with how many lines and where the first is."""
+    return lines.groupBy("run", "server", "file", "damage").agg(
+        F.count("*").alias("lines"),
+        F.min("line").alias("first_line"),
+        F.min("from_ms").alias("from_ms"),
+        F.max("to_ms").alias("to_ms"),
+    )

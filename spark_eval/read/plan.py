@@ -1,0 +1,121 @@
+"""The plan and the host's measurements as tables: what was asked, and of what.
+
+Every default is written out in a plan; the few that this page repeats serve small hand-made plans
+for the logs of real servers (seed 000, F§3.1-3.3). Durations are lab milliseconds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from spark_eval import schema
+from spark_eval.read.lines import read_files
+from spark_eval.read.run_folder import RunFolder
+
+MINUTE_MS = 60_000
+HOUR_MS = 60 * MINUTE_MS
+DAY_MS = 24 * HOUR_MS
+
+# column, parameter, type, Exchange's default
+TRANSPORT_CONFIG = (
+    ("enabled", "ShadowRedundancyEnabled", "BOOLEAN", "true"),
+    ("reject", "RejectMessageOnShadowFailure", "BOOLEAN", "false"),
+    ("preference", "ShadowMessagePreferenceSetting", "STRING", "PreferRemote"),
+    ("max_remote", "MaxRetriesForRemoteSiteShadow", "INT", "4"),
+    ("max_local", "MaxRetriesForLocalSiteShadow", "INT", "2"),
+    ("heartbeat_ms", "ShadowHeartbeatFrequency", "BIGINT", str(2 * MINUTE_MS)),
+    ("span_ms", "ShadowResubmitTimeSpan", "BIGINT", str(3 * HOUR_MS)),
+    ("auto_discard_ms", "ShadowMessageAutoDiscardInterval", "BIGINT", str(2 * DAY_MS)),
+    ("hold_ms", "SafetyNetHoldTime", "BIGINT", str(2 * DAY_MS)),
+)
+
+# column, section, parameter, Exchange's default in ms
+SERVER_CONFIG = (
+    ("timeout_ms", "SendConnector", "ConnectionInactivityTimeOut", 10 * MINUTE_MS),
+    ("expiration_ms", "TransportService", "MessageExpirationTimeout", 2 * DAY_MS),
+    ("window_ms", "MailboxDatabase", "DuplicateDetectionWindow", 7 * DAY_MS),
+)
+
+
+def read_plans(spark: SparkSession, folders: Sequence[RunFolder]) -> DataFrame:
+    """One row a run: `run`, `plan` (null where the file is no JSON), `resolution_ms`."""
+    files = [folder.path / name for folder in folders for name in ("plan.json", "host.json")]
+    text = read_files(spark, folders, [path for path in files if path.is_file()])
+    by_run = text.groupBy("run").agg(
+        F.expr("max(value) FILTER (WHERE file = 'plan.json') AS plan"),
+        F.expr("max(value) FILTER (WHERE file = 'host.json') AS host"),
+    )
+    return by_run.selectExpr(
+        "run",
+        f"from_json(plan, '{schema.ddl(schema.PLAN)}') AS plan",
+        f"from_json(host, '{schema.ddl(schema.HOST)}').clock_resolution_ms AS resolution_ms",
+    )
+
+
+def runs(plans: DataFrame) -> DataFrame:
+    """One row a run with the organisation's settings flattened out."""
+    config = "plan.settings.TransportConfig"
+    settings = [
+        f"coalesce(try_cast(try_element_at({config}, '{name}') AS {kind}), "
+        f"CAST('{default}' AS {kind})) AS {column}"
+        for column, name, kind, default in TRANSPORT_CONFIG
+    ]
+    return plans.selectExpr(
+        "run",
+        "plan.scenario AS scenario",
+        "plan.proves AS proves",
+        "coalesce(plan.clock.speed, 1.0) AS speed",
+        "plan.duration_ms AS end_ms",
+        "plan.topology.accepted_domain AS accepted_domain",
+        "plan.expect AS expect",
+        "resolution_ms",
+        "coalesce(CAST(ceil(resolution_ms) AS BIGINT), 0L) AS finest_ms",
+        *settings,
+    )
+
+
+def servers(plans: DataFrame) -> DataFrame:
+    """One row a server: its place in the topology and the settings that intervals need."""
+    exploded = plans.selectExpr(
+        "run", "plan.settings.servers AS s", "inline(plan.topology.servers)"
+    )
+    settings = [
+        f"coalesce(try_cast(try_element_at(try_element_at(try_element_at(s, name), '{section}'), "
+        f"'{parameter}') AS BIGINT), {default}L) AS {column}"
+        for column, section, parameter, default in SERVER_CONFIG
+    ]
+    return exploded.selectExpr(
+        "run", "lower(name) AS server", "fqdn", "role", "site", "dag", "domain", *settings
+    )
+
+
+def databases(plans: DataFrame) -> DataFrame:
+    """`run`, `database`, `server` (of the active copy: the first), `window_ms` (DD-2)."""
+    exploded = plans.selectExpr("run", "inline(plan.topology.databases)")
+    active = exploded.selectExpr(
+        "run", "name AS database", "lower(try_element_at(copies, 1).server) AS server"
+    )
+    window = servers(plans).select("run", "server", "window_ms")
+    return active.join(window, ["run", "server"], "left")
+
+
+def mailboxes(plans: DataFrame) -> DataFrame:
+    """`run`, `mailbox` (lower case), `database`."""
+    exploded = plans.selectExpr("run", "inline(plan.topology.mailboxes)")
+    return exploded.selectExpr("run", "lower(address) AS mailbox", "`database`")
+
+
+def planned_faults(plans: DataFrame) -> DataFrame:
+    """One row a fault as planned; times are intents and judge nothing."""
+    exploded = plans.selectExpr("run", "inline(plan.faults)")
+    return exploded.withColumnRenamed("id", "fault")
+
+
+def expected_promotions(plans: DataFrame) -> DataFrame:
+    """`expect.promotions`, one row each, with its `pos`: `of`, `cause`, `after_ms`, `within_ms`."""
+    return plans.selectExpr("run", "posexplode(plan.expect.promotions)").selectExpr(
+        "run", "pos", "col.*"
+    )

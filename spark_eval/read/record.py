@@ -1,0 +1,77 @@
+"""Everything that was read of one or many runs, as typed tables keyed by run.
+
+The few base tables that everything else scans are cached here; nothing is derived.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pyspark.sql import DataFrame, SparkSession
+
+from spark_eval.read import connectivity_log, csv_log, damage, plan, records, tracking_log
+from spark_eval.read.lines import literal_rows, read_lines
+from spark_eval.read.run_folder import RunFolder
+from spark_eval.transforms.settled import settled
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """The evidence. Each attribute is described by the function of `read` that makes it."""
+
+    runs: DataFrame
+    servers: DataFrame
+    databases: DataFrame
+    mailboxes: DataFrame
+    planned_faults: DataFrame
+    expected_promotions: DataFrame
+    ledger: DataFrame
+    fault_record: DataFrame
+    tracking: DataFrame
+    contacts: DataFrame
+    lifecycle: DataFrame
+    queues: DataFrame
+    files: DataFrame
+    visible: DataFrame
+    damaged_lines: DataFrame
+
+
+def read_record(spark: SparkSession, folders: Sequence[RunFolder]) -> Record:
+    """Reads `folders` in three scans: plans, JSON Lines, logs."""
+    plans = settled(plan.read_plans(spark, folders))
+    runs = settled(plan.runs(plans))
+    servers = settled(plan.servers(plans))
+    json_lines = read_lines(spark, folders, [p for f in folders for p in f.records()])
+    sound = settled(records.with_soundness(json_lines))
+    log_lines = read_lines(spark, folders, [p for f in folders for p in f.logs()])
+    rows = settled(csv_log.parse_rows(log_lines))
+    files = _files(spark, folders)
+    damaged = damage.damaged_lines(sound, rows).unionByName(damage.missing_logs(servers, files))
+    return Record(
+        runs=runs,
+        servers=servers,
+        databases=plan.databases(plans),
+        mailboxes=plan.mailboxes(plans),
+        planned_faults=plan.planned_faults(plans),
+        expected_promotions=plan.expected_promotions(plans),
+        ledger=settled(records.ledger(sound)),
+        fault_record=records.fault_record(sound),
+        tracking=settled(tracking_log.tracking(rows.where("file LIKE '%/MSGTRK%'"))),
+        contacts=connectivity_log.contacts(rows.where("file LIKE '%/CONNECTLOG%'")),
+        lifecycle=records.lifecycle(sound),
+        queues=settled(records.queues(sound)),
+        files=files,
+        visible=settled(records.visible_copies(sound)),
+        damaged_lines=settled(damaged),
+    )
+
+
+def _files(spark: SparkSession, folders: Sequence[RunFolder]) -> DataFrame:
+    """`run`, `file`: the records and logs that are there, empty ones too."""
+    rows = [
+        {"run": folder.run, "file": path.relative_to(folder.path).as_posix()}
+        for folder in folders
+        for path in (*folder.records(), *folder.logs())
+    ]
+    return literal_rows(spark, rows, (("run", "STRING"), ("file", "STRING")))

@@ -1,0 +1,107 @@
+"""A run folder: which files it holds and what run it is. Opens nothing but the manifest.
+
+The folder is the only thing that passes from the lab to the evaluation. A folder without a plan is
+refused; anything else that is missing is told by the tables (a log that is not there is damage).
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+RECORDS = ("ledger.jsonl", "faults.jsonl")
+LOG_RECORDS = ("lifecycle.jsonl", "queues.jsonl")
+
+
+class RunFolderError(Exception):
+    """The path given is no run folder. Carries the cause and a hint."""
+
+    def __init__(self, cause: str, hint: str) -> None:
+        super().__init__(cause)
+        self.cause = cause
+        self.hint = hint
+
+
+class UnreadableRecordError(RunFolderError):
+    """It is a run folder, and what says how to read the rest of it cannot be read."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunFolder:
+    """`path` is absolute, without links; `origin_ms` is the start of lab time, epoch ms."""
+
+    path: Path
+    run: str
+    scenario: str
+    seed: int | str | None
+    host: str | None
+    origin_ms: int
+
+    @property
+    def evaluation(self) -> Path:
+        return self.path / "evaluation"
+
+    def records(self) -> list[Path]:
+        """JSON Lines files that are evidence; the core's inputs and standard error are not."""
+        files = [self.path / name for name in RECORDS]
+        files += [path for name in LOG_RECORDS for path in self.path.glob(f"logs/*/{name}")]
+        files += self.path.glob("mailboxes/*.jsonl")
+        files += self.path.glob("external/*.jsonl")
+        return sorted(path for path in files if path.is_file())
+
+    def logs(self) -> list[Path]:
+        """Message tracking and connectivity logs, whatever the case of their ending."""
+        files = [*self.path.glob("logs/*/MSGTRK*"), *self.path.glob("logs/*/CONNECTLOG*")]
+        return sorted(path for path in files if path.suffix.lower() == ".log")
+
+
+def open_run_folder(path: Path) -> RunFolder:
+    """Raises `RunFolderError` where there is no folder or no plan, `UnreadableRecordError` else."""
+    folder = path.resolve()
+    if not folder.is_dir():
+        raise RunFolderError(f"run folder {path}: no such folder", "name a folder below runs/")
+    if not (folder / "plan.json").is_file():
+        raise RunFolderError(
+            f"run folder {path}: no plan.json, so nothing says what should have happened",
+            "runs/<scenario>/<UTC start>-<seed>/ is what `shadowlab run` writes",
+        )
+    plan = _json_object(folder / "plan.json")
+    manifest = _json_object(folder / "manifest.json")
+    return RunFolder(
+        path=folder,
+        run=str(manifest.get("run") or folder.name),
+        scenario=str(manifest.get("scenario") or plan.get("scenario") or folder.parent.name),
+        seed=manifest.get("seed", plan.get("seed")),
+        host=manifest.get("host"),
+        origin_ms=_origin_ms(plan, manifest),
+    )
+
+
+def _origin_ms(plan: dict[str, Any], manifest: dict[str, Any]) -> int:
+    """From the manifest, else from the plan: a hand-made folder may hold nothing but a plan."""
+    clock = plan.get("clock")
+    planned = clock.get("origin") if isinstance(clock, dict) else None
+    written = manifest.get("origin", planned)
+    try:
+        return round(datetime.fromisoformat(str(written)).timestamp() * 1000)
+    except ValueError as error:
+        cause = f"the start of lab time is no date: {written!r}"
+        hint = "manifest.json says `origin`, or plan.json `clock.origin`, as 2026-01-05T08:00:00Z"
+        raise UnreadableRecordError(cause, hint) from error
+
+
+def _json_object(path: Path) -> dict[str, Any]:
+    """Empty where there is no such file."""
+    if not path.is_file():
+        return {}
+    hint = "collect the run again"
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise UnreadableRecordError(f"{path.name} cannot be read: {error}", hint) from error
+    if not isinstance(content, dict):
+        raise UnreadableRecordError(f"{path.name} is no JSON object", hint)
+    return content

@@ -1,0 +1,1 @@
+"""The page a person reads. Made from verdict.json and the tables; decides nothing."""

@@ -1,0 +1,47 @@
+"""How the page says numbers and faults: lab time, spans, what was done to whom."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def lab_time(ms: float | None) -> str:
+    """`0:10:00` hours, minutes and seconds since the start of lab time."""
+    if ms is None:
+        return "–"
+    seconds = int(ms // 1000)
+    return f"{seconds // 3600}:{seconds // 60 % 60:02}:{seconds % 60:02}"
+
+
+def span(ms: float | None) -> str:
+    """`350 ms`, `2.5 s`, `3 min 20 s`, `2 h 5 min`."""
+    if ms is None:
+        return "–"
+    if abs(ms) < 1000:
+        return f"{ms:.0f} ms"
+    seconds = ms / 1000
+    if abs(seconds) < 60:
+        return f"{seconds:.1f} s"
+    if abs(seconds) < 3600:
+        return f"{int(seconds // 60)} min {int(seconds % 60)} s"
+    return f"{int(seconds // 3600)} h {int(seconds // 60 % 60)} min"
+
+
+def fault(row: dict[str, Any]) -> str:
+    """What was done: `kill par-mbx1, back with a new queue database`, `cut (refuse) a → b, …`."""
+    if row["kind"] == "kill":
+        back = str(row["returns_with"] or "").replace("-", " ")
+        return f"kill {row['server']}, back with {'its' if 'same' in back else 'a'} {back}".replace(
+            "its same queue", "its own queue"
+        )
+    links = row["links"] or []
+    named = ", ".join(f"{link['from']} → {link['to']}" for link in links[:6])
+    more = f" and {len(links) - 6} more" if len(links) > 6 else ""
+    return f"cut ({row['cut_kind']}) {named}{more}"
+
+
+def evidence(took_effect: bool | None) -> str:
+    """Whether the fault was seen to act."""
+    if took_effect is None:
+        return "not seen"
+    return "took effect" if took_effect else "did not take effect"

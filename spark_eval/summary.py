@@ -1,0 +1,49 @@
+"""What a person reads on the terminal: the verdict first, a line a claim, then where the report
+lies.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from spark_eval.claims.claim import VIOLATED, ClaimResult
+from spark_eval.files import example_text
+from spark_eval.judged import JudgedRun
+from spark_eval.verdict import NOT_ASKED
+
+
+def summary(run: JudgedRun) -> str:
+    """Several lines of plain text, readable without colour."""
+    return "\n".join(_lines(run))
+
+
+def _lines(run: JudgedRun) -> Iterator[str]:
+    verdict = run.verdict
+    foretold = (
+        "" if verdict.foretold == verdict.verdict else f" (its file foretells {verdict.foretold})"
+    )
+    yield f"verdict: {verdict.verdict}{foretold}: {run.folder.scenario}, seed {run.folder.seed}"
+    yield from (f"  because {reason}" for reason in verdict.reasons)
+    width = max((len(name) for name in run.results), default=0)
+    for result in run.results.values():
+        yield f"  {result.name:<{width}}  {_counts(result)}"
+        if result.status == VIOLATED:
+            yield from (f"      {example_text(example)}" for example in result.examples)
+    yield from (f"  damage: {_damage(entry)}" for entry in run.log_damage)
+    unchecked = [name for name, status in verdict.requirements.items() if status == NOT_ASKED]
+    if unchecked:
+        yield f"  not asked: {', '.join(unchecked)}"
+
+
+def _counts(result: ClaimResult) -> str:
+    text = f"{result.status:<8}  {result.asked} asked"
+    if result.violations:
+        text += f", {result.violations} violated"
+    if result.unknown:
+        text += f", {result.unknown} unknown"
+    return text if result.status == VIOLATED or not result.reason else f"{text}: {result.reason}"
+
+
+def _damage(entry: Mapping[str, object]) -> str:
+    line = f", first line {entry['first_line']}" if entry["first_line"] else ""
+    return f"{entry['file']}: {entry['damage']}, {entry['lines']}{line}"

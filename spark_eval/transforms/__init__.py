@@ -1,0 +1,1 @@
+"""From typed rows to what happened: messages, copies, faults. DataFrame to DataFrame."""

@@ -1,0 +1,34 @@
+"""Which primary message stands behind an acknowledgement: the ledger meets the tracking log.
+
+By the internal id in the 250 where there is one, else the newest primary message of that Message-Id
+on that server.
+"""
+
+from __future__ import annotations
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+
+def acknowledged(outcomes: DataFrame, primaries: DataFrame) -> DataFrame:
+    """One row a message acknowledged: `ok` (the attempt), `primary` (struct, null if none is
+    known).
+    """
+    ok = outcomes.where("ok IS NOT NULL").select("run", "message_id", "ok")
+    known = primaries.select(
+        "run",
+        "message_id",
+        F.struct(
+            "server", "database_id", "internal_id", "network_message_id",
+            "born", "redirect", "failure", "loaded",
+        ).alias("p"),
+    )  # fmt: skip
+    joined = ok.join(known, ["run", "message_id"], "left")
+    same = (
+        "p.server = ok.server AND coalesce(p.internal_id = ok.reply_internal_id, true) "
+        "AND (p.born IS NOT NULL OR p.loaded IS NOT NULL)"
+    )
+    return joined.groupBy("run", "message_id").agg(
+        F.first("ok").alias("ok"),
+        F.expr(f"max_by(p, coalesce(p.born.mono_ns, 0L)) FILTER (WHERE {same}) AS primary"),
+    )

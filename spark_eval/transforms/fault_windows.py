@@ -1,0 +1,57 @@
+"""Faults as they happened: from what was intended to what was seen, one row a fault.
+
+A fault's possible extent runs from the intent to the banner (kill) or the heal (cut); its certain
+extent from when it was applied to when healing began. What is late is judged on the possible
+extent, what had to happen on the certain one.
+"""
+
+from __future__ import annotations
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from spark_eval.transforms.sql import FOREVER_MS
+
+EXTENTS = (
+    "named_struct('lo', coalesce(intended_ms, applied_ms), 'hi', over_ms) AS possible",
+    "named_struct('lo', coalesce(applied_ms, intended_ms), "
+    "'hi', least(coalesce(heal_intended_ms, over_ms), over_ms)) AS certain",
+)
+SEEN = "coalesce(applied_ms, intended_ms) IS NOT NULL"
+
+
+def _at(phase: str, column: str = "at_ms") -> str:
+    return f"min({column}) FILTER (WHERE phase = '{phase}')"
+
+
+def fault_windows(planned: DataFrame, record: DataFrame) -> DataFrame:
+    """Columns of `schema.FAULT_WINDOWS`; `over_ms` is `FOREVER_MS` where nothing ended it."""
+    seen = record.groupBy("run", "fault").agg(
+        F.expr(f"{_at('intended')} AS intended_ms"),
+        F.expr(f"{_at('applied')} AS applied_ms"),
+        F.expr(f"{_at('applied', 'mono_ns')} AS applied_mono_ns"),
+        F.expr("bool_and(took_effect) FILTER (WHERE phase = 'evidence') AS took_effect"),
+        F.expr(f"{_at('heal-intended')} AS heal_intended_ms"),
+        F.expr(f"{_at('healed')} AS healed_ms"),
+        F.expr("max(banner_ms) AS banner_ms"),
+    )
+    joined = planned.join(seen, ["run", "fault"], "left")
+    over = f"coalesce(IF(kind = 'kill', banner_ms, healed_ms), {FOREVER_MS})"
+    return joined.selectExpr(
+        "run", "fault", "kind", "cut_kind", "lower(server) AS server", "returns_with", "links",
+        "intended_ms", "applied_ms", "applied_mono_ns", "took_effect", "heal_intended_ms",
+        "healed_ms", "banner_ms", f"{over} AS over_ms",
+    )  # fmt: skip
+
+
+def kills(windows: DataFrame) -> DataFrame:
+    """`run`, `server`, `possible`, `certain` of each kill that was at least intended."""
+    return windows.where(f"kind = 'kill' AND {SEEN}").selectExpr("run", "server", *EXTENTS)
+
+
+def cuts(windows: DataFrame) -> DataFrame:
+    """`run`, `server`, `peer`, `possible`, `certain`: sessions to `peer` cut."""
+    links = windows.where(f"kind = 'cut' AND {SEEN}").selectExpr("run", "inline(links)", *EXTENTS)
+    return links.where("service = 'smtp'").selectExpr(
+        "run", "lower(`from`) AS server", "lower(`to`) AS peer", "possible", "certain"
+    )

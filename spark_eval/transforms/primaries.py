@@ -1,0 +1,67 @@
+"""Primary messages: one row for each message that a server answered for, with its forks.
+
+The key is (server, database id, internal id), so a Message-Id accepted twice is two of them. A
+primary is born by RECEIVE, or by the promotion of a shadow message. LOAD after a restart proves one
+whose RECEIVE the kill swallowed.
+"""
+
+from __future__ import annotations
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+KEY = ("run", "server", "database_id", "internal_id")
+PROMOTED = "(event = 'RESUBMIT' AND source = 'REDUNDANCY')"
+BORN = f"(event = 'RECEIVE' OR {PROMOTED})"
+DONE = "event IN ('SEND', 'DELIVER', 'DUPLICATEDELIVER') OR (event = 'FAIL' AND source = 'QUEUE')"
+
+
+def primaries(tracking: DataFrame) -> DataFrame:
+    """`born`, `redirect`, `failure` (HAREDIRECTFAIL accepted), `loaded`, each a struct or null."""
+    about = tracking.where(
+        f"internal_id IS NOT NULL AND ({BORN} OR event IN ('HAREDIRECT', 'HAREDIRECTFAIL') "
+        "OR (event = 'LOAD' AND context = 'delivery'))"
+    )
+    row = "struct(at_ms, mono_ns, recipients, event, ref)"
+    first = "coalesce(mono_ns, at_ms)"
+    shadowing = "struct(at_ms, mono_ns, shadow_server, attempts, context, ref)"
+    grouped = about.withColumn("database_id", F.coalesce("database_id", F.lit(""))).groupBy(*KEY)
+    known = grouped.agg(
+        F.expr("max(message_id) AS message_id"),
+        F.expr("max(network_message_id) AS network_message_id"),
+        F.expr(f"min_by({row}, {first}) FILTER (WHERE {BORN}) AS born"),
+        F.expr(f"min_by({shadowing}, {first}) FILTER (WHERE event = 'HAREDIRECT') AS redirect"),
+        F.expr(
+            f"min_by({shadowing}, {first}) FILTER (WHERE event = 'HAREDIRECTFAIL' "
+            "AND coalesce(outcome, 'accepted') = 'accepted') AS failure"
+        ),
+        F.expr(f"min_by({row}, {first}) FILTER (WHERE event = 'LOAD') AS loaded"),
+    )
+    return known.where("born IS NOT NULL OR loaded IS NOT NULL OR redirect IS NOT NULL")
+
+
+def forks(primaries: DataFrame, tracking: DataFrame) -> DataFrame:
+    """One row a primary message: is every recipient done, and when was the first and the last.
+
+    `complete`, `expired` (any by time), `first_done_ms`, `done_ms`, `done_mono_ns`, `done_ref`.
+    """
+    owed = primaries.selectExpr(
+        *KEY,
+        "explode(array_distinct(coalesce(born.recipients, loaded.recipients))) AS recipient",
+    )
+    done = tracking.where(f"internal_id IS NOT NULL AND ({DONE})").selectExpr(
+        "run", "server", "coalesce(database_id, '') AS database_id", "internal_id",
+        "explode(recipients) AS recipient", "struct(at_ms, mono_ns, event, ref) AS done",
+    )  # fmt: skip
+    first = done.groupBy(*KEY, "recipient").agg(
+        F.expr("min_by(done, coalesce(done.mono_ns, done.at_ms)) AS done")
+    )
+    joined = owed.join(first, [*KEY, "recipient"], "left")
+    return joined.groupBy(*KEY).agg(
+        F.expr("count(*) = count(done) AS complete"),
+        F.expr("min(done.at_ms) AS first_done_ms"),
+        F.expr("max(done.at_ms) AS done_ms"),
+        F.expr("coalesce(bool_or(done.event = 'FAIL'), false) AS expired"),
+        F.expr("max(done.mono_ns) AS done_mono_ns"),
+        F.expr("max_by(done.ref, coalesce(done.mono_ns, done.at_ms)) AS done_ref"),
+    )

@@ -1,0 +1,54 @@
+"""What to draw on a lane: one row a moment of a server, many alike in a moment counted together.
+
+Bounded by the number of servers, kinds and moments (`MOMENTS` to a run), whatever the mail was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+MOMENTS = 240
+MARKS = {
+    "started": "restart",
+    "database-created": "new database",
+    "database-set-aside": "database set aside",
+    "shadow-heartbeat-failed": "heartbeat failed",
+}
+EVENTS = {
+    "RECEIVE": "accepted",
+    "HAREDIRECTFAIL": "unprotected",
+    "HADISCARD": "shadow let go",
+    "DUPLICATEDELIVER": "duplicate hidden",
+    "DEFER": "deferred",
+}
+
+
+def timeline_events(
+    tracking: DataFrame, lifecycle: DataFrame, promotions: DataFrame, runs: DataFrame
+) -> DataFrame:
+    """Columns of `schema.TIMELINE_EVENTS`; `at_ms` is the first of those counted."""
+    logged = tracking.selectExpr(
+        "run", "server AS lane", f"{_named('event', EVENTS)} AS kind", "at_ms", "'' AS detail"
+    )
+    told = lifecycle.selectExpr(
+        "run", "server AS lane", f"{_named('event', MARKS)} AS kind", "at_ms",
+        "coalesce(primary, '') AS detail",
+    )  # fmt: skip
+    promoted = promotions.where("promoted IS NOT NULL").selectExpr(
+        "run", "server AS lane", "'promotion' AS kind", "promoted.at_ms AS at_ms",
+        "concat(cause, ' of ', primary_server) AS detail",
+    )  # fmt: skip
+    moments = logged.unionByName(told).unionByName(promoted).where("kind IS NOT NULL")
+    width = runs.selectExpr("run", f"greatest(CAST(end_ms / {MOMENTS} AS BIGINT), 1L) AS width_ms")
+    placed = moments.join(width, "run").selectExpr("*", "at_ms DIV width_ms AS moment")
+    return placed.groupBy("run", "lane", "kind", "detail", "moment").agg(
+        F.min("at_ms").alias("at_ms"), F.count("*").alias("count")
+    )
+
+
+def _named(column: str, names: Mapping[str, str]) -> str:
+    arms = " ".join(f"WHEN '{told}' THEN '{name}'" for told, name in names.items())
+    return f"CASE {column} {arms} END"

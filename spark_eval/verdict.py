@@ -1,0 +1,111 @@
+"""From claims to one word: pass, fail or unknown, with the reasons (spec: lab.md "Claims").
+
+Fail if any claim is violated; else unknown if a claim that `expect` or `proves` needs is unknown, a
+fault has no evidence that it took effect, or the lab's clock was too coarse for a duration that had
+to be judged; else pass. What the plan foretells is shown beside it and changes nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from spark_eval.claims.claim import HOLDS, UNKNOWN, VIOLATED, ClaimResult
+
+PASS, FAIL = "pass", "fail"
+CRASHED = 3
+EXIT_CODES = {PASS: 0, FAIL: 1, UNKNOWN: 2}
+
+PROVEN, NOT_ASKED = "proven", "not asked"
+JUDGED_BY_CLOCK = ("discard_after_delivery", "promotion_on_time", "no_early_promotion")
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What the plan asks of a run beyond the claims, and what decides whether it can be answered.
+
+    `faults` maps each planned fault to its evidence: True took effect, False did not, None not
+    seen. `too_coarse` says why the clock cannot judge, or is empty.
+    """
+
+    proves: tuple[str, ...]
+    expects_loss: bool
+    expects_promotions: bool
+    faults: Mapping[str, bool | None]
+    too_coarse: str
+    foretold: str
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """`requirements`: id to proven, violated, unknown or not asked."""
+
+    verdict: str
+    exit_code: int
+    reasons: tuple[str, ...]
+    requirements: Mapping[str, str]
+    foretold: str
+
+
+def reach(results: Mapping[str, ClaimResult], asked: Asked) -> Verdict:
+    """`results` by claim name, one for each claim that is built."""
+    requirements = _requirements(results, asked.proves)
+    violated = [_why(result) for result in results.values() if result.status == VIOLATED]
+    crashed = [_why(result) for result in results.values() if result.crashed]
+    open_questions = crashed + _unanswered(results, requirements, asked)
+    verdict = FAIL if violated else UNKNOWN if open_questions else PASS
+    return Verdict(
+        verdict=verdict,
+        exit_code=CRASHED if crashed else EXIT_CODES[verdict],
+        reasons=tuple(violated + open_questions),
+        requirements=requirements,
+        foretold=asked.foretold,
+    )
+
+
+def _why(result: ClaimResult) -> str:
+    if result.status == VIOLATED:
+        return f"{result.name} is violated: {result.violations} of {result.asked} asked"
+    return f"{result.name} is {result.status}: {result.reason}"
+
+
+def _unanswered(
+    results: Mapping[str, ClaimResult], requirements: Mapping[str, str], asked: Asked
+) -> list[str]:
+    reasons = [
+        f"{requirement} is to be proven and is {requirements[requirement]}"
+        for requirement in asked.proves
+        if requirements[requirement] in (UNKNOWN, NOT_ASKED) and _checked(requirement, results)
+    ]
+    needed = [("no_loss", asked.expects_loss), ("promotion_on_time", asked.expects_promotions)]
+    for name, wanted in needed:
+        if wanted and name in results and results[name].status == UNKNOWN:
+            reasons.append(f"`expect` needs it: {_why(results[name])}")
+    reasons += [_evidence(fault, seen) for fault, seen in asked.faults.items() if seen is not True]
+    judged = any(results[name].asked for name in JUDGED_BY_CLOCK if name in results)
+    return reasons + ([asked.too_coarse] if asked.too_coarse and judged else [])
+
+
+def _evidence(fault: str, seen: bool | None) -> str:
+    if seen is None:
+        return f"fault {fault} has no evidence that it took effect"
+    return f"fault {fault} did not take effect"
+
+
+def _checked(requirement: str, results: Mapping[str, ClaimResult]) -> bool:
+    return any(requirement in result.requirements for result in results.values())
+
+
+def _requirements(results: Mapping[str, ClaimResult], proves: tuple[str, ...]) -> dict[str, str]:
+    """Every requirement that a claim checks or the plan names; unchecked ones are not asked."""
+    names = {name for result in results.values() for name in result.requirements} | set(proves)
+    return {name: _requirement(name, results) for name in sorted(names)}
+
+
+def _requirement(name: str, results: Mapping[str, ClaimResult]) -> str:
+    told = {result.proofs[name] for result in results.values() if name in result.proofs}
+    if VIOLATED in told:
+        return VIOLATED
+    if UNKNOWN in told:
+        return UNKNOWN
+    return PROVEN if HOLDS in told else NOT_ASKED

@@ -1,0 +1,43 @@
+"""One Spark session for all tests of the evaluation, and a way to ask one claim of many runs at
+once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+
+import pytest
+from pyspark.sql import SparkSession
+
+from spark_eval.claims.claim import Claim, ClaimResult
+from spark_eval.read.record import read_record
+from spark_eval.read.run_folder import open_run_folder
+from spark_eval.session import session
+from spark_eval.tables import build_tables
+from tests.spark_eval.run_builder import Run
+
+Ask = Callable[[Claim, Mapping[str, Run]], dict[str, ClaimResult]]
+
+
+@pytest.fixture(scope="session")
+def spark() -> Iterator[SparkSession]:
+    """Two cores, two shuffle partitions."""
+    running = session("local[2]", "shadowlab tests")
+    yield running
+    running.stop()
+
+
+@pytest.fixture(scope="session")
+def ask(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Ask:
+    """Writes the runs, evaluates them together, and gives the claim's result by the run's name."""
+
+    def asked(claim: Claim, runs: Mapping[str, Run]) -> dict[str, ClaimResult]:
+        root = tmp_path_factory.mktemp(claim.name)
+        folders = []
+        for name, run in runs.items():
+            run.name = name
+            folders.append(open_run_folder(run.write(root)))
+        found = claim.check(build_tables(read_record(spark, folders)))
+        return {name: found.get(name, claim.nothing_asked()) for name in runs}
+
+    return asked

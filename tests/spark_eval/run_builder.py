@@ -1,0 +1,507 @@
+"""Writes run folders by hand, in the formats that real runs have, and lets a test spoil them.
+
+`healthy()` is a run in which nothing goes wrong. The verbs of `Run` add what servers would have
+logged: `accept`, `finish`, `let_go`, `kill`, `cut`, `promote`. Rows stay plain dictionaries until
+`write`, so a test takes one away or changes it. One lab second is `1 / SPEED` wall seconds on the
+monotonic clock.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from copy import deepcopy
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+Row = dict[str, Any]
+
+SPEED = 60
+ORIGIN = datetime(2026, 1, 5, 8, tzinfo=UTC)
+SECOND = 1_000
+MINUTE = 60 * SECOND
+HOUR = 60 * MINUTE
+HEARTBEAT = 2 * MINUTE
+SPAN = 30 * MINUTE
+TIMEOUT = 10 * MINUTE
+END = 4 * HOUR
+HOLD = 48 * HOUR
+DOMAIN = "shadowlab.example"
+MAILBOX_SERVERS = ("par-mbx1", "par-mbx2", "lyo-mbx1", "lyo-mbx2")
+
+
+def _fields(line: str) -> list[str]:
+    return line.split(",")
+
+
+FIELDS_2016 = _fields(
+    "date-time,client-ip,client-hostname,server-ip,server-hostname,source-context,connector-id,"
+    "source,event-id,internal-message-id,message-id,network-message-id,recipient-address,"
+    "recipient-status,total-bytes,recipient-count,related-recipient-address,reference,"
+    "message-subject,sender-address,return-path,message-info,directionality,tenant-id,"
+    "original-client-ip,original-server-ip,custom-data,transport-traffic-type,log-id,schema-version"
+)
+FIELDS_CONNECTIVITY = _fields("date-time,session,source,destination,direction,description")
+
+
+def iso(at_ms: int) -> str:
+    return (ORIGIN + timedelta(milliseconds=at_ms)).isoformat(timespec="milliseconds")[:23] + "Z"
+
+
+def mono(at_ms: int) -> int:
+    return 5_000_000_000_000 + at_ms * 1_000_000 // SPEED
+
+
+def user(number: int, database: str = "db1") -> str:
+    return f"{database}-user{number:02d}@{DOMAIN}"
+
+
+@dataclass
+class Message:
+    """One message as its primary and shadow servers know it; times in lab ms."""
+
+    message_id: str
+    network_id: str
+    recipients: list[str]
+    at_ms: int
+    primary: str
+    shadow: str
+    internal_id: int
+    database_id: str
+    done_ms: int = 0
+
+
+@dataclass
+class Run:
+    plan: Row
+    name: str = "calm-20261121T100000Z-7-abcd"
+    ledger: list[Row] = field(default_factory=list)
+    faults: list[Row] = field(default_factory=list)
+    tracking: dict[str, list[Row]] = field(default_factory=dict)
+    contacts: dict[str, list[Row]] = field(default_factory=dict)
+    lifecycle: dict[str, list[Row]] = field(default_factory=dict)
+    queues: dict[str, list[Row]] = field(default_factory=dict)
+    mailboxes: dict[str, list[Row]] = field(default_factory=dict)
+    external: dict[str, list[Row]] = field(default_factory=dict)
+    host: Row = field(default_factory=lambda: {"clock_resolution_ms": 900.0})
+    database_ids: dict[str, str] = field(default_factory=dict)
+    tail: dict[str, str] = field(default_factory=dict)
+    drop: set[str] = field(default_factory=set)
+    last_id: int = 0
+
+    # ------------------------------------------------------------ what servers log
+
+    def log(
+        self, server: str, event: str, source: str, at_ms: int, message: Message, **more: Any
+    ) -> Row:
+        """A tracking row of `message`; keywords are fields with `_` for `-`, `custom` a mapping."""
+        custom = {
+            "Mono": mono(at_ms),
+            "DatabaseId": self.database_ids[server],
+            **more.pop("custom", {}),
+        }
+        recipients = more.pop("recipients", message.recipients)
+        row: Row = {
+            "at_ms": at_ms,
+            "source": source,
+            "event-id": event,
+            "internal-message-id": more.pop("internal_id", message.internal_id),
+            "message-id": message.message_id,
+            "network-message-id": message.network_id,
+            "recipient-address": ";".join(recipients),
+            "recipient-count": len(recipients),
+            "server-hostname": f"{server}.{DOMAIN}",
+            "message-subject": "a subject, with a comma and a \"quote\"",
+            "return-path": "<>",
+            "custom": custom,
+            "schema-version": "15.01.2375.007",
+        }  # fmt: skip
+        row.update({name.replace("_", "-"): value for name, value in more.items()})
+        self.tracking.setdefault(server, []).append(row)
+        return row
+
+    def key(self, message: Message) -> Row:
+        return {
+            "PrimaryServer": message.primary,
+            "PrimaryDatabaseId": message.database_id,
+            "PrimaryInternalId": message.internal_id,
+        }
+
+    def life(self, server: str, event: str, at_ms: int, **more: Any) -> None:
+        entry = {"event": event, "at_ms": at_ms, "date": iso(at_ms), "mono_ns": mono(at_ms), **more}
+        self.lifecycle.setdefault(server, []).append(entry)
+
+    def contact(self, server: str, peer: str, at_ms: int, *, failed: bool = False) -> None:
+        database = self.database_ids[peer]
+        said = f"Peer={peer};DatabaseId={database};Notifications=0;Mono={mono(at_ms)}"
+        description = (
+            f"XQDISCARD failed;Peer={peer};Reason=refused"
+            if failed
+            else f"XQDISCARD contact;{said}"
+        )
+        row = {
+            "at_ms": at_ms, "session": "08D", "source": "SMTP", "destination": peer,
+            "direction": "-" if failed else ">", "description": description,
+        }  # fmt: skip
+        self.contacts.setdefault(server, []).append(row)
+
+    def heartbeats(
+        self, server: str, peer: str, start: int, end: int, *, failed: bool = False
+    ) -> None:
+        first = -(-start // HEARTBEAT) * HEARTBEAT
+        for at_ms in range(first, end, HEARTBEAT):
+            self.contact(server, peer, at_ms, failed=failed)
+
+    # ------------------------------------------------------------ a message's life
+
+    def next_id(self) -> int:
+        self.last_id += 1
+        return self.last_id
+
+    def submit(self, at_ms: int, recipients: list[str], *, mail: str = "inbound") -> str:
+        number = 1 + sum(row["type"] == "message" for row in self.ledger)
+        message_id = f"<m{number:06d}.calm.7@outside.example>"
+        self.ledger.append(
+            {"type": "message", "message_id": message_id, "mail": mail, "submitted_ms": at_ms,
+             "date": iso(at_ms), "sender": "sender01@outside.example", "recipients": recipients,
+             "size_bytes": 4096, "mono_ns": mono(at_ms)}
+        )  # fmt: skip
+        return message_id
+
+    def attempt(
+        self, message_id: str, server: str, at_ms: int, outcome: str, reply: str | None,
+        ended_ms: int, number: int = 1,
+    ) -> None:  # fmt: skip
+        self.ledger.append(
+            {"type": "attempt", "message_id": message_id, "attempt": number, "server": server,
+             "started_ms": at_ms, "mono_ns": mono(at_ms)}
+        )  # fmt: skip
+        self.ledger.append(
+            {"type": "outcome", "message_id": message_id, "attempt": number, "server": server,
+             "outcome": outcome, "reply": reply, "reason": "", "ended_ms": ended_ms,
+             "mono_ns": mono(ended_ms)}
+        )  # fmt: skip
+
+    def accept(
+        self, at_ms: int, recipients: list[str], primary: str = "par-mbx1",
+        shadow: str | None = "lyo-mbx1", *, mail: str = "inbound",
+    ) -> Message:  # fmt: skip
+        """A message acknowledged, with its shadow; without one where `shadow` is None."""
+        message_id = self.submit(at_ms, recipients, mail=mail)
+        message = Message(
+            message_id, f"n-{message_id}", recipients, at_ms, primary, shadow or "",
+            self.next_id(), self.database_ids[primary],
+        )  # fmt: skip
+        self._protect(message, shadow)
+        self.log(primary, "RECEIVE", "SMTP", at_ms + 500, message)
+        reply = (
+            f"250 2.6.0 {message_id} [InternalId={message.internal_id}, "
+            f"Hostname={primary}.{DOMAIN}] Queued mail for delivery"
+        )
+        self.attempt(message_id, primary, at_ms, "ok", reply, at_ms + 900)
+        return message
+
+    def _protect(self, message: Message, shadow: str | None) -> None:
+        if shadow is None:
+            self.log(message.primary, "HAREDIRECTFAIL", "SMTP", message.at_ms + 400, message,
+                     source_context="lyo-mbx1: refused; lyo-mbx2: refused; lyo-mbx1: refused; "
+                     "lyo-mbx2: refused; par-mbx2: refused; par-mbx2: refused",
+                     custom={"Attempts": 6, "Outcome": "accepted"})  # fmt: skip
+            return
+        self.log(shadow, "HARECEIVE", "SMTP", message.at_ms + 300, message,
+                 internal_id=1000 + message.internal_id, custom=self.key(message))  # fmt: skip
+        said = f"{message.message_id} [InternalId=1, Hostname={shadow}] Queued mail for redundancy"
+        self.log(message.primary, "HAREDIRECT", "SMTP", message.at_ms + 400, message,
+                 source_context=f"{shadow}.{DOMAIN} = 250 2.6.0 {said}",
+                 custom={"ShadowServer": shadow, "Attempts": 1})  # fmt: skip
+
+    def finish(
+        self, message: Message, at_ms: int, *, via: str = "par-mbx2", visible: bool = True
+    ) -> None:
+        """Every fork done at `at_ms` by one next hop, and the copies in place."""
+        message.done_ms = at_ms
+        self.log(message.primary, "SEND", "SMTP", at_ms, message, custom={"Fork": "database:DB1"})
+        self._own(message.primary, "primary-safety-net", message, message.internal_id)
+        if visible:
+            self.show(message, at_ms - 50, via)
+
+    def show(self, message: Message, at_ms: int, via: str = "par-mbx2") -> None:
+        inside = [name for name in message.recipients if name.endswith(DOMAIN)]
+        outside = [name for name in message.recipients if not name.endswith(DOMAIN)]
+        for name in inside:
+            self.mailboxes["DB1"].append(
+                {"mailbox": name, "message_id": message.message_id, "submitted_ms": message.at_ms,
+                 "delivered_ms": at_ms, "size_bytes": 4096, "server": via}
+            )  # fmt: skip
+        if inside:
+            self.log(via, "DELIVER", "STOREDRIVER", at_ms, message, recipients=inside,
+                     internal_id=5000 + message.internal_id, source_context="MDB:DB1")  # fmt: skip
+        if outside:
+            self.external["ext1"].append(
+                {"message_id": message.message_id, "recipients": outside, "received_ms": at_ms,
+                 "mono_ns": mono(at_ms), "size_bytes": 4096, "peer": message.primary}
+            )  # fmt: skip
+
+    def let_go(self, message: Message, at_ms: int) -> None:
+        self.log(message.shadow, "HADISCARD", "REDUNDANCY", at_ms, message,
+                 internal_id=1000 + message.internal_id,
+                 custom={**self.key(message), "DeliveredAt": iso(message.done_ms)})  # fmt: skip
+        self._own(message.shadow, "shadow-safety-net", message, 1000 + message.internal_id)
+
+    def deliver(self, at_ms: int, recipients: list[str], **more: Any) -> Message:
+        """A whole healthy life: accepted, delivered in 2 s, let go at the next heartbeat."""
+        message = self.accept(at_ms, recipients, **more)
+        self.finish(message, at_ms + 2 * SECOND)
+        if message.shadow:
+            self.let_go(message, -(-(at_ms + 2 * SECOND) // HEARTBEAT) * HEARTBEAT + 100)
+        return message
+
+    def promote(self, message: Message, at_ms: int, cause: str, *, duplicate: bool = False) -> Row:
+        """The shadow server takes over and delivers; `duplicate`: the mailbox had it and hid it."""
+        mine = self.next_id()
+        row = self.log(message.shadow, "RESUBMIT", "REDUNDANCY", at_ms, message, internal_id=mine,
+                       source_context=cause, custom=self.key(message))  # fmt: skip
+        again = replace(
+            message, at_ms=at_ms, primary=message.shadow, shadow="lyo-mbx2", internal_id=mine,
+            database_id=self.database_ids[message.shadow],
+        )  # fmt: skip
+        self.log("lyo-mbx2", "HARECEIVE", "SMTP", at_ms + 300, again, internal_id=1000 + mine,
+                 custom=self.key(again))  # fmt: skip
+        self.log(message.shadow, "HAREDIRECT", "SMTP", at_ms + 400, again,
+                 custom={"ShadowServer": "lyo-mbx2", "Attempts": 5})  # fmt: skip
+        self.finish(again, at_ms + 2 * SECOND, visible=not duplicate)
+        if duplicate:
+            self.log("par-mbx2", "DUPLICATEDELIVER", "STOREDRIVER", at_ms + 1900, again,
+                     internal_id=7000 + mine)  # fmt: skip
+        self.let_go(again, at_ms + 2 * SECOND + HEARTBEAT)
+        return row
+
+    def _own(
+        self, server: str, queue: str, message: Message, internal_id: int, **more: Any
+    ) -> None:
+        entry = {
+            "queue": queue, "message_id": message.message_id, "internal_id": internal_id,
+            "network_message_id": message.network_id, "recipients": message.recipients,
+            "primary": message.primary, "primary_database_id": message.database_id,
+            "shadow_server": message.shadow, "entered_ms": message.at_ms,
+            "delivered_ms": message.done_ms, "expires_ms": message.done_ms + HOLD, "state": "held",
+        }  # fmt: skip
+        self.queues.setdefault(server, []).append({**entry, **more})
+
+    # ------------------------------------------------------------ faults
+
+    def record(self, fault: str, phase: str, at_ms: int, **more: Any) -> None:
+        self.faults.append(
+            {"fault": fault, "phase": phase, "at_ms": at_ms, "mono_ns": mono(at_ms), **more}
+        )
+
+    def kill(
+        self, server: str, start: int, end: int, *, new_database: bool = False, fault: str = "f1"
+    ) -> None:
+        """SIGKILL at `start`; started again at `end`, banner 3 s later."""
+        returns = "new-queue-database" if new_database else "same-queue-database"
+        self.plan["faults"].append(
+            {"id": fault, "kind": "kill", "start_ms": start, "end_ms": end, "server": server,
+             "returns_with": returns}
+        )  # fmt: skip
+        self.record(fault, "intended", start)
+        self.record(fault, "applied", start + 200, exit_code=137)
+        self.record(fault, "evidence", start + 400, took_effect=True, observations=[])
+        self.record(fault, "heal-intended", end)
+        banner = end + 3 * SECOND
+        self.record(
+            fault,
+            "healed",
+            banner,
+            banner_ms=banner,
+            banner_mono_ns=mono(banner),
+            started_mono_ns=mono(end),
+        )
+        if new_database:
+            self.database_ids[server] = f"{server}-second"
+            self.queues[server] = []
+            self.life(server, "database-created", end + 2 * SECOND, database_id=f"{server}-second")
+        self.life(server, "started", end + 2 * SECOND, database_id=self.database_ids[server])
+
+    def cut(
+        self,
+        source: str,
+        target: str,
+        start: int,
+        end: int,
+        *,
+        kind: str = "refuse",
+        fault: str = "f1",
+    ) -> None:
+        links = [{"from": source, "to": target, "service": "smtp"}]
+        self.plan["faults"].append(
+            {"id": fault, "kind": "cut", "start_ms": start, "end_ms": end, "cut_kind": kind,
+             "links": links}
+        )  # fmt: skip
+        self.record(fault, "intended", start)
+        self.record(fault, "applied", start + 200)
+        self.record(fault, "evidence", start + 400, took_effect=True, observations=[])
+        self.record(fault, "heal-intended", end)
+        self.record(fault, "healed", end + 200)
+
+    # ------------------------------------------------------------ on disk
+
+    def rows(self, server: str, event: str) -> list[Row]:
+        return [row for row in self.tracking[server] if row["event-id"] == event]
+
+    def remove(self, server: str, event: str, message: Message | None = None) -> None:
+        """Takes tracking rows away, all of an event or those of one message."""
+        self.tracking[server] = [
+            row
+            for row in self.tracking[server]
+            if row["event-id"] != event or (message and row["message-id"] != message.message_id)
+        ]
+
+    def write(self, root: Path) -> Path:
+        """The run folder; `tail` appends text to files, `drop` names files that are not there."""
+        folder = root / self.name
+        manifest = {"version": 1, "run": self.name, "scenario": "calm", "seed": 7,
+                    "host": "containers", "speed": SPEED, "origin": iso(0)}  # fmt: skip
+        texts = {
+            "plan.json": json.dumps(self.plan),
+            "manifest.json": json.dumps(manifest),
+            "host.json": json.dumps(self.host),
+            "ledger.jsonl": _json_lines(self.ledger),
+            "faults.jsonl": _json_lines(self.faults),
+        }  # fmt: skip
+        for server in MAILBOX_SERVERS:
+            texts |= self._server_texts(server)
+        texts |= {
+            f"mailboxes/{name}.jsonl": _json_lines(rows) for name, rows in self.mailboxes.items()
+        }
+        texts |= {
+            f"external/{name}.jsonl": _json_lines(rows) for name, rows in self.external.items()
+        }
+        for name, text in texts.items():
+            if name not in self.drop:
+                path = folder / name
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(text + self.tail.get(name, ""), encoding="utf-8")
+        return folder
+
+    def _server_texts(self, server: str) -> dict[str, str]:
+        return {
+            f"logs/{server}/MSGTRK2026010508-1.LOG": log_text(
+                FIELDS_2016, self.tracking.get(server, [])
+            ),
+            f"logs/{server}/CONNECTLOG20260105-1.LOG": log_text(
+                FIELDS_CONNECTIVITY, self.contacts.get(server, [])
+            ),
+            f"logs/{server}/lifecycle.jsonl": _json_lines(self.lifecycle.get(server, [])),
+            f"logs/{server}/queues.jsonl": _json_lines(self.queues.get(server, [])),
+        }
+
+
+def _json_lines(rows: list[Row]) -> str:
+    return "".join(json.dumps(row) + "\n" for row in rows)
+
+
+def log_text(fields: list[str], rows: list[Row], version: str = "15.01.2375.007") -> str:
+    """A log file as Exchange writes it, rows in order of time."""
+    text = io.StringIO()
+    text.write(f"#Software: Microsoft Exchange Server\r\n#Version: {version}\r\n")
+    text.write(
+        f"#Log-type: Message Tracking Log\r\n#Date: {iso(0)}\r\n#Fields: {','.join(fields)}\r\n"
+    )
+    writer = csv.writer(text, lineterminator="\r\n")
+    for row in sorted(rows, key=lambda row: row["at_ms"]):
+        custom = ";".join(f"S:{name}={value}" for name, value in row.get("custom", {}).items())
+        values = {**row, "date-time": iso(row["at_ms"]), "custom-data": custom}
+        writer.writerow([values.get(name, "") for name in fields][: 5 if "torn" in row else None])
+    return text.getvalue()
+
+
+def two_site_plan() -> Row:
+    """The plan of a run on two sites, in the lab's format, without messages and faults."""
+    servers = [
+        {
+            "name": name,
+            "fqdn": f"{name}.{DOMAIN}",
+            "role": "mailbox",
+            "site": site,
+            "dag": "DAG1",
+            "domain": None,
+        }
+        for name, site in zip(MAILBOX_SERVERS, ("paris", "paris", "lyon", "lyon"), strict=True)
+    ]
+    outside = {"name": "ext1", "fqdn": "ext1.partner.example", "role": "external",
+               "site": "internet", "dag": None, "domain": "partner.example"}  # fmt: skip
+    databases = [
+        {
+            "name": name,
+            "copies": [{"server": server, "activation_preference": 1, "replay_lag_time_ms": 0}],
+        }
+        for name, server in (("DB1", "par-mbx2"), ("DB2", "lyo-mbx2"))
+    ]
+    mailboxes = [
+        {"address": user(number, name.lower()), "database": name}
+        for name in ("DB1", "DB2")
+        for number in range(1, 6)
+    ]
+    return {
+        "version": 1, "scenario": "calm", "summary": "nothing goes wrong", "proves": [], "tags": [],
+        "seed": 7, "seed_from": "scenario",
+        "clock": {"origin": "2026-01-05T08:00:00Z", "speed": 60.0},
+        "duration_ms": END, "workload_end_ms": 30 * MINUTE, "last_heal_ms": None, "settle_ms": HOUR,
+        "topology": {
+            "name": "two-site-dag", "accepted_domain": DOMAIN,
+            "sites": [{"name": "paris", "outside": False}, {"name": "lyon", "outside": False},
+                      {"name": "internet", "outside": True}],
+            "site_links": [{"between": ["paris", "lyon"], "cost": 10}],
+            "servers": [*servers, outside],
+            "dags": [{"name": "DAG1", "members": list(MAILBOX_SERVERS)}],
+            "databases": databases, "mailboxes": mailboxes,
+        },
+        "settings": _settings(), "links": [], "messages": [], "faults": [], "operations": [],
+        "expect": {"lost": 0, "unprotected_loss": None, "promotions": None, "verdict": "pass"},
+    }  # fmt: skip
+
+
+def _settings() -> Row:
+    per_server = {
+        "TransportService": {"MessageExpirationTimeout": 48 * HOUR},
+        "ReceiveConnector": {"ConnectionTimeout": 10 * MINUTE},
+        "SendConnector": {"ConnectionInactivityTimeOut": TIMEOUT},
+        "MailboxDatabase": {"DuplicateDetectionWindow": 168 * HOUR},
+    }
+    return {
+        "TransportConfig": {
+            "ShadowRedundancyEnabled": True, "RejectMessageOnShadowFailure": False,
+            "ShadowMessagePreferenceSetting": "PreferRemote", "MaxRetriesForRemoteSiteShadow": 4,
+            "MaxRetriesForLocalSiteShadow": 2, "ShadowHeartbeatFrequency": HEARTBEAT,
+            "ShadowResubmitTimeSpan": SPAN, "ShadowMessageAutoDiscardInterval": 48 * HOUR,
+            "SafetyNetHoldTime": HOLD,
+        },
+        "servers": {name: deepcopy(per_server) for name in MAILBOX_SERVERS},
+    }  # fmt: skip
+
+
+def empty() -> Run:
+    """Servers that started and had no mail."""
+    run = Run(plan=two_site_plan())
+    run.mailboxes = {"DB1": [], "DB2": []}
+    run.external = {"ext1": []}
+    for server in MAILBOX_SERVERS:
+        run.database_ids[server] = f"{server}-first"
+        run.life(server, "database-created", 0, database_id=f"{server}-first")
+        run.life(server, "started", 0, database_id=f"{server}-first")
+        run.tracking[server] = []
+    return run
+
+
+def healthy() -> Run:
+    """Four inbound messages and one outbound through par-mbx1, shadowed by lyo-mbx1."""
+    run = empty()
+    for number in range(1, 5):
+        run.deliver(number * MINUTE, [user(1), user(number + 1)])
+    run.deliver(6 * MINUTE, ["someone@partner.example"], mail="outbound")
+    run.heartbeats("lyo-mbx1", "par-mbx1", 2 * MINUTE, 10 * MINUTE)
+    return run

@@ -1,0 +1,161 @@
+from __future__ import annotations
+
+import pytest
+
+from spark_eval.claims.claim import ClaimResult
+from spark_eval.claims.discard_after_delivery import CLAIM
+from tests.spark_eval.conftest import Ask
+from tests.spark_eval.faulty_runs import back_in_time, new_database
+from tests.spark_eval.run_builder import HEARTBEAT, MINUTE, SECOND, Run, empty, healthy, mono, user
+
+
+def _let_go_first() -> Run:
+    """The shadow of the second message goes before one of its two recipients is done."""
+    run = healthy()
+    send = run.rows("par-mbx1", "SEND")[1]
+    late = {**send, "at_ms": send["at_ms"] + 10 * MINUTE, "custom": {**send["custom"]}}
+    late["custom"]["Mono"] = mono(late["at_ms"])
+    send["recipient-address"], late["recipient-address"] = user(1), user(3)
+    run.tracking["par-mbx1"].append(late)
+    return run
+
+
+def _let_go_never_done() -> Run:
+    run = healthy()
+    run.tracking["par-mbx1"].remove(run.rows("par-mbx1", "SEND")[1])
+    return run
+
+
+def _discarded_at(at_ms: int | None, *, contacts_until: int = 30 * MINUTE) -> Run:
+    """One message, done at 1 min 2 s; asked about at 2 min and every heartbeat after."""
+    run = empty()
+    message = run.accept(MINUTE, [user(1)])
+    run.finish(message, MINUTE + 2 * SECOND)
+    run.heartbeats("lyo-mbx1", "par-mbx1", 2 * MINUTE, contacts_until)
+    if at_ms is not None:
+        run.let_go(message, at_ms)
+    return run
+
+
+def _forgets_on_restart() -> Run:
+    """Asked again after the restart, par-mbx1 does not tell what it had delivered before."""
+    faulty = back_in_time()
+    run = faulty.run
+    run.remove("lyo-mbx1", "HADISCARD", faulty.delivered)
+    run.queues["lyo-mbx1"] = [
+        row for row in run.queues["lyo-mbx1"] if row["message_id"] != faulty.delivered.message_id
+    ]
+    return run
+
+
+def _cut_meanwhile() -> Run:
+    """lyo-mbx1 cannot ask until 40 min, and lets go at the next heartbeat."""
+    run = empty()
+    message = run.accept(MINUTE, [user(1)])
+    run.cut("lyo-mbx1", "par-mbx1", MINUTE, 40 * MINUTE)
+    run.finish(message, MINUTE + 2 * SECOND)
+    run.heartbeats("lyo-mbx1", "par-mbx1", 2 * MINUTE, 40 * MINUTE, failed=True)
+    run.heartbeats("lyo-mbx1", "par-mbx1", 41 * MINUTE, 50 * MINUTE)
+    run.let_go(message, 42 * MINUTE + 100)
+    return run
+
+
+def _row_swallowed() -> Run:
+    """lyo-mbx1 let it go and was killed before it could log that; its store shows it."""
+    run = _discarded_at(2 * MINUTE + 100)
+    run.remove("lyo-mbx1", "HADISCARD")
+    return run
+
+
+def _coarse() -> Run:
+    run = healthy()
+    run.host = {"clock_resolution_ms": HEARTBEAT / 2}
+    return run
+
+
+@pytest.fixture(scope="module")
+def results(ask: Ask) -> dict[str, ClaimResult]:
+    runs = {
+        "healthy": healthy(),
+        "empty": empty(),
+        "first": _let_go_first(),
+        "never-done": _let_go_never_done(),
+        "asked-and-not-told": _discarded_at(20 * MINUTE),
+        "never": _discarded_at(None),
+        "never-asked": _discarded_at(None, contacts_until=0),
+        "slow-exchange": _discarded_at(3 * MINUTE + 30 * SECOND, contacts_until=0),
+        "survives": back_in_time().run,
+        "forgets": _forgets_on_restart(),
+        "promoted": new_database().run,
+        "cut": _cut_meanwhile(),
+        "swallowed": _row_swallowed(),
+        "coarse": _coarse(),
+    }
+    return ask(CLAIM, runs)
+
+
+def test_holds_where_shadows_go_at_the_heartbeat_after_delivery(
+    results: dict[str, ClaimResult],
+) -> None:
+    assert (results["healthy"].status, results["healthy"].asked) == ("holds", 10)
+
+
+def test_is_violated_by_a_discard_before_the_last_fork(results: dict[str, ClaimResult]) -> None:
+    result = results["first"]
+    assert (result.status, result.violations) == ("violated", 1)
+    assert "before the last fork was done" in result.examples[0].detail
+    assert result.examples[0].refs[0][0] == "logs/lyo-mbx1/MSGTRK2026010508-1.LOG"
+
+
+def test_is_violated_by_a_discard_of_what_was_never_done(results: dict[str, ClaimResult]) -> None:
+    assert "did not log every recipient done" in results["never-done"].examples[0].detail
+
+
+def test_is_violated_where_the_primary_was_asked_and_did_not_tell(
+    results: dict[str, ClaimResult],
+) -> None:
+    detail = results["asked-and-not-told"].examples[0].detail
+    assert "lyo-mbx1 asked par-mbx1 at 0:02:00.000" in detail
+
+
+@pytest.mark.parametrize("run", ["never", "never-asked", "forgets"])
+def test_is_violated_by_a_shadow_that_is_never_let_go(
+    results: dict[str, ClaimResult], run: str
+) -> None:
+    assert results[run].violations == 1
+    assert "never let it go" in results[run].examples[0].detail
+
+
+def test_waits_for_the_restart_of_the_primary(results: dict[str, ClaimResult]) -> None:
+    assert results["survives"].status == "holds"
+    assert results["survives"].proofs["SM-5"] == "holds"
+    assert results["forgets"].proofs["SM-5"] == "violated"
+
+
+def test_waits_until_both_can_be_reached(results: dict[str, ClaimResult]) -> None:
+    assert results["cut"].status == "holds"
+    assert results["cut"].proofs["SM-16"] == "holds"
+
+
+def test_does_not_ask_for_shadows_that_were_promoted(results: dict[str, ClaimResult]) -> None:
+    assert results["promoted"].status == "holds"
+
+
+def test_takes_the_store_as_evidence_for_a_row_that_a_kill_swallowed(
+    results: dict[str, ClaimResult],
+) -> None:
+    assert results["swallowed"].status == "holds"
+
+
+def test_allows_an_exchange_to_take_its_time(results: dict[str, ClaimResult]) -> None:
+    assert results["slow-exchange"].status == "holds"
+
+
+def test_does_not_judge_deadlines_on_a_coarse_clock(results: dict[str, ClaimResult]) -> None:
+    result = results["coarse"]
+    assert (result.status, result.violations) == ("unknown", 0)
+    assert "clock resolution" in result.reason
+
+
+def test_is_unknown_where_no_shadow_was_held(results: dict[str, ClaimResult]) -> None:
+    assert (results["empty"].status, results["empty"].asked) == ("unknown", 0)

@@ -1,0 +1,124 @@
+from __future__ import annotations
+
+import pytest
+
+from spark_eval.claims.claim import ClaimResult
+from spark_eval.claims.no_loss import CLAIM
+from tests.spark_eval.conftest import Ask
+from tests.spark_eval.faulty_runs import new_database
+from tests.spark_eval.run_builder import HOUR, MINUTE, Run, empty, healthy, user
+
+
+def _lost() -> Run:
+    run = healthy()
+    run.mailboxes["DB1"] = [row for row in run.mailboxes["DB1"] if row["mailbox"] != user(3)]
+    return run
+
+
+def _both_custodians_failed() -> Run:
+    run = healthy()
+    run.accept(20 * MINUTE, [user(1)])
+    run.kill("par-mbx1", 21 * MINUTE, 25 * MINUTE, new_database=True)
+    run.kill("lyo-mbx1", 21 * MINUTE, 25 * MINUTE, new_database=True, fault="f2")
+    return run
+
+
+def _unprotected(returns: str) -> Run:
+    run = healthy()
+    run.accept(20 * MINUTE, [user(1)], shadow=None)
+    run.kill("par-mbx1", 21 * MINUTE, 25 * MINUTE, new_database=returns == "new")
+    return run
+
+
+def _bounded_loss(low: int, high: int) -> Run:
+    run = _both_custodians_failed()
+    run.plan["expect"]["unprotected_loss"] = [low, high]
+    return run
+
+
+def _in_doubt() -> Run:
+    run = empty()
+    message_id = run.submit(MINUTE, [user(1)])
+    run.attempt(message_id, "par-mbx1", MINUTE, "unknown", None, 2 * MINUTE)
+    return run
+
+
+def _not_collected() -> Run:
+    run = healthy()
+    run.drop.add("mailboxes/DB1.jsonl")
+    return run
+
+
+def _shadow_database_lost_later() -> Run:
+    run = _lost()
+    run.kill("par-mbx1", HOUR, HOUR + MINUTE, new_database=True)
+    return run
+
+
+@pytest.fixture(scope="module")
+def results(ask: Ask) -> dict[str, ClaimResult]:
+    runs = {
+        "healthy": healthy(),
+        "promoted": new_database().run,
+        "lost": _lost(),
+        "both": _both_custodians_failed(),
+        "unprotected": _unprotected("new"),
+        "unprotected-intact": _unprotected("same"),
+        "within-bounds": _bounded_loss(1, 2),
+        "beyond-bounds": _bounded_loss(2, 3),
+        "in-doubt": _in_doubt(),
+        "not-collected": _not_collected(),
+        "one-custodian-left": _shadow_database_lost_later(),
+    }
+    return ask(CLAIM, runs)
+
+
+def test_holds_where_every_recipient_sees_every_message(results: dict[str, ClaimResult]) -> None:
+    assert (results["healthy"].status, results["healthy"].asked) == ("holds", 9)
+
+
+def test_holds_where_shadows_were_promoted(results: dict[str, ClaimResult]) -> None:
+    assert results["promoted"].status == "holds"
+    assert results["promoted"].proofs["TL-7"] == "holds"
+
+
+def test_is_violated_by_a_recipient_who_does_not_see_it(results: dict[str, ClaimResult]) -> None:
+    result = results["lost"]
+    assert (result.status, result.violations) == ("violated", 1)
+    example = result.examples[0]
+    assert example.subject == f"<m000002.calm.7@outside.example> to {user(3)}"
+    assert example.refs == (("ledger.jsonl", 6),)
+
+
+def test_excuses_what_both_custodians_lost(results: dict[str, ClaimResult]) -> None:
+    assert results["both"].status == "holds"
+    assert results["both"].proofs["SM-15"] == "holds"
+
+
+def test_excuses_what_was_accepted_unprotected_and_lost(results: dict[str, ClaimResult]) -> None:
+    assert results["unprotected"].status == "holds"
+
+
+def test_does_not_excuse_an_unprotected_message_whose_store_is_intact(
+    results: dict[str, ClaimResult],
+) -> None:
+    assert results["unprotected-intact"].violations == 1
+
+
+def test_does_not_excuse_while_one_custodian_is_left(results: dict[str, ClaimResult]) -> None:
+    assert results["one-custodian-left"].violations == 1
+
+
+def test_bounds_unprotected_loss_where_the_plan_does(results: dict[str, ClaimResult]) -> None:
+    assert results["within-bounds"].status == "holds"
+    assert results["beyond-bounds"].examples[0].subject == "expect.unprotected_loss"
+
+
+def test_is_unknown_where_nothing_was_acknowledged(results: dict[str, ClaimResult]) -> None:
+    result = results["in-doubt"]
+    assert (result.status, result.asked, result.reason) == ("unknown", 0, "nothing was asked")
+
+
+def test_is_unknown_where_the_mailboxes_were_not_collected(results: dict[str, ClaimResult]) -> None:
+    assert (results["not-collected"].status, results["not-collected"].violations) == ("unknown", 0)
+    assert "not collected" in results["not-collected"].reason

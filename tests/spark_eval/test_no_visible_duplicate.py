@@ -1,0 +1,77 @@
+from __future__ import annotations
+
+import pytest
+
+from spark_eval.claims.claim import ClaimResult
+from spark_eval.claims.no_visible_duplicate import CLAIM
+from tests.spark_eval.conftest import Ask
+from tests.spark_eval.faulty_runs import back_after_span, new_database
+from tests.spark_eval.run_builder import HOUR, MINUTE, Run, empty, healthy
+
+
+def _twice(later_ms: int = MINUTE, **changed: int) -> Run:
+    run = healthy()
+    first = run.mailboxes["DB1"][0]
+    run.mailboxes["DB1"].append(
+        {**first, "delivered_ms": first["delivered_ms"] + later_ms, **changed}
+    )
+    return run
+
+
+def _twice_outside(*, promoted: bool) -> Run:
+    run = new_database().run if promoted else healthy()
+    message = run.accept(30 * MINUTE, ["someone@partner.example"])
+    run.finish(message, 30 * MINUTE + 2000)
+    if promoted:
+        run.promote(message, 31 * MINUTE, "database-id-changed")
+    else:
+        run.show(message, 31 * MINUTE)
+    return run
+
+
+@pytest.fixture(scope="module")
+def results(ask: Ask) -> dict[str, ClaimResult]:
+    runs = {
+        "healthy": healthy(),
+        "empty": empty(),
+        "hidden": back_after_span().run,
+        "twice": _twice(),
+        "other-date": _twice(submitted_ms=5),
+        "window-over": _twice(later_ms=200 * HOUR),
+        "outside": _twice_outside(promoted=False),
+        "outside-promoted": _twice_outside(promoted=True),
+    }
+    return ask(CLAIM, runs)
+
+
+def test_holds_where_each_mailbox_has_one_copy(results: dict[str, ClaimResult]) -> None:
+    assert (results["healthy"].status, results["healthy"].proofs["DD-1"]) == ("holds", "holds")
+
+
+def test_proves_sm_9_where_a_promoted_copy_was_hidden(results: dict[str, ClaimResult]) -> None:
+    assert results["hidden"].proofs["SM-9"] == "holds"
+
+
+def test_is_violated_by_a_second_copy_with_the_same_date(results: dict[str, ClaimResult]) -> None:
+    result = results["twice"]
+    assert (result.status, result.violations) == ("violated", 1)
+    assert result.examples[0].refs == (("mailboxes/DB1.jsonl", 1), ("mailboxes/DB1.jsonl", 9))
+
+
+def test_permits_copies_with_another_submit_time(results: dict[str, ClaimResult]) -> None:
+    assert results["other-date"].status == "holds"
+
+
+def test_permits_copies_further_apart_than_the_window(results: dict[str, ClaimResult]) -> None:
+    assert results["window-over"].proofs["DD-2"] == "holds"
+
+
+def test_is_violated_by_copies_outside_that_nothing_explains(
+    results: dict[str, ClaimResult],
+) -> None:
+    assert results["outside"].violations == 1
+    assert results["outside-promoted"].status == "holds"
+
+
+def test_is_unknown_where_nothing_was_delivered(results: dict[str, ClaimResult]) -> None:
+    assert (results["empty"].status, results["empty"].asked) == ("unknown", 0)

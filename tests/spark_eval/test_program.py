@@ -1,0 +1,223 @@
+"""The whole program over whole folders: verdicts, exit codes, and every file that it leaves."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree as ET
+
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+
+from spark_eval import __main__, claims, schema
+from spark_eval.claims.claim import Claim
+from spark_eval.evaluation import evaluate, report_again
+from spark_eval.judged import JudgedRun
+from spark_eval.read.run_folder import open_run_folder
+from spark_eval.summary import summary
+from spark_eval.tables import Tables
+from tests.spark_eval.faulty_runs import new_database
+from tests.spark_eval.run_builder import Run, healthy
+
+SHAPE = {
+    "version", "run", "scenario", "host", "seed", "verdict", "claims", "delivery", "promotion",
+    "safety_net", "exposure", "requirements",
+}  # fmt: skip
+
+
+def _failing() -> Run:
+    run = new_database().run
+    run.plan["proves"] = ["SM-7"]
+    run.mailboxes["DB1"].pop()
+    run.tail["logs/lyo-mbx2/lifecycle.jsonl"] = '{"event": "sto'
+    return run
+
+
+@pytest.fixture(scope="module")
+def judged(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> dict[str, JudgedRun]:
+    """Three runs judged in one go, as a night would be."""
+    root = tmp_path_factory.mktemp("program")
+    runs = {"calm": healthy(), "promoted": new_database().run, "failing": _failing()}
+    folders = []
+    for name, run in runs.items():
+        run.name = name
+        folders.append(open_run_folder(run.write(root)))
+    return {run.folder.run: run for run in evaluate(spark, folders)}
+
+
+def _verdict_json(run: JudgedRun) -> dict[str, Any]:
+    content = json.loads((run.folder.path / "verdict.json").read_text())
+    assert isinstance(content, dict)
+    return content
+
+
+def test_reaches_each_run_its_own_verdict(judged: dict[str, JudgedRun]) -> None:
+    reached = {name: run.verdict.verdict for name, run in judged.items()}
+    assert reached == {"calm": "pass", "promoted": "pass", "failing": "fail"}
+
+
+def test_verdict_json_has_the_shape_of_the_contract(judged: dict[str, JudgedRun]) -> None:
+    content = _verdict_json(judged["promoted"])
+    assert set(content) >= SHAPE
+    assert [claim["name"] for claim in content["claims"]] == [c.name for c in claims.ALL]
+    assert content["delivery"] == {
+        "expected": 3, "delivered": 3, "lost": 0, "excused": 0, "visible_duplicates": 0,
+        "suppressed_duplicates": 1, "rejected": 0, "in_doubt": 0,
+    }  # fmt: skip
+    assert content["promotion"] == {
+        "expected": 2, "observed": 2, "missing": 0, "spurious": 0, "early": 0, "late": 0,
+        "delay_seconds": {"min": 57.2, "median": 57.2, "max": 57.2},
+    }  # fmt: skip
+    assert content["requirements"]["SM-7"] == "proven"
+
+
+def test_verdict_json_invents_no_numbers_for_what_is_not_built(
+    judged: dict[str, JudgedRun],
+) -> None:
+    content = _verdict_json(judged["calm"])
+    assert content["safety_net"] is None
+    assert content["exposure"] is None
+    assert set(content["not_built"]) == {"safety_net", "exposure"}
+
+
+def test_verdict_json_has_counter_examples_down_to_log_lines(
+    judged: dict[str, JudgedRun],
+) -> None:
+    content = _verdict_json(judged["failing"])
+    [example] = next(c for c in content["claims"] if c["name"] == "no_loss")["examples"]
+    assert example["which"] == "first"
+    assert example["refs"][0] == {"file": "ledger.jsonl", "line": 9}
+    assert content["log_damage"][0]["file"] == "logs/lyo-mbx2/lifecycle.jsonl"
+
+
+def test_junit_has_a_testcase_for_each_claim(judged: dict[str, JudgedRun]) -> None:
+    suite = ET.parse(judged["failing"].folder.path / "junit.xml").getroot()[0]
+    by_name = {case.get("name"): case for case in suite.iter("testcase")}
+    assert list(by_name) == [claim.name for claim in claims.ALL]
+    failure = by_name["no_loss"].find("failure")
+    assert failure is not None
+    assert "ledger.jsonl:9" in (failure.text or "")
+    assert (suite.get("tests"), suite.get("failures")) == ("10", "1")
+
+
+def test_junit_skips_unknown_claims_with_their_reason(judged: dict[str, JudgedRun]) -> None:
+    suite = ET.parse(judged["calm"].folder.path / "junit.xml").getroot()[0]
+    skipped = suite.find("testcase[@name='promotion_on_time']/skipped")
+    assert skipped is not None
+    assert skipped.get("message") == "unknown: nothing was asked"
+
+
+def test_leaves_every_table_as_parquet_of_its_row_type(
+    spark: SparkSession, judged: dict[str, JudgedRun]
+) -> None:
+    folder = judged["promoted"].folder.evaluation
+    for name, columns in schema.RESULT_TABLES.items():
+        table = spark.read.parquet(str(folder / f"{name}.parquet"))
+        assert table.columns == [column for column, _ in columns]
+        assert table.where("run <> 'promoted'").count() == 0
+
+
+def test_tables_hold_what_happened(spark: SparkSession, judged: dict[str, JudgedRun]) -> None:
+    folder = judged["promoted"].folder.evaluation
+    counts = {
+        name: spark.read.parquet(str(folder / f"{name}.parquet")).count()
+        for name in ("messages", "attempts", "deliveries", "shadows", "promotions", "delays")
+    }
+    assert counts == {
+        "messages": 3, "attempts": 3, "deliveries": 3, "shadows": 5, "promotions": 2, "delays": 3,
+    }  # fmt: skip
+
+
+def test_the_summary_says_the_verdict_first_then_a_line_a_claim(
+    judged: dict[str, JudgedRun],
+) -> None:
+    lines = summary(judged["failing"]).splitlines()
+    assert lines[0].startswith("verdict: fail (its file foretells pass)")
+    for claim in claims.ALL:
+        assert sum(line.startswith(f"  {claim.name} ") for line in lines) == 1
+    assert any("damage: logs/lyo-mbx2/lifecycle.jsonl" in line for line in lines)
+
+
+def test_the_report_opens_offline_and_says_the_verdict_first(
+    judged: dict[str, JudgedRun],
+) -> None:
+    page = (judged["failing"].folder.path / "report.html").read_text()
+    body = page[page.index("<main>") :]
+    assert body.index("FAIL") < body.index("Claims") < body.index("Timeline")
+    outside = page[: page.index("<script>")]
+    assert "http://" not in outside
+    assert "https://" not in outside
+    assert "<link" not in outside
+    assert len(page) < 5_000_000
+
+
+def test_the_report_can_be_made_again_from_what_was_left(
+    spark: SparkSession, judged: dict[str, JudgedRun]
+) -> None:
+    folder = judged["promoted"].folder
+    before = (folder.path / "report.html").read_text()
+    (folder.path / "report.html").unlink()
+    report_again(spark, folder)
+    assert (folder.path / "report.html").read_text() == before
+
+
+def _crashing(_tables: Tables) -> DataFrame:
+    raise RuntimeError("out of luck")
+
+
+def test_a_crash_of_a_check_leaves_the_other_claims_alone(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    checks = [Claim("no_phantom", (), _crashing), claims.ALL[0]]
+    [run] = evaluate(spark, [open_run_folder(healthy().write(tmp_path))], checks)
+    assert (run.verdict.verdict, run.verdict.exit_code) == ("unknown", 3)
+    assert run.results["no_phantom"].reason == "the check crashed: RuntimeError: out of luck"
+    assert run.results["no_loss"].status == "holds"
+    suite = ET.parse(run.folder.path / "junit.xml").getroot()[0]
+    assert suite.find("testcase[@name='no_phantom']/error") is not None
+
+
+@pytest.fixture
+def run_main(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> Callable[..., int]:
+    """The program in this process, on the session of the tests."""
+    monkeypatch.setattr(__main__, "session", lambda _master: spark)
+    monkeypatch.setattr(spark, "stop", lambda: None)
+    return lambda *arguments: __main__.main([str(argument) for argument in arguments])
+
+
+def test_exits_with_the_verdicts_code_and_names_the_report(
+    run_main: Callable[..., int], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = healthy().write(tmp_path)
+    assert run_main(folder) == 0
+    assert f"report: {folder / 'report.html'}" in capsys.readouterr().out
+
+
+def test_exits_2_where_a_fault_has_no_evidence(
+    run_main: Callable[..., int], tmp_path: Path
+) -> None:
+    run = new_database().run
+    run.faults = [row for row in run.faults if row["phase"] != "evidence"]
+    assert run_main(run.write(tmp_path)) == 2
+
+
+def test_exits_4_for_a_path_that_is_no_run(
+    run_main: Callable[..., int], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run_main(tmp_path / "nowhere") == 4
+    assert "hint:" in capsys.readouterr().err
+
+
+def test_exits_3_for_a_plan_that_cannot_be_read(
+    run_main: Callable[..., int], tmp_path: Path
+) -> None:
+    (tmp_path / "plan.json").write_text("{")
+    assert run_main(tmp_path) == 3
+
+
+def test_exits_4_for_a_wrong_call(run_main: Callable[..., int]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        run_main("--nonsense")
+    assert ended.value.code == 4

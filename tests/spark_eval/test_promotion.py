@@ -1,0 +1,193 @@
+"""promotion_on_time and no_early_promotion: two claims about the same promotions."""
+
+from __future__ import annotations
+
+import pytest
+
+from spark_eval.claims import no_early_promotion, promotion_on_time
+from spark_eval.claims.claim import ClaimResult
+from tests.spark_eval.conftest import Ask
+from tests.spark_eval.faulty_runs import Faulty, back_after_span, back_in_time, new_database
+from tests.spark_eval.run_builder import HOUR, MINUTE, SECOND, Run, healthy, mono
+
+Results = dict[str, ClaimResult]
+LATE = 20 * MINUTE
+
+
+def _moved(faulty: Faulty, at_ms: int) -> Run:
+    """The promotion of the queued message comes at `at_ms` instead."""
+    row = faulty.run.rows("lyo-mbx1", "RESUBMIT")[1]
+    row["at_ms"], row["custom"]["Mono"] = at_ms, mono(at_ms)
+    return faulty.run
+
+
+def _missing(faulty: Faulty, *, swallowed: bool = False) -> Run:
+    """The queued message is never promoted; `swallowed`: its store shows that it was."""
+    run = faulty.run
+    run.remove("lyo-mbx1", "RESUBMIT", faulty.queued)
+    if not swallowed:
+        run.remove("lyo-mbx1", "SEND", faulty.queued)
+        run.queues["lyo-mbx1"] = [
+            row for row in run.queues["lyo-mbx1"] if row["message_id"] != faulty.queued.message_id
+        ]
+    else:
+        run.kill("lyo-mbx1", 16 * MINUTE + 300, 17 * MINUTE, fault="f2")
+    return run
+
+
+def _spurious(cause: str) -> Run:
+    run = healthy()
+    message = run.accept(20 * MINUTE, ["db1-user01@shadowlab.example"])
+    run.heartbeats("lyo-mbx1", "par-mbx1", 10 * MINUTE, 4 * HOUR)
+    run.promote(message, 3 * HOUR, cause)
+    return run
+
+
+def _after_its_discard() -> Run:
+    faulty = new_database()
+    faulty.run.promote(faulty.told, 16 * MINUTE + 300, "database-id-changed", duplicate=True)
+    return faulty.run
+
+
+def _half_the_span() -> Run:
+    return _moved(back_after_span(), 24 * MINUTE)
+
+
+def _no_contact_rows(at_ms: int) -> Run:
+    run = back_after_span().run
+    for row in run.rows("lyo-mbx1", "RESUBMIT"):
+        row["at_ms"], row["custom"]["Mono"] = at_ms, mono(at_ms)
+    run.contacts = {}
+    return run
+
+
+def _foretold(run: Run, **entry: object) -> Run:
+    run.plan["expect"]["promotions"] = [
+        {"of": "par-mbx1", "cause": "database-id-changed", "after_ms": 15 * MINUTE,
+         "within_ms": 3 * MINUTE, **entry}
+    ]  # fmt: skip
+    return run
+
+
+def _none_foretold(run: Run) -> Run:
+    run.plan["expect"]["promotions"] = []
+    return run
+
+
+def _runs() -> dict[str, Run]:
+    return {
+        "healthy": healthy(),
+        "new-database": new_database().run,
+        "new-database-late": _moved(new_database(), 16 * MINUTE + LATE),
+        "new-database-missing": _missing(new_database()),
+        "new-database-swallowed": _missing(new_database(), swallowed=True),
+        "before-the-new-database": _moved(new_database(), 14 * MINUTE),
+        "in-time": back_in_time().run,
+        "after-span": back_after_span().run,
+        "after-span-late": _moved(back_after_span(), 38 * MINUTE + LATE),
+        "after-span-missing": _missing(back_after_span()),
+        "half-the-span": _half_the_span(),
+        "no-contact-rows-early": _no_contact_rows(37 * MINUTE),
+        "no-contact-rows-unclear": _no_contact_rows(38 * MINUTE + 30 * SECOND),
+        "no-contact-rows-late-enough": _no_contact_rows(40 * MINUTE + 30 * SECOND),
+        "same-database": _spurious("database-id-changed"),
+        "never-away": _spurious("resubmit-time-span"),
+        "after-discard": _after_its_discard(),
+        "foretold": _foretold(new_database().run),
+        "foretold-earlier": _foretold(new_database().run, after_ms=0),
+        "foretold-of-another": _foretold(new_database().run, of="par-mbx2"),
+        "none-foretold": _none_foretold(new_database().run),
+        "none-foretold-none-seen": _none_foretold(healthy()),
+    }
+
+
+@pytest.fixture(scope="module")
+def on_time(ask: Ask) -> Results:
+    return ask(promotion_on_time.CLAIM, _runs())
+
+
+@pytest.fixture(scope="module")
+def early(ask: Ask) -> Results:
+    return ask(no_early_promotion.CLAIM, _runs())
+
+
+def test_both_hold_at_a_heartbeat_after_the_new_database(on_time: Results, early: Results) -> None:
+    assert (on_time["new-database"].status, on_time["new-database"].asked) == ("holds", 2)
+    assert on_time["new-database"].proofs == {"SM-7": "holds"}
+    assert early["new-database"].status == "holds"
+
+
+def test_both_hold_once_the_span_is_over(on_time: Results, early: Results) -> None:
+    assert (on_time["after-span"].status, on_time["after-span"].asked) == ("holds", 2)
+    assert on_time["after-span"].proofs == {"SM-6": "holds"}
+    assert early["after-span"].status == "holds"
+
+
+@pytest.mark.parametrize("run", ["new-database-late", "after-span-late"])
+def test_on_time_is_violated_by_a_late_promotion(on_time: Results, run: str) -> None:
+    result = on_time[run]
+    assert (result.status, result.violations) == ("violated", 1)
+    assert "due by" in result.examples[0].detail
+    assert result.examples[0].refs[0][0] == "logs/lyo-mbx1/MSGTRK2026010508-1.LOG"
+
+
+@pytest.mark.parametrize("run", ["new-database-missing", "after-span-missing"])
+def test_on_time_is_violated_by_a_missing_promotion(on_time: Results, run: str) -> None:
+    result = on_time[run]
+    assert (result.status, result.violations) == ("violated", 1)
+    assert "never promoted it" in result.examples[0].detail
+    assert result.examples[0].subject == "<m000003.calm.7@outside.example>"
+
+
+def test_on_time_takes_the_store_as_evidence(on_time: Results) -> None:
+    assert on_time["new-database-swallowed"].violations == 0
+
+
+def test_early_is_violated_at_half_the_span(early: Results) -> None:
+    result = early["half-the-span"]
+    assert (result.status, result.violations) == ("violated", 1)
+    assert "last contact 0:08:00.000, so not before 0:38:00.000" in result.examples[0].detail
+
+
+def test_early_is_violated_before_the_new_database(early: Results) -> None:
+    assert "the new database came at" in early["before-the-new-database"].examples[0].detail
+
+
+def test_early_judges_an_interval_where_no_row_names_the_last_contact(early: Results) -> None:
+    assert early["no-contact-rows-early"].status == "violated"
+    assert early["no-contact-rows-unclear"].status == "unknown"
+    assert early["no-contact-rows-late-enough"].status == "holds"
+
+
+def test_early_is_violated_by_a_promotion_without_a_cause(early: Results) -> None:
+    assert "still had the database" in early["same-database"].examples[0].detail
+    assert "so not before" in early["never-away"].examples[0].detail
+
+
+def test_early_is_violated_by_a_promotion_after_the_discard(early: Results) -> None:
+    result = early["after-discard"]
+    assert result.violations == 1
+    assert "its discard notification had come" in result.examples[0].detail
+
+
+def test_early_asks_shadows_whose_primary_was_away_for_a_while(early: Results) -> None:
+    result = early["in-time"]
+    assert (result.status, result.asked, result.proofs) == ("holds", 2, {"SM-8": "holds"})
+
+
+def test_on_time_is_unknown_where_no_promotion_was_due(on_time: Results) -> None:
+    assert (on_time["in-time"].status, on_time["in-time"].asked) == ("unknown", 0)
+    assert (on_time["healthy"].status, on_time["healthy"].asked) == ("unknown", 0)
+
+
+def test_early_is_unknown_where_nothing_tempted_anyone(early: Results) -> None:
+    assert (early["healthy"].status, early["healthy"].asked) == ("unknown", 0)
+
+
+def test_expectations_narrow_both(on_time: Results, early: Results) -> None:
+    assert on_time["foretold"].status == early["foretold"].status == "holds"
+    assert on_time["foretold-earlier"].status == "violated"
+    assert on_time["foretold-of-another"].status == "violated"
+    assert early["foretold-of-another"].status == "violated"
+    assert early["none-foretold"].status == "violated"
+    assert early["none-foretold-none-seen"].status == "holds"

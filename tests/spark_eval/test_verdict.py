@@ -1,0 +1,118 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from spark_eval.claims.claim import ClaimResult
+from spark_eval.verdict import Asked, reach
+
+ASKED = Asked(
+    proves=(),
+    expects_loss=False,
+    expects_promotions=False,
+    faults={},
+    too_coarse="",
+    foretold="pass",
+)
+
+
+def _result(name: str, status: str, **proofs: str) -> ClaimResult:
+    return ClaimResult(
+        name=name,
+        requirements=("SM-6", "SM-7"),
+        status=status,
+        asked=3,
+        violations=int(status == "violated"),
+        reason="for a reason",
+        proofs=proofs,
+    )
+
+
+def _results(*results: ClaimResult) -> dict[str, ClaimResult]:
+    return {result.name: result for result in results}
+
+
+HELD = _result("no_loss", "holds")
+
+
+def test_passes_where_claims_hold() -> None:
+    verdict = reach(_results(HELD), ASKED)
+    assert (verdict.verdict, verdict.exit_code, verdict.reasons) == ("pass", 0, ())
+
+
+def test_fails_where_a_claim_is_violated_whatever_else_is_open() -> None:
+    asked = replace(ASKED, faults={"f1": None})
+    verdict = reach(_results(HELD, _result("no_phantom", "violated")), asked)
+    assert (verdict.verdict, verdict.exit_code) == ("fail", 1)
+    assert verdict.reasons[0] == "no_phantom is violated: 1 of 3 asked"
+
+
+def test_does_not_mind_an_unknown_claim_that_nothing_needs() -> None:
+    assert reach(_results(HELD, _result("no_phantom", "unknown")), ASKED).verdict == "pass"
+
+
+@pytest.mark.parametrize(
+    ("name", "asked"),
+    [
+        ("no_loss", replace(ASKED, expects_loss=True)),
+        ("promotion_on_time", replace(ASKED, expects_promotions=True)),
+    ],
+)
+def test_is_unknown_where_expect_needs_a_claim_that_is(name: str, asked: Asked) -> None:
+    verdict = reach(_results(_result(name, "unknown")), asked)
+    assert (verdict.verdict, verdict.exit_code) == ("unknown", 2)
+    assert "for a reason" in verdict.reasons[0]
+
+
+def test_is_unknown_where_what_is_to_be_proven_was_not_asked() -> None:
+    asked = replace(ASKED, proves=("SM-7",))
+    results = _results(_result("promotion_on_time", "holds", **{"SM-6": "holds"}))
+    verdict = reach(results, asked)
+    assert verdict.verdict == "unknown"
+    assert verdict.reasons == ("SM-7 is to be proven and is not asked",)
+    assert verdict.requirements == {"SM-6": "proven", "SM-7": "not asked"}
+
+
+def test_one_claim_that_holds_proves_a_requirement() -> None:
+    asked = replace(ASKED, proves=("SM-7",))
+    results = _results(
+        _result("promotion_on_time", "unknown"),
+        _result("no_early_promotion", "holds", **{"SM-7": "holds"}),
+    )
+    assert reach(results, asked).verdict == "pass"
+
+
+def test_does_not_mind_a_requirement_that_no_claim_checks() -> None:
+    verdict = reach(_results(HELD), replace(ASKED, proves=("TL-7",)))
+    assert (verdict.verdict, verdict.requirements["TL-7"]) == ("pass", "not asked")
+
+
+@pytest.mark.parametrize(
+    ("seen", "says"),
+    [
+        (None, "fault f1 has no evidence that it took effect"),
+        (False, "fault f1 did not take effect"),
+    ],
+)
+def test_is_unknown_where_a_fault_did_not_surely_take_effect(seen: bool | None, says: str) -> None:
+    verdict = reach(_results(HELD), replace(ASKED, faults={"f1": seen, "f2": True}))
+    assert (verdict.verdict, verdict.reasons) == ("unknown", (says,))
+
+
+def test_is_unknown_where_the_clock_was_too_coarse_for_what_was_judged() -> None:
+    asked = replace(ASKED, too_coarse="too coarse")
+    assert reach(_results(HELD), asked).verdict == "pass"
+    results = _results(_result("discard_after_delivery", "unknown"))
+    assert reach(results, asked).reasons == ("too coarse",)
+
+
+def test_a_check_that_crashes_is_unknown_and_exits_3() -> None:
+    crashed = replace(_result("no_phantom", "unknown"), crashed=True)
+    verdict = reach(_results(HELD, crashed), ASKED)
+    assert (verdict.verdict, verdict.exit_code) == ("unknown", 3)
+
+
+def test_what_the_plan_foretells_changes_nothing() -> None:
+    verdict = reach(_results(HELD), replace(ASKED, foretold="fail"))
+    assert (verdict.verdict, verdict.foretold) == ("pass", "fail")
