@@ -30,9 +30,8 @@ class DatabaseOpened:
     """First input of a node's life: its queue database, without bodies and without Safety Nets.
 
     `created` says that the file is new; `starts` counts how often it was opened, this time
-    included, and is durable before this input. `last_internal_id` and `last_discard_sequence` are
-    the highest ever used in this database. `next_safety_net_expiry_ms` is the earliest expiry of
-    either Safety Net, None if both are empty.
+    included, and is durable before this input. `last_discard_sequence` is the highest ever used in
+    this database. `next_safety_net_expiry_ms` is the earliest expiry of a copy, None without any.
     """
 
     database_id: str
@@ -42,7 +41,6 @@ class DatabaseOpened:
     shadows: tuple[ShadowMessage, ...]
     discards: tuple[DiscardNotification, ...]
     contacts: tuple[Contact, ...]
-    last_internal_id: int
     last_discard_sequence: int
     next_safety_net_expiry_ms: int | None
 

@@ -74,10 +74,7 @@ SET_CONTACT = (
     "INSERT OR REPLACE INTO contacts "
     "(primary_server, database_id, last_contact_ms, confirmed_sequence) VALUES (?, ?, ?, ?)"
 )
-NOTE_LAST_IDS = (
-    "UPDATE meta SET last_internal_id = max(last_internal_id, ?), "
-    "last_discard_sequence = max(last_discard_sequence, ?)"
-)
+NOTE_LAST_SEQUENCE = "UPDATE meta SET last_discard_sequence = max(last_discard_sequence, ?)"
 
 
 class StateMismatch(AssertionError):
@@ -93,24 +90,9 @@ def apply_changes(
             _APPLY[type(change)](connection, change, fetch)
         except sqlite3.IntegrityError as error:
             raise StateMismatch(f"{error}: {change}") from error
-    internal_id, sequence = _highest_ids(changes)
-    if internal_id or sequence:
-        connection.execute(NOTE_LAST_IDS, (internal_id, sequence))
-
-
-def _highest_ids(changes: tuple[Change, ...]) -> tuple[int, int]:
-    internal_id = sequence = 0
-    for change in changes:
-        match change:
-            case InsertMessage(message=used) | PromoteShadow(message=used):
-                internal_id = max(internal_id, used.internal_id)
-            case InsertShadow(shadow=held):
-                internal_id = max(internal_id, held.internal_id)
-            case InsertDiscard(notification=notification):
-                sequence = max(sequence, notification.sequence)
-            case _:
-                pass
-    return internal_id, sequence
+    sequences = [c.notification.sequence for c in changes if isinstance(c, InsertDiscard)]
+    if sequences:
+        connection.execute(NOTE_LAST_SEQUENCE, (max(sequences),))
 
 
 def _expect_one(found: int, change: Change) -> None:

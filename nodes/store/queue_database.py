@@ -58,7 +58,7 @@ LOAD_CONTACTS = (
     "SELECT primary_server, database_id, last_contact_ms, confirmed_sequence FROM contacts "
     "ORDER BY primary_server"
 )
-LOAD_META = "SELECT database_id, starts, last_internal_id, last_discard_sequence FROM meta"
+LOAD_META = "SELECT database_id, starts, last_discard_sequence FROM meta"
 COUNT_START = "UPDATE meta SET starts = starts + 1"
 
 # where copies expire: the table, and the name of the queue as everybody else says it
@@ -124,8 +124,8 @@ def _distrust(path: Path) -> str | None:
 
 def _create(path: Path, now_ms: int, database_id: str) -> None:
     def fill(connection: sqlite3.Connection) -> None:
-        row = (1, database_id, now_ms, 0, 0, 0)
-        connection.execute("INSERT INTO meta VALUES (?, ?, ?, ?, ?, ?)", row)
+        row = (1, database_id, now_ms, 0, 0)
+        connection.execute("INSERT INTO meta VALUES (?, ?, ?, ?, ?)", row)
 
     sqlite_file.create(path, KIND, fill)
 
@@ -144,7 +144,7 @@ class QueueDatabase:
     def opened(self, created: bool) -> DatabaseOpened:
         """All that is held, as the core needs it at start."""
         run = self._connection.execute
-        database_id, starts, last_internal_id, last_sequence = run(LOAD_META).fetchone()
+        database_id, starts, last_sequence = run(LOAD_META).fetchone()
         return DatabaseOpened(
             database_id=database_id,
             created=created,
@@ -153,7 +153,6 @@ class QueueDatabase:
             shadows=tuple(map(shadow_of, run(LOAD_SHADOWS))),
             discards=tuple(map(discard_of, run(LOAD_DISCARDS))),
             contacts=tuple(map(contact_of, run(LOAD_CONTACTS))),
-            last_internal_id=last_internal_id,
             last_discard_sequence=last_sequence,
             next_safety_net_expiry_ms=self._next_expiry_ms(),
         )

@@ -6,7 +6,6 @@ CREATE TABLE meta (
     only_row INTEGER PRIMARY KEY CHECK (only_row = 1),
     database_id TEXT NOT NULL,
     created_ms INTEGER NOT NULL,
-    last_internal_id INTEGER NOT NULL,
     starts INTEGER NOT NULL,
     last_discard_sequence INTEGER NOT NULL
 ) STRICT;

@@ -253,7 +253,6 @@ def test_ids_are_not_used_again_after_a_crash_even_where_nothing_was_committed()
     world.send("par1", USER1, message_id="<first@x>")
     world.kill("par1")
     world.hosts["par1"].disk.messages.clear()
-    world.hosts["par1"].disk.last_internal_id = 0
     world.hosts["par1"].held_commits = None
     world.start("par1")
     for _ in range(4):

@@ -83,7 +83,6 @@ class Disk:
     shadow_safety_net: dict[ShadowKey, tuple[int, int]] = field(default_factory=dict)
     shadow_expiry: dict[ShadowKey, int] = field(default_factory=dict)
     starts: int = 0
-    last_internal_id: int = 0
     last_sequence: int = 0
     is_full: bool = False
 
@@ -92,7 +91,6 @@ class Disk:
             case fx.InsertMessage(message, _):
                 assert message.internal_id not in self.messages
                 self.messages[message.internal_id] = message
-                self.last_internal_id = max(self.last_internal_id, message.internal_id)
             case fx.FinishFork(internal_id, next_hop, state, at_ms):
                 self._finish(internal_id, next_hop, state, at_ms)
             case fx.MoveToPrimarySafetyNet(internal_id, _, expires_ms):
@@ -119,14 +117,12 @@ class Disk:
                 assert shadow.key not in self.shadows
                 self.shadows[shadow.key] = shadow
                 self.shadow_expiry[shadow.key] = expires_ms
-                self.last_internal_id = max(self.last_internal_id, shadow.internal_id)
             case fx.MoveToShadowSafetyNet(key, _, expires_ms):
                 shadow = self.shadows.pop(key)
                 self.shadow_safety_net[key] = (shadow.internal_id, expires_ms)
             case fx.PromoteShadow(key, message):
                 del self.shadows[key]
                 self.messages[message.internal_id] = message
-                self.last_internal_id = max(self.last_internal_id, message.internal_id)
             case fx.SetContact(contact):
                 self.contacts[contact.primary] = contact
 
@@ -167,7 +163,6 @@ class Disk:
             tuple(self.shadows.values()),
             tuple(self.discards.values()),
             tuple(self.contacts.values()),
-            self.last_internal_id,
             self.last_sequence,
             self.next_expiry_ms(),
         )

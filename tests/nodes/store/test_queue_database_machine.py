@@ -281,7 +281,6 @@ class QueueDatabaseMachine(RuleBasedStateMachine):
         assert opened.discards == tuple(in_order)
         assert opened.contacts == tuple(model.contacts[p] for p in sorted(model.contacts))
         assert opened.last_discard_sequence == model.last_sequence
-        assert opened.last_internal_id <= model.last_id
         earliest = min((at_ms for _, at_ms in model.expiries.values()), default=None)
         assert opened.next_safety_net_expiry_ms == earliest
 
