@@ -59,14 +59,14 @@ def test_it_can_be_abandoned(checkout: Path) -> None:
     assert waiting._program.poll() is not None
 
 
+@pytest.mark.parametrize(("code", "shown"), [(0, ""), (3, "no Java\n")])
 def test_what_it_says_is_kept_and_shown_only_when_it_could_not_do_its_work(
-    checkout: Path, capfd: pytest.CaptureFixture[str]
+    checkout: Path, capfd: pytest.CaptureFixture[str], code: int, shown: str
 ) -> None:
-    for code, shown in ((0, ""), (3, "no Java\n")):
-        judge(checkout, f"import sys; print('no Java', file=sys.stderr); raise SystemExit({code})")
-        Evaluation(checkout).judge()
-        assert (checkout / "evaluation.log").read_text() == "no Java\n"
-        assert capfd.readouterr().err == shown
+    judge(checkout, f"import sys; print('no Java', file=sys.stderr); raise SystemExit({code})")
+    Evaluation(checkout).judge()
+    assert (checkout / "evaluation.log").read_text() == "no Java\n"
+    assert capfd.readouterr().err == shown
 
 
 def test_a_death_by_signal_is_a_ground_error(checkout: Path) -> None:
