@@ -2,8 +2,8 @@
 
 Not before every fork of its primary message is done: an order, judged on the monotonic clock. Then
 within one heartbeat once both servers can be reached: a deadline that starts at the first moment
-after delivery which a whole heartbeat without an outage follows. An exchange that takes its time is
-allowed for; one that was asked and did not tell is not.
+after delivery which a whole heartbeat, and one exchange, without an outage follow. An exchange that
+takes its time is allowed for; one that was asked and did not tell is not.
 """
 
 from __future__ import annotations
@@ -58,10 +58,12 @@ _ORDER = cases(
 
 # ---------------------------------------------------------------- the deadline
 
-_CLEAR = first_clear("due_from_ms", "any_possible", "heartbeat_ms + finest_ms")
+# a question asked in the last moment of the heartbeat still needs its answer
+_WHOLE = "heartbeat_ms + greatest(timeout_ms, slack_ms) + finest_ms"
+_CLEAR = first_clear("due_from_ms", "any_possible", _WHOLE)
 _REACHABLE = f"IF(due_from_ms IS NULL, CAST(NULL AS BIGINT), {_CLEAR})"
 _ON_TIME = "reachable_ms + heartbeat_ms + slack_ms + finest_ms"
-_NOT_AFTER = "reachable_ms + heartbeat_ms + greatest(timeout_ms, slack_ms) + finest_ms"
+_NOT_AFTER = f"reachable_ms + {_WHOLE}"
 _ENDED = "coalesce(discard.at_ms, end_ms)"
 
 # the first contact, well after delivery and well before the discard, that did not bring it

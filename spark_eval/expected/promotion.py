@@ -42,7 +42,7 @@ def _by_database(known: DataFrame) -> DataFrame:
         f"AND coalesce({AT} >= primary_lost_ms - finest_ms, true) "
         "AND coalesce(own_lost_ms > primary_lost_ms, true)"
     )
-    clear = first_clear("primary_back_ms", "any_possible", "heartbeat_ms + finest_ms")
+    clear = first_clear("primary_back_ms", "any_possible", ATTEMPT)
     reach = f"IF(primary_back_ms IS NULL, CAST(NULL AS BIGINT), {clear})"
     timed = known.selectExpr("*", f"({held_then}) AS changed", f"{reach} AS changed_reach_ms")
     return timed.selectExpr("*", f"changed_reach_ms + {ATTEMPT} AS changed_by_ms").selectExpr(
