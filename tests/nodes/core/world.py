@@ -287,6 +287,10 @@ class World:
             self.settle()
         self.now_ms = end_ms
 
+    def commit_now(self, name: str, number: int) -> None:
+        """Answer a commit that `held_commits` kept back."""
+        self.say(name, on.Committed(number))
+
     def kill(self, name: str) -> None:
         self.hosts[name].kill()
         self.settle()
