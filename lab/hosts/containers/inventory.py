@@ -2,8 +2,7 @@
 
 Hosts are the plan's servers, and beside them `toxiproxy`, `workload` (the traffic source) and
 `authority` (who makes the certificates); all are containers or files of this machine, so every
-connection is local and the interpreter is the lab's own. Node configurations carry Exchange's
-parameter names; timespans are text there, as Exchange writes them.
+connection is local and the interpreter is the lab's own.
 """
 
 import json
@@ -20,9 +19,9 @@ from lab.hosts.containers.engine import RUN_LABEL, STATE_LABEL
 from lab.hosts.containers.image_build import ROOT
 from lab.hosts.containers.images import Images
 from lab.links import WORKLOAD
+from lab.node_document import identity, node_settings, organisation
 from lab.plan import Plan
-from lab.plan_parts import Link, Section, Server
-from nodes.core.parameters import PARAMETERS, Value, format_value
+from lab.plan_parts import Link, Server
 
 FILE = "inventory.json"
 TOXIPROXY, AUTHORITY, LAB = "toxiproxy", "authority", "lab"
@@ -87,7 +86,6 @@ def to_text(layout: Layout) -> str:
 
 
 def _everybody(layout: Layout) -> Json:
-    organisation = layout.plan.topology
     return {
         "ansible_connection": "local",
         "ansible_python_interpreter": sys.executable,
@@ -101,29 +99,7 @@ def _everybody(layout: Layout) -> Json:
         "labels": {RUN_LABEL: layout.run_id, STATE_LABEL: str(layout.state_dir)},
         "smtp_port": SMTP_PORT,
         "clock": {"origin": layout.plan.clock.origin, "speed": layout.plan.clock.speed},
-        "organisation": {
-            "AcceptedDomain": organisation.accepted_domain,
-            "Servers": [_identity(server) for server in organisation.servers],
-            "Databases": [
-                {"Name": database.name, "Server": database.copies[0].server}
-                for database in organisation.databases
-            ],
-            "Mailboxes": [
-                {"Address": mailbox.address, "Database": mailbox.database}
-                for mailbox in organisation.mailboxes
-            ],
-        },
-    }
-
-
-def _identity(server: Server) -> Json:
-    return {
-        "Name": server.name,
-        "Fqdn": server.fqdn,
-        "Role": server.role,
-        "Site": server.site,
-        "DatabaseAvailabilityGroup": server.dag,
-        "Domain": server.domain,
+        "organisation": organisation(layout.plan.topology),
     }
 
 
@@ -134,7 +110,7 @@ def _server(layout: Layout, server: Server) -> Json:
         "network": _network(layout, server.name, internal=True),
         "address": str(layout.places()[server.name].tenant),
         "command": ["python3", "-m", PROGRAMS[server.role], CONFIG],
-        "node": _identity(server),
+        "node": identity(server),
         "links": {link.target: {link.service: layout.listener(link)} for link in links},
         "settings": node_settings(layout.plan, server.name),
         "look": _look(layout, links, server.name),
@@ -197,27 +173,6 @@ def _look(layout: Layout, links: list[Link], seen_from: str) -> Json:
         "forbidden": {server: layout.upstream(server) for server in others},
         "patience_s": BANNER_PATIENCE_S,
     }
-
-
-def node_settings(plan: Plan, server: str) -> dict[str, dict[str, Value]]:
-    """Section -> parameter -> value as a node's configuration file shows it."""
-    sections: dict[str, Section] = {"TransportConfig": plan.settings.TransportConfig}
-    sections |= plan.settings.servers[server]
-    return {
-        section: {
-            name: format_value(PARAMETERS[section][name], value)
-            for name, value in values.items()
-            if not _is_left_out(values, section, name)
-        }
-        for section, values in sections.items()
-    }
-
-
-def _is_left_out(values: Section, section: str, name: str) -> bool:
-    """Every value is written out but one: RemoteOnly contradicts named local attempts (SR-13)."""
-    default = PARAMETERS[section][name].default
-    is_local_attempts = name == "MaxRetriesForLocalSiteShadow" and values[name] == default
-    return is_local_attempts and values["ShadowMessagePreferenceSetting"] == "RemoteOnly"
 
 
 def read(path: Path) -> Json:

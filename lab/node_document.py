@@ -1,0 +1,70 @@
+"""What a server of a plan is told about itself, its organisation and its parameters.
+
+The document that `nodes.core.config.read_config` reads, in Exchange's parameter names; timespans
+are text there, as Exchange writes them. Where a node runs (ports, certificates, folders) is its
+host's to add.
+"""
+
+from typing import TypeAlias
+
+from lab.plan import Plan
+from lab.plan_parts import PlanTopology, Section, Server
+from nodes.core.config import NodeConfig, read_config
+from nodes.core.parameters import PARAMETERS, Value, format_value
+
+Json: TypeAlias = dict[str, object]
+
+
+def node_config(plan: Plan, server: Server) -> NodeConfig:
+    """The configuration of a server's core. Raises ConfigurationError for a plan nobody checked."""
+    sections = node_settings(plan, server.name)
+    return read_config({**identity(server), **organisation(plan.topology), **sections})
+
+
+def identity(server: Server) -> Json:
+    """Who a server is."""
+    return {
+        "Name": server.name,
+        "Fqdn": server.fqdn,
+        "Role": server.role,
+        "Site": server.site,
+        "DatabaseAvailabilityGroup": server.dag,
+        "Domain": server.domain,
+    }
+
+
+def organisation(topology: PlanTopology) -> Json:
+    """What every server knows of the others."""
+    return {
+        "AcceptedDomain": topology.accepted_domain,
+        "Servers": [identity(server) for server in topology.servers],
+        "Databases": [
+            {"Name": database.name, "Server": database.copies[0].server}
+            for database in topology.databases
+        ],
+        "Mailboxes": [
+            {"Address": mailbox.address, "Database": mailbox.database}
+            for mailbox in topology.mailboxes
+        ],
+    }
+
+
+def node_settings(plan: Plan, server: str) -> dict[str, dict[str, Value]]:
+    """Section -> parameter -> value as a node's configuration file shows it."""
+    sections: dict[str, Section] = {"TransportConfig": plan.settings.TransportConfig}
+    sections |= plan.settings.servers[server]
+    return {
+        section: {
+            name: format_value(PARAMETERS[section][name], value)
+            for name, value in values.items()
+            if not _is_left_out(values, section, name)
+        }
+        for section, values in sections.items()
+    }
+
+
+def _is_left_out(values: Section, section: str, name: str) -> bool:
+    """Every value is written out but one: RemoteOnly contradicts named local attempts (SR-13)."""
+    default = PARAMETERS[section][name].default
+    is_local_attempts = name == "MaxRetriesForLocalSiteShadow" and values[name] == default
+    return is_local_attempts and values["ShadowMessagePreferenceSetting"] == "RemoteOnly"
