@@ -35,16 +35,35 @@ class LedgerMessage:
     size_bytes: int
 
 
+class LedgerFile:
+    """The ledger on disk: one whole line a write."""
+
+    def __init__(self, path: Path) -> None:
+        self._descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+
+    def append(self, line: str) -> None:
+        """`line` without its end."""
+        pending = f"{line}\n".encode()
+        while pending:
+            pending = pending[os.write(self._descriptor, pending) :]
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        os.close(self._descriptor)
+
+
 class Ledger:
-    """Appends JSON lines to `path`; times are lab ms since the start, `mono_ns` beside each."""
+    """Gives JSON lines to `append`; times are lab ms since the start, `mono_ns` beside each."""
 
     def __init__(
         self,
-        path: Path,
+        append: Callable[[str], None],
         lab_ms: Callable[[int], int],
         monotonic_ns: Callable[[], int] = time.monotonic_ns,
     ) -> None:
-        self._descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+        self._append = append
         self._lab_ms = lab_ms
         self._monotonic_ns = monotonic_ns
 
@@ -105,16 +124,4 @@ class Ledger:
         )
 
     def _write(self, row: dict[str, object]) -> None:
-        line = json.dumps(row, ensure_ascii=False, separators=(",", ":")) + "\n"
-        pending = line.encode("utf-8")
-        while pending:
-            pending = pending[os.write(self._descriptor, pending) :]
-
-    def close(self) -> None:
-        os.close(self._descriptor)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
+        self._append(json.dumps(row, ensure_ascii=False, separators=(",", ":")))

@@ -22,7 +22,7 @@ from pathlib import Path
 
 from lab.agent import AGENT_PORT, Handler, Request, serve
 from lab.lab_clock import LabClock, read_start
-from lab.ledger import Ledger, LedgerMessage, Outcome
+from lab.ledger import Ledger, LedgerFile, LedgerMessage, Outcome
 from lab.probe import probe
 from lab.sending import Attempt, Mail, Patience, Result, Target, compose, tls_context
 from lab.work_plan import PlannedMessage, WorkPlan, read_targets, read_work_plan
@@ -165,7 +165,8 @@ class Container:
             await asyncio.sleep(POLL_SECONDS)
         clock = LabClock(self._plan.origin, self._plan.speed, zero_ns)
         targets = read_targets(self._folder / "targets.json")
-        with Ledger(self._folder / "ledger.jsonl", clock.lab_ms) as ledger:
+        with LedgerFile(self._folder / "ledger.jsonl") as file:
+            ledger = Ledger(file.append, clock.lab_ms)
             self._workload = Workload(self._plan, targets, clock, ledger, self._tls)
             await self._workload.run()
 

@@ -47,6 +47,16 @@ class Writer:
     addresses: Mapping[str, str]
 
 
+def tracking_header(now_ms: int) -> str:
+    """The lines at the top of a message tracking log."""
+    return header_lines("Message Tracking Log", TRACKING_FIELDS, now_ms)
+
+
+def connectivity_header(now_ms: int) -> str:
+    """The lines at the top of a connectivity log."""
+    return header_lines("Transport Connectivity Log", CONNECTIVITY_FIELDS, now_ms)
+
+
 def header_lines(kind: str, fields: str, now_ms: int) -> str:
     """The five lines at the top of a file. `kind`: `Message Tracking Log` and the like."""
     return (

@@ -21,7 +21,7 @@ from nodes.core.effects import LogLifecycle
 from nodes.core.parameters import ConfigurationError
 from nodes.core.replies import R550_NO_SUCH_RECIPIENT
 from nodes.shell.clock import POLL_S, LabClock
-from nodes.shell.lines import LineFile
+from nodes.shell.lines import LineFile, LogFolder
 from nodes.shell.logs import Logs
 from nodes.shell.message_headers import read_header
 from nodes.shell.node_file import NodeFile
@@ -137,7 +137,7 @@ def _handler(file: NodeFile, clock: LabClock) -> Received:
 
 def _logs(file: NodeFile, clock: LabClock) -> Logs:
     try:
-        return Logs(file.logs, file.node, {}, clock)
+        return Logs(LogFolder(file.logs), file.node, {}, clock)
     except OSError as error:
         raise CannotStart(EX_CANTCREAT, str(error)) from error
 

@@ -7,7 +7,21 @@ anything is added, so that a torn line stays one line and is seen as torn.
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
+from typing import Protocol
+
+
+class LogFiles(Protocol):
+    """Where the lines of a node's logs go: a folder, or wherever another host keeps them."""
+
+    def append(self, name: str, line: str) -> None:
+        """To the file of that name."""
+
+    def append_dated(self, prefix: str, stamp: str, header: Callable[[], str], line: str) -> None:
+        """To the file of that series and date stamp; `header` gives the lines at its top."""
+
+    def close(self) -> None: ...
 
 
 class LineFile:
@@ -48,11 +62,11 @@ class DatedFile:
         self._stamp = ""
         self._file: LineFile | None = None
 
-    def append(self, stamp: str, header: str, line: str) -> None:
+    def append(self, stamp: str, header: Callable[[], str], line: str) -> None:
         """Append to the file of that stamp; a file once left is closed."""
         if self._file is None or stamp != self._stamp:
             self.close()
-            self._file = LineFile(self._folder / f"{self._prefix}{stamp}-1.LOG", header)
+            self._file = LineFile(self._folder / f"{self._prefix}{stamp}-1.LOG", header())
             self._stamp = stamp
         self._file.append(line)
 
@@ -60,3 +74,29 @@ class DatedFile:
         if self._file is not None:
             self._file.close()
             self._file = None
+
+
+class LogFolder:
+    """Log files in a folder, made where it is missing. Raises OSError."""
+
+    def __init__(self, folder: Path) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        self._folder = folder
+        self._files: dict[str, LineFile] = {}
+        self._series: dict[str, DatedFile] = {}
+
+    def append(self, name: str, line: str) -> None:
+        if name not in self._files:
+            self._files[name] = LineFile(self._folder / name)
+        self._files[name].append(line)
+
+    def append_dated(self, prefix: str, stamp: str, header: Callable[[], str], line: str) -> None:
+        if prefix not in self._series:
+            self._series[prefix] = DatedFile(self._folder, prefix)
+        self._series[prefix].append(stamp, header, line)
+
+    def close(self) -> None:
+        for file in self._files.values():
+            file.close()
+        for series in self._series.values():
+            series.close()

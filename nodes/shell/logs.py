@@ -1,4 +1,4 @@
-"""All logs of one node, in one folder (TL-1, TL-4).
+"""All logs of one node, line by line (TL-1, TL-4).
 
 Message tracking by the hour, connectivity by the day, `lifecycle.jsonl`, and `inputs.jsonl`: every
 input of the core with the lab time that it was handled at, which is the replay (design decision 1).
@@ -13,32 +13,39 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Protocol
 
 from nodes.core.config import NodeConfig
 from nodes.core.effects import LogConnectivity, LogLifecycle, LogTracking
 from nodes.core.inputs import Input
 from nodes.core.lab_time import iso
 from nodes.shell import exchange_logs
-from nodes.shell.clock import LabClock
 from nodes.shell.exchange_logs import Stamp, Writer
 from nodes.shell.input_lines import to_text
-from nodes.shell.lines import DatedFile, LineFile
+from nodes.shell.lines import LineFile, LogFiles
+
+
+class Clock(Protocol):
+    """Lab time, epoch ms, and the monotonic clock by which the order of events is judged."""
+
+    @property
+    def origin_ms(self) -> int: ...
+
+    def now_ms(self) -> int: ...
+
+    def mono_ns(self) -> int: ...
 
 
 class Logs:
-    """Raises OSError where the folder is of no use; later on it does not."""
+    """No method raises for a file that cannot be written."""
 
     def __init__(
-        self, folder: Path, config: NodeConfig, addresses: Mapping[str, str], clock: LabClock
+        self, files: LogFiles, config: NodeConfig, addresses: Mapping[str, str], clock: Clock
     ) -> None:
         """`addresses`: where other servers are reached, by name, for server-ip."""
-        folder.mkdir(parents=True, exist_ok=True)
+        self._files = files
         self._clock = clock
         self._writer = Writer(config, "", addresses)
-        self._tracking = DatedFile(folder, "MSGTRK")
-        self._connectivity = DatedFile(folder, "CONNECTLOG")
-        self._lifecycle = LineFile(folder / "lifecycle.jsonl")
-        self._inputs = LineFile(folder / "inputs.jsonl")
         self._complain: Callable[[str], None] = _say
 
     def name_database(self, database_id: str) -> None:
@@ -48,22 +55,24 @@ class Logs:
     def tracking(self, row: LogTracking) -> None:
         stamp = self._stamp()
         line = exchange_logs.tracking_row(row, self._writer, stamp)
-        hour = iso(stamp.now_ms)[:13].replace("-", "").replace("T", "")
-        header = exchange_logs.header_lines(
-            "Message Tracking Log", exchange_logs.TRACKING_FIELDS, stamp.now_ms
-        )
         with self._bearing():
-            self._tracking.append(hour, header, line)
+            self._files.append_dated(
+                "MSGTRK",
+                iso(stamp.now_ms)[:13].replace("-", "").replace("T", ""),
+                lambda: exchange_logs.tracking_header(stamp.now_ms),
+                line,
+            )
 
     def connectivity(self, row: LogConnectivity) -> None:
         stamp = self._stamp()
         line = exchange_logs.connectivity_row(row, stamp)
-        day = iso(stamp.now_ms)[:10].replace("-", "")
-        header = exchange_logs.header_lines(
-            "Transport Connectivity Log", exchange_logs.CONNECTIVITY_FIELDS, stamp.now_ms
-        )
         with self._bearing():
-            self._connectivity.append(day, header, line)
+            self._files.append_dated(
+                "CONNECTLOG",
+                iso(stamp.now_ms)[:10].replace("-", ""),
+                lambda: exchange_logs.connectivity_header(stamp.now_ms),
+                line,
+            )
 
     def lifecycle(self, entry: LogLifecycle) -> None:
         stamp = self._stamp()
@@ -75,17 +84,16 @@ class Logs:
             **dict(entry.fields),
         }
         with self._bearing():
-            self._lifecycle.append(json.dumps(record))
+            self._files.append("lifecycle.jsonl", json.dumps(record))
 
     def input(self, happened: Input, now_ms: int) -> None:
         """`now_ms`: the lab time that the core is given with it, epoch ms."""
         line = to_text(happened, now_ms=now_ms, mono_ns=self._clock.mono_ns())
         with self._bearing():
-            self._inputs.append(line)
+            self._files.append("inputs.jsonl", line)
 
     def close(self) -> None:
-        for file in (self._tracking, self._connectivity, self._lifecycle, self._inputs):
-            file.close()
+        self._files.close()
 
     def _stamp(self) -> Stamp:
         return Stamp(self._clock.now_ms(), self._clock.mono_ns())

@@ -34,6 +34,7 @@ from nodes.shell.certificates import towards_the_outside
 from nodes.shell.clock import LabClock
 from nodes.shell.core_loop import CoreLoop
 from nodes.shell.disk import Disk
+from nodes.shell.lines import LogFolder
 from nodes.shell.logs import Logs, note_refusal
 from nodes.shell.node_file import Address, NodeFile, load_node_file
 from nodes.shell.smtp_client import OutboundSessions, Route
@@ -104,7 +105,7 @@ class Runner:
         addresses = {server: address.host for server, address in self._file.links.items()}
         try:
             self._file.data.mkdir(parents=True, exist_ok=True)
-            return Logs(self._file.logs, self._file.node, addresses, self._clock)
+            return Logs(LogFolder(self._file.logs), self._file.node, addresses, self._clock)
         except OSError as error:
             raise CannotStart(EX_CANTCREAT, str(error)) from error
 

@@ -98,18 +98,28 @@ def queue_rows(path: Path, origin_ms: int) -> Iterator[Record]:
     if not path.exists():
         return
     with _copied(path) as connection:
-        for queue, query in _QUEUES:
-            for row in connection.execute(query):
-                yield _queue_record(queue, row, origin_ms)
+        yield from queue_rows_in(connection, origin_ms)
+
+
+def queue_rows_in(connection: sqlite3.Connection, origin_ms: int) -> Iterator[Record]:
+    """The same of a database that is open."""
+    for queue, query in _QUEUES:
+        for row in connection.execute(query):
+            yield _queue_record(queue, row, origin_ms)
 
 
 def mailbox_rows(path: Path, origin_ms: int) -> Iterator[Record]:
     """Records of `mailboxes/<database>.jsonl`: a line per visible copy. Raises sqlite3.Error."""
     with _copied(path) as connection:
-        for row in connection.execute(_MAILBOXES):
-            record: Record = dict(zip(_MAILBOX_KEYS, row, strict=True))
-            record["delivered_ms"] = _since(record["delivered_ms"], origin_ms)
-            yield record
+        yield from mailbox_rows_in(connection, origin_ms)
+
+
+def mailbox_rows_in(connection: sqlite3.Connection, origin_ms: int) -> Iterator[Record]:
+    """The same of a database that is open."""
+    for row in connection.execute(_MAILBOXES):
+        record: Record = dict(zip(_MAILBOX_KEYS, row, strict=True))
+        record["delivered_ms"] = _since(record["delivered_ms"], origin_ms)
+        yield record
 
 
 def mailbox_files(folder: Path) -> dict[str, Path]:

@@ -54,12 +54,20 @@ class MailboxDatabase:
         """Open the file, or make it. Raises sqlite3.Error, OSError."""
         path = mailbox_file(folder, database)
         if not path.exists():
-            row = (1, database, server)
-            fill = "INSERT INTO meta VALUES (?, ?, ?)"
-            sqlite_file.create(path, KIND, lambda new: new.execute(fill, row))
+            sqlite_file.create(path, KIND, _meta_row(database, server))
         connection = sqlite_file.connect(path)
         sqlite_file.migrate(connection, KIND)
         return cls(connection)
+
+    @classmethod
+    def in_memory(cls, database: str, server: str) -> MailboxDatabase:
+        """A new mailbox database without a file."""
+        return cls(sqlite_file.in_memory(KIND, _meta_row(database, server)))
+
+    @property
+    def connection(self) -> sqlite3.Connection:
+        """For whoever dumps it."""
+        return self._connection
 
     def deliver(self, asked: DeliverToMailboxes, content: bytes) -> MailboxesDelivered:
         """Store the message once for each recipient who has not got it. Raises sqlite3.Error; then
@@ -96,6 +104,11 @@ class MailboxDatabase:
 
     def close(self) -> None:
         self._connection.close()
+
+
+def _meta_row(database: str, server: str) -> sqlite_file.Fill:
+    row = (1, database, server)
+    return lambda connection: connection.execute("INSERT INTO meta VALUES (?, ?, ?)", row)
 
 
 def _key(asked: DeliverToMailboxes) -> tuple[str, int]:

@@ -107,11 +107,14 @@ def open_queue_database(path: Path, now_ms: int, new_database_id: Callable[[], s
         _create(path, now_ms, new_database_id())
     connection = sqlite_file.connect(path)
     sqlite_file.migrate(connection, KIND)
-    with transaction(connection):
-        # a file that cannot be written to is found out now, not with the first message
-        connection.execute(COUNT_START)
     database = QueueDatabase(connection)
-    return Opening(database, aside, database.opened(created))
+    return Opening(database, aside, database.start(created))
+
+
+def queue_database_in_memory(now_ms: int, database_id: str) -> QueueDatabase:
+    """A new queue database without a file, never started yet."""
+    fill = _meta_row(now_ms, database_id)
+    return QueueDatabase(sqlite_file.in_memory(KIND, fill))
 
 
 def _distrust(path: Path) -> str | None:
@@ -123,11 +126,12 @@ def _distrust(path: Path) -> str | None:
 
 
 def _create(path: Path, now_ms: int, database_id: str) -> None:
-    def fill(connection: sqlite3.Connection) -> None:
-        row = (1, database_id, now_ms, 0, 0)
-        connection.execute("INSERT INTO meta VALUES (?, ?, ?, ?, ?)", row)
+    sqlite_file.create(path, KIND, _meta_row(now_ms, database_id))
 
-    sqlite_file.create(path, KIND, fill)
+
+def _meta_row(now_ms: int, database_id: str) -> sqlite_file.Fill:
+    row = (1, database_id, now_ms, 0, 0)
+    return lambda connection: connection.execute("INSERT INTO meta VALUES (?, ?, ?, ?, ?)", row)
 
 
 def _date(now_ms: int) -> str:
@@ -140,6 +144,14 @@ class QueueDatabase:
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
+
+    def start(self, created: bool) -> DatabaseOpened:
+        """Count one start more, then `opened`: a file that cannot be written to is found out now,
+        not with the first message. Raises sqlite3.Error.
+        """
+        with transaction(self._connection):
+            self._connection.execute(COUNT_START)
+        return self.opened(created)
 
     def opened(self, created: bool) -> DatabaseOpened:
         """All that is held, as the core needs it at start."""
@@ -219,6 +231,11 @@ class QueueDatabase:
     def read_body(self, internal_id: int) -> bytes | None:
         """The body `db:<internal_id>`; None where there is no such message."""
         return read_body(self._connection, internal_id)
+
+    @property
+    def connection(self) -> sqlite3.Connection:
+        """For whoever dumps it."""
+        return self._connection
 
     def reader(self) -> QueueDatabase:
         """A second connection to the same file, for reading beside the writer."""

@@ -13,6 +13,7 @@ import os
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from typing import TypeAlias
@@ -205,3 +206,21 @@ def sync_folder(folder: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+def in_memory(kind: str, fill: Fill) -> sqlite3.Connection:
+    """A database with today's schema and the rows of `fill` that lives as long as its connection:
+    the disk of a simulated server.
+    """
+    connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+    _model(kind).backup(connection)
+    with transaction(connection):
+        fill(connection)
+    return connection
+
+
+@cache
+def _model(kind: str) -> sqlite3.Connection:
+    model = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+    _migrate(model, kind)
+    return model

@@ -15,7 +15,7 @@ import pytest
 
 from lab import workload
 from lab.lab_clock import LabClock
-from lab.ledger import Ledger
+from lab.ledger import Ledger, LedgerFile
 from lab.sending import Patience, Target, compose, tls_context
 from lab.work_plan import PlannedMessage, WorkPlan, read_targets, read_work_plan
 from lab.workload import Workload
@@ -79,7 +79,8 @@ async def _send(
         for name, script in scripts.items():
             port = await stack.enter_async_context(serving(script)) if script else unused_port()
             targets[name] = Target(name, "127.0.0.1", port, fqdn)
-        with Ledger(folder / "ledger.jsonl", clock.lab_ms) as ledger:
+        with LedgerFile(folder / "ledger.jsonl") as file:
+            ledger = Ledger(file.append, clock.lab_ms)
             plan = WorkPlan(ORIGIN, SPEED, duration_ms, tuple(messages))
             tls = tls_context(folder / "authority.pem")
             running = asyncio.create_task(

@@ -43,7 +43,7 @@ def test_half_a_character_does_not_stop_a_log(tmp_path: Path) -> None:
 def test_a_dated_series_has_a_file_for_each_stamp(tmp_path: Path) -> None:
     series = DatedFile(tmp_path, "MSGTRK")
     for stamp, line in [("2026010508", "a"), ("2026010508", "b"), ("2026010509", "c")]:
-        series.append(stamp, "#top\n", line)
+        series.append(stamp, lambda: "#top\n", line)
     series.close()
     assert (tmp_path / "MSGTRK2026010508-1.LOG").read_text() == "#top\na\nb\n"
     assert (tmp_path / "MSGTRK2026010509-1.LOG").read_text() == "#top\nc\n"
