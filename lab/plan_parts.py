@@ -166,7 +166,67 @@ class Kill:
     returns_with: ReturnsWith
 
 
-Fault: TypeAlias = Cut | Kill
+@dataclass(frozen=True, slots=True)
+class Slow:
+    """Links on which every byte comes late, by `latency_ms` give or take `jitter_ms`."""
+
+    id: str
+    kind: Literal["slow"]
+    start_ms: int
+    end_ms: int
+    latency_ms: int
+    jitter_ms: int
+    links: tuple[LinkName, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Throttle:
+    """Links that carry so many bytes per second of lab time, in each direction, and no more."""
+
+    id: str
+    kind: Literal["throttle"]
+    start_ms: int
+    end_ms: int
+    bytes_per_second: int
+    links: tuple[LinkName, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Pause:
+    """A server that stands still from start to end, its connections open, its clock going on."""
+
+    id: str
+    kind: Literal["pause"]
+    start_ms: int
+    end_ms: int
+    server: str
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """A server that ends in good order and is started at the end, with all that it had."""
+
+    id: str
+    kind: Literal["stop"]
+    start_ms: int
+    end_ms: int
+    server: str
+
+
+@dataclass(frozen=True, slots=True)
+class Restart:
+    """A server that ends in good order and is started at once: `end_ms` is `start_ms`."""
+
+    id: str
+    kind: Literal["restart"]
+    start_ms: int
+    end_ms: int
+    server: str
+
+
+LinkFault: TypeAlias = Cut | Slow | Throttle
+ServerFault: TypeAlias = Kill | Pause | Stop | Restart
+Fault: TypeAlias = LinkFault | ServerFault
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,8 @@ SIZE_MAX_BYTES = 10 * 1024 * 1024
 
 _RATE = re.compile(r"([0-9]{1,6})/([smh])", re.ASCII)
 _SIZE = re.compile(r"([0-9]{1,8})(B|KiB|MiB)", re.ASCII)
+_MILLISECONDS = re.compile(r"([0-9]{1,6})ms", re.ASCII)
+_BYTE_RATE = re.compile(r"([0-9]{1,8})(B|KiB|MiB)/s", re.ASCII)
 _RANGE = re.compile(r"([0-9]{1,6})\.\.([0-9]{1,6})", re.ASCII)
 _PERIOD_MS = {"s": 1_000, "m": 60_000, "h": 3_600_000}
 _SIZE_UNITS = {"B": 1, "KiB": 1024, "MiB": 1024 * 1024}
@@ -66,6 +68,36 @@ def parse_size(raw: object) -> int:
     return size_bytes
 
 
+def parse_latency(raw: object) -> int:
+    """`500ms`, or any timespan, in milliseconds: more than nothing."""
+    match = _MILLISECONDS.fullmatch(raw) if isinstance(raw, str) else None
+    if match is None or int(match[1]) == 0:
+        return parse_duration(raw)
+    return int(match[1])
+
+
+def format_latency(value_ms: int) -> str:
+    """As `parse_latency` reads it: `500ms`, `2s`."""
+    seconds, rest_ms = divmod(value_ms, 1000)
+    return f"{value_ms}ms" if rest_ms else f"{seconds}s"
+
+
+def parse_byte_rate(raw: object) -> int:
+    """`10KiB/s`, in bytes per second."""
+    match = _BYTE_RATE.fullmatch(raw) if isinstance(raw, str) else None
+    if match is None or int(match[1]) == 0:
+        hint = "write a number with B, KiB or MiB per s, such as 10KiB/s"
+        raise _refusal(raw, "is not a rate of bytes", hint)
+    return int(match[1]) * _SIZE_UNITS[match[2]]
+
+
+def format_byte_rate(bytes_per_second: int) -> str:
+    """As `parse_byte_rate` reads it, in the largest unit that leaves nothing over."""
+    units = (unit for unit in ("MiB", "KiB", "B") if bytes_per_second % _SIZE_UNITS[unit] == 0)
+    unit = next(units)
+    return f"{bytes_per_second // _SIZE_UNITS[unit]}{unit}/s"
+
+
 def parse_range(raw: object) -> Range:
     """`1..3`, or one number for both ends."""
     if isinstance(raw, int) and not isinstance(raw, bool) and raw >= 0:
@@ -94,6 +126,7 @@ TIMESPAN_PATTERN = (
     r"^(([0-9]+\.)?[0-9]{1,2}:[0-9]{2}:[0-9]{2}(\.[0-9]+)?"
     r"|(?=.)([0-9]+d)?([0-9]+h)?([0-9]+m)?([0-9]+s)?)$"
 )
+LATENCY_PATTERN = rf"^[0-9]+ms$|{TIMESPAN_PATTERN}"
 
 _INSTANT = _text(parse_timespan, TIMESPAN_PATTERN, "10m")
 _DURATION = _text(parse_duration, TIMESPAN_PATTERN, "10m")
@@ -110,6 +143,8 @@ _ONE_OR_MORE = {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type"
 Instant = Annotated[int, *_INSTANT]
 Duration = Annotated[int, *_DURATION]
 RateText = Annotated[Rate, *_RATE_PARTS]
+Latency = Annotated[int, *_text(parse_latency, LATENCY_PATTERN, "500ms")]
+ByteRate = Annotated[int, *_text(parse_byte_rate, r"^[1-9][0-9]*(B|KiB|MiB)/s$", "10KiB/s")]
 Size = Annotated[int, *_SIZE_PARTS]
 RangeText = Annotated[Range, BeforeValidator(parse_range), WithJsonSchema(_RANGE_SCHEMA)]
 Names = Annotated[

@@ -13,12 +13,35 @@ from typing import TypeAlias
 from lab.links import ends, mesh
 from lab.mistakes import Mistake
 from lab.plan import Plan, resolve_faults, workload_end_ms
-from lab.plan_parts import Cut, Fault, LinkName, PlanTopology
+from lab.plan_parts import (
+    Cut,
+    Fault,
+    Kill,
+    LinkFault,
+    LinkName,
+    Pause,
+    PlanTopology,
+    Restart,
+    Slow,
+    Stop,
+    Throttle,
+)
+from lab.quantities import format_byte_rate, format_latency
 from lab.reading import Read
 from lab.scenario import ScenarioModel
 from nodes.core.parameters import format_timespan
 
 ScenarioRead: TypeAlias = Read[ScenarioModel]
+
+_DONE = {
+    "cut": "cut",
+    "slow": "slowed",
+    "throttle": "throttled",
+    "kill": "killed",
+    "pause": "paused",
+    "stop": "stopped",
+    "restart": "restarted",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,20 +86,36 @@ def wall_seconds(plan: Plan) -> float:
 
 
 def _fault_moments(fault: Fault) -> list[Moment]:
-    if isinstance(fault, Cut):
-        return [
-            Moment(fault.start_ms, f"{fault.id}: cut ({fault.cut_kind})", fault.links),
-            Moment(fault.end_ms, f"{fault.id}: healed"),
-        ]
-    return [
-        Moment(fault.start_ms, f"{fault.id}: kill {fault.server}"),
-        Moment(fault.end_ms, f"{fault.id}: start {fault.server} with its {_database(fault)}"),
-    ]
+    begins, ends = _words(fault)
+    links = fault.links if isinstance(fault, LinkFault) else ()
+    start = Moment(fault.start_ms, f"{fault.id}: {begins}", links)
+    return [start, Moment(fault.end_ms, f"{fault.id}: {ends}")] if ends else [start]
 
 
-def _database(fault: Fault) -> str:
-    assert not isinstance(fault, Cut), "a cut link has no queue database"
-    return fault.returns_with.replace("-", " ")
+def _words(fault: Fault) -> tuple[str, str]:
+    """What happens at its start and at its end; nothing more happens after an instant."""
+    match fault:
+        case Cut():
+            return f"cut ({fault.cut_kind})", "healed"
+        case Slow():
+            return f"slow ({slowness(fault)})", "healed"
+        case Throttle():
+            return f"throttle ({format_byte_rate(fault.bytes_per_second)})", "healed"
+        case Pause():
+            return f"pause {fault.server}", f"resume {fault.server}"
+        case Restart():
+            return f"restart {fault.server}", ""
+        case Stop():
+            return f"stop {fault.server}", f"start {fault.server}"
+        case Kill():
+            database = fault.returns_with.replace("-", " ")
+            return f"kill {fault.server}", f"start {fault.server} with its {database}"
+
+
+def slowness(fault: Slow) -> str:
+    """`latency 500ms, jitter 100ms`."""
+    jitter = f", jitter {format_latency(fault.jitter_ms)}" if fault.jitter_ms else ""
+    return f"latency {format_latency(fault.latency_ms)}{jitter}"
 
 
 def _has_ends(scenario: ScenarioModel, fault: Fault, topology: PlanTopology) -> bool:
@@ -127,13 +166,15 @@ def _collisions(read: ScenarioRead, resolved: tuple[Fault, ...]) -> Iterator[Mis
 
 def collision(earlier: Fault, later: Fault) -> str:
     """Why two faults cannot both hold, in words; empty when they can."""
-    if isinstance(earlier, Cut) and isinstance(later, Cut):
+    if isinstance(earlier, LinkFault) and isinstance(later, LinkFault):
         shared = [link for link in later.links if link in earlier.links]
         if shared and later.start_ms < earlier.end_ms:
-            first = shared[0]
-            return f"the link from {first.source} to {first.target} is cut already"
-    if isinstance(earlier, Cut) or isinstance(later, Cut) or earlier.server != later.server:
+            first, done = shared[0], _DONE[earlier.kind]
+            return f"the link from {first.source} to {first.target} is {done} already"
+    if isinstance(earlier, LinkFault) or isinstance(later, LinkFault):
+        return ""
+    if earlier.server != later.server:
         return ""
     # touching counts: the server is back only when its banner is
     back = later.start_ms > earlier.end_ms
-    return "" if back else f"{later.server} is killed already and not back"
+    return "" if back else f"{later.server} is {_DONE[earlier.kind]} already and not back"
