@@ -19,7 +19,15 @@ from rich.console import Console
 from typer.exceptions import TyperException
 from typer.main import get_command
 
-from lab.errors import CALL_WRONG, GROUND_FAILED, PASS, GroundError, LabError, print_error
+from lab.errors import (
+    CALL_WRONG,
+    GROUND_FAILED,
+    PASS,
+    GroundError,
+    LabError,
+    ScenarioError,
+    print_error,
+)
 from lab.plan import Plan, default_seed, resolve
 from lab.plan_view import show
 from lab.scenario_files import RUNS, find_run, find_scenario, load_scenario
@@ -46,6 +54,13 @@ class Kind(StrEnum):
 
     scenario = "scenario"
     topology = "topology"
+
+
+class On(StrEnum):
+    """Where a plan is run."""
+
+    containers = "containers"
+    simulator = "simulator"
 
 
 @app.command()
@@ -96,17 +111,37 @@ def plan(
 def run(
     name: Name,
     seed: Seed = None,
+    on: Annotated[
+        On | None, typer.Option(help="by default containers where a Docker engine answers")
+    ] = None,
     keep: Annotated[bool, typer.Option("--keep", help="leave the lab standing")] = False,
 ) -> None:
     """Plan, provision, run, heal, collect and evaluate; print the verdict."""
     scenario = _scenario(name)
     resolved = _plan(scenario, seed)
-    from lab.run import RunOptions
-    from lab.run import run as run_plan
+    from lab.run_outcome import RunOptions
 
     options = RunOptions(runs=RUNS, state=STATE, scenario=scenario.text, keep=keep)
-    outcome = run_plan(resolved, options)
+    if (on or _host_at_hand()) is On.containers:
+        from lab.run import run as run_plan
+
+        outcome = run_plan(resolved, options)
+    elif keep:
+        raise ScenarioError("--keep: a simulated lab leaves nothing standing", "--on containers")
+    else:
+        from lab.simulated_run import run_simulated
+
+        outcome = run_simulated(resolved, options)
     raise typer.Exit(outcome.exit_code)
+
+
+def _host_at_hand() -> On:
+    from lab.hosts.containers.engine import answers
+
+    if answers():
+        return On.containers
+    print("no Docker engine answers: this run is simulated", file=sys.stderr)
+    return On.simulator
 
 
 @app.command()

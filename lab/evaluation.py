@@ -13,7 +13,7 @@ from pathlib import Path
 from lab.errors import GROUND_FAILED, GroundError
 
 VERDICT_CODES = (0, 1, 2, 3)
-LOG = "evaluation.log"
+LOG = "evaluation/stderr.log"
 GO = b"the record is whole\n"
 _SET_DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG, prctl(2)
 _C_LIBRARY = ctypes.CDLL(None, use_errno=True)
@@ -22,11 +22,12 @@ _C_LIBRARY = ctypes.CDLL(None, use_errno=True)
 class Evaluation:
     """One run's evaluation, started early: Spark comes up while the lab is still taken down, then
     waits to be told. It is no part of what is taken down, so it carries no mark of the run. What it
-    says on stderr goes to `evaluation.log` in the run folder."""
+    says on stderr goes to `evaluation/stderr.log` in the run folder."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._log = folder / LOG
+        self._log.parent.mkdir(exist_ok=True)
         command = [sys.executable, "-m", "spark_eval", str(folder), "--when-told"]
         with self._log.open("wb") as log:
             self._program = subprocess.Popen(

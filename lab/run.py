@@ -7,18 +7,14 @@ healed, collected and taken down like any other. Progress goes to stderr. What a
 decided here.
 """
 
-import sys
 import time
 import traceback
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from pathlib import Path
-from typing import Protocol
 
 from lab.agent import AgentError
 from lab.clock_resolution import ClockResolution
-from lab.errors import GROUND_FAILED, GroundError, LabError, print_error
+from lab.errors import GROUND_FAILED, GroundError, LabError
 from lab.evaluation import Evaluation
 from lab.faults import faults_of
 from lab.faults.journal import Journal
@@ -28,56 +24,29 @@ from lab.hosts.containers.host import ContainerHost
 from lab.lab_clock import LabClock, parse_origin
 from lab.plan import Plan
 from lab.run_folder import JsonLines, RunFolder
+from lab.run_outcome import (
+    EVALUATION_SECONDS,
+    INTERRUPTED,
+    BeginEvaluation,
+    Ending,
+    Judging,
+    RunOptions,
+    RunOutcome,
+    conclude,
+    say_to_stderr,
+    span,
+)
+from lab.run_record import Identity, open_record
 from lab.running_lab import RunningLab
 from lab.steady_state import SteadyState
 from lab.watchdog import Interrupted, TimeIsUp, Watchdog
 
-INTERRUPTED = 130
-GROUND_SECONDS, TAKE_DOWN_SECONDS, EVALUATION_SECONDS = 20, 10, 25  # foretold, not promised
+GROUND_SECONDS, TAKE_DOWN_SECONDS = 20, 10  # foretold, not promised
 GROUND_AT_MOST_SECONDS = 3600  # images may have to be built
 HANGS_AFTER = 2.0  # times the plan's wall time …
 ALLOWANCE_SECONDS = 180  # … and this
 TICK_SECONDS = 10.0
 UNANSWERED_TICKS = 3
-
-
-class Judging(Protocol):
-    """An evaluation that is ready, or getting ready, and waits for the record to be whole."""
-
-    def judge(self) -> int: ...
-
-    def abandon(self) -> None: ...
-
-
-BeginEvaluation = Callable[[Path], Judging]
-
-
-@dataclass(frozen=True, slots=True)
-class RunOptions:
-    """`runs` takes run folders, `state` what lives only as long as the run; `scenario` is
-    the scenario as authored; `keep` leaves the lab standing."""
-
-    runs: Path = Path("runs")
-    state: Path = Path(".shadowlab")
-    scenario: str | None = None
-    keep: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class RunOutcome:
-    """0 pass, 1 fail, 2 unknown, 3 the lab could not do its work, 130 a person ended it."""
-
-    folder: Path
-    exit_code: int
-
-
-@dataclass(frozen=True, slots=True)
-class Ending:
-    """How the run ended; exit code 0 when it went its whole way."""
-
-    exit_code: int = 0
-    cause: str = ""
-    hint: str = ""
 
 
 def run(
@@ -89,17 +58,13 @@ def run(
 ) -> RunOutcome:
     """Run a plan to its verdict, in the main thread. Causes go to stderr; raises nothing of its
     own, but OSError where not even a run folder can be made."""
-    tell = say or _say
+    tell = say or say_to_stderr
     started = datetime.now(UTC)
     folder = RunFolder.create(options.runs, plan.scenario, plan.seed, started)
     where = host or ContainerHost(options.state)
     one = _Run(plan, options, where, folder, started, tell, begin_evaluation)
     ending = one.go()
-    if ending.exit_code == 0 and one.evaluation is not None:
-        ending = _judge(folder, one.evaluation, tell)
-    if ending.cause:
-        print_error(LabError(ending.exit_code, ending.cause, ending.hint))
-    return RunOutcome(folder.path, ending.exit_code)
+    return conclude(folder.path, ending, one.evaluation, tell)
 
 
 @dataclass(slots=True)
@@ -201,7 +166,7 @@ class _Run:
             cause = f"the workload crashed: {status.crashed.strip().splitlines()[-1]}"
             raise GroundError(cause, "see logs/workload/stderr.log in the run folder")
         self.say(
-            f"lab time {_span(now_ms / 1000)} of {_span(self.plan.duration_ms / 1000)}, "
+            f"lab time {span(now_ms / 1000)} of {span(self.plan.duration_ms / 1000)}, "
             f"{status.acknowledged} of {status.planned} messages acknowledged"
         )
 
@@ -235,23 +200,8 @@ class _Run:
             self.say(complaint)
 
     def _open_folder(self) -> None:
-        plan, folder = self.plan, self.folder
-        folder.write_text("plan.json", plan.to_json())
-        if self.options.scenario is not None:
-            folder.write_text("scenario.yaml", self.options.scenario)
-        folder.write_json(
-            "manifest.json",
-            {
-                "version": 1,
-                "run": folder.run_id,
-                "scenario": plan.scenario,
-                "seed": plan.seed,
-                "host": self.host.name,
-                "speed": plan.clock.speed,
-                "origin": plan.clock.origin,
-            },
-        )
-        folder.point_latest()
+        identity = Identity(self.folder.run_id, self.host.name, self.options.scenario)
+        open_record(self.folder, self.plan, identity)
 
     def _write_host(self, ending: Ending) -> None:
         self.folder.write_json(
@@ -270,38 +220,11 @@ class _Run:
         )
 
 
-def _judge(folder: RunFolder, judging: Judging, say: Say) -> Ending:
-    """The evaluation's exit code, as the ending of a run that went its whole way."""
-    say(f"evaluating, about {EVALUATION_SECONDS} s")
-    try:
-        with Watchdog(say):
-            return Ending(judging.judge())
-    except Interrupted as signal_name:
-        hint = f"shadowlab evaluate {folder.path} does it again"
-        return Ending(INTERRUPTED, f"the evaluation was ended by {signal_name}", hint)
-    except LabError as error:
-        return Ending(error.exit_code, error.cause, error.hint)
-
-
 def _foretell(plan: Plan, folder: RunFolder) -> str:
     timeline = _wall_seconds(plan)
     whole = GROUND_SECONDS + timeline + TAKE_DOWN_SECONDS + EVALUATION_SECONDS
-    return f"{folder.path}: about {_span(whole)}, of which {_span(timeline)} for the timeline"
+    return f"{folder.path}: about {span(whole)}, of which {span(timeline)} for the timeline"
 
 
 def _wall_seconds(plan: Plan) -> float:
     return plan.duration_ms / plan.clock.speed / 1000
-
-
-def _span(seconds: float) -> str:
-    """A span for a person: `45 s`, `4:05 min`, `3:20 h`."""
-    whole = round(seconds)
-    if whole < 60:
-        return f"{whole} s"
-    if whole < 3600:
-        return f"{whole // 60}:{whole % 60:02} min"
-    return f"{whole // 3600}:{whole // 60 % 60:02} h"
-
-
-def _say(line: str) -> None:
-    print(line, file=sys.stderr, flush=True)

@@ -7,7 +7,8 @@ for where another one acts.
 """
 
 import threading
-from collections.abc import Iterable, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -105,6 +106,7 @@ class RunningLab:
     proxies: Proxies
     servers: Servers
     prober: Prober
+    monotonic_ns: Callable[[], int] = time.monotonic_ns
     standing: Standing = field(default_factory=Standing)
     ending: threading.Event = field(default_factory=threading.Event)
 

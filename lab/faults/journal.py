@@ -7,9 +7,9 @@ monotonic time beside it. What is judged runs from these lines, not from the pla
 import time
 from collections.abc import Callable, Mapping
 from enum import StrEnum
+from typing import Protocol
 
 from lab.lab_clock import LabClock
-from lab.run_folder import JsonLines
 
 
 class Phase(StrEnum):
@@ -23,12 +23,18 @@ class Phase(StrEnum):
     EVIDENCE_HEALED = "evidence-healed"
 
 
+class Lines(Protocol):
+    """Where the lines of the journal go."""
+
+    def append(self, row: Mapping[str, object]) -> None: ...
+
+
 class Journal:
     """Appends phases of faults; may be used from several threads."""
 
     def __init__(
         self,
-        lines: JsonLines,
+        lines: Lines,
         clock: LabClock,
         monotonic_ns: Callable[[], int] = time.monotonic_ns,
     ) -> None:

@@ -5,8 +5,7 @@ is seen, not when it was started. A queue database that it must not return with 
 while it is down, and kept for whoever wants to look at it.
 """
 
-import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 from lab import plan_parts
 from lab.agent import AgentError
@@ -34,15 +33,10 @@ NO_BANNER = {Seen.REFUSED, Seen.SILENT, Seen.RESET, Seen.CLOSED}
 class Kill:
     """One kill of a plan."""
 
-    def __init__(
-        self,
-        planned: plan_parts.Kill,
-        lab: RunningLab,
-        monotonic_ns: Callable[[], int] = time.monotonic_ns,
-    ) -> None:
+    def __init__(self, planned: plan_parts.Kill, lab: RunningLab) -> None:
         self.id, self.start_ms, self.end_ms = planned.id, planned.start_ms, planned.end_ms
         self._server, self._returns_with, self._lab = planned.server, planned.returns_with, lab
-        self._monotonic_ns = monotonic_ns
+        self._monotonic_ns = lab.monotonic_ns
         self._exit_code: int | None = None
         self._started_ns: int | None = None
 

@@ -19,8 +19,9 @@ from lab.errors import GroundError
 from lab.host import Means, Say
 from lab.plan import Plan
 from lab.plan_parts import Cut, Kill
-from lab.run import RunOptions, RunOutcome, run
+from lab.run import run
 from lab.run_folder import RunFolder
+from lab.run_outcome import RunOptions, RunOutcome
 from tests.lab.run.fake_lab import FakeGround
 from tests.lab.run.small_plan import A_TO_B, small_plan
 

@@ -1,0 +1,1 @@
+"""The simulator as a host: the nodes of a plan in virtual time, in one thread."""

@@ -1,0 +1,81 @@
+"""What is said over a simulated SMTP session: the steps of a real one that a decision hangs on.
+
+MAIL, every RCPT and DATA go as one step, since no server of the lab decides anything between them
+that a later one could change; the final dot is a step of its own, and so is its reply.
+"""
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from nodes.core.effects import DeliverTo, ShadowRequest
+from nodes.core.message import Envelope
+from nodes.core.replies import Reply
+
+Refused: TypeAlias = tuple[tuple[str, int, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Banner:
+    """220."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hello:
+    """EHLO, STARTTLS, EHLO. `peer` is the server that the certificate names; None outside."""
+
+    peer: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Greeting:
+    """The last answer to EHLO."""
+
+    offers_shadow: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Announcement:
+    """RSET where one is due, the verb that says what the message will be, MAIL, RCPTs, DATA."""
+
+    resets: bool
+    prologue: ShadowRequest | DeliverTo | None
+    envelope: Envelope
+
+
+@dataclass(frozen=True, slots=True)
+class Announced:
+    """354, or the refusal that makes DATA pointless; recipients refused with code and text."""
+
+    early: Reply | None
+    refused: Refused
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """The message up to its final dot, for the recipients that were taken."""
+
+    envelope: Envelope
+    content: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Final:
+    """The reply to the final dot, or a 421 before the end."""
+
+    reply: Reply
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """XQDISCARD."""
+
+    asking: str
+    known_database_id: str
+    confirmed_sequence: int
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The reply to it."""
+
+    reply: Reply

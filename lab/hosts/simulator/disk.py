@@ -1,0 +1,170 @@
+"""The disk of a simulated server: the real queue and mailbox databases, in memory, with time and
+loss.
+
+What is being written takes a drawn time and is answered then. When the power goes, a transaction
+under way is there whole or not at all, which of the two the seed says, and nobody was told; what
+waited is lost (TL-7). Commits that wait share the next transaction, as in `nodes.shell.disk`.
+"""
+
+import sqlite3
+from collections import deque
+from collections.abc import Callable
+from typing import TypeAlias
+
+from lab.hosts.simulator.chance import COMMIT_US, Chance
+from lab.hosts.simulator.world import World
+from nodes.core.effects import (
+    Commit,
+    DeliverToMailboxes,
+    ExpireSafetyNet,
+    InsertMessage,
+    InsertShadow,
+)
+from nodes.core.inputs import Committed, DatabaseOpened, Input, MailboxDeliveryFailed
+from nodes.core.message import BodyHandle
+from nodes.shell.bodies import Bodies, BodyGone
+from nodes.store.mailbox_database import MailboxDatabase
+from nodes.store.queue_database import QueueDatabase, queue_database_in_memory
+
+Write: TypeAlias = Commit | ExpireSafetyNet
+Give: TypeAlias = Callable[[Input], None]
+
+
+class Disk:
+    """What survives the server's process; `plug_in` for each life of it."""
+
+    def __init__(self, world: World, server: str, seed: int) -> None:
+        self._world, self._server = world, server
+        self._chance = Chance(seed, "disk", server)
+        self._ids = Chance(seed, "database id", server)
+        self._queue: QueueDatabase | None = None
+        self.mailboxes: dict[str, MailboxDatabase] = {}
+        self.life: Life | None = None
+
+    def plug_in(self, give: Give, now_ms: int) -> tuple["Life", DatabaseOpened]:
+        """A new life of the process: open the databases. `now_ms` is the server's own time."""
+        created = self._queue is None
+        if self._queue is None:
+            self._queue = queue_database_in_memory(now_ms, self._new_database_id())
+        opened = self._queue.start(created)
+        self.life = Life(self, self._queue, self._world, self._chance, give)
+        return self.life, opened
+
+    def pull_plug(self) -> None:
+        """SIGKILL or power loss."""
+        if self.life is not None:
+            self.life.end(self._chance)
+            self.life = None
+
+    def set_queue_database_aside(self) -> None:
+        """The next life finds none."""
+        self._queue = None
+
+    @property
+    def queue_connection(self) -> sqlite3.Connection | None:
+        return None if self._queue is None else self._queue.connection
+
+    def mailbox_database(self, name: str) -> MailboxDatabase:
+        if name not in self.mailboxes:
+            self.mailboxes[name] = MailboxDatabase.in_memory(name, self._server)
+        return self.mailboxes[name]
+
+    def _new_database_id(self) -> str:
+        digits = [self._ids.hex(count) for count in (8, 4, 3, 3, 12)]
+        return f"{digits[0]}-{digits[1]}-4{digits[2]}-8{digits[3]}-{digits[4]}"
+
+
+class Life:
+    """The databases as one process has them open. After `end` nothing is answered."""
+
+    def __init__(
+        self, disk: Disk, queue: QueueDatabase, world: World, chance: Chance, give: Give
+    ) -> None:
+        self._disk, self._queue, self._world = disk, queue, world
+        self._chance, self._give = chance, give
+        self.bodies = Bodies(queue.read_body)
+        self._waiting: list[Write] = []
+        self._writing: list[Write] = []
+        self._deliveries: deque[DeliverToMailboxes] = deque()
+        self._is_over = False
+
+    # -------------------------------------------------------------- the queue database
+
+    def write(self, effect: Write) -> None:
+        self._waiting.append(effect)
+        if not self._writing:
+            self._write_next()
+
+    def _write_next(self) -> None:
+        """What waits, in order, as far as it goes into one transaction."""
+        kinds = [isinstance(effect, Commit) for effect in self._waiting]
+        count = (kinds.index(False) if False in kinds else len(kinds)) or 1
+        self._writing, self._waiting = self._waiting[:count], self._waiting[count:]
+        self._world.after(self._chance.mostly_short(*COMMIT_US), self._written)
+
+    def _written(self) -> None:
+        if self._is_over:
+            return
+        group, answers = self._writing, self._carry_out()
+        self._writing = []
+        if self._waiting:
+            self._write_next()
+        for effect, answer in zip(group, answers, strict=True):
+            if isinstance(effect, Commit) and isinstance(answer, Committed):
+                self._let_go_of_stored(effect)
+            self._give(answer)
+
+    def _carry_out(self) -> tuple[Input, ...]:
+        first = self._writing[0]
+        if isinstance(first, ExpireSafetyNet):
+            return (self._queue.expire_safety_net(first.now_ms),)
+        commits = [effect for effect in self._writing if isinstance(effect, Commit)]
+        return self._queue.commit(commits, self.bodies.fetch)
+
+    def _let_go_of_stored(self, commit: Commit) -> None:
+        for change in commit.changes:
+            if isinstance(change, InsertMessage | InsertShadow):
+                self.bodies.drop(change.body)
+
+    # -------------------------------------------------------------- mailboxes
+
+    def deliver(self, effect: DeliverToMailboxes) -> None:
+        self._deliveries.append(effect)
+        if len(self._deliveries) == 1:
+            self._deliver_next()
+
+    def _deliver_next(self) -> None:
+        self._world.after(self._chance.mostly_short(*COMMIT_US), self._delivered)
+
+    def _delivered(self) -> None:
+        if self._is_over:
+            return
+        answer = self._store(self._deliveries.popleft())
+        if self._deliveries:
+            self._deliver_next()
+        self._give(answer)
+
+    def _store(self, effect: DeliverToMailboxes) -> Input:
+        try:
+            content = self.bodies.fetch(effect.body)
+            return self._disk.mailbox_database(effect.database).deliver(effect, content)
+        except (sqlite3.Error, BodyGone) as error:
+            return MailboxDeliveryFailed(effect.delivery, str(error))
+
+    def read(self, handle: BodyHandle) -> bytes:
+        """The bytes behind a handle. Raises BodyGone."""
+        return self.bodies.fetch(handle)
+
+    # -------------------------------------------------------------- the end
+
+    @property
+    def is_busy(self) -> bool:
+        return bool(self._writing or self._deliveries)
+
+    def end(self, chance: Chance) -> None:
+        """What is under way may have become durable, without a word."""
+        if self._writing and chance.happens(0.5):
+            self._carry_out()
+        if self._deliveries and chance.happens(0.5):
+            self._store(self._deliveries[0])
+        self._is_over = True

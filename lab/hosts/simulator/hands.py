@@ -1,0 +1,94 @@
+"""What faults act through in the simulator: its links, its servers, and eyes on both.
+
+The same faults as on containers (lab/faults) use these; a probe sees at once what a connection
+would see at this moment.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from lab.hosts.simulator.external import ExternalServer
+from lab.hosts.simulator.network import Flow, Link, cut_all
+from lab.hosts.simulator.server import SimulatedServer
+from lab.plan_parts import CutKind
+from lab.probe import Probe, Seen
+
+AnyServer = SimulatedServer | ExternalServer
+BANNER = "220 simulated"
+
+
+class SimulatedProxies:
+    """Links by the name of their proxy."""
+
+    def __init__(self, links: Mapping[str, Link]) -> None:
+        self._links = links
+
+    def cut(self, fault_id: str, kind: CutKind, proxies: Sequence[str]) -> None:
+        cut_all([self._links[proxy] for proxy in proxies], kind)
+
+    def heal(self, fault_id: str, kind: CutKind, proxies: Sequence[str]) -> None:
+        for proxy in proxies:
+            self._links[proxy].heal()
+
+    def read_back(self, proxies: Sequence[str]) -> dict[str, Mapping[str, object]]:
+        return {proxy: _state(self._links[proxy]) for proxy in proxies}
+
+
+def _state(link: Link) -> Mapping[str, object]:
+    return {
+        "enabled": not link.is_refusing,
+        "forward": link.forward.value,
+        "backward": link.backward.value,
+        "resetting": link.is_resetting,
+        "latency_us": link.latency_us,
+        "bytes_per_second": link.bytes_per_second,
+    }
+
+
+class SimulatedServers:
+    """Servers by name."""
+
+    def __init__(self, servers: Mapping[str, AnyServer]) -> None:
+        self._servers = servers
+
+    def kill(self, server: str) -> int:
+        return self._servers[server].kill()
+
+    def is_running(self, server: str) -> bool:
+        return self._servers[server].is_running
+
+    def set_aside_queue_database(self, server: str, fault_id: str) -> Sequence[str]:
+        found = self._servers[server]
+        if isinstance(found, SimulatedServer):
+            found.disk.set_queue_database_aside()
+        return ["queue.db"]
+
+    def start(self, server: str) -> None:
+        self._servers[server].start()
+
+    def answers(self, server: str) -> bool:
+        found = self._servers[server]
+        return found.listens and not found.is_paused
+
+    @property
+    def are_settled(self) -> bool:
+        """No server is on its way up."""
+        return all(each.listens or not each.is_running for each in self._servers.values())
+
+
+class SimulatedProber:
+    """Sees what a new connection would see. Addresses are names of proxies."""
+
+    def __init__(self, links: Mapping[str, Link], servers: SimulatedServers) -> None:
+        self._links, self._servers = links, servers
+
+    def probe(self, address: str, wait_seconds: float) -> Probe:
+        link = self._links[address]
+        if link.is_refusing:
+            return Probe(Seen.REFUSED, "connection refused")
+        if link.is_resetting:
+            return Probe(Seen.RESET, "connection reset by peer")
+        if not link.target.listens:
+            return Probe(Seen.CLOSED, "")
+        if link.backward is not Flow.PASS or not self._servers.answers(link.name.target):
+            return Probe(Seen.SILENT, "no banner")
+        return Probe(Seen.BANNER, BANNER)

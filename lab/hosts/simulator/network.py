@@ -1,0 +1,227 @@
+"""Links and the connections over them, as the real proxy treats them under each cut.
+
+A link is a proxy: it can refuse, reset, and treat each direction in one of three ways. What that
+does to sessions that are open, to new ones, and to bytes on the way, at the cut and at the heal, is
+measured on the real Toxiproxy and held to the same table (tests/parity). What is said over a
+connection arrives in order, after a drawn delay, and is opaque here.
+"""
+
+from collections import deque
+from collections.abc import Iterable
+from enum import Enum
+from typing import Any, Protocol
+
+from lab.hosts.simulator.chance import DIAL_US, OTHER_SITE_US, SAME_SITE_US, Chance
+from lab.hosts.simulator.world import World
+from lab.plan_parts import CutKind, LinkName
+
+CLOSED_BY_PEER = "connection closed by the peer"
+REFUSED = "connection refused"
+RESET = "connection reset by peer"
+
+
+class Flow(Enum):
+    """One direction of a link: bytes pass, are held until the heal, or are lost."""
+
+    PASS = "pass"
+    HOLD = "hold"
+    DROP = "drop"
+
+
+class End(Protocol):
+    """One end of a connection."""
+
+    def received(self, said: Any) -> None: ...
+
+    def closed(self, reason: str) -> None:
+        """Nothing more comes of it. Also the answer to a connection that could not be opened."""
+
+
+class Target(Protocol):
+    """Who listens at the far end of a link."""
+
+    @property
+    def listens(self) -> bool: ...
+
+    def accept(self, connection: "Connection", opener: str) -> End: ...
+
+
+class Link:
+    """A proxy from `name.source` to `name.target`."""
+
+    def __init__(
+        self, world: World, name: LinkName, target: Target, *, far: bool, seed: int
+    ) -> None:
+        self.world, self.name, self.target = world, name, target
+        self.forward = self.backward = Flow.PASS
+        self.is_refusing = self.is_resetting = False
+        self.latency_us = self.jitter_us = 0
+        self.bytes_per_second: int | None = None
+        self._usual = OTHER_SITE_US if far else SAME_SITE_US
+        self._chance = Chance(seed, "link", name.source, name.target, name.service)
+        self._connections: dict[Connection, None] = {}
+
+    # -------------------------------------------------------------- sessions
+
+    def connect(self, end: End) -> "Connection":
+        """Open a connection; whatever becomes of it, `end` hears of it later."""
+        connection = Connection(self, end)
+        if self.is_refusing or self.is_resetting:
+            reason = REFUSED if self.is_refusing else RESET
+            connection.end_later(end, reason, self.delay_us(0))
+            return connection
+        self._connections[connection] = None
+        self.world.after(self.delay_us(0), connection.dial)
+        return connection
+
+    def forget(self, connection: "Connection") -> None:
+        self._connections.pop(connection, None)
+
+    def dial_us(self) -> int:
+        """How long the proxy tries to reach a server that is down."""
+        return self._chance.mostly_short(*DIAL_US)
+
+    def delay_us(self, size_bytes: int) -> int:
+        """How long something takes to the other end."""
+        delay_us = self._chance.mostly_short(*self._usual)
+        if self.latency_us or self.jitter_us:
+            delay_us += self.latency_us + self._chance.up_to(2 * self.jitter_us) - self.jitter_us
+        if self.bytes_per_second:
+            delay_us += size_bytes * 1_000_000 // self.bytes_per_second
+        return max(delay_us, 1)
+
+    # -------------------------------------------------------------- cuts
+
+    def cut(self, kind: CutKind) -> None:
+        if kind == "refuse":
+            self.is_refusing = True
+            self._end_all()
+        elif kind == "reset":
+            self.is_resetting = True
+        else:
+            self.set_flows(*_FLOWS[kind])
+
+    def heal(self) -> None:
+        """Undo a cut of any kind."""
+        self.is_refusing = self.is_resetting = False
+        self.set_flows(Flow.PASS, Flow.PASS)
+
+    def set_flows(self, forward: Flow, backward: Flow) -> None:
+        """A connection that lived while bytes were lost is closed when they no longer are."""
+        before = (self.forward, self.backward)
+        self.forward, self.backward = forward, backward
+        if Flow.DROP in before and Flow.DROP not in (forward, backward):
+            self._end_all()
+        for is_forward, flow in ((True, forward), (False, backward)):
+            if flow is not Flow.HOLD:
+                for connection in list(self._connections):
+                    connection.let_go(is_forward)
+
+    def _end_all(self) -> None:
+        for connection in list(self._connections):
+            connection.break_off(CLOSED_BY_PEER)
+
+
+_FLOWS: dict[CutKind, tuple[Flow, Flow]] = {
+    "blackhole": (Flow.DROP, Flow.DROP),
+    "stall": (Flow.HOLD, Flow.HOLD),
+    "ack-lost": (Flow.PASS, Flow.DROP),
+}
+_END = object()
+
+
+class Connection:
+    """One connection through a link. `forward` is from the opener to the target."""
+
+    __slots__ = ("_clear_us", "_ends", "_held", "_is_over", "_link", "_reason")
+
+    def __init__(self, link: Link, opener: End) -> None:
+        self._link = link
+        self._ends: list[End | None] = [None, opener]  # by direction: who hears what goes there
+        self._held: tuple[deque[tuple[Any, int]], ...] = (deque(), deque())
+        self._clear_us = [0, 0]
+        self._is_over = False
+        self._reason = CLOSED_BY_PEER
+
+    @property
+    def target(self) -> str:
+        return self._link.name.target
+
+    def dial(self) -> None:
+        """The proxy reaches for the server behind it."""
+        if self._is_over:
+            return
+        if self._link.target.listens:
+            self._ends[0] = self._link.target.accept(self, self._link.name.source)
+        else:
+            self._link.world.after(self._link.dial_us(), self.break_off, CLOSED_BY_PEER)
+
+    def say(self, said: Any, *, forward: bool, size_bytes: int = 100) -> None:
+        """Towards the target, or back."""
+        link = self._link
+        if self._is_over:
+            return
+        if not forward and link.is_resetting:
+            self.break_off(RESET)
+            return
+        flow, held = (link.forward, self._held[0]) if forward else (link.backward, self._held[1])
+        if flow is Flow.HOLD or held:
+            held.append((said, size_bytes))
+        elif flow is Flow.PASS:
+            self._send(said, size_bytes, forward)
+
+    def close(self, *, by_opener: bool) -> None:
+        """One end hangs up and hears nothing any more; the other learns of it in its turn."""
+        if self._is_over:
+            return
+        self._ends[1 if by_opener else 0] = None
+        held = self._held[0 if by_opener else 1]
+        if held:
+            held.append((_END, 0))
+        else:
+            self._send(_END, 0, by_opener)
+
+    def break_off(self, reason: str) -> None:
+        """The proxy ends it towards both."""
+        if not self._is_over:
+            self._reason = reason
+            self._finish()
+            for end in self._ends:
+                if end is not None:
+                    self.end_later(end, reason, self._link.delay_us(0))
+
+    def end_later(self, end: End, reason: str, delay_us: int) -> None:
+        self._is_over = True
+        self._link.world.after(delay_us, end.closed, reason)
+
+    def let_go(self, forward: bool) -> None:
+        """Send on what was held."""
+        held = self._held[0 if forward else 1]
+        while held and not self._is_over:
+            self._send(*held.popleft(), forward)
+
+    def _send(self, said: Any, size_bytes: int, forward: bool) -> None:
+        link, way = self._link, 0 if forward else 1
+        due_us = max(link.world.now_us + link.delay_us(size_bytes), self._clear_us[way])
+        self._clear_us[way] = due_us
+        link.world.at(due_us, self._arrive, said, way)
+
+    def _arrive(self, said: Any, way: int) -> None:
+        if self._is_over:
+            return
+        end = self._ends[way]
+        if said is _END:
+            self._finish()
+            if end is not None:
+                end.closed(self._reason)
+        elif end is not None:
+            end.received(said)
+
+    def _finish(self) -> None:
+        self._is_over = True
+        self._link.forget(self)
+
+
+def cut_all(links: Iterable[Link], kind: CutKind) -> None:
+    for link in links:
+        link.cut(kind)

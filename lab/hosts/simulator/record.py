@@ -1,0 +1,55 @@
+"""The record of a simulated run: the files of its run folder, kept as lines until it is over.
+
+Names and lines are those of `runs/<scenario>/<…>/`; nothing here knows a format.
+"""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+FIELDS = "#Fields: "
+
+
+class Record:
+    """Lines by file, in the order in which they came."""
+
+    def __init__(self) -> None:
+        self._files: dict[str, list[str]] = {}
+
+    def file(self, name: str) -> list[str]:
+        """The lines of a file, to add to; a file that was asked for is there, if only empty."""
+        return self._files.setdefault(name, [])
+
+    def logs(self, server: str) -> "ServerFiles":
+        return ServerFiles(self, f"logs/{server}")
+
+    @property
+    def files(self) -> Mapping[str, list[str]]:
+        """By name, in the order of names."""
+        return dict(sorted(self._files.items()))
+
+    def write(self, folder: Path) -> None:
+        """All files below `folder`. Raises OSError."""
+        for name, lines in self._files.items():
+            path = folder / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            text = "".join(f"{line}\n" for line in lines)
+            path.write_text(text, encoding="utf-8", errors="backslashreplace")
+
+
+class ServerFiles:
+    """Where one server's log lines go."""
+
+    def __init__(self, record: Record, folder: str) -> None:
+        self._record, self._folder = record, folder
+
+    def append(self, name: str, line: str) -> None:
+        self._record.file(f"{self._folder}/{name}").append(line)
+
+    def append_dated(self, prefix: str, stamp: str, header: Callable[[], str], line: str) -> None:
+        lines = self._record.file(f"{self._folder}/{prefix}{stamp}-1.LOG")
+        if not lines:
+            lines += header().splitlines()
+        lines.append(line)
+
+    def close(self) -> None:
+        """Nothing is open."""

@@ -1,0 +1,294 @@
+"""A simulated mailbox server: the real core, driven as `nodes.shell.runner` drives it, by virtual
+time.
+
+Inputs one at a time, written down, their effects carried out in order; the core's next deadline
+becomes an event, late by a drawn slack. A process can be killed, paused, stopped and started; its
+disk outlives it. No decision of a transport server is made here.
+"""
+
+from collections import deque
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from lab.hosts.simulator.chance import BOOT_US, TIMER_SLACK_US, Chance
+from lab.hosts.simulator.disk import Disk, Life
+from lab.hosts.simulator.inbound import InboundSession, InboundSessions
+from lab.hosts.simulator.network import Connection, Link
+from lab.hosts.simulator.outbound import OutboundSessions
+from lab.hosts.simulator.world import MS, World
+from nodes.core import effects
+from nodes.core.config import NodeConfig
+from nodes.core.effects import Effect, LogLifecycle
+from nodes.core.inputs import DeadlineReached, Input, StopRequested
+from nodes.core.message import BodyHandle
+from nodes.core.node import Node
+from nodes.core.replies import R421_STOPPING
+from nodes.shell.bodies import Bodies
+from nodes.shell.lines import LogFiles
+from nodes.shell.logs import Logs
+
+STOP_US = 3_000 * MS
+KILLED, STOPPED = 137, 0
+
+
+class ServerClock:
+    """Lab time as one server has it: the world's, plus its skew."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self.skew_ms = 0
+        self.mono_ns = world.mono_ns
+
+    @property
+    def origin_ms(self) -> int:
+        return self._world.origin_ms
+
+    def now_ms(self) -> int:
+        return self._world.origin_ms + self._world.now_us // MS + self.skew_ms
+
+
+class SimulatedServer:
+    """A mailbox server of the plan. It is down until `start`."""
+
+    def __init__(
+        self,
+        world: World,
+        config: NodeConfig,
+        files: LogFiles,
+        seed: int,
+        *,
+        keeps_inputs: bool = True,
+    ) -> None:
+        self.name, self.config = config.me.name, config
+        self.clock = ServerClock(world)
+        self.disk = Disk(world, self.name, seed)
+        self.links: Mapping[str, Link] = {}
+        self._world, self._files, self._keeps_inputs = world, files, keeps_inputs
+        self._chance = Chance(seed, "server", self.name)
+        self._process: Process | None = None
+        self._boots, self._is_booting = 0, False
+
+    # -------------------------------------------------------------- its life
+
+    @property
+    def is_running(self) -> bool:
+        """The process is there, whether it listens yet or not."""
+        return self._process is not None or self._is_booting
+
+    @property
+    def listens(self) -> bool:
+        return self._process is not None
+
+    @property
+    def is_paused(self) -> bool:
+        return self._process is not None and self._process.is_paused
+
+    def start(self) -> None:
+        """It listens after a drawn time."""
+        self._boots, self._is_booting = self._boots + 1, True
+        self._world.after(self._chance.mostly_short(*BOOT_US), self._booted, self._boots)
+
+    def start_at_once(self) -> None:
+        if self._process is None:
+            logs = Logs(self._files, self.config, {}, self.clock)
+            self._process = Process(self, self._world, self._chance, logs, self._keeps_inputs)
+            self._process.begin()
+
+    def _booted(self, boot: int) -> None:
+        if self._is_booting and boot == self._boots:
+            self._is_booting = False
+            self.start_at_once()
+
+    def kill(self) -> int:
+        """SIGKILL; the exit code."""
+        self._is_booting = False
+        if self._process is not None:
+            process, self._process = self._process, None
+            process.end()
+            self.disk.pull_plug()
+            process.drop_sessions()
+        return KILLED
+
+    def stop(self, stopped: Callable[[], None] = lambda: None) -> None:
+        """SIGTERM: what is under way gets a short time; `stopped` is called when it is down."""
+        process = self._process
+        if process is None:
+            stopped()
+            return
+        process.resume()
+        process.give(StopRequested())
+        self._world.after(10 * MS, self._stop_when_quiet, process, self._world.now_us, stopped)
+
+    def _stop_when_quiet(
+        self, process: "Process", since_us: int, stopped: Callable[[], None]
+    ) -> None:
+        if self._process is not process:
+            stopped()
+        elif process.is_busy and self._world.now_us < since_us + STOP_US:
+            self._world.after(10 * MS, self._stop_when_quiet, process, since_us, stopped)
+        else:
+            self._process = None
+            process.part()
+            self.disk.pull_plug()
+            stopped()
+
+    def pause(self) -> None:
+        if self._process is not None:
+            self._process.is_paused = True
+
+    def resume(self) -> None:
+        if self._process is not None:
+            self._process.resume()
+
+    def accept(self, connection: Connection, _opener: str) -> InboundSession:
+        assert self._process is not None, "nobody listens"
+        return self._process.inbound.accept(connection)
+
+
+class Process:
+    """One life of a server: everything that a SIGKILL takes away."""
+
+    def __init__(
+        self,
+        server: SimulatedServer,
+        world: World,
+        chance: Chance,
+        logs: Logs,
+        keeps_inputs: bool,
+    ) -> None:
+        self.name, self.config = server.name, server.config
+        self.is_paused = False
+        self.now_ms = server.clock.now_ms
+        self._server, self._world, self._chance, self._logs = server, world, chance, logs
+        self._keeps_inputs = keeps_inputs
+        self._node = Node(server.config)
+        self._waiting: deque[Input] = deque()
+        self._asleep: deque[tuple[Callable[..., None], tuple[Any, ...]]] = deque()
+        self._is_handling = self._is_over = False
+        self._wakes_us: int | None = None
+        self._life: Life
+        self.outbound = OutboundSessions(self, server.links)
+        self.inbound: InboundSessions
+        self._table = self._effect_table()
+
+    def begin(self) -> None:
+        self._logs.lifecycle(LogLifecycle("configured"))
+        self._life, opened = self._server.disk.plug_in(self._give_from_disk, self.now_ms())
+        self.inbound = InboundSessions(self)
+        self._logs.name_database(opened.database_id)
+        self.give(opened)
+        self._logs.lifecycle(LogLifecycle("started", (("database_id", opened.database_id),)))
+
+    def end(self) -> None:
+        """Nothing is heard or done any more."""
+        self._is_over = True
+        self._waiting.clear()
+        self._asleep.clear()
+
+    def drop_sessions(self) -> None:
+        """The system closes what a process that is gone had open."""
+        self.inbound.drop_all()
+        self.outbound.close_all()
+
+    def part(self) -> None:
+        """The end of a stop in good order."""
+        self.end()
+        self.inbound.close_all(R421_STOPPING)
+        self.outbound.close_all()
+        self._logs.lifecycle(LogLifecycle("stopped"))
+
+    @property
+    def is_busy(self) -> bool:
+        return self._life.is_busy or self.inbound.await_answers
+
+    def resume(self) -> None:
+        """What came meanwhile is taken up, in order."""
+        self.is_paused = False
+        while self._asleep and not self.is_paused and not self._is_over:
+            act, arguments = self._asleep.popleft()
+            act(*arguments)
+
+    # -------------------------------------------------------------- what the parts need
+
+    @property
+    def bodies(self) -> Bodies:
+        return self._life.bodies
+
+    def read(self, handle: BodyHandle) -> bytes:
+        return self._life.read(handle)
+
+    def when_awake(self, act: Callable[..., None], *arguments: Any) -> None:
+        """A stopped process hears nothing until it goes on; one that is gone never."""
+        if self._is_over:
+            return
+        if self.is_paused:
+            self._asleep.append((act, arguments))
+        else:
+            act(*arguments)
+
+    def _give_from_disk(self, happened: Input) -> None:
+        self.when_awake(self.give, happened)
+
+    # -------------------------------------------------------------- the core
+
+    def give(self, happened: Input) -> None:
+        """Something happened: hand it to the core, carry out what it wants, in order."""
+        if self._is_over:
+            return
+        self._waiting.append(happened)
+        if self._is_handling:
+            return
+        self._is_handling = True
+        while self._waiting:
+            self._handle(self._waiting.popleft())
+        self._is_handling = False
+        self._set_timer()
+
+    def _handle(self, happened: Input) -> None:
+        now_ms = self.now_ms()
+        if self._keeps_inputs:
+            self._logs.input(happened, now_ms)
+        for effect in self._node.handle(happened, now_ms):
+            self._table[type(effect)](effect)
+
+    def _set_timer(self) -> None:
+        due_ms = self._node.next_deadline_ms()
+        if due_ms is None:
+            return
+        due_us = (due_ms - self._server.clock.origin_ms - self._server.clock.skew_ms) * MS
+        due_us = max(due_us, self._world.now_us)
+        if self._wakes_us is None or due_us < self._wakes_us:
+            self._wakes_us = due_us
+            slack_us = self._chance.mostly_short(*TIMER_SLACK_US)
+            self._world.at(due_us + slack_us, self._wake, due_us)
+
+    def _wake(self, due_us: int) -> None:
+        if self._wakes_us == due_us:
+            self._wakes_us = None
+            self.when_awake(self._reach_deadline)
+
+    def _reach_deadline(self) -> None:
+        due_ms = self._node.next_deadline_ms()
+        if due_ms is not None and due_ms <= self.now_ms():
+            self.give(DeadlineReached())
+        else:
+            self._set_timer()
+
+    def _effect_table(self) -> dict[type[Effect], Callable[[Any], None]]:
+        """What is asked of whom."""
+        logs, outbound = self._logs, self.outbound
+        return {
+            effects.LogTracking: logs.tracking,
+            effects.LogConnectivity: logs.connectivity,
+            effects.LogLifecycle: logs.lifecycle,
+            effects.Commit: lambda e: self._life.write(e),
+            effects.ExpireSafetyNet: lambda e: self._life.write(e),
+            effects.DeliverToMailboxes: lambda e: self._life.deliver(e),
+            effects.DropBody: lambda e: self.bodies.drop(e.body),
+            effects.SendReply: lambda e: self.inbound.reply(e.session, e.reply),
+            effects.CloseSession: lambda e: self.inbound.close(e.session, e.reply),
+            effects.OpenSession: outbound.open,
+            effects.Transmit: outbound.transmit,
+            effects.AskDiscard: outbound.ask_discard,
+            effects.HangUp: lambda e: outbound.hang_up(e.session),
+        }

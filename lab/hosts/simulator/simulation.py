@@ -1,0 +1,145 @@
+"""One run in virtual time: a plan in, the record of its run folder out.
+
+The same plan gives the same bytes, in any process and on any machine: one thread, no clock but the
+world's, and every draw by name from the plan's seed. What the record means is not decided here.
+"""
+
+import json
+from collections.abc import Mapping
+
+from lab.faults import faults_of
+from lab.faults.journal import Journal
+from lab.hosts.simulator.external import ExternalServer
+from lab.hosts.simulator.hands import AnyServer, SimulatedProber, SimulatedProxies, SimulatedServers
+from lab.hosts.simulator.network import Link
+from lab.hosts.simulator.record import Record
+from lab.hosts.simulator.schedule import SimulatedSchedule
+from lab.hosts.simulator.sender import Workload
+from lab.hosts.simulator.server import SimulatedServer
+from lab.hosts.simulator.world import MS, SECOND, World
+from lab.lab_clock import LabClock, parse_origin
+from lab.ledger import Ledger
+from lab.links import WORKLOAD
+from lab.node_document import node_config
+from lab.plan import Plan
+from lab.plan_parts import LinkName, Server
+from lab.running_lab import RunningLab, Wire
+from nodes.store.dump import Record as Row
+from nodes.store.dump import mailbox_rows_in, queue_rows_in
+
+STOP_WITHIN_US = 10 * SECOND
+
+
+def simulate(plan: Plan, *, keeps_inputs: bool = True) -> Record:
+    """Run a plan from its first to its last moment, and take it down in good order."""
+    return Simulation(plan, keeps_inputs=keeps_inputs).run()
+
+
+class Simulation:
+    """The world of one plan. `run` it once."""
+
+    def __init__(self, plan: Plan, *, keeps_inputs: bool = True) -> None:
+        origin = parse_origin(plan.clock.origin)
+        self.plan, self.record = plan, Record()
+        self.world = World(round(origin.timestamp() * 1000))
+        self._clock = LabClock(origin, 1.0, 0)
+        self._keeps_inputs = keeps_inputs
+        self.servers = {server.name: self._server(server) for server in plan.topology.servers}
+        self.links = {
+            link.proxy: self._link(link.source, link.target, link.service) for link in plan.links
+        }
+        for name, server in self.servers.items():
+            if isinstance(server, SimulatedServer):
+                server.links = self._links_from(name)
+        self._hands = SimulatedServers(self.servers)
+        self._workload = self._make_workload()
+        self._schedule = self._make_schedule()
+
+    def run(self) -> Record:
+        for server in self.servers.values():
+            server.start_at_once()
+        self.world.run_until(self.plan.duration_ms * MS)
+        self._schedule.heal()
+        self._workload.stop()
+        self._stop_servers()
+        self._collect()
+        return self.record
+
+    # -------------------------------------------------------------- its parts
+
+    def _server(self, server: Server) -> AnyServer:
+        plan, files = self.plan, self.record.logs(server.name)
+        if server.role == "external":
+            record = self.record.file(f"external/{server.name}.jsonl").append
+            return ExternalServer(self.world, server, record, plan.seed)
+        config = node_config(plan, server)
+        return SimulatedServer(
+            self.world, config, files, plan.seed, keeps_inputs=self._keeps_inputs
+        )
+
+    def _link(self, source: str, target: str, service: str) -> Link:
+        sites = {server.name: server.site for server in self.plan.topology.servers}
+        name, far = LinkName(source, target, service), sites.get(source) != sites[target]
+        return Link(self.world, name, self.servers[target], far=far, seed=self.plan.seed)
+
+    def _links_from(self, source: str) -> Mapping[str, Link]:
+        links = self.links.values()
+        return {link.name.target: link for link in links if link.name.source == source}
+
+    def _make_workload(self) -> Workload:
+        append = self.record.file("ledger.jsonl").append
+        ledger = Ledger(append, self._clock.lab_ms, self.world.mono_ns)
+        links = self._links_from(WORKLOAD)
+        plan = self.plan
+        return Workload(self.world, self._clock, plan.messages, links, ledger, plan.duration_ms)
+
+    def _make_schedule(self) -> SimulatedSchedule:
+        wires = {link.name: Wire(proxy, proxy) for proxy, link in self.links.items()}
+        lab = RunningLab(
+            self.plan,
+            self._clock,
+            wires,
+            SimulatedProxies(self.links),
+            self._hands,
+            SimulatedProber(self.links, self._hands),
+            monotonic_ns=self.world.mono_ns,
+        )
+        lines = JsonText(self.record.file("faults.jsonl"))
+        journal = Journal(lines, self._clock, self.world.mono_ns)
+        faults = faults_of(self.plan, lab)
+        return SimulatedSchedule(self.world, faults, journal, lambda: self._hands.are_settled)
+
+    # -------------------------------------------------------------- its end
+
+    def _stop_servers(self) -> None:
+        self.world.run_until(self.world.now_us + STOP_WITHIN_US)  # who boots is up by then
+        for server in self.servers.values():
+            server.stop()
+        self.world.run_until(self.world.now_us + STOP_WITHIN_US)
+
+    def _collect(self) -> None:
+        """What the databases hold, as `lab.hosts.containers.collect` brings it."""
+        origin_ms = self.world.origin_ms
+        for name, server in self.servers.items():
+            if not isinstance(server, SimulatedServer):
+                continue
+            queues = self.record.file(f"logs/{name}/queues.jsonl")
+            if server.disk.queue_connection is not None:
+                queues += map(_line, queue_rows_in(server.disk.queue_connection, origin_ms))
+            for database, mailboxes in sorted(server.disk.mailboxes.items()):
+                rows = mailbox_rows_in(mailboxes.connection, origin_ms)
+                self.record.file(f"mailboxes/{database}.jsonl").extend(map(_line, rows))
+
+
+class JsonText:
+    """Rows as lines of JSON, like `lab.run_folder.JsonLines`, in memory."""
+
+    def __init__(self, lines: list[str]) -> None:
+        self._lines = lines
+
+    def append(self, row: Mapping[str, object]) -> None:
+        self._lines.append(_line(row))
+
+
+def _line(row: Mapping[str, object] | Row) -> str:
+    return json.dumps(row, ensure_ascii=False, separators=(",", ":"))

@@ -1,0 +1,93 @@
+"""How a run is asked for, and how it ends: options, outcome, and the judging at its end.
+
+The same for every host. What a run means is the evaluation's to say.
+"""
+
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from lab.errors import LabError, print_error
+from lab.watchdog import Interrupted, Watchdog
+
+INTERRUPTED = 130
+EVALUATION_SECONDS = 25  # foretold, not promised
+
+Say = Callable[[str], None]
+
+
+class Judging(Protocol):
+    """An evaluation that is ready, or getting ready, and waits for the record to be whole."""
+
+    def judge(self) -> int: ...
+
+    def abandon(self) -> None: ...
+
+
+BeginEvaluation = Callable[[Path], Judging]
+
+
+@dataclass(frozen=True, slots=True)
+class RunOptions:
+    """`runs` takes run folders, `state` what lives only as long as the run; `scenario` is
+    the scenario as authored; `keep` leaves the lab standing."""
+
+    runs: Path = Path("runs")
+    state: Path = Path(".shadowlab")
+    scenario: str | None = None
+    keep: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class RunOutcome:
+    """0 pass, 1 fail, 2 unknown, 3 the lab could not do its work, 130 a person ended it."""
+
+    folder: Path
+    exit_code: int
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """How the run ended; exit code 0 when it went its whole way."""
+
+    exit_code: int = 0
+    cause: str = ""
+    hint: str = ""
+
+
+def conclude(folder: Path, ending: Ending, judging: Judging | None, say: Say) -> RunOutcome:
+    """Judge a run that went its whole way; say why one did not."""
+    if ending.exit_code == 0 and judging is not None:
+        ending = _judge(folder, judging, say)
+    if ending.cause:
+        print_error(LabError(ending.exit_code, ending.cause, ending.hint))
+    return RunOutcome(folder, ending.exit_code)
+
+
+def say_to_stderr(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)
+
+
+def span(seconds: float) -> str:
+    """A span for a person: `45 s`, `4:05 min`, `3:20 h`."""
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60}:{whole % 60:02} min"
+    return f"{whole // 3600}:{whole // 60 % 60:02} h"
+
+
+def _judge(folder: Path, judging: Judging, say: Say) -> Ending:
+    """The evaluation's exit code, as the ending of a run that went its whole way."""
+    say(f"evaluating, about {EVALUATION_SECONDS} s")
+    try:
+        with Watchdog(say):
+            return Ending(judging.judge())
+    except Interrupted as signal_name:
+        hint = f"shadowlab evaluate {folder} does it again"
+        return Ending(INTERRUPTED, f"the evaluation was ended by {signal_name}", hint)
+    except LabError as error:
+        return Ending(error.exit_code, error.cause, error.hint)

@@ -1,0 +1,37 @@
+"""The files that every run folder has from its first moment: the plan, the scenario, who it is."""
+
+from dataclasses import dataclass
+
+from lab.plan import Plan
+from lab.run_folder import RunFolder
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """`run` is the run's name in every table, `host` where it runs, `scenario` as authored."""
+
+    run: str
+    host: str
+    scenario: str | None
+
+
+def open_record(folder: RunFolder, plan: Plan, identity: Identity) -> None:
+    """Write plan.json, scenario.yaml and manifest.json, and let `latest` lead here."""
+    folder.write_text("plan.json", plan.to_json())
+    if identity.scenario is not None:
+        folder.write_text("scenario.yaml", identity.scenario)
+    folder.write_json("manifest.json", manifest(plan, identity))
+    folder.point_latest()
+
+
+def manifest(plan: Plan, identity: Identity) -> dict[str, object]:
+    """What manifest.json says."""
+    return {
+        "version": 1,
+        "run": identity.run,
+        "scenario": plan.scenario,
+        "seed": plan.seed,
+        "host": identity.host,
+        "speed": plan.clock.speed,
+        "origin": plan.clock.origin,
+    }

@@ -1,0 +1,91 @@
+"""One run on the simulator: a plan in, a run folder with a verdict out, without an engine.
+
+The record has the same files as that of a run on containers, and the same plan gives the same bytes
+of it; what differs from run to run is in host.json and evaluation/ alone. The evaluation gets ready
+while the simulation goes on.
+"""
+
+import platform
+import time
+import traceback
+from datetime import UTC, datetime
+
+from lab.errors import GROUND_FAILED
+from lab.evaluation import Evaluation
+from lab.hosts.simulator.chance import CLOCK_RESOLUTION_MS
+from lab.hosts.simulator.simulation import simulate
+from lab.plan import Plan
+from lab.run_folder import RunFolder
+from lab.run_outcome import (
+    INTERRUPTED,
+    BeginEvaluation,
+    Ending,
+    RunOptions,
+    RunOutcome,
+    Say,
+    conclude,
+    say_to_stderr,
+    span,
+)
+from lab.run_record import Identity, open_record
+from lab.watchdog import Interrupted, Watchdog
+
+SIMULATOR = "simulator"
+
+
+def run_simulated(
+    plan: Plan,
+    options: RunOptions,
+    begin_evaluation: BeginEvaluation = Evaluation,
+    say: Say = say_to_stderr,
+) -> RunOutcome:
+    """Run a plan to its verdict in virtual time, in the main thread. Causes go to stderr; raises
+    nothing of its own, but OSError where not even a run folder can be made."""
+    started = datetime.now(UTC)
+    folder = RunFolder.create(options.runs, plan.scenario, plan.seed, started)
+    open_record(folder, plan, Identity(run_name(plan), SIMULATOR, options.scenario))
+    say(f"{folder.path}: simulated, {span(plan.duration_ms / 1000)} of lab time")
+    evaluation = begin_evaluation(folder.path)
+    ending = _simulate(plan, folder, say)
+    if ending.exit_code != 0:
+        evaluation.abandon()
+    _write_host(folder, started, ending)
+    return conclude(folder.path, ending, evaluation, say)
+
+
+def run_name(plan: Plan) -> str:
+    """What a simulated run is called in every table: the same for the same plan."""
+    return f"{plan.scenario}-{plan.seed}"
+
+
+def _simulate(plan: Plan, folder: RunFolder, say: Say) -> Ending:
+    """Everything up to the whole record; every way to end it, as a value."""
+    began = time.monotonic()
+    try:
+        with Watchdog(say):
+            record = simulate(plan)
+            record.write(folder.path)
+    except Interrupted as signal_name:
+        return Ending(INTERRUPTED, f"ended by {signal_name}", "a simulation has no half record")
+    except Exception as error:
+        folder.write_text("error.txt", traceback.format_exc())
+        cause = f"a bug, of the lab or of a node: {type(error).__name__}: {error}"
+        return Ending(GROUND_FAILED, cause, f"the traceback is in {folder.path}/error.txt")
+    say(f"simulated in {time.monotonic() - began:.1f} s")
+    return Ending()
+
+
+def _write_host(folder: RunFolder, started: datetime, ending: Ending) -> None:
+    folder.write_json(
+        "host.json",
+        {
+            "monotonic_zero_ns": 0,
+            "wall_start": started.isoformat(timespec="milliseconds"),
+            "versions": {"python": platform.python_version()},
+            "images": {},
+            "clock_resolution_ms": CLOCK_RESOLUTION_MS,
+            "server_exit_codes": {},
+            "exit": ending.exit_code,
+            "cause": ending.cause,
+        },
+    )
