@@ -9,6 +9,7 @@ time at which it does, by which the order of events is judged (design decision 8
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -28,6 +29,7 @@ CONNECTIVITY_FIELDS = "date-time,session,source,destination,direction,descriptio
 
 _SHOWS_ORIGINATION = frozenset({"SEND", "DELIVER", "DUPLICATEDELIVER"})
 _FLAT = str.maketrans("\r\n\t", "   ")
+_needs_care = re.compile(r'[\r\n\t,"]').search
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,53 +72,47 @@ def header_lines(kind: str, fields: str, now_ms: int) -> str:
 
 def tracking_row(row: LogTracking, writer: Writer, stamp: Stamp) -> str:
     """One row, 30 fields, in the order of TRACKING_FIELDS."""
-    sender = row.envelope.sender or "<>"
-    values = (
-        iso(stamp.now_ms),
-        row.client_address,
-        "",
-        writer.addresses.get(row.server, ""),
-        _fqdn(row.server, writer.config),
-        row.source_context,
-        "",
-        row.source,
-        row.event,
-        str(row.internal_id),
-        row.header.message_id,
-        row.network_message_id,
-        ";".join(row.recipients),
-        ";".join([row.recipient_status] * len(row.recipients)) if row.recipient_status else "",
-        str(row.size_bytes),
-        str(len(row.recipients)),
-        "",
-        row.reference,
-        row.header.subject,
-        sender,
-        sender,
-        _origination(row),
-        _directionality(row, writer.config),
-        "",
-        "",
-        "",
-        _custom_data(row, writer, stamp),
-        "Email",
-        _log_id(writer, stamp),
-        VERSION,
+    sender = _csv(row.envelope.sender or "<>")
+    recipients, written = row.recipients, iso(stamp.now_ms)
+    return ",".join(
+        (
+            written,
+            row.client_address,
+            "",
+            writer.addresses.get(row.server, ""),
+            _fqdn(row.server, writer.config),
+            _csv(row.source_context),
+            "",
+            row.source,
+            row.event,
+            str(row.internal_id),
+            _csv(row.header.message_id),
+            row.network_message_id,
+            _csv(";".join(recipients)),
+            _csv(";".join([row.recipient_status] * len(recipients))),
+            str(row.size_bytes),
+            str(len(recipients)),
+            "",
+            _csv(row.reference),
+            _csv(row.header.subject),
+            sender,
+            sender,
+            _origination(row),
+            _directionality(row, writer.config),
+            "",
+            "",
+            "",
+            _csv(_custom_data(row, writer, stamp)),
+            "Email",
+            _log_id(writer, stamp),
+            VERSION,
+        )
     )
-    return ",".join(map(_csv, values))
 
 
 def connectivity_row(row: LogConnectivity, stamp: Stamp) -> str:
-    description = f"{row.description};Mono={stamp.mono_ns}"
-    values = (
-        iso(stamp.now_ms),
-        row.session,
-        "SMTP",
-        row.destination,
-        row.direction,
-        description,
-    )
-    return ",".join(map(_csv, values))
+    description = _csv(f"{row.description};Mono={stamp.mono_ns}")
+    return f"{iso(stamp.now_ms)},{row.session},SMTP,{row.destination},{row.direction},{description}"
 
 
 def _fqdn(server: str, config: NodeConfig) -> str:
@@ -150,6 +146,8 @@ def _log_id(writer: Writer, stamp: Stamp) -> str:
 
 
 def _csv(value: str) -> str:
+    if not _needs_care(value):
+        return value
     flat = value.translate(_FLAT)
     if "," in flat or '"' in flat:
         return '"' + flat.replace('"', '""') + '"'

@@ -10,8 +10,7 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Protocol
 
@@ -55,24 +54,15 @@ class Logs:
     def tracking(self, row: LogTracking) -> None:
         stamp = self._stamp()
         line = exchange_logs.tracking_row(row, self._writer, stamp)
-        with self._bearing():
-            self._files.append_dated(
-                "MSGTRK",
-                iso(stamp.now_ms)[:13].replace("-", "").replace("T", ""),
-                lambda: exchange_logs.tracking_header(stamp.now_ms),
-                line,
-            )
+        hour = line[:13].replace("-", "").replace("T", "")
+        self._dated("MSGTRK", hour, lambda: exchange_logs.tracking_header(stamp.now_ms), line)
 
     def connectivity(self, row: LogConnectivity) -> None:
         stamp = self._stamp()
         line = exchange_logs.connectivity_row(row, stamp)
-        with self._bearing():
-            self._files.append_dated(
-                "CONNECTLOG",
-                iso(stamp.now_ms)[:10].replace("-", ""),
-                lambda: exchange_logs.connectivity_header(stamp.now_ms),
-                line,
-            )
+        day = line[:10].replace("-", "")
+        header = exchange_logs.connectivity_header
+        self._dated("CONNECTLOG", day, lambda: header(stamp.now_ms), line)
 
     def lifecycle(self, entry: LogLifecycle) -> None:
         stamp = self._stamp()
@@ -83,14 +73,12 @@ class Logs:
             "mono_ns": stamp.mono_ns,
             **dict(entry.fields),
         }
-        with self._bearing():
-            self._files.append("lifecycle.jsonl", json.dumps(record))
+        self._append("lifecycle.jsonl", json.dumps(record))
 
     def input(self, happened: Input, now_ms: int) -> None:
         """`now_ms`: the lab time that the core is given with it, epoch ms."""
         line = to_text(happened, now_ms=now_ms, mono_ns=self._clock.mono_ns())
-        with self._bearing():
-            self._files.append("inputs.jsonl", line)
+        self._append("inputs.jsonl", line)
 
     def close(self) -> None:
         self._files.close()
@@ -98,13 +86,21 @@ class Logs:
     def _stamp(self) -> Stamp:
         return Stamp(self._clock.now_ms(), self._clock.mono_ns())
 
-    @contextmanager
-    def _bearing(self) -> Iterator[None]:
+    def _append(self, name: str, line: str) -> None:
         try:
-            yield
+            self._files.append(name, line)
         except OSError as error:
-            self._complain(f"a log cannot be written: {error}")
-            self._complain = _stay_silent
+            self._bear(error)
+
+    def _dated(self, prefix: str, stamp: str, header: Callable[[], str], line: str) -> None:
+        try:
+            self._files.append_dated(prefix, stamp, header, line)
+        except OSError as error:
+            self._bear(error)
+
+    def _bear(self, error: OSError) -> None:
+        self._complain(f"a log cannot be written: {error}")
+        self._complain = _stay_silent
 
 
 def _say(line: str) -> None:
