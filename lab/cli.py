@@ -9,6 +9,7 @@ What the containers need is imported only when a command needs containers.
 import os
 import subprocess
 import sys
+from bdb import BdbQuit
 from dataclasses import fields
 from enum import StrEnum
 from pathlib import Path
@@ -21,6 +22,7 @@ from typer.main import get_command
 
 from lab.errors import (
     CALL_WRONG,
+    FAIL,
     GROUND_FAILED,
     PASS,
     GroundError,
@@ -157,6 +159,28 @@ def report(run: Run = str(RUNS / "latest")) -> None:
 
 
 @app.command()
+def replay(
+    run: Run = str(RUNS / "latest"),
+    node: Annotated[
+        str | None, typer.Option("--node", help="one server: its inputs through the core again")
+    ] = None,
+    until: Annotated[
+        int | None, typer.Option("--until", min=1, help="the last line of its inputs to replay")
+    ] = None,
+    debug: Annotated[
+        bool, typer.Option("--debug", help="drop into pdb before the input of --until")
+    ] = False,
+) -> None:
+    """Drive a recorded node through what it heard, and compare what it logs."""
+    if node is None:
+        # a simulator folder as a whole is to be lab.replay.replay(find_run(run))
+        raise ScenarioError("replay wants --node NAME", "a server of the run, such as par-mbx1")
+    if debug and until is None:
+        raise ScenarioError("--debug wants --until LINE", "a line of the node's inputs.jsonl")
+    raise typer.Exit(_replayed_node(find_run(run), node, until, debug))
+
+
+@app.command()
 def down(
     run: Annotated[str | None, typer.Argument(help="a run's id; by default every run's")] = None,
 ) -> None:
@@ -231,6 +255,18 @@ def _evaluation(folder: Path, *options: str) -> int:
     if code not in EVALUATION_CODES:
         raise GroundError(f"the evaluation ended with {code}", "see what it printed above")
     return code
+
+
+def _replayed_node(folder: Path, server: str, until: int | None, debug: bool) -> int:
+    from lab.replay_node import replay_node
+    from lab.replay_view import told
+
+    try:
+        found = replay_node(folder, server, until, breakpoint if debug else None)
+    except BdbQuit:
+        return INTERRUPTED
+    print("\n".join(told(folder, server, found)))
+    return PASS if found.divergence is None else FAIL
 
 
 def _print_all(texts: list[str]) -> None:
