@@ -84,7 +84,8 @@ class Agent:
         """What a connection to `address` ("host:port", seen from the container) sees."""
         wait_ms = round(wait_seconds * 1000)
         answer = self._ask({"op": "probe", "address": address, "wait_ms": wait_ms}, wait_seconds)
-        return Probe(Seen(str(answer["probe"])), str(answer["text"]))
+        took_ms = float(str(answer["took_ms"]))
+        return Probe(Seen(str(answer["probe"])), str(answer["text"]), took_ms)
 
     def probe_message(
         self,

@@ -22,12 +22,16 @@ SHARE_OF_FAULT = 0.4
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """One probe over a link; `read_back` is what the proxy says of itself."""
+    """One probe over a link; `read_back` is what the proxy says of itself.
+
+    `took_ms` is how long the probe took, in lab time.
+    """
 
     link: LinkName
     concerned: bool
     seen: Seen
     text: str
+    took_ms: float
     read_back: Mapping[str, object]
 
     def row(self) -> dict[str, object]:
@@ -36,6 +40,7 @@ class Observation:
             "concerned": self.concerned,
             "probe": self.seen.value,
             "text": self.text,
+            "took_ms": round(self.took_ms, 1),
             "read_back": dict(self.read_back),
         }
 
@@ -94,7 +99,14 @@ def observe(
     with ThreadPoolExecutor(len(links)) as pool:
         probes = list(pool.map(lambda link: lab.prober.probe(lab.links[link].address, wait), links))
     return tuple(
-        Observation(link, link in concerned, probe.seen, probe.text, states[lab.links[link].proxy])
+        Observation(
+            link,
+            link in concerned,
+            probe.seen,
+            probe.text,
+            lab.clock.lab_span_ms(probe.took_ms / 1000),
+            states[lab.links[link].proxy],
+        )
         for link, probe in zip(links, probes, strict=True)
     )
 

@@ -11,11 +11,6 @@ from lab.document import Trail
 _FAULTS = {
     "random",
     "when",
-    "slow",
-    "throttle",
-    "stop",
-    "pause",
-    "restart",
     "fill_disk",
     "skew_clock",
     "corrupt",

@@ -35,7 +35,8 @@ from lab.plan_parts import (
     Stop,
     Throttle,
 )
-from lab.scenario import CutModel, ExpectModel, FaultModel, MailModel, ScenarioModel
+from lab.scenario import ExpectModel, MailModel, ScenarioModel
+from lab.scenario_faults import FaultModel, LinksModel
 from lab.seeds import seed_for
 from lab.settings import resolve_settings
 from lab.topology import TopologyModel, resolve_topology
@@ -68,7 +69,7 @@ __all__ = [
     "Throttle",
     "default_seed",
     "resolve",
-    "resolve_cut",
+    "resolve_links",
     "workload_end_ms",
 ]
 
@@ -165,12 +166,12 @@ def resolve_faults(
     return tuple(sorted(resolved, key=lambda fault: fault.start_ms))
 
 
-def resolve_cut(
-    cut: CutModel, topology: PlanTopology, links: tuple[Link, ...]
+def resolve_links(
+    named: LinksModel, topology: PlanTopology, links: tuple[Link, ...]
 ) -> tuple[LinkName, ...]:
-    """The links that a cut names, each once, in the order of the mesh."""
+    """The links that a fault names, each once, in the order of the mesh."""
     found = set()
-    for sources, targets in cut.directions():
+    for sources, targets in named.directions():
         openers = [end for word in sources for end in ends(word, topology.servers, topology.sites)]
         goals = [end for word in targets for end in ends(word, topology.servers, topology.sites)]
         found.update(links_between(openers, goals, links))
@@ -181,12 +182,29 @@ def resolve_cut(
 def _fault(
     fault_id: str, fault: FaultModel, topology: PlanTopology, links: tuple[Link, ...]
 ) -> Fault:
-    start_ms, end_ms = fault.at, fault.at + fault.for_ms
-    if fault.cut is not None:
-        concerned = resolve_cut(fault.cut, topology, links)
-        return Cut(fault_id, "cut", start_ms, end_ms, fault.cut.kind, concerned)
-    assert fault.kill is not None, "the model lets a fault be one of cut and kill"
-    return Kill(fault_id, "kill", start_ms, end_ms, fault.kill, fault.returns_with)
+    when = (fault.start_ms, fault.end_ms)
+    if fault.links is not None:
+        concerned = resolve_links(fault.links, topology, links)
+        if fault.cut is not None:
+            return Cut(fault_id, "cut", *when, fault.cut.kind, concerned)
+        if fault.slow is not None:
+            latency = fault.slow
+            return Slow(fault_id, "slow", *when, latency.latency, latency.jitter, concerned)
+        assert fault.throttle is not None, "the model lets a fault be one of its kinds"
+        return Throttle(fault_id, "throttle", *when, fault.throttle.rate, concerned)
+    return _of_server(fault_id, fault)
+
+
+def _of_server(fault_id: str, fault: FaultModel) -> Fault:
+    when = (fault.start_ms, fault.end_ms)
+    if fault.kill is not None:
+        return Kill(fault_id, "kill", *when, fault.kill, fault.returns_with)
+    if fault.pause is not None:
+        return Pause(fault_id, "pause", *when, fault.pause)
+    if fault.stop is not None:
+        return Stop(fault_id, "stop", *when, fault.stop)
+    assert fault.restart is not None, "the model lets a fault be one of its kinds"
+    return Restart(fault_id, "restart", *when, fault.restart)
 
 
 def _expect(expect: ExpectModel) -> Expect:

@@ -5,7 +5,8 @@ tells the five things apart that a cut can look like, and judges none of them.
 """
 
 import asyncio
-from dataclasses import dataclass
+import time
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 
@@ -21,14 +22,24 @@ class Seen(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Probe:
-    """What was seen; `text` is the banner, or the error in the system's words."""
+    """What was seen; `text` is the banner, or the error in the system's words.
+
+    `took_ms` is how long it took, in milliseconds of the host's clock.
+    """
 
     seen: Seen
     text: str
+    took_ms: float = 0.0
 
 
 async def probe(host: str, port: int, wait_seconds: float) -> Probe:
     """Connect and wait for a line, both together no longer than `wait_seconds`."""
+    began = time.monotonic()
+    found = await _look(host, port, wait_seconds)
+    return replace(found, took_ms=(time.monotonic() - began) * 1000)
+
+
+async def _look(host: str, port: int, wait_seconds: float) -> Probe:
     writer: asyncio.StreamWriter | None = None
     try:
         async with asyncio.timeout(wait_seconds):

@@ -71,9 +71,15 @@ def parse_size(raw: object) -> int:
 def parse_latency(raw: object) -> int:
     """`500ms`, or any timespan, in milliseconds: more than nothing."""
     match = _MILLISECONDS.fullmatch(raw) if isinstance(raw, str) else None
-    if match is None or int(match[1]) == 0:
+    if match is not None and int(match[1]) > 0:
+        return int(match[1])
+    try:
         return parse_duration(raw)
-    return int(match[1])
+    except ConfigurationError as error:
+        if match is not None or "timespan" not in error.rule:
+            raise _refusal(raw, "must be more than 0", "leave it out for none") from error
+        hint = error.hint.replace("write ", "write milliseconds as 500ms, or ", 1)
+        raise _refusal(raw, "is not a latency", hint) from error
 
 
 def format_latency(value_ms: int) -> str:

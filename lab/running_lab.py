@@ -19,11 +19,23 @@ from lab.probe import Probe
 
 
 class Proxies(Protocol):
-    """The proxies of the links, by proxy name. Every method raises GroundError."""
+    """The proxies of the links, by proxy name; latencies and rates are in lab time.
+
+    Each call returns when the proxies say that it is done. Every method raises GroundError.
+    """
 
     def cut(self, fault_id: str, kind: CutKind, proxies: Sequence[str]) -> None: ...
 
     def heal(self, fault_id: str, kind: CutKind, proxies: Sequence[str]) -> None: ...
+
+    def slow(self, fault_id: str, latency_ms: int, jitter_ms: int, proxies: Sequence[str]) -> None:
+        """Every byte comes late, in both directions."""
+
+    def throttle(self, fault_id: str, bytes_per_second: int, proxies: Sequence[str]) -> None:
+        """No more than so much passes, in each direction."""
+
+    def restore(self, fault_id: str, proxies: Sequence[str]) -> None:
+        """Undo `slow` or `throttle` of that fault, whole, half or not at all done."""
 
     def read_back(self, proxies: Sequence[str]) -> Mapping[str, Mapping[str, object]]: ...
 
@@ -35,6 +47,20 @@ class Servers(Protocol):
         """SIGKILL; the exit code."""
 
     def is_running(self, server: str) -> bool: ...
+
+    def stop(self, server: str) -> int:
+        """SIGTERM, and time to end in good order; the exit code."""
+
+    def restart(self, server: str) -> int:
+        """The same, and a start as soon as it has ended; the exit code of its end."""
+
+    def pause(self, server: str) -> None:
+        """It stands still where it is; its connections stay."""
+
+    def resume(self, server: str) -> None:
+        """Of a server that is paused."""
+
+    def is_paused(self, server: str) -> bool: ...
 
     def set_aside_queue_database(self, server: str, fault_id: str) -> Sequence[str]:
         """Of a server that is down; the names of the files moved."""
@@ -61,7 +87,7 @@ class Wire:
 
 @dataclass(slots=True)
 class Standing:
-    """What running faults have cut and killed. Shared by threads."""
+    """The links that running faults act on, and the servers they hold. Shared by threads."""
 
     _cut: dict[str, frozenset[LinkName]] = field(default_factory=dict)
     _down: dict[str, str] = field(default_factory=dict)
@@ -85,6 +111,7 @@ class Standing:
         return self.is_down(link.target) or self.is_cut(link)
 
     def is_cut(self, link: LinkName) -> bool:
+        """Whether a running fault acts on the link: cuts, slows or throttles it."""
         with self._lock:
             return any(link in links for links in self._cut.values())
 
@@ -97,7 +124,8 @@ class Standing:
 class RunningLab:
     """The plan and the means to act on it. `links` holds every link of the plan.
 
-    `ending` is set when nobody waits for anything any more.
+    `ending` is set when nobody waits for anything any more. `monotonic_ns` is the clock of the
+    host that the lab runs on.
     """
 
     plan: Plan

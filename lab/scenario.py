@@ -1,8 +1,9 @@
 """A scenario as a person writes it: one experiment, in the words of Exchange and of the lab.
 
-The models hold the shape of the file only. Whether names exist is asked in `lab.references`,
-whether faults can hold together in `lab.timeline`; keys that this version does not build are
-listed in `lab.not_built`. Times are milliseconds of lab time once read.
+The models hold the shape of the file only; faults have theirs in `lab.scenario_faults`. Whether
+names exist is asked in `lab.scenario_check`, whether faults can hold together in `lab.timeline`;
+keys that this version does not build are listed in `lab.not_built`. Times are milliseconds of
+lab time once read.
 """
 
 from typing import Any, Literal
@@ -10,13 +11,13 @@ from typing import Any, Literal
 from pydantic import Field, model_validator
 
 from lab.patterns import Slug
-from lab.plan_parts import Cause, CutKind, ReturnsWith, Verdict
+from lab.plan_parts import Cause, Verdict
 from lab.quantities import Duration, Instant, Names, Range, RangeText, Rate, RateText, Size
+from lab.scenario_faults import FaultModel
 from lab.settings import SettingsModel, Strict
 from nodes.core.parameters import MINUTE_MS, ConfigurationError
 
 MESSAGES_MAX = 100_000
-_ENDPOINT = "a server, `site NAME`, `workload`, or a list of these"
 
 
 class ClockModel(Strict):
@@ -88,59 +89,6 @@ class MailModel(Strict):
 def messages_of(rate: Rate, for_ms: int) -> int:
     """How many messages a stream has: the rate times its length, rounded down."""
     return rate.count * for_ms // rate.per_ms
-
-
-class CutModel(Strict):
-    """Links cut: sessions opened by `from` towards `to`, or by either of `between`."""
-
-    source: Names = Field(default_factory=list, alias="from", description=_ENDPOINT)
-    to: Names = Field(default_factory=list, description=_ENDPOINT)
-    between: list[Names] = Field(
-        default_factory=list, max_length=2, description="two of them: sessions opened by either"
-    )
-    kind: CutKind = Field(description="how the link fails")
-    service: Literal["smtp"] | None = Field(default=None, description="one service, by default all")
-
-    @model_validator(mode="after")
-    def _has_two_ends(self) -> "CutModel":
-        one_way = (bool(self.source), bool(self.to))
-        if len(self.between) == 2 and one_way == (False, False):
-            return self
-        if not self.between and one_way == (True, True):
-            return self
-        raise ConfigurationError(
-            "a cut takes from and to, or between with two ends", "write from: X, to: Y"
-        )
-
-    def directions(self) -> list[tuple[list[str], list[str]]]:
-        """(openers, targets) of each direction that is cut, as the file names them."""
-        if not self.between:
-            return [(self.source, self.to)]
-        one, other = self.between
-        return [(one, other), (other, one)]
-
-
-class FaultModel(Strict):
-    """A fault with its start and its length; healing is derived, never written."""
-
-    at: Instant = Field(description="when it starts")
-    for_ms: Duration = Field(alias="for", description="how long it lasts")
-    cut: CutModel | None = Field(default=None, description="links that carry nothing")
-    kill: str | None = Field(default=None, description="a server that dies at once, as by SIGKILL")
-    returns_with: ReturnsWith = Field(
-        default="same-queue-database",
-        description="what a killed server finds when it is started again",
-    )
-
-    @model_validator(mode="after")
-    def _is_one_fault(self) -> "FaultModel":
-        if (self.cut is None) == (self.kill is None):
-            raise ConfigurationError(
-                "a fault is one of cut and kill", "give each fault an entry of its own"
-            )
-        if self.kill is None and "returns_with" in self.model_fields_set:
-            raise ConfigurationError("returns_with belongs to kill", "remove returns_with:")
-        return self
 
 
 class PromotionModel(Strict):

@@ -12,7 +12,8 @@ from lab.mistakes import Mistake
 from lab.names import Names
 from lab.reading import Read
 from lab.requirements import REQUIREMENTS, families
-from lab.scenario import FaultModel, MailModel, ScenarioModel
+from lab.scenario import MailModel, ScenarioModel
+from lab.scenario_faults import FaultModel
 from lab.settings import organisation, written_for
 from lab.traffic import OUTSIDE_USERS
 from nodes.core.parameters import Contradiction, contradictions, suggestion
@@ -148,21 +149,20 @@ def _available(stream: MailModel, names: Names) -> int:
 
 
 def _fault(read: ScenarioRead, here: Trail, fault: FaultModel, names: Names) -> Iterator[Mistake]:
-    if fault.cut is not None:
-        for key, words in (("from", fault.cut.source), ("to", fault.cut.to)):
-            yield from _ends(read, (*here, "cut", key), words, names)
-        for index, words in enumerate(fault.cut.between):
-            yield from _ends(read, (*here, "cut", "between", index), words, names)
-    if fault.kill is None:
+    if fault.links is not None:
+        for key, words in (("from", fault.links.source), ("to", fault.links.to)):
+            yield from _ends(read, (*here, fault.kind, key), words, names)
+        for index, words in enumerate(fault.links.between):
+            yield from _ends(read, (*here, fault.kind, "between", index), words, names)
+    if fault.server is None:
         return
-    trail = (*here, "kill")
-    if fault.kill not in names.servers:
-        yield read.mistake(
-            trail, fault.kill, "is no server of the topology", _no_server(fault.kill, names)
-        )
-    elif fault.kill in names.external_servers and fault.returns_with != "same-queue-database":
+    trail, server = (*here, fault.kind), fault.server
+    if server not in names.servers:
+        rule = "is no server of the topology"
+        yield read.mistake(trail, server, rule, _no_server(server, names))
+    elif server in names.external_servers and fault.returns_with != "same-queue-database":
         rule = "is an external server and has no queue database"
-        yield read.mistake(trail, fault.kill, rule, "remove returns_with:")
+        yield read.mistake(trail, server, rule, "remove returns_with:")
 
 
 def _ends(read: ScenarioRead, here: Trail, words: list[str], names: Names) -> Iterator[Mistake]:

@@ -62,9 +62,10 @@ def check_timeline(read: ScenarioRead, topology: PlanTopology | None) -> Iterato
         return
     faults = resolve_faults(read.model.faults, topology, mesh(topology.servers))
     for fault in faults:
-        if isinstance(fault, Cut) and not fault.links and _has_ends(read.model, fault, topology):
+        if isinstance(fault, LinkFault) and not fault.links and _has_ends(read, fault, topology):
             hint = "servers open sessions to servers, the workload to mailbox servers"
-            yield read.mistake(("faults", _index(fault), "cut"), "", "cuts no link", hint)
+            place = ("faults", _index(fault), fault.kind)
+            yield read.mistake(place, "", "names no link", hint)
     yield from _collisions(read, faults)
 
 
@@ -86,10 +87,10 @@ def wall_seconds(plan: Plan) -> float:
 
 
 def _fault_moments(fault: Fault) -> list[Moment]:
-    begins, ends = _words(fault)
+    begins, heals = _words(fault)
     links = fault.links if isinstance(fault, LinkFault) else ()
     start = Moment(fault.start_ms, f"{fault.id}: {begins}", links)
-    return [start, Moment(fault.end_ms, f"{fault.id}: {ends}")] if ends else [start]
+    return [start, Moment(fault.end_ms, f"{fault.id}: {heals}")] if heals else [start]
 
 
 def _words(fault: Fault) -> tuple[str, str]:
@@ -118,10 +119,11 @@ def slowness(fault: Slow) -> str:
     return f"latency {format_latency(fault.latency_ms)}{jitter}"
 
 
-def _has_ends(scenario: ScenarioModel, fault: Fault, topology: PlanTopology) -> bool:
-    """Whether every word of a cut stands for something; else the word is the mistake."""
-    cut = scenario.faults[_index(fault)].cut
-    words = [word for pair in (cut.directions() if cut else []) for side in pair for word in side]
+def _has_ends(read: ScenarioRead, fault: Fault, topology: PlanTopology) -> bool:
+    """Whether every word of its ends stands for something; else the word is the mistake."""
+    named = read.model.faults[_index(fault)].links if read.model else None
+    sides = [side for pair in (named.directions() if named else []) for side in pair]
+    words = [word for side in sides for word in side]
     return all(ends(word, topology.servers, topology.sites) for word in words)
 
 
@@ -133,17 +135,17 @@ def _past_the_end(read: ScenarioRead, scenario: ScenarioModel) -> Iterator[Mista
     if read.touched("workload") or read.touched("settle"):
         return
     end_ms = workload_end_ms(scenario.workload)
-    for index, fault in sorted(enumerate(scenario.faults), key=lambda pair: pair[1].at):
+    for index, fault in sorted(enumerate(scenario.faults), key=lambda pair: pair[1].start_ms):
         if _has_no_time(read, index):
             return
-        if fault.at >= end_ms + scenario.settle:
+        if fault.start_ms >= end_ms + scenario.settle:
             run_end = format_timespan(end_ms + scenario.settle)
             rule = f"lies past the end of the run at {run_end}"
             hint = "start the fault earlier, or send mail for longer"
-            value = format_timespan(fault.at)
+            value = format_timespan(fault.start_ms)
             yield read.mistake(("faults", index, "at"), value, rule, hint)
         else:
-            end_ms = max(end_ms, fault.at + fault.for_ms)
+            end_ms = max(end_ms, fault.end_ms)
 
 
 def _has_no_time(read: ScenarioRead, index: int) -> bool:

@@ -33,6 +33,7 @@ _PLACEHOLDERS: dict[str, Any] = {
     "for": "1m",
     "rate": "1/m",
     "kind": "refuse",
+    "latency": "1s",
     "cause": "database-id-changed",
     "after": "0s",
     "within": "1m",

@@ -173,7 +173,7 @@ class Container:
     async def _probe(self, request: Request) -> Mapping[str, object]:
         host, port = split_address(request["address"])
         seen = await probe(host, port, _seconds(request["wait_ms"]))
-        return {"probe": seen.seen.value, "text": seen.text}
+        return {"probe": seen.seen.value, "text": seen.text, "took_ms": seen.took_ms}
 
     async def _probe_message(self, request: Request) -> Mapping[str, object]:
         host, port = split_address(request["address"])

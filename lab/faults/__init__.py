@@ -12,13 +12,23 @@ from lab.faults.calm import Calm
 from lab.faults.cut import Cut
 from lab.faults.fault import Fault
 from lab.faults.kill import Kill
+from lab.faults.pause import Pause
+from lab.faults.restart import Restart
+from lab.faults.slow import Slow
+from lab.faults.stop import Stop
+from lab.faults.throttle import Throttle
 from lab.plan import Plan
 from lab.running_lab import RunningLab
 
 KINDS: Mapping[str, Callable[[Any, RunningLab], Fault]] = {
     "calm": Calm,
     "cut": Cut,
+    "slow": Slow,
+    "throttle": Throttle,
     "kill": Kill,
+    "pause": Pause,
+    "stop": Stop,
+    "restart": Restart,
 }
 
 

@@ -7,16 +7,8 @@ must see while the cut lasts, measured in the self-test of the lab (tests/integr
 from collections.abc import Collection, Mapping
 
 from lab import plan_parts
-from lab.evidence import (
-    LONGEST_WAIT_SECONDS,
-    Evidence,
-    link_row,
-    observe,
-    representatives,
-    untouched,
-    wait_seconds,
-    weigh,
-)
+from lab.evidence import Evidence, wait_seconds
+from lab.faults.links import as_before, in_words, link_rows, read_back, seen_over
 from lab.plan_parts import CutKind
 from lab.probe import Seen
 from lab.running_lab import RunningLab
@@ -39,46 +31,26 @@ class Cut:
         self._proxies = [lab.links[link].proxy for link in planned.links]
 
     def describe(self) -> str:
-        first = f"{self._links[0].source} to {self._links[0].target}" if self._links else "no link"
-        more = f" and {len(self._links) - 1} more" if len(self._links) > 1 else ""
-        return f"cut ({self._kind}) {first}{more}"
+        return f"cut ({self._kind}) {in_words(self._links)}"
 
     def intent(self) -> Mapping[str, object]:
-        return {
-            "kind": "cut",
-            "cut_kind": self._kind,
-            "links": [link_row(link) for link in self._links],
-        }
+        return {"kind": "cut", "cut_kind": self._kind, "links": link_rows(self._links)}
 
     def start(self) -> Mapping[str, object]:
         self._lab.standing.cut(self.id, self._links)
         self._lab.proxies.cut(self.id, self._kind, self._proxies)
-        return {"read_back": self._read_back()}
+        return {"read_back": read_back(self._lab, self._links)}
 
     def evidence(self) -> Evidence:
-        """Probes links whose target is up: a server that is down hides what the cut does."""
-        up = [link for link in self._links if not self._lab.standing.is_down(link.target)]
-        if not up:
-            return Evidence(None, (), "every server that the cut leads to is down")
         wait = wait_seconds(self._lab, self.start_ms, self.end_ms)
-        others = untouched(self._lab, self._links)
-        return weigh(
-            observe(self._lab, representatives(self._lab, up), others, wait), FORETOLD[self._kind]
-        )
+        return seen_over(self._lab, self._links, FORETOLD[self._kind], wait)
 
     def stop(self) -> None:
         self._lab.proxies.heal(self.id, self._kind, self._proxies)
         self._lab.standing.healed(self.id)
 
     def healed(self) -> Mapping[str, object]:
-        return {"read_back": self._read_back()}
+        return {"read_back": read_back(self._lab, self._links)}
 
     def evidence_healed(self) -> Evidence:
-        free = [link for link in self._links if not self._lab.standing.is_touched(link)]
-        if not free:
-            return Evidence(None, (), "other faults act on every link of this cut")
-        links = representatives(self._lab, free)
-        return weigh(observe(self._lab, links, (), LONGEST_WAIT_SECONDS), {Seen.BANNER})
-
-    def _read_back(self) -> dict[str, Mapping[str, object]]:
-        return dict(self._lab.proxies.read_back(self._proxies))
+        return as_before(self._lab, self._links)

@@ -26,9 +26,9 @@ WaitUntil = Callable[[float], None]
 """Returns at a lab time, or raises what ends the run early."""
 
 
-@dataclass(frozen=True, slots=True, order=True)
+@dataclass(frozen=True, slots=True)
 class Event:
-    """A start or a stop of the fault at `index`; events sort in the order of acting."""
+    """A start or a stop of the fault at `index`."""
 
     at_ms: int
     is_start: bool
@@ -39,9 +39,15 @@ class Schedule:
     """Runs the faults of one run. Use `run`, then always `heal`, then `finish`."""
 
     def __init__(
-        self, faults: Sequence[Fault], journal: Journal, clock: LabClock, say: Say
+        self,
+        faults: Sequence[Fault],
+        journal: Journal,
+        clock: LabClock,
+        say: Say,
+        monotonic_ns: Callable[[], int] = time.monotonic_ns,
     ) -> None:
         self._faults, self._journal, self._clock, self._say = list(faults), journal, clock, say
+        self._monotonic_ns = monotonic_ns
         self._begun: list[Fault] = []
         self._stopping: set[str] = set()
         self._beside = ThreadPoolExecutor(MOST_BESIDE, thread_name_prefix="fault")
@@ -96,9 +102,12 @@ class Schedule:
         self._journal.write(fault.id, Phase.EVIDENCE, self._looked_in_time(fault).row())
 
     def _looked_in_time(self, fault: Fault) -> Evidence:
-        """Evidence gathered while the fault lasted; what was seen after its end says nothing."""
+        """Evidence gathered while the fault lasted; what was seen after its end says nothing.
+
+        An instant lasts no time, so its evidence is not looked for in time.
+        """
         seen = _look(fault.evidence)
-        if fault.id not in self._stopping:
+        if fault.id not in self._stopping or _is_instant(fault):
             return seen
         reason = "it was healed before it could be observed to the end"
         return Evidence(None, seen.observations, reason)
@@ -118,14 +127,23 @@ class Schedule:
         self._journal.write(fault.id, Phase.EVIDENCE_HEALED, _look(fault.evidence_healed).row())
 
     def _now_ms(self) -> int:
-        return self._clock.lab_ms(time.monotonic_ns())
+        return self._clock.lab_ms(self._monotonic_ns())
 
 
 def events_of(faults: Sequence[Fault]) -> list[Event]:
-    """Starts and stops in the order in which they have to happen."""
+    """Starts and stops in the order in which they have to happen; an instant's stop comes last."""
     starts = [Event(fault.start_ms, True, index) for index, fault in enumerate(faults)]
     stops = [Event(fault.end_ms, False, index) for index, fault in enumerate(faults)]
-    return sorted(starts + stops)
+
+    def turn(event: Event) -> tuple[int, int, int]:
+        ends_an_instant = not event.is_start and _is_instant(faults[event.index])
+        return event.at_ms, 2 if ends_an_instant else int(event.is_start), event.index
+
+    return sorted(starts + stops, key=turn)
+
+
+def _is_instant(fault: Fault) -> bool:
+    return fault.start_ms == fault.end_ms
 
 
 def _look(evidence: Callable[[], Evidence]) -> Evidence:

@@ -20,7 +20,7 @@ from testcontainers.core.container import DockerContainer
 
 from lab.errors import GroundError
 from lab.hosts.containers.images import Images
-from lab.hosts.containers.toxiproxy import DOWN, DROP, HOLD, RECIPES, UP, CutRecipe, Toxiproxy
+from lab.hosts.containers.toxiproxy import DOWN, DROP, HOLD, RECIPES, UP, Recipe, Toxiproxy
 from tests.integration.recording_server import RecordingServer, recording
 
 pytestmark = pytest.mark.engine
@@ -55,9 +55,9 @@ TABLE = {
     ),
 }
 ONE_WAY = {
-    "timeout upstream only": CutRecipe(True, (("timeout", UP, DROP),)),
-    "bandwidth upstream only": CutRecipe(True, (("bandwidth", UP, HOLD),)),
-    "bandwidth downstream only": CutRecipe(True, (("bandwidth", DOWN, HOLD),)),
+    "timeout upstream only": Recipe(True, (("timeout", UP, DROP),)),
+    "bandwidth upstream only": Recipe(True, (("bandwidth", UP, HOLD),)),
+    "bandwidth downstream only": Recipe(True, (("bandwidth", DOWN, HOLD),)),
 }
 
 
@@ -130,9 +130,7 @@ def test_a_proxy_that_is_not_there_is_a_ground_error(toxiproxy: Toxiproxy) -> No
         toxiproxy.cut("f1", "stall", ["nobody--nothing--smtp"])
 
 
-def _measure(
-    recipe: CutRecipe, toxiproxy: Toxiproxy, server: RecordingServer, port: int
-) -> Measured:
+def _measure(recipe: Recipe, toxiproxy: Toxiproxy, server: RecordingServer, port: int) -> Measured:
     with closing(_connect(port)) as old:
         assert _hear(old, LATER) == "220 recording"
         toxiproxy.apply("f1", recipe, [PROXY])

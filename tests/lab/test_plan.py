@@ -12,13 +12,27 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lab.document import parse_document
-from lab.plan import Cut, Kill, LinkName, Plan, default_seed, resolve
+from lab.plan import (
+    Cut,
+    Kill,
+    LinkName,
+    Pause,
+    Plan,
+    Restart,
+    Slow,
+    Stop,
+    Throttle,
+    default_seed,
+    resolve,
+)
+from lab.plan_parts import Fault
 from lab.scenario import ScenarioModel
 from lab.topology import TopologyModel
 from nodes.core.parameters import PARAMETERS, contradictions
 from tests.lab.sound import SCENARIO, TOPOLOGY, changed
 
 ROOT = Path(__file__).resolve().parents[2]
+BOTH_WAYS = (LinkName("par-mbx1", "lyo-mbx1", "smtp"), LinkName("lyo-mbx1", "par-mbx1", "smtp"))
 
 
 def plan_of(scenario: str = SCENARIO, topology: str = TOPOLOGY, seed: int = 7) -> Plan:
@@ -218,6 +232,35 @@ def test_a_server_returns_with_its_own_queue_database_unless_told_otherwise() ->
     text = changed(SCENARIO, ", returns_with: new-queue-database", "")
     [kill] = [fault for fault in plan_of(text).faults if isinstance(fault, Kill)]
     assert (kill.server, kill.returns_with) == ("par-mbx1", "same-queue-database")
+
+
+@pytest.mark.parametrize(
+    ("fault", "planned"),
+    [
+        (
+            "for: 5m, slow: {between: [par-mbx1, lyo-mbx1], latency: 500ms, jitter: 100ms}",
+            Slow("f2", "slow", 720_000, 1_020_000, 500, 100, BOTH_WAYS),
+        ),
+        (
+            "for: 5m, slow: {between: [par-mbx1, lyo-mbx1], latency: 2s}",
+            Slow("f2", "slow", 720_000, 1_020_000, 2000, 0, BOTH_WAYS),
+        ),
+        (
+            "for: 5m, throttle: {between: [par-mbx1, lyo-mbx1], rate: 10KiB/s}",
+            Throttle("f2", "throttle", 720_000, 1_020_000, 10_240, BOTH_WAYS),
+        ),
+        ("for: 5m, pause: lyo-mbx1", Pause("f2", "pause", 720_000, 1_020_000, "lyo-mbx1")),
+        ("for: 5m, stop: lyo-mbx1", Stop("f2", "stop", 720_000, 1_020_000, "lyo-mbx1")),
+        ("restart: ext1", Restart("f2", "restart", 720_000, 720_000, "ext1")),
+    ],
+)
+def test_every_kind_of_fault_comes_into_the_plan_and_through_its_json(
+    fault: str, planned: Fault
+) -> None:
+    old = "for: 5m, cut: {from: site lyon, to: site paris, kind: stall}"
+    plan = plan_of(changed(SCENARIO, old, fault))
+    assert plan.faults[1] == planned
+    assert Plan.from_json(plan.to_json()).faults[1] == planned
 
 
 def test_a_run_lasts_until_everything_has_settled() -> None:

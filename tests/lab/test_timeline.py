@@ -2,10 +2,11 @@
 
 from dataclasses import replace
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lab.plan import Cut, Kill, LinkName
+from lab.plan import Cut, Kill, LinkName, Pause, Restart, Slow, Stop, Throttle
 from lab.plan_parts import Fault
 from lab.timeline import collision, moments, wall_seconds
 from tests.lab.test_plan import plan_of
@@ -19,6 +20,24 @@ def cut(start_ms: int, end_ms: int, *links: LinkName) -> Cut:
 
 def kill(start_ms: int, end_ms: int, server: str = "a") -> Kill:
     return Kill("f1", "kill", start_ms, end_ms, server, "same-queue-database")
+
+
+def of_links(kind: str, start_ms: int, end_ms: int, *links: LinkName) -> Fault:
+    if kind == "slow":
+        return Slow("f1", "slow", start_ms, end_ms, 500, 100, links)
+    if kind == "throttle":
+        return Throttle("f1", "throttle", start_ms, end_ms, 10_240, links)
+    return cut(start_ms, end_ms, *links)
+
+
+def of_server(kind: str, start_ms: int, end_ms: int, server: str = "a") -> Fault:
+    if kind == "pause":
+        return Pause("f1", "pause", start_ms, end_ms, server)
+    if kind == "stop":
+        return Stop("f1", "stop", start_ms, end_ms, server)
+    if kind == "restart":
+        return Restart("f1", "restart", start_ms, start_ms, server)
+    return kill(start_ms, end_ms, server)
 
 
 windows = st.tuples(st.integers(0, 30), st.integers(1, 30)).map(lambda w: (w[0], w[0] + w[1]))
@@ -51,6 +70,44 @@ def test_kills_collide_when_a_server_is_not_back_before_the_next(one: Kill, two:
 def test_a_cut_and_a_kill_may_hold_together(one: Cut, two: Kill) -> None:
     pair: list[Fault] = [one, two]
     assert collision(*sorted(pair, key=lambda fault: fault.start_ms)) == ""
+
+
+@pytest.mark.parametrize("one", ["kill", "pause", "stop", "restart"])
+@pytest.mark.parametrize("two", ["kill", "pause", "stop", "restart"])
+def test_a_server_that_is_away_can_have_nothing_else_done_to_it(one: str, two: str) -> None:
+    earlier, later = of_server(one, 0, 10), of_server(two, 5, 15)
+    assert collision(earlier, later).startswith("a is ") == (one != "restart")
+    assert collision(earlier, of_server(two, 11, 20)) == ""
+    assert collision(earlier, of_server(two, 5, 15, server="b")) == ""
+
+
+@pytest.mark.parametrize("one", ["cut", "slow", "throttle"])
+@pytest.mark.parametrize("two", ["cut", "slow", "throttle"])
+def test_a_link_carries_one_fault_at_a_time(one: str, two: str) -> None:
+    assert collision(of_links(one, 0, 10, A, B), of_links(two, 5, 15, B)).endswith("already")
+    assert collision(of_links(one, 0, 10, A), of_links(two, 5, 15, B)) == ""
+
+
+def test_every_kind_of_fault_is_told_with_its_end() -> None:
+    faults = (
+        of_links("slow", 1, 2, A),
+        of_links("throttle", 3, 4, A),
+        of_server("pause", 5, 6),
+        of_server("stop", 7, 8),
+        of_server("restart", 9, 9),
+    )
+    told = moments(replace(plan_of(), faults=faults))
+    assert [moment.what for moment in told if moment.what.startswith("f1")] == [
+        "f1: slow (latency 500ms, jitter 100ms)",
+        "f1: healed",
+        "f1: throttle (10KiB/s)",
+        "f1: healed",
+        "f1: pause a",
+        "f1: resume a",
+        "f1: stop a",
+        "f1: start a",
+        "f1: restart a",
+    ]
 
 
 def test_a_heal_and_the_next_cut_may_fall_together() -> None:

@@ -6,6 +6,8 @@ Each row changes one thing of the sound file and is named by what is then wrong 
 
 HOW_TO_WRITE_A_TIME = "write a number with its unit as 90s, 2m, 3h, 2d or 1h30m, or [d.]hh:mm:ss"
 
+HOW_TO_WRITE_A_LATENCY = f"write milliseconds as 500ms, or {HOW_TO_WRITE_A_TIME[6:]}"
+
 SHAPE = {
     "a key misspelt": (
         "summary: ",
@@ -107,7 +109,8 @@ SHAPE = {
         ", cut: {from: site lyon, to: site paris, kind: stall}",
         "",
         [
-            "16:5: faults[1], a mapping, a fault is one of cut and kill"
+            "16:5: faults[1], a mapping, a fault is one of cut, slow, throttle, kill, pause, stop"
+            " and restart"
             " | give each fault an entry of its own"
         ],
     ),
@@ -115,6 +118,50 @@ SHAPE = {
         "{at: 12m,",
         "{returns_with: new-queue-database, at: 12m,",
         ["16:5: faults[1], a mapping, returns_with belongs to kill | remove returns_with:"],
+    ),
+    "a slow link that does not say how slow": (
+        "cut: {from: site lyon, to: site paris, kind: stall}",
+        "slow: {from: site lyon, to: site paris}",
+        ["16:30: faults[1].slow, latency, is missing | latency: how late, in lab time"],
+    ),
+    "a latency without its unit": (
+        "cut: {from: site lyon, to: site paris, kind: stall}",
+        "slow: {from: site lyon, to: site paris, latency: 500}",
+        [f"16:73: faults[1].slow.latency, 500, is not a latency | {HOW_TO_WRITE_A_LATENCY}"],
+    ),
+    "more jitter than latency": (
+        "cut: {from: site lyon, to: site paris, kind: stall}",
+        "slow: {from: site lyon, to: site paris, latency: 500ms, jitter: 1s}",
+        [
+            "16:30: faults[1].slow, a mapping, jitter is more than latency"
+            " | make jitter the smaller one"
+        ],
+    ),
+    "a rate that is no rate of bytes": (
+        "cut: {from: site lyon, to: site paris, kind: stall}",
+        "throttle: {between: [site lyon, site paris], rate: 10/m}",
+        [
+            "16:75: faults[1].throttle.rate, '10/m', is not a rate of bytes"
+            " | write a number with B, KiB or MiB per s, such as 10KiB/s"
+        ],
+    ),
+    "slow links with one end": (
+        "cut: {from: site lyon, to: site paris, kind: stall}",
+        "slow: {from: site lyon, latency: 2s}",
+        [
+            "16:30: faults[1].slow, a mapping, slow takes from and to, or between with two ends"
+            " | write from: X, to: Y"
+        ],
+    ),
+    "a restart that lasts": (
+        "cut: {from: site lyon, to: site paris, kind: stall}",
+        "restart: par-mbx2",
+        ["16:5: faults[1], a mapping, a restart is an instant | remove for:, or write stop:"],
+    ),
+    "a pause without a length": (
+        "{at: 12m, for: 5m, cut: {from: site lyon, to: site paris, kind: stall}}",
+        "{at: 12m, pause: par-mbx2}",
+        ["16:5: faults[1], for, is missing | for: how long it lasts"],
     ),
     "inbound mail with a sender": (
         "to: {database: DB1}",
@@ -155,7 +202,7 @@ NOT_BUILT = {
     "operations": ("settle:", "operations: []\nsettle:", "17:1: the file, operations"),
     "random faults": ("{at: 12m,", "{random: {}, at: 12m,", "16:6: faults[1], random"),
     "faults at a place": ("{at: 12m,", "{when: {}, at: 12m,", "16:6: faults[1], when"),
-    "a slow link": ("cut: {", "slow: {", "16:24: faults[1], slow"),
+    "a full disk": ("cut: {", "fill_disk: {", "16:24: faults[1], fill_disk"),
     "recipients of a group": ("to: {database: DB1}", "to: {group: all}", "12:71: workload[0].to"),
     "mail from mailboxes": ("mail: inbound", "mail: internal", "12:12: workload[0].mail"),
     "the replication service": (
@@ -176,6 +223,17 @@ NAMES = {
         "kill: par-mbx1",
         "kill: par-mbx3",
         "15:30: faults[0].kill, par-mbx3, is no server of the topology | did you mean par-mbx2?",
+    ),
+    "a stopped server that is not there": (
+        "cut: {from: site lyon, to: site paris, kind: stall}",
+        "stop: par-mbx3",
+        "16:30: faults[1].stop, par-mbx3, is no server of the topology | did you mean par-mbx2?",
+    ),
+    "a throttled end that is not there": (
+        "cut: {from: site lyon, to: site paris, kind: stall}",
+        "throttle: {between: [workload, par-mbx4], rate: 10KiB/s}",
+        "16:55: faults[1].throttle.between[1], par-mbx4, is no server of the topology"
+        " | did you mean par-mbx2?",
     ),
     "a site that is not there": (
         "site lyon",
@@ -281,10 +339,28 @@ TIMELINE = {
         "16:5: faults[1], with faults[0], cannot both hold: par-mbx1 is killed already and not"
         " back | start it at 00:15:00 or later",
     ),
+    "a link slowed while it is cut": (
+        "kill: par-mbx1, returns_with: new-queue-database",
+        "slow: {between: [lyo-mbx1, par-mbx1], latency: 1s}",
+        "16:5: faults[1], with faults[0], cannot both hold:"
+        " the link from lyo-mbx1 to par-mbx1 is slowed already | start it at 00:15:00 or later",
+    ),
+    "a killed server that is to be paused": (
+        "cut: {from: site lyon, to: site paris, kind: stall}",
+        "pause: par-mbx1",
+        "16:5: faults[1], with faults[0], cannot both hold: par-mbx1 is killed already and not"
+        " back | start it at 00:15:00 or later",
+    ),
+    "a slow link that is none": (
+        "cut: {from: site lyon, to: site paris, kind: stall}",
+        "slow: {from: ext1, to: site paris, latency: 1s}",
+        "16:30: faults[1].slow, names no link"
+        " | servers open sessions to servers, the workload to mailbox servers",
+    ),
     "a cut of no link": (
         "from: site lyon",
         "from: ext1",
-        "16:29: faults[1].cut, cuts no link"
+        "16:29: faults[1].cut, names no link"
         " | servers open sessions to servers, the workload to mailbox servers",
     ),
 }

@@ -53,7 +53,7 @@ class ContainerHost:
             plan, folder.run_id, self._state_dir(folder), made, self._client
         )
         provision.verify(self._ground)
-        proxies = Toxiproxy(self._ground.toxiproxy_api)
+        proxies = Toxiproxy(self._ground.toxiproxy_api, plan.clock.speed)
         self._described = _describe(self._client, made, proxies)
         nodes = ContainerNodes(self._client, self._ground)
         return Means(_wires(self._ground), proxies, nodes, Agent(*self._ground.agent))

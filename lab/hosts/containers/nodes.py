@@ -1,4 +1,4 @@
-"""The servers of a run as containers: killed, started, asked, stopped, through the engine.
+"""The servers of a run as containers, through the engine: killed, paused, stopped, started.
 
 Only containers of this run are touched, by the names that the ground gave them. What a server
 keeps lies in the run's state directory, so its queue database is moved by renaming files while
@@ -48,6 +48,24 @@ class ContainerNodes:
     def is_running(self, server: str) -> bool:
         return self._on(server, "look at", lambda container: container.status == "running")
 
+    def stop(self, server: str) -> int:
+        """SIGTERM, SIGKILL when that is not enough; the exit code that the engine saw."""
+        return self._on(server, "stop", _stop)
+
+    def restart(self, server: str) -> int:
+        exit_code = self.stop(server)
+        self.start(server)
+        return exit_code
+
+    def pause(self, server: str) -> None:
+        self._on(server, "pause", lambda container: container.pause())
+
+    def resume(self, server: str) -> None:
+        self._on(server, "resume", lambda container: container.unpause())
+
+    def is_paused(self, server: str) -> bool:
+        return self._on(server, "look at", lambda container: container.status == "paused")
+
     def set_aside_queue_database(self, server: str, fault_id: str) -> Sequence[str]:
         """Move `data/queue.db*` to `data/set-aside-<fault>/`; the names of what was moved."""
         data = self.data(server)
@@ -76,12 +94,9 @@ class ContainerNodes:
     def stop_all(self) -> dict[str, int]:
         """SIGTERM to every server at once, and time to end; exit codes by server."""
 
-        def stop(server: str) -> int:
-            return self._on(server, "stop", _stop)
-
         servers = list(self._ground.containers)
         with ThreadPoolExecutor(max(1, len(servers))) as pool:
-            return dict(zip(servers, pool.map(stop, servers), strict=True))
+            return dict(zip(servers, pool.map(self.stop, servers), strict=True))
 
     def data(self, server: str) -> Path:
         return self._ground.state_dir / "servers" / server / "data"

@@ -1,6 +1,6 @@
-"""Cuts as calls of the real Toxiproxy's HTTP API: bounded, repeated, and read back.
+"""Faults of links as calls of the real Toxiproxy's HTTP API: bounded, repeated, and read back.
 
-A cut of each kind is an explicit list of toxics, or a disabled proxy; nothing is left to chance
+A fault of each kind is an explicit list of toxics, or a disabled proxy; nothing is left to chance
 and no toxic is ever left idle (`reset_peer` acts even with toxicity 0). A call may hang on the
 other side (removing a toxic does at times), so each is bounded and tried again, an answer that
 says "there already" or "gone already" is success, and what counts is what the proxies say of
@@ -56,8 +56,8 @@ class ProxyState:
 
 
 @dataclass(frozen=True, slots=True)
-class CutRecipe:
-    """How a proxy is made to act a cut: disabled, or (type, stream, attributes) of each toxic."""
+class Recipe:
+    """How a proxy is made to act a fault: disabled, or (type, stream, attributes) of each toxic."""
 
     enabled: bool
     toxics: tuple[tuple[str, str, Mapping[str, int]], ...]
@@ -73,20 +73,39 @@ UP, DOWN = "upstream", "downstream"
 DROP: Mapping[str, int] = {"timeout": 0}  # nothing passes, and the connection ends with the toxic
 HOLD: Mapping[str, int] = {"rate": 0}  # nothing passes while the toxic is there
 
-RECIPES: Mapping[CutKind, CutRecipe] = {
-    "refuse": CutRecipe(False, ()),
-    "blackhole": CutRecipe(True, (("timeout", UP, DROP), ("timeout", DOWN, DROP))),
-    "stall": CutRecipe(True, (("bandwidth", UP, HOLD), ("bandwidth", DOWN, HOLD))),
-    "reset": CutRecipe(True, (("reset_peer", DOWN, DROP),)),
-    "ack-lost": CutRecipe(True, (("timeout", DOWN, DROP),)),
+RECIPES: Mapping[CutKind, Recipe] = {
+    "refuse": Recipe(False, ()),
+    "blackhole": Recipe(True, (("timeout", UP, DROP), ("timeout", DOWN, DROP))),
+    "stall": Recipe(True, (("bandwidth", UP, HOLD), ("bandwidth", DOWN, HOLD))),
+    "reset": Recipe(True, (("reset_peer", DOWN, DROP),)),
+    "ack-lost": Recipe(True, (("timeout", DOWN, DROP),)),
 }
+
+# what any toxic of a fault is called does not depend on what it does
+BOTH_STREAMS = Recipe(True, (("", UP, {}), ("", DOWN, {})))
+BYTES_PER_MS = 1000  # in a second, at a rate of 1
+
+
+def slow_recipe(latency_ms: int, jitter_ms: int, speed: float) -> Recipe:
+    """Lab time to the wall's; a latency there is stays one, however fast lab time runs."""
+    late = {"latency": max(1, round(latency_ms / speed)), "jitter": round(jitter_ms / speed)}
+    return Recipe(True, (("latency", UP, late), ("latency", DOWN, late)))
+
+
+def throttle_recipe(bytes_per_second: int, speed: float) -> Recipe:
+    """Toxiproxy counts whole bytes per millisecond; with none at all a link would be cut."""
+    little = {"rate": max(1, round(bytes_per_second * speed / BYTES_PER_MS))}
+    return Recipe(True, (("bandwidth", UP, little), ("bandwidth", DOWN, little)))
 
 
 class Toxiproxy:
-    """The API at `url` ("http://127.0.0.1:8474"). Every method raises GroundError."""
+    """The API at `url` ("http://127.0.0.1:8474"). Every method raises GroundError.
 
-    def __init__(self, url: str, call_seconds: float = CALL_SECONDS) -> None:
-        self.url = url
+    `speed` is lab seconds per second of wall clock.
+    """
+
+    def __init__(self, url: str, speed: float = 1.0, call_seconds: float = CALL_SECONDS) -> None:
+        self.url, self._speed = url, speed
         parts = urlsplit(url)
         self._host, self._port = parts.hostname or "127.0.0.1", parts.port or 8474
         self._call_seconds = call_seconds
@@ -107,24 +126,33 @@ class Toxiproxy:
         """Undo `cut`, whole or half done; returns when the proxies say so."""
         self.undo(fault_id, RECIPES[kind], proxies)
 
-    def apply(self, fault_id: str, recipe: CutRecipe, proxies: Sequence[str]) -> None:
+    def slow(self, fault_id: str, latency_ms: int, jitter_ms: int, proxies: Sequence[str]) -> None:
+        self.apply(fault_id, slow_recipe(latency_ms, jitter_ms, self._speed), proxies)
+
+    def throttle(self, fault_id: str, bytes_per_second: int, proxies: Sequence[str]) -> None:
+        self.apply(fault_id, throttle_recipe(bytes_per_second, self._speed), proxies)
+
+    def restore(self, fault_id: str, proxies: Sequence[str]) -> None:
+        self.undo(fault_id, BOTH_STREAMS, proxies)
+
+    def apply(self, fault_id: str, recipe: Recipe, proxies: Sequence[str]) -> None:
         """Any recipe; a cut is one of those that have a name."""
         _all_at_once(lambda proxy: self._apply(proxy, recipe, fault_id), proxies)
         wanted = recipe.toxics_of(fault_id)
         self._compare(
-            "cut",
+            "the fault",
             proxies,
             lambda state: (
                 state.enabled == recipe.enabled and set_of(wanted) <= set_of(state.toxics)
             ),
         )
 
-    def undo(self, fault_id: str, recipe: CutRecipe, proxies: Sequence[str]) -> None:
+    def undo(self, fault_id: str, recipe: Recipe, proxies: Sequence[str]) -> None:
         """Take a recipe back, whole or half applied."""
         _all_at_once(lambda proxy: self._undo(proxy, recipe, fault_id), proxies)
         names = {toxic.name for toxic in recipe.toxics_of(fault_id)}
         self._compare(
-            "heal",
+            "the heal",
             proxies,
             lambda state: state.enabled and not names & {toxic.name for toxic in state.toxics},
         )
@@ -134,13 +162,13 @@ class Toxiproxy:
         found = self.proxies()
         return {name: found[name].row() if name in found else {"missing": True} for name in proxies}
 
-    def _apply(self, proxy: str, recipe: CutRecipe, fault_id: str) -> None:
+    def _apply(self, proxy: str, recipe: Recipe, fault_id: str) -> None:
         if not recipe.enabled:
             self._call("POST", f"/proxies/{quote(proxy)}", {"enabled": False})
         for toxic in recipe.toxics_of(fault_id):
             self._call("POST", f"/proxies/{quote(proxy)}/toxics", _body(toxic), settled=CONFLICT)
 
-    def _undo(self, proxy: str, recipe: CutRecipe, fault_id: str) -> None:
+    def _undo(self, proxy: str, recipe: Recipe, fault_id: str) -> None:
         for toxic in recipe.toxics_of(fault_id):
             path = f"/proxies/{quote(proxy)}/toxics/{quote(toxic.name)}"
             self._call("DELETE", path, settled=NOT_FOUND)

@@ -4,11 +4,13 @@ The same faults as on containers (lab/faults) use these; a probe sees at once wh
 would see at this moment.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 
 from lab.hosts.simulator.external import ExternalServer
 from lab.hosts.simulator.network import Flow, Link, cut_all
-from lab.hosts.simulator.server import SimulatedServer
+from lab.hosts.simulator.server import STOPPED, SimulatedServer
+from lab.hosts.simulator.world import MS
 from lab.plan_parts import CutKind
 from lab.probe import Probe, Seen
 
@@ -28,6 +30,20 @@ class SimulatedProxies:
     def heal(self, fault_id: str, kind: CutKind, proxies: Sequence[str]) -> None:
         for proxy in proxies:
             self._links[proxy].heal()
+
+    def slow(self, fault_id: str, latency_ms: int, jitter_ms: int, proxies: Sequence[str]) -> None:
+        for proxy in proxies:
+            link = self._links[proxy]
+            link.latency_us, link.jitter_us = latency_ms * MS, jitter_ms * MS
+
+    def throttle(self, fault_id: str, bytes_per_second: int, proxies: Sequence[str]) -> None:
+        for proxy in proxies:
+            self._links[proxy].bytes_per_second = bytes_per_second
+
+    def restore(self, fault_id: str, proxies: Sequence[str]) -> None:
+        for proxy in proxies:
+            link = self._links[proxy]
+            link.latency_us, link.jitter_us, link.bytes_per_second = 0, 0, None
 
     def read_back(self, proxies: Sequence[str]) -> dict[str, Mapping[str, object]]:
         return {proxy: _state(self._links[proxy]) for proxy in proxies}
@@ -49,9 +65,33 @@ class SimulatedServers:
 
     def __init__(self, servers: Mapping[str, AnyServer]) -> None:
         self._servers = servers
+        self._restarting: set[str] = set()
 
     def kill(self, server: str) -> int:
         return self._servers[server].kill()
+
+    def stop(self, server: str) -> int:
+        """It is told to; that it is down follows soon."""
+        self._servers[server].stop()
+        return STOPPED
+
+    def restart(self, server: str) -> int:
+        self._restarting.add(server)
+        self._servers[server].stop(lambda: self._start_again(server))
+        return STOPPED
+
+    def _start_again(self, server: str) -> None:
+        self._servers[server].start()
+        self._restarting.discard(server)
+
+    def pause(self, server: str) -> None:
+        self._servers[server].pause()
+
+    def resume(self, server: str) -> None:
+        self._servers[server].resume()
+
+    def is_paused(self, server: str) -> bool:
+        return self._servers[server].is_paused
 
     def is_running(self, server: str) -> bool:
         return self._servers[server].is_running
@@ -71,8 +111,9 @@ class SimulatedServers:
 
     @property
     def are_settled(self) -> bool:
-        """No server is on its way up."""
-        return all(each.listens or not each.is_running for each in self._servers.values())
+        """No server is on its way up, or on its way down to come up again."""
+        on_the_way = any(not each.listens and each.is_running for each in self._servers.values())
+        return not self._restarting and not on_the_way
 
 
 class SimulatedProber:
@@ -91,4 +132,7 @@ class SimulatedProber:
             return Probe(Seen.CLOSED, "")
         if link.backward is not Flow.PASS or not self._servers.answers(link.name.target):
             return Probe(Seen.SILENT, "no banner")
-        return Probe(Seen.BANNER, BANNER)
+        late_ms = link.latency_us / MS + len(BANNER) * 1000 / (link.bytes_per_second or math.inf)
+        if late_ms > wait_seconds * 1000:
+            return Probe(Seen.SILENT, "no banner in time", wait_seconds * 1000)
+        return Probe(Seen.BANNER, BANNER, late_ms)

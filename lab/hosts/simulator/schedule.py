@@ -51,7 +51,7 @@ class SimulatedSchedule:
 
     def _witness(self, fault: Fault) -> None:
         seen = fault.evidence()
-        if fault not in self._begun:
+        if fault not in self._begun and fault.start_ms < fault.end_ms:
             seen = Evidence(None, seen.observations, "it was healed before it could be observed")
         self._journal.write(fault.id, Phase.EVIDENCE, seen.row())
 

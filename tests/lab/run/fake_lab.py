@@ -13,6 +13,7 @@ from lab.plan_parts import CutKind, LinkName
 from lab.probe import Probe, Seen
 from lab.running_lab import RunningLab, Wire
 
+BANNER = "220 " + "a long way to say who answers " * 4
 LOOKS = {
     "refuse": Seen.REFUSED,
     "blackhole": Seen.SILENT,
@@ -36,7 +37,9 @@ class FakeGround:
     exit_code: int = 137
     stays_down: bool = False
     cuts: dict[str, CutKind] = field(default_factory=dict)
+    late_ms: dict[str, int] = field(default_factory=dict)
     down: set[str] = field(default_factory=set)
+    paused: set[str] = field(default_factory=set)
     when_done: Callable[[str], None] = lambda deed: None
     lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -57,6 +60,22 @@ class FakeGround:
         for proxy in proxies:
             self.cuts.pop(proxy, None)
 
+    def slow(self, fault_id: str, latency_ms: int, jitter_ms: int, proxies: Sequence[str]) -> None:
+        self._do(f"slow {fault_id}")
+        if self.works:
+            self.late_ms.update(dict.fromkeys(proxies, latency_ms - jitter_ms))
+
+    def throttle(self, fault_id: str, bytes_per_second: int, proxies: Sequence[str]) -> None:
+        self._do(f"throttle {fault_id}")
+        if self.works:
+            late_ms = len(BANNER) * 1000 // bytes_per_second
+            self.late_ms.update(dict.fromkeys(proxies, late_ms))
+
+    def restore(self, fault_id: str, proxies: Sequence[str]) -> None:
+        self._do(f"restore {fault_id}")
+        for proxy in proxies:
+            self.late_ms.pop(proxy, None)
+
     def read_back(self, proxies: Sequence[str]) -> Mapping[str, Mapping[str, object]]:
         return {proxy: {"cut": self.cuts.get(proxy)} for proxy in proxies}
 
@@ -64,6 +83,28 @@ class FakeGround:
         self.down.add(server)
         self._do(f"kill {server}")
         return self.exit_code
+
+    def stop(self, server: str) -> int:
+        self.down.add(server)
+        self._do(f"stop {server}")
+        return self.exit_code
+
+    def restart(self, server: str) -> int:
+        exit_code = self.stop(server)
+        self.start(server)
+        return exit_code
+
+    def pause(self, server: str) -> None:
+        self._do(f"pause {server}")
+        if self.works:
+            self.paused.add(server)
+
+    def resume(self, server: str) -> None:
+        self._do(f"resume {server}")
+        self.paused.discard(server)
+
+    def is_paused(self, server: str) -> bool:
+        return server in self.paused
 
     def is_running(self, server: str) -> bool:
         return server not in self.down
@@ -85,7 +126,14 @@ class FakeGround:
         _, target, _ = address.split("--")
         if address in self.cuts:
             return Probe(LOOKS[self.cuts[address]], "")
-        return Probe(Seen.CLOSED if target in self.down else Seen.BANNER, "")
+        if target in self.paused:
+            return Probe(Seen.SILENT, "")
+        if target in self.down:
+            return Probe(Seen.CLOSED, "")
+        late_seconds = self.late_ms.get(address, 0) / 1000 / self.plan.clock.speed
+        if late_seconds > wait_seconds:
+            return Probe(Seen.SILENT, "", wait_seconds * 1000)
+        return Probe(Seen.BANNER, BANNER, late_seconds * 1000)
 
     def probe_message(
         self,

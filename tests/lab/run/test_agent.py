@@ -30,7 +30,12 @@ def seen(script: Script, wait_seconds: float = 1.0) -> Probe:
 
 
 def test_a_220_is_a_banner() -> None:
-    assert seen(Script()) == Probe(Seen.BANNER, "220 scripted.example ESMTP")
+    found = seen(Script())
+    assert (found.seen, found.text) == (Seen.BANNER, "220 scripted.example ESMTP")
+
+
+def test_a_probe_says_how_long_it_took() -> None:
+    assert seen(Script(banner=SILENT), 0.1).took_ms >= 100
 
 
 def test_nothing_within_the_wait_is_silence() -> None:
@@ -56,7 +61,9 @@ def test_a_reset_is_a_reset() -> None:
 
 def test_a_probe_over_the_agent_is_the_probe_itself(tmp_path: Path) -> None:
     with _container(tmp_path) as (agent, port):
-        assert agent.probe(f"127.0.0.1:{port}", 1.0).seen is Seen.BANNER
+        found = agent.probe(f"127.0.0.1:{port}", 1.0)
+        assert found.seen is Seen.BANNER
+        assert found.took_ms > 0
 
 
 def test_a_probe_message_comes_back_with_its_reply(tmp_path: Path) -> None:

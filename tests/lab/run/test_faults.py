@@ -3,12 +3,22 @@
 import pytest
 
 from lab.errors import GroundError
+from lab.faults import KINDS
 from lab.faults.calm import Calm
 from lab.faults.cut import Cut
 from lab.faults.kill import Kill
+from lab.faults.pause import Pause
+from lab.faults.restart import Restart
+from lab.faults.slow import Slow
+from lab.faults.stop import Stop
 from lab.plan_parts import Cut as PlannedCut
 from lab.plan_parts import CutKind, LinkName, ReturnsWith
 from lab.plan_parts import Kill as PlannedKill
+from lab.plan_parts import Pause as PlannedPause
+from lab.plan_parts import Restart as PlannedRestart
+from lab.plan_parts import Slow as PlannedSlow
+from lab.plan_parts import Stop as PlannedStop
+from lab.plan_parts import Throttle as PlannedThrottle
 from lab.probe import Seen
 from lab.running_lab import RunningLab
 from tests.lab.run.fake_lab import LOOKS, FakeGround
@@ -21,6 +31,14 @@ def cut(kind: CutKind = "stall", links: tuple[LinkName, ...] = (A_TO_B,)) -> Pla
 
 def kill(returns_with: ReturnsWith = "same-queue-database") -> PlannedKill:
     return PlannedKill("f2", "kill", 1000, 4000, "a", returns_with)
+
+
+def slow(latency_ms: int = 1200) -> PlannedSlow:
+    return PlannedSlow("f1", "slow", 0, 240_000, latency_ms, 200, (A_TO_B, B_TO_A))
+
+
+def throttle() -> PlannedThrottle:
+    return PlannedThrottle("f1", "throttle", 0, 240_000, 50, (A_TO_B, B_TO_A))
 
 
 def lab_of(ground: FakeGround) -> RunningLab:
@@ -139,7 +157,7 @@ def test_a_banner_is_looked_for_from_inside_when_every_link_is_cut(ground: FakeG
 def test_a_server_that_does_not_come_back_is_named(
     ground: FakeGround, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("lab.faults.kill.BACK_WITHIN_SECONDS", 0.1)
+    monkeypatch.setattr("lab.faults.banner.BACK_WITHIN_SECONDS", 0.1)
     ground.stays_down = True
     fault = Kill(kill(), lab_of(ground))
     fault.start()
@@ -162,6 +180,97 @@ def test_nobody_waits_for_a_banner_once_the_run_ends(ground: FakeGround) -> None
 def test_stopping_a_kill_that_never_happened_starts_nothing(ground: FakeGround) -> None:
     Kill(kill(), lab_of(ground)).stop()
     assert ground.deeds == []
+
+
+@pytest.mark.parametrize("planned", [slow(), throttle()])
+def test_a_late_link_is_evident_by_a_late_banner(
+    planned: PlannedSlow | PlannedThrottle, ground: FakeGround
+) -> None:
+    fault = KINDS[planned.kind](planned, lab_of(ground))
+    fault.start()
+    evidence = fault.evidence()
+    assert evidence.took_effect is True
+    assert {each.seen for each in evidence.observations} == {Seen.BANNER}
+    fault.stop()
+    assert ground.deeds == [f"{planned.kind} f1", "restore f1"]
+    assert fault.evidence_healed().took_effect is True
+
+
+@pytest.mark.parametrize("planned", [slow(), throttle()])
+def test_a_link_that_is_not_late_did_not_take_effect(
+    planned: PlannedSlow | PlannedThrottle, ground: FakeGround
+) -> None:
+    ground.works = False
+    fault = KINDS[planned.kind](planned, lab_of(ground))
+    fault.start()
+    assert fault.evidence().took_effect is False
+
+
+def test_a_latency_longer_than_the_fault_shows_as_silence(ground: FakeGround) -> None:
+    fault = Slow(slow(latency_ms=200_000), lab_of(ground))
+    fault.start()
+    evidence = fault.evidence()
+    assert evidence.took_effect is True
+    assert {each.seen for each in evidence.observations if each.concerned} == {Seen.SILENT}
+
+
+def test_a_paused_server_is_silent_and_goes_on_where_it_was(ground: FakeGround) -> None:
+    fault = Pause(PlannedPause("f1", "pause", 1000, 4000, "a"), lab_of(ground))
+    fault.start()
+    assert fault.evidence().took_effect is True
+    fault.stop()
+    assert fault.healed().keys() == {"banner_ms", "banner_mono_ns"}
+    assert fault.evidence_healed().took_effect is True
+    assert ground.deeds == ["pause a", "resume a"]
+
+
+def test_a_server_that_runs_on_was_not_paused(ground: FakeGround) -> None:
+    ground.works = False
+    fault = Pause(PlannedPause("f1", "pause", 1000, 4000, "a"), lab_of(ground))
+    fault.start()
+    assert fault.evidence().took_effect is False
+    fault.stop()
+    assert "resume a" not in ground.deeds
+
+
+@pytest.mark.parametrize(("exit_code", "took_effect"), [(0, True), (137, False)])
+def test_a_stop_is_evident_by_exit_code_0_and_no_banner(
+    exit_code: int, took_effect: bool, ground: FakeGround
+) -> None:
+    ground.exit_code = exit_code
+    fault = Stop(PlannedStop("f1", "stop", 1000, 4000, "a"), lab_of(ground))
+    assert fault.start() == {"exit_code": exit_code}
+    assert fault.evidence().took_effect is took_effect
+    fault.stop()
+    assert ground.deeds == ["stop a", "start a"]
+    assert "banner_ms" in fault.healed()
+
+
+@pytest.mark.parametrize(("exit_code", "took_effect"), [(0, True), (137, False)])
+def test_a_restart_starts_the_server_as_soon_as_it_has_ended(
+    exit_code: int, took_effect: bool, ground: FakeGround
+) -> None:
+    ground.exit_code = exit_code
+    lab = lab_of(ground)
+    fault = Restart(PlannedRestart("f1", "restart", 1000, 1000, "a"), lab)
+    fault.start()
+    assert lab.standing.is_down("a")
+    assert fault.evidence().took_effect is took_effect
+    fault.stop()
+    fault.healed()
+    assert ground.deeds == ["stop a", "start a"]
+    assert not lab.standing.is_down("a")
+
+
+def test_a_restart_that_broke_off_is_made_good(ground: FakeGround) -> None:
+    ground.exit_code = 0
+    ground.fails.add("start a")
+    fault = Restart(PlannedRestart("f1", "restart", 1000, 1000, "a"), lab_of(ground))
+    with pytest.raises(GroundError):
+        fault.start()
+    ground.fails.clear()
+    fault.stop()
+    assert ground.deeds == ["stop a", "start a", "start a"]
 
 
 def test_calm_does_nothing_and_finds_all_well(ground: FakeGround) -> None:

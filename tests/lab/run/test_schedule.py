@@ -1,6 +1,7 @@
 """The timeline of faults: order, journal, and healing whatever happens."""
 
 import json
+import threading
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -57,6 +58,20 @@ class NotedFault:
             raise GroundError(f"{self.id} cannot {what}")
 
 
+class SlowlyWitnessed(NotedFault):
+    """Its evidence comes after its stop."""
+
+    stopped = threading.Event()
+
+    def evidence(self) -> Evidence:
+        assert self.stopped.wait(5)
+        return super().evidence()
+
+    def stop(self) -> None:
+        super().stop()
+        self.stopped.set()
+
+
 def schedule(folder: Path, *faults: NotedFault) -> Schedule:
     journal = Journal(JsonLines(folder / "faults.jsonl"), CLOCK)
     return Schedule(faults, journal, CLOCK, lambda _: None)
@@ -87,6 +102,22 @@ def test_at_the_same_time_a_stop_comes_before_a_start(tmp_path: Path) -> None:
     plan.run(lambda _: None)
     plan.finish()
     assert acts(notes) == ["f2 start", "f2 stop", "f1 start", "f1 stop"]
+
+
+def test_an_instant_starts_before_it_stops_and_after_what_ends_then(tmp_path: Path) -> None:
+    notes: list[str] = []
+    instant, before = NotedFault("f1", 2, 2, notes), NotedFault("f2", 1, 2, notes)
+    schedule(tmp_path, instant, before).run(lambda _: None)
+    assert acts(notes) == ["f2 start", "f2 stop", "f1 start", "f1 stop"]
+
+
+def test_the_evidence_of_an_instant_is_not_too_late(tmp_path: Path) -> None:
+    instant = SlowlyWitnessed("f1", 2, 2, [])
+    whole = schedule(tmp_path, instant)
+    whole.run(lambda _: None)
+    whole.finish()
+    [evidence] = [row for row in journal_of(tmp_path) if row["phase"] == "evidence"]
+    assert evidence["took_effect"] is True
 
 
 def test_the_journal_is_ahead_of_every_act(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from lab.errors import GroundError
 from lab.hosts.containers.toxiproxy import RECIPES, Toxiproxy
 
 PROXY = "a--b--smtp"
+SPEED = 60.0
 
 
 class FakeApi(ThreadingHTTPServer):
@@ -90,7 +91,12 @@ def api() -> Iterator[FakeApi]:
 
 @pytest.fixture
 def toxiproxy(api: FakeApi) -> Toxiproxy:
-    return Toxiproxy(f"http://127.0.0.1:{api.server_address[1]}", call_seconds=0.2)
+    return Toxiproxy(f"http://127.0.0.1:{api.server_address[1]}", SPEED, call_seconds=0.2)
+
+
+def told(api: FakeApi) -> set[tuple[str, str, str]]:
+    """(type, stream, attributes) of the toxics that are there."""
+    return {(each["type"], each["stream"], str(each["attributes"])) for each in api.toxics}
 
 
 @pytest.mark.parametrize("kind", RECIPES)
@@ -115,6 +121,46 @@ def test_a_heal_takes_all_of_it_back(kind: Any, api: FakeApi, toxiproxy: Toxipro
     toxiproxy.cut("f1", kind, [PROXY])
     toxiproxy.heal("f1", kind, [PROXY])
     assert (api.enabled, api.toxics) == (True, [])
+
+
+def test_slow_is_the_same_latency_in_both_directions_in_wall_time(
+    api: FakeApi, toxiproxy: Toxiproxy
+) -> None:
+    toxiproxy.slow("f1", 600, 120, [PROXY])
+    assert told(api) == {
+        ("latency", "upstream", "{'latency': 10, 'jitter': 2}"),
+        ("latency", "downstream", "{'latency': 10, 'jitter': 2}"),
+    }
+
+
+def test_a_latency_never_becomes_none_however_fast_lab_time_runs(
+    api: FakeApi, toxiproxy: Toxiproxy
+) -> None:
+    toxiproxy.slow("f1", 1, 0, [PROXY])
+    assert {attributes for _, _, attributes in told(api)} == {"{'latency': 1, 'jitter': 0}"}
+
+
+def test_throttle_is_a_rate_of_lab_time_and_never_nothing(
+    api: FakeApi, toxiproxy: Toxiproxy
+) -> None:
+    toxiproxy.throttle("f1", 10_000, [PROXY])
+    assert told(api) == {
+        ("bandwidth", "upstream", "{'rate': 600}"),
+        ("bandwidth", "downstream", "{'rate': 600}"),
+    }
+    toxiproxy.restore("f1", [PROXY])
+    toxiproxy.throttle("f1", 1, [PROXY])
+    assert {attributes for _, _, attributes in told(api)} == {"{'rate': 1}"}
+
+
+def test_restoring_takes_back_what_a_fault_did_and_nothing_else(
+    api: FakeApi, toxiproxy: Toxiproxy
+) -> None:
+    toxiproxy.slow("f1", 600, 0, [PROXY])
+    toxiproxy.throttle("f2", 600, [PROXY])
+    for _ in range(2):
+        toxiproxy.restore("f1", [PROXY])
+    assert [toxic["name"] for toxic in api.toxics] == ["f2-upstream", "f2-downstream"]
 
 
 def test_a_heal_leaves_the_toxics_of_another_fault(api: FakeApi, toxiproxy: Toxiproxy) -> None:

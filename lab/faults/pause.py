@@ -1,0 +1,50 @@
+"""A pause: the server stands still where it is, as by SIGSTOP, and goes on at the end.
+
+Its port still takes connections, since that is the kernel's doing, and nobody answers them; time
+goes on without it. Evidence is what the host says of it, and that its banner is seen nowhere.
+"""
+
+from collections.abc import Mapping
+
+from lab import plan_parts
+from lab.evidence import Evidence
+from lab.faults.banner import is_back, shows_nobody_a_banner, wait_until_back
+from lab.running_lab import RunningLab
+
+
+class Pause:
+    """One pause of a plan."""
+
+    def __init__(self, planned: plan_parts.Pause, lab: RunningLab) -> None:
+        self.id, self.start_ms, self.end_ms = planned.id, planned.start_ms, planned.end_ms
+        self._planned, self._server, self._lab = planned, planned.server, lab
+
+    def describe(self) -> str:
+        return f"pause {self._server}"
+
+    def intent(self) -> Mapping[str, object]:
+        return {"kind": "pause", "server": self._server}
+
+    def start(self) -> Mapping[str, object]:
+        self._lab.standing.down(self.id, self._server)
+        self._lab.servers.pause(self._server)
+        return {"paused": self._lab.servers.is_paused(self._server)}
+
+    def evidence(self) -> Evidence:
+        seen = shows_nobody_a_banner(self._lab, self._planned)
+        if not self._lab.servers.is_paused(self._server):
+            return Evidence(False, seen.observations, f"{self._server} is not paused")
+        return seen
+
+    def stop(self) -> None:
+        if self._lab.servers.is_paused(self._server):
+            self._lab.servers.resume(self._server)
+
+    def healed(self) -> Mapping[str, object]:
+        """GroundError when no banner is seen for a minute."""
+        back = wait_until_back(self._lab, self._server)
+        self._lab.standing.healed(self.id)
+        return back
+
+    def evidence_healed(self) -> Evidence:
+        return is_back(self._lab, self._server)
