@@ -13,6 +13,7 @@ from bdb import BdbQuit
 from dataclasses import fields
 from enum import StrEnum
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Annotated
 
 import typer
@@ -170,11 +171,13 @@ def replay(
     debug: Annotated[
         bool, typer.Option("--debug", help="drop into pdb before the input of --until")
     ] = False,
+    record_only: Annotated[
+        bool, typer.Option("--record-only", help="do not judge the replay and compare reports")
+    ] = False,
 ) -> None:
-    """Drive a recorded node through what it heard, and compare what it logs."""
+    """Simulate a simulated run again, or drive one recorded node through what it heard; compare."""
     if node is None:
-        # a simulator folder as a whole is to be lab.replay.replay(find_run(run))
-        raise ScenarioError("replay wants --node NAME", "a server of the run, such as par-mbx1")
+        raise typer.Exit(_replayed(find_run(run), judged=not record_only))
     if debug and until is None:
         raise ScenarioError("--debug wants --until LINE", "a line of the node's inputs.jsonl")
     raise typer.Exit(_replayed_node(find_run(run), node, until, debug))
@@ -248,13 +251,32 @@ def _plan(scenario: CheckedScenario, seed: int | None) -> Plan:
     return resolve(scenario.scenario, scenario.topology, seed, "argument")
 
 
-def _evaluation(folder: Path, *options: str) -> int:
+def _evaluation(folder: Path, *options: str, quiet: bool = False) -> int:
     """Run the evaluation as a program; it prints its own verdict. Raises GroundError."""
     command = [sys.executable, "-m", "spark_eval", str(folder), *options]
-    code = subprocess.run(command, check=False).returncode
+    said = subprocess.DEVNULL if quiet else None
+    code = subprocess.run(command, check=False, stdout=said).returncode
     if code not in EVALUATION_CODES:
         raise GroundError(f"the evaluation ended with {code}", "see what it printed above")
     return code
+
+
+def _replayed(folder: Path, *, judged: bool) -> int:
+    """Every file compared; the first difference of each on stdout."""
+    from lab.replay import read_simulated, replay
+
+    read_simulated(folder)
+
+    def judge(scratch: Path) -> None:
+        print("judging the replay", file=sys.stderr)
+        _evaluation(scratch, quiet=True)
+
+    with TemporaryDirectory(prefix="shadowlab-replay-") as scratch:
+        found = replay(folder, Path(scratch), judge if judged else None)
+    for each in found:
+        print(f"{each.file}:{each.line}: recorded {each.recorded!r}, replayed {each.again!r}")
+    print(f"{_counted(len(found), 'file')} of {folder} differ" if found else "the same bytes")
+    return FAIL if found else PASS
 
 
 def _replayed_node(folder: Path, server: str, until: int | None, debug: bool) -> int:

@@ -74,7 +74,7 @@ class RunFolder:
         return self._made(self.path / "external") / f"{server}.jsonl"
 
     def write_json(self, name: str, value: Mapping[str, object]) -> None:
-        write_whole(self.path / name, json.dumps(value, indent=1, ensure_ascii=False) + "\n")
+        write_whole(self.path / name, json_text(value))
 
     def write_text(self, name: str, text: str) -> None:
         write_whole(self.path / name, text)
@@ -94,6 +94,11 @@ class RunFolder:
     def _made(self, folder: Path) -> Path:
         folder.mkdir(parents=True, exist_ok=True)
         return folder
+
+
+def json_text(value: Mapping[str, object]) -> str:
+    """A whole file of JSON, for people too."""
+    return json.dumps(value, indent=1, ensure_ascii=False) + "\n"
 
 
 def write_whole(path: Path, text: str) -> None:

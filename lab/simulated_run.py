@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from lab.errors import GROUND_FAILED
 from lab.evaluation import Evaluation
 from lab.hosts.simulator.chance import CLOCK_RESOLUTION_MS
+from lab.hosts.simulator.record import Record
 from lab.hosts.simulator.simulation import simulate
 from lab.plan import Plan
 from lab.run_folder import RunFolder
@@ -46,10 +47,10 @@ def run_simulated(
     open_record(folder, plan, Identity(run_name(plan), SIMULATOR, options.scenario))
     say(f"{folder.path}: simulated, {span(plan.duration_ms / 1000)} of lab time")
     evaluation = begin_evaluation(folder.path)
-    ending = _simulate(plan, folder, say)
+    ending, record = _simulate(plan, folder, say)
     if ending.exit_code != 0:
         evaluation.abandon()
-    _write_host(folder, started, ending)
+    _write_host(folder, started, ending, record)
     return conclude(folder.path, ending, evaluation, say)
 
 
@@ -58,7 +59,7 @@ def run_name(plan: Plan) -> str:
     return f"{plan.scenario}-{plan.seed}"
 
 
-def _simulate(plan: Plan, folder: RunFolder, say: Say) -> Ending:
+def _simulate(plan: Plan, folder: RunFolder, say: Say) -> tuple[Ending, Record]:
     """Everything up to the whole record; every way to end it, as a value."""
     began = time.monotonic()
     try:
@@ -66,16 +67,20 @@ def _simulate(plan: Plan, folder: RunFolder, say: Say) -> Ending:
             record = simulate(plan)
             record.write(folder.path)
     except Interrupted as signal_name:
-        return Ending(INTERRUPTED, f"ended by {signal_name}", "a simulation has no half record")
+        hint = "a simulation has no half record"
+        return Ending(INTERRUPTED, f"ended by {signal_name}", hint), Record()
     except Exception as error:
         folder.write_text("error.txt", traceback.format_exc())
         cause = f"a bug, of the lab or of a node: {type(error).__name__}: {error}"
-        return Ending(GROUND_FAILED, cause, f"the traceback is in {folder.path}/error.txt")
+        hint = f"the traceback is in {folder.path}/error.txt"
+        return Ending(GROUND_FAILED, cause, hint), Record()
     say(f"simulated in {time.monotonic() - began:.1f} s")
-    return Ending()
+    for server, crashes in record.crashes.items():
+        say(f"{server} crashed: {crashes[0].strip().splitlines()[-1]}")
+    return Ending(), record
 
 
-def _write_host(folder: RunFolder, started: datetime, ending: Ending) -> None:
+def _write_host(folder: RunFolder, started: datetime, ending: Ending, record: Record) -> None:
     folder.write_json(
         "host.json",
         {
@@ -84,7 +89,7 @@ def _write_host(folder: RunFolder, started: datetime, ending: Ending) -> None:
             "versions": {"python": platform.python_version()},
             "images": {},
             "clock_resolution_ms": CLOCK_RESOLUTION_MS,
-            "server_exit_codes": {},
+            "server_exit_codes": record.exit_codes,
             "exit": ending.exit_code,
             "cause": ending.cause,
         },

@@ -9,6 +9,7 @@ waited is lost (TL-7). Commits that wait share the next transaction, as in `node
 import sqlite3
 from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
 from typing import TypeAlias
 
 from lab.hosts.simulator.chance import COMMIT_US, Chance
@@ -23,11 +24,13 @@ from nodes.core.effects import (
 from nodes.core.inputs import Committed, DatabaseOpened, Input, MailboxDeliveryFailed
 from nodes.core.message import BodyHandle
 from nodes.shell.bodies import Bodies, BodyGone
+from nodes.store.changes import StateMismatch
 from nodes.store.mailbox_database import MailboxDatabase
 from nodes.store.queue_database import QueueDatabase, queue_database_in_memory
 
 Write: TypeAlias = Commit | ExpireSafetyNet
 Give: TypeAlias = Callable[[Input], None]
+Fail: TypeAlias = Callable[[Exception], None]
 
 
 class Disk:
@@ -41,13 +44,15 @@ class Disk:
         self.mailboxes: dict[str, MailboxDatabase] = {}
         self.life: Life | None = None
 
-    def plug_in(self, give: Give, now_ms: int) -> tuple["Life", DatabaseOpened]:
-        """A new life of the process: open the databases. `now_ms` is the server's own time."""
+    def plug_in(self, give: Give, fail: Fail, now_ms: int) -> tuple["Life", DatabaseOpened]:
+        """A new life of the process: open the databases. `fail` hears of a mistake of ours;
+        `now_ms` is the server's own time.
+        """
         created = self._queue is None
         if self._queue is None:
             self._queue = queue_database_in_memory(now_ms, self._new_database_id())
         opened = self._queue.start(created)
-        self.life = Life(self, self._queue, self._world, self._chance, give)
+        self.life = Life(self, self._queue, self._world, self._chance, give, fail)
         return self.life, opened
 
     def pull_plug(self) -> None:
@@ -78,10 +83,16 @@ class Life:
     """The databases as one process has them open. After `end` nothing is answered."""
 
     def __init__(
-        self, disk: Disk, queue: QueueDatabase, world: World, chance: Chance, give: Give
+        self,
+        disk: Disk,
+        queue: QueueDatabase,
+        world: World,
+        chance: Chance,
+        give: Give,
+        fail: Fail,
     ) -> None:
         self._disk, self._queue, self._world = disk, queue, world
-        self._chance, self._give = chance, give
+        self._chance, self._give, self._fail = chance, give, fail
         self.bodies = Bodies(queue.read_body)
         self._waiting: list[Write] = []
         self._writing: list[Write] = []
@@ -105,7 +116,12 @@ class Life:
     def _written(self) -> None:
         if self._is_over:
             return
-        group, answers = self._writing, self._carry_out()
+        group = self._writing
+        try:
+            answers = self._carry_out()
+        except StateMismatch as mistake:
+            self._fail(mistake)
+            return
         self._writing = []
         if self._waiting:
             self._write_next()
@@ -163,8 +179,9 @@ class Life:
 
     def end(self, chance: Chance) -> None:
         """What is under way may have become durable, without a word."""
+        self._is_over = True
         if self._writing and chance.happens(0.5):
-            self._carry_out()
+            with suppress(StateMismatch):  # that is why it ends
+                self._carry_out()
         if self._deliveries and chance.happens(0.5):
             self._store(self._deliveries[0])
-        self._is_over = True

@@ -37,7 +37,7 @@ from nodes.core.inputs import (
     TransactionReset,
 )
 from nodes.core.message import Envelope, Header
-from nodes.core.replies import Reply
+from nodes.core.replies import R421_STOPPING, Reply
 from nodes.shell.bodies import Bodies
 from nodes.shell.message_headers import read_header
 from nodes.shell.smtp_server import ACTIVITY_PARTS
@@ -213,11 +213,11 @@ class InboundSession:
         return None if reply.code == 250 else reply
 
     def _decided(self, happened: Input) -> Reply:
-        """The core's answer to what it answers at once."""
-        self._answers = []
+        """The core's answer to what it answers at once; one that crashed over it says nothing."""
+        self._answers = said = []
         self._sessions.door.give(happened)
-        (reply,), self._answers = self._answers, None
-        return reply
+        self._answers = None
+        return said[0] if said else R421_STOPPING
 
     def _content(self, said: Content) -> None:
         self.awaits_final = True

@@ -10,10 +10,14 @@ FIELDS = "#Fields: "
 
 
 class Record:
-    """Lines by file, in the order in which they came."""
+    """Lines by file, in the order in which they came; beside them, by server, the exit code of the
+    last process and the traceback of every crash.
+    """
 
     def __init__(self) -> None:
         self._files: dict[str, list[str]] = {}
+        self.exit_codes: dict[str, int] = {}
+        self.crashes: dict[str, list[str]] = {}
 
     def file(self, name: str) -> list[str]:
         """The lines of a file, to add to; a file that was asked for is there, if only empty."""

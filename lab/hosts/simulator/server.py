@@ -6,6 +6,7 @@ becomes an event, late by a drawn slack. A process can be killed, paused, stoppe
 disk outlives it. No decision of a transport server is made here.
 """
 
+import traceback
 from collections import deque
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -28,7 +29,7 @@ from nodes.shell.lines import LogFiles
 from nodes.shell.logs import Logs
 
 STOP_US = 3_000 * MS
-KILLED, STOPPED = 137, 0
+STOPPED, CRASHED, KILLED = 0, 70, 137
 
 
 class ServerClock:
@@ -65,6 +66,8 @@ class SimulatedServer:
         self.links: Mapping[str, Link] = {}
         self._world, self._files, self._keeps_inputs = world, files, keeps_inputs
         self._chance = Chance(seed, "server", self.name)
+        self.exit_code: int | None = None
+        self.crashes: list[str] = []
         self._process: Process | None = None
         self._boots, self._is_booting = 0, False
 
@@ -102,12 +105,21 @@ class SimulatedServer:
     def kill(self) -> int:
         """SIGKILL; the exit code."""
         self._is_booting = False
+        self._fall(KILLED)
+        return KILLED
+
+    def crash(self, said: str) -> None:
+        """A mistake of the node's own ends its process."""
+        self.crashes.append(said)
+        self._fall(CRASHED)
+
+    def _fall(self, exit_code: int) -> None:
         if self._process is not None:
             process, self._process = self._process, None
+            self.exit_code = exit_code
             process.end()
             self.disk.pull_plug()
             process.drop_sessions()
-        return KILLED
 
     def stop(self, stopped: Callable[[], None] = lambda: None) -> None:
         """SIGTERM: what is under way gets a short time; `stopped` is called when it is down."""
@@ -127,7 +139,7 @@ class SimulatedServer:
         elif process.is_busy and self._world.now_us < since_us + STOP_US:
             self._world.after(10 * MS, self._stop_when_quiet, process, since_us, stopped)
         else:
-            self._process = None
+            self._process, self.exit_code = None, STOPPED
             process.part()
             self.disk.pull_plug()
             stopped()
@@ -173,7 +185,9 @@ class Process:
 
     def begin(self) -> None:
         self._logs.lifecycle(LogLifecycle("configured"))
-        self._life, opened = self._server.disk.plug_in(self._give_from_disk, self.now_ms())
+        self._life, opened = self._server.disk.plug_in(
+            self._give_from_disk, self._crash, self.now_ms()
+        )
         self.inbound = InboundSessions(self)
         self._logs.name_database(opened.database_id)
         self.give(opened)
@@ -239,10 +253,18 @@ class Process:
         if self._is_handling:
             return
         self._is_handling = True
-        while self._waiting:
-            self._handle(self._waiting.popleft())
+        try:
+            while self._waiting:
+                self._handle(self._waiting.popleft())
+            self._set_timer()
+        except Exception as error:
+            self._crash(error)
         self._is_handling = False
-        self._set_timer()
+
+    def _crash(self, error: Exception) -> None:
+        said = "".join(traceback.format_exception(error))
+        self._logs.lifecycle(LogLifecycle("crashed", (("reason", said),)))
+        self._server.crash(said)
 
     def _handle(self, happened: Input) -> None:
         now_ms = self.now_ms()

@@ -123,6 +123,9 @@ class Simulation:
         for name, server in self.servers.items():
             if not isinstance(server, SimulatedServer):
                 continue
+            self.record.exit_codes[name] = server.exit_code or 0
+            if server.crashes:
+                self.record.crashes[name] = server.crashes
             queues = self.record.file(f"logs/{name}/queues.jsonl")
             if server.disk.queue_connection is not None:
                 queues += map(_line, queue_rows_in(server.disk.queue_connection, origin_ms))

@@ -65,7 +65,7 @@ def test_what_it_says_is_kept_and_shown_only_when_it_could_not_do_its_work(
 ) -> None:
     judge(checkout, f"import sys; print('no Java', file=sys.stderr); raise SystemExit({code})")
     Evaluation(checkout).judge()
-    assert (checkout / "evaluation.log").read_text() == "no Java\n"
+    assert (checkout / "evaluation" / "stderr.log").read_text() == "no Java\n"
     assert capfd.readouterr().err == shown
 
 
