@@ -148,6 +148,24 @@ def _host_at_hand() -> On:
 
 
 @app.command()
+def sweep(
+    name: Name,
+    seeds: Annotated[int, typer.Option(min=1, help="how many")] = 1000,
+    first: Annotated[int, typer.Option(min=0, help="the first seed")] = 0,
+    per_batch: Annotated[int, typer.Option(min=1, help="how many are judged together")] = 250,
+    master: Annotated[str, typer.Option(help="Spark master")] = "local[*]",
+    keep_records: Annotated[bool, typer.Option("--keep-records", help="for a look later")] = False,
+) -> None:
+    """Simulate a scenario under many seeds, spread by Spark, and judge them all."""
+    from lab.sweep import Seeds, Sweep, sweep_folder
+
+    scenario = _scenario(name)
+    wanted = Seeds(first, seeds, min(per_batch, seeds))
+    folder = sweep_folder(RUNS, scenario, wanted)
+    raise typer.Exit(Sweep(scenario, wanted, folder, master, keep_records=keep_records).run())
+
+
+@app.command()
 def evaluate(run: Run = str(RUNS / "latest")) -> None:
     """Judge a run folder again, and print its verdict."""
     raise typer.Exit(_evaluation(find_run(run)))

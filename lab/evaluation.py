@@ -34,7 +34,7 @@ class Evaluation:
                 command,
                 stdin=subprocess.PIPE,
                 stderr=log,
-                preexec_fn=_die_with_parent if sys.platform == "linux" else None,
+                preexec_fn=die_with_parent if sys.platform == "linux" else None,
             )
 
     def judge(self) -> int:
@@ -66,6 +66,6 @@ def _ended(code: int) -> str:
     return f"the evaluation ended {how}"
 
 
-def _die_with_parent() -> None:
+def die_with_parent() -> None:
     """In the child, before its program: only a system call, no import and no lock."""
     _C_LIBRARY.prctl(_SET_DEATH_SIGNAL, signal.SIGKILL)

@@ -36,6 +36,11 @@ def to_text(value: Any) -> str:
     return json.dumps(encode(value), ensure_ascii=False, indent=1, allow_nan=False) + "\n"
 
 
+def to_line(value: Any) -> str:
+    """The same in one line."""
+    return json.dumps(encode(value), ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+
+
 def from_text(kind: type[T], text: str) -> T:
     """Read the JSON text of a record of that kind. Raises ValueError."""
     found: T = decode(kind, json.loads(text), kind.__name__)

@@ -8,7 +8,7 @@ decides nothing that a person did not write or a default does not say.
 from dataclasses import dataclass
 from typing import Literal
 
-from lab.json_record import from_text, to_text
+from lab.json_record import from_text, to_line, to_text
 from lab.links import ends, links_between, mesh
 from lab.plan_parts import (
     Clock,
@@ -104,6 +104,10 @@ class Plan:
     def to_json(self) -> str:
         """The text of plan.json."""
         return to_text(self)
+
+    def to_line(self) -> str:
+        """The same in one line."""
+        return to_line(self)
 
     @staticmethod
     def from_json(text: str) -> "Plan":

@@ -214,7 +214,8 @@ class InboundSession:
 
     def _decided(self, happened: Input) -> Reply:
         """The core's answer to what it answers at once; one that crashed over it says nothing."""
-        self._answers = said = []
+        said: list[Reply] = []
+        self._answers = said
         self._sessions.door.give(happened)
         self._answers = None
         return said[0] if said else R421_STOPPING

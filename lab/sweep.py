@@ -1,0 +1,203 @@
+"""Many seeds of one scenario, simulated on Spark's executors and judged batch by batch.
+
+    runs/<scenario>/sweeps/<first>-<count>-<fingerprint>/
+
+A batch is simulated by tasks that each write one Parquet file, then judged by the evaluation, a
+program of its own that goes on beside the next batch; its record is then let go, so a sweep of any
+length needs the room of a few batches. What is done already is not done again: the same command
+goes on where an interrupted one ended, unless the scenario or the code have changed, which the
+fingerprint tells. What a run means is not decided here.
+"""
+
+import hashlib
+import json
+import os
+import shutil
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from lab.errors import FAIL, GROUND_FAILED, PASS, UNKNOWN
+from lab.hosts.simulator.simulation import simulate
+from lab.plan import resolve
+from lab.run_folder import json_text, write_whole
+from lab.run_outcome import Say, say_to_stderr, span
+from lab.sweep_judge import BatchJudged, SweepJudge
+from lab.sweep_record import Done, Task, carry_out
+from lab.validate import CheckedScenario
+from spark_eval.session import session
+
+ROOT = Path(__file__).resolve().parent.parent
+TASKS_PER_BATCH = 10
+WORST_FIRST = (GROUND_FAILED, FAIL, UNKNOWN, PASS)
+JUDGING_SECONDS = 0.05  # a run, foretold and not promised
+
+
+@dataclass(frozen=True, slots=True)
+class Seeds:
+    """Seeds `first` to `first + count - 1`, `per_batch` at a time."""
+
+    first: int
+    count: int
+    per_batch: int
+
+    def batches(self) -> Iterator[tuple[str, int, int]]:
+        """`batch=00000`, its first and its last seed."""
+        end = self.first + self.count
+        for number, first in enumerate(range(self.first, end, self.per_batch)):
+            yield f"batch={number:05}", first, min(first + self.per_batch, end) - 1
+
+
+@dataclass(slots=True)
+class Sweep:
+    """One sweep into `folder`; `run` it once, in the main thread."""
+
+    scenario: CheckedScenario
+    seeds: Seeds
+    folder: Path
+    master: str
+    say: Say = say_to_stderr
+    keep_records: bool = False
+    done: list[Done] = field(default_factory=list)
+
+    def run(self) -> int:
+        """The exit code: the worst of what the evaluation says and of what came up on the way.
+
+        Raises GroundError when Spark or the evaluation cannot do their work.
+        """
+        self._describe()
+        self._foretell()
+        with SweepJudge(self.folder, self.master) as judge:
+            self._all_batches(judge)
+            code = judge.conclude()
+        return next(each for each in WORST_FIRST if each in (code, *self._own_codes()))
+
+    def _all_batches(self, judge: SweepJudge) -> None:
+        """Simulate a batch while the one before it is judged."""
+        began, judged = time.monotonic(), 0
+        for batch, first, last in self.seeds.batches():
+            if not self._is_judged(batch):
+                self._simulate(batch, first, last)
+            finished = judge.next_judged(batch)
+            if finished is not None:
+                judged += finished.runs
+                self._tell(finished, judged, began)
+        while (finished := judge.next_judged(None)) is not None:
+            judged += finished.runs
+            self._tell(finished, judged, began)
+
+    def _simulate(self, batch: str, first: int, last: int) -> None:
+        record = self.folder / "record" / batch
+        success = record / "_SUCCESS"
+        if success.exists():
+            return
+        record.mkdir(parents=True, exist_ok=True)
+        tasks = [task for task in self._tasks(record, first, last) if not task.path.exists()]
+        if tasks:
+            os.environ["PYSPARK_PYTHON"] = sys.executable
+            os.environ["PYTHONPATH"] = os.pathsep.join(_search_path())
+            context = session(self.master, "shadowlab sweep").sparkContext
+            done = context.parallelize(tasks, len(tasks)).map(carry_out).collect()
+            self._note(done)
+        success.touch()
+
+    def _tasks(self, record: Path, first: int, last: int) -> list[Task]:
+        size = -(-self.seeds.per_batch // TASKS_PER_BATCH)
+        model, topology = self.scenario.scenario, self.scenario.topology
+        return [
+            Task(model, topology, start, min(start + size - 1, last), record.absolute())
+            for start in range(first, last + 1, size)
+        ]
+
+    def _note(self, done: list[Done]) -> None:
+        """Crashes and bugs are told when they come up, and kept."""
+        self.done += done
+        name = self.scenario.scenario.scenario
+        with (self.folder / "crashes.jsonl").open("a", encoding="utf-8") as file:
+            for each in done:
+                for seed, server, said in each.crashes:
+                    row = {"seed": seed, "server": server, "said": said}
+                    file.write(json.dumps(row) + "\n")
+                    self.say(f"seed {seed}: {server} crashed: {said}; {replay_command(name, seed)}")
+                for seed, said in each.bugs:
+                    file.write(json.dumps({"seed": seed, "bug": said}) + "\n")
+                    last = said.strip().splitlines()[-1]
+                    self.say(f"seed {seed} cannot be simulated: {last}")
+
+    def _own_codes(self) -> Iterator[int]:
+        """Of crashes in this and in earlier sittings."""
+        path = self.folder / "crashes.jsonl"
+        for line in path.read_text("utf-8").splitlines() if path.exists() else []:
+            yield GROUND_FAILED if "bug" in json.loads(line) else FAIL
+
+    # -------------------------------------------------------------- telling
+
+    def _is_judged(self, batch: str) -> bool:
+        return (self.folder / "results" / f"{batch}.jsonl").exists()
+
+    def _tell(self, finished: BatchJudged, judged: int, began: float) -> None:
+        if not self.keep_records:
+            shutil.rmtree(self.folder / "record" / finished.batch, ignore_errors=True)
+        left = self.seeds.count - judged
+        seconds = (time.monotonic() - began) / max(1, judged) * left
+        counts = ", ".join(f"{count} {verdict}" for verdict, count in finished.verdicts.items())
+        self.say(
+            f"{judged} of {self.seeds.count} seeds; {finished.batch}: {counts}, "
+            f"judged in {finished.seconds:.0f} s; about {span(seconds)} left"
+        )
+
+    def _describe(self) -> None:
+        self.folder.mkdir(parents=True, exist_ok=True)
+        plan = resolve(self.scenario.scenario, self.scenario.topology, self.seeds.first)
+        described = {
+            "version": 1,
+            "scenario": plan.scenario,
+            "first_seed": self.seeds.first,
+            "seeds": self.seeds.count,
+            "per_batch": self.seeds.per_batch,
+            "origin": plan.clock.origin,
+        }
+        write_whole(self.folder / "sweep.json", json_text(described))
+        write_whole(self.folder / "scenario.yaml", self.scenario.text)
+
+    def _foretell(self) -> None:
+        began = time.process_time()
+        simulate(
+            resolve(self.scenario.scenario, self.scenario.topology, self.seeds.first),
+            keeps_inputs=False,
+        )
+        each = time.process_time() - began + JUDGING_SECONDS
+        seconds = each * self.seeds.count / max(1, os.cpu_count() or 1)
+        self.say(
+            f"{self.folder}: seeds {self.seeds.first} to "
+            f"{self.seeds.first + self.seeds.count - 1}, about {span(seconds)} on this machine"
+        )
+
+
+def sweep_folder(runs: Path, scenario: CheckedScenario, seeds: Seeds) -> Path:
+    """Where that sweep is kept: another place when anything that decides its outcome changed."""
+    name = scenario.scenario.scenario
+    mark = fingerprint(scenario, seeds)
+    return runs / name / "sweeps" / f"{seeds.first}-{seeds.count}-{mark}"
+
+
+def fingerprint(scenario: CheckedScenario, seeds: Seeds) -> str:
+    """Of the plan and of the code that is run and judges."""
+    plan = resolve(scenario.scenario, scenario.topology, seeds.first)
+    digest = hashlib.sha256(f"{plan.to_line()}{seeds}".encode())
+    for package in ("nodes", "lab", "spark_eval"):
+        for path in sorted((ROOT / package).rglob("*.py")):
+            digest.update(path.read_bytes())
+    return digest.hexdigest()[:8]
+
+
+def replay_command(scenario: str, seed: int) -> str:
+    return f"shadowlab run {scenario} --on simulator --seed {seed}"
+
+
+def _search_path() -> list[str]:
+    """Where workers find this checkout, before anything that is installed."""
+    given = os.environ.get("PYTHONPATH", "")
+    return [str(ROOT), *(entry for entry in given.split(os.pathsep) if entry)]

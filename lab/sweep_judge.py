@@ -1,0 +1,97 @@
+"""The evaluation of a sweep, as a program that is told of each batch when its record is whole.
+
+Names of batches go to its standard input, a line of JSON for each comes back when it is judged;
+what it says in the end goes to this process's standard output. One batch at most waits there, so
+simulating and judging go on side by side and neither runs away from the other.
+"""
+
+import json
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
+
+from lab.errors import GroundError
+from lab.evaluation import VERDICT_CODES, die_with_parent
+
+END = "end\n"
+
+
+@dataclass(frozen=True, slots=True)
+class BatchJudged:
+    """`verdicts`: how many runs had which."""
+
+    batch: str
+    runs: int
+    seconds: float
+    verdicts: Mapping[str, int]
+
+
+class SweepJudge:
+    """Use it as a context; the program ends with it."""
+
+    def __init__(self, folder: Path, master: str) -> None:
+        self._log = folder / "evaluation.log"
+        command = [sys.executable, "-m", "spark_eval", "--sweep", str(folder), "--when-told"]
+        with self._log.open("wb") as log:
+            self._program = subprocess.Popen(
+                [*command, "--master", master],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=log,
+                text=True,
+                preexec_fn=die_with_parent if sys.platform == "linux" else None,
+            )
+        self._told = self._heard = 0
+
+    def next_judged(self, batch: str | None) -> BatchJudged | None:
+        """Tell of a batch and wait for the one before it; without one, wait for the last. None when
+        nothing is waited for. Raises GroundError.
+        """
+        if batch is not None:
+            self._say(f"{batch}\n")
+            self._told += 1
+        if self._heard == self._told or (batch is not None and self._told == 1):
+            return None
+        self._heard += 1
+        return self._hear()
+
+    def conclude(self) -> int:
+        """Let it write verdict and report, pass its words on; its exit code. Raises GroundError."""
+        self._say(END)
+        said, _ = self._program.communicate()
+        print(said, end="", flush=True)
+        code = self._program.returncode
+        if code not in VERDICT_CODES:
+            raise self._failed(f"ended with {code}")
+        return code
+
+    def _say(self, line: str) -> None:
+        assert self._program.stdin is not None
+        try:
+            self._program.stdin.write(line)
+            self._program.stdin.flush()
+        except BrokenPipeError as error:
+            raise self._failed("ended before its time") from error
+
+    def _hear(self) -> BatchJudged:
+        assert self._program.stdout is not None
+        line = self._program.stdout.readline()
+        try:
+            said = json.loads(line)
+            return BatchJudged(said["batch"], said["runs"], said["seconds"], said["verdicts"])
+        except (ValueError, KeyError) as error:
+            raise self._failed(f"said {line.strip()[:80]!r}") from error
+
+    def _failed(self, how: str) -> GroundError:
+        return GroundError(f"the evaluation of the sweep {how}", f"see {self._log}")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._program.poll() is None:
+            self._program.kill()
+        self._program.communicate()
