@@ -9,6 +9,7 @@ closed when the next reply to it would pass, and an idle one lives on.
 import contextlib
 import json
 import socket
+import time
 import urllib.request
 from collections.abc import Iterator
 from contextlib import closing
@@ -26,6 +27,7 @@ from tests.integration.recording_server import RecordingServer, recording
 pytestmark = pytest.mark.engine
 
 PROXY, OTHER = "a--b--smtp", "b--a--smtp"
+SPEED = 10.0
 SOON, LATER = 0.3, 3.0  # nothing should come; something should
 
 
@@ -70,7 +72,7 @@ def toxiproxy(lab_images: Images) -> Iterator[Toxiproxy]:
         DockerContainer(lab_images.toxiproxy).with_command(command).with_kwargs(network_mode="host")
     )
     with container:
-        client = Toxiproxy(f"http://127.0.0.1:{port}")
+        client = Toxiproxy(f"http://127.0.0.1:{port}", SPEED)
         _wait_until_it_answers(client)
         yield client
 
@@ -115,6 +117,49 @@ def test_a_healed_proxy_is_as_new(kind: str, toxiproxy: Toxiproxy, ports: dict[s
     assert toxiproxy.read_back([PROXY, OTHER]) == before
     with closing(_connect(ports[PROXY])) as session:
         assert _hear(session, LATER) == "220 recording"
+
+
+def test_a_slow_proxy_is_late_in_both_directions(
+    toxiproxy: Toxiproxy, ports: dict[str, int]
+) -> None:
+    toxiproxy.slow("f1", 3000, 0, [PROXY])  # 0.3 s of wall time
+    began = time.monotonic()
+    with closing(_connect(ports[PROXY])) as session:
+        assert _hear(session, LATER) == "220 recording"
+        banner = time.monotonic()
+        _tell(session, "late")
+        assert _hear(session, LATER) == "250 late"
+        reply = time.monotonic()
+    assert banner - began >= 0.29
+    assert reply - banner >= 0.58
+
+
+def test_a_throttled_proxy_lets_through_what_its_rate_says_and_no_more(
+    toxiproxy: Toxiproxy, server: RecordingServer, ports: dict[str, int]
+) -> None:
+    toxiproxy.throttle("f1", 100, [PROXY])  # 1000 bytes in a second of wall time
+    with closing(_connect(ports[PROXY])) as session:
+        assert _hear(session, LATER) == "220 recording"
+        began = time.monotonic()
+        _tell(session, "x" * 600)
+        assert _hear(session, LATER).startswith("250 xxx")
+    assert time.monotonic() - began >= 0.58
+    assert server.got("x" * 600, SOON)
+
+
+@pytest.mark.parametrize("act", ["slow", "throttle"])
+def test_a_restored_proxy_is_as_new(act: str, toxiproxy: Toxiproxy, ports: dict[str, int]) -> None:
+    before = toxiproxy.read_back([PROXY])
+    if act == "slow":
+        toxiproxy.slow("f1", 20_000, 0, [PROXY])
+    else:
+        toxiproxy.throttle("f1", 10, [PROXY])
+    toxiproxy.restore("f1", [PROXY])
+    assert toxiproxy.read_back([PROXY]) == before
+    with closing(_connect(ports[PROXY])) as session:
+        began = time.monotonic()
+        assert _hear(session, LATER) == "220 recording"
+        assert time.monotonic() - began < 1
 
 
 def test_cutting_and_healing_twice_is_no_mistake(

@@ -98,13 +98,16 @@ class ContainerNodes:
         with ThreadPoolExecutor(max(1, len(servers))) as pool:
             return dict(zip(servers, pool.map(self.stop, servers), strict=True))
 
+    def container(self, server: str) -> str:
+        """The name of its container."""
+        return self._ground.containers[server]
+
     def data(self, server: str) -> Path:
         return self._ground.state_dir / "servers" / server / "data"
 
     def _on(self, server: str, verb: str, act: Callable[[Container], T]) -> T:
-        name = self._ground.containers[server]
         try:
-            return act(self._client.containers.get(name))
+            return act(self._client.containers.get(self.container(server)))
         except (DockerException, requests.RequestException) as error:
             raise GroundError(f"cannot {verb} {server}: {_first_line(error)}") from error
 

@@ -65,24 +65,25 @@ class SimulatedServers:
 
     def __init__(self, servers: Mapping[str, AnyServer]) -> None:
         self._servers = servers
-        self._restarting: set[str] = set()
+        self._going_down: set[str] = set()
 
     def kill(self, server: str) -> int:
         return self._servers[server].kill()
 
     def stop(self, server: str) -> int:
         """It is told to; that it is down follows soon."""
-        self._servers[server].stop()
+        self._going_down.add(server)
+        self._servers[server].stop(lambda: self._going_down.discard(server))
         return STOPPED
 
     def restart(self, server: str) -> int:
-        self._restarting.add(server)
+        self._going_down.add(server)
         self._servers[server].stop(lambda: self._start_again(server))
         return STOPPED
 
     def _start_again(self, server: str) -> None:
         self._servers[server].start()
-        self._restarting.discard(server)
+        self._going_down.discard(server)
 
     def pause(self, server: str) -> None:
         self._servers[server].pause()
@@ -111,9 +112,9 @@ class SimulatedServers:
 
     @property
     def are_settled(self) -> bool:
-        """No server is on its way up, or on its way down to come up again."""
-        on_the_way = any(not each.listens and each.is_running for each in self._servers.values())
-        return not self._restarting and not on_the_way
+        """No server is on its way up or down."""
+        coming_up = any(not each.listens and each.is_running for each in self._servers.values())
+        return not self._going_down and not coming_up
 
 
 class SimulatedProber:

@@ -1,7 +1,7 @@
 """The timeline of faults in virtual time: the same faults and the same journal as on containers.
 
-Starts and stops happen at their lab time; evidence is looked for a moment later, and a fault counts
-as healed when every server is up again that was on its way.
+Starts and stops happen at their lab time; evidence is looked for a moment later, when no server is
+on its way down, and a fault counts as healed when every server is up again that was on its way.
 """
 
 from collections.abc import Callable, Sequence
@@ -50,6 +50,9 @@ class SimulatedSchedule:
         self._world.after(LOOK_AFTER_US, self._witness, fault)
 
     def _witness(self, fault: Fault) -> None:
+        if not self._is_settled():
+            self._world.after(10 * MS, self._witness, fault)
+            return
         seen = fault.evidence()
         if fault not in self._begun and fault.start_ms < fault.end_ms:
             seen = Evidence(None, seen.observations, "it was healed before it could be observed")
