@@ -58,6 +58,11 @@ class SweepJudge:
         self._heard += 1
         return self._hear()
 
+    def judge_now(self, batch: str) -> BatchJudged:
+        """Tell of a batch and wait for it. Raises GroundError."""
+        self._say(f"{batch}\n")
+        return self._hear()
+
     def conclude(self) -> int:
         """Let it write verdict and report, pass its words on; its exit code. Raises GroundError."""
         self._say(END)

@@ -13,7 +13,6 @@ import time
 import urllib.request
 from collections.abc import Iterator
 from contextlib import closing
-from dataclasses import dataclass
 
 import pytest
 from testcontainers.core.config import testcontainers_config
@@ -23,6 +22,7 @@ from lab.errors import GroundError
 from lab.hosts.containers.images import Images
 from lab.hosts.containers.toxiproxy import DOWN, DROP, HOLD, RECIPES, UP, Recipe, Toxiproxy
 from tests.integration.recording_server import RecordingServer, recording
+from tests.parity.cut_table import TABLE, Measured
 
 pytestmark = pytest.mark.engine
 
@@ -31,31 +31,6 @@ SPEED = 10.0
 SOON, LATER = 0.3, 3.0  # nothing should come; something should
 
 
-@dataclass(frozen=True)
-class Measured:
-    """A row of the table. `sent` is where bytes of the old session go."""
-
-    old: str
-    new: str
-    old_at_heal: str
-    new_at_heal: str
-    sent: str
-
-
-TABLE = {
-    "refuse": Measured("closed", "refused", "dead", "dead", "lost"),
-    "blackhole": Measured("silent", "silent", "closed", "closed", "discarded"),
-    "stall": Measured("silent", "silent", "250 during", "220 recording", "after the heal"),
-    "reset": Measured("closed", "reset", "dead", "dead", "delivered"),
-    "ack-lost": Measured("silent", "silent", "closed", "closed", "delivered"),
-    "timeout upstream only": Measured("silent", "banner", "closed", "closed", "discarded"),
-    "bandwidth upstream only": Measured(
-        "silent", "banner", "250 during", "usable", "after the heal"
-    ),
-    "bandwidth downstream only": Measured(
-        "silent", "silent", "250 during", "220 recording", "delivered"
-    ),
-}
 ONE_WAY = {
     "timeout upstream only": Recipe(True, (("timeout", UP, DROP),)),
     "bandwidth upstream only": Recipe(True, (("bandwidth", UP, HOLD),)),

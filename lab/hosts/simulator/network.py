@@ -161,8 +161,8 @@ class Connection:
         link = self._link
         if self._is_over:
             return
-        if not forward and link.is_resetting:
-            self.break_off(RESET)
+        if not forward and link.is_resetting:  # a new one is reset, an old one just ends
+            self.break_off(CLOSED_BY_PEER)
             return
         flow, held = (link.forward, self._held[0]) if forward else (link.backward, self._held[1])
         if flow is Flow.HOLD or held:

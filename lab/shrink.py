@@ -1,0 +1,151 @@
+"""From a run that fails to the smallest scenario that still fails in the same way.
+
+Round by round: every reduction of the draft is tried, each under the run's seed and a few more, all
+of them simulated and judged together; the reductions that still fail are taken together where that
+still fails, else the best of them alone. It ends when none does. "In the same way" means that the
+claim which the run violated first is violated, or that a server crashes where one crashed.
+"""
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import reduce
+from io import StringIO
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from ruamel.yaml import YAML
+
+from lab.errors import ScenarioError
+from lab.run_outcome import Say, say_to_stderr
+from lab.shrink_draft import Draft, Json, Reduction, reductions
+from lab.shrink_trial import CRASH, Trial, Trials
+from lab.validate import CheckedScenario, check
+
+SEEDS_BESIDE = 3
+MOST_ROUNDS = 40
+MOST_TRIALS = 96
+
+
+@dataclass(frozen=True, slots=True)
+class Failing:
+    """A draft, and the seed under which it was seen to fail."""
+
+    draft: Draft
+    seed: int
+    what: str = "the run itself"
+
+
+@dataclass(slots=True)
+class Shrink:
+    """`name` is what the smaller scenario is called, `way` how it must fail."""
+
+    trials: Trials
+    name: str
+    way: str
+    seed: int
+    say: Say = say_to_stderr
+    rounds: int = field(default=0)
+
+    def run(self, draft: Draft) -> Failing:
+        """The smallest that was found. Raises ScenarioError where the draft does not fail."""
+        found = self._first_failing([Failing(draft, self.seed)], beside=0)
+        if found is None:
+            hint = "the scenario or the code has changed; run it again first"
+            raise ScenarioError(f"it does not violate {self.way} any more", hint)
+        while self.rounds < MOST_ROUNDS and (smaller := self._smaller(found)) is not None:
+            found = smaller
+            self.say(
+                f"round {self.rounds}: {_counted(found.draft)}, seed {found.seed} ({found.what})"
+            )
+        return found
+
+    def _smaller(self, found: Failing) -> Failing | None:
+        """One round: the best of all reductions, or of those that can be taken together."""
+        self.rounds += 1
+        wanted = list(reductions(found.draft))
+        failing = self._all_failing(
+            [(each, d) for each in wanted if (d := each.apply(found.draft))]
+        )
+        if not failing:
+            return None
+        best = min(failing, key=lambda each: each[1].draft.size)[1]
+        together = self._together(found.draft, [reduction for reduction, _ in failing])
+        both = self._first_failing(together, beside=SEEDS_BESIDE) if together else None
+        if both is not None and both.draft.size < best.draft.size:
+            return both
+        return best
+
+    def _together(self, draft: Draft, taken: Sequence[Reduction]) -> list[Failing]:
+        """All that failed alone, in one draft; and the first half of them, and so on."""
+        found = []
+        while len(taken) > 1:
+            combined = reduce(lambda d, each: each.apply(d) or d, taken, draft)
+            found.append(Failing(combined, self.seed, f"{len(taken)} reductions together"))
+            taken = taken[: len(taken) // 2]
+        return found
+
+    def _all_failing(
+        self, candidates: Sequence[tuple[Reduction, Draft]]
+    ) -> list[tuple[Reduction, Failing]]:
+        drafts = [Failing(draft, self.seed, each.what) for each, draft in candidates]
+        found = self._tried(drafts, beside=SEEDS_BESIDE)
+        return [(candidates[number][0], failing) for number, failing in found]
+
+    def _first_failing(self, drafts: Sequence[Failing], *, beside: int) -> Failing | None:
+        return next((failing for _, failing in self._tried(drafts, beside=beside)), None)
+
+    def _tried(self, drafts: Sequence[Failing], *, beside: int) -> Iterator[tuple[int, Failing]]:
+        """Those that fail in the same way, with their place and the first seed that shows it."""
+        checked = [(n, s) for n, d in enumerate(drafts) if (s := checked_draft(d.draft, self.name))]
+        seeds = range(self.seed, self.seed + beside + 1)
+        trials = [(n, Trial(scenario, seed)) for n, scenario in checked for seed in seeds]
+        ways = self._judged([trial for _, trial in trials])
+        seen = set()
+        for (number, trial), way in zip(trials, ways, strict=True):
+            if self.way in way and number not in seen:
+                seen.add(number)
+                yield number, Failing(drafts[number].draft, trial.seed, drafts[number].what)
+
+    def _judged(self, trials: Sequence[Trial]) -> list[frozenset[str]]:
+        found: list[frozenset[str]] = []
+        for start in range(0, len(trials), MOST_TRIALS):
+            found += self.trials.failures(trials[start : start + MOST_TRIALS])
+        return found
+
+
+def way_of(folder: Path) -> str:
+    """How a judged run fails. Raises ScenarioError for one that does not."""
+    try:
+        verdict = json.loads((folder / "verdict.json").read_text("utf-8"))
+        exits = json.loads((folder / "host.json").read_text("utf-8"))["server_exit_codes"]
+    except (OSError, ValueError, KeyError) as error:
+        raise ScenarioError(f"{folder} was not judged", "shadowlab evaluate does it") from error
+    violated = [each["name"] for each in verdict["claims"] if each["status"] == "violated"]
+    crashed = [CRASH] if 70 in exits.values() else []
+    for way in (*violated, *crashed):
+        return str(way)
+    raise ScenarioError(f"{folder} does not fail", "only a run that fails can be made smaller")
+
+
+def checked_draft(draft: Draft, name: str) -> CheckedScenario | None:
+    """The draft as a person's file would be read; None when it is no scenario any more."""
+    with TemporaryDirectory(prefix="shadowlab-shrink-") as folder:
+        path = Path(folder) / f"{name}.yaml"
+        path.write_text(scenario_text(draft.document(name)), encoding="utf-8")
+        scenarios = check([path]).scenarios
+        return scenarios[0] if scenarios else None
+
+
+def scenario_text(document: Json) -> str:
+    """A scenario file of plain values."""
+    yaml, text = YAML(), StringIO()
+    yaml.default_flow_style = None
+    yaml.width = 100
+    yaml.dump(document, text)
+    return text.getvalue()
+
+
+def _counted(draft: Draft) -> str:
+    faults, servers, messages, _, _ = draft.size
+    return f"{faults} faults, {servers} servers, {messages} messages"

@@ -1,0 +1,95 @@
+"""What the simulated disk keeps and what it loses (TL-7)."""
+
+from lab.hosts.simulator.disk import Disk, Life
+from lab.hosts.simulator.world import SECOND, World
+from nodes.core.effects import Commit, InsertMessage, SetContact
+from nodes.core.inputs import Committed, DatabaseOpened, Input
+from nodes.core.message import Contact
+from tests.nodes.store.samples import primary_message
+
+
+class Server:
+    """Hears what the disk answers."""
+
+    def __init__(self, seed: int) -> None:
+        self.world = World(0)
+        self.disk = Disk(self.world, "a", seed)
+        self.heard: list[Input] = []
+        self.failures: list[Exception] = []
+        self.life, self.opened = self.plug_in()
+
+    def plug_in(self) -> tuple[Life, DatabaseOpened]:
+        return self.disk.plug_in(self.heard.append, self.failures.append, 0)
+
+    def commit(self, number: int) -> None:
+        change = SetContact(Contact(f"p{number}", "id", number, 0))
+        self.life.write(Commit(number, (change,)))
+
+    def restart(self) -> set[str]:
+        """Whom the database remembers after the power was gone."""
+        self.disk.pull_plug()
+        self.life, opened = self.plug_in()
+        return {contact.primary for contact in opened.contacts}
+
+
+def test_what_was_answered_survives() -> None:
+    server = Server(1)
+    server.commit(1)
+    server.world.run_until(SECOND)
+    assert server.heard == [Committed(1)]
+    assert server.restart() == {"p1"}
+
+
+def test_what_was_under_way_is_there_whole_or_not_at_all_and_unanswered() -> None:
+    """Both come up; the commits that waited behind it never do."""
+    found = []
+    for seed in range(40):
+        server = Server(seed)
+        for number in (1, 2, 3):
+            server.commit(number)
+        found.append(frozenset(server.restart()))
+        server.world.run_until(SECOND)
+        assert server.heard == []
+    assert set(found) == {frozenset(), frozenset({"p1"})}
+
+
+def test_commits_that_wait_share_a_transaction() -> None:
+    found = set()
+    for seed in range(40):
+        server = Server(seed)
+        for number in (1, 2, 3):
+            server.commit(number)
+        while not server.heard:
+            server.world.run_until(server.world.now_us + 500)
+        found.add(frozenset(server.restart()))
+    assert found == {frozenset({"p1"}), frozenset({"p1", "p2", "p3"})}
+
+
+def test_answers_come_in_the_order_of_the_commits() -> None:
+    server = Server(3)
+    for number in range(20):
+        server.commit(number)
+    server.world.run_until(60 * SECOND)
+    assert server.heard == [Committed(number) for number in range(20)]
+
+
+def test_a_database_set_aside_comes_back_empty_under_another_id() -> None:
+    server = Server(1)
+    server.commit(1)
+    server.world.run_until(SECOND)
+    server.disk.pull_plug()
+    server.disk.set_queue_database_aside()
+    _, opened = server.plug_in()
+    assert opened.created
+    assert opened.contacts == ()
+    assert opened.database_id != server.opened.database_id
+
+
+def test_a_mistake_of_the_node_is_its_own_end() -> None:
+    server = Server(1)
+    one = primary_message(1)
+    body = server.life.bodies.hold(b"hello")
+    server.life.write(Commit(1, (InsertMessage(one, body), InsertMessage(one, body))))
+    server.world.run_until(SECOND)
+    assert server.heard == []
+    assert len(server.failures) == 1

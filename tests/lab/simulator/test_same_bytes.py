@@ -1,0 +1,95 @@
+"""The same plan gives the same bytes, in any process and under any hash seed (lab.md)."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from lab.errors import ScenarioError
+from lab.replay import read_simulated, replay
+from lab.run_outcome import RunOptions
+from lab.simulated_run import run_simulated
+from tests.lab.simulator.plans import SCENARIOS, plan
+
+SEEDS_EACH = 30
+
+
+class Unjudged:
+    """No Spark: the bytes of the record are what is looked at."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def judge(self) -> int:
+        return 0
+
+    def abandon(self) -> None:
+        pass
+
+
+def digests(name: str, hash_seed: int) -> list[str]:
+    command = [sys.executable, "-m", "tests.lab.simulator.digests", name, "1", str(SEEDS_EACH)]
+    environment = os.environ | {"PYTHONHASHSEED": str(hash_seed)}
+    said = subprocess.run(command, env=environment, check=True, capture_output=True, text=True)
+    return said.stdout.splitlines()
+
+
+@pytest.mark.parametrize("name", SCENARIOS)
+def test_hash_seed_and_process_decide_nothing(name: str) -> None:
+    first, second = digests(name, 1), digests(name, 2)
+    assert first == second
+    assert len({line.split()[1] for line in first}) == SEEDS_EACH
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    options = RunOptions(runs=tmp_path / "runs", scenario="version: 1\n")
+    return run_simulated(plan("site-cut", 3), options, Unjudged, lambda line: None).folder
+
+
+def test_a_folder_is_replayed_to_the_same_bytes(folder: Path, tmp_path: Path) -> None:
+    again = tmp_path / "again"
+    again.mkdir()
+    assert replay(folder, again, None) == []
+
+
+def test_a_byte_that_was_changed_is_found(folder: Path, tmp_path: Path) -> None:
+    ledger = folder / "ledger.jsonl"
+    lines = ledger.read_text().splitlines()
+    lines[4] = lines[4].replace('"', "'", 1)
+    ledger.write_text("\n".join(lines) + "\n")
+    (folder / "external" / "nobody.jsonl").write_text("")
+    again = tmp_path / "again"
+    again.mkdir()
+    found = replay(folder, again, None)
+    assert [(each.file, each.line) for each in found] == [
+        ("external/nobody.jsonl", 0),
+        ("ledger.jsonl", 5),
+    ]
+
+
+def test_a_run_on_containers_is_not_replayed_as_a_whole(folder: Path) -> None:
+    manifest = folder / "manifest.json"
+    manifest.write_text(manifest.read_text().replace("simulator", "containers"))
+    with pytest.raises(ScenarioError, match="was not simulated"):
+        read_simulated(folder)
+
+
+def test_a_run_folder_has_the_files_of_one_on_containers(folder: Path) -> None:
+    for name in (
+        "plan.json",
+        "manifest.json",
+        "host.json",
+        "ledger.jsonl",
+        "faults.jsonl",
+        "logs/par-mbx1/inputs.jsonl",
+        "logs/par-mbx1/queues.jsonl",
+        "logs/par-mbx1/lifecycle.jsonl",
+        "logs/par-mbx1/MSGTRK2026010508-1.LOG",
+        "logs/par-mbx1/CONNECTLOG20260105-1.LOG",
+        "mailboxes/DB1.jsonl",
+        "external/ext1.jsonl",
+    ):
+        assert (folder / name).is_file(), name

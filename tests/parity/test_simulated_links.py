@@ -1,0 +1,165 @@
+"""The simulated link does under every cut what the real proxy was measured to do."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from lab.hosts.simulator.network import Connection, End, Flow, Link
+from lab.hosts.simulator.world import SECOND, World
+from lab.plan_parts import LinkName
+from tests.parity.cut_table import TABLE, Measured
+
+ONE_WAY = {
+    "timeout upstream only": (Flow.DROP, Flow.PASS),
+    "bandwidth upstream only": (Flow.HOLD, Flow.PASS),
+    "bandwidth downstream only": (Flow.PASS, Flow.HOLD),
+}
+SOON = 10 * SECOND
+
+
+class Recording:
+    """Greets, answers every line, remembers what reached it."""
+
+    listens = True
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+
+    def accept(self, connection: Connection, opener: str) -> End:
+        connection.say("220 recording", forward=False)
+        return Conversation(self, connection)
+
+
+class Conversation:
+    def __init__(self, server: Recording, connection: Connection) -> None:
+        self.server, self.connection = server, connection
+
+    def received(self, said: Any) -> None:
+        self.server.lines.append(said)
+        self.connection.say(f"250 {said}", forward=False)
+
+    def closed(self, reason: str) -> None:
+        pass
+
+
+class Client:
+    def __init__(self, link: Link) -> None:
+        self.heard: list[str] = []
+        self.world = link.world
+        self.connection = link.connect(self)
+
+    def received(self, said: Any) -> None:
+        self.heard.append(said)
+
+    def closed(self, reason: str) -> None:
+        ends = {"connection refused": "refused", "connection reset by peer": "reset"}
+        self.heard.append(ends.get(reason, "closed"))
+
+    def tell(self, line: str) -> None:
+        self.connection.say(line, forward=True)
+
+    def hear(self) -> str:
+        self.world.run_until(self.world.now_us + SOON)
+        return self.heard.pop(0) if self.heard else "silent"
+
+
+@pytest.fixture
+def server() -> Recording:
+    return Recording()
+
+
+@pytest.fixture
+def link(server: Recording) -> Link:
+    return Link(World(0), LinkName("a", "b", "smtp"), server, far=True, seed=1)
+
+
+@pytest.mark.parametrize("kind", TABLE)
+def test_a_simulated_cut_does_what_the_table_says(kind: str, link: Link, server: Recording) -> None:
+    def cut() -> None:
+        if kind in ONE_WAY:
+            link.set_flows(*ONE_WAY[kind])
+        else:
+            link.cut(kind)  # type: ignore[arg-type]
+
+    assert measure(link, server, cut) == TABLE[kind]
+
+
+def measure(link: Link, server: Recording, cut: Callable[[], None]) -> Measured:
+    old = Client(link)
+    assert old.hear() == "220 recording"
+    cut()
+    old.tell("during")
+    old_during = old.hear()
+    at_once = "during" in server.lines
+    new = Client(link)
+    heard = new.hear()
+    new_during = "banner" if heard.startswith("220") else heard
+    link.heal()
+    old_at_heal, new_at_heal = after(old, old_during), after(new, new_during)
+    in_the_end = "during" in server.lines
+    return Measured(
+        old_during,
+        new_during,
+        old_at_heal,
+        new_at_heal,
+        whereabouts(at_once, in_the_end, old_during),
+    )
+
+
+def after(client: Client, during: str) -> str:
+    if during in ("refused", "closed", "reset"):
+        return "dead" if client.hear() == "silent" else "alive"
+    if during == "banner":
+        client.tell("after")
+        heard = client.hear()
+        return "usable" if heard == "250 after" else heard
+    return client.hear()
+
+
+def whereabouts(at_once: bool, in_the_end: bool, old_during: str) -> str:
+    if at_once:
+        return "delivered"
+    if in_the_end:
+        return "after the heal"
+    return "lost" if old_during == "closed" else "discarded"
+
+
+def test_what_is_said_arrives_in_order_whatever_the_delays(link: Link, server: Recording) -> None:
+    client = Client(link)
+    client.hear()
+    for number in range(200):
+        client.tell(str(number))
+    client.hear()
+    assert server.lines == [str(number) for number in range(200)]
+
+
+def test_a_slow_link_is_late_in_both_directions(link: Link) -> None:
+    client = Client(link)
+    client.hear()
+    link.latency_us = 3 * SECOND
+    began_us = link.world.now_us
+    client.tell("late")
+    link.world.run_until(began_us + 5 * SECOND)
+    assert not client.heard
+    link.world.run_until(began_us + 8 * SECOND)
+    assert client.heard == ["250 late"]
+
+
+def test_a_throttled_link_takes_its_time_for_every_byte(link: Link, server: Recording) -> None:
+    client = Client(link)
+    client.hear()
+    link.bytes_per_second = 100
+    began_us = link.world.now_us
+    client.connection.say("long", forward=True, size_bytes=1000)
+    link.world.run_until(began_us + 9 * SECOND)
+    assert server.lines == []
+    link.world.run_until(began_us + 12 * SECOND)
+    assert server.lines == ["long"]
+
+
+def test_a_server_that_is_down_lets_a_connection_end_without_a_banner(
+    link: Link, server: Recording
+) -> None:
+    server.listens = False
+    assert Client(link).hear() == "closed"
