@@ -128,6 +128,9 @@ PLAN_FAULT: Final[Columns] = (
     ("links", f"ARRAY<{LINK}>"),
     ("server", "STRING"),
     ("returns_with", "STRING"),
+    ("latency_ms", "BIGINT"),
+    ("jitter_ms", "BIGINT"),
+    ("bytes_per_second", "BIGINT"),
 )
 
 EXPECTED_PROMOTION: Final[Columns] = (
@@ -313,6 +316,7 @@ FAULT_WINDOWS: Final[Columns] = (
     ("server", "STRING"),
     ("returns_with", "STRING"),
     ("links", f"ARRAY<{LINK}>"),
+    ("slowed_ms", "BIGINT"),
     ("intended_ms", "BIGINT"),
     ("applied_ms", "BIGINT"),
     ("applied_mono_ns", "BIGINT"),

@@ -16,8 +16,9 @@ from spark_eval.sentences import sentence
 from spark_eval.tables import Tables
 
 STATUS = "CASE outcome WHEN 'lost' THEN 'violated' WHEN 'unknown' THEN 'unknown' ELSE 'holds' END"
-REQUIREMENTS = """filter(array(IF(outcome = 'excused', 'SM-15', NULL),
-  IF(exists(kills, k -> k.certain.lo >= acknowledged_ms), 'TL-7', NULL)), r -> r IS NOT NULL)"""
+KILLED_AFTER = "exists(kills, k -> k.kind = 'kill' AND k.certain.lo >= acknowledged_ms)"
+REQUIREMENTS = f"""filter(array(IF(outcome = 'excused', 'SM-15', NULL),
+  IF({KILLED_AFTER}, 'TL-7', NULL)), r -> r IS NOT NULL)"""
 
 
 def cases(tables: Tables) -> DataFrame:

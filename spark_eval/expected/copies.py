@@ -19,7 +19,7 @@ OWN = (
     "run", "server", "blind AS own_blind", "kills AS own_kills", "eras AS own_eras", "timeout_ms",
     "expiration_ms", "enabled", "heartbeat_ms", "span_ms", "hold_ms", "auto_discard_ms", "end_ms",
     "finest_ms", "resolution_ms",
-    "CAST(greatest(heartbeat_ms / 2, 1000 * speed) AS BIGINT) AS slack_ms",
+    "CAST(greatest(heartbeat_ms / 2, 1000 * speed) AS BIGINT) AS usual_ms",
 )  # fmt: skip
 PEER = (
     "run", "server AS primary_server", "blind AS primary_blind", "kills AS primary_kills",
@@ -33,7 +33,8 @@ def copies(shadows: DataFrame, talks: DataFrame, histories: DataFrame) -> DataFr
     `held_ms`; `contacts`; intervals `peer_possible`, `peer_certain` (the primary cannot be
     reached), `own_possible` (the shadow server is down), `any_possible`; `primary_lost_ms`,
     `primary_back_ms` (its database replaced, its banner after that), `own_lost_ms`; holes
-    `own_blind`, `primary_blind`; `slack_ms`, what an exchange may take.
+    `own_blind`, `primary_blind`; `slack_ms`, what an exchange may take, of which `slowed_ms`
+    because of faults that made the link late while the copy was held.
     """
     talk = talks.withColumnRenamed("peer", "primary_server")
     joined = (
@@ -53,11 +54,20 @@ def _peer(which: str) -> str:
     return f"concat({_extents('primary_kills', which)}, coalesce(cut_{which}, {NO_CUTS}))"
 
 
+# a link so late that sessions may be given up may be as good as cut
+_TOO_LATE = "transform(filter(late, l -> l.slowed_ms >= timeout_ms), l -> l.at)"
+_UNREACHED = f"concat({_peer('possible')}, coalesce({_TOO_LATE}, {NO_CUTS}))"
+_WHILE_HELD = (
+    "l.at.lo <= coalesce(discard.at_ms, promoted.at_ms, end_ms) "
+    "AND l.at.hi >= coalesce(held.at_ms, claimed.at_ms)"
+)
 _RAW = (
     "contacts", "own_kills", "own_eras", "primary_eras", "cut_possible", "cut_certain",
-    "primary_era", "own_era",
+    "primary_era", "own_era", "late", "usual_ms",
 )  # fmt: skip
 _PLACED = (
+    f"coalesce(array_max(transform(filter(late, l -> {_WHILE_HELD}), l -> l.slowed_ms)), 0L) "
+    "AS slowed_ms",
     "coalesce(held.at_ms, claimed.at_ms) AS held_ms",
     "try_element_at(filter(primary_eras, e -> e.id = primary_database_id), 1) AS primary_era",
     "try_element_at(filter(own_eras, e -> e.id = held.database_id), 1) AS own_era",
@@ -66,10 +76,11 @@ _BACK = (
     "try_element_at(filter(primary_kills, k -> k.certain.lo <= primary_era.lost_ms "
     f"AND k.possible.hi >= primary_era.lost_ms AND k.possible.hi < {FOREVER_MS}), 1).possible.hi"
 )
-_ANY = f"concat({_peer('possible')}, {_extents('own_kills', 'possible')})"
+_ANY = f"concat({_UNREACHED}, {_extents('own_kills', 'possible')})"
 _DERIVED = (
     "coalesce(contacts, CAST(array() AS array<bigint>)) AS contact_times",
-    f"{merged(_peer('possible'))} AS peer_possible",
+    "usual_ms + slowed_ms AS slack_ms",
+    f"{merged(_UNREACHED)} AS peer_possible",
     f"{merged(_peer('certain'))} AS peer_certain",
     f"{merged(_extents('own_kills', 'possible'))} AS own_possible",
     f"{merged(_ANY)} AS any_possible",

@@ -59,7 +59,7 @@ _ORDER = cases(
 # ---------------------------------------------------------------- the deadline
 
 # a question asked in the last moment of the heartbeat still needs its answer
-_WHOLE = "heartbeat_ms + greatest(timeout_ms, slack_ms) + finest_ms"
+_WHOLE = "heartbeat_ms + greatest(timeout_ms + slowed_ms, slack_ms) + finest_ms"
 _CLEAR = first_clear("due_from_ms", "any_possible", _WHOLE)
 _REACHABLE = f"IF(due_from_ms IS NULL, CAST(NULL AS BIGINT), {_CLEAR})"
 _ON_TIME = "reachable_ms + heartbeat_ms + slack_ms + finest_ms"

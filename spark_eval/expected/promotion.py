@@ -16,7 +16,7 @@ from spark_eval.expected.copies import coarse, too_coarse
 from spark_eval.sentences import cases, holds, not_asked, unknown, violated
 from spark_eval.transforms.sql import FOREVER_MS, first_clear, last_before, overlaps
 
-ATTEMPT = "(heartbeat_ms + timeout_ms + finest_ms)"
+ATTEMPT = "(heartbeat_ms + timeout_ms + slowed_ms + finest_ms)"
 AT = "promoted.at_ms"
 
 

@@ -27,7 +27,15 @@ MARKS: dict[str, tuple[str, int, str]] = {
     "database set aside": ("square-x-open", 13, "alarm"),
     "promotion": ("star", 13, "good"),
 }
-PATTERNS = {"kill": "/", "cut": "."}
+PATTERNS = {
+    "kill": "/",
+    "pause": "-",
+    "stop": "|",
+    "restart": "+",
+    "cut": ".",
+    "slow": ".",
+    "throttle": ".",
+}
 PHASE_SYMBOLS = {"before": "circle-open", "during": "diamond", "after": "square-open"}
 
 
@@ -70,12 +78,12 @@ def _fault_bars(faults: Rows, end_ms: int) -> list[Figure]:
 
 
 def _bars(row: dict[str, Any], end_ms: int) -> list[tuple[str, float, float, str]]:
-    """(lane, start, length, text): the server killed, or each whose sessions are cut."""
+    """(lane, start, length, text): the server that was away, or each whose sessions suffer."""
     start = row["applied_ms"] if row["applied_ms"] is not None else row["intended_ms"]
     if start is None:
         return []
     over = min(row["over_ms"] or end_ms, end_ms)
-    lanes = [row["server"]] if row["kind"] == "kill" else _cut_lanes(row)
+    lanes = [row["server"]] if row["server"] else _cut_lanes(row)
     text = f"{row['fault']}: {fault(row)}<br>{lab_time(start)} to {lab_time(over)}"
     return [(lane, hours(start), hours(max(over - start, 0)), text) for lane in lanes]
 
@@ -85,7 +93,15 @@ def _cut_lanes(row: dict[str, Any]) -> list[str]:
 
 
 def _bar_trace(kind: str, pattern: str, bars: list[tuple[str, float, float, str]]) -> Figure:
-    names = {"kill": "killed", "cut": "sessions cut"}
+    names = {
+        "kill": "killed",
+        "pause": "paused",
+        "stop": "stopped",
+        "restart": "restarted",
+        "cut": "sessions cut",
+        "slow": "sessions slowed",
+        "throttle": "sessions throttled",
+    }
     return {
         "type": "bar",
         "orientation": "h",

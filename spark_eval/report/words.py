@@ -34,10 +34,13 @@ def fault(row: dict[str, Any]) -> str:
         return f"kill {row['server']}, back with {'its' if 'same' in back else 'a'} {back}".replace(
             "its same queue", "its own queue"
         )
+    if row["server"]:
+        return f"{row['kind']} {row['server']}"
     links = row["links"] or []
     named = ", ".join(f"{link['from']} → {link['to']}" for link in links[:6])
     more = f" and {len(links) - 6} more" if len(links) > 6 else ""
-    return f"cut ({row['cut_kind']}) {named}{more}"
+    what = f"cut ({row['cut_kind']})" if row["kind"] == "cut" else row["kind"]
+    return f"{what} {named}{more}"
 
 
 def evidence(took_effect: bool | None) -> str:

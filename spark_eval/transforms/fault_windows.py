@@ -1,8 +1,11 @@
 """Faults as they happened: from what was intended to what was seen, one row a fault.
 
-A fault's possible extent runs from the intent to the banner (kill) or the heal (cut); its certain
-extent from when it was applied to when healing began. What is late is judged on the possible
-extent, what had to happen on the certain one.
+A fault's possible extent runs from the intent to the banner (of a server) or the heal (of links);
+its certain extent from when it was applied to when healing began. What is late is judged on the
+possible extent, what had to happen on the certain one.
+
+A server that was killed, paused, stopped or restarted is away and a link that is cut carries
+nothing. A link that is slow or throttled carries all of it, later by `slowed_ms` an exchange.
 """
 
 from __future__ import annotations
@@ -17,6 +20,13 @@ EXTENTS = (
     "named_struct('lo', coalesce(applied_ms, intended_ms), "
     "'hi', least(coalesce(heal_intended_ms, over_ms), over_ms)) AS certain",
 )
+# round trips of an exchange that begins with a new connection, TLS and greetings, and its bytes
+ROUND_TRIPS = 10
+EXCHANGE_BYTES = 65_536
+
+AWAY = "kind IN ('kill', 'pause', 'stop', 'restart')"
+SLOWED = f"""CASE kind WHEN 'slow' THEN {2 * ROUND_TRIPS} * (latency_ms + jitter_ms)
+  WHEN 'throttle' THEN {EXCHANGE_BYTES} * 1000 DIV bytes_per_second END"""
 SEEN = "coalesce(applied_ms, intended_ms) IS NOT NULL"
 
 
@@ -36,22 +46,33 @@ def fault_windows(planned: DataFrame, record: DataFrame) -> DataFrame:
         F.expr("max(banner_ms) AS banner_ms"),
     )
     joined = planned.join(seen, ["run", "fault"], "left")
-    over = f"coalesce(IF(kind = 'kill', banner_ms, healed_ms), {FOREVER_MS})"
+    over = f"coalesce(IF({AWAY}, banner_ms, healed_ms), {FOREVER_MS})"
     return joined.selectExpr(
         "run", "fault", "kind", "cut_kind", "lower(server) AS server", "returns_with", "links",
-        "intended_ms", "applied_ms", "applied_mono_ns", "took_effect", "heal_intended_ms",
-        "healed_ms", "banner_ms", f"{over} AS over_ms",
+        f"{SLOWED} AS slowed_ms", "intended_ms", "applied_ms", "applied_mono_ns", "took_effect",
+        "heal_intended_ms", "healed_ms", "banner_ms", f"{over} AS over_ms",
     )  # fmt: skip
 
 
-def kills(windows: DataFrame) -> DataFrame:
-    """`run`, `server`, `possible`, `certain` of each kill that was at least intended."""
-    return windows.where(f"kind = 'kill' AND {SEEN}").selectExpr("run", "server", *EXTENTS)
+def downs(windows: DataFrame) -> DataFrame:
+    """`run`, `server`, `kind`, `possible`, `certain` of each fault of a server that was at least
+    intended.
+    """
+    return windows.where(f"{AWAY} AND {SEEN}").selectExpr("run", "server", "kind", *EXTENTS)
 
 
 def cuts(windows: DataFrame) -> DataFrame:
     """`run`, `server`, `peer`, `possible`, `certain`: sessions to `peer` cut."""
-    links = windows.where(f"kind = 'cut' AND {SEEN}").selectExpr("run", "inline(links)", *EXTENTS)
+    return _by_link(windows.where("kind = 'cut'"))
+
+
+def slows(windows: DataFrame) -> DataFrame:
+    """The same for sessions that are late, with `slowed_ms`."""
+    return _by_link(windows.where("slowed_ms IS NOT NULL"), "slowed_ms")
+
+
+def _by_link(windows: DataFrame, *more: str) -> DataFrame:
+    links = windows.where(SEEN).selectExpr("run", "inline(links)", *more, *EXTENTS)
     return links.where("service = 'smtp'").selectExpr(
-        "run", "lower(`from`) AS server", "lower(`to`) AS peer", "possible", "certain"
+        "run", "lower(`from`) AS server", "lower(`to`) AS peer", *more, "possible", "certain"
     )

@@ -12,14 +12,15 @@ from __future__ import annotations
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from spark_eval.transforms.fault_windows import kills
+from spark_eval.transforms.fault_windows import downs
 from spark_eval.transforms.sql import FOREVER_MS, INTERVAL
 
 # a node logs within this of its commit, in wall milliseconds; more than any commit takes
 UNLOGGED_WALL_MS = 250
 
-EXTENT = f"struct<possible: {INTERVAL}, certain: {INTERVAL}>"
+EXTENT = f"struct<possible: {INTERVAL}, certain: {INTERVAL}, kind: string>"
 FIRST = "struct<from_ms: bigint, id: string>"
+DOWN = "named_struct('possible', possible, 'certain', certain, 'kind', kind)"
 NOTHING = {"down": EXTENT, "hole": INTERVAL, "first": FIRST}
 ERAS = """transform(firsts, (f, i) -> named_struct('id', f.id, 'from_ms', f.from_ms,
   'lost_ms', try_element_at(firsts, i + 2).from_ms, 'next_id', try_element_at(firsts, i + 2).id))"""
@@ -31,11 +32,12 @@ def histories(
 ) -> DataFrame:  # fmt: skip
     """One row a server with its settings and the run's, and three arrays in order of time.
 
-    `downs` (possible and certain extent of each kill), `blind` (holes), `eras` (`id`, `from_ms`,
+    `kills` (each time that it was away: possible and certain extent, `kind` of the fault: a kill, a
+    pause, a stop or a restart), `blind` (holes), `eras` (`id`, `from_ms`,
     and, where it was replaced, `lost_ms` and `next_id`).
     """
     told = (
-        _part(kills(windows), down="named_struct('possible', possible, 'certain', certain)")
+        _part(downs(windows), down=DOWN)
         .unionByName(_part(_around_damage(damaged), hole="named_struct('lo', lo, 'hi', hi)"))
         .unionByName(_part(_first_seen(tracking, lifecycle), first="first"))
     )
@@ -46,7 +48,8 @@ def histories(
     )
     unlogged = f"CAST({UNLOGGED_WALL_MS} * speed AS BIGINT)"
     before_kill = f"d -> named_struct('lo', d.certain.lo - {unlogged}, 'hi', d.certain.lo)"
-    holes = f"concat(holes, transform(downs, {before_kill}))"
+    killed = "filter(downs, d -> d.kind = 'kill')"
+    holes = f"concat(holes, transform({killed}, {before_kill}))"
     known = servers.join(together, ["run", "server"], "left").join(runs, "run")
     return known.selectExpr(
         "*",

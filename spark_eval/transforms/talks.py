@@ -1,5 +1,5 @@
 """What passed between two servers: contacts that the asking one logged, cuts of the link it asks
-over.
+over, and what made that link late.
 
 One row for each ordered pair with either; about as many as servers squared at most.
 """
@@ -9,26 +9,38 @@ from __future__ import annotations
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from spark_eval.transforms.fault_windows import cuts
+from spark_eval.transforms.fault_windows import cuts, slows
 from spark_eval.transforms.sql import INTERVAL
 
+LATE = "struct<at: struct<lo: bigint, hi: bigint>, slowed_ms: bigint>"
 NO_EXTENT = f"CAST(NULL AS {INTERVAL})"
+NOT_LATE = f"CAST(NULL AS {LATE})"
 
 
 def talks(contacts: DataFrame, windows: DataFrame) -> DataFrame:
-    """`run`, `server`, `peer`, and arrays: `contacts` (lab ms), `cut_possible`, `cut_certain`."""
+    """`run`, `server`, `peer`, and arrays: `contacts` (lab ms), `cut_possible`, `cut_certain`,
+    `late` (`at`, an interval, and `slowed_ms`).
+    """
     reached = contacts.where("reached").selectExpr(
-        "run", "server", "peer", "at_ms", f"{NO_EXTENT} AS possible", f"{NO_EXTENT} AS certain"
-    )
+        "run", "server", "peer", "at_ms", f"{NO_EXTENT} AS possible", f"{NO_EXTENT} AS certain",
+        f"{NOT_LATE} AS late",
+    )  # fmt: skip
     cut = cuts(windows).selectExpr(
-        "run", "server", "peer", "CAST(NULL AS BIGINT) AS at_ms", "possible", "certain"
-    )
+        "run", "server", "peer", "CAST(NULL AS BIGINT) AS at_ms", "possible", "certain",
+        f"{NOT_LATE} AS late",
+    )  # fmt: skip
+    slow = slows(windows).selectExpr(
+        "run", "server", "peer", "CAST(NULL AS BIGINT) AS at_ms", f"{NO_EXTENT} AS possible",
+        f"{NO_EXTENT} AS certain", "named_struct('at', possible, 'slowed_ms', slowed_ms) AS late",
+    )  # fmt: skip
     return (
         reached.unionByName(cut)
+        .unionByName(slow)
         .groupBy("run", "server", "peer")
         .agg(
             F.expr("array_sort(collect_list(at_ms)) AS contacts"),
             F.expr("collect_list(possible) AS cut_possible"),
             F.expr("collect_list(certain) AS cut_certain"),
+            F.expr("array_sort(collect_list(late)) AS late"),
         )
     )

@@ -347,6 +347,25 @@ class Run:
         self.record(fault, "heal-intended", end)
         self.record(fault, "healed", end + 200)
 
+    def away(self, kind: str, server: str, start: int, end: int, *, fault: str = "f1") -> None:
+        """A pause, a stop or a restart: from `start` to `end`, its banner 3 s later."""
+        self.plan["faults"].append(
+            {"id": fault, "kind": kind, "start_ms": start, "end_ms": end, "server": server}
+        )
+        self.record(fault, "intended", start)
+        self.record(fault, "applied", start + 200)
+        self.record(fault, "evidence", start + 400, took_effect=True, observations=[])
+        self.record(fault, "heal-intended", end)
+        banner = end + 3 * SECOND
+        self.record(fault, "healed", banner, banner_ms=banner, banner_mono_ns=mono(banner))
+
+    def late(self, source: str, target: str, start: int, end: int, how: dict[str, int]) -> None:
+        """A link slowed (`latency_ms`, `jitter_ms`) or throttled (`bytes_per_second`)."""
+        self.cut(source, target, start, end)
+        del self.plan["faults"][-1]["cut_kind"]
+        kind = "throttle" if "bytes_per_second" in how else "slow"
+        self.plan["faults"][-1].update({"kind": kind, **how})
+
     # ------------------------------------------------------------ on disk
 
     def rows(self, server: str, event: str) -> list[Row]:
