@@ -5,6 +5,7 @@ SHELL := /bin/bash
 SCENARIO ?= primary-loses-its-queue-database
 ON ?=
 SEED ?=
+SEEDS ?= 1000
 TESTS ?=
 VENV := .venv
 BIN := $(VENV)/bin
@@ -17,20 +18,18 @@ help: ## this list
 	@echo
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 	@echo
-	@echo "  SCENARIO=$(SCENARIO)  SEED=n  ON=containers  TESTS='-k words' narrow what they name"
+	@echo "  SCENARIO=$(SCENARIO)  SEED=n  ON=containers|simulator  SEEDS=$(SEEDS)"
+	@echo "  TESTS='-k words'    narrow what they name"
+
+SAY_CODE = echo "exit code $$code (0 pass, 1 fail, 2 unknown, 3 the lab could not, 4 the call is wrong)" >&2; exit $$code
 
 .PHONY: scenario
-scenario: $(STAMP) java ## the main job: run SCENARIO on containers, judge it, say where the report lies
-ifeq ($(ON),simulator)
-	@echo "shadowlab: ON=simulator, and the simulator is not built yet" >&2; \
-	echo "hint: ON=containers" >&2; echo "exit code 4" >&2; exit 4
-else ifneq ($(filter-out containers,$(ON)),)
-	@echo "shadowlab: ON=$(ON), and a run is ON=containers" >&2; echo "exit code 4" >&2; exit 4
-else
-	@$(BIN)/shadowlab run $(SCENARIO) $(if $(SEED),--seed $(SEED)); code=$$?; \
-	echo "exit code $$code (0 pass, 1 fail, 2 unknown, 3 the lab could not, 4 the call is wrong)" >&2; \
-	exit $$code
-endif
+scenario: $(STAMP) java ## the main job: run SCENARIO, judge it, say where the report lies
+	@$(BIN)/shadowlab run $(SCENARIO) $(if $(ON),--on $(ON)) $(if $(SEED),--seed $(SEED)); code=$$?; $(SAY_CODE)
+
+.PHONY: sweep
+sweep: $(STAMP) java ## SCENARIO in the simulator under SEEDS seeds, spread by Spark
+	@$(BIN)/shadowlab sweep $(SCENARIO) --seeds $(SEEDS); code=$$?; $(SAY_CODE)
 
 .PHONY: test
 test: lint java ## every test; those that need an engine run when one answers (and fail without one where CI is set)

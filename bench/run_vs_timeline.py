@@ -34,7 +34,13 @@ def measure() -> Result:
 
 
 def _shadowlab(folder: Path) -> subprocess.CompletedProcess[str]:
-    command = [str(Path(sys.executable).with_name("shadowlab")), "run", SCENARIO]
+    command = [
+        str(Path(sys.executable).with_name("shadowlab")),
+        "run",
+        SCENARIO,
+        "--on",
+        "containers",
+    ]
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
 
 

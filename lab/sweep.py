@@ -13,7 +13,6 @@ import hashlib
 import json
 import os
 import shutil
-import sys
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -25,11 +24,10 @@ from lab.plan import resolve
 from lab.run_folder import json_text, write_whole
 from lab.run_outcome import Say, say_to_stderr, span
 from lab.sweep_judge import BatchJudged, SweepJudge
-from lab.sweep_record import Done, Task, carry_out
+from lab.sweep_record import Done, Task
+from lab.sweep_spark import ROOT, run_tasks
 from lab.validate import CheckedScenario
-from spark_eval.session import session
 
-ROOT = Path(__file__).resolve().parent.parent
 TASKS_PER_BATCH = 10
 WORST_FIRST = (GROUND_FAILED, FAIL, UNKNOWN, PASS)
 JUDGING_SECONDS = 0.05  # a run, foretold and not promised
@@ -96,11 +94,7 @@ class Sweep:
         record.mkdir(parents=True, exist_ok=True)
         tasks = [task for task in self._tasks(record, first, last) if not task.path.exists()]
         if tasks:
-            os.environ["PYSPARK_PYTHON"] = sys.executable
-            os.environ["PYTHONPATH"] = os.pathsep.join(_search_path())
-            context = session(self.master, "shadowlab sweep").sparkContext
-            done = context.parallelize(tasks, len(tasks)).map(carry_out).collect()
-            self._note(done)
+            self._note(run_tasks(self.master, tasks))
         success.touch()
 
     def _tasks(self, record: Path, first: int, last: int) -> list[Task]:
@@ -195,9 +189,3 @@ def fingerprint(scenario: CheckedScenario, seeds: Seeds) -> str:
 
 def replay_command(scenario: str, seed: int) -> str:
     return f"shadowlab run {scenario} --on simulator --seed {seed}"
-
-
-def _search_path() -> list[str]:
-    """Where workers find this checkout, before anything that is installed."""
-    given = os.environ.get("PYTHONPATH", "")
-    return [str(ROOT), *(entry for entry in given.split(os.pathsep) if entry)]
