@@ -27,12 +27,22 @@ LEFT_OPEN_BY: Mapping[str, tuple[str, ...]] = {
     "outside": RULES,
     "loss": DONE,
 }
-# a copy less or more is a matter of timing only where nobody promised exactly one
-PROMISED = "a.sending = 'acknowledged' AND b.sending = 'acknowledged' AND {excused}"
-NEITHER_EXCUSED = "NOT contains(concat(a.loss, b.loss), 'excused')"
-EXCEPT: Mapping[str, str] = {
-    "inside": PROMISED.format(excused=NEITHER_EXCUSED),
-    "loss": "contains(concat(a.loss, b.loss), ' lost')",
+LEFT_OPEN_IF: Mapping[str, str] = {
+    # where the other run had let the shadow message go before, no deadline explains it
+    "before_deadline": "coalesce({other}.let_go_ms >= {side}.deadline_ms, true)",
+}
+LOST = "contains(concat(a.loss, b.loss), ' lost')"
+NOT_COLLECTED = "contains(concat(a.loss, b.loss), ' unknown')"
+# a copy less or more is a matter of timing only where somebody promised none
+PROMISED = (
+    "a.sending = 'acknowledged' AND b.sending = 'acknowledged' "
+    "AND NOT contains(concat(a.loss, b.loss), 'excused')"
+)
+# field -> conditions under which it disagrees and is unknown, whatever timing leaves open
+NEVER_OPEN: Mapping[str, tuple[str, str]] = {
+    "inside": (f"{PROMISED} AND NOT {NOT_COLLECTED}", NOT_COLLECTED),
+    "outside": ("false", NOT_COLLECTED),
+    "loss": (LOST, NOT_COLLECTED),
 }
 
 
@@ -59,19 +69,26 @@ def _side(name: str, fates: DataFrame, rules: DataFrame) -> DataFrame:
 
 
 def _field(name: str) -> str:
-    reasons = ", ".join(
-        f"named_struct('rule', '{rule}', 'side', '{side}', 'why', {side}.{rule})"
-        for rule in LEFT_OPEN_BY[name]
-        for side in ("a", "b")
-    )
-    left_open = f"get(filter(array({reasons}), r -> r.why IS NOT NULL), 0)"
+    disagrees, unknown = NEVER_OPEN.get(name, ("false", "false"))
+    left_open = f"get(filter(array({_reasons(name)}), r -> r.why IS NOT NULL), 0)"
     status = (
         f"CASE WHEN a.{name} <=> b.{name} THEN '{SAME}' "
-        f"WHEN a IS NULL OR b IS NULL OR {EXCEPT.get(name, 'false')} THEN '{DISAGREES}' "
-        f"WHEN contains(concat(a.loss, b.loss), ' unknown') THEN '{UNKNOWN}' "
+        f"WHEN a IS NULL OR b IS NULL OR {disagrees} THEN '{DISAGREES}' "
+        f"WHEN {unknown} THEN '{UNKNOWN}' "
         f"WHEN {left_open} IS NOT NULL THEN '{OPEN}' ELSE '{DISAGREES}' END"
     )
     return (
         f"named_struct('field', '{name}', 'a', a.{name}, 'b', b.{name}, 'status', {status}, "
         f"'left_open', IF({status} = '{OPEN}', {left_open}, NULL))"
     )
+
+
+def _reasons(name: str) -> str:
+    """The rules of a field on both sides, as structs whose `why` is null where one says nothing."""
+    told = []
+    for rule in LEFT_OPEN_BY[name]:
+        for side, other in (("a", "b"), ("b", "a")):
+            if_ = LEFT_OPEN_IF.get(rule, "true").format(side=side, other=other)
+            why = f"IF({if_}, {side}.{rule}, NULL)"
+            told.append(f"named_struct('rule', '{rule}', 'side', '{side}', 'why', {why})")
+    return ", ".join(told)

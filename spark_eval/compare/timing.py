@@ -11,7 +11,7 @@ time in which nine of ten undisturbed messages were delivered, and no finer than
 `between_heartbeats`: it was delivered less than a heartbeat before a fault began; whether its
     discard notification was fetched before that is a matter of the heartbeat's phase.
 `before_deadline`: a fault began or ended between the earliest and the latest moment at which its
-    shadow message may be promoted, so that it may be promoted or not.
+    shadow message may be promoted, so that it may be promoted or not; and it had one until then.
 """
 
 from __future__ import annotations
@@ -52,7 +52,9 @@ def pace_ms(tables: Mapping[str, DataFrame]) -> float | None:
 
 
 def left_open(tables: Mapping[str, DataFrame], margin: int, heartbeat_ms: int) -> DataFrame:
-    """`message_id` and RULES: the reason as a sentence, or null."""
+    """`message_id`, RULES (the reason as a sentence, or null), `deadline_ms` (when promotion became
+    due), `let_go_ms` (until when it had a shadow message).
+    """
     edges = _edges(tables["fault_windows"])
     near, beat = f"{margin}L", f"{heartbeat_ms + margin}L"
     rules = [
@@ -64,7 +66,7 @@ def left_open(tables: Mapping[str, DataFrame], margin: int, heartbeat_ms: int) -
         _beside("before_deadline", _deadlines(tables["promotions"]), edges, near),
     ]
     known = tables["messages"].select("message_id")
-    for rule in rules:
+    for rule in [*rules, _due(tables["promotions"]), _let_go(tables["shadows"])]:
         known = known.join(rule, "message_id", "left")
     return known
 
@@ -140,6 +142,15 @@ def _done(messages: DataFrame) -> DataFrame:
 def _deadlines(promotions: DataFrame) -> DataFrame:
     told = sentence("its promotion was open from {@not_before_ms} to {@not_after_ms}")
     return _told(promotions, "not_before_ms", "not_after_ms", told)
+
+
+def _due(promotions: DataFrame) -> DataFrame:
+    return promotions.groupBy("message_id").agg(F.min("not_before_ms").alias("deadline_ms"))
+
+
+def _let_go(shadows: DataFrame) -> DataFrame:
+    until = f"max(coalesce(discarded_ms, promoted_ms, {FOREVER_MS}))"
+    return shadows.groupBy("message_id").agg(F.expr(until).alias("let_go_ms"))
 
 
 def _told(rows: DataFrame, lo: str, hi: str, what: str) -> DataFrame:
