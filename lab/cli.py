@@ -43,7 +43,7 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 
-EVALUATION_CODES = (0, 1, 2, 3)
+EVALUATION_CODES = (0, 1, 2, 3, 4)
 INTERRUPTED = 130
 STATE = Path(".shadowlab")
 
@@ -178,6 +178,20 @@ def report(run: Run = str(RUNS / "latest")) -> None:
 
 
 @app.command()
+def compare(
+    run: Annotated[str, typer.Argument(help="a run folder, or a scenario for its latest run")],
+    other: Annotated[str, typer.Argument(help="a run of the same plan, on another host or not")],
+    out: Annotated[
+        Path | None, typer.Option("--out", help="by default evaluation/compare of the second run")
+    ] = None,
+) -> None:
+    """Tell whether two runs of one plan agree, but for what timing leaves open."""
+    options = () if out is None else ("--out", str(out))
+    folders = [str(find_run(name)) for name in (run, other)]
+    raise typer.Exit(_program("spark_eval.compare", *folders, *options))
+
+
+@app.command()
 def replay(
     run: Run = str(RUNS / "latest"),
     node: Annotated[
@@ -271,8 +285,13 @@ def _plan(scenario: CheckedScenario, seed: int | None) -> Plan:
 
 def _evaluation(folder: Path, *options: str, quiet: bool = False) -> int:
     """Run the evaluation as a program; it prints its own verdict. Raises GroundError."""
-    command = [sys.executable, "-m", "spark_eval", str(folder), *options]
+    return _program("spark_eval", str(folder), *options, quiet=quiet)
+
+
+def _program(module: str, *words: str, quiet: bool = False) -> int:
+    """Run a program of the evaluation; its exit code means what ours mean. Raises GroundError."""
     said = subprocess.DEVNULL if quiet else None
+    command = [sys.executable, "-m", module, *words]
     code = subprocess.run(command, check=False, stdout=said).returncode
     if code not in EVALUATION_CODES:
         raise GroundError(f"the evaluation ended with {code}", "see what it printed above")

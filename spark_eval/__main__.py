@@ -31,7 +31,7 @@ WRONG_CALL = 4
 WORST_FIRST = (CRASHED, 1, 2, 0)
 
 
-class _Parser(argparse.ArgumentParser):
+class Parser(argparse.ArgumentParser):
     """argparse ends a wrong call with 2, which here means unknown."""
 
     def error(self, message: str) -> NoReturn:
@@ -77,7 +77,7 @@ def _evaluate(folders: list[RunFolder], master: str, *, report_only: bool) -> in
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = _Parser(prog="python -m spark_eval", description=__doc__.split("\n")[0])
+    parser = Parser(prog="python -m spark_eval", description=__doc__.split("\n")[0])
     parser.add_argument("run", type=Path, nargs="+", help="a run folder, or several")
     parser.add_argument("--master", default="local[*]", help="Spark master (default: local[*])")
     parser.add_argument(

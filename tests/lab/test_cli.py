@@ -261,7 +261,7 @@ def test_the_evaluation_is_a_program_of_its_own(
     (folder / "plan.json").write_text("{}")
     called = []
 
-    def program(words: list[str], check: bool) -> SimpleNamespace:
+    def program(words: list[str], check: bool, stdout: int | None) -> SimpleNamespace:
         called.append(words[1:])
         return SimpleNamespace(returncode=2)
 
@@ -270,12 +270,41 @@ def test_the_evaluation_is_a_program_of_its_own(
     assert called == [["-m", "spark_eval", "runs/sound/latest", *options]]
 
 
+@pytest.mark.parametrize("options", [[], ["--out", "elsewhere"]])
+def test_comparing_is_a_program_of_the_evaluation(
+    here: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    options: list[str],
+) -> None:
+    folders = ["runs/sound/one", "runs/sound/two"]
+    for folder in folders:
+        (here / folder).mkdir(parents=True)
+        (here / folder / "plan.json").write_text("{}")
+    called = []
+
+    def program(words: list[str], check: bool, stdout: int | None) -> SimpleNamespace:
+        called.append(words[1:])
+        return SimpleNamespace(returncode=4)
+
+    monkeypatch.setattr(subprocess, "run", program)
+    assert call(capsys, "compare", *folders, *options)[0] == 4
+    assert called == [["-m", "spark_eval.compare", *folders, *options]]
+
+
+def test_comparing_with_a_run_that_is_not_there_starts_nothing(
+    here: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(subprocess, "run", None)
+    assert call(capsys, "compare", "nowhere", "nowhere")[0] == 4
+
+
 def test_an_evaluation_that_dies_is_a_failure_of_the_ground(
     here: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (here / "runs/latest").mkdir(parents=True)
     (here / "runs/latest/plan.json").write_text("{}")
-    monkeypatch.setattr(subprocess, "run", lambda words, check: SimpleNamespace(returncode=-9))
+    monkeypatch.setattr(subprocess, "run", lambda words, **_: SimpleNamespace(returncode=-9))
     code, _, told = call(capsys, "evaluate")
     assert code == 3
     assert told.startswith("shadowlab: the evaluation ended with -9\n")

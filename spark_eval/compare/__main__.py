@@ -1,0 +1,68 @@
+"""`python -m spark_eval.compare RUN RUN`: do two runs of one plan agree?
+
+Prints a table and leaves compare.json and compare.html in `--out`, by default below the second
+run's evaluation/. Exit codes: 0 they agree, 1 they disagree, 2 it cannot be told since one side is
+unknown, 3 the tables could not be read, 4 the call is wrong or the plans are not the same.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from pyspark.errors import PySparkException
+
+from spark_eval.__main__ import WRONG_CALL, Parser
+from spark_eval.compare.comparison import compare
+from spark_eval.compare.page import lines, page
+from spark_eval.compare.side import open_sides
+from spark_eval.files import as_text
+from spark_eval.read.run_folder import RunFolderError, UnreadableRecordError
+from spark_eval.session import session
+from spark_eval.verdict import CRASHED
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Returns the exit code; data goes to standard output, everything else to standard error."""
+    options = _parser().parse_args(arguments)
+    try:
+        return _compare(options.run, options.other, options.out, options.master)
+    except RunFolderError as error:
+        print(f"error: {error.cause}\nhint: {error.hint}", file=sys.stderr)
+        return CRASHED if isinstance(error, UnreadableRecordError) else WRONG_CALL
+    except (PySparkException, OSError, ValueError) as error:
+        said = str(error).strip().splitlines() or [type(error).__name__]
+        print(f"error: the runs could not be compared: {said[0]}", file=sys.stderr)
+        print("hint: shadowlab evaluate makes their tables again", file=sys.stderr)
+        return CRASHED
+
+
+def _compare(first: Path, second: Path, out: Path | None, master: str) -> int:
+    sides = open_sides(first, second)
+    spark = session(master, "shadowlab compare")
+    try:
+        found = compare(spark, sides)
+    finally:
+        spark.stop()
+    folder = out or sides[1].folder.evaluation / "compare"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "compare.json").write_text(as_text(found.content()), encoding="utf-8")
+    (folder / "compare.html").write_text(page(found), encoding="utf-8")
+    print("\n".join(lines(found)))
+    print(f"report: {folder / 'compare.html'}")
+    return found.exit_code
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = Parser(prog="python -m spark_eval.compare", description=__doc__.split("\n")[0])
+    parser.add_argument("run", type=Path, help="a run folder")
+    parser.add_argument("other", type=Path, help="a run folder of the same plan")
+    parser.add_argument("--out", type=Path, help="where the report goes")
+    parser.add_argument("--master", default="local[*]", help="Spark master (default: local[*])")
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,60 @@
+"""A comparison for people: lines for the terminal, and one page that opens offline."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import jinja2
+
+from spark_eval.compare.comparison import Compared, Comparison
+from spark_eval.compare.differences import OPEN, SAME
+from spark_eval.report import words
+from spark_eval.report.render import TEMPLATES
+
+SHOWN = 20
+
+
+def lines(found: Comparison) -> Iterator[str]:
+    """A table of verdict, claims and counts, then the first differences."""
+    a, b = found.sides
+    yield f"compare: {a.folder.scenario}, seed {a.folder.seed}: {found.outcome}"
+    rows = [found.verdict, *found.claims, *found.numbers]
+    widths = [
+        max(len(row.name) for row in rows),
+        max(len(text) for text in (a.name, *(row.a for row in rows))),
+        max(len(text) for text in (b.name, *(row.b for row in rows))),
+    ]
+    yield f"  {'':<{widths[0]}}  {a.name:<{widths[1]}}  {b.name}"
+    yield from (_row(row, widths) for row in rows)
+    counted = ", ".join(f"{number} {status}" for status, number in found.messages.items())
+    yield f"  messages: {counted}"
+    for each in found.differences[:SHOWN]:
+        yield f"    {each.status}: {each.message_id} {each.field}: {each.a} | {each.b}"
+        if each.status == OPEN:
+            yield f"      {each.rule}: {each.why}"
+    if len(found.differences) > SHOWN:
+        yield f"    and {len(found.differences) - SHOWN} more in compare.json"
+
+
+def page(found: Comparison) -> str:
+    """compare.html."""
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(TEMPLATES),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["lab_time"] = words.lab_time
+    environment.filters["span"] = words.span
+    return environment.get_template("compare.html.j2").render(
+        found=found,
+        sides=found.sides,
+        style=(TEMPLATES / "report.css").read_text(encoding="utf-8"),
+    )
+
+
+def _row(row: Compared, widths: list[int]) -> str:
+    told = "" if row.status == SAME else f"{row.status}{': ' if row.why else ''}{row.why}"
+    text = f"  {row.name:<{widths[0]}}  {row.a:<{widths[1]}}  {row.b:<{widths[2]}}  {told}"
+    return text.rstrip()

@@ -1,0 +1,99 @@
+"""One of the two runs: its folder, its verdict and what its host says of its clock.
+
+Both must come from the same plan. What a host or a caller changes in a plan is left out of that:
+the speed of the clock and who chose the seed.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from spark_eval.read.run_folder import RunFolder, RunFolderError, open_run_folder
+
+Path_: TypeAlias = tuple[str, ...]
+
+OF_THE_HOST: frozenset[Path_] = frozenset([("clock", "speed"), ("seed_from",)])
+ABSENT = "nothing"
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """`name` tells the two apart: the host's where they differ, else the folder's."""
+
+    name: str
+    folder: RunFolder
+    verdict: dict[str, Any]
+    plan: dict[str, Any]
+    resolution_ms: float
+
+    @property
+    def heartbeat_ms(self) -> int:
+        config = self.plan.get("settings", {}).get("TransportConfig", {})
+        return int(config.get("ShadowHeartbeatFrequency", 120_000))
+
+
+def open_sides(first: Path, second: Path) -> tuple[Side, Side]:
+    """Raises RunFolderError where one is no evaluated run, or the plans are not the same."""
+    folders = (open_run_folder(first), open_run_folder(second))
+    plans = tuple(_object(folder.path / "plan.json") for folder in folders)
+    parted = next(differences(plans[0], plans[1]), None)
+    if parted is not None:
+        place, ours, theirs = parted
+        cause = f"the runs have different plans: {place}: {ours} in {first}, {theirs} in {second}"
+        raise RunFolderError(cause, "compare runs of one scenario with one seed")
+    names = [folder.host or "" for folder in folders]
+    if names[0] == names[1] or not all(names):
+        names = [folder.path.name for folder in folders]
+    if names[0] == names[1]:
+        names = ["first", "second"]
+    a, b = (_side(*each) for each in zip(names, folders, plans, strict=True))
+    return a, b
+
+
+def differences(ours: Any, theirs: Any, at: Path_ = ()) -> Iterator[tuple[str, str, str]]:
+    """Where two plans part: the place, and the value on either side."""
+    if at in OF_THE_HOST or ours == theirs:
+        return
+    if isinstance(ours, dict) and isinstance(theirs, dict):
+        for name in [*ours, *(name for name in theirs if name not in ours)]:
+            yield from _part(ours.get(name, ABSENT), theirs.get(name, ABSENT), (*at, name))
+    elif isinstance(ours, list) and isinstance(theirs, list):
+        for number in range(max(len(ours), len(theirs))):
+            a, b = (v[number] if number < len(v) else ABSENT for v in (ours, theirs))
+            yield from _part(a, b, (*at, str(number)))
+    else:
+        yield ".".join(at), _short(ours), _short(theirs)
+
+
+_part = differences
+
+
+def _short(value: Any) -> str:
+    text = value if isinstance(value, str) else json.dumps(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def _side(name: str, folder: RunFolder, plan: dict[str, Any]) -> Side:
+    if not (folder.path / "verdict.json").is_file() or not folder.evaluation.is_dir():
+        cause = f"run folder {folder.path}: it was never evaluated"
+        raise RunFolderError(cause, "shadowlab evaluate makes verdict.json and evaluation/")
+    host = _object(folder.path / "host.json")
+    return Side(
+        name=name,
+        folder=folder,
+        verdict=_object(folder.path / "verdict.json"),
+        plan=plan,
+        resolution_ms=float(host.get("clock_resolution_ms") or 0),
+    )
+
+
+def _object(path: Path) -> dict[str, Any]:
+    """Empty where there is none; `open_run_folder` has refused a plan that is no object."""
+    if not path.is_file():
+        return {}
+    content = json.loads(path.read_text(encoding="utf-8"))
+    return content if isinstance(content, dict) else {}
