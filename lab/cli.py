@@ -36,6 +36,7 @@ from lab.plan_view import show
 from lab.scenario_files import RUNS, find_run, find_scenario, load_scenario
 from lab.schema import schema_text
 from lab.validate import CheckedScenario, check, scenarios_folder
+from lab.written_scenario import with_plain_faults
 
 app = typer.Typer(
     help="A chaos-testing lab for mail transport.",
@@ -98,11 +99,20 @@ def plan(
     name: Name,
     seed: Seed = None,
     json: Annotated[bool, typer.Option("--json", help="print plan.json")] = False,
+    as_scenario: Annotated[
+        bool,
+        typer.Option("--as-scenario", help="print the scenario, what is drawn written out"),
+    ] = False,
 ) -> None:
     """Print the resolved timeline, link by link, and how long it will take. Touches nothing."""
-    resolved = _plan(_scenario(name), seed)
+    scenario = _scenario(name)
+    resolved = _plan(scenario, seed)
     if json:
         print(resolved.to_json(), end="")
+        return
+    if as_scenario:
+        authored = scenario.text, scenario.scenario, scenario.topology
+        print(with_plain_faults(*authored, resolved.seed), end="")
         return
     console = Console(highlight=False)
     if not console.is_terminal:

@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from lab.document import Trail
 
 _FAULTS = {
-    "random",
     "when",
     "fill_disk",
     "skew_clock",

@@ -8,8 +8,9 @@ decides nothing that a person did not write or a default does not say.
 from dataclasses import dataclass
 from typing import Literal
 
+from lab.drawn_fault import Place
 from lab.json_record import from_text, to_line, to_text
-from lab.links import ends, links_between, mesh
+from lab.links import mesh
 from lab.plan_parts import (
     Clock,
     Cut,
@@ -35,8 +36,10 @@ from lab.plan_parts import (
     Stop,
     Throttle,
 )
+from lab.planned_faults import resolve_faults
+from lab.random_faults import plain_faults
+from lab.recovery import recovery_of
 from lab.scenario import ExpectModel, MailModel, ScenarioModel
-from lab.scenario_faults import FaultModel, LinksModel
 from lab.seeds import seed_for
 from lab.settings import resolve_settings
 from lab.topology import TopologyModel, resolve_topology
@@ -68,8 +71,8 @@ __all__ = [
     "Stop",
     "Throttle",
     "default_seed",
+    "place_of",
     "resolve",
-    "resolve_links",
     "workload_end_ms",
 ]
 
@@ -128,8 +131,8 @@ def resolve(
 ) -> Plan:
     """Resolve a valid scenario and its topology under a seed. Pure; touches no file."""
     parts = resolve_topology(topology)
-    links = mesh(parts.servers)
-    faults = resolve_faults(scenario.faults, parts, links)
+    place = place_of(scenario, parts)
+    faults = resolve_faults(plain_faults(scenario.faults, place, seed), parts, place.links)
     end_ms = workload_end_ms(scenario.workload)
     last_heal_ms = max((fault.end_ms for fault in faults), default=None)
     return Plan(
@@ -147,7 +150,7 @@ def resolve(
         settle_ms=scenario.settle,
         topology=parts,
         settings=resolve_settings(scenario.settings, parts.servers),
-        links=links,
+        links=place.links,
         messages=resolve_messages(scenario.scenario, scenario.workload, parts, seed),
         faults=faults,
         operations=(),
@@ -155,60 +158,16 @@ def resolve(
     )
 
 
+def place_of(scenario: ScenarioModel, topology: PlanTopology) -> Place:
+    """What random schedules of the scenario are drawn over."""
+    settings = resolve_settings(scenario.settings, topology.servers)
+    speed = float(scenario.clock.speed)
+    return Place(topology, mesh(topology.servers), recovery_of(settings, speed))
+
+
 def workload_end_ms(workload: list[MailModel]) -> int:
     """When the last stream ends."""
     return max((stream.at + stream.for_ms for stream in workload), default=0)
-
-
-def resolve_faults(
-    faults: list[FaultModel], topology: PlanTopology, links: tuple[Link, ...]
-) -> tuple[Fault, ...]:
-    """The faults in the order of their starts, numbered f1, f2 … in the order of the file."""
-    resolved = [
-        _fault(f"f{number}", fault, topology, links) for number, fault in enumerate(faults, start=1)
-    ]
-    return tuple(sorted(resolved, key=lambda fault: fault.start_ms))
-
-
-def resolve_links(
-    named: LinksModel, topology: PlanTopology, links: tuple[Link, ...]
-) -> tuple[LinkName, ...]:
-    """The links that a fault names, each once, in the order of the mesh."""
-    found = set()
-    for sources, targets in named.directions():
-        openers = [end for word in sources for end in ends(word, topology.servers, topology.sites)]
-        goals = [end for word in targets for end in ends(word, topology.servers, topology.sites)]
-        found.update(links_between(openers, goals, links))
-    everything = (LinkName(link.source, link.target, link.service) for link in links)
-    return tuple(link for link in everything if link in found)
-
-
-def _fault(
-    fault_id: str, fault: FaultModel, topology: PlanTopology, links: tuple[Link, ...]
-) -> Fault:
-    when = (fault.start_ms, fault.end_ms)
-    if fault.links is not None:
-        concerned = resolve_links(fault.links, topology, links)
-        if fault.cut is not None:
-            return Cut(fault_id, "cut", *when, fault.cut.kind, concerned)
-        if fault.slow is not None:
-            latency = fault.slow
-            return Slow(fault_id, "slow", *when, latency.latency, latency.jitter, concerned)
-        assert fault.throttle is not None, "the model lets a fault be one of its kinds"
-        return Throttle(fault_id, "throttle", *when, fault.throttle.rate, concerned)
-    return _of_server(fault_id, fault)
-
-
-def _of_server(fault_id: str, fault: FaultModel) -> Fault:
-    when = (fault.start_ms, fault.end_ms)
-    if fault.kill is not None:
-        return Kill(fault_id, "kill", *when, fault.kill, fault.returns_with)
-    if fault.pause is not None:
-        return Pause(fault_id, "pause", *when, fault.pause)
-    if fault.stop is not None:
-        return Stop(fault_id, "stop", *when, fault.stop)
-    assert fault.restart is not None, "the model lets a fault be one of its kinds"
-    return Restart(fault_id, "restart", *when, fault.restart)
 
 
 def _expect(expect: ExpectModel) -> Expect:

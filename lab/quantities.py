@@ -11,8 +11,9 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
-from nodes.core.parameters import ConfigurationError, parse_timespan, shown
+from nodes.core.parameters import ConfigurationError, format_timespan, parse_timespan, shown
 
+SEED_MAX = 2**53 - 1
 SIZE_MIN_BYTES = 256
 SIZE_MAX_BYTES = 10 * 1024 * 1024
 
@@ -114,6 +115,56 @@ def parse_range(raw: object) -> Range:
     return Range(int(match[1]), int(match[2]))
 
 
+def parse_moments(raw: object) -> Range:
+    """`5m..2h`: from one moment to a later one, in milliseconds."""
+    low_ms, high_ms = _two_timespans(raw, parse_timespan)
+    if low_ms >= high_ms:
+        raise _refusal(raw, "runs backwards", "write the earlier moment first, such as 5m..2h")
+    return Range(low_ms, high_ms)
+
+
+def parse_duration_range(raw: object) -> Range:
+    """`1m..20m`, or one duration for both ends, in milliseconds: more than nothing."""
+    if isinstance(raw, str) and ".." not in raw:
+        value_ms = parse_duration(raw)
+        return Range(value_ms, value_ms)
+    low_ms, high_ms = _two_timespans(raw, parse_duration)
+    if low_ms > high_ms:
+        raise _refusal(raw, "runs backwards", "write the shorter one first, such as 1m..20m")
+    return Range(low_ms, high_ms)
+
+
+def _two_timespans(raw: object, parse: Callable[[object], int]) -> tuple[int, int]:
+    parts = raw.split("..") if isinstance(raw, str) else []
+    if len(parts) != 2:
+        raise _refusal(raw, "is not two times", "write from..to, such as 5m..2h")
+    return parse(parts[0]), parse(parts[1])
+
+
+def format_duration(value_ms: int) -> str:
+    """As a person writes it: `1h30m`, `45s`; Exchange's form where that cannot say it."""
+    seconds, rest_ms = divmod(value_ms, 1000)
+    if rest_ms or seconds == 0:
+        return format_timespan(value_ms) if rest_ms else "0s"
+    counts = (seconds // 3600, seconds // 60 % 60, seconds % 60)
+    return "".join(f"{count}{unit}" for count, unit in zip(counts, "hms", strict=True) if count)
+
+
+def as_range_text(range_ms: Range) -> str:
+    """`1m..20m`; one duration where both ends are the same."""
+    low, high = format_duration(range_ms.low), format_duration(range_ms.high)
+    return low if low == high else f"{low}..{high}"
+
+
+def parse_fixed_seed(raw: object) -> int | None:
+    """`from-run`, which is None, or a number."""
+    if raw == "from-run" or raw is None:
+        return None
+    if isinstance(raw, int) and not isinstance(raw, bool) and 0 <= raw <= SEED_MAX:
+        return raw
+    raise _refusal(raw, "is no seed", "write from-run, or a whole number")
+
+
 def as_list(raw: object) -> object:
     """One thing as a list of one; a list stays what it is."""
     return raw if isinstance(raw, list) else [raw]
@@ -153,6 +204,20 @@ Latency = Annotated[int, *_text(parse_latency, LATENCY_PATTERN, "500ms")]
 ByteRate = Annotated[int, *_text(parse_byte_rate, r"^[1-9][0-9]*(B|KiB|MiB)/s$", "10KiB/s")]
 Size = Annotated[int, *_SIZE_PARTS]
 RangeText = Annotated[Range, BeforeValidator(parse_range), WithJsonSchema(_RANGE_SCHEMA)]
+_SPANS = {"type": "string", "pattern": r"^.+\.\..+$"}
+_ONE_SPAN = {"type": "string", "pattern": TIMESPAN_PATTERN}
+_SEED_SCHEMA = {
+    "anyOf": [{"const": "from-run"}, {"type": "integer", "minimum": 0, "maximum": SEED_MAX}]
+}
+MomentsText = Annotated[
+    Range, BeforeValidator(parse_moments), WithJsonSchema(_SPANS | {"examples": ["5m..2h"]})
+]
+DurationRangeText = Annotated[
+    Range,
+    BeforeValidator(parse_duration_range),
+    WithJsonSchema({"anyOf": [_ONE_SPAN, _SPANS | {"examples": ["1m..20m"]}]}),
+]
+FixedSeed = Annotated[int | None, BeforeValidator(parse_fixed_seed), WithJsonSchema(_SEED_SCHEMA)]
 Names = Annotated[
     list[str], BeforeValidator(as_list), Field(min_length=1), WithJsonSchema(_ONE_OR_MORE)
 ]

@@ -11,13 +11,14 @@ from pydantic import Field, ValidationError, model_validator
 
 from lab.plan_parts import CutKind, ReturnsWith
 from lab.quantities import ByteRate, Duration, Instant, Latency, Names
+from lab.scenario_random import RandomModel
 from lab.settings import Strict
 from nodes.core.parameters import ConfigurationError
 
 _ENDPOINT = "a server, `site NAME`, `workload`, or a list of these"
 LINK_KINDS = ("cut", "slow", "throttle")
 SERVER_KINDS = ("kill", "pause", "stop", "restart")
-KINDS = (*LINK_KINDS, *SERVER_KINDS)
+KINDS = (*LINK_KINDS, *SERVER_KINDS, "random")
 
 
 class LinksModel(Strict):
@@ -83,7 +84,10 @@ class ThrottleModel(LinksModel):
 
 
 class FaultModel(Strict):
-    """A fault with its start and its length; healing is derived, never written."""
+    """A fault with its start and its length, or a schedule of such that is drawn.
+
+    Healing is derived, never written.
+    """
 
     at: Instant | None = Field(default=None, description="when it starts")
     for_ms: Duration | None = Field(default=None, alias="for", description="how long it lasts")
@@ -101,6 +105,10 @@ class FaultModel(Strict):
         default=None, description="a server that ends in good order and is started at once: no for"
     )
 
+    random: RandomModel | None = Field(
+        default=None, description="a schedule that is drawn: no at, no for"
+    )
+
     @model_validator(mode="after")
     def _is_one_fault(self) -> "FaultModel":
         if len(self._given()) != 1:
@@ -112,6 +120,11 @@ class FaultModel(Strict):
             raise ConfigurationError("returns_with belongs to kill", "remove returns_with:")
         if self.restart is not None and self.for_ms is not None:
             raise ConfigurationError("a restart is an instant", "remove for:, or write stop:")
+        if self.random is not None:
+            if self.at is not None or self.for_ms is not None:
+                rule = "a random schedule has its times inside"
+                raise ConfigurationError(rule, "write during: and for: inside random:")
+            return self
         needed = ("at",) if self.restart is not None else ("at", "for")
         _refuse_missing([key for key in needed if key not in self._keys()])
         return self
@@ -133,12 +146,13 @@ class FaultModel(Strict):
 
     @property
     def start_ms(self) -> int:
-        return self.at or 0
+        """When it starts; of a random schedule, when its first fault may."""
+        return self.random.during.low if self.random else self.at or 0
 
     @property
     def end_ms(self) -> int:
         """When it is healed; an instant ends where it starts."""
-        return self.start_ms + (self.for_ms or 0)
+        return self.random.during.high if self.random else self.start_ms + (self.for_ms or 0)
 
     def _given(self) -> list[str]:
         return [kind for kind in KINDS if getattr(self, kind) is not None]

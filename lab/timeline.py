@@ -1,18 +1,17 @@
 """The faults of a scenario over time: whether they can hold together, and the story they tell.
 
-Two faults cannot hold at once when they cut the same link, or kill the same server; a server
-that is killed again the moment it returns was never back. A fault that begins after the run
-would have ended without it has nothing left to act on. All of it is derived from a file's
-entries and the mesh; nothing here waits or acts.
+A fault that begins after the run would have ended without it has nothing left to act on. All of it
+is derived from a file's entries and the mesh; nothing here waits or acts.
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from lab.collisions import collision
 from lab.links import ends, mesh
 from lab.mistakes import Mistake
-from lab.plan import Plan, resolve_faults, workload_end_ms
+from lab.plan import Plan, workload_end_ms
 from lab.plan_parts import (
     Cut,
     Fault,
@@ -26,22 +25,13 @@ from lab.plan_parts import (
     Stop,
     Throttle,
 )
+from lab.planned_faults import resolve_faults
 from lab.quantities import format_byte_rate, format_latency
 from lab.reading import Read
 from lab.scenario import ScenarioModel
 from nodes.core.parameters import format_timespan
 
 ScenarioRead: TypeAlias = Read[ScenarioModel]
-
-_DONE = {
-    "cut": "cut",
-    "slow": "slowed",
-    "throttle": "throttled",
-    "kill": "killed",
-    "pause": "paused",
-    "stop": "stopped",
-    "restart": "restarted",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,18 +128,21 @@ def _past_the_end(read: ScenarioRead, scenario: ScenarioModel) -> Iterator[Mista
     for index, fault in sorted(enumerate(scenario.faults), key=lambda pair: pair[1].start_ms):
         if _has_no_time(read, index):
             return
-        if fault.start_ms >= end_ms + scenario.settle:
+        # a random schedule may begin its last fault as late as its end
+        latest_ms = fault.end_ms if fault.random else fault.start_ms
+        if latest_ms >= end_ms + scenario.settle:
             run_end = format_timespan(end_ms + scenario.settle)
             rule = f"lies past the end of the run at {run_end}"
             hint = "start the fault earlier, or send mail for longer"
-            value = format_timespan(fault.start_ms)
-            yield read.mistake(("faults", index, "at"), value, rule, hint)
-        else:
+            place = ("random", "during") if fault.random else ("at",)
+            yield read.mistake(("faults", index, *place), format_timespan(latest_ms), rule, hint)
+        elif fault.random is None:
             end_ms = max(end_ms, fault.end_ms)
 
 
 def _has_no_time(read: ScenarioRead, index: int) -> bool:
-    return read.touched("faults", index, "at") or read.touched("faults", index, "for")
+    keys = ("at", "for", "random")
+    return any(read.touched("faults", index, key) for key in keys)
 
 
 def _collisions(read: ScenarioRead, resolved: tuple[Fault, ...]) -> Iterator[Mistake]:
@@ -164,19 +157,3 @@ def _collisions(read: ScenarioRead, resolved: tuple[Fault, ...]) -> Iterator[Mis
                 path = ("faults", _index(later))
                 yield read.mistake(path, value, f"cannot both hold: {reason}", hint)
                 break
-
-
-def collision(earlier: Fault, later: Fault) -> str:
-    """Why two faults cannot both hold, in words; empty when they can."""
-    if isinstance(earlier, LinkFault) and isinstance(later, LinkFault):
-        shared = [link for link in later.links if link in earlier.links]
-        if shared and later.start_ms < earlier.end_ms:
-            first, done = shared[0], _DONE[earlier.kind]
-            return f"the link from {first.source} to {first.target} is {done} already"
-    if isinstance(earlier, LinkFault) or isinstance(later, LinkFault):
-        return ""
-    if earlier.server != later.server:
-        return ""
-    # touching counts: the server is back only when its banner is
-    back = later.start_ms > earlier.end_ms
-    return "" if back else f"{later.server} is {_DONE[earlier.kind]} already and not back"

@@ -13,6 +13,7 @@ from typing import Any
 from lab.document import Document, read_document
 from lab.mistakes import Mistake, in_order
 from lab.names import Names, names_of
+from lab.random_check import check_random
 from lab.reading import Read, read_model
 from lab.scenario import ScenarioModel
 from lab.scenario_check import check_names, check_settings
@@ -37,6 +38,7 @@ _PLACEHOLDERS: dict[str, Any] = {
     "cause": "database-id-changed",
     "after": "0s",
     "within": "1m",
+    "during": "0s..1d",
 }
 
 
@@ -134,6 +136,7 @@ def _check_scenario(checking: _Checking, path: Path) -> None:
     found += check_names(read, names)
     found += check_settings(read, names)
     found += check_timeline(read, resolve_topology(sound) if sound else None)
+    found += check_random(read, resolve_topology(sound)) if sound else []
     checking.mistakes += found
     checking.warnings += _warnings(read, sound)
     if not found and read.model is not None and sound is not None:

@@ -6,9 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lab.collisions import collision
 from lab.plan import Cut, Kill, LinkName, Pause, Restart, Slow, Stop, Throttle
 from lab.plan_parts import Fault
-from lab.timeline import collision, moments, wall_seconds
+from lab.timeline import moments, wall_seconds
 from tests.lab.test_plan import plan_of
 
 A, B, C = (LinkName("a", name, "smtp") for name in ("b", "c", "d"))

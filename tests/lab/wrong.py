@@ -8,6 +8,8 @@ HOW_TO_WRITE_A_TIME = "write a number with its unit as 90s, 2m, 3h, 2d or 1h30m,
 
 HOW_TO_WRITE_A_LATENCY = f"write milliseconds as 500ms, or {HOW_TO_WRITE_A_TIME[6:]}"
 
+A_FAULT = "{at: 12m, for: 5m, cut: {from: site lyon, to: site paris, kind: stall}}"
+
 SHAPE = {
     "a key misspelt": (
         "summary: ",
@@ -109,8 +111,8 @@ SHAPE = {
         ", cut: {from: site lyon, to: site paris, kind: stall}",
         "",
         [
-            "16:5: faults[1], a mapping, a fault is one of cut, slow, throttle, kill, pause, stop"
-            " and restart"
+            "16:5: faults[1], a mapping, a fault is one of cut, slow, throttle, kill, pause, stop,"
+            " restart and random"
             " | give each fault an entry of its own"
         ],
     ),
@@ -163,6 +165,75 @@ SHAPE = {
         "{at: 12m, pause: par-mbx2}",
         ["16:5: faults[1], for, is missing | for: how long it lasts"],
     ),
+    "a random schedule that runs backwards": (
+        A_FAULT,
+        "{random: {during: 20m..5m, faults: [kill]}}",
+        [
+            "16:23: faults[1].random.during, '20m..5m', runs backwards"
+            " | write the earlier moment first, such as 5m..2h"
+        ],
+    ),
+    "a random schedule of one moment": (
+        A_FAULT,
+        "{random: {during: 20m, faults: [kill]}}",
+        [
+            "16:23: faults[1].random.during, '20m', is not two times"
+            " | write from..to, such as 5m..2h"
+        ],
+    ),
+    "a random schedule without a time": (
+        A_FAULT,
+        "{random: {faults: [pause]}}",
+        [
+            "16:14: faults[1].random, during, is missing"
+            " | during: from when to when: each fault starts and ends within"
+        ],
+    ),
+    "a random fault that is none": (
+        A_FAULT,
+        "{random: {during: 16m..25m, faults: [pause, cut-stal], count: 1}}",
+        [
+            "16:49: faults[1].random.faults[1], 'cut-stal', is not one of its words"
+            " | did you mean cut-stall?"
+        ],
+    ),
+    "a random schedule with an unknown limit": (
+        A_FAULT,
+        "{random: {during: 16m..25m, faults: [pause], at_most: one-server}}",
+        [
+            "16:59: faults[1].random.at_most, 'one-server', is not one of its words"
+            " | did you mean one-server-at-a-time?"
+        ],
+    ),
+    "a random schedule longer than its time": (
+        A_FAULT,
+        "{random: {during: 16m..25m, faults: [pause], for: 10m..20m}}",
+        [
+            "16:14: faults[1].random, a mapping, a fault of 10m..20m does not fit into 16m..25m"
+            " | make during longer, or for shorter"
+        ],
+    ),
+    "lengths that run backwards": (
+        A_FAULT,
+        "{random: {during: 16m..25m, faults: [pause], for: 5m..1m}}",
+        [
+            "16:55: faults[1].random.for, '5m..1m', runs backwards"
+            " | write the shorter one first, such as 1m..20m"
+        ],
+    ),
+    "a seed that is none": (
+        A_FAULT,
+        "{random: {during: 16m..25m, faults: [pause], seed: mine}}",
+        ["16:56: faults[1].random.seed, 'mine', is no seed | write from-run, or a whole number"],
+    ),
+    "a random schedule with a start of its own": (
+        A_FAULT,
+        "{at: 1m, random: {during: 16m..25m, faults: [pause]}}",
+        [
+            "16:5: faults[1], a mapping, a random schedule has its times inside"
+            " | write during: and for: inside random:"
+        ],
+    ),
     "inbound mail with a sender": (
         "to: {database: DB1}",
         "from: {database: DB1}",
@@ -200,7 +271,6 @@ SHAPE = {
 
 NOT_BUILT = {
     "operations": ("settle:", "operations: []\nsettle:", "17:1: the file, operations"),
-    "random faults": ("{at: 12m,", "{random: {}, at: 12m,", "16:6: faults[1], random"),
     "faults at a place": ("{at: 12m,", "{when: {}, at: 12m,", "16:6: faults[1], when"),
     "a full disk": ("cut: {", "fill_disk: {", "16:24: faults[1], fill_disk"),
     "recipients of a group": ("to: {database: DB1}", "to: {group: all}", "12:71: workload[0].to"),
@@ -356,6 +426,32 @@ TIMELINE = {
         "slow: {from: ext1, to: site paris, latency: 1s}",
         "16:30: faults[1].slow, names no link"
         " | servers open sessions to servers, the workload to mailbox servers",
+    ),
+    "a random schedule past the end of the run": (
+        A_FAULT,
+        "{random: {during: 16m..31m, faults: [pause], count: 1}}",
+        "16:23: faults[1].random.during, 00:31:00, lies past the end of the run at 00:31:00"
+        " | start the fault earlier, or send mail for longer",
+    ),
+    "a random schedule beside another fault": (
+        A_FAULT,
+        "{random: {during: 14m..25m, faults: [pause], count: 1}}",
+        "16:14: faults[1].random, with faults[0], shares its time, 14m..25m, and is"
+        " one-server-at-a-time | let one end before the other starts, or write at_most: none",
+    ),
+    "more random faults than fit": (
+        A_FAULT,
+        "{random: {during: 16m..25m, faults: [pause], count: 4..6}}",
+        "16:57: faults[1].random.count, 4..6, does not fit: 4 faults of 00:01:00 each and 00:02:00"
+        " to return need 00:12:00, during lasts 00:09:00 | ask for fewer, or make during longer",
+    ),
+    "random kills without time to recover": (
+        A_FAULT,
+        "{random: {during: 16m..25m, faults: [kill], count: 1}}",
+        "16:56: faults[1].random.count, 1, does not fit: 1 fault of 00:01:00 each, 00:23:00"
+        " (heartbeat 00:01:00, session that hangs 00:10:00, retry 00:10:00, return 00:02:00) to"
+        " recover and 00:02:00 to return need 00:26:00, during lasts 00:09:00"
+        " | ask for fewer, or make during longer",
     ),
     "a cut of no link": (
         "from: site lyon",

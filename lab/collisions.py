@@ -1,0 +1,52 @@
+"""Which faults cannot hold together, and which would hide each other from whoever looks.
+
+Two faults collide when they act on the same link at once, or on the same server; a server on which
+something is done again the moment it returns was never back. A fault of links is hidden when every
+server that they lead to is away at its start or its end: then nobody can see it begin, or heal.
+"""
+
+from lab.plan_parts import Fault, LinkFault, ServerFault
+
+DONE = {
+    "cut": "cut",
+    "slow": "slowed",
+    "throttle": "throttled",
+    "kill": "killed",
+    "pause": "paused",
+    "stop": "stopped",
+    "restart": "restarted",
+}
+
+
+def collision(earlier: Fault, later: Fault) -> str:
+    """Why two faults cannot both hold, in words; empty when they can."""
+    if isinstance(earlier, LinkFault) and isinstance(later, LinkFault):
+        shared = [link for link in later.links if link in earlier.links]
+        if shared and later.start_ms < earlier.end_ms:
+            first, done = shared[0], DONE[earlier.kind]
+            return f"the link from {first.source} to {first.target} is {done} already"
+    if isinstance(earlier, LinkFault) or isinstance(later, LinkFault):
+        return ""
+    if earlier.server != later.server:
+        return ""
+    # touching counts: the server is back only when its banner is
+    back = later.start_ms > earlier.end_ms
+    return "" if back else f"{later.server} is {DONE[earlier.kind]} already and not back"
+
+
+def are_hidden(faults: list[Fault], margin_ms: int) -> bool:
+    """Whether one is hidden by the others; `margin_ms` is what looking and returning take."""
+    of_links = [fault for fault in faults if isinstance(fault, LinkFault)]
+    away = [fault for fault in faults if isinstance(fault, ServerFault)]
+    return any(
+        all(_is_away(link.target, edge_ms, away, margin_ms) for link in fault.links)
+        for fault in of_links
+        for edge_ms in (fault.start_ms, fault.end_ms)
+    )
+
+
+def _is_away(server: str, at_ms: int, away: list[ServerFault], margin_ms: int) -> bool:
+    return any(
+        fault.server == server and fault.start_ms - margin_ms < at_ms < fault.end_ms + margin_ms
+        for fault in away
+    )
