@@ -122,6 +122,12 @@ def test_no_faults_collide_or_hide_each_other_whatever_is_drawn(
     assert not are_hidden(list(plan.faults), 60_000)
 
 
+def test_no_fault_of_links_is_hidden_where_many_servers_are_down() -> None:
+    text = scenario_text("none", "[cut, stop]", "15", "5m..1h", more=", for: 10m..20m")
+    plans = [plan_of(text, seed) for seed in range(60)]
+    assert not any(are_hidden(list(plan.faults), 60_000) for plan in plans)
+
+
 @given(seeds, limits, st.integers(1, 6), st.integers(0, 6))
 @settings(max_examples=60, deadline=None)
 def test_a_schedule_keeps_to_its_time_its_count_and_its_lengths(
