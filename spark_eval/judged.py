@@ -12,14 +12,18 @@ from spark_eval.verdict import Verdict
 
 
 @dataclass(frozen=True, slots=True)
-class JudgedRun:
-    """Bounded: counts and counter-examples, no rows of the record. `results` in the order of
-    reports.
-    """
+class Judgement:
+    """The claims of one run, in the order of reports, and the verdict that they reach."""
 
-    folder: RunFolder
     results: Mapping[str, ClaimResult]
     verdict: Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedRun(Judgement):
+    """Bounded: counts and counter-examples, no rows of the record."""
+
+    folder: RunFolder
     delivery: Mapping[str, Any]
     promotion: Mapping[str, Any]
     log_damage: tuple[Mapping[str, Any], ...]

@@ -180,6 +180,19 @@ PLAN: Final[Columns] = (
 
 HOST: Final[Columns] = (("clock_resolution_ms", "DOUBLE"),)
 
+# ---------------------------------------------------------------- the record of a sweep
+
+# one row a line of a run's files; plan.json, manifest.json and host.json are one row each, and an
+# empty file is one of line 0; `fields` is the `#Fields:` line of a log
+SWEEP_LINES: Final[Columns] = (
+    ("run", "STRING"),
+    ("seed", "BIGINT"),
+    ("file", "STRING"),
+    ("line", "INT"),
+    ("text", "STRING"),
+    ("fields", "STRING"),
+)
+
 # ---------------------------------------------------------------- tables of the evaluation
 
 MESSAGES: Final[Columns] = (

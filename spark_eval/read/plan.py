@@ -6,14 +6,10 @@ for the logs of real servers (seed 000, F§3.1-3.3). Durations are lab milliseco
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from spark_eval import schema
-from spark_eval.read.lines import read_files
-from spark_eval.read.run_folder import RunFolder
 
 MINUTE_MS = 60_000
 HOUR_MS = 60 * MINUTE_MS
@@ -40,11 +36,12 @@ SERVER_CONFIG = (
 )
 
 
-def read_plans(spark: SparkSession, folders: Sequence[RunFolder]) -> DataFrame:
-    """One row a run: `run`, `plan` (null where the file is no JSON), `resolution_ms`."""
-    files = [folder.path / name for folder in folders for name in ("plan.json", "host.json")]
-    text = read_files(spark, folders, [path for path in files if path.is_file()])
-    by_run = text.groupBy("run").agg(
+def parsed_plans(texts: DataFrame) -> DataFrame:
+    """One row a run: `run`, `plan` (null where the file is no JSON), `resolution_ms`.
+
+    `texts` has the whole of plan.json and host.json, as `Source.plans` gives it.
+    """
+    by_run = texts.groupBy("run").agg(
         F.expr("max(value) FILTER (WHERE file = 'plan.json') AS plan"),
         F.expr("max(value) FILTER (WHERE file = 'host.json') AS host"),
     )
@@ -66,6 +63,7 @@ def runs(plans: DataFrame) -> DataFrame:
     return plans.selectExpr(
         "run",
         "plan.scenario AS scenario",
+        "plan.seed AS seed",
         "plan.proves AS proves",
         "coalesce(plan.clock.speed, 1.0) AS speed",
         "plan.duration_ms AS end_ms",

@@ -5,14 +5,12 @@ The few base tables that everything else scans are cached here; nothing is deriv
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame
 
 from spark_eval.read import connectivity_log, csv_log, damage, plan, records, tracking_log
-from spark_eval.read.lines import literal_rows, read_lines
-from spark_eval.read.run_folder import RunFolder
+from spark_eval.read.source import Source
 from spark_eval.transforms.settled import settled
 
 
@@ -37,16 +35,14 @@ class Record:
     damaged_lines: DataFrame
 
 
-def read_record(spark: SparkSession, folders: Sequence[RunFolder]) -> Record:
-    """Reads `folders` in three scans: plans, JSON Lines, logs."""
-    plans = settled(plan.read_plans(spark, folders))
+def read_record(source: Source) -> Record:
+    """Reads `source` in three scans: plans, JSON Lines, logs."""
+    plans = settled(plan.parsed_plans(source.plans()))
     runs = settled(plan.runs(plans))
     servers = settled(plan.servers(plans))
-    json_lines = read_lines(spark, folders, [p for f in folders for p in f.records()])
-    sound = settled(records.with_soundness(json_lines))
-    log_lines = read_lines(spark, folders, [p for f in folders for p in f.logs()])
-    rows = settled(csv_log.parse_rows(log_lines))
-    files = _files(spark, folders)
+    sound = settled(records.with_soundness(source.records()))
+    rows = settled(csv_log.parse_rows(source.logs()))
+    files = source.files()
     damaged = damage.damaged_lines(sound, rows).unionByName(damage.missing_logs(servers, files))
     return Record(
         runs=runs,
@@ -65,13 +61,3 @@ def read_record(spark: SparkSession, folders: Sequence[RunFolder]) -> Record:
         visible=settled(records.visible_copies(sound)),
         damaged_lines=settled(damaged),
     )
-
-
-def _files(spark: SparkSession, folders: Sequence[RunFolder]) -> DataFrame:
-    """`run`, `file`: the records and logs that are there, empty ones too."""
-    rows = [
-        {"run": folder.run, "file": path.relative_to(folder.path).as_posix()}
-        for folder in folders
-        for path in (*folder.records(), *folder.logs())
-    ]
-    return literal_rows(spark, rows, (("run", "STRING"), ("file", "STRING")))

@@ -7,13 +7,19 @@ refused; anything else that is missing is told by the tables (a log that is not 
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-RECORDS = ("ledger.jsonl", "faults.jsonl")
-LOG_RECORDS = ("lifecycle.jsonl", "queues.jsonl")
+# paths within a run folder: JSON Lines that are evidence (the core's inputs and standard error are
+# not), and message tracking and connectivity logs, whatever the case of their ending
+RECORD_FILE = (
+    r"^((ledger|faults)[.]jsonl|logs/[^/]+/(lifecycle|queues)[.]jsonl"
+    r"|(mailboxes|external)/[^/]+[.]jsonl)$"
+)
+LOG_FILE = r"^logs/[^/]+/(MSGTRK|CONNECTLOG)[^/]*[.][Ll][Oo][Gg]$"
 
 
 class RunFolderError(Exception):
@@ -45,17 +51,18 @@ class RunFolder:
         return self.path / "evaluation"
 
     def records(self) -> list[Path]:
-        """JSON Lines files that are evidence; the core's inputs and standard error are not."""
-        files = [self.path / name for name in RECORDS]
-        files += [path for name in LOG_RECORDS for path in self.path.glob(f"logs/*/{name}")]
-        files += self.path.glob("mailboxes/*.jsonl")
-        files += self.path.glob("external/*.jsonl")
-        return sorted(path for path in files if path.is_file())
+        """Files that `RECORD_FILE` names."""
+        return self._named(RECORD_FILE)
 
     def logs(self) -> list[Path]:
-        """Message tracking and connectivity logs, whatever the case of their ending."""
-        files = [*self.path.glob("logs/*/MSGTRK*"), *self.path.glob("logs/*/CONNECTLOG*")]
-        return sorted(path for path in files if path.suffix.lower() == ".log")
+        """Files that `LOG_FILE` names."""
+        return self._named(LOG_FILE)
+
+    def _named(self, pattern: str) -> list[Path]:
+        places = ("*", "logs/*/*", "mailboxes/*", "external/*")
+        there = [path for place in places for path in self.path.glob(place)]
+        named = [p for p in there if re.match(pattern, p.relative_to(self.path).as_posix())]
+        return sorted(path for path in named if path.is_file())
 
 
 def open_run_folder(path: Path) -> RunFolder:

@@ -12,6 +12,7 @@ from pyspark.sql import SparkSession
 from spark_eval.claims.claim import Claim, ClaimResult
 from spark_eval.read.record import read_record
 from spark_eval.read.run_folder import open_run_folder
+from spark_eval.read.source import Folders
 from spark_eval.session import session
 from spark_eval.tables import build_tables
 from tests.spark_eval.run_builder import Run
@@ -37,7 +38,7 @@ def ask(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Ask:
         for name, run in runs.items():
             run.name = name
             folders.append(open_run_folder(run.write(root)))
-        found = claim.check(build_tables(read_record(spark, folders)))
+        found = claim.check(build_tables(read_record(Folders(spark, folders))))
         return {name: found.get(name, claim.nothing_asked()) for name in runs}
 
     return asked

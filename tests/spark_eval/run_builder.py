@@ -379,9 +379,10 @@ class Run:
             if row["event-id"] != event or (message and row["message-id"] != message.message_id)
         ]
 
-    def write(self, root: Path) -> Path:
-        """The run folder; `tail` appends text to files, `drop` names files that are not there."""
-        folder = root / self.name
+    def texts(self) -> dict[str, str]:
+        """Every file by its path in the folder; `tail` appends text, `drop` names files that are
+        not there.
+        """
         manifest = {"version": 1, "run": self.name, "scenario": "calm", "seed": 7,
                     "host": "containers", "speed": SPEED, "origin": iso(0)}  # fmt: skip
         texts = {
@@ -399,11 +400,16 @@ class Run:
         texts |= {
             f"external/{name}.jsonl": _json_lines(rows) for name, rows in self.external.items()
         }
-        for name, text in texts.items():
-            if name not in self.drop:
-                path = folder / name
-                path.parent.mkdir(parents=True, exist_ok=True)
-                path.write_text(text + self.tail.get(name, ""), encoding="utf-8")
+        kept = {name: text for name, text in texts.items() if name not in self.drop}
+        return {name: text + self.tail.get(name, "") for name, text in kept.items()}
+
+    def write(self, root: Path) -> Path:
+        """The run folder."""
+        folder = root / self.name
+        for name, text in self.texts().items():
+            path = folder / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
         return folder
 
     def _server_texts(self, server: str) -> dict[str, str]:

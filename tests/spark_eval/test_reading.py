@@ -14,6 +14,7 @@ from spark_eval.read.run_folder import (
     UnreadableRecordError,
     open_run_folder,
 )
+from spark_eval.read.source import Folders
 from tests.spark_eval.run_builder import FIELDS_2016, MINUTE, Run, healthy, log_text
 
 Read = Callable[[Run], Record]
@@ -27,7 +28,7 @@ LOG = "logs/par-mbx1/MSGTRK2026010508-1.LOG"
 def read(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Read:
     def reading(run: Run) -> Record:
         folder = run.write(tmp_path_factory.mktemp("reading"))
-        return read_record(spark, [open_run_folder(folder)])
+        return read_record(Folders(spark, [open_run_folder(folder)]))
 
     return reading
 
@@ -49,7 +50,7 @@ def test_reads_the_field_list_of_every_version(
     run = healthy()
     folder = run.write(tmp_path)
     (folder / LOG).write_text(log_text(fields, run.tracking["par-mbx1"]))
-    record = read_record(spark, [open_run_folder(folder)])
+    record = read_record(Folders(spark, [open_run_folder(folder)]))
     first = _first_receive(record)
     assert first["recipients"] == ["db1-user01@shadowlab.example", "db1-user02@shadowlab.example"]
     assert first["message_id"] == "<m000001.calm.7@outside.example>"
@@ -94,7 +95,7 @@ def test_takes_a_file_cut_in_the_middle_as_torn(spark: SparkSession, tmp_path: P
     folder = healthy().write(tmp_path)
     text = (folder / LOG).read_bytes()
     (folder / LOG).write_bytes(text[: len(text) // 2])
-    record = read_record(spark, [open_run_folder(folder)])
+    record = read_record(Folders(spark, [open_run_folder(folder)]))
     [(file, damage, _)] = _damage(record)
     assert (file, damage) == (LOG, "torn last line")
 
@@ -103,7 +104,7 @@ def test_tells_a_log_without_its_fields_line(spark: SparkSession, tmp_path: Path
     folder = healthy().write(tmp_path)
     lines = (folder / LOG).read_text().splitlines(keepends=True)
     (folder / LOG).write_text("".join(lines[5:]))
-    record = read_record(spark, [open_run_folder(folder)])
+    record = read_record(Folders(spark, [open_run_folder(folder)]))
     assert {damage for _, damage, _ in _damage(record)} == {"no #Fields line"}
 
 
@@ -127,7 +128,7 @@ def test_reads_a_json_record_whose_last_line_has_no_end(
     folder = healthy().write(tmp_path)
     path = folder / "ledger.jsonl"
     path.write_text(path.read_text().rstrip("\n"))
-    record = read_record(spark, [open_run_folder(folder)])
+    record = read_record(Folders(spark, [open_run_folder(folder)]))
     assert record.ledger.count() == 15
     assert _damage(record) == []
 
