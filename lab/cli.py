@@ -176,6 +176,22 @@ def sweep(
 
 
 @app.command()
+def shrink(
+    run: Run = str(RUNS / "latest"),
+    out: Annotated[Path | None, typer.Option(help="the file to write", show_default=False)] = None,
+    master: Annotated[str, typer.Option(help="Spark master")] = "local[*]",
+) -> None:
+    """Find the smallest scenario that still fails as a simulated run does, and write it."""
+    from lab.shrink import shrink_run
+
+    folder = find_run(run)
+    name = f"{folder.resolve().parent.name}-smaller"
+    target = out or RUNS / "shrunk" / f"{name}.yaml"
+    found = shrink_run(folder, target, master)
+    print(f"shadowlab run {target} --on simulator --seed {found.seed}")
+
+
+@app.command()
 def evaluate(run: Run = str(RUNS / "latest")) -> None:
     """Judge a run folder again, and print its verdict."""
     raise typer.Exit(_evaluation(find_run(run)))

@@ -17,10 +17,14 @@ from tempfile import TemporaryDirectory
 from ruamel.yaml import YAML
 
 from lab.errors import ScenarioError
+from lab.replay import read_simulated
+from lab.run_folder import write_whole
 from lab.run_outcome import Say, say_to_stderr
+from lab.scenario_files import load_scenario
 from lab.shrink_draft import Draft, Json, Reduction, reductions
 from lab.shrink_trial import CRASH, Trial, Trials
-from lab.validate import CheckedScenario, check
+from lab.validate import CheckedScenario, check, find_topology
+from lab.written_scenario import with_plain_faults
 
 SEEDS_BESIDE = 3
 MOST_ROUNDS = 40
@@ -144,6 +148,40 @@ def scenario_text(document: Json) -> str:
     yaml.width = 100
     yaml.dump(document, text)
     return text.getvalue()
+
+
+def shrink_run(folder: Path, target: Path, master: str, say: Say = say_to_stderr) -> Failing:
+    """Make the scenario of a simulated run that fails smaller, and write it to `target`.
+
+    Raises ScenarioError where the run does not fail or was not simulated, GroundError, OSError.
+    """
+    plan = read_simulated(folder)
+    way, draft = way_of(folder), draft_of(folder, plan.seed)
+    say(f"{folder} fails by {way}: {_counted(draft)}")
+    temporary = TemporaryDirectory(prefix="shadowlab-shrink-")
+    with temporary as scratch, Trials(Path(scratch), master) as trials:
+        found = Shrink(trials, target.stem, way, plan.seed, say).run(draft)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    told = f"# The smallest scenario that was found to fail by {way} as {folder} does:\n"
+    seeded = f"# shadowlab run {target} --on simulator --seed {found.seed}\n"
+    document = {**found.draft.document(target.stem), "expect": {"verdict": "fail"}}
+    write_whole(target, told + seeded + scenario_text(document))
+    return found
+
+
+def draft_of(folder: Path, seed: int) -> Draft:
+    """What the run's scenario stands for, random schedules written out. Raises ScenarioError."""
+    authored, mistakes = load_scenario(str(folder / "scenario.yaml"))
+    if authored is None:
+        raise ScenarioError(mistakes[0], f"the scenario of {folder} cannot be read any more")
+    text = with_plain_faults(authored.text, authored.scenario, authored.topology, seed)
+    document = YAML(typ="safe").load(text)
+    topology = document["topology"]
+    if isinstance(topology, str):
+        path = find_topology(authored.path, topology)
+        assert path is not None, "the scenario was read with it"
+        topology = YAML(typ="safe").load(path.read_text(encoding="utf-8"))
+    return Draft.of(document, topology)
 
 
 def _counted(draft: Draft) -> str:
