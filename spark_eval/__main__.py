@@ -1,5 +1,5 @@
 """`python -m spark_eval RUN`: judge run folders, print the verdict, leave the files beside the
-record.
+record. `python -m spark_eval --sweep FOLDER`: judge the batches of a sweep.
 
 Exit codes: 0 pass, 1 fail, 2 unknown, 3 a check crashed or the record could not be evaluated, 4 the
 call is wrong. Of several runs the worst counts: 3, 1, 2, 0.
@@ -23,8 +23,10 @@ from spark_eval.read.run_folder import (
     UnreadableRecordError,
     open_run_folder,
 )
-from spark_eval.session import session
+from spark_eval.session import Purpose, session
 from spark_eval.summary import summary
+from spark_eval.sweep.folder import SweepFolder, open_sweep
+from spark_eval.sweep.program import judge_as_told, judge_complete
 from spark_eval.verdict import CRASHED
 
 WRONG_CALL = 4
@@ -43,6 +45,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Returns the exit code; data goes to standard output, everything else to standard error."""
     options = _parser().parse_args(arguments)
     try:
+        if options.sweep:
+            return _judge_sweep(open_sweep(options.sweep), options)
         if options.when_told and not _told(options.master):
             return CRASHED
         folders = [open_run_folder(path) for path in options.run]
@@ -76,9 +80,21 @@ def _evaluate(folders: list[RunFolder], master: str, *, report_only: bool) -> in
         spark.stop()
 
 
+def _judge_sweep(sweep: SweepFolder, options: argparse.Namespace) -> int:
+    spark = session(options.master, purpose=Purpose.SWEEP)
+    try:
+        if options.when_told:
+            return judge_as_told(spark, sweep, sys.stdin)
+        return judge_complete(spark, sweep)
+    finally:
+        spark.stop()
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = Parser(prog="python -m spark_eval", description=__doc__.split("\n")[0])
-    parser.add_argument("run", type=Path, nargs="+", help="a run folder, or several")
+    judged = parser.add_mutually_exclusive_group(required=True)
+    judged.add_argument("run", type=Path, nargs="*", default=[], help="a run folder, or several")
+    judged.add_argument("--sweep", type=Path, metavar="FOLDER", help="the folder of a sweep")
     parser.add_argument("--master", default="local[*]", help="Spark master (default: local[*])")
     parser.add_argument(
         "--report-only", action="store_true", help="make the report again from evaluation/"
@@ -86,7 +102,8 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--when-told",
         action="store_true",
-        help="bring Spark up, then wait for a line on standard input",
+        help="bring Spark up, then wait for a line on standard input; of a sweep: judge the "
+        "batches named there, a line each, until `end`",
     )
     return parser
 

@@ -1,13 +1,15 @@
 """The one place where a Spark session is made.
 
-A local session is tuned for the size of one run: no generated code and a quiet compiler, because
-compiling would take longer than all the work. Any other master (`spark://`, `yarn`, `k8s://`) keeps
-Spark's own defaults, which suit a night or a sweep. Refuses to know anything of what is evaluated.
+A local session is tuned for the size of its work. One run: no generated code and a quiet compiler,
+because compiling would take longer than all the work. A sweep: generated code, and what is keyed by
+run is moved once. Any other master (`spark://`, `yarn`, `k8s://`) keeps Spark's own defaults.
+Refuses to know anything of what is evaluated.
 """
 
 from __future__ import annotations
 
 import logging
+from enum import Enum
 from pathlib import Path
 from typing import TypeAlias
 
@@ -39,6 +41,15 @@ ON_ONE_MACHINE: Settings = {
     "spark.driver.memory": "1g",
 }
 
+# of hundreds of runs at a time, for minutes
+OF_A_SWEEP: Settings = {
+    "spark.sql.codegen.wholeStage": "true",
+    "spark.sql.codegen.factoryMode": "FALLBACK",
+    # rows that lie together by run need not move again to be joined by run and more
+    "spark.sql.requireAllClusterKeysForCoPartition": "false",
+    "spark.driver.memory": "2g",
+}
+
 # the JVM lives for some seconds: compile little and cheaply, and do not stop to collect garbage
 BRIEF_LIFE = (
     "-XX:TieredStopAtLevel=1",
@@ -51,12 +62,24 @@ BRIEF_LIFE = (
     "-Xmn600m",
     "-Xshare:auto",
 )
+LONG_LIFE = ("-XX:+UseParallelGC", "-Xms1g", "-Xshare:auto")
 
 
-def session(master: str = "local[*]", name: str = "shadowlab evaluation") -> SparkSession:
+class Purpose(Enum):
+    """What a session is for: `RUN` is one run or a few, `SWEEP` batches of hundreds."""
+
+    RUN = "run"
+    SWEEP = "sweep"
+
+
+def session(
+    master: str = "local[*]",
+    name: str = "shadowlab evaluation",
+    purpose: Purpose = Purpose.RUN,
+) -> SparkSession:
     """The running session, or a new one on `master`."""
     builder = SparkSession.builder.master(master).appName(name)
-    for key, value in settings(master).items():
+    for key, value in settings(master, purpose).items():
         builder = builder.config(key, value)
     spark = builder.getOrCreate()
     spark.sparkContext.setLogLevel("ERROR")
@@ -65,15 +88,17 @@ def session(master: str = "local[*]", name: str = "shadowlab evaluation") -> Spa
     return spark
 
 
-def settings(master: str) -> Settings:
+def settings(master: str, purpose: Purpose = Purpose.RUN) -> Settings:
     """Every setting of a session on `master`; what Spark knows best elsewhere is left to it."""
     if not master.startswith("local"):
         return dict(EVERYWHERE)
-    return EVERYWHERE | ON_ONE_MACHINE | {"spark.driver.extraJavaOptions": _java_options()}
+    java = {"spark.driver.extraJavaOptions": _java_options(purpose)}
+    more = OF_A_SWEEP if purpose is Purpose.SWEEP else {}
+    return EVERYWHERE | ON_ONE_MACHINE | more | java
 
 
-def _java_options() -> str:
-    options = list(BRIEF_LIFE)
+def _java_options(purpose: Purpose) -> str:
+    options = list(BRIEF_LIFE if purpose is Purpose.RUN else LONG_LIFE)
     if QUIET_LOG.exists():
         options.append(f"-Dlog4j2.configurationFile={QUIET_LOG.as_uri()}")
     return " ".join(options)

@@ -60,7 +60,7 @@ def _object(path: Path) -> dict[str, Any]:
 
 def render(verdict: Mapping[str, Any], rows: ReportRows, facts: Facts) -> str:
     """`verdict` is the content of verdict.json."""
-    template = _templates().get_template("report.html.j2")
+    template = templates().get_template("report.html.j2")
     return template.render(
         verdict=verdict,
         rows=rows,
@@ -73,7 +73,7 @@ def render(verdict: Mapping[str, Any], rows: ReportRows, facts: Facts) -> str:
     )
 
 
-def _templates() -> jinja2.Environment:
+def templates() -> jinja2.Environment:
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(TEMPLATES),
         autoescape=True,

@@ -31,7 +31,7 @@ def write_sweep(
     folder = root / "sweep"
     folder.mkdir(parents=True)
     asked = {
-        "version": 1, "scenario": SCENARIO, "first_seed": first, "seeds": seeds or len(runs),
+        "version": 1, "scenario": SCENARIO, "first_seed": first, "seeds": len(runs) if seeds is None else seeds,
         "per_batch": per_batch, "origin": ORIGIN.isoformat().replace("+00:00", "Z"),
     }  # fmt: skip
     (folder / "sweep.json").write_text(json.dumps(asked), encoding="utf-8")
@@ -42,20 +42,23 @@ def write_sweep(
     return folder
 
 
-def write_batch(folder: Path, number: int, runs: Mapping[int, Run]) -> Path:
-    """One complete batch; a file for each run, as executors write them."""
+def write_batch(
+    folder: Path, number: int, runs: Mapping[int, Run], *, named: str | None = None
+) -> Path:
+    """One complete batch; a file for each run, as executors write them. Called after their seeds
+    unless `named`.
+    """
     batch = folder / "record" / f"batch={number:05d}"
-    batch.mkdir(parents=True)
+    batch.mkdir(parents=True, exist_ok=True)
     for seed, run in runs.items():
-        rows = list(_rows(seed, run))
-        table = pa.Table.from_pylist(rows, schema=COLUMNS)
-        parquet.write_table(table, batch / f"{seed}.parquet")
+        run.name = named or f"{SCENARIO}-{seed}"
+        table = pa.Table.from_pylist(list(_rows(seed, run)), schema=COLUMNS)
+        parquet.write_table(table, batch / f"{run.name}.parquet")
     (batch / "_SUCCESS").touch()
     return batch
 
 
 def _rows(seed: int, run: Run) -> Iterator[dict[str, Any]]:
-    run.name = f"{SCENARIO}-{seed}"
     run.plan["seed"] = seed
     named = {"run": run.name, "seed": seed}
     for file, text in run.texts().items():

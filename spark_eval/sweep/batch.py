@@ -1,0 +1,155 @@
+"""One batch of a sweep, from its lines to a result a run: read, derive, judge, let go of it all.
+
+The tables and claims are those of a single run. What a batch kept in memory is freed before the
+next one, so a sweep takes as much memory as its largest batch. A seed whose record cannot be read
+is a result too: the lab could not do its work there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import Executor, ThreadPoolExecutor
+from contextlib import contextmanager
+from typing import Any
+
+from pyspark.sql import DataFrame, SparkSession
+
+from spark_eval import claims, schema
+from spark_eval.claims.claim import HOLDS, NOTHING_ASKED, UNKNOWN, ClaimResult
+from spark_eval.judged import Judgement
+from spark_eval.judging import judge
+from spark_eval.read.lines_table import LinesTable
+from spark_eval.read.record import Record, read_record
+from spark_eval.sweep.cause import cause
+from spark_eval.sweep.folder import SweepFolder
+from spark_eval.tables import Tables, build_tables
+from spark_eval.transforms.coverage import coverage
+from spark_eval.verdict import CRASHED, PASS
+
+Result = dict[str, Any]
+
+SIDE_BY_SIDE = 2
+NO_RECORD = "no plan of this seed can be read in the record"
+
+
+def judge_batch(spark: SparkSession, sweep: SweepFolder, batch: str) -> list[Result]:
+    """A result for every run of `batch`, in order of seeds, and their file.
+
+    Runs are told apart by name: a shrink asks many plans under one seed. A seed that was to be
+    there and is not gets a result that says so. Raises `RunFolderError`.
+    """
+    # no as_uri(): Spark would take the escaped `=` of the name as it stands
+    place = f"file://{sweep.record(batch)}"
+    lines = spark.read.schema(schema.ddl(schema.SWEEP_LINES)).parquet(place)
+    with _released(spark), ThreadPoolExecutor(SIDE_BY_SIDE) as pool:
+        found = _results(_read(spark, lines, sweep), pool)
+    seen = {result["seed"] for result in found}
+    found += [_unread(sweep, seed) for seed in sweep.seeds_of(batch) if seed not in seen]
+    judged = sorted(found, key=lambda result: (result["seed"], result["run"]))
+    sweep.write_result(batch, judged)
+    return judged
+
+
+def _read(spark: SparkSession, lines: DataFrame, sweep: SweepFolder) -> Record:
+    # a partition a task that runs at one time: more would only start more tasks
+    partitions = spark.sparkContext.defaultParallelism
+    return read_record(LinesTable(lines, sweep.origin_ms, partitions))
+
+
+def _results(record: Record, pool: Executor) -> list[Result]:
+    """In any order; a run whose plan cannot be read is not among them."""
+    seeds = {row["run"]: row["seed"] for row in _planned(record).collect()}
+    tables = build_tables(record)
+    servers = pool.submit(_servers, record)
+    met = pool.submit(_coverage, tables)
+    judgements = judge(tables, list(seeds), claims.ALL, pool)
+    names, faults = servers.result(), met.result()
+    return [
+        _result(run, seed, judgements[run], names, faults.get(run, {}))
+        for run, seed in seeds.items()
+    ]
+
+
+def _planned(record: Record) -> DataFrame:
+    return record.runs.where("end_ms IS NOT NULL AND seed IS NOT NULL").select("run", "seed")
+
+
+def _servers(record: Record) -> list[str]:
+    """The servers of all plans; they share a scenario, so these are few."""
+    return sorted(row["server"] for row in record.servers.select("server").distinct().collect())
+
+
+def _coverage(tables: Tables) -> dict[str, dict[str, dict[str, int]]]:
+    """By run: phase to kind of fault to messages."""
+    by_run: dict[str, dict[str, dict[str, int]]] = {}
+    rows = coverage(tables).orderBy("run", "phase", "kind")
+    for row in rows.collect():
+        by_run.setdefault(row["run"], {}).setdefault(row["phase"], {})[row["kind"]] = row[
+            "messages"
+        ]
+    return by_run
+
+
+def _result(
+    run: str, seed: int, judgement: Judgement, servers: Sequence[str], met: Mapping[str, Any]
+) -> Result:
+    verdict = judgement.verdict
+    return {
+        "run": run,
+        "seed": seed,
+        "verdict": verdict.verdict,
+        "exit_code": verdict.exit_code,
+        "reasons": list(verdict.reasons),
+        "foretold": verdict.foretold,
+        "claims": [_claim(result, servers) for result in judgement.results.values()],
+        "requirements": dict(verdict.requirements),
+        "coverage": met,
+    }
+
+
+def _claim(result: ClaimResult, servers: Sequence[str]) -> Result:
+    """`cause` is empty where the claim holds or had nothing to ask."""
+    example = result.examples[0] if result.examples else None
+    told = example.detail if example else "" if _is_quiet(result) else result.reason
+    return {
+        "name": result.name,
+        "status": result.status,
+        "asked": result.asked,
+        "violations": result.violations,
+        "unknown": result.unknown,
+        "reason": result.reason,
+        "cause": cause(told, servers),
+        "example": example
+        and {"subject": example.subject, "at_ms": example.at_ms, "detail": example.detail},
+    }
+
+
+def _is_quiet(result: ClaimResult) -> bool:
+    return result.status == HOLDS or result.reason == NOTHING_ASKED
+
+
+def _unread(sweep: SweepFolder, seed: int) -> Result:
+    return {
+        "run": f"{sweep.scenario}-{seed}",
+        "seed": seed,
+        "verdict": UNKNOWN,
+        "exit_code": CRASHED,
+        "reasons": [NO_RECORD],
+        "foretold": PASS,
+        "claims": [],
+        "requirements": {},
+        "coverage": {},
+    }
+
+
+@contextmanager
+def _released(spark: SparkSession) -> Iterator[None]:
+    """Frees what was settled within, and nothing that was there before."""
+    context = spark.sparkContext._jsc
+    before = set(context.getPersistentRDDs().keySet())
+    try:
+        yield
+    finally:
+        kept = context.getPersistentRDDs()
+        for key in set(kept.keySet()) - before:
+            kept[key].unpersist(False)

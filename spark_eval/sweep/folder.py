@@ -1,0 +1,115 @@
+"""A sweep's folder: what was asked, which batches are complete, which are judged already.
+
+sweep.json                        what was asked (the lab writes it)
+record/batch=00000/*.parquet      lines of many runs, complete with its _SUCCESS
+results/batch=00000.jsonl         one JSON object a run, whole or not there at all
+verdict.json, report.html         of all that is judged
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from spark_eval.read.run_folder import RunFolderError, UnreadableRecordError
+
+BATCH = re.compile(r"^batch=(\d{5,})$")
+NUMBERS = ("first_seed", "seeds", "per_batch")
+
+
+@dataclass(frozen=True, slots=True)
+class SweepFolder:
+    """`path` is absolute; `origin_ms` is the start of lab time, epoch ms."""
+
+    path: Path
+    scenario: str
+    first_seed: int
+    seeds: int
+    per_batch: int
+    origin_ms: int
+
+    def complete_batches(self) -> list[str]:
+        """Names of the batches whose record is whole, in order."""
+        return _in_order(path.parent.name for path in self.path.glob("record/batch=*/_SUCCESS"))
+
+    def judged_batches(self) -> list[str]:
+        """Names of the batches that have their result, in order; their record may be gone."""
+        return _in_order(path.stem for path in self.path.glob("results/batch=*.jsonl"))
+
+    def record(self, batch: str) -> Path:
+        """Raises `RunFolderError` where the batch is not complete."""
+        folder = self.path / "record" / batch
+        if not BATCH.match(batch) or not (folder / "_SUCCESS").is_file():
+            raise RunFolderError(
+                f"sweep {self.path.name}: {batch!r} is no complete batch",
+                "name a folder below record/ that holds _SUCCESS, as batch=00000",
+            )
+        return folder
+
+    def seeds_of(self, batch: str) -> range:
+        """The seeds that the batch was to simulate; none where sweep.json asks for none."""
+        start = self.first_seed + _number(batch) * self.per_batch
+        return range(start, min(start + self.per_batch, self.first_seed + self.seeds))
+
+    def result(self, batch: str) -> Path:
+        return self.path / "results" / f"{batch}.jsonl"
+
+    def is_judged(self, batch: str) -> bool:
+        return self.result(batch).is_file()
+
+    def write_result(self, batch: str, runs: Iterable[Mapping[str, Any]]) -> None:
+        """All of it or nothing: a batch that has its file is not judged again."""
+        write_whole(self.result(batch), "".join(f"{_line(run)}\n" for run in runs))
+
+    def read_result(self, batch: str) -> list[dict[str, Any]]:
+        with self.result(batch).open(encoding="utf-8") as lines:
+            return [json.loads(line) for line in lines]
+
+
+def open_sweep(path: Path) -> SweepFolder:
+    """Raises `RunFolderError` where there is no sweep, `UnreadableRecordError` where sweep.json
+    cannot be read.
+    """
+    folder = path.resolve()
+    asked_in = folder / "sweep.json"
+    if not asked_in.is_file():
+        raise RunFolderError(
+            f"sweep folder {path}: no sweep.json", "`shadowlab sweep SCENARIO --seeds N` makes one"
+        )
+    try:
+        asked = json.loads(asked_in.read_text(encoding="utf-8"))
+        numbers = {name: int(asked[name]) for name in NUMBERS}
+        origin = datetime.fromisoformat(str(asked["origin"]))
+        scenario = str(asked["scenario"])
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        hint = f"it says version, scenario, {', '.join(NUMBERS)} and origin"
+        cause = f"sweep folder {path}: sweep.json cannot be read: {type(error).__name__}: {error}"
+        raise UnreadableRecordError(cause, hint) from error
+    return SweepFolder(folder, scenario, origin_ms=round(origin.timestamp() * 1000), **numbers)
+
+
+def write_whole(path: Path, text: str) -> None:
+    """By way of another name, so that a reader never sees half of a file."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = path.with_name(f".{path.name}.unfinished")
+    unfinished.write_text(text, encoding="utf-8")
+    unfinished.replace(path)
+
+
+def _in_order(names: Iterable[str]) -> list[str]:
+    return sorted((name for name in names if BATCH.match(name)), key=_number)
+
+
+def _number(batch: str) -> int:
+    named = BATCH.match(batch)
+    assert named is not None
+    return int(named[1])
+
+
+def _line(run: Mapping[str, Any]) -> str:
+    return json.dumps(run, ensure_ascii=False, separators=(",", ":"))
