@@ -89,7 +89,7 @@ def tracking_row(row: LogTracking, writer: Writer, stamp: Stamp) -> str:
             _csv(row.header.message_id),
             row.network_message_id,
             _csv(";".join(recipients)),
-            _csv(";".join([row.recipient_status] * len(recipients))),
+            _statuses(row),
             str(row.size_bytes),
             str(len(recipients)),
             "",
@@ -119,6 +119,12 @@ def _fqdn(server: str, config: NodeConfig) -> str:
     """Of the other server where the event has one, else of the server that writes."""
     known = config.server_named(server) if server else config.me
     return server if known is None else known.fqdn
+
+
+def _statuses(row: LogTracking) -> str:
+    """One for each recipient; empty where the event has none."""
+    status = row.recipient_status
+    return _csv(";".join([status] * len(row.recipients))) if status else ""
 
 
 def _origination(row: LogTracking) -> str:

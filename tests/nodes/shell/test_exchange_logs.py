@@ -99,6 +99,11 @@ def test_the_null_sender_is_never_an_empty_return_path() -> None:
     assert (row["return-path"], row["directionality"]) == ("<>", "Originating")
 
 
+def test_an_event_without_a_status_leaves_the_field_empty() -> None:
+    assert len(ROW.recipients) == 2
+    assert written(ROW)["recipient-status"] == ""
+
+
 def test_a_status_is_given_for_each_recipient() -> None:
     assert written(replace(ROW, recipient_status="550 4.4.7"))["recipient-status"] == (
         "550 4.4.7;550 4.4.7"
