@@ -8,6 +8,7 @@ failure to make one (HAREDIRECTFAIL), and every promoted message, which must be 
 from __future__ import annotations
 
 from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
 
 from spark_eval.claims.claim import Claim, case
 from spark_eval.sentences import cases as cases_of
@@ -143,16 +144,26 @@ def _failed(owned: DataFrame) -> DataFrame:
     )
 
 
+_ACTS = "named_struct('lo', coalesce(intended_ms, applied_ms), 'hi', over_ms)"
+
+
 def _shadowed_again(owned: DataFrame, tables: Tables) -> DataFrame:
+    """Unless the server went away first: attempts at servers that faults made silent take long."""
     histories = tables.histories.selectExpr(
-        "run", "server AS primary_server", "blind", "heartbeat_ms", "end_ms",
+        "run", "server AS primary_server", "blind", "heartbeat_ms", "timeout_ms", "end_ms",
         "transform(kills, k -> k.possible) AS downs",
     )  # fmt: skip
+    faults = tables.windows.where("coalesce(intended_ms, applied_ms) IS NOT NULL")
+    acting = faults.groupBy("run").agg(F.expr(f"collect_list({_ACTS}) AS acting"))
     promoted = owned.where("enabled AND born.event = 'RESUBMIT'")
-    known = promoted.join(histories, ["run", "primary_server"])
+    known = promoted.join(histories, ["run", "primary_server"]).join(acting, "run", "left")
     soon = "born.at_ms + heartbeat_ms"
+    trying = (
+        f"IF({overlaps('acting', 'born.at_ms', soon)}, born.at_ms "
+        f"+ greatest(heartbeat_ms, (remote_attempts + local_attempts) * timeout_ms), {soon})"
+    )
     excused = (
-        f"({overlaps('blind', 'born.at_ms', soon)} OR {overlaps('downs', 'born.at_ms', soon)} "
+        f"({overlaps('blind', 'born.at_ms', trying)} OR {overlaps('downs', 'born.at_ms', trying)} "
         f"OR {soon} > end_ms)"
     )
     return known.selectExpr(

@@ -1,7 +1,8 @@
 """Which primary message stands behind an acknowledgement: the ledger meets the tracking log.
 
 By the internal id in the 250 where there is one, else the newest primary message of that Message-Id
-on that server.
+on that server. Never one that was promoted: nobody had a 250 for it, and a server that got a new
+queue database may give it an id that it gave before.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ def acknowledged(outcomes: DataFrame, primaries: DataFrame) -> DataFrame:
     joined = ok.join(known, ["run", "message_id"], "left")
     same = (
         "p.server = ok.server AND coalesce(p.internal_id = ok.reply_internal_id, true) "
-        "AND (p.born IS NOT NULL OR p.loaded IS NOT NULL)"
+        "AND coalesce(p.born.event <> 'RESUBMIT', p.loaded IS NOT NULL)"
     )
     return joined.groupBy("run", "message_id").agg(
         F.first("ok").alias("ok"),

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from spark_eval.claims.claim import ClaimResult
@@ -90,9 +92,24 @@ def _damaged_log(*, evidence: bool) -> Run:
     return run
 
 
+def _id_given_again() -> Run:
+    """par-mbx1 got a new queue database and promotes the message under the id it had before."""
+    run = empty()
+    message = run.accept(MINUTE, [user(1)])
+    run.kill("par-mbx1", 10 * MINUTE, 15 * MINUTE, new_database=True)
+    held = replace(
+        message, primary="lyo-mbx1", shadow="par-mbx1", internal_id=77,
+        database_id=run.database_ids["lyo-mbx1"],
+    )  # fmt: skip
+    run.last_id = message.internal_id - 1
+    run.promote(held, 30 * MINUTE, "database-id-changed")
+    return run
+
+
 @pytest.fixture(scope="module")
 def results(ask: Ask) -> dict[str, ClaimResult]:
     runs = {
+        "id-given-again": _id_given_again(),
         "healthy": healthy(),
         "empty": empty(),
         "shadow-late": _delayed("lyo-mbx1", "HARECEIVE", 5000),
@@ -187,3 +204,9 @@ def test_does_not_judge_what_damage_may_have_hidden(results: dict[str, ClaimResu
 
 def test_is_unknown_where_nothing_was_acknowledged(results: dict[str, ClaimResult]) -> None:
     assert (results["empty"].status, results["empty"].asked) == ("unknown", 0)
+
+
+def test_a_promoted_message_is_not_taken_for_the_acknowledged_one(
+    results: dict[str, ClaimResult],
+) -> None:
+    assert results["id-given-again"].status == "holds"

@@ -49,6 +49,15 @@ def _not_shadowed_again() -> Run:
     return run
 
 
+def _killed_while_trying(*, in_vain: bool) -> Run:
+    """lyo-mbx1 is killed 14 min after it promoted, its attempts hanging or not."""
+    run = _not_shadowed_again()
+    run.kill("lyo-mbx1", 30 * MINUTE, 35 * MINUTE, fault="f2")
+    if in_vain:
+        run.cut("lyo-mbx1", "lyo-mbx2", 14 * MINUTE, 40 * MINUTE, kind="stall", fault="f3")
+    return run
+
+
 ALL_TRIED = "lyo-mbx1 lyo-mbx2 lyo-mbx1 lyo-mbx2 par-mbx2 par-mbx2"
 
 
@@ -72,6 +81,8 @@ def results(ask: Ask) -> dict[str, ClaimResult]:
         "failed-one-twice": _failed("lyo-mbx1 lyo-mbx1", 2),
         "failed-too-often": _failed(f"{ALL_TRIED} par-mbx2", 7),
         "not-again": _not_shadowed_again(),
+        "killed-while-trying": _killed_while_trying(in_vain=True),
+        "killed-too-late": _killed_while_trying(in_vain=False),
     }  # fmt: skip
     return ask(CLAIM, runs)
 
@@ -113,6 +124,13 @@ def test_asks_promoted_messages_for_a_new_shadow(results: dict[str, ClaimResult]
     assert results["promoted"].proofs["SM-13"] == "holds"
     assert results["not-again"].proofs["SM-13"] == "violated"
     assert results["not-again"].examples[0].refs[0][0] == "logs/lyo-mbx1/MSGTRK2026010508-1.LOG"
+
+
+def test_allows_attempts_at_silent_servers_their_time_before_a_kill(
+    results: dict[str, ClaimResult],
+) -> None:
+    assert "SM-13" not in results["killed-while-trying"].proofs
+    assert results["killed-too-late"].proofs["SM-13"] == "violated"
 
 
 def test_is_unknown_where_no_shadow_was_due(results: dict[str, ClaimResult]) -> None:
