@@ -9,6 +9,7 @@ import sys
 from typing import TextIO
 
 PASS, FAIL, UNKNOWN, GROUND_FAILED, CALL_WRONG = 0, 1, 2, 3, 4
+INTERRUPTED = 130  # a person ended it
 
 
 class LabError(Exception):

@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 
 from lab.agent import AgentError
 from lab.clock_resolution import ClockResolution
-from lab.errors import GROUND_FAILED, GroundError, LabError
+from lab.errors import GROUND_FAILED, INTERRUPTED, GroundError, LabError
 from lab.evaluation import Evaluation
 from lab.faults import faults_of
 from lab.faults.journal import Journal
@@ -26,7 +26,6 @@ from lab.plan import Plan
 from lab.run_folder import JsonLines, RunFolder
 from lab.run_outcome import (
     EVALUATION_SECONDS,
-    INTERRUPTED,
     BeginEvaluation,
     Ending,
     Judging,

@@ -9,10 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from lab.errors import LabError, print_error
+from lab.errors import INTERRUPTED, LabError, print_error
 from lab.watchdog import Interrupted, Watchdog
 
-INTERRUPTED = 130
 EVALUATION_SECONDS = 25  # foretold, not promised
 
 Say = Callable[[str], None]

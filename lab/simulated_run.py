@@ -10,7 +10,7 @@ import time
 import traceback
 from datetime import UTC, datetime
 
-from lab.errors import GROUND_FAILED
+from lab.errors import GROUND_FAILED, INTERRUPTED
 from lab.evaluation import Evaluation
 from lab.hosts.simulator.chance import CLOCK_RESOLUTION_MS
 from lab.hosts.simulator.record import Record
@@ -18,7 +18,6 @@ from lab.hosts.simulator.simulation import simulate
 from lab.plan import Plan
 from lab.run_folder import RunFolder
 from lab.run_outcome import (
-    INTERRUPTED,
     BeginEvaluation,
     Ending,
     RunOptions,

@@ -12,6 +12,7 @@ import pytest
 
 from lab import cli
 from lab.cli import main
+from lab.commands import scenarios
 from lab.errors import GroundError
 from lab.plan import Plan, default_seed
 from tests.lab.sound import SCENARIO, changed, write
@@ -233,7 +234,7 @@ def test_ctrl_c_outside_a_run_ends_with_130_and_no_traceback(
     def interrupted(name: str) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(cli, "_scenario", interrupted)
+    monkeypatch.setattr(scenarios, "checked_scenario", interrupted)
     assert call(capsys, "plan", "sound") == (130, "", "")
 
 

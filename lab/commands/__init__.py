@@ -1,0 +1,1 @@
+"""The commands of `shadowlab`, a module for each thing that they are about."""

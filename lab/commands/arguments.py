@@ -1,0 +1,54 @@
+"""The words that commands share: what names a scenario, a seed or a run, and what they stand for.
+
+Nothing here acts; a scenario with mistakes ends the call, after all of them have been printed.
+"""
+
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from lab.errors import CALL_WRONG
+from lab.plan import Plan, default_seed, resolve
+from lab.scenario_files import load_scenario
+from lab.validate import CheckedScenario
+
+STATE = Path(".shadowlab")
+
+Name = Annotated[str, typer.Argument(help="a scenario's name or path", show_default=False)]
+Seed = Annotated[int | None, typer.Option(min=0, max=2**53 - 1, help="by default the scenario's")]
+Run = Annotated[str, typer.Argument(help="a run folder, or a scenario for its latest run")]
+
+
+class On(StrEnum):
+    """Where a plan is run."""
+
+    containers = "containers"
+    simulator = "simulator"
+
+
+def checked_scenario(name: str) -> CheckedScenario:
+    """The scenario of that name; its mistakes end the call, its warnings do not."""
+    scenario, notes = load_scenario(name)
+    print_all(notes)
+    if scenario is None:
+        raise typer.Exit(CALL_WRONG)
+    return scenario
+
+
+def resolved_plan(scenario: CheckedScenario, seed: int | None) -> Plan:
+    if seed is None:
+        own = default_seed(scenario.scenario.scenario)
+        return resolve(scenario.scenario, scenario.topology, own, "scenario")
+    return resolve(scenario.scenario, scenario.topology, seed, "argument")
+
+
+def print_all(texts: list[str]) -> None:
+    for text in texts:
+        print(text, file=sys.stderr)
+
+
+def counted(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

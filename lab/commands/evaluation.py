@@ -1,0 +1,27 @@
+"""The programs of the evaluation: started by the lab, never imported.
+
+Their exit codes mean what those of every command mean.
+"""
+
+import subprocess
+import sys
+from pathlib import Path
+
+from lab.errors import GroundError
+
+EVALUATION_CODES = (0, 1, 2, 3, 4)
+
+
+def evaluation(folder: Path, *options: str, quiet: bool = False) -> int:
+    """Run the evaluation as a program; it prints its own verdict. Raises GroundError."""
+    return program("spark_eval", str(folder), *options, quiet=quiet)
+
+
+def program(module: str, *words: str, quiet: bool = False) -> int:
+    """Run a program of the evaluation; its exit code means what ours mean. Raises GroundError."""
+    said = subprocess.DEVNULL if quiet else None
+    command = [sys.executable, "-m", module, *words]
+    code = subprocess.run(command, check=False, stdout=said).returncode
+    if code not in EVALUATION_CODES:
+        raise GroundError(f"the evaluation ended with {code}", "see what it printed above")
+    return code

@@ -1,0 +1,66 @@
+"""One run and its ground: run, and down for whatever a run left.
+
+What the containers need is imported only when a command needs containers.
+"""
+
+import sys
+from dataclasses import fields
+from typing import Annotated
+
+import typer
+
+from lab.commands.arguments import STATE, Name, On, Seed, checked_scenario, resolved_plan
+from lab.errors import ScenarioError
+from lab.scenario_files import RUNS
+
+
+def run(
+    name: Name,
+    seed: Seed = None,
+    on: Annotated[
+        On | None, typer.Option(help="by default containers where a Docker engine answers")
+    ] = None,
+    keep: Annotated[bool, typer.Option("--keep", help="leave the lab standing")] = False,
+) -> None:
+    """Plan, provision, run, heal, collect and evaluate; print the verdict."""
+    scenario = checked_scenario(name)
+    resolved = resolved_plan(scenario, seed)
+    from lab.run_outcome import RunOptions
+
+    options = RunOptions(runs=RUNS, state=STATE, scenario=scenario.text, keep=keep)
+    if (on or _host_at_hand()) is On.containers:
+        from lab.run import run as run_plan
+
+        outcome = run_plan(resolved, options)
+    elif keep:
+        raise ScenarioError("--keep: a simulated lab leaves nothing standing", "--on containers")
+    else:
+        from lab.simulated_run import run_simulated
+
+        outcome = run_simulated(resolved, options)
+    raise typer.Exit(outcome.exit_code)
+
+
+def _host_at_hand() -> On:
+    from lab.hosts.containers.engine import answers
+
+    if answers():
+        return On.containers
+    print("no Docker engine answers: this run is simulated", file=sys.stderr)
+    return On.simulator
+
+
+def down(
+    run: Annotated[str | None, typer.Argument(help="a run's id; by default every run's")] = None,
+) -> None:
+    """Remove whatever a run left: containers, networks, volumes, folders and processes."""
+    from lab.hosts.containers.down import down as remove
+    from lab.hosts.containers.engine import connect
+
+    removed = remove(connect(), run, STATE)
+    told = [(item.name, getattr(removed, item.name)) for item in fields(removed)]
+    for kind, names in told:
+        if names:
+            print(f"{kind.replace('_', ' ')}: {', '.join(str(name) for name in names)}")
+    if not any(names for _, names in told):
+        print("nothing was left")

@@ -1,0 +1,33 @@
+"""What a run recorded: evaluate, report, compare."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from lab.commands.arguments import Run
+from lab.commands.evaluation import evaluation, program
+from lab.scenario_files import RUNS, find_run
+
+
+def evaluate(run: Run = str(RUNS / "latest")) -> None:
+    """Judge a run folder again, and print its verdict."""
+    raise typer.Exit(evaluation(find_run(run)))
+
+
+def report(run: Run = str(RUNS / "latest")) -> None:
+    """Write the report of a run folder again, from what its evaluation found."""
+    raise typer.Exit(evaluation(find_run(run), "--report-only"))
+
+
+def compare(
+    run: Annotated[str, typer.Argument(help="a run folder, or a scenario for its latest run")],
+    other: Annotated[str, typer.Argument(help="a run of the same plan, on another host or not")],
+    out: Annotated[
+        Path | None, typer.Option("--out", help="by default evaluation/compare of the second run")
+    ] = None,
+) -> None:
+    """Tell whether two runs of one plan agree, but for what timing leaves open."""
+    options = () if out is None else ("--out", str(out))
+    folders = [str(find_run(name)) for name in (run, other)]
+    raise typer.Exit(program("spark_eval.compare", *folders, *options))

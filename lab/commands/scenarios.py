@@ -1,0 +1,85 @@
+"""What is asked, before anything is started: validate, schema, plan."""
+
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from lab.commands.arguments import (
+    Name,
+    Seed,
+    checked_scenario,
+    counted,
+    print_all,
+    resolved_plan,
+)
+from lab.errors import CALL_WRONG
+from lab.plan_view import show
+from lab.scenario_files import find_scenario
+from lab.schema import schema_text
+from lab.validate import check, scenarios_folder
+from lab.written_scenario import with_plain_faults
+
+
+class Kind(StrEnum):
+    """Which files a schema is for."""
+
+    scenario = "scenario"
+    topology = "topology"
+
+
+def validate(
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(help="names, paths or folders; by default every scenario"),
+    ] = None,
+) -> None:
+    """Report every mistake of scenario and topology files, each with its place."""
+    paths = [_path(name) for name in names or [str(scenarios_folder())]]
+    checked = check(paths)
+    print_all([str(found) for found in (*checked.warnings, *checked.mistakes)])
+    if checked.mistakes:
+        files = len({mistake.file for mistake in checked.mistakes})
+        mistakes = counted(len(checked.mistakes), "mistake")
+        print(f"{mistakes} in {counted(files, 'file')}", file=sys.stderr)
+        raise typer.Exit(CALL_WRONG)
+    print(f"{counted(len(checked.scenarios), 'scenario')}, no mistakes")
+
+
+def schema(
+    kind: Annotated[Kind, typer.Argument(help="which files")] = Kind.scenario,
+) -> None:
+    """Print the JSON Schema that editors complete from."""
+    print(schema_text(kind.value), end="")
+
+
+def plan(
+    name: Name,
+    seed: Seed = None,
+    json: Annotated[bool, typer.Option("--json", help="print plan.json")] = False,
+    as_scenario: Annotated[
+        bool,
+        typer.Option("--as-scenario", help="print the scenario, what is drawn written out"),
+    ] = False,
+) -> None:
+    """Print the resolved timeline, link by link, and how long it will take. Touches nothing."""
+    scenario = checked_scenario(name)
+    resolved = resolved_plan(scenario, seed)
+    if json:
+        print(resolved.to_json(), end="")
+        return
+    if as_scenario:
+        authored = scenario.text, scenario.scenario, scenario.topology
+        print(with_plain_faults(*authored, resolved.seed), end="")
+        return
+    console = Console(highlight=False)
+    if not console.is_terminal:
+        console.width = 100
+    show(resolved, console)
+
+
+def _path(name: str) -> Path:
+    return Path(name) if Path(name).exists() else find_scenario(name)
