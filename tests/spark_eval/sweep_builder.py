@@ -30,8 +30,9 @@ def write_sweep(
     first = min(runs)
     folder = root / "sweep"
     folder.mkdir(parents=True)
+    count = len(runs) if seeds is None else seeds
     asked = {
-        "version": 1, "scenario": SCENARIO, "first_seed": first, "seeds": len(runs) if seeds is None else seeds,
+        "version": 1, "scenario": SCENARIO, "first_seed": first, "seeds": count,
         "per_batch": per_batch, "origin": ORIGIN.isoformat().replace("+00:00", "Z"),
     }  # fmt: skip
     (folder / "sweep.json").write_text(json.dumps(asked), encoding="utf-8")
