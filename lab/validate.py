@@ -143,10 +143,15 @@ def _check_scenario(checking: _Checking, path: Path) -> None:
         checking.scenarios.append(CheckedScenario(path, document.text, read.model, sound))
 
 
+def _is_of_a_run(path: Path) -> bool:
+    """A run folder keeps its scenario as authored, under a name of its own."""
+    return path.name == "scenario.yaml" and (path.parent / "plan.json").is_file()
+
+
 def _stem(document: Document, read: Read[ScenarioModel], path: Path) -> Iterator[Mistake]:
     if read.model is None or ("scenario",) in read.cut:
         return
-    if read.model.scenario != path.stem:
+    if read.model.scenario != path.stem and not _is_of_a_run(path):
         rule = f"is not the file's stem, {path.stem}"
         hint = f"write scenario: {path.stem}, or rename the file"
         yield document.mistake(("scenario",), read.model.scenario, rule, hint)

@@ -146,3 +146,11 @@ def test_rejecting_with_one_server_in_the_boundary_is_a_warning(tmp_path: Path) 
         "settings.TransportConfig.RejectMessageOnShadowFailure, true, warning"
     ]
     assert "site lyon, which has one server" in str(found.warnings[0])
+
+
+def test_the_copy_in_a_run_folder_need_not_have_the_scenarios_name(tmp_path: Path) -> None:
+    copy = tmp_path / "scenario.yaml"
+    copy.write_text(Path("scenarios/calm.yaml").read_text())
+    assert [mistake.rule for mistake in check([copy]).mistakes] != []
+    (tmp_path / "plan.json").write_text("{}")
+    assert check([copy]).mistakes == ()
