@@ -1,8 +1,10 @@
 """A plan as a person reads it in a terminal: the timeline, link by link, and what it will take.
 
-Shows what `plan.json` holds and adds nothing to it; what differs from Exchange's defaults is
-shown, what does not is not.
+Shows what `plan.json` holds and adds nothing to it but how faults were drawn; what differs from
+Exchange's defaults is shown, what does not is not.
 """
+
+from collections.abc import Sequence
 
 from rich.console import Console
 from rich.table import Table
@@ -13,8 +15,8 @@ from lab.timeline import moments, wall_seconds
 from nodes.core.parameters import PARAMETERS, Value, format_timespan, format_value
 
 
-def show(plan: Plan, console: Console) -> None:
-    """Print the plan."""
+def show(plan: Plan, console: Console, drawn: Sequence[str] = ()) -> None:
+    """Print the plan; `drawn` says how its random schedules were."""
     console.print(Text(plan.scenario, style="bold"), Text(f"seed {plan.seed}", style="dim"))
     console.print(Text(plan.summary))
     if plan.proves:
@@ -22,7 +24,7 @@ def show(plan: Plan, console: Console) -> None:
     console.print()
     console.print(_topology(plan), highlight=False)
     console.print(_mail(plan), highlight=False)
-    for line in _settings(plan):
+    for line in [*_settings(plan), *drawn]:
         console.print(Text(line))
     console.print()
     console.print(timeline_table(plan))

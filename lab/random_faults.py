@@ -49,6 +49,24 @@ def plain_faults(faults: Sequence[FaultModel], place: Place, seed: int) -> list[
     ]
 
 
+def in_words(faults: Sequence[FaultModel], place: Place, seed: int) -> list[str]:
+    """A line for each random schedule: what was drawn from which seed, and the calm it keeps."""
+    entries = zip(faults, write_out(faults, place, seed), strict=True)
+    return [
+        _line(fault.random, len(written), place, seed)
+        for fault, written in entries
+        if fault.random is not None and written is not None
+    ]
+
+
+def _line(random: RandomModel, count: int, place: Place, seed: int) -> str:
+    limit = "no limit" if random.at_most == "none" else random.at_most.replace("-", " ")
+    drawn = f"{count} random faults, {limit}, drawn from {_seed(random, seed)}"
+    if random.at_most == "none" or "kill" not in random.faults:
+        return drawn
+    return f"{drawn}; calm around the loss of a queue database {place.recovery.in_words()}"
+
+
 def _seed(random: RandomModel, run_seed: int) -> int:
     return run_seed if random.seed is None else random.seed
 

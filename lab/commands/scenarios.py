@@ -17,7 +17,9 @@ from lab.commands.arguments import (
     resolved_plan,
 )
 from lab.errors import CALL_WRONG
+from lab.plan import place_of
 from lab.plan_view import show
+from lab.random_faults import in_words
 from lab.scenario_files import find_scenario
 from lab.schema import schema_text
 from lab.validate import check, scenarios_folder
@@ -78,7 +80,8 @@ def plan(
     console = Console(highlight=False)
     if not console.is_terminal:
         console.width = 100
-    show(resolved, console)
+    place = place_of(scenario.scenario, resolved.topology)
+    show(resolved, console, in_words(scenario.scenario.faults, place, resolved.seed))
 
 
 def _path(name: str) -> Path:

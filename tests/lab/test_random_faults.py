@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 from lab.collisions import are_hidden, collision
 from lab.document import parse_document
-from lab.plan import Kill, Plan, default_seed, resolve
+from lab.plan import Kill, Plan, default_seed, place_of, resolve
 from lab.plan_parts import Fault, LinkFault, ServerFault
+from lab.random_faults import in_words
 from lab.recovery import recovery_of
 from lab.scenario import ScenarioModel
 from lab.topology import TopologyModel
@@ -237,6 +238,16 @@ def test_faults_of_the_file_stay_where_they_are_when_others_are_written_out() ->
 def test_a_scenario_without_random_faults_is_written_as_it_is() -> None:
     text = SCENARIO.replace("  - random: {RANDOM}\n", "  - {at: 5m, for: 1m, kill: par-mbx1}\n")
     assert with_plain_faults(text, model_of(text), TOPOLOGY, 3) == text
+
+
+def test_the_plan_view_says_how_calm_it_is_around_a_loss() -> None:
+    model = model_of(scenario_text(count="3"))
+    place = place_of(model, plan_of(scenario_text()).topology)
+    assert in_words(model.faults, place, 7) == [
+        "3 random faults, one server at a time, drawn from 7; calm around the loss of a queue "
+        "database 00:24:00 (heartbeat 00:02:00, session that hangs 00:10:00, retry 00:10:00, "
+        "return 00:02:00)"
+    ]
 
 
 def test_no_link_to_cut_is_a_mistake_of_the_file(tmp_path: Path) -> None:
