@@ -94,6 +94,21 @@ def test_a_plan_tells_the_timeline_link_by_link_and_its_wall_time(
     assert sorted(path.name for path in here.iterdir()) == ["scenarios"]
 
 
+def test_a_plan_as_a_scenario_is_one_that_has_the_same_plan(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sound = here / "scenarios" / "deep" / "sound.yaml"
+    fixed = "{at: 12m, for: 5m, cut: {from: site lyon, to: site paris, kind: stall}}"
+    drawn = "{random: {during: 17m..30m, faults: [cut, pause], count: 2}}"
+    sound.write_text(changed(SCENARIO, fixed, drawn), encoding="utf-8")
+    planned = call(capsys, "plan", "sound", "--json", "--seed", "5")[1]
+    code, plain, told = call(capsys, "plan", "sound", "--as-scenario", "--seed", "5")
+    assert (code, told) == (0, "")
+    assert "random" not in plain
+    sound.write_text(plain, encoding="utf-8")
+    assert call(capsys, "plan", "sound", "--json", "--seed", "5")[1] == planned
+
+
 def test_a_plan_has_the_scenarios_own_seed_unless_one_is_given(
     here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
