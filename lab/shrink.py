@@ -1,8 +1,9 @@
 """From a run that fails to the smallest scenario that still fails in the same way.
 
-Round by round: every reduction of the draft is tried, each under the run's seed and a few more, all
-of them simulated and judged together; the reductions that still fail are taken together where that
-still fails, else the best of them alone. It ends when none does. "In the same way" means that the
+In stages (faults, mail, servers, time) and in rounds: all reductions of a stage are simulated and
+judged together, under the seed that failed and, where that shows nothing, under a few more; those
+that still fail are taken together where that still fails, else the best of them alone. A stage ends
+when none does. "In the same way" means that the
 claim which the run violated first is violated, or that a server crashes where one crashed.
 """
 
@@ -21,7 +22,7 @@ from lab.replay import read_simulated
 from lab.run_folder import write_whole
 from lab.run_outcome import Say, say_to_stderr
 from lab.scenario_files import load_scenario
-from lab.shrink_draft import Draft, Json, Reduction, reductions
+from lab.shrink_draft import STAGES, Draft, Json, Reduction, Stage
 from lab.shrink_trial import CRASH, Trial, Trials
 from lab.validate import CheckedScenario, check, find_topology
 from lab.written_scenario import with_plain_faults
@@ -57,44 +58,47 @@ class Shrink:
         if found is None:
             hint = "the scenario or the code has changed; run it again first"
             raise ScenarioError(f"it does not violate {self.way} any more", hint)
-        while self.rounds < MOST_ROUNDS and (smaller := self._smaller(found)) is not None:
-            found = smaller
-            self.say(
-                f"round {self.rounds}: {_counted(found.draft)}, seed {found.seed} ({found.what})"
-            )
+        for stage in STAGES:
+            while (smaller := self._smaller(found, stage)) is not None:
+                found = smaller
+                self.say(f"{_counted(found.draft)}, seed {found.seed} ({found.what})")
         return found
 
-    def _smaller(self, found: Failing) -> Failing | None:
-        """One round: the best of all reductions, or of those that can be taken together."""
+    def _smaller(self, found: Failing, stage: Stage) -> Failing | None:
+        """One round: the best of a stage's reductions, or those that can be taken together. The
+        seed that failed is tried first, others where it shows nothing.
+        """
+        if self.rounds >= MOST_ROUNDS:
+            return None
         self.rounds += 1
-        wanted = list(reductions(found.draft))
-        failing = self._all_failing(
-            [(each, d) for each in wanted if (d := each.apply(found.draft))]
-        )
+        every = [(each, draft) for each in stage(found.draft) if (draft := each.apply(found.draft))]
+        failing = self._all_failing(found, every, beside=0)
+        if not failing:
+            failing = self._all_failing(found, every, beside=SEEDS_BESIDE)
         if not failing:
             return None
         best = min(failing, key=lambda each: each[1].draft.size)[1]
-        together = self._together(found.draft, [reduction for reduction, _ in failing])
-        both = self._first_failing(together, beside=SEEDS_BESIDE) if together else None
+        together = self._together(found, [reduction for reduction, _ in failing])
+        both = self._first_failing(together, beside=0) if together else None
         if both is not None and both.draft.size < best.draft.size:
             return both
         return best
 
-    def _together(self, draft: Draft, taken: Sequence[Reduction]) -> list[Failing]:
+    def _together(self, found: Failing, taken: Sequence[Reduction]) -> list[Failing]:
         """All that failed alone, in one draft; and the first half of them, and so on."""
-        found = []
+        drafts = []
         while len(taken) > 1:
-            combined = reduce(lambda d, each: each.apply(d) or d, taken, draft)
-            found.append(Failing(combined, self.seed, f"{len(taken)} reductions together"))
+            combined = reduce(lambda d, each: each.apply(d) or d, taken, found.draft)
+            drafts.append(Failing(combined, found.seed, f"{len(taken)} reductions together"))
             taken = taken[: len(taken) // 2]
-        return found
+        return drafts
 
     def _all_failing(
-        self, candidates: Sequence[tuple[Reduction, Draft]]
+        self, found: Failing, candidates: Sequence[tuple[Reduction, Draft]], *, beside: int
     ) -> list[tuple[Reduction, Failing]]:
-        drafts = [Failing(draft, self.seed, each.what) for each, draft in candidates]
-        found = self._tried(drafts, beside=SEEDS_BESIDE)
-        return [(candidates[number][0], failing) for number, failing in found]
+        drafts = [Failing(draft, found.seed, each.what) for each, draft in candidates]
+        failing = self._tried(drafts, beside=beside)
+        return [(candidates[number][0], each) for number, each in failing]
 
     def _first_failing(self, drafts: Sequence[Failing], *, beside: int) -> Failing | None:
         return next((failing for _, failing in self._tried(drafts, beside=beside)), None)
@@ -102,8 +106,11 @@ class Shrink:
     def _tried(self, drafts: Sequence[Failing], *, beside: int) -> Iterator[tuple[int, Failing]]:
         """Those that fail in the same way, with their place and the first seed that shows it."""
         checked = [(n, s) for n, d in enumerate(drafts) if (s := checked_draft(d.draft, self.name))]
-        seeds = range(self.seed, self.seed + beside + 1)
-        trials = [(n, Trial(scenario, seed)) for n, scenario in checked for seed in seeds]
+        trials = [
+            (n, Trial(scenario, seed))
+            for n, scenario in checked
+            for seed in range(drafts[n].seed, drafts[n].seed + beside + 1)
+        ]
         ways = self._judged([trial for _, trial in trials])
         seen = set()
         for (number, trial), way in zip(trials, ways, strict=True):

@@ -69,24 +69,7 @@ class Reduction:
     apply: Callable[[Draft], Draft | None]
 
 
-def reductions(draft: Draft) -> Iterator[Reduction]:
-    """Every way that is worth a trial, those that take away most first."""
-    yield from _fewer_faults(draft)
-    for number in draft.streams:
-        yield Reduction(f"without stream {number + 1}", partial(_without_stream, number))
-    for name in draft.topology["servers"]:
-        yield Reduction(f"without {name}", partial(_without_server, name))
-    for number in draft.streams:
-        stream = f"stream {number + 1}"
-        yield Reduction(f"half the rate of {stream}", partial(_halve_rate, number))
-        yield Reduction(f"the first half of {stream}", partial(_first_half, number))
-        yield Reduction(f"the second half of {stream}", partial(_second_half, number))
-    for number in draft.faults:
-        yield Reduction(f"fault {number + 1} half as long", partial(_halve_fault, number))
-    yield Reduction("half the settling", _halve_settle)
-
-
-def _fewer_faults(draft: Draft) -> Iterator[Reduction]:
+def fewer_faults(draft: Draft) -> Iterator[Reduction]:
     """Only one, only two, then without a half, a quarter, one of them (Zeller's ddmin)."""
     numbers = list(draft.faults)
     if len(numbers) > 2:
@@ -102,6 +85,34 @@ def _fewer_faults(draft: Draft) -> Iterator[Reduction]:
         size //= 2
     if len(numbers) == 1:
         yield Reduction("without any fault", partial(_keep, ()))
+
+
+def fewer_servers(draft: Draft) -> Iterator[Reduction]:
+    """Without one of the servers, or one of the streams of mail."""
+    for number in draft.streams:
+        yield Reduction(f"without stream {number + 1}", partial(_without_stream, number))
+    for name in draft.topology["servers"]:
+        yield Reduction(f"without {name}", partial(_without_server, name))
+
+
+def less_mail(draft: Draft) -> Iterator[Reduction]:
+    """Half of a stream."""
+    for number in draft.streams:
+        stream = f"stream {number + 1}"
+        yield Reduction(f"half the rate of {stream}", partial(_halve_rate, number))
+        yield Reduction(f"the first half of {stream}", partial(_first_half, number))
+        yield Reduction(f"the second half of {stream}", partial(_second_half, number))
+
+
+def less_time(draft: Draft) -> Iterator[Reduction]:
+    """Half of a fault's time, or of the settling."""
+    for number in draft.faults:
+        yield Reduction(f"fault {number + 1} half as long", partial(_halve_fault, number))
+    yield Reduction("half the settling", _halve_settle)
+
+
+Stage: TypeAlias = Callable[[Draft], Iterator[Reduction]]
+STAGES: tuple[Stage, ...] = (fewer_faults, less_mail, fewer_servers, less_time)
 
 
 def _named(word: str, numbers: Sequence[int]) -> str:
