@@ -13,6 +13,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from spark_eval import schema
 from spark_eval.claims.claim import ClaimResult
+from spark_eval.places import to_read, to_write
 from spark_eval.read.damage import log_damage
 from spark_eval.read.lines import literal_rows
 from spark_eval.tables import Tables
@@ -90,7 +91,7 @@ def write_tables(made: Mapping[str, DataFrame], folder: Path, pool: ThreadPoolEx
 
     def write(table: tuple[str, DataFrame]) -> None:
         name, rows = table
-        rows.coalesce(1).write.mode("overwrite").parquet((folder / f"{name}.parquet").as_uri())
+        rows.coalesce(1).write.mode("overwrite").parquet(to_write(folder / f"{name}.parquet"))
 
     list(pool.map(write, made.items()))
 
@@ -98,7 +99,7 @@ def write_tables(made: Mapping[str, DataFrame], folder: Path, pool: ThreadPoolEx
 def read_tables(spark: SparkSession, folder: Path) -> dict[str, DataFrame]:
     """What `write_tables` wrote, by explicit row types."""
     return {
-        name: spark.read.schema(schema.ddl(columns)).parquet((folder / f"{name}.parquet").as_uri())
+        name: spark.read.schema(schema.ddl(columns)).parquet(to_read(folder / f"{name}.parquet"))
         for name, columns in schema.RESULT_TABLES.items()
     }
 

@@ -15,12 +15,15 @@ from pyspark.sql import Column, DataFrame, Row
 from pyspark.sql import functions as F
 
 from spark_eval.tables import Tables
+from spark_eval.transforms.sql import FOREVER_MS
 
 HOLDS = "holds"
 VIOLATED = "violated"
 UNKNOWN = "unknown"
 NOTHING_ASKED = "nothing was asked"
-REASON = "concat(subject, ': ', detail)"
+TIMED_REASON = (
+    f"struct(coalesce(at_ms, {FOREVER_MS}) AS t, concat(subject, ': ', detail) AS reason)"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,17 +120,19 @@ def summarise(cases: DataFrame) -> DataFrame:
         F.count("*").alias("asked"),
         F.expr("count_if(status = 'violated') AS violations"),
         F.expr("count_if(status = 'unknown') AS unknown"),
-        F.expr(f"min_by({REASON}, at_ms) FILTER (WHERE status = 'unknown') AS reason"),
-        _example("min_by", "struct(coalesce(at_ms, -1L), subject)", "first"),
-        _example("max_by", "struct(coalesce(weight, 0.0), subject)", "worst"),
-        _example("max_by", "struct(coalesce(at_ms, -1L), subject)", "last"),
+        F.expr(f"min({TIMED_REASON}) FILTER (WHERE status = 'unknown').reason AS reason"),
+        _example("min_by", "coalesce(at_ms, -1L)", "first"),
+        _example("max_by", "coalesce(weight, 0.0)", "worst"),
+        _example("max_by", "coalesce(at_ms, -1L)", "last"),
         F.expr("collect_set(struct(requirements, status)) AS told"),
     )
 
 
 def _example(pick: str, order: str, name: str) -> Column:
     shown = "struct(subject, at_ms, detail, slice(refs, 1, 4) AS refs)"
-    return F.expr(f"{pick}({shown}, {order}) FILTER (WHERE status = 'violated') AS {name}")
+    # every value of the row decides between two that are level, so that one record has one answer
+    placed = f"struct({order}, subject, detail, refs)"
+    return F.expr(f"{pick}({shown}, {placed}) FILTER (WHERE status = 'violated') AS {name}")
 
 
 def _examples(row: Row) -> tuple[CounterExample, ...]:

@@ -49,7 +49,10 @@ def _unforetold(tables: Tables) -> DataFrame:
     strays = seen.join(entries, ["run", "primary_server", "cause"], "left_anti")
     counted = strays.groupBy("run").agg(
         F.count("*").alias("strays"),
-        F.expr(f"min_by(struct(server, primary_server, cause, promoted), {AT}) AS stray"),
+        F.expr(
+            "min_by(struct(server, primary_server, cause, promoted), "
+            f"struct({AT}, message_id, promoted.ref)) AS stray"
+        ),
     )
     narrowed = tables.record.runs.where("expect.promotions IS NOT NULL").select("run")
     return narrowed.join(counted, "run", "left").selectExpr(

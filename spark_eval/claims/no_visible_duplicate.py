@@ -38,7 +38,7 @@ def _groups(copies: DataFrame, key: list[str]) -> DataFrame:
     return copies.groupBy(*key).agg(
         F.expr("array_sort(collect_list(copied_ms)) AS copied"),
         F.expr("slice(sort_array(collect_list(ref)), 1, 3) AS r"),
-        F.first("place").alias("place"),
+        F.min("place").alias("place"),
     )
 
 

@@ -50,7 +50,7 @@ def _foretold(tables: Tables) -> DataFrame:
     ).agg(
         F.expr("count(promoted) AS seen"),
         F.expr(f"count_if({outside}) AS strays"),
-        F.expr(f"min_by(promoted, {AT}) FILTER (WHERE {outside}) AS stray"),
+        F.expr(f"min_by(promoted, struct({AT}, promoted.ref)) FILTER (WHERE {outside}) AS stray"),
     )
     return counted.selectExpr(
         *case(

@@ -65,7 +65,7 @@ def judged(deliveries: DataFrame, custodians: DataFrame, tracking: DataFrame) ->
     expired = tracking.where("event = 'FAIL' AND source = 'QUEUE'").selectExpr(
         "run", "message_id", "explode(recipients) AS recipient", "ref AS expiry_ref"
     )
-    first = expired.groupBy(*KEY).agg(F.first("expiry_ref").alias("expiry_ref"))
+    first = expired.groupBy(*KEY).agg(F.min("expiry_ref").alias("expiry_ref"))
     known = deliveries.join(custodians, ["run", "message_id"], "left").join(first, KEY, "left")
     decided = known.selectExpr("*", f"{_OUTCOME} AS decision")
     return decided.selectExpr(

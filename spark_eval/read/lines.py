@@ -14,6 +14,7 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from spark_eval import schema
+from spark_eval.places import to_read
 from spark_eval.read.run_folder import RunFolder
 
 FIELDS_LINE = r"(?m)^#Fields: *(.*?)\r?$"
@@ -28,7 +29,7 @@ def read_files(spark: SparkSession, folders: Sequence[RunFolder], files: list[Pa
         )  # fmt: skip
         return literal_rows(spark, [], columns)
     path = F.regexp_replace(F.url_decode(_escaped_plus()), "^file:/+", "/")
-    whole = spark.read.text([file.as_uri() for file in files], wholetext=True)
+    whole = spark.read.text([to_read(file) for file in files], wholetext=True)
     named = whole.select("value", path.alias("path")).withColumn("root", _root(folders))
     return named.select(
         *_of_folder(folders),

@@ -37,23 +37,31 @@ SERVER_CONFIG = (
 
 
 def parsed_plans(texts: DataFrame) -> DataFrame:
-    """One row a run: `run`, `plan` (null where the file is no JSON), `resolution_ms`.
+    """One row a run: `run`, `plan` (null where the file is no JSON), `host`, `resolution_ms`.
 
-    `texts` has the whole of plan.json and host.json, as `Source.plans` gives it.
+    `texts` has the whole of the files, as `Source.plans` gives it.
     """
     by_run = texts.groupBy("run").agg(
         F.expr("max(value) FILTER (WHERE file = 'plan.json') AS plan"),
+        F.expr("max(value) FILTER (WHERE file = 'manifest.json') AS manifest"),
         F.expr("max(value) FILTER (WHERE file = 'host.json') AS host"),
     )
     return by_run.selectExpr(
         "run",
         f"from_json(plan, '{schema.ddl(schema.PLAN)}') AS plan",
+        "get_json_object(manifest, '$.host') AS host",
         f"from_json(host, '{schema.ddl(schema.HOST)}').clock_resolution_ms AS resolution_ms",
     )
 
 
+# a simulator has no wall clock: its monotonic one is lab time, whatever speed the plan names
+WALL_SPEED = "IF(host <=> 'simulator', 1.0D, coalesce(plan.clock.speed, 1.0D))"
+
+
 def runs(plans: DataFrame) -> DataFrame:
-    """One row a run with the organisation's settings flattened out."""
+    """One row a run with the organisation's settings flattened out; `speed` is lab milliseconds for
+    each of the clock that servers wait and log by.
+    """
     config = "plan.settings.TransportConfig"
     settings = [
         f"coalesce(try_cast(try_element_at({config}, '{name}') AS {kind}), "
@@ -64,8 +72,9 @@ def runs(plans: DataFrame) -> DataFrame:
         "run",
         "plan.scenario AS scenario",
         "plan.seed AS seed",
+        "host",
         "plan.proves AS proves",
-        "coalesce(plan.clock.speed, 1.0) AS speed",
+        f"{WALL_SPEED} AS speed",
         "plan.duration_ms AS end_ms",
         "plan.topology.accepted_domain AS accepted_domain",
         "plan.expect AS expect",

@@ -15,14 +15,14 @@ from pyspark.sql import DataFrame, SparkSession
 from spark_eval.read.lines import literal_rows, read_files, read_lines
 from spark_eval.read.run_folder import RunFolder
 
-PLAN_FILES = ("plan.json", "host.json")
+PLAN_FILES = ("plan.json", "manifest.json", "host.json")
 
 
 class Source(Protocol):
     """The record of one run or many, keyed by `run`."""
 
     def plans(self) -> DataFrame:
-        """`run`, `file`, `value`: plan.json and host.json, each the whole text."""
+        """`run`, `file`, `value`: plan.json, manifest.json, host.json, each the whole text."""
 
     def records(self) -> DataFrame:
         """Lines of JSON Lines files: `run`, `origin_ms`, `file`, `fields`, `line`, `text`,

@@ -25,7 +25,6 @@ TEMPLATES = Path(__file__).with_name("templates")
 class Facts:
     """What the page tells of the run besides the judgement: plan.json and host.json as read."""
 
-    folder: str
     plan: Mapping[str, Any]
     host: Mapping[str, Any]
     has_scenario: bool
@@ -43,7 +42,6 @@ class Facts:
 def read_facts(folder: Path) -> Facts:
     """Files that are missing or damaged leave their part of the page empty."""
     return Facts(
-        folder="/".join(folder.parts[-3:]),
         plan=_object(folder / "plan.json"),
         host=_object(folder / "host.json"),
         has_scenario=(folder / "scenario.yaml").is_file(),

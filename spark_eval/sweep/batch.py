@@ -18,6 +18,7 @@ from spark_eval import claims, schema
 from spark_eval.claims.claim import HOLDS, NOTHING_ASKED, UNKNOWN, ClaimResult
 from spark_eval.judged import Judgement
 from spark_eval.judging import judge
+from spark_eval.places import to_read
 from spark_eval.read.lines_table import LinesTable
 from spark_eval.read.record import Record, read_record
 from spark_eval.sweep.cause import cause
@@ -38,9 +39,8 @@ def judge_batch(spark: SparkSession, sweep: SweepFolder, batch: str) -> list[Res
     Runs are told apart by name: a shrink asks many plans under one seed. A seed that was to be
     there and is not gets a result that says so. Raises `RunFolderError`.
     """
-    # no as_uri(): Spark would take the escaped `=` of the name as it stands
-    place = f"file://{sweep.record(batch)}"
-    lines = spark.read.schema(schema.ddl(schema.SWEEP_LINES)).parquet(place)
+    rows = spark.read.schema(schema.ddl(schema.SWEEP_LINES))
+    lines = rows.parquet(to_read(sweep.record(batch)))
     with _released(spark), ThreadPoolExecutor(SIDE_BY_SIDE) as pool:
         found = _results(_read(spark, lines, sweep), pool)
     seen = {result["seed"] for result in found}

@@ -29,7 +29,8 @@ def acknowledged(outcomes: DataFrame, primaries: DataFrame) -> DataFrame:
         "p.server = ok.server AND coalesce(p.internal_id = ok.reply_internal_id, true) "
         "AND coalesce(p.born.event <> 'RESUBMIT', p.loaded IS NOT NULL)"
     )
+    newest = "coalesce(p.born.mono_ns, 0L), p.database_id, p.internal_id"
     return joined.groupBy("run", "message_id").agg(
-        F.first("ok").alias("ok"),
-        F.expr(f"max_by(p, coalesce(p.born.mono_ns, 0L)) FILTER (WHERE {same}) AS primary"),
+        F.min("ok").alias("ok"),
+        F.expr(f"max_by(p, struct({newest})) FILTER (WHERE {same}) AS primary"),
     )

@@ -23,7 +23,7 @@ def primaries(tracking: DataFrame) -> DataFrame:
         "OR (event = 'LOAD' AND context = 'delivery'))"
     )
     row = "struct(at_ms, mono_ns, recipients, event, ref)"
-    first = "coalesce(mono_ns, at_ms)"
+    first = "struct(coalesce(mono_ns, at_ms), ref)"
     shadowing = "struct(at_ms, mono_ns, shadow_server, attempts, context, ref)"
     grouped = about.withColumn("database_id", F.coalesce("database_id", F.lit(""))).groupBy(*KEY)
     known = grouped.agg(
@@ -54,7 +54,7 @@ def forks(primaries: DataFrame, tracking: DataFrame) -> DataFrame:
         "explode(recipients) AS recipient", "struct(at_ms, mono_ns, event, ref) AS done",
     )  # fmt: skip
     first = done.groupBy(*KEY, "recipient").agg(
-        F.expr("min_by(done, coalesce(done.mono_ns, done.at_ms)) AS done")
+        F.expr("min_by(done, struct(coalesce(done.mono_ns, done.at_ms), done.ref)) AS done")
     )
     joined = owed.join(first, [*KEY, "recipient"], "left")
     return joined.groupBy(*KEY).agg(
@@ -63,5 +63,5 @@ def forks(primaries: DataFrame, tracking: DataFrame) -> DataFrame:
         F.expr("max(done.at_ms) AS done_ms"),
         F.expr("coalesce(bool_or(done.event = 'FAIL'), false) AS expired"),
         F.expr("max(done.mono_ns) AS done_mono_ns"),
-        F.expr("max_by(done.ref, coalesce(done.mono_ns, done.at_ms)) AS done_ref"),
+        F.expr("max(struct(coalesce(done.mono_ns, done.at_ms), done.ref)).ref AS done_ref"),
     )

@@ -58,7 +58,7 @@ _TOLD = (
 
 
 def _first(event: str, name: str) -> Column:
-    order = "coalesce(mono_ns, at_ms)"
+    order = "struct(coalesce(mono_ns, at_ms), row.ref)"
     return F.expr(f"min_by(row, {order}) FILTER (WHERE event = '{event}') AS {name}")
 
 

@@ -87,6 +87,7 @@ class Run:
     mailboxes: dict[str, list[Row]] = field(default_factory=dict)
     external: dict[str, list[Row]] = field(default_factory=dict)
     host: Row = field(default_factory=lambda: {"clock_resolution_ms": 900.0})
+    ran_on: str = "containers"
     database_ids: dict[str, str] = field(default_factory=dict)
     tail: dict[str, str] = field(default_factory=dict)
     drop: set[str] = field(default_factory=set)
@@ -384,7 +385,7 @@ class Run:
         not there.
         """
         manifest = {"version": 1, "run": self.name, "scenario": "calm", "seed": 7,
-                    "host": "containers", "speed": SPEED, "origin": iso(0)}  # fmt: skip
+                    "host": self.ran_on, "speed": SPEED, "origin": iso(0)}  # fmt: skip
         texts = {
             "plan.json": json.dumps(self.plan),
             "manifest.json": json.dumps(manifest),

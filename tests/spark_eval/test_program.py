@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 from spark_eval import __main__, claims, schema
-from spark_eval.claims.claim import Claim
+from spark_eval.claims.claim import Claim, summarise
 from spark_eval.evaluation import evaluate, report_again
 from spark_eval.judged import JudgedRun
 from spark_eval.read.run_folder import open_run_folder
@@ -161,6 +162,55 @@ def test_the_report_can_be_made_again_from_what_was_left(
     (folder.path / "report.html").unlink()
     report_again(spark, folder)
     assert (folder.path / "report.html").read_text() == before
+
+
+LEFT = ("verdict.json", "junit.xml", "report.html")
+
+
+def test_the_same_record_gives_the_same_bytes_under_any_name(
+    spark: SparkSession, judged: dict[str, JudgedRun], tmp_path: Path
+) -> None:
+    folder = judged["failing"].folder.path
+    moved = Path(shutil.copytree(folder, tmp_path / "of another" / "{name}+1"))
+    for name in LEFT:
+        (moved / name).unlink()
+    shutil.rmtree(moved / "evaluation")
+    evaluate(spark, [open_run_folder(moved)])
+    for name in LEFT:
+        assert (moved / name).read_bytes() == (folder / name).read_bytes()
+
+
+def test_which_counter_example_is_shown_does_not_hang_on_the_order_of_rows(
+    spark: SparkSession,
+) -> None:
+    row = "'r' AS run, 'violated' AS status, 'm' AS subject, 5L AS at_ms, 0D AS weight"
+    cases = spark.range(8).selectExpr(
+        *row.split(", "), "format_string('%d', id) AS detail",
+        "array(named_struct('file', 'f', 'line', CAST(id AS INT))) AS refs",
+        "CAST(array() AS ARRAY<STRING>) AS requirements",
+    )  # fmt: skip
+    shown = [
+        summarise(cases.orderBy(order)).collect()[0].asDict(recursive=True)
+        for order in (cases["detail"].asc(), cases["detail"].desc())
+    ]
+    assert shown[0] == shown[1]
+    assert shown[0]["first"]["detail"] == "0"
+
+
+def test_the_page_of_a_simulated_run_says_so_and_nothing_of_this_machine(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    run = healthy()
+    run.ran_on = "simulator"
+    run.host["versions"] = {"python": "3.11.7"}
+    folder = run.write(tmp_path)
+    evaluate(spark, [open_run_folder(folder)])
+    page = (folder / "report.html").read_text()
+    head = page[page.index("<main>") : page.index("<h1>")]
+    assert "simulated" in head
+    assert "simulated" in page[: page.index("</title>")]
+    assert "3.11.7" not in page
+    assert "lab seconds a second" not in page
 
 
 def _crashing(_tables: Tables) -> DataFrame:

@@ -164,3 +164,13 @@ def test_refuses_a_plan_that_cannot_be_read(tmp_path: Path, text: str) -> None:
     (tmp_path / "plan.json").write_text(text)
     with pytest.raises(UnreadableRecordError):
         open_run_folder(tmp_path)
+
+
+@pytest.mark.parametrize(("host", "speed"), [("containers", 60.0), ("simulator", 1.0)])
+def test_the_clock_of_a_simulator_is_lab_time_whatever_the_plan_says(
+    read: Read, host: str, speed: float
+) -> None:
+    run = healthy()
+    run.ran_on = host
+    [row] = read(run).runs.select("host", "speed").collect()
+    assert (row["host"], row["speed"]) == (host, speed)
