@@ -8,7 +8,7 @@ lives as long as the shrink.
 import json
 import os
 from collections.abc import Sequence
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import Executor, ProcessPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
@@ -36,16 +36,18 @@ class Trial:
 
 
 class Trials:
-    """Use it as a context: the evaluation is up as long as it lasts. `folder` is empty."""
+    """Use it as a context: the evaluation is up as long as it lasts. `folder` is empty; `workers`
+    simulate.
+    """
 
-    def __init__(self, folder: Path, master: str) -> None:
+    def __init__(self, folder: Path, master: str, workers: Executor | None = None) -> None:
         self._folder = folder
         self._rounds = 0
         about = {"version": 1, "scenario": "shrink", "first_seed": 0, "seeds": 0, "per_batch": 0}
         origin = {"origin": "2026-01-05T08:00:00Z"}
         write_whole(folder / "sweep.json", json_text({**about, **origin}))
-        self._judge = SweepJudge(folder, master)
-        self._pool = ProcessPoolExecutor(os.cpu_count())
+        self._judge = SweepJudge(folder, master, small_batches=True)
+        self._pool = workers or ProcessPoolExecutor(os.cpu_count())
 
     def failures(self, trials: Sequence[Trial]) -> list[frozenset[str]]:
         """In which ways each of them fails; in none, if it passes. Raises GroundError."""

@@ -30,11 +30,12 @@ class BatchJudged:
 
 
 class SweepJudge:
-    """Use it as a context; the program ends with it."""
+    """Use it as a context; the program ends with it. `small_batches`: of some ten runs."""
 
-    def __init__(self, folder: Path, master: str) -> None:
+    def __init__(self, folder: Path, master: str, *, small_batches: bool = False) -> None:
         self._log = folder / "evaluation.log"
         command = [sys.executable, "-m", "spark_eval", "--sweep", str(folder), "--when-told"]
+        command += ["--small-batches"] if small_batches else []
         with self._log.open("wb") as log:
             self._program = subprocess.Popen(
                 [*command, "--master", master],

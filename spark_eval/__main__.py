@@ -81,7 +81,8 @@ def _evaluate(folders: list[RunFolder], master: str, *, report_only: bool) -> in
 
 
 def _judge_sweep(sweep: SweepFolder, options: argparse.Namespace) -> int:
-    spark = session(options.master, purpose=Purpose.SWEEP)
+    purpose = Purpose.RUN if options.small_batches else Purpose.SWEEP
+    spark = session(options.master, purpose=purpose)
     try:
         if options.when_told:
             return judge_as_told(spark, sweep, sys.stdin)
@@ -104,6 +105,11 @@ def _parser() -> argparse.ArgumentParser:
         action="store_true",
         help="bring Spark up, then wait for a line on standard input; of a sweep: judge the "
         "batches named there, a line each, until `end`",
+    )
+    parser.add_argument(
+        "--small-batches",
+        action="store_true",
+        help="batches of a sweep are of some ten runs: compile nothing for them",
     )
     return parser
 

@@ -1,5 +1,5 @@
 """Whole experiments on containers, as a user runs them: each reaches the verdict its file
-foretells.
+foretells, and the simulator agrees.
 
 All of them are for the night; here are the calm one and two that break most.
 """
@@ -29,7 +29,8 @@ LONGEST_S = 900
 def test_a_scenario_ends_in_pass_with_a_report_and_leaves_nothing_running(
     scenario: str, tmp_path: Path, docker_engine: docker.DockerClient
 ) -> None:
-    done = _shadowlab("run", scenario, folder=tmp_path)
+    (tmp_path / "scenarios").symlink_to(ROOT / "scenarios")
+    done = _shadowlab("run", scenario, "--on", "containers", folder=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
     folder = tmp_path / "runs" / scenario / "latest"
     verdict: dict[str, Any] = json.loads((folder / "verdict.json").read_text())
@@ -42,11 +43,19 @@ def test_a_scenario_ends_in_pass_with_a_report_and_leaves_nothing_running(
     left: dict[str, Any] = {"label": f"shadowlab.run={verdict['run']}"}
     assert docker_engine.containers.list(all=True, filters=left) == []
     assert docker_engine.networks.list(filters=left) == []
+    _expect_the_simulator_to_agree(scenario, folder.resolve(), tmp_path)
+
+
+def _expect_the_simulator_to_agree(scenario: str, on_containers: Path, folder: Path) -> None:
+    done = _shadowlab("run", scenario, "--on", "simulator", folder=folder)
+    assert done.returncode == 0, done.stdout + done.stderr
+    latest = str(folder / "runs" / scenario / "latest")
+    done = _shadowlab("compare", str(on_containers), latest, folder=folder)
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 def _shadowlab(*words: str, folder: Path) -> subprocess.CompletedProcess[str]:
     """The command in a folder of its own, with the project's scenarios beside it."""
-    (folder / "scenarios").symlink_to(ROOT / "scenarios")
     command = [str(Path(sys.executable).with_name("shadowlab")), *words]
     return subprocess.run(
         command, cwd=folder, capture_output=True, text=True, timeout=LONGEST_S, check=False

@@ -1,0 +1,128 @@
+"""Every scenario in the simulator reaches the verdict that its file foretells; a node built to
+break a promise is found within a few seeds, by the claim that is about it.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lab.plan import default_seed
+from lab.run_outcome import RunOptions
+from lab.scenario_files import load_scenario, scenario_paths
+from lab.shrink_trial import Trial, Trials
+from lab.simulated_run import run_simulated
+from nodes.core.discards import Discards
+from nodes.core.receiving import Receiving
+from nodes.core.shadow_making import Made
+from nodes.core.shadow_queue import ShadowQueue
+from tests.lab.simulator.plans import plan, scenario
+from tests.lab.simulator.test_same_bytes import Unjudged
+
+pytestmark = [pytest.mark.spark, pytest.mark.timeout(900)]
+
+NAMES = [path.stem for path in scenario_paths()]
+SEEDS = range(12)
+
+
+@pytest.fixture(scope="module")
+def verdicts(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """All of them simulated, and judged together."""
+    root = tmp_path_factory.mktemp("simulated")
+    folders = {name: simulated(name, root) for name in NAMES}
+    command = [sys.executable, "-m", "spark_eval", *map(str, folders.values())]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode in (0, 1, 2), done.stderr
+    return {n: json.loads((f / "verdict.json").read_text()) for n, f in folders.items()}
+
+
+def simulated(name: str, root: Path) -> Path:
+    options = RunOptions(runs=root)
+    seed = default_seed(name)
+    return run_simulated(plan(name, seed), options, Unjudged, lambda line: None).folder
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_scenario_reaches_the_verdict_that_it_foretells(
+    name: str, verdicts: dict[str, Any]
+) -> None:
+    verdict = verdicts[name]
+    assert (verdict["verdict"], verdict["reasons"]) == (verdict["foretold"], [])
+    assert verdict["host"] == "simulator"
+    assert verdict["delivery"]["expected"] >= 100
+    foretold, _ = load_scenario(name)
+    assert foretold is not None
+    if foretold.scenario.expect.unprotected_loss is None:
+        assert verdict["delivery"]["lost"] == 0
+
+
+# ------------------------------------------------------------------ broken nodes
+
+
+@pytest.fixture(scope="module")
+def trials(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Trials]:
+    """Simulated in this process, so that a node can be broken in it."""
+    folder = tmp_path_factory.mktemp("trials")
+    with Trials(folder, "local[2]", ThreadPoolExecutor(1)) as trials:
+        yield trials
+
+
+def failures(trials: Trials, name: str) -> set[str]:
+    found = trials.failures([Trial(scenario(name), seed) for seed in SEEDS])
+    return {way for each in found for way in each}
+
+
+@pytest.mark.parametrize("name", ["one-server-at-a-time", "around-the-span"])
+def test_a_node_that_keeps_its_promises_fails_under_no_seed(name: str, trials: Trials) -> None:
+    assert failures(trials, name) == set()
+
+
+def test_acknowledging_before_the_shadow_stands_is_found(
+    trials: Trials, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def take_primary(self: Any, session: Any, offered: Any) -> None:
+        message = self._primary_message(offered)
+        self._keep(session, message, offered.body)
+
+        def made(outcome: Any) -> None:
+            if isinstance(outcome, Made):
+                self._log_made(message, outcome)
+
+        body = f"db:{message.internal_id}"
+        self._make_shadow(message, body, session.closes_ms, None, made)
+
+    monkeypatch.setattr(Receiving, "_take_primary", take_primary)
+    assert "redundant_before_ack" in failures(trials, "one-server-at-a-time")
+
+
+def test_forgetting_discard_notifications_at_a_restart_is_found(
+    trials: Trials, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Discards, "opened", lambda self, notifications: None)
+    assert "discard_after_delivery" in failures(trials, "one-server-at-a-time")
+
+
+def test_ignoring_a_new_database_id_is_found(
+    trials: Trials, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ShadowQueue, "_promote_other_databases", lambda self, database_id: None)
+    found = failures(trials, "one-server-at-a-time")
+    assert {"no_loss", "promotion_on_time"} & found
+
+
+def test_half_the_span_is_found(trials: Trials, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = ShadowQueue.__init__
+
+    def halved(self: Any, *arguments: Any) -> None:
+        made(self, *arguments)
+        self._span_ms //= 2
+
+    monkeypatch.setattr(ShadowQueue, "__init__", halved)
+    assert "no_early_promotion" in failures(trials, "around-the-span")
