@@ -26,6 +26,7 @@ COMMANDS = (
     scenarios.schema,
     scenarios.plan,
     one_run.run,
+    many_runs.suite,
     many_runs.sweep,
     many_runs.shrink,
     record.evaluate,
@@ -67,3 +68,7 @@ def _usage(error: TyperException) -> int:
     context = getattr(error, "ctx", None)
     path = context.command_path if context is not None else "shadowlab"
     return print_error(LabError(CALL_WRONG, said, f"{path} --help says how it is called"))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -5,6 +5,7 @@ What the containers need is imported only when a command needs containers.
 
 import sys
 from dataclasses import fields
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -21,13 +22,18 @@ def run(
         On | None, typer.Option(help="by default containers where a Docker engine answers")
     ] = None,
     keep: Annotated[bool, typer.Option("--keep", help="leave the lab standing")] = False,
+    announce: Annotated[
+        Path | None, typer.Option(help="a file for the run folder's path, as soon as it is there")
+    ] = None,
 ) -> None:
     """Plan, provision, run, heal, collect and evaluate; print the verdict."""
     scenario = checked_scenario(name)
     resolved = resolved_plan(scenario, seed)
     from lab.run_outcome import RunOptions
 
-    options = RunOptions(runs=RUNS, state=STATE, scenario=scenario.text, keep=keep)
+    options = RunOptions(
+        runs=RUNS, state=STATE, scenario=scenario.text, keep=keep, announce=announce
+    )
     if (on or _host_at_hand()) is On.containers:
         from lab.run import run as run_plan
 
