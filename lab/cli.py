@@ -13,7 +13,7 @@ import typer
 from typer.exceptions import TyperException
 from typer.main import get_command
 
-from lab.commands import many_runs, one_run, record, replaying, scenarios
+from lab.commands import keeping, many_runs, one_run, record, replaying, scenarios
 from lab.errors import CALL_WRONG, GROUND_FAILED, INTERRUPTED, PASS, LabError, print_error
 
 app = typer.Typer(
@@ -33,10 +33,13 @@ COMMANDS = (
     record.report,
     record.compare,
     replaying.replay,
+    keeping.list_,
+    keeping.new,
+    keeping.prune,
     one_run.down,
 )
 for command in COMMANDS:
-    app.command()(command)
+    app.command(command.__name__.rstrip("_"))(command)
 
 
 def main(arguments: list[str] | None = None) -> int:
