@@ -27,6 +27,7 @@ COMMANDS = (
     scenarios.plan,
     one_run.run,
     many_runs.suite,
+    many_runs.repeat,
     many_runs.sweep,
     many_runs.shrink,
     record.evaluate,

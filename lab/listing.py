@@ -79,10 +79,10 @@ def run_entries(runs: Path) -> list[RunEntry]:
 
 
 def _entry(folder: Path) -> RunEntry:
-    manifest, host = _object(folder / "manifest.json"), _object(folder / "host.json")
+    manifest, host = read_object(folder / "manifest.json"), read_object(folder / "host.json")
     has_ended = (folder / "host.json").is_file()
     cause = str(host.get("cause") or "") if has_ended else "under way, or killed"
-    verdict = str(_object(folder / "verdict.json").get("verdict", NO_VERDICT))
+    verdict = str(read_object(folder / "verdict.json").get("verdict", NO_VERDICT))
     return RunEntry(
         folder=folder,
         scenario=folder.parent.name,
@@ -103,7 +103,8 @@ def _started(folder: Path) -> datetime:
         return datetime.fromtimestamp(folder.stat().st_mtime, UTC)
 
 
-def _object(path: Path) -> dict[str, object]:
+def read_object(path: Path) -> dict[str, object]:
+    """A file that holds one JSON object; empty where it is missing or damaged."""
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):

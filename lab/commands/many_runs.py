@@ -1,4 +1,4 @@
-"""Many runs: suite for the night, sweep for many seeds, and shrink for what failed in one."""
+"""Many runs: suite, repeat, sweep, and shrink for what failed in one."""
 
 from datetime import UTC, datetime
 from pathlib import Path
@@ -6,7 +6,15 @@ from typing import Annotated
 
 import typer
 
-from lab.commands.arguments import Name, On, Run, checked_scenario, parsed_duration
+from lab.commands.arguments import (
+    Name,
+    On,
+    Run,
+    Seed,
+    checked_scenario,
+    parsed_duration,
+    resolved_plan,
+)
 from lab.scenario_files import RUNS, find_run
 from lab.suite_folder import folder_for
 from lab.suite_plan import NIGHTLY, Ask
@@ -34,6 +42,25 @@ def suite(
     where = folder_for(ask, RUNS, folder, datetime.now(UTC))
     means = Means(engine_answers=answers, at_most_seconds=bound)
     raise typer.Exit(Suite(ask, where, means).run())
+
+
+def repeat(
+    name: Name,
+    times: Annotated[int, typer.Argument(min=1, max=1000, metavar="N", help="how often")],
+    on: Annotated[On | None, typer.Option(help="as with run")] = None,
+    seed: Seed = None,
+    vary: Annotated[bool, typer.Option("--vary", help="each run with the next seed")] = False,
+) -> None:
+    """Run a scenario N times and print how stable it is."""
+    from lab.repeat import Repetition, stability
+
+    scenario = checked_scenario(name)
+    first = resolved_plan(scenario, seed).seed
+    seeds = [first + number if vary else first for number in range(times)]
+    host = None if on is None else on.value
+    done, code = Repetition(str(scenario.path), seeds, host).run()
+    print(*stability(done), sep="\n")
+    raise typer.Exit(code)
 
 
 def sweep(

@@ -1,6 +1,6 @@
 """`shadowlab` as a suite sees it, without a lab: acts as `acts.json` says, and keeps `calls.log`.
 
-Run as a program: `run PATH --on HOST --seed N --announce FILE`, `compare A B --out DIR`, `down ID`.
+Run as a program: `run PATH --on HOST --announce FILE …`, `compare A B --out DIR`, `down ID`.
 Acts, by `<scenario> on <host>` or `<scenario> compared`: an exit code, `hang` (ends when asked to),
 `deaf` (does not), `mute` (dies before it has a run folder), or `once-<act>` (0 the second time).
 """
@@ -23,7 +23,8 @@ def main(words: list[str]) -> int:
         return 0
     if words[0] == "compare":
         return act_of(f"{Path(words[1]).parent.name} compared", lambda code: None)
-    scenario, host, announce = Path(words[1]).stem, words[3], Path(words[7])
+    scenario, options = Path(words[1]).stem, dict(zip(words[2::2], words[3::2], strict=True))
+    host, announce = options["--on"], Path(options["--announce"])
     folder = Path("runs") / scenario / f"{host}-{time.monotonic_ns()}"
 
     def begin() -> None:
