@@ -1,4 +1,4 @@
-"""One run and its ground: run, and down for whatever a run left.
+"""One run and its ground: run, up, and down for whatever a run left.
 
 What the containers need is imported only when a command needs containers.
 """
@@ -45,6 +45,15 @@ def run(
 
         outcome = run_simulated(resolved, options)
     raise typer.Exit(outcome.exit_code)
+
+
+def up(name: Name, seed: Seed = None) -> None:
+    """Provision a scenario's lab and leave it standing, without faults; down removes it."""
+    from lab.hosts.containers.host import ContainerHost
+    from lab.up import stand
+
+    resolved = resolved_plan(checked_scenario(name), seed)
+    raise typer.Exit(stand(resolved, STATE, ContainerHost(STATE)).exit_code)
 
 
 def _host_at_hand() -> On:
