@@ -122,7 +122,7 @@ def test_a_run_that_dies_before_it_has_a_folder_leaves_nothing_to_heal(night: Ni
 @pytest.mark.parametrize("act", ["hang", "deaf"])
 def test_a_run_that_hangs_is_ended_and_healed_and_the_rest_goes_on(night: Night, act: str) -> None:
     night.acts({"alpha on containers": act})
-    suite = night.suite(on="containers", at_most=2.0, patience=0.5)
+    suite = night.suite(on="containers", at_most=8.0, patience=0.5)
     assert suite.run() == 3
     assert night.calls("down") == ["down alpha-containers-id"]
     told = results(suite)
