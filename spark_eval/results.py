@@ -13,7 +13,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from spark_eval import schema
 from spark_eval.claims.claim import ClaimResult
-from spark_eval.places import to_write
+from spark_eval.places import to_read, to_write
 from spark_eval.read.damage import log_damage
 from spark_eval.read.lines import literal_rows
 from spark_eval.tables import Tables
@@ -113,7 +113,7 @@ def read_tables(spark: SparkSession, folder: Path) -> dict[str, DataFrame]:
 def read_table(spark: SparkSession, folder: Path, name: str) -> DataFrame:
     """One of them."""
     columns = schema.ddl(schema.RESULT_TABLES[name])
-    return spark.read.schema(columns).parquet((folder / f"{name}.parquet").as_uri())
+    return spark.read.schema(columns).parquet(to_read(folder / f"{name}.parquet"))
 
 
 def _refs(*structs: str) -> str:
