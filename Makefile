@@ -31,6 +31,10 @@ scenario: $(STAMP) java ## the main job: run SCENARIO, judge it, say where the r
 sweep: $(STAMP) java ## SCENARIO in the simulator under SEEDS seeds, spread by Spark
 	@$(BIN)/shadowlab sweep $(SCENARIO) --seeds $(SEEDS); code=$$?; $(SAY_CODE)
 
+.PHONY: nightly
+nightly: $(STAMP) java ## every scenario of the night, one run at a time; goes on where it was interrupted
+	@$(BIN)/shadowlab suite $(if $(ON),--on $(ON)); code=$$?; $(SAY_CODE)
+
 .PHONY: test
 test: lint java ## every test; those that need an engine run when one answers (and fail without one where CI is set)
 	$(BIN)/python -m pytest $(TESTS)

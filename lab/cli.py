@@ -13,7 +13,7 @@ import typer
 from typer.exceptions import TyperException
 from typer.main import get_command
 
-from lab.commands import many_runs, one_run, record, replaying, scenarios
+from lab.commands import keeping, many_runs, one_run, record, replaying, scenarios
 from lab.errors import CALL_WRONG, GROUND_FAILED, INTERRUPTED, PASS, LabError, print_error
 
 app = typer.Typer(
@@ -26,16 +26,23 @@ COMMANDS = (
     scenarios.schema,
     scenarios.plan,
     one_run.run,
+    one_run.up,
+    many_runs.suite,
+    many_runs.repeat,
     many_runs.sweep,
     many_runs.shrink,
     record.evaluate,
     record.report,
+    record.story,
     record.compare,
     replaying.replay,
+    keeping.list_,
+    keeping.new,
+    keeping.prune,
     one_run.down,
 )
 for command in COMMANDS:
-    app.command()(command)
+    app.command(command.__name__.rstrip("_"))(command)
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -67,3 +74,7 @@ def _usage(error: TyperException) -> int:
     context = getattr(error, "ctx", None)
     path = context.command_path if context is not None else "shadowlab"
     return print_error(LabError(CALL_WRONG, said, f"{path} --help says how it is called"))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -7,19 +7,19 @@ from typing import Annotated
 
 from pydantic import Field
 
-_SLUG = r"^[a-z0-9]([a-z0-9-]{0,60}[a-z0-9])?$"
+SLUG = r"^[a-z0-9]([a-z0-9-]{0,60}[a-z0-9])?$"
 _SERVER = r"^[a-z]([a-z0-9-]{0,28}[a-z0-9])?$"
 _DATABASE = r"^[A-Za-z][A-Za-z0-9]{0,30}$"
 _DOMAIN = r"^[a-z0-9-]{1,63}(\.[a-z0-9-]{1,63})+$"
 
 PATTERN_WORDS = {
-    _SLUG: "use a to z, 0 to 9 and hyphens between them, at most 62",
+    SLUG: "use a to z, 0 to 9 and hyphens between them, at most 62",
     _SERVER: "begin with a letter; use a to z, 0 to 9 and hyphens between them, at most 30",
     _DATABASE: "begin with a letter; use letters and digits, at most 31",
     _DOMAIN: "write a domain in lower case, such as partner.example",
 }
 
-Slug = Annotated[str, Field(pattern=_SLUG)]
+Slug = Annotated[str, Field(pattern=SLUG)]
 ServerName = Annotated[str, Field(pattern=_SERVER)]
 DatabaseName = Annotated[str, Field(pattern=_DATABASE)]
 DomainName = Annotated[str, Field(pattern=_DOMAIN, max_length=200)]

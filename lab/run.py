@@ -201,6 +201,7 @@ class _Run:
     def _open_folder(self) -> None:
         identity = Identity(self.folder.run_id, self.host.name, self.options.scenario)
         open_record(self.folder, self.plan, identity)
+        self.options.tell_folder(self.folder.path)
 
     def _write_host(self, ending: Ending) -> None:
         self.folder.write_json(

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Protocol
 
 from lab.errors import INTERRUPTED, LabError, print_error
+from lab.run_folder import write_whole
 from lab.watchdog import Interrupted, Watchdog
 
 EVALUATION_SECONDS = 25  # foretold, not promised
@@ -31,12 +32,19 @@ BeginEvaluation = Callable[[Path], Judging]
 @dataclass(frozen=True, slots=True)
 class RunOptions:
     """`runs` takes run folders, `state` what lives only as long as the run; `scenario` is
-    the scenario as authored; `keep` leaves the lab standing."""
+    the scenario as authored; `keep` leaves the lab standing; `announce` is a file that gets the
+    run folder's path as soon as there is one, for who started the run as a program."""
 
     runs: Path = Path("runs")
     state: Path = Path(".shadowlab")
     scenario: str | None = None
     keep: bool = False
+    announce: Path | None = None
+
+    def tell_folder(self, folder: Path) -> None:
+        """Write the path of the run folder where it was asked for."""
+        if self.announce is not None:
+            write_whole(self.announce, f"{folder.absolute()}\n")
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,6 +44,7 @@ def run_simulated(
     started = datetime.now(UTC)
     folder = RunFolder.create(options.runs, plan.scenario, plan.seed, started)
     open_record(folder, plan, Identity(run_name(plan), SIMULATOR, options.scenario))
+    options.tell_folder(folder.path)
     say(f"{folder.path}: simulated, {span(plan.duration_ms / 1000)} of lab time")
     evaluation = begin_evaluation(folder.path)
     ending, record = _simulate(plan, folder, say)

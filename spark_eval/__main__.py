@@ -24,6 +24,7 @@ from spark_eval.read.run_folder import (
     open_run_folder,
 )
 from spark_eval.session import Purpose, session
+from spark_eval.story import story_lines
 from spark_eval.summary import summary
 from spark_eval.sweep.folder import SweepFolder, open_sweep
 from spark_eval.sweep.program import judge_as_told, judge_complete
@@ -50,6 +51,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if options.when_told and not _told(options.master):
             return CRASHED
         folders = [open_run_folder(path) for path in options.run]
+        if options.story:
+            return _story(folders, options)
         return _evaluate(folders, options.master, report_only=options.report_only)
     except RunFolderError as error:
         print(f"error: {error.cause}\nhint: {error.hint}", file=sys.stderr)
@@ -80,6 +83,16 @@ def _evaluate(folders: list[RunFolder], master: str, *, report_only: bool) -> in
         spark.stop()
 
 
+def _story(folders: list[RunFolder], options: argparse.Namespace) -> int:
+    spark = session(options.master)
+    try:
+        for folder in folders:
+            print(*story_lines(spark, folder, options.story), sep="\n")
+        return 0
+    finally:
+        spark.stop()
+
+
 def _judge_sweep(sweep: SweepFolder, options: argparse.Namespace) -> int:
     purpose = Purpose.RUN if options.small_batches else Purpose.SWEEP
     spark = session(options.master, purpose=purpose)
@@ -100,6 +113,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--report-only", action="store_true", help="make the report again from evaluation/"
     )
+    parser.add_argument("--story", metavar="MESSAGE-ID", help="print every line about a message")
     parser.add_argument(
         "--when-told",
         action="store_true",

@@ -46,7 +46,7 @@ def evaluate(
             results.write_tables(of_run[folder.run], folder.evaluation, pool)
         judged = judging.result()
         for run in judged:
-            _write(spark, run, of_run[run.folder.run], pool)
+            _write(spark, run, tables, of_run[run.folder.run], pool)
     return judged
 
 
@@ -62,17 +62,22 @@ def report_again(spark: SparkSession, folder: RunFolder) -> None:
 
 
 def _write(
-    spark: SparkSession, run: JudgedRun, derived: Mapping[str, DataFrame], pool: ThreadPoolExecutor
+    spark: SparkSession,
+    run: JudgedRun,
+    tables: Tables,
+    derived: Mapping[str, DataFrame],
+    pool: ThreadPoolExecutor,
 ) -> None:
     """verdict.json, junit.xml, the tables of the claims, and the report."""
     folder = run.folder
     content = verdict_content(run)
     (folder.path / "verdict.json").write_text(as_text(content), encoding="utf-8")
     (folder.path / "junit.xml").write_text(junit_xml(run), encoding="utf-8")
-    results.write_tables(
-        results.claim_tables(spark, folder.run, run.results), folder.evaluation, pool
-    )
-    _write_report(folder, content, derived, pool)
+    told = results.claim_tables(spark, folder.run, run.results)
+    told["stories"] = results.story_table(spark, tables, told["counterexamples"])
+    results.write_tables(told, folder.evaluation, pool)
+    written = results.read_table(spark, folder.evaluation, "stories")
+    _write_report(folder, content, {**derived, "stories": written}, pool)
 
 
 def _write_report(

@@ -19,6 +19,7 @@ from spark_eval.read.lines import literal_rows
 from spark_eval.tables import Tables
 from spark_eval.transforms.delays import delays, promotion_delays
 from spark_eval.transforms.messages import messages
+from spark_eval.transforms.story import named_in, stories
 from spark_eval.transforms.timeline import timeline_events
 
 
@@ -86,6 +87,14 @@ def claim_tables(
     }
 
 
+def story_table(spark: SparkSession, tables: Tables, examples: DataFrame) -> DataFrame:
+    """`stories`: every line about a message that a counter-example is about."""
+    wanted = named_in(examples)
+    if wanted.isEmpty():
+        return literal_rows(spark, [], schema.STORIES)
+    return conform(stories(tables.record, tables.windows, wanted), schema.STORIES)
+
+
 def write_tables(made: Mapping[str, DataFrame], folder: Path, pool: ThreadPoolExecutor) -> None:
     """One Parquet file a table, side by side; what was there is replaced."""
 
@@ -98,10 +107,13 @@ def write_tables(made: Mapping[str, DataFrame], folder: Path, pool: ThreadPoolEx
 
 def read_tables(spark: SparkSession, folder: Path) -> dict[str, DataFrame]:
     """What `write_tables` wrote, by explicit row types."""
-    return {
-        name: spark.read.schema(schema.ddl(columns)).parquet(to_read(folder / f"{name}.parquet"))
-        for name, columns in schema.RESULT_TABLES.items()
-    }
+    return {name: read_table(spark, folder, name) for name in schema.RESULT_TABLES}
+
+
+def read_table(spark: SparkSession, folder: Path, name: str) -> DataFrame:
+    """One of them."""
+    columns = schema.ddl(schema.RESULT_TABLES[name])
+    return spark.read.schema(columns).parquet(to_read(folder / f"{name}.parquet"))
 
 
 def _refs(*structs: str) -> str:

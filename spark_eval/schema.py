@@ -321,6 +321,16 @@ COUNTEREXAMPLES: Final[Columns] = (
     ("refs", REFS),
 )
 
+STORIES: Final[Columns] = (
+    ("run", "STRING"),
+    ("message_id", "STRING"),
+    ("at_ms", "BIGINT"),
+    ("mono_ns", "BIGINT"),
+    ("place", "STRING"),
+    ("what", "STRING"),
+    ("ref", REF),
+)
+
 FAULT_WINDOWS: Final[Columns] = (
     ("run", "STRING"),
     ("fault", "STRING"),
@@ -393,6 +403,7 @@ RESULT_TABLES: Final[dict[str, Columns]] = {
     "discards": DISCARDS,
     "claims": CLAIMS,
     "counterexamples": COUNTEREXAMPLES,
+    "stories": STORIES,
     "fault_windows": FAULT_WINDOWS,
     "timeline_events": TIMELINE_EVENTS,
     "delays": DELAYS,

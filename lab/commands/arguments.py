@@ -10,10 +10,12 @@ from typing import Annotated
 
 import typer
 
-from lab.errors import CALL_WRONG
+from lab.errors import CALL_WRONG, ScenarioError
 from lab.plan import Plan, default_seed, resolve
+from lab.quantities import parse_duration
 from lab.scenario_files import load_scenario
 from lab.validate import CheckedScenario
+from nodes.core.parameters import ConfigurationError
 
 STATE = Path(".shadowlab")
 
@@ -52,3 +54,11 @@ def print_all(texts: list[str]) -> None:
 
 def counted(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def parsed_duration(option: str, text: str) -> int:
+    """A timespan of the command line, in milliseconds. Raises ScenarioError."""
+    try:
+        return parse_duration(text)
+    except ConfigurationError as error:
+        raise ScenarioError(f"{option}: {text!r} {error.rule}", error.hint) from error

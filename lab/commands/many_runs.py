@@ -1,12 +1,66 @@
-"""Many runs of one scenario: sweep, and shrink for what failed in one."""
+"""Many runs: suite, repeat, sweep, and shrink for what failed in one."""
 
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from lab.commands.arguments import Name, Run, checked_scenario
+from lab.commands.arguments import (
+    Name,
+    On,
+    Run,
+    Seed,
+    checked_scenario,
+    parsed_duration,
+    resolved_plan,
+)
 from lab.scenario_files import RUNS, find_run
+from lab.suite_folder import folder_for
+from lab.suite_plan import NIGHTLY, Ask
+
+
+def suite(
+    names: Annotated[
+        list[str] | None, typer.Argument(help="scenarios; by default all of the tag")
+    ] = None,
+    tag: Annotated[str, typer.Option(help="which scenarios")] = NIGHTLY,
+    on: Annotated[On | None, typer.Option(help="by default both hosts, compared")] = None,
+    folder: Annotated[
+        Path | None, typer.Option(help="by default runs/suites/<date>", show_default=False)
+    ] = None,
+    at_most: Annotated[
+        str | None, typer.Option(help="how long a run may take, 45m; by default beyond its own")
+    ] = None,
+) -> None:
+    """Run many scenarios one after the other; the same call goes on where it was interrupted."""
+    from lab.hosts.containers.engine import answers
+    from lab.suite import Means, Suite
+
+    bound = None if at_most is None else parsed_duration("--at-most", at_most) / 1000
+    ask = Ask(tuple(names or ()), tag, None if on is None else on.value)
+    where = folder_for(ask, RUNS, folder, datetime.now(UTC))
+    means = Means(engine_answers=answers, at_most_seconds=bound)
+    raise typer.Exit(Suite(ask, where, means).run())
+
+
+def repeat(
+    name: Name,
+    times: Annotated[int, typer.Argument(min=1, max=1000, metavar="N", help="how often")],
+    on: Annotated[On | None, typer.Option(help="as with run")] = None,
+    seed: Seed = None,
+    vary: Annotated[bool, typer.Option("--vary", help="each run with the next seed")] = False,
+) -> None:
+    """Run a scenario N times and print how stable it is."""
+    from lab.repeat import Repetition, stability
+
+    scenario = checked_scenario(name)
+    first = resolved_plan(scenario, seed).seed
+    seeds = [first + number if vary else first for number in range(times)]
+    host = None if on is None else on.value
+    done, code = Repetition(str(scenario.path), seeds, host).run()
+    print(*stability(done), sep="\n")
+    raise typer.Exit(code)
 
 
 def sweep(

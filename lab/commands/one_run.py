@@ -1,10 +1,11 @@
-"""One run and its ground: run, and down for whatever a run left.
+"""One run and its ground: run, up, and down for whatever a run left.
 
 What the containers need is imported only when a command needs containers.
 """
 
 import sys
 from dataclasses import fields
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -21,13 +22,18 @@ def run(
         On | None, typer.Option(help="by default containers where a Docker engine answers")
     ] = None,
     keep: Annotated[bool, typer.Option("--keep", help="leave the lab standing")] = False,
+    announce: Annotated[
+        Path | None, typer.Option(help="a file for the run folder's path, as soon as it is there")
+    ] = None,
 ) -> None:
     """Plan, provision, run, heal, collect and evaluate; print the verdict."""
     scenario = checked_scenario(name)
     resolved = resolved_plan(scenario, seed)
     from lab.run_outcome import RunOptions
 
-    options = RunOptions(runs=RUNS, state=STATE, scenario=scenario.text, keep=keep)
+    options = RunOptions(
+        runs=RUNS, state=STATE, scenario=scenario.text, keep=keep, announce=announce
+    )
     if (on or _host_at_hand()) is On.containers:
         from lab.run import run as run_plan
 
@@ -39,6 +45,15 @@ def run(
 
         outcome = run_simulated(resolved, options)
     raise typer.Exit(outcome.exit_code)
+
+
+def up(name: Name, seed: Seed = None) -> None:
+    """Provision a scenario's lab and leave it standing, without faults; down removes it."""
+    from lab.hosts.containers.host import ContainerHost
+    from lab.up import stand
+
+    resolved = resolved_plan(checked_scenario(name), seed)
+    raise typer.Exit(stand(resolved, STATE, ContainerHost(STATE)).exit_code)
 
 
 def _host_at_hand() -> On:

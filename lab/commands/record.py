@@ -1,4 +1,4 @@
-"""What a run recorded: evaluate, report, compare."""
+"""What a run recorded: evaluate, report, story, compare."""
 
 from pathlib import Path
 from typing import Annotated
@@ -18,6 +18,14 @@ def evaluate(run: Run = str(RUNS / "latest")) -> None:
 def report(run: Run = str(RUNS / "latest")) -> None:
     """Write the report of a run folder again, from what its evaluation found."""
     raise typer.Exit(evaluation(find_run(run), "--report-only"))
+
+
+def story(
+    run: Annotated[str, typer.Argument(help="a run folder, or a scenario for its latest run")],
+    message_id: Annotated[str, typer.Argument(metavar="MESSAGE-ID", help="as in ledger.jsonl")],
+) -> None:
+    """Print every line about a message, across servers, in order of time."""
+    raise typer.Exit(evaluation(find_run(run), "--story", message_id))
 
 
 def compare(

@@ -14,12 +14,15 @@ from typing import Any
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from spark_eval.transforms.story import IN_ORDER
+
 Rows = list[dict[str, Any]]
 Tables = Mapping[str, DataFrame]
 
 SLICES = 120
 MOST_POINTS = 400
 MOST_FAULTS = 200
+MOST_STORY_LINES = 4000
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +36,7 @@ class ReportRows:
     promotions: Rows
     promotion_points: Rows
     attempts: Rows
+    stories: Rows
 
 
 def build(tables: Tables, end_ms: int, pool: ThreadPoolExecutor) -> ReportRows:
@@ -46,6 +50,7 @@ def build(tables: Tables, end_ms: int, pool: ThreadPoolExecutor) -> ReportRows:
         "promotions": lambda: _promotions(tables["promotion_delays"]),
         "promotion_points": lambda: _promotion_points(tables["promotion_delays"]),
         "attempts": lambda: _attempts(tables["attempts"]),
+        "stories": lambda: _stories(tables["stories"]),
     }
     running = {name: pool.submit(job) for name, job in jobs.items()}
     return ReportRows(**{name: job.result() for name, job in running.items()})
@@ -112,3 +117,7 @@ def _promotion_points(delays: DataFrame) -> Rows:
 def _attempts(attempts: DataFrame) -> Rows:
     grouped = attempts.groupBy("outcome").agg(F.count("*").alias("attempts"))
     return _rows(grouped.orderBy("outcome"))
+
+
+def _stories(stories: DataFrame) -> Rows:
+    return _rows(stories.drop("run").orderBy(*IN_ORDER).limit(MOST_STORY_LINES))

@@ -7,6 +7,7 @@ script all figures are still there as tables.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import resources
@@ -16,8 +17,10 @@ from typing import Any
 import jinja2
 
 from spark_eval.report import charts, words
-from spark_eval.report.build import ReportRows
+from spark_eval.report.build import ReportRows, Rows
+from spark_eval.transforms.story import NAMED_IN
 
+NAMED = re.compile(NAMED_IN)
 TEMPLATES = Path(__file__).with_name("templates")
 
 
@@ -62,6 +65,7 @@ def render(verdict: Mapping[str, Any], rows: ReportRows, facts: Facts) -> str:
     return template.render(
         verdict=verdict,
         rows=rows,
+        stories=_stories(verdict, rows.stories),
         facts=facts,
         asked=_asked(facts.plan),
         figures=_figures(rows, facts),
@@ -69,6 +73,20 @@ def render(verdict: Mapping[str, Any], rows: ReportRows, facts: Facts) -> str:
         style=(TEMPLATES / "report.css").read_text(encoding="utf-8"),
         script=(TEMPLATES / "report.js").read_text(encoding="utf-8"),
     )
+
+
+def _stories(verdict: Mapping[str, Any], told: Rows) -> dict[str, Rows]:
+    """The lines of each message that a counter-example is about, by the example's subject."""
+    by_message: dict[str, Rows] = {}
+    for row in told:
+        by_message.setdefault(row["message_id"], []).append(row)
+    subjects = [each["subject"] for claim in verdict["claims"] for each in claim["examples"]]
+    named = {subject: NAMED.search(subject) for subject in subjects}
+    return {
+        subject: by_message[found[1]]
+        for subject, found in named.items()
+        if found is not None and found[1] in by_message
+    }
 
 
 def templates() -> jinja2.Environment:
@@ -80,6 +98,7 @@ def templates() -> jinja2.Environment:
         lstrip_blocks=True,
     )
     environment.filters["lab_time"] = words.lab_time
+    environment.filters["lab_moment"] = words.lab_moment
     environment.filters["span"] = words.span
     environment.filters["fault"] = words.fault
     environment.filters["evidence"] = words.evidence

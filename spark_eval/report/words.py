@@ -13,6 +13,11 @@ def lab_time(ms: float | None) -> str:
     return f"{seconds // 3600}:{seconds // 60 % 60:02}:{seconds % 60:02}"
 
 
+def lab_moment(ms: float | None) -> str:
+    """`0:10:00.250`, as a line of a story has it."""
+    return "–" if ms is None else f"{lab_time(ms)}.{int(ms % 1000):03}"
+
+
 def span(ms: float | None) -> str:
     """`350 ms`, `2.5 s`, `3 min 20 s`, `2 h 5 min`."""
     if ms is None:

@@ -183,8 +183,35 @@ def test_a_call_without_a_word_shows_the_commands(
 def test_commands_that_are_not_built_are_not_offered(
     here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    for command in ("up", "suite", "sweep", "replay", "prove"):
-        assert call(capsys, command)[0] == 4
+    assert call(capsys, "prove")[0] == 4
+
+
+def test_scenarios_are_listed_and_a_new_one_is_among_them(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert call(capsys, "new", "second", "--from", "sound")[:2] == (0, "scenarios/second.yaml\n")
+    code, out, _ = call(capsys, "list")
+    assert code == 0
+    assert [line.split()[0] for line in out.splitlines() if line[0] != " "] == ["second", "sound"]
+    assert call(capsys, "list", "runs")[:2] == (0, "no runs here\n")
+    assert call(capsys, "new", "sound")[0] == 4
+
+
+def test_a_story_is_told_by_the_evaluation(
+    here: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = here / "runs/sound/latest"
+    folder.mkdir(parents=True)
+    (folder / "plan.json").write_text("{}")
+    called: list[list[str]] = []
+
+    def program(words: list[str], check: bool, stdout: int | None) -> SimpleNamespace:
+        called.append(words[1:])
+        return SimpleNamespace(returncode=0)
+
+    monkeypatch.setattr(subprocess, "run", program)
+    assert call(capsys, "story", "sound", "<m1@x>")[0] == 0
+    assert called == [["-m", "spark_eval", "runs/sound/latest", "--story", "<m1@x>"]]
 
 
 def test_the_mistakes_of_an_ambiguous_name_are_its_paths(

@@ -96,6 +96,11 @@ class ContainerHost:
         if self._client is not None and self._folder is not None:
             down.down(self._client, self._folder.run_id, self._state_root)
 
+    @property
+    def ground(self) -> Ground:
+        """Where everything is. Raises GroundError before `up`."""
+        return self._up()
+
     def _up(self) -> Ground:
         if self._ground is None:
             raise GroundError("the lab does not stand")

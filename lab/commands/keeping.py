@@ -1,0 +1,67 @@
+"""What lies about: list it, start a scenario, remove old runs."""
+
+import sys
+from datetime import UTC, datetime, timedelta
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+from lab.commands.arguments import counted, parsed_duration
+from lab.listing import run_lines, scenario_lines
+from lab.new_scenario import new_scenario
+from lab.prune import prunable, remove, size_bytes
+from lab.scenario_files import RUNS
+
+KEEP = 10
+
+
+class Listed(StrEnum):
+    """What is listed."""
+
+    scenarios = "scenarios"
+    runs = "runs"
+
+
+def list_(
+    what: Annotated[Listed, typer.Argument(help="which")] = Listed.scenarios,
+) -> None:
+    """List scenarios with what they ask and how long they take, or runs with their verdicts."""
+    lines = list(scenario_lines() if what is Listed.scenarios else run_lines(RUNS))
+    print(*lines or [f"no {what.value} here"], sep="\n")
+
+
+def new(
+    name: Annotated[str, typer.Argument(help="its name", show_default=False)],
+    source: Annotated[
+        str | None, typer.Option("--from", help="a scenario to copy; by default a commented one")
+    ] = None,
+) -> None:
+    """Write a scenario to start from."""
+    path = new_scenario(name, source)
+    print(path)
+    print(f"shadowlab plan {name} shows what it does", file=sys.stderr)
+
+
+def prune(
+    keep: Annotated[
+        int | None, typer.Option(min=1, help=f"of a scenario; {KEEP}, or 1 with --older-than")
+    ] = None,
+    older_than: Annotated[str | None, typer.Option(help="only older ones, such as 7d")] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="only say what would go")] = False,
+) -> None:
+    """Remove old runs and sweeps; never the latest of a scenario."""
+    kept = keep or (KEEP if older_than is None else 1)
+    age = None
+    if older_than is not None:
+        age = timedelta(milliseconds=parsed_duration("--older-than", older_than))
+    folders = prunable(RUNS, kept, age, datetime.now(UTC))
+    total = 0
+    for folder in folders:
+        total += size_bytes(folder)
+        if not dry_run:
+            remove(folder)
+        print(folder)
+    said = "would go" if dry_run else "removed"
+    told = f"{counted(len(folders), 'folder')}, {total / 1e6:.1f} MB {said}"
+    print(told if folders else "nothing is old enough", file=sys.stderr)

@@ -1,0 +1,112 @@
+"""What there is: scenarios with what they ask, and runs with what became of them.
+
+Only read from files, so a run that is under way is listed too. Lines for a terminal or a script;
+nothing is judged.
+"""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from lab.plan import default_seed, resolve
+from lab.run_folder import STAMP
+from lab.run_outcome import span
+from lab.scenario_files import scenario_paths
+from lab.timeline import wall_seconds
+from lab.validate import CheckedScenario, check
+
+STAMP_LENGTH = len("20260105T080000Z")
+NO_VERDICT = "-"
+
+
+@dataclass(frozen=True, slots=True)
+class RunEntry:
+    """A run folder. `verdict` is `-` where there is none; `cause` why, if the run said it."""
+
+    folder: Path
+    scenario: str
+    host: str
+    seed: str
+    verdict: str
+    cause: str
+    started: datetime
+    has_ended: bool
+
+
+def scenario_lines() -> Iterator[str]:
+    """Each scenario: name, wall time on containers, tags; what it asks; what it proves."""
+    paths = scenario_paths()
+    checked = check(paths)
+    by_path = {each.path: each for each in checked.scenarios}
+    width = max((len(path.stem) for path in paths), default=0)
+    for path in paths:
+        found = by_path.get(path)
+        if found is None:
+            yield f"{path.stem:<{width}}  has mistakes: shadowlab validate {path}"
+        else:
+            yield from _scenario(found, width)
+
+
+def _scenario(found: CheckedScenario, width: int) -> Iterator[str]:
+    model = found.scenario
+    plan = resolve(model, found.topology, default_seed(model.scenario), "scenario")
+    lasts = span(wall_seconds(plan))
+    yield f"{model.scenario:<{width}}  {lasts:<8}  {' '.join(model.tags)}".rstrip()
+    yield f"    {model.summary}"
+    if model.proves:
+        yield f"    proves {', '.join(model.proves)}"
+
+
+def run_lines(runs: Path) -> Iterator[str]:
+    """Each run, the newest first: folder, host, seed, verdict, and why there is none."""
+    entries = sorted(run_entries(runs), key=lambda entry: entry.started, reverse=True)
+    width = max((len(str(entry.folder)) for entry in entries), default=0)
+    for entry in entries:
+        told = f"{entry.folder!s:<{width}}  {entry.host:<10}  {entry.seed:<8}  {entry.verdict:<7}"
+        yield f"{told}  {entry.cause}".rstrip()
+
+
+def run_entries(runs: Path) -> list[RunEntry]:
+    """Every run folder below `runs`, by path; `latest` and other links are passed over."""
+    found = sorted(runs.glob("*/*/manifest.json"))
+    return [
+        _entry(path.parent)
+        for path in found
+        if not path.parent.is_symlink() and not path.parent.parent.is_symlink()
+    ]
+
+
+def _entry(folder: Path) -> RunEntry:
+    manifest, host = read_object(folder / "manifest.json"), read_object(folder / "host.json")
+    has_ended = (folder / "host.json").is_file()
+    cause = str(host.get("cause") or "") if has_ended else "under way, or killed"
+    verdict = str(read_object(folder / "verdict.json").get("verdict", NO_VERDICT))
+    return RunEntry(
+        folder=folder,
+        scenario=folder.parent.name,
+        host=str(manifest.get("host", "?")),
+        seed=str(manifest.get("seed", "?")),
+        verdict=verdict,
+        cause="" if verdict != NO_VERDICT else cause,
+        started=_started(folder),
+        has_ended=has_ended,
+    )
+
+
+def _started(folder: Path) -> datetime:
+    """By its name, as `RunFolder` makes it; where somebody renamed it, by its own time."""
+    try:
+        return datetime.strptime(folder.name[:STAMP_LENGTH], STAMP).replace(tzinfo=UTC)
+    except ValueError:
+        return datetime.fromtimestamp(folder.stat().st_mtime, UTC)
+
+
+def read_object(path: Path) -> dict[str, object]:
+    """A file that holds one JSON object; empty where it is missing or damaged."""
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}

@@ -1,0 +1,83 @@
+"""A scenario to start from: a commented one, or another one under a new name. It validates at once.
+
+Nothing is ever overwritten, and no name is given twice.
+"""
+
+import re
+from pathlib import Path
+
+from lab.errors import ScenarioError
+from lab.patterns import PATTERN_WORDS, SLUG
+from lab.scenario_files import find_scenario, scenario_paths
+from lab.validate import check, scenarios_folder
+
+NAME_LINE = re.compile(r"^scenario:.*$", re.MULTILINE)
+COMMENTED = """\
+# What happens here, and which promise it puts to the test. Times are lab time since the start.
+version: 1
+scenario: {name}
+summary: One server dies with mail in its queue and comes back; nothing is lost.
+proves: [SR-1, DD-1]          # the requirements that it is there to prove
+tags: [draft]                 # `nightly` makes it part of the night
+topology: two-site-dag        # scenarios/topologies, or a whole topology here
+
+settings:                     # Exchange's own parameters; what is left out has Exchange's defaults
+  TransportConfig:
+    ShadowHeartbeatFrequency: 1m
+    ShadowResubmitTimeSpan: 3h
+
+clock: {{speed: 60}}            # a minute of lab time is a second here; the simulator needs none
+
+workload:
+  # Without `via` each mailbox server gets its share; without `to`, every mailbox.
+  - {{mail: inbound, at: 1m, for: 20m, rate: 10/m, recipients: 1..3, size: 4KiB}}
+  # - {{mail: outbound, at: 1m, for: 20m, rate: 1/m, from: {{database: DB1}}}}
+
+faults:
+  # Every lasting fault has `for`; it is healed when that is over.
+  - {{at: 8m, for: 5m, kill: par-mbx1, returns_with: same-queue-database}}
+  # - {{at: 8m, for: 5m, cut: {{from: site lyon, to: site paris, kind: stall}}}}
+  # - {{at: 8m, for: 5m, slow: {{from: par-mbx1, to: par-mbx2, latency: 2s}}}}
+
+settle: 20m                   # how long the run goes on after the last mail and the last heal
+
+expect:                       # every claim is checked whatever stands here
+  lost: 0
+  promotions: []              # or [{{of: par-mbx1, cause: …, after: 13m, within: 2m}}]
+  verdict: pass
+"""
+
+
+def new_scenario(name: str, source: str | None = None) -> Path:
+    """The file `<name>.yaml` in the folder of scenarios, written. Raises ScenarioError."""
+    if not re.fullmatch(SLUG, name):
+        raise ScenarioError(f"{name!r} is no name for a scenario", PATTERN_WORDS[SLUG])
+    folder = scenarios_folder()
+    taken = [path for path in (*scenario_paths(), folder / f"{name}.yaml") if path.exists()]
+    for path in taken:
+        if path.stem == name:
+            raise ScenarioError(f"{path} is there already", "choose another name")
+    text = COMMENTED.format(name=name) if source is None else _renamed(find_scenario(source), name)
+    return _written(folder / f"{name}.yaml", text)
+
+
+def _renamed(source: Path, name: str) -> str:
+    text, found = NAME_LINE.subn(f"scenario: {name}", source.read_text(encoding="utf-8"), count=1)
+    if not found:
+        raise ScenarioError(f"{source} names no scenario", "shadowlab validate says what is wrong")
+    return text
+
+
+def _written(path: Path, text: str) -> Path:
+    """The file, if it has no mistake; else it is not left there."""
+    try:
+        with path.open("x", encoding="utf-8") as file:
+            file.write(text)
+    except OSError as error:
+        raise ScenarioError(f"{path} cannot be written: {error}", "make the folder") from error
+    mistakes = check([path]).mistakes
+    if mistakes:
+        path.unlink()
+        what, _, hint = str(mistakes[0]).partition("\nhint: ")
+        raise ScenarioError(what, hint)
+    return path

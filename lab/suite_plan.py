@@ -1,0 +1,99 @@
+"""What a suite does, as a list: which scenarios, on which hosts, and which pairs are compared.
+
+A scenario runs on containers where an engine answers, then on the simulator, then both runs are
+compared; tagged `simulator` it runs there alone. Nothing is started here.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from lab.errors import ScenarioError
+from lab.plan import default_seed, resolve
+from lab.scenario_files import find_scenario, scenario_paths
+from lab.timeline import wall_seconds
+from lab.validate import CheckedScenario, check
+
+CONTAINERS, SIMULATOR = "containers", "simulator"
+NIGHTLY = "nightly"
+RUN, COMPARE = "run", "compare"
+ROUND_A_RUN_SECONDS = {CONTAINERS: 45, SIMULATOR: 30}  # foretold, not promised
+COMPARE_SECONDS = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """The words of the call. No names: every scenario of `tag`; no `on`: both hosts."""
+
+    names: tuple[str, ...] = ()
+    tag: str = NIGHTLY
+    on: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One run, or (`host` empty) one comparison; `seconds` of wall time are foretold.
+
+    `timeline_seconds` is how long the plan takes on containers.
+    """
+
+    name: str
+    kind: str
+    scenario: str
+    path: str
+    host: str
+    seed: int
+    foretold: str
+    seconds: float
+    timeline_seconds: float
+
+
+def tasks_of(ask: Ask, engine_answers: bool) -> list[Task]:
+    """Everything that is to be done, in order. Raises ScenarioError before anything is."""
+    scenarios = _chosen(ask)
+    tasks = [task for each in scenarios for task in _tasks(each, ask, engine_answers)]
+    if not tasks:
+        what = "of these scenarios" if ask.names else f"scenario tagged {ask.tag}"
+        where = f" that runs on {ask.on}" if ask.on else ""
+        raise ScenarioError(f"there is no {what}{where}", "shadowlab list shows names and tags")
+    return tasks
+
+
+def _chosen(ask: Ask) -> Sequence[CheckedScenario]:
+    names = dict.fromkeys(ask.names)
+    paths = [find_scenario(name) for name in names] if names else scenario_paths()
+    checked = check(paths)
+    if checked.mistakes:
+        first = str(checked.mistakes[0]).splitlines()[0]
+        hint = "shadowlab validate shows every mistake"
+        raise ScenarioError(f"{len(checked.mistakes)} mistakes, the first: {first}", hint)
+    if ask.names:
+        return checked.scenarios
+    wanted = {ask.tag, SIMULATOR} if ask.tag == NIGHTLY else {ask.tag}
+    return [each for each in checked.scenarios if wanted & set(each.scenario.tags)]
+
+
+def _tasks(found: CheckedScenario, ask: Ask, engine_answers: bool) -> Iterator[Task]:
+    hosts = list(_hosts(found.scenario.tags, ask, engine_answers))
+    model = found.scenario
+    plan = resolve(model, found.topology, default_seed(model.scenario), "scenario")
+    timeline = wall_seconds(plan)
+
+    def task(name: str, kind: str, host: str, seconds: float) -> Task:
+        return Task(
+            f"{model.scenario} {name}", kind, model.scenario, str(found.path), host,
+            plan.seed, model.expect.verdict, seconds, timeline,
+        )  # fmt: skip
+
+    for host in hosts:
+        lasts = timeline if host == CONTAINERS else 0
+        yield task(f"on {host}", RUN, host, ROUND_A_RUN_SECONDS[host] + lasts)
+    if len(hosts) == 2:
+        yield task("compared", COMPARE, "", COMPARE_SECONDS)
+
+
+def _hosts(tags: Sequence[str], ask: Ask, engine_answers: bool) -> Iterator[str]:
+    for_containers = NIGHTLY in tags or SIMULATOR not in tags
+    if for_containers and ask.on != SIMULATOR and (engine_answers or ask.on == CONTAINERS):
+        yield CONTAINERS
+    if ask.on != CONTAINERS:
+        yield SIMULATOR

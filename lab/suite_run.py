@@ -1,0 +1,43 @@
+"""What a run that was started as a program left: where its folder is, its id, why it ended so."""
+
+import json
+import signal
+from pathlib import Path
+
+from lab.errors import INTERRUPTED
+from lab.suite_program import Finished
+
+WHY_AT_MOST = 300
+
+
+def announced_folder(announcement: Path) -> Path | None:
+    """The run folder that `run --announce` wrote down; None where it came to none."""
+    try:
+        folder = Path(announcement.read_text(encoding="utf-8").strip())
+    except OSError:
+        return None
+    return folder if folder.name and (folder / "manifest.json").is_file() else None
+
+
+def run_id(folder: Path) -> str | None:
+    """What the run is called on the engine; None where its manifest cannot be read."""
+    try:
+        found = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))["run"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    return found if isinstance(found, str) and found else None
+
+
+def why(done: Finished, log: Path) -> str:
+    """Why there is no verdict, in one line: the cause that the program said, or how it ended."""
+    if done.hung:
+        return "hung, and was ended"
+    lines = log.read_text(encoding="utf-8", errors="replace").splitlines() if log.is_file() else []
+    said = [line for line in lines if line.startswith(("shadowlab: ", "error: "))]
+    if said:
+        return said[-1].partition(": ")[2][:WHY_AT_MOST]
+    if done.code == INTERRUPTED:
+        return "ended by somebody else"
+    if done.code < 0:
+        return f"ended by {signal.Signals(-done.code).name}"
+    return f"ended with exit code {done.code}"

@@ -1,0 +1,97 @@
+"""The page of a suite: `python -m spark_eval.report.suite FOLDER`, from suite.json in it and the
+verdict.json of each run.
+
+Tables only, so it needs no script and no Spark. Nothing is judged again. Exit codes: 0 the page is
+written, 3 it could not be, 4 the call is wrong.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from spark_eval.report.render import TEMPLATES, templates
+
+WRITTEN, NOT_WRITTEN, WRONG_CALL = 0, 3, 4
+WORDS = {0: "pass", 1: "fail", 2: "unknown", 3: "fail", 130: "unknown"}
+SAID = {0: "pass", 1: "fail", 2: "unknown", 3: "the lab could not", 130: "interrupted"}
+STATUSES = ("proven", "violated", "unknown", "not asked")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Writes report.html beside suite.json and prints where it is, with a line for the night."""
+    words = sys.argv[1:] if arguments is None else list(arguments)
+    if len(words) != 1 or words[0].startswith("-"):
+        print("usage: python -m spark_eval.report.suite FOLDER", file=sys.stderr)
+        return WRONG_CALL
+    folder = Path(words[0])
+    try:
+        content = json.loads((folder / "suite.json").read_text(encoding="utf-8"))
+        (folder / "report.html").write_text(render(folder, content), encoding="utf-8")
+    except (OSError, ValueError, KeyError) as error:
+        print(f"error: the page of {folder} could not be made: {error!r}", file=sys.stderr)
+        print("hint: shadowlab suite writes suite.json", file=sys.stderr)
+        return NOT_WRITTEN
+    print(f"suite: {SAID.get(content['code'], content['code'])}: {_line(content['tasks'])}")
+    print(f"report: {folder / 'report.html'}")
+    return WRITTEN
+
+
+def render(folder: Path, content: Mapping[str, Any]) -> str:
+    """`content` is suite.json; verdicts are read from the run folders that it names."""
+    tasks = [task | {"word": WORDS.get(task.get("counts", -1), "")} for task in content["tasks"]]
+    template = templates().get_template("suite.html.j2")
+    return template.render(
+        suite=content,
+        word=WORDS.get(content["code"], "fail"),
+        said=SAID.get(content["code"], "fail"),
+        line=_line(tasks),
+        runs=[task for task in tasks if task["kind"] == "run"],
+        comparisons=[task for task in tasks if task["kind"] == "compare"],
+        coverage=coverage(folder, tasks),
+        statuses=STATUSES,
+        style=(TEMPLATES / "report.css").read_text(encoding="utf-8"),
+    )
+
+
+def coverage(folder: Path, tasks: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, list[Any]]]:
+    """Requirement to status to the runs (tasks) that left it so."""
+    found: dict[str, dict[str, list[Any]]] = {}
+    for task in tasks:
+        for name, status in _requirements(folder, task).items():
+            found.setdefault(name, {each: [] for each in STATUSES})[status].append(task)
+    return {name: found[name] for name in sorted(found, key=_order)}
+
+
+def _order(requirement: str) -> tuple[str, int, str]:
+    """SM-2 before SM-10."""
+    kind, _, number = requirement.partition("-")
+    return kind, int(number) if number.isdigit() else 0, requirement
+
+
+def _requirements(folder: Path, task: Mapping[str, Any]) -> dict[str, str]:
+    if task["kind"] != "run" or not task.get("verdict"):
+        return {}
+    try:
+        verdict = json.loads((folder / task["folder"] / "verdict.json").read_text("utf-8"))
+        told = verdict["requirements"].items()
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return {}
+    return {name: status for name, status in told if status in STATUSES}
+
+
+def _line(tasks: Sequence[Mapping[str, Any]]) -> str:
+    """`14 done: 12 as foretold, 1 failed, 1 unknown; 2 not done`."""
+    done = [task for task in tasks if task["state"] == "done"]
+    counts = {code: sum(task["counts"] == code for task in done) for code in (0, 1, 2, 3)}
+    names = {0: "as foretold", 1: "failed", 2: "unknown", 3: "without a verdict"}
+    told = ", ".join(f"{counts[code]} {name}" for code, name in names.items() if counts[code])
+    left = len(tasks) - len(done)
+    return f"{len(done)} done: {told or 'none'}" + (f"; {left} not done" if left else "")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

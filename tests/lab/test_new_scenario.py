@@ -1,0 +1,85 @@
+"""A new scenario validates at once, and takes nobody's place."""
+
+from pathlib import Path
+
+import pytest
+
+from lab.errors import ScenarioError
+from lab.new_scenario import new_scenario
+from lab.validate import check
+from tests.lab.sound import SCENARIO, changed, write
+
+SHIPPED = Path(__file__).resolve().parents[2] / "scenarios"
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A place with one sound scenario, and the topologies that come with the lab."""
+    scenarios = tmp_path / "scenarios"
+    scenarios.mkdir()
+    write(scenarios, SCENARIO)
+    topology = (SHIPPED / "topologies/two-site-dag.yaml").read_text()
+    (scenarios / "topologies/two-site-dag.yaml").write_text(topology)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_a_new_scenario_validates_at_once_and_explains_itself() -> None:
+    path = new_scenario("two-die")
+    assert path == Path("scenarios/two-die.yaml")
+    found = check([path])
+    assert (found.mistakes, found.warnings) == ((), ())
+    assert found.scenarios[0].scenario.scenario == "two-die"
+    assert path.read_text().count("#") > 10
+
+
+def test_what_is_commented_out_in_it_is_right_too() -> None:
+    path = new_scenario("two-die")
+    text = path.read_text()
+    offered = [line for line in text.splitlines() if line.startswith("  # - {")]
+    assert len(offered) == 3
+    kill = next(line for line in text.splitlines() if "kill: par-mbx1" in line)
+    for line in offered:
+        shown = line.replace("# - ", "- ")
+        if "mail:" in line:
+            path.write_text(text.replace(line, shown))
+        else:
+            path.write_text(text.replace(kill, shown))
+        assert check([path]).mistakes == ()
+
+
+def test_a_copy_keeps_everything_but_its_name() -> None:
+    path = new_scenario("second", "sound")
+    assert path.read_text() == changed(SCENARIO, "scenario: sound", "scenario: second")
+
+
+@pytest.mark.parametrize("source", sorted(SHIPPED.glob("*/*.yaml")), ids=lambda path: path.stem)
+def test_every_scenario_that_comes_with_the_lab_can_be_copied(source: Path) -> None:
+    if source.parent.name != "topologies":
+        new_scenario("copied", str(source))
+
+
+def test_nothing_is_overwritten_and_no_name_given_twice(here: Path) -> None:
+    deep = here / "scenarios/deep"
+    deep.mkdir()
+    (here / "scenarios/sound.yaml").rename(deep / "sound.yaml")
+    with pytest.raises(ScenarioError, match=r"scenarios/deep/sound\.yaml is there already"):
+        new_scenario("sound")
+    (here / "scenarios/mine.yaml").write_text("mine")
+    with pytest.raises(ScenarioError, match="is there already"):
+        new_scenario("mine")
+    assert (here / "scenarios/mine.yaml").read_text() == "mine"
+
+
+@pytest.mark.parametrize("name", ["Two", "a b", "../out", "", "x.yaml"])
+def test_a_name_is_made_of_small_letters_digits_and_hyphens(name: str, here: Path) -> None:
+    with pytest.raises(ScenarioError, match="is no name for a scenario"):
+        new_scenario(name)
+    assert not (here / "out.yaml").exists()
+
+
+def test_a_copy_of_what_has_mistakes_is_not_left_there(here: Path) -> None:
+    write(here / "scenarios", changed(SCENARIO, "kind: stall", "kind: x"))
+    with pytest.raises(ScenarioError, match=r"copied\.yaml:16:69: faults\[1\]\.cut\.kind"):
+        new_scenario("copied", "sound")
+    assert not (here / "scenarios/copied.yaml").exists()
