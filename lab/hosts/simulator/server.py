@@ -131,7 +131,6 @@ class SimulatedServer:
             stopped()
             return
         process.resume()
-        process.let_all_go()
         process.give(StopRequested())
         self._world.after(10 * MS, self._stop_when_quiet, process, self._world.now_us, stopped)
 
@@ -228,11 +227,6 @@ class Process:
             act(*arguments)
 
     # -------------------------------------------------------------- breakpoints
-
-    def let_all_go(self) -> None:
-        """Nothing of this life is held back any more."""
-        if self._breakpoints is not None:
-            self._breakpoints.let_all_go()
 
     def _make_breakpoints(self) -> Breakpoints | None:
         """None but where the plan asks for them, as in `nodes.shell.runner`."""

@@ -110,6 +110,14 @@ def test_every_kind_of_fault_of_a_server_can_begin_at_a_place(kind: str) -> None
     assert events(record, "par-mbx1").count("started") == (1 if kind == "pause" else 2)
 
 
+def test_a_server_that_is_told_to_stop_while_it_is_held_answers_first() -> None:
+    there = when("after-data-before-250")
+    record = simulate(calm_with(Stop("f1", "stop", *TIMES, "par-mbx1", there)))
+    assert "unknown" not in outcomes(record)
+    stopped = [row for row in rows(record, "logs/par-mbx1/lifecycle.jsonl") if "stop" in str(row)]
+    assert stopped[0]["at_ms"] - phase(record, "applied")["at_ms"] < 1000
+
+
 def test_a_place_that_is_never_reached_leaves_everything_as_it_would_be() -> None:
     never = cut("after-data-before-250", nth=10_000)
     record = simulate(calm_with(never))
