@@ -28,11 +28,12 @@ RATES = (1024, 4 * 1024, 16 * 1024)
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """What a schedule is drawn over."""
+    """What a schedule is drawn over; `workload_end_ms` is when the last stream ends."""
 
     topology: PlanTopology
     links: tuple[Link, ...]
     recovery: Recovery
+    workload_end_ms: int
 
     @property
     def servers(self) -> list[str]:

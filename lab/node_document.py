@@ -11,6 +11,7 @@ from lab.plan import Plan
 from lab.plan_parts import PlanTopology, Section, Server
 from nodes.core.config import NodeConfig, read_config
 from nodes.core.parameters import PARAMETERS, Value, format_value
+from nodes.shell.places import Breakpoint
 
 Json: TypeAlias = dict[str, object]
 
@@ -60,6 +61,26 @@ def node_settings(plan: Plan, server: str) -> dict[str, dict[str, Value]]:
             if not _is_left_out(values, section, name)
         }
         for section, values in sections.items()
+    }
+
+
+def breakpoints(plan: Plan, server: str) -> tuple[Breakpoint, ...]:
+    """Where the server is to be held, for the faults that start at a place of its."""
+    return tuple(
+        Breakpoint(fault.id, fault.when.at, fault.when.nth, fault.start_ms, fault.when.until_ms)
+        for fault in plan.faults
+        if fault.when is not None and fault.when.server == server
+    )
+
+
+def as_settings(breakpoint_: Breakpoint) -> Json:
+    """As a node's configuration file shows it."""
+    return {
+        "Name": breakpoint_.name,
+        "At": breakpoint_.at,
+        "Nth": breakpoint_.nth,
+        "FromMs": breakpoint_.from_ms,
+        "UntilMs": breakpoint_.until_ms,
     }
 
 

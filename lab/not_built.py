@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from lab.document import Trail
 
 _FAULTS = {
-    "when",
     "fill_disk",
     "skew_clock",
     "corrupt",

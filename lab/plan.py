@@ -35,6 +35,7 @@ from lab.plan_parts import (
     Slow,
     Stop,
     Throttle,
+    When,
 )
 from lab.planned_faults import resolve_faults
 from lab.random_faults import plain_faults
@@ -70,6 +71,7 @@ __all__ = [
     "Slow",
     "Stop",
     "Throttle",
+    "When",
     "default_seed",
     "place_of",
     "resolve",
@@ -132,8 +134,9 @@ def resolve(
     """Resolve a valid scenario and its topology under a seed. Pure; touches no file."""
     parts = resolve_topology(topology)
     place = place_of(scenario, parts)
-    faults = resolve_faults(plain_faults(scenario.faults, place, seed), parts, place.links)
     end_ms = workload_end_ms(scenario.workload)
+    plain = plain_faults(scenario.faults, place, seed)
+    faults = resolve_faults(plain, parts, place.links, end_ms)
     last_heal_ms = max((fault.end_ms for fault in faults), default=None)
     return Plan(
         version=1,
@@ -162,7 +165,8 @@ def place_of(scenario: ScenarioModel, topology: PlanTopology) -> Place:
     """What random schedules of the scenario are drawn over."""
     settings = resolve_settings(scenario.settings, topology.servers)
     speed = float(scenario.clock.speed)
-    return Place(topology, mesh(topology.servers), recovery_of(settings, speed))
+    end_ms = workload_end_ms(scenario.workload)
+    return Place(topology, mesh(topology.servers), recovery_of(settings, speed), end_ms)
 
 
 def workload_end_ms(workload: list[MailModel]) -> int:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from nodes.core.parameters import Value
+from nodes.shell.places import Place
 
 Section: TypeAlias = Mapping[str, Value]
 CutKind = Literal["refuse", "blackhole", "stall", "reset", "ack-lost"]
@@ -143,6 +144,21 @@ class Message:
 
 
 @dataclass(frozen=True, slots=True)
+class When:
+    """Instead of a time: the `nth` time that a server reaches a place in the protocol.
+
+    Counted from the fault's `start_ms`, the earliest it can begin, to `until_ms`, the latest. It
+    lasts `for_ms` from then on, so its `end_ms` is the latest at which it can be healed.
+    """
+
+    server: str
+    at: Place
+    nth: int
+    until_ms: int
+    for_ms: int
+
+
+@dataclass(frozen=True, slots=True)
 class Cut:
     """Links cut from start to end, in one of the five ways."""
 
@@ -152,6 +168,7 @@ class Cut:
     end_ms: int
     cut_kind: CutKind
     links: tuple[LinkName, ...]
+    when: When | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,6 +181,7 @@ class Kill:
     end_ms: int
     server: str
     returns_with: ReturnsWith
+    when: When | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,6 +195,7 @@ class Slow:
     latency_ms: int
     jitter_ms: int
     links: tuple[LinkName, ...]
+    when: When | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,6 +208,7 @@ class Throttle:
     end_ms: int
     bytes_per_second: int
     links: tuple[LinkName, ...]
+    when: When | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,6 +220,7 @@ class Pause:
     start_ms: int
     end_ms: int
     server: str
+    when: When | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,6 +232,7 @@ class Stop:
     start_ms: int
     end_ms: int
     server: str
+    when: When | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,6 +244,7 @@ class Restart:
     start_ms: int
     end_ms: int
     server: str
+    when: When | None = None
 
 
 LinkFault: TypeAlias = Cut | Slow | Throttle

@@ -5,6 +5,7 @@ Pure; nothing here asks whether faults can hold together.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from lab.links import ends, links_between
 from lab.plan_parts import (
@@ -19,19 +20,24 @@ from lab.plan_parts import (
     Slow,
     Stop,
     Throttle,
+    When,
 )
 from lab.scenario_faults import FaultModel, LinksModel
 
 
 def resolve_faults(
-    faults: Sequence[FaultModel], topology: PlanTopology, links: tuple[Link, ...]
+    faults: Sequence[FaultModel],
+    topology: PlanTopology,
+    links: tuple[Link, ...],
+    workload_end_ms: int,
 ) -> tuple[Fault, ...]:
     """The faults in the order of their starts, numbered f1, f2 … in the order of the file.
 
-    A random schedule has its number and no fault.
+    A random schedule has its number and no fault. A place in the protocol is waited for until
+    `workload_end_ms`.
     """
     resolved = [
-        resolve_fault(f"f{number}", fault, topology, links)
+        resolve_fault(f"f{number}", fault, topology, links, workload_end_ms)
         for number, fault in enumerate(faults, start=1)
         if fault.random is None
     ]
@@ -52,29 +58,44 @@ def resolve_links(
 
 
 def resolve_fault(
-    fault_id: str, fault: FaultModel, topology: PlanTopology, links: tuple[Link, ...]
+    fault_id: str,
+    fault: FaultModel,
+    topology: PlanTopology,
+    links: tuple[Link, ...],
+    workload_end_ms: int,
 ) -> Fault:
     """One plain fault."""
-    when = (fault.start_ms, fault.end_ms)
-    if fault.links is not None:
-        concerned = resolve_links(fault.links, topology, links)
-        if fault.cut is not None:
-            return Cut(fault_id, "cut", *when, fault.cut.kind, concerned)
-        if fault.slow is not None:
-            latency = fault.slow
-            return Slow(fault_id, "slow", *when, latency.latency, latency.jitter, concerned)
-        assert fault.throttle is not None, "the model lets a fault be one of its kinds"
-        return Throttle(fault_id, "throttle", *when, fault.throttle.rate, concerned)
-    return _of_server(fault_id, fault)
+    plain = _of_links(fault_id, fault, topology, links) or _of_server(fault_id, fault)
+    if fault.when is None:
+        return plain
+    until_ms, for_ms = max(workload_end_ms, fault.start_ms), fault.for_ms or 0
+    when = When(fault.when.server, fault.when.at, fault.when.nth, until_ms, for_ms)
+    return replace(plain, end_ms=until_ms + for_ms, when=when)
+
+
+def _of_links(
+    fault_id: str, fault: FaultModel, topology: PlanTopology, links: tuple[Link, ...]
+) -> Fault | None:
+    if fault.links is None:
+        return None
+    times = (fault.start_ms, fault.end_ms)
+    concerned = resolve_links(fault.links, topology, links)
+    if fault.cut is not None:
+        return Cut(fault_id, "cut", *times, fault.cut.kind, concerned)
+    if fault.slow is not None:
+        latency = fault.slow
+        return Slow(fault_id, "slow", *times, latency.latency, latency.jitter, concerned)
+    assert fault.throttle is not None, "the model lets a fault be one of its kinds"
+    return Throttle(fault_id, "throttle", *times, fault.throttle.rate, concerned)
 
 
 def _of_server(fault_id: str, fault: FaultModel) -> Fault:
-    when = (fault.start_ms, fault.end_ms)
+    times = (fault.start_ms, fault.end_ms)
     if fault.kill is not None:
-        return Kill(fault_id, "kill", *when, fault.kill, fault.returns_with)
+        return Kill(fault_id, "kill", *times, fault.kill, fault.returns_with)
     if fault.pause is not None:
-        return Pause(fault_id, "pause", *when, fault.pause)
+        return Pause(fault_id, "pause", *times, fault.pause)
     if fault.stop is not None:
-        return Stop(fault_id, "stop", *when, fault.stop)
+        return Stop(fault_id, "stop", *times, fault.stop)
     assert fault.restart is not None, "the model lets a fault be one of its kinds"
-    return Restart(fault_id, "restart", *when, fault.restart)
+    return Restart(fault_id, "restart", *times, fault.restart)

@@ -74,7 +74,9 @@ def _company(
             continue
         if read.touched("faults", other):
             continue
-        if fault.start_ms <= random.during.high and random.during.low <= fault.end_ms:
+        may_be_later = fault.when is not None
+        ends_before = fault.end_ms < random.during.low and not may_be_later
+        if fault.start_ms <= random.during.high and not ends_before:
             where = f"with faults[{read.trail('faults', other)[-1]}]"
             rule = f"shares its time, {as_range_text(random.during)}, and is {random.at_most}"
             hint = "let one end before the other starts, or write at_most: none"

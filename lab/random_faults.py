@@ -28,7 +28,7 @@ TRIES = 20
 
 def write_out(faults: Sequence[FaultModel], place: Place, seed: int) -> list[list[Written] | None]:
     """For each entry of `faults:` what it stands for, in the order of starts; None if plain."""
-    placed = list(resolve_faults(faults, place.topology, place.links))
+    placed = list(resolve_faults(faults, place.topology, place.links, place.workload_end_ms))
     found: list[list[Written] | None] = []
     for index, fault in enumerate(faults):
         if fault.random is None:
@@ -201,7 +201,8 @@ class _Drawing:
 
     def _resolved(self, written: Written) -> Fault:
         model = FaultModel.model_validate(written)
-        return resolve_fault("", model, self._place.topology, self._place.links)
+        place = self._place
+        return resolve_fault("", model, place.topology, place.links, place.workload_end_ms)
 
     def _go_together(self, faults: list[Fault]) -> bool:
         """Whether no two collide, with time for a server to return, and all can be seen."""

@@ -41,6 +41,10 @@ _RULES = {
 }
 
 
+# a key that is not needed beside another one, even where that one is wrong
+_INSTEAD = {"at": "when"}
+
+
 @dataclass(slots=True)
 class Read(Generic[Model]):
     """What came of a document: `model` None when too little was left; `whole` if nothing was cut.
@@ -115,6 +119,9 @@ def _report(read: Read[Any], kind: type[BaseModel], detail: ErrorDetails) -> Non
     location = _location(detail)
     trail = read.trail(*location)
     if any(cut[: len(trail)] == trail or cut == trail for cut in read.cut):
+        return
+    instead = _INSTEAD.get(str(location[-1])) if detail["type"] == "missing" else None
+    if instead is not None and (*trail[:-1], instead) in read.cut:
         return
     read.mistakes.append(_mistake(read, kind, detail, location))
 

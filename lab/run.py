@@ -82,6 +82,7 @@ class _Run:
     resolution: ClockResolution = field(default_factory=ClockResolution)
     server_exits: dict[str, int] = field(default_factory=dict)
     unanswered: int = 0
+    next_tick_ns: int = 0
 
     def go(self) -> Ending:
         self._open_folder()
@@ -138,6 +139,7 @@ class _Run:
         self.lab = RunningLab(
             plan, self.clock, means.links, means.proxies, means.servers, means.traffic
         )
+        self.next_tick_ns = time.monotonic_ns() + round(TICK_SECONDS * 1e9)
         journal = Journal(JsonLines(self.folder.faults), self.clock)
         self.schedule = Schedule(faults_of(plan, self.lab), journal, self.clock, self.say)
         self.schedule.run(lambda at_ms: self._wait_until(at_ms, means))
@@ -149,7 +151,8 @@ class _Run:
         due_ns = self.clock.mono_ns_at(at_ms)
         while (left := (due_ns - time.monotonic_ns()) / 1e9) > 0:
             time.sleep(min(left, TICK_SECONDS))
-            if left > TICK_SECONDS:
+            if time.monotonic_ns() >= self.next_tick_ns:
+                self.next_tick_ns = time.monotonic_ns() + round(TICK_SECONDS * 1e9)
                 self._tick(means, self.clock.lab_ms(time.monotonic_ns()))
 
     def _tick(self, means: Means, now_ms: int) -> None:

@@ -70,6 +70,14 @@ class Servers(Protocol):
     def answers(self, server: str) -> bool:
         """Whether its banner is seen from inside the server, past every link."""
 
+    def reached(self, server: str, fault_id: str) -> Mapping[str, object] | None:
+        """`at_ms` and `mono_ns` of the moment at which the server reached the place that the
+        fault waits for, by its own clocks; None before. It has held still there since."""
+
+    def let_go(self, server: str, fault_id: str) -> bool:
+        """A server that is held may go on; false where it has not waited so long. A server that
+        reaches the place after this goes on at once."""
+
 
 class Prober(Protocol):
     """Connects over links from inside the lab. Raises AgentError."""

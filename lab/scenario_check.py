@@ -154,6 +154,9 @@ def _fault(read: ScenarioRead, here: Trail, fault: FaultModel, names: Names) -> 
             yield from _ends(read, (*here, fault.kind, key), words, names)
         for index, words in enumerate(fault.links.between):
             yield from _ends(read, (*here, fault.kind, "between", index), words, names)
+    if fault.when is not None and fault.when.server not in names.mailbox_servers:
+        trail: Trail = (*here, "when", "server")
+        yield _no_mailbox_server(read, trail, fault.when.server, names)
     if fault.server is None:
         return
     trail, server = (*here, fault.kind), fault.server

@@ -14,6 +14,7 @@ from lab.quantities import ByteRate, Duration, Instant, Latency, Names
 from lab.scenario_random import RandomModel
 from lab.settings import Strict
 from nodes.core.parameters import ConfigurationError
+from nodes.shell.places import Place
 
 _ENDPOINT = "a server, `site NAME`, `workload`, or a list of these"
 LINK_KINDS = ("cut", "slow", "throttle")
@@ -83,6 +84,15 @@ class ThrottleModel(LinksModel):
     rate: ByteRate = Field(description="how much per second of lab time")
 
 
+class WhenModel(Strict):
+    """A place in the protocol, instead of a time."""
+
+    server: str = Field(description="a mailbox server")
+    at: Place = Field(description="the place in the protocol that it reaches")
+    nth: int = Field(default=1, ge=1, description="at which time, the first by default")
+    after: Instant = Field(default=0, description="counted from this moment on")
+
+
 class FaultModel(Strict):
     """A fault with its start and its length, or a schedule of such that is drawn.
 
@@ -90,6 +100,9 @@ class FaultModel(Strict):
     """
 
     at: Instant | None = Field(default=None, description="when it starts")
+    when: WhenModel | None = Field(
+        default=None, description="where in the protocol it starts, instead of a time"
+    )
     for_ms: Duration | None = Field(default=None, alias="for", description="how long it lasts")
     cut: CutModel | None = Field(default=None, description="links that carry nothing")
     slow: SlowModel | None = Field(default=None, description="links that carry all of it late")
@@ -121,11 +134,15 @@ class FaultModel(Strict):
         if self.restart is not None and self.for_ms is not None:
             raise ConfigurationError("a restart is an instant", "remove for:, or write stop:")
         if self.random is not None:
-            if self.at is not None or self.for_ms is not None:
+            if self._keys() & {"at", "when", "for"}:
                 rule = "a random schedule has its times inside"
                 raise ConfigurationError(rule, "write during: and for: inside random:")
             return self
-        needed = ("at",) if self.restart is not None else ("at", "for")
+        if self.at is not None and self.when is not None:
+            rule = "a fault starts at a time or at a place"
+            raise ConfigurationError(rule, "remove at:, or when:")
+        start = "at" if self.when is None else "when"
+        needed = (start,) if self.restart is not None else (start, "for")
         _refuse_missing([key for key in needed if key not in self._keys()])
         return self
 
@@ -146,12 +163,14 @@ class FaultModel(Strict):
 
     @property
     def start_ms(self) -> int:
-        """When it starts; of a random schedule, when its first fault may."""
-        return self.random.during.low if self.random else self.at or 0
+        """When it starts; of a random schedule or a place, the earliest that it may."""
+        if self.random is not None:
+            return self.random.during.low
+        return self.when.after if self.when is not None else self.at or 0
 
     @property
     def end_ms(self) -> int:
-        """When it is healed; an instant ends where it starts."""
+        """When it is healed, if it starts at `start_ms`; an instant ends where it starts."""
         return self.random.during.high if self.random else self.start_ms + (self.for_ms or 0)
 
     def _given(self) -> list[str]:

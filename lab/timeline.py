@@ -11,6 +11,7 @@ from typing import TypeAlias
 from lab.collisions import collision
 from lab.links import ends, mesh
 from lab.mistakes import Mistake
+from lab.place_words import in_words
 from lab.plan import Plan, workload_end_ms
 from lab.plan_parts import (
     Cut,
@@ -24,6 +25,7 @@ from lab.plan_parts import (
     Slow,
     Stop,
     Throttle,
+    When,
 )
 from lab.planned_faults import resolve_faults
 from lab.quantities import format_byte_rate, format_latency
@@ -50,7 +52,8 @@ def check_timeline(read: ScenarioRead, topology: PlanTopology | None) -> Iterato
     yield from _past_the_end(read, read.model)
     if topology is None:
         return
-    faults = resolve_faults(read.model.faults, topology, mesh(topology.servers))
+    end_ms = workload_end_ms(read.model.workload)
+    faults = resolve_faults(read.model.faults, topology, mesh(topology.servers), end_ms)
     for fault in faults:
         if isinstance(fault, LinkFault) and not fault.links and _has_ends(read, fault, topology):
             hint = "servers open sessions to servers, the workload to mailbox servers"
@@ -79,8 +82,18 @@ def wall_seconds(plan: Plan) -> float:
 def _fault_moments(fault: Fault) -> list[Moment]:
     begins, heals = _words(fault)
     links = fault.links if isinstance(fault, LinkFault) else ()
+    if fault.when is not None:
+        return _place_moments(fault, fault.when, begins, heals)
     start = Moment(fault.start_ms, f"{fault.id}: {begins}", links)
     return [start, Moment(fault.end_ms, f"{fault.id}: {heals}")] if heals else [start]
+
+
+def _place_moments(fault: Fault, when: When, begins: str, heals: str) -> list[Moment]:
+    links = fault.links if isinstance(fault, LinkFault) else ()
+    lasts = f" for {format_timespan(when.for_ms)}" if when.for_ms else ""
+    start = f"{fault.id}: from now on, when {in_words(when)}: {begins}{lasts}"
+    end = f"{fault.id}: {heals} by now, if it began" if heals else f"{fault.id}: no later than now"
+    return [Moment(fault.start_ms, start, links), Moment(fault.end_ms, end)]
 
 
 def _words(fault: Fault) -> tuple[str, str]:
@@ -124,13 +137,16 @@ def _index(fault: Fault) -> int:
 def _past_the_end(read: ScenarioRead, scenario: ScenarioModel) -> Iterator[Mistake]:
     if read.touched("workload") or read.touched("settle"):
         return
-    end_ms = workload_end_ms(scenario.workload)
+    end_ms = workload_ms = workload_end_ms(scenario.workload)
     for index, fault in sorted(enumerate(scenario.faults), key=lambda pair: pair[1].start_ms):
         if _has_no_time(read, index):
             return
         # a random schedule may begin its last fault as late as its end
         latest_ms = fault.end_ms if fault.random else fault.start_ms
-        if latest_ms >= end_ms + scenario.settle:
+        if fault.when is not None:
+            yield from _after_the_mail(read, index, fault.start_ms, workload_ms)
+            end_ms = max(end_ms, workload_ms + (fault.for_ms or 0))
+        elif latest_ms >= end_ms + scenario.settle:
             run_end = format_timespan(end_ms + scenario.settle)
             rule = f"lies past the end of the run at {run_end}"
             hint = "start the fault earlier, or send mail for longer"
@@ -140,8 +156,19 @@ def _past_the_end(read: ScenarioRead, scenario: ScenarioModel) -> Iterator[Mista
             end_ms = max(end_ms, fault.end_ms)
 
 
+def _after_the_mail(
+    read: ScenarioRead, index: int, start_ms: int, workload_ms: int
+) -> Iterator[Mistake]:
+    """A place is waited for while mail is sent."""
+    if start_ms >= workload_ms:
+        rule = f"lies past the end of the workload at {format_timespan(workload_ms)}"
+        hint = "a place is waited for while mail is sent: write an earlier moment"
+        place = ("faults", index, "when", "after")
+        yield read.mistake(place, format_timespan(start_ms), rule, hint)
+
+
 def _has_no_time(read: ScenarioRead, index: int) -> bool:
-    keys = ("at", "for", "random")
+    keys = ("at", "when", "for", "random")
     return any(read.touched("faults", index, key) for key in keys)
 
 
@@ -154,6 +181,8 @@ def _collisions(read: ScenarioRead, resolved: tuple[Fault, ...]) -> Iterator[Mis
             if reason:
                 value = f"with faults[{read.trail('faults', _index(earlier))[-1]}]"
                 hint = f"start it at {format_timespan(earlier.end_ms)} or later"
+                if later.when is not None:
+                    hint = f"let it wait from {format_timespan(earlier.end_ms)} on, with after:"
                 path = ("faults", _index(later))
                 yield read.mistake(path, value, f"cannot both hold: {reason}", hint)
                 break

@@ -49,7 +49,7 @@ def _judgement(
 def _asked(tables: Tables) -> dict[str, verdict.Asked]:
     """What each plan asks, with the evidence of its faults."""
     faults = tables.windows.groupBy("run").agg(
-        F.expr("array_sort(collect_list(struct(fault, took_effect))) AS faults")
+        F.expr("array_sort(collect_list(struct(fault, took_effect, reason))) AS faults")
     )
     rows = tables.record.runs.join(faults, "run", "left").collect()
     return {row["run"]: _asked_of(row) for row in rows}
@@ -62,6 +62,7 @@ def _asked_of(row: Row) -> verdict.Asked:
         expects_loss=expect.get("lost") is not None or bool(expect.get("unprotected_loss")),
         expects_promotions=bool(expect.get("promotions")),
         faults={fault["fault"]: fault["took_effect"] for fault in row["faults"] or ()},
+        unseen={fault["fault"]: fault["reason"] or "" for fault in row["faults"] or ()},
         too_coarse=_too_coarse(row),
         foretold=expect.get("verdict") or verdict.PASS,
     )

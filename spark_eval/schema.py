@@ -53,6 +53,7 @@ FAULTS: Final[Columns] = (
     ("at_ms", "BIGINT"),
     ("mono_ns", "BIGINT"),
     ("took_effect", "BOOLEAN"),
+    ("reason", "STRING"),
     ("exit_code", "INT"),
     ("banner_ms", "BIGINT"),
     ("banner_mono_ns", "BIGINT"),
@@ -131,6 +132,8 @@ PLAN_FAULT: Final[Columns] = (
     ("latency_ms", "BIGINT"),
     ("jitter_ms", "BIGINT"),
     ("bytes_per_second", "BIGINT"),
+    # instead of a time: from start_ms to until_ms, and end_ms is the latest that it may end
+    ("when", "STRUCT<server: STRING, `at`: STRING, nth: INT, until_ms: BIGINT, for_ms: BIGINT>"),
 )
 
 EXPECTED_PROMOTION: Final[Columns] = (
@@ -344,6 +347,7 @@ FAULT_WINDOWS: Final[Columns] = (
     ("applied_ms", "BIGINT"),
     ("applied_mono_ns", "BIGINT"),
     ("took_effect", "BOOLEAN"),
+    ("reason", "STRING"),
     ("heal_intended_ms", "BIGINT"),
     ("healed_ms", "BIGINT"),
     ("banner_ms", "BIGINT"),

@@ -8,7 +8,7 @@ to be judged; else pass. What the plan foretells is shown beside it and changes 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from spark_eval.claims.claim import HOLDS, UNKNOWN, VIOLATED, ClaimResult
 
@@ -25,7 +25,8 @@ class Asked:
     """What the plan asks of a run beyond the claims, and what decides whether it can be answered.
 
     `faults` maps each planned fault to its evidence: True took effect, False did not, None not
-    seen. `too_coarse` says why the clock cannot judge, or is empty.
+    seen; `unseen` to why, where the record says so. `too_coarse` says why the clock cannot judge,
+    or is empty.
     """
 
     proves: tuple[str, ...]
@@ -34,6 +35,7 @@ class Asked:
     faults: Mapping[str, bool | None]
     too_coarse: str
     foretold: str
+    unseen: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,15 +83,20 @@ def _unanswered(
     for name, wanted in needed:
         if wanted and name in results and results[name].status == UNKNOWN:
             reasons.append(f"`expect` needs it: {_why(results[name])}")
-    reasons += [_evidence(fault, seen) for fault, seen in asked.faults.items() if seen is not True]
+    reasons += [
+        _evidence(fault, seen, asked.unseen.get(fault, ""))
+        for fault, seen in asked.faults.items()
+        if seen is not True
+    ]
     judged = any(results[name].asked for name in JUDGED_BY_CLOCK if name in results)
     return reasons + ([asked.too_coarse] if asked.too_coarse and judged else [])
 
 
-def _evidence(fault: str, seen: bool | None) -> str:
+def _evidence(fault: str, seen: bool | None, why: str) -> str:
+    because = f": {why}" if why else ""
     if seen is None:
-        return f"fault {fault} has no evidence that it took effect"
-    return f"fault {fault} did not take effect"
+        return f"fault {fault} has no evidence that it took effect{because}"
+    return f"fault {fault} did not take effect{because}"
 
 
 def _checked(requirement: str, results: Mapping[str, ClaimResult]) -> bool:

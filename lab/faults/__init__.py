@@ -8,6 +8,8 @@ and servers; when it happens is the schedule's business, and whether it mattered
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from lab import plan_parts
+from lab.faults.at_place import AtPlace
 from lab.faults.calm import Calm
 from lab.faults.cut import Cut
 from lab.faults.fault import Fault
@@ -32,6 +34,11 @@ KINDS: Mapping[str, Callable[[Any, RunningLab], Fault]] = {
 }
 
 
-def faults_of(plan: Plan, lab: RunningLab) -> list[Fault]:
-    """The faults of a plan, ready to start, in the plan's order."""
-    return [KINDS[planned.kind](planned, lab) for planned in plan.faults]
+def faults_of(plan: Plan, lab: RunningLab) -> list[Fault | AtPlace]:
+    """The faults of a plan, ready to start or to wait for their places, in the plan's order."""
+    return [_fault(planned, lab) for planned in plan.faults]
+
+
+def _fault(planned: plan_parts.Fault, lab: RunningLab) -> Fault | AtPlace:
+    make = KINDS[planned.kind]
+    return make(planned, lab) if planned.when is None else AtPlace(planned, lab, make)

@@ -13,8 +13,14 @@ from lab.lab_clock import LabClock
 
 
 class Phase(StrEnum):
-    """In this order; `evidence` may be missing for a fault that was cut short."""
+    """In this order; `evidence` may be missing for a fault that was cut short.
 
+    The first two are of faults that wait for a place; one that is never reached leads straight to
+    evidence, which is none, and to what is trivially healed.
+    """
+
+    ARMED = "armed"
+    REACHED = "reached"
     INTENDED = "intended"
     APPLIED = "applied"
     EVIDENCE = "evidence"

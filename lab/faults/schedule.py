@@ -4,9 +4,13 @@ One thread acts, in the order of lab time (at the same time stops come before st
 the journal tells what really followed what. What takes long, probing and waiting for a banner,
 runs beside it and delays nothing. A fault that was intended is stopped at the end whatever
 happened, last one first; an error while healing one keeps none of the others from being healed.
+
+A fault that waits for a place in the protocol is looked for between events. When its server is
+held there, the fault is applied, read back, and the server goes on; its end counts from then.
 """
 
 import time
+from bisect import insort
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
@@ -14,12 +18,16 @@ from dataclasses import dataclass
 from lab.agent import AgentError
 from lab.errors import GroundError
 from lab.evidence import Evidence
+from lab.faults.at_place import AtPlace
 from lab.faults.fault import Fault
 from lab.faults.journal import Journal, Phase
+from lab.faults.waiting import Waiting
 from lab.lab_clock import LabClock
 
 MOST_BESIDE = 32
 BESIDE_SECONDS = 90.0
+LOOK_EVERY_SECONDS = 0.01  # whether a server is held
+GIVE_UP_SECONDS = 0.5  # a server that is held at the last moment is seen in that time
 
 Say = Callable[[str], None]
 WaitUntil = Callable[[float], None]
@@ -33,6 +41,7 @@ class Event:
     at_ms: int
     is_start: bool
     index: int
+    ends_an_instant: bool = False
 
 
 class Schedule:
@@ -40,13 +49,16 @@ class Schedule:
 
     def __init__(
         self,
-        faults: Sequence[Fault],
+        faults: Sequence[Fault | AtPlace],
         journal: Journal,
         clock: LabClock,
         say: Say,
         monotonic_ns: Callable[[], int] = time.monotonic_ns,
     ) -> None:
-        self._faults, self._journal, self._clock, self._say = list(faults), journal, clock, say
+        self._faults = [fault for fault in faults if not isinstance(fault, AtPlace)]
+        self._waiting, self._late = Waiting(faults, journal), set[str]()
+        self._events = events_of(self._faults)
+        self._journal, self._clock, self._say = journal, clock, say
         self._monotonic_ns = monotonic_ns
         self._begun: list[Fault] = []
         self._stopping: set[str] = set()
@@ -56,8 +68,8 @@ class Schedule:
 
     def run(self, wait_until: WaitUntil) -> None:
         """Every start and stop in its time. Raises GroundError, and whatever `wait_until` does."""
-        for event in events_of(self._faults):
-            wait_until(event.at_ms)
+        self._waiting.arm()
+        while (event := self._next_event(wait_until)) is not None:
             fault = self._faults[event.index]
             if event.is_start:
                 self._start(fault)
@@ -66,6 +78,7 @@ class Schedule:
 
     def heal(self) -> None:
         """Stop what was begun and not stopped, last first; errors become `complaints`."""
+        self.complaints += self._waiting.let_all_go()
         for fault in reversed(self._begun.copy()):
             try:
                 self._stop(fault)
@@ -83,13 +96,47 @@ class Schedule:
             self.complaints.append(f"{late} probes of faults did not end in {seconds:.0f} s")
         self._beside.shutdown(wait=False, cancel_futures=True)
 
+    def _next_event(self, wait_until: WaitUntil) -> Event | None:
+        """Wait for it; what reaches its place in the meantime begins."""
+        while not self._waiting.is_over and not self._is_due():
+            for reached in self._waiting.reached():
+                self._begin(reached)
+            now_ms = self._now_ms()
+            for lost in self._waiting.give_up(now_ms - self._lab_ms(GIVE_UP_SECONDS)):
+                self._say(f"{_at(now_ms)}  {lost.id} never starts, so it shows nothing")
+            soon_ms = now_ms + self._lab_ms(LOOK_EVERY_SECONDS)
+            wait_until(min([soon_ms, *(event.at_ms for event in self._events[:1])]))
+        if not self._events:
+            return None
+        wait_until(self._events[0].at_ms)
+        return self._events.pop(0)
+
+    def _is_due(self) -> bool:
+        return bool(self._events) and self._events[0].at_ms <= self._now_ms()
+
+    def _begin(self, waiting: AtPlace) -> None:
+        """Its server is held: apply it, then let the server go on."""
+        fault = waiting.begin(self._now_ms())
+        self._faults.append(fault)
+        end = Event(fault.end_ms, False, len(self._faults) - 1, _is_instant(fault))
+        insort(self._events, end, key=_turn)
+        try:
+            self._apply(fault)
+        finally:
+            if not waiting.let_go():
+                self._late.add(fault.id)
+        self._running.append(self._beside.submit(self._witness, fault))
+
     def _start(self, fault: Fault) -> None:
+        self._apply(fault)
+        self._running.append(self._beside.submit(self._witness, fault))
+
+    def _apply(self, fault: Fault) -> None:
         self._begun.append(fault)
         self._journal.write(fault.id, Phase.INTENDED, fault.intent())
         details = fault.start()
         self._journal.write(fault.id, Phase.APPLIED, details)
         self._say(f"{_at(fault.start_ms)}  {fault.id} starts: {fault.describe()}")
-        self._running.append(self._beside.submit(self._witness, fault))
 
     def _stop(self, fault: Fault) -> None:
         self._stopping.add(fault.id)
@@ -107,6 +154,9 @@ class Schedule:
         An instant lasts no time, so its evidence is not looked for in time.
         """
         seen = _look(fault.evidence)
+        if fault.id in self._late:
+            reason = "its server had gone on from the place before it was applied"
+            return Evidence(None, seen.observations, reason)
         if fault.id not in self._stopping or _is_instant(fault):
             return seen
         reason = "it was healed before it could be observed to the end"
@@ -129,17 +179,22 @@ class Schedule:
     def _now_ms(self) -> int:
         return self._clock.lab_ms(self._monotonic_ns())
 
+    def _lab_ms(self, seconds: float) -> float:
+        return self._clock.lab_span_ms(seconds)
+
 
 def events_of(faults: Sequence[Fault]) -> list[Event]:
     """Starts and stops in the order in which they have to happen; an instant's stop comes last."""
     starts = [Event(fault.start_ms, True, index) for index, fault in enumerate(faults)]
-    stops = [Event(fault.end_ms, False, index) for index, fault in enumerate(faults)]
+    stops = [
+        Event(fault.end_ms, False, index, ends_an_instant=_is_instant(fault))
+        for index, fault in enumerate(faults)
+    ]
+    return sorted(starts + stops, key=_turn)
 
-    def turn(event: Event) -> tuple[int, int, int]:
-        ends_an_instant = not event.is_start and _is_instant(faults[event.index])
-        return event.at_ms, 2 if ends_an_instant else int(event.is_start), event.index
 
-    return sorted(starts + stops, key=turn)
+def _turn(event: Event) -> tuple[int, int, int]:
+    return event.at_ms, 2 if event.ends_an_instant else int(event.is_start), event.index
 
 
 def _is_instant(fault: Fault) -> bool:

@@ -18,6 +18,7 @@ from nodes.core.config import NodeConfig, read_config
 from nodes.core.parameters import PARAMETERS, ConfigurationError, suggestion
 from nodes.shell.certificates import Certificates
 from nodes.shell.clock import ClockSettings
+from nodes.shell.places import PLACES, Breakpoint
 
 Json: TypeAlias = Mapping[str, Any]
 
@@ -42,6 +43,7 @@ _KEYS = frozenset(
         "Tls",
         "Data",
         "Logs",
+        "Breakpoints",
     ]
 ) | frozenset(PARAMETERS)
 
@@ -56,7 +58,9 @@ class Address:
 
 @dataclass(frozen=True, slots=True)
 class NodeFile:
-    """`links`: where other servers are reached, by name. `certificates`: None without TLS."""
+    """`links`: where other servers are reached, by name. `certificates`: None without TLS.
+    `breakpoints`: none but where the lab asks for them.
+    """
 
     node: NodeConfig
     clock: ClockSettings
@@ -65,6 +69,7 @@ class NodeFile:
     certificates: Certificates | None
     data: Path
     logs: Path
+    breakpoints: tuple[Breakpoint, ...] = ()
 
 
 def load_node_file(path: Path) -> NodeFile:
@@ -96,6 +101,7 @@ def read_node_file(document: Any) -> NodeFile:
         certificates=_certificates(document.get("Tls")),
         data=_path(document, "Data"),
         logs=_path(document, "Logs"),
+        breakpoints=_breakpoints(document.get("Breakpoints", [])),
     )
 
 
@@ -153,6 +159,29 @@ def _certificates(tls: Any) -> Certificates | None:
     if not isinstance(tls, dict):
         raise ConfigurationError("Tls: must be an object", "")
     return Certificates(*(_path(tls, key, "Tls.") for key in ("Certificate", "Key", "Authority")))
+
+
+_BREAKPOINT_KEYS = ("Name", "At", "Nth", "FromMs", "UntilMs")
+
+
+def _breakpoints(given: Any) -> tuple[Breakpoint, ...]:
+    if not isinstance(given, list):
+        raise ConfigurationError("Breakpoints: must be a list", "")
+    return tuple(_breakpoint(each, f"Breakpoints[{at}]") for at, each in enumerate(given))
+
+
+def _breakpoint(given: Any, key: str) -> Breakpoint:
+    if not isinstance(given, dict) or set(given) != set(_BREAKPOINT_KEYS):
+        raise ConfigurationError(f"{key}: must have {', '.join(_BREAKPOINT_KEYS)}", "")
+    name, at, *numbers = (given[each] for each in _BREAKPOINT_KEYS)
+    if at not in PLACES:
+        raise ConfigurationError(
+            f"{key}.At: {at!r}: no such place", suggestion(str(at), set(PLACES))
+        )
+    if not isinstance(name, str) or not all(type(number) is int for number in numbers):
+        rule = "Name must be a text, Nth, FromMs and UntilMs whole numbers"
+        raise ConfigurationError(f"{key}: {rule}", "")
+    return Breakpoint(name, at, *numbers)
 
 
 def _object(document: Json, key: str, within: str = "") -> Json:

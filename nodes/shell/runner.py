@@ -30,8 +30,10 @@ from nodes.core.message import BodyHandle
 from nodes.core.node import Node
 from nodes.core.parameters import ConfigurationError
 from nodes.core.replies import R421_STOPPING
+from nodes.shell.breakpoints import Breakpoints
 from nodes.shell.certificates import towards_the_outside
 from nodes.shell.clock import LabClock
+from nodes.shell.control_files import ControlFiles
 from nodes.shell.core_loop import CoreLoop
 from nodes.shell.disk import Disk
 from nodes.shell.lines import LogFolder
@@ -69,6 +71,7 @@ class Runner:
             Node(file.node), self._clock, self._write_down, self._carry_out, self.fail
         )
         self._table = self._effect_table()
+        self._breakpoints: Breakpoints | None = None
         self._stopped = asyncio.Event()
         self._failure: BaseException | None = None
 
@@ -81,6 +84,7 @@ class Runner:
             self._logs = self._open_logs()
             self._logs.lifecycle(LogLifecycle("configured", (("pid", os.getpid()),)))
             opening = self._open_database()
+            self._breakpoints = self._open_breakpoints()
             self._put_together(opening)
             listener = await self._begin(opening, port)
             lab_time = asyncio.create_task(self._wait_for_lab_time())
@@ -108,6 +112,27 @@ class Runner:
             return Logs(LogFolder(self._file.logs), self._file.node, addresses, self._clock)
         except OSError as error:
             raise CannotStart(EX_CANTCREAT, str(error)) from error
+
+    def _open_breakpoints(self) -> Breakpoints | None:
+        """None but where the lab asks for them."""
+        if not self._file.breakpoints:
+            return None
+        clock, data = self._clock, self._file.data
+        try:
+            files = ControlFiles(data, self._lab_ms, clock.mono_ns, self.fail)
+        except OSError as error:
+            raise CannotStart(EX_CANTCREAT, str(error)) from error
+        return Breakpoints(
+            self._file.breakpoints,
+            files.spent(),
+            self._lab_ms,
+            self._core_loop.give,
+            self._do,
+            files.held,
+        )
+
+    def _lab_ms(self) -> int:
+        return self._clock.now_ms() - self._clock.origin_ms
 
     def _open_database(self) -> Opening:
         path = self._file.data / "queue.db"
@@ -146,6 +171,8 @@ class Runner:
     async def _end(self) -> None:
         """What is under way gets a short time; the rest is as after a crash."""
         if self._failure is None:
+            if self._breakpoints is not None:
+                self._breakpoints.let_all_go()
             self.give(StopRequested())
             await self._wait_until_quiet()
         self._core_loop.end()
@@ -170,7 +197,10 @@ class Runner:
     # -------------------------------------------------------------- what the parts need
 
     def give(self, happened: Input) -> None:
-        self._core_loop.give(happened)
+        if self._breakpoints is None:
+            self._core_loop.give(happened)
+        else:
+            self._breakpoints.give(happened)
 
     def now_ms(self) -> int:
         return self._clock.now_ms()
@@ -184,6 +214,12 @@ class Runner:
         self._logs.input(happened, now_ms)
 
     def _carry_out(self, effect: Effect) -> None:
+        if self._breakpoints is None:
+            self._do(effect)
+        else:
+            self._breakpoints.carry_out(effect)
+
+    def _do(self, effect: Effect) -> None:
         self._table[type(effect)](effect)
 
     def _effect_table(self) -> dict[type[Effect], Callable[[Any], None]]:

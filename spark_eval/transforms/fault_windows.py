@@ -41,6 +41,7 @@ def fault_windows(planned: DataFrame, record: DataFrame) -> DataFrame:
         F.expr(f"{_at('applied')} AS applied_ms"),
         F.expr(f"{_at('applied', 'mono_ns')} AS applied_mono_ns"),
         F.expr("bool_and(took_effect) FILTER (WHERE phase = 'evidence') AS took_effect"),
+        F.expr("min(reason) FILTER (WHERE phase = 'evidence') AS reason"),
         F.expr(f"{_at('heal-intended')} AS heal_intended_ms"),
         F.expr(f"{_at('healed')} AS healed_ms"),
         F.expr("max(banner_ms) AS banner_ms"),
@@ -50,7 +51,7 @@ def fault_windows(planned: DataFrame, record: DataFrame) -> DataFrame:
     return joined.selectExpr(
         "run", "fault", "kind", "cut_kind", "lower(server) AS server", "returns_with", "links",
         f"{SLOWED} AS slowed_ms", "intended_ms", "applied_ms", "applied_mono_ns", "took_effect",
-        "heal_intended_ms", "healed_ms", "banner_ms", f"{over} AS over_ms",
+        "reason", "heal_intended_ms", "healed_ms", "banner_ms", f"{over} AS over_ms",
     )  # fmt: skip
 
 

@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 from ipaddress import IPv4Address, IPv4Network
 from pathlib import Path
 from typing import Any
@@ -10,8 +11,11 @@ from lab.hosts.containers import inventory
 from lab.hosts.containers.image_build import ROOT
 from lab.hosts.containers.images import Images
 from lab.hosts.containers.inventory import Layout
+from lab.plan_parts import Pause, When
 from nodes.core.config import read_config
 from nodes.core.parameters import ConfigurationError
+from nodes.shell.node_file import read_node_file
+from nodes.shell.places import Breakpoint
 from tests.ground.six_servers import MEMBERS, six_servers
 
 BLOCK = IPv4Network("10.70.3.0/24")
@@ -105,3 +109,16 @@ def test_the_block_of_a_run_is_read_back_from_its_inventory(tmp_path: Path) -> N
     assert inventory.block_of(tmp_path / inventory.FILE) is None
     (tmp_path / inventory.FILE).write_text(inventory.to_text(layout_of()))
     assert inventory.block_of(tmp_path / inventory.FILE) == BLOCK
+
+
+def test_a_server_has_breakpoints_only_where_the_plan_asks_for_them() -> None:
+    layout = layout_of()
+    when = When("par-mbx1", "before-shadow-250", 3, 90_000, 5_000)
+    fault = Pause("f1", "pause", 60_000, 95_000, "lyo-mbx1", when)
+    asked = replace(layout, plan=replace(layout.plan, faults=(fault,)))
+    document = rendered("transport_node", "config.json.j2", hosts_of(asked)["par-mbx1"])
+    found = read_node_file(document).breakpoints
+    assert found == (Breakpoint("f1", "before-shadow-250", 3, 60_000, 90_000),)
+    for server in ("lyo-mbx1", "ext1"):
+        document = rendered("transport_node", "config.json.j2", hosts_of(asked)[server])
+        assert "Breakpoints" not in document

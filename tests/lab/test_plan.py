@@ -22,13 +22,14 @@ from lab.plan import (
     Slow,
     Stop,
     Throttle,
+    When,
     default_seed,
     resolve,
 )
 from lab.plan_parts import Fault
 from lab.scenario import ScenarioModel
 from lab.topology import TopologyModel
-from nodes.core.parameters import PARAMETERS, contradictions
+from nodes.core.parameters import MINUTE_MS, PARAMETERS, contradictions
 from tests.lab.sound import SCENARIO, TOPOLOGY, changed
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -61,6 +62,17 @@ def test_a_plan_survives_its_way_through_json() -> None:
 def test_a_plan_that_is_none_is_refused_with_the_place(old: str, new: str, says: str) -> None:
     with pytest.raises(ValueError, match=says):
         Plan.from_json(changed(plan_of().to_json(), old, new))
+
+
+def test_a_fault_at_a_place_may_begin_until_the_mail_ends_and_has_room_to_heal() -> None:
+    place = "{when: {server: lyo-mbx1, at: before-shadow-250, nth: 2, after: 16m}, for: 7m, cut:"
+    plan = plan_of(changed(SCENARIO, "{at: 12m, for: 5m, cut:", place))
+    cut = plan.faults[-1]
+    assert cut.when == When("lyo-mbx1", "before-shadow-250", 2, 21 * MINUTE_MS, 7 * MINUTE_MS)
+    assert (cut.start_ms, cut.end_ms) == (16 * MINUTE_MS, 28 * MINUTE_MS)
+    assert plan.last_heal_ms == cut.end_ms
+    assert plan.duration_ms == 38 * MINUTE_MS
+    assert Plan.from_json(plan.to_json()) == plan
 
 
 def test_from_and_to_are_the_words_of_the_file() -> None:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lab.collisions import collision
-from lab.plan import Cut, Kill, LinkName, Pause, Restart, Slow, Stop, Throttle
+from lab.plan import Cut, Kill, LinkName, Pause, Restart, Slow, Stop, Throttle, When
 from lab.plan_parts import Fault
 from lab.timeline import moments, wall_seconds
 from tests.lab.test_plan import plan_of
@@ -108,6 +108,19 @@ def test_every_kind_of_fault_is_told_with_its_end() -> None:
         "f1: stop a",
         "f1: start a",
         "f1: restart a",
+    ]
+
+
+def test_a_fault_at_a_place_is_told_from_the_earliest_to_the_latest_it_can_be() -> None:
+    when = When("a", "before-shadow-250", 22, 40, 5)
+    told = moments(replace(plan_of(), faults=(replace(of_server("pause", 10, 45), when=when),)))
+    assert [(moment.at_ms, moment.what) for moment in told if moment.what.startswith("f1")] == [
+        (
+            10,
+            "f1: from now on, when a is at before-shadow-250 for the 22nd time:"
+            " pause a for 00:00:00.005",
+        ),
+        (45, "f1: resume a by now, if it began"),
     ]
 
 

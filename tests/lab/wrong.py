@@ -234,6 +234,37 @@ SHAPE = {
             " | write during: and for: inside random:"
         ],
     ),
+    "a place without a server": (
+        "{at: 12m,",
+        "{when: {at: before-shadow-250},",
+        ["16:12: faults[1].when, server, is missing | server: a mailbox server"],
+    ),
+    "a place that is none": (
+        "{at: 12m,",
+        "{when: {server: par-mbx1, at: before-shadow},",
+        [
+            "16:35: faults[1].when.at, 'before-shadow', is not one of its words"
+            " | did you mean before-shadow-250?"
+        ],
+    ),
+    "a place that is reached for no time": (
+        "{at: 12m,",
+        "{when: {server: par-mbx1, at: before-shadow-250, nth: 0},",
+        ["16:59: faults[1].when.nth, 0, must be 1 or more"],
+    ),
+    "a fault at a time and at a place": (
+        "{at: 12m,",
+        "{at: 12m, when: {server: par-mbx1, at: before-shadow-250},",
+        [
+            "16:5: faults[1], a mapping, a fault starts at a time or at a place"
+            " | remove at:, or when:"
+        ],
+    ),
+    "a fault at a place without a length": (
+        "{at: 12m, for: 5m,",
+        "{when: {server: par-mbx1, at: before-shadow-250},",
+        ["16:5: faults[1], for, is missing | for: how long it lasts"],
+    ),
     "inbound mail with a sender": (
         "to: {database: DB1}",
         "from: {database: DB1}",
@@ -271,7 +302,6 @@ SHAPE = {
 
 NOT_BUILT = {
     "operations": ("settle:", "operations: []\nsettle:", "17:1: the file, operations"),
-    "faults at a place": ("{at: 12m,", "{when: {}, at: 12m,", "16:6: faults[1], when"),
     "a full disk": ("cut: {", "fill_disk: {", "16:24: faults[1], fill_disk"),
     "recipients of a group": ("to: {database: DB1}", "to: {group: all}", "12:71: workload[0].to"),
     "mail from mailboxes": ("mail: inbound", "mail: internal", "12:12: workload[0].mail"),
@@ -289,6 +319,18 @@ NOT_BUILT = {
 }
 
 NAMES = {
+    "a place of a server that is not there": (
+        "{at: 12m,",
+        "{when: {server: par-mbx3, at: before-shadow-250},",
+        "16:21: faults[1].when.server, par-mbx3, is no mailbox server of the topology"
+        " | did you mean par-mbx2?",
+    ),
+    "a place of a server outside": (
+        "{at: 12m,",
+        "{when: {server: ext1, at: before-shadow-250},",
+        "16:21: faults[1].when.server, ext1, is no mailbox server of the topology"
+        " | known are lyo-mbx1, par-mbx1, par-mbx2",
+    ),
     "a server that is not there": (
         "kill: par-mbx1",
         "kill: par-mbx3",
@@ -396,6 +438,34 @@ TIMELINE = {
         "{at: 31m,",
         "16:10: faults[1].at, 00:31:00, lies past the end of the run at 00:31:00"
         " | start the fault earlier, or send mail for longer",
+    ),
+    "a place that is waited for when all mail is sent": (
+        "{at: 12m,",
+        "{when: {server: lyo-mbx1, at: before-shadow-250, after: 21m},",
+        "16:61: faults[1].when.after, 00:21:00, lies past the end of the workload at 00:21:00"
+        " | a place is waited for while mail is sent: write an earlier moment",
+    ),
+    "a link that may be cut twice at once, at a place": (
+        "kill: par-mbx1, returns_with: new-queue-database}\n  - {at: 12m,",
+        "cut: {from: lyo-mbx1, to: par-mbx1, kind: refuse}}\n"
+        "  - {when: {server: lyo-mbx1, at: before-shadow-250, after: 12m},",
+        "16:5: faults[1], with faults[0], cannot both hold: the link from lyo-mbx1 to par-mbx1 is"
+        " cut already | let it wait from 00:15:00 on, with after:",
+    ),
+    "a server that may be away at a place for as long as mail is sent": (
+        "{at: 10m, for: 5m, kill: par-mbx1, returns_with: new-queue-database}",
+        "{when: {server: par-mbx1, at: before-shadow-250}, for: 5m, kill: lyo-mbx1}\n"
+        "  - {at: 26m, for: 1m, pause: lyo-mbx1}",
+        "16:5: faults[1], with faults[0], cannot both hold: lyo-mbx1 is killed already and not"
+        " back | start it at 00:26:00 or later",
+    ),
+    "a random schedule beside a place": (
+        A_FAULT,
+        "{random: {during: 16m..25m, faults: [pause], count: 1}}\n"
+        "  - {when: {server: lyo-mbx1, at: before-shadow-250, after: 2m},"
+        " for: 1m, pause: lyo-mbx1}",
+        "16:14: faults[1].random, with faults[2], shares its time, 16m..25m, and is"
+        " one-server-at-a-time | let one end before the other starts, or write at_most: none",
     ),
     "a link cut twice at once": (
         "kill: par-mbx1, returns_with: new-queue-database",

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
+from pyspark.sql import SparkSession
 
 from spark_eval.claims import discard_after_delivery, no_loss, promotion_on_time
 from spark_eval.claims.claim import ClaimResult
+from spark_eval.read.record import read_record
+from spark_eval.read.run_folder import open_run_folder
+from spark_eval.read.source import Folders
+from spark_eval.tables import build_tables
 from tests.spark_eval.conftest import Ask
 from tests.spark_eval.faulty_runs import back_after_span
 from tests.spark_eval.run_builder import HEARTBEAT, MINUTE, SECOND, Run, empty, user
@@ -31,6 +38,25 @@ def _primary_away(kind: str, *, recorded: bool = True) -> Run:
     if not recorded:
         run.faults = []
     return run
+
+
+NEVER = "its place was never reached: par-mbx1 is at before-shadow-250 for the 9th time"
+WHEN = {"server": "par-mbx1", "at": "before-shadow-250", "nth": 9, "until_ms": 0, "for_ms": 0}
+
+
+def _at_place(run: Run) -> Run:
+    """The same, with a fault that waited for a place from the start."""
+    run.plan["faults"][0]["when"] = WHEN
+    run.record("f1", "armed", 0)
+    return run
+
+
+def _never_reached() -> Run:
+    run = _primary_away("kill", recorded=False)
+    run.plan["faults"][0]["returns_with"] = "same-queue-database"
+    run.record("f1", "evidence", 40 * MINUTE, took_effect=None, reason=NEVER, observations=[])
+    run.record("f1", "healed", 40 * MINUTE)
+    return _at_place(run)
 
 
 def _own_away(kind: str) -> Run:
@@ -62,6 +88,7 @@ def discards(ask: Ask) -> Results:
     runs = {f"primary-{kind}": _primary_away(kind) for kind in AWAY}
     runs |= {f"own-{kind}": _own_away(kind) for kind in AWAY}
     runs |= {f"unrecorded-{kind}": _primary_away(kind, recorded=False) for kind in AWAY}
+    runs |= {"at-place": _at_place(_primary_away("pause")), "never-reached": _never_reached()}
     runs |= {
         "slow-in-time": _late(ON_TIME + SLOWED - 5 * SECOND, SLOW),
         "slow-too-late": _late(PERMITTED + SLOWED + 5 * SECOND, SLOW),
@@ -83,6 +110,18 @@ def test_a_discard_waits_for_a_server_that_is_away(discards: Results, kind: str)
 @pytest.mark.parametrize("kind", AWAY)
 def test_a_server_that_nobody_recorded_as_away_is_no_excuse(discards: Results, kind: str) -> None:
     assert discards[f"unrecorded-{kind}"].status == "violated"
+
+
+def test_a_fault_at_a_place_excuses_once_it_was_reached(discards: Results) -> None:
+    assert discards["at-place"].status == "holds"
+    assert discards["never-reached"].status == "violated"
+
+
+def test_a_fault_whose_place_was_never_reached_says_so(spark: SparkSession, tmp_path: Path) -> None:
+    folder = open_run_folder(_never_reached().write(tmp_path))
+    [window] = build_tables(read_record(Folders(spark, [folder]))).windows.collect()
+    assert (window["took_effect"], window["reason"]) == (None, NEVER)
+    assert window["intended_ms"] is None
 
 
 def test_a_pause_proves_nothing_about_restarts(discards: Results) -> None:

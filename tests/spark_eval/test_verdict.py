@@ -100,6 +100,12 @@ def test_is_unknown_where_a_fault_did_not_surely_take_effect(seen: bool | None, 
     assert (verdict.verdict, verdict.reasons) == ("unknown", (says,))
 
 
+def test_says_why_a_fault_was_not_seen_where_the_record_does() -> None:
+    why = "its place was never reached"
+    verdict = reach(_results(HELD), replace(ASKED, faults={"f1": None}, unseen={"f1": why}))
+    assert verdict.reasons == (f"fault f1 has no evidence that it took effect: {why}",)
+
+
 def test_is_unknown_where_the_clock_was_too_coarse_for_what_was_judged() -> None:
     asked = replace(ASKED, too_coarse="too coarse")
     assert reach(_results(HELD), asked).verdict == "pass"

@@ -19,7 +19,7 @@ from lab.hosts.containers.engine import RUN_LABEL, STATE_LABEL
 from lab.hosts.containers.image_build import ROOT
 from lab.hosts.containers.images import Images
 from lab.links import WORKLOAD
-from lab.node_document import identity, node_settings, organisation
+from lab.node_document import as_settings, breakpoints, identity, node_settings, organisation
 from lab.plan import Plan
 from lab.plan_parts import Link, Server
 
@@ -113,6 +113,7 @@ def _server(layout: Layout, server: Server) -> Json:
         "node": identity(server),
         "links": {link.target: {link.service: layout.listener(link)} for link in links},
         "settings": node_settings(layout.plan, server.name),
+        "breakpoints": [as_settings(each) for each in breakpoints(layout.plan, server.name)],
         "look": _look(layout, links, server.name),
     }
 

@@ -5,7 +5,8 @@ keeps lies in the run's state directory, so its queue database is moved by renam
 the server is down. Nothing here knows why.
 """
 
-from collections.abc import Callable, Sequence
+import json
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TypeVar
@@ -17,6 +18,7 @@ from docker.models.containers import Container
 
 from lab.errors import GroundError
 from lab.hosts.containers.provision import Ground
+from nodes.shell.control_files import GO, LAPSED, REACHED, control_file
 
 T = TypeVar("T")
 
@@ -90,6 +92,26 @@ class ContainerNodes:
             return code == 0 and isinstance(output, bytes) and output.startswith(b"220")
 
         return self._on(server, "look into", act)
+
+    def reached(self, server: str, fault_id: str) -> Mapping[str, object] | None:
+        path = control_file(self.data(server), fault_id, REACHED)
+        try:
+            where: dict[str, object] = json.loads(path.read_text(encoding="utf-8"))
+            return where
+        except FileNotFoundError:
+            return None
+        except (OSError, ValueError) as error:
+            raise GroundError(f"cannot read where {server} is held: {error}") from error
+
+    def let_go(self, server: str, fault_id: str) -> bool:
+        data = self.data(server)
+        try:
+            control_file(data, fault_id, GO).touch()
+        except FileNotFoundError:
+            return True  # it never started, so it holds nothing
+        except OSError as error:
+            raise GroundError(f"cannot let {server} go on: {error}") from error
+        return not control_file(data, fault_id, LAPSED).exists()
 
     def stop_all(self) -> dict[str, int]:
         """SIGTERM to every server at once, and time to end; exit codes by server."""

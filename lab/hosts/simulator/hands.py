@@ -110,6 +110,16 @@ class SimulatedServers:
         found = self._servers[server]
         return found.listens and not found.is_paused
 
+    def reached(self, server: str, fault_id: str) -> Mapping[str, object] | None:
+        found = self._servers[server]
+        return found.holds.reached.get(fault_id) if isinstance(found, SimulatedServer) else None
+
+    def let_go(self, server: str, fault_id: str) -> bool:
+        found = self._servers[server]
+        if isinstance(found, SimulatedServer):
+            found.holds.let_go(fault_id)
+        return True
+
     @property
     def are_settled(self) -> bool:
         """No server is on its way up or down."""

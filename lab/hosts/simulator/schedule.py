@@ -7,12 +7,16 @@ on its way down, and a fault counts as healed when every server is up again that
 from collections.abc import Callable, Sequence
 
 from lab.evidence import Evidence
+from lab.faults.at_place import AtPlace
 from lab.faults.fault import Fault
 from lab.faults.journal import Journal, Phase
 from lab.faults.schedule import Event, events_of
+from lab.faults.waiting import Waiting
 from lab.hosts.simulator.world import MS, World
 
 LOOK_AFTER_US = 100 * MS
+TOLD_US = 10 * MS  # until the lab has seen that a server is held
+GIVE_UP_US = 1_000 * MS
 
 
 class SimulatedSchedule:
@@ -21,26 +25,51 @@ class SimulatedSchedule:
     def __init__(
         self,
         world: World,
-        faults: Sequence[Fault],
+        faults: Sequence[Fault | AtPlace],
         journal: Journal,
         is_settled: Callable[[], bool],
     ) -> None:
-        self._world, self._faults, self._journal = world, list(faults), journal
+        self._world, self._journal = world, journal
+        self._faults = [fault for fault in faults if not isinstance(fault, AtPlace)]
+        self._waiting = Waiting(faults, journal)
         self._is_settled = is_settled
         self._begun: list[Fault] = []
         for event in events_of(self._faults):
             world.at(event.at_ms * MS, self._act, event)
+        world.at(0, self._waiting.arm)
+        for until_ms in self._waiting.until_ms:
+            world.at(until_ms * MS + GIVE_UP_US, self._give_up)
+
+    def look(self) -> None:
+        """A server is held: the lab sees it in a moment."""
+        self._world.after(TOLD_US, self._begin)
 
     def heal(self) -> None:
         """Stop what was begun and not stopped, last first."""
+        self._waiting.let_all_go()
         for fault in reversed(self._begun.copy()):
             self._stop(fault)
+
+    def _begin(self) -> None:
+        """Apply what waited for this, then let the server go on."""
+        for reached in self._waiting.reached():
+            fault = reached.begin(self._world.now_ms())
+            self._start(fault)
+            reached.let_go()
+            self._world.at(fault.end_ms * MS, self._stop_if_begun, fault)
+
+    def _give_up(self) -> None:
+        self._waiting.give_up(self._world.now_ms())
 
     def _act(self, event: Event) -> None:
         fault = self._faults[event.index]
         if event.is_start:
             self._start(fault)
-        elif fault in self._begun:
+        else:
+            self._stop_if_begun(fault)
+
+    def _stop_if_begun(self, fault: Fault) -> None:
+        if fault in self._begun:
             self._stop(fault)
 
     def _start(self, fault: Fault) -> None:

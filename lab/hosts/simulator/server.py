@@ -13,6 +13,7 @@ from typing import Any
 
 from lab.hosts.simulator.chance import BOOT_US, TIMER_SLACK_US, Chance
 from lab.hosts.simulator.disk import Disk, Life
+from lab.hosts.simulator.holds import Holds
 from lab.hosts.simulator.inbound import InboundSession, InboundSessions
 from lab.hosts.simulator.network import Connection, Link
 from lab.hosts.simulator.outbound import OutboundSessions
@@ -25,6 +26,7 @@ from nodes.core.message import BodyHandle
 from nodes.core.node import Node
 from nodes.core.replies import R421_STOPPING
 from nodes.shell.bodies import Bodies
+from nodes.shell.breakpoints import Breakpoints, LetGo
 from nodes.shell.lines import LogFiles
 from nodes.shell.logs import Logs
 
@@ -57,12 +59,13 @@ class SimulatedServer:
         config: NodeConfig,
         files: LogFiles,
         seed: int,
+        holds: Holds,
         *,
         keeps_inputs: bool = True,
     ) -> None:
         self.name, self.config = config.me.name, config
         self.clock = ServerClock(world)
-        self.disk = Disk(world, self.name, seed)
+        self.disk, self.holds = Disk(world, self.name, seed), holds
         self.links: Mapping[str, Link] = {}
         self._world, self._files, self._keeps_inputs = world, files, keeps_inputs
         self._chance = Chance(seed, "server", self.name)
@@ -182,6 +185,7 @@ class Process:
         self.outbound = OutboundSessions(self, server.links)
         self.inbound: InboundSessions
         self._table = self._effect_table()
+        self._breakpoints = self._make_breakpoints()
 
     def begin(self) -> None:
         self._logs.lifecycle(LogLifecycle("configured"))
@@ -222,6 +226,19 @@ class Process:
             act, arguments = self._asleep.popleft()
             act(*arguments)
 
+    # -------------------------------------------------------------- breakpoints
+
+    def _make_breakpoints(self) -> Breakpoints | None:
+        """None but where the plan asks for them, as in `nodes.shell.runner`."""
+        holds, world = self._server.holds, self._world
+        if not holds.planned:
+            return None
+
+        def held(names: tuple[str, ...], let_go: LetGo) -> None:
+            holds.held(names, lambda: self.when_awake(let_go))
+
+        return Breakpoints(holds.planned, holds.reached, world.now_ms, self._take, self._do, held)
+
     # -------------------------------------------------------------- what the parts need
 
     @property
@@ -246,7 +263,14 @@ class Process:
     # -------------------------------------------------------------- the core
 
     def give(self, happened: Input) -> None:
-        """Something happened: hand it to the core, carry out what it wants, in order."""
+        """Something happened."""
+        if self._breakpoints is None:
+            self._take(happened)
+        else:
+            self._breakpoints.give(happened)
+
+    def _take(self, happened: Input) -> None:
+        """Hand it to the core, carry out what it wants, in order."""
         if self._is_over:
             return
         self._waiting.append(happened)
@@ -271,7 +295,13 @@ class Process:
         if self._keeps_inputs:
             self._logs.input(happened, now_ms)
         for effect in self._node.handle(happened, now_ms):
-            self._table[type(effect)](effect)
+            if self._breakpoints is None:
+                self._do(effect)
+            else:
+                self._breakpoints.carry_out(effect)
+
+    def _do(self, effect: Effect) -> None:
+        self._table[type(effect)](effect)
 
     def _set_timer(self) -> None:
         due_ms = self._node.next_deadline_ms()

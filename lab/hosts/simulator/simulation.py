@@ -11,6 +11,7 @@ from lab.faults import faults_of
 from lab.faults.journal import Journal
 from lab.hosts.simulator.external import ExternalServer
 from lab.hosts.simulator.hands import AnyServer, SimulatedProber, SimulatedProxies, SimulatedServers
+from lab.hosts.simulator.holds import Holds
 from lab.hosts.simulator.network import Link
 from lab.hosts.simulator.record import Record
 from lab.hosts.simulator.schedule import SimulatedSchedule
@@ -20,7 +21,7 @@ from lab.hosts.simulator.world import MS, SECOND, World
 from lab.lab_clock import LabClock, parse_origin
 from lab.ledger import Ledger
 from lab.links import WORKLOAD
-from lab.node_document import node_config
+from lab.node_document import breakpoints, node_config
 from lab.plan import Plan
 from lab.plan_parts import LinkName, Server
 from lab.running_lab import RunningLab, Wire
@@ -73,8 +74,9 @@ class Simulation:
             record = self.record.file(f"external/{server.name}.jsonl").append
             return ExternalServer(self.world, server, record, plan.seed)
         config = node_config(plan, server)
+        holds = Holds(self.world, breakpoints(plan, server.name))
         return SimulatedServer(
-            self.world, config, files, plan.seed, keeps_inputs=self._keeps_inputs
+            self.world, config, files, plan.seed, holds, keeps_inputs=self._keeps_inputs
         )
 
     def _link(self, source: str, target: str, service: str) -> Link:
@@ -107,7 +109,11 @@ class Simulation:
         lines = JsonText(self.record.file("faults.jsonl"))
         journal = Journal(lines, self._clock, self.world.mono_ns)
         faults = faults_of(self.plan, lab)
-        return SimulatedSchedule(self.world, faults, journal, lambda: self._hands.are_settled)
+        schedule = SimulatedSchedule(self.world, faults, journal, lambda: self._hands.are_settled)
+        for server in self.servers.values():
+            if isinstance(server, SimulatedServer):
+                server.holds.when_held = schedule.look
+        return schedule
 
     # -------------------------------------------------------------- its end
 

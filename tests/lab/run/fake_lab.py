@@ -27,7 +27,8 @@ LOOKS = {
 class FakeGround:
     """Proxies, servers and prober in one. `deeds` is what was done, in order.
 
-    `fails` holds deeds that raise GroundError; `works` false makes cuts do nothing.
+    `fails` holds deeds that raise GroundError; `works` false makes cuts do nothing. `places` says
+    which faults have reached theirs, `lapsed` whose servers did not wait.
     """
 
     plan: Plan
@@ -40,6 +41,8 @@ class FakeGround:
     late_ms: dict[str, int] = field(default_factory=dict)
     down: set[str] = field(default_factory=set)
     paused: set[str] = field(default_factory=set)
+    places: dict[str, Mapping[str, object]] = field(default_factory=dict)
+    lapsed: set[str] = field(default_factory=set)
     when_done: Callable[[str], None] = lambda deed: None
     lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -121,6 +124,13 @@ class FakeGround:
     def answers(self, server: str) -> bool:
         self._do(f"look into {server}")
         return server not in self.down
+
+    def reached(self, server: str, fault_id: str) -> Mapping[str, object] | None:
+        return self.places.get(fault_id)
+
+    def let_go(self, server: str, fault_id: str) -> bool:
+        self._do(f"let {server} go for {fault_id}")
+        return fault_id not in self.lapsed
 
     def probe(self, address: str, wait_seconds: float) -> Probe:
         _, target, _ = address.split("--")

@@ -115,7 +115,7 @@ class Organisation:
     folder: Path
     speed: float = 60.0
     ports: dict[str, int] = field(default_factory=dict)
-    sections: dict[str, dict[str, Any]] = field(default_factory=dict)
+    sections: dict[str, Any] = field(default_factory=dict)
     links: dict[str, list[str]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:

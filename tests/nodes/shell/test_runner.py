@@ -106,6 +106,11 @@ WRONG: dict[str, tuple[Callable[[dict[str, Any]], None], str]] = {
         setting(TransportConfig={"ShadowMessagePreferenceSetting": "LocalOnly"}),
         "LocalOnly contradicts MaxRetriesForRemoteSiteShadow",
     ),
+    "a place that is none": (
+        setting(Breakpoints=[{"Name": "f1", "At": "x", "Nth": 1, "FromMs": 0, "UntilMs": 1}]),
+        "Breakpoints[0].At: 'x': no such place",
+    ),
+    "half a breakpoint": (setting(Breakpoints=[{"Name": "f1"}]), "Breakpoints[0]: must have Name"),
     "no data folder": (without("Data"), "Data: None: must be a path"),
     "the role of another program": (setting(Name="ext1"), "Role: external: this program serves"),
 }

@@ -1,0 +1,95 @@
+"""A node held at a place, seen from the lab: what both sides of the control files make of it."""
+
+import asyncio
+from pathlib import Path
+
+import docker
+import pytest
+
+from lab.errors import GroundError
+from lab.hosts.containers.nodes import ContainerNodes
+from lab.hosts.containers.provision import Ground
+from nodes.shell.control_files import ControlFiles, control_file
+
+
+@pytest.fixture
+def lab(tmp_path: Path) -> ContainerNodes:
+    ground = Ground("run-1", tmp_path, "", "", ("", 0), {"a": "run-1-a"}, "", "", {})
+    return ContainerNodes(docker.DockerClient("tcp://127.0.0.1:1", version="1.41"), ground)
+
+
+def node(lab: ContainerNodes, longest_s: float = 20.0) -> ControlFiles:
+    return ControlFiles(lab.data("a"), lambda: 7, lambda: 8, _fail, longest_s)
+
+
+def _fail(error: BaseException) -> None:
+    raise error
+
+
+def test_a_node_that_has_not_been_held_has_reached_nothing(lab: ContainerNodes) -> None:
+    assert lab.reached("a", "f1") is None
+    node(lab)
+    assert lab.reached("a", "f1") is None
+
+
+def test_the_lab_sees_a_node_held_and_the_node_goes_on_when_it_is_let_go(
+    lab: ContainerNodes,
+) -> None:
+    async def hold() -> None:
+        gone = asyncio.Event()
+        node(lab).held(("f1",), gone.set)
+        assert lab.reached("a", "f1") == {"at_ms": 7, "mono_ns": 8}
+        assert lab.let_go("a", "f1")
+        await asyncio.wait_for(gone.wait(), 20)
+
+    asyncio.run(hold())
+
+
+def test_two_faults_at_one_place_hold_the_node_until_both_have_let_it_go(
+    lab: ContainerNodes,
+) -> None:
+    async def hold() -> None:
+        gone = asyncio.Event()
+        node(lab).held(("f1", "f2"), gone.set)
+        lab.let_go("a", "f1")
+        for _ in range(5):
+            await asyncio.sleep(0.005)
+        assert not gone.is_set()
+        lab.let_go("a", "f2")
+        await asyncio.wait_for(gone.wait(), 20)
+
+    asyncio.run(hold())
+
+
+def test_the_lab_is_told_that_a_node_did_not_wait(lab: ContainerNodes) -> None:
+    async def hold() -> None:
+        gone = asyncio.Event()
+        node(lab, longest_s=0.0).held(("f1",), gone.set)
+        await asyncio.wait_for(gone.wait(), 20)
+
+    asyncio.run(hold())
+    assert lab.reached("a", "f1") is not None
+    assert not lab.let_go("a", "f1")
+
+
+def test_a_node_that_the_lab_has_given_up_goes_on_at_once(lab: ContainerNodes) -> None:
+    held = node(lab)
+    lab.let_go("a", "f1")
+
+    async def hold() -> None:
+        gone = asyncio.Event()
+        held.held(("f1",), gone.set)
+        assert gone.is_set()
+
+    asyncio.run(hold())
+
+
+def test_letting_a_node_go_that_never_started_is_no_error(lab: ContainerNodes) -> None:
+    assert lab.let_go("a", "f1")
+
+
+def test_a_word_that_cannot_be_read_is_said(lab: ContainerNodes) -> None:
+    node(lab)
+    control_file(lab.data("a"), "f1", "reached").write_text("half")
+    with pytest.raises(GroundError, match="where a is held"):
+        lab.reached("a", "f1")
