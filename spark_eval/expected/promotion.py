@@ -3,8 +3,8 @@
 Two causes. The primary's database changed: from the moment it did, at most a heartbeat and one
 attempt after its banner, once the shadow server can ask. No contact for `ShadowResubmitTimeSpan`:
 from last contact + span, late by at most a heartbeat and one attempt. Last contact is read from the
-connectivity log; where that is silent, it lies within a heartbeat before the outage, and what falls
-inside that interval is unknown. Anything else that was promoted is spurious.
+connectivity log; where that names none at all, it lies within a heartbeat before the outage, and
+what falls inside that interval is unknown. Anything else that was promoted is spurious.
 """
 
 from __future__ import annotations
@@ -82,8 +82,8 @@ def _with_contact(known: DataFrame) -> DataFrame:
     )
     bounded = last.selectExpr(
         "*",
-        "coalesce(contact_ms, greatest(first_held_ms, outage.lo - heartbeat_ms)) AS contact_lo_ms",
-        "coalesce(contact_ms, greatest(first_held_ms, outage.lo)) AS contact_hi_ms",
+        f"coalesce(contact_ms, {_no_contact('outage.lo - heartbeat_ms')}) AS contact_lo_ms",
+        f"coalesce(contact_ms, {_no_contact('outage.lo')}) AS contact_hi_ms",
     )
     clear = first_clear("greatest(contact_hi_ms, held_ms) + span_ms", "own_possible", ATTEMPT)
     return bounded.selectExpr(
@@ -92,6 +92,14 @@ def _with_contact(known: DataFrame) -> DataFrame:
         "contact_hi_ms + span_ms AS span_surely_over_ms",
         f"IF(contact_hi_ms IS NULL, CAST(NULL AS BIGINT), {clear} + {ATTEMPT}) AS span_by_ms",
     )
+
+
+def _no_contact(before: str) -> str:
+    """Since when it counts where no row names a contact: a server that names others had none, so
+    from the first shadow; one that names none at all may have had any `before` the outage.
+    """
+    names_others = "size(contact_times) > 0 AND coalesce(size(own_blind), 0) <= 0"
+    return f"IF({names_others}, first_held_ms, greatest(first_held_ms, {before}))"
 
 
 def _judged(known: DataFrame) -> DataFrame:

@@ -61,6 +61,13 @@ def _no_contact_rows(at_ms: int) -> Run:
     return run
 
 
+def _first_contact_after_the_return(at_ms: int) -> Run:
+    """lyo-mbx1 had its shadows for less than a heartbeat when par-mbx1 went away."""
+    run = _no_contact_rows(at_ms)
+    run.heartbeats("lyo-mbx1", "par-mbx1", 75 * MINUTE, 77 * MINUTE)
+    return run
+
+
 def _foretold(run: Run, **entry: object) -> Run:
     run.plan["expect"]["promotions"] = [
         {"of": "par-mbx1", "cause": "database-id-changed", "after_ms": 15 * MINUTE,
@@ -90,6 +97,8 @@ def _runs() -> dict[str, Run]:
         "no-contact-rows-early": _no_contact_rows(37 * MINUTE),
         "no-contact-rows-unclear": _no_contact_rows(38 * MINUTE + 30 * SECOND),
         "no-contact-rows-late-enough": _no_contact_rows(40 * MINUTE + 30 * SECOND),
+        "first-contact-later": _first_contact_after_the_return(38 * MINUTE + 30 * SECOND),
+        "first-contact-later-early": _first_contact_after_the_return(20 * MINUTE),
         "same-database": _spurious("database-id-changed"),
         "never-away": _spurious("resubmit-time-span"),
         "after-discard": _after_its_discard(),
@@ -157,6 +166,13 @@ def test_early_judges_an_interval_where_no_row_names_the_last_contact(early: Res
     assert early["no-contact-rows-early"].status == "violated"
     assert early["no-contact-rows-unclear"].status == "unknown"
     assert early["no-contact-rows-late-enough"].status == "holds"
+
+
+def test_early_counts_from_the_first_shadow_where_the_log_names_contacts_but_none_before(
+    early: Results,
+) -> None:
+    assert early["first-contact-later"].status == "holds"
+    assert early["first-contact-later-early"].status == "violated"
 
 
 def test_early_is_violated_by_a_promotion_without_a_cause(early: Results) -> None:
