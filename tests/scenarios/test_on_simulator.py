@@ -17,20 +17,19 @@ import pytest
 
 from lab.plan import default_seed
 from lab.run_outcome import RunOptions
-from lab.scenario_files import load_scenario, scenario_paths
+from lab.scenario_files import load_scenario
 from lab.shrink_trial import Trial, Trials
 from lab.simulated_run import run_simulated
 from nodes.core.discards import Discards
 from nodes.core.receiving import Receiving
 from nodes.core.shadow_making import Made
 from nodes.core.shadow_queue import ShadowQueue
-from tests.lab.simulator.plans import plan, scenario
+from tests.lab.simulator.plans import SCENARIOS, plan, scenario
 from tests.lab.simulator.test_same_bytes import Unjudged
 
 pytestmark = [pytest.mark.spark, pytest.mark.timeout(900)]
 
 ROOT = Path(__file__).parents[2]
-NAMES = [path.stem for path in scenario_paths()]
 SEEDS = range(12)
 
 
@@ -38,7 +37,7 @@ SEEDS = range(12)
 def verdicts(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """All of them simulated, and judged together."""
     root = tmp_path_factory.mktemp("simulated")
-    folders = {name: simulated(name, root) for name in NAMES}
+    folders = {name: simulated(name, root) for name in SCENARIOS}
     command = [sys.executable, "-m", "spark_eval", *map(str, folders.values())]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode in (0, 1, 2), done.stderr
@@ -51,7 +50,7 @@ def simulated(name: str, root: Path) -> Path:
     return run_simulated(plan(name, seed), options, Unjudged, lambda line: None).folder
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", SCENARIOS)
 def test_a_scenario_reaches_the_verdict_that_it_foretells(
     name: str, verdicts: dict[str, Any]
 ) -> None:

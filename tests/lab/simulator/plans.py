@@ -3,19 +3,10 @@
 from functools import cache
 
 from lab.plan import Plan, resolve
-from lab.scenario_files import load_scenario
+from lab.scenario_files import load_scenario, scenario_paths
 from lab.validate import CheckedScenario
 
-SCENARIOS = (
-    "calm",
-    "discard-notifications-survive",
-    "primary-loses-its-queue-database",
-    "primary-returns-after-promotion",
-    "primary-returns-in-time",
-    "shadow-unreachable-accepted",
-    "shadow-unreachable-rejected",
-    "site-cut",
-)
+SCENARIOS = tuple(path.stem for path in scenario_paths())
 
 
 @cache
