@@ -34,7 +34,10 @@ def run(
     options = RunOptions(
         runs=RUNS, state=STATE, scenario=scenario.text, keep=keep, announce=announce
     )
-    if (on or _host_at_hand()) is On.containers:
+    where = on or _host_at_hand()
+    why = "" if on or where is On.containers else ", since no Docker engine answers"
+    print(f"seed {resolved.seed}, on {_in_words(where)}{why}", file=sys.stderr, flush=True)
+    if where is On.containers:
         from lab.run import run as run_plan
 
         outcome = run_plan(resolved, options)
@@ -59,10 +62,11 @@ def up(name: Name, seed: Seed = None) -> None:
 def _host_at_hand() -> On:
     from lab.hosts.containers.engine import answers
 
-    if answers():
-        return On.containers
-    print("no Docker engine answers: this run is simulated", file=sys.stderr)
-    return On.simulator
+    return On.containers if answers() else On.simulator
+
+
+def _in_words(host: On) -> str:
+    return "the simulator" if host is On.simulator else host.value
 
 
 def down(

@@ -246,7 +246,7 @@ def test_the_exit_code_of_a_run_is_that_of_its_verdict(
     exit_code: int,
 ) -> None:
     calls = running(monkeypatch, exit_code)
-    code, _, _ = call(capsys, "run", "sound", "--seed", "9", "--keep")
+    code, _, _ = call(capsys, "run", "sound", "--seed", "9", "--keep", "--on", "containers")
     plan, options = calls
     assert code == exit_code
     assert isinstance(plan, Plan)
@@ -263,11 +263,33 @@ def test_a_failure_of_the_ground_is_two_lines_and_3(
         raise GroundError("no engine answers\nat all", "make engine")
 
     monkeypatch.setattr(sys.modules["lab.run"], "run", fail)
-    assert call(capsys, "run", "sound") == (
+    assert call(capsys, "run", "sound", "--on", "containers", "--seed", "9") == (
         3,
         "",
-        "shadowlab: no engine answers at all\nhint: make engine\n",
+        "seed 9, on containers\nshadowlab: no engine answers at all\nhint: make engine\n",
     )
+
+
+@pytest.mark.parametrize("answers", [True, False])
+def test_the_first_line_says_seed_and_host_and_a_run_without_an_engine_is_simulated(
+    here: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, answers: bool
+) -> None:
+    ran: list[str] = []
+    for host, module in (("containers", "lab.run"), ("simulator", "lab.simulated_run")):
+        stub = ModuleType(module)
+
+        def run(plan: object, options: object, host: str = host) -> SimpleNamespace:
+            ran.append(host)
+            return SimpleNamespace(exit_code=0)
+
+        stub.__dict__.update(run=run, run_simulated=run)
+        monkeypatch.setitem(sys.modules, module, stub)
+    monkeypatch.setattr("lab.hosts.containers.engine.answers", lambda: answers)
+    code, _, error = call(capsys, "run", "sound", "--seed", "9")
+    assert code == 0
+    assert ran == ["containers" if answers else "simulator"]
+    why = "containers" if answers else "the simulator, since no Docker engine answers"
+    assert error.splitlines()[0] == f"seed 9, on {why}"
 
 
 def test_ctrl_c_outside_a_run_ends_with_130_and_no_traceback(
