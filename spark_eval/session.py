@@ -47,6 +47,8 @@ OF_A_SWEEP: Settings = {
     "spark.sql.codegen.factoryMode": "FALLBACK",
     # rows that lie together by run need not move again to be joined by run and more
     "spark.sql.requireAllClusterKeysForCoPartition": "false",
+    # all of a batch's queries stay compiled for the next one; Spark would keep 100
+    "spark.sql.codegen.cache.maxEntries": "5000",
     "spark.driver.memory": "2g",
 }
 
@@ -62,7 +64,15 @@ BRIEF_LIFE = (
     "-Xmn600m",
     "-Xshare:auto",
 )
-LONG_LIFE = ("-XX:+UseParallelGC", "-Xms1g", "-Xshare:auto")
+# the better compiler spends more on generated code than it saves before some thousand runs; the
+# quiet one's cache would be full after the first batch, and the rest would be interpreted
+LONG_LIFE = (
+    "-XX:TieredStopAtLevel=1",
+    "-XX:ReservedCodeCacheSize=512m",
+    "-XX:+UseParallelGC",
+    "-Xms1g",
+    "-Xshare:auto",
+)
 
 
 class Purpose(Enum):

@@ -62,8 +62,8 @@ def build_tables(record: Record) -> Tables:
         discards=settled(discard.discards(happened.copies, happened.forks, delivered)),
         promotions=settled(promotion.promotions(happened.copies)),
         stays=hold.stays(happened.primaries, happened.forks, happened.copies, happened.histories),
-        shadow_rules=placement.rules(
-            placement.candidates(record.servers), record.servers, record.runs
+        shadow_rules=settled(
+            placement.rules(placement.candidates(record.servers), record.servers, record.runs)
         ),
     )
 

@@ -7,8 +7,11 @@ from __future__ import annotations
 
 from pyspark.sql import DataFrame
 
+from spark_eval.read.csv_log import field
 from spark_eval.read.names import REF, short_name
 
+CONTACT = "XQDISCARD "
+TOLD = field("description")
 PEER = "try_element_at(told, 'Peer')"
 
 
@@ -16,11 +19,11 @@ def contacts(parsed: DataFrame) -> DataFrame:
     """`run`, `server` (asking), `peer` (asked), `at_ms`, `mono_ns`, `reached`, `database_id`,
     `ref`.
     """
-    asked = parsed.where("sound AND try_element_at(row, 'description') LIKE 'XQDISCARD %'")
+    asked = parsed.where(f"sound AND startswith({TOLD}, '{CONTACT}')")
     told = asked.selectExpr(
         "*",
-        "startswith(try_element_at(row, 'description'), 'XQDISCARD contact') AS reached",
-        "str_to_map(try_element_at(row, 'description'), ';', '=') AS told",
+        f"startswith({TOLD}, '{CONTACT}contact') AS reached",
+        f"str_to_map({TOLD}, ';', '=') AS told",
     )
     return told.selectExpr(
         "run", "server", "at_ms", "reached", REF,

@@ -1,6 +1,7 @@
 """A batch of a sweep as a source: the lines of many runs in one table, written by the lab.
 
-Nothing is torn here, since no disk was. Rows of one run are brought together once, at the door, so
+Nothing is torn here, since no disk was; lines that tell nothing that is judged are passed over, and
+they are most of the connectivity logs. Rows of one run are brought together once, at the door, so
 that whatever is keyed by run finds them in one place and moves no more.
 """
 
@@ -11,6 +12,7 @@ from dataclasses import dataclass
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from spark_eval.read.connectivity_log import CONTACT
 from spark_eval.read.run_folder import LOG_FILE, RECORD_FILE
 from spark_eval.read.source import PLAN_FILES
 
@@ -33,7 +35,8 @@ class LinesTable:
         return self._numbered(_matches(RECORD_FILE))
 
     def logs(self) -> DataFrame:
-        return self._numbered(_matches(LOG_FILE))
+        tells = ~F.col("file").contains("/CONNECTLOG") | F.col("text").contains(CONTACT)
+        return self._numbered(_matches(LOG_FILE) & tells)
 
     def files(self) -> DataFrame:
         first = F.col("line") <= 1

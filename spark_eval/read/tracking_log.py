@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from pyspark.sql import DataFrame
 
+from spark_eval.read.csv_log import field
 from spark_eval.read.names import REF, message_id, short_name, without_probes
 
 
 def _field(name: str) -> str:
-    return f"nullif(try_element_at(row, '{name}'), '')"
+    return f"nullif({field(name)}, '')"
 
 
 def _custom(name: str) -> str:

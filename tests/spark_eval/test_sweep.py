@@ -203,6 +203,15 @@ def test_a_seed_without_a_record_is_a_failure_of_the_lab(
     assert content["unknowns"][0]["first_seeds"] == [1, 2]
 
 
+def test_a_batch_without_any_record_is_judged_all_the_same(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    folder = write_sweep(tmp_path, {0: healthy()}, per_batch=1, seeds=2)
+    write_batch(folder, 1, {})
+    judged = judge_batch(spark, open_sweep(folder), "batch=00001")
+    assert [(result["seed"], result["exit_code"]) for result in judged] == [(1, 3)]
+
+
 def test_batches_are_judged_as_they_are_told(
     spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
