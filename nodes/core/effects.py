@@ -2,7 +2,8 @@
 carried out.
 
 The host carries effects out in order but does not wait between them: `Commit`, `OpenSession`,
-`Transmit`, `AskDiscard`, `DeliverToMailboxes` and `ExpireSafetyNet` are answered by an input later.
+`Transmit`, `AskDiscard`, `RequestResubmit`, `DeliverToMailboxes`, `ExpireSafetyNet` and
+`ReadSafetyNet` are answered by an input later.
 Log effects that follow an input are written before any reply that follows them (TL-2: HAREDIRECT
 before the 250).
 """
@@ -23,6 +24,13 @@ from nodes.core.message import (
     ShadowMessage,
 )
 from nodes.core.replies import Reply
+from nodes.core.resubmit_request import (
+    Position,
+    ResubmitDemand,
+    ResubmitRequest,
+    ResubmitState,
+    SafetyNetSource,
+)
 
 # ------------------------------------------------------------------ changes of the queue database
 
@@ -136,6 +144,50 @@ class SetContact:
     contact: Contact
 
 
+@dataclass(frozen=True, slots=True)
+class InsertResubmitRequest:
+    """A request that this server takes on, with the servers that are to be told of its head
+    (SN-9, SN-16).
+    """
+
+    request: ResubmitRequest
+
+
+@dataclass(frozen=True, slots=True)
+class AdvanceResubmitRequest:
+    """Goes with the messages that it counts: everything up to `progress` is resubmitted, `count`
+    more than before.
+    """
+
+    request_id: str
+    progress: Position
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class SetResubmitState:
+    """Expects the request in state `expected`."""
+
+    request_id: str
+    expected: ResubmitState
+    state: ResubmitState
+
+
+@dataclass(frozen=True, slots=True)
+class HeadTaken:
+    """`server` has taken on the head of the request, or will never be told of it (SN-9)."""
+
+    request_id: str
+    server: str
+
+
+@dataclass(frozen=True, slots=True)
+class RemoveResubmitRequest:
+    """The request, and what is still to be told of its head."""
+
+    request_id: str
+
+
 Change: TypeAlias = (
     InsertMessage
     | FinishFork
@@ -149,6 +201,11 @@ Change: TypeAlias = (
     | MoveToShadowSafetyNet
     | PromoteShadow
     | SetContact
+    | InsertResubmitRequest
+    | AdvanceResubmitRequest
+    | SetResubmitState
+    | HeadTaken
+    | RemoveResubmitRequest
 )
 
 
@@ -171,6 +228,22 @@ class ExpireSafetyNet:
     """
 
     now_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class ReadSafetyNet:
+    """The next copies of a Safety Net in order of delivery: after `after`, delivered before
+    `end_ms`, at most `most`.
+
+    Sees everything that was committed before it and nothing that comes later. Answered by
+    `SafetyNetRead` or `SafetyNetNotRead`.
+    """
+
+    read: int
+    source: SafetyNetSource
+    after: Position
+    end_ms: int
+    most: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,7 +297,7 @@ class CloseSession:
 class OpenSession:
     """Open an outbound session to the server named `peer`. `purpose` is for the connectivity log.
 
-    `purpose`: `shadowredundancy` (a shadow message), `delivery`, `heartbeat`.
+    `purpose`: `shadowredundancy` (a shadow message), `delivery`, `heartbeat`, `safetynet`.
     """
 
     session: str
@@ -240,6 +313,7 @@ class ShadowRequest:
     database_id: str
     internal_id: int
     network_message_id: str
+    resubmit_request: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,6 +343,14 @@ class AskDiscard:
     session: str
     known_database_id: str
     confirmed_sequence: int
+
+
+@dataclass(frozen=True, slots=True)
+class RequestResubmit:
+    """XRESUBMIT on an open session: ask the peer's Safety Net."""
+
+    session: str
+    demand: ResubmitDemand
 
 
 @dataclass(frozen=True, slots=True)
@@ -330,6 +412,7 @@ class LogLifecycle:
 Effect: TypeAlias = (
     Commit
     | ExpireSafetyNet
+    | ReadSafetyNet
     | DeliverToMailboxes
     | DropBody
     | SendReply
@@ -337,6 +420,7 @@ Effect: TypeAlias = (
     | OpenSession
     | Transmit
     | AskDiscard
+    | RequestResubmit
     | HangUp
     | LogTracking
     | LogConnectivity

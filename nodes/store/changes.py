@@ -12,21 +12,27 @@ from collections.abc import Callable
 from typing import Any, TypeAlias
 
 from nodes.core.effects import (
+    AdvanceResubmitRequest,
     Change,
     DeleteMessage,
     DropOldDiscards,
     FinishFork,
     ForgetDiscards,
+    HeadTaken,
     InsertDiscard,
     InsertMessage,
+    InsertResubmitRequest,
     InsertShadow,
     MoveToPrimarySafetyNet,
     MoveToShadowSafetyNet,
     PromoteShadow,
+    RemoveResubmitRequest,
     SetContact,
+    SetResubmitState,
     SetShadowServer,
 )
 from nodes.core.message import BodyHandle, PrimaryMessage, ShadowKey
+from nodes.store import resubmit_requests
 from nodes.store.bodies import add_body, release_bodies, share_body
 from nodes.store.rows import (
     FORK_COLUMNS,
@@ -43,7 +49,7 @@ FetchBody: TypeAlias = Callable[[BodyHandle], bytes]
 _UNFINISHED = "state NOT IN ('done', 'expired')"
 _THIS_SHADOW = "primary_server = ? AND primary_database_id = ? AND primary_internal_id = ?"
 
-INSERT_MESSAGE = f"INSERT INTO messages ({MESSAGE_COLUMNS}) VALUES ({', '.join('?' * 12)})"
+INSERT_MESSAGE = f"INSERT INTO messages ({MESSAGE_COLUMNS}) VALUES ({', '.join('?' * 13)})"
 INSERT_FORK = f"INSERT INTO forks ({FORK_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?)"
 FINISH_FORK = (
     "UPDATE forks SET state = ?, done_ms = ? "
@@ -64,7 +70,7 @@ INSERT_DISCARD = (
 )
 FORGET_DISCARDS = "DELETE FROM discards WHERE shadow_server = ? AND sequence <= ?"
 DROP_OLD_DISCARDS = "DELETE FROM discards WHERE delivered_ms < ?"
-INSERT_SHADOW = f"INSERT INTO shadows ({SHADOW_COLUMNS}, expires_ms) VALUES ({', '.join('?' * 14)})"
+INSERT_SHADOW = f"INSERT INTO shadows ({SHADOW_COLUMNS}, expires_ms) VALUES ({', '.join('?' * 15)})"
 COPY_TO_SHADOW_SAFETY_NET = (
     f"INSERT INTO shadow_safety_net ({SHADOW_COLUMNS}, delivered_ms, expires_ms) "
     f"SELECT {SHADOW_COLUMNS}, ?, ? FROM shadows WHERE {_THIS_SHADOW}"
@@ -207,6 +213,16 @@ def _set_contact(db: sqlite3.Connection, change: SetContact, fetch: FetchBody) -
     db.execute(SET_CONTACT, row)
 
 
+# ------------------------------------------------------------------ resubmit requests
+
+RowsMet: TypeAlias = Callable[[sqlite3.Connection, Any], int]
+
+
+def _one_row(meet: RowsMet) -> Callable[[sqlite3.Connection, Any, FetchBody], None]:
+    """A change that is as expected where it meets one row."""
+    return lambda db, change, fetch: _expect_one(meet(db, change), change)
+
+
 _APPLY: dict[type[Change], Callable[[sqlite3.Connection, Any, FetchBody], None]] = {
     InsertMessage: _insert_message,
     FinishFork: _finish_fork,
@@ -220,4 +236,9 @@ _APPLY: dict[type[Change], Callable[[sqlite3.Connection, Any, FetchBody], None]]
     MoveToShadowSafetyNet: _move_to_shadow_safety_net,
     PromoteShadow: _promote_shadow,
     SetContact: _set_contact,
+    InsertResubmitRequest: _one_row(resubmit_requests.insert_request),
+    AdvanceResubmitRequest: _one_row(resubmit_requests.advance),
+    SetResubmitState: _one_row(resubmit_requests.set_state),
+    HeadTaken: _one_row(resubmit_requests.head_taken),
+    RemoveResubmitRequest: _one_row(resubmit_requests.remove_request),
 }
