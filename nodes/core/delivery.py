@@ -46,6 +46,7 @@ class Tracked:
     message: PrimaryMessage
     states: dict[str, ForkState]
     ends: list[FinishFork] = field(default_factory=list)
+    ends_under_way: tuple[FinishFork, ...] = ()
     reports: list[tuple[PrimaryMessage, str]] = field(default_factory=list)
     side_effects: set[int] = field(default_factory=set)
     committing: bool = False
@@ -105,6 +106,14 @@ class Delivery:
         tracked = self._messages.get(internal_id)
         if tracked is not None:
             tracked.message = _with_shadow(tracked.message, shadow_server)
+
+    def has_unwritten_end(self, before_ms: int) -> bool:
+        """Whether a fork ended before that time and the disk does not know it yet."""
+        return any(
+            end.at_ms < before_ms
+            for tracked in self._messages.values()
+            for end in (*tracked.ends_under_way, *tracked.ends)
+        )
 
     # -------------------------------------------------------------- queues
 
@@ -203,16 +212,33 @@ class Delivery:
         )
 
     def _fail(self, tracked: Tracked, recipients: tuple[str, ...], status: str) -> None:
-        """These recipients will not get it: say so in the log, and to the sender (SM-12)."""
+        """These recipients will not get it: say so in the log, and to the sender (SM-12); of a
+        message that was resubmitted in the log alone (SN-10).
+        """
         message = tracked.message
         row = primary_row("FAIL", "QUEUE", message, recipients=recipients, recipient_status=status)
         self._work.emit(row)
         report = non_delivery_report(
             self._config, self._identity, message, recipients, status, self._work.now_ms
         )
-        if report is not None:
+        if report is not None and message.resubmit_request is not None:
+            self._log_suppressed(message, recipients, status)
+        elif report is not None:
             tracked.reports.append(report)
             tracked.side_effects.add(report[0].internal_id)
+
+    def _log_suppressed(
+        self, message: PrimaryMessage, recipients: tuple[str, ...], status: str
+    ) -> None:
+        row = primary_row(
+            "SUPPRESSED",
+            "DSN",
+            message,
+            recipients=recipients,
+            source_context=message.resubmit_request or "",
+            recipient_status=status,
+        )
+        self._work.emit(row)
 
     def _advance(self, tracked: Tracked) -> None:
         """Write down what has ended; with the last fork, and no side effect left, the end of the
@@ -227,11 +253,13 @@ class Delivery:
         changes: list[Change] = [*ends, *(InsertMessage(m, body) for m, body in reports)]
         notification = self._complete(tracked, changes) if completes else None
         tracked.committing, tracked.completing = True, completes
+        tracked.ends_under_way = ends
         tracked.ends.clear()
         tracked.reports.clear()
 
         def committed() -> None:
             tracked.committing = False
+            tracked.ends_under_way = ()
             for message, _ in reports:
                 self._reported(tracked.message, message)
             if completes:
@@ -240,6 +268,7 @@ class Delivery:
 
         def failed(_reason: str) -> None:
             tracked.committing = tracked.completing = False
+            tracked.ends_under_way = ()
             tracked.ends[:0] = ends
             tracked.reports[:0] = reports
             retry_ms = self._work.now_ms + COMMIT_RETRY_MS

@@ -12,26 +12,28 @@ from collections.abc import Callable
 from typing import Any, TypeAlias
 
 from nodes.core.effects import (
-    AdvanceResubmitRequest,
     Change,
     DeleteMessage,
     DropOldDiscards,
     FinishFork,
     ForgetDiscards,
-    HeadTaken,
     InsertDiscard,
     InsertMessage,
-    InsertResubmitRequest,
     InsertShadow,
     MoveToPrimarySafetyNet,
     MoveToShadowSafetyNet,
     PromoteShadow,
-    RemoveResubmitRequest,
     SetContact,
-    SetResubmitState,
     SetShadowServer,
 )
 from nodes.core.message import BodyHandle, PrimaryMessage, ShadowKey
+from nodes.core.resubmit_changes import (
+    AdvanceResubmitRequest,
+    HeadTaken,
+    InsertResubmitRequest,
+    RemoveResubmitRequest,
+    SetResubmitState,
+)
 from nodes.store import resubmit_requests
 from nodes.store.bodies import add_body, release_bodies, share_body
 from nodes.store.rows import (

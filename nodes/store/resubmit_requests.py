@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from itertools import groupby
 from typing import Any
 
-from nodes.core.effects import (
+from nodes.core.resubmit_changes import (
     AdvanceResubmitRequest,
     HeadTaken,
     InsertResubmitRequest,

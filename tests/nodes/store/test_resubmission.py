@@ -13,20 +13,22 @@ from pathlib import Path
 import pytest
 
 from nodes.core.effects import (
-    AdvanceResubmitRequest,
     Change,
     FinishFork,
-    HeadTaken,
     InsertMessage,
-    InsertResubmitRequest,
     InsertShadow,
     MoveToPrimarySafetyNet,
     MoveToShadowSafetyNet,
     ReadSafetyNet,
+)
+from nodes.core.inputs import SafetyNetNotRead, SafetyNetRead
+from nodes.core.resubmit_changes import (
+    AdvanceResubmitRequest,
+    HeadTaken,
+    InsertResubmitRequest,
     RemoveResubmitRequest,
     SetResubmitState,
 )
-from nodes.core.inputs import SafetyNetNotRead, SafetyNetRead
 from nodes.core.resubmit_request import (
     KeptCopy,
     Position,
