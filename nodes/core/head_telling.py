@@ -13,6 +13,7 @@ from dataclasses import replace
 from nodes.core.config import NodeConfig
 from nodes.core.effects import LogLifecycle
 from nodes.core.inputs import ResubmitRefused
+from nodes.core.lab_time import iso
 from nodes.core.resubmit_changes import HeadTaken
 from nodes.core.resubmit_request import ResubmitDemand, ResubmitRequest, SafetyNetSource
 from nodes.core.retry import retry_interval_ms
@@ -119,8 +120,8 @@ class HeadTelling:
         fields = (
             ("request_id", head.request_id),
             ("database", head.destination),
-            ("start_ms", head.start_ms),
-            ("end_ms", head.end_ms),
+            ("start", iso(head.start_ms)),
+            ("end", iso(head.end_ms)),
             ("server", server),
             ("reason", reason),
         )

@@ -23,6 +23,7 @@ from nodes.core.inputs import (
     ResubmitListAsked,
     ResubmitRequested,
 )
+from nodes.core.lab_time import iso
 from nodes.core.replies import (
     R250_REQUEST_CHANGED,
     R451_REQUEST_NOT_STORED,
@@ -219,8 +220,8 @@ class Resubmission:
             ("request_id", demand.request_id),
             ("safety_net", demand.source.value),
             ("database", demand.destination),
-            ("start_ms", demand.start_ms),
-            ("end_ms", demand.end_ms),
+            ("start", iso(demand.start_ms)),
+            ("end", iso(demand.end_ms)),
             ("requested_by", request.requested_by),
             ("resubmitted", request.resubmitted),
         )
