@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
+from nodes.core.active_copies import ActiveCopies
 from nodes.core.config import NodeConfig
 from nodes.core.delivery_queue import Acknowledged, DeliveryQueue, NotNow, Parcel, Refused, Result
 from nodes.core.discards import Discards
@@ -64,6 +65,7 @@ class Delivery:
         identity: Identity,
         safety_net: SafetyNet,
         discards: Discards,
+        active_copies: ActiveCopies,
     ) -> None:
         self._config = config
         self._work = work
@@ -71,6 +73,8 @@ class Delivery:
         self._identity = identity
         self._safety_net = safety_net
         self._discards = discards
+        self._active_copies = active_copies
+        active_copies.on_moved = self._moved
         self._messages: dict[int, Tracked] = {}
         self._queues: dict[str, DeliveryQueue] = {}
         self._expiry: Timer | None = None
@@ -137,7 +141,13 @@ class Delivery:
         queue = self._queues.get(next_hop)
         if queue is None:
             queue = DeliveryQueue(
-                next_hop, self._config, self._work, self._sessions, self._take, self._report
+                next_hop,
+                self._config,
+                self._work,
+                self._sessions,
+                self._active_copies,
+                self._take,
+                self._report,
             )
             self._queues[next_hop] = queue
         return queue
@@ -147,7 +157,13 @@ class Delivery:
         if tracked is None or tracked.states[next_hop] is not ForkState.QUEUED:
             return None
         self._move(tracked, next_hop, ForkMove.HAND_OUT)
-        return Parcel(tracked.message, _fork(tracked.message, next_hop))
+        epoch = self._active_copies.epoch_of(next_hop)
+        return Parcel(tracked.message, _fork(tracked.message, next_hop), epoch)
+
+    def _moved(self, database: str) -> None:
+        queue = self._queues.get(f"database:{database}")
+        if queue is not None:
+            queue.moved()
 
     # -------------------------------------------------------------- results
 
@@ -178,15 +194,13 @@ class Delivery:
         self._advance(tracked)
 
     def _log_send(self, message: PrimaryMessage, fork: Fork, result: Acknowledged) -> None:
-        kind, _, name = fork.next_hop.partition(":")
-        server = self._config.databases[name] if kind == "database" else name
         row = primary_row(
             "SEND",
             "SMTP",
             message,
             recipients=result.delivered,
             source_context=result.reply,
-            server=server,
+            server=self._active_copies.peer_of(fork.next_hop),
             custom=(("Fork", fork.next_hop),),
         )
         self._work.emit(row)

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from nodes.core.message import (
+    ActiveCopy,
     BodyHandle,
     Contact,
     DiscardNotification,
@@ -145,6 +146,14 @@ class SetContact:
     contact: Contact
 
 
+@dataclass(frozen=True, slots=True)
+class SetActiveCopy:
+    """Another copy of a mailbox database is active: expects that a lower epoch was known, or
+    none."""
+
+    copy: ActiveCopy
+
+
 Change: TypeAlias = (
     InsertMessage
     | FinishFork
@@ -158,6 +167,7 @@ Change: TypeAlias = (
     | MoveToShadowSafetyNet
     | PromoteShadow
     | SetContact
+    | SetActiveCopy
     | InsertResubmitRequest
     | AdvanceResubmitRequest
     | SetResubmitState

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from nodes.core.message import (
+    ActiveCopy,
     BodyHandle,
     Contact,
     DiscardNotification,
@@ -53,6 +54,7 @@ class DatabaseOpened:
     next_safety_net_expiry_ms: int | None
     created_ms: int = 0
     resubmit_requests: tuple[ResubmitRequest, ...] = ()
+    active_copies: tuple[ActiveCopy, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,6 +246,16 @@ class ResubmitChangeAsked:
 
 
 @dataclass(frozen=True, slots=True)
+class ActiveCopyNamed:
+    """XACTIVE: the copy of `database` on `server` is active. Answered by `SendReply`."""
+
+    session: str
+    database: str
+    server: str
+    epoch: int
+
+
+@dataclass(frozen=True, slots=True)
 class SessionActive:
     """The client sent bytes. Reported at most once in a twentieth of ConnectionInactivityTimeout
     (SR-6).
@@ -373,6 +385,7 @@ Input: TypeAlias = (
     | ResubmitRequested
     | ResubmitListAsked
     | ResubmitChangeAsked
+    | ActiveCopyNamed
     | SessionActive
     | ConnectionLost
     | SessionOpened

@@ -127,3 +127,15 @@ class Contact:
     database_id: str
     last_contact_ms: int
     confirmed_sequence: int
+
+
+@dataclass(frozen=True, slots=True)
+class ActiveCopy:
+    """The copy on `server` of a mailbox database is the active one. `epoch` grows with every
+    change; `learnt_ms`: nothing was brought to the copy before from then on.
+    """
+
+    database: str
+    server: str
+    epoch: int
+    learnt_ms: int

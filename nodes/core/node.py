@@ -15,6 +15,7 @@ from collections.abc import Callable
 from typing import Any
 
 from nodes.core import inputs
+from nodes.core.active_copies import ActiveCopies
 from nodes.core.config import NodeConfig
 from nodes.core.delivery import Delivery
 from nodes.core.discards import Discards
@@ -40,8 +41,15 @@ class Node:
         self._sessions = Sessions(config, self._work)
         self._safety_net = SafetyNet(config, self._work)
         self._discards = Discards(config, self._work, self._identity)
+        self._active_copies = ActiveCopies(config, self._work)
         self._delivery = Delivery(
-            config, self._work, self._sessions, self._identity, self._safety_net, self._discards
+            config,
+            self._work,
+            self._sessions,
+            self._identity,
+            self._safety_net,
+            self._discards,
+            self._active_copies,
         )
         self._redundancy = Redundancy(
             config, self._work, self._identity, self._sessions, self._delivery
@@ -53,6 +61,7 @@ class Node:
             self._delivery,
             self._discards,
             self._redundancy,
+            self._active_copies,
         )
         self._shadow = ShadowRedundancy(
             config,
@@ -110,6 +119,9 @@ class Node:
             inputs.ResubmitRequested: self._resubmission.requested,
             inputs.ResubmitListAsked: self._resubmission.list_asked,
             inputs.ResubmitChangeAsked: self._resubmission.change_asked,
+            inputs.ActiveCopyNamed: lambda h: self._active_copies.named(
+                h, receiving.server_session(h.session)
+            ),
             inputs.SessionActive: lambda h: receiving.active(h.session),
             inputs.ConnectionLost: lambda h: receiving.lost(h.session),
             inputs.SessionOpened: sessions.opened,
@@ -130,6 +142,7 @@ class Node:
         self._work.emit(LogLifecycle(event, (("database_id", happened.database_id),)))
         self._safety_net.opened(happened.next_safety_net_expiry_ms)
         self._discards.opened(happened.discards)
+        self._active_copies.opened(happened.active_copies)
         self._shadow.opened(happened)
         self._delivery.opened(happened.messages)
         self._resubmission.opened(happened)

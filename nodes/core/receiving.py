@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+from nodes.core.active_copies import ActiveCopies
 from nodes.core.categorizer import forks_of
 from nodes.core.config import NodeConfig
 from nodes.core.delivery import Delivery, log_mailbox_delivery
@@ -72,6 +73,7 @@ class Receiving:
         delivery: Delivery,
         discards: Discards,
         redundancy: Redundancy,
+        active_copies: ActiveCopies,
     ) -> None:
         self.shadow: ShadowRedundancy
         self._config = config
@@ -80,6 +82,7 @@ class Receiving:
         self._delivery = delivery
         self._discards = discards
         self._redundancy = redundancy
+        self._active_copies = active_copies
         self._sessions: dict[str, InboundSession] = {}
         self._is_stopping = False
 
@@ -155,7 +158,7 @@ class Receiving:
             return
         if session.peer is None:
             session.reply(R550_NOT_ALLOWED)
-        elif self._config.databases.get(asked.database) != self._config.me.name:
+        elif not self._active_copies.is_here(asked.database):
             session.reply(R432_NOT_ACTIVE_HERE)
         elif not session.may(InboundMove.REQUEST_DELIVERY):
             session.reply(R503_BAD_SEQUENCE)
@@ -203,6 +206,11 @@ class Receiving:
             session.reply(R503_BAD_SEQUENCE)
         elif isinstance(announced, ShadowRequest):
             self._take_shadow(session, announced, offered)
+        elif isinstance(announced, DeliverTo) and not self._active_copies.is_here(
+            announced.database
+        ):
+            self._work.emit(DropBody(offered.body))
+            session.answer_message(R432_NOT_ACTIVE_HERE)
         elif isinstance(announced, DeliverTo):
             self._take_delivery(session, announced, offered)
         else:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from nodes.core.message import ActiveCopy
 from nodes.core.resubmit_request import ResubmitRequest
 
 
@@ -45,6 +46,15 @@ R550_NO_SUCH_REQUEST = _reply(550, "5.5.4 No such resubmit request")
 R554_OTHER_REQUEST = _reply(554, "5.5.4 Another resubmit request has this id")
 R250_REQUEST_CHANGED = _reply(250, "2.0.0 Resubmit request changed")
 R451_REQUEST_NOT_STORED = _reply(451, "4.3.0 Resubmit request could not be stored")
+
+
+R451_COPY_NOT_STORED = _reply(451, "4.3.0 Active copy could not be stored")
+R554_LATER_COPY_KNOWN = _reply(554, "5.5.4 Another active copy is known")
+
+
+def r250_active_copy(copy: ActiveCopy) -> Reply:
+    """Answer to XACTIVE: epoch ms from which on nothing was brought to the copy before."""
+    return _reply(250, f"2.0.0 {copy.learnt_ms}")
 
 
 def r250_resubmit(request: ResubmitRequest) -> Reply:

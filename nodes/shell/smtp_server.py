@@ -19,6 +19,7 @@ from aiosmtpd.smtp import SMTP, Envelope, Session
 from nodes.core import message
 from nodes.core.config import NodeConfig
 from nodes.core.inputs import (
+    ActiveCopyNamed,
     ConnectionLost,
     Input,
     MessageOffered,
@@ -29,7 +30,7 @@ from nodes.core.inputs import (
     TransactionReset,
 )
 from nodes.core.replies import R503_BAD_SEQUENCE, R550_NOT_ALLOWED, Reply
-from nodes.shell import safety_net_verbs, shadow_verbs
+from nodes.shell import database_verbs, safety_net_verbs, shadow_verbs
 from nodes.shell.bodies import Bodies
 from nodes.shell.certificates import peer_named_by
 from nodes.shell.message_headers import read_header
@@ -253,6 +254,9 @@ class InboundSession(SmtpSyntax):
     async def smtp_XRESUBMIT(self, arg: str | None) -> None:
         await self._organisation_only(safety_net_verbs.parse_request(self.name, arg or ""))
 
+    async def smtp_XACTIVE(self, arg: str | None) -> None:
+        await self._organisation_only(database_verbs.parse_active_copy(self.name, arg or ""))
+
     async def _announce(self, asked: shadow_verbs.Request | None) -> None:
         """What comes before MAIL says what the message will be."""
         assert self.envelope is not None
@@ -262,7 +266,7 @@ class InboundSession(SmtpSyntax):
             self._is_announced = True
 
     async def _organisation_only(
-        self, asked: shadow_verbs.Request | safety_net_verbs.Request | None
+        self, asked: shadow_verbs.Request | safety_net_verbs.Request | ActiveCopyNamed | None
     ) -> bool:
         """Who is no server of the organisation learns nothing, not even the grammar (TL-6)."""
         if self._peer is None:

@@ -23,6 +23,7 @@ from nodes.core.effects import (
     MoveToPrimarySafetyNet,
     MoveToShadowSafetyNet,
     PromoteShadow,
+    SetActiveCopy,
     SetContact,
     SetShadowServer,
 )
@@ -81,6 +82,12 @@ DELETE_SHADOW = f"DELETE FROM shadows WHERE {_THIS_SHADOW} RETURNING body_id"
 SET_CONTACT = (
     "INSERT OR REPLACE INTO contacts "
     "(primary_server, database_id, last_contact_ms, confirmed_sequence) VALUES (?, ?, ?, ?)"
+)
+SET_ACTIVE_COPY = (
+    "INSERT INTO active_copies (database, server, epoch, learnt_ms) VALUES (?, ?, ?, ?) "
+    "ON CONFLICT (database) DO UPDATE SET "
+    "server = excluded.server, epoch = excluded.epoch, learnt_ms = excluded.learnt_ms "
+    "WHERE excluded.epoch > epoch"
 )
 NOTE_LAST_SEQUENCE = "UPDATE meta SET last_discard_sequence = max(last_discard_sequence, ?)"
 
@@ -225,6 +232,12 @@ def _one_row(meet: RowsMet) -> Callable[[sqlite3.Connection, Any, FetchBody], No
     return lambda db, change, fetch: _expect_one(meet(db, change), change)
 
 
+def _set_active_copy(db: sqlite3.Connection, change: SetActiveCopy, fetch: FetchBody) -> None:
+    copy = change.copy
+    row = (copy.database, copy.server, copy.epoch, copy.learnt_ms)
+    _expect_one(db.execute(SET_ACTIVE_COPY, row).rowcount, change)
+
+
 _APPLY: dict[type[Change], Callable[[sqlite3.Connection, Any, FetchBody], None]] = {
     InsertMessage: _insert_message,
     FinishFork: _finish_fork,
@@ -238,6 +251,7 @@ _APPLY: dict[type[Change], Callable[[sqlite3.Connection, Any, FetchBody], None]]
     MoveToShadowSafetyNet: _move_to_shadow_safety_net,
     PromoteShadow: _promote_shadow,
     SetContact: _set_contact,
+    SetActiveCopy: _set_active_copy,
     InsertResubmitRequest: _one_row(resubmit_requests.insert_request),
     AdvanceResubmitRequest: _one_row(resubmit_requests.advance),
     SetResubmitState: _one_row(resubmit_requests.set_state),

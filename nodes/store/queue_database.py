@@ -28,6 +28,7 @@ from nodes.core.inputs import (
     SafetyNetRead,
 )
 from nodes.core.lab_time import iso
+from nodes.core.message import ActiveCopy
 from nodes.store import sqlite_file
 from nodes.store.bodies import read_body, release_bodies
 from nodes.store.changes import DELETE_FORKS, FetchBody, StateMismatch, apply_changes
@@ -61,6 +62,9 @@ LOAD_DISCARDS = (
 LOAD_CONTACTS = (
     "SELECT primary_server, database_id, last_contact_ms, confirmed_sequence FROM contacts "
     "ORDER BY primary_server"
+)
+LOAD_ACTIVE_COPIES = (
+    "SELECT database, server, epoch, learnt_ms FROM active_copies ORDER BY database"
 )
 LOAD_META = "SELECT database_id, created_ms, starts, last_discard_sequence FROM meta"
 COUNT_START = "UPDATE meta SET starts = starts + 1"
@@ -173,6 +177,7 @@ class QueueDatabase:
             next_safety_net_expiry_ms=self._next_expiry_ms(),
             created_ms=created_ms,
             resubmit_requests=requests_of(run(LOAD_REQUESTS), run(LOAD_HEADS)),
+            active_copies=tuple(ActiveCopy(*row) for row in run(LOAD_ACTIVE_COPIES)),
         )
 
     def apply(self, changes: tuple[Change, ...], fetch: FetchBody) -> None:

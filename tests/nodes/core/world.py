@@ -17,6 +17,7 @@ from nodes.core import inputs as on
 from nodes.core import resubmit_changes as changed
 from nodes.core.config import NodeConfig, read_config
 from nodes.core.message import (
+    ActiveCopy,
     Contact,
     DiscardNotification,
     Envelope,
@@ -92,6 +93,7 @@ class Disk:
     kept: dict[int, PrimaryMessage] = field(default_factory=dict)
     kept_shadows: dict[ShadowKey, tuple[ShadowMessage, int]] = field(default_factory=dict)
     requests: dict[str, ResubmitRequest] = field(default_factory=dict)
+    copies: dict[str, ActiveCopy] = field(default_factory=dict)
     shadow_safety_net: dict[ShadowKey, tuple[int, int]] = field(default_factory=dict)
     shadow_expiry: dict[ShadowKey, int] = field(default_factory=dict)
     starts: int = 0
@@ -138,6 +140,11 @@ class Disk:
             case fx.PromoteShadow(key, message):
                 del self.shadows[key]
                 self.messages[message.internal_id] = message
+            case fx.SetActiveCopy(copy):
+                assert copy.database not in self.copies or (
+                    self.copies[copy.database].epoch < copy.epoch
+                )
+                self.copies[copy.database] = copy
             case fx.SetContact(contact):
                 self.contacts[contact.primary] = contact
             case _:
@@ -259,6 +266,7 @@ class Disk:
             self.next_expiry_ms(),
             self.created_ms,
             tuple(self.requests.values()),
+            tuple(self.copies.values()),
         )
 
 
@@ -323,6 +331,8 @@ class World:
         self.refuse_with: dict[str, tuple[int, str]] = {}
         self.lose_reply_from: set[str] = set()
         self._requesting: set[str] = set()
+        self._announced: set[str] = set()
+        self._void: set[str] = set()
         self._inputs: deque[tuple[Host, on.Input]] = deque()
         self._delivered_to: dict[tuple[str, str, int | None], int] = {}
         self._count = 0
@@ -415,11 +425,18 @@ class World:
     def settle(self) -> None:
         while self._inputs:
             host, happened = self._inputs.popleft()
-            if host.node is not None:
+            if host.node is not None and not self._is_void(happened):
                 for effect in host.node.handle(happened, self.now_ms):
                     if self._fuse_blows(host):
                         break
                     self._carry_out(host, effect)
+
+    def _is_void(self, happened: on.Input) -> bool:
+        """A message whose announcement was refused is not sent."""
+        if not isinstance(happened, on.MessageOffered) or happened.session not in self._void:
+            return False
+        self._void.remove(happened.session)
+        return True
 
     def _fuse_blows(self, host: Host) -> bool:
         """A host with a fuse is killed after so many effects, wherever that is."""
@@ -557,6 +574,8 @@ class World:
             self.give(host, on.TransmissionAnswered(e.session, 250, "2.0.0 ok"))
             return
         other = self.hosts[peer]
+        if e.prologue is not None:
+            self._announced.add(remote)
         match e.prologue:
             case fx.ShadowRequest(primary, database_id, internal_id, network_message_id, request):
                 self.give(
@@ -585,6 +604,10 @@ class World:
         peer, remote = host.peers[session]
         caller = self.hosts[peer]
         text = reply.lines[0]
+        if session in self._announced:
+            self._announced.remove(session)
+            if reply.code != 250:
+                self._void.add(session)
         if self.cut.get((peer, host.name)) == "silent" or host.name in self.lose_reply_from:
             return
         if text.startswith("DatabaseId="):

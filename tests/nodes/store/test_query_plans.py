@@ -52,6 +52,7 @@ READ_IN_ORDER = {
     "contacts": queue_database.LOAD_CONTACTS,
     "resubmit requests": resubmit_requests.LOAD_REQUESTS,
     "heads": resubmit_requests.LOAD_HEADS,
+    "active copies": queue_database.LOAD_ACTIVE_COPIES,
 }
 IN_A_MAILBOX = {
     "find a mailbox": mailbox_database.FIND_MAILBOX,
