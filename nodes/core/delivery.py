@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
+from nodes.core.active_copies import ActiveCopies
 from nodes.core.config import NodeConfig
 from nodes.core.delivery_queue import Acknowledged, DeliveryQueue, NotNow, Parcel, Refused, Result
 from nodes.core.discards import Discards
@@ -46,6 +47,7 @@ class Tracked:
     message: PrimaryMessage
     states: dict[str, ForkState]
     ends: list[FinishFork] = field(default_factory=list)
+    ends_under_way: tuple[FinishFork, ...] = ()
     reports: list[tuple[PrimaryMessage, str]] = field(default_factory=list)
     side_effects: set[int] = field(default_factory=set)
     committing: bool = False
@@ -63,6 +65,7 @@ class Delivery:
         identity: Identity,
         safety_net: SafetyNet,
         discards: Discards,
+        active_copies: ActiveCopies,
     ) -> None:
         self._config = config
         self._work = work
@@ -70,6 +73,8 @@ class Delivery:
         self._identity = identity
         self._safety_net = safety_net
         self._discards = discards
+        self._active_copies = active_copies
+        active_copies.on_moved = self._moved
         self._messages: dict[int, Tracked] = {}
         self._queues: dict[str, DeliveryQueue] = {}
         self._expiry: Timer | None = None
@@ -106,6 +111,14 @@ class Delivery:
         if tracked is not None:
             tracked.message = _with_shadow(tracked.message, shadow_server)
 
+    def has_unwritten_end(self, before_ms: int) -> bool:
+        """Whether a fork ended before that time and the disk does not know it yet."""
+        return any(
+            end.at_ms < before_ms
+            for tracked in self._messages.values()
+            for end in (*tracked.ends_under_way, *tracked.ends)
+        )
+
     # -------------------------------------------------------------- queues
 
     def _track(self, message: PrimaryMessage) -> None:
@@ -128,7 +141,13 @@ class Delivery:
         queue = self._queues.get(next_hop)
         if queue is None:
             queue = DeliveryQueue(
-                next_hop, self._config, self._work, self._sessions, self._take, self._report
+                next_hop,
+                self._config,
+                self._work,
+                self._sessions,
+                self._active_copies,
+                self._take,
+                self._report,
             )
             self._queues[next_hop] = queue
         return queue
@@ -138,7 +157,13 @@ class Delivery:
         if tracked is None or tracked.states[next_hop] is not ForkState.QUEUED:
             return None
         self._move(tracked, next_hop, ForkMove.HAND_OUT)
-        return Parcel(tracked.message, _fork(tracked.message, next_hop))
+        epoch = self._active_copies.epoch_of(next_hop)
+        return Parcel(tracked.message, _fork(tracked.message, next_hop), epoch)
+
+    def _moved(self, database: str) -> None:
+        queue = self._queues.get(f"database:{database}")
+        if queue is not None:
+            queue.moved()
 
     # -------------------------------------------------------------- results
 
@@ -169,15 +194,13 @@ class Delivery:
         self._advance(tracked)
 
     def _log_send(self, message: PrimaryMessage, fork: Fork, result: Acknowledged) -> None:
-        kind, _, name = fork.next_hop.partition(":")
-        server = self._config.databases[name] if kind == "database" else name
         row = primary_row(
             "SEND",
             "SMTP",
             message,
             recipients=result.delivered,
             source_context=result.reply,
-            server=server,
+            server=self._active_copies.peer_of(fork.next_hop),
             custom=(("Fork", fork.next_hop),),
         )
         self._work.emit(row)
@@ -203,16 +226,33 @@ class Delivery:
         )
 
     def _fail(self, tracked: Tracked, recipients: tuple[str, ...], status: str) -> None:
-        """These recipients will not get it: say so in the log, and to the sender (SM-12)."""
+        """These recipients will not get it: say so in the log, and to the sender (SM-12); of a
+        message that was resubmitted in the log alone (SN-10).
+        """
         message = tracked.message
         row = primary_row("FAIL", "QUEUE", message, recipients=recipients, recipient_status=status)
         self._work.emit(row)
         report = non_delivery_report(
             self._config, self._identity, message, recipients, status, self._work.now_ms
         )
-        if report is not None:
+        if report is not None and message.resubmit_request is not None:
+            self._log_suppressed(message, recipients, status)
+        elif report is not None:
             tracked.reports.append(report)
             tracked.side_effects.add(report[0].internal_id)
+
+    def _log_suppressed(
+        self, message: PrimaryMessage, recipients: tuple[str, ...], status: str
+    ) -> None:
+        row = primary_row(
+            "SUPPRESSED",
+            "DSN",
+            message,
+            recipients=recipients,
+            source_context=message.resubmit_request or "",
+            recipient_status=status,
+        )
+        self._work.emit(row)
 
     def _advance(self, tracked: Tracked) -> None:
         """Write down what has ended; with the last fork, and no side effect left, the end of the
@@ -227,11 +267,13 @@ class Delivery:
         changes: list[Change] = [*ends, *(InsertMessage(m, body) for m, body in reports)]
         notification = self._complete(tracked, changes) if completes else None
         tracked.committing, tracked.completing = True, completes
+        tracked.ends_under_way = ends
         tracked.ends.clear()
         tracked.reports.clear()
 
         def committed() -> None:
             tracked.committing = False
+            tracked.ends_under_way = ()
             for message, _ in reports:
                 self._reported(tracked.message, message)
             if completes:
@@ -240,6 +282,7 @@ class Delivery:
 
         def failed(_reason: str) -> None:
             tracked.committing = tracked.completing = False
+            tracked.ends_under_way = ()
             tracked.ends[:0] = ends
             tracked.reports[:0] = reports
             retry_ms = self._work.now_ms + COMMIT_RETRY_MS

@@ -6,17 +6,18 @@ database here, or over a session. What becomes of the message then is not its bu
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from nodes.core.active_copies import ActiveCopies
 from nodes.core.config import NodeConfig
 from nodes.core.effects import DeliverTo
 from nodes.core.inputs import TransmissionAnswered
 from nodes.core.message import Fork, PrimaryMessage
 from nodes.core.retry import retry_interval_ms
-from nodes.core.routing import database_of, peer_of
+from nodes.core.routing import database_of
 from nodes.core.sending import Lease, Sessions
 from nodes.core.work import LocalDelivery, Timer, Work
 
@@ -30,10 +31,11 @@ MOST_CONNECTIONS = 8
 
 @dataclass(frozen=True, slots=True)
 class Parcel:
-    """One fork to be handed out."""
+    """One fork to be handed out, to the copy of `epoch` where it goes into a mailbox database."""
 
     message: PrimaryMessage
     fork: Fork
+    epoch: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +78,7 @@ class DeliveryQueue:
         config: NodeConfig,
         work: Work,
         sessions: Sessions,
+        active_copies: ActiveCopies,
         take: Take,
         report: Report,
     ) -> None:
@@ -84,9 +87,10 @@ class DeliveryQueue:
         self._config = config
         self._work = work
         self._sessions = sessions
+        self._active_copies = active_copies
         self._take = take
         self._report = report
-        self._active = 0
+        self._active: Counter[int] = Counter()
         self._failures = 0
         self._retry: Timer | None = None
 
@@ -98,11 +102,16 @@ class DeliveryQueue:
         self.waiting.appendleft(internal_id)
 
     def _pump(self) -> None:
-        while self._retry is None and self.waiting and self._active < self._most_at_once():
+        while self._retry is None and self.waiting and self._has_room():
             parcel = self._take(self.waiting.popleft(), self.next_hop)
             if parcel is not None:
-                self._active += 1
+                self._active[parcel.epoch] += 1
                 self._hand_out(parcel)
+
+    def _has_room(self) -> bool:
+        """What is still on its way to a copy that was active before takes no room."""
+        under_way = self._active[self._active_copies.epoch_of(self.next_hop)]
+        return under_way < self._most_at_once()
 
     def _most_at_once(self) -> int:
         if self._is_local():
@@ -110,11 +119,11 @@ class DeliveryQueue:
         return min(MOST_CONNECTIONS, 1 + len(self.waiting) // MESSAGES_A_CONNECTION)
 
     def _is_local(self) -> bool:
-        return peer_of(self._config, self.next_hop) == self._config.me.name
+        return self._active_copies.peer_of(self.next_hop) == self._config.me.name
 
     def _hand_out(self, parcel: Parcel) -> None:
         database = database_of(self.next_hop)
-        peer = peer_of(self._config, self.next_hop)
+        peer = self._active_copies.peer_of(self.next_hop)
         if database is not None and self._is_local():
             self._into_mailboxes(parcel, database)
         else:
@@ -162,8 +171,11 @@ class DeliveryQueue:
         )
 
     def _finish(self, parcel: Parcel, result: Result) -> None:
-        self._active -= 1
-        if isinstance(result, NotNow):
+        """What the copy before says, once another is active, is worth nothing: it goes there."""
+        self._active[parcel.epoch] -= 1
+        if parcel.epoch != self._active_copies.epoch_of(self.next_hop):
+            result = NotNow("the mailbox database is active on another server")
+        elif isinstance(result, NotNow):
             self._fail()
         else:
             self._failures = 0
@@ -180,6 +192,13 @@ class DeliveryQueue:
     def _try_again(self) -> None:
         self._retry = None
         self._pump()
+
+    def moved(self) -> None:
+        """The next hop is another server now: nothing that failed there counts."""
+        self._failures = 0
+        if self._retry is not None:
+            self._retry.cancel()
+        self._try_again()
 
 
 def _result(parcel: Parcel, answer: TransmissionAnswered) -> Result:

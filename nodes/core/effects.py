@@ -2,7 +2,8 @@
 carried out.
 
 The host carries effects out in order but does not wait between them: `Commit`, `OpenSession`,
-`Transmit`, `AskDiscard`, `DeliverToMailboxes` and `ExpireSafetyNet` are answered by an input later.
+`Transmit`, `AskDiscard`, `RequestResubmit`, `DeliverToMailboxes`, `ExpireSafetyNet` and
+`ReadSafetyNet` are answered by an input later.
 Log effects that follow an input are written before any reply that follows them (TL-2: HAREDIRECT
 before the 250).
 """
@@ -13,6 +14,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from nodes.core.message import (
+    ActiveCopy,
     BodyHandle,
     Contact,
     DiscardNotification,
@@ -23,6 +25,14 @@ from nodes.core.message import (
     ShadowMessage,
 )
 from nodes.core.replies import Reply
+from nodes.core.resubmit_changes import (
+    AdvanceResubmitRequest,
+    HeadTaken,
+    InsertResubmitRequest,
+    RemoveResubmitRequest,
+    SetResubmitState,
+)
+from nodes.core.resubmit_request import Position, ResubmitDemand, SafetyNetSource
 
 # ------------------------------------------------------------------ changes of the queue database
 
@@ -136,6 +146,14 @@ class SetContact:
     contact: Contact
 
 
+@dataclass(frozen=True, slots=True)
+class SetActiveCopy:
+    """Another copy of a mailbox database is active: expects that a lower epoch was known, or
+    none."""
+
+    copy: ActiveCopy
+
+
 Change: TypeAlias = (
     InsertMessage
     | FinishFork
@@ -149,6 +167,12 @@ Change: TypeAlias = (
     | MoveToShadowSafetyNet
     | PromoteShadow
     | SetContact
+    | SetActiveCopy
+    | InsertResubmitRequest
+    | AdvanceResubmitRequest
+    | SetResubmitState
+    | HeadTaken
+    | RemoveResubmitRequest
 )
 
 
@@ -171,6 +195,22 @@ class ExpireSafetyNet:
     """
 
     now_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class ReadSafetyNet:
+    """The next copies of a Safety Net in order of delivery: after `after`, delivered before
+    `end_ms`, at most `most`.
+
+    Sees everything that was committed before it and nothing that comes later. Answered by
+    `SafetyNetRead` or `SafetyNetNotRead`.
+    """
+
+    read: int
+    source: SafetyNetSource
+    after: Position
+    end_ms: int
+    most: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,7 +264,7 @@ class CloseSession:
 class OpenSession:
     """Open an outbound session to the server named `peer`. `purpose` is for the connectivity log.
 
-    `purpose`: `shadowredundancy` (a shadow message), `delivery`, `heartbeat`.
+    `purpose`: `shadowredundancy` (a shadow message), `delivery`, `heartbeat`, `safetynet`.
     """
 
     session: str
@@ -240,6 +280,7 @@ class ShadowRequest:
     database_id: str
     internal_id: int
     network_message_id: str
+    resubmit_request: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,6 +310,14 @@ class AskDiscard:
     session: str
     known_database_id: str
     confirmed_sequence: int
+
+
+@dataclass(frozen=True, slots=True)
+class RequestResubmit:
+    """XRESUBMIT on an open session: ask the peer's Safety Net."""
+
+    session: str
+    demand: ResubmitDemand
 
 
 @dataclass(frozen=True, slots=True)
@@ -330,6 +379,7 @@ class LogLifecycle:
 Effect: TypeAlias = (
     Commit
     | ExpireSafetyNet
+    | ReadSafetyNet
     | DeliverToMailboxes
     | DropBody
     | SendReply
@@ -337,6 +387,7 @@ Effect: TypeAlias = (
     | OpenSession
     | Transmit
     | AskDiscard
+    | RequestResubmit
     | HangUp
     | LogTracking
     | LogConnectivity

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from nodes.core.message import (
+    ActiveCopy,
     BodyHandle,
     Contact,
     DiscardNotification,
@@ -21,6 +22,13 @@ from nodes.core.message import (
     PrimaryMessage,
     ShadowMessage,
 )
+from nodes.core.resubmit_request import (
+    KeptCopy,
+    ResubmitDemand,
+    ResubmitRequest,
+    ResubmitState,
+)
+from nodes.core.resubmit_states import ResubmitMove
 
 # ------------------------------------------------------------------ the disk
 
@@ -32,6 +40,7 @@ class DatabaseOpened:
     `created` says that the file is new; `starts` counts how often it was opened, this time
     included, and is durable before this input. `last_discard_sequence` is the highest ever used in
     this database. `next_safety_net_expiry_ms` is the earliest expiry of a copy, None without any.
+    `created_ms` is when the database was made: its Safety Nets hold nothing from before (SN-9).
     """
 
     database_id: str
@@ -43,6 +52,9 @@ class DatabaseOpened:
     contacts: tuple[Contact, ...]
     last_discard_sequence: int
     next_safety_net_expiry_ms: int | None
+    created_ms: int = 0
+    resubmit_requests: tuple[ResubmitRequest, ...] = ()
+    active_copies: tuple[ActiveCopy, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +121,21 @@ class SafetyNetExpired:
     next_expiry_ms: int | None
 
 
+@dataclass(frozen=True, slots=True)
+class SafetyNetRead:
+    """Answer to `ReadSafetyNet`: copies in order; `more` may follow behind the last of them."""
+
+    read: int
+    copies: tuple[KeptCopy, ...]
+    more: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SafetyNetNotRead:
+    read: int
+    reason: str
+
+
 # ------------------------------------------------------------------ inbound sessions
 
 
@@ -135,6 +162,7 @@ class ShadowRequested:
     database_id: str
     internal_id: int
     network_message_id: str
+    resubmit_request: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,6 +217,42 @@ class DiscardAsked:
     asking_server: str
     known_database_id: str
     confirmed_sequence: int
+
+
+@dataclass(frozen=True, slots=True)
+class ResubmitRequested:
+    """XRESUBMIT ADD: resubmit from a Safety Net of this server. A request that is known by its id
+    is asked after. Answered by `SendReply`.
+    """
+
+    session: str
+    demand: ResubmitDemand
+
+
+@dataclass(frozen=True, slots=True)
+class ResubmitListAsked:
+    """XRESUBMIT LIST. Answered by `SendReply`."""
+
+    session: str
+
+
+@dataclass(frozen=True, slots=True)
+class ResubmitChangeAsked:
+    """XRESUBMIT ENABLE, DISABLE or REMOVE (`move` None). Answered by `SendReply`."""
+
+    session: str
+    request_id: str
+    move: ResubmitMove | None
+
+
+@dataclass(frozen=True, slots=True)
+class ActiveCopyNamed:
+    """XACTIVE: the copy of `database` on `server` is active. Answered by `SendReply`."""
+
+    session: str
+    database: str
+    server: str
+    epoch: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,6 +326,22 @@ class DiscardRefused:
 
 
 @dataclass(frozen=True, slots=True)
+class ResubmitAnswered:
+    """The peer has taken the request on, durably; `state` is how far it is."""
+
+    session: str
+    state: ResubmitState
+    resubmitted: int
+
+
+@dataclass(frozen=True, slots=True)
+class ResubmitRefused:
+    session: str
+    code: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class SessionLost:
     """An open outbound session broke, whatever it was doing. Also the end of one that was hung
     up.
@@ -292,6 +372,8 @@ Input: TypeAlias = (
     | MailboxesDelivered
     | MailboxDeliveryFailed
     | SafetyNetExpired
+    | SafetyNetRead
+    | SafetyNetNotRead
     | SessionAccepted
     | PeerAuthenticated
     | ShadowRequested
@@ -300,6 +382,10 @@ Input: TypeAlias = (
     | TransactionReset
     | MessageOffered
     | DiscardAsked
+    | ResubmitRequested
+    | ResubmitListAsked
+    | ResubmitChangeAsked
+    | ActiveCopyNamed
     | SessionActive
     | ConnectionLost
     | SessionOpened
@@ -307,6 +393,8 @@ Input: TypeAlias = (
     | TransmissionAnswered
     | DiscardAnswered
     | DiscardRefused
+    | ResubmitAnswered
+    | ResubmitRefused
     | SessionLost
     | DeadlineReached
     | StopRequested

@@ -62,7 +62,8 @@ class PrimaryMessage:
 
     `shadow_server` holds the shadow copy, None where there is none. `side_effect_of` names the
     message whose side effect this one is (a DSN), so that the shadow of that one is kept until this
-    one is done (SM-10).
+    one is done (SM-10). `resubmit_request` names the request that made it; such a message causes no
+    DSN (SN-10).
     """
 
     internal_id: int
@@ -74,6 +75,7 @@ class PrimaryMessage:
     shadow_server: str | None
     forks: tuple[Fork, ...]
     side_effect_of: int | None = None
+    resubmit_request: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +91,9 @@ class ShadowKey:
 
 @dataclass(frozen=True, slots=True)
 class ShadowMessage:
-    """The second copy, as first received, held for `key.primary` (SR-11)."""
+    """The second copy, as first received, held for `key.primary` (SR-11). `resubmit_request` as in
+    the primary copy, so that it causes no DSN once it is promoted either.
+    """
 
     key: ShadowKey
     internal_id: int
@@ -98,6 +102,7 @@ class ShadowMessage:
     envelope: Envelope
     size_bytes: int
     received_ms: int
+    resubmit_request: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,3 +127,15 @@ class Contact:
     database_id: str
     last_contact_ms: int
     confirmed_sequence: int
+
+
+@dataclass(frozen=True, slots=True)
+class ActiveCopy:
+    """The copy on `server` of a mailbox database is the active one. `epoch` grows with every
+    change; `learnt_ms`: nothing was brought to the copy before from then on.
+    """
+
+    database: str
+    server: str
+    epoch: int
+    learnt_ms: int

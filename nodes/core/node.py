@@ -15,12 +15,15 @@ from collections.abc import Callable
 from typing import Any
 
 from nodes.core import inputs
+from nodes.core.active_copies import ActiveCopies
 from nodes.core.config import NodeConfig
 from nodes.core.delivery import Delivery
 from nodes.core.discards import Discards
 from nodes.core.effects import Effect, LogLifecycle
 from nodes.core.identity import Identity
 from nodes.core.receiving import Receiving
+from nodes.core.redundancy import Redundancy
+from nodes.core.resubmission import Resubmission
 from nodes.core.safety_net import SafetyNet
 from nodes.core.sending import Sessions
 from nodes.core.shadow import ShadowRedundancy
@@ -38,11 +41,27 @@ class Node:
         self._sessions = Sessions(config, self._work)
         self._safety_net = SafetyNet(config, self._work)
         self._discards = Discards(config, self._work, self._identity)
+        self._active_copies = ActiveCopies(config, self._work)
         self._delivery = Delivery(
-            config, self._work, self._sessions, self._identity, self._safety_net, self._discards
+            config,
+            self._work,
+            self._sessions,
+            self._identity,
+            self._safety_net,
+            self._discards,
+            self._active_copies,
+        )
+        self._redundancy = Redundancy(
+            config, self._work, self._identity, self._sessions, self._delivery
         )
         self._receiving = Receiving(
-            config, self._work, self._identity, self._sessions, self._delivery, self._discards
+            config,
+            self._work,
+            self._identity,
+            self._delivery,
+            self._discards,
+            self._redundancy,
+            self._active_copies,
         )
         self._shadow = ShadowRedundancy(
             config,
@@ -50,9 +69,18 @@ class Node:
             self._sessions,
             self._identity,
             self._safety_net,
-            self._receiving.promoted,
+            self._redundancy.promoted,
         )
         self._receiving.shadow = self._shadow
+        self._resubmission = Resubmission(
+            config,
+            self._work,
+            self._identity,
+            self._sessions,
+            self._delivery,
+            self._redundancy.send_anew,
+            self._receiving.server_session,
+        )
         self._handlers = self._dispatch_table()
 
     def handle(self, happened: inputs.Input, now_ms: int) -> tuple[Effect, ...]:
@@ -78,6 +106,8 @@ class Node:
             ),
             inputs.MailboxDeliveryFailed: lambda h: work.delivery_failed(h.delivery, h.reason),
             inputs.SafetyNetExpired: self._safety_net.expired,
+            inputs.SafetyNetRead: work.safety_net_read,
+            inputs.SafetyNetNotRead: lambda h: work.safety_net_not_read(h.read, h.reason),
             inputs.SessionAccepted: receiving.accepted,
             inputs.PeerAuthenticated: receiving.authenticated,
             inputs.ShadowRequested: receiving.shadow_requested,
@@ -86,6 +116,12 @@ class Node:
             inputs.TransactionReset: lambda h: receiving.reset(h.session),
             inputs.MessageOffered: receiving.message_offered,
             inputs.DiscardAsked: receiving.discard_asked,
+            inputs.ResubmitRequested: self._resubmission.requested,
+            inputs.ResubmitListAsked: self._resubmission.list_asked,
+            inputs.ResubmitChangeAsked: self._resubmission.change_asked,
+            inputs.ActiveCopyNamed: lambda h: self._active_copies.named(
+                h, receiving.server_session(h.session)
+            ),
             inputs.SessionActive: lambda h: receiving.active(h.session),
             inputs.ConnectionLost: lambda h: receiving.lost(h.session),
             inputs.SessionOpened: sessions.opened,
@@ -93,6 +129,8 @@ class Node:
             inputs.TransmissionAnswered: sessions.transmission_answered,
             inputs.DiscardAnswered: sessions.discards_answered,
             inputs.DiscardRefused: lambda h: sessions.discards_refused(h.session, h.code, h.text),
+            inputs.ResubmitAnswered: sessions.resubmit_answered,
+            inputs.ResubmitRefused: sessions.resubmit_answered,
             inputs.SessionLost: lambda h: sessions.failed(h.session, h.reason),
             inputs.DeadlineReached: lambda h: work.run_due(),
             inputs.StopRequested: self._stop_requested,
@@ -104,8 +142,10 @@ class Node:
         self._work.emit(LogLifecycle(event, (("database_id", happened.database_id),)))
         self._safety_net.opened(happened.next_safety_net_expiry_ms)
         self._discards.opened(happened.discards)
+        self._active_copies.opened(happened.active_copies)
         self._shadow.opened(happened)
         self._delivery.opened(happened.messages)
+        self._resubmission.opened(happened)
 
     def _database_set_aside(self, happened: inputs.DatabaseSetAside) -> None:
         fields = (

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from nodes.core.boundary import shadow_attempts
+from nodes.core.active_copies import ActiveCopies
 from nodes.core.categorizer import forks_of
 from nodes.core.config import NodeConfig
 from nodes.core.delivery import Delivery, log_mailbox_delivery
@@ -21,7 +21,6 @@ from nodes.core.effects import (
     DeliverTo,
     DropBody,
     InsertMessage,
-    SetShadowServer,
     ShadowRequest,
 )
 from nodes.core.identity import Identity
@@ -37,6 +36,7 @@ from nodes.core.inputs import (
     ShadowRequested,
 )
 from nodes.core.message import BodyHandle, Header, PrimaryMessage, ShadowKey, ShadowMessage
+from nodes.core.redundancy import Redundancy
 from nodes.core.replies import (
     R250_DELIVERY_NEXT,
     R250_RECIPIENT_OK,
@@ -54,11 +54,12 @@ from nodes.core.replies import (
     r250_queued_for_redundancy,
 )
 from nodes.core.routing import next_hop
-from nodes.core.sending import Sessions
 from nodes.core.shadow import ShadowRedundancy
-from nodes.core.shadow_making import Made, NotMade, Outcome, ShadowMaking
+from nodes.core.shadow_making import Made, NotMade, Outcome
 from nodes.core.tracking import primary_row
 from nodes.core.work import LocalDelivery, Work
+
+_ORGANISATION = frozenset({"mailbox", "active_manager"})
 
 
 class Receiving:
@@ -69,17 +70,19 @@ class Receiving:
         config: NodeConfig,
         work: Work,
         identity: Identity,
-        sessions: Sessions,
         delivery: Delivery,
         discards: Discards,
+        redundancy: Redundancy,
+        active_copies: ActiveCopies,
     ) -> None:
         self.shadow: ShadowRedundancy
         self._config = config
         self._work = work
         self._identity = identity
-        self._outbound = sessions
         self._delivery = delivery
         self._discards = discards
+        self._redundancy = redundancy
+        self._active_copies = active_copies
         self._sessions: dict[str, InboundSession] = {}
         self._is_stopping = False
 
@@ -97,8 +100,16 @@ class Receiving:
     def authenticated(self, happened: PeerAuthenticated) -> None:
         server = self._config.server_named(happened.peer)
         session = self._sessions.get(happened.session)
-        if session is not None and server is not None and server.role == "mailbox":
+        if session is not None and server is not None and server.role in _ORGANISATION:
             session.peer = server.name
+
+    def server_session(self, name: str) -> InboundSession | None:
+        """The session of a server of the organisation; anyone else is refused (TL-6)."""
+        session = self._sessions.get(name)
+        if session is not None and session.peer is None:
+            session.reply(R550_NOT_ALLOWED)
+            return None
+        return session
 
     def active(self, name: str) -> None:
         session = self._sessions.get(name)
@@ -133,7 +144,11 @@ class Receiving:
             session.reply(R503_BAD_SEQUENCE)
         else:
             session.announced = ShadowRequest(
-                asked.primary, asked.database_id, asked.internal_id, asked.network_message_id
+                asked.primary,
+                asked.database_id,
+                asked.internal_id,
+                asked.network_message_id,
+                asked.resubmit_request,
             )
             session.reply(R250_SHADOW_NEXT)
 
@@ -143,7 +158,7 @@ class Receiving:
             return
         if session.peer is None:
             session.reply(R550_NOT_ALLOWED)
-        elif self._config.databases.get(asked.database) != self._config.me.name:
+        elif not self._active_copies.is_here(asked.database):
             session.reply(R432_NOT_ACTIVE_HERE)
         elif not session.may(InboundMove.REQUEST_DELIVERY):
             session.reply(R503_BAD_SEQUENCE)
@@ -191,6 +206,11 @@ class Receiving:
             session.reply(R503_BAD_SEQUENCE)
         elif isinstance(announced, ShadowRequest):
             self._take_shadow(session, announced, offered)
+        elif isinstance(announced, DeliverTo) and not self._active_copies.is_here(
+            announced.database
+        ):
+            self._work.emit(DropBody(offered.body))
+            session.answer_message(R432_NOT_ACTIVE_HERE)
         elif isinstance(announced, DeliverTo):
             self._take_delivery(session, announced, offered)
         else:
@@ -207,6 +227,7 @@ class Receiving:
             envelope=offered.envelope,
             size_bytes=offered.size_bytes,
             received_ms=self._work.now_ms,
+            resubmit_request=request.resubmit_request,
         )
 
         def accepted(held: ShadowMessage) -> None:
@@ -256,13 +277,13 @@ class Receiving:
 
         def outcome(result: Outcome) -> None:
             if isinstance(result, Made):
-                self._log_made(message, result)
+                self._redundancy.log_made(message, result)
                 kept = replace(message, shadow_server=result.server)
                 self._keep(session, kept, offered.body)
             else:
                 self._not_redundant(session, message, offered.body, result)
 
-        self._make_shadow(message, offered.body, session.closes_ms, None, outcome)
+        self._redundancy.make(message, offered.body, session.closes_ms, None, outcome)
 
     def _not_redundant(
         self, session: InboundSession, message: PrimaryMessage, body: BodyHandle, result: NotMade
@@ -271,7 +292,7 @@ class Receiving:
         again.
         """
         rejected = self._config.transport.reject_message_on_shadow_failure or session.is_lost
-        self._log_not_made(message, result, "rejected" if rejected else "accepted")
+        self._redundancy.log_not_made(message, result, "rejected" if rejected else "accepted")
         if rejected:
             self._work.emit(DropBody(body))
             session.answer_message(R451_NOT_REDUNDANT)
@@ -321,68 +342,3 @@ class Receiving:
             session.answer_message(R451_NOT_COMMITTED)
 
         return refuse
-
-    # -------------------------------------------------------------- redundancy
-
-    def promoted(self, message: PrimaryMessage, former_primary: str) -> None:
-        """A promoted message is shadowed again where another server can take it, then delivered
-        (SM-13).
-        """
-        if not self._config.transport.shadow_redundancy_enabled:
-            self._delivery.add(message)
-            return
-        until_ms = self._work.now_ms + self._config.server.receive_connection_timeout_ms
-
-        def outcome(result: Outcome) -> None:
-            if isinstance(result, Made):
-                self._log_made(message, result)
-                self._shadowed_again(message, result.server)
-            else:
-                self._log_not_made(message, result, "accepted")
-                self._delivery.add(message)
-
-        body = f"db:{message.internal_id}"
-        self._make_shadow(message, body, until_ms, former_primary, outcome)
-
-    def _shadowed_again(self, message: PrimaryMessage, server: str) -> None:
-        change = SetShadowServer(message.internal_id, server)
-        shadowed = replace(message, shadow_server=server)
-        self._work.commit(
-            (change,),
-            lambda: self._delivery.add(shadowed),
-            lambda reason: self._delivery.add(message),
-        )
-
-    def _make_shadow(
-        self,
-        message: PrimaryMessage,
-        body: BodyHandle,
-        until_ms: int,
-        avoid: str | None,
-        done: Callable[[Outcome], None],
-    ) -> None:
-        ShadowMaking(
-            work=self._work,
-            sessions=self._outbound,
-            primary=self._config.me.name,
-            database_id=self._identity.database_id,
-            message=message,
-            body=body,
-            servers=shadow_attempts(self._config, message.internal_id, avoid),
-            until_ms=until_ms,
-            done=done,
-        ).start()
-
-    def _log_made(self, message: PrimaryMessage, made: Made) -> None:
-        server = self._config.server_named(made.server)
-        assert server is not None
-        custom = (("ShadowServer", made.server), ("Attempts", str(made.attempts)))
-        context = f"{server.fqdn} = {made.reply}"
-        row = primary_row("HAREDIRECT", "SMTP", message, source_context=context, custom=custom)
-        self._work.emit(row)
-
-    def _log_not_made(self, message: PrimaryMessage, result: NotMade, outcome: str) -> None:
-        custom = (("Attempts", str(result.attempts)), ("Outcome", outcome))
-        context = "; ".join(result.reasons) or "no other server in the boundary"
-        row = primary_row("HAREDIRECTFAIL", "SMTP", message, source_context=context, custom=custom)
-        self._work.emit(row)

@@ -6,6 +6,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from nodes.core.message import ActiveCopy
+from nodes.core.resubmit_request import ResubmitRequest
+
 
 @dataclass(frozen=True, slots=True)
 class Reply:
@@ -34,6 +37,56 @@ R502_SHADOW_DISABLED = _reply(502, "5.3.3 Command not implemented")
 R503_BAD_SEQUENCE = _reply(503, "5.5.1 Bad sequence of commands")
 R550_NOT_ALLOWED = _reply(550, "5.7.1 Not authorized")
 R550_NO_SUCH_RECIPIENT = _reply(550, "5.1.10 RESOLVER.ADR.RecipientNotFound; recipient not found")
+
+
+R501_NO_INTERVAL = _reply(501, "5.5.4 Start must come before end")
+R503_NOT_IN_THIS_STATE = _reply(503, "5.5.1 Resubmit request is not in a state for this")
+R550_NO_SUCH_DATABASE = _reply(550, "5.4.4 No such mailbox database")
+R550_NO_SUCH_REQUEST = _reply(550, "5.5.4 No such resubmit request")
+R554_OTHER_REQUEST = _reply(554, "5.5.4 Another resubmit request has this id")
+R250_REQUEST_CHANGED = _reply(250, "2.0.0 Resubmit request changed")
+R451_REQUEST_NOT_STORED = _reply(451, "4.3.0 Resubmit request could not be stored")
+
+
+R451_COPY_NOT_STORED = _reply(451, "4.3.0 Active copy could not be stored")
+R554_LATER_COPY_KNOWN = _reply(554, "5.5.4 Another active copy is known")
+
+
+def r250_active_copy(copy: ActiveCopy) -> Reply:
+    """Answer to XACTIVE: epoch ms from which on nothing was brought to the copy before."""
+    return _reply(250, f"2.0.0 {copy.learnt_ms}")
+
+
+def r250_resubmit(request: ResubmitRequest) -> Reply:
+    """Answer to XRESUBMIT ADD, parsed by `nodes.shell.safety_net_verbs`."""
+    return _reply(250, f"2.0.0 {request.state.value} {request.resubmitted}")
+
+
+def r250_resubmit_list(requests: tuple[ResubmitRequest, ...]) -> Reply:
+    """Answer to XRESUBMIT LIST (SN-16), a request a line, then `Done <n>`.
+
+    `<id> <source> <destination> <start> <end> <created> <requested by> <state> <resubmitted>
+    <end of the head or -> <untold servers by comma or ->`; times in epoch ms.
+    """
+    return Reply(250, (*map(_listed, requests), f"Done {len(requests)}"))
+
+
+def _listed(request: ResubmitRequest) -> str:
+    demand = request.demand
+    words = (
+        demand.request_id,
+        demand.source.value,
+        demand.destination,
+        demand.start_ms,
+        demand.end_ms,
+        request.created_ms,
+        request.requested_by,
+        request.state.value,
+        request.resubmitted,
+        "-" if request.head_end_ms is None else request.head_end_ms,
+        ",".join(request.untold) or "-",
+    )
+    return " ".join(map(str, words))
 
 
 def r250_queued_for_delivery(message_id: str, internal_id: int, hostname: str) -> Reply:

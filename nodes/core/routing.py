@@ -23,12 +23,6 @@ def next_hop(config: NodeConfig, address: str) -> str | None:
     return None
 
 
-def peer_of(config: NodeConfig, hop: str) -> str:
-    """Name of the server that a next hop is reached at."""
-    kind, _, name = hop.partition(":")
-    return config.databases[name] if kind == "database" else name
-
-
 def database_of(hop: str) -> str | None:
     kind, _, name = hop.partition(":")
     return name if kind == "database" else None

@@ -24,11 +24,19 @@ from nodes.core.effects import (
     HangUp,
     LogConnectivity,
     OpenSession,
+    RequestResubmit,
     ShadowRequest,
     Transmit,
 )
-from nodes.core.inputs import DiscardAnswered, SessionOpened, TransmissionAnswered
+from nodes.core.inputs import (
+    DiscardAnswered,
+    ResubmitAnswered,
+    ResubmitRefused,
+    SessionOpened,
+    TransmissionAnswered,
+)
 from nodes.core.message import BodyHandle, Envelope
+from nodes.core.resubmit_request import ResubmitDemand
 from nodes.core.session_states import SessionMove, SessionState, after
 from nodes.core.work import Because, Timer, Work
 
@@ -38,6 +46,8 @@ IDLE_LIMIT_MS = 60_000
 Ready: TypeAlias = Callable[["Lease"], None]
 Answered: TypeAlias = Callable[[TransmissionAnswered], None]
 DiscardsAnswered: TypeAlias = Callable[[DiscardAnswered], None]
+ResubmitAnswer: TypeAlias = ResubmitAnswered | ResubmitRefused
+RequestAnswered: TypeAlias = Callable[[ResubmitAnswer], None]
 AskFirst: TypeAlias = Callable[["Lease"], bool]
 
 
@@ -54,6 +64,7 @@ class Session:
     request: Request | None = None
     on_answer: Answered | None = None
     on_discards: DiscardsAnswered | None = None
+    on_request: RequestAnswered | None = None
     on_lost: Because | None = None
     timer: Timer | None = None
 
@@ -114,6 +125,13 @@ class Lease:
         self.session.on_discards, self.session.on_lost = answered, lost
         self.sessions.use(self.session, SessionMove.ASK)
         self.sessions.work.emit(AskDiscard(self.session.name, known_database_id, confirmed))
+
+    def request_resubmit(
+        self, demand: ResubmitDemand, answered: RequestAnswered, lost: Because
+    ) -> None:
+        self.session.on_request, self.session.on_lost = answered, lost
+        self.sessions.use(self.session, SessionMove.REQUEST)
+        self.sessions.work.emit(RequestResubmit(self.session.name, demand))
 
     def release(self) -> None:
         self.sessions.release(self.session)
@@ -198,6 +216,15 @@ class Sessions:
         assert answered is not None
         answered(happened)
 
+    def resubmit_answered(self, happened: ResubmitAnswer) -> None:
+        session = self._sessions.get(happened.session)
+        if session is None or session.state is not SessionState.REQUESTING:
+            return
+        answered = session.on_request
+        self._answered(session)
+        assert answered is not None
+        answered(happened)
+
     def discards_refused(self, name: str, code: int, text: str) -> None:
         """The peer will not tell. The session is of no further use: hang up, then tell who
         waited.
@@ -272,7 +299,7 @@ class Sessions:
     def _answered(self, session: Session) -> None:
         self._move(session, SessionMove.ANSWERED)
         self._clear_timer(session)
-        session.on_answer = session.on_discards = session.on_lost = None
+        _forget_answers(session)
 
     def _timed_out(self, session: Session) -> None:
         self.work.emit(HangUp(session.name))
@@ -294,7 +321,7 @@ class Sessions:
     def _forget(self, session: Session) -> None:
         self._move(session, SessionMove.CLOSE)
         self._clear_timer(session)
-        session.on_answer = session.on_discards = session.on_lost = None
+        _forget_answers(session)
         del self._sessions[session.name]
         state = self._peers[session.peer]
         state.open_count -= 1
@@ -329,6 +356,10 @@ class Sessions:
 
     def _log(self, session: Session, direction: str, description: str) -> None:
         self.work.emit(LogConnectivity(session.name, session.peer, direction, description))
+
+
+def _forget_answers(session: Session) -> None:
+    session.on_answer = session.on_discards = session.on_request = session.on_lost = None
 
 
 def _destination(wish: Request) -> str:

@@ -1,8 +1,8 @@
 """States of an outbound session, and the one table of what may follow what.
 
 An outbound session is OPENING until its banner, EHLO and TLS are done, then IDLE between uses.
-TRANSMITTING and ASKING each await one final answer. Whatever happens after CLOSED comes from a host
-that had not heard of it yet and is ignored.
+TRANSMITTING, ASKING and REQUESTING each await one final answer. Whatever happens after CLOSED comes
+from a host that had not heard of it yet and is ignored.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ class SessionState(Enum):
     IDLE = "idle"
     TRANSMITTING = "transmitting"
     ASKING = "asking"
+    REQUESTING = "requesting"
     CLOSED = "closed"
 
 
@@ -22,6 +23,7 @@ class SessionMove(Enum):
     OPENED = "opened"
     TRANSMIT = "transmit"
     ASK = "ask"
+    REQUEST = "request"
     ANSWERED = "answered"
     CLOSE = "close"
 
@@ -30,12 +32,15 @@ TRANSITIONS: dict[tuple[SessionState, SessionMove], SessionState] = {
     (SessionState.OPENING, SessionMove.OPENED): SessionState.IDLE,
     (SessionState.IDLE, SessionMove.TRANSMIT): SessionState.TRANSMITTING,
     (SessionState.IDLE, SessionMove.ASK): SessionState.ASKING,
+    (SessionState.IDLE, SessionMove.REQUEST): SessionState.REQUESTING,
     (SessionState.TRANSMITTING, SessionMove.ANSWERED): SessionState.IDLE,
     (SessionState.ASKING, SessionMove.ANSWERED): SessionState.IDLE,
+    (SessionState.REQUESTING, SessionMove.ANSWERED): SessionState.IDLE,
     (SessionState.OPENING, SessionMove.CLOSE): SessionState.CLOSED,
     (SessionState.IDLE, SessionMove.CLOSE): SessionState.CLOSED,
     (SessionState.TRANSMITTING, SessionMove.CLOSE): SessionState.CLOSED,
     (SessionState.ASKING, SessionMove.CLOSE): SessionState.CLOSED,
+    (SessionState.REQUESTING, SessionMove.CLOSE): SessionState.CLOSED,
 }
 
 

@@ -140,6 +140,7 @@ class ShadowRedundancy:
             received_ms=self._work.now_ms,
             shadow_server=None,
             forks=forks_of(self._config, shadow.envelope.recipients),
+            resubmit_request=shadow.resubmit_request,
         )
 
     # -------------------------------------------------------------- inside

@@ -101,7 +101,11 @@ class ShadowMaking:
         message = self.message
         lease.transmit(
             ShadowRequest(
-                self.primary, self.database_id, message.internal_id, message.network_message_id
+                self.primary,
+                self.database_id,
+                message.internal_id,
+                message.network_message_id,
+                message.resubmit_request,
             ),
             message.envelope,
             self.body,

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from nodes.core.effects import LogTracking
+from nodes.core.lab_time import iso
 from nodes.core.message import PrimaryMessage, ShadowMessage
+from nodes.core.resubmit_request import KeptCopy, ResubmitDemand
 
 Custom = tuple[tuple[str, str], ...]
 
@@ -39,6 +41,19 @@ def primary_row(
         recipient_status,
         reference,
         custom,
+    )
+
+
+def resubmitted_row(message: PrimaryMessage, demand: ResubmitDemand, copy: KeptCopy) -> LogTracking:
+    """RESUBMIT from source SAFETYNET: the request id as its cause, and what the copy was (TL-2)."""
+    custom = (
+        ("Destination", demand.destination),
+        ("SafetyNet", demand.source.value),
+        ("DeliveredAt", iso(copy.position.delivered_ms)),
+        ("CopyInternalId", str(copy.position.internal_id)),
+    )
+    return primary_row(
+        "RESUBMIT", "SAFETYNET", message, source_context=demand.request_id, custom=custom
     )
 
 

@@ -13,8 +13,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from nodes.core.effects import Change, Commit, DeliverToMailboxes, Effect
+from nodes.core.effects import Change, Commit, DeliverToMailboxes, Effect, ReadSafetyNet
+from nodes.core.inputs import SafetyNetRead
 from nodes.core.message import BodyHandle, Header
+from nodes.core.resubmit_request import Position, SafetyNetSource
 
 Then: TypeAlias = Callable[[], None]
 Because: TypeAlias = Callable[[str], None]
@@ -44,6 +46,7 @@ class LocalDelivery:
 
 
 Delivered: TypeAlias = Callable[[tuple[str, ...], tuple[str, ...]], None]
+Read: TypeAlias = Callable[[SafetyNetRead], None]
 
 
 @dataclass(slots=True)
@@ -57,6 +60,7 @@ class Work:
     _timers: list[tuple[int, int, Timer]] = field(default_factory=list)
     _commits: dict[int, tuple[Then, Because]] = field(default_factory=dict)
     _deliveries: dict[int, tuple[Delivered, Because]] = field(default_factory=dict)
+    _reads: dict[int, tuple[Read, Because]] = field(default_factory=dict)
     _count: int = 0
 
     def emit(self, effect: Effect) -> None:
@@ -110,6 +114,26 @@ class Work:
 
     def delivery_failed(self, number: int, reason: str) -> None:
         self._deliveries.pop(number)[1](reason)
+
+    def read_safety_net(
+        self,
+        source: SafetyNetSource,
+        after: Position,
+        end_ms: int,
+        most: int,
+        then: Read,
+        failed: Because,
+    ) -> None:
+        """Ask for a page of copies; `then(page)` or `failed(reason)` is called later."""
+        number = self._next()
+        self._reads[number] = (then, failed)
+        self.emit(ReadSafetyNet(number, source, after, end_ms, most))
+
+    def safety_net_read(self, page: SafetyNetRead) -> None:
+        self._reads.pop(page.read)[0](page)
+
+    def safety_net_not_read(self, number: int, reason: str) -> None:
+        self._reads.pop(number)[1](reason)
 
     # -------------------------------------------------------------- what time brings
 

@@ -21,6 +21,7 @@ from nodes.core.effects import (
     ExpireSafetyNet,
     InsertMessage,
     InsertShadow,
+    ReadSafetyNet,
 )
 from nodes.core.inputs import Committed, Input, MailboxDeliveryFailed, SafetyNetExpired
 from nodes.core.message import BodyHandle
@@ -30,7 +31,7 @@ from nodes.store.queue_database import QueueDatabase
 
 Give: TypeAlias = Callable[[Input], None]
 Fail: TypeAlias = Callable[[BaseException], None]
-Write: TypeAlias = Commit | ExpireSafetyNet
+Write: TypeAlias = Commit | ExpireSafetyNet | ReadSafetyNet
 Answers: TypeAlias = tuple[Input, ...]
 
 EXPIRE_AGAIN_MS = 60_000
@@ -79,8 +80,11 @@ class Disk:
         return group
 
     def _carry_out(self, group: list[Write]) -> Answers:
-        if isinstance(group[0], ExpireSafetyNet):
-            return (self._expire(group[0].now_ms),)
+        first = group[0]
+        if isinstance(first, ExpireSafetyNet):
+            return (self._expire(first.now_ms),)
+        if isinstance(first, ReadSafetyNet):
+            return (self._database.read_safety_net(first),)
         commits = [effect for effect in group if isinstance(effect, Commit)]
         return self._database.commit(commits, self.bodies.fetch)
 

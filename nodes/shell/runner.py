@@ -230,6 +230,7 @@ class Runner:
             effects.LogLifecycle: lambda e: self._logs.lifecycle(e),
             effects.Commit: lambda e: self._disk.write(e),
             effects.ExpireSafetyNet: lambda e: self._disk.write(e),
+            effects.ReadSafetyNet: lambda e: self._disk.write(e),
             effects.DeliverToMailboxes: lambda e: self._disk.deliver(e),
             effects.DropBody: lambda e: self._disk.bodies.drop(e.body),
             effects.SendReply: lambda e: self._inbound.reply(e.session, e.reply),
@@ -237,6 +238,7 @@ class Runner:
             effects.OpenSession: lambda e: self._outbound.open(e),
             effects.Transmit: lambda e: self._outbound.transmit(e),
             effects.AskDiscard: lambda e: self._outbound.ask_discard(e),
+            effects.RequestResubmit: lambda e: self._outbound.request_resubmit(e),
             effects.HangUp: lambda e: self._outbound.hang_up(e.session),
         }
 

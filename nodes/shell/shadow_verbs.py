@@ -4,6 +4,7 @@ Exchange's verbs have names that are known and arguments that are not (F§9.1), 
 this project's own:
 
     XSHADOWREQUEST <primary> <primary-database-id> <primary-internal-id> <network-message-id>
+        [<resubmit-request-id>]      where the message was resubmitted by Safety Net
     XDELIVER <database> <network-message-id>
     XQDISCARD <asking-server> <known-database-id|-> <confirmed-sequence>
         250-DatabaseId=<id>
@@ -46,13 +47,14 @@ def format_prologue(prologue: ShadowRequest | DeliverTo) -> tuple[str, ...]:
     """The command that announces a message, as words."""
     if isinstance(prologue, DeliverTo):
         return ("XDELIVER", prologue.database, prologue.network_message_id)
-    return (
+    words = (
         "XSHADOWREQUEST",
         prologue.primary,
         prologue.database_id,
         str(prologue.internal_id),
         prologue.network_message_id,
     )
+    return words if prologue.resubmit_request is None else (*words, prologue.resubmit_request)
 
 
 def format_question(asking_server: str, asked: AskDiscard) -> tuple[str, ...]:
@@ -63,10 +65,11 @@ def format_question(asking_server: str, asked: AskDiscard) -> tuple[str, ...]:
 
 def parse_shadow_request(session: str, arguments: str) -> ShadowRequested | None:
     """None for arguments that are not of the grammar, here and below."""
-    words = _words(arguments, 4)
+    words = _words(arguments, 4) or _words(arguments, 5)
     if words is None or not _NUMBER.fullmatch(words[2]):
         return None
-    return ShadowRequested(session, words[0], words[1], int(words[2]), words[3])
+    request = words[4] if len(words) == 5 else None
+    return ShadowRequested(session, words[0], words[1], int(words[2]), words[3], request)
 
 
 def parse_delivery_request(session: str, arguments: str) -> DeliveryRequested | None:

@@ -19,17 +19,18 @@ from aiosmtplib import SMTP, SMTPDataError, SMTPException, SMTPResponse
 from aiosmtplib.protocol import SMTPProtocol
 
 from nodes.core.config import NodeConfig, Server
-from nodes.core.effects import AskDiscard, OpenSession, Transmit
+from nodes.core.effects import AskDiscard, OpenSession, RequestResubmit, Transmit
 from nodes.core.inputs import (
     DiscardRefused,
     Input,
+    ResubmitRefused,
     SessionFailed,
     SessionLost,
     SessionOpened,
     TransmissionAnswered,
 )
 from nodes.core.message import BodyHandle
-from nodes.shell import shadow_verbs
+from nodes.shell import safety_net_verbs, shadow_verbs
 from nodes.shell.bodies import BodyGone
 from nodes.shell.node_file import Address
 
@@ -85,6 +86,11 @@ class OutboundSessions:
         session = self._open.get(effect.session)
         if session is not None:
             session.begin(lambda: session.ask_discard(effect))
+
+    def request_resubmit(self, effect: RequestResubmit) -> None:
+        session = self._open.get(effect.session)
+        if session is not None:
+            session.begin(lambda: session.request_resubmit(effect))
 
     def hang_up(self, name: str) -> None:
         session = self._open.pop(name, None)
@@ -255,6 +261,15 @@ class OutboundSession:
             return DiscardRefused(self._name, reply.code, text)
         answer = shadow_verbs.parse_answer(self._name, reply.message.split("\n"))
         return answer or DiscardRefused(self._name, reply.code, f"cannot be understood: {text}")
+
+    async def request_resubmit(self, effect: RequestResubmit) -> Input:
+        """XRESUBMIT ADD. An answer that is not of the grammar is as good as none."""
+        reply = await self._connection.command(*safety_net_verbs.format_demand(effect.demand))
+        text = _one_line(reply.message)
+        if reply.code != 250:
+            return ResubmitRefused(self._name, reply.code, text)
+        answer = safety_net_verbs.parse_answer(self._name, text)
+        return answer or ResubmitRefused(self._name, reply.code, f"cannot be understood: {text}")
 
     def _answered(self, reply: SMTPResponse, refused: Refused) -> TransmissionAnswered:
         return TransmissionAnswered(self._name, reply.code, _one_line(reply.message), refused)

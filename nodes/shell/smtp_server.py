@@ -19,6 +19,7 @@ from aiosmtpd.smtp import SMTP, Envelope, Session
 from nodes.core import message
 from nodes.core.config import NodeConfig
 from nodes.core.inputs import (
+    ActiveCopyNamed,
     ConnectionLost,
     Input,
     MessageOffered,
@@ -29,7 +30,7 @@ from nodes.core.inputs import (
     TransactionReset,
 )
 from nodes.core.replies import R503_BAD_SEQUENCE, R550_NOT_ALLOWED, Reply
-from nodes.shell import shadow_verbs
+from nodes.shell import database_verbs, safety_net_verbs, shadow_verbs
 from nodes.shell.bodies import Bodies
 from nodes.shell.certificates import peer_named_by
 from nodes.shell.message_headers import read_header
@@ -250,6 +251,12 @@ class InboundSession(SmtpSyntax):
         """The name in the documents of 2010 (F§2.2)."""
         await self.smtp_XQDISCARD(arg)
 
+    async def smtp_XRESUBMIT(self, arg: str | None) -> None:
+        await self._organisation_only(safety_net_verbs.parse_request(self.name, arg or ""))
+
+    async def smtp_XACTIVE(self, arg: str | None) -> None:
+        await self._organisation_only(database_verbs.parse_active_copy(self.name, arg or ""))
+
     async def _announce(self, asked: shadow_verbs.Request | None) -> None:
         """What comes before MAIL says what the message will be."""
         assert self.envelope is not None
@@ -258,7 +265,9 @@ class InboundSession(SmtpSyntax):
         elif await self._organisation_only(asked):
             self._is_announced = True
 
-    async def _organisation_only(self, asked: shadow_verbs.Request | None) -> bool:
+    async def _organisation_only(
+        self, asked: shadow_verbs.Request | safety_net_verbs.Request | ActiveCopyNamed | None
+    ) -> bool:
         """Who is no server of the organisation learns nothing, not even the grammar (TL-6)."""
         if self._peer is None:
             reply = R550_NOT_ALLOWED

@@ -23,10 +23,19 @@ from nodes.core.effects import (
     MoveToPrimarySafetyNet,
     MoveToShadowSafetyNet,
     PromoteShadow,
+    SetActiveCopy,
     SetContact,
     SetShadowServer,
 )
 from nodes.core.message import BodyHandle, PrimaryMessage, ShadowKey
+from nodes.core.resubmit_changes import (
+    AdvanceResubmitRequest,
+    HeadTaken,
+    InsertResubmitRequest,
+    RemoveResubmitRequest,
+    SetResubmitState,
+)
+from nodes.store import resubmit_requests
 from nodes.store.bodies import add_body, release_bodies, share_body
 from nodes.store.rows import (
     FORK_COLUMNS,
@@ -43,7 +52,7 @@ FetchBody: TypeAlias = Callable[[BodyHandle], bytes]
 _UNFINISHED = "state NOT IN ('done', 'expired')"
 _THIS_SHADOW = "primary_server = ? AND primary_database_id = ? AND primary_internal_id = ?"
 
-INSERT_MESSAGE = f"INSERT INTO messages ({MESSAGE_COLUMNS}) VALUES ({', '.join('?' * 12)})"
+INSERT_MESSAGE = f"INSERT INTO messages ({MESSAGE_COLUMNS}) VALUES ({', '.join('?' * 13)})"
 INSERT_FORK = f"INSERT INTO forks ({FORK_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?)"
 FINISH_FORK = (
     "UPDATE forks SET state = ?, done_ms = ? "
@@ -64,7 +73,7 @@ INSERT_DISCARD = (
 )
 FORGET_DISCARDS = "DELETE FROM discards WHERE shadow_server = ? AND sequence <= ?"
 DROP_OLD_DISCARDS = "DELETE FROM discards WHERE delivered_ms < ?"
-INSERT_SHADOW = f"INSERT INTO shadows ({SHADOW_COLUMNS}, expires_ms) VALUES ({', '.join('?' * 14)})"
+INSERT_SHADOW = f"INSERT INTO shadows ({SHADOW_COLUMNS}, expires_ms) VALUES ({', '.join('?' * 15)})"
 COPY_TO_SHADOW_SAFETY_NET = (
     f"INSERT INTO shadow_safety_net ({SHADOW_COLUMNS}, delivered_ms, expires_ms) "
     f"SELECT {SHADOW_COLUMNS}, ?, ? FROM shadows WHERE {_THIS_SHADOW}"
@@ -73,6 +82,12 @@ DELETE_SHADOW = f"DELETE FROM shadows WHERE {_THIS_SHADOW} RETURNING body_id"
 SET_CONTACT = (
     "INSERT OR REPLACE INTO contacts "
     "(primary_server, database_id, last_contact_ms, confirmed_sequence) VALUES (?, ?, ?, ?)"
+)
+SET_ACTIVE_COPY = (
+    "INSERT INTO active_copies (database, server, epoch, learnt_ms) VALUES (?, ?, ?, ?) "
+    "ON CONFLICT (database) DO UPDATE SET "
+    "server = excluded.server, epoch = excluded.epoch, learnt_ms = excluded.learnt_ms "
+    "WHERE excluded.epoch > epoch"
 )
 NOTE_LAST_SEQUENCE = "UPDATE meta SET last_discard_sequence = max(last_discard_sequence, ?)"
 
@@ -207,6 +222,22 @@ def _set_contact(db: sqlite3.Connection, change: SetContact, fetch: FetchBody) -
     db.execute(SET_CONTACT, row)
 
 
+# ------------------------------------------------------------------ resubmit requests
+
+RowsMet: TypeAlias = Callable[[sqlite3.Connection, Any], int]
+
+
+def _one_row(meet: RowsMet) -> Callable[[sqlite3.Connection, Any, FetchBody], None]:
+    """A change that is as expected where it meets one row."""
+    return lambda db, change, fetch: _expect_one(meet(db, change), change)
+
+
+def _set_active_copy(db: sqlite3.Connection, change: SetActiveCopy, fetch: FetchBody) -> None:
+    copy = change.copy
+    row = (copy.database, copy.server, copy.epoch, copy.learnt_ms)
+    _expect_one(db.execute(SET_ACTIVE_COPY, row).rowcount, change)
+
+
 _APPLY: dict[type[Change], Callable[[sqlite3.Connection, Any, FetchBody], None]] = {
     InsertMessage: _insert_message,
     FinishFork: _finish_fork,
@@ -220,4 +251,10 @@ _APPLY: dict[type[Change], Callable[[sqlite3.Connection, Any, FetchBody], None]]
     MoveToShadowSafetyNet: _move_to_shadow_safety_net,
     PromoteShadow: _promote_shadow,
     SetContact: _set_contact,
+    SetActiveCopy: _set_active_copy,
+    InsertResubmitRequest: _one_row(resubmit_requests.insert_request),
+    AdvanceResubmitRequest: _one_row(resubmit_requests.advance),
+    SetResubmitState: _one_row(resubmit_requests.set_state),
+    HeadTaken: _one_row(resubmit_requests.head_taken),
+    RemoveResubmitRequest: _one_row(resubmit_requests.remove_request),
 }

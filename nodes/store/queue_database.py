@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
-from nodes.core.effects import Change, Commit
+from nodes.core.effects import Change, Commit, ReadSafetyNet
 from nodes.core.inputs import (
     CommitFailed,
     Committed,
@@ -24,11 +24,15 @@ from nodes.core.inputs import (
     DatabaseSetAside,
     ExpiredCopy,
     SafetyNetExpired,
+    SafetyNetNotRead,
+    SafetyNetRead,
 )
 from nodes.core.lab_time import iso
+from nodes.core.message import ActiveCopy
 from nodes.store import sqlite_file
 from nodes.store.bodies import read_body, release_bodies
 from nodes.store.changes import DELETE_FORKS, FetchBody, StateMismatch, apply_changes
+from nodes.store.resubmit_requests import LOAD_HEADS, LOAD_REQUESTS, requests_of
 from nodes.store.rows import (
     FORK_COLUMNS,
     MESSAGE_COLUMNS,
@@ -38,6 +42,7 @@ from nodes.store.rows import (
     messages_of,
     shadow_of,
 )
+from nodes.store.safety_net import read_safety_net
 from nodes.store.sqlite_file import transaction
 
 KIND = "queue"
@@ -58,7 +63,10 @@ LOAD_CONTACTS = (
     "SELECT primary_server, database_id, last_contact_ms, confirmed_sequence FROM contacts "
     "ORDER BY primary_server"
 )
-LOAD_META = "SELECT database_id, starts, last_discard_sequence FROM meta"
+LOAD_ACTIVE_COPIES = (
+    "SELECT database, server, epoch, learnt_ms FROM active_copies ORDER BY database"
+)
+LOAD_META = "SELECT database_id, created_ms, starts, last_discard_sequence FROM meta"
 COUNT_START = "UPDATE meta SET starts = starts + 1"
 
 # where copies expire: the table, and the name of the queue as everybody else says it
@@ -156,7 +164,7 @@ class QueueDatabase:
     def opened(self, created: bool) -> DatabaseOpened:
         """All that is held, as the core needs it at start."""
         run = self._connection.execute
-        database_id, starts, last_sequence = run(LOAD_META).fetchone()
+        database_id, created_ms, starts, last_sequence = run(LOAD_META).fetchone()
         return DatabaseOpened(
             database_id=database_id,
             created=created,
@@ -167,6 +175,9 @@ class QueueDatabase:
             contacts=tuple(map(contact_of, run(LOAD_CONTACTS))),
             last_discard_sequence=last_sequence,
             next_safety_net_expiry_ms=self._next_expiry_ms(),
+            created_ms=created_ms,
+            resubmit_requests=requests_of(run(LOAD_REQUESTS), run(LOAD_HEADS)),
+            active_copies=tuple(ActiveCopy(*row) for row in run(LOAD_ACTIVE_COPIES)),
         )
 
     def apply(self, changes: tuple[Change, ...], fetch: FetchBody) -> None:
@@ -227,6 +238,13 @@ class QueueDatabase:
     def _next_expiry_ms(self) -> int | None:
         earliest = (self._connection.execute(earliest_expiry(t)).fetchone()[0] for t, _ in EXPIRING)
         return min((expires_ms for expires_ms in earliest if expires_ms is not None), default=None)
+
+    def read_safety_net(self, asked: ReadSafetyNet) -> SafetyNetRead | SafetyNetNotRead:
+        """The next copies of a Safety Net in order of delivery."""
+        try:
+            return read_safety_net(self._connection, asked)
+        except sqlite3.Error as error:
+            return SafetyNetNotRead(asked.read, str(error))
 
     def read_body(self, internal_id: int) -> bytes | None:
         """The body `db:<internal_id>`; None where there is no such message."""

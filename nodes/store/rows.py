@@ -28,8 +28,10 @@ _COMMON = (
     "internal_id, network_message_id, message_id, submitted_ms, subject, sender, recipients, "
     "size_bytes, received_ms, body_id"
 )
-MESSAGE_COLUMNS = f"{_COMMON}, shadow_server, side_effect_of"
-SHADOW_COLUMNS = f"{_COMMON}, primary_server, primary_database_id, primary_internal_id"
+MESSAGE_COLUMNS = f"{_COMMON}, shadow_server, side_effect_of, resubmit_request"
+SHADOW_COLUMNS = (
+    f"{_COMMON}, primary_server, primary_database_id, primary_internal_id, resubmit_request"
+)
 FORK_COLUMNS = "internal_id, position, next_hop, recipients, state, done_ms"
 
 
@@ -43,12 +45,17 @@ def addresses_of(text: str) -> tuple[str, ...]:
 
 def message_row(message: PrimaryMessage, body_id: int) -> Row:
     """Columns as in MESSAGE_COLUMNS."""
-    return (*_common_row(message, body_id), message.shadow_server, message.side_effect_of)
+    return (
+        *_common_row(message, body_id),
+        message.shadow_server,
+        message.side_effect_of,
+        message.resubmit_request,
+    )
 
 
 def shadow_row(shadow: ShadowMessage, body_id: int) -> Row:
     """Columns as in SHADOW_COLUMNS."""
-    return (*_common_row(shadow, body_id), *key_row(shadow.key))
+    return (*_common_row(shadow, body_id), *key_row(shadow.key), shadow.resubmit_request)
 
 
 def key_row(key: ShadowKey) -> Row:
@@ -87,6 +94,7 @@ def shadow_of(row: Row) -> ShadowMessage:
         envelope,
         size_bytes,
         received_ms,
+        row[13],
     )
 
 
@@ -132,6 +140,7 @@ def _message(row: Row, forks: tuple[Fork, ...]) -> PrimaryMessage:
         shadow_server=row[10],
         forks=forks,
         side_effect_of=row[11],
+        resubmit_request=row[12],
     )
 
 

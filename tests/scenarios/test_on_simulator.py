@@ -117,10 +117,10 @@ def test_acknowledging_before_the_shadow_stands_is_found(
 
         def made(outcome: Any) -> None:
             if isinstance(outcome, Made):
-                self._log_made(message, outcome)
+                self._redundancy.log_made(message, outcome)
 
         body = f"db:{message.internal_id}"
-        self._make_shadow(message, body, session.closes_ms, None, made)
+        self._redundancy.make(message, body, session.closes_ms, None, made)
 
     monkeypatch.setattr(Receiving, "_take_primary", take_primary)
     assert "redundant_before_ack" in failures(trials, "one-server-at-a-time")

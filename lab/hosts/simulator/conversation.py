@@ -10,6 +10,7 @@ from typing import TypeAlias
 from nodes.core.effects import DeliverTo, ShadowRequest
 from nodes.core.message import Envelope
 from nodes.core.replies import Reply
+from nodes.core.resubmit_request import ResubmitDemand
 
 Refused: TypeAlias = tuple[tuple[str, int, str], ...]
 
@@ -75,7 +76,14 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
+class Demand:
+    """XRESUBMIT ADD."""
+
+    demand: ResubmitDemand
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
-    """The reply to it."""
+    """The reply to a question or a demand."""
 
     reply: Reply

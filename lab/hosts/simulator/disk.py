@@ -20,6 +20,7 @@ from nodes.core.effects import (
     ExpireSafetyNet,
     InsertMessage,
     InsertShadow,
+    ReadSafetyNet,
 )
 from nodes.core.inputs import Committed, DatabaseOpened, Input, MailboxDeliveryFailed
 from nodes.core.message import BodyHandle
@@ -28,7 +29,7 @@ from nodes.store.changes import StateMismatch
 from nodes.store.mailbox_database import MailboxDatabase
 from nodes.store.queue_database import QueueDatabase, queue_database_in_memory
 
-Write: TypeAlias = Commit | ExpireSafetyNet
+Write: TypeAlias = Commit | ExpireSafetyNet | ReadSafetyNet
 Give: TypeAlias = Callable[[Input], None]
 Fail: TypeAlias = Callable[[Exception], None]
 
@@ -134,6 +135,8 @@ class Life:
         first = self._writing[0]
         if isinstance(first, ExpireSafetyNet):
             return (self._queue.expire_safety_net(first.now_ms),)
+        if isinstance(first, ReadSafetyNet):
+            return (self._queue.read_safety_net(first),)
         commits = [effect for effect in self._writing if isinstance(effect, Commit)]
         return self._queue.commit(commits, self.bodies.fetch)
 

@@ -15,6 +15,7 @@ from lab.hosts.simulator.conversation import (
     Answer,
     Banner,
     Content,
+    Demand,
     Final,
     Greeting,
     Hello,
@@ -31,6 +32,7 @@ from nodes.core.inputs import (
     MessageOffered,
     PeerAuthenticated,
     RecipientOffered,
+    ResubmitRequested,
     SessionAccepted,
     SessionActive,
     ShadowRequested,
@@ -208,6 +210,7 @@ class InboundSession:
                 prologue.database_id,
                 prologue.internal_id,
                 prologue.network_message_id,
+                prologue.resubmit_request,
             )
         )
         return None if reply.code == 250 else reply
@@ -235,10 +238,15 @@ class InboundSession:
         )
         self._sessions.door.give(asked)
 
+    def _demand(self, said: Demand) -> None:
+        self._asks = True
+        self._sessions.door.give(ResubmitRequested(self.name, said.demand))
+
 
 _HEAR: dict[type, Callable[..., None]] = {
     Hello: InboundSession._hello,
     Announcement: InboundSession._announcement,
     Content: InboundSession._content,
     Question: InboundSession._question,
+    Demand: InboundSession._demand,
 }

@@ -14,6 +14,7 @@ from lab.hosts.simulator.conversation import (
     Answer,
     Banner,
     Content,
+    Demand,
     Final,
     Greeting,
     Hello,
@@ -21,10 +22,11 @@ from lab.hosts.simulator.conversation import (
     Refused,
 )
 from lab.hosts.simulator.network import Connection, Link
-from nodes.core.effects import AskDiscard, OpenSession, Transmit
+from nodes.core.effects import AskDiscard, OpenSession, RequestResubmit, Transmit
 from nodes.core.inputs import (
     DiscardRefused,
     Input,
+    ResubmitRefused,
     SessionFailed,
     SessionLost,
     SessionOpened,
@@ -32,7 +34,7 @@ from nodes.core.inputs import (
 )
 from nodes.core.message import BodyHandle, Envelope
 from nodes.core.replies import Reply
-from nodes.shell import shadow_verbs
+from nodes.shell import safety_net_verbs, shadow_verbs
 from nodes.shell.bodies import BodyGone
 
 
@@ -77,6 +79,11 @@ class OutboundSessions:
         if session is not None:
             session.ask(effect)
 
+    def request_resubmit(self, effect: RequestResubmit) -> None:
+        session = self._open.get(effect.session)
+        if session is not None:
+            session.demand(effect)
+
     def hang_up(self, name: str) -> None:
         session = self._open.pop(name, None)
         if session is not None:
@@ -100,6 +107,7 @@ class OutboundSession:
 
     __slots__ = (
         "_content",
+        "_demands",
         "_envelope",
         "_name",
         "_needs_reset",
@@ -113,7 +121,7 @@ class OutboundSession:
 
     def __init__(self, sessions: OutboundSessions, name: str) -> None:
         self._sessions, self._name = sessions, name
-        self._stands = self._needs_reset = False
+        self._stands = self._needs_reset = self._demands = False
         self._content = b""
         self._envelope = Envelope("", ())
         self._refused: Refused = ()
@@ -137,6 +145,10 @@ class OutboundSession:
         door = self._sessions.door
         question = Question(door.name, effect.known_database_id, effect.confirmed_sequence)
         self.connection.say(question, forward=True)
+
+    def demand(self, effect: RequestResubmit) -> None:
+        self._demands = True
+        self.connection.say(Demand(effect.demand), forward=True)
 
     # -------------------------------------------------------------- what comes back
 
@@ -183,6 +195,18 @@ class OutboundSession:
         answered = TransmissionAnswered(self._name, reply.code, text, refused)
         self._sessions.door.give(answered)
 
+    def _answer_question(self, said: Answer) -> None:
+        if self._demands:
+            self._demands = False
+            self._answer_demand(said.reply)
+        else:
+            self._answer_discards(said)
+
+    def _answer_demand(self, reply: Reply) -> None:
+        text = " ".join(reply.lines)
+        answer = safety_net_verbs.parse_answer(self._name, text) if reply.code == 250 else None
+        self._sessions.door.give(answer or ResubmitRefused(self._name, reply.code, text))
+
     def _answer_discards(self, said: Answer) -> None:
         """An answer that is not of the grammar is as good as none."""
         reply, text = said.reply, " ".join(said.reply.lines)
@@ -198,5 +222,5 @@ _HEAR: dict[type, Callable[..., None]] = {
     Greeting: OutboundSession._greeting,
     Announced: OutboundSession._announced,
     Final: OutboundSession._final,
-    Answer: OutboundSession._answer_discards,
+    Answer: OutboundSession._answer_question,
 }

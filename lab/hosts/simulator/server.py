@@ -335,6 +335,7 @@ class Process:
             effects.LogLifecycle: logs.lifecycle,
             effects.Commit: lambda e: self._life.write(e),
             effects.ExpireSafetyNet: lambda e: self._life.write(e),
+            effects.ReadSafetyNet: lambda e: self._life.write(e),
             effects.DeliverToMailboxes: lambda e: self._life.deliver(e),
             effects.DropBody: lambda e: self.bodies.drop(e.body),
             effects.SendReply: lambda e: self.inbound.reply(e.session, e.reply),
@@ -342,5 +343,6 @@ class Process:
             effects.OpenSession: outbound.open,
             effects.Transmit: outbound.transmit,
             effects.AskDiscard: outbound.ask_discard,
+            effects.RequestResubmit: outbound.request_resubmit,
             effects.HangUp: lambda e: outbound.hang_up(e.session),
         }

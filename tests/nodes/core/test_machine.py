@@ -18,7 +18,9 @@ from dataclasses import dataclass
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.nodes.core.world import HOUR, MINUTE, SERVERS, USER1, USER2, World
+from nodes.core import inputs as on
+from nodes.core.resubmit_request import ResubmitDemand, SafetyNetSource
+from tests.nodes.core.world import HOUR, MINUTE, SERVERS, START_MS, USER1, USER2, World
 
 servers = st.sampled_from(SERVERS)
 steps = st.one_of(
@@ -133,3 +135,40 @@ def test_no_single_failure_loses_an_acknowledged_message(story_steps: list) -> N
         for shadow in host.disk.shadows.values()
     }
     assert not {one for one in left & protected if one[0] in acknowledged}
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(steps, min_size=5, max_size=40))
+def test_after_any_single_failure_safety_nets_bring_a_lost_mailbox_back(
+    story_steps: list,  # type: ignore[type-arg]
+) -> None:
+    """Every server is asked for everything; a server that has lost its queue database passes its
+    part on (SN-9). Excused is what that server held alone.
+    """
+    story = Story(World())
+    for server in SERVERS:
+        story.send(server, (USER1,))
+    story.world.run(5 * MINUTE)
+    for step in story_steps:
+        tell(story, step)
+    story.heal()
+    story.come_back(False)
+    story.world.run(8 * HOUR)
+    world = story.world
+    alone = {r.message_id for r in world.of("HAREDIRECTFAIL", story.wiped)}
+    loaded = world.of("LOAD", story.wiped)
+    alone |= {r.message_id for r in loaded if r.context == "delivery"}  # promoted, not shadowed
+    lost = world.lose_mailbox(USER1)
+    ask_everybody(world)
+    world.run(HOUR)
+    copies = Counter(world.mailboxes.get(USER1, []))
+    missing = set(lost) - copies.keys()
+    assert not (missing - alone if story.wiped else missing)
+    assert all(count == 1 for count in copies.values())
+
+
+def ask_everybody(world: World) -> None:
+    demand = ResubmitDemand("am:1", SafetyNetSource.PRIMARY, "DB1", START_MS, world.now_ms)
+    for server in SERVERS:
+        session = world.connect(server, next(name for name in SERVERS if name != server))
+        world.say(server, on.ResubmitRequested(session, demand))

@@ -14,8 +14,10 @@ from typing import Any
 
 from nodes.core import effects as fx
 from nodes.core import inputs as on
+from nodes.core import resubmit_changes as changed
 from nodes.core.config import NodeConfig, read_config
 from nodes.core.message import (
+    ActiveCopy,
     Contact,
     DiscardNotification,
     Envelope,
@@ -27,6 +29,13 @@ from nodes.core.message import (
     ShadowMessage,
 )
 from nodes.core.node import Node
+from nodes.core.resubmit_request import (
+    KeptCopy,
+    Position,
+    ResubmitRequest,
+    ResubmitState,
+    SafetyNetSource,
+)
 
 SECOND, MINUTE, HOUR = 1000, 60_000, 3_600_000
 START_MS = 1_767_600_000_000
@@ -79,7 +88,12 @@ class Disk:
     shadows: dict[ShadowKey, ShadowMessage] = field(default_factory=dict)
     discards: dict[int, DiscardNotification] = field(default_factory=dict)
     contacts: dict[str, Contact] = field(default_factory=dict)
+    created_ms: int = 0
     primary_safety_net: dict[int, int] = field(default_factory=dict)
+    kept: dict[int, PrimaryMessage] = field(default_factory=dict)
+    kept_shadows: dict[ShadowKey, tuple[ShadowMessage, int]] = field(default_factory=dict)
+    requests: dict[str, ResubmitRequest] = field(default_factory=dict)
+    copies: dict[str, ActiveCopy] = field(default_factory=dict)
     shadow_safety_net: dict[ShadowKey, tuple[int, int]] = field(default_factory=dict)
     shadow_expiry: dict[ShadowKey, int] = field(default_factory=dict)
     starts: int = 0
@@ -88,13 +102,15 @@ class Disk:
 
     def apply(self, change: fx.Change) -> None:
         match change:
-            case fx.InsertMessage(message, _):
+            case fx.InsertMessage(message, body):
                 assert message.internal_id not in self.messages
+                if body.startswith("db:"):
+                    assert self.header_of(int(body.removeprefix("db:"))) == message.header
                 self.messages[message.internal_id] = message
             case fx.FinishFork(internal_id, next_hop, state, at_ms):
                 self._finish(internal_id, next_hop, state, at_ms)
             case fx.MoveToPrimarySafetyNet(internal_id, _, expires_ms):
-                del self.messages[internal_id]
+                self.kept[internal_id] = self.messages.pop(internal_id)
                 self.primary_safety_net[internal_id] = expires_ms
             case fx.DeleteMessage(internal_id):
                 del self.messages[internal_id]
@@ -117,14 +133,95 @@ class Disk:
                 assert shadow.key not in self.shadows
                 self.shadows[shadow.key] = shadow
                 self.shadow_expiry[shadow.key] = expires_ms
-            case fx.MoveToShadowSafetyNet(key, _, expires_ms):
+            case fx.MoveToShadowSafetyNet(key, delivered_ms, expires_ms):
                 shadow = self.shadows.pop(key)
+                self.kept_shadows[key] = (shadow, delivered_ms)
                 self.shadow_safety_net[key] = (shadow.internal_id, expires_ms)
             case fx.PromoteShadow(key, message):
                 del self.shadows[key]
                 self.messages[message.internal_id] = message
+            case fx.SetActiveCopy(copy):
+                assert copy.database not in self.copies or (
+                    self.copies[copy.database].epoch < copy.epoch
+                )
+                self.copies[copy.database] = copy
             case fx.SetContact(contact):
                 self.contacts[contact.primary] = contact
+            case _:
+                self._apply_to_request(change)
+
+    def _apply_to_request(self, change: fx.Change) -> None:
+        match change:
+            case changed.InsertResubmitRequest(request):
+                assert request.demand.request_id not in self.requests
+                self.requests[request.demand.request_id] = request
+            case changed.AdvanceResubmitRequest(request_id, progress, count):
+                request = self.requests[request_id]
+                assert request.progress < progress
+                count += request.resubmitted
+                self.requests[request_id] = replace(request, progress=progress, resubmitted=count)
+            case changed.SetResubmitState(request_id, expected, state):
+                assert self.requests[request_id].state is expected
+                self.requests[request_id] = replace(self.requests[request_id], state=state)
+            case changed.HeadTaken(request_id, server):
+                untold = self.requests[request_id].untold
+                assert server in untold
+                left = tuple(each for each in untold if each != server)
+                self.requests[request_id] = replace(self.requests[request_id], untold=left)
+            case changed.RemoveResubmitRequest(request_id):
+                del self.requests[request_id]
+            case _:
+                raise AssertionError(change)
+
+    def read(self, asked: fx.ReadSafetyNet) -> on.SafetyNetRead:
+        is_primary = asked.source is SafetyNetSource.PRIMARY
+        found = self._kept_forks() if is_primary else self._kept_shadows()
+        wanted = sorted(
+            (c for c in found if asked.after < c.position), key=lambda copy: copy.position
+        )
+        wanted = [c for c in wanted if c.position.delivered_ms < asked.end_ms][: asked.most]
+        return on.SafetyNetRead(asked.read, tuple(wanted), len(wanted) == asked.most)
+
+    def _kept_forks(self) -> list[KeptCopy]:
+        return [
+            KeptCopy(
+                Position(fork.done_ms or 0, message.internal_id, number),
+                message.network_message_id,
+                message.header,
+                message.envelope,
+                message.size_bytes,
+                fork.recipients,
+                fork.next_hop,
+                "",
+                self.primary_safety_net.get(message.internal_id),
+            )
+            for message in (*self.kept.values(), *self.messages.values())
+            for number, fork in enumerate(message.forks)
+            if fork.state is ForkState.DONE
+        ]
+
+    def _kept_shadows(self) -> list[KeptCopy]:
+        return [
+            KeptCopy(
+                Position(delivered_ms, shadow.internal_id, 0),
+                shadow.network_message_id,
+                shadow.header,
+                shadow.envelope,
+                shadow.size_bytes,
+                shadow.envelope.recipients,
+                "",
+                shadow.key.primary,
+                self.shadow_safety_net[shadow.key][1],
+            )
+            for shadow, delivered_ms in self.kept_shadows.values()
+        ]
+
+    def header_of(self, internal_id: int) -> Header:
+        """Of the message whose body `db:<internal id>` names, wherever it is; it must be there."""
+        everything: list[PrimaryMessage | ShadowMessage] = [*self.messages.values()]
+        everything += [*self.kept.values(), *self.shadows.values()]
+        everything += [shadow for shadow, _ in self.kept_shadows.values()]
+        return next(m.header for m in everything if m.internal_id == internal_id)
 
     def _finish(self, internal_id: int, next_hop: str, state: str, at_ms: int) -> None:
         message = self.messages[internal_id]
@@ -139,9 +236,11 @@ class Disk:
         removed = []
         for internal_id in [i for i, e in self.primary_safety_net.items() if e <= now_ms]:
             del self.primary_safety_net[internal_id]
+            del self.kept[internal_id]
             removed.append(on.ExpiredCopy("primary-safety-net", internal_id, "", ""))
         for key in [k for k, (_, e) in self.shadow_safety_net.items() if e <= now_ms]:
             internal_id, _ = self.shadow_safety_net.pop(key)
+            del self.kept_shadows[key]
             removed.append(on.ExpiredCopy("shadow-safety-net", internal_id, "", ""))
         for key in [k for k, e in self.shadow_expiry.items() if e <= now_ms and k in self.shadows]:
             removed.append(on.ExpiredCopy("shadow", self.shadows.pop(key).internal_id, "", ""))
@@ -165,6 +264,9 @@ class Disk:
             tuple(self.contacts.values()),
             self.last_sequence,
             self.next_expiry_ms(),
+            self.created_ms,
+            tuple(self.requests.values()),
+            tuple(self.copies.values()),
         )
 
 
@@ -210,7 +312,7 @@ class Host:
             del self.peers[session]
 
     def new_queue_database(self) -> None:
-        self.disk = Disk(self.disk.database_id + "'")
+        self.disk = Disk(self.disk.database_id + "'", created_ms=self.world.now_ms)
 
 
 class World:
@@ -228,6 +330,9 @@ class World:
         self.cut: dict[tuple[str, str], str] = {}
         self.refuse_with: dict[str, tuple[int, str]] = {}
         self.lose_reply_from: set[str] = set()
+        self._requesting: set[str] = set()
+        self._announced: set[str] = set()
+        self._void: set[str] = set()
         self._inputs: deque[tuple[Host, on.Input]] = deque()
         self._delivered_to: dict[tuple[str, str, int | None], int] = {}
         self._count = 0
@@ -287,6 +392,13 @@ class World:
             self.settle()
         self.now_ms = end_ms
 
+    def lose_mailbox(self, address: str) -> list[str]:
+        """A lossy failover of its database: copies and DeliveredTo rows are gone (DD-3); what was
+        lost.
+        """
+        self._delivered_to = {k: at for k, at in self._delivered_to.items() if k[0] != address}
+        return self.mailboxes.pop(address, [])
+
     def commit_now(self, name: str, number: int) -> None:
         """Answer a commit that `held_commits` kept back."""
         self.say(name, on.Committed(number))
@@ -313,11 +425,18 @@ class World:
     def settle(self) -> None:
         while self._inputs:
             host, happened = self._inputs.popleft()
-            if host.node is not None:
+            if host.node is not None and not self._is_void(happened):
                 for effect in host.node.handle(happened, self.now_ms):
                     if self._fuse_blows(host):
                         break
                     self._carry_out(host, effect)
+
+    def _is_void(self, happened: on.Input) -> bool:
+        """A message whose announcement was refused is not sent."""
+        if not isinstance(happened, on.MessageOffered) or happened.session not in self._void:
+            return False
+        self._void.remove(happened.session)
+        return True
 
     def _fuse_blows(self, host: Host) -> bool:
         """A host with a fuse is killed after so many effects, wherever that is."""
@@ -348,6 +467,8 @@ class World:
                 self._commit(host, number, changes)
             case fx.ExpireSafetyNet(now_ms):
                 self.give(host, host.disk.expire(now_ms))
+            case fx.ReadSafetyNet():
+                self.give(host, host.disk.read(effect))
             case fx.DeliverToMailboxes():
                 self._deliver(host, effect)
             case fx.SendReply(session, reply):
@@ -358,7 +479,9 @@ class World:
                 self.give(host, on.ConnectionLost(session))
             case fx.OpenSession(session, peer, _):
                 self._open(host, session, peer)
-            case fx.Transmit(session) | fx.AskDiscard(session) if session not in host.peers:
+            case fx.Transmit(session) | fx.AskDiscard(session) | fx.RequestResubmit(session) if (
+                session not in host.peers
+            ):
                 pass  # its loss is on the way to the core
             case fx.Transmit():
                 self._transmit(host, effect)
@@ -367,6 +490,11 @@ class World:
                 if self.cut.get((host.name, peer)) != "silent":
                     asked = on.DiscardAsked(remote, host.name, known, confirmed)
                     self.give(self.hosts[peer], asked)
+            case fx.RequestResubmit(session, demand):
+                peer, remote = host.peers[session]
+                if self.cut.get((host.name, peer)) != "silent":
+                    self._requesting.add(remote)
+                    self.give(self.hosts[peer], on.ResubmitRequested(remote, demand))
             case fx.HangUp(session):
                 self._break(host, session)
             case fx.LogTracking():
@@ -446,12 +574,14 @@ class World:
             self.give(host, on.TransmissionAnswered(e.session, 250, "2.0.0 ok"))
             return
         other = self.hosts[peer]
+        if e.prologue is not None:
+            self._announced.add(remote)
         match e.prologue:
-            case fx.ShadowRequest(primary, database_id, internal_id, network_message_id):
+            case fx.ShadowRequest(primary, database_id, internal_id, network_message_id, request):
                 self.give(
                     other,
                     on.ShadowRequested(
-                        remote, primary, database_id, internal_id, network_message_id
+                        remote, primary, database_id, internal_id, network_message_id, request
                     ),
                 )
             case fx.DeliverTo(database, network_message_id):
@@ -464,7 +594,7 @@ class World:
     def _header(self, host: Host, body: str) -> Header:
         if body.startswith("in:"):
             return host.bodies[body]
-        return host.disk.messages[int(body.removeprefix("db:"))].header
+        return host.disk.header_of(int(body.removeprefix("db:")))
 
     def _reply(self, host: Host, session: str, reply: Any) -> None:
         """To a test's own client, or back over the wire: only final answers matter there."""
@@ -474,6 +604,10 @@ class World:
         peer, remote = host.peers[session]
         caller = self.hosts[peer]
         text = reply.lines[0]
+        if session in self._announced:
+            self._announced.remove(session)
+            if reply.code != 250:
+                self._void.add(session)
         if self.cut.get((peer, host.name)) == "silent" or host.name in self.lose_reply_from:
             return
         if text.startswith("DatabaseId="):
@@ -485,6 +619,9 @@ class World:
                 caller,
                 on.DiscardAnswered(remote, text.removeprefix("DatabaseId="), listed, more),
             )
+        elif session in self._requesting:
+            self._requesting.remove(session)
+            self.give(caller, _resubmit_answer(remote, reply))
         elif "may follow" not in text:
             self.give(caller, on.TransmissionAnswered(remote, reply.code, text))
 
@@ -492,3 +629,10 @@ class World:
         peer, remote = host.peers.pop(session, ("", ""))
         if peer in self.hosts and remote != "nowhere":
             self.lose(self.hosts[peer], remote)
+
+
+def _resubmit_answer(session: str, reply: Any) -> on.Input:
+    if reply.code != 250:
+        return on.ResubmitRefused(session, reply.code, reply.lines[0])
+    _, state, resubmitted = reply.lines[0].split()
+    return on.ResubmitAnswered(session, ResubmitState(state), int(resubmitted))

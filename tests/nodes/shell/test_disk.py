@@ -15,7 +15,9 @@ from nodes.core.effects import (
     DeleteMessage,
     DeliverToMailboxes,
     ExpireSafetyNet,
+    FinishFork,
     InsertMessage,
+    ReadSafetyNet,
 )
 from nodes.core.inputs import (
     CommitFailed,
@@ -24,8 +26,10 @@ from nodes.core.inputs import (
     MailboxDeliveryFailed,
     MailboxesDelivered,
     SafetyNetExpired,
+    SafetyNetRead,
 )
 from nodes.core.message import Header
+from nodes.core.resubmit_request import Position, SafetyNetSource
 from nodes.shell.bodies import BodyGone
 from nodes.shell.disk import Disk
 from nodes.store.queue_database import QueueDatabase
@@ -91,6 +95,22 @@ def test_commits_that_wait_share_a_transaction_and_are_answered_in_order(
                 Committed(6),
             ]
             assert groups == [1, 4, 1]
+
+    asyncio.run(write())
+
+
+def test_a_safety_net_is_read_after_the_commits_that_were_asked_for_before(tmp_path: Path) -> None:
+    async def write() -> None:
+        async with disk(tmp_path) as (made, heard):
+            made.write(insert(made, 1))
+            made.write(insert(made, 2))
+            made.write(Commit(3, (FinishFork(1, "database:DB1", "done", NOW_MS),)))
+            start = Position(NOW_MS, -1, -1)
+            made.write(ReadSafetyNet(4, SafetyNetSource.PRIMARY, start, NOW_MS + 1, 10))
+            made.write(Commit(5, (FinishFork(2, "database:DB1", "done", NOW_MS),)))
+            read = (await heard.count(5))[3]
+            assert isinstance(read, SafetyNetRead)
+            assert [copy.position.internal_id for copy in read.copies] == [1]
 
     asyncio.run(write())
 

@@ -19,16 +19,16 @@ def arguments(words: tuple[str, ...]) -> str:
     return " ".join(words[1:])
 
 
-@given(WORDS, WORDS, NUMBERS, WORDS)
+@given(WORDS, WORDS, NUMBERS, WORDS, st.none() | WORDS)
 def test_a_shadow_request_is_read_back(
-    primary: str, database_id: str, internal_id: int, network_id: str
+    primary: str, database_id: str, internal_id: int, network_id: str, resubmit: str | None
 ) -> None:
     words = shadow_verbs.format_prologue(
-        ShadowRequest(primary, database_id, internal_id, network_id)
+        ShadowRequest(primary, database_id, internal_id, network_id, resubmit)
     )
     assert words[0] == "XSHADOWREQUEST"
     asked = shadow_verbs.parse_shadow_request("in-1", arguments(words))
-    assert asked == ShadowRequested("in-1", primary, database_id, internal_id, network_id)
+    assert asked == ShadowRequested("in-1", primary, database_id, internal_id, network_id, resubmit)
 
 
 @given(WORDS, WORDS)
@@ -62,7 +62,7 @@ def test_an_answer_of_the_core_is_read_back(
         "a",
         "a b c",
         "a b 1",
-        "a b 1 d e",
+        "a b 1 d e f",
         "a  1 d",
         "a b -1 d",
         "a b x d",

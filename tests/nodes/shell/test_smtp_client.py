@@ -9,16 +9,25 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from nodes.core.effects import AskDiscard, OpenSession, ShadowRequest, Transmit
+from nodes.core.effects import (
+    AskDiscard,
+    OpenSession,
+    RequestResubmit,
+    ShadowRequest,
+    Transmit,
+)
 from nodes.core.inputs import (
     DiscardAnswered,
     DiscardRefused,
+    ResubmitAnswered,
+    ResubmitRefused,
     SessionFailed,
     SessionLost,
     SessionOpened,
     TransmissionAnswered,
 )
 from nodes.core.message import Envelope
+from nodes.core.resubmit_request import ResubmitDemand, ResubmitState, SafetyNetSource
 from nodes.shell.certificates import towards_the_outside
 from nodes.shell.node_file import Address, read_node_file
 from nodes.shell.smtp_client import OutboundSessions, Route
@@ -307,6 +316,41 @@ def test_a_long_answer_fits(tmp_path: Path) -> None:
     answer = asked(tmp_path, f"S: 250-DatabaseId=db-a\n{lines}S: 250 Done 200\n")
     assert isinstance(answer, DiscardAnswered)
     assert len(answer.notifications) == 200
+
+
+# ------------------------------------------------------------------ XRESUBMIT
+
+
+def demanded(tmp_path: Path, reply: str) -> ResubmitAnswered | ResubmitRefused:
+    """What becomes of XRESUBMIT ADD when the server says `reply`."""
+    demand = ResubmitDemand("am:1", SafetyNetSource.SHADOW, "DB1", 5, 7, ("par-mbx2",))
+
+    async def say() -> ResubmitAnswered | ResubmitRefused:
+        async with calling(tmp_path, HELLO + f"C: XRESUBMIT\n{reply}") as caller:
+            await caller.opened()
+            caller.sessions.request_resubmit(RequestResubmit("out-1", demand))
+            await until_async(lambda: len(caller.door.heard) == 2 or None, "an answer")
+            assert caller.heard[1] == "XRESUBMIT ADD am:1 shadow DB1 5 7 par-mbx2"
+            answer = caller.door.heard[1]
+            assert isinstance(answer, ResubmitAnswered | ResubmitRefused)
+            return answer
+
+    return asyncio.run(say())
+
+
+def test_how_far_a_resubmit_request_is_is_read(tmp_path: Path) -> None:
+    answer = demanded(tmp_path, "S: 250 2.0.0 completed 12\n")
+    assert answer == ResubmitAnswered("out-1", ResubmitState.COMPLETED, 12)
+
+
+def test_a_refused_resubmit_request_is_told(tmp_path: Path) -> None:
+    answer = demanded(tmp_path, "S: 451 4.3.0 no\n")
+    assert answer == ResubmitRefused("out-1", 451, "4.3.0 no")
+
+
+def test_an_answer_to_xresubmit_that_cannot_be_understood_is_none(tmp_path: Path) -> None:
+    answer = demanded(tmp_path, "S: 250 OK\n")
+    assert answer == ResubmitRefused("out-1", 250, "cannot be understood: OK")
 
 
 # ------------------------------------------------------------------ TLS

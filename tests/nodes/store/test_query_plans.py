@@ -8,7 +8,15 @@ from sqlite3 import Connection
 
 import pytest
 
-from nodes.store import bodies, changes, mailbox_database, queue_database, sqlite_file
+from nodes.store import (
+    bodies,
+    changes,
+    mailbox_database,
+    queue_database,
+    resubmit_requests,
+    safety_net,
+    sqlite_file,
+)
 from nodes.store.mailbox_database import MailboxDatabase
 from tests.nodes.store.samples import open_queue
 
@@ -24,6 +32,10 @@ FOUND_BY_INDEX = {
     "drop old discards": changes.DROP_OLD_DISCARDS,
     "copy to shadow safety net": changes.COPY_TO_SHADOW_SAFETY_NET,
     "delete a shadow": changes.DELETE_SHADOW,
+    "read the primary safety net": safety_net.READ_PRIMARY,
+    "read the shadow safety net": safety_net.READ_SHADOW,
+    "advance a resubmit request": resubmit_requests.ADVANCE,
+    "take note of a head": resubmit_requests.DELETE_HEAD,
     "find a body": bodies.FIND_BODY,
     "read a body": bodies.READ_BODY,
     "share a body": bodies.SHARE_BODY,
@@ -38,6 +50,9 @@ READ_IN_ORDER = {
     "shadows": queue_database.LOAD_SHADOWS,
     "discards": queue_database.LOAD_DISCARDS,
     "contacts": queue_database.LOAD_CONTACTS,
+    "resubmit requests": resubmit_requests.LOAD_REQUESTS,
+    "heads": resubmit_requests.LOAD_HEADS,
+    "active copies": queue_database.LOAD_ACTIVE_COPIES,
 }
 IN_A_MAILBOX = {
     "find a mailbox": mailbox_database.FIND_MAILBOX,

@@ -20,11 +20,12 @@ from nodes.core.effects import (
     MoveToPrimarySafetyNet,
     MoveToShadowSafetyNet,
     PromoteShadow,
+    SetActiveCopy,
     SetContact,
     SetShadowServer,
 )
 from nodes.core.inputs import CommitFailed, Committed, ExpiredCopy
-from nodes.core.message import Contact
+from nodes.core.message import ActiveCopy, Contact
 from nodes.store.changes import StateMismatch
 from nodes.store.queue_database import QueueDatabase
 from tests.nodes.store.samples import (
@@ -80,6 +81,19 @@ def test_a_database_opened_again_gives_back_what_was_put_in(tmp_path: Path) -> N
     assert opened.contacts == (contact,)
     assert opened.last_discard_sequence == 9
     assert opened.next_safety_net_expiry_ms == EXPIRES_MS
+
+
+def test_the_active_copy_is_the_one_of_the_latest_epoch(tmp_path: Path) -> None:
+    copies = [ActiveCopy("DB1", server, epoch, NOW_MS) for epoch, server in ((1, "a"), (2, "b"))]
+    with open_queue(tmp_path).database as database:
+        for copy in copies:
+            apply(database, SetActiveCopy(copy))
+        for copy in copies:
+            with pytest.raises(StateMismatch):
+                apply(database, SetActiveCopy(copy))
+    opening = open_queue(tmp_path)
+    with opening.database:
+        assert opening.opened.active_copies == (copies[1],)
 
 
 def test_every_start_is_counted(tmp_path: Path) -> None:

@@ -1,0 +1,108 @@
+"""Which copy of each mailbox database is active, as this server knows it (TP-4).
+
+The configuration says it at first (epoch 0); from then on Active Manager does, each time under a
+higher epoch. What is learned counts from the input that brought it, durable or not yet: an
+acknowledgement that comes later from the copy before is worth nothing. So everything that this
+server brought to that copy was acknowledged before `learnt_ms`, which is what Active Manager asks
+Safety Net for (SN-4).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from nodes.core.config import NodeConfig
+from nodes.core.effects import LogLifecycle, SetActiveCopy
+from nodes.core.inbound_session import InboundSession
+from nodes.core.inputs import ActiveCopyNamed
+from nodes.core.message import ActiveCopy
+from nodes.core.replies import (
+    R451_COPY_NOT_STORED,
+    R550_NO_SUCH_DATABASE,
+    R554_LATER_COPY_KNOWN,
+    Reply,
+    r250_active_copy,
+)
+from nodes.core.routing import database_of
+from nodes.core.work import Work
+
+
+class ActiveCopies:
+    """`on_moved(database)` is called when another copy counts."""
+
+    def __init__(self, config: NodeConfig, work: Work) -> None:
+        self.on_moved: Callable[[str], None] = lambda database: None
+        self._config = config
+        self._work = work
+        self._copies = {
+            name: ActiveCopy(name, server, 0, 0) for name, server in config.databases.items()
+        }
+        self._arriving: set[str] = set()
+
+    def opened(self, copies: tuple[ActiveCopy, ...]) -> None:
+        self._copies.update({copy.database: copy for copy in copies})
+
+    # -------------------------------------------------------------- for the other parts
+
+    def is_here(self, database: str) -> bool:
+        copy = self._copies.get(database)
+        return copy is not None and copy.server == self._config.me.name
+
+    def peer_of(self, hop: str) -> str:
+        """Name of the server that a next hop is reached at."""
+        database = database_of(hop)
+        return hop.partition(":")[2] if database is None else self._copies[database].server
+
+    def epoch_of(self, hop: str) -> int:
+        """0 for hops that never move."""
+        database = database_of(hop)
+        return 0 if database is None else self._copies[database].epoch
+
+    # -------------------------------------------------------------- what Active Manager says
+
+    def named(self, happened: ActiveCopyNamed, session: InboundSession | None) -> None:
+        """`session`: None where nobody may be answered."""
+        if session is None:
+            return
+        known = self._copies.get(happened.database)
+        if known is None:
+            session.reply(R550_NO_SUCH_DATABASE)
+        elif happened.database in self._arriving:
+            session.reply(R451_COPY_NOT_STORED)
+        elif (happened.epoch, happened.server) == (known.epoch, known.server):
+            session.reply(r250_active_copy(known))
+        elif happened.epoch <= known.epoch or not self._is_member(happened.server):
+            session.reply(R554_LATER_COPY_KNOWN)
+        else:
+            self._learn(happened, known, session.reply)
+
+    def _is_member(self, name: str) -> bool:
+        server = self._config.server_named(name)
+        return server is not None and server.role == "mailbox"
+
+    def _learn(
+        self, happened: ActiveCopyNamed, known: ActiveCopy, answer: Callable[[Reply], None]
+    ) -> None:
+        """What was acknowledged in this millisecond already is before `learnt_ms`."""
+        learnt_ms = self._work.now_ms + 1
+        copy = ActiveCopy(happened.database, happened.server, happened.epoch, learnt_ms)
+        self._copies[copy.database] = copy
+        self._arriving.add(copy.database)
+
+        def committed() -> None:
+            self._arriving.discard(copy.database)
+            self._work.emit(LogLifecycle("active-copy", _fields(copy)))
+            answer(r250_active_copy(copy))
+            self.on_moved(copy.database)
+
+        def not_committed(_reason: str) -> None:
+            self._arriving.discard(copy.database)
+            self._copies[copy.database] = known
+            answer(R451_COPY_NOT_STORED)
+            self.on_moved(copy.database)
+
+        self._work.commit((SetActiveCopy(copy),), committed, not_committed)
+
+
+def _fields(copy: ActiveCopy) -> tuple[tuple[str, str | int], ...]:
+    return (("database", copy.database), ("server", copy.server), ("epoch", copy.epoch))

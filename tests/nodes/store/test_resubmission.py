@@ -1,0 +1,257 @@
+"""Safety Nets give their copies back by delivery time, and resubmit requests survive with their
+progress.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from nodes.core.effects import (
+    Change,
+    FinishFork,
+    InsertMessage,
+    InsertShadow,
+    MoveToPrimarySafetyNet,
+    MoveToShadowSafetyNet,
+    ReadSafetyNet,
+)
+from nodes.core.inputs import SafetyNetNotRead, SafetyNetRead
+from nodes.core.resubmit_changes import (
+    AdvanceResubmitRequest,
+    HeadTaken,
+    InsertResubmitRequest,
+    RemoveResubmitRequest,
+    SetResubmitState,
+)
+from nodes.core.resubmit_request import (
+    KeptCopy,
+    Position,
+    ResubmitDemand,
+    ResubmitRequest,
+    ResubmitState,
+    SafetyNetSource,
+)
+from nodes.store.changes import StateMismatch
+from nodes.store.queue_database import QueueDatabase
+from nodes.store.sqlite_file import migrations
+from tests.nodes.store.samples import (
+    NOW_MS,
+    fetch,
+    open_queue,
+    primary_message,
+    shadow_message,
+)
+
+PRIMARY, SHADOW = SafetyNetSource.PRIMARY, SafetyNetSource.SHADOW
+EXPIRES_MS = NOW_MS + 120_000
+DEMAND = ResubmitDemand("am:1", SHADOW, "DB1", NOW_MS, NOW_MS + 50, ("par-mbx1", "par-mbx2"))
+REQUEST = ResubmitRequest(
+    DEMAND,
+    "par-mbx2",
+    NOW_MS + 60,
+    Position(NOW_MS, -1, -1),
+    head_end_ms=NOW_MS + 10,
+    untold=("lyo-mbx1", "lyo-mbx2"),
+)
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Iterator[QueueDatabase]:
+    with open_queue(tmp_path).database as opened:
+        yield opened
+
+
+def apply(database: QueueDatabase, *changes: Change) -> None:
+    database.apply(changes, fetch)
+
+
+def finish(database: QueueDatabase, internal_id: int, hop: str, done_ms: int) -> None:
+    apply(database, FinishFork(internal_id, hop, "done", done_ms))
+
+
+def read(
+    database: QueueDatabase,
+    source: SafetyNetSource,
+    *,
+    after: Position | None = None,
+    end_ms: int = NOW_MS + 1000,
+    most: int = 10,
+) -> SafetyNetRead:
+    after = after or Position(NOW_MS, -1, -1)
+    answer = database.read_safety_net(ReadSafetyNet(5, source, after, end_ms, most))
+    assert isinstance(answer, SafetyNetRead)
+    return answer
+
+
+def ids(answer: SafetyNetRead) -> list[int]:
+    return [copy.position.internal_id for copy in answer.copies]
+
+
+def delivered(database: QueueDatabase, internal_id: int, done_ms: int) -> None:
+    apply(database, InsertMessage(primary_message(internal_id), "in:1"))
+    finish(database, internal_id, "database:DB1", done_ms)
+    apply(database, MoveToPrimarySafetyNet(internal_id, done_ms, EXPIRES_MS))
+
+
+def let_go(database: QueueDatabase, internal_id: int, delivered_ms: int) -> None:
+    shadow = shadow_message(internal_id)
+    apply(database, InsertShadow(shadow, "in:2", EXPIRES_MS))
+    apply(database, MoveToShadowSafetyNet(shadow.key, delivered_ms, EXPIRES_MS))
+
+
+@pytest.mark.parametrize(("source", "fill"), [(PRIMARY, delivered), (SHADOW, let_go)])
+def test_the_start_of_an_interval_is_included_and_its_end_is_not(
+    database: QueueDatabase,
+    source: SafetyNetSource,
+    fill: Callable[[QueueDatabase, int, int], None],
+) -> None:
+    for internal_id, at_ms in ((1, -1), (2, 0), (3, 49), (4, 50)):
+        fill(database, internal_id, NOW_MS + at_ms)
+    assert ids(read(database, source, end_ms=NOW_MS + 50)) == [2, 3]
+
+
+@pytest.mark.parametrize(("source", "fill"), [(PRIMARY, delivered), (SHADOW, let_go)])
+def test_pages_follow_each_other_without_gap_or_repetition_in_one_millisecond(
+    database: QueueDatabase,
+    source: SafetyNetSource,
+    fill: Callable[[QueueDatabase, int, int], None],
+) -> None:
+    for internal_id in (5, 1, 4, 2, 3):
+        fill(database, internal_id, NOW_MS + 7)
+    first = read(database, source, most=2)
+    second = read(database, source, after=first.copies[-1].position, most=2)
+    third = read(database, source, after=second.copies[-1].position, most=2)
+    assert [ids(page) for page in (first, second, third)] == [[1, 2], [3, 4], [5]]
+    assert [page.more for page in (first, second, third)] == [True, True, False]
+
+
+def test_a_fork_that_is_done_counts_while_another_fork_of_the_message_still_waits(
+    database: QueueDatabase,
+) -> None:
+    message = primary_message(1, next_hops=("database:DB1", "external:ext1"))
+    apply(database, InsertMessage(message, "in:1"))
+    finish(database, 1, "database:DB1", NOW_MS + 5)
+    (copy,) = read(database, PRIMARY).copies
+    assert copy == KeptCopy(
+        Position(NOW_MS + 5, 1, 0),
+        message.network_message_id,
+        message.header,
+        message.envelope,
+        message.size_bytes,
+        message.forks[0].recipients,
+        "database:DB1",
+        "",
+        None,
+    )
+
+
+def test_a_fork_keeps_its_own_delivery_time_in_the_safety_net(database: QueueDatabase) -> None:
+    message = primary_message(1, next_hops=("database:DB1", "database:DB2"))
+    apply(database, InsertMessage(message, "in:1"))
+    finish(database, 1, "database:DB2", NOW_MS + 5)
+    finish(database, 1, "database:DB1", NOW_MS + 80)
+    apply(database, MoveToPrimarySafetyNet(1, NOW_MS + 80, EXPIRES_MS))
+    found = [(c.next_hop, c.position.delivered_ms) for c in read(database, PRIMARY).copies]
+    assert found == [("database:DB2", NOW_MS + 5), ("database:DB1", NOW_MS + 80)]
+    assert {c.expires_ms for c in read(database, PRIMARY).copies} == {EXPIRES_MS}
+
+
+def test_a_shadow_copy_has_its_original_envelope_and_its_primary_server(
+    database: QueueDatabase,
+) -> None:
+    let_go(database, 1, NOW_MS + 5)
+    (copy,) = read(database, SHADOW).copies
+    assert copy.recipients == shadow_message(1).envelope.recipients
+    assert (copy.next_hop, copy.primary) == ("", "par-mbx1")
+
+
+def test_expired_forks_are_no_deliveries(database: QueueDatabase) -> None:
+    apply(database, InsertMessage(primary_message(1), "in:1"))
+    apply(database, FinishFork(1, "database:DB1", "expired", NOW_MS + 5))
+    assert ids(read(database, PRIMARY)) == []
+
+
+def test_a_safety_net_that_cannot_be_read_says_why(database: QueueDatabase) -> None:
+    database.connection.execute("DROP TABLE shadow_safety_net")
+    asked = ReadSafetyNet(5, SHADOW, Position(NOW_MS, -1, -1), NOW_MS + 1, 10)
+    answer = database.read_safety_net(asked)
+    assert isinstance(answer, SafetyNetNotRead)
+    assert "shadow_safety_net" in answer.reason
+
+
+def test_a_request_is_there_after_a_restart_with_its_progress(tmp_path: Path) -> None:
+    with open_queue(tmp_path).database as database:
+        apply(database, InsertResubmitRequest(REQUEST))
+        progress = Position(NOW_MS + 3, 8, 1)
+        apply(database, AdvanceResubmitRequest("am:1", progress, 4), HeadTaken("am:1", "lyo-mbx1"))
+        apply(database, SetResubmitState("am:1", ResubmitState.RUNNING, ResubmitState.DISABLED))
+    opening = open_queue(tmp_path)
+    with opening.database:
+        (found,) = opening.opened.resubmit_requests
+    assert found == replace(
+        REQUEST,
+        progress=progress,
+        state=ResubmitState.DISABLED,
+        resubmitted=4,
+        untold=("lyo-mbx2",),
+    )
+    assert opening.opened.created_ms == NOW_MS
+
+
+def test_a_removed_request_leaves_nothing(database: QueueDatabase) -> None:
+    apply(database, InsertResubmitRequest(REQUEST))
+    apply(database, RemoveResubmitRequest("am:1"))
+    assert database.opened(created=False).resubmit_requests == ()
+    apply(database, InsertResubmitRequest(replace(REQUEST, untold=())))
+    (again,) = database.opened(created=False).resubmit_requests
+    assert again.untold == ()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        AdvanceResubmitRequest("am:1", REQUEST.progress, 1),
+        AdvanceResubmitRequest("am:2", Position(NOW_MS + 1, 1, 0), 1),
+        SetResubmitState("am:1", ResubmitState.DISABLED, ResubmitState.RUNNING),
+        HeadTaken("am:1", "par-mbx1"),
+        RemoveResubmitRequest("am:2"),
+        InsertResubmitRequest(REQUEST),
+    ],
+    ids=lambda change: type(change).__name__,
+)
+def test_a_change_that_does_not_fit_a_request_is_refused(
+    database: QueueDatabase, change: Change
+) -> None:
+    apply(database, InsertResubmitRequest(REQUEST))
+    with pytest.raises(StateMismatch):
+        apply(database, change)
+
+
+def test_messages_remember_the_request_that_made_them(database: QueueDatabase) -> None:
+    message = replace(primary_message(1), resubmit_request="am:1")
+    shadow = replace(shadow_message(2), resubmit_request="am:1")
+    apply(database, InsertMessage(message, "in:1"), InsertShadow(shadow, "in:2", EXPIRES_MS))
+    opened = database.opened(created=False)
+    assert (opened.messages, opened.shadows) == ((message,), (shadow,))
+
+
+def test_a_database_from_before_resubmission_is_brought_up_to_date(tmp_path: Path) -> None:
+    with closing(sqlite3.connect(tmp_path / "queue.db")) as old:
+        old.executescript(migrations("queue")[0])
+        old.execute("PRAGMA user_version = 1")
+        old.execute("INSERT INTO meta VALUES (1, 'old', ?, 1, 0)", (NOW_MS,))
+        old.execute("INSERT INTO bodies VALUES (1, 1, x'00')")
+        row = (1, "net-1", "<m@x>", None, "s", "a@x", "[]", 1, NOW_MS, 1, None, None)
+        old.execute(f"INSERT INTO messages VALUES ({', '.join('?' * 12)})", row)
+        old.commit()
+    opening = open_queue(tmp_path)
+    with opening.database:
+        assert opening.set_aside is None
+        assert opening.opened.database_id == "old"
+        assert [m.resubmit_request for m in opening.opened.messages] == [None]
