@@ -1,20 +1,29 @@
 """Which faults cannot hold together, and which would hide each other from whoever looks.
 
 Two faults collide when they act on the same link at once, or on the same server; a server on which
-something is done again the moment it returns was never back. A fault of links is hidden when every
-server that they lead to is away at its start or its end: then nobody can see it begin, or heal.
+something is done again the moment it returns was never back. A machine is put out of order, and in
+order again, while its server is there; in between the server may be away. A fault of links is
+hidden when every server that they lead to is away at its start or its end: then nobody can see it
+begin, or heal.
 """
 
-from lab.plan_parts import Fault, LinkFault, ServerFault
+from typing import TypeAlias
+
+from lab.plan_parts import Fault, LinkFault, MachineFault, ServerFault
+
+OnServer: TypeAlias = ServerFault | MachineFault
 
 DONE = {
     "cut": "cut",
     "slow": "slowed",
     "throttle": "throttled",
     "kill": "killed",
+    "corrupt": "killed",
     "pause": "paused",
     "stop": "stopped",
     "restart": "restarted",
+    "fill_disk": "full",
+    "skew_clock": "wrong",
 }
 
 
@@ -29,9 +38,24 @@ def collision(earlier: Fault, later: Fault) -> str:
         return ""
     if earlier.server != later.server:
         return ""
+    if isinstance(earlier, MachineFault) or isinstance(later, MachineFault):
+        return _of_a_machine(earlier, later)
     # touching counts: the server is back only when its banner is
     back = later.start_ms > earlier.end_ms
     return "" if back else f"{later.server} is {DONE[earlier.kind]} already and not back"
+
+
+def _of_a_machine(earlier: OnServer, later: OnServer) -> str:
+    """Two of a kind, or an edge of the one while the server is away by the other."""
+    if isinstance(earlier, MachineFault) and isinstance(later, MachineFault):
+        same = earlier.kind == later.kind and later.start_ms <= earlier.end_ms
+        what = "disk" if later.kind == "fill_disk" else "clock"
+        return f"the {what} of {later.server} is {DONE[later.kind]} already" if same else ""
+    machine, away = (earlier, later) if isinstance(earlier, MachineFault) else (later, earlier)
+    for edge_ms, word in ((machine.start_ms, "start"), (machine.end_ms, "end")):
+        if away.start_ms <= edge_ms <= away.end_ms:
+            return f"{machine.server} is {DONE[away.kind]} and cannot be told of the {word}"
+    return ""
 
 
 def are_hidden(faults: list[Fault], margin_ms: int) -> bool:

@@ -10,10 +10,12 @@ from typing import Any, TypeAlias, TypeVar
 
 from lab.links import WORKLOAD
 from lab.plan_parts import Link, PlanTopology
-from lab.quantities import format_byte_rate, format_duration, format_latency
+from lab.quantities import format_byte_rate, format_duration, format_latency, format_skew
 from lab.recovery import Recovery
+from lab.scenario_faults import MACHINE_KINDS, SERVER_KINDS
 from lab.scenario_random import RandomModel
 from lab.seeds import seed_for
+from nodes.core.parameters import HOUR_MS, MINUTE_MS
 
 T = TypeVar("T")
 Written: TypeAlias = Mapping[str, Any]
@@ -22,6 +24,7 @@ Written: TypeAlias = Mapping[str, Any]
 SECOND_MS = 1000
 CUT_KINDS = ("refuse", "blackhole", "stall", "reset", "ack-lost")
 DATABASES = ("same-queue-database", "new-queue-database")
+SKEWS_MS = (-2 * HOUR_MS, -5 * MINUTE_MS, 5 * MINUTE_MS, 2 * HOUR_MS)
 LATENCIES_MS = (200, 500, 1000, 2000, 5000)
 RATES = (1024, 4 * 1024, 16 * 1024)
 
@@ -62,7 +65,7 @@ class Draft:
 
     @property
     def loses_database(self) -> bool:
-        return self.kind == "kill" and self.returns_with == "new-queue-database"
+        return self.kind == "corrupt" or self.returns_with == "new-queue-database"
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +105,10 @@ def write_fault(draft: Draft, draws: Draws, place: Place, server: str, start_ms:
         when["for"] = format_duration(draft.length_ms)
     if draft.kind == "kill":
         return {**when, "kill": server, "returns_with": draft.returns_with}
-    if draft.kind in ("pause", "stop", "restart"):
+    if draft.kind == "skew_clock":
+        by_ms = draws.one_of(SKEWS_MS, draft.number, "by")
+        return {**when, "skew_clock": server, "by": format_skew(by_ms)}
+    if draft.kind in (*SERVER_KINDS, *MACHINE_KINDS):
         return {**when, draft.kind: server}
     return {**when, **_of_links(draft, draws, [server, _others(draft, draws, place, server)])}
 

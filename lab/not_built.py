@@ -8,11 +8,6 @@ from collections.abc import Mapping
 
 from lab.document import Trail
 
-_FAULTS = {
-    "fill_disk",
-    "skew_clock",
-    "corrupt",
-}
 _TRANSPORT_CONFIG = {
     "ShadowHeartbeatTimeoutInterval",
     "ShadowHeartbeatRetryCount",
@@ -53,7 +48,6 @@ KEYS: Mapping[Trail, set[str]] = {
     (): {"operations", "groups"},
     ("workload", "*", "to"): {"group"},
     ("workload", "*", "from"): {"group"},
-    ("faults", "*"): _FAULTS,
     ("expect",): {"resubmissions"},
     ("settings", "TransportConfig"): _TRANSPORT_CONFIG,
     ("settings", "TransportService"): _TRANSPORT_SERVICE,

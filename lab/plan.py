@@ -13,6 +13,7 @@ from lab.json_record import from_text, to_line, to_text
 from lab.links import mesh
 from lab.plan_parts import (
     Clock,
+    Corrupt,
     Cut,
     Dag,
     Database,
@@ -20,6 +21,7 @@ from lab.plan_parts import (
     Expect,
     ExpectedPromotion,
     Fault,
+    FillDisk,
     Kill,
     Link,
     LinkName,
@@ -32,6 +34,7 @@ from lab.plan_parts import (
     Settings,
     Site,
     SiteLink,
+    SkewClock,
     Slow,
     Stop,
     Throttle,
@@ -48,6 +51,7 @@ from lab.traffic import resolve_messages
 
 __all__ = [
     "Clock",
+    "Corrupt",
     "Cut",
     "Dag",
     "Database",
@@ -55,6 +59,7 @@ __all__ = [
     "Expect",
     "ExpectedPromotion",
     "Fault",
+    "FillDisk",
     "Kill",
     "Link",
     "LinkName",
@@ -68,6 +73,7 @@ __all__ = [
     "Settings",
     "Site",
     "SiteLink",
+    "SkewClock",
     "Slow",
     "Stop",
     "Throttle",

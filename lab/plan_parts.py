@@ -247,9 +247,47 @@ class Restart:
     when: When | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Corrupt:
+    """A server killed at the start, whose queue database is damaged before it is started again."""
+
+    id: str
+    kind: Literal["corrupt"]
+    start_ms: int
+    end_ms: int
+    server: str
+    when: When | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FillDisk:
+    """A server whose databases cannot grow from start to end."""
+
+    id: str
+    kind: Literal["fill_disk"]
+    start_ms: int
+    end_ms: int
+    server: str
+    when: When | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SkewClock:
+    """A server whose clock shows `by_ms` more than lab time from start to end."""
+
+    id: str
+    kind: Literal["skew_clock"]
+    start_ms: int
+    end_ms: int
+    server: str
+    by_ms: int
+    when: When | None = None
+
+
 LinkFault: TypeAlias = Cut | Slow | Throttle
-ServerFault: TypeAlias = Kill | Pause | Stop | Restart
-Fault: TypeAlias = LinkFault | ServerFault
+ServerFault: TypeAlias = Kill | Corrupt | Pause | Stop | Restart  # the server is away
+MachineFault: TypeAlias = FillDisk | SkewClock  # it is there, on a machine that is out of order
+Fault: TypeAlias = LinkFault | ServerFault | MachineFault
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,14 +9,17 @@ from dataclasses import replace
 
 from lab.links import ends, links_between
 from lab.plan_parts import (
+    Corrupt,
     Cut,
     Fault,
+    FillDisk,
     Kill,
     Link,
     LinkName,
     Pause,
     PlanTopology,
     Restart,
+    SkewClock,
     Slow,
     Stop,
     Throttle,
@@ -93,9 +96,21 @@ def _of_server(fault_id: str, fault: FaultModel) -> Fault:
     times = (fault.start_ms, fault.end_ms)
     if fault.kill is not None:
         return Kill(fault_id, "kill", *times, fault.kill, fault.returns_with)
+    if fault.corrupt is not None:
+        return Corrupt(fault_id, "corrupt", *times, fault.corrupt)
     if fault.pause is not None:
         return Pause(fault_id, "pause", *times, fault.pause)
     if fault.stop is not None:
         return Stop(fault_id, "stop", *times, fault.stop)
-    assert fault.restart is not None, "the model lets a fault be one of its kinds"
-    return Restart(fault_id, "restart", *times, fault.restart)
+    if fault.restart is not None:
+        return Restart(fault_id, "restart", *times, fault.restart)
+    return _of_machine(fault_id, fault)
+
+
+def _of_machine(fault_id: str, fault: FaultModel) -> Fault:
+    times = (fault.start_ms, fault.end_ms)
+    if fault.fill_disk is not None:
+        return FillDisk(fault_id, "fill_disk", *times, fault.fill_disk)
+    assert fault.skew_clock is not None, "the model lets a fault be one of its kinds"
+    assert fault.by is not None, "the model asks for it"
+    return SkewClock(fault_id, "skew_clock", *times, fault.skew_clock, fault.by)

@@ -11,9 +11,16 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
-from nodes.core.parameters import ConfigurationError, format_timespan, parse_timespan, shown
+from nodes.core.parameters import (
+    DAY_MS,
+    ConfigurationError,
+    format_timespan,
+    parse_timespan,
+    shown,
+)
 
 SEED_MAX = 2**53 - 1
+SKEW_MAX_MS = 30 * DAY_MS
 SIZE_MIN_BYTES = 256
 SIZE_MAX_BYTES = 10 * 1024 * 1024
 
@@ -87,6 +94,24 @@ def format_latency(value_ms: int) -> str:
     """As `parse_latency` reads it: `500ms`, `2s`."""
     seconds, rest_ms = divmod(value_ms, 1000)
     return f"{value_ms}ms" if rest_ms else f"{seconds}s"
+
+
+def parse_skew(raw: object) -> int:
+    """`5m` ahead, `-5m` behind, in milliseconds: not nothing, less than a month."""
+    behind = isinstance(raw, str) and raw.startswith("-")
+    try:
+        value_ms = parse_duration(raw[1:] if isinstance(raw, str) and behind else raw)
+    except ConfigurationError as error:
+        hint = "write 5m for a clock that is ahead, -5m for one that is behind"
+        raise _refusal(raw, "is no time to be wrong by", hint) from error
+    if value_ms > SKEW_MAX_MS:
+        raise _refusal(raw, "is out of range", "a clock is wrong by 30d at most")
+    return -value_ms if behind else value_ms
+
+
+def format_skew(value_ms: int) -> str:
+    """As `parse_skew` reads it."""
+    return f"{'-' if value_ms < 0 else ''}{format_duration(abs(value_ms))}"
 
 
 def parse_byte_rate(raw: object) -> int:
@@ -203,6 +228,7 @@ RateText = Annotated[Rate, *_RATE_PARTS]
 Latency = Annotated[int, *_text(parse_latency, LATENCY_PATTERN, "500ms")]
 ByteRate = Annotated[int, *_text(parse_byte_rate, r"^[1-9][0-9]*(B|KiB|MiB)/s$", "10KiB/s")]
 Size = Annotated[int, *_SIZE_PARTS]
+Skew = Annotated[int, *_text(parse_skew, rf"^-?{TIMESPAN_PATTERN[1:]}", "-5m")]
 RangeText = Annotated[Range, BeforeValidator(parse_range), WithJsonSchema(_RANGE_SCHEMA)]
 _SPANS = {"type": "string", "pattern": r"^.+\.\..+$"}
 _ONE_SPAN = {"type": "string", "pattern": TIMESPAN_PATTERN}

@@ -14,7 +14,7 @@ from lab.reading import Read
 from lab.recovery import Recovery
 from lab.scenario import ScenarioModel
 from lab.scenario_faults import LINK_KINDS, FaultModel
-from lab.scenario_random import RandomModel
+from lab.scenario_random import RandomModel, may_lose_database
 from nodes.core.parameters import format_timespan
 
 
@@ -38,7 +38,7 @@ def needed_ms(random: RandomModel, recovery: Recovery) -> int:
     if random.at_most == "none":
         return random.for_ms.low if random.count.low else 0
     shortest_ms = 0 if set(random.faults) == {"restart"} else random.for_ms.low
-    calm_ms = recovery.whole_ms if "kill" in random.faults else 0
+    calm_ms = recovery.whole_ms if may_lose_database(random) else 0
     return random.count.low * (shortest_ms + recovery.return_ms + calm_ms)
 
 
@@ -50,7 +50,7 @@ def _room(
         return
     count = random.count.low
     faults = f"{count} fault" if count == 1 else f"{count} faults"
-    recovers = f", {recovery.in_words()} to recover" if "kill" in random.faults else ""
+    recovers = f", {recovery.in_words()} to recover" if may_lose_database(random) else ""
     rule = (
         f"does not fit: {faults} of {format_timespan(random.for_ms.low)} each{recovers} and "
         f"{format_timespan(recovery.return_ms)} to return need {format_timespan(needed)}, "

@@ -19,7 +19,7 @@ from lab.drawn_fault import SECOND_MS, Draft, Draws, Place, Written, make_draft,
 from lab.plan_parts import Fault, LinkFault
 from lab.planned_faults import resolve_fault, resolve_faults
 from lab.scenario_faults import FaultModel
-from lab.scenario_random import RandomModel
+from lab.scenario_random import RandomModel, may_lose_database
 
 MOST_TOGETHER = 3
 ONE_IN = {"one-server-at-a-time": 3, "one-site-at-a-time": 2}  # joins the fault before it
@@ -62,7 +62,7 @@ def in_words(faults: Sequence[FaultModel], place: Place, seed: int) -> list[str]
 def _line(random: RandomModel, count: int, place: Place, seed: int) -> str:
     limit = "no limit" if random.at_most == "none" else random.at_most.replace("-", " ")
     drawn = f"{count} random faults, {limit}, drawn from {_seed(random, seed)}"
-    if random.at_most == "none" or "kill" not in random.faults:
+    if random.at_most == "none" or not may_lose_database(random):
         return drawn
     return f"{drawn}; calm around the loss of a queue database {place.recovery.in_words()}"
 

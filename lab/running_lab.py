@@ -65,7 +65,17 @@ class Servers(Protocol):
     def set_aside_queue_database(self, server: str, fault_id: str) -> Sequence[str]:
         """Of a server that is down; the names of the files moved."""
 
+    def damage_queue_database(self, server: str) -> Sequence[str]:
+        """Of a server that is down; the names of the files that cannot be read any more."""
+
     def start(self, server: str) -> None: ...
+
+    def fill_disk(self, server: str, *, is_full: bool) -> Mapping[str, object]:
+        """How the server finds its machine from now on, `disk_is_full` among it; empty where it
+        does not say."""
+
+    def skew_clock(self, server: str, by_ms: int) -> Mapping[str, object]:
+        """The same, `skew_ms` among it; 0 is right."""
 
     def answers(self, server: str) -> bool:
         """Whether its banner is seen from inside the server, past every link."""

@@ -13,7 +13,7 @@ from lab.names import Names
 from lab.reading import Read
 from lab.requirements import REQUIREMENTS, families
 from lab.scenario import MailModel, ScenarioModel
-from lab.scenario_faults import FaultModel
+from lab.scenario_faults import MACHINE_KINDS, FaultModel
 from lab.settings import organisation, written_for
 from lab.traffic import OUTSIDE_USERS
 from nodes.core.parameters import Contradiction, contradictions, suggestion
@@ -163,6 +163,9 @@ def _fault(read: ScenarioRead, here: Trail, fault: FaultModel, names: Names) -> 
     if server not in names.servers:
         rule = "is no server of the topology"
         yield read.mistake(trail, server, rule, _no_server(server, names))
+    elif server in names.external_servers and fault.kind in ("corrupt", *MACHINE_KINDS):
+        rule = "is an external server: no database, no clock of its own"
+        yield read.mistake(trail, server, rule, "name a mailbox server")
     elif server in names.external_servers and fault.returns_with != "same-queue-database":
         rule = "is an external server and has no queue database"
         yield read.mistake(trail, server, rule, "remove returns_with:")

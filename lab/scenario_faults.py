@@ -1,4 +1,5 @@
-"""Faults as a person writes them: links cut, slowed or throttled, servers killed, paused, stopped.
+"""Faults as a person writes them: links cut, slowed or throttled, servers killed, paused, stopped,
+machines whose disk is full or whose clock is wrong.
 
 The models hold the shape of an entry of `faults:` only. Whether names exist is asked in
 `lab.scenario_check`, whether faults can hold together in `lab.timeline`; what a random schedule
@@ -10,7 +11,7 @@ from typing import Any, ClassVar, Literal
 from pydantic import Field, ValidationError, model_validator
 
 from lab.plan_parts import CutKind, ReturnsWith
-from lab.quantities import ByteRate, Duration, Instant, Latency, Names
+from lab.quantities import ByteRate, Duration, Instant, Latency, Names, Skew
 from lab.scenario_random import RandomModel
 from lab.settings import Strict
 from nodes.core.parameters import ConfigurationError
@@ -18,8 +19,10 @@ from nodes.shell.places import Place
 
 _ENDPOINT = "a server, `site NAME`, `workload`, or a list of these"
 LINK_KINDS = ("cut", "slow", "throttle")
-SERVER_KINDS = ("kill", "pause", "stop", "restart")
-KINDS = (*LINK_KINDS, *SERVER_KINDS, "random")
+SERVER_KINDS = ("kill", "corrupt", "pause", "stop", "restart")
+MACHINE_KINDS = ("fill_disk", "skew_clock")
+_OF_SERVERS = (*SERVER_KINDS, *MACHINE_KINDS)
+KINDS = (*LINK_KINDS, *_OF_SERVERS, "random")
 
 
 class LinksModel(Strict):
@@ -112,12 +115,19 @@ class FaultModel(Strict):
         default="same-queue-database",
         description="what a killed server finds when it is started again",
     )
+    corrupt: str | None = Field(
+        default=None,
+        description="a server that is killed, and whose queue database is damaged when it returns",
+    )
     pause: str | None = Field(default=None, description="a server that stands still, as by SIGSTOP")
     stop: str | None = Field(default=None, description="a server that ends in good order")
     restart: str | None = Field(
         default=None, description="a server that ends in good order and is started at once: no for"
     )
 
+    fill_disk: str | None = Field(default=None, description="a server whose databases cannot grow")
+    skew_clock: str | None = Field(default=None, description="a server whose clock is wrong")
+    by: Skew | None = Field(default=None, description="by how much its clock is ahead, or behind")
     random: RandomModel | None = Field(
         default=None, description="a schedule that is drawn: no at, no for"
     )
@@ -131,6 +141,10 @@ class FaultModel(Strict):
             )
         if self.kill is None and "returns_with" in self.model_fields_set:
             raise ConfigurationError("returns_with belongs to kill", "remove returns_with:")
+        if (self.skew_clock is None) != (self.by is None):
+            if self.by is None:
+                raise ConfigurationError("skew_clock takes by", "write by: 5m, or by: -5m")
+            raise ConfigurationError("by belongs to skew_clock", "remove by:")
         if self.restart is not None and self.for_ms is not None:
             raise ConfigurationError("a restart is an instant", "remove for:, or write stop:")
         if self.random is not None:
@@ -159,7 +173,7 @@ class FaultModel(Strict):
     @property
     def server(self) -> str | None:
         """The server that it acts on; None for a fault of links."""
-        return self.kill or self.pause or self.stop or self.restart
+        return next((getattr(self, kind) for kind in _OF_SERVERS if getattr(self, kind)), None)
 
     @property
     def start_ms(self) -> int:

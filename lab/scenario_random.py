@@ -30,9 +30,12 @@ RandomKind: TypeAlias = Literal[
     "slow",
     "throttle",
     "kill",
+    "corrupt",
     "pause",
     "stop",
     "restart",
+    "fill_disk",
+    "skew_clock",
 ]
 AtMost: TypeAlias = Literal["one-server-at-a-time", "one-site-at-a-time", "none"]
 
@@ -68,3 +71,8 @@ class RandomModel(Strict):
                 "make during longer, or for shorter",
             )
         return self
+
+
+def may_lose_database(random: RandomModel) -> bool:
+    """Whether a queue database can be lost by what may be drawn."""
+    return bool({"kill", "corrupt"} & set(random.faults))

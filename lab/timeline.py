@@ -14,21 +14,24 @@ from lab.mistakes import Mistake
 from lab.place_words import in_words
 from lab.plan import Plan, workload_end_ms
 from lab.plan_parts import (
+    Corrupt,
     Cut,
     Fault,
+    FillDisk,
     Kill,
     LinkFault,
     LinkName,
     Pause,
     PlanTopology,
     Restart,
+    SkewClock,
     Slow,
     Stop,
     Throttle,
     When,
 )
 from lab.planned_faults import resolve_faults
-from lab.quantities import format_byte_rate, format_latency
+from lab.quantities import format_byte_rate, format_latency, format_skew
 from lab.reading import Read
 from lab.scenario import ScenarioModel
 from nodes.core.parameters import format_timespan
@@ -111,6 +114,13 @@ def _words(fault: Fault) -> tuple[str, str]:
             return f"restart {fault.server}", ""
         case Stop():
             return f"stop {fault.server}", f"start {fault.server}"
+        case Corrupt():
+            return f"kill {fault.server}", f"start {fault.server} with a damaged queue database"
+        case FillDisk():
+            return f"the disk of {fault.server} is full", f"{fault.server} has room again"
+        case SkewClock():
+            skewed = f"the clock of {fault.server} is wrong by {format_skew(fault.by_ms)}"
+            return skewed, f"the clock of {fault.server} is right"
         case Kill():
             database = fault.returns_with.replace("-", " ")
             return f"kill {fault.server}", f"start {fault.server} with its {database}"

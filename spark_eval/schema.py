@@ -132,6 +132,7 @@ PLAN_FAULT: Final[Columns] = (
     ("latency_ms", "BIGINT"),
     ("jitter_ms", "BIGINT"),
     ("bytes_per_second", "BIGINT"),
+    ("by_ms", "BIGINT"),
     # instead of a time: from start_ms to until_ms, and end_ms is the latest that it may end
     ("when", "STRUCT<server: STRING, `at`: STRING, nth: INT, until_ms: BIGINT, for_ms: BIGINT>"),
 )
@@ -343,6 +344,7 @@ FAULT_WINDOWS: Final[Columns] = (
     ("returns_with", "STRING"),
     ("links", f"ARRAY<{LINK}>"),
     ("slowed_ms", "BIGINT"),
+    ("by_ms", "BIGINT"),
     ("intended_ms", "BIGINT"),
     ("applied_ms", "BIGINT"),
     ("applied_mono_ns", "BIGINT"),

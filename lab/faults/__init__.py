@@ -11,9 +11,11 @@ from typing import Any
 from lab import plan_parts
 from lab.faults.at_place import AtPlace
 from lab.faults.calm import Calm
+from lab.faults.corrupt import Corrupt
 from lab.faults.cut import Cut
 from lab.faults.fault import Fault
 from lab.faults.kill import Kill
+from lab.faults.machine import FillDisk, SkewClock
 from lab.faults.pause import Pause
 from lab.faults.restart import Restart
 from lab.faults.slow import Slow
@@ -28,9 +30,12 @@ KINDS: Mapping[str, Callable[[Any, RunningLab], Fault]] = {
     "slow": Slow,
     "throttle": Throttle,
     "kill": Kill,
+    "corrupt": Corrupt,
     "pause": Pause,
     "stop": Stop,
     "restart": Restart,
+    "fill_disk": FillDisk,
+    "skew_clock": SkewClock,
 }
 
 

@@ -23,7 +23,7 @@ from nodes.core.effects import (
     InsertShadow,
     ReadSafetyNet,
 )
-from nodes.core.inputs import Committed, Input, MailboxDeliveryFailed, SafetyNetExpired
+from nodes.core.inputs import Committed, Input, MailboxDeliveryFailed
 from nodes.core.message import BodyHandle
 from nodes.shell.bodies import Bodies, BodyGone
 from nodes.store.mailbox_database import MailboxDatabase
@@ -33,8 +33,6 @@ Give: TypeAlias = Callable[[Input], None]
 Fail: TypeAlias = Callable[[BaseException], None]
 Write: TypeAlias = Commit | ExpireSafetyNet | ReadSafetyNet
 Answers: TypeAlias = tuple[Input, ...]
-
-EXPIRE_AGAIN_MS = 60_000
 
 
 class Disk:
@@ -51,6 +49,7 @@ class Disk:
         self._give = give
         self._fail = fail
         self._mailboxes: dict[str, MailboxDatabase] = {}
+        self._is_full = False
         self._waiting: list[Write] = []
         self._is_writing = False
         self._delivering = 0
@@ -82,18 +81,11 @@ class Disk:
     def _carry_out(self, group: list[Write]) -> Answers:
         first = group[0]
         if isinstance(first, ExpireSafetyNet):
-            return (self._expire(first.now_ms),)
+            return (self._database.expire_safety_net(first.now_ms),)
         if isinstance(first, ReadSafetyNet):
             return (self._database.read_safety_net(first),)
         commits = [effect for effect in group if isinstance(effect, Commit)]
         return self._database.commit(commits, self.bodies.fetch)
-
-    def _expire(self, now_ms: int) -> SafetyNetExpired:
-        """What the disk will not let go of now, it is asked for again later."""
-        try:
-            return self._database.expire_safety_net(now_ms)
-        except sqlite3.Error:
-            return SafetyNetExpired((), now_ms + EXPIRE_AGAIN_MS)
 
     def _written(self, group: list[Write], done: asyncio.Future[Answers]) -> None:
         self._is_writing = False
@@ -130,7 +122,9 @@ class Disk:
 
     def _mailbox_database(self, name: str) -> MailboxDatabase:
         if name not in self._mailboxes:
-            self._mailboxes[name] = MailboxDatabase.open(self._folder, name, self._server)
+            opened = MailboxDatabase.open(self._folder, name, self._server)
+            opened.limit_growth(self._is_full)
+            self._mailboxes[name] = opened
         return self._mailboxes[name]
 
     def _delivered(self, done: asyncio.Future[Input]) -> None:
@@ -150,6 +144,19 @@ class Disk:
         found: asyncio.Future[bytes] = loop.create_future()
         found.set_result(content)
         return found
+
+    # -------------------------------------------------------------- a full disk, by the lab
+
+    async def fill(self, is_full: bool) -> None:
+        """No database grows from now on; or each may again. Raises sqlite3.Error."""
+        loop = asyncio.get_running_loop()
+        await loop.run_in_executor(self._commits, self._database.limit_growth, is_full)
+        await loop.run_in_executor(self._deliveries, self._fill_mailboxes, is_full)
+
+    def _fill_mailboxes(self, is_full: bool) -> None:
+        self._is_full = is_full
+        for mailboxes in self._mailboxes.values():
+            mailboxes.limit_growth(is_full)
 
     # -------------------------------------------------------------- the end
 

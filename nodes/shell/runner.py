@@ -38,6 +38,7 @@ from nodes.shell.core_loop import CoreLoop
 from nodes.shell.disk import Disk
 from nodes.shell.lines import LogFolder
 from nodes.shell.logs import Logs, note_refusal
+from nodes.shell.machine import read_machine, tell_found
 from nodes.shell.node_file import Address, NodeFile, load_node_file
 from nodes.shell.smtp_client import OutboundSessions, Route
 from nodes.shell.smtp_server import InboundSessions
@@ -72,6 +73,7 @@ class Runner:
         )
         self._table = self._effect_table()
         self._breakpoints: Breakpoints | None = None
+        self._has_disk = False
         self._stopped = asyncio.Event()
         self._failure: BaseException | None = None
 
@@ -86,6 +88,7 @@ class Runner:
             opening = self._open_database()
             self._breakpoints = self._open_breakpoints()
             self._put_together(opening)
+            await self._find_machine()
             listener = await self._begin(opening, port)
             lab_time = asyncio.create_task(self._wait_for_lab_time())
             await self._stopped.wait()
@@ -93,6 +96,11 @@ class Runner:
             listener.close()
         await self._end()
         return EX_SOFTWARE if self._failure else 0
+
+    def machine_changed(self) -> None:
+        """The lab says so."""
+        if self._has_disk:  # else it is looked at before the node begins
+            self._looking = asyncio.create_task(self._look_again())
 
     def stop(self) -> None:
         self._stopped.set()
@@ -104,6 +112,22 @@ class Runner:
             self._core_loop.end()
             traceback.print_exception(error)
             self._stopped.set()
+
+    async def _find_machine(self) -> None:
+        """Bear with what the lab has done to the machine, and say so. Raises CannotStart."""
+        try:
+            machine = read_machine(self._file.data)
+            await self._disk.fill(machine.disk_is_full)
+            if machine.order:
+                tell_found(self._file.data, machine, {"mono_ns": self._clock.mono_ns()})
+        except (OSError, ValueError, sqlite3.Error) as error:
+            raise CannotStart(EX_IOERR, str(error)) from error
+
+    async def _look_again(self) -> None:
+        try:
+            await self._find_machine()
+        except CannotStart as error:
+            self.fail(error)
 
     def _open_logs(self) -> Logs:
         addresses = {server: address.host for server, address in self._file.links.items()}
@@ -145,6 +169,7 @@ class Runner:
         file = self._file
         self._logs.name_database(opening.opened.database_id)
         self._disk = Disk(opening.database, file.data, file.node.me.name, self.give, self.fail)
+        self._has_disk = True
         self._inbound = InboundSessions(self, file.node, self._disk.bodies, self._tls)
         self._outbound = OutboundSessions(self, file.node, self._route)
 
@@ -268,6 +293,7 @@ def bind(address: Address) -> socket.socket:
 async def _live(file: NodeFile) -> int:
     runner = Runner(file)
     loop = asyncio.get_running_loop()
+    loop.add_signal_handler(signal.SIGUSR1, runner.machine_changed)
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, runner.stop)
     return await runner.run()

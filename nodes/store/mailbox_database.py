@@ -69,6 +69,10 @@ class MailboxDatabase:
         """For whoever dumps it."""
         return self._connection
 
+    def limit_growth(self, is_full: bool) -> None:
+        """Stand on a full disk, or on one with room again."""
+        sqlite_file.limit_growth(self._connection, is_full)
+
     def deliver(self, asked: DeliverToMailboxes, content: bytes) -> MailboxesDelivered:
         """Store the message once for each recipient who has not got it. Raises sqlite3.Error; then
         nothing happened.

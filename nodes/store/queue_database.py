@@ -46,6 +46,7 @@ from nodes.store.safety_net import read_safety_net
 from nodes.store.sqlite_file import transaction
 
 KIND = "queue"
+EXPIRE_AGAIN_MS = 60_000
 
 LOAD_MESSAGES = f"SELECT {MESSAGE_COLUMNS} FROM messages ORDER BY internal_id"
 # CROSS JOIN keeps the order of the loops: only forks of messages in a delivery queue are looked up
@@ -153,6 +154,14 @@ class QueueDatabase:
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
 
+    def distrust(self) -> str | None:
+        """Why it cannot be trusted, or None, as is asked of a file before it is opened."""
+        return sqlite_file.damage_in(self._connection, KIND)
+
+    def limit_growth(self, is_full: bool) -> None:
+        """Stand on a full disk, or on one with room again."""
+        sqlite_file.limit_growth(self._connection, is_full)
+
     def start(self, created: bool) -> DatabaseOpened:
         """Count one start more, then `opened`: a file that cannot be written to is found out now,
         not with the first message. Raises sqlite3.Error.
@@ -214,12 +223,15 @@ class QueueDatabase:
 
     def expire_safety_net(self, now_ms: int) -> SafetyNetExpired:
         """Remove from both Safety Nets and the shadow queue what expires at or before `now_ms`
-        (SN-1, SN-2).
+        (SN-1, SN-2). What the disk will not let go of now, it is asked for again later.
         """
         removed: list[ExpiredCopy] = []
-        with transaction(self._connection):
-            for table, queue in EXPIRING:
-                removed += self._expire(table, queue, now_ms)
+        try:
+            with transaction(self._connection):
+                for table, queue in EXPIRING:
+                    removed += self._expire(table, queue, now_ms)
+        except sqlite3.Error:
+            return SafetyNetExpired((), now_ms + EXPIRE_AGAIN_MS)
         return SafetyNetExpired(tuple(removed), self._next_expiry_ms())
 
     def _expire(self, table: str, queue: str, now_ms: int) -> Iterable[ExpiredCopy]:

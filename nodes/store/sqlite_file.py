@@ -20,6 +20,8 @@ from typing import TypeAlias
 
 Fill: TypeAlias = Callable[[sqlite3.Connection], object]
 
+MOST_PAGES = 0xFFFF_FFFE  # SQLite's own limit; one below the size of a database means that size
+
 _DAMAGED = frozenset(
     {
         sqlite3.SQLITE_CORRUPT,
@@ -118,6 +120,13 @@ def schema_version(connection: sqlite3.Connection) -> int:
     return int(connection.execute("PRAGMA user_version").fetchone()[0])
 
 
+def limit_growth(connection: sqlite3.Connection, is_full: bool) -> None:
+    """As on a disk that is full, where `is_full`: what needs one more page fails with SQLITE_FULL,
+    until this is called again.
+    """
+    connection.execute(f"PRAGMA max_page_count = {1 if is_full else MOST_PAGES}")
+
+
 def damage(path: Path, kind: str) -> str | None:
     """Why the file cannot be trusted, or None. Raises sqlite3.OperationalError where it cannot be
     opened at all.
@@ -127,11 +136,17 @@ def damage(path: Path, kind: str) -> str | None:
     except sqlite3.Error as error:
         return _why(error)
     try:
+        return damage_in(connection, kind)
+    finally:
+        connection.close()
+
+
+def damage_in(connection: sqlite3.Connection, kind: str) -> str | None:
+    """The same of a database that is open."""
+    try:
         return _damage(connection, kind)
     except sqlite3.Error as error:
         return _why(error)
-    finally:
-        connection.close()
 
 
 def _why(error: sqlite3.Error) -> str:

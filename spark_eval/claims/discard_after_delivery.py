@@ -12,7 +12,9 @@ from spark_eval.claims.claim import Claim, case
 from spark_eval.tables import Tables
 from spark_eval.transforms.sql import overlaps
 
-RESTARTS = "transform(filter(primary_kills, k -> k.kind <> 'pause'), k -> k.possible)"
+RESTARTS = (
+    "transform(filter(primary_kills, k -> k.kind IN ('kill', 'stop', 'restart')), k -> k.possible)"
+)
 ENDED = "coalesce(discard.at_ms, end_ms)"
 DEADLINE_REQUIREMENTS = f"""filter(array('SM-2', 'SM-3', 'SM-4', 'SM-19',
   IF({overlaps(RESTARTS, "done_ms", ENDED)}, 'SM-5', NULL),

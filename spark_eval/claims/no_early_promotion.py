@@ -17,7 +17,7 @@ from spark_eval.transforms.sql import overlaps
 
 AT = "promoted.at_ms"
 UNTIL = "coalesce(discard.at_ms, promoted.at_ms, end_ms)"
-DOWNS = "transform(primary_kills, k -> k.possible)"
+DOWNS = "transform(filter(primary_kills, k -> k.kind <> 'fill_disk'), k -> k.possible)"
 REQUIREMENTS = f"""CASE WHEN by_database THEN array('SM-7')
   WHEN promoted IS NOT NULL THEN array('SM-6')
   WHEN {overlaps(DOWNS, "held_ms", UNTIL)} THEN IF(changed, array('SM-7'), array('SM-8'))

@@ -73,7 +73,8 @@ _PLACED = (
     "try_element_at(filter(own_eras, e -> e.id = held.database_id), 1) AS own_era",
 )
 _BACK = (
-    "try_element_at(filter(primary_kills, k -> k.certain.lo <= primary_era.lost_ms "
+    "try_element_at(filter(primary_kills, k -> k.kind = 'kill' "
+    "AND k.certain.lo <= primary_era.lost_ms "
     f"AND k.possible.hi >= primary_era.lost_ms AND k.possible.hi < {FOREVER_MS}), 1).possible.hi"
 )
 _ANY = f"concat({_UNREACHED}, {_extents('own_kills', 'possible')})"

@@ -29,9 +29,12 @@ MARKS: dict[str, tuple[str, int, str]] = {
 }
 PATTERNS = {
     "kill": "/",
+    "corrupt": "/",
     "pause": "-",
     "stop": "|",
     "restart": "+",
+    "fill_disk": "x",
+    "skew_clock": "x",
     "cut": ".",
     "slow": ".",
     "throttle": ".",
@@ -95,9 +98,12 @@ def _cut_lanes(row: dict[str, Any]) -> list[str]:
 def _bar_trace(kind: str, pattern: str, bars: list[tuple[str, float, float, str]]) -> Figure:
     names = {
         "kill": "killed",
+        "corrupt": "killed, disk damaged",
         "pause": "paused",
         "stop": "stopped",
         "restart": "restarted",
+        "fill_disk": "disk full",
+        "skew_clock": "clock wrong",
         "cut": "sessions cut",
         "slow": "sessions slowed",
         "throttle": "sessions throttled",

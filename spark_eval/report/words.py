@@ -4,6 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+WORDS = {
+    "corrupt": "kill {0}, back with a damaged queue database",
+    "fill_disk": "fill the disk of {0}",
+    "skew_clock": "the clock of {0} wrong by {1}",
+}
+
 
 def lab_time(ms: float | None) -> str:
     """`0:10:00` hours, minutes and seconds since the start of lab time."""
@@ -39,6 +45,8 @@ def fault(row: dict[str, Any]) -> str:
         return f"kill {row['server']}, back with {'its' if 'same' in back else 'a'} {back}".replace(
             "its same queue", "its own queue"
         )
+    if row["kind"] in WORDS:
+        return WORDS[row["kind"]].format(row["server"], span(row["by_ms"]))
     if row["server"]:
         return f"{row['kind']} {row['server']}"
     links = row["links"] or []

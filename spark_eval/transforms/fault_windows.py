@@ -5,7 +5,9 @@ its certain extent from when it was applied to when healing began. What is late 
 possible extent, what had to happen on the certain one.
 
 A server that was killed, paused, stopped or restarted is away and a link that is cut carries
-nothing. A link that is slow or throttled carries all of it, later by `slowed_ms` an exchange.
+nothing. A server whose disk is full may fail at everything that it should write, and need not: it
+is possibly away all that time, and certainly never. A link that is slow or throttled carries all of
+it, later by `slowed_ms` an exchange.
 """
 
 from __future__ import annotations
@@ -24,7 +26,8 @@ EXTENTS = (
 ROUND_TRIPS = 10
 EXCHANGE_BYTES = 65_536
 
-AWAY = "kind IN ('kill', 'pause', 'stop', 'restart')"
+AWAY = "kind IN ('kill', 'corrupt', 'pause', 'stop', 'restart')"
+IN_DOUBT = "kind = 'fill_disk'"
 SLOWED = f"""CASE kind WHEN 'slow' THEN {2 * ROUND_TRIPS} * (latency_ms + jitter_ms)
   WHEN 'throttle' THEN {EXCHANGE_BYTES} * 1000 DIV bytes_per_second END"""
 SEEN = "coalesce(applied_ms, intended_ms) IS NOT NULL"
@@ -50,16 +53,20 @@ def fault_windows(planned: DataFrame, record: DataFrame) -> DataFrame:
     over = f"coalesce(IF({AWAY}, banner_ms, healed_ms), {FOREVER_MS})"
     return joined.selectExpr(
         "run", "fault", "kind", "cut_kind", "lower(server) AS server", "returns_with", "links",
-        f"{SLOWED} AS slowed_ms", "intended_ms", "applied_ms", "applied_mono_ns", "took_effect",
-        "reason", "heal_intended_ms", "healed_ms", "banner_ms", f"{over} AS over_ms",
+        f"{SLOWED} AS slowed_ms", "by_ms", "intended_ms", "applied_ms", "applied_mono_ns",
+        "took_effect", "reason", "heal_intended_ms", "healed_ms", "banner_ms", f"{over} AS over_ms",
     )  # fmt: skip
 
 
 def downs(windows: DataFrame) -> DataFrame:
     """`run`, `server`, `kind`, `possible`, `certain` of each fault of a server that was at least
-    intended.
+    intended. Who kills a server and damages its disk has killed it.
     """
-    return windows.where(f"{AWAY} AND {SEEN}").selectExpr("run", "server", "kind", *EXTENTS)
+    kind = "IF(kind = 'corrupt', 'kill', kind) AS kind"
+    known = windows.where(f"({AWAY} OR {IN_DOUBT}) AND {SEEN}").selectExpr("*", *EXTENTS)
+    never = "named_struct('lo', certain.lo, 'hi', certain.lo)"
+    certain = f"IF({IN_DOUBT}, {never}, certain) AS certain"
+    return known.selectExpr("run", "server", kind, "possible", certain)
 
 
 def cuts(windows: DataFrame) -> DataFrame:

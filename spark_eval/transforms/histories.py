@@ -33,7 +33,7 @@ def histories(
     """One row a server with its settings and the run's, and three arrays in order of time.
 
     `kills` (each time that it was away: possible and certain extent, `kind` of the fault: a kill, a
-    pause, a stop or a restart), `blind` (holes), `eras` (`id`, `from_ms`,
+    pause, a stop, a restart or a full disk), `blind` (holes), `eras` (`id`, `from_ms`,
     and, where it was replaced, `lost_ms` and `next_id`).
     """
     told = (

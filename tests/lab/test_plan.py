@@ -13,12 +13,15 @@ from hypothesis import strategies as st
 
 from lab.document import parse_document
 from lab.plan import (
+    Corrupt,
     Cut,
+    FillDisk,
     Kill,
     LinkName,
     Pause,
     Plan,
     Restart,
+    SkewClock,
     Slow,
     Stop,
     Throttle,
@@ -263,6 +266,15 @@ def test_a_server_returns_with_its_own_queue_database_unless_told_otherwise() ->
         ),
         ("for: 5m, pause: lyo-mbx1", Pause("f2", "pause", 720_000, 1_020_000, "lyo-mbx1")),
         ("for: 5m, stop: lyo-mbx1", Stop("f2", "stop", 720_000, 1_020_000, "lyo-mbx1")),
+        ("for: 5m, corrupt: lyo-mbx1", Corrupt("f2", "corrupt", 720_000, 1_020_000, "lyo-mbx1")),
+        (
+            "for: 5m, fill_disk: lyo-mbx1",
+            FillDisk("f2", "fill_disk", 720_000, 1_020_000, "lyo-mbx1"),
+        ),
+        (
+            "for: 5m, skew_clock: lyo-mbx1, by: -90s",
+            SkewClock("f2", "skew_clock", 720_000, 1_020_000, "lyo-mbx1", -90_000),
+        ),
         ("restart: ext1", Restart("f2", "restart", 720_000, 720_000, "ext1")),
     ],
 )

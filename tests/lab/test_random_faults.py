@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from lab.collisions import are_hidden, collision
 from lab.document import parse_document
 from lab.plan import Kill, Plan, default_seed, place_of, resolve
-from lab.plan_parts import Fault, LinkFault, ServerFault
+from lab.plan_parts import Fault, LinkFault, MachineFault, ServerFault
 from lab.random_faults import in_words
 from lab.recovery import recovery_of
 from lab.scenario import ScenarioModel
@@ -24,7 +24,7 @@ TOPOLOGY = TopologyModel.model_validate(
 )
 SITES = {name: server.site for name, server in TOPOLOGY.servers.items()}
 MAILBOX_SERVERS = [name for name, server in TOPOLOGY.servers.items() if server.role == "mailbox"]
-EVERYTHING = "[cut, slow, throttle, kill, pause, stop, restart]"
+EVERYTHING = "[cut, slow, throttle, kill, corrupt, pause, stop, restart, fill_disk, skew_clock]"
 SCENARIO = """\
 version: 1
 scenario: drawn   # a comment that stays
@@ -40,7 +40,7 @@ LIMITS = ("one-server-at-a-time", "one-site-at-a-time", "none")
 seeds = st.integers(0, 2**53 - 1)
 limits = st.sampled_from(LIMITS)
 kinds = st.lists(
-    st.sampled_from(["cut", "cut-stall", "slow", "throttle", "kill", "pause", "stop", "restart"]),
+    st.sampled_from([*EVERYTHING.strip("[]").split(", "), "cut-stall"]),
     min_size=1,
     unique=True,
 )
@@ -67,7 +67,7 @@ def plan_of(text: str, seed: int = 7) -> Plan:
 
 def may_suffer(fault: Fault) -> set[str]:
     """The servers of which it may be said that the fault acts on this one alone."""
-    if isinstance(fault, ServerFault):
+    if isinstance(fault, ServerFault | MachineFault):
         return {fault.server}
     ends = [{link.source, link.target} for link in fault.links]
     return set.intersection(*ends) & set(MAILBOX_SERVERS)
@@ -157,7 +157,8 @@ def test_every_word_is_drawn_and_cut_stands_for_its_five_kinds() -> None:
     )
     assert set(drawn) == {
         *("refuse", "blackhole", "stall", "reset", "ack-lost", "slow", "throttle"),
-        *("same-queue-database", "new-queue-database", "pause", "stop", "restart"),
+        *("same-queue-database", "new-queue-database", "corrupt", "pause", "stop", "restart"),
+        *("fill_disk", "skew_clock"),
     }
 
 

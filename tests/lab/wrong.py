@@ -111,8 +111,8 @@ SHAPE = {
         ", cut: {from: site lyon, to: site paris, kind: stall}",
         "",
         [
-            "16:5: faults[1], a mapping, a fault is one of cut, slow, throttle, kill, pause, stop,"
-            " restart and random"
+            "16:5: faults[1], a mapping, a fault is one of cut, slow, throttle, kill, corrupt,"
+            " pause, stop, restart, fill_disk, skew_clock and random"
             " | give each fault an entry of its own"
         ],
     ),
@@ -164,6 +164,37 @@ SHAPE = {
         "{at: 12m, for: 5m, cut: {from: site lyon, to: site paris, kind: stall}}",
         "{at: 12m, pause: par-mbx2}",
         ["16:5: faults[1], for, is missing | for: how long it lasts"],
+    ),
+    "a clock that is wrong by nothing said": (
+        "cut: {from: site lyon, to: site paris, kind: stall}",
+        "skew_clock: par-mbx2",
+        ["16:5: faults[1], a mapping, skew_clock takes by | write by: 5m, or by: -5m"],
+    ),
+    "a clock that is wrong by a word": (
+        "cut: {from: site lyon, to: site paris, kind: stall}",
+        "skew_clock: par-mbx2, by: -soon",
+        [
+            "16:50: faults[1].by, '-soon', is no time to be wrong by"
+            " | write 5m for a clock that is ahead, -5m for one that is behind"
+        ],
+    ),
+    "a clock that is wrong by a year": (
+        "cut: {from: site lyon, to: site paris, kind: stall}",
+        "skew_clock: par-mbx2, by: 365d",
+        ["16:50: faults[1].by, '365d', is out of range | a clock is wrong by 30d at most"],
+    ),
+    "a pause that is by something": (
+        "cut: {from: site lyon, to: site paris, kind: stall}",
+        "pause: par-mbx2, by: 5m",
+        ["16:5: faults[1], a mapping, by belongs to skew_clock | remove by:"],
+    ),
+    "a full disk outside": (
+        "cut: {from: site lyon, to: site paris, kind: stall}",
+        "fill_disk: ext1",
+        [
+            "16:35: faults[1].fill_disk, ext1, is an external server: no database, no clock of"
+            " its own | name a mailbox server"
+        ],
     ),
     "a random schedule that runs backwards": (
         A_FAULT,
@@ -302,7 +333,6 @@ SHAPE = {
 
 NOT_BUILT = {
     "operations": ("settle:", "operations: []\nsettle:", "17:1: the file, operations"),
-    "a full disk": ("cut: {", "fill_disk: {", "16:24: faults[1], fill_disk"),
     "recipients of a group": ("to: {database: DB1}", "to: {group: all}", "12:71: workload[0].to"),
     "mail from mailboxes": ("mail: inbound", "mail: internal", "12:12: workload[0].mail"),
     "the replication service": (
@@ -433,6 +463,18 @@ CONTRADICTIONS = {
 }
 
 TIMELINE = {
+    "a disk that is filled while its server is away": (
+        "cut: {from: site lyon, to: site paris, kind: stall}",
+        "fill_disk: par-mbx1",
+        "16:5: faults[1], with faults[0], cannot both hold: par-mbx1 is killed and cannot be told"
+        " of the start | start it at 00:15:00 or later",
+    ),
+    "a disk that is full already": (
+        "  - {at: 12m, for: 5m, cut: {from: site lyon, to: site paris, kind: stall}}",
+        "  - {at: 17m, for: 5m, fill_disk: lyo-mbx1}\n  - {at: 19m, for: 1m, fill_disk: lyo-mbx1}",
+        "17:5: faults[2], with faults[1], cannot both hold: the disk of lyo-mbx1 is full already"
+        " | start it at 00:22:00 or later",
+    ),
     "a fault past the end of the run": (
         "{at: 12m,",
         "{at: 31m,",

@@ -6,8 +6,10 @@ the server is down. Nothing here knows why.
 """
 
 import json
+import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
@@ -16,15 +18,18 @@ import requests
 from docker.errors import DockerException
 from docker.models.containers import Container
 
+from lab.damage import damaged
 from lab.errors import GroundError
 from lab.hosts.containers.provision import Ground
 from nodes.shell.control_files import GO, LAPSED, REACHED, control_file
+from nodes.shell.machine import Machine, order_machine, read_found, read_machine
 
 T = TypeVar("T")
 
 KILL_SECONDS = 20
 GRACE_SECONDS = 15
 SMTP_PORT = 2525
+ANSWER_LOOKS, ANSWER_LOOK_SECONDS = 500, 0.01
 LOOK_INSIDE = (
     "import socket; "
     f"c = socket.create_connection(('127.0.0.1', {SMTP_PORT}), 2); c.settimeout(2); "
@@ -81,6 +86,16 @@ class ContainerNodes:
             raise GroundError(f"the queue database of {server} stays: {error}") from error
         return [file.name for file in files]
 
+    def damage_queue_database(self, server: str) -> Sequence[str]:
+        """Overwrite the beginning of `queue.db` and of its journal."""
+        files = sorted(self.data(server).glob("queue.db*"))
+        try:
+            for file in files:
+                file.write_bytes(damaged(file.read_bytes()))
+        except OSError as error:
+            raise GroundError(f"the disk of {server} stays whole: {error}") from error
+        return [file.name for file in files]
+
     def start(self, server: str) -> None:
         self._on(server, "start", lambda container: container.start())
 
@@ -113,6 +128,26 @@ class ContainerNodes:
             raise GroundError(f"cannot let {server} go on: {error}") from error
         return not control_file(data, fault_id, LAPSED).exists()
 
+    def fill_disk(self, server: str, *, is_full: bool) -> Mapping[str, object]:
+        return self._order(server, lambda now: replace(now, disk_is_full=is_full))
+
+    def skew_clock(self, server: str, by_ms: int) -> Mapping[str, object]:
+        return self._order(server, lambda now: replace(now, skew_ms=by_ms))
+
+    def _order(self, server: str, change: Callable[[Machine], Machine]) -> Mapping[str, object]:
+        """Tell the server what has become of its machine; its answer, empty where none comes."""
+        data = self.data(server)
+        try:
+            now = read_machine(data)
+            ordered = change(replace(now, order=now.order + 1))
+            order_machine(data, ordered)
+            if not self.is_running(server):
+                return {}
+            self._on(server, "signal", lambda container: container.kill("SIGUSR1"))
+            return _answer(data, ordered.order)
+        except (OSError, ValueError) as error:
+            raise GroundError(f"cannot change the machine of {server}: {error}") from error
+
     def stop_all(self) -> dict[str, int]:
         """SIGTERM to every server at once, and time to end; exit codes by server."""
 
@@ -132,6 +167,15 @@ class ContainerNodes:
             return act(self._client.containers.get(self.container(server)))
         except (DockerException, requests.RequestException) as error:
             raise GroundError(f"cannot {verb} {server}: {_first_line(error)}") from error
+
+
+def _answer(data: Path, order: int) -> Mapping[str, object]:
+    for _ in range(ANSWER_LOOKS):
+        found = read_found(data)
+        if found.get("order") == order:
+            return found
+        time.sleep(ANSWER_LOOK_SECONDS)
+    return {}
 
 
 def _stop(container: Container) -> int:

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import TypeAlias
 
+from lab.damage import damaged
 from lab.hosts.simulator.chance import COMMIT_US, Chance
 from lab.hosts.simulator.world import World
 from nodes.core.effects import (
@@ -22,7 +23,13 @@ from nodes.core.effects import (
     InsertShadow,
     ReadSafetyNet,
 )
-from nodes.core.inputs import Committed, DatabaseOpened, Input, MailboxDeliveryFailed
+from nodes.core.inputs import (
+    Committed,
+    DatabaseOpened,
+    DatabaseSetAside,
+    Input,
+    MailboxDeliveryFailed,
+)
 from nodes.core.message import BodyHandle
 from nodes.shell.bodies import Bodies, BodyGone
 from nodes.store.changes import StateMismatch
@@ -44,16 +51,21 @@ class Disk:
         self._queue: QueueDatabase | None = None
         self.mailboxes: dict[str, MailboxDatabase] = {}
         self.life: Life | None = None
+        self._is_full = False
 
     def plug_in(self, give: Give, fail: Fail, now_ms: int) -> tuple["Life", DatabaseOpened]:
         """A new life of the process: open the databases. `fail` hears of a mistake of ours;
-        `now_ms` is the server's own time.
+        `now_ms` is the server's own time. One that cannot be trusted is set aside, as a file is.
         """
-        created = self._queue is None
-        if self._queue is None:
+        reason = None if self._queue is None else self._queue.distrust()
+        created = self._queue is None or reason is not None
+        if self._queue is None or reason is not None:
             self._queue = queue_database_in_memory(now_ms, self._new_database_id())
+            self._queue.limit_growth(self._is_full)
         opened = self._queue.start(created)
         self.life = Life(self, self._queue, self._world, self._chance, give, fail)
+        if reason is not None:
+            give(DatabaseSetAside("queue.db", "queue.db.old", reason))
         return self.life, opened
 
     def pull_plug(self) -> None:
@@ -66,6 +78,20 @@ class Disk:
         """The next life finds none."""
         self._queue = None
 
+    def damage_queue_database(self) -> None:
+        """Of a server that is down: what its next life finds cannot be read."""
+        if self._queue is not None:
+            found = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+            found.deserialize(damaged(self._queue.connection.serialize()))
+            self._queue = QueueDatabase(found)
+
+    def fill(self, is_full: bool) -> None:
+        """No database grows from now on; or each may again."""
+        self._is_full = is_full
+        for database in (self._queue, *self.mailboxes.values()):
+            if database is not None:
+                database.limit_growth(is_full)
+
     @property
     def queue_connection(self) -> sqlite3.Connection | None:
         return None if self._queue is None else self._queue.connection
@@ -73,6 +99,7 @@ class Disk:
     def mailbox_database(self, name: str) -> MailboxDatabase:
         if name not in self.mailboxes:
             self.mailboxes[name] = MailboxDatabase.in_memory(name, self._server)
+            self.mailboxes[name].limit_growth(self._is_full)
         return self.mailboxes[name]
 
     def _new_database_id(self) -> str:

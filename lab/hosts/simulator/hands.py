@@ -103,6 +103,20 @@ class SimulatedServers:
             found.disk.set_queue_database_aside()
         return ["queue.db"]
 
+    def damage_queue_database(self, server: str) -> Sequence[str]:
+        found = self._servers[server]
+        if isinstance(found, SimulatedServer):
+            found.disk.damage_queue_database()
+        return ["queue.db"]
+
+    def fill_disk(self, server: str, *, is_full: bool) -> Mapping[str, object]:
+        found = self._servers[server]
+        return found.fill_disk(is_full) if isinstance(found, SimulatedServer) else {}
+
+    def skew_clock(self, server: str, by_ms: int) -> Mapping[str, object]:
+        found = self._servers[server]
+        return found.skew_clock(by_ms) if isinstance(found, SimulatedServer) else {}
+
     def start(self, server: str) -> None:
         self._servers[server].start()
 

@@ -46,6 +46,9 @@ class ServerClock:
     def origin_ms(self) -> int:
         return self._world.origin_ms
 
+    def skew(self, by_ms: int) -> None:
+        self.skew_ms = by_ms
+
     def now_ms(self) -> int:
         return self._world.origin_ms + self._world.now_us // MS + self.skew_ms
 
@@ -154,6 +157,16 @@ class SimulatedServer:
     def resume(self) -> None:
         if self._process is not None:
             self._process.resume()
+
+    def fill_disk(self, is_full: bool) -> Mapping[str, object]:
+        """How the server finds its machine; nothing while it is down."""
+        self.disk.fill(is_full)
+        return {"disk_is_full": is_full} if self._process is not None else {}
+
+    def skew_clock(self, by_ms: int) -> Mapping[str, object]:
+        """The same."""
+        self.clock.skew(by_ms)
+        return {"skew_ms": by_ms} if self._process is not None else {}
 
     def accept(self, connection: Connection, _opener: str) -> InboundSession:
         assert self._process is not None, "nobody listens"

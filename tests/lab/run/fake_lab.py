@@ -116,6 +116,18 @@ class FakeGround:
         self._do(f"set aside {server}")
         return ["queue.db"]
 
+    def damage_queue_database(self, server: str) -> Sequence[str]:
+        self._do(f"damage {server}")
+        return ["queue.db"] if self.works else []
+
+    def fill_disk(self, server: str, *, is_full: bool) -> Mapping[str, object]:
+        self._do(f"{'fill' if is_full else 'clear'} {server}")
+        return {} if server in self.down else {"disk_is_full": is_full and self.works}
+
+    def skew_clock(self, server: str, by_ms: int) -> Mapping[str, object]:
+        self._do(f"skew {server} by {by_ms}")
+        return {} if server in self.down else {"skew_ms": by_ms if self.works else 0}
+
     def start(self, server: str) -> None:
         self._do(f"start {server}")
         if not self.stays_down:

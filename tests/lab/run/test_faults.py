@@ -5,17 +5,22 @@ import pytest
 from lab.errors import GroundError
 from lab.faults import KINDS
 from lab.faults.calm import Calm
+from lab.faults.corrupt import Corrupt
 from lab.faults.cut import Cut
 from lab.faults.kill import Kill
+from lab.faults.machine import FillDisk, SkewClock
 from lab.faults.pause import Pause
 from lab.faults.restart import Restart
 from lab.faults.slow import Slow
 from lab.faults.stop import Stop
+from lab.plan_parts import Corrupt as PlannedCorrupt
 from lab.plan_parts import Cut as PlannedCut
 from lab.plan_parts import CutKind, LinkName, ReturnsWith
+from lab.plan_parts import FillDisk as PlannedFillDisk
 from lab.plan_parts import Kill as PlannedKill
 from lab.plan_parts import Pause as PlannedPause
 from lab.plan_parts import Restart as PlannedRestart
+from lab.plan_parts import SkewClock as PlannedSkewClock
 from lab.plan_parts import Slow as PlannedSlow
 from lab.plan_parts import Stop as PlannedStop
 from lab.plan_parts import Throttle as PlannedThrottle
@@ -180,6 +185,64 @@ def test_nobody_waits_for_a_banner_once_the_run_ends(ground: FakeGround) -> None
 def test_stopping_a_kill_that_never_happened_starts_nothing(ground: FakeGround) -> None:
     Kill(kill(), lab_of(ground)).stop()
     assert ground.deeds == []
+
+
+def test_a_damaged_disk_is_damaged_while_its_server_is_down(ground: FakeGround) -> None:
+    fault = Corrupt(PlannedCorrupt("f1", "corrupt", 1000, 4000, "a"), lab_of(ground))
+    assert fault.start() == {"exit_code": 137, "damaged": ["queue.db"]}
+    assert fault.evidence().took_effect is True
+    fault.stop()
+    fault.healed()
+    assert fault.evidence_healed().took_effect is True
+    assert ground.deeds == ["kill a", "damage a", "start a"]
+
+
+def test_where_there_was_nothing_to_damage_a_corruption_did_not_take_effect(
+    ground: FakeGround,
+) -> None:
+    ground.works = False
+    fault = Corrupt(PlannedCorrupt("f1", "corrupt", 1000, 4000, "a"), lab_of(ground))
+    fault.start()
+    assert fault.evidence().took_effect is False
+
+
+MACHINE_FAULTS = {
+    "fill_disk": (FillDisk, PlannedFillDisk("f1", "fill_disk", 1000, 4000, "a")),
+    "skew_clock": (SkewClock, PlannedSkewClock("f1", "skew_clock", 1000, 4000, "a", -300_000)),
+}
+
+
+@pytest.mark.parametrize("kind", MACHINE_FAULTS)
+def test_a_server_says_how_it_finds_its_machine(kind: str, ground: FakeGround) -> None:
+    make, planned = MACHINE_FAULTS[kind]
+    fault = make(planned, lab_of(ground))
+    fault.start()
+    assert fault.evidence().took_effect is True
+    fault.stop()
+    fault.healed()
+    assert fault.evidence_healed().took_effect is True
+    done = {"fill_disk": ["fill a", "clear a"], "skew_clock": ["skew a by -300000", "skew a by 0"]}
+    assert ground.deeds == done[kind]
+
+
+@pytest.mark.parametrize("kind", MACHINE_FAULTS)
+def test_a_machine_that_stays_in_order_had_no_fault(kind: str, ground: FakeGround) -> None:
+    ground.works = False
+    make, planned = MACHINE_FAULTS[kind]
+    fault = make(planned, lab_of(ground))
+    fault.start()
+    assert fault.evidence().took_effect is False
+
+
+@pytest.mark.parametrize("kind", MACHINE_FAULTS)
+def test_a_server_that_is_down_says_nothing_of_its_machine(kind: str, ground: FakeGround) -> None:
+    ground.down.add("a")
+    make, planned = MACHINE_FAULTS[kind]
+    fault = make(planned, lab_of(ground))
+    fault.start()
+    assert fault.evidence().took_effect is None
+    fault.stop()
+    assert fault.evidence_healed().took_effect is None
 
 
 @pytest.mark.parametrize("planned", [slow(), throttle()])

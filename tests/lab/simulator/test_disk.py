@@ -3,7 +3,13 @@
 from lab.hosts.simulator.disk import Disk, Life
 from lab.hosts.simulator.world import SECOND, World
 from nodes.core.effects import Commit, InsertMessage, SetContact
-from nodes.core.inputs import Committed, DatabaseOpened, Input
+from nodes.core.inputs import (
+    CommitFailed,
+    Committed,
+    DatabaseOpened,
+    DatabaseSetAside,
+    Input,
+)
 from nodes.core.message import Contact
 from tests.nodes.store.samples import primary_message
 
@@ -24,6 +30,10 @@ class Server:
     def commit(self, number: int) -> None:
         change = SetContact(Contact(f"p{number}", "id", number, 0))
         self.life.write(Commit(number, (change,)))
+
+    def write_message(self, number: int) -> None:
+        body = self.life.bodies.hold(bytes(64 * 1024))
+        self.life.write(Commit(number, (InsertMessage(primary_message(number), body),)))
 
     def restart(self) -> set[str]:
         """Whom the database remembers after the power was gone."""
@@ -83,6 +93,44 @@ def test_a_database_set_aside_comes_back_empty_under_another_id() -> None:
     assert opened.created
     assert opened.contacts == ()
     assert opened.database_id != server.opened.database_id
+
+
+def test_a_damaged_database_is_found_out_set_aside_and_replaced() -> None:
+    server = Server(1)
+    server.commit(1)
+    server.world.run_until(SECOND)
+    server.disk.pull_plug()
+    server.disk.damage_queue_database()
+    server.heard.clear()
+    _, opened = server.plug_in()
+    [aside] = server.heard
+    assert isinstance(aside, DatabaseSetAside)
+    assert aside.reason == "file is not a database"
+    assert opened.contacts == ()
+    assert opened.database_id != server.opened.database_id
+
+
+def test_a_full_disk_refuses_what_needs_room_and_takes_it_when_there_is_room_again() -> None:
+    server = Server(1)
+    server.disk.fill(True)
+    server.write_message(1)
+    server.world.run_until(SECOND)
+    [refused] = server.heard
+    assert refused == CommitFailed(1, "database or disk is full")
+    server.disk.fill(False)
+    server.write_message(2)
+    server.world.run_until(2 * SECOND)
+    assert server.heard[1:] == [Committed(2)]
+
+
+def test_a_disk_stays_full_for_the_next_life_of_the_process() -> None:
+    server = Server(1)
+    server.disk.fill(True)
+    server.disk.pull_plug()
+    server.life, _ = server.plug_in()
+    server.write_message(1)
+    server.world.run_until(SECOND)
+    assert isinstance(server.heard[0], CommitFailed)
 
 
 def test_a_mistake_of_the_node_is_its_own_end() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 import socket
 import threading
 import time
@@ -14,6 +15,7 @@ import pytest
 
 from nodes.shell import runner
 from nodes.shell.input_lines import from_json
+from nodes.shell.machine import Machine, order_machine, read_found
 from nodes.store.dump import mailbox_files, mailbox_rows, queue_rows
 from tests.nodes.shell.organisation import ORIGIN_MS, Organisation
 from tests.nodes.shell.running import process
@@ -192,6 +194,41 @@ def test_a_damaged_database_is_set_aside_reported_and_replaced(organisation: Org
     assert aside["reason"]
     ids = [line["database_id"] for line in lines if line["event"] == "database-created"]
     assert len(set(ids)) == 2
+
+
+def test_a_node_on_a_full_disk_refuses_mail_for_now_and_says_how_it_finds_its_machine(
+    organisation: Organisation,
+) -> None:
+    data = organisation.data(SERVER)
+    with process(organisation, SERVER) as node:
+        port = node.port()
+        send(port, 1)
+        order_machine(data, Machine(order=1, disk_is_full=True))
+        node.process.send_signal(signal.SIGUSR1)
+        until(lambda: read_found(data).get("order") == 1 or None, "the answer")
+        assert read_found(data)["disk_is_full"] is True
+        assert send(port, 2, size=200_000).reply == "451 4.3.0 Message could not be stored"
+        order_machine(data, Machine(order=2))
+        node.process.send_signal(signal.SIGUSR1)
+        until(lambda: read_found(data).get("order") == 2 or None, "the answer")
+        assert str(send(port, 2, size=200_000).reply).startswith("250")
+        assert node.stop() == 0
+    refused = [
+        line
+        for line in records(organisation.logs(SERVER) / "inputs.jsonl")
+        if line["input"] == "CommitFailed"
+    ]
+    assert [line["reason"] for line in refused] == ["database or disk is full"]
+
+
+def test_a_node_that_starts_on_a_full_disk_finds_it_so(organisation: Organisation) -> None:
+    data = organisation.data(SERVER)
+    data.mkdir(parents=True, exist_ok=True)
+    order_machine(data, Machine(order=7, disk_is_full=True))
+    with process(organisation, SERVER) as node:
+        node.port()
+        assert read_found(data)["order"] == 7
+        assert node.stop() == 0
 
 
 # ------------------------------------------------------------------ killed
