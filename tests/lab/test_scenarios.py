@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from lab.plan import Cut, Kill, Plan, default_seed, resolve
+from lab.plan_parts import Pause
 from lab.timeline import wall_seconds
 from lab.validate import Checked, check
 
@@ -191,3 +192,37 @@ def test_the_safety_net_of_the_calm_run_runs_out_for_some_and_lasts_for_others()
     delivered_ms = [message.at_ms + 60_000 for message in plan.messages]
     gone = sum(at_ms + hold_ms < plan.duration_ms for at_ms in delivered_ms)
     assert 50 < gone < len(delivered_ms) - 50
+
+
+def test_nobody_can_ask_the_primary_for_longer_than_the_span_while_it_opens_sessions() -> None:
+    plan = PLANS["one-way-heartbeat"]
+    [cut] = cuts_of(plan)
+    span_ms = int(plan.settings.TransportConfig["ShadowResubmitTimeSpan"])
+    through_it = [m.at_ms for m in plan.messages if m.via == ("par-mbx1",)]
+    assert cut.end_ms - cut.start_ms > span_ms + 5 * 60_000
+    assert min(through_it) < cut.start_ms < cut.end_ms < max(through_it)
+    assert {link.target for link in cut.links} == {"par-mbx1"}
+
+
+def test_the_shadow_server_sleeps_through_the_span_and_cannot_ask_after_its_restart() -> None:
+    plan = PLANS["paused-shadow-server"]
+    [pause] = [fault for fault in plan.faults if isinstance(fault, Pause)]
+    kill = kill_of(plan)
+    asking = next(c for c in cuts_of(plan) if c.links[0].source == pause.server)
+    span_ms = int(plan.settings.TransportConfig["ShadowResubmitTimeSpan"])
+    assert pause.end_ms - pause.start_ms > span_ms == 3 * 60 * 60_000
+    assert pause.end_ms < asking.start_ms < kill.start_ms < kill.end_ms < asking.end_ms
+    assert kill.server == pause.server
+
+
+def test_one_of_two_forks_of_every_message_is_cut_off_when_the_primary_dies() -> None:
+    plan = PLANS["half-done-fork"]
+    [cut], kill = cuts_of(plan), kill_of(plan)
+    database_of = {mailbox.address: mailbox.database for mailbox in plan.topology.mailboxes}
+    through_it = [m for m in plan.messages if m.via == (kill.server,)]
+    assert {link.target for link in cut.links} == {"lyo-mbx2"}, "where DB2 is, and DB1 is not"
+    assert cut.start_ms < kill.start_ms < cut.end_ms < kill.end_ms
+    for message in through_it:
+        assert {database_of[to] for to in message.recipients} == {"DB1", "DB2"}
+        assert message.at_ms + 60_000 <= kill.start_ms, "time enough for the first fork"
+    assert sum(message.at_ms > cut.start_ms for message in through_it) >= 40

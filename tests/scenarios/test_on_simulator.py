@@ -10,6 +10,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,9 @@ from lab.run_outcome import RunOptions
 from lab.scenario_files import load_scenario
 from lab.shrink_trial import Trial, Trials
 from lab.simulated_run import run_simulated
+from nodes.core.delivery import Delivery
 from nodes.core.discards import Discards
+from nodes.core.message import DiscardNotification
 from nodes.core.receiving import Receiving
 from nodes.core.shadow_making import Made
 from nodes.core.shadow_queue import ShadowQueue
@@ -150,3 +153,76 @@ def test_half_the_span_is_found(trials: Trials, monkeypatch: pytest.MonkeyPatch)
 
     monkeypatch.setattr(ShadowQueue, "__init__", halved)
     assert "no_early_promotion" in failures(trials, "around-the-span")
+
+
+# A scenario that is made for one promise finds the node that breaks it under every seed.
+
+
+def always(trials: Trials, name: str) -> frozenset[str]:
+    found = trials.failures([Trial(scenario(name), seed) for seed in range(4)])
+    return frozenset.intersection(*found)
+
+
+def test_promoting_without_asking_first_is_found(
+    trials: Trials, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def take_over_at_once(self: Any) -> None:
+        self._span = None
+        if self.held and self._work.now_ms >= self._span_over_ms():
+            self._take_over(tuple(self.held.values()), "resubmit-time-span")
+        elif self.held:
+            self._set_span()
+
+    monkeypatch.setattr(ShadowQueue, "_span_is_over", take_over_at_once)
+    assert "no_early_promotion" in always(trials, "paused-shadow-server")
+
+
+def test_keeping_the_last_contact_in_memory_only_is_found(
+    trials: Trials, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ShadowQueue, "opened", lambda self, contact: None)
+    assert "no_early_promotion" in always(trials, "paused-shadow-server")
+
+
+def test_counting_a_session_of_the_primary_as_contact_is_found(
+    trials: Trials, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    authenticated = Receiving.authenticated
+
+    def is_contact(self: Any, happened: Any) -> None:
+        authenticated(self, happened)
+        queue = self.shadow._queues.get(happened.peer)
+        if queue is not None:
+            queue._contact = replace(queue._contact, last_contact_ms=self._work.now_ms)
+
+    monkeypatch.setattr(Receiving, "authenticated", is_contact)
+    assert "promotion_on_time" in always(trials, "one-way-heartbeat")
+
+
+def test_telling_the_discard_after_the_first_fork_is_found(
+    trials: Trials, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    acknowledged = Delivery._acknowledged
+
+    def tells(self: Any, tracked: Any, fork: Any, result: Any) -> None:
+        acknowledged(self, tracked, fork, result)
+        told = (tracked.message.shadow_server, self._identity.next_sequence())
+        if told[0] is not None:
+            done = (tracked.message.internal_id, self._work.now_ms)
+            self._discards.add(DiscardNotification(*told, *done))
+
+    monkeypatch.setattr(Delivery, "_acknowledged", tells)
+    assert {"no_loss", "discard_after_delivery"} <= always(trials, "half-done-fork")
+
+
+def test_dropping_notifications_when_they_are_answered_is_found(
+    trials: Trials, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answer = Discards.answer
+
+    def answer_and_drop(self: Any, asked: Any) -> None:
+        answer(self, asked)
+        self._by_server.pop(asked.asking_server, None)
+
+    monkeypatch.setattr(Discards, "answer", answer_and_drop)
+    assert "discard_after_delivery" in always(trials, "discard-answer-lost")
