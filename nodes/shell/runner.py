@@ -119,20 +119,17 @@ class Runner:
             return None
         clock, data = self._clock, self._file.data
         try:
-            files = ControlFiles(data, self._lab_ms, clock.mono_ns, self.fail)
+            files = ControlFiles(data, clock.lab_ms, clock.mono_ns, self.fail)
         except OSError as error:
             raise CannotStart(EX_CANTCREAT, str(error)) from error
         return Breakpoints(
             self._file.breakpoints,
             files.spent(),
-            self._lab_ms,
+            clock.lab_ms,
             self._core_loop.give,
             self._do,
             files.held,
         )
-
-    def _lab_ms(self) -> int:
-        return self._clock.now_ms() - self._clock.origin_ms
 
     def _open_database(self) -> Opening:
         path = self._file.data / "queue.db"
