@@ -45,12 +45,15 @@ STAMPS = {
 
 @dataclass(frozen=True, slots=True)
 class Heard:
-    """One input with the line of inputs.jsonl that it stands in. `now_ms`: epoch ms."""
+    """One input with the line of inputs.jsonl that it stands in. `now_ms`: epoch ms, `ahead_ms`:
+    how far the server's date was ahead of that.
+    """
 
     line: int
     now_ms: int
     mono_ns: int
     happened: Input
+    ahead_ms: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +84,7 @@ def read_lives(folder: Path) -> tuple[Life, ...]:
         raise GroundError(f"{folder / INPUTS}: its first line opens no database", DAMAGED)
     parts = [tuple(heard[a:b]) for a, b in zip(begins, [*begins[1:], None], strict=True)]
     starts = [part[0].mono_ns for part in parts]
-    shares = {log: _shares(_rows(folder, log), starts) for log in Log}
+    shares = {log: _shares(_in_order(_rows(folder, log)), starts) for log in Log}
     return tuple(
         _life(number, part, {log: shares[log][number - 1] for log in Log})
         for number, part in enumerate(parts, start=1)
@@ -120,7 +123,9 @@ def _heard(path: Path) -> Iterator[Heard]:
 def _input(path: Path, number: int, document: Values) -> Heard:
     try:
         happened = from_json(document)
-        return Heard(number, int(document["now_ms"]), int(document["mono_ns"]), happened)
+        ahead_ms = int(document.get("ahead_ms", 0))
+        now_ms, mono_ns = int(document["now_ms"]), int(document["mono_ns"])
+        return Heard(number, now_ms, mono_ns, happened, ahead_ms)
     except (KeyError, TypeError, ValueError) as error:
         cause = f"{path}:{number}: no input that this version knows: {error!r}"
         raise GroundError(cause, "replay with the version that made the run") from error
@@ -147,6 +152,16 @@ def _rows(folder: Path, log: Log) -> Iterator[Row]:
         for number, text in enumerate(_lines(path), start=1):
             if text and not text.startswith("#"):
                 yield _row(log, f"{path.name}:{number}", text)
+
+
+def _in_order(rows: Iterable[Row]) -> list[Row]:
+    """By the monotonic clock: a server whose date was set back wrote on in an earlier file. A row
+    that says no time stays behind the row before it.
+    """
+    placed: list[tuple[int, Row]] = []
+    for row in rows:
+        placed.append((row.mono_ns or (placed[-1][0] if placed else 0), row))
+    return [row for _, row in sorted(placed, key=lambda each: each[0])]
 
 
 def _row(log: Log, place: str, text: str) -> Row:

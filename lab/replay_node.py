@@ -157,7 +157,7 @@ class _LifeAgain:
         return Divergence(self._life.number, heard, reason=f"{said}, and the node went on")
 
     def _note(self, heard: Heard, effect: Effect) -> None:
-        stamp = Stamp(heard.now_ms, heard.mono_ns)
+        stamp = Stamp(heard.now_ms, heard.mono_ns, heard.ahead_ms)
         if isinstance(effect, LogTracking):
             self._learn(effect)
             self._expect(heard, Log.tracking, tracking_row(effect, self._writer, stamp))

@@ -99,6 +99,7 @@ def _counted(
         delivery = pool.submit(numbers.delivery, tables)
         promotion = pool.submit(numbers.promotion, tables)
         damage = pool.submit(_damage, tables.record)
+        clocks = pool.submit(_clocks_off, tables.record)
         judgements = judge(tables, [folder.run for folder in folders], checks, pool)
     return [
         JudgedRun(
@@ -107,6 +108,7 @@ def _counted(
             folder=folder,
             delivery=delivery.result().get(folder.run, numbers.NO_DELIVERY),
             promotion=promotion.result().get(folder.run, numbers.NO_PROMOTION),
+            clocks_off=tuple(clocks.result().get(folder.run, [])),
             log_damage=tuple(damage.result().get(folder.run, [])),
             not_built=numbers.NOT_BUILT,
         )
@@ -124,9 +126,18 @@ def _of_run(
 
 def _damage(record: Record) -> dict[str, list[dict[str, Any]]]:
     """By run: what could not be read, one entry a file and kind of damage."""
-    by_run: dict[str, list[dict[str, Any]]] = {}
     rows = log_damage(record.damaged_lines).orderBy("run", "file", "damage")
-    for row in rows.select("run", "file", "damage", "lines", "first_line").collect():
+    return _by_run(rows.select("run", "file", "damage", "lines", "first_line"))
+
+
+def _clocks_off(record: Record) -> dict[str, list[dict[str, Any]]]:
+    """By run: whose clock was seen to be off, one entry a server."""
+    return _by_run(record.clocks_off.orderBy("run", "server"))
+
+
+def _by_run(rows: DataFrame) -> dict[str, list[dict[str, Any]]]:
+    by_run: dict[str, list[dict[str, Any]]] = {}
+    for row in rows.collect():
         entry = row.asDict()
         by_run.setdefault(entry.pop("run"), []).append(entry)
     return by_run

@@ -33,6 +33,7 @@ def verdict_content(run: JudgedRun) -> dict[str, Any]:
         "requirements": dict(run.verdict.requirements),
         "foretold": run.verdict.foretold,
         "reasons": list(run.verdict.reasons),
+        "clocks_off": [dict(entry) for entry in run.clocks_off],
         "log_damage": [dict(entry) for entry in run.log_damage],
         "not_built": dict(run.not_built),
     }

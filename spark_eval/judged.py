@@ -26,5 +26,6 @@ class JudgedRun(Judgement):
     folder: RunFolder
     delivery: Mapping[str, Any]
     promotion: Mapping[str, Any]
+    clocks_off: tuple[Mapping[str, Any], ...]
     log_damage: tuple[Mapping[str, Any], ...]
     not_built: Mapping[str, str]

@@ -182,7 +182,10 @@ PLAN: Final[Columns] = (
     ("expect", struct(EXPECT)),
 )
 
-HOST: Final[Columns] = (("clock_resolution_ms", "DOUBLE"),)
+HOST: Final[Columns] = (
+    ("clock_resolution_ms", "DOUBLE"),
+    ("monotonic_zero_ns", "BIGINT"),
+)
 
 # ---------------------------------------------------------------- the record of a sweep
 

@@ -74,7 +74,7 @@ def what_happened(record: Record) -> Happened:
     known = settled(
         histories.histories(
             record.servers, windows, record.tracking, record.lifecycle, record.damaged_lines,
-            record.runs,
+            record.runs, record.lives,
         )
     )  # fmt: skip
     tried = settled(attempts.attempts(record.ledger))

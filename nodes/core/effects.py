@@ -335,7 +335,7 @@ class HangUp:
 @dataclass(frozen=True, slots=True)
 class LogTracking:
     """One row of the message tracking log (TL-1, F§1). Field names are Exchange's; `custom` becomes
-    custom-data.
+    custom-data, where a number is a time by the core's own clock, epoch ms.
 
     The shell fills date-time, server addresses, message-info, directionality, log-id,
     schema-version and the `S:Mono` stamp. `server` is the other server's name where the event has
@@ -355,7 +355,7 @@ class LogTracking:
     client_address: str = ""
     recipient_status: str = ""
     reference: str = ""
-    custom: tuple[tuple[str, str], ...] = ()
+    custom: tuple[tuple[str, str | int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

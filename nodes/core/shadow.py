@@ -17,7 +17,6 @@ from nodes.core.config import NodeConfig
 from nodes.core.effects import InsertShadow, LogLifecycle, PromoteShadow
 from nodes.core.identity import Identity
 from nodes.core.inputs import DatabaseOpened, ExpiredCopy
-from nodes.core.lab_time import iso
 from nodes.core.message import BodyHandle, PrimaryMessage, ShadowKey, ShadowMessage
 from nodes.core.safety_net import SafetyNet
 from nodes.core.sending import Lease, Sessions
@@ -116,7 +115,7 @@ class ShadowRedundancy:
                     "REDUNDANCY",
                     shadow,
                     source_context=cause,
-                    custom=(("LastContact", iso(contact_ms) if contact_ms else ""),),
+                    custom=(("LastContact", contact_ms or ""),),
                     internal_id=message.internal_id,
                 )
                 self._work.emit(row)

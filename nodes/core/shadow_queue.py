@@ -230,6 +230,7 @@ class ShadowQueue:
         return done
 
     def _let_go(self, shadow: ShadowMessage, change: MoveToShadowSafetyNet) -> None:
+        # as the primary's clock had it
         custom = (("DeliveredAt", iso(change.delivered_ms)),)
         self._work.emit(shadow_row("HADISCARD", "REDUNDANCY", shadow, custom=custom))
 

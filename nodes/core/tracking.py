@@ -5,9 +5,9 @@ from __future__ import annotations
 from nodes.core.effects import LogTracking
 from nodes.core.lab_time import iso
 from nodes.core.message import PrimaryMessage, ShadowMessage
-from nodes.core.resubmit_request import KeptCopy, ResubmitDemand
+from nodes.core.resubmit_request import KeptCopy, ResubmitDemand, SafetyNetSource
 
-Custom = tuple[tuple[str, str], ...]
+Custom = tuple[tuple[str, str | int], ...]
 
 
 def primary_row(
@@ -45,11 +45,15 @@ def primary_row(
 
 
 def resubmitted_row(message: PrimaryMessage, demand: ResubmitDemand, copy: KeptCopy) -> LogTracking:
-    """RESUBMIT from source SAFETYNET: the request id as its cause, and what the copy was (TL-2)."""
+    """RESUBMIT from source SAFETYNET: the request id as its cause, and what the copy was (TL-2).
+
+    A shadow copy's time of delivery is as its primary's clock had it.
+    """
+    delivered_ms, is_own = copy.position.delivered_ms, demand.source is SafetyNetSource.PRIMARY
     custom = (
         ("Destination", demand.destination),
         ("SafetyNet", demand.source.value),
-        ("DeliveredAt", iso(copy.position.delivered_ms)),
+        ("DeliveredAt", delivered_ms if is_own else iso(delivered_ms)),
         ("CopyInternalId", str(copy.position.internal_id)),
     )
     return primary_row(

@@ -2,6 +2,8 @@
 
 Lab time stands still at the origin until the start file names a monotonic zero and that has passed.
 The monotonic clock is the host's, shared by its containers, so that all nodes agree but for skew.
+A node reads two clocks, as a program does that takes the date once and counts on by the monotonic
+clock: a step of the wall clock changes the date on its logs and moves no deadline (SM-18).
 """
 
 from __future__ import annotations
@@ -17,7 +19,9 @@ POLL_S = 0.02
 
 @dataclass(frozen=True, slots=True)
 class ClockSettings:
-    """`origin_ms`: epoch ms of the start of lab time. `speed`: lab seconds a second."""
+    """`origin_ms`: epoch ms of the start of lab time. `speed`: lab seconds a second. `skew_ms`: by
+    how much the wall clock is ahead when the process starts.
+    """
 
     origin_ms: int
     speed: float
@@ -26,12 +30,17 @@ class ClockSettings:
 
 
 class LabClock:
-    """Lab time in Unix epoch milliseconds. It never goes back."""
+    """Lab time in Unix epoch milliseconds, as this node has it.
+
+    `now_ms` is steady for a life of the process and never goes back; `date_ms` is what the wall
+    clock shows, and `ahead_ms` how far that has been set ahead of `now_ms`.
+    """
 
     def __init__(
         self, settings: ClockSettings, monotonic_ns: Callable[[], int] = time.monotonic_ns
     ) -> None:
         self.origin_ms = settings.origin_ms
+        self.ahead_ms = 0
         self.mono_ns = monotonic_ns
         self._settings = settings
         self._zero_ns: int | None = None
@@ -47,16 +56,36 @@ class LabClock:
         if self._zero_ns is None:
             self._zero_ns = _read_zero(self._settings.start_file)
 
+    def skew(self, skew_ms: int) -> None:
+        """From here on the wall clock is ahead of lab time by `skew_ms`."""
+        self.ahead_ms = skew_ms - self._settings.skew_ms
+
     def now_ms(self) -> int:
-        """Lab time now, epoch ms."""
+        """What deadlines and spans go by: the skew is that of the start."""
+        return self._steady_ms(self.mono_ns())
+
+    def date_ms(self) -> int:
+        """What records are dated by: the skew is today's."""
+        return self.stamp()[0]
+
+    def stamp(self) -> tuple[int, int]:
+        """`date_ms` and the monotonic clock, of one moment."""
+        mono_ns = self.mono_ns()
+        return self._steady_ms(mono_ns) + self.ahead_ms, mono_ns
+
+    def lab_ms(self) -> int:
+        """Lab ms since the start, as the lab has it: without any skew."""
+        return self.now_ms() - self.origin_ms - self._settings.skew_ms
+
+    def _steady_ms(self, mono_ns: int) -> int:
         start_ms = self.origin_ms + self._settings.skew_ms
         if self._zero_ns is None:
             return start_ms
-        elapsed_ns = max(0, self.mono_ns() - self._zero_ns)
+        elapsed_ns = max(0, mono_ns - self._zero_ns)
         return start_ms + int(elapsed_ns * self._settings.speed / 1_000_000)
 
     def wall_delay_s(self, deadline_ms: int) -> float | None:
-        """Seconds of wall time until `deadline_ms` (lab time, epoch ms); None while time stands."""
+        """Seconds of wall time until `now_ms` is `deadline_ms`; None while time stands."""
         if self._zero_ns is None:
             return None if deadline_ms > self.now_ms() else 0.0
         lab_ms = deadline_ms - self.origin_ms - self._settings.skew_ms

@@ -34,10 +34,14 @@ _needs_care = re.compile(r'[\r\n\t,"]').search
 
 @dataclass(frozen=True, slots=True)
 class Stamp:
-    """When a row is written: lab time in epoch ms, and the host's monotonic clock."""
+    """When a row is written: the server's date in epoch ms, and the host's monotonic clock.
 
-    now_ms: int
+    `ahead_ms`: how far that date is ahead of the time that the core goes by.
+    """
+
+    date_ms: int
     mono_ns: int
+    ahead_ms: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,23 +53,23 @@ class Writer:
     addresses: Mapping[str, str]
 
 
-def tracking_header(now_ms: int) -> str:
+def tracking_header(date_ms: int) -> str:
     """The lines at the top of a message tracking log."""
-    return header_lines("Message Tracking Log", TRACKING_FIELDS, now_ms)
+    return header_lines("Message Tracking Log", TRACKING_FIELDS, date_ms)
 
 
-def connectivity_header(now_ms: int) -> str:
+def connectivity_header(date_ms: int) -> str:
     """The lines at the top of a connectivity log."""
-    return header_lines("Transport Connectivity Log", CONNECTIVITY_FIELDS, now_ms)
+    return header_lines("Transport Connectivity Log", CONNECTIVITY_FIELDS, date_ms)
 
 
-def header_lines(kind: str, fields: str, now_ms: int) -> str:
+def header_lines(kind: str, fields: str, date_ms: int) -> str:
     """The five lines at the top of a file. `kind`: `Message Tracking Log` and the like."""
     return (
         "#Software: Microsoft Exchange Server\n"
         f"#Version: {VERSION}\n"
         f"#Log-type: {kind}\n"
-        f"#Date: {iso(now_ms)}\n"
+        f"#Date: {iso(date_ms)}\n"
         f"#Fields: {fields}\n"
     )
 
@@ -73,7 +77,7 @@ def header_lines(kind: str, fields: str, now_ms: int) -> str:
 def tracking_row(row: LogTracking, writer: Writer, stamp: Stamp) -> str:
     """One row, 30 fields, in the order of TRACKING_FIELDS."""
     sender = _csv(row.envelope.sender or "<>")
-    recipients, written = row.recipients, iso(stamp.now_ms)
+    recipients, written = row.recipients, iso(stamp.date_ms)
     return ",".join(
         (
             written,
@@ -111,8 +115,8 @@ def tracking_row(row: LogTracking, writer: Writer, stamp: Stamp) -> str:
 
 
 def connectivity_row(row: LogConnectivity, stamp: Stamp) -> str:
-    description = _csv(f"{row.description};Mono={stamp.mono_ns}")
-    return f"{iso(stamp.now_ms)},{row.session},SMTP,{row.destination},{row.direction},{description}"
+    written, description = iso(stamp.date_ms), _csv(f"{row.description};Mono={stamp.mono_ns}")
+    return f"{written},{row.session},SMTP,{row.destination},{row.direction},{description}"
 
 
 def _fqdn(server: str, config: NodeConfig) -> str:
@@ -141,7 +145,12 @@ def _directionality(row: LogTracking, config: NodeConfig) -> str:
 
 def _custom_data(row: LogTracking, writer: Writer, stamp: Stamp) -> str:
     custom = (*row.custom, ("DatabaseId", writer.database_id), ("Mono", str(stamp.mono_ns)))
-    return ";".join(f"S:{name}={value.replace(';', ',')}" for name, value in custom)
+    return ";".join(f"S:{name}={_custom_value(value, stamp)}" for name, value in custom)
+
+
+def _custom_value(value: str | int, stamp: Stamp) -> str:
+    """A time of the core's as the server's clock would show it, so that a row has one clock."""
+    return iso(value + stamp.ahead_ms) if isinstance(value, int) else value.replace(";", ",")
 
 
 def _log_id(writer: Writer, stamp: Stamp) -> str:

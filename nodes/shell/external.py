@@ -80,11 +80,12 @@ class Received:
     async def handle_DATA(self, server: SMTP, session: Session, envelope: Envelope) -> bytes:
         content = envelope.original_content or b""
         message_id = read_header(content).message_id
+        date_ms, mono_ns = self._clock.stamp()
         record = {
             "message_id": message_id,
             "recipients": envelope.rcpt_tos,
-            "received_ms": self._clock.now_ms() - self._clock.origin_ms,
-            "mono_ns": self._clock.mono_ns(),
+            "received_ms": date_ms - self._clock.origin_ms,
+            "mono_ns": mono_ns,
             "size_bytes": len(content),
             "peer": session.host_name or "",
         }

@@ -25,12 +25,17 @@ from nodes.shell.lines import LineFile, LogFiles
 
 
 class Clock(Protocol):
-    """Lab time, epoch ms, and the monotonic clock by which the order of events is judged."""
+    """What a node's records are dated by; see `nodes.shell.clock`."""
 
     @property
     def origin_ms(self) -> int: ...
 
-    def now_ms(self) -> int: ...
+    @property
+    def ahead_ms(self) -> int:
+        """How far the date is ahead of the time that the core goes by."""
+
+    def stamp(self) -> tuple[int, int]:
+        """The date, epoch ms, and the monotonic clock by which the order of events is judged."""
 
     def mono_ns(self) -> int: ...
 
@@ -55,36 +60,39 @@ class Logs:
         stamp = self._stamp()
         line = exchange_logs.tracking_row(row, self._writer, stamp)
         hour = line[:13].replace("-", "").replace("T", "")
-        self._dated("MSGTRK", hour, lambda: exchange_logs.tracking_header(stamp.now_ms), line)
+        self._dated("MSGTRK", hour, lambda: exchange_logs.tracking_header(stamp.date_ms), line)
 
     def connectivity(self, row: LogConnectivity) -> None:
         stamp = self._stamp()
         line = exchange_logs.connectivity_row(row, stamp)
         day = line[:10].replace("-", "")
         header = exchange_logs.connectivity_header
-        self._dated("CONNECTLOG", day, lambda: header(stamp.now_ms), line)
+        self._dated("CONNECTLOG", day, lambda: header(stamp.date_ms), line)
 
     def lifecycle(self, entry: LogLifecycle) -> None:
         stamp = self._stamp()
         record = {
             "event": entry.event,
-            "at_ms": stamp.now_ms - self._clock.origin_ms,
-            "date": iso(stamp.now_ms),
+            "at_ms": stamp.date_ms - self._clock.origin_ms,
+            "date": iso(stamp.date_ms),
             "mono_ns": stamp.mono_ns,
             **dict(entry.fields),
         }
         self._append("lifecycle.jsonl", json.dumps(record))
 
     def input(self, happened: Input, now_ms: int) -> None:
-        """`now_ms`: the lab time that the core is given with it, epoch ms."""
-        line = to_text(happened, now_ms=now_ms, mono_ns=self._clock.mono_ns())
+        """`now_ms`: the lab time that the core is given with it, epoch ms. Where the date is ahead
+        of that, the line says so, since rows then speak of other times than the core.
+        """
+        ahead = {"ahead_ms": self._clock.ahead_ms} if self._clock.ahead_ms else {}
+        line = to_text(happened, now_ms=now_ms, mono_ns=self._clock.mono_ns(), **ahead)
         self._append("inputs.jsonl", line)
 
     def close(self) -> None:
         self._files.close()
 
     def _stamp(self) -> Stamp:
-        return Stamp(self._clock.now_ms(), self._clock.mono_ns())
+        return Stamp(*self._clock.stamp(), self._clock.ahead_ms)
 
     def _append(self, name: str, line: str) -> None:
         try:

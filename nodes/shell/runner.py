@@ -20,6 +20,7 @@ import sqlite3
 import sys
 import traceback
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +33,7 @@ from nodes.core.parameters import ConfigurationError
 from nodes.core.replies import R421_STOPPING
 from nodes.shell.breakpoints import Breakpoints
 from nodes.shell.certificates import towards_the_outside
-from nodes.shell.clock import LabClock
+from nodes.shell.clock import ClockSettings, LabClock
 from nodes.shell.control_files import ControlFiles
 from nodes.shell.core_loop import CoreLoop
 from nodes.shell.disk import Disk
@@ -67,7 +68,7 @@ class Runner:
             raise ConfigurationError("Tls: is missing", "servers know each other by certificates")
         self._tls = file.certificates.towards_clients()
         self._route = Route(file.links, file.certificates.towards_servers(), towards_the_outside())
-        self._clock = LabClock(file.clock)
+        self._clock = LabClock(_as_it_starts(file))
         self._core_loop = CoreLoop(
             Node(file.node), self._clock, self._write_down, self._carry_out, self.fail
         )
@@ -117,6 +118,7 @@ class Runner:
         """Bear with what the lab has done to the machine, and say so. Raises CannotStart."""
         try:
             machine = read_machine(self._file.data)
+            self._clock.skew(self._file.clock.skew_ms + machine.skew_ms)
             await self._disk.fill(machine.disk_is_full)
             if machine.order:
                 tell_found(self._file.data, machine, {"mono_ns": self._clock.mono_ns()})
@@ -143,20 +145,17 @@ class Runner:
             return None
         clock, data = self._clock, self._file.data
         try:
-            files = ControlFiles(data, self._lab_ms, clock.mono_ns, self.fail)
+            files = ControlFiles(data, clock.lab_ms, clock.mono_ns, self.fail)
         except OSError as error:
             raise CannotStart(EX_CANTCREAT, str(error)) from error
         return Breakpoints(
             self._file.breakpoints,
             files.spent(),
-            self._lab_ms,
+            clock.lab_ms,
             self._core_loop.give,
             self._do,
             files.held,
         )
-
-    def _lab_ms(self) -> int:
-        return self._clock.now_ms() - self._clock.origin_ms
 
     def _open_database(self) -> Opening:
         path = self._file.data / "queue.db"
@@ -266,6 +265,17 @@ class Runner:
             effects.RequestResubmit: lambda e: self._outbound.request_resubmit(e),
             effects.HangUp: lambda e: self._outbound.hang_up(e.session),
         }
+
+
+def _as_it_starts(file: NodeFile) -> ClockSettings:
+    """With what the lab has made of the clock. Raises ConfigurationError where nobody can tell."""
+    try:
+        skew_ms = file.clock.skew_ms + read_machine(file.data).skew_ms
+    except OSError:  # what is the matter with the folder is said where it is opened
+        return file.clock
+    except ValueError as error:
+        raise ConfigurationError(str(error), "") from error
+    return replace(file.clock, skew_ms=skew_ms)
 
 
 def new_database_id() -> str:

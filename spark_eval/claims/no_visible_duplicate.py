@@ -1,8 +1,9 @@
 """no_visible_duplicate: one copy in each mailbox (DD-1), but for what DD-4 names.
 
 Copies with different submit times, or further apart than `DuplicateDetectionWindow`, are visible
-duplicates by promise. External recipients may get two (SM-9): such copies must be explained by what
-happened to the message, else they are violations.
+duplicates by promise; where it is not known when one was made, and the run was longer than the
+window, nothing is said of them. External recipients may get two (SM-9): such copies must be
+explained by what happened to the message, else they are violations.
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ def _told(tables: Tables) -> DataFrame:
 
 def _groups(copies: DataFrame, key: list[str]) -> DataFrame:
     return copies.groupBy(*key).agg(
+        F.expr("CAST(count(*) AS INT) AS copies"),
         F.expr("array_sort(collect_list(copied_ms)) AS copied"),
         F.expr("slice(sort_array(collect_list(ref)), 1, 3) AS r"),
         F.min("place").alias("place"),
@@ -46,26 +48,34 @@ def _mailboxes(tables: Tables, told: DataFrame) -> DataFrame:
     window = tables.record.databases.selectExpr("run", "`database` AS place", "window_ms")
     boxes = tables.record.visible.where("kind = 'mailbox'")
     same = _groups(boxes, ["run", "message_id", "recipient", "dated_ms"])
-    known = same.join(told, ["run", "message_id"], "left").join(window, ["run", "place"], "left")
+    ends = tables.record.runs.select("run", "end_ms")
+    known = (
+        same.join(told, ["run", "message_id"], "left")
+        .join(window, ["run", "place"], "left")
+        .join(ends, "run", "left")
+    )
     apart = known.selectExpr(
-        "*", f"size(copied) > 1 AND forall({GAPS}, g -> g > window_ms) AS far_apart"
+        "*",
+        f"size(copied) = copies AND copies > 1 AND forall({GAPS}, g -> g > window_ms) AS far_apart",
+        "size(copied) < copies AND end_ms > window_ms AS untimed",
     )
     return apart.selectExpr(
         *case(
-            status="IF(size(copied) = 1 OR far_apart, 'holds', 'violated')",
+            status="CASE WHEN copies = 1 OR far_apart THEN 'holds' "
+            "WHEN untimed THEN 'unknown' ELSE 'violated' END",
             subject="concat(message_id, ' in ', recipient)",
-            detail=sentence("{size(copied)} copies with one submit time in {place}"),
-            at_ms="coalesce(try_element_at(copied, 2), copied[0])",
+            detail=sentence("{copies} copies with one submit time in {place}"),
+            at_ms="coalesce(try_element_at(copied, 2), get(copied, 0))",
             refs="try_element_at(r, 1), try_element_at(r, 2), try_element_at(r, 3)",
             requirements=REQUIREMENTS,
-            weight="size(copied)",
+            weight="copies",
         )
     )
 
 
 def _outside(tables: Tables, told: DataFrame) -> DataFrame:
     outside = tables.record.visible.where("kind = 'external'")
-    twice = _groups(outside, ["run", "message_id", "recipient"]).where("size(copied) > 1")
+    twice = _groups(outside, ["run", "message_id", "recipient"]).where("copies > 1")
     known = twice.join(told, ["run", "message_id"], "left").selectExpr(
         "*", "coalesce(promoted OR tried_again OR accepted > 1, false) AS explained"
     )
@@ -73,11 +83,11 @@ def _outside(tables: Tables, told: DataFrame) -> DataFrame:
         *case(
             status="IF(explained, 'holds', 'violated')",
             subject="concat(message_id, ' at ', recipient)",
-            detail=sentence("{size(copied)} copies at {place}, and nothing explains them"),
-            at_ms="copied[1]",
+            detail=sentence("{copies} copies at {place}, and nothing explains them"),
+            at_ms="get(copied, 1)",
             refs="try_element_at(r, 1), try_element_at(r, 2), try_element_at(r, 3)",
             requirements="array('SM-9')",
-            weight="size(copied)",
+            weight="copies",
         )
     )
 

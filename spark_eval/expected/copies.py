@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from pyspark.sql import DataFrame
 
+from spark_eval.read.clocks import kept
 from spark_eval.sentences import unknown
 from spark_eval.transforms.sql import FOREVER_MS, INTERVAL, merged
 
@@ -23,7 +24,7 @@ OWN = (
 )  # fmt: skip
 PEER = (
     "run", "server AS primary_server", "blind AS primary_blind", "kills AS primary_kills",
-    "eras AS primary_eras",
+    "eras AS primary_eras", "lives AS primary_lives",
 )  # fmt: skip
 
 
@@ -34,7 +35,8 @@ def copies(shadows: DataFrame, talks: DataFrame, histories: DataFrame) -> DataFr
     reached), `own_possible` (the shadow server is down), `any_possible`; `primary_lost_ms`,
     `primary_back_ms` (its database replaced, its banner after that), `own_lost_ms`; holes
     `own_blind`, `primary_blind`; `slack_ms`, what an exchange may take, of which `slowed_ms`
-    because of faults that made the link late while the copy was held.
+    because of faults that made the link late while the copy was held; `delivered_at_ms`, when the
+    primary said it was delivered, null where its clocks leave that open.
     """
     talk = talks.withColumnRenamed("peer", "primary_server")
     joined = (
@@ -63,7 +65,7 @@ _WHILE_HELD = (
 )
 _RAW = (
     "contacts", "own_kills", "own_eras", "primary_eras", "cut_possible", "cut_certain",
-    "primary_era", "own_era", "late", "usual_ms",
+    "primary_era", "own_era", "late", "usual_ms", "primary_lives",
 )  # fmt: skip
 _PLACED = (
     f"coalesce(array_max(transform(filter(late, l -> {_WHILE_HELD}), l -> l.slowed_ms)), 0L) "
@@ -78,7 +80,9 @@ _BACK = (
     f"AND k.possible.hi >= primary_era.lost_ms AND k.possible.hi < {FOREVER_MS}), 1).possible.hi"
 )
 _ANY = f"concat({_UNREACHED}, {_extents('own_kills', 'possible')})"
+_SAID = "discard.delivered_at_ms"
 _DERIVED = (
+    f"{kept(_SAID, 'primary_lives', 'discard.at_ms + finest_ms')} AS delivered_at_ms",
     "coalesce(contacts, CAST(array() AS array<bigint>)) AS contact_times",
     "usual_ms + slowed_ms AS slack_ms",
     f"{merged(_UNREACHED)} AS peer_possible",

@@ -25,7 +25,7 @@ def discards(copies: DataFrame, forks: DataFrame, deliveries: DataFrame) -> Data
         "complete", "done_ms", "done_mono_ns", "done_ref",
     )  # fmt: skip
     seen = deliveries.groupBy("run", "message_id").agg(
-        F.expr("IF(bool_and(copies > 0), max(first_ms), CAST(NULL AS BIGINT)) AS all_visible_ms")
+        F.expr("IF(bool_and(first_ms IS NOT NULL), max(first_ms), NULL) AS all_visible_ms")
     )
     key = ["run", *(f"primary_{name}" for name in PRIMARY)]
     known = copies.join(of_primary, key, "left").join(seen, ["run", "message_id"], "left")

@@ -40,8 +40,9 @@ def _in_primary_net(delivered: DataFrame) -> DataFrame:
 
 
 def _let_go(held: DataFrame) -> DataFrame:
-    since = "coalesce(discard.delivered_at_ms, discard.at_ms)"
-    return held.where("discard IS NOT NULL AND promoted IS NULL").selectExpr(
+    since = "IF(discard.delivered_at_ms IS NULL, discard.at_ms, delivered_at_ms)"
+    gone = "discard IS NOT NULL AND promoted IS NULL"
+    return held.where(f"{gone} AND {since} IS NOT NULL").selectExpr(
         *KEY, "message_id", "'Shadow Safety Net' AS what",
         f"{since} + hold_ms AS keep_until_ms", f"{since} + hold_ms AS gone_after_ms",
         "array('shadow-safety-net') AS queues", "discard.ref AS asked_ref",

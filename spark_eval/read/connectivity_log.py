@@ -29,5 +29,5 @@ def contacts(parsed: DataFrame) -> DataFrame:
         "run", "server", "at_ms", "reached", REF,
         f"{short_name(PEER)} AS peer",
         "try_element_at(told, 'DatabaseId') AS database_id",
-        "try_cast(try_element_at(told, 'Mono') AS BIGINT) AS mono_ns",
+        "mono_ns",
     )  # fmt: skip

@@ -15,6 +15,8 @@ from spark_eval.read.names import SERVER_OF_LOG
 
 # a value after its comma; unrolled, since alternation in a loop overflows on long values
 TOKEN = r'(?:^|,)("[^"]*(?:""[^"]*)*"|[^",]*)'
+# this lab's servers say the host's monotonic time in every row (custom-data, description)
+MONO = "(?:^|;)(?:S:)?Mono=([0-9]+)(?:;|$)"
 WHOLE = (
     "NOT torn AND fields <> '' AND size(tokens) = size(names) AND array_join(tokens, ',') = text"
 )
@@ -22,7 +24,8 @@ WHOLE = (
 
 def parse_rows(lines: DataFrame) -> DataFrame:
     """Adds `names`, `values` (null where the row is no row), `server`, `at_ms` (lab ms since the
-    start) and `sound`; no header lines. `field` reads a value.
+    start, by the row's date), `mono_ns` (null for real servers) and `sound`; no header lines.
+    `field` reads a value.
     """
     tokens = lines.where("NOT startswith(text, '#')").select(
         "*",
@@ -35,9 +38,11 @@ def parse_rows(lines: DataFrame) -> DataFrame:
     rows = tokens.select("run", "origin_ms", "file", "fields", "line", "torn", "names", values)
     date = f"coalesce({field('date-time')}, {field('timestamp')})"
     at_ms = f"unix_millis(try_to_timestamp({date})) - origin_ms"
-    return rows.selectExpr("*", f"{SERVER_OF_LOG} AS server", f"{at_ms} AS at_ms").selectExpr(
-        "*", "at_ms IS NOT NULL AS sound"
-    )
+    said = f"coalesce({field('custom-data')}, {field('description')})"
+    mono_ns = f"try_cast(nullif(regexp_extract({said}, '{MONO}', 1), '') AS BIGINT)"
+    return rows.selectExpr(
+        "*", f"{SERVER_OF_LOG} AS server", f"{at_ms} AS at_ms", f"{mono_ns} AS mono_ns"
+    ).selectExpr("*", "at_ms IS NOT NULL AS sound")
 
 
 def field(name: str) -> str:

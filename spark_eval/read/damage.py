@@ -1,7 +1,8 @@
 """What could not be read: torn last lines, malformed lines, logs that are not there.
 
 Counted per file, never skipped in silence. For a log the damage also has a place in time, between
-its sound neighbours: what is missing from the record there proves nothing.
+its sound neighbours: what is missing from the record there proves nothing. Files of a server
+follow each other in time unless its clock was off: such a server may write on in an earlier one.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ NONE_MS = "CAST(NULL AS BIGINT)"
 def damaged_lines(records: DataFrame, rows: DataFrame) -> DataFrame:
     """One row a line: `run`, `server`, `file`, `line`, `damage`, and for logs `from_ms`, `to_ms`.
 
-    `to_ms` is null where nothing sound follows.
+    `from_ms` is null where nothing sound is known to come before, `to_ms` where nothing follows.
     """
     json_lines = records.where("NOT sound").selectExpr(
         "run", f"{SERVER_OF_LOG} AS server", "file", "line",
@@ -41,12 +42,20 @@ def _damaged_rows(rows: DataFrame) -> DataFrame:
     bad = placed.where("NOT sound").selectExpr(
         "run", "server", "family", "file", "line", f"{NAMED} AS damage", "place AS bad_place"
     )
-    good = placed.where("sound").select("run", "server", "family", "place", "at_ms")
+    good = placed.where("sound").selectExpr(
+        "run", "server", "family", "file AS good_file", "place", "at_ms", "off_ms"
+    )
     beside = bad.join(good, ["run", "server", "family"], "left")
     return beside.groupBy("run", "server", "file", "line", "damage").agg(
-        F.expr("max(at_ms) FILTER (WHERE place < bad_place) AS from_ms"),
-        F.expr("min(at_ms) FILTER (WHERE place > bad_place) AS to_ms"),
+        F.expr(f"{_nearest('max(at_ms)', 'place < bad_place')} AS from_ms"),
+        F.expr(f"{_nearest('min(at_ms)', 'place > bad_place')} AS to_ms"),
     )
+
+
+def _nearest(time: str, side: str) -> str:
+    """SQL: in the same file if a sound row there is on that side, else in the files beside it."""
+    near = f"{time} FILTER (WHERE {side} AND good_file = file)"
+    return f"coalesce({near}, IF(bool_and(off_ms = 0), {time} FILTER (WHERE {side}), NULL))"
 
 
 def missing_logs(servers: DataFrame, files: DataFrame) -> DataFrame:

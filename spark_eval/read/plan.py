@@ -37,7 +37,8 @@ SERVER_CONFIG = (
 
 
 def parsed_plans(texts: DataFrame) -> DataFrame:
-    """One row a run: `run`, `plan` (null where the file is no JSON), `host`, `resolution_ms`.
+    """One row a run: `run`, `plan` (null where the file is no JSON), `host`, `resolution_ms`, and
+    `zero_ns`, the monotonic clock at the start of lab time.
 
     `texts` has the whole of the files, as `Source.plans` gives it.
     """
@@ -46,11 +47,13 @@ def parsed_plans(texts: DataFrame) -> DataFrame:
         F.expr("max(value) FILTER (WHERE file = 'manifest.json') AS manifest"),
         F.expr("max(value) FILTER (WHERE file = 'host.json') AS host"),
     )
+    measured = f"from_json(host, '{schema.ddl(schema.HOST)}')"
     return by_run.selectExpr(
         "run",
         f"from_json(plan, '{schema.ddl(schema.PLAN)}') AS plan",
         "get_json_object(manifest, '$.host') AS host",
-        f"from_json(host, '{schema.ddl(schema.HOST)}').clock_resolution_ms AS resolution_ms",
+        f"{measured}.clock_resolution_ms AS resolution_ms",
+        f"{measured}.monotonic_zero_ns AS zero_ns",
     )
 
 
@@ -79,6 +82,7 @@ def runs(plans: DataFrame) -> DataFrame:
         "plan.topology.accepted_domain AS accepted_domain",
         "plan.expect AS expect",
         "resolution_ms",
+        "zero_ns",
         "coalesce(CAST(ceil(resolution_ms) AS BIGINT), 0L) AS finest_ms",
         *settings,
     )

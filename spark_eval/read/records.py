@@ -56,12 +56,12 @@ def fault_record(records: DataFrame) -> DataFrame:
 
 
 def lifecycle(records: DataFrame) -> DataFrame:
-    """What servers tell of themselves: starts, databases, failed heartbeats."""
+    """What servers tell of themselves: starts, databases, failed heartbeats; by their dates."""
     return _rows(records, "lifecycle", schema.LIFECYCLE, f"{SERVER_OF_LOG} AS server")
 
 
 def queues(records: DataFrame) -> DataFrame:
-    """What the queue databases held at the end, one row an entry."""
+    """What the queue databases held at the end, one row an entry; by the servers' own clocks."""
     named = (f"{message_id('record.message_id')} AS message_id", f"{SERVER_OF_LOG} AS server")
     return without_probes(_rows(records, "queues", schema.QUEUES, *named))
 
@@ -70,16 +70,18 @@ def visible_copies(records: DataFrame) -> DataFrame:
     """One row a copy that a recipient sees, in a mailbox or at an external server.
 
     `kind` is `mailbox` or `external`; `copied_ms` is lab time of delivery, `dated_ms` the Date
-    field.
+    field. `server` kept it, and its clock says `copied_ms` where there is no `mono_ns`.
     """
     boxes = _rows(records, "mailbox", schema.MAILBOXES).selectExpr(
         "run", f"{message_id('message_id')} AS message_id", "lower(mailbox) AS recipient",
         "'mailbox' AS kind", "delivered_ms AS copied_ms", "submitted_ms AS dated_ms",
-        f"{STEM} AS place", "ref",
+        f"{STEM} AS place", f"{short_name('server')} AS server",
+        "CAST(NULL AS BIGINT) AS mono_ns", "ref",
     )  # fmt: skip
     received = _rows(records, "external", schema.EXTERNAL).selectExpr(
         "run", f"{message_id('message_id')} AS message_id",
         f"explode({lower_all('recipients')}) AS recipient", "'external' AS kind",
-        "received_ms AS copied_ms", "CAST(NULL AS BIGINT) AS dated_ms", f"{STEM} AS place", "ref",
+        "received_ms AS copied_ms", "CAST(NULL AS BIGINT) AS dated_ms", f"{STEM} AS place",
+        f"lower({STEM}) AS server", "mono_ns", "ref",
     )  # fmt: skip
     return without_probes(boxes.unionByName(received))

@@ -1,7 +1,9 @@
 """Message tracking logs: rows of any Exchange version, with this lab's custom-data taken apart.
 
 Fields that a version does not have read as null. `mono_ns` and `database_id` come from custom-data
-and are null for real servers, whose logs then leave more claims unknown.
+and are null for real servers, whose logs then leave more claims unknown. Times in custom-data go by
+the clock that dates the row, and are corrected as its date is; but for `DeliveredAt` of HADISCARD,
+which the primary server said.
 """
 
 from __future__ import annotations
@@ -10,6 +12,10 @@ from pyspark.sql import DataFrame
 
 from spark_eval.read.csv_log import field
 from spark_eval.read.names import REF, message_id, short_name, without_probes
+
+SAID_BY_PRIMARY = (
+    f"{field('event-id')} = 'HADISCARD' OR try_element_at(custom, 'S:SafetyNet') = 'shadow'"
+)
 
 
 def _field(name: str) -> str:
@@ -25,13 +31,15 @@ def _lab_ms(name: str) -> str:
 
 
 def tracking(parsed: DataFrame) -> DataFrame:
-    """One row an event. `parsed` comes from `csv_log.parse_rows` over tracking logs."""
+    """One row an event. `parsed` are tracking logs, from `csv_log.parse_rows`, as `clocks.placed`
+    has placed them.
+    """
     rows = parsed.where("sound").selectExpr(
         "*", f"str_to_map({_field('custom-data')}, ';(?=S:)', '=') AS custom"
     )
     events = rows.selectExpr(
         "run", "server", "at_ms", REF,
-        f"try_cast({_custom('Mono')} AS BIGINT) AS mono_ns",
+        "mono_ns",
         f"upper({_field('event-id')}) AS event",
         f"upper({_field('source')}) AS source",
         f"{_field('internal-message-id')} AS internal_id",
@@ -49,7 +57,7 @@ def tracking(parsed: DataFrame) -> DataFrame:
         f"{short_name(_custom('PrimaryServer'))} AS primary_server",
         f"{_custom('PrimaryDatabaseId')} AS primary_database_id",
         f"{_custom('PrimaryInternalId')} AS primary_internal_id",
-        f"{_lab_ms('DeliveredAt')} AS delivered_at_ms",
-        f"{_lab_ms('LastContact')} AS last_contact_ms",
+        f"{_lab_ms('DeliveredAt')} - IF({SAID_BY_PRIMARY}, 0L, off_ms) AS delivered_at_ms",
+        f"{_lab_ms('LastContact')} - off_ms AS last_contact_ms",
     )  # fmt: skip
     return without_probes(events)

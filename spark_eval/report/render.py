@@ -100,6 +100,7 @@ def templates() -> jinja2.Environment:
     environment.filters["lab_time"] = words.lab_time
     environment.filters["lab_moment"] = words.lab_moment
     environment.filters["span"] = words.span
+    environment.filters["clock_off"] = words.clock_off
     environment.filters["fault"] = words.fault
     environment.filters["evidence"] = words.evidence
     return environment

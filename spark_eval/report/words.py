@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 WORDS = {
@@ -36,6 +37,15 @@ def span(ms: float | None) -> str:
     if abs(seconds) < 3600:
         return f"{int(seconds // 60)} min {int(seconds % 60)} s"
     return f"{int(seconds // 3600)} h {int(seconds // 60 % 60)} min"
+
+
+def clock_off(entry: Mapping[str, Any]) -> str:
+    """`5 min 0 s behind`, `from 5 min 0 s behind to 2 h 0 min ahead`."""
+    said = {
+        f"{span(abs(ms))} {'ahead' if ms > 0 else 'behind'}": None
+        for ms in (entry["least_ms"], entry["most_ms"])
+    }
+    return f"from {' to '.join(said)}" if len(said) > 1 else next(iter(said))
 
 
 def fault(row: dict[str, Any]) -> str:

@@ -28,13 +28,14 @@ ERAS = """transform(firsts, (f, i) -> named_struct('id', f.id, 'from_ms', f.from
 
 def histories(
     servers: DataFrame, windows: DataFrame, tracking: DataFrame, lifecycle: DataFrame,
-    damaged: DataFrame, runs: DataFrame,
+    damaged: DataFrame, runs: DataFrame, lives: DataFrame,
 ) -> DataFrame:  # fmt: skip
     """One row a server with its settings and the run's, and three arrays in order of time.
 
     `kills` (each time that it was away: possible and certain extent, `kind` of the fault: a kill, a
     pause, a stop, a restart or a full disk), `blind` (holes), `eras` (`id`, `from_ms`,
-    and, where it was replaced, `lost_ms` and `next_id`).
+    and, where it was replaced, `lost_ms` and `next_id`). Beside them `lives` (its clocks) and
+    `askew_ms`: how far the clocks that servers went by in this run were apart.
     """
     told = (
         _part(downs(windows), down=DOWN)
@@ -50,13 +51,19 @@ def histories(
     before_kill = f"d -> named_struct('lo', d.certain.lo - {unlogged}, 'hi', d.certain.lo)"
     killed = "filter(downs, d -> d.kind = 'kill')"
     holes = f"concat(holes, transform({killed}, {before_kill}))"
-    known = servers.join(together, ["run", "server"], "left").join(runs, "run")
+    known = (
+        servers.join(together, ["run", "server"], "left")
+        .join(lives, ["run", "server"], "left")
+        .join(_apart(lives), "run", "left")
+        .join(runs, "run")
+    )
     return known.selectExpr(
         "*",
         f"coalesce(downs, CAST(array() AS array<{EXTENT}>)) AS kills",
         f"coalesce({holes}, CAST(array() AS array<{INTERVAL}>)) AS blind",
         f"coalesce({ERAS}, array()) AS eras",
-    ).drop("downs", "holes", "firsts")  # fmt: skip
+        "coalesce(apart_ms, 0L) AS askew_ms",
+    ).drop("downs", "holes", "firsts", "apart_ms")  # fmt: skip
 
 
 def _part(rows: DataFrame, **given: str) -> DataFrame:
@@ -65,6 +72,11 @@ def _part(rows: DataFrame, **given: str) -> DataFrame:
         f"{given.get(name, f'CAST(NULL AS {kind})')} AS {name}" for name, kind in NOTHING.items()
     ]
     return rows.selectExpr("run", "server", *columns)
+
+
+def _apart(lives: DataFrame) -> DataFrame:
+    each = lives.selectExpr("run", "inline(lives)").groupBy("run")
+    return each.agg(F.expr("max(skew_ms) - min(skew_ms) AS apart_ms"))
 
 
 def _first_seen(tracking: DataFrame, lifecycle: DataFrame) -> DataFrame:

@@ -52,7 +52,8 @@ def iso(at_ms: int) -> str:
 
 
 def mono(at_ms: int) -> int:
-    return 5_000_000_000_000 + at_ms * 1_000_000 // SPEED
+    """The first moment of that lab time."""
+    return 5_000_000_000_000 - -at_ms * 1_000_000 // SPEED
 
 
 def user(number: int, database: str = "db1") -> str:

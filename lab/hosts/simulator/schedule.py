@@ -6,6 +6,7 @@ on its way down, and a fault counts as healed when every server is up again that
 
 from collections.abc import Callable, Sequence
 
+from lab.errors import GroundError
 from lab.evidence import Evidence
 from lab.faults.at_place import AtPlace
 from lab.faults.fault import Fault
@@ -97,5 +98,9 @@ class SimulatedSchedule:
         if not self._is_settled():
             self._world.after(10 * MS, self._see_it_healed, fault)
             return
-        self._journal.write(fault.id, Phase.HEALED, fault.healed())
-        self._journal.write(fault.id, Phase.EVIDENCE_HEALED, fault.evidence_healed().row())
+        try:
+            self._journal.write(fault.id, Phase.HEALED, fault.healed())
+            seen = fault.evidence_healed()
+        except GroundError as error:  # its server has crashed
+            seen = Evidence(False, (), str(error))
+        self._journal.write(fault.id, Phase.EVIDENCE_HEALED, seen.row())

@@ -35,22 +35,28 @@ STOPPED, CRASHED, KILLED = 0, 70, 137
 
 
 class ServerClock:
-    """Lab time as one server has it: the world's, plus its skew."""
+    """The two clocks of one process, as `nodes.shell.clock` has them; `skew_ms`: at its start."""
 
-    def __init__(self, world: World) -> None:
-        self._world = world
-        self.skew_ms = 0
+    def __init__(self, world: World, skew_ms: int) -> None:
+        self._world, self.skew_ms = world, skew_ms
+        self.ahead_ms = 0
         self.mono_ns = world.mono_ns
 
     @property
     def origin_ms(self) -> int:
         return self._world.origin_ms
 
-    def skew(self, by_ms: int) -> None:
-        self.skew_ms = by_ms
-
     def now_ms(self) -> int:
         return self._world.origin_ms + self._world.now_us // MS + self.skew_ms
+
+    def date_ms(self) -> int:
+        return self.now_ms() + self.ahead_ms
+
+    def stamp(self) -> tuple[int, int]:
+        return self.date_ms(), self.mono_ns()
+
+    def skew(self, skew_ms: int) -> None:
+        self.ahead_ms = skew_ms - self.skew_ms
 
 
 class SimulatedServer:
@@ -67,7 +73,6 @@ class SimulatedServer:
         keeps_inputs: bool = True,
     ) -> None:
         self.name, self.config = config.me.name, config
-        self.clock = ServerClock(world)
         self.disk, self.holds = Disk(world, self.name, seed), holds
         self.links: Mapping[str, Link] = {}
         self._world, self._files, self._keeps_inputs = world, files, keeps_inputs
@@ -76,6 +81,7 @@ class SimulatedServer:
         self.crashes: list[str] = []
         self._process: Process | None = None
         self._boots, self._is_booting = 0, False
+        self._skew_ms = 0
 
     # -------------------------------------------------------------- its life
 
@@ -99,9 +105,18 @@ class SimulatedServer:
 
     def start_at_once(self) -> None:
         if self._process is None:
-            logs = Logs(self._files, self.config, {}, self.clock)
-            self._process = Process(self, self._world, self._chance, logs, self._keeps_inputs)
+            clock = ServerClock(self._world, self._skew_ms)
+            logs = Logs(self._files, self.config, {}, clock)
+            self._process = Process(
+                self, self._world, self._chance, clock, logs, self._keeps_inputs
+            )
             self._process.begin()
+
+    def skew(self, skew_ms: int) -> None:
+        """From here on its wall clock is ahead of lab time by `skew_ms`, whoever runs there."""
+        self._skew_ms = skew_ms
+        if self._process is not None:
+            self._process.clock.skew(skew_ms)
 
     def _booted(self, boot: int) -> None:
         if self._is_booting and boot == self._boots:
@@ -165,7 +180,7 @@ class SimulatedServer:
 
     def skew_clock(self, by_ms: int) -> Mapping[str, object]:
         """The same."""
-        self.clock.skew(by_ms)
+        self.skew(by_ms)
         return {"skew_ms": by_ms} if self._process is not None else {}
 
     def accept(self, connection: Connection, _opener: str) -> InboundSession:
@@ -181,12 +196,13 @@ class Process:
         server: SimulatedServer,
         world: World,
         chance: Chance,
+        clock: ServerClock,
         logs: Logs,
         keeps_inputs: bool,
     ) -> None:
         self.name, self.config = server.name, server.config
         self.is_paused = False
-        self.now_ms = server.clock.now_ms
+        self.clock, self.now_ms = clock, clock.now_ms
         self._server, self._world, self._chance, self._logs = server, world, chance, logs
         self._keeps_inputs = keeps_inputs
         self._node = Node(server.config)
@@ -320,7 +336,7 @@ class Process:
         due_ms = self._node.next_deadline_ms()
         if due_ms is None:
             return
-        due_us = (due_ms - self._server.clock.origin_ms - self._server.clock.skew_ms) * MS
+        due_us = (due_ms - self.clock.origin_ms - self.clock.skew_ms) * MS
         due_us = max(due_us, self._world.now_us)
         if self._wakes_us is None or due_us < self._wakes_us:
             self._wakes_us = due_us

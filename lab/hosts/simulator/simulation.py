@@ -5,6 +5,7 @@ world's, and every draw by name from the plan's seed. What the record means is n
 """
 
 import json
+import threading
 from collections.abc import Mapping
 
 from lab.faults import faults_of
@@ -34,6 +35,13 @@ STOP_WITHIN_US = 10 * SECOND
 def simulate(plan: Plan, *, keeps_inputs: bool = True) -> Record:
     """Run a plan from its first to its last moment, and take it down in good order."""
     return Simulation(plan, keeps_inputs=keeps_inputs).run()
+
+
+def _nobody_waits() -> threading.Event:
+    """In a world of one thread nothing comes while somebody waits for it."""
+    ending = threading.Event()
+    ending.set()
+    return ending
 
 
 class Simulation:
@@ -105,6 +113,7 @@ class Simulation:
             self._hands,
             SimulatedProber(self.links, self._hands),
             monotonic_ns=self.world.mono_ns,
+            ending=_nobody_waits(),
         )
         lines = JsonText(self.record.file("faults.jsonl"))
         journal = Journal(lines, self._clock, self.world.mono_ns)

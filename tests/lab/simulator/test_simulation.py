@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from lab.hosts.simulator.record import Record
+from lab.hosts.simulator.server import SimulatedServer
 from lab.hosts.simulator.simulation import Simulation, simulate
 from lab.hosts.simulator.world import MS, SECOND
 from lab.plan_parts import Cut, Fault, Kill, LinkName, Pause, Restart, Stop
@@ -119,6 +120,18 @@ def test_a_node_that_makes_a_mistake_crashes_alone(monkeypatch: pytest.MonkeyPat
         assert "a mistake" in said[0]
         assert "crashed" in events(record, server)
     assert record.exit_codes["lyo-mbx3"] == 0
+
+
+def test_a_server_that_crashes_while_it_is_paused_is_not_waited_for() -> None:
+    pause = Pause("f1", "pause", 5 * MINUTE_MS, 25 * MINUTE_MS, "par-mbx1")
+    simulation = Simulation(replace(plan("calm", 1), faults=(pause,)))
+    server = simulation.servers["par-mbx1"]
+    assert isinstance(server, SimulatedServer)
+    simulation.world.at(24 * MINUTE_MS * MS, server.crash, "a mistake")
+    record = simulation.run()
+    [end] = [row for row in rows(record, "faults.jsonl") if row["phase"] == "evidence-healed"]
+    assert end["took_effect"] is False
+    assert end["reason"] == "the run ended before par-mbx1 was back"
 
 
 def test_a_sender_gives_up_on_a_silent_server_and_comes_again() -> None:

@@ -16,6 +16,7 @@ from nodes.core import effects as fx
 from nodes.core import inputs as on
 from nodes.core import resubmit_changes as changed
 from nodes.core.config import NodeConfig, read_config
+from nodes.core.lab_time import iso
 from nodes.core.message import (
     ActiveCopy,
     Contact,
@@ -514,7 +515,7 @@ class World:
                 e.header.message_id,
                 e.recipients,
                 e.source_context,
-                dict(e.custom),
+                {name: iso(v) if isinstance(v, int) else v for name, v in e.custom},
             )
         )
 

@@ -94,3 +94,39 @@ def test_a_start_file_without_a_zero_is_refused(
     (tmp_path / "start.json").write_text(text)
     with pytest.raises(ValueError, match="monotonic_zero_ns"):
         clock(tmp_path, monotonic)
+
+
+@pytest.mark.parametrize("step_ms", [7_200_000, -7_200_000])
+def test_a_step_of_the_wall_clock_changes_the_date_and_no_deadline(
+    step_ms: int, tmp_path: Path, monotonic: Monotonic
+) -> None:
+    start(tmp_path, 0)
+    lab = clock(tmp_path, monotonic)
+    now_ms, delay_s = lab.now_ms(), lab.wall_delay_s(lab.now_ms() + 60_000)
+    lab.skew(step_ms)
+    assert (lab.now_ms(), lab.wall_delay_s(now_ms + 60_000)) == (now_ms, delay_s)
+    assert (lab.date_ms(), lab.ahead_ms) == (now_ms + step_ms, step_ms)
+    monotonic.now_ns += SECOND_NS
+    assert lab.now_ms() == now_ms + 60_000
+    lab.skew(0)
+    assert lab.date_ms() == lab.now_ms()
+
+
+def test_a_node_that_starts_under_skew_goes_by_it_until_it_ends(
+    tmp_path: Path, monotonic: Monotonic
+) -> None:
+    start(tmp_path, 0)
+    lab = clock(tmp_path, monotonic, skew_ms=-300_000)
+    lab.skew(0)
+    assert lab.now_ms() == ORIGIN_MS
+    assert lab.date_ms() == ORIGIN_MS + 300_000
+    assert lab.lab_ms() == 300_000
+
+
+def test_a_stamp_is_one_moment_on_two_clocks(tmp_path: Path) -> None:
+    start(tmp_path, 0)
+    ticks = iter(range(10, 20))
+    lab = clock(tmp_path, Monotonic())
+    lab.mono_ns = lambda: next(ticks) * SECOND_NS
+    lab.skew(1_000)
+    assert lab.stamp() == (ORIGIN_MS + 601_000, 10 * SECOND_NS)

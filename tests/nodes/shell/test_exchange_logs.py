@@ -140,3 +140,12 @@ def test_a_connectivity_row_ends_with_the_monotonic_time() -> None:
         "2026-01-05T08:01:01.250Z,out-1,SMTP,lyo-mbx1,>,"
         "XQDISCARD contact;Peer=lyo-mbx1;Mono=123456789"
     )
+
+
+def test_a_row_speaks_of_one_clock_whatever_the_date_is_ahead_of_the_core() -> None:
+    promoted = replace(ROW, custom=(("LastContact", ORIGIN_MS), ("Told", "2026-01-05T08:00:00Z")))
+    ahead = Stamp(ORIGIN_MS + 61_250, 123_456_789, 3_600_000)
+    (values,) = csv.reader([tracking_row(promoted, WRITER, ahead)])
+    custom = dict(zip(FIELDS, values, strict=True))["custom-data"]
+    assert custom.startswith("S:LastContact=2026-01-05T09:00:00.000Z;S:Told=2026-01-05T08:00:00Z;")
+    assert written(promoted)["custom-data"].startswith("S:LastContact=2026-01-05T08:00:00.000Z;")

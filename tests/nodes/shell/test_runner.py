@@ -221,6 +221,25 @@ def test_a_node_on_a_full_disk_refuses_mail_for_now_and_says_how_it_finds_its_ma
     assert [line["reason"] for line in refused] == ["database or disk is full"]
 
 
+def test_a_node_whose_clock_is_set_says_so_and_dates_its_records_by_it(
+    organisation: Organisation,
+) -> None:
+    data, logs = organisation.data(SERVER), organisation.logs(SERVER)
+    with process(organisation, SERVER) as node:
+        node.port()
+        order_machine(data, Machine(order=1, skew_ms=7_200_000))
+        node.process.send_signal(signal.SIGUSR1)
+        until(lambda: read_found(data).get("order") == 1 or None, "the answer")
+        assert read_found(data)["skew_ms"] == 7_200_000
+        assert node.stop() == 0
+    begun, stopped = (
+        next(line for line in records(logs / "lifecycle.jsonl") if line["event"] == event)
+        for event in ("started", "stopped")
+    )
+    assert begun["date"].startswith("2026-01-05T08:00")
+    assert stopped["date"].startswith("2026-01-05T10:00")
+
+
 def test_a_node_that_starts_on_a_full_disk_finds_it_so(organisation: Organisation) -> None:
     data = organisation.data(SERVER)
     data.mkdir(parents=True, exist_ok=True)
