@@ -112,12 +112,6 @@ class SimulatedServer:
             )
             self._process.begin()
 
-    def skew(self, skew_ms: int) -> None:
-        """From here on its wall clock is ahead of lab time by `skew_ms`, whoever runs there."""
-        self._skew_ms = skew_ms
-        if self._process is not None:
-            self._process.clock.skew(skew_ms)
-
     def _booted(self, boot: int) -> None:
         if self._is_booting and boot == self._boots:
             self._is_booting = False
@@ -179,8 +173,10 @@ class SimulatedServer:
         return {"disk_is_full": is_full} if self._process is not None else {}
 
     def skew_clock(self, by_ms: int) -> Mapping[str, object]:
-        """The same."""
-        self.skew(by_ms)
+        """The same. The clock is the machine's, so that it stays wrong over a restart."""
+        self._skew_ms = by_ms
+        if self._process is not None:
+            self._process.clock.skew(by_ms)
         return {"skew_ms": by_ms} if self._process is not None else {}
 
     def accept(self, connection: Connection, _opener: str) -> InboundSession:

@@ -36,9 +36,13 @@ def run(skew_ms: int, from_ms: int = 8 * MINUTE_MS, *, killed: bool = False) -> 
     server = simulation.servers[SKEWED]
     assert isinstance(server, SimulatedServer)
     if skew_ms:
-        simulation.world.at(from_ms * MS, server.skew, skew_ms)
-        simulation.world.at(HEALED_MS * MS, server.skew, 0)
+        simulation.world.at(from_ms * MS, _skew, server, skew_ms)
+        simulation.world.at(HEALED_MS * MS, _skew, server, 0)
     return simulation.run()
+
+
+def _skew(server: SimulatedServer, skew_ms: int) -> None:
+    server.skew_clock(skew_ms)
 
 
 def heard(record: Record) -> list[dict[str, object]]:
