@@ -22,6 +22,7 @@ def run_tasks(master: str, tasks: Sequence[Task]) -> list[Done]:
     os.environ["PYTHONPATH"] = os.pathsep.join(_search_path())
     try:
         context = session(master, "shadowlab sweep").sparkContext
+        context.setLogLevel("FATAL")  # what fails is raised here; what is broken off is no error
         return context.parallelize(tasks, len(tasks)).map(carry_out).collect()
     except Exception as error:
         said = str(error).strip().splitlines() or [type(error).__name__]
