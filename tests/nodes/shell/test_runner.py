@@ -250,6 +250,30 @@ def test_a_node_that_starts_on_a_full_disk_finds_it_so(organisation: Organisatio
         assert node.stop() == 0
 
 
+def test_a_node_whose_clock_is_set_dates_by_it_at_once_and_goes_by_it_from_its_next_start(
+    organisation: Organisation,
+) -> None:
+    data, hour_ms = organisation.data(SERVER), 3_600_000
+    data.mkdir(parents=True, exist_ok=True)
+    with process(organisation, SERVER) as node:
+        node.port()
+        order_machine(data, Machine(order=1, skew_ms=-hour_ms))
+        node.process.send_signal(signal.SIGUSR1)
+        until(lambda: read_found(data).get("order") == 1 or None, "the answer")
+        assert node.stop() == 0
+    with process(organisation, SERVER) as node:
+        node.port()
+        assert node.stop() == 0
+    folder = organisation.logs(SERVER)
+    dated = [(r["event"], r["at_ms"]) for r in records(folder / "lifecycle.jsonl")]
+    off = [event for event, at_ms in dated if at_ms == -hour_ms]
+    assert off == ["stopped", "configured", "database-opened", "started", "stopped"]
+    heard = records(folder / "inputs.jsonl")
+    now_ms = [r["now_ms"] - ORIGIN_MS for r in heard if r["input"] == "DatabaseOpened"]
+    assert now_ms == [0, -hour_ms]
+    assert {r.get("ahead_ms") for r in heard} == {None, -hour_ms}
+
+
 # ------------------------------------------------------------------ killed
 
 
