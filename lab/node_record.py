@@ -22,7 +22,7 @@ Values: TypeAlias = Mapping[str, Any]
 
 INPUTS = "inputs.jsonl"
 DAMAGED = "a node that was killed tears its last line and no other"
-CLOCKS = frozenset(["date-time", "log-id", "at_ms", "date", "mono_ns"])
+CLOCKS = frozenset(["date-time", "log-id", "at_ms", "date", "mono_ns", "ahead_ms"])
 # the shell's own lines: the core knows nothing of ports and processes
 OF_THE_SHELL = frozenset(["configured", "started", "stopped", "crashed", "configuration-refused"])
 

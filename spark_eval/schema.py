@@ -65,6 +65,7 @@ LIFECYCLE: Final[Columns] = (
     ("at_ms", "BIGINT"),
     ("date", "STRING"),
     ("mono_ns", "BIGINT"),
+    ("ahead_ms", "BIGINT"),
     ("database_id", "STRING"),
     ("event_id", "INT"),
     ("primary", "STRING"),

@@ -3,7 +3,8 @@
 Lab time stands still at the origin until the start file names a monotonic zero and that has passed.
 The monotonic clock is the host's, shared by its containers, so that all nodes agree but for skew.
 A node reads two clocks, as a program does that takes the date once and counts on by the monotonic
-clock: a step of the wall clock changes the date on its logs and moves no deadline (SM-18).
+clock: a step of the wall clock changes the date on its logs and moves no deadline (SM-18). Which
+date it took is in `nodes.shell.uptime`.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ POLL_S = 0.02
 @dataclass(frozen=True, slots=True)
 class ClockSettings:
     """`origin_ms`: epoch ms of the start of lab time. `speed`: lab seconds a second. `skew_ms`: by
-    how much the wall clock is ahead when the process starts.
+    how much the steady clock is ahead.
     """
 
     origin_ms: int

@@ -76,6 +76,7 @@ class Logs:
             "at_ms": stamp.date_ms - self._clock.origin_ms,
             "date": iso(stamp.date_ms),
             "mono_ns": stamp.mono_ns,
+            **self._ahead(),
             **dict(entry.fields),
         }
         self._append("lifecycle.jsonl", json.dumps(record))
@@ -84,12 +85,14 @@ class Logs:
         """`now_ms`: the lab time that the core is given with it, epoch ms. Where the date is ahead
         of that, the line says so, since rows then speak of other times than the core.
         """
-        ahead = {"ahead_ms": self._clock.ahead_ms} if self._clock.ahead_ms else {}
-        line = to_text(happened, now_ms=now_ms, mono_ns=self._clock.mono_ns(), **ahead)
+        line = to_text(happened, now_ms=now_ms, mono_ns=self._clock.mono_ns(), **self._ahead())
         self._append("inputs.jsonl", line)
 
     def close(self) -> None:
         self._files.close()
+
+    def _ahead(self) -> dict[str, int]:
+        return {"ahead_ms": self._clock.ahead_ms} if self._clock.ahead_ms else {}
 
     def _stamp(self) -> Stamp:
         return Stamp(*self._clock.stamp(), self._clock.ahead_ms)

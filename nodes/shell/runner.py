@@ -33,7 +33,7 @@ from nodes.core.parameters import ConfigurationError
 from nodes.core.replies import R421_STOPPING
 from nodes.shell.breakpoints import Breakpoints
 from nodes.shell.certificates import towards_the_outside
-from nodes.shell.clock import ClockSettings, LabClock
+from nodes.shell.clock import LabClock
 from nodes.shell.control_files import ControlFiles
 from nodes.shell.core_loop import CoreLoop
 from nodes.shell.disk import Disk
@@ -43,6 +43,7 @@ from nodes.shell.machine import read_machine, tell_found
 from nodes.shell.node_file import Address, NodeFile, load_node_file
 from nodes.shell.smtp_client import OutboundSessions, Route
 from nodes.shell.smtp_server import InboundSessions
+from nodes.shell.uptime import boot_id, keep_skew, kept_skew_ms
 from nodes.store.queue_database import Opening, open_queue_database
 
 EX_USAGE, EX_UNAVAILABLE, EX_SOFTWARE, EX_CANTCREAT, EX_IOERR = 64, 69, 70, 73, 74
@@ -68,7 +69,10 @@ class Runner:
             raise ConfigurationError("Tls: is missing", "servers know each other by certificates")
         self._tls = file.certificates.towards_clients()
         self._route = Route(file.links, file.certificates.towards_servers(), towards_the_outside())
-        self._clock = LabClock(_as_it_starts(file))
+        wall_skew_ms = file.clock.skew_ms + _machine_skew_ms(file.data)
+        self._steady_skew_ms = kept_skew_ms(file.data, boot_id(), wall_skew_ms)
+        self._clock = LabClock(replace(file.clock, skew_ms=self._steady_skew_ms))
+        self._clock.skew(wall_skew_ms)
         self._core_loop = CoreLoop(
             Node(file.node), self._clock, self._write_down, self._carry_out, self.fail
         )
@@ -135,6 +139,7 @@ class Runner:
         addresses = {server: address.host for server, address in self._file.links.items()}
         try:
             self._file.data.mkdir(parents=True, exist_ok=True)
+            keep_skew(self._file.data, boot_id(), self._steady_skew_ms)
             return Logs(LogFolder(self._file.logs), self._file.node, addresses, self._clock)
         except OSError as error:
             raise CannotStart(EX_CANTCREAT, str(error)) from error
@@ -267,15 +272,14 @@ class Runner:
         }
 
 
-def _as_it_starts(file: NodeFile) -> ClockSettings:
-    """With what the lab has made of the clock. Raises ConfigurationError where nobody can tell."""
+def _machine_skew_ms(data: Path) -> int:
+    """Raises ConfigurationError where nobody can tell."""
     try:
-        skew_ms = file.clock.skew_ms + read_machine(file.data).skew_ms
+        return read_machine(data).skew_ms
     except OSError:  # what is the matter with the folder is said where it is opened
-        return file.clock
+        return 0
     except ValueError as error:
         raise ConfigurationError(str(error), "") from error
-    return replace(file.clock, skew_ms=skew_ms)
 
 
 def new_database_id() -> str:

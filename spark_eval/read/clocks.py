@@ -2,8 +2,8 @@
 
 A server's wall clock may be wrong. The host's monotonic clock is not, and stands beside the date in
 every row; so a row is placed in lab time by it, and the difference is by how much the date was off.
-What a server keeps on disk goes by the clock that its process had when it started (SM-18), and says
-no monotonic time: there the skew of the life that wrote it counts, where it is clear which did.
+What a server keeps on disk goes by its steady clock, of which the date may be ahead (SM-18), and
+says no monotonic time: there the skew of the life that wrote it counts, where it is clear which.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 LAB_MS = "CAST(IF(mono_ns < zero_ns, 0L, mono_ns - zero_ns) * speed / 1000000 AS BIGINT)"
+STEADY_MS = "off_ms - coalesce(ahead_ms, 0L)"
 # a clock is seen to be off when it is so by this many times the resolution
 FAR_ABOVE = 5
 
@@ -36,13 +37,13 @@ def placed(rows: DataFrame, runs: DataFrame, at: str = "at_ms") -> DataFrame:
 
 def lives(lifecycle: DataFrame) -> DataFrame:
     """`run`, `server`, `lives`: each life of the process, in order, from `lo_ms` (the first: 0) to
-    before `hi_ms` (null: open), and `skew_ms`, the skew of its clock.
+    before `hi_ms` (null: open), and `skew_ms`, the skew of its steady clock.
 
     A life begins with `configured`, or where a server writes none, with `started`.
     """
     begun = [
         F.expr(
-            "array_sort(collect_list(struct(at_ms AS lo_ms, off_ms AS skew_ms)) "
+            f"array_sort(collect_list(struct(at_ms AS lo_ms, {STEADY_MS} AS skew_ms)) "
             f"FILTER (WHERE event = '{event}' AND at_ms IS NOT NULL)) AS {event}"
         )
         for event in ("configured", "started")

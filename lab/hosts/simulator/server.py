@@ -82,6 +82,7 @@ class SimulatedServer:
         self._process: Process | None = None
         self._boots, self._is_booting = 0, False
         self._skew_ms = 0
+        self._first_skew_ms: int | None = None
 
     # -------------------------------------------------------------- its life
 
@@ -105,12 +106,19 @@ class SimulatedServer:
 
     def start_at_once(self) -> None:
         if self._process is None:
-            clock = ServerClock(self._world, self._skew_ms)
+            clock = ServerClock(self._world, self._kept_skew_ms())
+            clock.skew(self._skew_ms)
             logs = Logs(self._files, self.config, {}, clock)
             self._process = Process(
                 self, self._world, self._chance, clock, logs, self._keeps_inputs
             )
             self._process.begin()
+
+    def _kept_skew_ms(self) -> int:
+        """What its first process went by: the machine is never booted anew (nodes.shell.uptime)."""
+        if self._first_skew_ms is None:
+            self._first_skew_ms = self._skew_ms
+        return self._first_skew_ms
 
     def _booted(self, boot: int) -> None:
         if self._is_booting and boot == self._boots:
