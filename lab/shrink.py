@@ -193,4 +193,5 @@ def draft_of(folder: Path, seed: int) -> Draft:
 
 def _counted(draft: Draft) -> str:
     faults, servers, messages, _, _ = draft.size
-    return f"{faults} faults, {servers} servers, {messages} messages"
+    numbers = ((faults, "fault"), (servers, "server"), (messages, "message"))
+    return ", ".join(f"{number} {noun}{'' if number == 1 else 's'}" for number, noun in numbers)
