@@ -2,8 +2,8 @@
 carried out.
 
 The host carries effects out in order but does not wait between them: `Commit`, `OpenSession`,
-`Transmit`, `AskDiscard`, `RequestResubmit`, `DeliverToMailboxes`, `ExpireSafetyNet` and
-`ReadSafetyNet` are answered by an input later.
+`Transmit`, `AskDiscard`, `RequestResubmit`, `DeliverToMailboxes`, `ChangeCopy`, `ExpireSafetyNet`
+and `ReadSafetyNet` are answered by an input later.
 Log effects that follow an input are written before any reply that follows them (TL-2: HAREDIRECT
 before the 250).
 """
@@ -13,6 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from nodes.core.copy_changes import CopyChange
 from nodes.core.message import (
     ActiveCopy,
     BodyHandle,
@@ -235,6 +236,17 @@ class DeliverToMailboxes:
 
 
 @dataclass(frozen=True, slots=True)
+class ChangeCopy:
+    """One durable change of this server's copy of a mailbox database, in order with the deliveries
+    into it. Answered by `CopyChanged` or `CopyNotChanged`.
+    """
+
+    change: int
+    database: str
+    what: CopyChange
+
+
+@dataclass(frozen=True, slots=True)
 class DropBody:
     """Forget an `in:` body that was not committed."""
 
@@ -381,6 +393,7 @@ Effect: TypeAlias = (
     | ExpireSafetyNet
     | ReadSafetyNet
     | DeliverToMailboxes
+    | ChangeCopy
     | DropBody
     | SendReply
     | CloseSession

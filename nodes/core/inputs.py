@@ -12,6 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from nodes.core.database_copy import CopyStanding, ReplicationLog
 from nodes.core.message import (
     ActiveCopy,
     BodyHandle,
@@ -86,12 +87,13 @@ class CommitFailed:
 @dataclass(frozen=True, slots=True)
 class MailboxesDelivered:
     """Durable in the mailbox database; `duplicates` were turfed (DD-1). Together they are the
-    recipients asked for.
+    recipients asked for. `log`: what other copies of the database are to replay, if there are any.
     """
 
     delivery: int
     delivered: tuple[str, ...]
     duplicates: tuple[str, ...]
+    log: ReplicationLog | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +135,25 @@ class SafetyNetRead:
 @dataclass(frozen=True, slots=True)
 class SafetyNetNotRead:
     read: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class CopyChanged:
+    """Answer to `ChangeCopy`, durable: where the copy stands now, and the logs that it keeps
+    (`OpenCopy`) or keeps in addition.
+    """
+
+    change: int
+    standing: CopyStanding
+    logs: tuple[ReplicationLog, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class CopyNotChanged:
+    """Nothing of it happened."""
+
+    change: int
     reason: str
 
 
@@ -374,6 +395,8 @@ Input: TypeAlias = (
     | SafetyNetExpired
     | SafetyNetRead
     | SafetyNetNotRead
+    | CopyChanged
+    | CopyNotChanged
     | SessionAccepted
     | PeerAuthenticated
     | ShadowRequested

@@ -108,6 +108,8 @@ class Node:
             inputs.SafetyNetExpired: self._safety_net.expired,
             inputs.SafetyNetRead: work.safety_net_read,
             inputs.SafetyNetNotRead: lambda h: work.safety_net_not_read(h.read, h.reason),
+            inputs.CopyChanged: work.copy_changed,
+            inputs.CopyNotChanged: lambda h: work.copy_not_changed(h.change, h.reason),
             inputs.SessionAccepted: receiving.accepted,
             inputs.PeerAuthenticated: receiving.authenticated,
             inputs.ShadowRequested: receiving.shadow_requested,
