@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from nodes.core.copy_changes import CopyChange
+from nodes.core.database_copy import ReplicationLog
 from nodes.core.message import (
     ActiveCopy,
     BodyHandle,
@@ -276,12 +277,14 @@ class CloseSession:
 class OpenSession:
     """Open an outbound session to the server named `peer`. `purpose` is for the connectivity log.
 
-    `purpose`: `shadowredundancy` (a shadow message), `delivery`, `heartbeat`, `safetynet`.
+    `purpose`: `shadowredundancy` (a shadow message), `delivery`, `heartbeat`, `safetynet`,
+    `replication`, `management`. `service` says over which link: smtp, replication, management.
     """
 
     session: str
     peer: str
     purpose: str
+    service: str = "smtp"
 
 
 @dataclass(frozen=True, slots=True)
@@ -304,13 +307,34 @@ class DeliverTo:
 
 
 @dataclass(frozen=True, slots=True)
+class ShipLog:
+    """Prologue of a log of a mailbox database: XLOG. `epoch`: under which the copy here is
+    active.
+    """
+
+    epoch: int
+    log: ReplicationLog
+
+
+@dataclass(frozen=True, slots=True)
+class ShipSeed:
+    """Prologue of everything in a mailbox database: XSEED."""
+
+    epoch: int
+    database: str
+
+
+Prologue: TypeAlias = ShadowRequest | DeliverTo | ShipLog | ShipSeed
+
+
+@dataclass(frozen=True, slots=True)
 class Transmit:
     """Send one message on an open session: prologue if any, MAIL, RCPT for each, DATA. RSET first
     after a refusal.
     """
 
     session: str
-    prologue: ShadowRequest | DeliverTo | None
+    prologue: Prologue | None
     envelope: Envelope
     body: BodyHandle
 

@@ -277,6 +277,56 @@ class ActiveCopyNamed:
 
 
 @dataclass(frozen=True, slots=True)
+class LogAnnounced:
+    """XLOG: the next message is a log of the copy that is active under `epoch`. Answered by
+    `SendReply`.
+    """
+
+    session: str
+    epoch: int
+    log: ReplicationLog
+
+
+@dataclass(frozen=True, slots=True)
+class SeedAnnounced:
+    """XSEED: the next message is everything that the copy active under `epoch` has. Answered by
+    `SendReply`.
+    """
+
+    session: str
+    database: str
+    epoch: int
+
+
+@dataclass(frozen=True, slots=True)
+class CopyStatusAsked:
+    """XCOPYSTATUS. Answered by `SendReply`."""
+
+    session: str
+    database: str
+
+
+@dataclass(frozen=True, slots=True)
+class MountAsked:
+    """XMOUNT: the copy here is to be active under `epoch`. Answered by `SendReply`."""
+
+    session: str
+    database: str
+    epoch: int
+
+
+@dataclass(frozen=True, slots=True)
+class DismountAsked:
+    """XDISMOUNT: the copy here, active under `epoch`, is to take no delivery any more. Answered by
+    `SendReply`.
+    """
+
+    session: str
+    database: str
+    epoch: int
+
+
+@dataclass(frozen=True, slots=True)
 class SessionActive:
     """The client sent bytes. Reported at most once in a twentieth of ConnectionInactivityTimeout
     (SR-6).
@@ -409,6 +459,11 @@ Input: TypeAlias = (
     | ResubmitListAsked
     | ResubmitChangeAsked
     | ActiveCopyNamed
+    | LogAnnounced
+    | SeedAnnounced
+    | CopyStatusAsked
+    | MountAsked
+    | DismountAsked
     | SessionActive
     | ConnectionLost
     | SessionOpened

@@ -17,10 +17,12 @@ from typing import Any
 from nodes.core import inputs
 from nodes.core.active_copies import ActiveCopies
 from nodes.core.config import NodeConfig
+from nodes.core.database_copies import DatabaseCopies
 from nodes.core.delivery import Delivery
 from nodes.core.discards import Discards
 from nodes.core.effects import Effect, LogLifecycle
 from nodes.core.identity import Identity
+from nodes.core.inbound_session import InboundSession
 from nodes.core.receiving import Receiving
 from nodes.core.redundancy import Redundancy
 from nodes.core.resubmission import Resubmission
@@ -72,6 +74,8 @@ class Node:
             self._redundancy.promoted,
         )
         self._receiving.shadow = self._shadow
+        self._copies = DatabaseCopies(config, self._work, self._sessions, self._active_copies)
+        self._receiving.logs = self._copies.receiving
         self._resubmission = Resubmission(
             config,
             self._work,
@@ -101,9 +105,7 @@ class Node:
             inputs.DatabaseSetAside: self._database_set_aside,
             inputs.Committed: lambda h: work.committed(h.commit),
             inputs.CommitFailed: lambda h: work.commit_failed(h.commit, h.reason),
-            inputs.MailboxesDelivered: lambda h: work.delivered(
-                h.delivery, h.delivered, h.duplicates
-            ),
+            inputs.MailboxesDelivered: self._mailboxes_delivered,
             inputs.MailboxDeliveryFailed: lambda h: work.delivery_failed(h.delivery, h.reason),
             inputs.SafetyNetExpired: self._safety_net.expired,
             inputs.SafetyNetRead: work.safety_net_read,
@@ -124,6 +126,11 @@ class Node:
             inputs.ActiveCopyNamed: lambda h: self._active_copies.named(
                 h, receiving.server_session(h.session)
             ),
+            inputs.LogAnnounced: self._of_a_server(self._copies.receiving.log_announced),
+            inputs.SeedAnnounced: self._of_a_server(self._copies.receiving.seed_announced),
+            inputs.CopyStatusAsked: self._of_a_server(self._copies.status_asked),
+            inputs.MountAsked: self._of_a_server(self._copies.mount_asked),
+            inputs.DismountAsked: self._of_a_server(self._copies.dismount_asked),
             inputs.SessionActive: lambda h: receiving.active(h.session),
             inputs.ConnectionLost: lambda h: receiving.lost(h.session),
             inputs.SessionOpened: sessions.opened,
@@ -146,8 +153,23 @@ class Node:
         self._discards.opened(happened.discards)
         self._active_copies.opened(happened.active_copies)
         self._shadow.opened(happened)
+        self._copies.opened()
         self._delivery.opened(happened.messages)
         self._resubmission.opened(happened)
+
+    def _of_a_server(self, act: Callable[[Any, InboundSession], None]) -> Callable[[Any], None]:
+        """For servers of the organisation alone (TL-6)."""
+
+        def handle(happened: Any) -> None:
+            session = self._receiving.server_session(happened.session)
+            if session is not None:
+                act(happened, session)
+
+        return handle
+
+    def _mailboxes_delivered(self, happened: inputs.MailboxesDelivered) -> None:
+        self._copies.logged(happened.log)
+        self._work.delivered(happened.delivery, happened.delivered, happened.duplicates)
 
     def _database_set_aside(self, happened: inputs.DatabaseSetAside) -> None:
         fields = (

@@ -19,7 +19,15 @@ from aiosmtplib import SMTP, SMTPDataError, SMTPException, SMTPResponse
 from aiosmtplib.protocol import SMTPProtocol
 
 from nodes.core.config import NodeConfig, Server
-from nodes.core.effects import AskDiscard, OpenSession, RequestResubmit, Transmit
+from nodes.core.effects import (
+    AskDiscard,
+    OpenSession,
+    Prologue,
+    RequestResubmit,
+    ShipLog,
+    ShipSeed,
+    Transmit,
+)
 from nodes.core.inputs import (
     DiscardRefused,
     Input,
@@ -30,7 +38,7 @@ from nodes.core.inputs import (
     TransmissionAnswered,
 )
 from nodes.core.message import BodyHandle
-from nodes.shell import safety_net_verbs, shadow_verbs
+from nodes.shell import replication_verbs, safety_net_verbs, shadow_verbs
 from nodes.shell.bodies import BodyGone
 from nodes.shell.node_file import Address
 
@@ -238,7 +246,7 @@ class OutboundSession:
         """Everything before DATA: the refusal that makes DATA pointless, and recipients refused."""
         command, envelope = self._connection.command, effect.envelope
         if effect.prologue is not None:
-            reply = await command(*shadow_verbs.format_prologue(effect.prologue))
+            reply = await command(*_prologue_words(effect.prologue))
             if reply.code != 250:
                 return reply, ()
         reply = await command("MAIL", f"FROM:<{envelope.sender}>")
@@ -273,6 +281,12 @@ class OutboundSession:
 
     def _answered(self, reply: SMTPResponse, refused: Refused) -> TransmissionAnswered:
         return TransmissionAnswered(self._name, reply.code, _one_line(reply.message), refused)
+
+
+def _prologue_words(prologue: Prologue) -> tuple[str, ...]:
+    if isinstance(prologue, ShipLog | ShipSeed):
+        return replication_verbs.format_prologue(prologue)
+    return shadow_verbs.format_prologue(prologue)
 
 
 def _one_line(text: str) -> str:

@@ -7,7 +7,7 @@ that a later one could change; the final dot is a step of its own, and so is its
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from nodes.core.effects import DeliverTo, ShadowRequest
+from nodes.core.effects import Prologue
 from nodes.core.message import Envelope
 from nodes.core.replies import Reply
 from nodes.core.resubmit_request import ResubmitDemand
@@ -39,7 +39,7 @@ class Announcement:
     """RSET where one is due, the verb that says what the message will be, MAIL, RCPTs, DATA."""
 
     resets: bool
-    prologue: ShadowRequest | DeliverTo | None
+    prologue: Prologue | None
     envelope: Envelope
 
 

@@ -23,16 +23,18 @@ from lab.hosts.simulator.conversation import (
 )
 from lab.hosts.simulator.network import Connection
 from nodes.core.config import NodeConfig
-from nodes.core.effects import DeliverTo, ShadowRequest
+from nodes.core.effects import DeliverTo, Prologue, ShipLog, ShipSeed
 from nodes.core.inputs import (
     ConnectionLost,
     DeliveryRequested,
     DiscardAsked,
     Input,
+    LogAnnounced,
     MessageOffered,
     PeerAuthenticated,
     RecipientOffered,
     ResubmitRequested,
+    SeedAnnounced,
     SessionAccepted,
     SessionActive,
     ShadowRequested,
@@ -197,22 +199,11 @@ class InboundSession:
         early = replies[-1] if len(refused) == len(replies) else None
         self.connection.say(Announced(early, refused), forward=False)
 
-    def _prologue(self, prologue: ShadowRequest | DeliverTo | None) -> Reply | None:
-        """The refusal of XSHADOWREQUEST or XDELIVER, if it is refused."""
+    def _prologue(self, prologue: Prologue | None) -> Reply | None:
+        """The refusal of what announces the message, if it is refused."""
         if prologue is None:
             return None
-        reply = self._decided(
-            DeliveryRequested(self.name, prologue.database, prologue.network_message_id)
-            if isinstance(prologue, DeliverTo)
-            else ShadowRequested(
-                self.name,
-                prologue.primary,
-                prologue.database_id,
-                prologue.internal_id,
-                prologue.network_message_id,
-                prologue.resubmit_request,
-            )
-        )
+        reply = self._decided(_announced(self.name, prologue))
         return None if reply.code == 250 else reply
 
     def _decided(self, happened: Input) -> Reply:
@@ -241,6 +232,25 @@ class InboundSession:
     def _demand(self, said: Demand) -> None:
         self._asks = True
         self._sessions.door.give(ResubmitRequested(self.name, said.demand))
+
+
+def _announced(session: str, prologue: Prologue) -> Input:
+    """What the verb that announces a message says."""
+    match prologue:
+        case DeliverTo(database, network_message_id):
+            return DeliveryRequested(session, database, network_message_id)
+        case ShipLog(epoch, log):
+            return LogAnnounced(session, epoch, log)
+        case ShipSeed(epoch, database):
+            return SeedAnnounced(session, database, epoch)
+    return ShadowRequested(
+        session,
+        prologue.primary,
+        prologue.database_id,
+        prologue.internal_id,
+        prologue.network_message_id,
+        prologue.resubmit_request,
+    )
 
 
 _HEAR: dict[type, Callable[..., None]] = {

@@ -9,6 +9,7 @@ not the simulator.
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -37,13 +38,15 @@ from nodes.core.resubmit_request import (
     ResubmitState,
     SafetyNetSource,
 )
+from nodes.store.dump import mailbox_rows_in
+from nodes.store.mailbox_database import MailboxDatabase
 
 SECOND, MINUTE, HOUR = 1000, 60_000, 3_600_000
 START_MS = 1_767_600_000_000
 USER1, USER2, OUTSIDE = "db1-user01@lab.example", "db2-user01@lab.example", "bob@partner.example"
 
 
-def config(name: str, **sections: dict[str, Any]) -> NodeConfig:
+def config(name: str, **sections: Any) -> NodeConfig:
     """par1, par2 in paris and lyo1, lyo2 in lyon, one DAG; DB1 on par2, DB2 on lyo2; ext1
     outside.
     """
@@ -298,6 +301,9 @@ class Host:
         self.bodies: dict[str, Header] = {}
         self.held_commits: list[int] | None = None
         self.fuse: int | None = None
+        self.services: dict[str, str] = {}
+        self.databases: dict[str, MailboxDatabase] = {}
+        self.contents: dict[str, bytes] = {}
 
     # the node's life
 
@@ -312,6 +318,12 @@ class Host:
             self.world.lose(self.world.hosts[peer], remote)
             del self.peers[session]
 
+    def database(self, name: str) -> MailboxDatabase:
+        """This server's copy of a mailbox database that has several: a real one."""
+        if name not in self.databases:
+            self.databases[name] = MailboxDatabase.in_memory(name, self.name)
+        return self.databases[name]
+
     def new_queue_database(self) -> None:
         self.disk = Disk(self.disk.database_id + "'", created_ms=self.world.now_ms)
 
@@ -321,7 +333,7 @@ class World:
     `silent`.
     """
 
-    def __init__(self, **sections: dict[str, Any]) -> None:
+    def __init__(self, **sections: Any) -> None:
         self.now_ms = START_MS
         self.rows: list[Row] = []
         self.lifecycle: list[tuple[str, str, dict[str, Any]]] = []
@@ -329,6 +341,7 @@ class World:
         self.mailboxes: dict[str, list[str]] = {}
         self.external: list[tuple[str, tuple[str, ...]]] = []
         self.cut: dict[tuple[str, str], str] = {}
+        self.cut_services: dict[tuple[str, str, str], str] = {}
         self.refuse_with: dict[str, tuple[int, str]] = {}
         self.lose_reply_from: set[str] = set()
         self._requesting: set[str] = set()
@@ -337,6 +350,7 @@ class World:
         self._inputs: deque[tuple[Host, on.Input]] = deque()
         self._delivered_to: dict[tuple[str, str, int | None], int] = {}
         self._count = 0
+        self.spoil: Callable[[bytes], bytes] = lambda content: content
         self.hosts = {name: Host(self, name, config(name, **sections)) for name in SERVERS}
         for host in self.hosts.values():
             host.start()
@@ -415,6 +429,21 @@ class World:
     def cut_both(self, a: str, b: str, kind: str = "refuse") -> None:
         self.cut[(a, b)] = self.cut[(b, a)] = kind
 
+    def cut_service(self, a: str, b: str, service: str, kind: str = "refuse") -> None:
+        """One service of a link, in one direction; sessions over it break."""
+        self.cut_services[(a, b, service)] = kind
+        host = self.hosts[a]
+        for session, (peer, _) in list(host.peers.items()):
+            if peer == b and host.services.get(session) == service:
+                self._break(host, session)
+                self.lose(host, session)
+        self.settle()
+
+    def shows(self, server: str, address: str = USER1, database: str = "DB1") -> list[str]:
+        """Message-Ids in a mailbox of a copy of a database that has several."""
+        rows = mailbox_rows_in(self.hosts[server].database(database).connection, 0)
+        return [str(row["message_id"]) for row in rows if row["mailbox"] == address]
+
     def of(self, event: str, server: str | None = None) -> list[Row]:
         return [r for r in self.rows if r.event == event and server in (None, r.server)]
 
@@ -478,7 +507,11 @@ class World:
                 host.replies.setdefault(session, []).append(reply)
                 self._break(host, session)
                 self.give(host, on.ConnectionLost(session))
-            case fx.OpenSession(session, peer, _):
+            case fx.ChangeCopy():
+                database = host.database(effect.database)
+                self.give(host, database.change(effect, host.contents.__getitem__))
+            case fx.OpenSession(session, peer, _, service):
+                host.services[session] = service
                 self._open(host, session, peer)
             case fx.Transmit(session) | fx.AskDiscard(session) | fx.RequestResubmit(session) if (
                 session not in host.peers
@@ -531,6 +564,10 @@ class World:
             self.give(host, on.Committed(number))
 
     def _deliver(self, host: Host, e: fx.DeliverToMailboxes) -> None:
+        if len(host.config.copies[e.database]) > 1:
+            database = host.database(e.database)
+            self.give(host, database.deliver(e, e.header.message_id.encode()))
+            return
         delivered, duplicates = [], []
         for recipient in e.recipients:
             key = (recipient, e.header.message_id, e.header.submitted_ms)
@@ -544,7 +581,8 @@ class World:
         self.give(host, on.MailboxesDelivered(e.delivery, tuple(delivered), tuple(duplicates)))
 
     def _open(self, host: Host, session: str, peer: str) -> None:
-        cut = self.cut.get((host.name, peer))
+        service = host.services[session]
+        cut = self.cut.get((host.name, peer)) or self.cut_services.get((host.name, peer, service))
         if peer == "ext1" and cut is None:
             host.peers[session] = (peer, "")
             self.give(host, on.SessionOpened(session, False))
@@ -564,6 +602,9 @@ class World:
 
     def _transmit(self, host: Host, e: fx.Transmit) -> None:
         peer, remote = host.peers[e.session]
+        if isinstance(e.prologue, fx.ShipLog | fx.ShipSeed):
+            self._ship(host, e, e.prologue)
+            return
         header = self._header(host, e.body)
         if self.cut.get((host.name, peer)) == "silent":
             return
@@ -591,6 +632,25 @@ class World:
         body = f"in:{self._count}"
         other.bodies[body] = header
         self.give(other, on.MessageOffered(remote, e.envelope, header, 1000, body))
+
+    def _ship(self, host: Host, e: fx.Transmit, prologue: fx.ShipLog | fx.ShipSeed) -> None:
+        peer, remote = host.peers[e.session]
+        if self.cut.get((host.name, peer)) == "silent" or remote == "nowhere":
+            return
+        kind, name, *number = e.body.split(":")
+        database = host.database(name)
+        content = database.seed() if kind == "seed" else database.read_log(int(number[0]))
+        assert content is not None
+        self._count += 1
+        body, other = f"in:{self._count}", self.hosts[peer]
+        self._announced.add(remote)
+        if isinstance(prologue, fx.ShipLog):
+            self.give(other, on.LogAnnounced(remote, prologue.epoch, prologue.log))
+        else:
+            self.give(other, on.SeedAnnounced(remote, name, prologue.epoch))
+        other.contents[body] = self.spoil(content)
+        header = Header("", None)
+        self.give(other, on.MessageOffered(remote, e.envelope, header, len(content), body))
 
     def _header(self, host: Host, body: str) -> Header:
         if body.startswith("in:"):
