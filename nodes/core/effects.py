@@ -2,8 +2,8 @@
 carried out.
 
 The host carries effects out in order but does not wait between them: `Commit`, `OpenSession`,
-`Transmit`, `AskDiscard`, `RequestResubmit`, `DeliverToMailboxes`, `ChangeCopy`, `ExpireSafetyNet`
-and `ReadSafetyNet` are answered by an input later.
+`Transmit`, `AskDiscard`, `RequestResubmit`, `ManageCopy`, `DeliverToMailboxes`, `ChangeCopy`,
+`ExpireSafetyNet` and `ReadSafetyNet` are answered by an input later.
 Log effects that follow an input are written before any reply that follows them (TL-2: HAREDIRECT
 before the 250).
 """
@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from nodes.core.copy_changes import CopyChange
+from nodes.core.copy_commands import CopyCommand
 from nodes.core.database_copy import ReplicationLog
 from nodes.core.message import (
     ActiveCopy,
@@ -357,6 +358,14 @@ class RequestResubmit:
 
 
 @dataclass(frozen=True, slots=True)
+class ManageCopy:
+    """XCOPYSTATUS, XMOUNT, XDISMOUNT or XACTIVE on an open session."""
+
+    session: str
+    command: CopyCommand
+
+
+@dataclass(frozen=True, slots=True)
 class HangUp:
     """End an outbound session: QUIT where it is idle, else just close. `SessionLost` need not
     follow.
@@ -425,6 +434,7 @@ Effect: TypeAlias = (
     | Transmit
     | AskDiscard
     | RequestResubmit
+    | ManageCopy
     | HangUp
     | LogTracking
     | LogConnectivity

@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from nodes.core.database_copy import CopyStanding, ReplicationLog
+from nodes.core.database_copy import CopyStanding, CopyStatus, ReplicationLog
 from nodes.core.message import (
     ActiveCopy,
     BodyHandle,
@@ -327,6 +327,28 @@ class DismountAsked:
 
 
 @dataclass(frozen=True, slots=True)
+class FailoverRequested:
+    """XFAILOVER, to Active Manager: another copy is to be active, on `server` or on the best one.
+    Answered by `SendReply`.
+    """
+
+    session: str
+    database: str
+    server: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class SwitchoverRequested:
+    """XSWITCHOVER, to Active Manager: the copy on `server` is to be active, with nothing lost.
+    Answered by `SendReply`.
+    """
+
+    session: str
+    database: str
+    server: str
+
+
+@dataclass(frozen=True, slots=True)
 class SessionActive:
     """The client sent bytes. Reported at most once in a twentieth of ConnectionInactivityTimeout
     (SR-6).
@@ -413,6 +435,48 @@ class ResubmitRefused:
 
 
 @dataclass(frozen=True, slots=True)
+class CopyStatusAnswered:
+    """Where the peer's copy stands."""
+
+    session: str
+    status: CopyStatus
+
+
+@dataclass(frozen=True, slots=True)
+class MountAnswered:
+    """The peer's copy is mounted, since `mounted_ms`; before it had this log as its last."""
+
+    session: str
+    mounted_ms: int
+    last_log: int
+    last_log_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class DismountAnswered:
+    """The peer's copy takes no delivery any more; its last log."""
+
+    session: str
+    last_log: int
+    last_log_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class ActiveCopyAnswered:
+    """The peer brings nothing to the copy before from `learnt_ms` on, by its own clock."""
+
+    session: str
+    learnt_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class CopyCommandRefused:
+    session: str
+    code: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class SessionLost:
     """An open outbound session broke, whatever it was doing. Also the end of one that was hung
     up.
@@ -464,6 +528,8 @@ Input: TypeAlias = (
     | CopyStatusAsked
     | MountAsked
     | DismountAsked
+    | FailoverRequested
+    | SwitchoverRequested
     | SessionActive
     | ConnectionLost
     | SessionOpened
@@ -473,6 +539,11 @@ Input: TypeAlias = (
     | DiscardRefused
     | ResubmitAnswered
     | ResubmitRefused
+    | CopyStatusAnswered
+    | MountAnswered
+    | DismountAnswered
+    | ActiveCopyAnswered
+    | CopyCommandRefused
     | SessionLost
     | DeadlineReached
     | StopRequested

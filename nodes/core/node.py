@@ -25,6 +25,7 @@ from nodes.core.identity import Identity
 from nodes.core.inbound_session import InboundSession
 from nodes.core.receiving import Receiving
 from nodes.core.redundancy import Redundancy
+from nodes.core.replies import R502_NOT_IMPLEMENTED
 from nodes.core.resubmission import Resubmission
 from nodes.core.safety_net import SafetyNet
 from nodes.core.sending import Sessions
@@ -131,6 +132,8 @@ class Node:
             inputs.CopyStatusAsked: self._of_a_server(self._copies.status_asked),
             inputs.MountAsked: self._of_a_server(self._copies.mount_asked),
             inputs.DismountAsked: self._of_a_server(self._copies.dismount_asked),
+            inputs.FailoverRequested: self._of_a_server(_not_here),
+            inputs.SwitchoverRequested: self._of_a_server(_not_here),
             inputs.SessionActive: lambda h: receiving.active(h.session),
             inputs.ConnectionLost: lambda h: receiving.lost(h.session),
             inputs.SessionOpened: sessions.opened,
@@ -138,8 +141,13 @@ class Node:
             inputs.TransmissionAnswered: sessions.transmission_answered,
             inputs.DiscardAnswered: sessions.discards_answered,
             inputs.DiscardRefused: lambda h: sessions.discards_refused(h.session, h.code, h.text),
-            inputs.ResubmitAnswered: sessions.resubmit_answered,
-            inputs.ResubmitRefused: sessions.resubmit_answered,
+            inputs.ResubmitAnswered: sessions.request_answered,
+            inputs.ResubmitRefused: sessions.request_answered,
+            inputs.CopyStatusAnswered: sessions.request_answered,
+            inputs.MountAnswered: sessions.request_answered,
+            inputs.DismountAnswered: sessions.request_answered,
+            inputs.ActiveCopyAnswered: sessions.request_answered,
+            inputs.CopyCommandRefused: sessions.request_answered,
             inputs.SessionLost: lambda h: sessions.failed(h.session, h.reason),
             inputs.DeadlineReached: lambda h: work.run_due(),
             inputs.StopRequested: self._stop_requested,
@@ -182,3 +190,8 @@ class Node:
     def _stop_requested(self, _happened: inputs.StopRequested) -> None:
         self._receiving.stop()
         self._sessions.hang_up_idle()
+
+
+def _not_here(_happened: Any, session: InboundSession) -> None:
+    """Active Manager is another server."""
+    session.reply(R502_NOT_IMPLEMENTED)

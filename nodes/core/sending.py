@@ -16,20 +16,27 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from nodes.core.config import NodeConfig
+from nodes.core.copy_commands import CopyCommand
 from nodes.core.effects import (
     AskDiscard,
     HangUp,
     LogConnectivity,
+    ManageCopy,
     OpenSession,
     Prologue,
     RequestResubmit,
     Transmit,
 )
 from nodes.core.inputs import (
+    ActiveCopyAnswered,
+    CopyCommandRefused,
+    CopyStatusAnswered,
     DiscardAnswered,
+    DismountAnswered,
+    MountAnswered,
     ResubmitAnswered,
     ResubmitRefused,
     SessionOpened,
@@ -48,7 +55,11 @@ Ready: TypeAlias = Callable[["Lease"], None]
 Answered: TypeAlias = Callable[[TransmissionAnswered], None]
 DiscardsAnswered: TypeAlias = Callable[[DiscardAnswered], None]
 ResubmitAnswer: TypeAlias = ResubmitAnswered | ResubmitRefused
+CopyAnswer: TypeAlias = (
+    CopyStatusAnswered | MountAnswered | DismountAnswered | ActiveCopyAnswered | CopyCommandRefused
+)
 RequestAnswered: TypeAlias = Callable[[ResubmitAnswer], None]
+CommandAnswered: TypeAlias = Callable[[CopyAnswer], None]
 AskFirst: TypeAlias = Callable[["Lease"], bool]
 
 
@@ -66,7 +77,7 @@ class Session:
     request: Request | None = None
     on_answer: Answered | None = None
     on_discards: DiscardsAnswered | None = None
-    on_request: RequestAnswered | None = None
+    on_request: Callable[[Any], None] | None = None
     on_lost: Because | None = None
     timer: Timer | None = None
 
@@ -135,6 +146,11 @@ class Lease:
         self.session.on_request, self.session.on_lost = answered, lost
         self.sessions.use(self.session, SessionMove.REQUEST)
         self.sessions.work.emit(RequestResubmit(self.session.name, demand))
+
+    def manage(self, command: CopyCommand, answered: CommandAnswered, lost: Because) -> None:
+        self.session.on_request, self.session.on_lost = answered, lost
+        self.sessions.use(self.session, SessionMove.REQUEST)
+        self.sessions.work.emit(ManageCopy(self.session.name, command))
 
     def release(self) -> None:
         self.sessions.release(self.session)
@@ -221,7 +237,7 @@ class Sessions:
         assert answered is not None
         answered(happened)
 
-    def resubmit_answered(self, happened: ResubmitAnswer) -> None:
+    def request_answered(self, happened: ResubmitAnswer | CopyAnswer) -> None:
         session = self._sessions.get(happened.session)
         if session is None or session.state is not SessionState.REQUESTING:
             return

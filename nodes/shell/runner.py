@@ -261,6 +261,7 @@ class Runner:
             effects.ExpireSafetyNet: lambda e: self._disk.write(e),
             effects.ReadSafetyNet: lambda e: self._disk.write(e),
             effects.DeliverToMailboxes: lambda e: self._disk.deliver(e),
+            effects.ChangeCopy: lambda e: self._disk.change_copy(e),
             effects.DropBody: lambda e: self._disk.bodies.drop(e.body),
             effects.SendReply: lambda e: self._inbound.reply(e.session, e.reply),
             effects.CloseSession: lambda e: self._inbound.close(e.session, e.reply),
@@ -268,6 +269,7 @@ class Runner:
             effects.Transmit: lambda e: self._outbound.transmit(e),
             effects.AskDiscard: lambda e: self._outbound.ask_discard(e),
             effects.RequestResubmit: lambda e: self._outbound.request_resubmit(e),
+            effects.ManageCopy: lambda e: self._outbound.manage_copy(e),
             effects.HangUp: lambda e: self._outbound.hang_up(e.session),
         }
 

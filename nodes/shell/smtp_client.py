@@ -21,6 +21,7 @@ from aiosmtplib.protocol import SMTPProtocol
 from nodes.core.config import NodeConfig, Server
 from nodes.core.effects import (
     AskDiscard,
+    ManageCopy,
     OpenSession,
     Prologue,
     RequestResubmit,
@@ -29,6 +30,7 @@ from nodes.core.effects import (
     Transmit,
 )
 from nodes.core.inputs import (
+    CopyCommandRefused,
     DiscardRefused,
     Input,
     ResubmitRefused,
@@ -38,7 +40,7 @@ from nodes.core.inputs import (
     TransmissionAnswered,
 )
 from nodes.core.message import BodyHandle
-from nodes.shell import replication_verbs, safety_net_verbs, shadow_verbs
+from nodes.shell import database_verbs, replication_verbs, safety_net_verbs, shadow_verbs
 from nodes.shell.bodies import BodyGone
 from nodes.shell.node_file import Address
 
@@ -99,6 +101,11 @@ class OutboundSessions:
         session = self._open.get(effect.session)
         if session is not None:
             session.begin(lambda: session.request_resubmit(effect))
+
+    def manage_copy(self, effect: ManageCopy) -> None:
+        session = self._open.get(effect.session)
+        if session is not None:
+            session.begin(lambda: session.manage_copy(effect))
 
     def hang_up(self, name: str) -> None:
         session = self._open.pop(name, None)
@@ -278,6 +285,15 @@ class OutboundSession:
             return ResubmitRefused(self._name, reply.code, text)
         answer = safety_net_verbs.parse_answer(self._name, text)
         return answer or ResubmitRefused(self._name, reply.code, f"cannot be understood: {text}")
+
+    async def manage_copy(self, effect: ManageCopy) -> Input:
+        """What Active Manager says. An answer that is not of the grammar is as good as none."""
+        reply = await self._connection.command(*database_verbs.format_command(effect.command))
+        text = _one_line(reply.message)
+        if reply.code != 250:
+            return CopyCommandRefused(self._name, reply.code, text)
+        answer = database_verbs.parse_answer(self._name, effect.command, text)
+        return answer or CopyCommandRefused(self._name, reply.code, f"cannot be understood: {text}")
 
     def _answered(self, reply: SMTPResponse, refused: Refused) -> TransmissionAnswered:
         return TransmissionAnswered(self._name, reply.code, _one_line(reply.message), refused)

@@ -21,6 +21,7 @@ from nodes.core.inputs import (
     MailboxDeliveryFailed,
     MailboxesDelivered,
 )
+from nodes.core.message import BodyHandle
 from nodes.store import arrivals, seeds, sqlite_file
 from nodes.store.arrivals import Arrival, key_of, mailbox_id
 from nodes.store.changes import FetchBody
@@ -57,6 +58,13 @@ class MailboxDatabase:
         connection = sqlite_file.connect(path)
         sqlite_file.migrate(connection, KIND)
         return cls(connection)
+
+    @classmethod
+    def to_read(cls, folder: Path, database: str) -> MailboxDatabase:
+        """A second connection to a file that is open, for reading beside the writer. Raises
+        sqlite3.Error.
+        """
+        return cls(sqlite_file.connect(mailbox_file(folder, database)))
 
     @classmethod
     def in_memory(cls, database: str, server: str) -> MailboxDatabase:
@@ -131,10 +139,10 @@ class MailboxDatabase:
         finally:
             self._connection.execute("ROLLBACK")
 
-    def reader(self) -> MailboxDatabase:
-        """A second connection to the same file, for reading beside the writer."""
-        _, _, path = self._connection.execute("PRAGMA database_list").fetchone()
-        return MailboxDatabase(sqlite_file.connect(Path(path)))
+    def read(self, handle: BodyHandle) -> bytes | None:
+        """What `log:<name>:<number>` or `seed:<name>` stands for."""
+        kind, *words = handle.split(":")
+        return self.seed() if kind == "seed" else self.read_log(int(words[-1]))
 
     def close(self) -> None:
         self._connection.close()

@@ -370,6 +370,7 @@ class Process:
             effects.ExpireSafetyNet: lambda e: self._life.write(e),
             effects.ReadSafetyNet: lambda e: self._life.write(e),
             effects.DeliverToMailboxes: lambda e: self._life.deliver(e),
+            effects.ChangeCopy: lambda e: self._life.deliver(e),
             effects.DropBody: lambda e: self.bodies.drop(e.body),
             effects.SendReply: lambda e: self.inbound.reply(e.session, e.reply),
             effects.CloseSession: lambda e: self.inbound.close(e.session, e.reply),
