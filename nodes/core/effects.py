@@ -16,6 +16,7 @@ from typing import TypeAlias
 from nodes.core.copy_changes import CopyChange
 from nodes.core.copy_commands import CopyCommand
 from nodes.core.database_copy import ReplicationLog
+from nodes.core.manager_changes import ManagerChange
 from nodes.core.message import (
     ActiveCopy,
     BodyHandle,
@@ -186,7 +187,7 @@ class Commit:
     """
 
     commit: int
-    changes: tuple[Change, ...]
+    changes: tuple[Change | ManagerChange, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from nodes.core.database_copy import CopyStanding, CopyStatus, ReplicationLog
+from nodes.core.failover import Asking, Failover, ManagedDatabase, Telling
 from nodes.core.message import (
     ActiveCopy,
     BodyHandle,
@@ -56,6 +57,21 @@ class DatabaseOpened:
     created_ms: int = 0
     resubmit_requests: tuple[ResubmitRequest, ...] = ()
     active_copies: tuple[ActiveCopy, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ManagerOpened:
+    """First input of Active Manager's life: its database. Of failovers all, of askings those that
+    are open; the rest as in `DatabaseOpened`.
+    """
+
+    database_id: str
+    created: bool
+    starts: int
+    databases: tuple[ManagedDatabase, ...] = ()
+    failovers: tuple[Failover, ...] = ()
+    tellings: tuple[Telling, ...] = ()
+    askings: tuple[Asking, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -501,6 +517,7 @@ class StopRequested:
 
 Input: TypeAlias = (
     DatabaseOpened
+    | ManagerOpened
     | DatabaseSetAside
     | Committed
     | CommitFailed

@@ -96,6 +96,18 @@ def r250_dismounted(standing: CopyStanding) -> Reply:
     return _reply(250, f"2.0.0 {standing.last_log} {standing.last_log_ms}")
 
 
+R451_FAILOVER_UNDER_WAY = _reply(451, "4.3.2 Another failover of the database is under way")
+R451_FAILOVER_NOT_STORED = _reply(451, "4.3.0 Failover could not be stored")
+R451_NO_COPY = _reply(451, "4.3.1 No copy of the mailbox database can be mounted")
+R503_ACTIVE_ALREADY = _reply(503, "5.5.1 Copy of the mailbox database is active already")
+R550_NO_SUCH_COPY = _reply(550, "5.4.4 No copy of the mailbox database on that server")
+
+
+def r250_decided(epoch: int, server: str) -> Reply:
+    """Answer to XFAILOVER and XSWITCHOVER: durable, and under way."""
+    return _reply(250, f"2.0.0 {epoch} {server}")
+
+
 R451_COPY_NOT_STORED = _reply(451, "4.3.0 Active copy could not be stored")
 R554_LATER_COPY_KNOWN = _reply(554, "5.5.4 Another active copy is known")
 

@@ -23,6 +23,7 @@ from nodes.core.effects import (
     ReadSafetyNet,
 )
 from nodes.core.inputs import CopyChanged, SafetyNetRead
+from nodes.core.manager_changes import ManagerChange
 from nodes.core.message import BodyHandle, Header
 from nodes.core.resubmit_request import Position, SafetyNetSource
 
@@ -83,7 +84,9 @@ class Work:
 
     # -------------------------------------------------------------- what is answered later
 
-    def commit(self, changes: tuple[Change, ...], then: Then, failed: Because) -> None:
+    def commit(
+        self, changes: tuple[Change | ManagerChange, ...], then: Then, failed: Because
+    ) -> None:
         """Ask for one durable transaction; exactly one of `then` and `failed` is called later."""
         number = self._next()
         self._commits[number] = (then, failed)

@@ -24,8 +24,9 @@ def databases(*servers: str, lag: str = "") -> list[dict[str, Any]]:
     ]
 
 
-def world_of(*servers: str, lag: str = "") -> World:
-    return World(Databases=databases(*(servers or COPIES), lag=lag))
+def world_of(*servers: str, lag: str = "", managed: bool = False, **sections: Any) -> World:
+    """`managed`: with Active Manager, am1."""
+    return World(managed=managed, Databases=databases(*(servers or COPIES), lag=lag), **sections)
 
 
 def ask(world: World, server: str, happened: Any, peer: str = "par1") -> Any:

@@ -16,7 +16,9 @@ from typing import Any
 from nodes.core import effects as fx
 from nodes.core import inputs as on
 from nodes.core import resubmit_changes as changed
+from nodes.core.active_manager import ActiveManager
 from nodes.core.config import NodeConfig, read_config
+from nodes.core.copy_commands import CopyCommand
 from nodes.core.lab_time import iso
 from nodes.core.message import (
     ActiveCopy,
@@ -38,15 +40,17 @@ from nodes.core.resubmit_request import (
     ResubmitState,
     SafetyNetSource,
 )
+from nodes.shell import database_verbs
 from nodes.store.dump import mailbox_rows_in
 from nodes.store.mailbox_database import MailboxDatabase
+from nodes.store.manager_database import manager_database_in_memory
 
 SECOND, MINUTE, HOUR = 1000, 60_000, 3_600_000
 START_MS = 1_767_600_000_000
 USER1, USER2, OUTSIDE = "db1-user01@lab.example", "db2-user01@lab.example", "bob@partner.example"
 
 
-def config(name: str, **sections: Any) -> NodeConfig:
+def config(name: str, *, managed: bool = False, **sections: Any) -> NodeConfig:
     """par1, par2 in paris and lyo1, lyo2 in lyon, one DAG; DB1 on par2, DB2 on lyo2; ext1
     outside.
     """
@@ -55,6 +59,10 @@ def config(name: str, **sections: Any) -> NodeConfig:
         {"Name": "ext1", "Fqdn": "ext1.example", "Role": "external", "Site": "internet"}
         | {"DatabaseAvailabilityGroup": None, "Domain": "partner.example"}
     )
+    if managed:
+        servers.append(_server(MANAGER, "lyon") | {"Role": "active_manager"})
+    policies = sections.pop("Policies", {})
+    servers = [server | policies.get(server["Name"], {}) for server in servers]
     document: dict[str, Any] = {
         "Name": name,
         "AcceptedDomain": "lab.example",
@@ -69,6 +77,7 @@ def config(name: str, **sections: Any) -> NodeConfig:
 
 
 SERVERS = ("par1", "par2", "lyo1", "lyo2")
+MANAGER = "am1"
 
 
 def _server(name: str, site: str) -> dict[str, Any]:
@@ -294,7 +303,7 @@ class Host:
     def __init__(self, world: World, name: str, config: NodeConfig) -> None:
         self.world, self.name, self.config = world, name, config
         self.disk = Disk(f"{name}-a")
-        self.node: Node | None = None
+        self.node: Node | ActiveManager | None = None
         self.peers: dict[str, tuple[str, str]] = {}
         self.replies: dict[str, list[Any]] = {}
         self.headers: dict[str, Header] = {}
@@ -306,6 +315,13 @@ class Host:
         self.contents: dict[str, bytes] = {}
 
     # the node's life
+
+    def commit(self, number: int, changes: tuple[Any, ...]) -> on.Input:
+        if self.disk.is_full:
+            return on.CommitFailed(number, "disk full")
+        for change in changes:
+            self.disk.apply(change)
+        return on.Committed(number)
 
     def start(self) -> None:
         self.node = Node(self.config)
@@ -328,13 +344,31 @@ class Host:
         self.disk = Disk(self.disk.database_id + "'", created_ms=self.world.now_ms)
 
 
+class ManagerHost(Host):
+    """Active Manager, with a real database."""
+
+    def __init__(self, world: World, name: str, config: NodeConfig) -> None:
+        super().__init__(world, name, config)
+        self.manager = manager_database_in_memory(world.now_ms, f"{name}-a")
+
+    def commit(self, number: int, changes: tuple[Any, ...]) -> on.Input:
+        if self.disk.is_full:
+            return on.CommitFailed(number, "disk full")
+        return self.manager.commit((fx.Commit(number, changes),))[0]
+
+    def start(self) -> None:
+        self.node = ActiveManager(self.config)
+        self.world.give(self, self.manager.start(False))
+
+
 class World:
     """All hosts, one clock, one queue of inputs. `cut[(source, target)]` is `refuse` or
     `silent`.
     """
 
-    def __init__(self, **sections: Any) -> None:
+    def __init__(self, *, managed: bool = False, **sections: Any) -> None:
         self.now_ms = START_MS
+        self._managing: dict[str, CopyCommand] = {}
         self.rows: list[Row] = []
         self.lifecycle: list[tuple[str, str, dict[str, Any]]] = []
         self.connectivity: list[tuple[int, str, str]] = []
@@ -351,7 +385,12 @@ class World:
         self._delivered_to: dict[tuple[str, str, int | None], int] = {}
         self._count = 0
         self.spoil: Callable[[bytes], bytes] = lambda content: content
-        self.hosts = {name: Host(self, name, config(name, **sections)) for name in SERVERS}
+        self.hosts = {
+            name: Host(self, name, config(name, managed=managed, **sections)) for name in SERVERS
+        }
+        if managed:
+            its_config = config(MANAGER, managed=True, **sections)
+            self.hosts[MANAGER] = ManagerHost(self, MANAGER, its_config)
         for host in self.hosts.values():
             host.start()
         self.settle()
@@ -439,6 +478,23 @@ class World:
                 self.lose(host, session)
         self.settle()
 
+    def isolate(self, *names: str) -> None:
+        """These servers and the others cannot reach each other; sessions between them break."""
+        for one in names:
+            for other in self.hosts:
+                if other not in names:
+                    self.cut_both(one, other)
+        for host in self.hosts.values():
+            for session, (peer, _) in list(host.peers.items()):
+                if session.startswith("out-") and (host.name, peer) in self.cut:
+                    self._break(host, session)
+                    self.lose(host, session)
+        self.settle()
+
+    def heal(self) -> None:
+        self.cut.clear()
+        self.cut_services.clear()
+
     def shows(self, server: str, address: str = USER1, database: str = "DB1") -> list[str]:
         """Message-Ids in a mailbox of a copy of a database that has several."""
         rows = mailbox_rows_in(self.hosts[server].database(database).connection, 0)
@@ -513,9 +569,12 @@ class World:
             case fx.OpenSession(session, peer, _, service):
                 host.services[session] = service
                 self._open(host, session, peer)
-            case fx.Transmit(session) | fx.AskDiscard(session) | fx.RequestResubmit(session) if (
-                session not in host.peers
-            ):
+            case (
+                fx.Transmit(session)
+                | fx.AskDiscard(session)
+                | fx.RequestResubmit(session)
+                | fx.ManageCopy(session)
+            ) if session not in host.peers:
                 pass  # its loss is on the way to the core
             case fx.Transmit():
                 self._transmit(host, effect)
@@ -529,6 +588,8 @@ class World:
                 if self.cut.get((host.name, peer)) != "silent":
                     self._requesting.add(remote)
                     self.give(self.hosts[peer], on.ResubmitRequested(remote, demand))
+            case fx.ManageCopy(session, command):
+                self._manage(host, session, command)
             case fx.HangUp(session):
                 self._break(host, session)
             case fx.LogTracking():
@@ -552,16 +613,12 @@ class World:
             )
         )
 
-    def _commit(self, host: Host, number: int, changes: tuple[fx.Change, ...]) -> None:
-        if host.disk.is_full:
-            self.give(host, on.CommitFailed(number, "disk full"))
-            return
-        for change in changes:
-            host.disk.apply(change)
-        if host.held_commits is not None:
+    def _commit(self, host: Host, number: int, changes: tuple[Any, ...]) -> None:
+        answer = host.commit(number, changes)
+        if host.held_commits is not None and isinstance(answer, on.Committed):
             host.held_commits.append(number)
         else:
-            self.give(host, on.Committed(number))
+            self.give(host, answer)
 
     def _deliver(self, host: Host, e: fx.DeliverToMailboxes) -> None:
         if len(host.config.copies[e.database]) > 1:
@@ -633,6 +690,22 @@ class World:
         other.bodies[body] = header
         self.give(other, on.MessageOffered(remote, e.envelope, header, 1000, body))
 
+    def _manage(self, host: Host, session: str, command: CopyCommand) -> None:
+        peer, remote = host.peers[session]
+        if self.cut.get((host.name, peer)) == "silent" or remote == "nowhere":
+            return
+        self._managing[remote] = command
+        parse = {
+            "XCOPYSTATUS": database_verbs.parse_status_request,
+            "XMOUNT": database_verbs.parse_mount,
+            "XDISMOUNT": database_verbs.parse_dismount,
+            "XACTIVE": database_verbs.parse_active_copy,
+        }
+        verb, *words = database_verbs.format_command(command)
+        happened = parse[verb](remote, " ".join(words))
+        assert happened is not None
+        self.give(self.hosts[peer], happened)
+
     def _ship(self, host: Host, e: fx.Transmit, prologue: fx.ShipLog | fx.ShipSeed) -> None:
         peer, remote = host.peers[e.session]
         if self.cut.get((host.name, peer)) == "silent" or remote == "nowhere":
@@ -683,6 +756,9 @@ class World:
         elif session in self._requesting:
             self._requesting.remove(session)
             self.give(caller, _resubmit_answer(remote, reply))
+        elif session in self._managing:
+            command = self._managing.pop(session)
+            self.give(caller, _copy_answer(remote, command, reply))
         elif "may follow" not in text:
             self.give(caller, on.TransmissionAnswered(remote, reply.code, text))
 
@@ -690,6 +766,13 @@ class World:
         peer, remote = host.peers.pop(session, ("", ""))
         if peer in self.hosts and remote != "nowhere":
             self.lose(self.hosts[peer], remote)
+
+
+def _copy_answer(session: str, command: CopyCommand, reply: Any) -> on.Input:
+    answer = database_verbs.parse_answer(session, command, reply.lines[0])
+    if reply.code != 250 or answer is None:
+        return on.CopyCommandRefused(session, reply.code, reply.lines[0])
+    return answer
 
 
 def _resubmit_answer(session: str, reply: Any) -> on.Input:
