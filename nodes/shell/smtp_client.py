@@ -12,7 +12,7 @@ import asyncio
 import sqlite3
 import ssl
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol, TypeAlias
 
 from aiosmtplib import SMTP, SMTPDataError, SMTPException, SMTPResponse
@@ -45,6 +45,7 @@ from nodes.shell.bodies import BodyGone
 from nodes.shell.node_file import Address
 
 GOODBYE_S = 1.0
+SMTP_SERVICE = "smtp"
 CLOSED_BY_PEER = "connection closed by the peer"
 
 Step: TypeAlias = Callable[[], Coroutine[None, None, Input]]
@@ -61,11 +62,17 @@ class Door(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """How servers are reached: addresses by name, TLS towards the organisation and the outside."""
+    """How servers are reached: addresses by name, TLS towards the organisation and the outside.
+    `others`: addresses by name and service, of services other than smtp.
+    """
 
     links: Mapping[str, Address]
     organisation: ssl.SSLContext
     outside: ssl.SSLContext
+    others: Mapping[tuple[str, str], Address] = field(default_factory=dict)
+
+    def to(self, peer: str, service: str) -> Address | None:
+        return self.links.get(peer) if service == SMTP_SERVICE else self.others.get((peer, service))
 
 
 class OutboundSessions:
@@ -78,9 +85,12 @@ class OutboundSessions:
         self._open: dict[str, OutboundSession] = {}
 
     def open(self, effect: OpenSession) -> None:
-        server, address = self.config.server_named(effect.peer), self.route.links.get(effect.peer)
+        server = self.config.server_named(effect.peer)
+        address = self.route.to(effect.peer, effect.service)
         if server is None or address is None:
-            self.door.give(SessionFailed(effect.session, f"there is no link to {effect.peer}"))
+            which = "" if effect.service == SMTP_SERVICE else f" for {effect.service}"
+            reason = f"there is no link to {effect.peer}{which}"
+            self.door.give(SessionFailed(effect.session, reason))
             return
         session = OutboundSession(self, effect.session, server, address)
         self._open[effect.session] = session

@@ -130,6 +130,10 @@ class ManagerDatabase:
         if found != 1:
             raise StateMismatch(f"{found} rows are as expected, not 1: {change}")
 
+    def limit_growth(self, is_full: bool) -> None:
+        """Stand on a full disk, or on one with room again."""
+        sqlite_file.limit_growth(self._connection, is_full)
+
     @property
     def connection(self) -> sqlite3.Connection:
         """For whoever dumps it."""
