@@ -31,6 +31,7 @@ from nodes.core.inputs import (
     DatabaseSetAside,
     Input,
     MailboxDeliveryFailed,
+    ManagerOpened,
 )
 from nodes.core.message import BodyHandle
 from nodes.shell.bodies import Bodies, BodyGone
@@ -55,7 +56,9 @@ class Disk:
         self.life: Life | None = None
         self._is_full = False
 
-    def plug_in(self, give: Give, fail: Fail, now_ms: int) -> tuple["Life", DatabaseOpened]:
+    def plug_in(
+        self, give: Give, fail: Fail, now_ms: int
+    ) -> tuple["Life", DatabaseOpened | ManagerOpened]:
         """A new life of the process: open the databases. `fail` hears of a mistake of ours;
         `now_ms` is the server's own time. One that cannot be trusted is set aside, as a file is.
         """
@@ -187,7 +190,11 @@ class Life:
     def _delivered(self) -> None:
         if self._is_over:
             return
-        answer = self._store(self._deliveries.popleft())
+        try:
+            answer = self._store(self._deliveries.popleft())
+        except StateMismatch as mistake:
+            self._fail(mistake)
+            return
         if self._deliveries:
             self._deliver_next()
         self._give(answer)

@@ -19,18 +19,30 @@ from lab.hosts.simulator.conversation import (
     Final,
     Greeting,
     Hello,
+    Order,
     Question,
 )
 from lab.hosts.simulator.network import Connection
 from nodes.core.config import NodeConfig
+from nodes.core.copy_commands import (
+    AskCopyStatus,
+    CopyCommand,
+    DismountDatabase,
+    MountDatabase,
+    NameActiveCopy,
+)
 from nodes.core.effects import DeliverTo, Prologue, ShipLog, ShipSeed
 from nodes.core.inputs import (
+    ActiveCopyNamed,
     ConnectionLost,
+    CopyStatusAsked,
     DeliveryRequested,
     DiscardAsked,
+    DismountAsked,
     Input,
     LogAnnounced,
     MessageOffered,
+    MountAsked,
     PeerAuthenticated,
     RecipientOffered,
     ResubmitRequested,
@@ -233,6 +245,10 @@ class InboundSession:
         self._asks = True
         self._sessions.door.give(ResubmitRequested(self.name, said.demand))
 
+    def _order(self, said: Order) -> None:
+        self._asks = True
+        self._sessions.door.give(_ordered(self.name, said.command))
+
 
 def _announced(session: str, prologue: Prologue) -> Input:
     """What the verb that announces a message says."""
@@ -253,10 +269,24 @@ def _announced(session: str, prologue: Prologue) -> Input:
     )
 
 
+def _ordered(session: str, command: CopyCommand) -> Input:
+    """What Active Manager says to a server."""
+    match command:
+        case AskCopyStatus(database):
+            return CopyStatusAsked(session, database)
+        case MountDatabase(database, epoch):
+            return MountAsked(session, database, epoch)
+        case DismountDatabase(database, epoch):
+            return DismountAsked(session, database, epoch)
+        case NameActiveCopy(database, server, epoch):
+            return ActiveCopyNamed(session, database, server, epoch)
+
+
 _HEAR: dict[type, Callable[..., None]] = {
     Hello: InboundSession._hello,
     Announcement: InboundSession._announcement,
     Content: InboundSession._content,
     Question: InboundSession._question,
     Demand: InboundSession._demand,
+    Order: InboundSession._order,
 }
