@@ -371,6 +371,24 @@ def test_a_primary_that_falls_silent_midway_is_asked_until_it_has_given_all() ->
     assert len(events(world, "failover-over")) == 1
 
 
+def test_a_primary_that_has_taken_it_on_and_then_falls_silent_is_stood_in_for() -> None:
+    """What it had made of its copies by then reached nobody."""
+    world = managed()
+    world.cut_service("par2", "lyo1", "replication")
+    sent = send(world, 3)
+    world.run(5 * MINUTE)
+    for other in ("par2", "lyo1", "lyo2"):
+        world.cut[("par1", other)] = "refuse"
+    failover(world)
+    world.run(SECOND)
+    (request,) = world.hosts["par1"].disk.requests.values()
+    assert request.resubmitted == 3
+    world.kill("par1")
+    world.run(SILENCE_MS + HOUR)
+    assert len(events(world, "safety-net-broadcast")) == 1
+    assert sorted(world.shows("lyo1")) == sorted(sent)
+
+
 def test_nobody_is_asked_for_longer_than_safety_nets_hold() -> None:
     world = managed()
     world.kill("par1")

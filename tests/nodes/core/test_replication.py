@@ -200,10 +200,11 @@ def test_a_server_that_starts_does_not_mount_by_itself_once_a_failover_was_told(
     assert status(world, "lyo1") == ("dismounted", 1, 1)
     name_copy(world, "par1", "lyo1")
     send(world)
+    send(world, to="lyo1")
     assert world.shows("lyo1") == []
     assert mount(world, "lyo1").code == 250
     world.run(2 * MINUTE)
-    assert len(world.shows("lyo1")) == 1
+    assert len(world.shows("lyo1")) == 2
 
 
 def test_before_any_failover_the_copy_of_the_configuration_mounts_by_itself() -> None:
@@ -228,6 +229,23 @@ def test_the_copy_before_hears_of_the_new_one_by_its_first_log_follows_it_and_is
     world.run(MINUTE)
     assert len(world.shows("par2")) == 2
     assert world.shows("par2") == world.shows("lyo1")
+
+
+def test_a_copy_that_went_another_way_is_told_from_one_that_is_only_behind() -> None:
+    """It has fewer logs than the new one by now, but not the same."""
+    world = world_of()
+    send(world)
+    world.cut_service("par2", "lyo1", "replication")
+    send(world, 2)
+    world.cut_service("lyo1", "par2", "replication")
+    mount(world, "lyo1")
+    name_copy(world, "par1", "lyo1")
+    send(world, 4)
+    world.cut_services.clear()
+    world.run(MINUTE)
+    assert len(world.shows("lyo1")) == 5
+    assert world.shows("par2") == world.shows("lyo1")
+    assert len(events(world, "copy-seeded", "lyo1")) == 1
 
 
 def test_the_copy_before_is_told_by_its_own_server_too_and_takes_no_mail_from_then_on() -> None:
