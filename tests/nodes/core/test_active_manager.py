@@ -407,7 +407,7 @@ def lossy(world: World) -> None:
 
 
 @pytest.mark.parametrize("killed", [MANAGER, "lyo1", "par2", "par1"])
-@pytest.mark.parametrize("effects", range(0, 60, 2))
+@pytest.mark.parametrize("effects", range(0, 60, 3))
 def test_whoever_is_killed_in_the_middle_of_a_failover_it_is_taken_up_again_once(
     killed: str, effects: int
 ) -> None:
@@ -446,7 +446,7 @@ def records(world: World) -> on.ManagerOpened:
     return host.manager.start(False)
 
 
-@pytest.mark.parametrize("effects", range(0, 80, 2))
+@pytest.mark.parametrize("effects", range(0, 80, 3))
 def test_an_active_manager_killed_in_a_switchover_finishes_it_or_gives_it_up(effects: int) -> None:
     world = managed()
     send(world, 2)

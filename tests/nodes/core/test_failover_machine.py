@@ -58,7 +58,7 @@ def say(story: Story, asked: on.FailoverRequested | on.SwitchoverRequested) -> N
     world.say(MANAGER, type(asked)(session, asked.database, str(asked.server)))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(st.lists(steps, min_size=5, max_size=30))
 def test_no_failover_loses_or_doubles_an_acknowledged_message(
     story_steps: list,  # type: ignore[type-arg]
