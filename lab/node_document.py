@@ -8,9 +8,9 @@ host's to add.
 from typing import TypeAlias
 
 from lab.plan import Plan
-from lab.plan_parts import PlanTopology, Section, Server
+from lab.plan_parts import Database, PlanTopology, Section, Server
 from nodes.core.config import NodeConfig, read_config
-from nodes.core.parameters import PARAMETERS, Value, format_value
+from nodes.core.parameters import PARAMETERS, Value, format_timespan, format_value
 from nodes.shell.places import Breakpoint
 
 Json: TypeAlias = dict[str, object]
@@ -39,10 +39,7 @@ def organisation(topology: PlanTopology) -> Json:
     return {
         "AcceptedDomain": topology.accepted_domain,
         "Servers": [identity(server) for server in topology.servers],
-        "Databases": [
-            {"Name": database.name, "Server": database.copies[0].server}
-            for database in topology.databases
-        ],
+        "Databases": [_database(database) for database in topology.databases],
         "Mailboxes": [
             {"Address": mailbox.address, "Database": mailbox.database}
             for mailbox in topology.mailboxes
@@ -50,10 +47,25 @@ def organisation(topology: PlanTopology) -> Json:
     }
 
 
+def _database(database: Database) -> Json:
+    """With its copies where there are several."""
+    described: Json = {"Name": database.name, "Server": database.copies[0].server}
+    if len(database.copies) > 1:
+        described["Copies"] = [
+            {
+                "Server": copy.server,
+                "ActivationPreference": copy.activation_preference,
+                "ReplayLagTime": format_timespan(copy.replay_lag_time_ms),
+            }
+            for copy in database.copies
+        ]
+    return described
+
+
 def node_settings(plan: Plan, server: str) -> dict[str, dict[str, Value]]:
     """Section -> parameter -> value as a node's configuration file shows it."""
     sections: dict[str, Section] = {"TransportConfig": plan.settings.TransportConfig}
-    sections |= plan.settings.servers[server]
+    sections |= plan.settings.servers.get(server, {})
     return {
         section: {
             name: format_value(PARAMETERS[section][name], value)

@@ -48,7 +48,7 @@ class Server:
 
     name: str
     fqdn: str
-    role: Literal["mailbox", "external"]
+    role: Literal["mailbox", "external", "active_manager"]
     site: str
     dag: str | None
     domain: str | None

@@ -20,18 +20,22 @@ from nodes.core.replies import (
     R451_COPY_NOT_STORED,
     R550_NO_SUCH_DATABASE,
     R554_LATER_COPY_KNOWN,
-    Reply,
     r250_active_copy,
 )
 from nodes.core.routing import database_of
-from nodes.core.work import Work
+from nodes.core.work import Then, Work
 
 
 class ActiveCopies:
-    """`on_moved(database)` is called when another copy counts."""
+    """`on_moved(database)` is called when another copy counts, or this server's own takes mail;
+    `on_superseded(database, epoch)` when one elsewhere is active. `is_mounted(database)`: whether
+    this server's copy is, where that is not always so.
+    """
 
     def __init__(self, config: NodeConfig, work: Work) -> None:
         self.on_moved: Callable[[str], None] = lambda database: None
+        self.on_superseded: Callable[[str, int], None] = lambda database, epoch: None
+        self.is_mounted: Callable[[str], bool] = lambda database: True
         self._config = config
         self._work = work
         self._copies = {
@@ -47,6 +51,13 @@ class ActiveCopies:
     def is_here(self, database: str) -> bool:
         copy = self._copies.get(database)
         return copy is not None and copy.server == self._config.me.name
+
+    def takes(self, database: str) -> bool:
+        """Whether deliveries into it are taken here now."""
+        return self.is_here(database) and self.is_mounted(database)
+
+    def copy_of(self, database: str) -> ActiveCopy:
+        return self._copies[database]
 
     def peer_of(self, hop: str) -> str:
         """Name of the server that a next hop is reached at."""
@@ -74,31 +85,52 @@ class ActiveCopies:
         elif happened.epoch <= known.epoch or not self._is_member(happened.server):
             session.reply(R554_LATER_COPY_KNOWN)
         else:
-            self._learn(happened, known, session.reply)
+            copy = self._learnt(happened.database, happened.server, happened.epoch)
+            self._learn(
+                copy,
+                known,
+                lambda: session.reply(r250_active_copy(copy)),
+                lambda: session.reply(R451_COPY_NOT_STORED),
+            )
+
+    def mounted_here(self, database: str, epoch: int, answer: Callable[[bool], None]) -> None:
+        """This server's own copy is mounted under this epoch; answered when that is durable here
+        too.
+        """
+        known, me = self._copies[database], self._config.me.name
+        if database in self._arriving or epoch < known.epoch:
+            answer(False)
+        elif (epoch, me) == (known.epoch, known.server):
+            answer(True)
+            self.on_moved(database)
+        else:
+            copy = self._learnt(database, me, epoch)
+            self._learn(copy, known, lambda: answer(True), lambda: answer(False))
 
     def _is_member(self, name: str) -> bool:
         server = self._config.server_named(name)
         return server is not None and server.role == "mailbox"
 
-    def _learn(
-        self, happened: ActiveCopyNamed, known: ActiveCopy, answer: Callable[[Reply], None]
-    ) -> None:
+    def _learnt(self, database: str, server: str, epoch: int) -> ActiveCopy:
         """What was acknowledged in this millisecond already is before `learnt_ms`."""
-        learnt_ms = self._work.now_ms + 1
-        copy = ActiveCopy(happened.database, happened.server, happened.epoch, learnt_ms)
+        return ActiveCopy(database, server, epoch, self._work.now_ms + 1)
+
+    def _learn(self, copy: ActiveCopy, known: ActiveCopy, then: Then, failed: Then) -> None:
         self._copies[copy.database] = copy
         self._arriving.add(copy.database)
+        if copy.server != self._config.me.name:
+            self.on_superseded(copy.database, copy.epoch)
 
         def committed() -> None:
             self._arriving.discard(copy.database)
             self._work.emit(LogLifecycle("active-copy", _fields(copy)))
-            answer(r250_active_copy(copy))
+            then()
             self.on_moved(copy.database)
 
         def not_committed(_reason: str) -> None:
             self._arriving.discard(copy.database)
             self._copies[copy.database] = known
-            answer(R451_COPY_NOT_STORED)
+            failed()
             self.on_moved(copy.database)
 
         self._work.commit((SetActiveCopy(copy),), committed, not_committed)

@@ -9,9 +9,9 @@ from __future__ import annotations
 from nodes.core.config import NodeConfig, Server
 
 
-def members(config: NodeConfig) -> tuple[Server, ...]:
-    """The other mailbox servers of this server's boundary, by name."""
-    me = config.me
+def members(config: NodeConfig, of: Server | None = None) -> tuple[Server, ...]:
+    """The other mailbox servers of this server's boundary, or of that of `of`, by name."""
+    me = of or config.me
     others = (s for s in config.servers if s.role == "mailbox" and s.name != me.name)
     inside = (s for s in others if s.dag == me.dag and (me.dag is not None or s.site == me.site))
     return tuple(sorted(inside, key=lambda server: server.name))

@@ -11,15 +11,26 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TypeAlias, cast
 
-from nodes.core.parameters import PARAMETERS, ConfigurationError, Value, contradictions, parse_value
+from nodes.core.parameters import (
+    PARAMETERS,
+    ConfigurationError,
+    Value,
+    contradictions,
+    parse_timespan,
+    parse_value,
+)
 
 Json: TypeAlias = Mapping[str, object]
+
+AUTO_ACTIVATION = ("Unrestricted", "IntrasiteOnly", "Blocked")
+MOUNT_DIALS = ("GoodAvailability", "BestAvailability", "Lossless")
 
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """A server of the organisation (`role` mailbox) or one outside it (`role` external, serving
-    `domain`).
+    """A server of the organisation (`role` mailbox, active_manager) or one outside it (`role`
+    external, serving `domain`). `auto_activation` is DatabaseCopyAutoActivationPolicy, `mount_dial`
+    AutoDatabaseMountDial.
     """
 
     name: str
@@ -28,6 +39,19 @@ class Server:
     site: str
     dag: str | None
     domain: str | None
+    auto_activation: str = "Unrestricted"
+    mount_dial: str = "GoodAvailability"
+
+
+@dataclass(frozen=True, slots=True)
+class DatabaseCopy:
+    """A copy of a mailbox database: where it is, how much it is preferred (1 is most), how far it
+    replays behind.
+    """
+
+    server: str
+    preference: int
+    replay_lag_ms: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +90,7 @@ class ServerConfig:
 @dataclass(frozen=True, slots=True)
 class NodeConfig:
     """Everything the core may know beforehand. `mailboxes` maps address to database, `databases`
-    name to server.
+    name to the server of the copy that is active at first, `copies` name to all of them.
     """
 
     me: Server
@@ -76,6 +100,7 @@ class NodeConfig:
     mailboxes: Mapping[str, str]
     transport: TransportConfig
     server: ServerConfig
+    copies: Mapping[str, tuple[DatabaseCopy, ...]]
 
     def server_named(self, name: str) -> Server | None:
         return next((server for server in self.servers if server.name == name), None)
@@ -103,6 +128,7 @@ def read_config(document: Json) -> NodeConfig:
         },
         transport=_transport_config(values["TransportConfig"]),
         server=_server_config(values),
+        copies={_text(e, "Name"): _copies(e) for e in _objects(document, "Databases")},
     )
 
 
@@ -181,7 +207,33 @@ def _server(entry: Json) -> Server:
         site=_text(entry, "Site"),
         dag=_optional(entry, "DatabaseAvailabilityGroup"),
         domain=_optional(entry, "Domain"),
+        auto_activation=_choice(entry, "DatabaseCopyAutoActivationPolicy", AUTO_ACTIVATION),
+        mount_dial=_choice(entry, "AutoDatabaseMountDial", MOUNT_DIALS),
     )
+
+
+def _copies(database: Json) -> tuple[DatabaseCopy, ...]:
+    """In the order of activation preference; without a list there is one."""
+    if "Copies" not in database:
+        return (DatabaseCopy(_text(database, "Server"), 1),)
+    copies = [_copy(entry) for entry in _objects(database, "Copies")]
+    servers = [copy.server for copy in copies]
+    if _text(database, "Server") not in servers or len(set(servers)) != len(servers):
+        raise ConfigurationError(
+            f"Databases: {_text(database, 'Name')}: Copies on {', '.join(servers)}",
+            "one copy a server, and one of them on Server",
+        )
+    return tuple(sorted(copies, key=lambda copy: copy.preference))
+
+
+def _copy(entry: Json) -> DatabaseCopy:
+    preference = entry.get("ActivationPreference")
+    if not isinstance(preference, int) or preference < 1:
+        raise ConfigurationError(
+            f"ActivationPreference: {preference!r}: must be a number from 1 on", ""
+        )
+    lag_ms = parse_timespan(entry["ReplayLagTime"]) if "ReplayLagTime" in entry else 0
+    return DatabaseCopy(_text(entry, "Server"), preference, lag_ms)
 
 
 def _objects(document: Json, key: str) -> list[Json]:
@@ -189,6 +241,14 @@ def _objects(document: Json, key: str) -> list[Json]:
     if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
         raise ConfigurationError(f"{key}: must be a list of objects", "")
     return entries
+
+
+def _choice(document: Json, key: str, choices: tuple[str, ...]) -> str:
+    """The first of the choices where nothing is said."""
+    value = document.get(key, choices[0])
+    if value not in choices:
+        raise ConfigurationError(f"{key}: {value!r}: must be one of {', '.join(choices)}", "")
+    return str(value)
 
 
 def _text(document: Json, key: str) -> str:

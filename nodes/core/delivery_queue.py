@@ -16,6 +16,7 @@ from nodes.core.config import NodeConfig
 from nodes.core.effects import DeliverTo
 from nodes.core.inputs import TransmissionAnswered
 from nodes.core.message import Fork, PrimaryMessage
+from nodes.core.replies import R432_NOT_ACTIVE_HERE
 from nodes.core.retry import retry_interval_ms
 from nodes.core.routing import database_of
 from nodes.core.sending import Lease, Sessions
@@ -27,6 +28,7 @@ MESSAGES_A_CONNECTION = 20
 """SmtpConnectorQueueMessageCountThresholdForConcurrentConnections (F§3.2): so many waiting messages
 make another session worth its handshake."""
 MOST_CONNECTIONS = 8
+NOT_MOUNTED = " ".join((str(R432_NOT_ACTIVE_HERE.code), *R432_NOT_ACTIVE_HERE.lines))
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +127,10 @@ class DeliveryQueue:
         database = database_of(self.next_hop)
         peer = self._active_copies.peer_of(self.next_hop)
         if database is not None and self._is_local():
-            self._into_mailboxes(parcel, database)
+            if self._active_copies.takes(database):
+                self._into_mailboxes(parcel, database)
+            else:
+                self._finish(parcel, NotNow(NOT_MOUNTED))
         else:
             self._sessions.request(
                 peer,

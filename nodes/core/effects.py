@@ -2,8 +2,8 @@
 carried out.
 
 The host carries effects out in order but does not wait between them: `Commit`, `OpenSession`,
-`Transmit`, `AskDiscard`, `RequestResubmit`, `DeliverToMailboxes`, `ExpireSafetyNet` and
-`ReadSafetyNet` are answered by an input later.
+`Transmit`, `AskDiscard`, `RequestResubmit`, `ManageCopy`, `DeliverToMailboxes`, `ChangeCopy`,
+`ExpireSafetyNet` and `ReadSafetyNet` are answered by an input later.
 Log effects that follow an input are written before any reply that follows them (TL-2: HAREDIRECT
 before the 250).
 """
@@ -13,6 +13,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from nodes.core.copy_changes import CopyChange
+from nodes.core.copy_commands import CopyCommand
+from nodes.core.database_copy import ReplicationLog
+from nodes.core.manager_changes import ManagerChange
 from nodes.core.message import (
     ActiveCopy,
     BodyHandle,
@@ -183,7 +187,7 @@ class Commit:
     """
 
     commit: int
-    changes: tuple[Change, ...]
+    changes: tuple[Change | ManagerChange, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,6 +239,17 @@ class DeliverToMailboxes:
 
 
 @dataclass(frozen=True, slots=True)
+class ChangeCopy:
+    """One durable change of this server's copy of a mailbox database, in order with the deliveries
+    into it. Answered by `CopyChanged` or `CopyNotChanged`.
+    """
+
+    change: int
+    database: str
+    what: CopyChange
+
+
+@dataclass(frozen=True, slots=True)
 class DropBody:
     """Forget an `in:` body that was not committed."""
 
@@ -264,12 +279,14 @@ class CloseSession:
 class OpenSession:
     """Open an outbound session to the server named `peer`. `purpose` is for the connectivity log.
 
-    `purpose`: `shadowredundancy` (a shadow message), `delivery`, `heartbeat`, `safetynet`.
+    `purpose`: `shadowredundancy` (a shadow message), `delivery`, `heartbeat`, `safetynet`,
+    `replication`, `management`. `service` says over which link: smtp, replication, management.
     """
 
     session: str
     peer: str
     purpose: str
+    service: str = "smtp"
 
 
 @dataclass(frozen=True, slots=True)
@@ -292,13 +309,34 @@ class DeliverTo:
 
 
 @dataclass(frozen=True, slots=True)
+class ShipLog:
+    """Prologue of a log of a mailbox database: XLOG. `epoch`: under which the copy here is
+    active.
+    """
+
+    epoch: int
+    log: ReplicationLog
+
+
+@dataclass(frozen=True, slots=True)
+class ShipSeed:
+    """Prologue of everything in a mailbox database: XSEED."""
+
+    epoch: int
+    database: str
+
+
+Prologue: TypeAlias = ShadowRequest | DeliverTo | ShipLog | ShipSeed
+
+
+@dataclass(frozen=True, slots=True)
 class Transmit:
     """Send one message on an open session: prologue if any, MAIL, RCPT for each, DATA. RSET first
     after a refusal.
     """
 
     session: str
-    prologue: ShadowRequest | DeliverTo | None
+    prologue: Prologue | None
     envelope: Envelope
     body: BodyHandle
 
@@ -318,6 +356,14 @@ class RequestResubmit:
 
     session: str
     demand: ResubmitDemand
+
+
+@dataclass(frozen=True, slots=True)
+class ManageCopy:
+    """XCOPYSTATUS, XMOUNT, XDISMOUNT or XACTIVE on an open session."""
+
+    session: str
+    command: CopyCommand
 
 
 @dataclass(frozen=True, slots=True)
@@ -381,6 +427,7 @@ Effect: TypeAlias = (
     | ExpireSafetyNet
     | ReadSafetyNet
     | DeliverToMailboxes
+    | ChangeCopy
     | DropBody
     | SendReply
     | CloseSession
@@ -388,6 +435,7 @@ Effect: TypeAlias = (
     | Transmit
     | AskDiscard
     | RequestResubmit
+    | ManageCopy
     | HangUp
     | LogTracking
     | LogConnectivity

@@ -8,7 +8,7 @@ then closes after the answer.
 from __future__ import annotations
 
 from nodes.core.config import ServerConfig
-from nodes.core.effects import CloseSession, DeliverTo, SendReply, ShadowRequest
+from nodes.core.effects import CloseSession, Prologue, SendReply
 from nodes.core.inbound_states import TRANSITIONS, InboundMove, InboundState
 from nodes.core.replies import R421_CONNECTION_TIMEOUT, R421_INACTIVITY_TIMEOUT, Reply
 from nodes.core.work import Timer, Work
@@ -24,7 +24,7 @@ class InboundSession:
         self.client_address = client_address
         self.peer: str | None = None
         self.state = InboundState.READY
-        self.announced: ShadowRequest | DeliverTo | None = None
+        self.announced: Prologue | None = None
         self.is_lost = False
         self.closes_ms = work.now_ms + config.receive_connection_timeout_ms
         self._inactivity_ms = config.receive_inactivity_timeout_ms

@@ -12,6 +12,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from nodes.core.database_copy import CopyStanding, CopyStatus, ReplicationLog
+from nodes.core.failover import Asking, Failover, ManagedDatabase, Telling
 from nodes.core.message import (
     ActiveCopy,
     BodyHandle,
@@ -58,6 +60,21 @@ class DatabaseOpened:
 
 
 @dataclass(frozen=True, slots=True)
+class ManagerOpened:
+    """First input of Active Manager's life: its database. Of failovers all, of askings those that
+    are open; the rest as in `DatabaseOpened`.
+    """
+
+    database_id: str
+    created: bool
+    starts: int
+    databases: tuple[ManagedDatabase, ...] = ()
+    failovers: tuple[Failover, ...] = ()
+    tellings: tuple[Telling, ...] = ()
+    askings: tuple[Asking, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class DatabaseSetAside:
     """A damaged file was renamed to `renamed_to` before a new one was created; comes before
     `DatabaseOpened`.
@@ -86,12 +103,13 @@ class CommitFailed:
 @dataclass(frozen=True, slots=True)
 class MailboxesDelivered:
     """Durable in the mailbox database; `duplicates` were turfed (DD-1). Together they are the
-    recipients asked for.
+    recipients asked for. `log`: what other copies of the database are to replay, if there are any.
     """
 
     delivery: int
     delivered: tuple[str, ...]
     duplicates: tuple[str, ...]
+    log: ReplicationLog | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +151,25 @@ class SafetyNetRead:
 @dataclass(frozen=True, slots=True)
 class SafetyNetNotRead:
     read: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class CopyChanged:
+    """Answer to `ChangeCopy`, durable: where the copy stands now, and the logs that it keeps
+    (`OpenCopy`) or keeps in addition.
+    """
+
+    change: int
+    standing: CopyStanding
+    logs: tuple[ReplicationLog, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class CopyNotChanged:
+    """Nothing of it happened."""
+
+    change: int
     reason: str
 
 
@@ -256,6 +293,78 @@ class ActiveCopyNamed:
 
 
 @dataclass(frozen=True, slots=True)
+class LogAnnounced:
+    """XLOG: the next message is a log of the copy that is active under `epoch`. Answered by
+    `SendReply`.
+    """
+
+    session: str
+    epoch: int
+    log: ReplicationLog
+
+
+@dataclass(frozen=True, slots=True)
+class SeedAnnounced:
+    """XSEED: the next message is everything that the copy active under `epoch` has. Answered by
+    `SendReply`.
+    """
+
+    session: str
+    database: str
+    epoch: int
+
+
+@dataclass(frozen=True, slots=True)
+class CopyStatusAsked:
+    """XCOPYSTATUS. Answered by `SendReply`."""
+
+    session: str
+    database: str
+
+
+@dataclass(frozen=True, slots=True)
+class MountAsked:
+    """XMOUNT: the copy here is to be active under `epoch`. Answered by `SendReply`."""
+
+    session: str
+    database: str
+    epoch: int
+
+
+@dataclass(frozen=True, slots=True)
+class DismountAsked:
+    """XDISMOUNT: the copy here, active under `epoch`, is to take no delivery any more. Answered by
+    `SendReply`.
+    """
+
+    session: str
+    database: str
+    epoch: int
+
+
+@dataclass(frozen=True, slots=True)
+class FailoverRequested:
+    """XFAILOVER, to Active Manager: another copy is to be active, on `server` or on the best one.
+    Answered by `SendReply`.
+    """
+
+    session: str
+    database: str
+    server: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class SwitchoverRequested:
+    """XSWITCHOVER, to Active Manager: the copy on `server` is to be active, with nothing lost.
+    Answered by `SendReply`.
+    """
+
+    session: str
+    database: str
+    server: str
+
+
+@dataclass(frozen=True, slots=True)
 class SessionActive:
     """The client sent bytes. Reported at most once in a twentieth of ConnectionInactivityTimeout
     (SR-6).
@@ -342,6 +451,48 @@ class ResubmitRefused:
 
 
 @dataclass(frozen=True, slots=True)
+class CopyStatusAnswered:
+    """Where the peer's copy stands."""
+
+    session: str
+    status: CopyStatus
+
+
+@dataclass(frozen=True, slots=True)
+class MountAnswered:
+    """The peer's copy is mounted, since `mounted_ms`; before it had this log as its last."""
+
+    session: str
+    mounted_ms: int
+    last_log: int
+    last_log_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class DismountAnswered:
+    """The peer's copy takes no delivery any more; its last log."""
+
+    session: str
+    last_log: int
+    last_log_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class ActiveCopyAnswered:
+    """The peer brings nothing to the copy before from `learnt_ms` on, by its own clock."""
+
+    session: str
+    learnt_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class CopyCommandRefused:
+    session: str
+    code: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class SessionLost:
     """An open outbound session broke, whatever it was doing. Also the end of one that was hung
     up.
@@ -366,6 +517,7 @@ class StopRequested:
 
 Input: TypeAlias = (
     DatabaseOpened
+    | ManagerOpened
     | DatabaseSetAside
     | Committed
     | CommitFailed
@@ -374,6 +526,8 @@ Input: TypeAlias = (
     | SafetyNetExpired
     | SafetyNetRead
     | SafetyNetNotRead
+    | CopyChanged
+    | CopyNotChanged
     | SessionAccepted
     | PeerAuthenticated
     | ShadowRequested
@@ -386,6 +540,13 @@ Input: TypeAlias = (
     | ResubmitListAsked
     | ResubmitChangeAsked
     | ActiveCopyNamed
+    | LogAnnounced
+    | SeedAnnounced
+    | CopyStatusAsked
+    | MountAsked
+    | DismountAsked
+    | FailoverRequested
+    | SwitchoverRequested
     | SessionActive
     | ConnectionLost
     | SessionOpened
@@ -395,6 +556,11 @@ Input: TypeAlias = (
     | DiscardRefused
     | ResubmitAnswered
     | ResubmitRefused
+    | CopyStatusAnswered
+    | MountAnswered
+    | DismountAnswered
+    | ActiveCopyAnswered
+    | CopyCommandRefused
     | SessionLost
     | DeadlineReached
     | StopRequested

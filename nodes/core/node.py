@@ -17,12 +17,15 @@ from typing import Any
 from nodes.core import inputs
 from nodes.core.active_copies import ActiveCopies
 from nodes.core.config import NodeConfig
+from nodes.core.database_copies import DatabaseCopies
 from nodes.core.delivery import Delivery
 from nodes.core.discards import Discards
 from nodes.core.effects import Effect, LogLifecycle
 from nodes.core.identity import Identity
+from nodes.core.inbound_session import InboundSession
 from nodes.core.receiving import Receiving
 from nodes.core.redundancy import Redundancy
+from nodes.core.replies import R502_NOT_IMPLEMENTED
 from nodes.core.resubmission import Resubmission
 from nodes.core.safety_net import SafetyNet
 from nodes.core.sending import Sessions
@@ -72,6 +75,8 @@ class Node:
             self._redundancy.promoted,
         )
         self._receiving.shadow = self._shadow
+        self._copies = DatabaseCopies(config, self._work, self._sessions, self._active_copies)
+        self._receiving.logs = self._copies.receiving
         self._resubmission = Resubmission(
             config,
             self._work,
@@ -101,13 +106,13 @@ class Node:
             inputs.DatabaseSetAside: self._database_set_aside,
             inputs.Committed: lambda h: work.committed(h.commit),
             inputs.CommitFailed: lambda h: work.commit_failed(h.commit, h.reason),
-            inputs.MailboxesDelivered: lambda h: work.delivered(
-                h.delivery, h.delivered, h.duplicates
-            ),
+            inputs.MailboxesDelivered: self._mailboxes_delivered,
             inputs.MailboxDeliveryFailed: lambda h: work.delivery_failed(h.delivery, h.reason),
             inputs.SafetyNetExpired: self._safety_net.expired,
             inputs.SafetyNetRead: work.safety_net_read,
             inputs.SafetyNetNotRead: lambda h: work.safety_net_not_read(h.read, h.reason),
+            inputs.CopyChanged: work.copy_changed,
+            inputs.CopyNotChanged: lambda h: work.copy_not_changed(h.change, h.reason),
             inputs.SessionAccepted: receiving.accepted,
             inputs.PeerAuthenticated: receiving.authenticated,
             inputs.ShadowRequested: receiving.shadow_requested,
@@ -122,6 +127,13 @@ class Node:
             inputs.ActiveCopyNamed: lambda h: self._active_copies.named(
                 h, receiving.server_session(h.session)
             ),
+            inputs.LogAnnounced: self._of_a_server(self._copies.receiving.log_announced),
+            inputs.SeedAnnounced: self._of_a_server(self._copies.receiving.seed_announced),
+            inputs.CopyStatusAsked: self._of_a_server(self._copies.status_asked),
+            inputs.MountAsked: self._of_a_server(self._copies.mount_asked),
+            inputs.DismountAsked: self._of_a_server(self._copies.dismount_asked),
+            inputs.FailoverRequested: self._of_a_server(_not_here),
+            inputs.SwitchoverRequested: self._of_a_server(_not_here),
             inputs.SessionActive: lambda h: receiving.active(h.session),
             inputs.ConnectionLost: lambda h: receiving.lost(h.session),
             inputs.SessionOpened: sessions.opened,
@@ -129,8 +141,13 @@ class Node:
             inputs.TransmissionAnswered: sessions.transmission_answered,
             inputs.DiscardAnswered: sessions.discards_answered,
             inputs.DiscardRefused: lambda h: sessions.discards_refused(h.session, h.code, h.text),
-            inputs.ResubmitAnswered: sessions.resubmit_answered,
-            inputs.ResubmitRefused: sessions.resubmit_answered,
+            inputs.ResubmitAnswered: sessions.request_answered,
+            inputs.ResubmitRefused: sessions.request_answered,
+            inputs.CopyStatusAnswered: sessions.request_answered,
+            inputs.MountAnswered: sessions.request_answered,
+            inputs.DismountAnswered: sessions.request_answered,
+            inputs.ActiveCopyAnswered: sessions.request_answered,
+            inputs.CopyCommandRefused: sessions.request_answered,
             inputs.SessionLost: lambda h: sessions.failed(h.session, h.reason),
             inputs.DeadlineReached: lambda h: work.run_due(),
             inputs.StopRequested: self._stop_requested,
@@ -144,8 +161,23 @@ class Node:
         self._discards.opened(happened.discards)
         self._active_copies.opened(happened.active_copies)
         self._shadow.opened(happened)
+        self._copies.opened()
         self._delivery.opened(happened.messages)
         self._resubmission.opened(happened)
+
+    def _of_a_server(self, act: Callable[[Any, InboundSession], None]) -> Callable[[Any], None]:
+        """For servers of the organisation alone (TL-6)."""
+
+        def handle(happened: Any) -> None:
+            session = self._receiving.server_session(happened.session)
+            if session is not None:
+                act(happened, session)
+
+        return handle
+
+    def _mailboxes_delivered(self, happened: inputs.MailboxesDelivered) -> None:
+        self._copies.logged(happened.log)
+        self._work.delivered(happened.delivery, happened.delivered, happened.duplicates)
 
     def _database_set_aside(self, happened: inputs.DatabaseSetAside) -> None:
         fields = (
@@ -158,3 +190,8 @@ class Node:
     def _stop_requested(self, _happened: inputs.StopRequested) -> None:
         self._receiving.stop()
         self._sessions.hang_up_idle()
+
+
+def _not_here(_happened: Any, session: InboundSession) -> None:
+    """Active Manager is another server."""
+    session.reply(R502_NOT_IMPLEMENTED)

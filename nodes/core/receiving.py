@@ -22,6 +22,8 @@ from nodes.core.effects import (
     DropBody,
     InsertMessage,
     ShadowRequest,
+    ShipLog,
+    ShipSeed,
 )
 from nodes.core.identity import Identity
 from nodes.core.inbound_session import InboundSession
@@ -35,6 +37,7 @@ from nodes.core.inputs import (
     SessionAccepted,
     ShadowRequested,
 )
+from nodes.core.log_receiving import LogReceiving
 from nodes.core.message import BodyHandle, Header, PrimaryMessage, ShadowKey, ShadowMessage
 from nodes.core.redundancy import Redundancy
 from nodes.core.replies import (
@@ -76,6 +79,7 @@ class Receiving:
         active_copies: ActiveCopies,
     ) -> None:
         self.shadow: ShadowRedundancy
+        self.logs: LogReceiving
         self._config = config
         self._work = work
         self._identity = identity
@@ -158,7 +162,7 @@ class Receiving:
             return
         if session.peer is None:
             session.reply(R550_NOT_ALLOWED)
-        elif not self._active_copies.is_here(asked.database):
+        elif not self._active_copies.takes(asked.database):
             session.reply(R432_NOT_ACTIVE_HERE)
         elif not session.may(InboundMove.REQUEST_DELIVERY):
             session.reply(R503_BAD_SEQUENCE)
@@ -185,8 +189,10 @@ class Receiving:
             session.reply(R250_RECIPIENT_OK if known else R550_NO_SUCH_RECIPIENT)
 
     def _knows(self, session: InboundSession, address: str) -> bool:
-        """The holder of a shadow takes any recipient: it is not the one who resolves them."""
-        if isinstance(session.announced, ShadowRequest):
+        """The holder of a shadow takes any recipient: it is not the one who resolves them. A log
+        has none.
+        """
+        if isinstance(session.announced, ShadowRequest | ShipLog | ShipSeed):
             return True
         if isinstance(session.announced, DeliverTo):
             return self._config.mailboxes.get(address.lower()) == session.announced.database
@@ -206,9 +212,9 @@ class Receiving:
             session.reply(R503_BAD_SEQUENCE)
         elif isinstance(announced, ShadowRequest):
             self._take_shadow(session, announced, offered)
-        elif isinstance(announced, DeliverTo) and not self._active_copies.is_here(
-            announced.database
-        ):
+        elif isinstance(announced, ShipLog | ShipSeed):
+            self.logs.take(session, announced, offered)
+        elif isinstance(announced, DeliverTo) and not self._active_copies.takes(announced.database):
             self._work.emit(DropBody(offered.body))
             session.answer_message(R432_NOT_ACTIVE_HERE)
         elif isinstance(announced, DeliverTo):

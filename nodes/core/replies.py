@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from nodes.core.database_copy import CopyStanding, CopyStatus
 from nodes.core.message import ActiveCopy
 from nodes.core.resubmit_request import ResubmitRequest
 
@@ -33,7 +34,8 @@ R432_NOT_ACTIVE_HERE = _reply(
 )
 R451_NOT_COMMITTED = _reply(451, "4.3.0 Message could not be stored")
 R451_NOT_REDUNDANT = _reply(451, "4.4.0 Message failed to be made redundant")
-R502_SHADOW_DISABLED = _reply(502, "5.3.3 Command not implemented")
+R502_NOT_IMPLEMENTED = _reply(502, "5.3.3 Command not implemented")
+R502_SHADOW_DISABLED = R502_NOT_IMPLEMENTED
 R503_BAD_SEQUENCE = _reply(503, "5.5.1 Bad sequence of commands")
 R550_NOT_ALLOWED = _reply(550, "5.7.1 Not authorized")
 R550_NO_SUCH_RECIPIENT = _reply(550, "5.1.10 RESOLVER.ADR.RecipientNotFound; recipient not found")
@@ -46,6 +48,64 @@ R550_NO_SUCH_REQUEST = _reply(550, "5.5.4 No such resubmit request")
 R554_OTHER_REQUEST = _reply(554, "5.5.4 Another resubmit request has this id")
 R250_REQUEST_CHANGED = _reply(250, "2.0.0 Resubmit request changed")
 R451_REQUEST_NOT_STORED = _reply(451, "4.3.0 Resubmit request could not be stored")
+
+
+R250_LOG_NEXT = _reply(250, "2.0.0 Log may follow")
+R250_SEED_NEXT = _reply(250, "2.0.0 Seed may follow")
+R451_COPY_BUSY = _reply(451, "4.3.2 Copy of the mailbox database is being changed")
+R451_COPY_NOT_CHANGED = _reply(451, "4.3.0 Copy of the mailbox database could not be changed")
+R451_COPY_FAILED = _reply(451, "4.3.0 Copy of the mailbox database has failed")
+
+
+def r250_replayed(number: int) -> Reply:
+    """Answer to a log: it is durable here."""
+    return _reply(250, f"2.6.0 replayed {number}")
+
+
+def r250_seeded(last_log: int) -> Reply:
+    """Answer to a seed, read by `log_shipping`."""
+    return _reply(250, f"2.6.0 seeded {last_log}")
+
+
+def r503_expects(number: int, after_epoch: int) -> Reply:
+    """Answer to a log that does not follow the last one here, read by `log_shipping`."""
+    return _reply(503, f"5.5.1 expects {number} after {after_epoch}")
+
+
+def r554_active_under(epoch: int) -> Reply:
+    """Answer to whoever acts under an epoch that is over, read by `log_shipping`."""
+    return _reply(554, f"5.5.4 active under {epoch}")
+
+
+def r250_copy_status(status: CopyStatus) -> Reply:
+    """Answer to XCOPYSTATUS, parsed by `nodes.shell.database_verbs`, as are the next two."""
+    numbers = (status.epoch, status.last_log, status.last_log_ms, status.created_ms)
+    return _reply(250, f"2.0.0 {status.state.value} {' '.join(map(str, numbers))}")
+
+
+def r250_mounted(standing: CopyStanding) -> Reply:
+    """Answer to XMOUNT: when it was mounted under this epoch, and what it had before: the number
+    of its last log, and when that was made.
+    """
+    numbers = (standing.mounted_ms, standing.mounted_after_log, standing.mounted_after_ms)
+    return _reply(250, f"2.0.0 {' '.join(map(str, numbers))}")
+
+
+def r250_dismounted(standing: CopyStanding) -> Reply:
+    """Answer to XDISMOUNT: its last log, and when that was made."""
+    return _reply(250, f"2.0.0 {standing.last_log} {standing.last_log_ms}")
+
+
+R451_FAILOVER_UNDER_WAY = _reply(451, "4.3.2 Another failover of the database is under way")
+R451_FAILOVER_NOT_STORED = _reply(451, "4.3.0 Failover could not be stored")
+R451_NO_COPY = _reply(451, "4.3.1 No copy of the mailbox database can be mounted")
+R503_ACTIVE_ALREADY = _reply(503, "5.5.1 Copy of the mailbox database is active already")
+R550_NO_SUCH_COPY = _reply(550, "5.4.4 No copy of the mailbox database on that server")
+
+
+def r250_decided(epoch: int, server: str) -> Reply:
+    """Answer to XFAILOVER and XSWITCHOVER: durable, and under way."""
+    return _reply(250, f"2.0.0 {epoch} {server}")
 
 
 R451_COPY_NOT_STORED = _reply(451, "4.3.0 Active copy could not be stored")

@@ -4,10 +4,11 @@ Somebody who wants to talk to a peer asks for a `Lease`; an idle session is reus
 is opened, up to the limit per peer. Every wait for the peer has one deadline,
 ConnectionInactivityTimeOut of the Send connector (SR-6). A session is retired after
 IntraOrgConnectorSmtpMaxMessagesPerConnection messages, after `AGE_LIMIT_MS`, and when it was idle
-for `IDLE_LIMIT_MS`. This part does not know what is sent, nor why.
+for `IDLE_LIMIT_MS`. Each service of a peer (smtp, replication, management) has a pool of its own.
+This part does not know what is sent, nor why.
 
 SM-2, "asks in every session it opens, whatever for", hangs here: `ask_first` is called with each
-newly opened session before anybody else gets it.
+newly opened session of the smtp service before anybody else gets it.
 """
 
 from __future__ import annotations
@@ -15,21 +16,27 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from nodes.core.config import NodeConfig
+from nodes.core.copy_commands import CopyCommand
 from nodes.core.effects import (
     AskDiscard,
-    DeliverTo,
     HangUp,
     LogConnectivity,
+    ManageCopy,
     OpenSession,
+    Prologue,
     RequestResubmit,
-    ShadowRequest,
     Transmit,
 )
 from nodes.core.inputs import (
+    ActiveCopyAnswered,
+    CopyCommandRefused,
+    CopyStatusAnswered,
     DiscardAnswered,
+    DismountAnswered,
+    MountAnswered,
     ResubmitAnswered,
     ResubmitRefused,
     SessionOpened,
@@ -40,6 +47,7 @@ from nodes.core.resubmit_request import ResubmitDemand
 from nodes.core.session_states import SessionMove, SessionState, after
 from nodes.core.work import Because, Timer, Work
 
+SMTP = "smtp"
 AGE_LIMIT_MS = 5 * 60_000
 IDLE_LIMIT_MS = 60_000
 
@@ -47,7 +55,11 @@ Ready: TypeAlias = Callable[["Lease"], None]
 Answered: TypeAlias = Callable[[TransmissionAnswered], None]
 DiscardsAnswered: TypeAlias = Callable[[DiscardAnswered], None]
 ResubmitAnswer: TypeAlias = ResubmitAnswered | ResubmitRefused
+CopyAnswer: TypeAlias = (
+    CopyStatusAnswered | MountAnswered | DismountAnswered | ActiveCopyAnswered | CopyCommandRefused
+)
 RequestAnswered: TypeAlias = Callable[[ResubmitAnswer], None]
+CommandAnswered: TypeAlias = Callable[[CopyAnswer], None]
 AskFirst: TypeAlias = Callable[["Lease"], bool]
 
 
@@ -57,6 +69,7 @@ class Session:
 
     name: str
     peer: str
+    service: str
     opened_ms: int
     state: SessionState = SessionState.OPENING
     offers_shadow: bool = False
@@ -64,7 +77,7 @@ class Session:
     request: Request | None = None
     on_answer: Answered | None = None
     on_discards: DiscardsAnswered | None = None
-    on_request: RequestAnswered | None = None
+    on_request: Callable[[Any], None] | None = None
     on_lost: Because | None = None
     timer: Timer | None = None
 
@@ -74,6 +87,7 @@ class Request:
     """A wish for a session to `peer`; `cancel` withdraws it, or hangs up what it has become."""
 
     peer: str
+    service: str
     purpose: str
     ready: Ready
     failed: Because
@@ -108,7 +122,7 @@ class Lease:
 
     def transmit(
         self,
-        prologue: ShadowRequest | DeliverTo | None,
+        prologue: Prologue | None,
         envelope: Envelope,
         body: BodyHandle,
         answered: Answered,
@@ -133,6 +147,11 @@ class Lease:
         self.sessions.use(self.session, SessionMove.REQUEST)
         self.sessions.work.emit(RequestResubmit(self.session.name, demand))
 
+    def manage(self, command: CopyCommand, answered: CommandAnswered, lost: Because) -> None:
+        self.session.on_request, self.session.on_lost = answered, lost
+        self.sessions.use(self.session, SessionMove.REQUEST)
+        self.sessions.work.emit(ManageCopy(self.session.name, command))
+
     def release(self) -> None:
         self.sessions.release(self.session)
 
@@ -142,7 +161,7 @@ class Lease:
 
 @dataclass(slots=True)
 class Peer:
-    """What is going on with one other server."""
+    """What is going on with one service of one other server."""
 
     idle: list[Session] = field(default_factory=list)
     open_count: int = 0
@@ -156,18 +175,20 @@ class Sessions:
         self.work = work
         self.ask_first: AskFirst = lambda lease: False
         self._config = config.server
-        self._peers: dict[str, Peer] = {}
+        self._peers: dict[tuple[str, str], Peer] = {}
         self._sessions: dict[str, Session] = {}
         self._count = 0
 
     # -------------------------------------------------------------- for the other parts
 
-    def request(self, peer: str, purpose: str, ready: Ready, failed: Because) -> Request:
+    def request(
+        self, peer: str, purpose: str, ready: Ready, failed: Because, service: str = SMTP
+    ) -> Request:
         """Ask for a session; `ready(lease)` or `failed(reason)` follows, unless the request is
         cancelled first.
         """
-        wish = Request(peer, purpose, ready, failed, self)
-        state = self._peers.setdefault(peer, Peer())
+        wish = Request(peer, service, purpose, ready, failed, self)
+        state = self._peers.setdefault((peer, service), Peer())
         if state.idle:
             self._grant(wish, state.idle.pop())
         elif state.open_count < self._config.max_outbound_connections_per_peer:
@@ -190,7 +211,7 @@ class Sessions:
         self._move(session, SessionMove.OPENED)
         session.offers_shadow = happened.offers_shadow
         self._log(session, ">", "Established connection")
-        if not self.ask_first(Lease(session, self)):
+        if session.service != SMTP or not self.ask_first(Lease(session, self)):
             self._hand_over(session)
 
     def failed(self, name: str, reason: str) -> None:
@@ -216,7 +237,7 @@ class Sessions:
         assert answered is not None
         answered(happened)
 
-    def resubmit_answered(self, happened: ResubmitAnswer) -> None:
+    def request_answered(self, happened: ResubmitAnswer | CopyAnswer) -> None:
         session = self._sessions.get(happened.session)
         if session is None or session.state is not SessionState.REQUESTING:
             return
@@ -245,7 +266,7 @@ class Sessions:
         if session.state is SessionState.CLOSED:
             return
         assert session.state is SessionState.IDLE, "released a session that awaits an answer"
-        state = self._peers[session.peer]
+        state = self._pool(session)
         if self._is_spent(session):
             self.hang_up(session)
         elif (wish := self._next_waiting(state)) is not None:
@@ -273,13 +294,17 @@ class Sessions:
 
     def _open(self, wish: Request) -> None:
         self._count += 1
-        session = Session(f"out-{self._count}", wish.peer, self.work.now_ms, request=wish)
+        name, now_ms = f"out-{self._count}", self.work.now_ms
+        session = Session(name, wish.peer, wish.service, now_ms, request=wish)
         wish.session = session
         self._sessions[session.name] = session
-        self._peers[wish.peer].open_count += 1
+        self._pool(session).open_count += 1
         self._set_timer(session, self._config.send_inactivity_timeout_ms, self._timed_out)
         self.work.emit(LogConnectivity(session.name, _destination(wish), "+", wish.purpose))
-        self.work.emit(OpenSession(session.name, wish.peer, wish.purpose))
+        self.work.emit(OpenSession(session.name, wish.peer, wish.purpose, wish.service))
+
+    def _pool(self, session: Session) -> Peer:
+        return self._peers[(session.peer, session.service)]
 
     def _grant(self, wish: Request, session: Session) -> None:
         wish.session = session
@@ -323,7 +348,7 @@ class Sessions:
         self._clear_timer(session)
         _forget_answers(session)
         del self._sessions[session.name]
-        state = self._peers[session.peer]
+        state = self._pool(session)
         state.open_count -= 1
         if session in state.idle:
             state.idle.remove(session)

@@ -13,8 +13,17 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from nodes.core.effects import Change, Commit, DeliverToMailboxes, Effect, ReadSafetyNet
-from nodes.core.inputs import SafetyNetRead
+from nodes.core.copy_changes import CopyChange
+from nodes.core.effects import (
+    Change,
+    ChangeCopy,
+    Commit,
+    DeliverToMailboxes,
+    Effect,
+    ReadSafetyNet,
+)
+from nodes.core.inputs import CopyChanged, SafetyNetRead
+from nodes.core.manager_changes import ManagerChange
 from nodes.core.message import BodyHandle, Header
 from nodes.core.resubmit_request import Position, SafetyNetSource
 
@@ -47,6 +56,7 @@ class LocalDelivery:
 
 Delivered: TypeAlias = Callable[[tuple[str, ...], tuple[str, ...]], None]
 Read: TypeAlias = Callable[[SafetyNetRead], None]
+Changed: TypeAlias = Callable[[CopyChanged], None]
 
 
 @dataclass(slots=True)
@@ -61,6 +71,7 @@ class Work:
     _commits: dict[int, tuple[Then, Because]] = field(default_factory=dict)
     _deliveries: dict[int, tuple[Delivered, Because]] = field(default_factory=dict)
     _reads: dict[int, tuple[Read, Because]] = field(default_factory=dict)
+    _changes: dict[int, tuple[Changed, Because]] = field(default_factory=dict)
     _count: int = 0
 
     def emit(self, effect: Effect) -> None:
@@ -73,7 +84,9 @@ class Work:
 
     # -------------------------------------------------------------- what is answered later
 
-    def commit(self, changes: tuple[Change, ...], then: Then, failed: Because) -> None:
+    def commit(
+        self, changes: tuple[Change | ManagerChange, ...], then: Then, failed: Because
+    ) -> None:
         """Ask for one durable transaction; exactly one of `then` and `failed` is called later."""
         number = self._next()
         self._commits[number] = (then, failed)
@@ -134,6 +147,20 @@ class Work:
 
     def safety_net_not_read(self, number: int, reason: str) -> None:
         self._reads.pop(number)[1](reason)
+
+    def change_copy(self, database: str, what: CopyChange, then: Changed, failed: Because) -> None:
+        """Ask for one change of a copy of a mailbox database here; one of `then` and `failed` is
+        called later.
+        """
+        number = self._next()
+        self._changes[number] = (then, failed)
+        self.emit(ChangeCopy(number, database, what))
+
+    def copy_changed(self, answer: CopyChanged) -> None:
+        self._changes.pop(answer.change)[0](answer)
+
+    def copy_not_changed(self, number: int, reason: str) -> None:
+        self._changes.pop(number)[1](reason)
 
     # -------------------------------------------------------------- what time brings
 

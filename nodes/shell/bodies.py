@@ -1,5 +1,5 @@
-"""Where the bytes behind a body handle are: in memory (`in:`), in the queue database (`db:`), or in
-the handle itself (`made:`).
+"""Where the bytes behind a body handle are: in memory (`in:`), in the queue database (`db:`), in a
+mailbox database (`log:<name>:<number>`, `seed:<name>`), or in the handle itself (`made:`).
 
 In memory are the bodies of messages that are not durable yet. They are let go as soon as they are,
 so a node holds metadata and not mail.
@@ -14,17 +14,21 @@ from typing import TypeAlias
 from nodes.core.message import BodyHandle
 
 ReadStored: TypeAlias = Callable[[int], bytes | None]
+ReadCopy: TypeAlias = Callable[[BodyHandle], bytes | None]
 
 
 class BodyGone(Exception):
-    """The message of a `db:` handle has left the queue database meanwhile."""
+    """The message of a `db:` handle has left the queue database meanwhile, or a log its copy."""
 
 
 class Bodies:
-    """`read_stored` reads a body by internal id; it is called from any thread, one at a time."""
+    """`read_stored` reads a body by internal id, `read_copy` a log or a seed; they are called from
+    any thread, one at a time.
+    """
 
-    def __init__(self, read_stored: ReadStored) -> None:
+    def __init__(self, read_stored: ReadStored, read_copy: ReadCopy = lambda handle: None) -> None:
         self._read_stored = read_stored
+        self._read_copy = read_copy
         self._held: dict[BodyHandle, bytes] = {}
         self._count = 0
         self._one_reader = Lock()
@@ -51,13 +55,18 @@ class Bodies:
         content = self.at_hand(handle)
         if content is not None:
             return content
-        if not handle.startswith("db:"):
-            raise AssertionError(f"{handle} is not held")
         with self._one_reader:
-            content = self._read_stored(int(handle.removeprefix("db:")))
+            content = self._read(handle)
         if content is None:
-            raise BodyGone(f"{handle} has left the queue database")
+            raise BodyGone(f"{handle} has left its database")
         return content
+
+    def _read(self, handle: BodyHandle) -> bytes | None:
+        if handle.startswith("db:"):
+            return self._read_stored(int(handle.removeprefix("db:")))
+        if handle.startswith(("log:", "seed:")):
+            return self._read_copy(handle)
+        raise AssertionError(f"{handle} is not held")
 
     def __len__(self) -> int:
         """How many bodies are in memory."""

@@ -55,11 +55,12 @@ def towards_the_outside() -> ssl.SSLContext:
 
 
 def peer_named_by(certificate: Mapping[str, Any] | None, servers: Iterable[Server]) -> str | None:
-    """The mailbox server that a verified certificate names, None where it names none (TL-6).
+    """The server of the organisation that a verified certificate names, None where it names none
+    (TL-6).
 
     `certificate` is what `SSLSocket.getpeercert` gives.
     """
     alternatives = (certificate or {}).get("subjectAltName", ())
     names = {value.lower() for kind, value in alternatives if kind == "DNS"}
-    found = (s.name for s in servers if s.role == "mailbox" and s.fqdn.lower() in names)
+    found = (s.name for s in servers if s.role != "external" and s.fqdn.lower() in names)
     return next(found, None)

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from nodes.core.effects import (
+    ChangeCopy,
     Commit,
     DeliverToMailboxes,
     ExpireSafetyNet,
@@ -23,7 +24,12 @@ from nodes.core.effects import (
     InsertShadow,
     ReadSafetyNet,
 )
-from nodes.core.inputs import Committed, Input, MailboxDeliveryFailed
+from nodes.core.inputs import (
+    Committed,
+    CopyNotChanged,
+    Input,
+    MailboxDeliveryFailed,
+)
 from nodes.core.message import BodyHandle
 from nodes.shell.bodies import Bodies, BodyGone
 from nodes.store.mailbox_database import MailboxDatabase
@@ -43,13 +49,14 @@ class Disk:
     ) -> None:
         self._database = database
         self._reader = database.reader()
-        self.bodies = Bodies(self._reader.read_body)
+        self.bodies = Bodies(self._reader.read_body, self._read_copy)
         self._folder = folder
         self._server = server
         self._give = give
         self._fail = fail
         self._mailboxes: dict[str, MailboxDatabase] = {}
         self._is_full = False
+        self._mailbox_readers: dict[str, MailboxDatabase] = {}
         self._waiting: list[Write] = []
         self._is_writing = False
         self._delivering = 0
@@ -120,6 +127,25 @@ class Disk:
         except (sqlite3.Error, OSError, BodyGone) as error:
             return MailboxDeliveryFailed(effect.delivery, str(error))
 
+    def change_copy(self, effect: ChangeCopy) -> None:
+        """In order with the deliveries into it."""
+        self._delivering += 1
+        loop = asyncio.get_running_loop()
+        changing = loop.run_in_executor(self._deliveries, self._change_copy, effect)
+        changing.add_done_callback(self._delivered)
+
+    def _change_copy(self, effect: ChangeCopy) -> Input:
+        try:
+            return self._mailbox_database(effect.database).change(effect, self.bodies.fetch)
+        except (sqlite3.Error, OSError, BodyGone) as error:
+            return CopyNotChanged(effect.change, str(error))
+
+    def _read_copy(self, handle: BodyHandle) -> bytes | None:
+        name = handle.split(":")[1]
+        if name not in self._mailbox_readers:
+            self._mailbox_readers[name] = MailboxDatabase.to_read(self._folder, name)
+        return self._mailbox_readers[name].read(handle)
+
     def _mailbox_database(self, name: str) -> MailboxDatabase:
         if name not in self._mailboxes:
             opened = MailboxDatabase.open(self._folder, name, self._server)
@@ -170,5 +196,5 @@ class Disk:
             threads.shutdown(cancel_futures=True)
         self._reader.close()
         self._database.close()
-        for mailboxes in self._mailboxes.values():
+        for mailboxes in (*self._mailboxes.values(), *self._mailbox_readers.values()):
             mailboxes.close()

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -24,6 +24,7 @@ Json: TypeAlias = Mapping[str, Any]
 
 VERSION = 1
 SERVICE = "smtp"
+OTHER_SERVICES = ("replication", "management")
 _KEYS = frozenset(
     [
         "Version",
@@ -58,8 +59,9 @@ class Address:
 
 @dataclass(frozen=True, slots=True)
 class NodeFile:
-    """`links`: where other servers are reached, by name. `certificates`: None without TLS.
-    `breakpoints`: none but where the lab asks for them.
+    """`links`: where other servers are reached with mail, by name; `other_links`: with anything
+    else, by name and service. `certificates`: None without TLS. `breakpoints`: none but where the
+    lab asks for them.
     """
 
     node: NodeConfig
@@ -70,6 +72,7 @@ class NodeFile:
     data: Path
     logs: Path
     breakpoints: tuple[Breakpoint, ...] = ()
+    other_links: Mapping[tuple[str, str], Address] = field(default_factory=dict)
 
 
 def load_node_file(path: Path) -> NodeFile:
@@ -102,6 +105,7 @@ def read_node_file(document: Any) -> NodeFile:
         data=_path(document, "Data"),
         logs=_path(document, "Logs"),
         breakpoints=_breakpoints(document.get("Breakpoints", [])),
+        other_links=_other_links(_object(document, "Links")),
     )
 
 
@@ -140,9 +144,22 @@ def _origin_ms(text: Any) -> int:
 
 
 def _links(links: Json) -> dict[str, Address]:
+    """With mail: Active Manager has none such."""
+    services = {server: _object(links, server, "Links.") for server in links}
     return {
-        server: _address(_object(links, server, "Links.").get(SERVICE), f"Links.{server}.{SERVICE}")
+        server: _address(linked.get(SERVICE), f"Links.{server}.{SERVICE}")
+        for server, linked in services.items()
+        if SERVICE in linked or not any(service in linked for service in OTHER_SERVICES)
+    }
+
+
+def _other_links(links: Json) -> dict[tuple[str, str], Address]:
+    return {
+        (server, service): _address(linked[service], f"Links.{server}.{service}")
         for server in links
+        for linked in (_object(links, server, "Links."),)
+        for service in OTHER_SERVICES
+        if service in linked
     }
 
 

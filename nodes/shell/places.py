@@ -16,7 +16,9 @@ from nodes.core.inputs import (
     DeliveryRequested,
     DiscardAsked,
     Input,
+    LogAnnounced,
     MessageOffered,
+    SeedAnnounced,
     SessionLost,
     ShadowRequested,
     TransactionReset,
@@ -34,6 +36,7 @@ server is about to say 250 to a shadow message; the primary has that 250 and has
 its own; the primary is about to answer XQDISCARD."""
 
 PLACES: tuple[Place, ...] = get_args(Place)
+_NO_PLACE = (DeliveryRequested, LogAnnounced, SeedAnnounced)
 JUST_OFFERED = "in:"  # handles of bodies that no database holds yet
 
 
@@ -82,7 +85,14 @@ class Places:
     def of_input(self, happened: Input) -> Place | None:
         """The place at which the node is before it is given this."""
         match happened:
-            case MessageOffered() | DiscardAsked() | ShadowRequested() | DeliveryRequested():
+            case (
+                MessageOffered()
+                | DiscardAsked()
+                | ShadowRequested()
+                | DeliveryRequested()
+                | LogAnnounced()
+                | SeedAnnounced()
+            ):
                 self._asked[happened.session] = happened
             case TransactionReset():
                 self._announced.pop(happened.session, None)
@@ -112,10 +122,12 @@ class Places:
         match asked:
             case MessageOffered():
                 announced = self._announced.pop(effect.session, None)
-                if not accepts or isinstance(announced, DeliveryRequested):
+                if not accepts or isinstance(announced, _NO_PLACE):
                     return None
                 return "before-shadow-250" if announced else "after-data-before-250"
-            case ShadowRequested() | DeliveryRequested() if accepts:
+            case ShadowRequested() | DeliveryRequested() | LogAnnounced() | SeedAnnounced() if (
+                accepts
+            ):
                 self._announced[effect.session] = asked
             case DiscardAsked() if accepts:
                 return "after-xqdiscard-before-reply"

@@ -22,21 +22,28 @@ import traceback
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from nodes.core import effects
 from nodes.core.effects import Effect, LogLifecycle
-from nodes.core.inputs import Input, StopRequested
+from nodes.core.inputs import (
+    DatabaseOpened,
+    DatabaseSetAside,
+    Input,
+    ManagerOpened,
+    StopRequested,
+)
 from nodes.core.message import BodyHandle
 from nodes.core.node import Node
 from nodes.core.parameters import ConfigurationError
 from nodes.core.replies import R421_STOPPING
+from nodes.shell.bodies import Bodies
 from nodes.shell.breakpoints import Breakpoints
 from nodes.shell.certificates import towards_the_outside
 from nodes.shell.clock import LabClock
 from nodes.shell.control_files import ControlFiles
-from nodes.shell.core_loop import CoreLoop
-from nodes.shell.disk import Disk
+from nodes.shell.core_loop import Core, CoreLoop
+from nodes.shell.disk import Disk, Write
 from nodes.shell.lines import LogFolder
 from nodes.shell.logs import Logs, note_refusal
 from nodes.shell.machine import read_machine, tell_found
@@ -44,7 +51,7 @@ from nodes.shell.node_file import Address, NodeFile, load_node_file
 from nodes.shell.smtp_client import OutboundSessions, Route
 from nodes.shell.smtp_server import InboundSessions
 from nodes.shell.uptime import boot_id, keep_skew, kept_skew_ms
-from nodes.store.queue_database import Opening, open_queue_database
+from nodes.store.queue_database import open_queue_database
 
 EX_USAGE, EX_UNAVAILABLE, EX_SOFTWARE, EX_CANTCREAT, EX_IOERR = 64, 69, 70, 73, 74
 STOP_S = 3.0
@@ -59,6 +66,37 @@ class CannotStart(Exception):
         self.exit_code = exit_code
 
 
+class AnyOpening(Protocol):
+    """What opening the node's database gave."""
+
+    @property
+    def set_aside(self) -> DatabaseSetAside | None: ...
+
+    @property
+    def opened(self) -> DatabaseOpened | ManagerOpened: ...
+
+
+class AnyDisk(Protocol):
+    """`nodes.shell.disk.Disk`, or what Active Manager has instead."""
+
+    bodies: Bodies
+
+    def write(self, effect: Write) -> None: ...
+
+    def deliver(self, effect: effects.DeliverToMailboxes) -> None: ...
+
+    def change_copy(self, effect: effects.ChangeCopy) -> None: ...
+
+    def read(self, handle: BodyHandle) -> asyncio.Future[bytes]: ...
+
+    async def fill(self, is_full: bool) -> None: ...
+
+    @property
+    def is_busy(self) -> bool: ...
+
+    def close(self) -> None: ...
+
+
 class Runner:
     """One node. Made of its configuration; lives in `run`."""
 
@@ -68,19 +106,27 @@ class Runner:
         if file.certificates is None:
             raise ConfigurationError("Tls: is missing", "servers know each other by certificates")
         self._tls = file.certificates.towards_clients()
-        self._route = Route(file.links, file.certificates.towards_servers(), towards_the_outside())
+        self._route = Route(
+            file.links,
+            file.certificates.towards_servers(),
+            towards_the_outside(),
+            file.other_links,
+        )
         wall_skew_ms = file.clock.skew_ms + _machine_skew_ms(file.data)
         self._steady_skew_ms = kept_skew_ms(file.data, boot_id(), wall_skew_ms)
         self._clock = LabClock(replace(file.clock, skew_ms=self._steady_skew_ms))
         self._clock.skew(wall_skew_ms)
         self._core_loop = CoreLoop(
-            Node(file.node), self._clock, self._write_down, self._carry_out, self.fail
+            self._make_core(file), self._clock, self._write_down, self._carry_out, self.fail
         )
         self._table = self._effect_table()
         self._breakpoints: Breakpoints | None = None
         self._has_disk = False
         self._stopped = asyncio.Event()
         self._failure: BaseException | None = None
+
+    def _make_core(self, file: NodeFile) -> Core:
+        return Node(file.node)
 
     # -------------------------------------------------------------- a life
 
@@ -162,22 +208,26 @@ class Runner:
             files.held,
         )
 
-    def _open_database(self) -> Opening:
+    def _open_database(self) -> AnyOpening:
         path = self._file.data / "queue.db"
         try:
             return open_queue_database(path, self._clock.now_ms(), new_database_id)
         except (sqlite3.Error, OSError) as error:
             raise CannotStart(EX_IOERR, f"{path}: {error}") from error
 
-    def _put_together(self, opening: Opening) -> None:
+    def _open_disk(self, opening: Any) -> AnyDisk:
+        file = self._file
+        return Disk(opening.database, file.data, file.node.me.name, self.give, self.fail)
+
+    def _put_together(self, opening: AnyOpening) -> None:
         file = self._file
         self._logs.name_database(opening.opened.database_id)
-        self._disk = Disk(opening.database, file.data, file.node.me.name, self.give, self.fail)
+        self._disk = self._open_disk(opening)
         self._has_disk = True
         self._inbound = InboundSessions(self, file.node, self._disk.bodies, self._tls)
         self._outbound = OutboundSessions(self, file.node, self._route)
 
-    async def _begin(self, opening: Opening, port: socket.socket) -> asyncio.Server:
+    async def _begin(self, opening: AnyOpening, port: socket.socket) -> asyncio.Server:
         """Tell the core what the disk holds, then let clients in."""
         if opening.set_aside is not None:
             self.give(opening.set_aside)
@@ -261,6 +311,7 @@ class Runner:
             effects.ExpireSafetyNet: lambda e: self._disk.write(e),
             effects.ReadSafetyNet: lambda e: self._disk.write(e),
             effects.DeliverToMailboxes: lambda e: self._disk.deliver(e),
+            effects.ChangeCopy: lambda e: self._disk.change_copy(e),
             effects.DropBody: lambda e: self._disk.bodies.drop(e.body),
             effects.SendReply: lambda e: self._inbound.reply(e.session, e.reply),
             effects.CloseSession: lambda e: self._inbound.close(e.session, e.reply),
@@ -268,6 +319,7 @@ class Runner:
             effects.Transmit: lambda e: self._outbound.transmit(e),
             effects.AskDiscard: lambda e: self._outbound.ask_discard(e),
             effects.RequestResubmit: lambda e: self._outbound.request_resubmit(e),
+            effects.ManageCopy: lambda e: self._outbound.manage_copy(e),
             effects.HangUp: lambda e: self._outbound.hang_up(e.session),
         }
 

@@ -12,15 +12,25 @@ import asyncio
 import sqlite3
 import ssl
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol, TypeAlias
 
 from aiosmtplib import SMTP, SMTPDataError, SMTPException, SMTPResponse
 from aiosmtplib.protocol import SMTPProtocol
 
 from nodes.core.config import NodeConfig, Server
-from nodes.core.effects import AskDiscard, OpenSession, RequestResubmit, Transmit
+from nodes.core.effects import (
+    AskDiscard,
+    ManageCopy,
+    OpenSession,
+    Prologue,
+    RequestResubmit,
+    ShipLog,
+    ShipSeed,
+    Transmit,
+)
 from nodes.core.inputs import (
+    CopyCommandRefused,
     DiscardRefused,
     Input,
     ResubmitRefused,
@@ -30,11 +40,12 @@ from nodes.core.inputs import (
     TransmissionAnswered,
 )
 from nodes.core.message import BodyHandle
-from nodes.shell import safety_net_verbs, shadow_verbs
+from nodes.shell import database_verbs, replication_verbs, safety_net_verbs, shadow_verbs
 from nodes.shell.bodies import BodyGone
 from nodes.shell.node_file import Address
 
 GOODBYE_S = 1.0
+SMTP_SERVICE = "smtp"
 CLOSED_BY_PEER = "connection closed by the peer"
 
 Step: TypeAlias = Callable[[], Coroutine[None, None, Input]]
@@ -51,11 +62,17 @@ class Door(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """How servers are reached: addresses by name, TLS towards the organisation and the outside."""
+    """How servers are reached: addresses by name, TLS towards the organisation and the outside.
+    `others`: addresses by name and service, of services other than smtp.
+    """
 
     links: Mapping[str, Address]
     organisation: ssl.SSLContext
     outside: ssl.SSLContext
+    others: Mapping[tuple[str, str], Address] = field(default_factory=dict)
+
+    def to(self, peer: str, service: str) -> Address | None:
+        return self.links.get(peer) if service == SMTP_SERVICE else self.others.get((peer, service))
 
 
 class OutboundSessions:
@@ -68,9 +85,12 @@ class OutboundSessions:
         self._open: dict[str, OutboundSession] = {}
 
     def open(self, effect: OpenSession) -> None:
-        server, address = self.config.server_named(effect.peer), self.route.links.get(effect.peer)
+        server = self.config.server_named(effect.peer)
+        address = self.route.to(effect.peer, effect.service)
         if server is None or address is None:
-            self.door.give(SessionFailed(effect.session, f"there is no link to {effect.peer}"))
+            which = "" if effect.service == SMTP_SERVICE else f" for {effect.service}"
+            reason = f"there is no link to {effect.peer}{which}"
+            self.door.give(SessionFailed(effect.session, reason))
             return
         session = OutboundSession(self, effect.session, server, address)
         self._open[effect.session] = session
@@ -91,6 +111,11 @@ class OutboundSessions:
         session = self._open.get(effect.session)
         if session is not None:
             session.begin(lambda: session.request_resubmit(effect))
+
+    def manage_copy(self, effect: ManageCopy) -> None:
+        session = self._open.get(effect.session)
+        if session is not None:
+            session.begin(lambda: session.manage_copy(effect))
 
     def hang_up(self, name: str) -> None:
         session = self._open.pop(name, None)
@@ -238,7 +263,7 @@ class OutboundSession:
         """Everything before DATA: the refusal that makes DATA pointless, and recipients refused."""
         command, envelope = self._connection.command, effect.envelope
         if effect.prologue is not None:
-            reply = await command(*shadow_verbs.format_prologue(effect.prologue))
+            reply = await command(*_prologue_words(effect.prologue))
             if reply.code != 250:
                 return reply, ()
         reply = await command("MAIL", f"FROM:<{envelope.sender}>")
@@ -271,8 +296,23 @@ class OutboundSession:
         answer = safety_net_verbs.parse_answer(self._name, text)
         return answer or ResubmitRefused(self._name, reply.code, f"cannot be understood: {text}")
 
+    async def manage_copy(self, effect: ManageCopy) -> Input:
+        """What Active Manager says. An answer that is not of the grammar is as good as none."""
+        reply = await self._connection.command(*database_verbs.format_command(effect.command))
+        text = _one_line(reply.message)
+        if reply.code != 250:
+            return CopyCommandRefused(self._name, reply.code, text)
+        answer = database_verbs.parse_answer(self._name, effect.command, text)
+        return answer or CopyCommandRefused(self._name, reply.code, f"cannot be understood: {text}")
+
     def _answered(self, reply: SMTPResponse, refused: Refused) -> TransmissionAnswered:
         return TransmissionAnswered(self._name, reply.code, _one_line(reply.message), refused)
+
+
+def _prologue_words(prologue: Prologue) -> tuple[str, ...]:
+    if isinstance(prologue, ShipLog | ShipSeed):
+        return replication_verbs.format_prologue(prologue)
+    return shadow_verbs.format_prologue(prologue)
 
 
 def _one_line(text: str) -> str:

@@ -19,7 +19,6 @@ from aiosmtpd.smtp import SMTP, Envelope, Session
 from nodes.core import message
 from nodes.core.config import NodeConfig
 from nodes.core.inputs import (
-    ActiveCopyNamed,
     ConnectionLost,
     Input,
     MessageOffered,
@@ -30,7 +29,7 @@ from nodes.core.inputs import (
     TransactionReset,
 )
 from nodes.core.replies import R503_BAD_SEQUENCE, R550_NOT_ALLOWED, Reply
-from nodes.shell import database_verbs, safety_net_verbs, shadow_verbs
+from nodes.shell import database_verbs, replication_verbs, safety_net_verbs, shadow_verbs
 from nodes.shell.bodies import Bodies
 from nodes.shell.certificates import peer_named_by
 from nodes.shell.message_headers import read_header
@@ -257,7 +256,28 @@ class InboundSession(SmtpSyntax):
     async def smtp_XACTIVE(self, arg: str | None) -> None:
         await self._organisation_only(database_verbs.parse_active_copy(self.name, arg or ""))
 
-    async def _announce(self, asked: shadow_verbs.Request | None) -> None:
+    async def smtp_XCOPYSTATUS(self, arg: str | None) -> None:
+        await self._organisation_only(database_verbs.parse_status_request(self.name, arg or ""))
+
+    async def smtp_XMOUNT(self, arg: str | None) -> None:
+        await self._organisation_only(database_verbs.parse_mount(self.name, arg or ""))
+
+    async def smtp_XDISMOUNT(self, arg: str | None) -> None:
+        await self._organisation_only(database_verbs.parse_dismount(self.name, arg or ""))
+
+    async def smtp_XFAILOVER(self, arg: str | None) -> None:
+        await self._organisation_only(database_verbs.parse_failover(self.name, arg or ""))
+
+    async def smtp_XSWITCHOVER(self, arg: str | None) -> None:
+        await self._organisation_only(database_verbs.parse_switchover(self.name, arg or ""))
+
+    async def smtp_XLOG(self, arg: str | None) -> None:
+        await self._announce(replication_verbs.parse_log(self.name, arg or ""))
+
+    async def smtp_XSEED(self, arg: str | None) -> None:
+        await self._announce(replication_verbs.parse_seed(self.name, arg or ""))
+
+    async def _announce(self, asked: Input | None) -> None:
         """What comes before MAIL says what the message will be."""
         assert self.envelope is not None
         if self._peer is not None and self.envelope.mail_from is not None:
@@ -265,9 +285,7 @@ class InboundSession(SmtpSyntax):
         elif await self._organisation_only(asked):
             self._is_announced = True
 
-    async def _organisation_only(
-        self, asked: shadow_verbs.Request | safety_net_verbs.Request | ActiveCopyNamed | None
-    ) -> bool:
+    async def _organisation_only(self, asked: Input | None) -> bool:
         """Who is no server of the organisation learns nothing, not even the grammar (TL-6)."""
         if self._peer is None:
             reply = R550_NOT_ALLOWED

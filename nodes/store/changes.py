@@ -27,6 +27,7 @@ from nodes.core.effects import (
     SetContact,
     SetShadowServer,
 )
+from nodes.core.manager_changes import ManagerChange
 from nodes.core.message import BodyHandle, PrimaryMessage, ShadowKey
 from nodes.core.resubmit_changes import (
     AdvanceResubmitRequest,
@@ -97,7 +98,9 @@ class StateMismatch(AssertionError):
 
 
 def apply_changes(
-    connection: sqlite3.Connection, changes: tuple[Change, ...], fetch: FetchBody
+    connection: sqlite3.Connection,
+    changes: tuple[Change | ManagerChange, ...],
+    fetch: FetchBody,
 ) -> None:
     """Carry the changes out, in order, inside the transaction that the caller has begun."""
     for change in changes:
@@ -110,7 +113,7 @@ def apply_changes(
         connection.execute(NOTE_LAST_SEQUENCE, (max(sequences),))
 
 
-def _expect_one(found: int, change: Change) -> None:
+def _expect_one(found: int, change: object) -> None:
     if found != 1:
         raise StateMismatch(f"{found} rows are as expected, not 1: {change}")
 
@@ -238,7 +241,7 @@ def _set_active_copy(db: sqlite3.Connection, change: SetActiveCopy, fetch: Fetch
     _expect_one(db.execute(SET_ACTIVE_COPY, row).rowcount, change)
 
 
-_APPLY: dict[type[Change], Callable[[sqlite3.Connection, Any, FetchBody], None]] = {
+_APPLY: dict[type[Any], Callable[[sqlite3.Connection, Any, FetchBody], None]] = {
     InsertMessage: _insert_message,
     FinishFork: _finish_fork,
     MoveToPrimarySafetyNet: _move_to_primary_safety_net,

@@ -3,8 +3,9 @@ DeliveredTo table (DD-1, DD-3).
 
 A delivery is one durable transaction. A message that a mailbox was given before, by the same
 Message-Id and client submit time within the window, is turfed. A message without Message-Id has no
-key and is never a duplicate. A damaged file is not replaced: deliveries fail with its reason until
-somebody mends it.
+key and is never a duplicate. Where there are other copies of the database, the log for them is
+written in the same transaction (TP-4), and a copy that is not active takes nothing. A damaged file
+is not replaced: deliveries fail with its reason until somebody mends it.
 """
 
 from __future__ import annotations
@@ -12,30 +13,29 @@ from __future__ import annotations
 import sqlite3
 from pathlib import Path
 
-from nodes.core.effects import DeliverToMailboxes
-from nodes.core.inputs import MailboxesDelivered
-from nodes.store import sqlite_file
+from nodes.core.database_copy import CopyState
+from nodes.core.effects import ChangeCopy, DeliverToMailboxes
+from nodes.core.inputs import (
+    CopyChanged,
+    CopyNotChanged,
+    MailboxDeliveryFailed,
+    MailboxesDelivered,
+)
+from nodes.core.message import BodyHandle
+from nodes.store import arrivals, seeds, sqlite_file
+from nodes.store.arrivals import Arrival, key_of, mailbox_id
+from nodes.store.changes import FetchBody
+from nodes.store.log_content import Unreadable
+from nodes.store.mailbox_copy import apply_change, read_log, standing_of, state_of, write_log
 from nodes.store.sqlite_file import transaction
 
 KIND = "mailbox"
-NO_DATE = -1
 
-ADD_MAILBOX = "INSERT OR IGNORE INTO mailboxes (address) VALUES (?)"
-FIND_MAILBOX = "SELECT mailbox_id FROM mailboxes WHERE address = ?"
 # an entry older than the window counts as gone, even before anybody cleans up (DD-2)
 FIND_DELIVERED = (
     "SELECT 1 FROM delivered_to "
     "WHERE mailbox_id = ? AND message_id = ? AND submitted_ms = ? AND delivered_ms >= ?"
 )
-NOTE_DELIVERED = (
-    "INSERT OR REPLACE INTO delivered_to (mailbox_id, message_id, submitted_ms, delivered_ms) "
-    "VALUES (?, ?, ?, ?)"
-)
-ADD_MESSAGE = (
-    "INSERT INTO messages (message_id, submitted_ms, subject, sender, size_bytes, content) "
-    "VALUES (?, ?, ?, ?, ?, ?)"
-)
-ADD_COPY = "INSERT INTO copies (mailbox_id, message_row, delivered_ms) VALUES (?, ?, ?)"
 
 
 def mailbox_file(folder: Path, database: str) -> Path:
@@ -60,6 +60,13 @@ class MailboxDatabase:
         return cls(connection)
 
     @classmethod
+    def to_read(cls, folder: Path, database: str) -> MailboxDatabase:
+        """A second connection to a file that is open, for reading beside the writer. Raises
+        sqlite3.Error.
+        """
+        return cls(sqlite_file.connect(mailbox_file(folder, database)))
+
+    @classmethod
     def in_memory(cls, database: str, server: str) -> MailboxDatabase:
         """A new mailbox database without a file."""
         return cls(sqlite_file.in_memory(KIND, _meta_row(database, server)))
@@ -69,42 +76,78 @@ class MailboxDatabase:
         """For whoever dumps it."""
         return self._connection
 
+    @property
+    def is_passive(self) -> bool:
+        """What it shows is shown by another copy."""
+        return state_of(self._connection) is CopyState.PASSIVE
+
     def limit_growth(self, is_full: bool) -> None:
         """Stand on a full disk, or on one with room again."""
         sqlite_file.limit_growth(self._connection, is_full)
 
-    def deliver(self, asked: DeliverToMailboxes, content: bytes) -> MailboxesDelivered:
+    # -------------------------------------------------------------- deliveries
+
+    def deliver(
+        self, asked: DeliverToMailboxes, content: bytes
+    ) -> MailboxesDelivered | MailboxDeliveryFailed:
         """Store the message once for each recipient who has not got it. Raises sqlite3.Error; then
         nothing happened.
         """
         with transaction(self._connection):
-            boxes = {address: self._mailbox(address) for address in asked.recipients}
-            duplicates = tuple(a for a in asked.recipients if self._has(boxes[a], asked))
-            delivered = tuple(a for a in asked.recipients if a not in set(duplicates))
-            if delivered:
-                self._store(tuple(dict.fromkeys(boxes[a] for a in delivered)), asked, content)
-        return MailboxesDelivered(asked.delivery, delivered, duplicates)
+            state = state_of(self._connection)
+            if state not in (CopyState.SINGLE, CopyState.ACTIVE):
+                return MailboxDeliveryFailed(asked.delivery, f"the copy here is {state.value}")
+            return self._deliver(asked, content, writes_log=state is CopyState.ACTIVE)
 
-    def _mailbox(self, address: str) -> int:
-        row = (address.lower(),)
-        self._connection.execute(ADD_MAILBOX, row)
-        return int(self._connection.execute(FIND_MAILBOX, row).fetchone()[0])
+    def _deliver(
+        self, asked: DeliverToMailboxes, content: bytes, *, writes_log: bool
+    ) -> MailboxesDelivered:
+        db = self._connection
+        duplicates = tuple(a for a in asked.recipients if self._has(mailbox_id(db, a), asked))
+        delivered = tuple(a for a in asked.recipients if a not in set(duplicates))
+        log = None
+        if delivered:
+            arrival = _arrival(asked, delivered, content)
+            arrivals.store(db, arrival)
+            if writes_log:
+                log = write_log(db, arrivals.to_record(arrival), asked.now_ms)
+        return MailboxesDelivered(asked.delivery, delivered, duplicates, log)
 
-    def _has(self, mailbox_id: int, asked: DeliverToMailboxes) -> bool:
+    def _has(self, mailbox: int, asked: DeliverToMailboxes) -> bool:
         if not asked.header.message_id:
             return False
-        row = (mailbox_id, *_key(asked), asked.now_ms - asked.window_ms)
+        row = (mailbox, *key_of(asked.header), asked.now_ms - asked.window_ms)
         return self._connection.execute(FIND_DELIVERED, row).fetchone() is not None
 
-    def _store(self, boxes: tuple[int, ...], asked: DeliverToMailboxes, content: bytes) -> None:
-        header = asked.header
-        row = (header.message_id, header.submitted_ms, header.subject, asked.sender)
-        stored = self._connection.execute(ADD_MESSAGE, (*row, asked.size_bytes, content)).lastrowid
-        copies = [(box, stored, asked.now_ms) for box in boxes]
-        self._connection.executemany(ADD_COPY, copies)
-        if header.message_id:
-            noted = [(box, *_key(asked), asked.now_ms) for box in boxes]
-            self._connection.executemany(NOTE_DELIVERED, noted)
+    # -------------------------------------------------------------- copies
+
+    def change(self, asked: ChangeCopy, fetch: FetchBody) -> CopyChanged | CopyNotChanged:
+        """One durable change of this copy. Raises StateMismatch for our mistakes; what the world
+        does wrong is in the answer.
+        """
+        try:
+            with transaction(self._connection):
+                logs = apply_change(self._connection, asked.what, fetch)
+            return CopyChanged(asked.change, standing_of(self._connection), logs)
+        except (sqlite3.Error, Unreadable) as error:
+            return CopyNotChanged(asked.change, str(error))
+
+    def read_log(self, number: int) -> bytes | None:
+        """Content of a log; None where it is not kept any more."""
+        return read_log(self._connection, number)
+
+    def seed(self) -> bytes:
+        """Everything, as it is in one moment, for a copy that cannot be helped by logs."""
+        self._connection.execute("BEGIN")
+        try:
+            return seeds.make(self._connection)
+        finally:
+            self._connection.execute("ROLLBACK")
+
+    def read(self, handle: BodyHandle) -> bytes | None:
+        """What `log:<name>:<number>` or `seed:<name>` stands for."""
+        kind, *words = handle.split(":")
+        return self.seed() if kind == "seed" else self.read_log(int(words[-1]))
 
     def close(self) -> None:
         self._connection.close()
@@ -112,9 +155,11 @@ class MailboxDatabase:
 
 def _meta_row(database: str, server: str) -> sqlite_file.Fill:
     row = (1, database, server)
-    return lambda connection: connection.execute("INSERT INTO meta VALUES (?, ?, ?)", row)
+    insert = "INSERT INTO meta (only_row, name, server) VALUES (?, ?, ?)"
+    return lambda connection: connection.execute(insert, row)
 
 
-def _key(asked: DeliverToMailboxes) -> tuple[str, int]:
-    submitted_ms = asked.header.submitted_ms
-    return asked.header.message_id, NO_DATE if submitted_ms is None else submitted_ms
+def _arrival(asked: DeliverToMailboxes, delivered: tuple[str, ...], content: bytes) -> Arrival:
+    """One copy a mailbox, however its address is written."""
+    mailboxes = tuple(dict.fromkeys(address.lower() for address in delivered))
+    return Arrival(mailboxes, asked.header, asked.sender, asked.size_bytes, asked.now_ms, content)

@@ -27,7 +27,7 @@ from nodes.core.inputs import (
     SafetyNetNotRead,
     SafetyNetRead,
 )
-from nodes.core.lab_time import iso
+from nodes.core.manager_changes import ManagerChange
 from nodes.core.message import ActiveCopy
 from nodes.store import sqlite_file
 from nodes.store.bodies import read_body, release_bodies
@@ -106,10 +106,10 @@ def open_queue_database(path: Path, now_ms: int, new_database_id: Callable[[], s
     """Open the file, or make it. Raises sqlite3.Error or OSError where the place itself is of no
     use.
     """
-    reason = _distrust(path)
+    reason = sqlite_file.distrust(path, KIND)
     aside = None
     if reason is not None:
-        renamed = sqlite_file.set_aside(path, _date(now_ms))
+        renamed = sqlite_file.set_aside(path, sqlite_file.date_of(now_ms))
         aside = DatabaseSetAside(str(path), str(renamed), reason)
     created = not path.exists()
     if created:
@@ -126,14 +126,6 @@ def queue_database_in_memory(now_ms: int, database_id: str) -> QueueDatabase:
     return QueueDatabase(sqlite_file.in_memory(KIND, fill))
 
 
-def _distrust(path: Path) -> str | None:
-    if path.exists():
-        return sqlite_file.damage(path, KIND)
-    if any(companion.exists() for companion in sqlite_file.companions(path)):
-        return "its -wal file is there without it"
-    return None
-
-
 def _create(path: Path, now_ms: int, database_id: str) -> None:
     sqlite_file.create(path, KIND, _meta_row(now_ms, database_id))
 
@@ -141,11 +133,6 @@ def _create(path: Path, now_ms: int, database_id: str) -> None:
 def _meta_row(now_ms: int, database_id: str) -> sqlite_file.Fill:
     row = (1, database_id, now_ms, 0, 0)
     return lambda connection: connection.execute("INSERT INTO meta VALUES (?, ?, ?, ?, ?)", row)
-
-
-def _date(now_ms: int) -> str:
-    """`20260105T080000Z`."""
-    return iso(now_ms).split(".")[0].replace("-", "").replace(":", "") + "Z"
 
 
 class QueueDatabase:
@@ -189,7 +176,7 @@ class QueueDatabase:
             active_copies=tuple(ActiveCopy(*row) for row in run(LOAD_ACTIVE_COPIES)),
         )
 
-    def apply(self, changes: tuple[Change, ...], fetch: FetchBody) -> None:
+    def apply(self, changes: tuple[Change | ManagerChange, ...], fetch: FetchBody) -> None:
         """One durable transaction. Raises StateMismatch for our mistakes and sqlite3.Error for the
         world's.
         """

@@ -18,6 +18,8 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TypeAlias
 
+from nodes.core.lab_time import iso
+
 Fill: TypeAlias = Callable[[sqlite3.Connection], object]
 
 MOST_PAGES = 0xFFFF_FFFE  # SQLite's own limit; one below the size of a database means that size
@@ -33,8 +35,8 @@ _DAMAGED = frozenset(
 
 
 def migrations(kind: str) -> tuple[str, ...]:
-    """The SQL of `schema/<kind>_001.sql`, `…_002.sql` and so on, in order. `kind`: queue or
-    mailbox.
+    """The SQL of `schema/<kind>_001.sql`, `…_002.sql` and so on, in order. `kind`: queue,
+    mailbox or manager.
     """
     folder = files("nodes.store").joinpath("schema")
     names = sorted(entry.name for entry in folder.iterdir() if entry.name.startswith(f"{kind}_"))
@@ -190,6 +192,20 @@ def _tables_in(connection: sqlite3.Connection) -> set[str]:
         name
         for (name,) in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")
     }
+
+
+def distrust(path: Path, kind: str) -> str | None:
+    """Why a new file is to be made in place of what is there, or None. Raises as `damage`."""
+    if path.exists():
+        return damage(path, kind)
+    if any(companion.exists() for companion in companions(path)):
+        return "its -wal file is there without it"
+    return None
+
+
+def date_of(now_ms: int) -> str:
+    """`20260105T080000Z`."""
+    return iso(now_ms).split(".")[0].replace("-", "").replace(":", "") + "Z"
 
 
 def companions(path: Path) -> tuple[Path, ...]:

@@ -7,7 +7,8 @@ that a later one could change; the final dot is a step of its own, and so is its
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from nodes.core.effects import DeliverTo, ShadowRequest
+from nodes.core.copy_commands import CopyCommand
+from nodes.core.effects import Prologue
 from nodes.core.message import Envelope
 from nodes.core.replies import Reply
 from nodes.core.resubmit_request import ResubmitDemand
@@ -39,7 +40,7 @@ class Announcement:
     """RSET where one is due, the verb that says what the message will be, MAIL, RCPTs, DATA."""
 
     resets: bool
-    prologue: ShadowRequest | DeliverTo | None
+    prologue: Prologue | None
     envelope: Envelope
 
 
@@ -83,7 +84,14 @@ class Demand:
 
 
 @dataclass(frozen=True, slots=True)
+class Order:
+    """XCOPYSTATUS, XMOUNT, XDISMOUNT or XACTIVE."""
+
+    command: CopyCommand
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
-    """The reply to a question or a demand."""
+    """The reply to a question, a demand or an order."""
 
     reply: Reply

@@ -16,6 +16,7 @@ from lab.damage import damaged
 from lab.hosts.simulator.chance import COMMIT_US, Chance
 from lab.hosts.simulator.world import World
 from nodes.core.effects import (
+    ChangeCopy,
     Commit,
     DeliverToMailboxes,
     ExpireSafetyNet,
@@ -25,10 +26,12 @@ from nodes.core.effects import (
 )
 from nodes.core.inputs import (
     Committed,
+    CopyNotChanged,
     DatabaseOpened,
     DatabaseSetAside,
     Input,
     MailboxDeliveryFailed,
+    ManagerOpened,
 )
 from nodes.core.message import BodyHandle
 from nodes.shell.bodies import Bodies, BodyGone
@@ -53,7 +56,9 @@ class Disk:
         self.life: Life | None = None
         self._is_full = False
 
-    def plug_in(self, give: Give, fail: Fail, now_ms: int) -> tuple["Life", DatabaseOpened]:
+    def plug_in(
+        self, give: Give, fail: Fail, now_ms: int
+    ) -> tuple["Life", DatabaseOpened | ManagerOpened]:
         """A new life of the process: open the databases. `fail` hears of a mistake of ours;
         `now_ms` is the server's own time. One that cannot be trusted is set aside, as a file is.
         """
@@ -121,10 +126,10 @@ class Life:
     ) -> None:
         self._disk, self._queue, self._world = disk, queue, world
         self._chance, self._give, self._fail = chance, give, fail
-        self.bodies = Bodies(queue.read_body)
+        self.bodies = Bodies(queue.read_body, self._read_copy)
         self._waiting: list[Write] = []
         self._writing: list[Write] = []
-        self._deliveries: deque[DeliverToMailboxes] = deque()
+        self._deliveries: deque[DeliverToMailboxes | ChangeCopy] = deque()
         self._is_over = False
 
     # -------------------------------------------------------------- the queue database
@@ -174,7 +179,7 @@ class Life:
 
     # -------------------------------------------------------------- mailboxes
 
-    def deliver(self, effect: DeliverToMailboxes) -> None:
+    def deliver(self, effect: DeliverToMailboxes | ChangeCopy) -> None:
         self._deliveries.append(effect)
         if len(self._deliveries) == 1:
             self._deliver_next()
@@ -185,17 +190,33 @@ class Life:
     def _delivered(self) -> None:
         if self._is_over:
             return
-        answer = self._store(self._deliveries.popleft())
+        try:
+            answer = self._store(self._deliveries.popleft())
+        except StateMismatch as mistake:
+            self._fail(mistake)
+            return
         if self._deliveries:
             self._deliver_next()
         self._give(answer)
 
-    def _store(self, effect: DeliverToMailboxes) -> Input:
+    def _store(self, effect: DeliverToMailboxes | ChangeCopy) -> Input:
+        if isinstance(effect, ChangeCopy):
+            return self._change_copy(effect)
         try:
             content = self.bodies.fetch(effect.body)
             return self._disk.mailbox_database(effect.database).deliver(effect, content)
         except (sqlite3.Error, BodyGone) as error:
             return MailboxDeliveryFailed(effect.delivery, str(error))
+
+    def _change_copy(self, effect: ChangeCopy) -> Input:
+        try:
+            database = self._disk.mailbox_database(effect.database)
+            return database.change(effect, self.bodies.fetch)
+        except BodyGone as error:
+            return CopyNotChanged(effect.change, str(error))
+
+    def _read_copy(self, handle: BodyHandle) -> bytes | None:
+        return self._disk.mailbox_database(handle.split(":")[1]).read(handle)
 
     def read(self, handle: BodyHandle) -> bytes:
         """The bytes behind a handle. Raises BodyGone."""

@@ -19,20 +19,34 @@ from lab.hosts.simulator.conversation import (
     Final,
     Greeting,
     Hello,
+    Order,
     Question,
 )
 from lab.hosts.simulator.network import Connection
 from nodes.core.config import NodeConfig
-from nodes.core.effects import DeliverTo, ShadowRequest
+from nodes.core.copy_commands import (
+    AskCopyStatus,
+    CopyCommand,
+    DismountDatabase,
+    MountDatabase,
+    NameActiveCopy,
+)
+from nodes.core.effects import DeliverTo, Prologue, ShipLog, ShipSeed
 from nodes.core.inputs import (
+    ActiveCopyNamed,
     ConnectionLost,
+    CopyStatusAsked,
     DeliveryRequested,
     DiscardAsked,
+    DismountAsked,
     Input,
+    LogAnnounced,
     MessageOffered,
+    MountAsked,
     PeerAuthenticated,
     RecipientOffered,
     ResubmitRequested,
+    SeedAnnounced,
     SessionAccepted,
     SessionActive,
     ShadowRequested,
@@ -197,22 +211,11 @@ class InboundSession:
         early = replies[-1] if len(refused) == len(replies) else None
         self.connection.say(Announced(early, refused), forward=False)
 
-    def _prologue(self, prologue: ShadowRequest | DeliverTo | None) -> Reply | None:
-        """The refusal of XSHADOWREQUEST or XDELIVER, if it is refused."""
+    def _prologue(self, prologue: Prologue | None) -> Reply | None:
+        """The refusal of what announces the message, if it is refused."""
         if prologue is None:
             return None
-        reply = self._decided(
-            DeliveryRequested(self.name, prologue.database, prologue.network_message_id)
-            if isinstance(prologue, DeliverTo)
-            else ShadowRequested(
-                self.name,
-                prologue.primary,
-                prologue.database_id,
-                prologue.internal_id,
-                prologue.network_message_id,
-                prologue.resubmit_request,
-            )
-        )
+        reply = self._decided(_announced(self.name, prologue))
         return None if reply.code == 250 else reply
 
     def _decided(self, happened: Input) -> Reply:
@@ -242,6 +245,42 @@ class InboundSession:
         self._asks = True
         self._sessions.door.give(ResubmitRequested(self.name, said.demand))
 
+    def _order(self, said: Order) -> None:
+        self._asks = True
+        self._sessions.door.give(_ordered(self.name, said.command))
+
+
+def _announced(session: str, prologue: Prologue) -> Input:
+    """What the verb that announces a message says."""
+    match prologue:
+        case DeliverTo(database, network_message_id):
+            return DeliveryRequested(session, database, network_message_id)
+        case ShipLog(epoch, log):
+            return LogAnnounced(session, epoch, log)
+        case ShipSeed(epoch, database):
+            return SeedAnnounced(session, database, epoch)
+    return ShadowRequested(
+        session,
+        prologue.primary,
+        prologue.database_id,
+        prologue.internal_id,
+        prologue.network_message_id,
+        prologue.resubmit_request,
+    )
+
+
+def _ordered(session: str, command: CopyCommand) -> Input:
+    """What Active Manager says to a server."""
+    match command:
+        case AskCopyStatus(database):
+            return CopyStatusAsked(session, database)
+        case MountDatabase(database, epoch):
+            return MountAsked(session, database, epoch)
+        case DismountDatabase(database, epoch):
+            return DismountAsked(session, database, epoch)
+        case NameActiveCopy(database, server, epoch):
+            return ActiveCopyNamed(session, database, server, epoch)
+
 
 _HEAR: dict[type, Callable[..., None]] = {
     Hello: InboundSession._hello,
@@ -249,4 +288,5 @@ _HEAR: dict[type, Callable[..., None]] = {
     Content: InboundSession._content,
     Question: InboundSession._question,
     Demand: InboundSession._demand,
+    Order: InboundSession._order,
 }

@@ -18,12 +18,15 @@ from lab.hosts.simulator.conversation import (
     Final,
     Greeting,
     Hello,
+    Order,
     Question,
     Refused,
 )
 from lab.hosts.simulator.network import Connection, Link
-from nodes.core.effects import AskDiscard, OpenSession, RequestResubmit, Transmit
+from nodes.core.copy_commands import CopyCommand
+from nodes.core.effects import AskDiscard, ManageCopy, OpenSession, RequestResubmit, Transmit
 from nodes.core.inputs import (
+    CopyCommandRefused,
     DiscardRefused,
     Input,
     ResubmitRefused,
@@ -34,8 +37,9 @@ from nodes.core.inputs import (
 )
 from nodes.core.message import BodyHandle, Envelope
 from nodes.core.replies import Reply
-from nodes.shell import safety_net_verbs, shadow_verbs
+from nodes.shell import database_verbs, safety_net_verbs, shadow_verbs
 from nodes.shell.bodies import BodyGone
+from nodes.shell.smtp_client import SMTP_SERVICE
 
 
 class Door(Protocol):
@@ -54,15 +58,17 @@ class Door(Protocol):
 class OutboundSessions:
     """The outbound sessions of one life of a server."""
 
-    def __init__(self, door: Door, links: Mapping[str, Link]) -> None:
+    def __init__(self, door: Door, links: Mapping[tuple[str, str], Link]) -> None:
+        """`links` by target and service."""
         self.door = door
         self._links = links
         self._open: dict[str, OutboundSession] = {}
 
     def open(self, effect: OpenSession) -> None:
-        link = self._links.get(effect.peer)
+        link = self._links.get((effect.peer, effect.service))
         if link is None:
-            reason = f"there is no link to {effect.peer}"
+            which = "" if effect.service == SMTP_SERVICE else f" for {effect.service}"
+            reason = f"there is no link to {effect.peer}{which}"
             self.door.give(SessionFailed(effect.session, reason))
             return
         session = OutboundSession(self, effect.session)
@@ -83,6 +89,11 @@ class OutboundSessions:
         session = self._open.get(effect.session)
         if session is not None:
             session.demand(effect)
+
+    def manage_copy(self, effect: ManageCopy) -> None:
+        session = self._open.get(effect.session)
+        if session is not None:
+            session.order(effect)
 
     def hang_up(self, name: str) -> None:
         session = self._open.pop(name, None)
@@ -111,6 +122,7 @@ class OutboundSession:
         "_envelope",
         "_name",
         "_needs_reset",
+        "_ordered",
         "_refused",
         "_sessions",
         "_stands",
@@ -122,6 +134,7 @@ class OutboundSession:
     def __init__(self, sessions: OutboundSessions, name: str) -> None:
         self._sessions, self._name = sessions, name
         self._stands = self._needs_reset = self._demands = False
+        self._ordered: CopyCommand | None = None
         self._content = b""
         self._envelope = Envelope("", ())
         self._refused: Refused = ()
@@ -149,6 +162,10 @@ class OutboundSession:
     def demand(self, effect: RequestResubmit) -> None:
         self._demands = True
         self.connection.say(Demand(effect.demand), forward=True)
+
+    def order(self, effect: ManageCopy) -> None:
+        self._ordered = effect.command
+        self.connection.say(Order(effect.command), forward=True)
 
     # -------------------------------------------------------------- what comes back
 
@@ -199,6 +216,9 @@ class OutboundSession:
         if self._demands:
             self._demands = False
             self._answer_demand(said.reply)
+        elif self._ordered is not None:
+            command, self._ordered = self._ordered, None
+            self._answer_order(command, said.reply)
         else:
             self._answer_discards(said)
 
@@ -206,6 +226,13 @@ class OutboundSession:
         text = " ".join(reply.lines)
         answer = safety_net_verbs.parse_answer(self._name, text) if reply.code == 250 else None
         self._sessions.door.give(answer or ResubmitRefused(self._name, reply.code, text))
+
+    def _answer_order(self, command: CopyCommand, reply: Reply) -> None:
+        text = " ".join(reply.lines)
+        answer = None
+        if reply.code == 250:
+            answer = database_verbs.parse_answer(self._name, command, text)
+        self._sessions.door.give(answer or CopyCommandRefused(self._name, reply.code, text))
 
     def _answer_discards(self, said: Answer) -> None:
         """An answer that is not of the grammar is as good as none."""

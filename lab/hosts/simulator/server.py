@@ -15,10 +15,12 @@ from lab.hosts.simulator.chance import BOOT_US, TIMER_SLACK_US, Chance
 from lab.hosts.simulator.disk import Disk, Life
 from lab.hosts.simulator.holds import Holds
 from lab.hosts.simulator.inbound import InboundSession, InboundSessions
+from lab.hosts.simulator.manager_disk import ManagerDisk
 from lab.hosts.simulator.network import Connection, Link
 from lab.hosts.simulator.outbound import OutboundSessions
 from lab.hosts.simulator.world import MS, World
 from nodes.core import effects
+from nodes.core.active_manager import ActiveManager
 from nodes.core.config import NodeConfig
 from nodes.core.effects import Effect, LogLifecycle
 from nodes.core.inputs import DeadlineReached, Input, StopRequested
@@ -73,8 +75,10 @@ class SimulatedServer:
         keeps_inputs: bool = True,
     ) -> None:
         self.name, self.config = config.me.name, config
-        self.disk, self.holds = Disk(world, self.name, seed), holds
-        self.links: Mapping[str, Link] = {}
+        is_manager = config.me.role == "active_manager"
+        self.disk = (ManagerDisk if is_manager else Disk)(world, self.name, seed)
+        self.holds = holds
+        self.links: Mapping[tuple[str, str], Link] = {}
         self._world, self._files, self._keeps_inputs = world, files, keeps_inputs
         self._chance = Chance(seed, "server", self.name)
         self.exit_code: int | None = None
@@ -209,7 +213,8 @@ class Process:
         self.clock, self.now_ms = clock, clock.now_ms
         self._server, self._world, self._chance, self._logs = server, world, chance, logs
         self._keeps_inputs = keeps_inputs
-        self._node = Node(server.config)
+        is_manager = server.config.me.role == "active_manager"
+        self._node = (ActiveManager if is_manager else Node)(server.config)
         self._waiting: deque[Input] = deque()
         self._asleep: deque[tuple[Callable[..., None], tuple[Any, ...]]] = deque()
         self._is_handling = self._is_over = False
@@ -370,6 +375,7 @@ class Process:
             effects.ExpireSafetyNet: lambda e: self._life.write(e),
             effects.ReadSafetyNet: lambda e: self._life.write(e),
             effects.DeliverToMailboxes: lambda e: self._life.deliver(e),
+            effects.ChangeCopy: lambda e: self._life.deliver(e),
             effects.DropBody: lambda e: self.bodies.drop(e.body),
             effects.SendReply: lambda e: self.inbound.reply(e.session, e.reply),
             effects.CloseSession: lambda e: self.inbound.close(e.session, e.reply),
@@ -377,5 +383,6 @@ class Process:
             effects.Transmit: outbound.transmit,
             effects.AskDiscard: outbound.ask_discard,
             effects.RequestResubmit: outbound.request_resubmit,
+            effects.ManageCopy: outbound.manage_copy,
             effects.HangUp: lambda e: outbound.hang_up(e.session),
         }

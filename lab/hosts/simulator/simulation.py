@@ -59,7 +59,8 @@ class Simulation:
         }
         for name, server in self.servers.items():
             if isinstance(server, SimulatedServer):
-                server.links = self._links_from(name)
+                links = (link for link in self.links.values() if link.name.source == name)
+                server.links = {(link.name.target, link.name.service): link for link in links}
         self._hands = SimulatedServers(self.servers)
         self._workload = self._make_workload()
         self._schedule = self._make_schedule()
@@ -145,6 +146,8 @@ class Simulation:
             if server.disk.queue_connection is not None:
                 queues += map(_line, queue_rows_in(server.disk.queue_connection, origin_ms))
             for database, mailboxes in sorted(server.disk.mailboxes.items()):
+                if mailboxes.is_passive:
+                    continue
                 rows = mailbox_rows_in(mailboxes.connection, origin_ms)
                 self.record.file(f"mailboxes/{database}.jsonl").extend(map(_line, rows))
 

@@ -25,7 +25,9 @@ class Server:
         self.life, self.opened = self.plug_in()
 
     def plug_in(self) -> tuple[Life, DatabaseOpened]:
-        return self.disk.plug_in(self.heard.append, self.failures.append, 0)
+        life, opened = self.disk.plug_in(self.heard.append, self.failures.append, 0)
+        assert isinstance(opened, DatabaseOpened)
+        return life, opened
 
     def commit(self, number: int) -> None:
         change = SetContact(Contact(f"p{number}", "id", number, 0))

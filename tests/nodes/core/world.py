@@ -9,13 +9,16 @@ not the simulator.
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from nodes.core import effects as fx
 from nodes.core import inputs as on
 from nodes.core import resubmit_changes as changed
+from nodes.core.active_manager import ActiveManager
 from nodes.core.config import NodeConfig, read_config
+from nodes.core.copy_commands import CopyCommand
 from nodes.core.lab_time import iso
 from nodes.core.message import (
     ActiveCopy,
@@ -37,13 +40,17 @@ from nodes.core.resubmit_request import (
     ResubmitState,
     SafetyNetSource,
 )
+from nodes.shell import database_verbs
+from nodes.store.dump import mailbox_rows_in
+from nodes.store.mailbox_database import MailboxDatabase
+from nodes.store.manager_database import manager_database_in_memory
 
 SECOND, MINUTE, HOUR = 1000, 60_000, 3_600_000
 START_MS = 1_767_600_000_000
 USER1, USER2, OUTSIDE = "db1-user01@lab.example", "db2-user01@lab.example", "bob@partner.example"
 
 
-def config(name: str, **sections: dict[str, Any]) -> NodeConfig:
+def config(name: str, *, managed: bool = False, **sections: Any) -> NodeConfig:
     """par1, par2 in paris and lyo1, lyo2 in lyon, one DAG; DB1 on par2, DB2 on lyo2; ext1
     outside.
     """
@@ -52,6 +59,10 @@ def config(name: str, **sections: dict[str, Any]) -> NodeConfig:
         {"Name": "ext1", "Fqdn": "ext1.example", "Role": "external", "Site": "internet"}
         | {"DatabaseAvailabilityGroup": None, "Domain": "partner.example"}
     )
+    if managed:
+        servers.append(_server(MANAGER, "lyon") | {"Role": "active_manager"})
+    policies = sections.pop("Policies", {})
+    servers = [server | policies.get(server["Name"], {}) for server in servers]
     document: dict[str, Any] = {
         "Name": name,
         "AcceptedDomain": "lab.example",
@@ -66,6 +77,7 @@ def config(name: str, **sections: dict[str, Any]) -> NodeConfig:
 
 
 SERVERS = ("par1", "par2", "lyo1", "lyo2")
+MANAGER = "am1"
 
 
 def _server(name: str, site: str) -> dict[str, Any]:
@@ -291,15 +303,25 @@ class Host:
     def __init__(self, world: World, name: str, config: NodeConfig) -> None:
         self.world, self.name, self.config = world, name, config
         self.disk = Disk(f"{name}-a")
-        self.node: Node | None = None
+        self.node: Node | ActiveManager | None = None
         self.peers: dict[str, tuple[str, str]] = {}
         self.replies: dict[str, list[Any]] = {}
         self.headers: dict[str, Header] = {}
         self.bodies: dict[str, Header] = {}
         self.held_commits: list[int] | None = None
         self.fuse: int | None = None
+        self.services: dict[str, str] = {}
+        self.databases: dict[str, MailboxDatabase] = {}
+        self.contents: dict[str, bytes] = {}
 
     # the node's life
+
+    def commit(self, number: int, changes: tuple[Any, ...]) -> on.Input:
+        if self.disk.is_full:
+            return on.CommitFailed(number, "disk full")
+        for change in changes:
+            self.disk.apply(change)
+        return on.Committed(number)
 
     def start(self) -> None:
         self.node = Node(self.config)
@@ -312,8 +334,31 @@ class Host:
             self.world.lose(self.world.hosts[peer], remote)
             del self.peers[session]
 
+    def database(self, name: str) -> MailboxDatabase:
+        """This server's copy of a mailbox database that has several: a real one."""
+        if name not in self.databases:
+            self.databases[name] = MailboxDatabase.in_memory(name, self.name)
+        return self.databases[name]
+
     def new_queue_database(self) -> None:
         self.disk = Disk(self.disk.database_id + "'", created_ms=self.world.now_ms)
+
+
+class ManagerHost(Host):
+    """Active Manager, with a real database."""
+
+    def __init__(self, world: World, name: str, config: NodeConfig) -> None:
+        super().__init__(world, name, config)
+        self.manager = manager_database_in_memory(world.now_ms, f"{name}-a")
+
+    def commit(self, number: int, changes: tuple[Any, ...]) -> on.Input:
+        if self.disk.is_full:
+            return on.CommitFailed(number, "disk full")
+        return self.manager.commit((fx.Commit(number, changes),))[0]
+
+    def start(self) -> None:
+        self.node = ActiveManager(self.config)
+        self.world.give(self, self.manager.start(False))
 
 
 class World:
@@ -321,14 +366,16 @@ class World:
     `silent`.
     """
 
-    def __init__(self, **sections: dict[str, Any]) -> None:
+    def __init__(self, *, managed: bool = False, **sections: Any) -> None:
         self.now_ms = START_MS
+        self._managing: dict[str, CopyCommand] = {}
         self.rows: list[Row] = []
         self.lifecycle: list[tuple[str, str, dict[str, Any]]] = []
         self.connectivity: list[tuple[int, str, str]] = []
         self.mailboxes: dict[str, list[str]] = {}
         self.external: list[tuple[str, tuple[str, ...]]] = []
         self.cut: dict[tuple[str, str], str] = {}
+        self.cut_services: dict[tuple[str, str, str], str] = {}
         self.refuse_with: dict[str, tuple[int, str]] = {}
         self.lose_reply_from: set[str] = set()
         self._requesting: set[str] = set()
@@ -337,7 +384,13 @@ class World:
         self._inputs: deque[tuple[Host, on.Input]] = deque()
         self._delivered_to: dict[tuple[str, str, int | None], int] = {}
         self._count = 0
-        self.hosts = {name: Host(self, name, config(name, **sections)) for name in SERVERS}
+        self.spoil: Callable[[bytes], bytes] = lambda content: content
+        self.hosts = {
+            name: Host(self, name, config(name, managed=managed, **sections)) for name in SERVERS
+        }
+        if managed:
+            its_config = config(MANAGER, managed=True, **sections)
+            self.hosts[MANAGER] = ManagerHost(self, MANAGER, its_config)
         for host in self.hosts.values():
             host.start()
         self.settle()
@@ -415,6 +468,38 @@ class World:
     def cut_both(self, a: str, b: str, kind: str = "refuse") -> None:
         self.cut[(a, b)] = self.cut[(b, a)] = kind
 
+    def cut_service(self, a: str, b: str, service: str, kind: str = "refuse") -> None:
+        """One service of a link, in one direction; sessions over it break."""
+        self.cut_services[(a, b, service)] = kind
+        host = self.hosts[a]
+        for session, (peer, _) in list(host.peers.items()):
+            if peer == b and host.services.get(session) == service:
+                self._break(host, session)
+                self.lose(host, session)
+        self.settle()
+
+    def isolate(self, *names: str) -> None:
+        """These servers and the others cannot reach each other; sessions between them break."""
+        for one in names:
+            for other in self.hosts:
+                if other not in names:
+                    self.cut_both(one, other)
+        for host in self.hosts.values():
+            for session, (peer, _) in list(host.peers.items()):
+                if session.startswith("out-") and (host.name, peer) in self.cut:
+                    self._break(host, session)
+                    self.lose(host, session)
+        self.settle()
+
+    def heal(self) -> None:
+        self.cut.clear()
+        self.cut_services.clear()
+
+    def shows(self, server: str, address: str = USER1, database: str = "DB1") -> list[str]:
+        """Message-Ids in a mailbox of a copy of a database that has several."""
+        rows = mailbox_rows_in(self.hosts[server].database(database).connection, 0)
+        return [str(row["message_id"]) for row in rows if row["mailbox"] == address]
+
     def of(self, event: str, server: str | None = None) -> list[Row]:
         return [r for r in self.rows if r.event == event and server in (None, r.server)]
 
@@ -478,11 +563,18 @@ class World:
                 host.replies.setdefault(session, []).append(reply)
                 self._break(host, session)
                 self.give(host, on.ConnectionLost(session))
-            case fx.OpenSession(session, peer, _):
+            case fx.ChangeCopy():
+                database = host.database(effect.database)
+                self.give(host, database.change(effect, host.contents.__getitem__))
+            case fx.OpenSession(session, peer, _, service):
+                host.services[session] = service
                 self._open(host, session, peer)
-            case fx.Transmit(session) | fx.AskDiscard(session) | fx.RequestResubmit(session) if (
-                session not in host.peers
-            ):
+            case (
+                fx.Transmit(session)
+                | fx.AskDiscard(session)
+                | fx.RequestResubmit(session)
+                | fx.ManageCopy(session)
+            ) if session not in host.peers:
                 pass  # its loss is on the way to the core
             case fx.Transmit():
                 self._transmit(host, effect)
@@ -496,6 +588,8 @@ class World:
                 if self.cut.get((host.name, peer)) != "silent":
                     self._requesting.add(remote)
                     self.give(self.hosts[peer], on.ResubmitRequested(remote, demand))
+            case fx.ManageCopy(session, command):
+                self._manage(host, session, command)
             case fx.HangUp(session):
                 self._break(host, session)
             case fx.LogTracking():
@@ -519,18 +613,18 @@ class World:
             )
         )
 
-    def _commit(self, host: Host, number: int, changes: tuple[fx.Change, ...]) -> None:
-        if host.disk.is_full:
-            self.give(host, on.CommitFailed(number, "disk full"))
-            return
-        for change in changes:
-            host.disk.apply(change)
-        if host.held_commits is not None:
+    def _commit(self, host: Host, number: int, changes: tuple[Any, ...]) -> None:
+        answer = host.commit(number, changes)
+        if host.held_commits is not None and isinstance(answer, on.Committed):
             host.held_commits.append(number)
         else:
-            self.give(host, on.Committed(number))
+            self.give(host, answer)
 
     def _deliver(self, host: Host, e: fx.DeliverToMailboxes) -> None:
+        if len(host.config.copies[e.database]) > 1:
+            database = host.database(e.database)
+            self.give(host, database.deliver(e, e.header.message_id.encode()))
+            return
         delivered, duplicates = [], []
         for recipient in e.recipients:
             key = (recipient, e.header.message_id, e.header.submitted_ms)
@@ -544,7 +638,8 @@ class World:
         self.give(host, on.MailboxesDelivered(e.delivery, tuple(delivered), tuple(duplicates)))
 
     def _open(self, host: Host, session: str, peer: str) -> None:
-        cut = self.cut.get((host.name, peer))
+        service = host.services[session]
+        cut = self.cut.get((host.name, peer)) or self.cut_services.get((host.name, peer, service))
         if peer == "ext1" and cut is None:
             host.peers[session] = (peer, "")
             self.give(host, on.SessionOpened(session, False))
@@ -564,6 +659,9 @@ class World:
 
     def _transmit(self, host: Host, e: fx.Transmit) -> None:
         peer, remote = host.peers[e.session]
+        if isinstance(e.prologue, fx.ShipLog | fx.ShipSeed):
+            self._ship(host, e, e.prologue)
+            return
         header = self._header(host, e.body)
         if self.cut.get((host.name, peer)) == "silent":
             return
@@ -591,6 +689,41 @@ class World:
         body = f"in:{self._count}"
         other.bodies[body] = header
         self.give(other, on.MessageOffered(remote, e.envelope, header, 1000, body))
+
+    def _manage(self, host: Host, session: str, command: CopyCommand) -> None:
+        peer, remote = host.peers[session]
+        if self.cut.get((host.name, peer)) == "silent" or remote == "nowhere":
+            return
+        self._managing[remote] = command
+        parse = {
+            "XCOPYSTATUS": database_verbs.parse_status_request,
+            "XMOUNT": database_verbs.parse_mount,
+            "XDISMOUNT": database_verbs.parse_dismount,
+            "XACTIVE": database_verbs.parse_active_copy,
+        }
+        verb, *words = database_verbs.format_command(command)
+        happened = parse[verb](remote, " ".join(words))
+        assert happened is not None
+        self.give(self.hosts[peer], happened)
+
+    def _ship(self, host: Host, e: fx.Transmit, prologue: fx.ShipLog | fx.ShipSeed) -> None:
+        peer, remote = host.peers[e.session]
+        if self.cut.get((host.name, peer)) == "silent" or remote == "nowhere":
+            return
+        kind, name, *number = e.body.split(":")
+        database = host.database(name)
+        content = database.seed() if kind == "seed" else database.read_log(int(number[0]))
+        assert content is not None
+        self._count += 1
+        body, other = f"in:{self._count}", self.hosts[peer]
+        self._announced.add(remote)
+        if isinstance(prologue, fx.ShipLog):
+            self.give(other, on.LogAnnounced(remote, prologue.epoch, prologue.log))
+        else:
+            self.give(other, on.SeedAnnounced(remote, name, prologue.epoch))
+        other.contents[body] = self.spoil(content)
+        header = Header("", None)
+        self.give(other, on.MessageOffered(remote, e.envelope, header, len(content), body))
 
     def _header(self, host: Host, body: str) -> Header:
         if body.startswith("in:"):
@@ -623,6 +756,9 @@ class World:
         elif session in self._requesting:
             self._requesting.remove(session)
             self.give(caller, _resubmit_answer(remote, reply))
+        elif session in self._managing:
+            command = self._managing.pop(session)
+            self.give(caller, _copy_answer(remote, command, reply))
         elif "may follow" not in text:
             self.give(caller, on.TransmissionAnswered(remote, reply.code, text))
 
@@ -630,6 +766,13 @@ class World:
         peer, remote = host.peers.pop(session, ("", ""))
         if peer in self.hosts and remote != "nowhere":
             self.lose(self.hosts[peer], remote)
+
+
+def _copy_answer(session: str, command: CopyCommand, reply: Any) -> on.Input:
+    answer = database_verbs.parse_answer(session, command, reply.lines[0])
+    if reply.code != 250 or answer is None:
+        return on.CopyCommandRefused(session, reply.code, reply.lines[0])
+    return answer
 
 
 def _resubmit_answer(session: str, reply: Any) -> on.Input:

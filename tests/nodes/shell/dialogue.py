@@ -3,6 +3,7 @@
     # a comment
     given DatabaseId 11111111-…         the queue database has this id (before the first connection)
     given shadow-redundancy off         ShadowRedundancyEnabled is false
+    given copies par-mbx1 par-mbx2      DB1 has these copies, the first active (before any failover)
     given discard par-mbx2 1 42 1767…   a discard notification: shadow server, sequence, id, time
     as par-mbx2                         a new connection, with that server's certificate
     as anybody                          a new connection, without one
@@ -29,7 +30,7 @@ from nodes.core.effects import InsertDiscard
 from nodes.core.message import DiscardNotification
 from nodes.store.dump import mailbox_files, mailbox_rows, queue_rows
 from nodes.store.queue_database import open_queue_database
-from tests.nodes.shell.organisation import DOMAIN, ORIGIN_MS, Organisation, fqdn
+from tests.nodes.shell.organisation import DATABASES, DOMAIN, ORIGIN_MS, Organisation, fqdn
 from tests.nodes.shell.running import running
 from tests.nodes.shell.waiting import DEADLINE_S
 
@@ -80,6 +81,8 @@ def _prepare(dialogue: Dialogue, organisation: Organisation) -> None:
     given = {words[0]: words[1:] for words in dialogue.given}
     if "shadow-redundancy" in given:
         organisation.sections["TransportConfig"] = {"ShadowRedundancyEnabled": False}
+    if "copies" in given:
+        organisation.sections["Databases"] = _databases(given["copies"])
     data = organisation.data(SERVER)
     data.mkdir(parents=True)
     (database_id,) = given.get("DatabaseId", ["the-database-id"])
@@ -89,6 +92,15 @@ def _prepare(dialogue: Dialogue, organisation: Organisation) -> None:
             if words[0] == "discard":
                 notification = DiscardNotification(words[1], *map(int, words[2:]))
                 database.apply((InsertDiscard(notification),), str.encode)
+
+
+def _databases(servers: list[str]) -> list[dict[str, object]]:
+    numbered = enumerate(servers, 1)
+    copies = [{"Server": server, "ActivationPreference": number} for number, server in numbered]
+    return [
+        {"Name": "DB1", "Server": servers[0], "Copies": copies},
+        {"Name": "DB2", "Server": DATABASES["DB2"]},
+    ]
 
 
 def _look_after(dialogue: Dialogue, organisation: Organisation) -> None:

@@ -117,6 +117,8 @@ class Organisation:
     ports: dict[str, int] = field(default_factory=dict)
     sections: dict[str, Any] = field(default_factory=dict)
     links: dict[str, list[str]] = field(default_factory=dict)
+    services: tuple[str, ...] = ("smtp",)
+    managers: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         self.authority = Authority(self.folder / "tls")
@@ -132,7 +134,9 @@ class Organisation:
         """The node configuration of a server; `links` says whom it can reach."""
         outside = server == "ext1"
         linked = self.links.get(server, [])
-        links = {peer: {"smtp": f"127.0.0.1:{self.ports[peer]}"} for peer in linked}
+        links = {
+            peer: dict.fromkeys(self.services, f"127.0.0.1:{self.ports[peer]}") for peer in linked
+        }
         return {
             "Version": 1,
             **_server(server),
@@ -143,7 +147,7 @@ class Organisation:
                 "StartFile": str(self.start_file),
             },
             "AcceptedDomain": DOMAIN,
-            "Servers": [_server(name) for name in (*SITES, "ext1")],
+            "Servers": [_server(name) for name in (*SITES, "ext1", *self.managers)],
             "Databases": [{"Name": n, "Server": s} for n, s in DATABASES.items()],
             "Mailboxes": [
                 {"Address": f"{user}@{DOMAIN}", "Database": database}
@@ -182,9 +186,10 @@ def _server(name: str) -> dict[str, Any]:
             "DatabaseAvailabilityGroup": None,
             "Domain": "partner.example",
         }
-    described = {"Name": name, "Fqdn": fqdn(name), "Role": "mailbox"}
+    role = "mailbox" if name in SITES else "active_manager"
+    described = {"Name": name, "Fqdn": fqdn(name), "Role": role}
     return described | {
-        "Site": SITES[name],
+        "Site": SITES.get(name, "lyon"),
         "DatabaseAvailabilityGroup": "DAG1",
         "Domain": None,
     }

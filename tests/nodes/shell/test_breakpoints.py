@@ -14,12 +14,16 @@ from typing import Any
 
 import pytest
 
+from nodes.core.database_copy import ReplicationLog
 from nodes.core.effects import CloseSession, Effect, HangUp, SendReply, ShadowRequest, Transmit
 from nodes.core.inputs import (
     ConnectionLost,
+    DeliveryRequested,
     DiscardAsked,
     Input,
+    LogAnnounced,
     MessageOffered,
+    SeedAnnounced,
     SessionLost,
     ShadowRequested,
     TransmissionAnswered,
@@ -126,6 +130,23 @@ def test_the_message_after_a_shadow_message_is_a_primary_one_again() -> None:
         offer(door)
         door.between.carry_out(SendReply("in-1", QUEUED))
     assert door.names == ["f1"]
+
+
+@pytest.mark.parametrize(
+    "announced",
+    [
+        DeliveryRequested("in-1", "DB1", "n"),
+        LogAnnounced("in-1", 0, ReplicationLog("DB1", 1, 0, 0, 0, "0" * 64)),
+        SeedAnnounced("in-1", "DB1", 0),
+    ],
+)
+def test_what_comes_for_a_mailbox_database_is_at_no_place(announced: Input) -> None:
+    door = Door(at("after-data-before-250"), at("before-shadow-250", name="f2"))
+    door.between.give(announced)
+    door.between.carry_out(SendReply("in-1", OK))
+    offer(door)
+    door.between.carry_out(SendReply("in-1", QUEUED))
+    assert door.names == []
 
 
 def test_a_refusal_is_no_acknowledgement() -> None:

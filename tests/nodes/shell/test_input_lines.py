@@ -36,7 +36,7 @@ def test_a_line_begins_with_its_time_and_names_its_input() -> None:
 
 def test_every_input_of_the_core_is_known() -> None:
     assert DatabaseOpened.__name__ in INPUTS
-    assert len(INPUTS) == 33
+    assert len(INPUTS) == 48
 
 
 def test_a_line_that_no_node_wrote_is_refused() -> None:

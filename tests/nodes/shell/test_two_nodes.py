@@ -14,9 +14,9 @@ from nodes.store.dump import mailbox_files, mailbox_rows, queue_rows
 from tests.nodes.shell.organisation import ORIGIN_MS, Organisation, fqdn, free_port
 from tests.nodes.shell.running import NodeProcess, process
 from tests.nodes.shell.sending import send
-from tests.nodes.shell.waiting import until
+from tests.nodes.shell.waiting import records, until
 
-PARIS, LYON = "par-mbx1", "lyo-mbx1"
+PARIS, LYON, MANAGER = "par-mbx1", "lyo-mbx1", "am1"
 MESSAGE_ID = "<m000001@outside.example>"
 
 
@@ -142,3 +142,65 @@ def test_a_primary_that_returns_without_its_queue_has_its_messages_promoted(
         wait_for(organisation, LYON, "RESUBMIT")
     rows = [r for r in tracking(organisation, LYON) if r["event-id"] == "RESUBMIT"]
     assert [r["source-context"] for r in rows] == ["database-id-changed"]
+
+
+def with_copies(organisation: Organisation) -> None:
+    copies = [
+        {"Server": server, "ActivationPreference": number}
+        for number, server in enumerate((PARIS, LYON), 1)
+    ]
+    database = {"Name": "DB1", "Server": PARIS, "Copies": copies}
+    organisation.sections["Databases"] = [database, {"Name": "DB2", "Server": LYON}]
+    organisation.services = ("smtp", "replication", "management")
+
+
+def test_a_delivery_is_in_the_copy_on_the_other_server_too(organisation: Organisation) -> None:
+    """Its log goes over the replication service, through SMTP."""
+    with_copies(organisation)
+    with process(organisation, LYON) as lyon, process(organisation, PARIS) as paris:
+        lyon.port()
+        paris.port()
+        organisation.start_lab_time(time.monotonic_ns())
+        assert send(paris.port(), 1).reply is not None
+        assert send(paris.port(), 2).reply is not None
+        until(lambda: len(shown(organisation, LYON)) == 2 or None, "logs", organisation.folder)
+        assert (paris.stop(), lyon.stop()) == (0, 0)
+    assert shown(organisation, LYON) == shown(organisation, PARIS)
+
+
+def test_active_manager_fails_a_dead_servers_database_over(organisation: Organisation) -> None:
+    with_copies(organisation)
+    organisation.speed = 60.0
+    organisation.managers = (MANAGER,)
+    organisation.ports[MANAGER] = free_port()
+    organisation.links[MANAGER] = [PARIS, LYON]
+    with (
+        process(organisation, LYON) as lyon,
+        process(organisation, PARIS) as paris,
+        process(organisation, MANAGER, "active_manager") as manager,
+    ):
+        assert all(node.port() for node in (lyon, paris, manager))
+        organisation.start_lab_time(time.monotonic_ns())
+        assert send(paris.port(), 1).reply is not None
+        until(lambda: len(shown(organisation, LYON)) == 1 or None, "logs", organisation.folder)
+        paris.kill()
+        mounted = "database-mounted"
+        what = f"{mounted} at {LYON}"
+        until(lambda: mounted in happened(organisation, LYON) or None, what, organisation.folder)
+        send(lyon.port(), 2)
+        until(lambda: len(shown(organisation, LYON)) == 2 or None, "mail", organisation.folder)
+        assert (manager.stop(), lyon.stop()) == (0, 0)
+    told = happened(organisation, MANAGER)
+    assert told.index("failover-decided") < told.index("failover-mounted")
+
+
+def happened(organisation: Organisation, server: str) -> list[str]:
+    """Events of its lifecycle, so far."""
+    return [str(r["event"]) for r in records(organisation.logs(server) / "lifecycle.jsonl")]
+
+
+def shown(organisation: Organisation, server: str) -> list[tuple[object, ...]]:
+    """What the copy of DB1 on that server shows."""
+    files = mailbox_files(organisation.data(server))
+    rows = mailbox_rows(files["DB1"], ORIGIN_MS) if "DB1" in files else iter(())
+    return [(row["mailbox"], row["message_id"], row["delivered_ms"]) for row in rows]

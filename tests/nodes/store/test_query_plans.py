@@ -9,8 +9,10 @@ from sqlite3 import Connection
 import pytest
 
 from nodes.store import (
+    arrivals,
     bodies,
     changes,
+    mailbox_copy,
     mailbox_database,
     queue_database,
     resubmit_requests,
@@ -55,8 +57,10 @@ READ_IN_ORDER = {
     "active copies": queue_database.LOAD_ACTIVE_COPIES,
 }
 IN_A_MAILBOX = {
-    "find a mailbox": mailbox_database.FIND_MAILBOX,
+    "find a mailbox": arrivals.FIND_MAILBOX,
     "find in DeliveredTo": mailbox_database.FIND_DELIVERED,
+    "read a log": mailbox_copy.READ_LOG,
+    "take a log": mailbox_copy.TAKE_LOG,
 }
 
 

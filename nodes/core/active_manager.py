@@ -1,0 +1,154 @@
+"""Active Manager: the core of the service that decides which copy of a mailbox database is active
+(TP-6). The same one door as a transport node's (`nodes.core.node`).
+
+    manager = ActiveManager(config)
+    effects = manager.handle(ManagerOpened(…), now_ms)
+    wake_at = manager.next_deadline_ms()
+
+It watches the copies, fails over by itself or on request, tells every mailbox server, and asks
+their Safety Nets for what the new copy may lack. It cannot tell a dead server from its own cut
+link, and need not: epochs see to it that one copy takes mail.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from nodes.core import inputs
+from nodes.core.config import NodeConfig
+from nodes.core.copy_choice import CopyChoice
+from nodes.core.copy_telling import CopyTelling
+from nodes.core.copy_watching import CopyWatching
+from nodes.core.effects import DropBody, Effect, LogLifecycle
+from nodes.core.errands import Errands
+from nodes.core.failing_over import FailingOver
+from nodes.core.failover_requests import FailoverRequests
+from nodes.core.manager_records import ManagerRecords
+from nodes.core.manager_sessions import ManagerSessions
+from nodes.core.replies import R502_NOT_IMPLEMENTED
+from nodes.core.safety_net_asking import SafetyNetAsking
+from nodes.core.sending import Sessions
+from nodes.core.supervision import Supervision
+from nodes.core.work import Work
+
+
+class ActiveManager:
+    """A server of role `active_manager`. Give it `ManagerOpened` before anything from a session."""
+
+    def __init__(self, config: NodeConfig) -> None:
+        self._work = Work()
+        self._inbound = ManagerSessions(config, self._work)
+        self._outbound = Sessions(config, self._work)
+        self._records = ManagerRecords(config, self._work)
+        errands = Errands(self._work, self._outbound)
+        self._watching = CopyWatching(config, self._work, errands)
+        self._failing_over = FailingOver(config, self._work, errands, self._records)
+        self._telling = CopyTelling(self._work, errands, self._records)
+        self._asking = SafetyNetAsking(config, self._work, errands, self._records)
+        choice = CopyChoice(config, self._watching)
+        self._supervision = Supervision(
+            config,
+            self._work,
+            errands,
+            self._records,
+            self._watching,
+            choice,
+            self._failing_over,
+        )
+        self._requests = FailoverRequests(
+            config, self._records, self._watching, choice, self._failing_over
+        )
+        self._connect_parts()
+        self._handlers = self._dispatch_table()
+
+    def handle(self, happened: inputs.Input, now_ms: int) -> tuple[Effect, ...]:
+        """Effects of one input at lab time `now_ms` (epoch ms), which never goes back."""
+        assert now_ms >= self._work.now_ms, "lab time went back"
+        self._work.now_ms = now_ms
+        self._handlers.get(type(happened), self._not_mine)(happened)
+        return self._work.take_effects()
+
+    def next_deadline_ms(self) -> int | None:
+        """When `DeadlineReached` is wanted, lab time in epoch ms; None: nothing waits for time."""
+        return self._work.next_deadline_ms()
+
+    def _connect_parts(self) -> None:
+        self._failing_over.on_mounted = self._mounted
+        self._failing_over.on_given_up = self._supervision.look_anew
+        self._telling.on_told = self._told
+        self._asking.on_closed = self._failing_over.look_for_end
+
+    def _mounted(self, database: str) -> None:
+        self._supervision.look_anew(database)
+        self._told(database)
+
+    def _told(self, database: str) -> None:
+        self._telling.begin()
+        self._asking.begin()
+        self._failing_over.look_for_end(database)
+
+    def _dispatch_table(self) -> dict[type, Callable[[Any], None]]:
+        work, outbound, inbound = self._work, self._outbound, self._inbound
+        return {
+            inputs.ManagerOpened: self._opened,
+            inputs.DatabaseSetAside: self._database_set_aside,
+            inputs.Committed: lambda h: work.committed(h.commit),
+            inputs.CommitFailed: lambda h: work.commit_failed(h.commit, h.reason),
+            inputs.SessionAccepted: inbound.accepted,
+            inputs.PeerAuthenticated: inbound.authenticated,
+            inputs.TransactionReset: lambda h: inbound.reset(h.session),
+            inputs.FailoverRequested: lambda h: inbound.heard(
+                h.session, lambda session: self._requests.failover(h, session)
+            ),
+            inputs.SwitchoverRequested: lambda h: inbound.heard(
+                h.session, lambda session: self._requests.switchover(h, session)
+            ),
+            inputs.SessionActive: lambda h: inbound.active(h.session),
+            inputs.ConnectionLost: lambda h: inbound.lost(h.session),
+            inputs.MessageOffered: self._message_offered,
+            inputs.SessionOpened: outbound.opened,
+            inputs.SessionFailed: lambda h: outbound.failed(h.session, h.reason),
+            inputs.ResubmitAnswered: outbound.request_answered,
+            inputs.ResubmitRefused: outbound.request_answered,
+            inputs.CopyStatusAnswered: outbound.request_answered,
+            inputs.MountAnswered: outbound.request_answered,
+            inputs.DismountAnswered: outbound.request_answered,
+            inputs.ActiveCopyAnswered: outbound.request_answered,
+            inputs.CopyCommandRefused: outbound.request_answered,
+            inputs.SessionLost: lambda h: outbound.failed(h.session, h.reason),
+            inputs.DeadlineReached: lambda h: work.run_due(),
+            inputs.StopRequested: self._stop_requested,
+        }
+
+    def _opened(self, happened: inputs.ManagerOpened) -> None:
+        event = "database-created" if happened.created else "database-opened"
+        self._work.emit(LogLifecycle(event, (("database_id", happened.database_id),)))
+        self._records.opened(happened)
+        self._failing_over.begin()
+        self._telling.begin()
+        self._asking.begin()
+        self._watching.begin()
+
+    def _database_set_aside(self, happened: inputs.DatabaseSetAside) -> None:
+        fields = (
+            ("path", happened.path),
+            ("renamed_to", happened.renamed_to),
+            ("reason", happened.reason),
+        )
+        self._work.emit(LogLifecycle("database-set-aside", fields))
+
+    def _message_offered(self, happened: inputs.MessageOffered) -> None:
+        """It takes no mail."""
+        self._work.emit(DropBody(happened.body))
+        self._not_mine(happened)
+
+    def _not_mine(self, happened: inputs.Input) -> None:
+        """A verb of transport nodes: every one of them awaits an answer."""
+        self._inbound.anybody(
+            getattr(happened, "session", ""), lambda session: session.reply(R502_NOT_IMPLEMENTED)
+        )
+
+    def _stop_requested(self, _happened: inputs.StopRequested) -> None:
+        self._inbound.stop()
+        self._outbound.hang_up_idle()

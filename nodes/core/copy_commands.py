@@ -1,0 +1,41 @@
+"""What Active Manager says to the servers of a mailbox database, over the `management` service."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+
+@dataclass(frozen=True, slots=True)
+class AskCopyStatus:
+    """XCOPYSTATUS: where does your copy stand?"""
+
+    database: str
+
+
+@dataclass(frozen=True, slots=True)
+class MountDatabase:
+    """XMOUNT: your copy is active under `epoch`."""
+
+    database: str
+    epoch: int
+
+
+@dataclass(frozen=True, slots=True)
+class DismountDatabase:
+    """XDISMOUNT: your copy, active under `epoch`, takes no delivery any more."""
+
+    database: str
+    epoch: int
+
+
+@dataclass(frozen=True, slots=True)
+class NameActiveCopy:
+    """XACTIVE: the copy on `server` is active under `epoch`."""
+
+    database: str
+    server: str
+    epoch: int
+
+
+CopyCommand: TypeAlias = AskCopyStatus | MountDatabase | DismountDatabase | NameActiveCopy

@@ -1,0 +1,99 @@
+"""Every mailbox server is told which copy is active, until it says from when on it knows (TP-4).
+
+That time ends the interval that its Safety Net is asked for: what it brought to the copy before
+until then may be lost with that copy (SN-4). Who missed one failover is told of the next alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from nodes.core.copy_commands import NameActiveCopy
+from nodes.core.effects import LogLifecycle
+from nodes.core.errands import Errands
+from nodes.core.failover import Telling
+from nodes.core.inputs import ActiveCopyAnswered
+from nodes.core.manager_changes import SetAsking, SetTelling
+from nodes.core.manager_records import Changes, ManagerRecords
+from nodes.core.resubmit_request import SafetyNetSource
+from nodes.core.sending import CopyAnswer
+from nodes.core.work import Work
+
+TELL_AGAIN_MS = 60_000
+
+
+class CopyTelling:
+    """`on_told(database)` is called when another server knows."""
+
+    def __init__(self, work: Work, errands: Errands, records: ManagerRecords) -> None:
+        self.on_told: Callable[[str], None] = lambda database: None
+        self._work = work
+        self._errands = errands
+        self._records = records
+        self._under_way: set[tuple[str, str]] = set()
+
+    def begin(self) -> None:
+        """Tell everybody who is to be told and is not being told."""
+        for key in sorted(self._records.tellings):
+            self._tell(key)
+
+    def _tell(self, key: tuple[str, str]) -> None:
+        telling = self._records.tellings[key]
+        if telling.learnt_ms is not None or key in self._under_way:
+            return
+        self._under_way.add(key)
+        self._errands.say(
+            telling.server,
+            NameActiveCopy(telling.database, telling.target, telling.epoch),
+            lambda answer: self._answered(telling, answer),
+            lambda reason: self._again(key),
+        )
+
+    def _answered(self, telling: Telling, answer: CopyAnswer) -> None:
+        key = (telling.database, telling.server)
+        if not isinstance(answer, ActiveCopyAnswered):
+            self._again(key)
+            return
+        told = replace(telling, learnt_ms=answer.learnt_ms)
+        self._records.change(
+            lambda: self._changes(told),
+            lambda: self._told(told),
+            lambda reason: self._again(key),
+        )
+
+    def _changes(self, told: Telling) -> Changes:
+        """With the end of what its Safety Net is asked for."""
+        if self._records.tellings[(told.database, told.server)].epoch == told.epoch:
+            return (SetTelling(told), *self._ends(told))
+        self._work.at(self._work.now_ms, lambda: self._over((told.database, told.server)))
+        return ()
+
+    def _ends(self, told: Telling) -> list[SetAsking]:
+        return [
+            SetAsking(replace(asking, end_ms=told.learnt_ms, silent_since_ms=self._work.now_ms))
+            for asking in self._records.askings.values()
+            if (asking.database, asking.server) == (told.database, told.server)
+            and asking.source is SafetyNetSource.PRIMARY
+            and asking.end_ms is None
+        ]
+
+    def _told(self, told: Telling) -> None:
+        fields = (
+            ("database", told.database),
+            ("epoch", told.epoch),
+            ("active", told.target),
+            ("server", told.server),
+            ("learnt_ms", told.learnt_ms or 0),
+        )
+        self._work.emit(LogLifecycle("active-copy-told", fields))
+        self._over((told.database, told.server))
+        self.on_told(told.database)
+
+    def _again(self, key: tuple[str, str]) -> None:
+        self._work.at(self._work.now_ms + TELL_AGAIN_MS, lambda: self._over(key))
+
+    def _over(self, key: tuple[str, str]) -> None:
+        """This time is over; whether there is more to tell is seen now."""
+        self._under_way.discard(key)
+        self._tell(key)

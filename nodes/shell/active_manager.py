@@ -1,0 +1,67 @@
+"""Active Manager as a process: `python3 -m nodes.shell.active_manager CONFIG`.
+
+A node like any other but for its core and its database (`manager.db`); exit codes as in
+`nodes.shell.runner`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import sqlite3
+import sys
+from pathlib import Path
+from typing import Any
+
+from nodes.core.active_manager import ActiveManager
+from nodes.shell.core_loop import Core
+from nodes.shell.manager_disk import ManagerDisk
+from nodes.shell.node_file import NodeFile
+from nodes.shell.runner import (
+    EX_IOERR,
+    EX_USAGE,
+    AnyDisk,
+    AnyOpening,
+    CannotStart,
+    Runner,
+    new_database_id,
+    serve,
+)
+from nodes.store.manager_database import open_manager_database
+
+
+class ManagerRunner(Runner):
+    """One Active Manager."""
+
+    def _make_core(self, file: NodeFile) -> Core:
+        return ActiveManager(file.node)
+
+    def _open_database(self) -> AnyOpening:
+        path = self._file.data / "manager.db"
+        try:
+            return open_manager_database(path, self._clock.now_ms(), new_database_id)
+        except (sqlite3.Error, OSError) as error:
+            raise CannotStart(EX_IOERR, f"{path}: {error}") from error
+
+    def _open_disk(self, opening: Any) -> AnyDisk:
+        return ManagerDisk(opening.database, self.give, self.fail)
+
+
+async def _live(file: NodeFile) -> int:
+    runner = ManagerRunner(file)
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, runner.stop)
+    loop.add_signal_handler(signal.SIGUSR1, runner.machine_changed)
+    return await runner.run()
+
+
+def main(arguments: list[str]) -> int:
+    if len(arguments) != 1:
+        print("usage: python3 -m nodes.shell.active_manager CONFIG", file=sys.stderr)
+        return EX_USAGE
+    return serve(Path(arguments[0]), "active_manager", _live)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
