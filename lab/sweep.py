@@ -67,9 +67,13 @@ class Sweep:
         """
         self._describe()
         self._foretell()
-        with SweepJudge(self.folder, self.master) as judge:
-            self._all_batches(judge)
-            code = judge.conclude()
+        try:
+            with SweepJudge(self.folder, self.master) as judge:
+                self._all_batches(judge)
+                code = judge.conclude()
+        except KeyboardInterrupt:
+            self.say("interrupted; the same command goes on from here")
+            raise
         return next(each for each in WORST_FIRST if each in (code, *self._own_codes()))
 
     def _all_batches(self, judge: SweepJudge) -> None:

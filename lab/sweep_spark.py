@@ -4,6 +4,7 @@ Workers run this checkout with this interpreter; on a cluster both have to be th
 path, as for any Python program of Spark's.
 """
 
+import logging
 import os
 import sys
 from collections.abc import Sequence
@@ -20,6 +21,7 @@ def run_tasks(master: str, tasks: Sequence[Task]) -> list[Done]:
     """Carry the tasks out, one a partition; what each did. Raises GroundError."""
     os.environ["PYSPARK_PYTHON"] = sys.executable
     os.environ["PYTHONPATH"] = os.pathsep.join(_search_path())
+    logging.disable(logging.CRITICAL)  # py4j would log Ctrl-C as an error, with three tracebacks
     try:
         context = session(master, "shadowlab sweep").sparkContext
         context.setLogLevel("FATAL")  # what fails is raised here; what is broken off is no error

@@ -107,6 +107,22 @@ def test_what_is_done_is_not_done_again(carried_out: list[tuple[int, int]], tmp_
     assert carried_out == [(10, 10)]
 
 
+def test_an_interrupted_sweep_says_how_it_goes_on(
+    carried_out: list[tuple[int, int]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(master: str, tasks: Sequence[Task]) -> list[Done]:
+        raise KeyboardInterrupt
+
+    said: list[str] = []
+    with monkeypatch.context() as patched:
+        patched.setattr(lab.sweep, "run_tasks", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            sweep(tmp_path, said)
+    assert said[-1] == "interrupted; the same command goes on from here"
+    assert sweep(tmp_path) == 0
+    assert carried_out
+
+
 def test_a_crash_of_a_node_is_told_and_fails_the_sweep_even_later(
     carried_out: list[tuple[int, int]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
