@@ -1,8 +1,9 @@
 """no_early_promotion: nothing is promoted before its cause, without one, or after its discard.
 
 Asks every promotion, and every shadow held while its primary was out of reach, which is where an
-impatient server would promote (SM-6, SM-7, SM-8, SR-10). Where `expect.promotions` is given, a
-promotion that no entry names is a violation too.
+impatient server would promote (SM-6, SM-7, SM-8, SR-10); those that were held while their server's
+clock was wrong are asked for SM-18 too. Where `expect.promotions` is given, a promotion that no
+entry names is a violation as well.
 """
 
 from __future__ import annotations
@@ -13,19 +14,26 @@ from pyspark.sql import functions as F
 from spark_eval.claims.claim import Claim, case
 from spark_eval.sentences import sentence
 from spark_eval.tables import Tables
+from spark_eval.transforms.fault_windows import EXTENTS, SEEN
 from spark_eval.transforms.sql import overlaps
 
 AT = "promoted.at_ms"
 UNTIL = "coalesce(discard.at_ms, promoted.at_ms, end_ms)"
 DOWNS = "transform(filter(primary_kills, k -> k.kind <> 'fill_disk'), k -> k.possible)"
-REQUIREMENTS = f"""CASE WHEN by_database THEN array('SM-7')
+BY_CAUSE = f"""CASE WHEN by_database THEN array('SM-7')
   WHEN promoted IS NOT NULL THEN array('SM-6')
   WHEN {overlaps(DOWNS, "held_ms", UNTIL)} THEN IF(changed, array('SM-7'), array('SM-8'))
   ELSE array('SM-6') END"""
+WHILE_WRONG = f"coalesce({overlaps('wrong', 'held_ms', UNTIL)}, false)"
+REQUIREMENTS = f"concat({BY_CAUSE}, IF({WHILE_WRONG}, array('SM-18'), array()))"
 
 
 def cases(tables: Tables) -> DataFrame:
-    judged = tables.promotions.selectExpr(
+    clocks = tables.windows.where(f"kind = 'skew_clock' AND {SEEN}").selectExpr(
+        "run", "server", EXTENTS[0]
+    )
+    wrong = clocks.groupBy("run", "server").agg(F.collect_list("possible").alias("wrong"))
+    judged = tables.promotions.join(wrong, ["run", "server"], "left").selectExpr(
         *case(
             status="earliness",
             subject="message_id",
@@ -70,4 +78,4 @@ def _unforetold(tables: Tables) -> DataFrame:
     )
 
 
-CLAIM = Claim("no_early_promotion", ("SM-6", "SM-7", "SM-8"), cases)
+CLAIM = Claim("no_early_promotion", ("SM-6", "SM-7", "SM-8", "SM-18"), cases)

@@ -361,6 +361,18 @@ class Run:
         banner = end + 3 * SECOND
         self.record(fault, "healed", banner, banner_ms=banner, banner_mono_ns=mono(banner))
 
+    def wrong_clock(self, server: str, start: int, end: int, *, fault: str = "f2") -> None:
+        """Told of and seen; rows are dated as ever."""
+        self.plan["faults"].append(
+            {"id": fault, "kind": "skew_clock", "start_ms": start, "end_ms": end, "server": server,
+             "by_ms": 60_000}
+        )  # fmt: skip
+        self.record(fault, "intended", start)
+        self.record(fault, "applied", start)
+        self.record(fault, "evidence", start, took_effect=True, observations=[])
+        self.record(fault, "heal-intended", end)
+        self.record(fault, "healed", end)
+
     def late(self, source: str, target: str, start: int, end: int, how: dict[str, int]) -> None:
         """A link slowed (`latency_ms`, `jitter_ms`) or throttled (`bytes_per_second`)."""
         self.cut(source, target, start, end)

@@ -81,6 +81,13 @@ def _none_foretold(run: Run) -> Run:
     return run
 
 
+def _clock_wrong(server: str) -> Run:
+    """While par-mbx1 is away and back in time."""
+    run = back_in_time().run
+    run.wrong_clock(server, 12 * MINUTE, 18 * MINUTE)
+    return run
+
+
 def _runs() -> dict[str, Run]:
     return {
         "healthy": healthy(),
@@ -90,6 +97,8 @@ def _runs() -> dict[str, Run]:
         "new-database-swallowed": _missing(new_database(), swallowed=True),
         "before-the-new-database": _moved(new_database(), 14 * MINUTE),
         "in-time": back_in_time().run,
+        "in-time-clock-wrong": _clock_wrong("lyo-mbx1"),
+        "in-time-other-clock-wrong": _clock_wrong("par-mbx1"),
         "after-span": back_after_span().run,
         "after-span-late": _moved(back_after_span(), 38 * MINUTE + LATE),
         "after-span-missing": _missing(back_after_span()),
@@ -189,6 +198,12 @@ def test_early_is_violated_by_a_promotion_after_the_discard(early: Results) -> N
 def test_early_asks_shadows_whose_primary_was_away_for_a_while(early: Results) -> None:
     result = early["in-time"]
     assert (result.status, result.asked, result.proofs) == ("holds", 2, {"SM-8": "holds"})
+
+
+def test_early_asks_for_wrong_clocks_of_the_servers_that_hold_the_shadows(early: Results) -> None:
+    asked = {"SM-8": "holds", "SM-18": "holds"}
+    assert early["in-time-clock-wrong"].proofs == asked
+    assert early["in-time-other-clock-wrong"].proofs == {"SM-8": "holds"}
 
 
 def test_on_time_is_unknown_where_no_promotion_was_due(on_time: Results) -> None:
