@@ -114,9 +114,10 @@ def _testcase(suite: ET.Element, scenario: str, result: ClaimResult) -> None:
 
 
 def example_text(example: CounterExample) -> str:
-    """`first: <m000001…> to …: what (file:line, file:line)`."""
+    """`first: <m000001…> to …: what (file:line, file:line)`; no brackets where no line tells it."""
     places = ", ".join(f"{file}:{line}" for file, line in example.refs)
-    return f"{example.which}: {example.subject}: {example.detail} ({places})"
+    told = f"{example.which}: {example.subject}: {example.detail}"
+    return f"{told} ({places})" if places else told
 
 
 def _legal(text: str) -> str:
