@@ -14,7 +14,7 @@ import json
 import os
 import shutil
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -49,6 +49,32 @@ class Seeds:
 
 
 @dataclass(slots=True)
+class Progress:
+    """How far a sweep is. `earlier` names batches of another sitting: they took no time in this."""
+
+    seeds: int
+    clock: Callable[[], float] = time.monotonic
+    earlier: set[str] = field(default_factory=set)
+    judged: int = 0
+    judged_now: int = 0
+    began: float = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.began = self.clock()
+
+    def count(self, finished: BatchJudged) -> None:
+        self.judged += finished.runs
+        self.judged_now += 0 if finished.batch in self.earlier else finished.runs
+
+    def in_words(self, finished: BatchJudged) -> str:
+        """`judged in 36 s; about 51:44 min left`."""
+        if finished.batch in self.earlier:
+            return "judged before"
+        seconds = (self.clock() - self.began) / self.judged_now * (self.seeds - self.judged)
+        return f"judged in {finished.seconds:.0f} s; about {span(seconds)} left"
+
+
+@dataclass(slots=True)
 class Sweep:
     """One sweep into `folder`; `run` it once, in the main thread."""
 
@@ -78,17 +104,17 @@ class Sweep:
 
     def _all_batches(self, judge: SweepJudge) -> None:
         """Simulate a batch while the one before it is judged."""
-        began, judged = time.monotonic(), 0
+        progress = Progress(self.seeds.count)
         for batch, first, last in self.seeds.batches():
-            if not self._is_judged(batch):
+            if self._is_judged(batch):
+                progress.earlier.add(batch)
+            else:
                 self._simulate(batch, first, last)
             finished = judge.next_judged(batch)
             if finished is not None:
-                judged += finished.runs
-                self._tell(finished, judged, began)
+                self._tell(finished, progress)
         while (finished := judge.next_judged(None)) is not None:
-            judged += finished.runs
-            self._tell(finished, judged, began)
+            self._tell(finished, progress)
 
     def _simulate(self, batch: str, first: int, last: int) -> None:
         record = self.folder / "record" / batch
@@ -135,15 +161,14 @@ class Sweep:
     def _is_judged(self, batch: str) -> bool:
         return (self.folder / "results" / f"{batch}.jsonl").exists()
 
-    def _tell(self, finished: BatchJudged, judged: int, began: float) -> None:
+    def _tell(self, finished: BatchJudged, progress: Progress) -> None:
         if not self.keep_records:
             shutil.rmtree(self.folder / "record" / finished.batch, ignore_errors=True)
-        left = self.seeds.count - judged
-        seconds = (time.monotonic() - began) / max(1, judged) * left
+        progress.count(finished)
         counts = ", ".join(f"{count} {verdict}" for verdict, count in finished.verdicts.items())
         self.say(
-            f"{judged} of {self.seeds.count} seeds; {finished.batch}: {counts}, "
-            f"judged in {finished.seconds:.0f} s; about {span(seconds)} left"
+            f"{progress.judged} of {self.seeds.count} seeds; {finished.batch}: {counts}, "
+            f"{progress.in_words(finished)}"
         )
 
     def _describe(self) -> None:

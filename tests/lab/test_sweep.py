@@ -11,7 +11,7 @@ import lab.sweep
 import lab.sweep_record
 from lab.hosts.simulator.record import Record
 from lab.plan import Plan
-from lab.sweep import Seeds, Sweep, fingerprint, sweep_folder
+from lab.sweep import Progress, Seeds, Sweep, fingerprint, sweep_folder
 from lab.sweep_judge import BatchJudged
 from lab.sweep_record import Done, Task, carry_out, files_of
 from spark_eval import schema
@@ -121,6 +121,15 @@ def test_an_interrupted_sweep_says_how_it_goes_on(
     assert said[-1] == "interrupted; the same command goes on from here"
     assert sweep(tmp_path) == 0
     assert carried_out
+
+
+def test_what_is_left_is_foretold_from_this_sitting_alone() -> None:
+    progress = Progress(1000, iter([0.0, 60.0]).__next__, {"batch=00000"})
+    before, now = (BatchJudged(f"batch=0000{n}", 250, 9.6, {"pass": 250}) for n in range(2))
+    progress.count(before)
+    assert progress.in_words(before) == "judged before"
+    progress.count(now)
+    assert progress.in_words(now) == "judged in 10 s; about 2:00 min left"
 
 
 def test_a_crash_of_a_node_is_told_and_fails_the_sweep_even_later(
