@@ -1,4 +1,4 @@
-"""The tables that stay: each result as `schema.py` says, written as Parquet below `evaluation/`.
+"""The tables that stay: each as `result_schema.py` says, written as Parquet below `evaluation/`.
 
 Every figure of the report and every number of verdict.json comes from one of them.
 """
@@ -11,7 +11,7 @@ from pathlib import Path
 
 from pyspark.sql import DataFrame, SparkSession
 
-from spark_eval import schema
+from spark_eval import result_schema, schema
 from spark_eval.claims.claim import ClaimResult
 from spark_eval.places import to_read, to_write
 from spark_eval.read.damage import log_damage
@@ -48,7 +48,7 @@ def derived_tables(tables: Tables) -> dict[str, DataFrame]:
         "promotion_delays": promotion_delays(tables.promotions),
         "log_damage": log_damage(record.damaged_lines),
     }
-    return {name: conform(rows, schema.RESULT_TABLES[name]) for name, rows in made.items()}
+    return {name: conform(rows, result_schema.RESULT_TABLES[name]) for name, rows in made.items()}
 
 
 def claim_tables(
@@ -82,8 +82,8 @@ def claim_tables(
         for example in result.examples
     ]
     return {
-        "claims": literal_rows(spark, claims, schema.CLAIMS),
-        "counterexamples": literal_rows(spark, examples, schema.COUNTEREXAMPLES),
+        "claims": literal_rows(spark, claims, result_schema.CLAIMS),
+        "counterexamples": literal_rows(spark, examples, result_schema.COUNTEREXAMPLES),
     }
 
 
@@ -91,8 +91,8 @@ def story_table(spark: SparkSession, tables: Tables, examples: DataFrame) -> Dat
     """`stories`: every line about a message that a counter-example is about."""
     wanted = named_in(examples)
     if wanted.isEmpty():
-        return literal_rows(spark, [], schema.STORIES)
-    return conform(stories(tables.record, tables.windows, wanted), schema.STORIES)
+        return literal_rows(spark, [], result_schema.STORIES)
+    return conform(stories(tables.record, tables.windows, wanted), result_schema.STORIES)
 
 
 def write_tables(made: Mapping[str, DataFrame], folder: Path, pool: ThreadPoolExecutor) -> None:
@@ -107,12 +107,12 @@ def write_tables(made: Mapping[str, DataFrame], folder: Path, pool: ThreadPoolEx
 
 def read_tables(spark: SparkSession, folder: Path) -> dict[str, DataFrame]:
     """What `write_tables` wrote, by explicit row types."""
-    return {name: read_table(spark, folder, name) for name in schema.RESULT_TABLES}
+    return {name: read_table(spark, folder, name) for name in result_schema.RESULT_TABLES}
 
 
 def read_table(spark: SparkSession, folder: Path, name: str) -> DataFrame:
     """One of them."""
-    columns = schema.ddl(schema.RESULT_TABLES[name])
+    columns = schema.ddl(result_schema.RESULT_TABLES[name])
     return spark.read.schema(columns).parquet(to_read(folder / f"{name}.parquet"))
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from pyspark.sql import Row, SparkSession
 
-from spark_eval import schema
+from spark_eval import result_schema
 from spark_eval.read.lines import literal_rows
 from spark_eval.read.record import read_record
 from spark_eval.read.run_folder import RunFolder, RunFolderError
@@ -21,7 +21,9 @@ def story_lines(spark: SparkSession, folder: RunFolder, message_id: str) -> list
     named = f"<{message_id.strip().strip('<>')}>"
     record = read_record(Folders(spark, [folder]))
     windows = fault_windows(record.planned_faults, record.fault_record)
-    wanted = literal_rows(spark, [{"run": folder.run, "message_id": named}], schema.STORIES[:2])
+    wanted = literal_rows(
+        spark, [{"run": folder.run, "message_id": named}], result_schema.STORIES[:2]
+    )
     rows = stories(record, windows, wanted).orderBy(*IN_ORDER).collect()
     if not rows:
         cause = f"run folder {folder.path.name}: no line speaks of {named}"

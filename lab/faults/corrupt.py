@@ -8,18 +8,18 @@ from collections.abc import Mapping
 
 from lab import plan_parts
 from lab.evidence import Evidence
-from lab.faults.banner import is_back, shows_nobody_a_banner, wait_until_back
+from lab.faults.away import Away
+from lab.faults.banner import shows_nobody_a_banner
 from lab.faults.kill import KILLED
 from lab.running_lab import RunningLab
 
 
-class Corrupt:
+class Corrupt(Away):
     """One damaged queue database of a plan."""
 
     def __init__(self, planned: plan_parts.Corrupt, lab: RunningLab) -> None:
-        self.id, self.start_ms, self.end_ms = planned.id, planned.start_ms, planned.end_ms
-        self._planned, self._server, self._lab = planned, planned.server, lab
-        self._exit_code: int | None = None
+        super().__init__(planned, lab)
+        self._planned = planned
         self._damaged: tuple[str, ...] = ()
 
     def describe(self) -> str:
@@ -29,10 +29,12 @@ class Corrupt:
         return {"kind": "corrupt", "server": self._server}
 
     def start(self) -> Mapping[str, object]:
-        self._lab.standing.down(self.id, self._server)
-        self._exit_code = self._lab.servers.kill(self._server)
+        ended = super().start()
         self._damaged = tuple(self._lab.servers.damage_queue_database(self._server))
-        return {"exit_code": self._exit_code, "damaged": list(self._damaged)}
+        return {**ended, "damaged": list(self._damaged)}
+
+    def _end(self) -> int:
+        return self._lab.servers.kill(self._server)
 
     def evidence(self) -> Evidence:
         seen = shows_nobody_a_banner(self._lab, self._planned)
@@ -42,16 +44,3 @@ class Corrupt:
         if not self._damaged:
             return Evidence(False, seen.observations, "there was no queue database to damage")
         return seen
-
-    def stop(self) -> None:
-        if not self._lab.servers.is_running(self._server):
-            self._lab.servers.start(self._server)
-
-    def healed(self) -> Mapping[str, object]:
-        """GroundError when no banner is seen for a minute."""
-        back = wait_until_back(self._lab, self._server)
-        self._lab.standing.healed(self.id)
-        return back
-
-    def evidence_healed(self) -> Evidence:
-        return is_back(self._lab, self._server)

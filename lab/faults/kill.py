@@ -9,20 +9,19 @@ from collections.abc import Mapping
 
 from lab import plan_parts
 from lab.evidence import Evidence
-from lab.faults.banner import is_back, shows_nobody_a_banner, wait_until_back
+from lab.faults.away import Away
+from lab.faults.banner import shows_nobody_a_banner
 from lab.running_lab import RunningLab
 
 KILLED = 128 + 9
 
 
-class Kill:
+class Kill(Away):
     """One kill of a plan."""
 
     def __init__(self, planned: plan_parts.Kill, lab: RunningLab) -> None:
-        self.id, self.start_ms, self.end_ms = planned.id, planned.start_ms, planned.end_ms
-        self._planned, self._server, self._lab = planned, planned.server, lab
-        self._exit_code: int | None = None
-        self._started_ns: int | None = None
+        super().__init__(planned, lab)
+        self._planned = planned
 
     def describe(self) -> str:
         database = self._planned.returns_with.replace("-", " ")
@@ -32,10 +31,8 @@ class Kill:
         returns_with = self._planned.returns_with
         return {"kind": "kill", "server": self._server, "returns_with": returns_with}
 
-    def start(self) -> Mapping[str, object]:
-        self._lab.standing.down(self.id, self._server)
-        self._exit_code = self._lab.servers.kill(self._server)
-        return {"exit_code": self._exit_code}
+    def _end(self) -> int:
+        return self._lab.servers.kill(self._server)
 
     def evidence(self) -> Evidence:
         seen = shows_nobody_a_banner(self._lab, self._planned)
@@ -44,18 +41,6 @@ class Kill:
             return Evidence(False, seen.observations, reason)
         return seen
 
-    def stop(self) -> None:
-        if not self._lab.servers.is_running(self._server):
-            if self._planned.returns_with == "new-queue-database":
-                self._lab.servers.set_aside_queue_database(self._server, self.id)
-            self._started_ns = self._lab.monotonic_ns()
-            self._lab.servers.start(self._server)
-
-    def healed(self) -> Mapping[str, object]:
-        """GroundError when no banner is seen for a minute."""
-        back = wait_until_back(self._lab, self._server)
-        self._lab.standing.healed(self.id)
-        return {"started_mono_ns": self._started_ns, **back}
-
-    def evidence_healed(self) -> Evidence:
-        return is_back(self._lab, self._server)
+    def _before_return(self) -> None:
+        if self._planned.returns_with == "new-queue-database":
+            self._lab.servers.set_aside_queue_database(self._server, self.id)

@@ -12,10 +12,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from nodes.core.config import NodeConfig
-from nodes.core.effects import LogLifecycle, SetActiveCopy
+from nodes.core.effects import LogLifecycle
 from nodes.core.inbound_session import InboundSession
 from nodes.core.inputs import ActiveCopyNamed
 from nodes.core.message import ActiveCopy
+from nodes.core.queue_changes import SetActiveCopy
 from nodes.core.replies import (
     R451_COPY_NOT_STORED,
     R550_NO_SUCH_DATABASE,

@@ -24,8 +24,8 @@ from nodes.core.effects import DropBody, Effect, LogLifecycle
 from nodes.core.errands import Errands
 from nodes.core.failing_over import FailingOver
 from nodes.core.failover_requests import FailoverRequests
+from nodes.core.inbound_sessions import InboundSessions
 from nodes.core.manager_records import ManagerRecords
-from nodes.core.manager_sessions import ManagerSessions
 from nodes.core.replies import R502_NOT_IMPLEMENTED
 from nodes.core.safety_net_asking import SafetyNetAsking
 from nodes.core.sending import Sessions
@@ -38,7 +38,7 @@ class ActiveManager:
 
     def __init__(self, config: NodeConfig) -> None:
         self._work = Work()
-        self._inbound = ManagerSessions(config, self._work)
+        self._inbound = InboundSessions(config, self._work)
         self._outbound = Sessions(config, self._work)
         self._records = ManagerRecords(config, self._work)
         errands = Errands(self._work, self._outbound)
@@ -98,12 +98,8 @@ class ActiveManager:
             inputs.SessionAccepted: inbound.accepted,
             inputs.PeerAuthenticated: inbound.authenticated,
             inputs.TransactionReset: lambda h: inbound.reset(h.session),
-            inputs.FailoverRequested: lambda h: inbound.heard(
-                h.session, lambda session: self._requests.failover(h, session)
-            ),
-            inputs.SwitchoverRequested: lambda h: inbound.heard(
-                h.session, lambda session: self._requests.switchover(h, session)
-            ),
+            inputs.FailoverRequested: self._failover_requested,
+            inputs.SwitchoverRequested: self._switchover_requested,
             inputs.SessionActive: lambda h: inbound.active(h.session),
             inputs.ConnectionLost: lambda h: inbound.lost(h.session),
             inputs.MessageOffered: self._message_offered,
@@ -138,6 +134,16 @@ class ActiveManager:
         )
         self._work.emit(LogLifecycle("database-set-aside", fields))
 
+    def _failover_requested(self, happened: inputs.FailoverRequested) -> None:
+        session = self._inbound.of_a_server(happened.session)
+        if session is not None:
+            self._requests.failover(happened, session)
+
+    def _switchover_requested(self, happened: inputs.SwitchoverRequested) -> None:
+        session = self._inbound.of_a_server(happened.session)
+        if session is not None:
+            self._requests.switchover(happened, session)
+
     def _message_offered(self, happened: inputs.MessageOffered) -> None:
         """It takes no mail."""
         self._work.emit(DropBody(happened.body))
@@ -145,9 +151,9 @@ class ActiveManager:
 
     def _not_mine(self, happened: inputs.Input) -> None:
         """A verb of transport nodes: every one of them awaits an answer."""
-        self._inbound.anybody(
-            getattr(happened, "session", ""), lambda session: session.reply(R502_NOT_IMPLEMENTED)
-        )
+        session = self._inbound.named(getattr(happened, "session", ""))
+        if session is not None:
+            session.reply(R502_NOT_IMPLEMENTED)
 
     def _stop_requested(self, _happened: inputs.StopRequested) -> None:
         self._inbound.stop()

@@ -19,7 +19,10 @@ from nodes.core.config import NodeConfig
 from nodes.core.delivery_queue import Acknowledged, DeliveryQueue, NotNow, Parcel, Refused, Result
 from nodes.core.discards import Discards
 from nodes.core.dsn import non_delivery_report
-from nodes.core.effects import (
+from nodes.core.fork_states import ForkMove, after
+from nodes.core.identity import Identity
+from nodes.core.message import DiscardNotification, Fork, ForkState, PrimaryMessage
+from nodes.core.queue_changes import (
     Change,
     DeleteMessage,
     FinishFork,
@@ -27,9 +30,6 @@ from nodes.core.effects import (
     InsertMessage,
     MoveToPrimarySafetyNet,
 )
-from nodes.core.fork_states import ForkMove, after
-from nodes.core.identity import Identity
-from nodes.core.message import DiscardNotification, Fork, ForkState, PrimaryMessage
 from nodes.core.safety_net import SafetyNet
 from nodes.core.sending import Sessions
 from nodes.core.tracking import primary_row

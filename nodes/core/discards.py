@@ -13,10 +13,11 @@ from collections import deque
 from itertools import islice
 
 from nodes.core.config import NodeConfig
-from nodes.core.effects import DropOldDiscards, ForgetDiscards, SendReply
+from nodes.core.effects import SendReply
 from nodes.core.identity import Identity
 from nodes.core.inputs import DiscardAsked
 from nodes.core.message import DiscardNotification
+from nodes.core.queue_changes import DropOldDiscards, ForgetDiscards
 from nodes.core.replies import r250_discards
 from nodes.core.work import Work
 

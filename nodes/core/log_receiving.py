@@ -53,18 +53,14 @@ class LogReceiving:
     # -------------------------------------------------------------- announcements
 
     def log_announced(self, asked: LogAnnounced, session: InboundSession) -> None:
-        announced = ShipLog(asked.epoch, asked.log)
-        refusal = self._refusal(announced)
-        if refusal is not None:
-            session.reply(refusal)
-        elif not session.may(InboundMove.ANNOUNCE_LOG):
-            session.reply(R503_BAD_SEQUENCE)
-        else:
-            session.announced = announced
-            session.reply(R250_LOG_NEXT)
+        self._announce(ShipLog(asked.epoch, asked.log), session, R250_LOG_NEXT)
 
     def seed_announced(self, asked: SeedAnnounced, session: InboundSession) -> None:
-        announced = ShipSeed(asked.epoch, asked.database)
+        self._announce(ShipSeed(asked.epoch, asked.database), session, R250_SEED_NEXT)
+
+    def _announce(
+        self, announced: ShipLog | ShipSeed, session: InboundSession, go_on: Reply
+    ) -> None:
         refusal = self._refusal(announced)
         if refusal is not None:
             session.reply(refusal)
@@ -72,7 +68,7 @@ class LogReceiving:
             session.reply(R503_BAD_SEQUENCE)
         else:
             session.announced = announced
-            session.reply(R250_SEED_NEXT)
+            session.reply(go_on)
 
     def _refusal(self, announced: ShipLog | ShipSeed) -> Reply | None:
         """Why it cannot be taken now, if so."""

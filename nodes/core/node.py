@@ -23,6 +23,7 @@ from nodes.core.discards import Discards
 from nodes.core.effects import Effect, LogLifecycle
 from nodes.core.identity import Identity
 from nodes.core.inbound_session import InboundSession
+from nodes.core.inbound_sessions import InboundSessions
 from nodes.core.receiving import Receiving
 from nodes.core.redundancy import Redundancy
 from nodes.core.replies import R502_NOT_IMPLEMENTED
@@ -57,9 +58,11 @@ class Node:
         self._redundancy = Redundancy(
             config, self._work, self._identity, self._sessions, self._delivery
         )
+        self._inbound = InboundSessions(config, self._work)
         self._receiving = Receiving(
             config,
             self._work,
+            self._inbound,
             self._identity,
             self._delivery,
             self._discards,
@@ -84,7 +87,7 @@ class Node:
             self._sessions,
             self._delivery,
             self._redundancy.send_anew,
-            self._receiving.server_session,
+            self._inbound.of_a_server,
         )
         self._handlers = self._dispatch_table()
 
@@ -100,7 +103,12 @@ class Node:
         return self._work.next_deadline_ms()
 
     def _dispatch_table(self) -> dict[type, Callable[[Any], None]]:
-        work, sessions, receiving = self._work, self._sessions, self._receiving
+        work, sessions, inbound, receiving = (
+            self._work,
+            self._sessions,
+            self._inbound,
+            self._receiving,
+        )
         return {
             inputs.DatabaseOpened: self._database_opened,
             inputs.DatabaseSetAside: self._database_set_aside,
@@ -113,19 +121,19 @@ class Node:
             inputs.SafetyNetNotRead: lambda h: work.safety_net_not_read(h.read, h.reason),
             inputs.CopyChanged: work.copy_changed,
             inputs.CopyNotChanged: lambda h: work.copy_not_changed(h.change, h.reason),
-            inputs.SessionAccepted: receiving.accepted,
-            inputs.PeerAuthenticated: receiving.authenticated,
+            inputs.SessionAccepted: inbound.accepted,
+            inputs.PeerAuthenticated: inbound.authenticated,
             inputs.ShadowRequested: receiving.shadow_requested,
             inputs.DeliveryRequested: receiving.delivery_requested,
             inputs.RecipientOffered: receiving.recipient_offered,
-            inputs.TransactionReset: lambda h: receiving.reset(h.session),
+            inputs.TransactionReset: lambda h: inbound.reset(h.session),
             inputs.MessageOffered: receiving.message_offered,
             inputs.DiscardAsked: receiving.discard_asked,
             inputs.ResubmitRequested: self._resubmission.requested,
             inputs.ResubmitListAsked: self._resubmission.list_asked,
             inputs.ResubmitChangeAsked: self._resubmission.change_asked,
             inputs.ActiveCopyNamed: lambda h: self._active_copies.named(
-                h, receiving.server_session(h.session)
+                h, inbound.of_a_server(h.session)
             ),
             inputs.LogAnnounced: self._of_a_server(self._copies.receiving.log_announced),
             inputs.SeedAnnounced: self._of_a_server(self._copies.receiving.seed_announced),
@@ -134,8 +142,8 @@ class Node:
             inputs.DismountAsked: self._of_a_server(self._copies.dismount_asked),
             inputs.FailoverRequested: self._of_a_server(_not_here),
             inputs.SwitchoverRequested: self._of_a_server(_not_here),
-            inputs.SessionActive: lambda h: receiving.active(h.session),
-            inputs.ConnectionLost: lambda h: receiving.lost(h.session),
+            inputs.SessionActive: lambda h: inbound.active(h.session),
+            inputs.ConnectionLost: lambda h: inbound.lost(h.session),
             inputs.SessionOpened: sessions.opened,
             inputs.SessionFailed: lambda h: sessions.failed(h.session, h.reason),
             inputs.TransmissionAnswered: sessions.transmission_answered,
@@ -169,7 +177,7 @@ class Node:
         """For servers of the organisation alone (TL-6)."""
 
         def handle(happened: Any) -> None:
-            session = self._receiving.server_session(happened.session)
+            session = self._inbound.of_a_server(happened.session)
             if session is not None:
                 act(happened, session)
 
@@ -188,7 +196,7 @@ class Node:
         self._work.emit(LogLifecycle("database-set-aside", fields))
 
     def _stop_requested(self, _happened: inputs.StopRequested) -> None:
-        self._receiving.stop()
+        self._inbound.stop()
         self._sessions.hang_up_idle()
 
 

@@ -16,35 +16,26 @@ from nodes.core.categorizer import forks_of
 from nodes.core.config import NodeConfig
 from nodes.core.delivery import Delivery, log_mailbox_delivery
 from nodes.core.discards import Discards
-from nodes.core.effects import (
-    CloseSession,
-    DeliverTo,
-    DropBody,
-    InsertMessage,
-    ShadowRequest,
-    ShipLog,
-    ShipSeed,
-)
+from nodes.core.effects import DeliverTo, DropBody, ShadowRequest, ShipLog, ShipSeed
 from nodes.core.identity import Identity
 from nodes.core.inbound_session import InboundSession
+from nodes.core.inbound_sessions import InboundSessions
 from nodes.core.inbound_states import InboundMove
 from nodes.core.inputs import (
     DeliveryRequested,
     DiscardAsked,
     MessageOffered,
-    PeerAuthenticated,
     RecipientOffered,
-    SessionAccepted,
     ShadowRequested,
 )
 from nodes.core.log_receiving import LogReceiving
 from nodes.core.message import BodyHandle, Header, PrimaryMessage, ShadowKey, ShadowMessage
+from nodes.core.queue_changes import InsertMessage
 from nodes.core.redundancy import Redundancy
 from nodes.core.replies import (
     R250_DELIVERY_NEXT,
     R250_RECIPIENT_OK,
     R250_SHADOW_NEXT,
-    R421_STOPPING,
     R432_NOT_ACTIVE_HERE,
     R451_NOT_COMMITTED,
     R451_NOT_REDUNDANT,
@@ -62,8 +53,6 @@ from nodes.core.shadow_making import Made, NotMade, Outcome
 from nodes.core.tracking import primary_row
 from nodes.core.work import LocalDelivery, Work
 
-_ORGANISATION = frozenset({"mailbox", "active_manager"})
-
 
 class Receiving:
     """Everything that clients say to this server."""
@@ -72,6 +61,7 @@ class Receiving:
         self,
         config: NodeConfig,
         work: Work,
+        sessions: InboundSessions,
         identity: Identity,
         delivery: Delivery,
         discards: Discards,
@@ -82,62 +72,17 @@ class Receiving:
         self.logs: LogReceiving
         self._config = config
         self._work = work
+        self._sessions = sessions
         self._identity = identity
         self._delivery = delivery
         self._discards = discards
         self._redundancy = redundancy
         self._active_copies = active_copies
-        self._sessions: dict[str, InboundSession] = {}
-        self._is_stopping = False
-
-    # -------------------------------------------------------------- sessions
-
-    def accepted(self, happened: SessionAccepted) -> None:
-        if self._is_stopping:
-            self._work.emit(CloseSession(happened.session, R421_STOPPING))
-            return
-        session = InboundSession(
-            happened.session, happened.client_address, self._config.server, self._work
-        )
-        self._sessions[session.name] = session
-
-    def authenticated(self, happened: PeerAuthenticated) -> None:
-        server = self._config.server_named(happened.peer)
-        session = self._sessions.get(happened.session)
-        if session is not None and server is not None and server.role in _ORGANISATION:
-            session.peer = server.name
-
-    def server_session(self, name: str) -> InboundSession | None:
-        """The session of a server of the organisation; anyone else is refused (TL-6)."""
-        session = self._sessions.get(name)
-        if session is not None and session.peer is None:
-            session.reply(R550_NOT_ALLOWED)
-            return None
-        return session
-
-    def active(self, name: str) -> None:
-        session = self._sessions.get(name)
-        if session is not None:
-            session.active()
-
-    def lost(self, name: str) -> None:
-        session = self._sessions.pop(name, None)
-        if session is not None:
-            session.lost()
-
-    def reset(self, name: str) -> None:
-        session = self._sessions.get(name)
-        if session is not None:
-            session.active()
-            session.may(InboundMove.RESET)
-
-    def stop(self) -> None:
-        self._is_stopping = True
 
     # -------------------------------------------------------------- verbs
 
     def shadow_requested(self, asked: ShadowRequested) -> None:
-        session = self._sessions.get(asked.session)
+        session = self._sessions.named(asked.session)
         if session is None:
             return
         if session.peer is None or session.peer != asked.primary:
@@ -157,7 +102,7 @@ class Receiving:
             session.reply(R250_SHADOW_NEXT)
 
     def delivery_requested(self, asked: DeliveryRequested) -> None:
-        session = self._sessions.get(asked.session)
+        session = self._sessions.named(asked.session)
         if session is None:
             return
         if session.peer is None:
@@ -171,7 +116,7 @@ class Receiving:
             session.reply(R250_DELIVERY_NEXT)
 
     def discard_asked(self, asked: DiscardAsked) -> None:
-        session = self._sessions.get(asked.session)
+        session = self._sessions.named(asked.session)
         if session is None:
             return
         session.active()
@@ -183,7 +128,7 @@ class Receiving:
             self._discards.answer(asked)
 
     def recipient_offered(self, offered: RecipientOffered) -> None:
-        session = self._sessions.get(offered.session)
+        session = self._sessions.named(offered.session)
         if session is not None:
             known = self._knows(session, offered.address)
             session.reply(R250_RECIPIENT_OK if known else R550_NO_SUCH_RECIPIENT)
@@ -201,7 +146,7 @@ class Receiving:
     # -------------------------------------------------------------- messages
 
     def message_offered(self, offered: MessageOffered) -> None:
-        session = self._sessions.get(offered.session)
+        session = self._sessions.named(offered.session)
         if session is None:
             self._work.emit(DropBody(offered.body))
             return

@@ -10,9 +10,9 @@ from dataclasses import replace
 from nodes.core.boundary import shadow_attempts
 from nodes.core.config import NodeConfig
 from nodes.core.delivery import Delivery
-from nodes.core.effects import SetShadowServer
 from nodes.core.identity import Identity
 from nodes.core.message import BodyHandle, PrimaryMessage
+from nodes.core.queue_changes import SetShadowServer
 from nodes.core.sending import Sessions
 from nodes.core.shadow_making import Made, NotMade, Outcome, ShadowMaking
 from nodes.core.tracking import primary_row

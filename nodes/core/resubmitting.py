@@ -16,10 +16,11 @@ from typing import TypeAlias
 from nodes.core.categorizer import forks_of
 from nodes.core.config import NodeConfig
 from nodes.core.delivery import COMMIT_RETRY_MS, Delivery
-from nodes.core.effects import Change, InsertMessage, LogLifecycle
+from nodes.core.effects import LogLifecycle
 from nodes.core.identity import Identity
 from nodes.core.inputs import SafetyNetRead
 from nodes.core.message import Envelope, Fork, PrimaryMessage
+from nodes.core.queue_changes import Change, InsertMessage
 from nodes.core.resubmit_changes import AdvanceResubmitRequest, SetResubmitState
 from nodes.core.resubmit_request import (
     KeptCopy,

@@ -14,10 +14,11 @@ from typing import TypeAlias
 
 from nodes.core.categorizer import forks_of
 from nodes.core.config import NodeConfig
-from nodes.core.effects import InsertShadow, LogLifecycle, PromoteShadow
+from nodes.core.effects import LogLifecycle
 from nodes.core.identity import Identity
 from nodes.core.inputs import DatabaseOpened, ExpiredCopy
 from nodes.core.message import BodyHandle, PrimaryMessage, ShadowKey, ShadowMessage
+from nodes.core.queue_changes import InsertShadow, PromoteShadow
 from nodes.core.safety_net import SafetyNet
 from nodes.core.sending import Lease, Sessions
 from nodes.core.shadow_queue import ShadowQueue

@@ -15,16 +15,11 @@ from dataclasses import replace
 from typing import TypeAlias
 
 from nodes.core.config import NodeConfig
-from nodes.core.effects import (
-    Change,
-    LogConnectivity,
-    LogLifecycle,
-    MoveToShadowSafetyNet,
-    SetContact,
-)
+from nodes.core.effects import LogConnectivity, LogLifecycle
 from nodes.core.inputs import DiscardAnswered
 from nodes.core.lab_time import iso
 from nodes.core.message import Contact, ShadowKey, ShadowMessage
+from nodes.core.queue_changes import Change, MoveToShadowSafetyNet, SetContact
 from nodes.core.safety_net import SafetyNet
 from nodes.core.sending import Lease, Request, Sessions
 from nodes.core.tracking import shadow_row

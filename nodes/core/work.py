@@ -14,17 +14,11 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from nodes.core.copy_changes import CopyChange
-from nodes.core.effects import (
-    Change,
-    ChangeCopy,
-    Commit,
-    DeliverToMailboxes,
-    Effect,
-    ReadSafetyNet,
-)
+from nodes.core.effects import ChangeCopy, Commit, DeliverToMailboxes, Effect, ReadSafetyNet
 from nodes.core.inputs import CopyChanged, SafetyNetRead
 from nodes.core.manager_changes import ManagerChange
 from nodes.core.message import BodyHandle, Header
+from nodes.core.queue_changes import Change
 from nodes.core.resubmit_request import Position, SafetyNetSource
 
 Then: TypeAlias = Callable[[], None]

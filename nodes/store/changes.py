@@ -11,7 +11,9 @@ import sqlite3
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
-from nodes.core.effects import (
+from nodes.core.manager_changes import ManagerChange
+from nodes.core.message import BodyHandle, PrimaryMessage, ShadowKey
+from nodes.core.queue_changes import (
     Change,
     DeleteMessage,
     DropOldDiscards,
@@ -27,8 +29,6 @@ from nodes.core.effects import (
     SetContact,
     SetShadowServer,
 )
-from nodes.core.manager_changes import ManagerChange
-from nodes.core.message import BodyHandle, PrimaryMessage, ShadowKey
 from nodes.core.resubmit_changes import (
     AdvanceResubmitRequest,
     HeadTaken,

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
-from nodes.core.effects import Change, Commit, ReadSafetyNet
+from nodes.core.effects import Commit, ReadSafetyNet
 from nodes.core.inputs import (
     CommitFailed,
     Committed,
@@ -29,6 +29,7 @@ from nodes.core.inputs import (
 )
 from nodes.core.manager_changes import ManagerChange
 from nodes.core.message import ActiveCopy
+from nodes.core.queue_changes import Change
 from nodes.store import sqlite_file
 from nodes.store.bodies import read_body, release_bodies
 from nodes.store.changes import DELETE_FORKS, FetchBody, StateMismatch, apply_changes

@@ -19,7 +19,7 @@ PRIMARY = ("server", "database_id", "internal_id")
 
 
 def discards(copies: DataFrame, forks: DataFrame, deliveries: DataFrame) -> DataFrame:
-    """The columns of `copies` plus `schema.DISCARDS`; a status is null where nothing is asked."""
+    """The columns of `copies` plus `DISCARDS`; a status is null where nothing is asked."""
     of_primary = forks.selectExpr(
         "run", *(f"{name} AS primary_{name}" for name in PRIMARY),
         "complete", "done_ms", "done_mono_ns", "done_ref",

@@ -21,7 +21,7 @@ def sent_messages(ledger: DataFrame) -> DataFrame:
 
 
 def attempts(ledger: DataFrame) -> DataFrame:
-    """One row an attempt: `schema.ATTEMPTS`."""
+    """One row an attempt: `result_schema.ATTEMPTS`."""
     key = ["run", "message_id", "attempt"]
     started = ledger.where("type = 'attempt'").selectExpr(
         *key, "server", "started_ms", "mono_ns AS started_mono_ns", "ref AS started_ref"

@@ -38,7 +38,7 @@ def _at(phase: str, column: str = "at_ms") -> str:
 
 
 def fault_windows(planned: DataFrame, record: DataFrame) -> DataFrame:
-    """Columns of `schema.FAULT_WINDOWS`; `over_ms` is `FOREVER_MS` where nothing ended it."""
+    """Columns of `FAULT_WINDOWS`; `over_ms` is `FOREVER_MS` where nothing ended it."""
     seen = record.groupBy("run", "fault").agg(
         F.expr(f"{_at('intended')} AS intended_ms"),
         F.expr(f"{_at('applied')} AS applied_ms"),

@@ -15,7 +15,7 @@ def messages(
     copies: DataFrame,
     deliveries: DataFrame,
 ) -> DataFrame:
-    """Columns of `schema.MESSAGES`: who acknowledged it, its shadows, and what became of them."""
+    """Columns of `MESSAGES`: who acknowledged it, its shadows, and what became of them."""
     behind = acknowledged.selectExpr(
         *KEY, "primary.internal_id AS internal_id", "primary.database_id AS database_id",
         "primary.network_message_id AS network_message_id",

@@ -39,7 +39,7 @@ FAULT = """concat_ws(' ', kind, cut_kind, coalesce(server, concat_ws(' ',
 
 
 def stories(record: Record, windows: DataFrame, wanted: DataFrame) -> DataFrame:
-    """Columns of `schema.STORIES`. `wanted` has `run` and `message_id`, a few of them."""
+    """Columns of `result_schema.STORIES`. `wanted` has `run` and `message_id`, a few of them."""
     few = F.broadcast(wanted.select(*KEY).distinct())
     told = (
         _ledger(record)

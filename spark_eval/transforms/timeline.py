@@ -29,7 +29,7 @@ EVENTS = {
 def timeline_events(
     tracking: DataFrame, lifecycle: DataFrame, promotions: DataFrame, runs: DataFrame
 ) -> DataFrame:
-    """Columns of `schema.TIMELINE_EVENTS`; `at_ms` is the first of those counted."""
+    """Columns of `result_schema.TIMELINE_EVENTS`; `at_ms` is the first of those counted."""
     logged = tracking.selectExpr(
         "run", "server AS lane", f"{_named('event', EVENTS)} AS kind", "at_ms", "'' AS detail"
     )

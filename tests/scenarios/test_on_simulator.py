@@ -23,7 +23,9 @@ from lab.shrink_trial import Trial, Trials
 from lab.simulated_run import run_simulated
 from nodes.core.delivery import Delivery
 from nodes.core.discards import Discards
+from nodes.core.inputs import PeerAuthenticated
 from nodes.core.message import DiscardNotification
+from nodes.core.node import Node
 from nodes.core.receiving import Receiving
 from nodes.core.shadow_making import Made
 from nodes.core.shadow_queue import ShadowQueue
@@ -188,15 +190,17 @@ def test_keeping_the_last_contact_in_memory_only_is_found(
 def test_counting_a_session_of_the_primary_as_contact_is_found(
     trials: Trials, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    authenticated = Receiving.authenticated
+    handle = Node.handle
 
-    def is_contact(self: Any, happened: Any) -> None:
-        authenticated(self, happened)
-        queue = self.shadow._queues.get(happened.peer)
+    def contact_too(self: Any, happened: Any, now_ms: int) -> Any:
+        effects = handle(self, happened, now_ms)
+        caller = happened.peer if isinstance(happened, PeerAuthenticated) else None
+        queue = self._shadow._queues.get(caller)
         if queue is not None:
-            queue._contact = replace(queue._contact, last_contact_ms=self._work.now_ms)
+            queue._contact = replace(queue._contact, last_contact_ms=now_ms)
+        return effects
 
-    monkeypatch.setattr(Receiving, "authenticated", is_contact)
+    monkeypatch.setattr(Node, "handle", contact_too)
     assert "promotion_on_time" in always(trials, "one-way-heartbeat")
 
 

@@ -12,7 +12,7 @@ from xml.etree import ElementTree as ET
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
-from spark_eval import __main__, claims, schema
+from spark_eval import __main__, claims, result_schema
 from spark_eval.claims.claim import Claim, summarise
 from spark_eval.evaluation import evaluate, report_again
 from spark_eval.judged import JudgedRun
@@ -114,7 +114,7 @@ def test_leaves_every_table_as_parquet_of_its_row_type(
     spark: SparkSession, judged: dict[str, JudgedRun]
 ) -> None:
     folder = judged["promoted"].folder.evaluation
-    for name, columns in schema.RESULT_TABLES.items():
+    for name, columns in result_schema.RESULT_TABLES.items():
         table = spark.read.parquet(str(folder / f"{name}.parquet"))
         assert table.columns == [column for column, _ in columns]
         assert table.where("run <> 'promoted'").count() == 0

@@ -20,8 +20,6 @@ from nodes.core.effects import (
     Commit,
     DeliverToMailboxes,
     ExpireSafetyNet,
-    InsertMessage,
-    InsertShadow,
     ReadSafetyNet,
 )
 from nodes.core.inputs import (
@@ -34,6 +32,7 @@ from nodes.core.inputs import (
     ManagerOpened,
 )
 from nodes.core.message import BodyHandle
+from nodes.core.queue_changes import InsertMessage, InsertShadow
 from nodes.shell.bodies import Bodies, BodyGone
 from nodes.store.changes import StateMismatch
 from nodes.store.mailbox_database import MailboxDatabase

@@ -2,7 +2,7 @@
 
 from lab.hosts.simulator.disk import Disk, Life
 from lab.hosts.simulator.world import SECOND, World
-from nodes.core.effects import Commit, InsertMessage, SetContact
+from nodes.core.effects import Commit
 from nodes.core.inputs import (
     CommitFailed,
     Committed,
@@ -11,6 +11,7 @@ from nodes.core.inputs import (
     Input,
 )
 from nodes.core.message import Contact
+from nodes.core.queue_changes import InsertMessage, SetContact
 from tests.nodes.store.samples import primary_message
 
 

@@ -15,6 +15,7 @@ from typing import Any
 
 from nodes.core import effects as fx
 from nodes.core import inputs as on
+from nodes.core import queue_changes as qc
 from nodes.core import resubmit_changes as changed
 from nodes.core.active_manager import ActiveManager
 from nodes.core.config import NodeConfig, read_config
@@ -113,57 +114,57 @@ class Disk:
     last_sequence: int = 0
     is_full: bool = False
 
-    def apply(self, change: fx.Change) -> None:
+    def apply(self, change: qc.Change) -> None:
         match change:
-            case fx.InsertMessage(message, body):
+            case qc.InsertMessage(message, body):
                 assert message.internal_id not in self.messages
                 if body.startswith("db:"):
                     assert self.header_of(int(body.removeprefix("db:"))) == message.header
                 self.messages[message.internal_id] = message
-            case fx.FinishFork(internal_id, next_hop, state, at_ms):
+            case qc.FinishFork(internal_id, next_hop, state, at_ms):
                 self._finish(internal_id, next_hop, state, at_ms)
-            case fx.MoveToPrimarySafetyNet(internal_id, _, expires_ms):
+            case qc.MoveToPrimarySafetyNet(internal_id, _, expires_ms):
                 self.kept[internal_id] = self.messages.pop(internal_id)
                 self.primary_safety_net[internal_id] = expires_ms
-            case fx.DeleteMessage(internal_id):
+            case qc.DeleteMessage(internal_id):
                 del self.messages[internal_id]
-            case fx.SetShadowServer(internal_id, server):
+            case qc.SetShadowServer(internal_id, server):
                 self.messages[internal_id] = replace(
                     self.messages[internal_id], shadow_server=server
                 )
-            case fx.InsertDiscard(notification):
+            case qc.InsertDiscard(notification):
                 self.discards[notification.sequence] = notification
                 self.last_sequence = max(self.last_sequence, notification.sequence)
-            case fx.ForgetDiscards(server, up_to):
+            case qc.ForgetDiscards(server, up_to):
                 self.discards = {
                     s: n for s, n in self.discards.items() if n.shadow_server != server or s > up_to
                 }
-            case fx.DropOldDiscards(before_ms):
+            case qc.DropOldDiscards(before_ms):
                 self.discards = {
                     s: n for s, n in self.discards.items() if n.delivered_ms >= before_ms
                 }
-            case fx.InsertShadow(shadow, _, expires_ms):
+            case qc.InsertShadow(shadow, _, expires_ms):
                 assert shadow.key not in self.shadows
                 self.shadows[shadow.key] = shadow
                 self.shadow_expiry[shadow.key] = expires_ms
-            case fx.MoveToShadowSafetyNet(key, delivered_ms, expires_ms):
+            case qc.MoveToShadowSafetyNet(key, delivered_ms, expires_ms):
                 shadow = self.shadows.pop(key)
                 self.kept_shadows[key] = (shadow, delivered_ms)
                 self.shadow_safety_net[key] = (shadow.internal_id, expires_ms)
-            case fx.PromoteShadow(key, message):
+            case qc.PromoteShadow(key, message):
                 del self.shadows[key]
                 self.messages[message.internal_id] = message
-            case fx.SetActiveCopy(copy):
+            case qc.SetActiveCopy(copy):
                 assert copy.database not in self.copies or (
                     self.copies[copy.database].epoch < copy.epoch
                 )
                 self.copies[copy.database] = copy
-            case fx.SetContact(contact):
+            case qc.SetContact(contact):
                 self.contacts[contact.primary] = contact
             case _:
                 self._apply_to_request(change)
 
-    def _apply_to_request(self, change: fx.Change) -> None:
+    def _apply_to_request(self, change: qc.Change) -> None:
         match change:
             case changed.InsertResubmitRequest(request):
                 assert request.demand.request_id not in self.requests

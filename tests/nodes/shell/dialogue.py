@@ -26,8 +26,8 @@ from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from nodes.core.effects import InsertDiscard
 from nodes.core.message import DiscardNotification
+from nodes.core.queue_changes import InsertDiscard
 from nodes.store.dump import mailbox_files, mailbox_rows, queue_rows
 from nodes.store.queue_database import open_queue_database
 from tests.nodes.shell.organisation import DATABASES, DOMAIN, ORIGIN_MS, Organisation, fqdn

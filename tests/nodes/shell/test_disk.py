@@ -10,15 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from nodes.core.effects import (
-    Commit,
-    DeleteMessage,
-    DeliverToMailboxes,
-    ExpireSafetyNet,
-    FinishFork,
-    InsertMessage,
-    ReadSafetyNet,
-)
+from nodes.core.effects import Commit, DeliverToMailboxes, ExpireSafetyNet, ReadSafetyNet
 from nodes.core.inputs import (
     CommitFailed,
     Committed,
@@ -29,6 +21,7 @@ from nodes.core.inputs import (
     SafetyNetRead,
 )
 from nodes.core.message import Header
+from nodes.core.queue_changes import DeleteMessage, FinishFork, InsertMessage
 from nodes.core.resubmit_request import Position, SafetyNetSource
 from nodes.shell.bodies import BodyGone
 from nodes.shell.disk import Disk

@@ -9,13 +9,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from nodes.core.effects import (
-    AskDiscard,
-    OpenSession,
-    RequestResubmit,
-    ShadowRequest,
-    Transmit,
-)
+from nodes.core.effects import AskDiscard, OpenSession, RequestResubmit, ShadowRequest, Transmit
 from nodes.core.inputs import (
     DiscardAnswered,
     DiscardRefused,

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from nodes.core.effects import InsertMessage
 from nodes.core.inputs import DatabaseOpened
+from nodes.core.queue_changes import InsertMessage
 from nodes.store.queue_database import Opening
 from tests.nodes.store.samples import fetch, open_queue, primary_message
 

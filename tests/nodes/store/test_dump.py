@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from nodes.core.effects import (
-    DeliverToMailboxes,
+from nodes.core.effects import DeliverToMailboxes
+from nodes.core.message import Header
+from nodes.core.queue_changes import (
     FinishFork,
     InsertDiscard,
     InsertMessage,
@@ -17,7 +18,6 @@ from nodes.core.effects import (
     MoveToPrimarySafetyNet,
     MoveToShadowSafetyNet,
 )
-from nodes.core.message import Header
 from nodes.store import dump
 from nodes.store.mailbox_database import MailboxDatabase
 from tests.nodes.store.samples import (

@@ -7,9 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from nodes.core.effects import (
+from nodes.core.effects import Commit
+from nodes.core.inputs import CommitFailed, Committed, ExpiredCopy
+from nodes.core.message import ActiveCopy, Contact
+from nodes.core.queue_changes import (
     Change,
-    Commit,
     DeleteMessage,
     DropOldDiscards,
     FinishFork,
@@ -24,8 +26,6 @@ from nodes.core.effects import (
     SetContact,
     SetShadowServer,
 )
-from nodes.core.inputs import CommitFailed, Committed, ExpiredCopy
-from nodes.core.message import ActiveCopy, Contact
 from nodes.store.changes import StateMismatch
 from nodes.store.queue_database import QueueDatabase
 from tests.nodes.store.samples import (

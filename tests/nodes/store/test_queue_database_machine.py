@@ -20,9 +20,18 @@ from hypothesis.stateful import (
     rule,
 )
 
-from nodes.core.effects import (
+from nodes.core.effects import Commit
+from nodes.core.inputs import Committed
+from nodes.core.message import (
+    Contact,
+    DiscardNotification,
+    ForkState,
+    PrimaryMessage,
+    ShadowKey,
+    ShadowMessage,
+)
+from nodes.core.queue_changes import (
     Change,
-    Commit,
     DeleteMessage,
     DropOldDiscards,
     FinishFork,
@@ -35,15 +44,6 @@ from nodes.core.effects import (
     PromoteShadow,
     SetContact,
     SetShadowServer,
-)
-from nodes.core.inputs import Committed
-from nodes.core.message import (
-    Contact,
-    DiscardNotification,
-    ForkState,
-    PrimaryMessage,
-    ShadowKey,
-    ShadowMessage,
 )
 from nodes.store.queue_database import QueueDatabase
 from tests.nodes.store.samples import (

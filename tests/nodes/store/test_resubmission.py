@@ -12,16 +12,16 @@ from pathlib import Path
 
 import pytest
 
-from nodes.core.effects import (
+from nodes.core.effects import ReadSafetyNet
+from nodes.core.inputs import SafetyNetNotRead, SafetyNetRead
+from nodes.core.queue_changes import (
     Change,
     FinishFork,
     InsertMessage,
     InsertShadow,
     MoveToPrimarySafetyNet,
     MoveToShadowSafetyNet,
-    ReadSafetyNet,
 )
-from nodes.core.inputs import SafetyNetNotRead, SafetyNetRead
 from nodes.core.resubmit_changes import (
     AdvanceResubmitRequest,
     HeadTaken,

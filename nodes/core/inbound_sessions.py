@@ -1,23 +1,23 @@
-"""Inbound sessions of Active Manager: servers of the organisation may ask, nobody may send mail."""
+"""The sessions of whoever called this server: from the connection to its loss, and who it is.
+
+What may be said in one is for those who listen. Anyone may be connected; some verbs are for servers
+of the organisation alone (TL-6), who are known by their certificates.
+"""
 
 from __future__ import annotations
-
-from collections.abc import Callable
-from typing import TypeAlias
 
 from nodes.core.config import NodeConfig
 from nodes.core.effects import CloseSession
 from nodes.core.inbound_session import InboundSession
+from nodes.core.inbound_states import InboundMove
 from nodes.core.inputs import PeerAuthenticated, SessionAccepted
 from nodes.core.replies import R421_STOPPING, R550_NOT_ALLOWED
 from nodes.core.work import Work
 
 _ORGANISATION = frozenset({"mailbox", "active_manager"})
 
-Use: TypeAlias = Callable[[InboundSession], None]
 
-
-class ManagerSessions:
+class InboundSessions:
     def __init__(self, config: NodeConfig, work: Work) -> None:
         self._config = config
         self._work = work
@@ -39,24 +39,28 @@ class ManagerSessions:
         if session is not None and server is not None and server.role in _ORGANISATION:
             session.peer = server.name
 
-    def heard(self, name: str, use: Use) -> None:
-        """What a server of the organisation asks; anyone else is refused (TL-6)."""
+    def named(self, name: str) -> InboundSession | None:
+        """None once it is lost."""
+        return self._sessions.get(name)
+
+    def of_a_server(self, name: str) -> InboundSession | None:
+        """The session of a server of the organisation; anyone else is refused (TL-6)."""
         session = self._sessions.get(name)
         if session is not None and session.peer is None:
             session.reply(R550_NOT_ALLOWED)
-        elif session is not None:
-            use(session)
-
-    def anybody(self, name: str, use: Use) -> None:
-        session = self._sessions.get(name)
-        if session is not None:
-            use(session)
+            return None
+        return session
 
     def active(self, name: str) -> None:
-        self.anybody(name, lambda session: session.active())
+        session = self._sessions.get(name)
+        if session is not None:
+            session.active()
 
     def reset(self, name: str) -> None:
-        self.anybody(name, lambda session: session.active())
+        session = self._sessions.get(name)
+        if session is not None:
+            session.active()
+            session.may(InboundMove.RESET)
 
     def lost(self, name: str) -> None:
         session = self._sessions.pop(name, None)
@@ -64,4 +68,5 @@ class ManagerSessions:
             session.lost()
 
     def stop(self) -> None:
+        """Nobody new is let in."""
         self._is_stopping = True

@@ -1,0 +1,58 @@
+"""A server that is ended and comes back: what kill, stop, restart and corrupt share."""
+
+from collections.abc import Mapping
+from typing import Protocol
+
+from lab.evidence import Evidence
+from lab.faults.banner import is_back, wait_until_back
+from lab.running_lab import RunningLab
+
+
+class PlannedAway(Protocol):
+    """A fault of a plan that ends its server."""
+
+    @property
+    def id(self) -> str: ...
+    @property
+    def server(self) -> str: ...
+    @property
+    def start_ms(self) -> int: ...
+    @property
+    def end_ms(self) -> int: ...
+
+
+class Away:
+    """From the end of the process to its banner. How it is ended is for each fault to say."""
+
+    def __init__(self, planned: PlannedAway, lab: RunningLab) -> None:
+        self.id, self.start_ms, self.end_ms = planned.id, planned.start_ms, planned.end_ms
+        self._server, self._lab = planned.server, lab
+        self._exit_code: int | None = None
+        self._started_ns: int | None = None
+
+    def start(self) -> Mapping[str, object]:
+        self._lab.standing.down(self.id, self._server)
+        self._exit_code = self._end()
+        return {"exit_code": self._exit_code}
+
+    def _end(self) -> int:
+        """End the process; its exit code."""
+        raise NotImplementedError
+
+    def stop(self) -> None:
+        if not self._lab.servers.is_running(self._server):
+            self._before_return()
+            self._started_ns = self._lab.monotonic_ns()
+            self._lab.servers.start(self._server)
+
+    def _before_return(self) -> None:
+        """What happens to the server's disk while it is down."""
+
+    def healed(self) -> Mapping[str, object]:
+        """GroundError when no banner is seen for a minute."""
+        back = wait_until_back(self._lab, self._server)
+        self._lab.standing.healed(self.id)
+        return {"started_mono_ns": self._started_ns, **back}
+
+    def evidence_healed(self) -> Evidence:
+        return is_back(self._lab, self._server)

@@ -1,0 +1,225 @@
+"""Row types of every table that the evaluation writes, in the terms of `spark_eval.schema`."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from spark_eval.schema import LINK, REF, REFS, Columns
+
+MESSAGES: Final[Columns] = (
+    ("run", "STRING"),
+    ("message_id", "STRING"),
+    ("mail", "STRING"),
+    ("sender", "STRING"),
+    ("recipients", "ARRAY<STRING>"),
+    ("submitted_ms", "BIGINT"),
+    ("attempts", "INT"),
+    ("outcome", "STRING"),
+    ("acknowledged_server", "STRING"),
+    ("acknowledged_ms", "BIGINT"),
+    ("internal_id", "STRING"),
+    ("database_id", "STRING"),
+    ("network_message_id", "STRING"),
+    ("unprotected", "BOOLEAN"),
+    ("shadow_servers", "ARRAY<STRING>"),
+    ("promotions", "INT"),
+    ("discards", "INT"),
+    ("deliveries", "INT"),
+    ("first_delivery_ms", "BIGINT"),
+    ("last_delivery_ms", "BIGINT"),
+)
+
+ATTEMPTS: Final[Columns] = (
+    ("run", "STRING"),
+    ("message_id", "STRING"),
+    ("attempt", "INT"),
+    ("server", "STRING"),
+    ("started_ms", "BIGINT"),
+    ("started_mono_ns", "BIGINT"),
+    ("outcome", "STRING"),
+    ("reply", "STRING"),
+    ("reason", "STRING"),
+    ("ended_ms", "BIGINT"),
+    ("ended_mono_ns", "BIGINT"),
+    ("reply_internal_id", "STRING"),
+    ("ref", REF),
+)
+
+DELIVERIES: Final[Columns] = (
+    ("run", "STRING"),
+    ("message_id", "STRING"),
+    ("recipient", "STRING"),
+    ("kind", "STRING"),
+    ("promised", "BOOLEAN"),
+    ("outcome", "STRING"),
+    ("reason", "STRING"),
+    ("copies", "INT"),
+    ("submitted_ms", "BIGINT"),
+    ("acknowledged_ms", "BIGINT"),
+    ("first_ms", "BIGINT"),
+    ("refs", REFS),
+)
+
+SHADOWS: Final[Columns] = (
+    ("run", "STRING"),
+    ("message_id", "STRING"),
+    ("network_message_id", "STRING"),
+    ("shadow_server", "STRING"),
+    ("primary_server", "STRING"),
+    ("primary_database_id", "STRING"),
+    ("primary_internal_id", "STRING"),
+    ("attempts", "INT"),
+    ("held_ms", "BIGINT"),
+    ("discarded_ms", "BIGINT"),
+    ("promoted_ms", "BIGINT"),
+    ("refs", REFS),
+)
+
+PROMOTIONS: Final[Columns] = (
+    ("run", "STRING"),
+    ("message_id", "STRING"),
+    ("shadow_server", "STRING"),
+    ("primary_server", "STRING"),
+    ("primary_database_id", "STRING"),
+    ("cause", "STRING"),
+    ("held_ms", "BIGINT"),
+    ("not_before_ms", "BIGINT"),
+    ("not_after_ms", "BIGINT"),
+    ("expected", "BOOLEAN"),
+    ("promoted_ms", "BIGINT"),
+    ("timeliness", "STRING"),
+    ("earliness", "STRING"),
+    ("reason", "STRING"),
+    ("early_reason", "STRING"),
+    ("refs", REFS),
+)
+
+DISCARDS: Final[Columns] = (
+    ("run", "STRING"),
+    ("message_id", "STRING"),
+    ("shadow_server", "STRING"),
+    ("primary_server", "STRING"),
+    ("held_ms", "BIGINT"),
+    ("done_ms", "BIGINT"),
+    ("reachable_ms", "BIGINT"),
+    ("not_after_ms", "BIGINT"),
+    ("discarded_ms", "BIGINT"),
+    ("order_status", "STRING"),
+    ("order_reason", "STRING"),
+    ("deadline_status", "STRING"),
+    ("deadline_reason", "STRING"),
+    ("refs", REFS),
+)
+
+CLAIMS: Final[Columns] = (
+    ("run", "STRING"),
+    ("claim", "STRING"),
+    ("status", "STRING"),
+    ("requirements", "ARRAY<STRING>"),
+    ("asked", "BIGINT"),
+    ("violations", "BIGINT"),
+    ("unknown", "BIGINT"),
+    ("reason", "STRING"),
+)
+
+COUNTEREXAMPLES: Final[Columns] = (
+    ("run", "STRING"),
+    ("claim", "STRING"),
+    ("which", "STRING"),
+    ("subject", "STRING"),
+    ("at_ms", "BIGINT"),
+    ("detail", "STRING"),
+    ("refs", REFS),
+)
+
+STORIES: Final[Columns] = (
+    ("run", "STRING"),
+    ("message_id", "STRING"),
+    ("at_ms", "BIGINT"),
+    ("mono_ns", "BIGINT"),
+    ("place", "STRING"),
+    ("what", "STRING"),
+    ("ref", REF),
+)
+
+FAULT_WINDOWS: Final[Columns] = (
+    ("run", "STRING"),
+    ("fault", "STRING"),
+    ("kind", "STRING"),
+    ("cut_kind", "STRING"),
+    ("server", "STRING"),
+    ("returns_with", "STRING"),
+    ("links", f"ARRAY<{LINK}>"),
+    ("slowed_ms", "BIGINT"),
+    ("by_ms", "BIGINT"),
+    ("intended_ms", "BIGINT"),
+    ("applied_ms", "BIGINT"),
+    ("applied_mono_ns", "BIGINT"),
+    ("took_effect", "BOOLEAN"),
+    ("reason", "STRING"),
+    ("heal_intended_ms", "BIGINT"),
+    ("healed_ms", "BIGINT"),
+    ("banner_ms", "BIGINT"),
+    ("over_ms", "BIGINT"),
+)
+
+TIMELINE_EVENTS: Final[Columns] = (
+    ("run", "STRING"),
+    ("lane", "STRING"),
+    ("kind", "STRING"),
+    ("at_ms", "BIGINT"),
+    ("count", "BIGINT"),
+    ("detail", "STRING"),
+)
+
+DELAYS: Final[Columns] = (
+    ("run", "STRING"),
+    ("message_id", "STRING"),
+    ("recipient", "STRING"),
+    ("phase", "STRING"),
+    ("submitted_ms", "BIGINT"),
+    ("acknowledged_ms", "BIGINT"),
+    ("delivered_ms", "BIGINT"),
+    ("delay_ms", "BIGINT"),
+)
+
+PROMOTION_DELAYS: Final[Columns] = (
+    ("run", "STRING"),
+    ("message_id", "STRING"),
+    ("shadow_server", "STRING"),
+    ("primary_server", "STRING"),
+    ("cause", "STRING"),
+    ("not_before_ms", "BIGINT"),
+    ("not_after_ms", "BIGINT"),
+    ("promoted_ms", "BIGINT"),
+    ("delay_ms", "BIGINT"),
+    ("bound_ms", "BIGINT"),
+)
+
+LOG_DAMAGE: Final[Columns] = (
+    ("run", "STRING"),
+    ("file", "STRING"),
+    ("server", "STRING"),
+    ("damage", "STRING"),
+    ("lines", "BIGINT"),
+    ("first_line", "INT"),
+    ("from_ms", "BIGINT"),
+    ("to_ms", "BIGINT"),
+)
+
+RESULT_TABLES: Final[dict[str, Columns]] = {
+    "messages": MESSAGES,
+    "attempts": ATTEMPTS,
+    "deliveries": DELIVERIES,
+    "shadows": SHADOWS,
+    "promotions": PROMOTIONS,
+    "discards": DISCARDS,
+    "claims": CLAIMS,
+    "counterexamples": COUNTEREXAMPLES,
+    "stories": STORIES,
+    "fault_windows": FAULT_WINDOWS,
+    "timeline_events": TIMELINE_EVENTS,
+    "delays": DELAYS,
+    "promotion_delays": PROMOTION_DELAYS,
+    "log_damage": LOG_DAMAGE,
+}
