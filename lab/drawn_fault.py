@@ -43,6 +43,14 @@ class Place:
         """Who may suffer: the servers whose mail is at stake."""
         return [each.name for each in self.topology.servers if each.role == "mailbox"]
 
+    def sufferers(self, drafts: Sequence["Draft"]) -> list[str]:
+        """Who may suffer all of these: Active Manager too, where none is of mailbox servers."""
+        if any(draft.kind in ("corrupt", *MACHINE_KINDS) for draft in drafts):
+            return self.servers
+        return self.servers + [
+            each.name for each in self.topology.servers if each.role == "active_manager"
+        ]
+
     def peers(self, server: str) -> list[str]:
         """Who shares a link with it."""
         ends = [

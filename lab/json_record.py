@@ -1,14 +1,14 @@
 """Frozen dataclasses as JSON and back, by their type hints alone.
 
 Field names are the JSON names, but for `source` and `target`, which are `from` and `to` in a
-record (`from` is a word of Python's own). Reading is strict: a key too many, a key missing or a
-value of another type is a ValueError that names the place.
+record (`from` is a word of Python's own). Reading is strict: a key too many, a key missing that
+has no default or a value of another type is a ValueError that names the place.
 """
 
 import json
 import types
 from collections.abc import Mapping
-from dataclasses import fields, is_dataclass
+from dataclasses import MISSING, fields, is_dataclass
 from functools import cache
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
@@ -72,11 +72,16 @@ def _decode_dataclass(kind: Any, raw: Any, place: str) -> Any:
     _checked(isinstance(raw, dict), raw, place, "an object")
     hints = _hints(kind)
     names = {_JSON_NAMES.get(item.name, item.name): item.name for item in fields(kind)}
-    _checked(set(raw) == set(names), sorted(raw), place, f"an object with {sorted(names)}")
+    needed = {
+        _JSON_NAMES.get(item.name, item.name) for item in fields(kind) if item.default is MISSING
+    }
+    fits = needed <= set(raw) <= set(names)
+    _checked(fits, sorted(raw), place, f"an object with {sorted(names)}")
     return kind(
         **{
             name: decode(hints[name], raw[json_name], f"{place}.{json_name}")
             for json_name, name in names.items()
+            if json_name in raw
         }
     )
 

@@ -1,35 +1,66 @@
 """The mesh: who opens sessions to whom, and what a person's words for ends of links mean.
 
 Mailbox servers talk to one another and to external servers, the workload talks to mailbox
-servers, external servers open nothing. A link is one direction of one service.
+servers, external servers open nothing. Servers with copies of one database ship logs to each other,
+Active Manager talks to every mailbox server. A link is one direction of one service.
 """
 
 from collections.abc import Iterable, Sequence
 
-from lab.plan_parts import Link, LinkName, Server, Site
+from lab.plan_parts import Link, LinkName, PlanTopology, Server, Site
 
 WORKLOAD = "workload"
-SERVICES = ("smtp",)
+SMTP, REPLICATION, MANAGEMENT = "smtp", "replication", "management"
 FIRST_PORT = 21_000
 
 
-def mesh(servers: Sequence[Server]) -> tuple[Link, ...]:
-    """Every link of these servers, with its proxy and port, in the order of the file."""
-    mailbox_servers = [server.name for server in servers if server.role == "mailbox"]
-    external_servers = [server.name for server in servers if server.role == "external"]
-    pairs = [
-        (source, target)
+def mesh(topology: PlanTopology) -> tuple[Link, ...]:
+    """Every link of a topology, with its proxy and port, in the order of the file."""
+    names = [*_smtp(topology.servers), *_replication(topology), *_management(topology.servers)]
+    return tuple(
+        Link(name.source, name.target, name.service, proxy_of(name), FIRST_PORT + index)
+        for index, name in enumerate(names)
+    )
+
+
+def proxy_of(link: LinkName) -> str:
+    """What its proxy is called."""
+    return f"{link.source}--{link.target}--{link.service}"
+
+
+def _smtp(servers: Sequence[Server]) -> list[LinkName]:
+    mailbox_servers = _of_role(servers, "mailbox")
+    links = [
+        LinkName(source, target, SMTP)
         for source in mailbox_servers
-        for target in mailbox_servers + external_servers
+        for target in mailbox_servers + _of_role(servers, "external")
         if source != target
     ]
-    pairs += [(WORKLOAD, target) for target in mailbox_servers]
-    return tuple(
-        Link(source, target, service, f"{source}--{target}--{service}", FIRST_PORT + index)
-        for index, (source, target, service) in enumerate(
-            (source, target, service) for source, target in pairs for service in SERVICES
-        )
-    )
+    return links + [LinkName(WORKLOAD, target, SMTP) for target in mailbox_servers]
+
+
+def _replication(topology: PlanTopology) -> list[LinkName]:
+    """Either way: the copy that is active now may be the other one later."""
+    pairs = [
+        (source.server, target.server)
+        for database in topology.databases
+        for source in database.copies
+        for target in database.copies
+        if source != target
+    ]
+    return [LinkName(source, target, REPLICATION) for source, target in dict.fromkeys(pairs)]
+
+
+def _management(servers: Sequence[Server]) -> list[LinkName]:
+    return [
+        LinkName(manager, target, MANAGEMENT)
+        for manager in _of_role(servers, "active_manager")
+        for target in _of_role(servers, "mailbox")
+    ]
+
+
+def _of_role(servers: Sequence[Server], role: str) -> list[str]:
+    return [server.name for server in servers if server.role == role]
 
 
 def ends(word: str, servers: Sequence[Server], sites: Sequence[Site]) -> list[str]:
@@ -51,12 +82,17 @@ def ends(word: str, servers: Sequence[Server], sites: Sequence[Site]) -> list[st
 
 
 def links_between(
-    openers: Iterable[str], targets: Iterable[str], links: Sequence[Link]
+    openers: Iterable[str],
+    targets: Iterable[str],
+    links: Sequence[Link],
+    service: str | None = None,
 ) -> list[LinkName]:
-    """The links from any of the openers to any of the targets, in the order of the mesh."""
+    """The links from any of the openers to any of the targets, in the order of the mesh; of all
+    services where none is named.
+    """
     sources, goals = set(openers), set(targets)
     return [
         LinkName(link.source, link.target, link.service)
         for link in links
-        if link.source in sources and link.target in goals
+        if link.source in sources and link.target in goals and service in (None, link.service)
     ]

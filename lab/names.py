@@ -14,21 +14,23 @@ from lab.topology import MAILBOXES_MAX, mailbox_addresses
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """The nouns of one topology, in the order of the file."""
+    """The nouns of one topology, in the order of the file; `copies`: database -> servers."""
 
     sites: tuple[str, ...]
     outside_sites: tuple[str, ...]
     mailbox_servers: tuple[str, ...]
     external_servers: tuple[str, ...]
+    active_managers: tuple[str, ...]
     dags: tuple[str, ...]
     databases: tuple[str, ...]
+    copies: Mapping[str, tuple[str, ...]]
     domains: tuple[str, ...]
     mailboxes: tuple[str, ...]
 
     @property
     def servers(self) -> tuple[str, ...]:
         """All servers."""
-        return self.mailbox_servers + self.external_servers
+        return self.mailbox_servers + self.external_servers + self.active_managers
 
 
 def names_of(document: Document, base: Trail = ()) -> Names:
@@ -36,14 +38,17 @@ def names_of(document: Document, base: Trail = ()) -> Names:
     sites = _mapping(document.at((*base, "sites")))
     servers = _mapping(document.at((*base, "servers")))
     external = [name for name, server in servers.items() if _get(server, "role") == "external"]
+    databases = _mapping(document.at((*base, "databases")))
     counts = _mapping(document.at((*base, "mailboxes")))
     return Names(
         sites=tuple(sites),
         outside_sites=tuple(name for name, site in sites.items() if _get(site, "outside") is True),
         mailbox_servers=tuple(name for name in servers if name not in external),
         external_servers=tuple(external),
+        active_managers=tuple(_active_managers(_mapping(document.at((*base, "dags"))))),
         dags=tuple(_mapping(document.at((*base, "dags")))),
-        databases=tuple(_mapping(document.at((*base, "databases")))),
+        databases=tuple(databases),
+        copies={name: _copies(_get(database, "copies")) for name, database in databases.items()},
         domains=tuple(str(_get(servers[name], "domain")) for name in external),
         mailboxes=tuple(
             address
@@ -51,6 +56,17 @@ def names_of(document: Document, base: Trail = ()) -> Names:
             for address in mailbox_addresses(database, _count(count))
         ),
     )
+
+
+def _active_managers(dags: Mapping[str, Any]) -> list[str]:
+    names = (_get(_get(dag, "active_manager"), "name") for dag in dags.values())
+    return [name for name in names if isinstance(name, str)]
+
+
+def _copies(found: Any) -> tuple[str, ...]:
+    """A copy is its server's name, or says it."""
+    entries = found if isinstance(found, list) else []
+    return tuple(str(_get(entry, "server") or entry) for entry in entries)
 
 
 def _mapping(found: Any) -> Mapping[str, Any]:

@@ -31,6 +31,7 @@ def identity(server: Server) -> Json:
         "Site": server.site,
         "DatabaseAvailabilityGroup": server.dag,
         "Domain": server.domain,
+        "DatabaseCopyAutoActivationPolicy": server.auto_activation,
     }
 
 

@@ -45,22 +45,25 @@ _RECEIVE_CONNECTOR = {
 }
 
 KEYS: Mapping[Trail, set[str]] = {
-    (): {"operations", "groups"},
+    (): {"groups"},
+    ("operations", "*"): {
+        "activate_lagged",
+        "redirect_messages",
+        "change_group",
+        "move_mailbox",
+        "resubmit",
+    },
     ("workload", "*", "to"): {"group"},
     ("workload", "*", "from"): {"group"},
-    ("expect",): {"resubmissions"},
     ("settings", "TransportConfig"): _TRANSPORT_CONFIG,
     ("settings", "TransportService"): _TRANSPORT_SERVICE,
     ("settings", "ReceiveConnector"): _RECEIVE_CONNECTOR,
     ("settings", "servers", "*", "TransportService"): _TRANSPORT_SERVICE,
     ("settings", "servers", "*", "ReceiveConnector"): _RECEIVE_CONNECTOR,
-    ("dags", "*"): {"active_manager"},
-    ("servers", "*"): {"DatabaseCopyAutoActivationPolicy"},
 }
 
 VALUES: Mapping[Trail, set[str]] = {
     ("workload", "*", "mail"): {"internal"},
-    ("faults", "*", "cut", "service"): {"replication", "management"},
     ("servers", "*", "role"): {"hub2010", "edge2010", "mailbox2010"},
 }
 

@@ -20,6 +20,7 @@ from lab.plan_parts import (
     DatabaseCopy,
     Expect,
     ExpectedPromotion,
+    ExpectedResubmission,
     Fault,
     FillDisk,
     Kill,
@@ -27,6 +28,7 @@ from lab.plan_parts import (
     LinkName,
     Mailbox,
     Message,
+    Operation,
     Pause,
     PlanTopology,
     Restart,
@@ -44,6 +46,7 @@ from lab.planned_faults import resolve_faults
 from lab.random_faults import plain_faults
 from lab.recovery import recovery_of
 from lab.scenario import ExpectModel, MailModel, ScenarioModel
+from lab.scenario_operations import resolve_operations
 from lab.seeds import seed_for
 from lab.settings import resolve_settings
 from lab.topology import TopologyModel, resolve_topology
@@ -58,6 +61,7 @@ __all__ = [
     "DatabaseCopy",
     "Expect",
     "ExpectedPromotion",
+    "ExpectedResubmission",
     "Fault",
     "FillDisk",
     "Kill",
@@ -65,6 +69,7 @@ __all__ = [
     "LinkName",
     "Mailbox",
     "Message",
+    "Operation",
     "Pause",
     "Plan",
     "PlanTopology",
@@ -109,7 +114,7 @@ class Plan:
     links: tuple[Link, ...]
     messages: tuple[Message, ...]
     faults: tuple[Fault, ...]
-    operations: tuple[str, ...]
+    operations: tuple[Operation, ...]
     expect: Expect
 
     def to_json(self) -> str:
@@ -144,6 +149,8 @@ def resolve(
     plain = plain_faults(scenario.faults, place, seed)
     faults = resolve_faults(plain, parts, place.links, end_ms)
     last_heal_ms = max((fault.end_ms for fault in faults), default=None)
+    operations = resolve_operations(scenario.operations)
+    last_asked_ms = max((operation.at_ms for operation in operations), default=0)
     return Plan(
         version=1,
         scenario=scenario.scenario,
@@ -153,7 +160,7 @@ def resolve(
         seed=seed,
         seed_from=seed_from,
         clock=Clock(ORIGIN, float(scenario.clock.speed)),
-        duration_ms=max(end_ms, last_heal_ms or 0) + scenario.settle,
+        duration_ms=max(end_ms, last_heal_ms or 0, last_asked_ms) + scenario.settle,
         workload_end_ms=end_ms,
         last_heal_ms=last_heal_ms,
         settle_ms=scenario.settle,
@@ -162,7 +169,7 @@ def resolve(
         links=place.links,
         messages=resolve_messages(scenario.scenario, scenario.workload, parts, seed),
         faults=faults,
-        operations=(),
+        operations=operations,
         expect=_expect(scenario.expect),
     )
 
@@ -172,7 +179,7 @@ def place_of(scenario: ScenarioModel, topology: PlanTopology) -> Place:
     settings = resolve_settings(scenario.settings, topology.servers)
     speed = float(scenario.clock.speed)
     end_ms = workload_end_ms(scenario.workload)
-    return Place(topology, mesh(topology.servers), recovery_of(settings, speed), end_ms)
+    return Place(topology, mesh(topology), recovery_of(settings, speed), end_ms)
 
 
 def workload_end_ms(workload: list[MailModel]) -> int:
@@ -182,6 +189,7 @@ def workload_end_ms(workload: list[MailModel]) -> int:
 
 def _expect(expect: ExpectModel) -> Expect:
     loss, promotions = expect.unprotected_loss, expect.promotions
+    resubmissions = expect.resubmissions
     return Expect(
         lost=expect.lost,
         unprotected_loss=None if loss is None else (loss.low, loss.high),
@@ -189,4 +197,7 @@ def _expect(expect: ExpectModel) -> Expect:
         if promotions is None
         else tuple(ExpectedPromotion(p.of, p.cause, p.after, p.within) for p in promotions),
         verdict=expect.verdict,
+        resubmissions=None
+        if resubmissions is None
+        else tuple(ExpectedResubmission(r.database, r.source) for r in resubmissions),
     )

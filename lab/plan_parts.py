@@ -16,6 +16,9 @@ CutKind = Literal["refuse", "blackhole", "stall", "reset", "ack-lost"]
 ReturnsWith = Literal["same-queue-database", "new-queue-database"]
 Cause = Literal["database-id-changed", "resubmit-time-span"]
 Verdict = Literal["pass", "fail", "unknown"]
+AutoActivation = Literal["Unrestricted", "IntrasiteOnly", "Blocked"]
+OperationKind = Literal["failover", "switchover"]
+SafetyNet = Literal["primary-safety-net", "shadow-safety-net"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +47,10 @@ class SiteLink:
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """A server; `dag` for members of one, `domain` for external servers."""
+    """A server; `dag` for members of one, `domain` for external servers.
+
+    `auto_activation` is DatabaseCopyAutoActivationPolicy of a mailbox server.
+    """
 
     name: str
     fqdn: str
@@ -52,6 +58,7 @@ class Server:
     site: str
     dag: str | None
     domain: str | None
+    auto_activation: AutoActivation = "Unrestricted"
 
 
 @dataclass(frozen=True, slots=True)
@@ -291,6 +298,21 @@ Fault: TypeAlias = LinkFault | ServerFault | MachineFault
 
 
 @dataclass(frozen=True, slots=True)
+class Operation:
+    """What an administrator asks of Active Manager at a moment: the copy on `to` is to be active.
+
+    `to` is None where Active Manager chooses. A switchover waits for the last log, a failover does
+    not.
+    """
+
+    id: str
+    kind: OperationKind
+    at_ms: int
+    database: str
+    to: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class ExpectedPromotion:
     """Promotions of a primary's messages: not before `after_ms`, by `after_ms + within_ms`."""
 
@@ -301,6 +323,14 @@ class ExpectedPromotion:
 
 
 @dataclass(frozen=True, slots=True)
+class ExpectedResubmission:
+    """Resubmissions into a mailbox database, from one kind of Safety Net."""
+
+    database: str
+    source: SafetyNet
+
+
+@dataclass(frozen=True, slots=True)
 class Expect:
     """What the file foretells; None where it says nothing."""
 
@@ -308,3 +338,4 @@ class Expect:
     unprotected_loss: tuple[int, int] | None
     promotions: tuple[ExpectedPromotion, ...] | None
     verdict: Verdict
+    resubmissions: tuple[ExpectedResubmission, ...] | None = None

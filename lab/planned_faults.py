@@ -55,7 +55,7 @@ def resolve_links(
     for sources, targets in named.directions():
         openers = [end for word in sources for end in ends(word, topology.servers, topology.sites)]
         goals = [end for word in targets for end in ends(word, topology.servers, topology.sites)]
-        found.update(links_between(openers, goals, links))
+        found.update(links_between(openers, goals, links, named.service))
     everything = (LinkName(link.source, link.target, link.service) for link in links)
     return tuple(link for link in everything if link in found)
 

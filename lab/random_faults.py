@@ -167,7 +167,7 @@ class _Drawing:
         return [self._written(each, server, start_ms) for each, server, start_ms in entries]
 
     def _sufferers(self, window: list[Draft]) -> list[str]:
-        first, servers = window[0].number, self._place.servers
+        first, servers = window[0].number, self._place.sufferers(window)
         one = self._draws.one_of(servers, first, "server")
         if self._random.at_most == "one-server-at-a-time":
             return [one] * len(window)
@@ -183,7 +183,8 @@ class _Drawing:
 
     def _somewhere(self, draft: Draft) -> Written | None:
         for attempt in range(TRIES):
-            server = self._draws.one_of(self._place.servers, draft.number, "server", attempt)
+            sufferers = self._place.sufferers([draft])
+            server = self._draws.one_of(sufferers, draft.number, "server", attempt)
             start_ms = self._low_ms + self._offset_ms(draft, self._length_ms, attempt)
             written = self._written(draft, server, start_ms)
             fault = self._resolved(written)

@@ -22,6 +22,7 @@ from lab.faults.schedule import Schedule
 from lab.host import Host, Means, Say
 from lab.hosts.containers.host import ContainerHost
 from lab.lab_clock import LabClock, parse_origin
+from lab.operations import operations_of
 from lab.plan import Plan
 from lab.run_folder import JsonLines, RunFolder
 from lab.run_outcome import (
@@ -140,8 +141,15 @@ class _Run:
             plan, self.clock, means.links, means.proxies, means.servers, means.traffic
         )
         self.next_tick_ns = time.monotonic_ns() + round(TICK_SECONDS * 1e9)
-        journal = Journal(JsonLines(self.folder.faults), self.clock)
-        self.schedule = Schedule(faults_of(plan, self.lab), journal, self.clock, self.say)
+        asked = operations_of(plan, self.lab)
+        journal = Journal(
+            JsonLines(self.folder.faults),
+            self.clock,
+            operations=[each.id for each in asked],
+            operation_lines=JsonLines(self.folder.operations) if asked else None,
+        )
+        acts = [*faults_of(plan, self.lab), *asked]
+        self.schedule = Schedule(acts, journal, self.clock, self.say)
         self.schedule.run(lambda at_ms: self._wait_until(at_ms, means))
         self._wait_until(plan.duration_ms, means)
 

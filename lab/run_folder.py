@@ -60,6 +60,10 @@ class RunFolder:
         return self.path / "faults.jsonl"
 
     @property
+    def operations(self) -> Path:
+        return self.path / "operations.jsonl"
+
+    @property
     def probes(self) -> Path:
         return self.path / "probes.jsonl"
 

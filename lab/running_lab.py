@@ -14,7 +14,7 @@ from typing import Protocol
 
 from lab.lab_clock import LabClock
 from lab.plan import Plan
-from lab.plan_parts import CutKind, LinkName, Server
+from lab.plan_parts import CutKind, LinkName, Operation, Server
 from lab.probe import Probe
 
 
@@ -76,6 +76,10 @@ class Servers(Protocol):
 
     def skew_clock(self, server: str, by_ms: int) -> Mapping[str, object]:
         """The same, `skew_ms` among it; 0 is right."""
+
+    def ask(self, server: str, operation: Operation) -> Callable[[], str]:
+        """Of Active Manager, as itself. What comes back waits for its reply, and gives its code
+        and text; empty where none comes. Does not raise GroundError."""
 
     def answers(self, server: str) -> bool:
         """Whether its banner is seen from inside the server, past every link."""

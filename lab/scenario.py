@@ -11,9 +11,10 @@ from typing import Any, Literal
 from pydantic import Field, model_validator
 
 from lab.patterns import Slug
-from lab.plan_parts import Cause, Verdict
+from lab.plan_parts import Cause, SafetyNet, Verdict
 from lab.quantities import Duration, Instant, Names, Range, RangeText, Rate, RateText, Size
 from lab.scenario_faults import FaultModel
+from lab.scenario_operations import OperationModel
 from lab.settings import SettingsModel, Strict
 from nodes.core.parameters import MINUTE_MS, ConfigurationError
 
@@ -100,6 +101,13 @@ class PromotionModel(Strict):
     within: Duration = Field(description="and at most so much later")
 
 
+class ResubmissionModel(Strict):
+    """Resubmissions that the file foretells."""
+
+    database: str = Field(description="the mailbox database that mail is resubmitted into")
+    source: SafetyNet = Field(alias="from", description="which Safety Net it comes from")
+
+
 class ExpectModel(Strict):
     """What is foretold; the claims are checked whatever stands here."""
 
@@ -109,6 +117,9 @@ class ExpectModel(Strict):
     )
     promotions: list[PromotionModel] | None = Field(
         default=None, description="promotions; [] for none"
+    )
+    resubmissions: list[ResubmissionModel] | None = Field(
+        default=None, description="resubmissions from Safety Net; [] for none"
     )
     verdict: Verdict = Field(default="pass", description="the verdict that the run should reach")
 
@@ -128,7 +139,11 @@ class ScenarioModel(Strict):
     clock: ClockModel = Field(default_factory=ClockModel, description="the lab clock")
     workload: list[MailModel] = Field(min_length=1, description="the mail that is sent")
     faults: list[FaultModel] = Field(default_factory=list, description="what goes wrong")
+    operations: list[OperationModel] = Field(
+        default_factory=list, description="what an administrator does"
+    )
     settle: Duration = Field(
-        default=10 * MINUTE_MS, description="how long the run goes on after the last mail and heal"
+        default=10 * MINUTE_MS,
+        description="how long the run goes on after the last mail, heal and operation",
     )
     expect: ExpectModel = Field(default_factory=ExpectModel, description="what is foretold")

@@ -14,6 +14,7 @@ from lab.reading import Read
 from lab.requirements import REQUIREMENTS, families
 from lab.scenario import MailModel, ScenarioModel
 from lab.scenario_faults import MACHINE_KINDS, FaultModel
+from lab.scenario_operations import OperationModel
 from lab.settings import organisation, written_for
 from lab.traffic import OUTSIDE_USERS
 from nodes.core.parameters import Contradiction, contradictions, suggestion
@@ -42,6 +43,11 @@ def check_names(read: ScenarioRead, names: Names | None) -> Iterator[Mistake]:
         if promotion.of not in names.mailbox_servers:
             trail = ("expect", "promotions", index, "of")
             yield _no_mailbox_server(read, trail, promotion.of, names)
+    for index, operation in enumerate(scenario.operations):
+        yield from _operation(read, ("operations", index), operation, names)
+    for index, foretold in enumerate(scenario.expect.resubmissions or []):
+        here = ("expect", "resubmissions", index, "database")
+        yield from _copied(read, here, foretold.database, names)
 
 
 def check_settings(read: ScenarioRead, names: Names | None) -> Iterator[Mistake]:
@@ -169,6 +175,37 @@ def _fault(read: ScenarioRead, here: Trail, fault: FaultModel, names: Names) -> 
     elif server in names.external_servers and fault.returns_with != "same-queue-database":
         rule = "is an external server and has no queue database"
         yield read.mistake(trail, server, rule, "remove returns_with:")
+    elif server in names.active_managers:
+        yield from _of_active_manager(read, trail, fault, server)
+
+
+def _of_active_manager(
+    read: ScenarioRead, trail: Trail, fault: FaultModel, server: str
+) -> Iterator[Mistake]:
+    if fault.kind in ("corrupt", *MACHINE_KINDS):
+        rule = f"is Active Manager, and {fault.kind} is for mailbox servers"
+        yield read.mistake(trail, server, rule, "kill it, pause it, or name a mailbox server")
+
+
+def _operation(
+    read: ScenarioRead, here: Trail, operation: OperationModel, names: Names
+) -> Iterator[Mistake]:
+    database, to = operation.database, operation.to
+    yield from _copied(read, (*here, operation.kind), database, names)
+    copies = names.copies.get(database, ())
+    if to is not None and database in names.copies and to not in copies:
+        rule = f"has no copy of {database}"
+        yield read.mistake((*here, "to"), to, rule, suggestion(to, set(copies)))
+
+
+def _copied(read: ScenarioRead, trail: Trail, database: str, names: Names) -> Iterator[Mistake]:
+    """A database that can fail over."""
+    if database not in names.databases:
+        rule, hint = "is no database of the topology", suggestion(database, set(names.databases))
+        yield read.mistake(trail, database, rule, hint)
+    elif len(names.copies[database]) < 2:
+        rule = "has one copy and nowhere to go"
+        yield read.mistake(trail, database, rule, "give it a second copy in the topology")
 
 
 def _ends(read: ScenarioRead, here: Trail, words: list[str], names: Names) -> Iterator[Mistake]:

@@ -35,7 +35,9 @@ class LinksModel(Strict):
     between: list[Names] = Field(
         default_factory=list, max_length=2, description="two of them: sessions opened by either"
     )
-    service: Literal["smtp"] | None = Field(default=None, description="one service, by default all")
+    service: Literal["smtp", "replication", "management"] | None = Field(
+        default=None, description="one service, by default all"
+    )
 
     @model_validator(mode="after")
     def _has_two_ends(self) -> "LinksModel":

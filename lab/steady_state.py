@@ -1,4 +1,5 @@
-"""Before the first fault: every server shows its banner, and a probe message goes over every link.
+"""Before the first fault: every server shows its banner, and a probe message goes over every link
+that mail takes; the others show the banner behind them.
 
 What is broken before anything was broken on purpose would be taken for an effect of a fault, so
 a lab that is not steady does not run. Probe messages are ordinary mail with a Message-Id that
@@ -14,6 +15,7 @@ from typing import Protocol
 from lab.agent import AgentError, ProbeMessageReply
 from lab.errors import GroundError
 from lab.evidence import link_row
+from lab.links import SMTP
 from lab.plan import Plan
 from lab.plan_parts import LinkName, Server
 from lab.probe import Probe, Seen
@@ -65,7 +67,7 @@ class SteadyState:
             _refuse("no banner from", [name for name in silent if name])
             numbers = range(1, 1 + len(self.links))
             broken = list(pool.map(self._without_passage, self.links, numbers))
-            _refuse("no probe message gets through", [name for name in broken if name])
+            _refuse("nothing gets through", [name for name in broken if name])
         finally:
             pool.shutdown(wait=False, cancel_futures=True)  # an interrupted check waits for none
         return len(self.links)
@@ -89,7 +91,15 @@ class SteadyState:
             return False
 
     def _without_passage(self, link: LinkName, number: int) -> str | None:
-        """The link's name and the reason when it takes no probe message; the record has a line."""
+        """The link's name and the reason when nothing gets through; the record has a line."""
+        if link.service == SMTP:
+            return self._without_mail(link, number)
+        ok = self._shows_banner(self.links[link].address)
+        self.record.append({"link": link_row(link), "ok": ok})
+        return None if ok else f"{link.source} to {link.target} ({link.service})"
+
+    def _without_mail(self, link: LinkName, number: int) -> str | None:
+        """The same of a link that mail takes, by a probe message."""
         server = next(each for each in self.plan.topology.servers if each.name == link.target)
         message_id = f"<probe.{number:04}.{self.run_id}@outside.example>"
         try:

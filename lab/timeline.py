@@ -21,6 +21,7 @@ from lab.plan_parts import (
     Kill,
     LinkFault,
     LinkName,
+    Operation,
     Pause,
     PlanTopology,
     Restart,
@@ -56,7 +57,7 @@ def check_timeline(read: ScenarioRead, topology: PlanTopology | None) -> Iterato
     if topology is None:
         return
     end_ms = workload_end_ms(read.model.workload)
-    faults = resolve_faults(read.model.faults, topology, mesh(topology.servers), end_ms)
+    faults = resolve_faults(read.model.faults, topology, mesh(topology), end_ms)
     for fault in faults:
         if isinstance(fault, LinkFault) and not fault.links and _has_ends(read, fault, topology):
             hint = "servers open sessions to servers, the workload to mailbox servers"
@@ -74,7 +75,14 @@ def moments(plan: Plan) -> list[Moment]:
     ]
     for fault in plan.faults:
         found += _fault_moments(fault)
+    found += [Moment(each.at_ms, in_words_of(each)) for each in plan.operations]
     return sorted(found, key=lambda moment: moment.at_ms)
+
+
+def in_words_of(operation: Operation) -> str:
+    """`o1: failover of DB1 to lyo-mbx1`."""
+    to = f" to {operation.to}" if operation.to else ""
+    return f"{operation.id}: {operation.kind} of {operation.database}{to}"
 
 
 def wall_seconds(plan: Plan) -> float:
@@ -164,6 +172,23 @@ def _past_the_end(read: ScenarioRead, scenario: ScenarioModel) -> Iterator[Mista
             yield read.mistake(("faults", index, *place), format_timespan(latest_ms), rule, hint)
         elif fault.random is None:
             end_ms = max(end_ms, fault.end_ms)
+    yield from _operations_past_the_end(read, scenario, end_ms)
+
+
+def _operations_past_the_end(
+    read: ScenarioRead, scenario: ScenarioModel, end_ms: int
+) -> Iterator[Mistake]:
+    """Each may come a settling after what was before it."""
+    for index, operation in sorted(enumerate(scenario.operations), key=lambda pair: pair[1].at):
+        if read.touched("operations", index, "at"):
+            return
+        if operation.at >= end_ms + scenario.settle:
+            run_end = format_timespan(end_ms + scenario.settle)
+            rule = f"lies past the end of the run at {run_end}"
+            hint = "ask earlier, or send mail for longer"
+            place = ("operations", index, "at")
+            yield read.mistake(place, format_timespan(operation.at), rule, hint)
+        end_ms = max(end_ms, operation.at)
 
 
 def _after_the_mail(

@@ -1,7 +1,7 @@
 """A topology as a person writes it: sites, servers, DAGs, databases, mailboxes; and as planned.
 
 The models hold the shape of the file only; whether its names fit together is asked in
-`lab.references`. What `spec/lab.md` names and this version does not build is listed in
+`lab.topology_check`. What `spec/lab.md` names and this version does not build is listed in
 `lab.not_built`, so that a person is told so instead of being told that a key is unknown.
 """
 
@@ -13,6 +13,7 @@ from pydantic_core import CoreSchema
 
 from lab.patterns import DatabaseName, DomainName, ServerName, Slug
 from lab.plan_parts import (
+    AutoActivation,
     Dag,
     Database,
     DatabaseCopy,
@@ -58,6 +59,9 @@ class ServerModel(Strict):
         default=None, description="the DAG that a mailbox server is a member of"
     )
     domain: DomainName | None = Field(default=None, description="the domain of an external server")
+    DatabaseCopyAutoActivationPolicy: AutoActivation = Field(
+        default="Unrestricted", description="whether Active Manager may choose its copies by itself"
+    )
 
     @model_validator(mode="after")
     def _fits_its_role(self) -> "ServerModel":
@@ -67,11 +71,24 @@ class ServerModel(Strict):
             raise ConfigurationError("an external server is in no DAG", "remove dag:")
         if self.role == "mailbox" and self.domain is not None:
             raise ConfigurationError("only an external server has a domain", "remove domain:")
+        if self.role == "external" and "DatabaseCopyAutoActivationPolicy" in self.model_fields_set:
+            raise ConfigurationError("an external server holds no copies", "remove the policy")
         return self
+
+
+class ActiveManagerModel(Strict):
+    """The service that decides which copy of a mailbox database is active."""
+
+    name: ServerName = Field(description="its name")
+    site: Slug = Field(description="the site that it stands in")
 
 
 class DagModel(Strict):
     """A database availability group; its members name it."""
+
+    active_manager: ActiveManagerModel | None = Field(
+        default=None, description="who decides over copies; needed where a database has several"
+    )
 
 
 class CopyModel(Strict):
@@ -131,7 +148,7 @@ def resolve_topology(model: TopologyModel) -> PlanTopology:
         accepted_domain=ACCEPTED_DOMAIN,
         sites=tuple(Site(name, site.outside) for name, site in model.sites.items()),
         site_links=tuple(_site_link(link) for link in model.site_links),
-        servers=tuple(_server(name, server) for name, server in model.servers.items()),
+        servers=(*(_server(*each) for each in model.servers.items()), *_active_managers(model)),
         dags=tuple(Dag(name, _members(model, name)) for name in model.dags),
         databases=tuple(_database(name, database) for name, database in model.databases.items()),
         mailboxes=tuple(_mailboxes(model)),
@@ -154,7 +171,17 @@ def _site_link(link: SiteLinkModel) -> SiteLink:
 
 def _server(name: str, server: ServerModel) -> Server:
     fqdn = f"{name}.{ACCEPTED_DOMAIN}"
-    return Server(name, fqdn, server.role, server.site, server.dag, server.domain)
+    policy = server.DatabaseCopyAutoActivationPolicy
+    return Server(name, fqdn, server.role, server.site, server.dag, server.domain, policy)
+
+
+def _active_managers(model: TopologyModel) -> list[Server]:
+    found = [(dag, group.active_manager) for dag, group in model.dags.items()]
+    return [
+        Server(each.name, f"{each.name}.{ACCEPTED_DOMAIN}", "active_manager", each.site, dag, None)
+        for dag, each in found
+        if each is not None
+    ]
 
 
 def _members(model: TopologyModel, dag: str) -> tuple[str, ...]:

@@ -163,7 +163,7 @@ def _topology_of(
     wanted = document.at(("topology",))
     if isinstance(wanted, dict):
         return _inline_topology(checking, document)
-    if wanted is None or document.data is None:
+    if document.data is None or (wanted is None and ("topology",) in read.cut):
         return None
     if not isinstance(wanted, str):
         rule = "is neither a topology's name nor a topology"

@@ -1,11 +1,13 @@
-"""The record of faults, written ahead: what is intended is on disk before it is done.
+"""The record of faults and operations, written ahead: what is intended is on disk before it is
+done.
 
 `faults.jsonl` has a line for each phase that a fault goes through, with lab time and the host's
-monotonic time beside it. What is judged runs from these lines, not from the plan.
+monotonic time beside it; `operations.jsonl` the same of operations, which nobody heals. What is
+judged runs from these lines, not from the plan.
 """
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from enum import StrEnum
 from typing import Protocol
 
@@ -35,22 +37,39 @@ class Lines(Protocol):
     def append(self, row: Mapping[str, object]) -> None: ...
 
 
+OF_OPERATIONS = (Phase.INTENDED, Phase.APPLIED, Phase.EVIDENCE)
+
+
 class Journal:
-    """Appends phases of faults; may be used from several threads."""
+    """Appends phases; may be used from several threads.
+
+    What concerns one of the `operations`, by id, goes to lines of their own.
+    """
 
     def __init__(
         self,
         lines: Lines,
         clock: LabClock,
         monotonic_ns: Callable[[], int] = time.monotonic_ns,
+        operations: Collection[str] = (),
+        operation_lines: Lines | None = None,
     ) -> None:
         self._lines, self._clock, self._monotonic_ns = lines, clock, monotonic_ns
+        self._operations, self._operation_lines = operations, operation_lines
 
-    def write(self, fault_id: str, phase: Phase, details: Mapping[str, object]) -> None:
+    def write(self, identity: str, phase: Phase, details: Mapping[str, object]) -> None:
+        if identity not in self._operations:
+            self._append(self._lines, {"fault": identity}, phase, details)
+        elif phase in OF_OPERATIONS and self._operation_lines is not None:
+            self._append(self._operation_lines, {"operation": identity}, phase, details)
+
+    def _append(
+        self, lines: Lines, whose: Mapping[str, object], phase: Phase, details: Mapping[str, object]
+    ) -> None:
         now_ns = self._monotonic_ns()
-        self._lines.append(
+        lines.append(
             {
-                "fault": fault_id,
+                **whose,
                 "phase": phase.value,
                 "at_ms": self._clock.lab_ms(now_ns),
                 "mono_ns": now_ns,

@@ -16,13 +16,15 @@ import json
 import shutil
 import sqlite3
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TypeAlias
 
+from nodes.core.database_copy import CopyState
 from nodes.store import sqlite_file
 from nodes.store.rows import addresses_of
 
@@ -120,6 +122,35 @@ def mailbox_rows_in(connection: sqlite3.Connection, origin_ms: int) -> Iterator[
         record: Record = dict(zip(_MAILBOX_KEYS, row, strict=True))
         record["delivered_ms"] = _since(record["delivered_ms"], origin_ms)
         yield record
+
+
+@dataclass(frozen=True, slots=True)
+class MailboxFile:
+    """One copy of a mailbox database: the server that has it, and how it stands there."""
+
+    server: str
+    state: CopyState
+    epoch: int
+
+
+def standing(path: Path) -> MailboxFile:
+    """Of a mailbox database in a file. Raises sqlite3.Error."""
+    with _copied(path) as connection:
+        return standing_in(connection)
+
+
+def standing_in(connection: sqlite3.Connection) -> MailboxFile:
+    """The same of one that is open."""
+    server, state, epoch = connection.execute("SELECT server, state, epoch FROM meta").fetchone()
+    return MailboxFile(str(server), CopyState(state), int(epoch))
+
+
+def shown_to_users(copies: Iterable[MailboxFile]) -> str | None:
+    """The server whose copy of one database recipients see: of those that are not passive the one
+    under the latest epoch, since one that is cut off may not know that it is over. None without.
+    """
+    found = [(copy.epoch, copy.server) for copy in copies if copy.state is not CopyState.PASSIVE]
+    return max(found)[1] if found else None
 
 
 def mailbox_files(folder: Path) -> dict[str, Path]:

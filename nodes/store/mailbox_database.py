@@ -76,11 +76,6 @@ class MailboxDatabase:
         """For whoever dumps it."""
         return self._connection
 
-    @property
-    def is_passive(self) -> bool:
-        """What it shows is shown by another copy."""
-        return state_of(self._connection) is CopyState.PASSIVE
-
     def limit_growth(self, is_full: bool) -> None:
         """Stand on a full disk, or on one with room again."""
         sqlite_file.limit_growth(self._connection, is_full)

@@ -44,7 +44,7 @@ def six_servers(**transport_config: Value) -> Plan:
         settle_ms=0,
         topology=topology,
         settings=_settings(transport_config),
-        links=mesh(topology.servers),
+        links=mesh(topology),
         messages=(_message(),),
         faults=(),
         operations=(),

@@ -18,8 +18,8 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     scenarios = tmp_path / "scenarios"
     scenarios.mkdir()
     write(scenarios, SCENARIO)
-    topology = (SHIPPED / "topologies/two-site-dag.yaml").read_text()
-    (scenarios / "topologies/two-site-dag.yaml").write_text(topology)
+    for topology in SHIPPED.glob("topologies/*.yaml"):
+        (scenarios / "topologies" / topology.name).write_text(topology.read_text())
     monkeypatch.chdir(tmp_path)
     return tmp_path
 

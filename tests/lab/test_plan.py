@@ -314,6 +314,7 @@ def test_what_is_foretold_is_in_the_plan() -> None:
             }
         ],
         "verdict": "pass",
+        "resubmissions": None,
     }
 
 

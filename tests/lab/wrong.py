@@ -332,15 +332,13 @@ SHAPE = {
 }
 
 NOT_BUILT = {
-    "operations": ("settle:", "operations: []\nsettle:", "17:1: the file, operations"),
+    "an operation": (
+        "settle:",
+        "operations: [{at: 5m, move_mailbox: x}]\nsettle:",
+        "17:23: operations[0], move_mailbox",
+    ),
     "recipients of a group": ("to: {database: DB1}", "to: {group: all}", "12:71: workload[0].to"),
     "mail from mailboxes": ("mail: inbound", "mail: internal", "12:12: workload[0].mail"),
-    "the replication service": (
-        "kind: stall",
-        "kind: stall, service: replication",
-        "16:85: faults[1].cut.service",
-    ),
-    "resubmissions": ("  lost: 0", "  resubmissions: []", "19:3: expect, resubmissions"),
     "parameters of Exchange 2010": (
         "{ShadowHeartbeatFrequency",
         "{ShadowHeartbeatRetryCount: 3, ShadowHeartbeatFrequency",
@@ -598,8 +596,18 @@ TOPOLOGIES = {
     "a database with two copies": (
         "[par-mbx2]",
         "[par-mbx2, lyo-mbx1]",
-        "12:17: databases.DB1.copies, a list, more than one copy of a database is not built yet"
-        " | keep the first copy only",
+        "12:17: databases.DB1.copies, several copies, and DAG1 has no Active Manager"
+        " | write DAG1: {active_manager: {name: am1, site: paris}}",
+    ),
+    "a database with two copies on one server": (
+        "[par-mbx2]",
+        "[par-mbx2, par-mbx2]",
+        "12:28: databases.DB1.copies[1], par-mbx2, has a copy already | name another server",
+    ),
+    "a lagged copy": (
+        "[par-mbx2]",
+        "[{server: par-mbx2, ReplayLagTime: 1d}]",
+        "12:52: databases.DB1.copies[0].ReplayLagTime, is not built yet | leave it out",
     ),
     "a database on an external server": (
         "[par-mbx2]",
@@ -612,10 +620,16 @@ TOPOLOGIES = {
         "{DB1: 4, DB2: 4}",
         "13:21: mailboxes, DB2, is no database of the topology | did you mean DB1?",
     ),
-    "an Active Manager": (
+    "an Active Manager outside": (
         "{DAG1: {}}",
-        "{DAG1: {active_manager: {name: am1, site: lyon}}}",
-        "10:15: dags.DAG1, active_manager, is not built yet | leave it out",
+        "{DAG1: {active_manager: {name: am1, site: internet}}}",
+        "10:49: dags.DAG1.active_manager.site, internet, lies outside, where no Active Manager"
+        " stands | choose another site",
+    ),
+    "an Active Manager that is a server": (
+        "{DAG1: {}}",
+        "{DAG1: {active_manager: {name: par-mbx1, site: paris}}}",
+        "10:38: dags.DAG1.active_manager.name, par-mbx1, is a server already | rename it",
     ),
     "an external server without a domain": (
         ", domain: partner.example",

@@ -21,9 +21,9 @@ from docker.errors import DockerException
 from lab.hosts.containers.engine import RUN_LABEL
 from lab.lab_clock import parse_origin
 from lab.plan import Plan
-from lab.plan_parts import Server
+from lab.plan_parts import Database
 from lab.run_folder import RunFolder
-from nodes.store.dump import mailbox_files, mailbox_rows, queue_rows
+from nodes.store.dump import mailbox_files, mailbox_rows, queue_rows, shown_to_users, standing
 
 QUEUE_DATABASE = "queue.db"
 RECEIVED = "received.jsonl"
@@ -46,9 +46,10 @@ class Collection:
             self._try(f"logs of {server.name}", partial(self._logs, server.name))
             if server.role == "mailbox":
                 self._try(f"queues of {server.name}", partial(self._queues, server.name))
-                self._try(f"mailboxes of {server.name}", partial(self._mailboxes, server))
-            else:
+            elif server.role == "external":
                 self._try(f"mail at {server.name}", partial(self._external, server.name))
+        for database in self.plan.topology.databases:
+            self._try(f"mailboxes of {database.name}", partial(self._mailboxes, database))
         self._try("the ledger", self._ledger)
         self._try("the ground's logs", self._ground)
         self._try("what the containers said", self._words)
@@ -70,10 +71,17 @@ class Collection:
             rows = queue_rows(path, self._origin_ms())
             self.folder.write_lines(self.folder.logs(server) / "queues.jsonl", rows)
 
-    def _mailboxes(self, server: Server) -> None:
-        for database, path in mailbox_files(self._of(server.name) / "data").items():
-            rows = mailbox_rows(path, self._origin_ms())
-            self.folder.write_lines(self.folder.mailboxes(database), rows)
+    def _mailboxes(self, database: Database) -> None:
+        """Of the copy that recipients see."""
+        folders = [self._of(copy.server) / "data" for copy in database.copies]
+        files = [
+            found[database.name] for found in map(mailbox_files, folders) if database.name in found
+        ]
+        copies = {(copy := standing(path)).server: (copy, path) for path in files}
+        shown = shown_to_users(copy for copy, _ in copies.values())
+        if shown is not None:
+            rows = mailbox_rows(copies[shown][1], self._origin_ms())
+            self.folder.write_lines(self.folder.mailboxes(database.name), rows)
 
     def _external(self, server: str) -> None:
         _copy(self._of(server) / "data" / RECEIVED, self.folder.external(server))

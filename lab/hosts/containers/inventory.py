@@ -27,7 +27,11 @@ FILE = "inventory.json"
 TOXIPROXY, AUTHORITY, LAB = "toxiproxy", "authority", "lab"
 SMTP_PORT = 2525
 CONFIG = "/etc/shadowlab/config.json"
-PROGRAMS = {"mailbox": "nodes.shell.runner", "external": "nodes.shell.external"}
+PROGRAMS = {
+    "mailbox": "nodes.shell.runner",
+    "external": "nodes.shell.external",
+    "active_manager": "nodes.shell.active_manager",
+}
 NO_WAY_OUT = {"com.docker.network.bridge.enable_ip_masquerade": "false"}
 BANNER_PATIENCE_S = 30
 """How long a server may take from its start to its first banner, before verify gives up."""
@@ -111,11 +115,19 @@ def _server(layout: Layout, server: Server) -> Json:
         "address": str(layout.places()[server.name].tenant),
         "command": ["python3", "-m", PROGRAMS[server.role], CONFIG],
         "node": identity(server),
-        "links": {link.target: {link.service: layout.listener(link)} for link in links},
+        "links": _by_target(layout, links),
         "settings": node_settings(layout.plan, server.name),
         "breakpoints": [as_settings(each) for each in breakpoints(layout.plan, server.name)],
         "look": _look(layout, links, server.name),
     }
+
+
+def _by_target(layout: Layout, links: list[Link]) -> dict[str, dict[str, str]]:
+    """Target -> service -> where its proxy listens."""
+    found: dict[str, dict[str, str]] = {}
+    for link in links:
+        found.setdefault(link.target, {})[link.service] = layout.listener(link)
+    return found
 
 
 def _toxiproxy(layout: Layout) -> Json:
@@ -170,7 +182,7 @@ def _look(layout: Layout, links: list[Link], seen_from: str) -> Json:
     """What the verify play asks for inside a container: what must answer and what must not."""
     others = [s.name for s in layout.plan.topology.servers if s.name != seen_from]
     return {
-        "links": {link.target: layout.listener(link) for link in links},
+        "links": {f"{link.target} ({link.service})": layout.listener(link) for link in links},
         "forbidden": {server: layout.upstream(server) for server in others},
         "patience_s": BANNER_PATIENCE_S,
     }

@@ -20,7 +20,9 @@ from docker.models.containers import Container
 
 from lab.damage import damaged
 from lab.errors import GroundError
+from lab.hosts.containers.inventory import CONFIG
 from lab.hosts.containers.provision import Ground
+from lab.plan_parts import Operation
 from nodes.shell.control_files import GO, LAPSED, REACHED, control_file
 from nodes.shell.machine import Machine, order_machine, read_found, read_machine
 
@@ -74,12 +76,14 @@ class ContainerNodes:
         return self._on(server, "look at", lambda container: container.status == "paused")
 
     def set_aside_queue_database(self, server: str, fault_id: str) -> Sequence[str]:
-        """Move `data/queue.db*` to `data/set-aside-<fault>/`; the names of what was moved."""
+        """Move `data/queue.db*`, of Active Manager `data/manager.db*`, to
+        `data/set-aside-<fault>/`; the names of what was moved.
+        """
         data = self.data(server)
         aside = data / f"set-aside-{fault_id}"
         try:
             aside.mkdir(exist_ok=True)
-            files = sorted(data.glob("queue.db*"))
+            files = sorted([*data.glob("queue.db*"), *data.glob("manager.db*")])
             for file in files:
                 file.rename(aside / file.name)
         except OSError as error:
@@ -98,6 +102,24 @@ class ContainerNodes:
 
     def start(self, server: str) -> None:
         self._on(server, "start", lambda container: container.start())
+
+    def ask(self, server: str, operation: Operation) -> Callable[[], str]:
+        """Said when what comes back is called, so that nothing else waits for it."""
+        verb = {"failover": "XFAILOVER", "switchover": "XSWITCHOVER"}[operation.kind]
+        said = [verb, operation.database, *([operation.to] if operation.to else [])]
+
+        def act(container: Container) -> str:
+            command = ["python3", "-m", "nodes.shell.ask", CONFIG, *said]
+            output = container.exec_run(command, stderr=False).output
+            return output.decode("ascii", "replace").strip() if isinstance(output, bytes) else ""
+
+        def reply() -> str:
+            try:
+                return self._on(server, "ask", act)
+            except GroundError:  # it is down, so it does not answer
+                return ""
+
+        return reply
 
     def answers(self, server: str) -> bool:
         """Whether a connection from inside the container sees a banner."""

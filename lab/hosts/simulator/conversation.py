@@ -92,6 +92,6 @@ class Order:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The reply to a question, a demand or an order."""
+    """The reply to a question, a demand, an order or an operation."""
 
     reply: Reply

@@ -5,13 +5,14 @@ would see at this moment.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from lab.hosts.simulator.external import ExternalServer
+from lab.hosts.simulator.local_client import ask_locally
 from lab.hosts.simulator.network import Flow, Link, cut_all
 from lab.hosts.simulator.server import STOPPED, SimulatedServer
-from lab.hosts.simulator.world import MS
-from lab.plan_parts import CutKind
+from lab.hosts.simulator.world import MS, World
+from lab.plan_parts import CutKind, Operation
 from lab.probe import Probe, Seen
 
 AnyServer = SimulatedServer | ExternalServer
@@ -63,8 +64,8 @@ def _state(link: Link) -> Mapping[str, object]:
 class SimulatedServers:
     """Servers by name."""
 
-    def __init__(self, servers: Mapping[str, AnyServer]) -> None:
-        self._servers = servers
+    def __init__(self, world: World, servers: Mapping[str, AnyServer]) -> None:
+        self._world, self._servers = world, servers
         self._going_down: set[str] = set()
 
     def kill(self, server: str) -> int:
@@ -119,6 +120,9 @@ class SimulatedServers:
 
     def start(self, server: str) -> None:
         self._servers[server].start()
+
+    def ask(self, server: str, operation: Operation) -> Callable[[], str]:
+        return ask_locally(self._world, self._servers[server], operation)
 
     def answers(self, server: str) -> bool:
         found = self._servers[server]

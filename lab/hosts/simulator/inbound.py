@@ -23,6 +23,7 @@ from lab.hosts.simulator.conversation import (
     Question,
 )
 from lab.hosts.simulator.network import Connection
+from lab.plan_parts import Operation
 from nodes.core.config import NodeConfig
 from nodes.core.copy_commands import (
     AskCopyStatus,
@@ -39,6 +40,7 @@ from nodes.core.inputs import (
     DeliveryRequested,
     DiscardAsked,
     DismountAsked,
+    FailoverRequested,
     Input,
     LogAnnounced,
     MessageOffered,
@@ -50,6 +52,7 @@ from nodes.core.inputs import (
     SessionAccepted,
     SessionActive,
     ShadowRequested,
+    SwitchoverRequested,
     TransactionReset,
 )
 from nodes.core.message import Envelope, Header
@@ -245,6 +248,10 @@ class InboundSession:
         self._asks = True
         self._sessions.door.give(ResubmitRequested(self.name, said.demand))
 
+    def _operation(self, said: Operation) -> None:
+        self._asks = True
+        self._sessions.door.give(_requested(self.name, said))
+
     def _order(self, said: Order) -> None:
         self._asks = True
         self._sessions.door.give(_ordered(self.name, said.command))
@@ -282,6 +289,12 @@ def _ordered(session: str, command: CopyCommand) -> Input:
             return ActiveCopyNamed(session, database, server, epoch)
 
 
+def _requested(session: str, said: Operation) -> Input:
+    if said.kind == "failover":
+        return FailoverRequested(session, said.database, said.to)
+    return SwitchoverRequested(session, said.database, said.to or "")
+
+
 _HEAR: dict[type, Callable[..., None]] = {
     Hello: InboundSession._hello,
     Announcement: InboundSession._announcement,
@@ -289,4 +302,5 @@ _HEAR: dict[type, Callable[..., None]] = {
     Question: InboundSession._question,
     Demand: InboundSession._demand,
     Order: InboundSession._order,
+    Operation: InboundSession._operation,
 }

@@ -23,11 +23,12 @@ from lab.lab_clock import LabClock, parse_origin
 from lab.ledger import Ledger
 from lab.links import WORKLOAD
 from lab.node_document import breakpoints, node_config
+from lab.operations import operations_of
 from lab.plan import Plan
 from lab.plan_parts import LinkName, Server
 from lab.running_lab import RunningLab, Wire
 from nodes.store.dump import Record as Row
-from nodes.store.dump import mailbox_rows_in, queue_rows_in
+from nodes.store.dump import mailbox_rows_in, queue_rows_in, shown_to_users, standing_in
 
 STOP_WITHIN_US = 10 * SECOND
 
@@ -61,7 +62,7 @@ class Simulation:
             if isinstance(server, SimulatedServer):
                 links = (link for link in self.links.values() if link.name.source == name)
                 server.links = {(link.name.target, link.name.service): link for link in links}
-        self._hands = SimulatedServers(self.servers)
+        self._hands = SimulatedServers(self.world, self.servers)
         self._workload = self._make_workload()
         self._schedule = self._make_schedule()
 
@@ -117,8 +118,15 @@ class Simulation:
             ending=_nobody_waits(),
         )
         lines = JsonText(self.record.file("faults.jsonl"))
-        journal = Journal(lines, self._clock, self.world.mono_ns)
-        faults = faults_of(self.plan, lab)
+        asked = operations_of(self.plan, lab)
+        journal = Journal(
+            lines,
+            self._clock,
+            self.world.mono_ns,
+            [each.id for each in asked],
+            JsonText(self.record.file("operations.jsonl")) if asked else None,
+        )
+        faults = [*faults_of(self.plan, lab), *asked]
         schedule = SimulatedSchedule(self.world, faults, journal, lambda: self._hands.are_settled)
         for server in self.servers.values():
             if isinstance(server, SimulatedServer):
@@ -145,11 +153,20 @@ class Simulation:
             queues = self.record.file(f"logs/{name}/queues.jsonl")
             if server.disk.queue_connection is not None:
                 queues += map(_line, queue_rows_in(server.disk.queue_connection, origin_ms))
-            for database, mailboxes in sorted(server.disk.mailboxes.items()):
-                if mailboxes.is_passive:
-                    continue
-                rows = mailbox_rows_in(mailboxes.connection, origin_ms)
-                self.record.file(f"mailboxes/{database}.jsonl").extend(map(_line, rows))
+        for database in sorted(each.name for each in self.plan.topology.databases):
+            self._collect_mailboxes(database)
+
+    def _collect_mailboxes(self, database: str) -> None:
+        """Of the copy that recipients see."""
+        disks = [each.disk for each in self.servers.values() if isinstance(each, SimulatedServer)]
+        opened = [
+            disk.mailboxes[database].connection for disk in disks if database in disk.mailboxes
+        ]
+        copies = {(copy := standing_in(each)).server: (copy, each) for each in opened}
+        shown = shown_to_users(copy for copy, _ in copies.values())
+        if shown is not None:
+            rows = mailbox_rows_in(copies[shown][1], self.world.origin_ms)
+            self.record.file(f"mailboxes/{database}.jsonl").extend(map(_line, rows))
 
 
 class JsonText:

@@ -9,7 +9,7 @@ from lab.agent import ProbeMessageReply, WorkloadStatus
 from lab.errors import GroundError
 from lab.lab_clock import LabClock, parse_origin
 from lab.plan import Plan
-from lab.plan_parts import CutKind, LinkName
+from lab.plan_parts import CutKind, LinkName, Operation
 from lab.probe import Probe, Seen
 from lab.running_lab import RunningLab, Wire
 
@@ -119,6 +119,10 @@ class FakeGround:
     def damage_queue_database(self, server: str) -> Sequence[str]:
         self._do(f"damage {server}")
         return ["queue.db"] if self.works else []
+
+    def ask(self, server: str, operation: Operation) -> Callable[[], str]:
+        self._do(f"ask {server} for {operation.kind} of {operation.database}")
+        return lambda: "250 2.0.0 1 b" if self.works and server not in self.down else ""
 
     def fill_disk(self, server: str, *, is_full: bool) -> Mapping[str, object]:
         self._do(f"{'fill' if is_full else 'clear'} {server}")

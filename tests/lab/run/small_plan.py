@@ -56,7 +56,7 @@ def small_plan(faults: Sequence[Fault] = (), duration_ms: int = 6000, speed: flo
         settle_ms=0,
         topology=topology,
         settings=Settings({}, {}),
-        links=mesh(SERVERS),
+        links=mesh(topology),
         messages=(),
         faults=tuple(faults),
         operations=(),
