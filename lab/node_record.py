@@ -1,8 +1,9 @@
 """What a node of a run wrote down, life by life: what it heard, and the rows that it logged.
 
-A life begins with `DatabaseOpened`, or with `DatabaseSetAside` before it. Rows find their life by
-the monotonic clock, which stands in every record. A kill may tear the last line that it meets, of
-the inputs and of each log; any other damage is an error. Nothing is judged here.
+A life begins with `DatabaseOpened`, that of Active Manager with `ManagerOpened`, or with
+`DatabaseSetAside` before it. Rows find their life by the monotonic clock, which stands in every
+record. A kill may tear the last line that it meets, of the inputs and of each log; any other damage
+is an error. Nothing is judged here.
 """
 
 import csv
@@ -14,7 +15,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from lab.errors import GroundError
-from nodes.core.inputs import DatabaseOpened, DatabaseSetAside, Input
+from nodes.core.inputs import DatabaseOpened, DatabaseSetAside, Input, ManagerOpened
 from nodes.shell.exchange_logs import CONNECTIVITY_FIELDS, TRACKING_FIELDS
 from nodes.shell.input_lines import from_json
 
@@ -132,7 +133,7 @@ def _input(path: Path, number: int, document: Values) -> Heard:
 
 
 def _is_beginning(text: str) -> bool:
-    kinds = (DatabaseOpened.__name__, DatabaseSetAside.__name__)
+    kinds = tuple(each.__name__ for each in (DatabaseOpened, ManagerOpened, DatabaseSetAside))
     return any(f'"input":"{kind}"' in text for kind in kinds)
 
 
@@ -140,7 +141,7 @@ def _begins(heard: Sequence[Heard], at: int) -> bool:
     if isinstance(heard[at].happened, DatabaseSetAside):
         return True
     before = heard[at - 1].happened if at else None
-    opened = isinstance(heard[at].happened, DatabaseOpened)
+    opened = isinstance(heard[at].happened, DatabaseOpened | ManagerOpened)
     return opened and not isinstance(before, DatabaseSetAside)
 
 

@@ -9,7 +9,7 @@ is among the inputs.
 
 import json
 from bdb import BdbQuit
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import zip_longest
 from pathlib import Path
@@ -18,9 +18,10 @@ from lab.errors import GroundError, ScenarioError
 from lab.node_document import node_config
 from lab.node_record import Heard, Life, Log, Row, Values, parsed, read_lives
 from lab.plan import Plan
+from nodes.core.active_manager import ActiveManager
 from nodes.core.config import NodeConfig
 from nodes.core.effects import Effect, LogConnectivity, LogLifecycle, LogTracking
-from nodes.core.inputs import DatabaseOpened
+from nodes.core.inputs import DatabaseOpened, ManagerOpened
 from nodes.core.node import Node
 from nodes.shell.exchange_logs import Stamp, Writer, connectivity_row, tracking_row
 
@@ -87,12 +88,20 @@ def _configuration(folder: Path, server: str) -> NodeConfig:
     except ValueError as error:
         hint = "replay with the version that made the run"
         raise GroundError(f"{folder / 'plan.json'}: {error}", hint) from error
-    mailbox = [each for each in plan.topology.servers if each.role == "mailbox"]
-    for each in mailbox:
+    with_core = [each for each in plan.topology.servers if each.role in _CORES]
+    for each in with_core:
         if each.name == server:
             return node_config(plan, each)
-    known = ", ".join(each.name for each in mailbox)
-    raise ScenarioError(f"--node {server}: is no mailbox server of the run", f"known are {known}")
+    known = ", ".join(each.name for each in with_core)
+    raise ScenarioError(
+        f"--node {server}: is no server of the run with a core", f"known are {known}"
+    )
+
+
+_CORES: Mapping[str, Callable[[NodeConfig], Node | ActiveManager]] = {
+    "mailbox": Node,
+    "active_manager": ActiveManager,
+}
 
 
 class _LifeAgain:
@@ -106,7 +115,7 @@ class _LifeAgain:
         look: Callable[[], None] | None,
         outcome: Replay,
     ) -> None:
-        self._node = Node(config)
+        self._node = _CORES[config.me.role](config)
         self._addresses: dict[str, str] = {}
         self._writer = Writer(config, "", self._addresses)
         self._life, self._until, self._look, self._outcome = life, until, look, outcome
@@ -142,7 +151,7 @@ class _LifeAgain:
 
     def _handle(self, heard: Heard) -> tuple[Effect, ...]:
         node, happened, now_ms = self._node, heard.happened, heard.now_ms
-        if isinstance(happened, DatabaseOpened):
+        if isinstance(happened, DatabaseOpened | ManagerOpened):
             self._writer = Writer(self._writer.config, happened.database_id, self._addresses)
         if self._look is not None and heard.line == self._until:
             self._look()
