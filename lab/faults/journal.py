@@ -57,8 +57,12 @@ class Journal:
         self._lines, self._clock, self._monotonic_ns = lines, clock, monotonic_ns
         self._operations, self._operation_lines = operations, operation_lines
 
+    def is_of_operation(self, identity: str) -> bool:
+        """Whether it is one of the operations, which nobody heals."""
+        return identity in self._operations
+
     def write(self, identity: str, phase: Phase, details: Mapping[str, object]) -> None:
-        if identity not in self._operations:
+        if not self.is_of_operation(identity):
             self._append(self._lines, {"fault": identity}, phase, details)
         elif phase in OF_OPERATIONS and self._operation_lines is not None:
             self._append(self._operation_lines, {"operation": identity}, phase, details)

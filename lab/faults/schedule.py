@@ -5,6 +5,8 @@ the journal tells what really followed what. What takes long, probing and waitin
 runs beside it and delays nothing. A fault that was intended is stopped at the end whatever
 happened, last one first; an error while healing one keeps none of the others from being healed.
 
+An operation is an instant like a restart, and over with its answer.
+
 A fault that waits for a place in the protocol is looked for between events. When its server is
 held there, the fault is applied, read back, and the server goes on; its end counts from then.
 """
@@ -143,10 +145,14 @@ class Schedule:
         self._journal.write(fault.id, Phase.HEAL_INTENDED, {})
         fault.stop()
         self._begun.remove(fault)
-        self._running.append(self._beside.submit(self._see_it_healed, fault))
+        if not self._journal.is_of_operation(fault.id):
+            self._running.append(self._beside.submit(self._see_it_healed, fault))
 
     def _witness(self, fault: Fault) -> None:
-        self._journal.write(fault.id, Phase.EVIDENCE, self._looked_in_time(fault).row())
+        seen = self._looked_in_time(fault)
+        self._journal.write(fault.id, Phase.EVIDENCE, seen.row())
+        if self._journal.is_of_operation(fault.id):
+            self._say(f"{_at(self._now_ms())}  {fault.id}: {seen.reason}")
 
     def _looked_in_time(self, fault: Fault) -> Evidence:
         """Evidence gathered while the fault lasted; what was seen after its end says nothing.

@@ -235,3 +235,30 @@ def _ends_at(lab_ms: float) -> Any:
 
 def _settled(plan: Schedule) -> None:
     assert plan.settle(5) == 0
+
+
+def test_an_operation_is_over_with_its_answer_and_has_a_record_of_its_own(tmp_path: Path) -> None:
+    notes: list[str] = []
+    said: list[str] = []
+    journal = Journal(
+        JsonLines(tmp_path / "faults.jsonl"),
+        CLOCK,
+        operations=["o1"],
+        operation_lines=JsonLines(tmp_path / "operations.jsonl"),
+    )
+    faults = [NotedFault("f1", 0, 2000, notes), NotedFault("o1", 1000, 1000, notes)]
+    running = Schedule(faults, journal, CLOCK, said.append)
+    running.run(lambda at_ms: None)
+    running.heal()
+    running.finish()
+    assert {row["fault"] for row in journal_of(tmp_path)} == {"f1"}
+    text = (tmp_path / "operations.jsonl").read_text("utf-8").splitlines()
+    rows = [json.loads(line) for line in text]
+    assert [(row["operation"], row["phase"]) for row in rows] == [
+        ("o1", "intended"),
+        ("o1", "applied"),
+        ("o1", "evidence"),
+    ]
+    assert "o1 evidence" in notes
+    assert "o1 healed" not in notes
+    assert not any("o1 is healed" in line for line in said)
