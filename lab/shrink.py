@@ -192,6 +192,8 @@ def draft_of(folder: Path, seed: int) -> Draft:
 
 
 def _counted(draft: Draft) -> str:
-    faults, servers, messages, _, _ = draft.size
-    numbers = ((faults, "fault"), (servers, "server"), (messages, "message"))
+    _, servers, messages, _, _ = draft.size
+    numbers = [(len(draft.faults), "fault"), (servers, "server"), (messages, "message")]
+    if draft.operations:
+        numbers.insert(1, (len(draft.operations), "operation"))
     return ", ".join(f"{number} {noun}{'' if number == 1 else 's'}" for number, noun in numbers)

@@ -27,16 +27,18 @@ class Draft:
     rest: Json
     topology: Json
     faults: Mapping[int, Json]
+    operations: Mapping[int, Json]
     streams: Mapping[int, Json]
 
     @staticmethod
     def of(scenario: Json, topology: Json) -> "Draft":
-        parts = ("faults", "workload", "topology", "proves", "tags", "expect")
+        parts = ("faults", "operations", "workload", "topology", "proves", "tags", "expect")
         rest = {key: value for key, value in scenario.items() if key not in parts}
         return Draft(
             rest,
             topology,
             dict(enumerate(scenario.get("faults") or [])),
+            dict(enumerate(scenario.get("operations") or [])),
             dict(enumerate(scenario["workload"])),
         )
 
@@ -49,16 +51,21 @@ class Draft:
             "topology": self.topology,
             "workload": list(self.streams.values()),
             "faults": list(self.faults.values()),
+            **({"operations": list(self.operations.values())} if self.operations else {}),
             **({"settle": self.rest["settle"]} if "settle" in self.rest else {}),
         }
 
     @property
     def size(self) -> tuple[int, int, int, int, int]:
-        """What is to be small, the most important first: faults, servers, messages, time."""
+        """What is to be small, the most important first: faults and operations, servers, messages,
+        time.
+        """
         messages = sum(_messages(stream) for stream in self.streams.values())
         lasting = sum(_ms(fault, "for") for fault in self.faults.values())
         sending = sum(_ms(stream, "for") for stream in self.streams.values())
-        return len(self.faults), len(self.topology["servers"]), messages, lasting, sending
+        acts = len(self.faults) + len(self.operations)
+        managers = [dag for dag in self.topology.get("dags", {}).values() if dag]
+        return acts, len(self.topology["servers"]) + len(managers), messages, lasting, sending
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,8 +94,15 @@ def fewer_faults(draft: Draft) -> Iterator[Reduction]:
         yield Reduction("without any fault", partial(_keep, ()))
 
 
+def fewer_operations(draft: Draft) -> Iterator[Reduction]:
+    """Without one of them."""
+    for number in draft.operations:
+        yield Reduction(f"without operation {number + 1}", partial(_without_operation, number))
+
+
 def fewer_servers(draft: Draft) -> Iterator[Reduction]:
     """Without one of the servers, or one of the streams of mail."""
+    yield Reduction("without Active Manager", _with_single_copies)
     for number in draft.streams:
         yield Reduction(f"without stream {number + 1}", partial(_without_stream, number))
     for name in draft.topology["servers"]:
@@ -112,7 +126,7 @@ def less_time(draft: Draft) -> Iterator[Reduction]:
 
 
 Stage: TypeAlias = Callable[[Draft], Iterator[Reduction]]
-STAGES: tuple[Stage, ...] = (fewer_faults, less_mail, fewer_servers, less_time)
+STAGES: tuple[Stage, ...] = (fewer_faults, fewer_operations, less_mail, fewer_servers, less_time)
 
 
 def _named(word: str, numbers: Sequence[int]) -> str:
@@ -122,6 +136,20 @@ def _named(word: str, numbers: Sequence[int]) -> str:
 def _keep(kept: tuple[int, ...], draft: Draft) -> Draft | None:
     faults = {number: fault for number, fault in draft.faults.items() if number in kept}
     return replace(draft, faults=faults) if len(faults) < len(draft.faults) else None
+
+
+def _without_operation(number: int, draft: Draft) -> Draft | None:
+    left = {n: each for n, each in draft.operations.items() if n != number}
+    return replace(draft, operations=left) if len(left) < len(draft.operations) else None
+
+
+def _with_single_copies(draft: Draft) -> Draft | None:
+    """Each database on its first server alone, so that nobody has to decide."""
+    topology = deepcopy(draft.topology)
+    managed = [dag for dag in topology.get("dags", {}).values() if dag.pop("active_manager", None)]
+    for described in topology.get("databases", {}).values():
+        described["copies"] = described["copies"][:1]
+    return replace(draft, topology=topology) if managed else None
 
 
 def _without_stream(number: int, draft: Draft) -> Draft | None:

@@ -123,6 +123,21 @@ def test_a_server_goes_with_all_that_hangs_on_it(draft: Draft) -> None:
     assert "DB1" not in smaller.topology["mailboxes"]
 
 
+def test_operations_and_active_manager_go_where_the_failure_needs_neither(tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    folder.mkdir()
+    failover = Path("scenarios/failover/lossy-failover.yaml").read_text("utf-8")
+    (folder / "scenario.yaml").write_text(failover)
+    (folder / "plan.json").write_text("{}")
+    whole = draft_of(folder, 1)
+    kept = shrunk(whole, lambda plan: bool(plan.operations))
+    assert [operation.kind for operation in kept.operations] == ["failover"]
+    assert [server.role for server in kept.topology.servers].count("active_manager") == 1
+    least = shrunk(whole, lambda plan: len(plan.messages) >= 3)
+    assert least.operations == ()
+    assert "active_manager" not in [server.role for server in least.topology.servers]
+
+
 def test_a_draft_that_is_no_scenario_any_more_is_never_tried(draft: Draft) -> None:
     """The killed server cannot be left out while its fault is there."""
     without = {each.what: each for each in fewer_servers(draft)}
