@@ -36,7 +36,7 @@ def evaluate(
     with ThreadPoolExecutor(SIDE_BY_SIDE) as pool:
         record = read_record(Folders(spark, folders))
         warming = [pool.submit(rows.count) for rows in (record.tracking, record.ledger)]
-        tables = build_tables(record)
+        tables = build_tables(record, may_resubmit=any(f.may_resubmit for f in folders))
         for job in warming:
             job.result()
         judging = pool.submit(_counted, tables, folders, checks)

@@ -60,6 +60,16 @@ FAULTS: Final[Columns] = (
     ("started_mono_ns", "BIGINT"),
 )
 
+OPERATIONS: Final[Columns] = (
+    ("operation", "STRING"),
+    ("phase", "STRING"),
+    ("at_ms", "BIGINT"),
+    ("mono_ns", "BIGINT"),
+    ("reply", "STRING"),
+    ("took_effect", "BOOLEAN"),
+    ("reason", "STRING"),
+)
+
 LIFECYCLE: Final[Columns] = (
     ("event", "STRING"),
     ("at_ms", "BIGINT"),
@@ -69,6 +79,14 @@ LIFECYCLE: Final[Columns] = (
     ("database_id", "STRING"),
     ("event_id", "INT"),
     ("primary", "STRING"),
+    # of copies of mailbox databases, of failovers, and of resubmit requests
+    ("database", "STRING"),
+    ("epoch", "INT"),
+    ("last_log", "BIGINT"),
+    ("kind", "STRING"),
+    ("cause", "STRING"),
+    ("request_id", "STRING"),
+    ("safety_net", "STRING"),
 )
 
 QUEUES: Final[Columns] = (
@@ -138,6 +156,14 @@ PLAN_FAULT: Final[Columns] = (
     ("when", "STRUCT<server: STRING, `at`: STRING, nth: INT, until_ms: BIGINT, for_ms: BIGINT>"),
 )
 
+PLAN_OPERATION: Final[Columns] = (
+    ("id", "STRING"),
+    ("kind", "STRING"),
+    ("at_ms", "BIGINT"),
+    ("database", "STRING"),
+    ("to", "STRING"),
+)
+
 EXPECTED_PROMOTION: Final[Columns] = (
     ("of", "STRING"),
     ("cause", "STRING"),
@@ -145,10 +171,16 @@ EXPECTED_PROMOTION: Final[Columns] = (
     ("within_ms", "BIGINT"),
 )
 
+EXPECTED_RESUBMISSION: Final[Columns] = (
+    ("database", "STRING"),
+    ("from", "STRING"),
+)
+
 EXPECT: Final[Columns] = (
     ("lost", "INT"),
     ("unprotected_loss", "ARRAY<INT>"),
     ("promotions", f"ARRAY<{struct(EXPECTED_PROMOTION)}>"),
+    ("resubmissions", f"ARRAY<{struct(EXPECTED_RESUBMISSION)}>"),
     ("verdict", "STRING"),
 )
 
@@ -180,6 +212,7 @@ PLAN: Final[Columns] = (
     ("settings", struct(SETTINGS)),
     ("messages", f"ARRAY<{struct(PLAN_MESSAGE)}>"),
     ("faults", f"ARRAY<{struct(PLAN_FAULT)}>"),
+    ("operations", f"ARRAY<{struct(PLAN_OPERATION)}>"),
     ("expect", struct(EXPECT)),
 )
 

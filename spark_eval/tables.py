@@ -11,6 +11,7 @@ from dataclasses import dataclass, fields
 from pyspark.sql import DataFrame
 
 from spark_eval.expected import copies, custody, deliveries, discard, hold, placement, promotion
+from spark_eval.expected.resubmission import Resubmission, resubmission
 from spark_eval.read.record import Record
 from spark_eval.transforms import (
     acknowledged,
@@ -49,10 +50,15 @@ class Tables(Happened):
     promotions: DataFrame
     stays: DataFrame
     shadow_rules: DataFrame
+    resubmission: Resubmission | None
 
 
-def build_tables(record: Record) -> Tables:
-    """Derives every table from the record; what several need is settled, so computed once."""
+def build_tables(record: Record, *, may_resubmit: bool = True) -> Tables:
+    """Derives every table from the record; what several need is settled, so computed once.
+
+    `may_resubmit` is false where no plan holds anything that makes somebody ask a Safety Net: then
+    there is no `resubmission`, and nothing is spent on it.
+    """
     happened = what_happened(record)
     delivered = _deliveries(record, happened)
     return Tables(
@@ -65,6 +71,9 @@ def build_tables(record: Record) -> Tables:
         shadow_rules=settled(
             placement.rules(placement.candidates(record.servers), record.servers, record.runs)
         ),
+        resubmission=resubmission(record, happened.windows, happened.histories, happened.primaries)
+        if may_resubmit
+        else None,
     )
 
 

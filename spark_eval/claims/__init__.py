@@ -9,6 +9,7 @@ from __future__ import annotations
 from spark_eval.claims import (
     discard_after_delivery,
     drains_after_heal,
+    dsn_suppressed,
     held_long_enough,
     no_early_promotion,
     no_loss,
@@ -16,6 +17,8 @@ from spark_eval.claims import (
     no_visible_duplicate,
     promotion_on_time,
     redundant_before_ack,
+    resubmission_bounded,
+    resubmission_complete,
     shadow_placement,
 )
 from spark_eval.claims.claim import Claim
@@ -29,6 +32,9 @@ ALL: tuple[Claim, ...] = (
     discard_after_delivery.CLAIM,
     promotion_on_time.CLAIM,
     no_early_promotion.CLAIM,
+    resubmission_complete.CLAIM,
+    resubmission_bounded.CLAIM,
+    dsn_suppressed.CLAIM,
     held_long_enough.CLAIM,
     drains_after_heal.CLAIM,
 )

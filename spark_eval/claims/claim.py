@@ -55,14 +55,19 @@ class ClaimResult:
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """`cases(tables)` returns one row a case, as `case()` shapes it."""
+    """`cases(tables)` returns one row a case, as `case()` shapes it. Of runs that cannot hold any,
+    by their plans, `may_ask` says so, and no Spark job is spent on them.
+    """
 
     name: str
     requirements: tuple[str, ...]
     cases: Callable[[Tables], DataFrame]
+    may_ask: Callable[[Tables], bool] = lambda tables: True
 
     def check(self, tables: Tables) -> dict[str, ClaimResult]:
         """One result for each run that had a case, in one Spark action."""
+        if not self.may_ask(tables):
+            return {}
         rows = summarise(self.cases(tables)).collect()
         return {row["run"]: self._result(row) for row in rows}
 

@@ -2,7 +2,9 @@
 
 Compares what stores owe at the end (`expected.hold`) with what their queue listings show. A listing
 that was not collected, or is damaged, answers nothing. Where servers went by clocks that were
-apart, times that lie that close to the end are not asked.
+apart, times that lie that close to the end are not asked;
+neither is a copy whose time is up within a heartbeat after it: servers go on until they are
+stopped, and are listed then.
 """
 
 from __future__ import annotations
@@ -15,6 +17,11 @@ from spark_eval.sentences import sentence
 from spark_eval.tables import Tables
 
 KEY = ["run", "server", "network_message_id"]
+# what is resubmitted keeps its network message id, and is a copy of its own
+FOUND = (
+    "get(filter(entries, e -> array_contains(queues, e.queue) "
+    "AND coalesce(e.internal_id = own_internal_id, true)), 0)"
+)
 UNLISTED = "no sound queue listing of {server}"
 OWED = "the {what} of {server} owed it until {@keep_until_ms}; the listing does not have it"
 OVERDUE = "the {what} of {server} should have dropped it at {@gone_after_ms}"
@@ -44,16 +51,17 @@ def _settings(tables: Tables) -> DataFrame:
 
 def _stays(tables: Tables) -> DataFrame:
     listed = tables.record.queues.groupBy(*KEY).agg(
-        F.collect_set("queue").alias("found"), F.min("ref").alias("found_ref")
+        F.expr("collect_set(struct(queue, internal_id, ref)) AS entries")
     )
-    owed = tables.stays.join(listed, KEY, "left").join(listings(tables), ["run", "server"], "left")
+    stays = tables.stays.withColumnRenamed("internal_id", "own_internal_id")
+    owed = stays.join(listed, KEY, "left").join(listings(tables), ["run", "server"], "left")
     known = owed.join(_settings(tables), ["run", "server"]).selectExpr(
         "*",
-        "coalesce(arrays_overlap(found, queues), false) AS here",
-        "keep_until_ms - askew_ms > end_ms AS still_due",
+        f"{FOUND} AS found",
+        "keep_until_ms - askew_ms > end_ms + heartbeat_ms AS still_due",
         "gone_after_ms + heartbeat_ms + finest_ms + askew_ms < end_ms AS over",
     )
-    return known.selectExpr(
+    return known.selectExpr("*", "found IS NOT NULL AS here").selectExpr(
         *case(
             status="CASE WHEN NOT still_due AND NOT over THEN NULL "
             "WHEN listed IS NULL THEN 'unknown' WHEN still_due THEN IF(here, 'holds', 'violated') "
@@ -62,7 +70,7 @@ def _stays(tables: Tables) -> DataFrame:
             detail=f"CASE WHEN listed IS NULL THEN {sentence(UNLISTED)} "
             f"WHEN still_due THEN {sentence(OWED)} ELSE {sentence(OVERDUE)} END",
             at_ms="end_ms",
-            refs="asked_ref, found_ref",
+            refs="asked_ref, found.ref",
             requirements="array(IF(what = 'Primary Safety Net', 'SN-1', 'SN-2'))",
         )
     )

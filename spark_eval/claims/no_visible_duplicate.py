@@ -14,9 +14,11 @@ from pyspark.sql import functions as F
 from spark_eval.claims.claim import Claim, case
 from spark_eval.sentences import sentence
 from spark_eval.tables import Tables
+from spark_eval.transforms.resubmitted import RESUBMITTED
+from spark_eval.transforms.shadows import PROMOTED
 
 REQUIREMENTS = """filter(array('DD-1', IF(far_apart, 'DD-2', NULL), IF(promoted, 'SM-9', NULL),
-  IF(accepted > 1, 'SR-7', NULL)), r -> r IS NOT NULL)"""
+  IF(accepted > 1, 'SR-7', NULL), IF(resubmitted, 'SN-15', NULL)), r -> r IS NOT NULL)"""
 GAPS = "transform(sequence(1, size(copied) - 1), i -> copied[i] - copied[i - 1])"
 
 
@@ -26,10 +28,13 @@ def cases(tables: Tables) -> DataFrame:
 
 
 def _told(tables: Tables) -> DataFrame:
-    """What explains more copies than one: `promoted`, `accepted` (times), `tried_again`."""
+    """What explains more copies than one: `promoted`, `accepted` (times), `tried_again`; and
+    `resubmitted`, which explains none: nothing that left is resubmitted (SN-12).
+    """
     rows = tables.record.tracking.groupBy("run", "message_id")
     return rows.agg(
-        F.expr("coalesce(bool_or(event = 'RESUBMIT'), false) AS promoted"),
+        F.expr(f"coalesce(bool_or({PROMOTED}), false) AS promoted"),
+        F.expr(f"coalesce(bool_or({RESUBMITTED}), false) AS resubmitted"),
         F.expr("count_if(event = 'RECEIVE' AND source = 'SMTP') AS accepted"),
         F.expr("coalesce(bool_or(event IN ('DEFER', 'LOAD')), false) AS tried_again"),
     )
@@ -92,4 +97,4 @@ def _outside(tables: Tables, told: DataFrame) -> DataFrame:
     )
 
 
-CLAIM = Claim("no_visible_duplicate", ("DD-1", "DD-2", "SM-9", "SR-7"), cases)
+CLAIM = Claim("no_visible_duplicate", ("DD-1", "DD-2", "SM-9", "SR-7", "SN-15"), cases)

@@ -155,7 +155,7 @@ def _shadowed_again(owned: DataFrame, tables: Tables) -> DataFrame:
     )  # fmt: skip
     faults = tables.windows.where("coalesce(intended_ms, applied_ms) IS NOT NULL")
     acting = faults.groupBy("run").agg(F.expr(f"collect_list({_ACTS}) AS acting"))
-    promoted = owned.where("enabled AND born.event = 'RESUBMIT'")
+    promoted = owned.where("enabled AND born.source = 'REDUNDANCY'")
     known = promoted.join(histories, ["run", "primary_server"]).join(acting, "run", "left")
     soon = "born.at_ms + heartbeat_ms"
     trying = (

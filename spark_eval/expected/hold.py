@@ -16,8 +16,8 @@ KEY = ["run", "server", "network_message_id"]
 def stays(
     primaries: DataFrame, forks: DataFrame, copies: DataFrame, histories: DataFrame
 ) -> DataFrame:
-    """One row a copy that a store owes: `keep_until_ms`, `gone_after_ms`, the `queues` it may be
-    in.
+    """One row a copy that a store owes: its `internal_id` there, `keep_until_ms`, `gone_after_ms`,
+    the `queues` it may be in.
     """
     key = ["run", "server", "database_id", "internal_id"]
     settings = histories.select("run", "server", "eras", "hold_ms")
@@ -33,7 +33,7 @@ def stays(
 
 def _in_primary_net(delivered: DataFrame) -> DataFrame:
     return delivered.where("network_message_id IS NOT NULL").selectExpr(
-        *KEY, "message_id", "'Primary Safety Net' AS what",
+        *KEY, "internal_id", "message_id", "'Primary Safety Net' AS what",
         "first_done_ms + hold_ms AS keep_until_ms", "done_ms + hold_ms AS gone_after_ms",
         "array('primary-safety-net') AS queues", "done_ref AS asked_ref",
     )  # fmt: skip
@@ -43,7 +43,7 @@ def _let_go(held: DataFrame) -> DataFrame:
     since = "IF(discard.delivered_at_ms IS NULL, discard.at_ms, delivered_at_ms)"
     gone = "discard IS NOT NULL AND promoted IS NULL"
     return held.where(f"{gone} AND {since} IS NOT NULL").selectExpr(
-        *KEY, "message_id", "'Shadow Safety Net' AS what",
+        *KEY, "held.internal_id AS internal_id", "message_id", "'Shadow Safety Net' AS what",
         f"{since} + hold_ms AS keep_until_ms", f"{since} + hold_ms AS gone_after_ms",
         "array('shadow-safety-net') AS queues", "discard.ref AS asked_ref",
     )  # fmt: skip
@@ -53,7 +53,7 @@ def _unacknowledged(held: DataFrame) -> DataFrame:
     until = "held_ms + hold_ms + expiration_ms"
     kept = "discard IS NULL AND promoted IS NULL AND NOT kept_as_primary"
     return held.where(kept).selectExpr(
-        *KEY, "message_id", "'shadow queue' AS what",
+        *KEY, "held.internal_id AS internal_id", "message_id", "'shadow queue' AS what",
         f"{until} AS keep_until_ms", f"{until} AS gone_after_ms",
         "array('shadow', 'shadow-safety-net') AS queues", "held.ref AS asked_ref",
     )  # fmt: skip

@@ -61,9 +61,18 @@ def parsed_plans(texts: DataFrame) -> DataFrame:
 WALL_SPEED = "IF(host <=> 'simulator', 1.0D, coalesce(plan.clock.speed, 1.0D))"
 
 
+# a mailbox database with several copies, an operation, or a resubmission that is foretold
+MAY_RESUBMIT = (
+    "(coalesce(exists(plan.topology.databases, d -> size(d.copies) > 1), false) "
+    "OR coalesce(size(plan.operations) > 0, false) "
+    "OR coalesce(size(plan.expect.resubmissions) > 0, false))"
+)
+
+
 def runs(plans: DataFrame) -> DataFrame:
     """One row a run with the organisation's settings flattened out; `speed` is lab milliseconds for
-    each of the clock that servers wait and log by.
+    each of the clock that servers wait and log by. Where `may_resubmit` is false, a plan holds
+    nothing that makes anybody ask a Safety Net.
     """
     config = "plan.settings.TransportConfig"
     settings = [
@@ -84,6 +93,7 @@ def runs(plans: DataFrame) -> DataFrame:
         "resolution_ms",
         "zero_ns",
         "coalesce(CAST(ceil(resolution_ms) AS BIGINT), 0L) AS finest_ms",
+        f"{MAY_RESUBMIT} AS may_resubmit",
         *settings,
     )
 
@@ -104,11 +114,14 @@ def servers(plans: DataFrame) -> DataFrame:
 
 
 def databases(plans: DataFrame) -> DataFrame:
-    """`run`, `database`, `server` (of the active copy: the first), `window_ms` (DD-2)."""
+    """`run`, `database`, `server` (of the copy that is active at the start: the first), `copies`
+    (how many), `window_ms` (DD-2).
+    """
     exploded = plans.selectExpr("run", "inline(plan.topology.databases)")
     active = exploded.selectExpr(
-        "run", "name AS database", "lower(try_element_at(copies, 1).server) AS server"
-    )
+        "run", "name AS database", "lower(try_element_at(copies, 1).server) AS server",
+        "size(copies) AS copies",
+    )  # fmt: skip
     window = servers(plans).select("run", "server", "window_ms")
     return active.join(window, ["run", "server"], "left")
 
@@ -130,3 +143,17 @@ def expected_promotions(plans: DataFrame) -> DataFrame:
     return plans.selectExpr("run", "posexplode(plan.expect.promotions)").selectExpr(
         "run", "pos", "col.*"
     )
+
+
+def expected_resubmissions(plans: DataFrame) -> DataFrame:
+    """`expect.resubmissions`, one row each: `run`, `database`, `safety_net` (primary, shadow)."""
+    exploded = plans.selectExpr("run", "inline(plan.expect.resubmissions)")
+    return exploded.selectExpr(
+        "run", "`database`", "substring_index(`from`, '-', 1) AS safety_net"
+    ).distinct()
+
+
+def operations(plans: DataFrame) -> DataFrame:
+    """One row an operation as planned: `operation`, `kind`, `at_ms`, `database`, `to`."""
+    exploded = plans.selectExpr("run", "inline(plan.operations)")
+    return exploded.withColumnRenamed("id", "operation")

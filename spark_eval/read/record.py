@@ -33,6 +33,9 @@ class Record:
     mailboxes: DataFrame
     planned_faults: DataFrame
     expected_promotions: DataFrame
+    expected_resubmissions: DataFrame
+    operations: DataFrame
+    operation_record: DataFrame
     ledger: DataFrame
     fault_record: DataFrame
     tracking: DataFrame
@@ -64,6 +67,9 @@ def read_record(source: Source) -> Record:
         mailboxes=plan.mailboxes(plans),
         planned_faults=plan.planned_faults(plans),
         expected_promotions=plan.expected_promotions(plans),
+        expected_resubmissions=plan.expected_resubmissions(plans),
+        operations=plan.operations(plans),
+        operation_record=records.operation_record(sound),
         ledger=settled(records.ledger(sound)),
         fault_record=records.fault_record(sound),
         tracking=settled(tracking_log.tracking(rows.where("file LIKE '%/MSGTRK%'"))),

@@ -1,4 +1,5 @@
-"""JSON Lines records as typed tables: ledger, faults, lifecycle, queues, mailboxes, external.
+"""JSON Lines records as typed tables: ledger, faults, operations, lifecycle, queues, mailboxes,
+external.
 
 A line that is no JSON object is not used and is counted as damage. A line whose values have another
 type than `schema.py` says reads as null in that value.
@@ -55,8 +56,15 @@ def fault_record(records: DataFrame) -> DataFrame:
     return _rows(records, "faults", schema.FAULTS)
 
 
+def operation_record(records: DataFrame) -> DataFrame:
+    """One row a phase of an operation."""
+    return _rows(records, "operations", schema.OPERATIONS)
+
+
 def lifecycle(records: DataFrame) -> DataFrame:
-    """What servers tell of themselves: starts, databases, failed heartbeats; by their dates."""
+    """What servers tell of themselves: starts, databases and their copies, failed heartbeats,
+    resubmit requests; by their dates.
+    """
     return _rows(records, "lifecycle", schema.LIFECYCLE, f"{SERVER_OF_LOG} AS server")
 
 

@@ -16,7 +16,7 @@ from typing import Any
 # paths within a run folder: JSON Lines that are evidence (the core's inputs and standard error are
 # not), and message tracking and connectivity logs, whatever the case of their ending
 RECORD_FILE = (
-    r"^((ledger|faults)[.]jsonl|logs/[^/]+/(lifecycle|queues)[.]jsonl"
+    r"^((ledger|faults|operations)[.]jsonl|logs/[^/]+/(lifecycle|queues)[.]jsonl"
     r"|(mailboxes|external)/[^/]+[.]jsonl)$"
 )
 LOG_FILE = r"^logs/[^/]+/(MSGTRK|CONNECTLOG)[^/]*[.][Ll][Oo][Gg]$"
@@ -37,7 +37,9 @@ class UnreadableRecordError(RunFolderError):
 
 @dataclass(frozen=True, slots=True)
 class RunFolder:
-    """`path` is absolute, without links; `origin_ms` is the start of lab time, epoch ms."""
+    """`path` is absolute, without links; `origin_ms` is the start of lab time, epoch ms. Where
+    `may_resubmit` is false, its plan holds nothing that makes anybody ask a Safety Net.
+    """
 
     path: Path
     run: str
@@ -45,6 +47,7 @@ class RunFolder:
     seed: int | str | None
     host: str | None
     origin_ms: int
+    may_resubmit: bool = True
 
     @property
     def evaluation(self) -> Path:
@@ -84,7 +87,18 @@ def open_run_folder(path: Path) -> RunFolder:
         seed=manifest.get("seed", plan.get("seed")),
         host=manifest.get("host"),
         origin_ms=_origin_ms(plan, manifest),
+        may_resubmit=_may_resubmit(plan),
     )
+
+
+def _may_resubmit(plan: dict[str, Any]) -> bool:
+    """As `may_resubmit` of `spark_eval.read.plan`; a plan of another shape may hold anything."""
+    try:
+        several = any(len(each["copies"]) > 1 for each in plan["topology"]["databases"])
+        foretold = (plan.get("expect") or {}).get("resubmissions")
+    except (AttributeError, KeyError, TypeError):
+        return True
+    return several or bool(plan.get("operations")) or bool(foretold)
 
 
 def _origin_ms(plan: dict[str, Any], manifest: dict[str, Any]) -> int:

@@ -57,6 +57,10 @@ def tracking(parsed: DataFrame) -> DataFrame:
         f"{short_name(_custom('PrimaryServer'))} AS primary_server",
         f"{_custom('PrimaryDatabaseId')} AS primary_database_id",
         f"{_custom('PrimaryInternalId')} AS primary_internal_id",
+        f"{_custom('Fork')} AS fork",
+        f"{_custom('Destination')} AS destination",
+        f"{_custom('SafetyNet')} AS safety_net",
+        f"{_custom('CopyInternalId')} AS copy_internal_id",
         f"{_lab_ms('DeliveredAt')} - IF({SAID_BY_PRIMARY}, 0L, off_ms) AS delivered_at_ms",
         f"{_lab_ms('LastContact')} - off_ms AS last_contact_ms",
     )  # fmt: skip

@@ -58,8 +58,9 @@ def _read(spark: SparkSession, lines: DataFrame, sweep: SweepFolder) -> Record:
 
 def _results(record: Record, pool: Executor) -> list[Result]:
     """In any order; a run whose plan cannot be read is not among them."""
-    seeds = {row["run"]: row["seed"] for row in _planned(record).collect()}
-    tables = build_tables(record)
+    planned = _planned(record).collect()
+    seeds = {row["run"]: row["seed"] for row in planned}
+    tables = build_tables(record, may_resubmit=any(row["may_resubmit"] for row in planned))
     _settle(tables)
     servers = pool.submit(_servers, record)
     met = pool.submit(_coverage, tables)
@@ -72,7 +73,9 @@ def _results(record: Record, pool: Executor) -> list[Result]:
 
 
 def _planned(record: Record) -> DataFrame:
-    return record.runs.where("end_ms IS NOT NULL AND seed IS NOT NULL").select("run", "seed")
+    return record.runs.where("end_ms IS NOT NULL AND seed IS NOT NULL").select(
+        "run", "seed", "may_resubmit"
+    )
 
 
 def _settle(tables: Tables) -> None:

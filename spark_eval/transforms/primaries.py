@@ -1,8 +1,9 @@
 """Primary messages: one row for each message that a server answered for, with its forks.
 
 The key is (server, database id, internal id), so a Message-Id accepted twice is two of them. A
-primary is born by RECEIVE, or by the promotion of a shadow message. LOAD after a restart proves one
-whose RECEIVE the kill swallowed.
+primary is born by RECEIVE, by the promotion of a shadow message, or by resubmission from a Safety
+Net; `born.source` tells those two apart. LOAD after a restart proves one whose RECEIVE the kill
+swallowed.
 """
 
 from __future__ import annotations
@@ -11,8 +12,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 KEY = ("run", "server", "database_id", "internal_id")
-PROMOTED = "(event = 'RESUBMIT' AND source = 'REDUNDANCY')"
-BORN = f"(event = 'RECEIVE' OR {PROMOTED})"
+BORN = "(event = 'RECEIVE' OR (event = 'RESUBMIT' AND source IN ('REDUNDANCY', 'SAFETYNET')))"
 DONE = "event IN ('SEND', 'DELIVER', 'DUPLICATEDELIVER') OR (event = 'FAIL' AND source = 'QUEUE')"
 
 
@@ -22,7 +22,7 @@ def primaries(tracking: DataFrame) -> DataFrame:
         f"internal_id IS NOT NULL AND ({BORN} OR event IN ('HAREDIRECT', 'HAREDIRECTFAIL') "
         "OR (event = 'LOAD' AND context = 'delivery'))"
     )
-    row = "struct(at_ms, mono_ns, recipients, event, ref)"
+    row = "struct(at_ms, mono_ns, recipients, event, source, ref)"
     first = "struct(coalesce(mono_ns, at_ms), ref)"
     shadowing = "struct(at_ms, mono_ns, shadow_server, attempts, context, ref)"
     grouped = about.withColumn("database_id", F.coalesce("database_id", F.lit(""))).groupBy(*KEY)

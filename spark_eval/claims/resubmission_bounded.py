@@ -1,0 +1,198 @@
+"""resubmission_bounded: nothing comes back but what a failover calls for (SN-4, SN-8, SN-12).
+
+Asks every copy that came back whether it belongs to a failover's database and interval, is for
+mailboxes of that database alone, and came once for one request; every request whether it belongs to
+a failover; and every switchover that lost nothing whether nobody was asked. `expect.resubmissions`
+narrows: each entry must have happened, and nothing else.
+"""
+
+from __future__ import annotations
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from spark_eval.claims.claim import Claim, case
+from spark_eval.claims.resubmission_complete import may_ask
+from spark_eval.expected.resubmission import CHANGE, Resubmission
+from spark_eval.sentences import cases as cases_of
+from spark_eval.sentences import holds, sentence, unknown, violated
+from spark_eval.tables import Tables
+
+NO_REF = "CAST(NULL AS struct<file: string, line: int>)"
+LOSSLESS = "is_orderly AND lost_ms IS NULL"
+NAMED = "{server}: {request_id}"
+
+
+def cases(tables: Tables) -> DataFrame:
+    known = tables.resubmission
+    assert known is not None
+    return (
+        _came_back(known.given, known, tables)
+        .unionByName(_requests(known, tables))
+        .unionByName(_lossless(known))
+        .unionByName(_foretold(known.given, tables))
+    )
+
+
+# ---------------------------------------------------------------- what came back
+
+_JUDGED = cases_of(
+    ("times > 1", violated(
+        f"{NAMED} resubmitted its copy {{copy_internal_id}} {{times}} times", "twice")),
+    ("asked_epoch IS NULL", violated(f"{NAMED} names no failover")),
+    ("destination <> asked_database", violated(f"{NAMED} resubmitted to {{destination}}")),
+    ("size(strangers) > 0", violated(
+        f"{NAMED} resubmitted for {{array_join(strangers, ', ')}}, no mailbox of {{destination}}")),
+    ("known_epoch IS NULL AND told_epoch IS NOT NULL", unknown(
+        f"{NAMED} belongs to a failover of which only Active Manager tells")),
+    ("known_epoch IS NULL", violated(f"{NAMED} belongs to no failover")),
+    (LOSSLESS, violated(f"{NAMED} follows a switchover that lost nothing")),
+    ("delivered_at_ms < outside_before_ms", violated(
+        f"{NAMED} resubmitted what was delivered at {{@delivered_at_ms}}; the last log that {{to}} "
+        "replayed is not older than {@survived_ms}")),
+    ("safety_net = 'primary' AND delivered_at_ms > outside_after_ms", violated(
+        f"{NAMED} resubmitted what it delivered at {{@delivered_at_ms}}, and knew of {{to}} at "
+        "{@last_learnt.at_ms}")),
+    otherwise=holds(),
+)  # fmt: skip
+
+
+def judged(given: DataFrame, known: Resubmission, tables: Tables) -> DataFrame:
+    """One row a copy and request: `times`, and `j`, its judgement."""
+    once = given.groupBy(
+        "run", "server", "database_id", "request_id", "copy_internal_id", "safety_net",
+        "asked_database", "asked_epoch", "destination",
+    ).agg(
+        F.count("*").alias("times"),
+        F.min("message_id").alias("message_id"),
+        F.min("delivered_at_ms").alias("delivered_at_ms"),
+        F.expr("flatten(collect_list(recipients)) AS recipients"),
+        F.expr("array_sort(collect_list(struct(at_ms, ref))) AS rows"),
+    )  # fmt: skip
+    boxes = tables.record.mailboxes.groupBy("run", F.col("database").alias("destination")).agg(
+        F.collect_set("mailbox").alias("boxes")
+    )
+    bounds = known.asked.selectExpr(
+        "run", "`database` AS asked_database", "epoch AS asked_epoch", "epoch AS known_epoch",
+        "server", "is_orderly", "lost_ms", "survived_ms", "`to`", "outside_before_ms",
+        "outside_after_ms", "last_learnt",
+    )  # fmt: skip
+    beside = (
+        once.join(boxes, ["run", "destination"], "left")
+        .join(bounds, ["run", "asked_database", "asked_epoch", "server"], "left")
+        .join(_told(tables), ["run", "asked_database", "asked_epoch"], "left")
+    )
+    none = "CAST(array() AS array<string>)"
+    return beside.selectExpr(
+        "*", f"array_distinct(array_except(recipients, coalesce(boxes, {none}))) AS strangers"
+    ).selectExpr("*", f"{_JUDGED} AS j")
+
+
+def _told(tables: Tables) -> DataFrame:
+    """Failovers by Active Manager's word."""
+    mounted = tables.record.lifecycle.where("event = 'failover-mounted'")
+    return mounted.selectExpr(
+        "run", "`database` AS asked_database", "epoch AS asked_epoch", "epoch AS told_epoch"
+    ).distinct()
+
+
+def _came_back(given: DataFrame, known: Resubmission, tables: Tables) -> DataFrame:
+    return judged(given, known, tables).selectExpr(
+        *case(
+            status="j.status",
+            subject="message_id",
+            detail="j.reason",
+            at_ms="rows[0].at_ms",
+            refs="rows[0].ref, get(rows, 1).ref",
+            requirements="IF(size(strangers) > 0, array('SN-8', 'SN-12'), array('SN-8'))",
+            weight="times",
+        )
+    )
+
+
+# ---------------------------------------------------------------- requests
+
+_OF_REQUEST = cases_of(
+    ("known_epoch IS NULL AND told_epoch IS NOT NULL", unknown(
+        f"{NAMED} belongs to a failover of which only Active Manager tells")),
+    ("known_epoch IS NULL", violated(f"{NAMED} belongs to no failover")),
+    (LOSSLESS, violated(f"{NAMED} follows a switchover that lost nothing")),
+    otherwise=holds(),
+)  # fmt: skip
+
+
+def _requests(known: Resubmission, tables: Tables) -> DataFrame:
+    of_change = known.transitions.selectExpr(
+        "run", "`database` AS asked_database", "epoch AS asked_epoch", "epoch AS known_epoch",
+        "is_orderly", "lost_ms", "mounted",
+    )  # fmt: skip
+    beside = known.requests.join(of_change, ["run", "asked_database", "asked_epoch"], "left").join(
+        _told(tables), ["run", "asked_database", "asked_epoch"], "left"
+    )
+    return beside.selectExpr("*", f"{_OF_REQUEST} AS j").selectExpr(
+        *case(
+            status="j.status",
+            subject="concat(request_id, ' at ', server)",
+            detail="j.reason",
+            at_ms="at_ms",
+            refs="ref, mounted.ref",
+            requirements="array('SN-4')",
+        )
+    )
+
+
+def _lossless(known: Resubmission) -> DataFrame:
+    """Nobody is asked after a switchover that lost nothing: a case that holds."""
+    asked = known.requests.selectExpr(
+        "run", "asked_database AS `database`", "asked_epoch AS epoch", "struct(at_ms, ref) AS row"
+    )
+    first = asked.groupBy(*CHANGE).agg(F.min("row").alias("request"))
+    orderly = known.transitions.where(LOSSLESS).join(first, CHANGE, "left")
+    return orderly.selectExpr(
+        *case(
+            status="IF(request IS NULL, 'holds', 'violated')",
+            subject="concat(`database`, ':', epoch)",
+            detail=sentence("a Safety Net was asked after a switchover to {to} that lost nothing"),
+            at_ms="mounted.at_ms",
+            refs="mounted.ref, request.ref",
+            requirements="array('SN-4')",
+        )
+    )
+
+
+# ---------------------------------------------------------------- expect.resubmissions
+
+
+def _foretold(given: DataFrame, tables: Tables) -> DataFrame:
+    """Each entry happened, and what no entry names did not."""
+    narrowed = tables.record.runs.where("expect.resubmissions IS NOT NULL").select("run")
+    entries = tables.record.expected_resubmissions.selectExpr("*", "true AS named")
+    seen = (
+        given.selectExpr("run", "destination AS `database`", "safety_net", "at_ms", "ref")
+        .groupBy("run", "database", "safety_net")
+        .agg(F.count("*").alias("came"), F.expr("min(struct(at_ms, ref)) AS row"))
+    )
+    both = entries.join(seen, ["run", "database", "safety_net"], "full").join(narrowed, "run")
+    none = narrowed.join(both.select("run"), "run", "left_anti").selectExpr(
+        "run", "CAST(NULL AS STRING) AS `database`", "CAST(NULL AS STRING) AS safety_net",
+        "true AS named", "0L AS came", "CAST(NULL AS STRUCT<at_ms: BIGINT, ref: STRUCT<file: "
+        "STRING, line: INT>>) AS row",
+    )  # fmt: skip
+    said = both.unionByName(none, allowMissingColumns=True)
+    return said.selectExpr(
+        *case(
+            status="IF((`database` IS NULL) OR (coalesce(named, false) AND came > 0), 'holds', "
+            "'violated')",
+            subject="concat_ws(' ', 'expect.resubmissions', `database`, safety_net)",
+            detail=sentence(
+                "{coalesce(came, 0L)} resubmissions to {`database`} from {safety_net} Safety Nets, "
+                "{IF(named, 'at least one is foretold', 'and no entry names them')}"
+            ),
+            at_ms="coalesce(row.at_ms, 0L)",
+            refs=f"coalesce(row.ref, {NO_REF})",
+            requirements="array()",
+        )
+    )
+
+
+CLAIM = Claim("resubmission_bounded", ("SN-4", "SN-8", "SN-12"), cases, may_ask)

@@ -1,0 +1,267 @@
+"""What Safety Nets should have given back after a failover, and when they surely could be asked
+(SN-4, SN-6 to SN-8).
+
+The interval begins a margin before the last log that the new copy replayed: that log lies between
+the last delivery which survived and the first that was lost. It ends, for each primary, when that
+server learnt of the new copy. What surely lies inside, and what was lost, has to come back from the
+Safety Net that has it; in between nothing is asked. A server that Active Manager had no chance to
+ask, or that has the copy no more, leaves it unknown, with the reason.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from spark_eval.read.record import Record
+from spark_eval.sentences import cases, holds, not_asked, unknown, violated
+from spark_eval.transforms import brought as brought_into
+from spark_eval.transforms import resubmitted as given_back
+from spark_eval.transforms import transitions
+from spark_eval.transforms.fault_windows import EXTENTS as EXTENT_SQL
+from spark_eval.transforms.fault_windows import SEEN, downs
+from spark_eval.transforms.histories import lost
+from spark_eval.transforms.settled import settled
+from spark_eval.transforms.sql import INTERVAL, first_clear, merged, overlaps
+
+# how long before the last log Safety Nets are asked from (SN-4)
+MARGIN_MS = 5 * 60_000
+# Active Manager tells and asks again every minute, and waits half a minute for an answer
+TRY_AGAIN_MS = 60_000
+NO_ANSWER_MS = 30_000
+CHANGE = ["run", "database", "epoch"]
+NO_CUTS = f"CAST(array() AS array<{INTERVAL}>)"
+
+
+@dataclass(frozen=True, slots=True)
+class Resubmission:
+    """`transitions`, one row a change of an active copy; `asked`, one row a transition and primary;
+    `expected`, one row a transition and copy that is to come back; `given`, what came back;
+    `requests`, as servers took them on.
+    """
+
+    transitions: DataFrame
+    asked: DataFrame
+    expected: DataFrame
+    given: DataFrame
+    requests: DataFrame
+
+
+def resubmission(
+    record: Record, windows: DataFrame, histories: DataFrame, primaries: DataFrame
+) -> Resubmission:
+    """Everything about failovers, planned; what several claims need is settled."""
+    active = settled(transitions.actives(record.lifecycle, record.databases))
+    into = settled(brought_into.deliveries_into(record.tracking, active))
+    landed = settled(brought_into.landed(into, record.visible))
+    changed = transitions.changes(active, record.lifecycle)
+    limited = settled(brought_into.limits(changed, landed))
+    given = settled(given_back.resubmitted(record.tracking))
+    requests = settled(given_back.requests(record.lifecycle))
+    learnt = transitions.learnt(record.lifecycle, limited)
+    asked = settled(_asked(record, windows, histories, limited, learnt, requests))
+    brought = brought_into.brought(into, primaries)
+    expected = settled(_expected(asked, brought, landed, given))
+    return Resubmission(limited, asked, expected, given, requests)
+
+
+# ---------------------------------------------------------------- who is to be asked, and when
+
+NEED_MS = f"(2 * {TRY_AGAIN_MS} + {NO_ANSWER_MS} + usual_ms + slowed_ms + finest_ms)"
+LOWEST = "least(coalesce(survived_ms, lost_ms, 0L), least(lost_ms, mounted.at_ms))"
+
+
+def _asked(
+    record: Record, windows: DataFrame, histories: DataFrame, changes: DataFrame,
+    learnt: DataFrame, requests: DataFrame,
+) -> DataFrame:  # fmt: skip
+    """One row a transition and mailbox server: `inside_from_ms`, `inside_to_ms` (surely inside),
+    `outside_before_ms`, `outside_after_ms` (surely outside; null: unknown), `tell_by_ms`,
+    `ask_by_ms` (by when it was surely told and asked), `request` (struct), `settings`.
+    """
+    servers = histories.where("role = 'mailbox'").selectExpr(
+        "run", "server", "end_ms", "finest_ms", "askew_ms", "hold_ms", "eras", "blind",
+        "CAST(greatest(heartbeat_ms / 2, 1000 * speed) AS BIGINT) AS usual_ms",
+        "CAST(250 * speed AS BIGINT) AS unlogged_ms",
+    )  # fmt: skip
+    known = (
+        changes.join(servers, "run")
+        .join(learnt, [*CHANGE, "server"], "left")
+        .join(_out_of_reach(record, windows), ["run", "server"], "left")
+        .selectExpr(
+            "*", f"coalesce(away, {NO_CUTS}) AS outages", "coalesce(late_ms, 0L) AS slowed_ms"
+        )
+    )
+    timed = known.selectExpr(
+        "*",
+        f"{first_clear('mounted.at_ms', 'outages', NEED_MS)} + {NEED_MS} AS tell_by_ms",
+        f"IF(learnt IS NULL, NULL, {first_clear('learnt.at_ms', 'outages', NEED_MS)} + {NEED_MS}) "
+        "AS ask_by_ms",
+        f"least(lost_ms, mounted.at_ms) - {MARGIN_MS} + finest_ms + askew_ms AS inside_from_ms",
+        "learnt.at_ms - unlogged_ms - finest_ms - askew_ms AS inside_to_ms",
+        f"IF(epoch > before_epoch + 1, NULL, {LOWEST} - {MARGIN_MS} - finest_ms - askew_ms) "
+        "AS outside_before_ms",
+        "last_learnt.at_ms + finest_ms + askew_ms AS outside_after_ms",
+    )
+    told = requests.where("safety_net = 'primary'").selectExpr(
+        "run", "asked_database AS `database`", "server", "asked_epoch",
+        "struct(asked_epoch, request_id, at_ms, ref) AS request",
+    )  # fmt: skip
+    first = (
+        timed.select(*CHANGE, "server")
+        .join(told, ["run", "database", "server"])
+        .where("asked_epoch >= epoch")
+        .groupBy(*CHANGE, "server")
+        .agg(F.min("request").alias("request"))
+    )
+    asked = timed.join(first, [*CHANGE, "server"], "left")
+    return asked.selectExpr("*", f"{_OF_PRIMARY} AS j")
+
+
+_REACHED = "{server} was told of {database}:{epoch}"
+_OF_PRIMARY = cases(
+    ("request IS NOT NULL", holds()),
+    ("is_orderly AND lost_ms IS NULL", not_asked()),
+    ("learnt IS NULL AND tell_by_ms <= end_ms", violated(
+        "{server} could be reached by {@tell_by_ms} and was never told that {database} is active "
+        "on {to}")),
+    ("learnt IS NULL", unknown(
+        "{server} was never told that {database} is active on {to}: until the end Active Manager "
+        "had no chance to")),
+    ("ask_by_ms > end_ms", unknown(
+        f"{_REACHED} at {{@learnt.at_ms}}; the run ended before it surely could be asked")),
+    (f"coalesce({overlaps('blind', 'learnt.at_ms', 'ask_by_ms')}, false)", unknown(
+        "the record of {server} has a hole where it may have been asked")),
+    otherwise=violated(
+        f"{_REACHED} at {{@learnt.at_ms}}, could be reached, and was not asked by {{@ask_by_ms}}"),
+)  # fmt: skip
+
+
+def _out_of_reach(record: Record, windows: DataFrame) -> DataFrame:
+    """`run`, `server`, `away` (merged), `late_ms`: when Active Manager had no way to it."""
+    managers = record.servers.where("role = 'active_manager'").select("run", "server")
+    down = downs(windows).select("run", "server", "possible")
+    own = record.servers.where("role = 'mailbox'").select("run", "server")
+    of_manager = down.join(managers, ["run", "server"]).select("run", "possible").join(own, "run")
+    parts = down.selectExpr("run", "server", "possible", "0L AS slowed_ms").unionByName(
+        of_manager.selectExpr("run", "server", "possible", "0L AS slowed_ms")
+    )
+    links = windows.where(f"links IS NOT NULL AND {SEEN}").selectExpr(
+        "run", "inline(links)", "kind", "slowed_ms", EXTENT_SQL[0]
+    )
+    from_manager = links.join(managers.withColumnRenamed("server", "manager"), "run").where(
+        "lower(`from`) = manager"
+    )
+    cut = from_manager.selectExpr(
+        "run", "lower(`to`) AS server", "IF(kind = 'cut', possible, NULL) AS possible",
+        "coalesce(slowed_ms, 0L) AS slowed_ms",
+    )  # fmt: skip
+    return (
+        parts.unionByName(cut)
+        .groupBy("run", "server")
+        .agg(
+            F.expr(f"{merged('collect_list(possible)')} AS away"),
+            F.max("slowed_ms").alias("late_ms"),
+        )
+    )
+
+
+# ---------------------------------------------------------------- what is to come back
+
+COPY = ["run", "database", "server", "database_id", "internal_id"]
+
+
+def _expected(
+    asked: DataFrame, brought: DataFrame, landed: DataFrame, given: DataFrame
+) -> DataFrame:
+    """One row a transition and copy of a Primary Safety Net that is inside or was lost: `inside`,
+    `lost`, `seen`, `given` (struct), `stood_in` (struct), and `j`, its judgement.
+    """
+    forks = brought.selectExpr(
+        *COPY, "message_id", "recipients", "at_ms AS brought_ms", "copy", "epoch AS brought_epoch",
+        "ref AS brought_ref",
+    )  # fmt: skip
+    fates = _fates(forks, landed)
+    items = asked.join(forks, ["run", "database", "server"]).where("brought_epoch < epoch")
+    known = items.join(fates, COPY, "left").selectExpr(
+        "*",
+        "coalesce(lost_at = epoch OR (lost_at IS NULL AND NOT seen AND is_last), false) AS lost",
+        "coalesce(brought_ms >= inside_from_ms AND brought_ms < inside_to_ms, false) "
+        "AND NOT (is_orderly AND lost_ms IS NULL) AS inside",
+    )
+    wanted = known.where("inside OR lost").drop("j")
+    back = wanted.join(_given(given), COPY, "left").join(
+        _stood_in(given), ["run", "database", "message_id"], "left"
+    )
+    return back.selectExpr(
+        "*",
+        "filter(backs, b -> b.asked_epoch >= epoch) AS came",
+        "get(filter(stand_ins, b -> b.asked_epoch >= epoch), 0) AS stood_in",
+        f"{lost('database_id')} AS queue_lost_ms",
+    ).selectExpr(
+        "*",
+        "get(came, 0) AS given",
+        "array_except(recipients, flatten(transform(came, b -> b.recipients))) AS left_out",
+    ).selectExpr("*", f"{_JUDGED} AS j").drop("backs", "stand_ins", "came")  # fmt: skip
+
+
+def _fates(forks: DataFrame, landed: DataFrame) -> DataFrame:
+    """`lost_at`: the epoch under which it first had to be taken again; `seen`, by everybody."""
+    each = forks.selectExpr(
+        *COPY, "message_id", "brought_epoch", "explode(recipients) AS recipient"
+    )
+    known = each.join(landed, ["run", "database", "message_id", "recipient"], "left")
+    again = "array_min(transform(filter(taken, t -> t.epoch > brought_epoch), t -> t.epoch))"
+    return known.groupBy(*COPY).agg(
+        F.expr(f"min({again}) AS lost_at"), F.expr("bool_and(coalesce(seen, false)) AS seen")
+    )
+
+
+def _given(given: DataFrame) -> DataFrame:
+    row = "struct(at_ms, asked_epoch, recipients, ref)"
+    own = given.where("safety_net = 'primary' AND destination = asked_database").selectExpr(
+        "run", "destination AS `database`", "server", "database_id",
+        "copy_internal_id AS internal_id", f"{row} AS row",
+    )  # fmt: skip
+    return own.groupBy(*COPY).agg(F.expr("array_sort(collect_list(row)) AS backs"))
+
+
+def _stood_in(given: DataFrame) -> DataFrame:
+    row = "struct(at_ms, asked_epoch, server, ref)"
+    others = given.where("safety_net = 'shadow' AND destination = asked_database").selectExpr(
+        "run", "destination AS `database`", "message_id", f"{row} AS row"
+    )
+    return others.groupBy("run", "database", "message_id").agg(
+        F.expr("array_sort(collect_list(row)) AS stand_ins")
+    )
+
+
+_WHAT = "{server} had brought it into {database} on {copy} at {@brought_ms}"
+_JUDGED = cases(
+    ("given IS NOT NULL AND size(left_out) > 0", violated(
+        "{server} resubmitted it for {database}:{epoch} without {array_join(left_out, ', ')}")),
+    ("given IS NOT NULL", holds()),
+    ("stood_in IS NOT NULL AND (queue_lost_ms IS NOT NULL OR NOT inside OR learnt IS NULL "
+     "OR ask_by_ms > end_ms)", holds()),
+    ("lost AND seen AND NOT inside", holds()),
+    ("queue_lost_ms IS NOT NULL", unknown(
+        f"{_WHAT}, and lost its queue database at {{@queue_lost_ms}}")),
+    ("learnt IS NULL AND tell_by_ms > end_ms", unknown(
+        f"{_WHAT}; until the end Active Manager had no chance to tell it of "
+        "{database}:{epoch}")),
+    ("learnt IS NULL", violated(
+        f"{_WHAT}; it could be reached, and was never told of {{database}}:{{epoch}}")),
+    ("brought_ms + hold_ms < ask_by_ms", unknown(
+        f"{_WHAT} and kept it until {{@brought_ms + hold_ms}}; it could be asked for "
+        "{database}:{epoch} only from {@ask_by_ms} on")),
+    ("ask_by_ms > end_ms", unknown(
+        f"{_WHAT}; the run ended before it surely could be asked for {{database}}:{{epoch}}")),
+    (f"coalesce({overlaps('blind', 'learnt.at_ms', 'ask_by_ms')}, false)", unknown(
+        f"{_WHAT}; its record has a hole where it may have resubmitted it")),
+    ("lost", violated(
+        f"{_WHAT}; lost with that copy, and never resubmitted for {{database}}:{{epoch}}")),
+    otherwise=violated(f"{_WHAT}; inside the interval of {{database}}:{{epoch}}, which goes on to "
+        "{@learnt.at_ms}, and never resubmitted"),
+)  # fmt: skip

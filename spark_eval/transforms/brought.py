@@ -1,0 +1,96 @@
+"""What was brought into mailbox databases of several copies, and which of it was lost with a copy.
+
+Two voices: the server of the copy logs each delivery (DELIVER), the primary each fork that it has
+brought there. A delivery was lost with the copy that it went to when a later copy took the same
+message for the same recipient again, or when the recipient does not see it at the end.
+"""
+
+from __future__ import annotations
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+PRIMARY = ["run", "server", "database_id", "internal_id"]
+MAIL = ["run", "database", "message_id", "recipient"]
+STORED = "source = 'STOREDRIVER' AND event IN ('DELIVER', 'DUPLICATEDELIVER')"
+SENT = "event = 'SEND' AND startswith(fork, 'database:')"
+INTO = "IF(event = 'SEND', substring(fork, 10), substring(context, 5)) AS `database`"
+PLACED = "coalesce(mono_ns, at_ms)"
+
+
+def deliveries_into(tracking: DataFrame, actives: DataFrame) -> DataFrame:
+    """One row a row of a delivery into an active copy, by either voice: `copy` (its server),
+    `epoch` under which it was active, and the tracking row.
+    """
+    rows = tracking.where(f"internal_id IS NOT NULL AND (({STORED}) OR ({SENT}))").selectExpr(
+        "run", "server", "coalesce(database_id, '') AS database_id", "internal_id", "message_id",
+        "event", "recipients", INTO, "IF(event = 'SEND', peer, server) AS copy", "at_ms",
+        "mono_ns", "ref",
+    )  # fmt: skip
+    held = actives.groupBy("run", "database", F.col("server").alias("copy")).agg(
+        F.expr("collect_list(struct(epoch, coalesce(mounted.mono_ns, mounted.at_ms) AS since)) e")
+    )
+    since = f"coalesce(x.since <= {PLACED}, true)"
+    known = rows.join(F.broadcast(held), ["run", "database", "copy"]).selectExpr(
+        "*", f"array_max(transform(filter(e, x -> {since}), x -> x.epoch)) AS epoch"
+    )
+    return known.where("epoch IS NOT NULL").drop("e")
+
+
+def landed(into: DataFrame, visible: DataFrame) -> DataFrame:
+    """One row a message, recipient and database that took it: `taken`, an array of (epoch, at_ms,
+    copy, ref) in order; `seen`, whether the recipient sees it at the end.
+    """
+    taken = into.where("event = 'DELIVER'").selectExpr(
+        "run", "database", "message_id", "explode(recipients) AS recipient",
+        "struct(epoch, at_ms, copy, ref) AS row",
+    )  # fmt: skip
+    grouped = taken.groupBy(*MAIL).agg(F.expr("array_sort(collect_list(row)) AS taken"))
+    boxes = visible.where("kind = 'mailbox'").selectExpr(
+        "run", "place AS `database`", "message_id", "recipient", "true AS seen"
+    )
+    return grouped.join(boxes.distinct(), MAIL, "left").selectExpr(
+        *MAIL, "taken", "coalesce(seen, false) AS seen"
+    )
+
+
+def brought(into: DataFrame, primaries: DataFrame) -> DataFrame:
+    """One row a primary message and database: `recipients`, `at_ms`, `copy`, `epoch`, `ref`."""
+    owned = primaries.where("born IS NOT NULL OR loaded IS NOT NULL").select(*PRIMARY)
+    forks = into.groupBy(*PRIMARY, "database").agg(
+        F.expr("max(message_id) AS message_id"),
+        F.expr("array_sort(array_distinct(flatten(collect_list(recipients)))) AS recipients"),
+        F.expr(f"min_by(struct(at_ms, copy, epoch, ref), struct({PLACED}, ref)) AS row"),
+    )
+    return forks.join(owned, PRIMARY).selectExpr(
+        *PRIMARY, "database", "message_id", "recipients", "row.at_ms AS at_ms",
+        "row.copy AS copy", "row.epoch AS epoch", "row.ref AS ref",
+    )  # fmt: skip
+
+
+def limits(changes: DataFrame, landed: DataFrame) -> DataFrame:
+    """`changes` with `survived_ms`, the last delivery before it that the new copy has, `lost_ms`,
+    the first that it lacked, and `lost_ref`: the last log that it replayed lies between them.
+    """
+    each = changes.select("run", "database", "epoch", "before_epoch", "is_last").join(
+        landed, ["run", "database"]
+    )
+    later = "exists(taken, t -> t.epoch >= epoch)"
+    before = "filter(taken, t -> t.epoch < epoch)"
+    lost = (
+        "filter(taken, t -> t.epoch = before_epoch AND (exists(taken, u -> u.epoch = epoch) "
+        f"OR (is_last AND NOT seen AND NOT {later})))"
+    )
+    told = each.selectExpr(
+        "run", "database", "epoch",
+        f"IF(seen AND NOT {later}, array_max(transform({before}, t -> t.at_ms)), NULL) AS kept_ms",
+        f"array_min(transform({lost}, t -> struct(t.at_ms, t.ref))) AS lost",
+    )  # fmt: skip
+    bounds = told.groupBy("run", "database", "epoch").agg(
+        F.max("kept_ms").alias("survived_ms"), F.min("lost").alias("lost"),
+        F.count("lost").alias("lost_deliveries"),
+    )  # fmt: skip
+    return changes.join(bounds, ["run", "database", "epoch"], "left").selectExpr(
+        *changes.columns, "survived_ms", "lost.at_ms AS lost_ms", "lost.ref AS lost_ref",
+        "coalesce(lost_deliveries, 0L) AS lost_deliveries",
+    )  # fmt: skip

@@ -1,0 +1,45 @@
+"""What Safety Nets gave back: one row a RESUBMIT row of source SAFETYNET.
+
+Its cause is the request's id: the database and the epoch of the failover, and behind them, where
+Shadow Safety Nets stand in for a server, that server.
+"""
+
+from __future__ import annotations
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+RESUBMITTED = "event = 'RESUBMIT' AND source = 'SAFETYNET'"
+REQUEST_ID = r"'^(.+):(\\d+)(?:[/.].*)?$'"
+
+
+def of_request(column: str) -> tuple[str, str]:
+    """SQL: `asked_database` and `asked_epoch` out of a request's id; null where it is another."""
+    database = f"nullif(regexp_extract({column}, {REQUEST_ID}, 1), '') AS asked_database"
+    epoch = f"try_cast(nullif(regexp_extract({column}, {REQUEST_ID}, 2), '') AS INT) AS asked_epoch"
+    return database, epoch
+
+
+def resubmitted(tracking: DataFrame) -> DataFrame:
+    """`run`, `server`, `database_id`, `internal_id` (of the new primary message), `message_id`,
+    `recipients`, `destination`, `request_id`, `asked_database`, `asked_epoch`, `safety_net`
+    (primary, shadow), `copy_internal_id`, `delivered_at_ms` (of the copy), `at_ms`, `ref`.
+    """
+    return tracking.where(RESUBMITTED).selectExpr(
+        "run", "server", "coalesce(database_id, '') AS database_id", "internal_id", "message_id",
+        "recipients", "destination", "context AS request_id", *of_request("context"),
+        "safety_net", "copy_internal_id", "delivered_at_ms", "at_ms", "ref",
+    )  # fmt: skip
+
+
+def requests(lifecycle: DataFrame) -> DataFrame:
+    """`run`, `server`, `request_id`, `asked_database`, `asked_epoch`, `safety_net`, `at_ms`, `ref`
+    of each request that a server said it had taken on; once, however often it was asked.
+    """
+    told = lifecycle.where("event = 'resubmit-requested' AND request_id IS NOT NULL")
+    first = told.groupBy("run", "server", "request_id").agg(
+        F.min("safety_net").alias("safety_net"),
+        F.min("at_ms").alias("at_ms"),
+        F.min("ref").alias("ref"),
+    )
+    return first.selectExpr("*", *of_request("request_id"))
