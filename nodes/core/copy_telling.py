@@ -1,7 +1,8 @@
 """Every mailbox server is told which copy is active, until it says from when on it knows (TP-4).
 
 That time ends the interval that its Safety Net is asked for: what it brought to the copy before
-until then may be lost with that copy (SN-4). Who missed one failover is told of the next alone.
+until then may be lost with that copy (SN-4). Who missed one failover is told of the next alone. Who
+knows is reminded all the same: a server keeps it in its queue database, and may lose that.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from nodes.core.sending import CopyAnswer
 from nodes.core.work import Work
 
 TELL_AGAIN_MS = 60_000
+REMIND_MS = 300_000
 
 
 class CopyTelling:
@@ -32,11 +34,13 @@ class CopyTelling:
         self._errands = errands
         self._records = records
         self._under_way: set[tuple[str, str]] = set()
+        self._reminded: set[tuple[str, str]] = set()
 
     def begin(self) -> None:
         """Tell everybody who is to be told and is not being told."""
         for key in sorted(self._records.tellings):
             self._tell(key)
+            self._remind_later(key)
 
     def _tell(self, key: tuple[str, str]) -> None:
         telling = self._records.tellings[key]
@@ -79,16 +83,40 @@ class CopyTelling:
         ]
 
     def _told(self, told: Telling) -> None:
-        fields = (
-            ("database", told.database),
-            ("epoch", told.epoch),
-            ("active", told.target),
-            ("server", told.server),
-            ("learnt_ms", told.learnt_ms or 0),
-        )
-        self._work.emit(LogLifecycle("active-copy-told", fields))
+        self._log("active-copy-told", told)
         self._over((told.database, told.server))
         self.on_told(told.database)
+
+    # -------------------------------------------------------------- reminding
+
+    def _remind_later(self, key: tuple[str, str]) -> None:
+        if key not in self._reminded:
+            self._reminded.add(key)
+            self._work.at(self._work.now_ms + REMIND_MS, lambda: self._remind(key))
+
+    def _remind(self, key: tuple[str, str]) -> None:
+        telling = self._records.tellings[key]
+        if telling.learnt_ms is None:  # it is being told
+            self._reminded_once(key)
+            return
+        self._errands.say(
+            telling.server,
+            NameActiveCopy(telling.database, telling.target, telling.epoch),
+            lambda answer: self._reminded_of(telling, answer),
+            lambda reason: self._reminded_once(key),
+        )
+
+    def _reminded_of(self, telling: Telling, answer: CopyAnswer) -> None:
+        """One that learnt it just now had forgotten it."""
+        if isinstance(answer, ActiveCopyAnswered) and answer.learnt_ms != telling.learnt_ms:
+            self._log("active-copy-forgotten", replace(telling, learnt_ms=answer.learnt_ms))
+        self._reminded_once((telling.database, telling.server))
+
+    def _reminded_once(self, key: tuple[str, str]) -> None:
+        self._reminded.discard(key)
+        self._remind_later(key)
+
+    # -------------------------------------------------------------- trying again
 
     def _again(self, key: tuple[str, str]) -> None:
         self._work.at(self._work.now_ms + TELL_AGAIN_MS, lambda: self._over(key))
@@ -97,3 +125,13 @@ class CopyTelling:
         """This time is over; whether there is more to tell is seen now."""
         self._under_way.discard(key)
         self._tell(key)
+
+    def _log(self, event: str, told: Telling) -> None:
+        fields = (
+            ("database", told.database),
+            ("epoch", told.epoch),
+            ("active", told.target),
+            ("server", told.server),
+            ("learnt_ms", told.learnt_ms or 0),
+        )
+        self._work.emit(LogLifecycle(event, fields))

@@ -126,6 +126,18 @@ def test_whoever_dies_in_the_middle_of_a_failover_it_is_taken_up_again(
         assert events(record).count("failover-over") == 1
 
 
+@pytest.mark.parametrize("server", ["par-mbx1", ACTIVE])
+def test_a_server_that_loses_its_queue_database_after_a_failover_is_told_anew(server: str) -> None:
+    """It goes by the first copy of its configuration again, which takes no mail any more."""
+    made = plan("lossless-switchover", 3)
+    lost = replace(kill(server, 12 * MINUTE_MS, MINUTE_MS), returns_with="new-queue-database")
+    made = with_faults(replace(made, operations=made.operations[:1]), lost)
+    record = simulate(made)
+    assert "active-copy-forgotten" in events(record)
+    assert active(record) == {PASSIVE}
+    assert_everything_is_there_once(record, made)
+
+
 def test_an_operation_that_nobody_answers_took_no_effect() -> None:
     made = plan("lossless-switchover", 3)
     made = with_faults(made, kill(MANAGER, 5 * MINUTE_MS, 3 * MINUTE_MS))
