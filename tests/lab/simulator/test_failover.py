@@ -23,6 +23,8 @@ SCENARIOS = (
     "lossless-switchover",
     "active-manager-cut-off",
     "resubmitted-mail-expires",
+    "active-manager-dies",
+    "half-a-log",
 )
 
 
