@@ -23,10 +23,12 @@ from lab.shrink_trial import Trial, Trials
 from lab.simulated_run import run_simulated
 from nodes.core.delivery import Delivery
 from nodes.core.discards import Discards
+from nodes.core.failing_over import MARGIN_MS, FailingOver
 from nodes.core.inputs import PeerAuthenticated
 from nodes.core.message import DiscardNotification
 from nodes.core.node import Node
 from nodes.core.receiving import Receiving
+from nodes.core.resubmitting import Resubmitting
 from nodes.core.shadow_making import Made
 from nodes.core.shadow_queue import ShadowQueue
 from tests.lab.simulator.plans import SCENARIOS, plan, scenario
@@ -231,3 +233,52 @@ def test_dropping_notifications_when_they_are_answered_is_found(
 
     monkeypatch.setattr(Discards, "answer", answer_and_drop)
     assert "discard_after_delivery" in always(trials, "discard-answer-lost")
+
+
+def with_demand(monkeypatch: pytest.MonkeyPatch, **wrong: Any) -> None:
+    """Safety Nets that work on another demand than they were asked for."""
+    begin = Resubmitting.__init__
+
+    def init(self: Any, request: Any, *more: Any) -> None:
+        demand = request.demand
+        changed = {name: value(demand) for name, value in wrong.items()}
+        begin(self, replace(request, demand=replace(demand, **changed)), *more)
+
+    monkeypatch.setattr(Resubmitting, "__init__", init)
+
+
+def test_resubmitting_for_the_wrong_database_is_found(
+    trials: Trials, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with_demand(monkeypatch, destination=lambda demand: "DB2")
+    found = always(trials, "lossy-failover")
+    assert {"resubmission_complete", "resubmission_bounded"} <= found
+
+
+def test_leaving_out_the_last_minute_of_the_interval_is_found(
+    trials: Trials, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with_demand(monkeypatch, end_ms=lambda demand: demand.end_ms - 60_000)
+    assert "resubmission_complete" in always(trials, "active-manager-cut-off")
+
+
+def test_sending_dsns_for_resubmitted_mail_is_found(
+    trials: Trials, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    message = Resubmitting._message
+
+    def forgets_where_it_came_from(self: Any, *arguments: Any) -> Any:
+        return replace(message(self, *arguments), resubmit_request=None)
+
+    monkeypatch.setattr(Resubmitting, "_message", forgets_where_it_came_from)
+    assert "dsn_suppressed" in always(trials, "resubmitted-mail-expires")
+
+
+def test_resubmitting_after_a_lossless_switchover_is_found(
+    trials: Trials, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def as_if_it_lacked_something(self: Any, failover: Any, managed: Any, answer: Any) -> int:
+        return max(int(answer.last_log_ms) - MARGIN_MS, managed.created_ms)
+
+    monkeypatch.setattr(FailingOver, "_start_ms", as_if_it_lacked_something)
+    assert "resubmission_bounded" in always(trials, "lossless-switchover")
