@@ -98,6 +98,7 @@ def _counted(
     with ThreadPoolExecutor(SIDE_BY_SIDE) as pool:
         delivery = pool.submit(numbers.delivery, tables)
         promotion = pool.submit(numbers.promotion, tables)
+        safety_net = pool.submit(numbers.safety_net, tables)
         damage = pool.submit(_damage, tables.record)
         clocks = pool.submit(_clocks_off, tables.record)
         judgements = judge(tables, [folder.run for folder in folders], checks, pool)
@@ -108,6 +109,7 @@ def _counted(
             folder=folder,
             delivery=delivery.result().get(folder.run, numbers.NO_DELIVERY),
             promotion=promotion.result().get(folder.run, numbers.NO_PROMOTION),
+            safety_net=safety_net.result().get(folder.run, numbers.NO_SAFETY_NET),
             clocks_off=tuple(clocks.result().get(folder.run, [])),
             log_damage=tuple(damage.result().get(folder.run, [])),
             not_built=numbers.NOT_BUILT,

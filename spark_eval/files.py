@@ -28,7 +28,7 @@ def verdict_content(run: JudgedRun) -> dict[str, Any]:
         "claims": [_claim(result) for result in run.results.values()],
         "delivery": run.delivery,
         "promotion": run.promotion,
-        "safety_net": None,
+        "safety_net": run.safety_net,
         "exposure": None,
         "requirements": dict(run.verdict.requirements),
         "foretold": run.verdict.foretold,

@@ -26,6 +26,7 @@ class JudgedRun(Judgement):
     folder: RunFolder
     delivery: Mapping[str, Any]
     promotion: Mapping[str, Any]
+    safety_net: Mapping[str, Any]
     clocks_off: tuple[Mapping[str, Any], ...]
     log_damage: tuple[Mapping[str, Any], ...]
     not_built: Mapping[str, str]

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
+from typing import Any
 
-from pyspark.sql import Row
+from pyspark.sql import DataFrame, Row
 from pyspark.sql import functions as F
 
 from spark_eval import verdict
@@ -51,24 +52,36 @@ def _asked(tables: Tables) -> dict[str, verdict.Asked]:
     faults = tables.windows.groupBy("run").agg(
         F.expr("array_sort(collect_list(struct(fault, took_effect, reason))) AS faults")
     )
-    rows = tables.record.runs.join(faults, "run", "left").collect()
-    return {row["run"]: _asked_of(row) for row in rows}
+    known = tables.record.runs.join(faults, "run", "left")
+    if tables.resubmission is not None:
+        known = known.join(_operations(tables.resubmission.operations), "run", "left")
+    return {row["run"]: _asked_of(row.asDict(), row["expect"]) for row in known.collect()}
 
 
-def _asked_of(row: Row) -> verdict.Asked:
-    expect = row["expect"].asDict() if row["expect"] else {}
+def _operations(operations: DataFrame) -> DataFrame:
+    return operations.groupBy("run").agg(
+        F.expr("array_sort(collect_list(struct(operation, took_effect, reason))) AS operations")
+    )
+
+
+def _asked_of(row: Mapping[str, Any], expected: Row | None) -> verdict.Asked:
+    expect = expected.asDict() if expected else {}
+    operations = row.get("operations") or ()
     return verdict.Asked(
         proves=tuple(row["proves"] or ()),
         expects_loss=expect.get("lost") is not None or bool(expect.get("unprotected_loss")),
         expects_promotions=bool(expect.get("promotions")),
         faults={fault["fault"]: fault["took_effect"] for fault in row["faults"] or ()},
-        unseen={fault["fault"]: fault["reason"] or "" for fault in row["faults"] or ()},
+        operations={each["operation"]: each["took_effect"] for each in operations},
+        expects_resubmissions=bool(expect.get("resubmissions")),
+        unseen={fault["fault"]: fault["reason"] or "" for fault in row["faults"] or ()}
+        | {each["operation"]: each["reason"] or "" for each in operations},
         too_coarse=_too_coarse(row),
         foretold=expect.get("verdict") or verdict.PASS,
     )
 
 
-def _too_coarse(row: Row) -> str:
+def _too_coarse(row: Mapping[str, Any]) -> str:
     resolution = row["resolution_ms"]
     if resolution is None:
         return "host.json states no clock resolution, so no duration can be judged"

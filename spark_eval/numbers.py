@@ -9,10 +9,10 @@ from typing import Any
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from spark_eval.expected.came_back import OUTSIDE
 from spark_eval.tables import Tables
 
 NOT_BUILT = {
-    "safety_net": "resubmission from Safety Net is not built yet",
     "exposure": "redundancy_exposure is not built yet",
 }
 
@@ -70,10 +70,34 @@ def promotion(tables: Tables) -> dict[str, dict[str, Any]]:
     return _by_run(counted)
 
 
+def safety_net(tables: Tables) -> dict[str, dict[str, int]]:
+    """By run: resubmit requests, copies that were to come back, those that came, what was missing
+    and what nothing called for; nothing where no plan makes anybody ask.
+    """
+    known = tables.resubmission
+    if known is None:
+        return {}
+    requests = known.requests.groupBy("run").agg(F.count("*").alias("requests"))
+    expected = known.expected.groupBy("run").agg(
+        F.count("*").alias("expected"), F.expr("count_if(j.status = 'violated') AS missing")
+    )
+    came = known.came.groupBy("run").agg(
+        F.expr("sum(times) AS resubmitted"),
+        F.expr(f"coalesce(sum(times) FILTER (WHERE j.kind = '{OUTSIDE}'), 0L) AS outside"),
+        F.expr("coalesce(sum(times) FILTER (WHERE safety_net = 'primary'), 0L) AS from_primary"),
+        F.expr("coalesce(sum(times) FILTER (WHERE safety_net = 'shadow'), 0L) AS from_shadow"),
+    )
+    counted = requests.join(expected, "run", "full").join(came, "run", "full")
+    return _by_run(counted.select("run", *NO_SAFETY_NET))
+
+
 NO_DELIVERY = dict.fromkeys(
     ("expected", "delivered", "lost", "excused", "visible_duplicates", "suppressed_duplicates",
      "rejected", "in_doubt"), 0,
 )  # fmt: skip
+NO_SAFETY_NET = dict.fromkeys(
+    ("requests", "expected", "resubmitted", "missing", "outside", "from_primary", "from_shadow"), 0
+)
 NO_PROMOTION = {
     **dict.fromkeys(("expected", "observed", "missing", "spurious", "early", "late"), 0),
     "delay_seconds": {"min": None, "median": None, "max": None},

@@ -207,6 +207,63 @@ LOG_DAMAGE: Final[Columns] = (
     ("to_ms", "BIGINT"),
 )
 
+TRANSITIONS: Final[Columns] = (
+    ("run", "STRING"),
+    ("database", "STRING"),
+    ("epoch", "INT"),
+    ("from", "STRING"),
+    ("to", "STRING"),
+    ("kind", "STRING"),
+    ("cause", "STRING"),
+    ("operation", "STRING"),
+    ("mounted_ms", "BIGINT"),
+    ("lossless", "BOOLEAN"),
+    ("lost_deliveries", "BIGINT"),
+    ("inside_from_ms", "BIGINT"),
+    ("known_to_all_ms", "BIGINT"),
+    ("requests", "BIGINT"),
+    ("expected", "BIGINT"),
+    ("resubmitted", "BIGINT"),
+    ("missing", "BIGINT"),
+    ("unknown", "BIGINT"),
+    ("outside", "BIGINT"),
+)
+
+RESUBMISSIONS: Final[Columns] = (
+    ("run", "STRING"),
+    ("database", "STRING"),
+    ("epoch", "INT"),
+    ("server", "STRING"),
+    ("message_id", "STRING"),
+    ("brought_ms", "BIGINT"),
+    ("inside", "BOOLEAN"),
+    ("lost", "BOOLEAN"),
+    ("resubmitted_ms", "BIGINT"),
+    ("stood_in", "STRING"),
+    ("status", "STRING"),
+    ("reason", "STRING"),
+    ("refs", REFS),
+)
+
+OPERATIONS: Final[Columns] = (
+    ("run", "STRING"),
+    ("operation", "STRING"),
+    ("kind", "STRING"),
+    ("database", "STRING"),
+    ("to", "STRING"),
+    ("planned_ms", "BIGINT"),
+    ("asked_ms", "BIGINT"),
+    ("took_effect", "BOOLEAN"),
+    ("reason", "STRING"),
+)
+
+# written where a plan holds something that makes Safety Nets be asked
+OF_SAFETY_NETS: Final[dict[str, Columns]] = {
+    "transitions": TRANSITIONS,
+    "resubmissions": RESUBMISSIONS,
+    "operations": OPERATIONS,
+}
+
 RESULT_TABLES: Final[dict[str, Columns]] = {
     "messages": MESSAGES,
     "attempts": ATTEMPTS,
@@ -222,4 +279,5 @@ RESULT_TABLES: Final[dict[str, Columns]] = {
     "delays": DELAYS,
     "promotion_delays": PROMOTION_DELAYS,
     "log_damage": LOG_DAMAGE,
+    **OF_SAFETY_NETS,
 }

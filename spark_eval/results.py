@@ -16,6 +16,7 @@ from spark_eval.claims.claim import ClaimResult
 from spark_eval.places import to_read, to_write
 from spark_eval.read.damage import log_damage
 from spark_eval.read.lines import literal_rows
+from spark_eval.safety_nets import of_safety_nets
 from spark_eval.tables import Tables
 from spark_eval.transforms.delays import delays, promotion_delays
 from spark_eval.transforms.messages import messages
@@ -29,7 +30,7 @@ def conform(rows: DataFrame, columns: schema.Columns) -> DataFrame:
 
 
 def derived_tables(tables: Tables) -> dict[str, DataFrame]:
-    """Every result table but those of the claims."""
+    """Every result table but those of the claims, and of Safety Nets where nobody can ask them."""
     record = tables.record
     made = {
         "messages": messages(
@@ -48,6 +49,8 @@ def derived_tables(tables: Tables) -> dict[str, DataFrame]:
         "promotion_delays": promotion_delays(tables.promotions),
         "log_damage": log_damage(record.damaged_lines),
     }
+    if tables.resubmission is not None:
+        made |= of_safety_nets(tables.resubmission)
     return {name: conform(rows, result_schema.RESULT_TABLES[name]) for name, rows in made.items()}
 
 
@@ -106,8 +109,12 @@ def write_tables(made: Mapping[str, DataFrame], folder: Path, pool: ThreadPoolEx
 
 
 def read_tables(spark: SparkSession, folder: Path) -> dict[str, DataFrame]:
-    """What `write_tables` wrote, by explicit row types."""
-    return {name: read_table(spark, folder, name) for name in result_schema.RESULT_TABLES}
+    """What `write_tables` wrote, by explicit row types; without tables that a run does not have."""
+    return {
+        name: read_table(spark, folder, name)
+        for name in result_schema.RESULT_TABLES
+        if name not in result_schema.OF_SAFETY_NETS or (folder / f"{name}.parquet").exists()
+    }
 
 
 def read_table(spark: SparkSession, folder: Path, name: str) -> DataFrame:

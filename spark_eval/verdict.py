@@ -1,8 +1,9 @@
 """From claims to one word: pass, fail or unknown, with the reasons (spec: lab.md "Claims").
 
 Fail if any claim is violated; else unknown if a claim that `expect` or `proves` needs is unknown, a
-fault has no evidence that it took effect, or the lab's clock was too coarse for a duration that had
-to be judged; else pass. What the plan foretells is shown beside it and changes nothing.
+fault or an operation has no evidence that it took effect, or the lab's clock was too coarse for a
+duration that had to be judged; else pass. What the plan foretells is shown beside it and changes
+nothing.
 """
 
 from __future__ import annotations
@@ -25,8 +26,8 @@ class Asked:
     """What the plan asks of a run beyond the claims, and what decides whether it can be answered.
 
     `faults` maps each planned fault to its evidence: True took effect, False did not, None not
-    seen; `unseen` to why, where the record says so. `too_coarse` says why the clock cannot judge,
-    or is empty.
+    seen; `operations` each operation; `unseen` either to why, where the record says so.
+    `too_coarse` says why the clock cannot judge, or is empty.
     """
 
     proves: tuple[str, ...]
@@ -36,6 +37,8 @@ class Asked:
     too_coarse: str
     foretold: str
     unseen: Mapping[str, str] = field(default_factory=dict)
+    operations: Mapping[str, bool | None] = field(default_factory=dict)
+    expects_resubmissions: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,24 +82,29 @@ def _unanswered(
         for requirement in asked.proves
         if requirements[requirement] in (UNKNOWN, NOT_ASKED) and _checked(requirement, results)
     ]
-    needed = [("no_loss", asked.expects_loss), ("promotion_on_time", asked.expects_promotions)]
+    needed = [
+        ("no_loss", asked.expects_loss),
+        ("promotion_on_time", asked.expects_promotions),
+        ("resubmission_bounded", asked.expects_resubmissions),
+    ]
     for name, wanted in needed:
         if wanted and name in results and results[name].status == UNKNOWN:
             reasons.append(f"`expect` needs it: {_why(results[name])}")
     reasons += [
-        _evidence(fault, seen, asked.unseen.get(fault, ""))
-        for fault, seen in asked.faults.items()
+        _evidence(f"{what} {name}", seen, asked.unseen.get(name, ""))
+        for what, told in (("fault", asked.faults), ("operation", asked.operations))
+        for name, seen in told.items()
         if seen is not True
     ]
     judged = any(results[name].asked for name in JUDGED_BY_CLOCK if name in results)
     return reasons + ([asked.too_coarse] if asked.too_coarse and judged else [])
 
 
-def _evidence(fault: str, seen: bool | None, why: str) -> str:
+def _evidence(what: str, seen: bool | None, why: str) -> str:
     because = f": {why}" if why else ""
     if seen is None:
-        return f"fault {fault} has no evidence that it took effect{because}"
-    return f"fault {fault} did not take effect{because}"
+        return f"{what} has no evidence that it took effect{because}"
+    return f"{what} did not take effect{because}"
 
 
 def _checked(requirement: str, results: Mapping[str, ClaimResult]) -> bool:

@@ -13,22 +13,21 @@ from pyspark.sql import functions as F
 
 from spark_eval.claims.claim import Claim, case
 from spark_eval.claims.resubmission_complete import may_ask
+from spark_eval.expected.came_back import LOSSLESS, NAMED
 from spark_eval.expected.resubmission import CHANGE, Resubmission
 from spark_eval.sentences import cases as cases_of
 from spark_eval.sentences import holds, sentence, unknown, violated
 from spark_eval.tables import Tables
 
 NO_REF = "CAST(NULL AS struct<file: string, line: int>)"
-LOSSLESS = "is_orderly AND lost_ms IS NULL"
-NAMED = "{server}: {request_id}"
 
 
 def cases(tables: Tables) -> DataFrame:
     known = tables.resubmission
     assert known is not None
     return (
-        _came_back(known.given, known, tables)
-        .unionByName(_requests(known, tables))
+        _came_back(known)
+        .unionByName(_requests(known))
         .unionByName(_lossless(known))
         .unionByName(_foretold(known.given, tables))
     )
@@ -36,68 +35,9 @@ def cases(tables: Tables) -> DataFrame:
 
 # ---------------------------------------------------------------- what came back
 
-_JUDGED = cases_of(
-    ("times > 1", violated(
-        f"{NAMED} resubmitted its copy {{copy_internal_id}} {{times}} times", "twice")),
-    ("asked_epoch IS NULL", violated(f"{NAMED} names no failover")),
-    ("destination <> asked_database", violated(f"{NAMED} resubmitted to {{destination}}")),
-    ("size(strangers) > 0", violated(
-        f"{NAMED} resubmitted for {{array_join(strangers, ', ')}}, no mailbox of {{destination}}")),
-    ("known_epoch IS NULL AND told_epoch IS NOT NULL", unknown(
-        f"{NAMED} belongs to a failover of which only Active Manager tells")),
-    ("known_epoch IS NULL", violated(f"{NAMED} belongs to no failover")),
-    (LOSSLESS, violated(f"{NAMED} follows a switchover that lost nothing")),
-    ("delivered_at_ms < outside_before_ms", violated(
-        f"{NAMED} resubmitted what was delivered at {{@delivered_at_ms}}; the last log that {{to}} "
-        "replayed is not older than {@survived_ms}")),
-    ("safety_net = 'primary' AND delivered_at_ms > outside_after_ms", violated(
-        f"{NAMED} resubmitted what it delivered at {{@delivered_at_ms}}, and knew of {{to}} at "
-        "{@last_learnt.at_ms}")),
-    otherwise=holds(),
-)  # fmt: skip
 
-
-def judged(given: DataFrame, known: Resubmission, tables: Tables) -> DataFrame:
-    """One row a copy and request: `times`, and `j`, its judgement."""
-    once = given.groupBy(
-        "run", "server", "database_id", "request_id", "copy_internal_id", "safety_net",
-        "asked_database", "asked_epoch", "destination",
-    ).agg(
-        F.count("*").alias("times"),
-        F.min("message_id").alias("message_id"),
-        F.min("delivered_at_ms").alias("delivered_at_ms"),
-        F.expr("flatten(collect_list(recipients)) AS recipients"),
-        F.expr("array_sort(collect_list(struct(at_ms, ref))) AS rows"),
-    )  # fmt: skip
-    boxes = tables.record.mailboxes.groupBy("run", F.col("database").alias("destination")).agg(
-        F.collect_set("mailbox").alias("boxes")
-    )
-    bounds = known.asked.selectExpr(
-        "run", "`database` AS asked_database", "epoch AS asked_epoch", "epoch AS known_epoch",
-        "server", "is_orderly", "lost_ms", "survived_ms", "`to`", "outside_before_ms",
-        "outside_after_ms", "last_learnt",
-    )  # fmt: skip
-    beside = (
-        once.join(boxes, ["run", "destination"], "left")
-        .join(bounds, ["run", "asked_database", "asked_epoch", "server"], "left")
-        .join(_told(tables), ["run", "asked_database", "asked_epoch"], "left")
-    )
-    none = "CAST(array() AS array<string>)"
-    return beside.selectExpr(
-        "*", f"array_distinct(array_except(recipients, coalesce(boxes, {none}))) AS strangers"
-    ).selectExpr("*", f"{_JUDGED} AS j")
-
-
-def _told(tables: Tables) -> DataFrame:
-    """Failovers by Active Manager's word."""
-    mounted = tables.record.lifecycle.where("event = 'failover-mounted'")
-    return mounted.selectExpr(
-        "run", "`database` AS asked_database", "epoch AS asked_epoch", "epoch AS told_epoch"
-    ).distinct()
-
-
-def _came_back(given: DataFrame, known: Resubmission, tables: Tables) -> DataFrame:
-    return judged(given, known, tables).selectExpr(
+def _came_back(known: Resubmission) -> DataFrame:
+    return known.came.selectExpr(
         *case(
             status="j.status",
             subject="message_id",
@@ -121,13 +61,13 @@ _OF_REQUEST = cases_of(
 )  # fmt: skip
 
 
-def _requests(known: Resubmission, tables: Tables) -> DataFrame:
+def _requests(known: Resubmission) -> DataFrame:
     of_change = known.transitions.selectExpr(
         "run", "`database` AS asked_database", "epoch AS asked_epoch", "epoch AS known_epoch",
         "is_orderly", "lost_ms", "mounted",
     )  # fmt: skip
     beside = known.requests.join(of_change, ["run", "asked_database", "asked_epoch"], "left").join(
-        _told(tables), ["run", "asked_database", "asked_epoch"], "left"
+        known.told, ["run", "asked_database", "asked_epoch"], "left"
     )
     return beside.selectExpr("*", f"{_OF_REQUEST} AS j").selectExpr(
         *case(

@@ -62,10 +62,14 @@ def places(
 
 def judged(deliveries: DataFrame, custodians: DataFrame, tracking: DataFrame) -> DataFrame:
     """Adds `outcome` and `reason`: delivered, lost, excused, unknown, rejected or in doubt."""
-    expired = tracking.where("event = 'FAIL' AND source = 'QUEUE'").selectExpr(
-        "run", "message_id", "explode(recipients) AS recipient", "ref AS expiry_ref"
+    ended = "(event = 'FAIL' AND source = 'QUEUE') OR event = 'SUPPRESSED'"
+    expired = tracking.where(ended).selectExpr(
+        "run", "message_id", "explode(recipients) AS recipient",
+        "IF(event = 'FAIL', ref, NULL) AS expiry_ref", "event = 'SUPPRESSED' AS untold",
+    )  # fmt: skip
+    first = expired.groupBy(*KEY).agg(
+        F.min("expiry_ref").alias("expiry_ref"), F.bool_or("untold").alias("untold")
     )
-    first = expired.groupBy(*KEY).agg(F.min("expiry_ref").alias("expiry_ref"))
     known = deliveries.join(custodians, ["run", "message_id"], "left").join(first, KEY, "left")
     decided = known.selectExpr("*", f"{_OUTCOME} AS decision")
     return decided.selectExpr(
@@ -82,6 +86,12 @@ _OUTCOME = cases(
     ("copies > 0", judgement("delivered")),
     ("NOT promised", "named_struct('status', sending, 'kind', '', 'reason', '')"),
     ("NOT collected", unknown("the record of what this recipient sees was not collected")),
+    (
+        "expiry_ref IS NOT NULL AND untold",
+        judgement(
+            "excused", "lost with a copy, resubmitted, and expired in the queue without a DSN"
+        ),
+    ),
     (
         "expiry_ref IS NOT NULL",
         judgement("excused", "expired in the queue, and its sender was told by a DSN"),

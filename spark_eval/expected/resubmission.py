@@ -15,11 +15,12 @@ from dataclasses import dataclass
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from spark_eval.expected import came_back
 from spark_eval.read.record import Record
 from spark_eval.sentences import cases, holds, not_asked, unknown, violated
 from spark_eval.transforms import brought as brought_into
+from spark_eval.transforms import operations, transitions
 from spark_eval.transforms import resubmitted as given_back
-from spark_eval.transforms import transitions
 from spark_eval.transforms.fault_windows import EXTENTS as EXTENT_SQL
 from spark_eval.transforms.fault_windows import SEEN, downs
 from spark_eval.transforms.histories import lost
@@ -39,14 +40,18 @@ NO_CUTS = f"CAST(array() AS array<{INTERVAL}>)"
 class Resubmission:
     """`transitions`, one row a change of an active copy; `asked`, one row a transition and primary;
     `expected`, one row a transition and copy that is to come back; `given`, what came back;
-    `requests`, as servers took them on.
+    `came`, one row a copy and request, judged; `requests`, as servers took them on; `told`,
+    failovers by Active Manager's word; `operations`, as they happened.
     """
 
     transitions: DataFrame
     asked: DataFrame
     expected: DataFrame
     given: DataFrame
+    came: DataFrame
     requests: DataFrame
+    told: DataFrame
+    operations: DataFrame
 
 
 def resubmission(
@@ -64,13 +69,16 @@ def resubmission(
     asked = settled(_asked(record, windows, histories, limited, learnt, requests))
     brought = brought_into.brought(into, primaries)
     expected = settled(_expected(asked, brought, landed, given))
-    return Resubmission(limited, asked, expected, given, requests)
+    told = settled(came_back.told(record.lifecycle))
+    came = settled(came_back.came_back(given, asked, record.mailboxes, told))
+    operated = settled(operations.operations(record.operations, record.operation_record))
+    return Resubmission(limited, asked, expected, given, came, requests, told, operated)
 
 
 # ---------------------------------------------------------------- who is to be asked, and when
 
 NEED_MS = f"(2 * {TRY_AGAIN_MS} + {NO_ANSWER_MS} + usual_ms + slowed_ms + finest_ms)"
-LOWEST = "least(coalesce(survived_ms, lost_ms, 0L), least(lost_ms, mounted.at_ms))"
+LOWEST = "least(coalesce(survived_ms, 0L), lost_ms, mounted.at_ms)"
 
 
 def _asked(

@@ -37,6 +37,8 @@ class ReportRows:
     promotion_points: Rows
     attempts: Rows
     stories: Rows
+    transitions: Rows
+    operations: Rows
 
 
 def build(tables: Tables, end_ms: int, pool: ThreadPoolExecutor) -> ReportRows:
@@ -51,6 +53,8 @@ def build(tables: Tables, end_ms: int, pool: ThreadPoolExecutor) -> ReportRows:
         "promotion_points": lambda: _promotion_points(tables["promotion_delays"]),
         "attempts": lambda: _attempts(tables["attempts"]),
         "stories": lambda: _stories(tables["stories"]),
+        "transitions": lambda: _if_there(tables, "transitions", _transitions),
+        "operations": lambda: _if_there(tables, "operations", _operations),
     }
     running = {name: pool.submit(job) for name, job in jobs.items()}
     return ReportRows(**{name: job.result() for name, job in running.items()})
@@ -58,6 +62,21 @@ def build(tables: Tables, end_ms: int, pool: ThreadPoolExecutor) -> ReportRows:
 
 def _rows(table: DataFrame) -> Rows:
     return [row.asDict(recursive=True) for row in table.collect()]
+
+
+def _if_there(tables: Tables, name: str, of: Callable[[DataFrame], Rows]) -> Rows:
+    """Of a table that a run has only where its plan may make somebody ask a Safety Net."""
+    return of(tables[name]) if name in tables else []
+
+
+def _transitions(changes: DataFrame) -> Rows:
+    ordered = changes.drop("run").orderBy("mounted_ms", "database", "epoch")
+    return _rows(ordered.limit(MOST_FAULTS))
+
+
+def _operations(operations: DataFrame) -> Rows:
+    ordered = operations.drop("run").orderBy("planned_ms", "operation")
+    return _rows(ordered.limit(MOST_FAULTS))
 
 
 def _faults(windows: DataFrame) -> Rows:

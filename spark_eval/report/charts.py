@@ -26,6 +26,8 @@ MARKS: dict[str, tuple[str, int, str]] = {
     "new database": ("square-cross-open", 13, "accent"),
     "database set aside": ("square-x-open", 13, "alarm"),
     "promotion": ("star", 13, "good"),
+    "resubmitted": ("triangle-up-open", 9, "good"),
+    "copy activated": ("pentagon", 13, "second"),
 }
 PATTERNS = {
     "kill": "/",

@@ -21,6 +21,8 @@ from spark_eval.report.build import ReportRows, Rows
 from spark_eval.transforms.story import NAMED_IN
 
 NAMED = re.compile(NAMED_IN)
+# servers that have a lane: those of the organisation
+OWN = ("mailbox", "active_manager")
 TEMPLATES = Path(__file__).with_name("templates")
 
 
@@ -39,7 +41,7 @@ class Facts:
     @property
     def lanes(self) -> list[str]:
         servers = self.plan.get("topology", {}).get("servers", [])
-        return [str(server["name"]).lower() for server in servers if server["role"] == "mailbox"]
+        return [str(server["name"]).lower() for server in servers if server["role"] in OWN]
 
 
 def read_facts(folder: Path) -> Facts:

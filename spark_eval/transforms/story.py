@@ -33,6 +33,7 @@ TRACKED = f"""concat_ws(', ',
     || IF(size(recipients) > {MOST_RECIPIENTS}, ', …', ''),
   'primary ' || primary_server, 'shadow ' || shadow_server, recipient_status, context)"""
 LISTED = sentence("at the end in the {queue} queue") + " || coalesce(', ' || state, '')"
+COPY_EVENTS = "'failover-decided', 'database-mounted', 'database-dismounted', 'active-copy'"
 FAULT = """concat_ws(' ', kind, cut_kind, coalesce(server, concat_ws(' ',
   links[0].`from`, '→', links[0].`to`,
   IF(size(links) > 1, format_string('and %d more links', size(links) - 1), NULL))))"""
@@ -48,7 +49,7 @@ def stories(record: Record, windows: DataFrame, wanted: DataFrame) -> DataFrame:
         .unionByName(_visible(record).join(few, KEY))
         .unionByName(_listed(record).join(few, KEY))
     )
-    return told.unionByName(_faults(record, windows, told))
+    return told.unionByName(_meanwhile(record, windows, told))
 
 
 def named_in(examples: DataFrame) -> DataFrame:
@@ -102,9 +103,33 @@ def _listed(record: Record) -> DataFrame:
     )  # fmt: skip
 
 
-def _faults(record: Record, windows: DataFrame, told: DataFrame) -> DataFrame:
-    """When each fault that held between the first and the last line began and was over."""
+def _meanwhile(record: Record, windows: DataFrame, told: DataFrame) -> DataFrame:
+    """Faults, operations and failovers between the first and the last line of each message."""
     lives = told.groupBy(*KEY).agg(F.min("at_ms").alias("from_ms"), F.max("at_ms").alias("to_ms"))
+    return _faults(record, windows, lives).unionByName(_failovers(record, lives))
+
+
+def _failovers(record: Record, lives: DataFrame) -> DataFrame:
+    """What was asked of Active Manager, and which copies were activated and known."""
+    planned = record.operations.selectExpr("run", "operation", "kind", "`database`", "`to`")
+    asked = (
+        record.operation_record.where("phase = 'applied'")
+        .join(planned, ["run", "operation"])
+        .selectExpr(
+            "run", "at_ms", "mono_ns", "operation AS place",
+            "concat_ws(' ', kind, 'of', `database`, 'to ' || `to`, 'asked for') AS what", "ref",
+        )
+    )  # fmt: skip
+    activated = record.lifecycle.where(f"epoch > 0 AND event IN ({COPY_EVENTS})").selectExpr(
+        "run", "at_ms", "mono_ns", "server AS place",
+        "concat(event, ' ', `database`, ', epoch ', epoch) AS what", "ref",
+    )  # fmt: skip
+    within = "at_ms BETWEEN from_ms AND to_ms"
+    return asked.unionByName(activated).join(lives, "run").where(within).select(*COLUMNS)
+
+
+def _faults(record: Record, windows: DataFrame, lives: DataFrame) -> DataFrame:
+    """When each fault that held then began and was over."""
     met = windows.join(lives, "run").where(
         "coalesce(intended_ms, applied_ms) <= to_ms AND over_ms >= from_ms"
     )

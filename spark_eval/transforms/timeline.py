@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from spark_eval.transforms.resubmitted import RESUBMITTED
+
 MOMENTS = 240
 MARKS = {
     "started": "restart",
@@ -17,6 +19,7 @@ MARKS = {
     "database-set-aside": "database set aside",
     "shadow-heartbeat-failed": "heartbeat failed",
 }
+MOUNTED = "event = 'database-mounted' AND epoch > 0"
 EVENTS = {
     "RECEIVE": "accepted",
     "HAREDIRECTFAIL": "unprotected",
@@ -31,11 +34,14 @@ def timeline_events(
 ) -> DataFrame:
     """Columns of `result_schema.TIMELINE_EVENTS`; `at_ms` is the first of those counted."""
     logged = tracking.selectExpr(
-        "run", "server AS lane", f"{_named('event', EVENTS)} AS kind", "at_ms", "'' AS detail"
-    )
+        "run", "server AS lane",
+        f"IF({RESUBMITTED}, 'resubmitted', {_named('event', EVENTS)}) AS kind", "at_ms",
+        "IF(event = 'RESUBMIT', coalesce(destination, ''), '') AS detail",
+    )  # fmt: skip
     told = lifecycle.selectExpr(
-        "run", "server AS lane", f"{_named('event', MARKS)} AS kind", "at_ms",
-        "coalesce(primary, '') AS detail",
+        "run", "server AS lane",
+        f"IF({MOUNTED}, 'copy activated', {_named('event', MARKS)}) AS kind", "at_ms",
+        "coalesce(primary, IF(epoch > 0, `database`, NULL), '') AS detail",
     )  # fmt: skip
     promoted = promotions.where("promoted IS NOT NULL").selectExpr(
         "run", "server AS lane", "'promotion' AS kind", "promoted.at_ms AS at_ms",

@@ -81,6 +81,7 @@ class Run:
     name: str = "calm-20261121T100000Z-7-abcd"
     ledger: list[Row] = field(default_factory=list)
     faults: list[Row] = field(default_factory=list)
+    operations: list[Row] = field(default_factory=list)
     tracking: dict[str, list[Row]] = field(default_factory=dict)
     contacts: dict[str, list[Row]] = field(default_factory=dict)
     lifecycle: dict[str, list[Row]] = field(default_factory=dict)
@@ -132,7 +133,7 @@ class Run:
             "PrimaryInternalId": message.internal_id,
         }
 
-    def life(self, server: str, event: str, at_ms: int, **more: Any) -> None:
+    def life(self, server: str, event: str, at_ms: int, /, **more: Any) -> None:
         entry = {"event": event, "at_ms": at_ms, "date": iso(at_ms), "mono_ns": mono(at_ms), **more}
         self.lifecycle.setdefault(server, []).append(entry)
 
@@ -406,7 +407,9 @@ class Run:
             "ledger.jsonl": _json_lines(self.ledger),
             "faults.jsonl": _json_lines(self.faults),
         }  # fmt: skip
-        for server in MAILBOX_SERVERS:
+        if self.operations:
+            texts["operations.jsonl"] = _json_lines(self.operations)
+        for server in {*MAILBOX_SERVERS, *self.lifecycle}:
             texts |= self._server_texts(server)
         texts |= {
             f"mailboxes/{name}.jsonl": _json_lines(rows) for name, rows in self.mailboxes.items()

@@ -19,6 +19,7 @@ from spark_eval.judged import JudgedRun
 from spark_eval.read.run_folder import open_run_folder
 from spark_eval.summary import summary
 from spark_eval.tables import Tables
+from tests.spark_eval.failover_runs import MOUNTED, lossy
 from tests.spark_eval.faulty_runs import new_database
 from tests.spark_eval.run_builder import Run, healthy
 
@@ -26,6 +27,9 @@ SHAPE = {
     "version", "run", "scenario", "host", "seed", "verdict", "claims", "delivery", "promotion",
     "safety_net", "exposure", "requirements",
 }  # fmt: skip
+
+
+UNANSWERED = {"took_effect": False, "reason": "am1 did not answer"}
 
 
 def _failing() -> Run:
@@ -46,6 +50,50 @@ def judged(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> dic
         run.name = name
         folders.append(open_run_folder(run.write(root)))
     return {run.folder.run: run for run in evaluate(spark, folders)}
+
+
+@pytest.fixture(scope="module")
+def failed_over(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> JudgedRun:
+    """A failover on request, of which nothing says that it was decided."""
+    run = lossy().run
+    run.name = "failed-over"
+    run.plan["operations"] = [
+        {"id": "o1", "kind": "failover", "at_ms": MOUNTED, "database": "DB1", "to": "lyo-mbx1"}
+    ]
+    for phase, more in (("intended", {}), ("applied", {}), ("evidence", UNANSWERED)):
+        row = {"operation": "o1", "phase": phase, "at_ms": MOUNTED - 1000, "mono_ns": 1}
+        run.operations.append({**row, **more})
+    folder = run.write(tmp_path_factory.mktemp("failed-over"))
+    [judged] = evaluate(spark, [open_run_folder(folder)])
+    return judged
+
+
+def test_verdict_json_counts_what_came_back(failed_over: JudgedRun) -> None:
+    assert _verdict_json(failed_over)["safety_net"] == {
+        "requests": 4, "expected": 2, "resubmitted": 2, "missing": 0, "outside": 0,
+        "from_primary": 2, "from_shadow": 0,
+    }  # fmt: skip
+
+
+def test_an_operation_without_evidence_makes_the_verdict_unknown(failed_over: JudgedRun) -> None:
+    assert failed_over.verdict.verdict == "unknown"
+    [reason] = failed_over.verdict.reasons
+    assert reason == "operation o1 did not take effect: am1 did not answer"
+
+
+def test_the_report_tells_of_operations_and_failovers(failed_over: JudgedRun) -> None:
+    page = (failed_over.folder.path / "report.html").read_text()
+    assert "par-mbx2 → lyo-mbx1" in page
+    assert "failover of DB1 to lyo-mbx1" in page
+
+
+def test_a_failover_is_a_row_with_what_was_lost_and_came_back(
+    spark: SparkSession, failed_over: JudgedRun
+) -> None:
+    rows = spark.read.parquet(str(failed_over.folder.evaluation / "transitions.parquet")).collect()
+    [row] = [row.asDict() for row in rows]
+    assert (row["from"], row["to"], row["mounted_ms"]) == ("par-mbx2", "lyo-mbx1", MOUNTED)
+    assert (row["lossless"], row["lost_deliveries"], row["resubmitted"]) == (False, 2, 2)
 
 
 def _verdict_json(run: JudgedRun) -> dict[str, Any]:
@@ -78,9 +126,15 @@ def test_verdict_json_invents_no_numbers_for_what_is_not_built(
     judged: dict[str, JudgedRun],
 ) -> None:
     content = _verdict_json(judged["calm"])
-    assert content["safety_net"] is None
     assert content["exposure"] is None
-    assert set(content["not_built"]) == {"safety_net", "exposure"}
+    assert set(content["not_built"]) == {"exposure"}
+
+
+def test_verdict_json_counts_nothing_of_safety_nets_that_nobody_asked(
+    judged: dict[str, JudgedRun],
+) -> None:
+    assert set(_verdict_json(judged["calm"])["safety_net"].values()) == {0}
+    assert not (judged["calm"].folder.evaluation / "transitions.parquet").exists()
 
 
 def test_verdict_json_has_counter_examples_down_to_log_lines(
@@ -100,7 +154,7 @@ def test_junit_has_a_testcase_for_each_claim(judged: dict[str, JudgedRun]) -> No
     failure = by_name["no_loss"].find("failure")
     assert failure is not None
     assert "ledger.jsonl:9" in (failure.text or "")
-    assert (suite.get("tests"), suite.get("failures")) == ("10", "1")
+    assert (suite.get("tests"), suite.get("failures")) == (str(len(claims.ALL)), "1")
 
 
 def test_junit_skips_unknown_claims_with_their_reason(judged: dict[str, JudgedRun]) -> None:
@@ -111,13 +165,13 @@ def test_junit_skips_unknown_claims_with_their_reason(judged: dict[str, JudgedRu
 
 
 def test_leaves_every_table_as_parquet_of_its_row_type(
-    spark: SparkSession, judged: dict[str, JudgedRun]
+    spark: SparkSession, judged: dict[str, JudgedRun], failed_over: JudgedRun
 ) -> None:
-    folder = judged["promoted"].folder.evaluation
     for name, columns in result_schema.RESULT_TABLES.items():
-        table = spark.read.parquet(str(folder / f"{name}.parquet"))
+        run = failed_over if name in result_schema.OF_SAFETY_NETS else judged["promoted"]
+        table = spark.read.parquet(str(run.folder.evaluation / f"{name}.parquet"))
         assert table.columns == [column for column, _ in columns]
-        assert table.where("run <> 'promoted'").count() == 0
+        assert table.where(f"run <> '{run.folder.run}'").count() == 0
 
 
 def test_tables_hold_what_happened(spark: SparkSession, judged: dict[str, JudgedRun]) -> None:

@@ -1,0 +1,123 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from spark_eval.claims.claim import ClaimResult
+from spark_eval.claims.resubmission_bounded import CLAIM
+from tests.spark_eval import failover_runs as f
+from tests.spark_eval.conftest import Ask
+from tests.spark_eval.run_builder import MAILBOX_SERVERS, MINUTE, Run, healthy, user
+
+
+def _with(**more: Any) -> Run:
+    """What came back is right, but for one more of it."""
+    told = f.lossy()
+    f.resubmit(told.run, told.kept, f.MOUNTED + MINUTE, lost=False, **more)
+    return told.run
+
+
+def _twice() -> Run:
+    told = f.lossy()
+    f.resubmit(told.run, told.near, f.MOUNTED + MINUTE, lost=False)
+    return told.run
+
+
+def _after_lossless() -> Run:
+    run = f.lossless_switchover()
+    f.request(run, "par-mbx1")
+    return run
+
+
+def _no_failover() -> Run:
+    run = f.with_two_copies()
+    for server in MAILBOX_SERVERS:
+        f.request(run, server)
+    return run
+
+
+def _foretold(entries: list[dict[str, str]], run: Run) -> Run:
+    run.plan["expect"]["resubmissions"] = entries
+    return run
+
+
+@pytest.fixture(scope="module")
+def results(ask: Ask) -> dict[str, ClaimResult]:
+    inside = f.MOUNTED - MINUTE
+    primary = {"database": "DB1", "from": "primary-safety-net"}
+    shadow = {"database": "DB1", "from": "shadow-safety-net"}
+    runs = {
+        "healthy": healthy(), "lossy": f.lossy().run, "twice": _twice(),
+        "too-old": _with(),
+        "too-new": _with(delivered_ms=f.MOUNTED + 5 * MINUTE),
+        "other-database": _with(delivered_ms=inside, destination="DB2", recipients=[user(1)]),
+        "stranger": _with(delivered_ms=inside, recipients=[user(1), "b@partner.example"]),
+        "lossless": f.lossless_switchover(), "after-lossless": _after_lossless(),
+        "no-failover": _no_failover(),
+        "foretold": _foretold([primary], f.lossy().run),
+        "not-foretold": _foretold([], f.lossy().run),
+        "missed": _foretold([primary, shadow], f.lossy().run),
+        "none": _foretold([], f.lossless_switchover()),
+    }  # fmt: skip
+    return ask(CLAIM, runs)
+
+
+def test_holds_where_what_came_back_belongs_to_the_failover(
+    results: dict[str, ClaimResult],
+) -> None:
+    told = results["lossy"]
+    assert (told.status, told.asked) == ("holds", 6)
+    assert told.proofs["SN-8"] == "holds"
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("twice", "resubmitted its copy 2 2 times"),
+        ("too-old", "the last log that lyo-mbx1 replayed is not older than 0:16:01.950"),
+        ("too-new", "resubmitted what it delivered at 0:25:00.000, and knew of lyo-mbx1"),
+        ("other-database", "resubmitted to DB2"),
+        ("stranger", "resubmitted for b@partner.example, no mailbox of DB1"),
+    ],
+)
+def test_what_nothing_called_for_is_violated(
+    results: dict[str, ClaimResult], name: str, said: str
+) -> None:
+    told = results[name]
+    assert (told.status, told.violations) == ("violated", 1)
+    assert said in told.examples[0].detail
+    assert told.examples[0].refs[0][0].startswith("logs/par-mbx1/MSGTRK")
+
+
+def test_a_recipient_outside_is_a_matter_of_the_boundary_too(
+    results: dict[str, ClaimResult],
+) -> None:
+    assert results["stranger"].proofs["SN-12"] == "violated"
+
+
+def test_that_nobody_is_asked_after_a_lossless_switchover_is_a_case_that_holds(
+    results: dict[str, ClaimResult],
+) -> None:
+    told = results["lossless"]
+    assert (told.status, told.asked, told.proofs["SN-4"]) == ("holds", 1, "holds")
+    asked = results["after-lossless"]
+    assert asked.status == "violated"
+    assert "a switchover" in asked.examples[0].detail
+
+
+def test_a_request_without_a_failover_is_violated(results: dict[str, ClaimResult]) -> None:
+    told = results["no-failover"]
+    assert (told.status, told.violations) == ("violated", len(MAILBOX_SERVERS))
+    assert told.examples[0].detail.endswith("DB1:1 belongs to no failover")
+
+
+def test_expect_resubmissions_narrows(results: dict[str, ClaimResult]) -> None:
+    assert results["foretold"].status == "holds"
+    assert results["none"].status == "holds"
+    assert "no entry names them" in results["not-foretold"].examples[0].detail
+    assert "at least one is foretold" in results["missed"].examples[0].detail
+
+
+def test_nothing_to_ask_where_nothing_failed_over(results: dict[str, ClaimResult]) -> None:
+    assert (results["healthy"].status, results["healthy"].asked) == ("unknown", 0)
