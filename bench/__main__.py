@@ -1,6 +1,7 @@
 """`make bench`: run every measurement, print a table, write bench/results.json.
 
-One that fails is named with its reason and keeps its last row; the others still run.
+One that fails is named with its reason and keeps its last row; the others still run. One that this
+machine cannot take gets a row without numbers that says what is missing.
 Exit code 0, or 3 when any failed. `python -m bench lab_up` runs that one alone.
 """
 
@@ -47,10 +48,13 @@ def show(results: Iterable[Result]) -> None:
     """The table, on stdout."""
     table = Table("name", "ours", "theirs", "ratio", "unit", "against", title="shadowlab bench")
     for each in results:
-        theirs = "" if each.theirs is None else f"{each.theirs:g}"
-        numbers = (f"{each.ours:g}", theirs, f"{each.ratio:g}")
+        numbers = (_shown(number) for number in (each.ours, each.theirs, each.ratio))
         table.add_row(each.name, *numbers, each.unit, each.against)
     Console().print(table)
+
+
+def _shown(number: float | None) -> str:
+    return "" if number is None else f"{number:g}"
 
 
 def main(wanted: list[str]) -> int:

@@ -11,7 +11,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,27 +23,26 @@ START_S = 20.0
 
 
 class Organisation:
-    """Three mailbox servers in one site and one DAG; DB1, with `user@shadowlab.example`, on c.
+    """Mailbox servers in one site and one DAG; DB1, with `user@shadowlab.example`, on the last.
 
     `folder` gets the files of all of them. `ports` maps each name to its port on 127.0.0.1.
     """
 
-    NAMES = ("a", "b", "c")
     USER = f"user@{DOMAIN}"
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self.ports = {name: _free_port() for name in self.NAMES}
+    def __init__(self, folder: Path, names: Sequence[str] = ("a", "b", "c")) -> None:
+        self.folder, self.names = folder, tuple(names)
+        self.ports = {name: free_port() for name in self.names}
         self._processes: dict[str, subprocess.Popen[bytes]] = {}
 
     def start(self) -> None:
         """Every node, to its first banner. Raises GroundError with what a node said."""
-        authority.issue(self.folder, {name: f"{name}.{DOMAIN}" for name in self.NAMES})
+        authority.issue(self.folder, {name: f"{name}.{DOMAIN}" for name in self.names})
         clock = self.folder / "start.json"
         clock.write_text(json.dumps({"monotonic_zero_ns": time.monotonic_ns()}))
-        for name in self.NAMES:
+        for name in self.names:
             self._start(name, clock)
-        for name in self.NAMES:
+        for name in self.names:
             self._await_banner(name)
 
     def pid(self, name: str) -> int:
@@ -66,13 +65,13 @@ class Organisation:
     def _document(self, name: str, clock: Path) -> dict[str, Any]:
         own = self.folder / "servers" / name
         tls = own / "etc" / "tls"
-        others = [other for other in self.NAMES if other != name]
+        others = [other for other in self.names if other != name]
         return {
             "Name": name,
             "AcceptedDomain": DOMAIN,
             "LabClock": {"Origin": "2026-01-05T08:00:00Z", "Speed": 1.0, "StartFile": str(clock)},
-            "Servers": [_server(each) for each in self.NAMES],
-            "Databases": [{"Name": "DB1", "Server": "c"}],
+            "Servers": [_server(each) for each in self.names],
+            "Databases": [{"Name": "DB1", "Server": self.names[-1]}],
             "Mailboxes": [{"Address": self.USER, "Database": "DB1"}],
             "Links": {other: {"smtp": f"127.0.0.1:{self.ports[other]}"} for other in others},
             "Listen": {"smtp": f"127.0.0.1:{self.ports[name]}"},
@@ -87,27 +86,34 @@ class Organisation:
 
     def _await_banner(self, name: str) -> None:
         deadline = time.monotonic() + START_S
-        while time.monotonic() < deadline and self._processes[name].poll() is None:
-            with contextlib.suppress(OSError), self._connect(name) as connection:
-                if connection.recv(3) == b"220":
-                    return
-            time.sleep(0.05)
+        if greets(self.ports[name], deadline, lambda: self._processes[name].poll() is None):
+            return
         words = (self.folder / "servers" / name / "stderr.log").read_text().strip()
         raise GroundError(f"node {name} gave no banner: {words or 'it said nothing'}", "")
 
-    def _connect(self, name: str) -> socket.socket:
-        return socket.create_connection(("127.0.0.1", self.ports[name]), 1)
-
 
 @contextlib.contextmanager
-def organisation(folder: Path) -> Iterator[Organisation]:
+def organisation(folder: Path, names: Sequence[str] = ("a", "b", "c")) -> Iterator[Organisation]:
     """Up on entry, down on exit."""
-    nodes = Organisation(folder)
+    nodes = Organisation(folder, names)
     try:
         nodes.start()
         yield nodes
     finally:
         nodes.stop()
+
+
+def greets(port: int, deadline: float, lives: Callable[[], bool] = lambda: True) -> bool:
+    """Whether a banner is seen there before the deadline (of time.monotonic()), or it dies."""
+    while time.monotonic() < deadline and lives():
+        with (
+            contextlib.suppress(OSError),
+            socket.create_connection(("127.0.0.1", port), 1) as connection,
+        ):
+            if connection.recv(3) == b"220":
+                return True
+        time.sleep(0.05)
+    return False
 
 
 def resident_mib(pid: int) -> float:
@@ -127,7 +133,8 @@ def _server(name: str) -> dict[str, Any]:
     }
 
 
-def _free_port() -> int:
+def free_port() -> int:
+    """A port of 127.0.0.1 that nobody listens on now."""
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         return int(listener.getsockname()[1])

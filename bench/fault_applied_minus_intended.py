@@ -1,0 +1,154 @@
+"""How late a fault of links is: from the planned moment to its `applied` row, on the wall's clock.
+
+FAULTS faults, every kind of cut, slow and throttle in turn, on single links and on whole sites, up
+to two at a time; the lab's own validation, plan, schedule, journal and Toxiproxy client, on a real
+Toxiproxy with a proxy for each link of two-site-dag. Probes for evidence run beside, as in a run.
+What takes time: waking up, the row of the intent, the calls, and reading the proxies back.
+"""
+
+import asyncio
+import json
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import docker
+
+from bench.result import Result, percentile, spread_of
+from bench.toxiproxy import standing
+from lab.errors import GroundError
+from lab.faults import faults_of
+from lab.faults.journal import Journal, Phase
+from lab.faults.schedule import Schedule
+from lab.hosts.containers import engine, toxiproxy_image
+from lab.lab_clock import START_MARGIN_NS, LabClock, parse_origin
+from lab.plan import Plan, resolve
+from lab.probe import Probe, probe
+from lab.run_folder import JsonLines
+from lab.running_lab import RunningLab
+from lab.validate import check
+
+NAME = "fault_applied_minus_intended"
+FAULTS, ROUNDS, PERCENT = 200, 3, 99
+EVERY_S, FOR_S = 9, 12  # of lab time; 60 times less on the wall
+
+SCENARIO = """\
+version: 1
+scenario: bench
+summary: Faults of links to measure the schedule with.
+topology: two-site-dag
+workload: [{mail: inbound, at: 1m, for: 1m, rate: 1/m}]
+settle: 1m
+faults:
+"""
+CUTS = ("refuse", "blackhole", "stall", "reset", "ack-lost")
+WHERE = (
+    "from: site paris, to: site lyon",
+    "from: par-mbx1, to: par-mbx2",
+    "from: site lyon, to: site paris",
+    "from: workload, to: par-mbx1",
+    "from: lyo-mbx1, to: lyo-mbx3",
+    "from: par-mbx2, to: ext1",
+)
+"""No two neighbours share a link. As many as have no divisor in common with the kinds, so that
+every kind acts everywhere."""
+
+
+def measure() -> Result:
+    """p99 in milliseconds, median of ROUNDS; aim: 25."""
+    client = engine.connect()
+    image = toxiproxy_image.ensure(client, lambda line: print(line, file=sys.stderr))
+    found = [_round(client, image) for _ in range(ROUNDS)]
+    ours = round(statistics.median(found), 3)
+    against = f"p{PERCENT} of {FAULTS} link faults, aim 25; {spread_of(found)}"
+    return Result(NAME, ours, None, ours, "ms", against)
+
+
+def timeline() -> Plan:
+    """The faults, planned. Raises GroundError where the lab takes them for a mistake."""
+    with tempfile.TemporaryDirectory(prefix="shadowlab-bench-") as folder:
+        path = Path(folder) / "bench.yaml"
+        path.write_text(SCENARIO + "".join(map(_fault, range(FAULTS))), encoding="utf-8")
+        checked = check([path])
+    if checked.mistakes:
+        raise GroundError(f"the timeline of the bench is wrong: {checked.mistakes[0]}")
+    one = checked.scenarios[0]
+    return resolve(one.scenario, one.topology, seed=1)
+
+
+def _fault(number: int) -> str:
+    where = WHERE[number % len(WHERE)]
+    kinds = [f"cut: {{{where}, kind: {kind}}}" for kind in CUTS]
+    kinds.append(f"slow: {{{where}, latency: 1s, jitter: 200ms}}")
+    kinds.append(f"throttle: {{{where}, rate: 1KiB/s}}")
+    at = 60 + number * EVERY_S
+    return f"  - {{at: {at}s, for: {FOR_S}s, {kinds[number % len(kinds)]}}}\n"
+
+
+def lateness_ms(plan: Plan, clock: LabClock, rows: Iterable[Mapping[str, Any]]) -> list[float]:
+    """Wall ms of each fault from its planned moment to its `applied` row, in the plan's order.
+
+    Raises GroundError where a fault has no such row.
+    """
+    applied = {row["fault"]: row["mono_ns"] for row in rows if row["phase"] == Phase.APPLIED}
+    missing = [fault.id for fault in plan.faults if fault.id not in applied]
+    if missing:
+        raise GroundError(f"{len(missing)} faults were never applied, the first is {missing[0]}")
+    return [(applied[f.id] - clock.mono_ns_at(f.start_ms)) / 1e6 for f in plan.faults]
+
+
+def _round(client: docker.DockerClient, image: str) -> float:
+    plan = timeline()
+    with (
+        standing(client, image, plan.links, plan.clock.speed) as (proxies, links),
+        tempfile.TemporaryDirectory(prefix="shadowlab-bench-") as folder,
+    ):
+        zero_ns = time.monotonic_ns() + START_MARGIN_NS
+        clock = LabClock(parse_origin(plan.clock.origin), plan.clock.speed, zero_ns)
+        nobody: Any = None  # faults of links touch no server
+        lab = RunningLab(plan, clock, links, proxies, nobody, Prober())
+        rows = _carry_out(lab, Path(folder) / "faults.jsonl")
+        late = lateness_ms(plan, clock, rows)
+    _tell(late, rows)
+    return percentile(late, PERCENT)
+
+
+def _carry_out(lab: RunningLab, path: Path) -> list[dict[str, Any]]:
+    """The journal of the whole timeline. Raises GroundError where something was not healed."""
+    journal = Journal(JsonLines(path), lab.clock)
+    schedule = Schedule(faults_of(lab.plan, lab), journal, lab.clock, lambda line: None)
+    try:
+        schedule.run(lambda at_ms: _sleep_until(lab.clock.mono_ns_at(at_ms)))
+    finally:
+        schedule.heal()
+        schedule.finish()
+    if schedule.complaints:
+        raise GroundError(f"the timeline went wrong: {schedule.complaints[0]}")
+    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+
+
+def _sleep_until(due_ns: int) -> None:
+    while (left_ns := due_ns - time.monotonic_ns()) > 0:
+        time.sleep(left_ns / 1e9)
+
+
+class Prober:
+    """Probes from this machine: the proxies' addresses are reachable from here."""
+
+    def probe(self, address: str, wait_seconds: float) -> Probe:
+        host, _, port = address.rpartition(":")
+        return asyncio.run(probe(host, int(port), wait_seconds))
+
+
+def _tell(late: list[float], rows: Iterable[Mapping[str, Any]]) -> None:
+    median, worst = statistics.median(late), max(late)
+    seen = [row["took_effect"] for row in rows if row["phase"] == Phase.EVIDENCE]
+    print(
+        f"median {median:.1f} ms, p{PERCENT} {percentile(late, PERCENT):.1f}, worst {worst:.1f}; "
+        f"evidence for {seen.count(True)} of {len(late)}, against {seen.count(False)}",
+        file=sys.stderr,
+    )
