@@ -28,9 +28,13 @@ NO_BANNER: Collection[Seen] = {Seen.REFUSED, Seen.SILENT, Seen.RESET, Seen.CLOSE
 
 
 def shows_nobody_a_banner(lab: RunningLab, planned: ServerFault) -> Evidence:
-    """Looked for over links to the server while the fault lasts."""
+    """Looked for over links to the server while the fault lasts; from inside where none leads to
+    it.
+    """
     wait = wait_seconds(lab, planned.start_ms, planned.end_ms)
     links = lab.links_to(planned.server)
+    if not links:
+        return Evidence(not _answers(lab, planned.server), (), "no link leads to it: from inside")
     others = untouched(lab, links)
     return weigh(observe(lab, representatives(lab, links), others, wait), NO_BANNER)
 
@@ -54,7 +58,7 @@ def is_back(lab: RunningLab, server: str) -> Evidence:
     """Whether links to it show its banner again."""
     free = _free_links(lab, server)
     if not free:
-        reason = "its banner was seen from inside; faults act on every link to it"
+        reason = "its banner was seen from inside; no link leads to it that no fault acts on"
         return Evidence(True, (), reason)
     links = representatives(lab, free)
     return weigh(observe(lab, links, (), LONGEST_WAIT_SECONDS), {Seen.BANNER})
@@ -72,3 +76,11 @@ def _shows_banner(lab: RunningLab, server: str) -> bool:
 
 def _free_links(lab: RunningLab, server: str) -> list[LinkName]:
     return [link for link in lab.links_to(server) if not lab.standing.is_cut(link)]
+
+
+def _answers(lab: RunningLab, server: str) -> bool:
+    """From inside; one that cannot be looked into does not."""
+    try:
+        return lab.servers.answers(server)
+    except GroundError:
+        return False

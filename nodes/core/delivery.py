@@ -42,10 +42,13 @@ COMMIT_RETRY_MS = 60_000
 
 @dataclass(slots=True)
 class Tracked:
-    """A message under way: state of each fork, ends not yet durable, side effects not yet done."""
+    """A message under way: state of each fork, ends not yet durable, side effects not yet done.
+    `since_ms`: when it came into its delivery queues, from which on it may grow old (SM-12).
+    """
 
     message: PrimaryMessage
     states: dict[str, ForkState]
+    since_ms: int
     ends: list[FinishFork] = field(default_factory=list)
     ends_under_way: tuple[FinishFork, ...] = ()
     reports: list[tuple[PrimaryMessage, str]] = field(default_factory=list)
@@ -88,7 +91,7 @@ class Delivery:
         for message in messages:
             row = primary_row("LOAD", "BOOTLOADER", message, source_context="delivery")
             self._work.emit(row)
-            self._track(message)
+            self._track(message, message.received_ms)
         for message in messages:
             self._link_to_parent(message)
         for message in messages:
@@ -97,7 +100,7 @@ class Delivery:
 
     def add(self, message: PrimaryMessage) -> None:
         """A message that is durable by now."""
-        self._track(message)
+        self._track(message, self._work.now_ms)
         self._link_to_parent(message)
         self._enqueue(message)
         if not message.forks:
@@ -121,11 +124,12 @@ class Delivery:
 
     # -------------------------------------------------------------- queues
 
-    def _track(self, message: PrimaryMessage) -> None:
+    def _track(self, message: PrimaryMessage, since_ms: int) -> None:
         states = {fork.next_hop: fork.state for fork in message.forks}
-        self._messages[message.internal_id] = Tracked(message, states)
+        tracked = Tracked(message, states, since_ms)
+        self._messages[message.internal_id] = tracked
         if self._expiry is None:
-            self._set_expiry(message)
+            self._set_expiry(tracked)
 
     def _link_to_parent(self, message: PrimaryMessage) -> None:
         parent = message.side_effect_of
@@ -325,8 +329,8 @@ class Delivery:
 
     # -------------------------------------------------------------- expiry
 
-    def _set_expiry(self, oldest: PrimaryMessage) -> None:
-        due_ms = oldest.received_ms + self._config.server.message_expiration_timeout_ms
+    def _set_expiry(self, oldest: Tracked) -> None:
+        due_ms = oldest.since_ms + self._config.server.message_expiration_timeout_ms
         self._expiry = self._work.at(max(due_ms, self._work.now_ms), self._expire)
 
     def _expire(self) -> None:
@@ -336,8 +340,8 @@ class Delivery:
         self._expiry = None
         limit_ms = self._work.now_ms - self._config.server.message_expiration_timeout_ms
         for tracked in list(self._messages.values()):
-            if tracked.message.received_ms > limit_ms:
-                self._set_expiry(tracked.message)
+            if tracked.since_ms > limit_ms:
+                self._set_expiry(tracked)
                 return
             self._expire_queued(tracked)
         if self._messages:

@@ -278,7 +278,7 @@ def test_resubmitting_after_a_lossless_switchover_is_found(
     trials: Trials, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def as_if_it_lacked_something(self: Any, failover: Any, managed: Any, answer: Any) -> int:
-        return max(int(answer.last_log_ms) - MARGIN_MS, managed.created_ms)
+        return max(int(answer.last_log_ms) - MARGIN_MS, int(managed.created_ms))
 
     monkeypatch.setattr(FailingOver, "_start_ms", as_if_it_lacked_something)
     assert "resubmission_bounded" in always(trials, "lossless-switchover")

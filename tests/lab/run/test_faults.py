@@ -1,5 +1,7 @@
 """What each fault does to a lab, and what it takes for evidence."""
 
+from dataclasses import replace
+
 import pytest
 
 from lab.errors import GroundError
@@ -123,6 +125,19 @@ def test_a_server_that_ended_otherwise_was_not_killed(ground: FakeGround) -> Non
     ground.exit_code = 0
     fault = Kill(kill(), lab_of(ground))
     fault.start()
+    assert fault.evidence().took_effect is False
+
+
+def test_a_server_that_no_link_leads_to_is_looked_for_from_inside(ground: FakeGround) -> None:
+    """As to Active Manager, which talks and is not talked to."""
+    running = ground.running_lab()
+    lab = replace(
+        running, links={link: w for link, w in running.links.items() if link.target != "a"}
+    )
+    fault = Kill(kill(), lab)
+    fault.start()
+    assert fault.evidence().took_effect is True
+    ground.down.clear()
     assert fault.evidence().took_effect is False
 
 
