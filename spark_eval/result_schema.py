@@ -226,6 +226,7 @@ TRANSITIONS: Final[Columns] = (
     ("resubmitted", "BIGINT"),
     ("missing", "BIGINT"),
     ("unknown", "BIGINT"),
+    ("excused", "BIGINT"),
     ("outside", "BIGINT"),
 )
 

@@ -6,7 +6,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from spark_eval.expected.came_back import OUTSIDE
-from spark_eval.expected.resubmission import CHANGE, Resubmission
+from spark_eval.expected.resubmission import CHANGE, EXCUSED, Resubmission
 
 
 def of_safety_nets(known: Resubmission) -> dict[str, DataFrame]:
@@ -28,6 +28,7 @@ def _transitions(known: Resubmission) -> DataFrame:
         F.count("*").alias("expected"),
         F.expr("count_if(j.status = 'violated') AS missing"),
         F.expr("count_if(j.status = 'unknown') AS unknown"),
+        F.expr(f"count_if(j.kind = '{EXCUSED}') AS excused"),
     )
     came = (
         _of_request(known.came)
@@ -41,7 +42,7 @@ def _transitions(known: Resubmission) -> DataFrame:
     joined = known.transitions
     for rows in (asked, requests, expected, came, led):
         joined = joined.join(rows, CHANGE, "left")
-    counts = ("requests", "expected", "resubmitted", "missing", "unknown", "outside")
+    counts = ("requests", "expected", "resubmitted", "missing", "unknown", "excused", "outside")
     return joined.selectExpr(
         *CHANGE, "`from`", "`to`", "kind", "cause", "operation", "mounted.at_ms AS mounted_ms",
         "lost_ms IS NULL AS lossless", "lost_deliveries", "inside_from_ms", "known_to_all_ms",

@@ -60,7 +60,12 @@ def build_tables(record: Record, *, may_resubmit: bool = True) -> Tables:
     there is no `resubmission`, and nothing is spent on it.
     """
     happened = what_happened(record)
-    delivered = _deliveries(record, happened)
+    known = (
+        resubmission(record, happened.windows, happened.histories, happened.primaries)
+        if may_resubmit
+        else None
+    )
+    delivered = _deliveries(record, happened, known)
     return Tables(
         **{field.name: getattr(happened, field.name) for field in fields(happened)},
         record=record,
@@ -71,9 +76,7 @@ def build_tables(record: Record, *, may_resubmit: bool = True) -> Tables:
         shadow_rules=settled(
             placement.rules(placement.candidates(record.servers), record.servers, record.runs)
         ),
-        resubmission=resubmission(record, happened.windows, happened.histories, happened.primaries)
-        if may_resubmit
-        else None,
+        resubmission=known,
     )
 
 
@@ -103,8 +106,11 @@ def what_happened(record: Record) -> Happened:
     )
 
 
-def _deliveries(record: Record, happened: Happened) -> DataFrame:
+def _deliveries(record: Record, happened: Happened, known: Resubmission | None) -> DataFrame:
     places = deliveries.places(happened.sent, record.mailboxes, record.servers, record.files)
     named = deliveries.deliveries(happened.sent, happened.outcomes, record.visible, places)
     held_by = custody.custodians(happened.primaries, happened.copies, happened.histories)
-    return settled(deliveries.judged(named, held_by, record.tracking))
+    judged = deliveries.judged(named, held_by, record.tracking)
+    if known is not None:
+        judged = deliveries.not_kept_longer(judged, known.expected)
+    return settled(judged)

@@ -22,7 +22,7 @@ NOT_CHECKED = "not checked"
 DIFFERS = "differs"  # a count, which says nothing by itself
 EXIT_CODES = {AGREES: 0, DISAGREES: 1, UNKNOWN: 2}
 MOST_DIFFERENCES = 200
-NUMBERS = ("delivery", "promotion")
+NUMBERS = ("delivery", "promotion", "safety_net")
 
 
 @dataclass(frozen=True, slots=True)

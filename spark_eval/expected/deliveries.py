@@ -12,6 +12,8 @@ from pyspark.sql import functions as F
 from spark_eval.sentences import cases, judgement, unknown
 
 KEY = ["run", "message_id", "recipient"]
+# a copy that came back too late for a Safety Net to have it still
+EXPIRED = "expired"
 
 
 def deliveries(
@@ -79,6 +81,25 @@ def judged(deliveries: DataFrame, custodians: DataFrame, tracking: DataFrame) ->
         "array<struct<file: string, line: int>>)), "
         "filter(array(expiry_ref), r -> r IS NOT NULL)) AS refs",
     )  # fmt: skip
+
+
+def not_kept_longer(judged: DataFrame, expected: DataFrame) -> DataFrame:
+    """`judged`, where what was lost with a copy of a database is excused if the Safety Net that had
+    it could not be asked as long as it may keep it (`expected` of `expected.resubmission`).
+    """
+    kept = expected.where(f"j.kind = '{EXPIRED}' AND lost AND NOT seen").selectExpr(
+        "run", "message_id", "explode(recipients) AS recipient",
+        "concat('Safety Net may not keep it longer: ', j.reason) AS net",
+    )  # fmt: skip
+    first = kept.groupBy(*KEY).agg(F.min("net").alias("net"))
+    known = judged.join(first, KEY, "left").withColumn(
+        "let_go", F.expr("outcome = 'lost' AND net IS NOT NULL")
+    )
+    replaced = {
+        "outcome": "IF(let_go, 'excused', outcome) AS outcome",
+        "reason": "IF(let_go, net, reason) AS reason",
+    }
+    return known.selectExpr(*(replaced.get(name, name) for name in judged.columns))
 
 
 _NAMES = "{array_join(servers, ' and ')}"

@@ -5,7 +5,8 @@ The interval begins a margin before the last log that the new copy replayed: tha
 the last delivery which survived and the first that was lost. It ends, for each primary, when that
 server learnt of the new copy. What surely lies inside, and what was lost, has to come back from the
 Safety Net that has it; in between nothing is asked. A server that Active Manager had no chance to
-ask, or that has the copy no more, leaves it unknown, with the reason.
+ask, or that has the copy no more, leaves it unknown, with the reason; but is excused, with the same
+reason, where it has the copy no more and every recipient sees the message.
 """
 
 from __future__ import annotations
@@ -16,8 +17,9 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from spark_eval.expected import came_back
+from spark_eval.expected.deliveries import EXPIRED
 from spark_eval.read.record import Record
-from spark_eval.sentences import cases, holds, not_asked, unknown, violated
+from spark_eval.sentences import cases, holds, judgement, not_asked, unknown, violated
 from spark_eval.transforms import brought as brought_into
 from spark_eval.transforms import operations, transitions
 from spark_eval.transforms import resubmitted as given_back
@@ -33,6 +35,8 @@ MARGIN_MS = 5 * 60_000
 TRY_AGAIN_MS = 60_000
 NO_ANSWER_MS = 30_000
 CHANGE = ["run", "database", "epoch"]
+# of a copy that need not come back, since recipients see it, and cannot
+EXCUSED = "excused"
 NO_CUTS = f"CAST(array() AS array<{INTERVAL}>)"
 
 
@@ -247,6 +251,11 @@ def _stood_in(given: DataFrame) -> DataFrame:
 
 
 _WHAT = "{server} had brought it into {database} on {copy} at {@brought_ms}"
+_ONLY_FROM = (
+    f"{_WHAT} and kept it until {{@brought_ms + hold_ms}}; it could be asked for "
+    "{database}:{epoch} only from {@ask_by_ms} on"
+)
+_REPLACED = f"{_WHAT}, and lost its queue database at {{@queue_lost_ms}}"
 _JUDGED = cases(
     ("given IS NOT NULL AND size(left_out) > 0", violated(
         "{server} resubmitted it for {database}:{epoch} without {array_join(left_out, ', ')}")),
@@ -254,16 +263,15 @@ _JUDGED = cases(
     ("stood_in IS NOT NULL AND (queue_lost_ms IS NOT NULL OR NOT inside OR learnt IS NULL "
      "OR ask_by_ms > end_ms)", holds()),
     ("lost AND seen AND NOT inside", holds()),
-    ("queue_lost_ms IS NOT NULL", unknown(
-        f"{_WHAT}, and lost its queue database at {{@queue_lost_ms}}")),
+    ("queue_lost_ms IS NOT NULL AND seen", judgement("holds", _REPLACED, EXCUSED)),
+    ("queue_lost_ms IS NOT NULL", unknown(_REPLACED)),
     ("learnt IS NULL AND tell_by_ms > end_ms", unknown(
         f"{_WHAT}; until the end Active Manager had no chance to tell it of "
         "{database}:{epoch}")),
     ("learnt IS NULL", violated(
         f"{_WHAT}; it could be reached, and was never told of {{database}}:{{epoch}}")),
-    ("brought_ms + hold_ms < ask_by_ms", unknown(
-        f"{_WHAT} and kept it until {{@brought_ms + hold_ms}}; it could be asked for "
-        "{database}:{epoch} only from {@ask_by_ms} on")),
+    ("brought_ms + hold_ms < ask_by_ms AND seen", judgement("holds", _ONLY_FROM, EXCUSED)),
+    ("brought_ms + hold_ms < ask_by_ms", judgement("unknown", _ONLY_FROM, EXPIRED)),
     ("ask_by_ms > end_ms", unknown(
         f"{_WHAT}; the run ended before it surely could be asked for {{database}}:{{epoch}}")),
     (f"coalesce({overlaps('blind', 'learnt.at_ms', 'ask_by_ms')}, false)", unknown(

@@ -2,7 +2,8 @@
 
 A message meets a fault when the fault's possible extent overlaps the phase and the fault concerns a
 server that had the message, as its primary or as the holder of its shadow; while it is submitted,
-those that were asked to take it too. A fault of links concerns both of their ends.
+those that were asked to take it too. A fault of links concerns both of their ends, and a failover
+of a mailbox database, which counts like a fault, the servers of both copies.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from spark_eval.expected.resubmission import Resubmission
 from spark_eval.tables import Tables
 from spark_eval.transforms.fault_windows import EXTENTS, SEEN
 
@@ -21,7 +23,10 @@ _ASKED = "concat(tried, had)"
 
 def coverage(tables: Tables) -> DataFrame:
     """`run`, `phase`, `kind` (of fault), `messages` (how many met it)."""
-    met = _phases(tables).join(_faults(tables.windows), "run")
+    happened = _faults(tables.windows)
+    if tables.resubmission is not None:
+        happened = happened.unionByName(_failovers(tables.resubmission))
+    met = _phases(tables).join(happened, "run")
     met = met.where("lo <= fault_hi AND hi >= fault_lo AND arrays_overlap(servers, concerned)")
     return met.groupBy("run", "phase", "kind").agg(F.count_distinct("message_id").alias("messages"))
 
@@ -37,6 +42,17 @@ def _faults(windows: DataFrame) -> DataFrame:
             "possible.lo AS fault_lo", "possible.hi AS fault_hi",
             f"IF(server IS NOT NULL, array(server), coalesce({ends})) AS concerned",
         )
+    )  # fmt: skip
+
+
+def _failovers(known: Resubmission) -> DataFrame:
+    """The same of changes of an active copy, from its mount until every server knew of it."""
+    times = known.asked.groupBy("run", "database", "epoch", "from", "to").agg(
+        F.min("mounted.at_ms").alias("fault_lo"), F.max("learnt.at_ms").alias("known_ms")
+    )
+    return times.selectExpr(
+        "run", "'failover' AS kind", "fault_lo", "greatest(known_ms, fault_lo) AS fault_hi",
+        "array(`from`, `to`) AS concerned",
     )  # fmt: skip
 
 

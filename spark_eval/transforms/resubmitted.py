@@ -10,6 +10,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 RESUBMITTED = "event = 'RESUBMIT' AND source = 'SAFETYNET'"
+TAKEN_ON = "'resubmit-requested', 'resubmit-taken-up', 'resubmit-completed'"
 REQUEST_ID = r"'^(.+):(\\d+)(?:[/.].*)?$'"
 
 
@@ -34,9 +35,10 @@ def resubmitted(tracking: DataFrame) -> DataFrame:
 
 def requests(lifecycle: DataFrame) -> DataFrame:
     """`run`, `server`, `request_id`, `asked_database`, `asked_epoch`, `safety_net`, `at_ms`, `ref`
-    of each request that a server said it had taken on; once, however often it was asked.
+    of each request that a server said it had taken on; once, however often it was asked, and by
+    what it said later if a kill swallowed the first.
     """
-    told = lifecycle.where("event = 'resubmit-requested' AND request_id IS NOT NULL")
+    told = lifecycle.where(f"event IN ({TAKEN_ON}) AND request_id IS NOT NULL")
     first = told.groupBy("run", "server", "request_id").agg(
         F.min("safety_net").alias("safety_net"),
         F.min("at_ms").alias("at_ms"),

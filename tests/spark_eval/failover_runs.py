@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 from tests.spark_eval.run_builder import (
     DOMAIN,
+    HOUR,
     MAILBOX_SERVERS,
     MINUTE,
     SECOND,
@@ -19,6 +20,7 @@ from tests.spark_eval.run_builder import (
     Run,
     empty,
     iso,
+    mono,
     user,
 )
 
@@ -154,3 +156,31 @@ def lossless_switchover() -> Run:
     see(run, bring(run, 18 * MINUTE), 18 * MINUTE + SECOND)
     activate(run, orderly=True, kind="switchover")
     return run
+
+
+def asked_too_late() -> Run:
+    """Active Manager cannot reach par-mbx1 for longer than its Safety Net may keep anything."""
+    run = before().run
+    run.plan["settings"]["TransportConfig"]["SafetyNetHoldTime"] = 30 * MINUTE
+    run.cut(MANAGER, "par-mbx1", MOUNTED - MINUTE, 2 * HOUR)
+    run.plan["faults"][-1]["links"][0]["service"] = "management"
+    [row] = [row for row in run.lifecycle["par-mbx1"] if row["event"] == "active-copy"]
+    row.update(at_ms=2 * HOUR, date=iso(2 * HOUR), mono_ns=mono(2 * HOUR))
+    for server in MAILBOX_SERVERS:
+        late = server == "par-mbx1"
+        request(run, server, (2 * HOUR if late else MOUNTED) + 10 * SECOND)
+    return run
+
+
+def expired_without_a_dsn() -> Run:
+    """What was lost with the old copy came back, and could not be delivered."""
+    told = before()
+    again = replace(told.lost, at_ms=MOUNTED + MINUTE, internal_id=told.run.next_id())
+    custom = {"Destination": "DB1", "SafetyNet": "primary", "DeliveredAt": iso(told.lost.done_ms),
+              "CopyInternalId": told.lost.internal_id}  # fmt: skip
+    told.run.log("par-mbx1", "RESUBMIT", "SAFETYNET", again.at_ms, again, source_context=REQUEST,
+                 custom=custom)  # fmt: skip
+    for event, source in (("FAIL", "QUEUE"), ("SUPPRESSED", "DSN")):
+        told.run.log("par-mbx1", event, source, 2 * HOUR, again,
+                     recipient_status="550 4.4.7 QUEUE.Expired")  # fmt: skip
+    return told.run

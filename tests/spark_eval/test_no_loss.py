@@ -5,6 +5,7 @@ import pytest
 from spark_eval.claims.claim import ClaimResult
 from spark_eval.claims.no_loss import CLAIM
 from tests.spark_eval.conftest import Ask
+from tests.spark_eval.failover_runs import asked_too_late, before, expired_without_a_dsn, lossy
 from tests.spark_eval.faulty_runs import new_database
 from tests.spark_eval.run_builder import HOUR, MINUTE, Run, empty, healthy, user
 
@@ -69,6 +70,10 @@ def results(ask: Ask) -> dict[str, ClaimResult]:
         "in-doubt": _in_doubt(),
         "not-collected": _not_collected(),
         "one-custodian-left": _shadow_database_lost_later(),
+        "lost-with-a-copy": before().run,
+        "given-back": lossy().run,
+        "asked-too-late": asked_too_late(),
+        "expired": expired_without_a_dsn(),
     }
     return ask(CLAIM, runs)
 
@@ -107,6 +112,26 @@ def test_does_not_excuse_an_unprotected_message_whose_store_is_intact(
 
 def test_does_not_excuse_while_one_custodian_is_left(results: dict[str, ClaimResult]) -> None:
     assert results["one-custodian-left"].violations == 1
+
+
+def test_what_was_lost_with_a_copy_of_its_database_is_lost_unless_it_came_back(
+    results: dict[str, ClaimResult],
+) -> None:
+    assert (results["lost-with-a-copy"].status, results["lost-with-a-copy"].violations) == (
+        "violated", 2,
+    )  # fmt: skip
+    assert results["given-back"].status == "holds"
+
+
+def test_excuses_what_no_safety_net_may_keep_until_it_can_be_asked(
+    results: dict[str, ClaimResult],
+) -> None:
+    told = results["asked-too-late"]
+    assert (told.status, told.proofs["SM-15"]) == ("holds", "holds")
+
+
+def test_excuses_what_came_back_and_expired(results: dict[str, ClaimResult]) -> None:
+    assert results["expired"].status == "holds"
 
 
 def test_bounds_unprotected_loss_where_the_plan_does(results: dict[str, ClaimResult]) -> None:
