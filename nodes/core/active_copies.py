@@ -94,6 +94,15 @@ class ActiveCopies:
                 lambda: session.reply(R451_COPY_NOT_STORED),
             )
 
+    def shipped_by(self, server: str, database: str, epoch: int) -> None:
+        """A log of its was replayed here: whoever ships under a later epoch is active. That spares
+        the server of the copy before to wait until Active Manager reaches it.
+        """
+        known = self._copies[database]
+        if database not in self._arriving and epoch > known.epoch and self._is_member(server):
+            copy = self._learnt(database, server, epoch)
+            self._learn(copy, known, lambda: None, lambda: None)
+
     def mounted_here(self, database: str, epoch: int, answer: Callable[[bool], None]) -> None:
         """This server's own copy is mounted under this epoch; answered when that is durable here
         too.

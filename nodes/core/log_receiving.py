@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from nodes.core.active_copies import ActiveCopies
-from nodes.core.copy_changes import CopyChange, ReplayKeptLog, ReplayLog, SeedCopy
+from nodes.core.copy_changes import ReplayKeptLog, ReplayLog, SeedCopy
 from nodes.core.copy_here import DISK_AGAIN_MS, CopyHere
 from nodes.core.database_copy import CopyState, ReplicationLog
 from nodes.core.effects import DropBody, ShipLog, ShipSeed
@@ -133,7 +133,7 @@ class LogReceiving:
     def _change(
         self,
         copy: CopyHere,
-        change: CopyChange,
+        change: ReplayLog | SeedCopy,
         session: InboundSession,
         body: BodyHandle,
         then: Then,
@@ -141,6 +141,8 @@ class LogReceiving:
         def changed() -> None:
             self._work.emit(DropBody(body))
             then()
+            if session.peer is not None:
+                self._active_copies.shipped_by(session.peer, copy.database, change.epoch)
 
         def not_changed(reason: str) -> None:
             self._work.emit(DropBody(body))

@@ -97,6 +97,18 @@ def test_a_switchover_asks_no_safety_net_for_anything() -> None:
     assert resubmitted(record) == 0
 
 
+def test_the_server_of_the_copy_before_learns_of_the_new_one_from_its_logs() -> None:
+    """Active Manager cannot reach it, and its mail need not wait until it can."""
+    made = plan("active-manager-cut-off", 3)
+    record = simulate(made)
+    [cut] = made.faults
+    told = [row for row in lines(record, f"logs/{MANAGER}/lifecycle.jsonl") if "learnt_ms" in row]
+    rows = lines(record, f"logs/{ACTIVE}/lifecycle.jsonl")
+    [learnt] = [int(str(row["at_ms"])) for row in rows if row["event"] == "active-copy"]
+    [said] = [int(str(row["at_ms"])) for row in told if row["server"] == ACTIVE]
+    assert cut.start_ms < learnt < cut.end_ms < said
+
+
 def test_resubmitted_mail_that_expires_is_told_to_nobody() -> None:
     record = simulate(plan("resubmitted-mail-expires", 3))
     rows = [line for text in record.files.values() for line in text]
