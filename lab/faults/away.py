@@ -1,5 +1,6 @@
 """A server that is ended and comes back: what kill, stop, restart and corrupt share."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Protocol
 
@@ -21,7 +22,7 @@ class PlannedAway(Protocol):
     def end_ms(self) -> int: ...
 
 
-class Away:
+class Away(ABC):
     """From the end of the process to its banner. How it is ended is for each fault to say."""
 
     def __init__(self, planned: PlannedAway, lab: RunningLab) -> None:
@@ -35,9 +36,9 @@ class Away:
         self._exit_code = self._end()
         return {"exit_code": self._exit_code}
 
+    @abstractmethod
     def _end(self) -> int:
         """End the process; its exit code."""
-        raise NotImplementedError
 
     def stop(self) -> None:
         if not self._lab.servers.is_running(self._server):
