@@ -46,7 +46,7 @@ class Away(ABC):
             self._started_ns = self._lab.monotonic_ns()
             self._lab.servers.start(self._server)
 
-    def _before_return(self) -> None:
+    def _before_return(self) -> None:  # noqa: B027 (most leave it alone)
         """What happens to the server's disk while it is down."""
 
     def healed(self) -> Mapping[str, object]:
