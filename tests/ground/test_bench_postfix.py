@@ -11,13 +11,14 @@ import pytest
 import bench.__main__ as collection
 import bench.durable_messages_vs_postfix as measurement
 from bench import postfix
-from bench.durable_messages_vs_postfix import Side, messages_per_second
+from bench.durable_messages_vs_postfix import Rates, Side, measured, result_of
 from bench.result import Unmeasurable, in_pairs, percentile
 from bench.sending import SIZE_BYTES, Mail, message, send
 from lab.errors import GroundError
 from tests.integration.recording_server import recording
 
 NOWHERE = Mail(1, "user@shadowlab.example", Path("none"))
+OURS, THEIRS = Rates(100.0, 60.0), Rates(400.0, 80.0)
 HAS_POSTFIX = shutil.which("postfix") is not None and os.geteuid() == 0
 
 
@@ -60,6 +61,13 @@ def test_the_ratio_is_the_median_of_the_rounds_not_the_ratio_of_the_medians() ->
     assert row.against == "theirs; ratio 0.25 to 1 in 3 rounds"
 
 
+def test_250s_are_laid_side_by_side_and_the_ratio_of_deliveries_is_told_with_them() -> None:
+    row = result_of([(OURS, THEIRS)])
+    assert (row.ours, row.theirs, row.ratio) == (100, 400, 0.25)
+    assert "250 follows one copy" in row.against
+    assert "until delivered 0.75;" in row.against
+
+
 def test_a_percentile_is_a_value_that_was_measured() -> None:
     assert percentile(list(range(1, 201)), 99) == 198
     assert percentile([5.0], 99) == 5.0
@@ -69,14 +77,14 @@ def test_a_percentile_is_a_value_that_was_measured() -> None:
 def test_who_goes_first_changes_from_round_to_round(monkeypatch: pytest.MonkeyPatch) -> None:
     went: list[str] = []
 
-    def measured(side: Side, marks: object, count: int) -> float:
+    def fake(side: Side, marks: object, count: int) -> Rates:
         went.append(side.name)
-        return {"ours": 1.0, "Postfix": 2.0}[side.name]
+        return {"ours": OURS, "Postfix": THEIRS}[side.name]
 
-    monkeypatch.setattr(measurement, "messages_per_second", measured)
+    monkeypatch.setattr(measurement, "measured", fake)
     sides = (Side("ours", NOWHERE, lambda: 0), Side("Postfix", NOWHERE, lambda: 0))
     pairs = list(measurement.rounds(sides, iter(())))
-    assert pairs == [(1.0, 2.0)] * measurement.ROUNDS
+    assert pairs == [(OURS, THEIRS)] * measurement.ROUNDS
     assert went[:4] == ["ours", "Postfix", "Postfix", "ours"]
 
 
@@ -93,7 +101,8 @@ def test_a_round_counts_acknowledgements_and_ends_when_all_is_delivered(
     monkeypatch.setattr(measurement, "LOOK_S", 0)
     looks = iter([7, 7, 9, 11])  # 7 of earlier rounds
     marks = (str(number) for number in itertools.count())
-    assert messages_per_second(Side("ours", NOWHERE, lambda: next(looks)), marks, 4) == 8.0
+    rates = measured(Side("ours", NOWHERE, lambda: next(looks)), marks, 4)
+    assert rates.acknowledged == 8.0
     assert sent == ["0", "1", "2", "3"]
     assert next(looks, None) is None
 
@@ -104,7 +113,7 @@ def test_mail_that_is_never_delivered_ends_the_measurement(
     monkeypatch.setattr(measurement, "send", lambda mail, marks: 0.5)
     monkeypatch.setattr(measurement, "DELIVERED_WITHIN_S", 0)
     with pytest.raises(GroundError, match="2 messages are not delivered"):
-        messages_per_second(Side("ours", NOWHERE, lambda: 0), iter(["a", "b"]), 2)
+        measured(Side("ours", NOWHERE, lambda: 0), iter(["a", "b"]), 2)
 
 
 def test_messages_of_ours_that_went_unprotected_are_no_measurement() -> None:
@@ -137,7 +146,7 @@ def test_postfix_relays_over_tls_keeps_a_copy_and_leaves_nothing_running(tmp_pat
     with postfix.postfix_pair(tmp_path / "pair") as pair:
         mail = Mail(pair.port, postfix.USER, tmp_path / "pair" / "authority.pem")
         side = Side("Postfix", mail, pair.delivered)
-        messages_per_second(side, iter([f"m{number}" for number in range(12)]), 12)
+        measured(side, iter([f"m{number}" for number in range(12)]), 12)
         assert pair.delivered() == 12
     log = (tmp_path / "pair" / postfix.FIRST / "mail.log").read_text()
     assert "status=sent" in log
