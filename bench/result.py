@@ -56,9 +56,3 @@ def in_pairs(name: str, pairs: Sequence[tuple[float, float]], unit: str, against
 def spread_of(values: Sequence[float]) -> str:
     """`0.2 to 0.25 in 5 rounds`."""
     return f"{min(values):.3g} to {max(values):.3g} in {len(values)} rounds"
-
-
-def percentile(values: Sequence[float], percent: float) -> float:
-    """The least value that so many percent of them do not exceed (nearest rank)."""
-    rank = -(-len(values) * percent // 100)
-    return sorted(values)[max(1, int(rank)) - 1]

@@ -44,6 +44,14 @@ def test_a_fault_that_was_never_applied_is_no_measurement(plan: Plan) -> None:
         measurement.lateness_ms(plan, _clock(plan), rows)
 
 
+def test_the_median_of_p99s_is_told_with_their_spread_and_the_lateness_of_the_machine() -> None:
+    rounds = [[1.0] * 197 + [at_p99, 900.0, 900.0] for at_p99 in (30.0, 10.0, 20.0)]
+    row = measurement.result_of(rounds, jitter_ms=7.0)
+    assert (row.ours, row.theirs, row.ratio) == (20.0, None, 20.0)
+    assert row.against.startswith("p99 of 200 link faults, aim 25; 10 to 30 in 3 rounds")
+    assert "up to 7 ms late" in row.against
+
+
 @pytest.mark.engine
 def test_its_toxiproxy_has_a_proxy_for_each_link_and_is_gone_afterwards(
     plan: Plan, docker_engine: docker.DockerClient, lab_images: Images

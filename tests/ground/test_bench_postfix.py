@@ -12,7 +12,7 @@ import bench.__main__ as collection
 import bench.durable_messages_vs_postfix as measurement
 from bench import postfix
 from bench.durable_messages_vs_postfix import Rates, Side, measured, result_of
-from bench.result import Unmeasurable, in_pairs, percentile
+from bench.result import Unmeasurable, in_pairs
 from bench.sending import SIZE_BYTES, Mail, message, send
 from lab.errors import GroundError
 from tests.integration.recording_server import recording
@@ -66,12 +66,6 @@ def test_250s_are_laid_side_by_side_and_the_ratio_of_deliveries_is_told_with_the
     assert (row.ours, row.theirs, row.ratio) == (100, 400, 0.25)
     assert "250 follows one copy" in row.against
     assert "until delivered 0.75;" in row.against
-
-
-def test_a_percentile_is_a_value_that_was_measured() -> None:
-    assert percentile(list(range(1, 201)), 99) == 198
-    assert percentile([5.0], 99) == 5.0
-    assert percentile([3, 1, 2], 50) == 2
 
 
 def test_who_goes_first_changes_from_round_to_round(monkeypatch: pytest.MonkeyPatch) -> None:
