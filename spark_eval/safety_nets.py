@@ -6,7 +6,8 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from spark_eval.expected.came_back import OUTSIDE
-from spark_eval.expected.resubmission import CHANGE, EXCUSED, Resubmission
+from spark_eval.expected.resubmission import EXCUSED, Resubmission
+from spark_eval.transforms.transitions import CHANGE
 
 
 def of_safety_nets(known: Resubmission) -> dict[str, DataFrame]:

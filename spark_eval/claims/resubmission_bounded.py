@@ -14,10 +14,11 @@ from pyspark.sql import functions as F
 from spark_eval.claims.claim import Claim, case
 from spark_eval.claims.resubmission_complete import may_ask
 from spark_eval.expected.came_back import LOSSLESS, NAMED
-from spark_eval.expected.resubmission import CHANGE, Resubmission
+from spark_eval.expected.resubmission import Resubmission
 from spark_eval.sentences import cases as cases_of
 from spark_eval.sentences import holds, sentence, unknown, violated
 from spark_eval.tables import Tables
+from spark_eval.transforms.transitions import CHANGE
 
 NO_REF = "CAST(NULL AS struct<file: string, line: int>)"
 

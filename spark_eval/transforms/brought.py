@@ -68,6 +68,10 @@ def brought(into: DataFrame, primaries: DataFrame) -> DataFrame:
     )  # fmt: skip
 
 
+# a row that a kill swallowed may make what was lost look as if it had been there
+SURVIVED = "array_max(filter(kept, k -> coalesce(k <= lost.at_ms, true)))"
+
+
 def limits(changes: DataFrame, landed: DataFrame) -> DataFrame:
     """`changes` with `survived_ms`, the last delivery before it that the new copy has, `lost_ms`,
     the first that it lacked, and `lost_ref`: the last log that it replayed lies between them.
@@ -87,10 +91,10 @@ def limits(changes: DataFrame, landed: DataFrame) -> DataFrame:
         f"array_min(transform({lost}, t -> struct(t.at_ms, t.ref))) AS lost",
     )  # fmt: skip
     bounds = told.groupBy("run", "database", "epoch").agg(
-        F.max("kept_ms").alias("survived_ms"), F.min("lost").alias("lost"),
+        F.collect_set("kept_ms").alias("kept"), F.min("lost").alias("lost"),
         F.count("lost").alias("lost_deliveries"),
     )  # fmt: skip
     return changes.join(bounds, ["run", "database", "epoch"], "left").selectExpr(
-        *changes.columns, "survived_ms", "lost.at_ms AS lost_ms", "lost.ref AS lost_ref",
-        "coalesce(lost_deliveries, 0L) AS lost_deliveries",
+        *changes.columns, f"{SURVIVED} AS survived_ms", "lost.at_ms AS lost_ms",
+        "lost.ref AS lost_ref", "coalesce(lost_deliveries, 0L) AS lost_deliveries",
     )  # fmt: skip

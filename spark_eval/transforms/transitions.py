@@ -11,6 +11,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 KEY = ["run", "database"]
+CHANGE = [*KEY, "epoch"]
 FIRST = "struct(coalesce(mono_ns, at_ms), ref)"
 ROW = "struct(server, at_ms, mono_ns, last_log, ref)"
 
