@@ -18,7 +18,8 @@ from spark_eval.transforms.resubmitted import RESUBMITTED
 from spark_eval.transforms.shadows import PROMOTED
 
 REQUIREMENTS = """filter(array('DD-1', IF(far_apart, 'DD-2', NULL), IF(promoted, 'SM-9', NULL),
-  IF(accepted > 1, 'SR-7', NULL), IF(resubmitted, 'SN-15', NULL)), r -> r IS NOT NULL)"""
+  IF(accepted > 1, 'SR-7', NULL), IF(resubmitted, 'SN-15', NULL),
+  IF(resubmitted, 'DD-3', NULL)), r -> r IS NOT NULL)"""
 GAPS = "transform(sequence(1, size(copied) - 1), i -> copied[i] - copied[i - 1])"
 
 
@@ -97,4 +98,4 @@ def _outside(tables: Tables, told: DataFrame) -> DataFrame:
     )
 
 
-CLAIM = Claim("no_visible_duplicate", ("DD-1", "DD-2", "SM-9", "SR-7", "SN-15"), cases)
+CLAIM = Claim("no_visible_duplicate", ("DD-1", "DD-2", "SM-9", "SR-7", "SN-15", "DD-3"), cases)

@@ -35,7 +35,7 @@ def _asked(known: Resubmission) -> DataFrame:
             detail="j.reason",
             at_ms="coalesce(learnt.at_ms, mounted.at_ms)",
             refs="mounted.ref, learnt.ref, request.ref",
-            requirements=f"filter(array('SN-4', 'SN-6', IF({AWAY}, 'SN-7', NULL)), "
+            requirements=f"filter(array('SN-4', 'SN-6', 'TP-6', IF({AWAY}, 'SN-7', NULL)), "
             "r -> r IS NOT NULL)",
             weight="1e6",
         )
@@ -56,4 +56,4 @@ def _copies(known: Resubmission) -> DataFrame:
     )
 
 
-CLAIM = Claim("resubmission_complete", ("SN-4", "SN-6", "SN-7", "SN-8"), cases, may_ask)
+CLAIM = Claim("resubmission_complete", ("SN-4", "SN-6", "SN-7", "SN-8", "TP-6"), cases, may_ask)
