@@ -12,6 +12,7 @@ from spark_eval.__main__ import main
 from spark_eval.evaluation import evaluate, report_again
 from spark_eval.read.run_folder import RunFolder, RunFolderError, open_run_folder
 from spark_eval.story import story_lines
+from tests.spark_eval.failover_runs import lossy
 from tests.spark_eval.faulty_runs import KILL, Faulty, new_database
 from tests.spark_eval.run_builder import MINUTE
 
@@ -149,3 +150,13 @@ def test_the_story_of_one_run_is_not_told_in_another(
 def test_the_program_says_that_story_wants_a_run(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["nowhere", "--story", "<m@x>"]) == 4
     assert "nowhere" in capsys.readouterr().err
+
+
+def test_tells_which_copy_was_activated_meanwhile_and_what_came_back(
+    spark: SparkSession, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    told = lossy()
+    folder = open_run_folder(told.run.write(tmp_path_factory.mktemp("failed-over")))
+    text = "\n".join(story_lines(spark, folder, told.lost.message_id))
+    mounted = text.index("database-mounted DB1, epoch 1")
+    assert text.index("STOREDRIVER DELIVER") < mounted < text.index("SAFETYNET RESUBMIT")
