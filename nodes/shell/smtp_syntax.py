@@ -30,6 +30,9 @@ R553_BAD_ADDRESS = b"553 5.1.3 Address is not valid"
 
 NULL_SENDER = "<>"
 _ADDRESS = re.compile(r"[!-;=?-~]+")
+# a path as servers write it, and its parameters: what needs no parser (RFC 5321 section 4.1.2)
+_ATOMS = r"[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*"
+_PLAIN_PATH = re.compile(rf"<({_ATOMS}@{_ATOMS})>(?: +([!-'*-~][ -'*-~]*)?)?")
 
 
 class SmtpSyntax(SMTP):
@@ -55,6 +58,16 @@ class SmtpSyntax(SMTP):
         """The library wants a timer to cancel; this one never runs."""
         if self._timeout_handle is None:
             self._timeout_handle = asyncio.TimerHandle(0.0, _nothing, [], self.loop)
+
+    def _getaddr(self, arg: str) -> tuple[str | None, str | None]:
+        """Address and what follows it. The library's parser takes a third of the time that a
+        message costs here, so that what has one reading is read without it.
+        """
+        plain = _PLAIN_PATH.fullmatch(arg)
+        if plain is None or len(plain[1].rpartition("@")[0]) > self.local_part_limit > 0:
+            found: tuple[str | None, str | None] = super()._getaddr(arg)
+            return found
+        return plain[1], plain[2] or ""
 
     @property
     def is_encrypted(self) -> bool:
