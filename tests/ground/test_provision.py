@@ -159,7 +159,7 @@ def test_the_verify_play_fails_with_what_is_wrong_in_one_line(lab: Lab) -> None:
             provision.verify(lab.ground)
     finally:
         path.write_text(good)
-    assert "par-mbx1: no banner from par-mbx2 through" in raised.value.cause
+    assert "par-mbx1: no banner from par-mbx2 (smtp) through" in raised.value.cause
     assert "\n" not in raised.value.cause
 
 
