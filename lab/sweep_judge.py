@@ -92,7 +92,8 @@ class SweepJudge:
             raise self._failed(f"said {line.strip()[:80]!r}") from error
 
     def _failed(self, how: str) -> GroundError:
-        return GroundError(f"the evaluation of the sweep {how}", f"see {self._log}")
+        hint = f"see {self._log}; where memory ran out, ask for fewer seeds with --per-batch"
+        return GroundError(f"the evaluation of the sweep {how}", hint)
 
     def __enter__(self) -> Self:
         return self
