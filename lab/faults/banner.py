@@ -79,8 +79,5 @@ def _free_links(lab: RunningLab, server: str) -> list[LinkName]:
 
 
 def _answers(lab: RunningLab, server: str) -> bool:
-    """From inside; one that cannot be looked into does not."""
-    try:
-        return lab.servers.answers(server)
-    except GroundError:
-        return False
+    """From inside, where there is a process to look into."""
+    return lab.servers.is_running(server) and lab.servers.answers(server)

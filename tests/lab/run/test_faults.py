@@ -141,6 +141,22 @@ def test_a_server_that_no_link_leads_to_is_looked_for_from_inside(ground: FakeGr
     assert fault.evidence().took_effect is False
 
 
+def test_an_engine_that_does_not_answer_is_no_evidence(
+    ground: FakeGround, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The schedule takes the error for what it is: nothing could be observed."""
+
+    def fails(server: str) -> bool:
+        raise GroundError("cannot look at a")
+
+    monkeypatch.setattr(ground, "is_running", fails)
+    running = ground.running_lab()
+    fault = Kill(kill(), replace(running, links={}))
+    fault.start()
+    with pytest.raises(GroundError):
+        fault.evidence()
+
+
 def test_a_killed_server_keeps_its_queue_database(ground: FakeGround) -> None:
     fault = Kill(kill(), lab_of(ground))
     fault.start()
