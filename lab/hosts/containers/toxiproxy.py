@@ -4,18 +4,20 @@ A fault of each kind is an explicit list of toxics, or a disabled proxy; nothing
 and no toxic is ever left idle (`reset_peer` acts even with toxicity 0). A call may hang on the
 other side (removing a toxic does at times), so each is bounded and tried again, an answer that
 says "there already" or "gone already" is success, and what counts is what the proxies say of
-themselves afterwards.
+themselves afterwards. Connections to the API and the threads that call it are kept between calls,
+since a fault is as late as the last of its proxies.
 
 `toxiproxy-python` is not used for this: it has no time-outs, and keeps the server's address on a
 class, one for the whole process. Creating the proxies is not done here, the ground configures them.
 """
 
-import http.client
 import json
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote
+
+import urllib3
 
 from lab.errors import GroundError
 from lab.plan_parts import CutKind
@@ -23,6 +25,7 @@ from lab.plan_parts import CutKind
 CALL_SECONDS = 3.0
 TRIES = 3
 AT_ONCE = 8
+CONNECTIONS = 2 * AT_ONCE  # evidence is read while a fault is told
 CONFLICT, NOT_FOUND = 409, 404
 
 
@@ -106,9 +109,10 @@ class Toxiproxy:
 
     def __init__(self, url: str, speed: float = 1.0, call_seconds: float = CALL_SECONDS) -> None:
         self.url, self._speed = url, speed
-        parts = urlsplit(url)
-        self._host, self._port = parts.hostname or "127.0.0.1", parts.port or 8474
-        self._call_seconds = call_seconds
+        self._api = urllib3.connection_from_url(
+            url, maxsize=CONNECTIONS, block=True, timeout=call_seconds, retries=False
+        )
+        self._callers = ThreadPoolExecutor(AT_ONCE, "toxiproxy")
 
     def version(self) -> str:
         return str(json.loads(self._call("GET", "/version"))["version"])
@@ -137,7 +141,7 @@ class Toxiproxy:
 
     def apply(self, fault_id: str, recipe: Recipe, proxies: Sequence[str]) -> None:
         """Any recipe; a cut is one of those that have a name."""
-        _all_at_once(lambda proxy: self._apply(proxy, recipe, fault_id), proxies)
+        self._all_at_once(lambda proxy: self._apply(proxy, recipe, fault_id), proxies)
         wanted = recipe.toxics_of(fault_id)
         self._compare(
             "the fault",
@@ -149,7 +153,7 @@ class Toxiproxy:
 
     def undo(self, fault_id: str, recipe: Recipe, proxies: Sequence[str]) -> None:
         """Take a recipe back, whole or half applied."""
-        _all_at_once(lambda proxy: self._undo(proxy, recipe, fault_id), proxies)
+        self._all_at_once(lambda proxy: self._undo(proxy, recipe, fault_id), proxies)
         names = {toxic.name for toxic in recipe.toxics_of(fault_id)}
         self._compare(
             "the heal",
@@ -161,6 +165,13 @@ class Toxiproxy:
         """What these proxies say of themselves, as rows for the journal."""
         found = self.proxies()
         return {name: found[name].row() if name in found else {"missing": True} for name in proxies}
+
+    def _all_at_once(self, act: Callable[[str], None], proxies: Sequence[str]) -> None:
+        """Act on every proxy, several at a time; the first error is raised when all have ended."""
+        done = [self._callers.submit(act, proxy) for proxy in proxies]
+        wait(done)
+        for each in done:
+            each.result()
 
     def _apply(self, proxy: str, recipe: Recipe, fault_id: str) -> None:
         if not recipe.enabled:
@@ -194,26 +205,17 @@ class Toxiproxy:
         said = ""
         for _ in range(TRIES):
             try:
-                code, content = self._once(method, path, body)
-            except (OSError, http.client.HTTPException) as error:
+                answer = self._api.request(method, path, json=body)
+            except urllib3.exceptions.HTTPError as error:
                 said = str(error) or type(error).__name__
                 continue
+            code, content = answer.status, answer.data
             if code < 400 or code == settled:
                 return content
             said = f"{code} {content.decode('utf-8', 'replace').strip()}"
             if code < 500:
                 break
         raise GroundError(f"Toxiproxy's API, {method} {path}: {said}")
-
-    def _once(self, method: str, path: str, body: object) -> tuple[int, bytes]:
-        connection = http.client.HTTPConnection(self._host, self._port, timeout=self._call_seconds)
-        try:
-            payload = None if body is None else json.dumps(body)
-            connection.request(method, path, payload, {"Content-Type": "application/json"})
-            answer = connection.getresponse()
-            return answer.status, answer.read()
-        finally:
-            connection.close()
 
 
 def set_of(toxics: Sequence[Toxic]) -> set[tuple[str, str, str, tuple[tuple[str, int], ...]]]:
@@ -222,14 +224,6 @@ def set_of(toxics: Sequence[Toxic]) -> set[tuple[str, str, str, tuple[tuple[str,
         (toxic.name, toxic.type, toxic.stream, tuple(sorted(toxic.attributes.items())))
         for toxic in toxics
     }
-
-
-def _all_at_once(act: Callable[[str], None], proxies: Sequence[str]) -> None:
-    """Act on every proxy, several at a time; the first error is raised when all have ended."""
-    with ThreadPoolExecutor(AT_ONCE) as pool:
-        done = [pool.submit(act, proxy) for proxy in proxies]
-    for each in done:
-        each.result()
 
 
 def _state(row: Mapping[str, object]) -> ProxyState:

@@ -1,6 +1,7 @@
 """The client of Toxiproxy's API against an API that misbehaves: bounded, repeated, read back."""
 
 import json
+import socket
 import threading
 import time
 from collections.abc import Iterator
@@ -26,6 +27,7 @@ class FakeApi(ThreadingHTTPServer):
         self.calls: list[tuple[str, str, Any]] = []
         self.enabled, self.toxics = True, list[dict[str, Any]]()
         self.hangs = self.errors = 0
+        self.connections = list[socket.socket]()
         self.deaf = False
         self.released = threading.Event()
 
@@ -48,6 +50,10 @@ class FakeApi(ThreadingHTTPServer):
             self.toxics = [toxic for toxic in self.toxics if toxic["name"] != name]
         return 200, {}
 
+    def give_up_connections(self) -> None:
+        for connection in self.connections:
+            connection.shutdown(socket.SHUT_RDWR)
+
     def _proxy(self) -> dict[str, Any]:
         listen = {"name": PROXY, "listen": "0.0.0.0:21000", "upstream": "10.0.0.3:2525"}
         return {**listen, "enabled": self.enabled, "toxics": self.toxics}
@@ -55,6 +61,11 @@ class FakeApi(ThreadingHTTPServer):
 
 class _Answer(BaseHTTPRequestHandler):
     server: FakeApi
+    protocol_version = "HTTP/1.1"
+
+    def setup(self) -> None:
+        super().setup()
+        self.server.connections.append(self.request)
 
     def _answer(self) -> None:
         length = int(self.headers.get("Content-Length") or 0)
@@ -62,15 +73,18 @@ class _Answer(BaseHTTPRequestHandler):
         if self.server.hangs and self.path != "/proxies":
             self.server.hangs -= 1
             self.server.released.wait(10)
+            self.close_connection = True
             return
         if self.server.errors and self.path != "/proxies":
             self.server.errors -= 1
             code, answer = 500, "not today"
         else:
             code, answer = self.server.act(self.command, self.path, body)
+        content = json.dumps(answer).encode()
         self.send_response(code)
+        self.send_header("Content-Length", str(len(content)))
         self.end_headers()
-        self.wfile.write(json.dumps(answer).encode())
+        self.wfile.write(content)
 
     do_GET = do_POST = do_DELETE = _answer
 
@@ -121,6 +135,25 @@ def test_a_heal_takes_all_of_it_back(kind: Any, api: FakeApi, toxiproxy: Toxipro
     toxiproxy.cut("f1", kind, [PROXY])
     toxiproxy.heal("f1", kind, [PROXY])
     assert (api.enabled, api.toxics) == (True, [])
+
+
+def test_connections_are_kept_from_one_fault_to_the_next(
+    api: FakeApi, toxiproxy: Toxiproxy
+) -> None:
+    for fault in range(5):
+        toxiproxy.cut(f"f{fault}", "blackhole", [PROXY])
+        toxiproxy.heal(f"f{fault}", "blackhole", [PROXY])
+    assert len(api.calls) == 30
+    assert len(api.connections) < 5
+
+
+def test_a_connection_that_the_other_side_gave_up_costs_nothing(
+    api: FakeApi, toxiproxy: Toxiproxy
+) -> None:
+    toxiproxy.cut("f1", "blackhole", [PROXY])
+    api.give_up_connections()
+    toxiproxy.heal("f1", "blackhole", [PROXY])
+    assert api.toxics == []
 
 
 def test_slow_is_the_same_latency_in_both_directions_in_wall_time(
