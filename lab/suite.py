@@ -177,7 +177,7 @@ class Suite:
             if each.kind != COMPARE and each.path == task.path
         ]
         if any(each.code not in VERDICT_CODES or not each.folder for each in both):
-            return Ended(UNKNOWN, PASS, 0.0, cause="not compared: a run has no verdict")
+            return Ended(UNKNOWN, UNKNOWN, 0.0, cause="not compared: a run has no verdict")
         attempt, began = self.journal.begin(task), time.monotonic()
         out = self.folder / "compared" / task.scenario
         words = ["compare", both[0].folder, both[1].folder, "--out", str(out)]

@@ -78,6 +78,7 @@ def test_a_run_without_a_verdict_is_the_worst_and_is_compared_with_nothing(night
     told = results(suite)
     assert told["alpha on containers"]["cause"] == "the ground shook"
     assert told["alpha compared"]["cause"] == "not compared: a run has no verdict"
+    assert told["alpha compared"]["counts"] == 2
     assert "alpha compared" not in night.acted()
 
 
