@@ -15,6 +15,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass
+from threading import Condition
 from urllib.parse import quote
 
 import urllib3
@@ -168,10 +169,15 @@ class Toxiproxy:
 
     def _all_at_once(self, act: Callable[[str], None], proxies: Sequence[str]) -> None:
         """Act on every proxy, several at a time; the first error is raised when all have ended."""
-        done = [self._callers.submit(act, proxy) for proxy in proxies]
-        wait(done)
-        for each in done:
-            each.result()
+        acts = _Acts(act)
+        try:
+            calls = [self._callers.submit(acts.run, proxy) for proxy in proxies]
+            wait(calls)
+        except BaseException:
+            acts.abandon()
+            raise
+        for call in calls:
+            call.result()
 
     def _apply(self, proxy: str, recipe: Recipe, fault_id: str) -> None:
         if not recipe.enabled:
@@ -224,6 +230,36 @@ def set_of(toxics: Sequence[Toxic]) -> set[tuple[str, str, str, tuple[tuple[str,
         (toxic.name, toxic.type, toxic.stream, tuple(sorted(toxic.attributes.items())))
         for toxic in toxics
     }
+
+
+class _Acts:
+    """The acts of one fault or heal. A signal may raise anywhere in the main thread, also within
+    `submit`; what comes next is a heal, which none of these acts may follow.
+    """
+
+    def __init__(self, act: Callable[[str], None]) -> None:
+        self._act = act
+        self._under_way = 0
+        self._is_abandoned = False
+        self._changed = Condition()
+
+    def run(self, proxy: str) -> None:
+        with self._changed:
+            if self._is_abandoned:
+                return
+            self._under_way += 1
+        try:
+            self._act(proxy)
+        finally:
+            with self._changed:
+                self._under_way -= 1
+                self._changed.notify()
+
+    def abandon(self) -> None:
+        """Begin no further act, and wait for those under way; each is bounded."""
+        with self._changed:
+            self._is_abandoned = True
+            self._changed.wait_for(lambda: not self._under_way)
 
 
 def _state(row: Mapping[str, object]) -> ProxyState:

@@ -1,10 +1,11 @@
 """The client of Toxiproxy's API against an API that misbehaves: bounded, repeated, read back."""
 
 import json
+import signal
 import socket
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
@@ -30,6 +31,7 @@ class FakeApi(ThreadingHTTPServer):
         self.connections = list[socket.socket]()
         self.deaf = False
         self.released = threading.Event()
+        self.at_first_toxic: Callable[[], None] = lambda: None
 
     def act(self, method: str, path: str, body: Any) -> tuple[int, Any]:
         self.calls.append((method, path, body))
@@ -42,6 +44,8 @@ class FakeApi(ThreadingHTTPServer):
         elif method == "POST" and path == f"/proxies/{PROXY}/toxics":
             if body["name"] in [toxic["name"] for toxic in self.toxics]:
                 return 409, {"error": "toxic already exists"}
+            if not self.toxics:
+                self.at_first_toxic()
             self.toxics.append(body)
         elif method == "DELETE":
             name = path.rpartition("/")[2]
@@ -209,6 +213,28 @@ def test_a_call_that_hangs_is_given_up_and_tried_again(api: FakeApi, toxiproxy: 
     toxiproxy.cut("f1", "refuse", [PROXY])
     assert api.enabled is False
     assert time.monotonic() - began < 2
+
+
+def test_a_fault_that_a_signal_interrupts_does_nothing_after_it_was_left(
+    api: FakeApi, toxiproxy: Toxiproxy
+) -> None:
+    """What comes next is its heal, which must find all of it."""
+
+    def interrupt(*_: object) -> None:
+        raise InterruptedError
+
+    def at_first_toxic() -> None:
+        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGUSR1)
+        time.sleep(0.1)
+
+    api.at_first_toxic = at_first_toxic
+    before = signal.signal(signal.SIGUSR1, interrupt)
+    try:
+        with pytest.raises(InterruptedError):
+            toxiproxy.cut("f1", "blackhole", [PROXY])
+    finally:
+        signal.signal(signal.SIGUSR1, before)
+    assert len(api.toxics) == 2
 
 
 def test_a_call_that_hangs_for_ever_is_a_ground_error(api: FakeApi, toxiproxy: Toxiproxy) -> None:
