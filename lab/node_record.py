@@ -25,7 +25,9 @@ INPUTS = "inputs.jsonl"
 DAMAGED = "a node that was killed tears its last line and no other"
 CLOCKS = frozenset(["date-time", "log-id", "at_ms", "date", "mono_ns", "ahead_ms"])
 # the shell's own lines: the core knows nothing of ports and processes
-OF_THE_SHELL = frozenset(["configured", "started", "stopped", "crashed", "configuration-refused"])
+OF_THE_SHELL = frozenset(
+    ["configured", "started", "stopped", "crashed", "configuration-refused", "session-failed"]
+)
 
 
 class Log(StrEnum):

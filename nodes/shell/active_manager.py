@@ -17,16 +17,8 @@ from nodes.core.active_manager import ActiveManager
 from nodes.shell.core_loop import Core
 from nodes.shell.manager_disk import ManagerDisk
 from nodes.shell.node_file import NodeFile
-from nodes.shell.runner import (
-    EX_IOERR,
-    EX_USAGE,
-    AnyDisk,
-    AnyOpening,
-    CannotStart,
-    Runner,
-    new_database_id,
-    serve,
-)
+from nodes.shell.process import EX_IOERR, EX_USAGE, CannotStart, serve
+from nodes.shell.runner import AnyDisk, AnyOpening, Runner, new_database_id
 from nodes.store.manager_database import open_manager_database
 
 

@@ -105,4 +105,4 @@ class CoreLoop:
         if due_ms is not None and due_ms <= self._clock.now_ms():
             self.give(DeadlineReached())
         else:
-            self._set_timer()
+            self._handle_all()  # nothing but the timer anew

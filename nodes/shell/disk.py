@@ -95,6 +95,8 @@ class Disk:
 
     def _written(self, group: list[Write], done: asyncio.Future[Answers]) -> None:
         self._is_writing = False
+        if done.cancelled():  # at the end, with the threads
+            return
         error = done.exception()
         if error is not None:
             self._fail(error)
@@ -154,6 +156,8 @@ class Disk:
 
     def _delivered(self, done: asyncio.Future[Input]) -> None:
         self._delivering -= 1
+        if done.cancelled():
+            return
         error = done.exception()
         if error is not None:
             self._fail(error)

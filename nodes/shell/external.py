@@ -25,7 +25,8 @@ from nodes.shell.lines import LineFile, LogFolder
 from nodes.shell.logs import Logs
 from nodes.shell.message_headers import read_header
 from nodes.shell.node_file import NodeFile
-from nodes.shell.runner import BACKLOG, EX_CANTCREAT, EX_USAGE, CannotStart, bind, serve
+from nodes.shell.process import EX_CANTCREAT, EX_USAGE, CannotStart, serve
+from nodes.shell.runner import BACKLOG, bind
 from nodes.shell.smtp_syntax import (
     MAX_MESSAGE_BYTES,
     R501_NOT_UNDERSTOOD,

@@ -124,11 +124,20 @@ def _stay_silent(line: str) -> None:
 
 def note_refusal(config: Path, reason: str) -> None:
     """Leave a line in the lifecycle log of a node whose configuration is wrong, if it names one."""
+    _note(config, "configuration-refused", reason)
+
+
+def note_crash(config: Path, reason: str) -> None:
+    """The same for a node that a mistake of ours has ended before it could say so itself."""
+    _note(config, "crashed", reason)
+
+
+def _note(config: Path, event: str, reason: str) -> None:
     try:
         document = json.loads(config.read_text("utf-8"))
         folder = document.get("Logs") if isinstance(document, dict) else None
         if isinstance(folder, str) and Path(folder).is_dir():
-            record = {"event": "configuration-refused", "at_ms": 0, "mono_ns": time.monotonic_ns()}
+            record = {"event": event, "at_ms": 0, "mono_ns": time.monotonic_ns()}
             file = LineFile(Path(folder) / "lifecycle.jsonl")
             file.append(json.dumps({**record, "reason": reason}))
             file.close()

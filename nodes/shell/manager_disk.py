@@ -51,6 +51,8 @@ class ManagerDisk:
 
     def _written(self, done: asyncio.Future[Answers]) -> None:
         self._writing -= 1
+        if done.cancelled():  # at the end, with the threads
+            return
         error = done.exception()
         if error is not None:
             self._fail(error)

@@ -2,24 +2,21 @@
 
 Puts the parts together and ends them: configuration, port, logs, databases, core, sessions. SIGTERM
 stops a node: it takes nothing new, what is under way gets a short time, everything is closed.
-SIGKILL may come at any moment; that is what the order of effects is for.
-
-Exit codes: 0 stopped, 64 wrong configuration, 69 the port is taken, 70 a mistake of this program,
-73 a folder cannot be made or written to, 74 a database cannot be opened. Each with a line on
-stderr.
+SIGKILL may come at any moment; that is what the order of effects is for. A mistake of ours ends the
+node by `fail`, in whatever order it comes; exit codes are in `nodes.shell.process`.
 """
 
 from __future__ import annotations
 
 import asyncio
-import logging
 import os
 import signal
 import socket
 import sqlite3
 import sys
 import traceback
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol
@@ -45,25 +42,26 @@ from nodes.shell.control_files import ControlFiles
 from nodes.shell.core_loop import Core, CoreLoop
 from nodes.shell.disk import Disk, Write
 from nodes.shell.lines import LogFolder
-from nodes.shell.logs import Logs, note_refusal
+from nodes.shell.logs import Logs
 from nodes.shell.machine import read_machine, tell_found
-from nodes.shell.node_file import Address, NodeFile, load_node_file
+from nodes.shell.node_file import Address, NodeFile
+from nodes.shell.process import (
+    EX_CANTCREAT,
+    EX_IOERR,
+    EX_SOFTWARE,
+    EX_UNAVAILABLE,
+    EX_USAGE,
+    CannotStart,
+    said,
+    serve,
+)
 from nodes.shell.smtp_client import OutboundSessions, Route
 from nodes.shell.smtp_server import InboundSessions
 from nodes.shell.uptime import boot_id, keep_skew, kept_skew_ms
 from nodes.store.queue_database import open_queue_database
 
-EX_USAGE, EX_UNAVAILABLE, EX_SOFTWARE, EX_CANTCREAT, EX_IOERR = 64, 69, 70, 73, 74
 STOP_S = 3.0
 BACKLOG = 512
-
-
-class CannotStart(Exception):
-    """The world does not let the node start; `exit_code` says what kind of thing is in the way."""
-
-    def __init__(self, exit_code: int, reason: str) -> None:
-        super().__init__(reason)
-        self.exit_code = exit_code
 
 
 class AnyOpening(Protocol):
@@ -160,9 +158,9 @@ class Runner:
         """A mistake of ours: nothing is carried out any more, the process ends."""
         if self._failure is None:
             self._failure = error
-            self._core_loop.end()
-            traceback.print_exception(error)
             self._stopped.set()
+            traceback.print_exception(error)
+            self._core_loop.end()
 
     async def _find_machine(self) -> None:
         """Bear with what the lab has done to the machine, and say so. Raises CannotStart."""
@@ -176,10 +174,8 @@ class Runner:
             raise CannotStart(EX_IOERR, str(error)) from error
 
     async def _look_again(self) -> None:
-        try:
+        with self._own():
             await self._find_machine()
-        except CannotStart as error:
-            self.fail(error)
 
     def _open_logs(self) -> Logs:
         addresses = {server: address.host for server, address in self._file.links.items()}
@@ -242,30 +238,39 @@ class Runner:
         return listener
 
     async def _wait_for_lab_time(self) -> None:
-        try:
+        with self._own():
             await self._core_loop.wait_for_lab_time()
-        except (ValueError, OSError) as error:
-            self.fail(error)
 
     async def _end(self) -> None:
         """What is under way gets a short time; the rest is as after a crash."""
         if self._failure is None:
-            if self._breakpoints is not None:
-                self._breakpoints.let_all_go()
-            self.give(StopRequested())
-            await self._wait_until_quiet()
+            with self._own():
+                if self._breakpoints is not None:
+                    self._breakpoints.let_all_go()
+                self.give(StopRequested())
+                await self._wait_until_quiet()
         self._core_loop.end()
-        self._inbound.close_all(R421_STOPPING)
-        self._outbound.close_all()
-        await asyncio.to_thread(self._disk.close)
+        with self._own():
+            self._inbound.close_all(R421_STOPPING)
+        with self._own():
+            self._outbound.close_all()
+        with self._own():
+            await asyncio.to_thread(self._disk.close)
         self._logs.lifecycle(self._last_words())
         self._logs.close()
+
+    @contextmanager
+    def _own(self) -> Iterator[None]:
+        """What goes wrong in here is a mistake of ours, and keeps nothing else from its end."""
+        try:
+            yield
+        except Exception as error:
+            self.fail(error)
 
     def _last_words(self) -> LogLifecycle:
         if self._failure is None:
             return LogLifecycle("stopped")
-        said = "".join(traceback.format_exception(self._failure))
-        return LogLifecycle("crashed", (("reason", said),))
+        return LogLifecycle("crashed", (("reason", said(self._failure)),))
 
     async def _wait_until_quiet(self) -> None:
         loop = asyncio.get_running_loop()
@@ -276,10 +281,18 @@ class Runner:
     # -------------------------------------------------------------- what the parts need
 
     def give(self, happened: Input) -> None:
-        if self._breakpoints is None:
-            self._core_loop.give(happened)
-        else:
-            self._breakpoints.give(happened)
+        """Never raises: whoever gives, a session or a disk, has nothing to do with our mistakes."""
+        with self._own():
+            if self._breakpoints is None:
+                self._core_loop.give(happened)
+            else:
+                self._breakpoints.give(happened)
+
+    def session_failed(self, session: str, error: Exception) -> None:
+        """One session has ended by a mistake of ours; the node goes on."""
+        traceback.print_exception(error)
+        fields = (("session", session), ("reason", said(error)))
+        self._logs.lifecycle(LogLifecycle("session-failed", fields))
 
     def now_ms(self) -> int:
         return self._clock.now_ms()
@@ -363,29 +376,6 @@ async def _live(file: NodeFile) -> int:
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, runner.stop)
     return await runner.run()
-
-
-def serve(path: Path, role: str, live: Callable[[NodeFile], Awaitable[int]]) -> int:
-    """Read the configuration, live by it, and say in one line what is in the way; the exit code."""
-    logging.getLogger("mail.log").setLevel(logging.CRITICAL)  # aiosmtpd's own, beside ours
-    try:
-        file = load_node_file(path)
-        if file.node.me.role != role:
-            given = file.node.me.role
-            raise ConfigurationError(f"Role: {given}: this program serves {role}", "")
-        return asyncio.run(_awaited(live, file))
-    except ConfigurationError as mistake:
-        hint = f"\nhint: {mistake.hint}" if mistake.hint else ""
-        print(f"{path}: {mistake.message}{hint}", file=sys.stderr)
-        note_refusal(path, mistake.message)
-        return EX_USAGE
-    except CannotStart as refusal:
-        print(f"cannot start: {refusal}", file=sys.stderr)
-        return refusal.exit_code
-
-
-async def _awaited(live: Callable[[NodeFile], Awaitable[int]], file: NodeFile) -> int:
-    return await live(file)
 
 
 def main(arguments: list[str]) -> int:

@@ -12,6 +12,7 @@ import asyncio
 import sqlite3
 import ssl
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Protocol, TypeAlias
 
@@ -47,6 +48,8 @@ from nodes.shell.node_file import Address
 GOODBYE_S = 1.0
 SMTP_SERVICE = "smtp"
 CLOSED_BY_PEER = "connection closed by the peer"
+# what peers, networks and disks do; anything else is a mistake of ours
+EXPECTED = (SMTPException, OSError, ValueError, BodyGone, sqlite3.Error)
 
 Step: TypeAlias = Callable[[], Coroutine[None, None, Input]]
 Refused: TypeAlias = tuple[tuple[str, int, str], ...]
@@ -58,6 +61,8 @@ class Door(Protocol):
     def give(self, happened: Input) -> None: ...
 
     def body(self, handle: BodyHandle) -> Awaitable[bytes]: ...
+
+    def session_failed(self, session: str, error: Exception) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +162,8 @@ class Connection(SMTP):
 
     def cut(self) -> None:
         """Close without a word, and without waiting for the peer, as TLS would."""
-        self.close()
+        with suppress(Exception):  # a transport half open or half closed: it is aborted below
+            self.close()
         if isinstance(self._below, asyncio.WriteTransport):
             self._below.abort()
 
@@ -193,8 +199,10 @@ class OutboundSession:
     async def _take(self, step: Step) -> None:
         try:
             happened = await step()
-        except (SMTPException, OSError, ValueError, BodyGone, sqlite3.Error) as error:
+        except Exception as error:  # whatever a peer makes of it: the session ends, not the node
             self._task = None
+            if not isinstance(error, EXPECTED):
+                self._sessions.door.session_failed(self._name, error)
             self._broke(f"{type(error).__name__}: {error}")
             return
         self._task = None
@@ -223,8 +231,8 @@ class OutboundSession:
     async def _say_goodbye(self) -> None:
         try:
             await asyncio.wait_for(self._connection.command("QUIT"), GOODBYE_S)
-        except (SMTPException, OSError, TimeoutError):
-            pass
+        except Exception:
+            pass  # whatever the peer makes of it: nobody waits for an answer
         finally:
             self._connection.cut()
 

@@ -48,7 +48,6 @@ from nodes.shell.smtp_syntax import (
     on_the_wire,
 )
 
-CLOSE_GRACE_S = 1.0
 ACTIVITY_PARTS = 20
 
 
@@ -58,6 +57,8 @@ class Door(Protocol):
     def give(self, happened: Input) -> None: ...
 
     def now_ms(self) -> int: ...
+
+    def session_failed(self, session: str, error: Exception) -> None: ...
 
 
 class InboundSessions:
@@ -94,6 +95,10 @@ class InboundSessions:
         if name in self._open:
             self._open[name].answer(reply)
 
+    def failed(self, session: InboundSession, error: Exception) -> None:
+        """A mistake of ours in one session: it is noted, and the others go on."""
+        self.door.session_failed(session.name, error)
+
     def close(self, name: str, reply: Reply | None) -> None:
         if name in self._open:
             self._open[name].close_with(reply)
@@ -128,7 +133,6 @@ class InboundSession(SmtpSyntax):
         self._answer: asyncio.Future[Reply] | None = None
         self._is_announced = False
         self._has_begun = False
-        self._cut_timer: asyncio.TimerHandle | None = None
         self._activity_every_ms = config.server.receive_inactivity_timeout_ms // ACTIVITY_PARTS
         self._activity_told_ms = sessions.door.now_ms()
 
@@ -144,24 +148,7 @@ class InboundSession(SmtpSyntax):
 
     def close_with(self, reply: Reply | None) -> None:
         """Say the reply, if any, and close, whatever is under way. Nothing more comes of it."""
-        if reply is not None:
-            self._writer.write(on_the_wire(reply) + b"\r\n")
-        self._stop_reading()
-        self._part()
-
-    def _stop_reading(self) -> None:
-        """Commands that have come already are not carried out any more."""
-        if self._handler_coroutine is not None:
-            self._handler_coroutine.cancel()
-
-    def _part(self) -> None:
-        """Close politely, then for good: a silent client must not keep the session."""
-        if self.transport is not None and self._cut_timer is None:
-            self.transport.close()
-            below = self._original_transport or self.transport  # TLS would wait for its peer
-            assert isinstance(below, asyncio.WriteTransport)
-            self._cut_timer = self.loop.call_later(CLOSE_GRACE_S, below.abort)
-        self._sessions.over(self)
+        self.say_and_close(b"" if reply is None else on_the_wire(reply))
 
     async def _ask(self, happened: Input) -> Reply:
         """Give the core an input that it answers, and wait."""
@@ -172,13 +159,18 @@ class InboundSession(SmtpSyntax):
     # -------------------------------------------------------------- the connection
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Called a second time when TLS stands, with a transport for what is inside."""
         super().connection_made(transport)
-        if not self._has_begun:
+        if not self._has_begun and not self._has_parted:
             self._has_begun = True
             self._address = str((transport.get_extra_info("peername") or ("",))[0])
             self._sessions.begun(self)
             self._sessions.door.give(SessionAccepted(self.name, self._address))
+
+    def gone(self) -> None:
+        self._sessions.over(self)
+
+    def failed(self, error: Exception) -> None:
+        self._sessions.failed(self, error)
 
     def encrypted(self, session: Session) -> None:
         """TLS stands: whoever shows a server's certificate is that server."""
@@ -187,12 +179,6 @@ class InboundSession(SmtpSyntax):
         self._forget_announcement()
         if self._peer is not None:
             self._sessions.door.give(PeerAuthenticated(self.name, self._peer))
-
-    def connection_lost(self, error: Exception | None) -> None:
-        if self._cut_timer is not None:
-            self._cut_timer.cancel()
-        super().connection_lost(error)
-        self._sessions.over(self)
 
     def data_received(self, data: bytes) -> None:
         super().data_received(data)
@@ -230,9 +216,7 @@ class InboundSession(SmtpSyntax):
         if arg:
             await super().smtp_QUIT(arg)
         else:
-            await self.push(R221_BYE)
-            self._stop_reading()
-            self._part()
+            self.say_and_close(R221_BYE)
 
     async def smtp_VRFY(self, arg: str) -> None:
         await self.push("252 2.1.5 Cannot VRFY user")

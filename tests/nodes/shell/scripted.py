@@ -39,6 +39,7 @@ class Door:
         self.heard: list[Input] = []
         self.lab_ms = 1_767_600_000_000
         self.on_input: Callable[[Input], None] = lambda happened: None
+        self.failed: list[str] = []
 
     def give(self, happened: Input) -> None:
         self.heard.append(happened)
@@ -46,6 +47,9 @@ class Door:
 
     def now_ms(self) -> int:
         return self.lab_ms
+
+    def session_failed(self, session: str, error: Exception) -> None:
+        self.failed.append(f"{session}: {type(error).__name__}: {error}")
 
     def body(self, handle: str) -> Awaitable[bytes]:
         found: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()

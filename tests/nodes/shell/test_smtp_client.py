@@ -9,6 +9,8 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+import pytest
+
 from nodes.core.effects import AskDiscard, OpenSession, RequestResubmit, ShadowRequest, Transmit
 from nodes.core.inputs import (
     DiscardAnswered,
@@ -24,7 +26,7 @@ from nodes.core.message import Envelope
 from nodes.core.resubmit_request import ResubmitDemand, ResubmitState, SafetyNetSource
 from nodes.shell.certificates import towards_the_outside
 from nodes.shell.node_file import Address, read_node_file
-from nodes.shell.smtp_client import OutboundSessions, Route
+from nodes.shell.smtp_client import Connection, OutboundSessions, Route
 from tests.nodes.shell.organisation import Authority, Organisation
 from tests.nodes.shell.running import running
 from tests.nodes.shell.scripted import Door, saying
@@ -394,3 +396,21 @@ def test_a_server_inside_that_offers_no_tls_is_not_spoken_to(tmp_path: Path) -> 
             assert "STARTTLS extension not supported" in failed.reason
 
     asyncio.run(say())
+
+
+def test_a_mistake_of_ours_in_a_session_is_noted_and_ends_that_session_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def stumble(connection: Connection) -> None:
+        raise AttributeError("over a stone")
+
+    monkeypatch.setattr(Connection, "reach", stumble)
+
+    async def talk() -> None:
+        async with calling(tmp_path, HELLO) as caller:
+            caller.open()
+            failed = await caller.door.hears(SessionFailed)
+            assert failed.reason == "AttributeError: over a stone"
+            assert caller.door.failed == ["out-1: AttributeError: over a stone"]
+
+    asyncio.run(talk())

@@ -18,7 +18,7 @@ from nodes.core.inputs import (
     SessionActive,
 )
 from nodes.core.replies import R250_RECIPIENT_OK, R421_STOPPING, Reply
-from nodes.shell import smtp_server
+from nodes.shell import smtp_connection
 from nodes.shell.bodies import Bodies
 from nodes.shell.node_file import read_node_file
 from nodes.shell.smtp_server import InboundSessions
@@ -193,7 +193,7 @@ def test_a_message_that_is_too_big_is_refused_and_not_offered(
 def test_a_client_that_reads_nothing_cannot_keep_a_session_that_is_closed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(smtp_server, "CLOSE_GRACE_S", 0.05)
+    monkeypatch.setattr(smtp_connection, "CLOSE_GRACE_S", 0.05)
 
     async def talk() -> None:
         async with connected(tmp_path) as node:
