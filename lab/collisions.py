@@ -30,10 +30,12 @@ DONE = {
 def collision(earlier: Fault, later: Fault) -> str:
     """Why two faults cannot both hold, in words; empty when they can."""
     if isinstance(earlier, LinkFault) and isinstance(later, LinkFault):
-        shared = [link for link in later.links if link in earlier.links]
-        if shared and later.start_ms < earlier.end_ms:
-            first, done = shared[0], DONE[earlier.kind]
-            return f"the link from {first.source} to {first.target} is {done} already"
+        if later.start_ms >= earlier.end_ms:
+            return ""
+        taken = set(earlier.links)
+        first = next((link for link in later.links if link in taken), None)
+        if first is not None:
+            return f"the link from {first.source} to {first.target} is {DONE[earlier.kind]} already"
     if isinstance(earlier, LinkFault) or isinstance(later, LinkFault):
         return ""
     if earlier.server != later.server:

@@ -12,6 +12,12 @@ from typing import Any, TypeAlias
 
 from ruamel.yaml import YAML
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
+from ruamel.yaml.events import (
+    MappingEndEvent,
+    MappingStartEvent,
+    SequenceEndEvent,
+    SequenceStartEvent,
+)
 from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 from ruamel.yaml.reader import ReaderError
 
@@ -21,6 +27,7 @@ BYTES_MAX = 64 * 1024
 VALUES_MAX = 20_000
 DEPTH_MAX = 20
 START = Place(1, 1)
+FLATTER = "a scenario needs no more than a few levels"
 
 Trail: TypeAlias = tuple[str | int, ...]
 
@@ -103,6 +110,8 @@ def parse_document(name: str, raw: bytes) -> Document:
 
 def _compose(name: str, text: str) -> Document:
     try:
+        if (deep := _too_deep(text)) is not None:
+            return _unreadable(name, "", deep, f"is nested deeper than {DEPTH_MAX}", FLATTER, text)
         node = YAML(typ="safe", pure=True).compose(text)
     except ReaderError as error:
         value = f"character 0x{ord(text[error.position]):02x}"
@@ -115,8 +124,6 @@ def _compose(name: str, text: str) -> Document:
         return _unreadable(name, "", place, rule, "", text)
     except (YAMLError, ValueError) as error:
         return _unreadable(name, "", START, f"is not YAML: {error}", "", text)
-    except RecursionError:
-        return _unreadable(name, "", START, f"is nested deeper than {DEPTH_MAX}", "", text)
     if node is None:
         return _unreadable(name, "", START, "is empty", "start from calm.yaml", text)
     unfolding = _Unfolding(name)
@@ -124,6 +131,19 @@ def _compose(name: str, text: str) -> Document:
     data = None if unfolding.overrun else data
     mistakes = tuple(unfolding.mistakes)
     return Document(name, text, data, unfolding.values, unfolding.keys, mistakes)
+
+
+def _too_deep(text: str) -> Place | None:
+    """Where the text is first nested deeper than it may be; composing it would not come back."""
+    depth = 0
+    for event in YAML(typ="safe", pure=True).parse(text):
+        if isinstance(event, MappingStartEvent | SequenceStartEvent):
+            depth += 1
+            if depth > DEPTH_MAX:
+                return Place(event.start_mark.line + 1, event.start_mark.column + 1)
+        elif isinstance(event, MappingEndEvent | SequenceEndEvent):
+            depth -= 1
+    return None
 
 
 def _unreadable(

@@ -4,12 +4,13 @@ Taken from the file's plain data, so that they are known even where something el
 topology is wrong; then no server is called unknown only because its line has a slip in it.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from lab.document import Document, Trail
-from lab.topology import MAILBOXES_MAX, mailbox_addresses
+from lab.topology import MAILBOXES_IN_ALL_MAX, MAILBOXES_MAX, mailbox_addresses
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,12 +51,13 @@ def names_of(document: Document, base: Trail = ()) -> Names:
         databases=tuple(databases),
         copies={name: _copies(_get(database, "copies")) for name, database in databases.items()},
         domains=tuple(str(_get(servers[name], "domain")) for name in external),
-        mailboxes=tuple(
-            address
-            for database, count in counts.items()
-            for address in mailbox_addresses(database, _count(count))
-        ),
+        mailboxes=tuple(islice(_mailboxes(counts), MAILBOXES_IN_ALL_MAX)),
     )
+
+
+def _mailboxes(counts: Mapping[str, Any]) -> Iterator[str]:
+    for database, count in counts.items():
+        yield from mailbox_addresses(database, _count(count))
 
 
 def _active_managers(dags: Mapping[str, Any]) -> list[str]:

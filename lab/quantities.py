@@ -21,6 +21,7 @@ from nodes.core.parameters import (
 
 SEED_MAX = 2**53 - 1
 SKEW_MAX_MS = 30 * DAY_MS
+TIMESPAN_MAX_MS = 365 * DAY_MS
 SIZE_MIN_BYTES = 256
 SIZE_MAX_BYTES = 10 * 1024 * 1024
 
@@ -49,9 +50,17 @@ class Range:
     high: int
 
 
-def parse_duration(raw: object) -> int:
-    """A timespan that lasts, in milliseconds: more than nothing."""
+def parse_instant(raw: object) -> int:
+    """A moment of lab time, in milliseconds: within a year."""
     value_ms = parse_timespan(raw)
+    if value_ms > TIMESPAN_MAX_MS:
+        raise _refusal(raw, "is out of range", f"a time is {TIMESPAN_MAX_MS // DAY_MS}d at most")
+    return value_ms
+
+
+def parse_duration(raw: object) -> int:
+    """A timespan that lasts, in milliseconds: more than nothing, at most a year."""
+    value_ms = parse_instant(raw)
     if value_ms == 0:
         raise _refusal(raw, "must be more than 0", "something that lasts needs a time")
     return value_ms
@@ -84,8 +93,10 @@ def parse_latency(raw: object) -> int:
     try:
         return parse_duration(raw)
     except ConfigurationError as error:
-        if match is not None or "timespan" not in error.rule:
+        if match is not None or error.rule == "must be more than 0":
             raise _refusal(raw, "must be more than 0", "leave it out for none") from error
+        if "timespan" not in error.rule:
+            raise
         hint = error.hint.replace("write ", "write milliseconds as 500ms, or ", 1)
         raise _refusal(raw, "is not a latency", hint) from error
 
@@ -142,7 +153,7 @@ def parse_range(raw: object) -> Range:
 
 def parse_moments(raw: object) -> Range:
     """`5m..2h`: from one moment to a later one, in milliseconds."""
-    low_ms, high_ms = _two_timespans(raw, parse_timespan)
+    low_ms, high_ms = _two_timespans(raw, parse_instant)
     if low_ms >= high_ms:
         raise _refusal(raw, "runs backwards", "write the earlier moment first, such as 5m..2h")
     return Range(low_ms, high_ms)
@@ -210,7 +221,7 @@ TIMESPAN_PATTERN = (
 )
 LATENCY_PATTERN = rf"^[0-9]+ms$|{TIMESPAN_PATTERN}"
 
-_INSTANT = _text(parse_timespan, TIMESPAN_PATTERN, "10m")
+_INSTANT = _text(parse_instant, TIMESPAN_PATTERN, "10m")
 _DURATION = _text(parse_duration, TIMESPAN_PATTERN, "10m")
 _RATE_PARTS = _text(parse_rate, r"^[1-9][0-9]*/[smh]$", "10/m")
 _SIZE_PARTS = _text(parse_size, r"^[0-9]+(B|KiB|MiB)$", "4KiB")

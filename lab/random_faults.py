@@ -188,7 +188,7 @@ class _Drawing:
             start_ms = self._low_ms + self._offset_ms(draft, self._length_ms, attempt)
             written = self._written(draft, server, start_ms)
             fault = self._resolved(written)
-            if self._go_together([*self._placed, fault]):
+            if self._joins(fault):
                 self._placed.append(fault)
                 return written
         return None
@@ -204,6 +204,19 @@ class _Drawing:
         model = FaultModel.model_validate(written)
         place = self._place
         return resolve_fault("", model, place.topology, place.links, place.workload_end_ms)
+
+    def _joins(self, fault: Fault) -> bool:
+        """Whether it goes together with those that are placed; each of these did with the others.
+
+        Hundreds are tried many times each, so no pair of placed ones is looked at again.
+        """
+        mine = self._with_return(fault)
+        for placed in self._placed:
+            theirs = self._with_return(placed)
+            first, second = (theirs, mine) if theirs.start_ms <= mine.start_ms else (mine, theirs)
+            if collision(first, second):
+                return False
+        return are_hidden([*self._placed, fault], self._return_ms) <= self._hidden_before
 
     def _go_together(self, faults: list[Fault]) -> bool:
         """Whether no two collide, with time for a server to return, and all can be seen."""

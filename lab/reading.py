@@ -25,6 +25,7 @@ from nodes.core.parameters import ConfigurationError, shown, suggestion
 
 Model = TypeVar("Model", bound=BaseModel)
 
+MISTAKES_MAX = 100
 NOT_BUILT = "is not built yet"
 _KEY = "[key]"
 _BOUNDS = {"ge": "{:g} or more", "gt": "more than {:g}", "le": "at most {:g}"}
@@ -103,6 +104,9 @@ def read_model(
             break
         except ValidationError as error:
             details = error.errors(include_url=False)
+        if len(details) > MISTAKES_MAX:
+            _report_some(read, kind, details)
+            break
         for detail in details:
             _report(read, kind, detail)
         if not _cut_all(read, data, [_location(detail) for detail in details], placeholders or {}):
@@ -113,6 +117,15 @@ def read_model(
 def _location(detail: ErrorDetails) -> Trail:
     location = tuple(detail["loc"])
     return location[:-1] if location[-1:] == (_KEY,) else location
+
+
+def _report_some(read: Read[Any], kind: type[BaseModel], details: list[ErrorDetails]) -> None:
+    """As many as a person can use at once; the rest of such a file is not looked at."""
+    for detail in details[:MISTAKES_MAX]:
+        _report(read, kind, detail)
+    more = len(details) - MISTAKES_MAX
+    hint = "mend these first"
+    read.mistakes.append(read.mistake((), "", f"has at least {more} mistakes more", hint))
 
 
 def _report(read: Read[Any], kind: type[BaseModel], detail: ErrorDetails) -> None:

@@ -20,6 +20,7 @@ from lab.traffic import OUTSIDE_USERS
 from nodes.core.parameters import Contradiction, contradictions, suggestion
 
 ScenarioRead = Read[ScenarioModel]
+NEAR_AMONG = 500  # names to look for the nearest in
 
 
 def check_names(read: ScenarioRead, names: Names | None) -> Iterator[Mistake]:
@@ -117,9 +118,10 @@ def _strangers(
 def _people(
     read: ScenarioRead, here: Trail, noun: str, found: list[str], known: tuple[str, ...]
 ) -> Iterator[Mistake]:
+    there, some = set(known), known[:NEAR_AMONG]
     for index, name in enumerate(found):
-        if name not in known:
-            hint = _near(name, known) or f"known are {', '.join(known[:6])}"
+        if name not in there:
+            hint = _near(name, some) or f"known are {', '.join(known[:6])}"
             rule = f"is no {noun} of the topology"
             yield read.mistake((*here, noun, index), name, rule, hint)
 

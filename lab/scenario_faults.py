@@ -17,6 +17,7 @@ from lab.settings import Strict
 from nodes.core.parameters import ConfigurationError
 from nodes.shell.places import Place
 
+NTH_MAX = 99_999
 _ENDPOINT = "a server, `site NAME`, `workload`, or a list of these"
 LINK_KINDS = ("cut", "slow", "throttle")
 SERVER_KINDS = ("kill", "corrupt", "pause", "stop", "restart")
@@ -94,7 +95,7 @@ class WhenModel(Strict):
 
     server: str = Field(description="a mailbox server")
     at: Place = Field(description="the place in the protocol that it reaches")
-    nth: int = Field(default=1, ge=1, description="at which time, the first by default")
+    nth: int = Field(default=1, ge=1, le=NTH_MAX, description="at which time, the first by default")
     after: Instant = Field(default=0, description="counted from this moment on")
 
 

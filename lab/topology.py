@@ -11,7 +11,7 @@ from pydantic import BeforeValidator, Field, GetJsonSchemaHandler, model_validat
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
-from lab.patterns import DatabaseName, DomainName, ServerName, Slug
+from lab.patterns import DagName, DatabaseName, DomainName, ServerName, Slug
 from lab.plan_parts import (
     AutoActivation,
     Dag,
@@ -31,6 +31,10 @@ ACCEPTED_DOMAIN = "shadowlab.example"
 # each server has a network of its own, and a run carves 32 of them out of one /24
 SERVERS_MAX = 31
 MAILBOXES_MAX = 999
+MAILBOXES_IN_ALL_MAX = 10_000
+SITES_MAX = 64
+DATABASES_MAX = 100
+SITE_LINKS_MAX = SITES_MAX * (SITES_MAX - 1) // 2
 
 RESERVED_NAMES = ("workload", "toxiproxy", "lab", "site", "server", "authority")
 
@@ -127,14 +131,20 @@ class TopologyModel(Strict):
 
     version: Literal[1] = Field(default=1, description="the version of this grammar")
     topology: Slug = Field(default="inline", description="its name, the file's stem")
-    sites: dict[Slug, SiteModel] = Field(min_length=1, description="Active Directory sites")
-    site_links: list[SiteLinkModel] = Field(default_factory=list, description="IP site links")
+    sites: dict[Slug, SiteModel] = Field(
+        min_length=1, max_length=SITES_MAX, description="Active Directory sites"
+    )
+    site_links: list[SiteLinkModel] = Field(
+        default_factory=list, max_length=SITE_LINKS_MAX, description="IP site links"
+    )
     servers: dict[ServerName, ServerModel] = Field(
         min_length=1, max_length=SERVERS_MAX, description="the servers, by name"
     )
-    dags: dict[str, DagModel] = Field(default_factory=dict, description="DAGs, by name")
+    dags: dict[DagName, DagModel] = Field(
+        default_factory=dict, max_length=SERVERS_MAX, description="DAGs, by name"
+    )
     databases: dict[DatabaseName, DatabaseModel] = Field(
-        default_factory=dict, description="mailbox databases, by name"
+        default_factory=dict, max_length=DATABASES_MAX, description="mailbox databases, by name"
     )
     mailboxes: dict[str, Annotated[int, Field(ge=1, le=MAILBOXES_MAX)]] = Field(
         default_factory=dict, description="how many mailboxes each database holds"

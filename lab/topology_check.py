@@ -12,6 +12,7 @@ from lab.names import Names
 from lab.reading import NOT_BUILT, Read
 from lab.topology import (
     ACCEPTED_DOMAIN,
+    MAILBOXES_IN_ALL_MAX,
     RESERVED_NAMES,
     SERVERS_MAX,
     CopyModel,
@@ -37,6 +38,10 @@ def check_topology(read: Read[TopologyModel], names: Names) -> Iterator[Mistake]
         if database not in names.databases:
             trail = ("mailboxes", database)
             yield unknown(read, trail, "database", database, names.databases, of_key=True)
+    mailboxes = sum(read.model.mailboxes.values())
+    if mailboxes > MAILBOXES_IN_ALL_MAX:
+        rule = f"mailboxes in all, and {MAILBOXES_IN_ALL_MAX} is the most of a topology"
+        yield read.mistake(("mailboxes",), str(mailboxes), rule, "give databases fewer mailboxes")
     if not names.mailbox_servers:
         yield read.mistake(("servers",), "", "has no mailbox server", "add one: role: mailbox")
 

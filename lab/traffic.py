@@ -4,6 +4,7 @@ A stream of n messages is cut into n equal slots and each message has its own mo
 slot. Every draw has a seed of its own name, so that no draw depends on another.
 """
 
+from bisect import insort
 from dataclasses import dataclass, replace
 
 from lab.links import WORKLOAD
@@ -37,7 +38,7 @@ def candidates(to: RecipientsModel | SendersModel | None, topology: PlanTopology
         return [mailbox.address for mailbox in topology.mailboxes]
     found = [
         mailbox.address
-        for database in to.database
+        for database in dict.fromkeys(to.database)
         for mailbox in topology.mailboxes
         if mailbox.database == database
     ]
@@ -113,10 +114,15 @@ def _message(stream: _Stream, number: int) -> Message:
 
 
 def _chosen(stream: _Stream, number: int, how_many: int) -> tuple[str, ...]:
-    """So many different receivers."""
-    left, chosen = list(stream.receivers), []
-    for turn in range(min(how_many, len(left))):
-        chosen.append(left.pop(stream.draw(number, f"recipient {turn}", len(left))))
+    """So many different receivers: each is drawn among those that are left."""
+    taken: list[int] = []  # in order; there may be thousands of receivers and few of them drawn
+    chosen = []
+    for turn in range(min(how_many, len(stream.receivers))):
+        at = stream.draw(number, f"recipient {turn}", len(stream.receivers) - turn)
+        for before in taken:
+            at += at >= before
+        insort(taken, at)
+        chosen.append(stream.receivers[at])
     return tuple(chosen)
 
 

@@ -7,14 +7,17 @@ neither it nor its topology has a mistake; warnings do not hold it back.
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
 from lab.document import Document, read_document
+from lab.limits import check_limits
 from lab.mistakes import Mistake, in_order
 from lab.names import Names, names_of
+from lab.plan_parts import PlanTopology
 from lab.random_check import check_random
-from lab.reading import Read, read_model
+from lab.reading import MISTAKES_MAX, Read, read_model
 from lab.scenario import ScenarioModel
 from lab.scenario_check import check_names, check_settings
 from lab.timeline import check_timeline
@@ -133,14 +136,29 @@ def _check_scenario(checking: _Checking, path: Path) -> None:
     if first != path:
         rule = f"is the name of {first} too"
         found.append(document.mistake(("scenario",), path.stem, rule, "rename one of them"))
-    found += check_names(read, names)
-    found += check_settings(read, names)
-    found += check_timeline(read, resolve_topology(sound) if sound else None)
-    found += check_random(read, resolve_topology(sound)) if sound else []
+    found += _meaning(read, names, resolve_topology(sound) if sound else None)
     checking.mistakes += found
     checking.warnings += _warnings(read, sound)
     if not found and read.model is not None and sound is not None:
         checking.scenarios.append(CheckedScenario(path, document.text, read.model, sound))
+
+
+def _meaning(
+    read: Read[ScenarioModel], names: Names | None, topology: PlanTopology | None
+) -> list[Mistake]:
+    """What the shape does not show; what depends on time only where the whole is in bounds."""
+    beyond = list(check_limits(read, names))
+    checks = [check_names(read, names), check_settings(read, names)]
+    if not beyond:
+        checks.append(check_timeline(read, topology))
+    if not beyond and topology is not None:
+        checks.append(check_random(read, topology))
+    return beyond + _first(chain(*checks))
+
+
+def _first(found: Iterable[Mistake]) -> list[Mistake]:
+    """As many as a person can use at once."""
+    return list(islice(found, MISTAKES_MAX))
 
 
 def _is_of_a_run(path: Path) -> bool:
@@ -183,7 +201,7 @@ def _topology_file(checking: _Checking, path: Path) -> _Topology:
         document = read_document(path)
         read = read_model(TopologyModel, document, (), {"version": 1, "topology": path.stem})
         names = names_of(document)
-        found = [*document.mistakes, *read.mistakes, *check_topology(read, names)]
+        found = [*document.mistakes, *read.mistakes, *_first(check_topology(read, names))]
         if read.model is not None and read.model.topology != path.stem:
             rule = f"is not the file's stem, {path.stem}"
             hint = f"write topology: {path.stem}, or rename the file"
@@ -196,7 +214,7 @@ def _topology_file(checking: _Checking, path: Path) -> _Topology:
 def _inline_topology(checking: _Checking, document: Document) -> _Topology:
     read = read_model(TopologyModel, document, ("topology",), {"version": 1, "topology": "inline"})
     names = names_of(document, ("topology",))
-    found = [*read.mistakes, *check_topology(read, names)]
+    found = [*read.mistakes, *_first(check_topology(read, names))]
     checking.mistakes += found
     return _Topology(read, names, tuple(found))
 

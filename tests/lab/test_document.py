@@ -68,7 +68,7 @@ WRONG = {
         "1:1: a, is nested deeper than 20, or contains itself",
     ),
     "an alias bomb": (BOMB, f"5:1: e, unfolds into more than {VALUES_MAX} values"),
-    "nested too deep": (b"[" * 5000, "1:1: the file, is nested deeper than 20"),
+    "nested too deep": (b"[" * 5000, "1:21: the file, is nested deeper than 20"),
     "too large": (b"#" * (BYTES_MAX + 1), "1:1: the file, is larger than 64 KiB"),
 }
 

@@ -304,7 +304,7 @@ SHAPE = {
             " | remove from:"
         ],
     ),
-    "a clock that stands still": ("60}", "0}", ["10:16: clock.speed, 0, must be more than 0"]),
+    "a clock that stands still": ("60}", "0}", ["10:16: clock.speed, 0, must be 0.1 or more"]),
     "a tag in capitals": (
         "[nightly]",
         "[Nightly]",
