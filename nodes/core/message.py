@@ -121,12 +121,17 @@ class DiscardNotification:
 class Contact:
     """Last final reply of `primary` to this server's own XQDISCARD (SM-6), and what was taken in up
     to then (SM-16).
+
+    `held_up_to`: shadow messages here with at most this internal id were held when the question was
+    asked. Those of them that were made under another database id are to be promoted (SM-7); of
+    later ones the reply says nothing.
     """
 
     primary: str
     database_id: str
     last_contact_ms: int
     confirmed_sequence: int
+    held_up_to: int = 0
 
 
 @dataclass(frozen=True, slots=True)

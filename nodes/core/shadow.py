@@ -108,6 +108,7 @@ class ShadowRedundancy:
         self, shadows: tuple[ShadowMessage, ...], cause: str, contact_ms: int
     ) -> None:
         pairs = [(shadow, self._primary_of(shadow)) for shadow in shadows]
+        queue = self._queue(shadows[0].key.primary)
 
         def committed() -> None:
             for shadow, message in pairs:
@@ -122,9 +123,10 @@ class ShadowRedundancy:
                 self._work.emit(row)
             for shadow, message in pairs:
                 self._on_promoted(message, shadow.key.primary)
+            queue.promoted(shadows)
 
         def not_committed(_reason: str) -> None:
-            self._queue(shadows[0].key.primary).hold_again(shadows)
+            queue.not_promoted(shadows)
 
         changes = tuple(PromoteShadow(shadow.key, message) for shadow, message in pairs)
         self._work.commit(changes, committed, not_committed)

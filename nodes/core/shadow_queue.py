@@ -6,16 +6,22 @@ only thing that counts as contact. Two things make it assume ownership: a reply 
 database id than a message was made under (SM-7, those messages alone), and no contact for
 ShadowResubmitTimeSpan (SM-6, all of them) - the latter only after an attempt that began when the
 span was over has failed too, so that a server that slept asks first.
+
+Replies are taken in one after another, and none while messages are on their way out of the queue:
+what such a change leaves behind must be there for the next reply. What a late one is worth,
+`discard_questions` says.
 """
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable
 from dataclasses import replace
 from typing import TypeAlias
 
 from nodes.core.config import NodeConfig
-from nodes.core.effects import LogConnectivity, LogLifecycle
+from nodes.core.contact_log import log_answer, log_no_contact
+from nodes.core.discard_questions import DiscardQuestions, Heard
 from nodes.core.inputs import DiscardAnswered
 from nodes.core.lab_time import iso
 from nodes.core.message import Contact, ShadowKey, ShadowMessage
@@ -23,9 +29,7 @@ from nodes.core.queue_changes import Change, MoveToShadowSafetyNet, SetContact
 from nodes.core.safety_net import SafetyNet
 from nodes.core.sending import Lease, Request, Sessions
 from nodes.core.tracking import shadow_row
-from nodes.core.work import Timer, Work
-
-HEARTBEAT_FAILED_EVENT = 22004
+from nodes.core.work import COMMIT_RETRY_MS, LEAST_PAUSE_MS, Because, Then, Timer, Work
 
 Promote: TypeAlias = Callable[[tuple[ShadowMessage, ...], str, int], None]
 
@@ -53,6 +57,12 @@ class ShadowQueue:
         self._safety_net = safety_net
         self._promote = promote
         self._contact = Contact(primary, "", 0, 0)
+        self._questions = DiscardQuestions()
+        self._heard: deque[Heard] = deque()
+        self._leaving: set[ShadowKey] = set()
+        self._is_taking_in = False
+        self._quiet_until_ms = 0
+        self._promotion: Timer | None = None
         self._heartbeat: Timer | None = None
         self._span: Timer | None = None
         self._attempt: _Attempt | None = None
@@ -61,9 +71,13 @@ class ShadowQueue:
 
     def opened(self, contact: Contact) -> None:
         self._contact = contact
+        self._questions.database_id = contact.database_id
 
     def resume(self) -> None:
-        """After a restart: ask at once, and find the span where it stood."""
+        """After a restart: go on with what the last contact had begun (SM-7), ask at once about the
+        rest, and find the span where it stood.
+        """
+        self._promote_other_databases()
         if self.held:
             self._set_heartbeat(self._work.now_ms)
             self._set_span()
@@ -94,14 +108,23 @@ class ShadowQueue:
         self._ask(lease, lambda: self._sessions.hand_over(lease))
         return True
 
-    def _ask(self, lease: Lease, then: Callable[[], None]) -> None:
+    def _ask(self, lease: Lease, then: Then) -> None:
+        # whoever wanted the session is told; a heartbeat says so itself
+        self._question(lease, then, lambda reason: None)
+
+    def _question(
+        self, lease: Lease, then: Then, lost: Because, answered: Then = lambda: None
+    ) -> None:
         contact = self._contact
-        lease.ask(
-            contact.database_id,
-            contact.confirmed_sequence,
-            lambda answer: self._answered(lease, answer, then),
-            lambda reason: None,  # whoever wanted the session is told; a heartbeat says so itself
-        )
+        question = self._questions.ask(max((s.internal_id for s in self.held.values()), default=0))
+
+        def hear(answer: DiscardAnswered) -> None:
+            answered()
+            is_outdated = self._questions.hear(question, answer.database_id)
+            now_ms = self._work.now_ms
+            self._answered(Heard(question, answer, now_ms, lease, is_outdated, then))
+
+        lease.ask(contact.database_id, contact.confirmed_sequence, hear, lost)
 
     def _begin_attempt(self) -> None:
         """A heartbeat of its own. The attempt is known by its begin, which decides what its failure
@@ -126,29 +149,25 @@ class ShadowQueue:
             lease.release()
             return
         attempt.lease = lease
-        lease.ask(
-            self._contact.database_id,
-            self._contact.confirmed_sequence,
-            lambda answer: self._attempt_answered(attempt, lease, answer),
+        self._question(
+            lease,
+            lease.release,
             lambda reason: self._attempt_failed(attempt, reason),
+            lambda: self._end_attempt(attempt),
         )
-
-    def _attempt_answered(self, attempt: _Attempt, lease: Lease, answer: DiscardAnswered) -> None:
-        self._end_attempt(attempt)
-        self._answered(lease, answer, lease.release)
 
     def _attempt_failed(self, attempt: _Attempt, reason: str) -> None:
         if attempt is not self._attempt:
             return
         self._end_attempt(attempt)
-        self._contact_failed(reason)
+        log_no_contact(self._work, self.primary, reason)
         if not self.held:
             return
         if attempt.begun_ms >= self._span_over_ms():
             self._take_over(tuple(self.held.values()), "resubmit-time-span")
         else:
-            due_ms = max(attempt.begun_ms + self._frequency_ms, self._work.now_ms)
-            self._set_heartbeat(due_ms)
+            next_ms = self._work.now_ms + LEAST_PAUSE_MS
+            self._set_heartbeat(max(attempt.begun_ms + self._frequency_ms, next_ms))
 
     def _end_attempt(self, attempt: _Attempt) -> None:
         if attempt is self._attempt:
@@ -157,59 +176,59 @@ class ShadowQueue:
     def _was_asked_since(self, attempt: _Attempt) -> bool:
         return self._contact.last_contact_ms >= attempt.begun_ms
 
-    def _contact_failed(self, reason: str) -> None:
-        self._work.emit(
-            LogLifecycle(
-                "shadow-heartbeat-failed",
-                (
-                    ("event_id", HEARTBEAT_FAILED_EVENT),
-                    ("primary", self.primary),
-                    ("reason", reason),
-                ),
-            )
-        )
-        text = f"XQDISCARD failed;Peer={self.primary};Reason={reason.replace(';', ',')}"
-        self._work.emit(LogConnectivity("", self.primary, "-", text))
-
     # -------------------------------------------------------------- the answer
 
-    def _answered(self, lease: Lease, answer: DiscardAnswered, then: Callable[[], None]) -> None:
-        """Contact: write it down with everything the answer says, then act on it."""
-        text = (
-            f"XQDISCARD contact;Peer={self.primary};DatabaseId={answer.database_id}"
-            f";Notifications={len(answer.notifications)}"
-        )
-        self._work.emit(LogConnectivity(lease.session.name, self.primary, ">", text))
-        contact = self._contact_after(answer)
-        self._contact = replace(
-            self._contact, last_contact_ms=contact.last_contact_ms
-        )  # what was taken in is confirmed only once it is durable
-        done = self._discarded_by(answer)
-        changes: tuple[Change, ...] = (SetContact(contact), *(c for _, c in done))
+    def _answered(self, heard: Heard) -> None:
+        """Contact, unless it is outdated: it counts from now on, and is taken in in its turn."""
+        log_answer(self._work, self.primary, heard)
+        if not heard.is_outdated:
+            # what was taken in is confirmed only once it is durable
+            self._contact = replace(self._contact, last_contact_ms=heard.heard_ms)
+        self._heard.append(heard)
+        self._take_in_next()
+
+    def _take_in_next(self) -> None:
+        while self._heard and not self._leaving and not self._is_taking_in:
+            self._take_in(self._heard.popleft())
+
+    def _take_in(self, heard: Heard) -> None:
+        """Write down everything that the answer says, then act on it. What an outdated one names is
+        done all the same.
+        """
+        self._is_taking_in = True
+        contact = self._contact if heard.is_outdated else self._contact_after(heard)
+        goes_on = heard.answer.more and _progress(contact) != _progress(self._contact)
+        done = self._discarded_by(heard.answer)
 
         def taken_in() -> None:
-            self._contact = contact
+            self._is_taking_in = False
+            self._contact = replace(contact, last_contact_ms=self._contact.last_contact_ms)
             for shadow, change in done:
                 self._let_go(shadow, change)
-            self._promote_other_databases(answer.database_id)
+            self._promote_other_databases()
             self._after_contact()
-            if answer.more and lease.is_open:
-                self._ask(lease, then)
+            if goes_on and heard.lease.is_open:
+                self._ask(heard.lease, heard.then)
             else:
-                then()
+                heard.then()
+            self._take_in_next()
 
         def not_taken_in(_reason: str) -> None:
+            self._is_taking_in = False
             self.hold_again(tuple(shadow for shadow, _ in done))
-            then()
+            heard.then()
+            self._take_in_next()
 
+        changes: tuple[Change, ...] = (SetContact(contact), *(c for _, c in done))
         self._work.commit(changes, taken_in, not_taken_in)
 
-    def _contact_after(self, answer: DiscardAnswered) -> Contact:
-        same = answer.database_id == self._contact.database_id
-        confirmed = self._contact.confirmed_sequence if same else 0
-        if answer.notifications:
-            confirmed = max(confirmed, answer.notifications[-1][0])
-        return Contact(self.primary, answer.database_id, self._work.now_ms, confirmed)
+    def _contact_after(self, heard: Heard) -> Contact:
+        answer, held_up_to = heard.answer, heard.question.held_up_to
+        confirmed = answer.notifications[-1][0] if answer.notifications else 0
+        if answer.database_id == self._contact.database_id:
+            confirmed = max(confirmed, self._contact.confirmed_sequence)
+            held_up_to = max(held_up_to, self._contact.held_up_to)
+        return Contact(self.primary, answer.database_id, heard.heard_ms, confirmed, held_up_to)
 
     def _discarded_by(
         self, answer: DiscardAnswered
@@ -239,8 +258,17 @@ class ShadowQueue:
 
     # -------------------------------------------------------------- assuming ownership
 
-    def _promote_other_databases(self, database_id: str) -> None:
-        others = tuple(s for s in self.held.values() if s.key.primary_database_id != database_id)
+    def _promote_other_databases(self) -> None:
+        """Those that were made under another database id than the primary was found with after they
+        had come (SM-7).
+        """
+        contact = self._contact
+        others = tuple(
+            shadow
+            for shadow in self.held.values()
+            if shadow.key.primary_database_id != contact.database_id
+            and shadow.internal_id <= contact.held_up_to
+        )
         if others:
             self._take_over(others, "database-id-changed")
 
@@ -250,14 +278,32 @@ class ShadowQueue:
         """
         for shadow in shadows:
             del self.held[shadow.key]
+            self._leaving.add(shadow.key)
         if not self.held:
             self._stop_timers()
         self._promote(shadows, cause, self._contact.last_contact_ms)
 
+    def promoted(self, shadows: tuple[ShadowMessage, ...]) -> None:
+        """They have left, durably."""
+        self._leaving.difference_update(shadow.key for shadow in shadows)
+        self._take_in_next()
+
+    def not_promoted(self, shadows: tuple[ShadowMessage, ...]) -> None:
+        self._leaving.difference_update(shadow.key for shadow in shadows)
+        self.hold_again(shadows)
+        if self._promotion is None:
+            self._promotion = self._work.again(COMMIT_RETRY_MS, self._promote_again)
+        self._take_in_next()
+
+    def _promote_again(self) -> None:
+        self._promotion = None
+        self._promote_other_databases()
+
     def hold_again(self, shadows: tuple[ShadowMessage, ...]) -> None:
         """A change that ended their stay did not become durable: they are held as before, oldest
-        first.
+        first. What the disk refused now is not tried again at once.
         """
+        self._quiet_until_ms = self._work.now_ms + COMMIT_RETRY_MS
         everything = (*self.held.values(), *shadows)
         self.held = {s.key: s for s in sorted(everything, key=lambda s: s.internal_id)}
         self._after_contact()
@@ -274,7 +320,7 @@ class ShadowQueue:
         self._span = None
         if not self.held:
             return
-        if self._work.now_ms < self._span_over_ms():
+        if self._work.now_ms < max(self._span_over_ms(), self._quiet_until_ms):
             self._set_span()
             return
         attempt = self._attempt
@@ -299,7 +345,8 @@ class ShadowQueue:
     def _set_span(self) -> None:
         if self._span is not None:
             self._span.cancel()
-        self._span = self._work.at(self._span_over_ms(), self._span_is_over)
+        due_ms = max(self._span_over_ms(), self._quiet_until_ms)
+        self._span = self._work.at(due_ms, self._span_is_over)
 
     def _cancel_heartbeat(self) -> None:
         if self._heartbeat is not None:
@@ -311,6 +358,10 @@ class ShadowQueue:
         if self._span is not None:
             self._span.cancel()
             self._span = None
+
+
+def _progress(contact: Contact) -> tuple[str, int]:
+    return contact.database_id, contact.confirmed_sequence
 
 
 class _Attempt:

@@ -21,6 +21,11 @@ from nodes.core.message import BodyHandle, Header
 from nodes.core.queue_changes import Change
 from nodes.core.resubmit_request import Position, SafetyNetSource
 
+COMMIT_RETRY_MS = 60_000
+"""After a transaction that the disk refused."""
+LEAST_PAUSE_MS = 1_000
+"""Nothing that failed is tried again sooner: time passes between any two attempts."""
+
 Then: TypeAlias = Callable[[], None]
 Because: TypeAlias = Callable[[str], None]
 
@@ -162,6 +167,12 @@ class Work:
         timer = Timer(due_ms, action)
         heapq.heappush(self._timers, (due_ms, self._next(), timer))
         return timer
+
+    def again(self, wait_ms: int, action: Then) -> Timer:
+        """A retry, after `wait_ms` and never at once: what failed now would fail for ever at the
+        same instant.
+        """
+        return self.at(self.now_ms + max(wait_ms, LEAST_PAUSE_MS), action)
 
     def next_deadline_ms(self) -> int | None:
         self._drop_cancelled()

@@ -82,7 +82,8 @@ COPY_TO_SHADOW_SAFETY_NET = (
 DELETE_SHADOW = f"DELETE FROM shadows WHERE {_THIS_SHADOW} RETURNING body_id"
 SET_CONTACT = (
     "INSERT OR REPLACE INTO contacts "
-    "(primary_server, database_id, last_contact_ms, confirmed_sequence) VALUES (?, ?, ?, ?)"
+    "(primary_server, database_id, last_contact_ms, confirmed_sequence, held_up_to) "
+    "VALUES (?, ?, ?, ?, ?)"
 )
 SET_ACTIVE_COPY = (
     "INSERT INTO active_copies (database, server, epoch, learnt_ms) VALUES (?, ?, ?, ?) "
@@ -221,6 +222,7 @@ def _set_contact(db: sqlite3.Connection, change: SetContact, fetch: FetchBody) -
         contact.database_id,
         contact.last_contact_ms,
         contact.confirmed_sequence,
+        contact.held_up_to,
     )
     db.execute(SET_CONTACT, row)
 

@@ -62,8 +62,8 @@ LOAD_DISCARDS = (
     "ORDER BY shadow_server, sequence"
 )
 LOAD_CONTACTS = (
-    "SELECT primary_server, database_id, last_contact_ms, confirmed_sequence FROM contacts "
-    "ORDER BY primary_server"
+    "SELECT primary_server, database_id, last_contact_ms, confirmed_sequence, held_up_to "
+    "FROM contacts ORDER BY primary_server"
 )
 LOAD_ACTIVE_COPIES = (
     "SELECT database, server, epoch, learnt_ms FROM active_copies ORDER BY database"

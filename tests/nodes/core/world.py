@@ -382,6 +382,8 @@ class World:
         self._requesting: set[str] = set()
         self._announced: set[str] = set()
         self._void: set[str] = set()
+        self._stalled: set[tuple[str, str]] = set()
+        self._late: list[tuple[Host, on.Input]] = []
         self._inputs: deque[tuple[Host, on.Input]] = deque()
         self._delivered_to: dict[tuple[str, str, int | None], int] = {}
         self._count = 0
@@ -496,6 +498,22 @@ class World:
         self.cut.clear()
         self.cut_services.clear()
 
+    def stall(self, server: str, peer: str) -> None:
+        """What `peer` says in the sessions that `server` has open to it comes late, as does their
+        end.
+        """
+        host = self.hosts[server]
+        self._stalled |= {
+            (server, name) for name, (other, _) in host.peers.items() if other == peer
+        }
+
+    def let_go(self) -> None:
+        """Everything that was held back comes now."""
+        self._stalled.clear()
+        self._inputs.extend(self._late)
+        self._late.clear()
+        self.settle()
+
     def shows(self, server: str, address: str = USER1, database: str = "DB1") -> list[str]:
         """Message-Ids in a mailbox of a copy of a database that has several."""
         rows = mailbox_rows_in(self.hosts[server].database(database).connection, 0)
@@ -512,7 +530,9 @@ class World:
     def settle(self) -> None:
         while self._inputs:
             host, happened = self._inputs.popleft()
-            if host.node is not None and not self._is_void(happened):
+            if (host.name, getattr(happened, "session", "")) in self._stalled:
+                self._late.append((host, happened))
+            elif host.node is not None and not self._is_void(happened):
                 for effect in host.node.handle(happened, self.now_ms):
                     if self._fuse_blows(host):
                         break

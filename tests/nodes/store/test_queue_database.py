@@ -67,7 +67,7 @@ def test_a_new_database_has_the_id_it_was_given_and_is_empty(tmp_path: Path) -> 
 def test_a_database_opened_again_gives_back_what_was_put_in(tmp_path: Path) -> None:
     message = primary_message(1, next_hops=("database:DB2", "external:ext1", "database:DB1"))
     shadow = shadow_message(2)
-    contact = Contact("par-mbx1", "db-a", NOW_MS, 7)
+    contact = Contact("par-mbx1", "db-a", NOW_MS, 7, 12)
     with open_queue(tmp_path).database as database:
         apply(database, InsertMessage(message, "in:1"), InsertShadow(shadow, "in:2", EXPIRES_MS))
         apply(database, InsertDiscard(discard(9)), SetContact(contact))

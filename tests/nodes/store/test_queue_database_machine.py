@@ -227,7 +227,7 @@ class QueueDatabaseMachine(RuleBasedStateMachine):
 
     @rule(server=SERVERS, at_ms=TIMES, confirmed=st.integers(0, 9))
     def set_contact(self, server: str, at_ms: int, confirmed: int) -> None:
-        contact = Contact(server, "db-a", at_ms, confirmed)
+        contact = Contact(server, "db-a", at_ms, confirmed, confirmed + 1)
         self.commit(SetContact(contact))
         self.model.contacts[server] = contact
 

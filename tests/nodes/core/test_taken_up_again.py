@@ -1,0 +1,79 @@
+"""What a kill leaves half done is gone on with after the restart, and waits for nobody."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.nodes.core.world import HOUR, MINUTE, SECOND, World
+
+COUNT = 120  # more than two pages of a promotion
+
+
+def held_at_one_server(world: World) -> str:
+    """Messages that par1 cannot deliver; their holder, the only one that could be found."""
+    world.cut[("par1", "par2")] = world.cut[("par1", "lyo2")] = "refuse"
+    for _ in range(COUNT):
+        world.send("par1")
+    world.run(3 * MINUTE)
+    return world.of("HARECEIVE")[0].server
+
+
+def lost_its_queue_database(world: World, server: str) -> None:
+    world.kill(server)
+    world.hosts[server].new_queue_database()
+    world.start(server)
+
+
+@pytest.mark.parametrize("effects", range(4, 20))
+def test_a_promotion_under_way_is_gone_on_with_though_the_primary_is_out_of_reach(
+    effects: int,
+) -> None:
+    world = World()
+    holder = held_at_one_server(world)
+    lost_its_queue_database(world, "par1")
+    world.hosts[holder].fuse = effects
+    world.run(2 * MINUTE)
+    world.hosts[holder].fuse = None
+    world.kill("par1")
+    contact = world.hosts[holder].disk.contacts["par1"]
+    knows = contact.database_id == world.hosts["par1"].disk.database_id
+    if world.hosts[holder].node is None:
+        world.start(holder)
+    world.run(SECOND)
+    held = [key for key in world.hosts[holder].disk.shadows if key.primary == "par1"]
+    assert len(held) == (0 if knows else COUNT)
+
+
+def test_a_promotion_that_the_disk_refused_is_tried_again_though_the_primary_is_out_of_reach() -> (
+    None
+):
+    world = World()
+    holder = held_at_one_server(world)
+    lost_its_queue_database(world, "par1")
+    disk, commits = world.hosts[holder], []
+    refuse = disk.commit
+
+    def commit(number: int, changes: tuple[object, ...]) -> object:
+        commits.append(number)
+        disk.disk.is_full = len(commits) == 2  # the contact is written, a page is not
+        return refuse(number, changes)
+
+    disk.commit = commit  # type: ignore[assignment, method-assign]
+    world.run(2 * MINUTE)
+    world.kill("par1")
+    world.run(2 * MINUTE)
+    assert not world.hosts[holder].disk.shadows
+
+
+def test_nothing_is_promoted_after_a_restart_that_came_later_than_the_last_question() -> None:
+    """The contact on disk says which database id the primary had; not what it has since."""
+    world = World()
+    holder = held_at_one_server(world)
+    lost_its_queue_database(world, "par1")
+    world.cut[(holder, "par1")] = "refuse"
+    for _ in range(5):
+        world.send("par1")
+    world.kill(holder)
+    world.start(holder)
+    world.run(HOUR)
+    assert not world.of("RESUBMIT")
