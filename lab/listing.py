@@ -23,9 +23,11 @@ NO_VERDICT = "-"
 
 @dataclass(frozen=True, slots=True)
 class RunEntry:
-    """A run folder. `verdict` is `-` where there is none; `cause` why, if the run said it."""
+    """A run folder. `run` is its id, `verdict` is `-` where there is none; `cause` why, if the run
+    said it."""
 
     folder: Path
+    run: str
     scenario: str
     host: str
     seed: str
@@ -85,6 +87,7 @@ def _entry(folder: Path) -> RunEntry:
     verdict = str(read_object(folder / "verdict.json").get("verdict", NO_VERDICT))
     return RunEntry(
         folder=folder,
+        run=str(manifest.get("run", "")),
         scenario=folder.parent.name,
         host=str(manifest.get("host", "?")),
         seed=str(manifest.get("seed", "?")),

@@ -52,6 +52,13 @@ def print_all(texts: list[str]) -> None:
         print(text, file=sys.stderr)
 
 
+def require_word(name: str, word: str) -> str:
+    """The word, unless it is empty, as of a variable that is not set. Raises ScenarioError."""
+    if not word.strip():
+        raise ScenarioError(f"{name} is empty", "a variable of the shell may not be set")
+    return word
+
+
 def counted(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 

@@ -6,13 +6,25 @@ What the containers need is imported only when a command needs containers.
 import sys
 from dataclasses import fields
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lab.commands.arguments import STATE, Name, On, Seed, checked_scenario, resolved_plan
+from lab.commands.arguments import (
+    STATE,
+    Name,
+    On,
+    Seed,
+    checked_scenario,
+    require_word,
+    resolved_plan,
+)
 from lab.errors import ScenarioError
+from lab.listing import run_entries
 from lab.scenario_files import RUNS
+
+if TYPE_CHECKING:
+    from lab.hosts.containers.down import Removed
 
 
 def run(
@@ -70,16 +82,36 @@ def _in_words(host: On) -> str:
 
 
 def down(
-    run: Annotated[str | None, typer.Argument(help="a run's id; by default every run's")] = None,
+    run: Annotated[
+        str | None,
+        typer.Argument(
+            help="a run's id or folder, as up and list runs show it; by default every run whose "
+            "lab is not alive"
+        ),
+    ] = None,
 ) -> None:
     """Remove whatever a run left: containers, networks, volumes, folders and processes."""
-    from lab.hosts.containers.down import down as remove
+    from lab.hosts.containers import down as take_down
     from lab.hosts.containers.engine import connect
 
-    removed = remove(connect(), run, STATE)
-    told = [(item.name, getattr(removed, item.name)) for item in fields(removed)]
-    for kind, names in told:
-        if names:
-            print(f"{kind.replace('_', ' ')}: {', '.join(str(name) for name in names)}")
-    if not any(names for _, names in told):
+    if run is not None:
+        require_word("RUN", run)
+    client = connect()
+    if run is None:
+        removed = take_down.down(client, None, STATE)
+    else:
+        recorded = {entry.run: entry.folder for entry in run_entries(RUNS) if entry.run}
+        removed = take_down.down_named(client, run, STATE, recorded)
+    _print_removed(removed)
+
+
+def _print_removed(removed: "Removed") -> None:
+    """Names of what went to stdout; runs that were left alone are named on stderr."""
+    went = [each for each in fields(removed) if each.name != "kept" and getattr(removed, each.name)]
+    for each in went:
+        names = ", ".join(str(name) for name in getattr(removed, each.name))
+        print(f"{each.name.replace('_', ' ')}: {names}")
+    if not went:
         print("nothing was left")
+    for kept in removed.kept:
+        print(f"left alone: {kept}, its lab is alive (shadowlab down {kept})", file=sys.stderr)

@@ -7,7 +7,7 @@ from pathlib import Path
 import docker
 import pytest
 
-from lab.hosts.containers import down, processes
+from lab.hosts.containers import down, leftovers, processes
 from lab.hosts.containers.engine import ROLE_LABEL, STATE_LABEL
 from lab.hosts.containers.images import Images
 from tests.ground.test_processes import SLEEP, running
@@ -50,7 +50,7 @@ def stand(client: docker.DockerClient, image: str, run: str, state_dir: Path) ->
 
 def left_of(client: docker.DockerClient, run: str) -> list[str]:
     """Names of all that the engine has of a run."""
-    chosen: down.Filters = {"label": f"{RUN_LABEL}={run}"}
+    chosen: leftovers.Filters = {"label": f"{RUN_LABEL}={run}"}
     return [
         *(str(each.name) for each in client.containers.list(all=True, filters=chosen)),
         *(str(each.name) for each in client.networks.list(filters=chosen)),

@@ -4,7 +4,6 @@ import json
 import os
 import subprocess
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 
@@ -14,6 +13,8 @@ from lab import cli
 from lab.cli import main
 from lab.commands import scenarios
 from lab.errors import GroundError
+from lab.hosts.containers import down, engine, leftovers
+from lab.hosts.containers.down import Removed
 from lab.plan import Plan, default_seed
 from tests.lab.sound import SCENARIO, changed, write
 
@@ -375,19 +376,12 @@ def test_an_evaluation_that_dies_is_a_failure_of_the_ground(
     assert told.startswith("shadowlab: the evaluation ended with -9\n")
 
 
-@dataclass(frozen=True)
-class Removed:
-    """What a take-down says, in part."""
-
-    containers: tuple[str, ...] = ()
-    state_dirs: tuple[str, ...] = ()
-
-
 @pytest.mark.parametrize(
-    ("removed", "says"),
+    ("removed", "says", "tells"),
     [
-        (Removed(), "nothing was left\n"),
-        (Removed(("a", "b"), ("c",)), "containers: a, b\nstate dirs: c\n"),
+        (Removed(), "nothing was left\n", ""),
+        (Removed(("a", "b"), state_dirs=("c",)), "containers: a, b\nstate dirs: c\n", ""),
+        (Removed(kept=("d",)), "nothing was left\n", "left alone: d, its lab is alive"),
     ],
 )
 def test_a_take_down_tells_what_went(
@@ -396,13 +390,27 @@ def test_a_take_down_tells_what_went(
     monkeypatch: pytest.MonkeyPatch,
     removed: Removed,
     says: str,
+    tells: str,
 ) -> None:
-    for name, value in (("down", lambda client, run, state: removed), ("connect", lambda: None)):
-        module = ModuleType(name)
-        setattr(module, name, value)
-        place = {"down": "down", "connect": "engine"}[name]
-        monkeypatch.setitem(sys.modules, f"lab.hosts.containers.{place}", module)
-    assert call(capsys, "down") == (0, says, "")
+    monkeypatch.setattr(down, "down", lambda client, run, state: removed)
+    monkeypatch.setattr(engine, "connect", lambda: None)
+    code, out, told = call(capsys, "down")
+    assert (code, out) == (0, says)
+    assert told.startswith(tells)
+
+
+@pytest.mark.parametrize("word", ["", " ", "..", "../scenarios", "nobody"])
+def test_a_take_down_of_what_is_no_run_touches_nothing(
+    here: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, word: str
+) -> None:
+    monkeypatch.setattr(leftovers, "known_runs", lambda *_: {})
+    monkeypatch.setattr(down, "known_runs", lambda *_: {})
+    monkeypatch.setattr(engine, "connect", lambda: None)
+    (here / ".shadowlab").mkdir()
+    before = sorted(here.rglob("*"))
+    code, out, told = call(capsys, "down", word)
+    assert (code, out, told.count("\n")) == (4, "", 2)
+    assert sorted(here.rglob("*")) == before
 
 
 def test_a_reader_who_leaves_early_meets_no_traceback(here: Path) -> None:

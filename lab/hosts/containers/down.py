@@ -4,18 +4,18 @@ A run whose lab is alive is never touched unless it is named: `down(client, None
 after labs that ended, crashed or were killed, and leaves its neighbours alone, whichever checkout
 they run from (each thing on the engine says where its state directory is, and that says which
 process the lab is). Named, a run goes whatever its state: its lab is asked to end, then made to.
-Files are removed in `state_root` alone; what another checkout keeps is its own to remove.
+Files are removed in `state_root` alone, in the run's own folder there; what another checkout keeps
+is its own to remove.
 """
 
 import os
 import shutil
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeAlias
 
 import docker
 import requests
@@ -24,10 +24,15 @@ from docker.models.containers import Container
 
 from lab.errors import GroundError, LabError, print_error
 from lab.hosts.containers import engine, processes
-from lab.hosts.containers.engine import RUN_LABEL, STATE_LABEL
+from lab.hosts.containers.engine import RUN_LABEL
 from lab.hosts.containers.image_build import ROOT, first_line
-
-Filters: TypeAlias = dict[str, str | list[str] | bool]
+from lab.hosts.containers.leftovers import (
+    Filters,
+    known_runs,
+    require_run_id,
+    run_named,
+    state_folder,
+)
 
 STATE_ROOT = ROOT / ".shadowlab"
 LAB_RECORD = "lab.json"
@@ -56,10 +61,13 @@ def claim(state_dir: Path) -> None:
 
 
 def down(client: docker.DockerClient, run_id: str | None, state_root: Path) -> Removed:
-    """Remove one run, or with None all whose lab is not alive. Raises GroundError."""
+    """Remove one run, or with None all whose lab is not alive. Raises GroundError, and
+    ScenarioError for what can be no run's id: then nothing is touched."""
+    if run_id is not None:
+        require_run_id(run_id)
     try:
-        known = _known_runs(client, state_root)
-        wanted = [run_id] if run_id else sorted(known)
+        known = known_runs(client, state_root, RUN_LABEL)
+        wanted = sorted(known) if run_id is None else [run_id]
         kept, gone = [], []
         for run in wanted:
             state_dir = known.get(run, state_root / run)
@@ -70,6 +78,18 @@ def down(client: docker.DockerClient, run_id: str | None, state_root: Path) -> R
         return _together(gone, kept)
     except (DockerException, requests.RequestException, OSError) as error:
         raise GroundError(f"down: {first_line(error)}") from error
+
+
+def down_named(
+    client: docker.DockerClient, word: str, state_root: Path, recorded: Mapping[str, Path]
+) -> Removed:
+    """Remove the run that a person names; `recorded` has the folder of every run that is listed,
+    by its id. Raises ScenarioError where there is no such run, and GroundError."""
+    try:
+        known = known_runs(client, state_root, RUN_LABEL)
+    except (DockerException, requests.RequestException, OSError) as error:
+        raise GroundError(f"down: {first_line(error)}") from error
+    return down(client, run_named(word, known, recorded), state_root)
 
 
 def remove_from_engine(client: docker.DockerClient, run_id: str) -> Removed:
@@ -95,23 +115,6 @@ def remove_from_engine(client: docker.DockerClient, run_id: str) -> Removed:
     return Removed(tuple(sorted(containers)), tuple(sorted(networks)), tuple(sorted(volumes)))
 
 
-def _known_runs(client: docker.DockerClient, state_root: Path) -> dict[str, Path]:
-    """Run id to state directory: of what the engine has, and of what lies in `state_root`."""
-    chosen: Filters = {"label": RUN_LABEL}
-    labels = [
-        *(c.labels for c in client.containers.list(all=True, filters=chosen, ignore_removed=True)),
-        *(n.attrs.get("Labels") or {} for n in client.networks.list(filters=chosen)),
-        *(v.attrs.get("Labels") or {} for v in client.volumes.list(filters=chosen)),
-    ]
-    known = {each[RUN_LABEL]: _state_dir(each, state_root) for each in labels}
-    folders = state_root.iterdir() if state_root.is_dir() else []
-    return known | {folder.name: folder for folder in folders if folder.is_dir()}
-
-
-def _state_dir(labels: dict[str, str], state_root: Path) -> Path:
-    return Path(labels.get(STATE_LABEL) or state_root / labels[RUN_LABEL])
-
-
 def _is_someone_elses(state_dir: Path) -> bool:
     """Whether a lab that is alive, and not this process, owns the run; if unreadable, it may."""
     try:
@@ -126,9 +129,8 @@ def _remove_run(
 ) -> Removed:
     ended = _end_processes(run_id, state_dir)
     removed = remove_from_engine(client, run_id)
-    folder = state_root / run_id
-    is_there = folder.is_dir()
-    if is_there:
+    folder = state_folder(state_root, run_id)
+    if folder is not None:
         shutil.rmtree(folder)
         with suppress(OSError):
             state_root.rmdir()
@@ -136,7 +138,7 @@ def _remove_run(
         removed.containers,
         removed.networks,
         removed.volumes,
-        (str(folder),) if is_there else (),
+        (str(folder),) if folder is not None else (),
         tuple(ended),
     )
 

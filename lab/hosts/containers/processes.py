@@ -48,6 +48,8 @@ def write(path: Path, pid: int | None = None) -> None:
 def read(path: Path) -> ProcessRecord | None:
     """The record in `path`; None when it is missing, torn, or holds no process."""
     try:
+        if path.exists() and not path.is_file():
+            return None  # a pipe would be waited for
         return ProcessRecord(**json.loads(path.read_text()))
     except (FileNotFoundError, NotADirectoryError, ValueError, TypeError):
         return None
