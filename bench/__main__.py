@@ -2,7 +2,8 @@
 
 One that fails is named with its reason and keeps its last row; the others still run. One that this
 machine cannot take gets a row without numbers that says what is missing.
-Exit code 0, or 3 when any failed. `python -m bench lab_up` runs that one alone.
+Exit code 0, 3 when any failed, or 4 for a name that is none. `python -m bench lab_up` runs that
+one alone.
 """
 
 import importlib
@@ -11,13 +12,15 @@ import pkgutil
 import sys
 from collections.abc import Iterable
 from dataclasses import asdict
+from difflib import get_close_matches
 from pathlib import Path
 
 from rich.console import Console
 from rich.table import Table
 
 from bench.result import Result
-from lab.errors import GROUND_FAILED, LabError, print_error
+from lab.errors import GROUND_FAILED, LabError, ScenarioError, print_error
+from lab.outer_edge import guarded
 
 HERE = Path(__file__).parent
 RESULTS = HERE / "results.json"
@@ -59,8 +62,13 @@ def _shown(number: float | None) -> str:
 
 def main(wanted: list[str]) -> int:
     """Run the measurements that are named, by default all."""
+    known = measurements()
+    for name in wanted:
+        if name not in known:
+            near = get_close_matches(name, known, n=3) or known
+            raise ScenarioError(f"there is no measurement {name!r}", f"known: {', '.join(near)}")
     done, failed = [], False
-    for name in wanted or measurements():
+    for name in wanted or known:
         print(f"measuring {name}", file=sys.stderr)
         try:
             done.append(importlib.import_module(f"bench.{name}").measure())
@@ -72,4 +80,4 @@ def main(wanted: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(guarded(lambda: main(sys.argv[1:])))

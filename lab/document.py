@@ -86,6 +86,8 @@ def dotted(path: Trail) -> str:
 def read_document(path: Path) -> Document:
     """Read a YAML file; whatever is wrong with it comes back in `mistakes`."""
     name = display_name(path)
+    if path.exists() and not path.is_file():
+        return _unreadable(name, "", START, "is no file")  # a pipe would be waited for
     try:
         with path.open("rb") as stream:
             raw = stream.read(BYTES_MAX + 1)

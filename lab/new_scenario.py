@@ -11,6 +11,7 @@ from lab.patterns import PATTERN_WORDS, SLUG
 from lab.scenario_files import find_scenario, scenario_paths
 from lab.validate import check, scenarios_folder
 
+RESERVED = ("latest", "suites", "shrunk")  # what lies in runs/ beside the scenarios
 NAME_LINE = re.compile(r"^scenario:.*$", re.MULTILINE)
 COMMENTED = """\
 # What happens here, and which promise it puts to the test. Times are lab time since the start.
@@ -52,6 +53,8 @@ def new_scenario(name: str, source: str | None = None) -> Path:
     """The file `<name>.yaml` in the folder of scenarios, written. Raises ScenarioError."""
     if not re.fullmatch(SLUG, name):
         raise ScenarioError(f"{name!r} is no name for a scenario", PATTERN_WORDS[SLUG])
+    if name in RESERVED:
+        raise ScenarioError(f"{name} is no name for a scenario", "runs/ has a folder of that name")
     folder = scenarios_folder()
     taken = [path for path in (*scenario_paths(), folder / f"{name}.yaml") if path.exists()]
     for path in taken:
@@ -69,12 +72,17 @@ def _renamed(source: Path, name: str) -> str:
 
 
 def _written(path: Path, text: str) -> Path:
-    """The file, if it has no mistake; else it is not left there."""
+    """The file, if it could be written and has no mistake; else it is not left there."""
     try:
-        with path.open("x", encoding="utf-8") as file:
+        file = path.open("x", encoding="utf-8")
+    except FileNotFoundError as error:
+        raise ScenarioError(f"there is no folder {path.parent}", "make the folder") from error
+    try:
+        with file:
             file.write(text)
-    except OSError as error:
-        raise ScenarioError(f"{path} cannot be written: {error}", "make the folder") from error
+    except OSError:
+        path.unlink(missing_ok=True)
+        raise
     mistakes = check([path]).mistakes
     if mistakes:
         path.unlink()

@@ -8,7 +8,6 @@ decided here.
 """
 
 import time
-import traceback
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
@@ -32,7 +31,9 @@ from lab.run_outcome import (
     Judging,
     RunOptions,
     RunOutcome,
+    bug,
     conclude,
+    refused,
     say_to_stderr,
     span,
 )
@@ -91,7 +92,7 @@ class _Run:
         with Watchdog(self.say) as watchdog:
             ending = self._work(watchdog)
             if ending.exit_code == 0:
-                self.evaluation = self.begin_evaluation(self.folder.path)
+                ending = self._begin_evaluation()
             complaints = self._take_down(watchdog, ending)
         for complaint in complaints:
             self.say(f"take-down: {complaint}")
@@ -102,6 +103,14 @@ class _Run:
             self.evaluation.abandon()
         self._write_host(ending)
         return ending
+
+    def _begin_evaluation(self) -> Ending:
+        """A lab is taken down also where nothing can be started to judge it."""
+        try:
+            self.evaluation = self.begin_evaluation(self.folder.path)
+        except OSError as error:
+            return refused(error)
+        return Ending()
 
     def _work(self, watchdog: Watchdog) -> Ending:
         """Everything up to the end of the timeline; every way to end it, as a value."""
@@ -116,10 +125,10 @@ class _Run:
             return Ending(GROUND_FAILED, "the run hung and was ended by the watchdog")
         except LabError as error:
             return Ending(error.exit_code, error.cause, error.hint)
+        except OSError as error:
+            return refused(error)
         except Exception as error:
-            self.folder.write_text("error.txt", traceback.format_exc())
-            cause = f"a bug of the lab: {type(error).__name__}: {error}"
-            return Ending(GROUND_FAILED, cause, f"the traceback is in {self.folder.path}/error.txt")
+            return bug(self.folder, f"a bug of the lab: {type(error).__name__}: {error}")
         return Ending()
 
     def _sequence(self, watchdog: Watchdog) -> None:

@@ -4,13 +4,15 @@ The same for every host. What a run means is the evaluation's to say.
 """
 
 import sys
+import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from lab.errors import INTERRUPTED, LabError, print_error
-from lab.run_folder import write_whole
+from lab.errors import GROUND_FAILED, INTERRUPTED, LabError, print_error
+from lab.outer_edge import refusal
+from lab.run_folder import RunFolder, write_whole
 from lab.watchdog import Interrupted, Watchdog
 
 EVALUATION_SECONDS = 25  # foretold, not promised
@@ -44,6 +46,7 @@ class RunOptions:
     def tell_folder(self, folder: Path) -> None:
         """Write the path of the run folder where it was asked for."""
         if self.announce is not None:
+            self.announce.parent.mkdir(parents=True, exist_ok=True)
             write_whole(self.announce, f"{folder.absolute()}\n")
 
 
@@ -71,6 +74,21 @@ def conclude(folder: Path, ending: Ending, judging: Judging | None, say: Say) ->
     if ending.cause:
         print_error(LabError(ending.exit_code, ending.cause, ending.hint))
     return RunOutcome(folder, ending.exit_code)
+
+
+def refused(error: OSError) -> Ending:
+    """What the machine refuses (room, a right) is no bug of the lab."""
+    found = refusal(error)
+    return Ending(found.exit_code, found.cause, found.hint)
+
+
+def bug(folder: RunFolder, cause: str) -> Ending:
+    """Of the exception that is being handled; its traceback is kept in the run folder."""
+    try:
+        folder.write_text("error.txt", traceback.format_exc())
+    except OSError:
+        return Ending(GROUND_FAILED, cause, "its traceback could not be written")
+    return Ending(GROUND_FAILED, cause, f"the traceback is in {folder.path}/error.txt")
 
 
 def say_to_stderr(line: str) -> None:

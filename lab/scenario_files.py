@@ -4,6 +4,7 @@ A scenario is named by its stem, wherever below `scenarios/` it lies, or by its 
 named by its folder, or by a scenario whose latest run is meant. Unknown names get the nearest.
 """
 
+import os
 from difflib import get_close_matches
 from pathlib import Path
 
@@ -22,7 +23,7 @@ def scenario_paths() -> list[Path]:
 def find_scenario(name: str) -> Path:
     """The file that a stem or a path names. Raises ScenarioError with the nearest names."""
     if name.endswith((".yaml", ".yml")) or "/" in name:
-        if Path(name).is_file():
+        if os.path.isfile(name):
             return Path(name)
         raise ScenarioError(f"there is no file {name}", _nearest(Path(name).stem))
     paths = [path for path in scenario_paths() if path.stem == name]
@@ -44,13 +45,21 @@ def load_scenario(name: str) -> tuple[CheckedScenario | None, list[str]]:
 
 def find_run(name: str) -> Path:
     """The run folder of that path, or the latest run of that scenario. Raises ScenarioError."""
-    for candidate in (Path(name), RUNS / name / "latest", RUNS / name):
-        if (candidate / "plan.json").is_file():
+    for candidate in _candidates(name):
+        if os.path.isfile(candidate / "plan.json"):
             return candidate
-    if Path(name).is_dir():
+    if os.path.isdir(name):
         raise ScenarioError(f"{name} is no run folder", "it holds no plan.json")
     hint = "shadowlab run NAME makes one" if name == str(RUNS / "latest") else "name its folder"
     raise ScenarioError(f"there is no run {name}", hint)
+
+
+def _candidates(name: str) -> list[Path]:
+    """What a word may stand for; only its own path leads out of the folder of runs."""
+    if not name.strip():
+        return []
+    is_inside = not name.startswith("/") and ".." not in Path(name).parts
+    return [Path(name), *([RUNS / name / "latest", RUNS / name] if is_inside else [])]
 
 
 def _nearest(name: str) -> str:

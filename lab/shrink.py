@@ -27,6 +27,7 @@ from lab.shrink_trial import CRASH, Trial, Trials
 from lab.validate import CheckedScenario, check, find_topology
 from lab.written_scenario import with_plain_faults
 
+SHRUNK = "# The smallest scenario that was found to fail by "
 SEEDS_BESIDE = 3
 MOST_ROUNDS = 40
 MOST_TRIALS = 96
@@ -169,7 +170,7 @@ def shrink_run(folder: Path, target: Path, master: str, say: Say = say_to_stderr
     with temporary as scratch, Trials(Path(scratch), master) as trials:
         found = Shrink(trials, target.stem, way, plan.seed, say).run(draft)
     target.parent.mkdir(parents=True, exist_ok=True)
-    told = f"# The smallest scenario that was found to fail by {way} as {folder} does:\n"
+    told = f"{SHRUNK}{way} as {folder} does:\n"
     seeded = f"# shadowlab run {target} --on simulator --seed {found.seed}\n"
     document = {**found.draft.document(target.stem), "expect": {"verdict": "fail"}}
     write_whole(target, told + seeded + scenario_text(document))

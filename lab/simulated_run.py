@@ -7,10 +7,9 @@ while the simulation goes on.
 
 import platform
 import time
-import traceback
 from datetime import UTC, datetime
 
-from lab.errors import GROUND_FAILED, INTERRUPTED
+from lab.errors import INTERRUPTED
 from lab.evaluation import Evaluation
 from lab.hosts.simulator.chance import CLOCK_RESOLUTION_MS
 from lab.hosts.simulator.record import Record
@@ -23,7 +22,9 @@ from lab.run_outcome import (
     RunOptions,
     RunOutcome,
     Say,
+    bug,
     conclude,
+    refused,
     say_to_stderr,
     span,
 )
@@ -69,11 +70,11 @@ def _simulate(plan: Plan, folder: RunFolder, say: Say) -> tuple[Ending, Record]:
     except Interrupted as signal_name:
         hint = "a simulation has no half record"
         return Ending(INTERRUPTED, f"ended by {signal_name}", hint), Record()
+    except OSError as error:
+        return refused(error), Record()
     except Exception as error:
-        folder.write_text("error.txt", traceback.format_exc())
         cause = f"a bug, of the lab or of a node: {type(error).__name__}: {error}"
-        hint = f"the traceback is in {folder.path}/error.txt"
-        return Ending(GROUND_FAILED, cause, hint), Record()
+        return bug(folder, cause), Record()
     say(f"simulated in {time.monotonic() - began:.1f} s")
     for server, crashes in record.crashes.items():
         say(f"{server} crashed: {crashes[0].strip().splitlines()[-1]}")

@@ -22,12 +22,21 @@ GOES_ON_FOR = timedelta(days=1)
 def folder_for(ask: Ask, runs: Path, named: Path | None, now: datetime) -> Path:
     """The folder for this call, made if it is new; `now` in UTC. Raises LabError."""
     if named is not None:
+        _require_own(named)
         _require_free(named, read(named), ask)
         named.mkdir(parents=True, exist_ok=True)
         return named
     root = runs / SUITES
     unfinished = [each for each in _suites(root) if _goes_on(read(each), ask, now)]
     return max(unfinished, key=_name_order) if unfinished else _new(root, now)
+
+
+def _require_own(folder: Path) -> None:
+    """A folder of a suite, a new one or an empty one: results never lie among something else."""
+    if os.path.lexists(folder) and not folder.is_dir():
+        raise ScenarioError(f"--folder {folder}: is no folder", "name a new one")
+    if folder.is_dir() and any(folder.iterdir()) and not (folder / JOURNAL).is_file():
+        raise ScenarioError(f"--folder {folder}: holds something else", "name a new or empty one")
 
 
 def _require_free(folder: Path, record: SuiteRecord, ask: Ask) -> None:

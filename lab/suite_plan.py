@@ -49,7 +49,7 @@ class Task:
 
 def tasks_of(ask: Ask, engine_answers: bool) -> list[Task]:
     """Everything that is to be done, in order. Raises ScenarioError before anything is."""
-    scenarios = _chosen(ask)
+    scenarios = chosen(ask)
     tasks = [task for each in scenarios for task in _tasks(each, ask, engine_answers)]
     if not tasks:
         what = "of these scenarios" if ask.names else f"scenario tagged {ask.tag}"
@@ -58,7 +58,8 @@ def tasks_of(ask: Ask, engine_answers: bool) -> list[Task]:
     return tasks
 
 
-def _chosen(ask: Ask) -> Sequence[CheckedScenario]:
+def chosen(ask: Ask) -> Sequence[CheckedScenario]:
+    """The scenarios of a call. Raises ScenarioError where one has a mistake, or there is none."""
     names = dict.fromkeys(ask.names)
     paths = [find_scenario(name) for name in names] if names else scenario_paths()
     checked = check(paths)
@@ -69,7 +70,11 @@ def _chosen(ask: Ask) -> Sequence[CheckedScenario]:
     if ask.names:
         return checked.scenarios
     wanted = {ask.tag, SIMULATOR} if ask.tag == NIGHTLY else {ask.tag}
-    return [each for each in checked.scenarios if wanted & set(each.scenario.tags)]
+    found = [each for each in checked.scenarios if wanted & set(each.scenario.tags)]
+    if not found:
+        hint = "shadowlab list shows names and tags"
+        raise ScenarioError(f"there is no scenario tagged {ask.tag}", hint)
+    return found
 
 
 def _tasks(found: CheckedScenario, ask: Ask, engine_answers: bool) -> Iterator[Task]:

@@ -21,8 +21,10 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from lab.agent import AGENT_PORT, Handler, Request, serve
+from lab.errors import PASS, ScenarioError
 from lab.lab_clock import LabClock, read_start
 from lab.ledger import Ledger, LedgerFile, LedgerMessage, Outcome
+from lab.outer_edge import guarded
 from lab.probe import probe
 from lab.sending import Attempt, Mail, Patience, Result, Target, compose, tls_context
 from lab.work_plan import PlannedMessage, WorkPlan, read_targets, read_work_plan
@@ -239,6 +241,14 @@ async def _main(folder: Path) -> None:
     await container.run("0.0.0.0", AGENT_PORT, lambda _: None)
 
 
-if __name__ == "__main__":
+def main(arguments: list[str]) -> int:
+    """`FOLDER`: with plan.json and targets.json; exit code 0, or 4 for any other call."""
+    if len(arguments) != 1 or not Path(arguments[0]).is_dir():
+        raise ScenarioError("no folder to work in", "python3 -m lab.workload FOLDER")
     with contextlib.suppress(KeyboardInterrupt):
-        asyncio.run(_main(Path(sys.argv[1])))
+        asyncio.run(_main(Path(arguments[0])))
+    return PASS
+
+
+if __name__ == "__main__":
+    sys.exit(guarded(lambda: main(sys.argv[1:]), shows_traceback=True))

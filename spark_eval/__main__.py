@@ -17,6 +17,7 @@ from pyspark.errors import PySparkException
 
 from spark_eval.evaluation import evaluate, report_again
 from spark_eval.judged import JudgedRun
+from spark_eval.outer_edge import guarded
 from spark_eval.read.run_folder import (
     RunFolder,
     RunFolderError,
@@ -137,4 +138,4 @@ def _tell(judged: list[JudgedRun]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(guarded(main))

@@ -10,6 +10,7 @@ from typing import Annotated
 
 import typer
 
+from lab.commands.paths import not_empty
 from lab.errors import CALL_WRONG, ScenarioError
 from lab.plan import Plan, default_seed, resolve
 from lab.quantities import parse_duration
@@ -19,9 +20,15 @@ from nodes.core.parameters import ConfigurationError
 
 STATE = Path(".shadowlab")
 
-Name = Annotated[str, typer.Argument(help="a scenario's name or path", show_default=False)]
+Name = Annotated[
+    str,
+    typer.Argument(help="a scenario's name or path", show_default=False, callback=not_empty),
+]
 Seed = Annotated[int | None, typer.Option(min=0, max=2**53 - 1, help="by default the scenario's")]
-Run = Annotated[str, typer.Argument(help="a run folder, or a scenario for its latest run")]
+Run = Annotated[
+    str,
+    typer.Argument(help="a run folder, or a scenario for its latest run", callback=not_empty),
+]
 
 
 class On(StrEnum):
@@ -50,13 +57,6 @@ def resolved_plan(scenario: CheckedScenario, seed: int | None) -> Plan:
 def print_all(texts: list[str]) -> None:
     for text in texts:
         print(text, file=sys.stderr)
-
-
-def require_word(name: str, word: str) -> str:
-    """The word, unless it is empty, as of a variable that is not set. Raises ScenarioError."""
-    if not word.strip():
-        raise ScenarioError(f"{name} is empty", "a variable of the shell may not be set")
-    return word
 
 
 def counted(number: int, noun: str) -> str:

@@ -3,11 +3,12 @@
 Their exit codes mean what those of every command mean.
 """
 
+import signal
 import subprocess
 import sys
 from pathlib import Path
 
-from lab.errors import GroundError
+from lab.errors import INTERRUPTED, GroundError
 
 EVALUATION_CODES = (0, 1, 2, 3, 4)
 
@@ -22,6 +23,8 @@ def program(module: str, *words: str, quiet: bool = False) -> int:
     said = subprocess.DEVNULL if quiet else None
     command = [sys.executable, "-m", module, *words]
     code = subprocess.run(command, check=False, stdout=said).returncode
+    if code in (INTERRUPTED, -signal.SIGINT, -signal.SIGTERM):
+        raise KeyboardInterrupt
     if code not in EVALUATION_CODES:
         raise GroundError(f"the evaluation ended with {code}", "see what it printed above")
     return code

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from lab.commands.arguments import counted, parsed_duration
+from lab.commands.paths import not_empty
 from lab.listing import run_lines, scenario_lines
 from lab.new_scenario import new_scenario
 from lab.prune import prunable, remove, size_bytes
@@ -32,9 +33,12 @@ def list_(
 
 
 def new(
-    name: Annotated[str, typer.Argument(help="its name", show_default=False)],
+    name: Annotated[str, typer.Argument(help="its name", show_default=False, callback=not_empty)],
     source: Annotated[
-        str | None, typer.Option("--from", help="a scenario to copy; by default a commented one")
+        str | None,
+        typer.Option(
+            "--from", help="a scenario to copy; by default a commented one", callback=not_empty
+        ),
     ] = None,
 ) -> None:
     """Write a scenario to start from."""

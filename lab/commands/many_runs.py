@@ -15,19 +15,22 @@ from lab.commands.arguments import (
     parsed_duration,
     resolved_plan,
 )
+from lab.commands.paths import new_folder, not_empty, path_of, smaller_scenario
 from lab.scenario_files import RUNS, find_run
 from lab.suite_folder import folder_for
-from lab.suite_plan import NIGHTLY, Ask
+from lab.suite_plan import NIGHTLY, Ask, chosen
 
 
 def suite(
     names: Annotated[
-        list[str] | None, typer.Argument(help="scenarios; by default all of the tag")
+        list[str] | None,
+        typer.Argument(help="scenarios; by default all of the tag", callback=not_empty),
     ] = None,
-    tag: Annotated[str, typer.Option(help="which scenarios")] = NIGHTLY,
+    tag: Annotated[str, typer.Option(help="which scenarios", callback=not_empty)] = NIGHTLY,
     on: Annotated[On | None, typer.Option(help="by default both hosts, compared")] = None,
     folder: Annotated[
-        Path | None, typer.Option(help="by default runs/suites/<date>", show_default=False)
+        Path | None,
+        typer.Option(help="by default runs/suites/<date>", show_default=False, parser=path_of),
     ] = None,
     at_most: Annotated[
         str | None, typer.Option(help="how long a run may take, 45m; by default beyond its own")
@@ -39,7 +42,9 @@ def suite(
 
     bound = None if at_most is None else parsed_duration("--at-most", at_most) / 1000
     ask = Ask(tuple(names or ()), tag, None if on is None else on.value)
-    where = folder_for(ask, RUNS, folder, datetime.now(UTC))
+    chosen(ask)
+    named = None if folder is None else new_folder("--folder", folder)
+    where = folder_for(ask, RUNS, named, datetime.now(UTC))
     means = Means(engine_answers=answers, at_most_seconds=bound)
     raise typer.Exit(Suite(ask, where, means).run())
 
@@ -82,14 +87,18 @@ def sweep(
 
 def shrink(
     run: Run = str(RUNS / "latest"),
-    out: Annotated[Path | None, typer.Option(help="the file to write", show_default=False)] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(help="the file to write, NAME.yaml", show_default=False, parser=path_of),
+    ] = None,
     master: Annotated[str, typer.Option(help="Spark master")] = "local[*]",
 ) -> None:
     """Find the smallest scenario that still fails as a simulated run does, and write it."""
-    from lab.shrink import shrink_run
+    from lab.replay import read_simulated
+    from lab.shrink import SHRUNK, shrink_run
 
     folder = find_run(run)
-    name = f"{folder.resolve().parent.name}-smaller"
-    target = out or RUNS / "shrunk" / f"{name}.yaml"
+    plan = read_simulated(folder)
+    target = smaller_scenario(out or RUNS / "shrunk" / f"{plan.scenario}-smaller.yaml", SHRUNK)
     found = shrink_run(folder, target, master)
     print(f"shadowlab run {target} --on simulator --seed {found.seed}")

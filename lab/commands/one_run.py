@@ -16,9 +16,9 @@ from lab.commands.arguments import (
     On,
     Seed,
     checked_scenario,
-    require_word,
     resolved_plan,
 )
+from lab.commands.paths import announcement, not_empty, path_of
 from lab.errors import ScenarioError
 from lab.listing import run_entries
 from lab.scenario_files import RUNS
@@ -35,17 +35,19 @@ def run(
     ] = None,
     keep: Annotated[bool, typer.Option("--keep", help="leave the lab standing")] = False,
     announce: Annotated[
-        Path | None, typer.Option(help="a file for the run folder's path, as soon as it is there")
+        Path | None,
+        typer.Option(
+            help="a file for the run folder's path, as soon as it is there", parser=path_of
+        ),
     ] = None,
 ) -> None:
     """Plan, provision, run, heal, collect and evaluate; print the verdict."""
+    told = announcement(announce)
     scenario = checked_scenario(name)
     resolved = resolved_plan(scenario, seed)
     from lab.run_outcome import RunOptions
 
-    options = RunOptions(
-        runs=RUNS, state=STATE, scenario=scenario.text, keep=keep, announce=announce
-    )
+    options = RunOptions(runs=RUNS, state=STATE, scenario=scenario.text, keep=keep, announce=told)
     where = on or _host_at_hand()
     why = "" if on or where is On.containers else ", since no Docker engine answers"
     print(f"seed {resolved.seed}, on {_in_words(where)}{why}", file=sys.stderr, flush=True)
@@ -86,7 +88,8 @@ def down(
         str | None,
         typer.Argument(
             help="a run's id or folder, as up and list runs show it; by default every run whose "
-            "lab is not alive"
+            "lab is not alive",
+            callback=not_empty,
         ),
     ] = None,
 ) -> None:
@@ -94,8 +97,6 @@ def down(
     from lab.hosts.containers import down as take_down
     from lab.hosts.containers.engine import connect
 
-    if run is not None:
-        require_word("RUN", run)
     client = connect()
     if run is None:
         removed = take_down.down(client, None, STATE)

@@ -7,6 +7,7 @@ import typer
 
 from lab.commands.arguments import Run
 from lab.commands.evaluation import evaluation, program
+from lab.commands.paths import new_folder, not_empty, path_of
 from lab.scenario_files import RUNS, find_run
 
 
@@ -21,21 +22,30 @@ def report(run: Run = str(RUNS / "latest")) -> None:
 
 
 def story(
-    run: Annotated[str, typer.Argument(help="a run folder, or a scenario for its latest run")],
-    message_id: Annotated[str, typer.Argument(metavar="MESSAGE-ID", help="as in ledger.jsonl")],
+    run: Run,
+    message_id: Annotated[
+        str,
+        typer.Argument(metavar="MESSAGE-ID", help="as in ledger.jsonl", callback=not_empty),
+    ],
 ) -> None:
     """Print every line about a message, across servers, in order of time."""
     raise typer.Exit(evaluation(find_run(run), "--story", message_id))
 
 
 def compare(
-    run: Annotated[str, typer.Argument(help="a run folder, or a scenario for its latest run")],
-    other: Annotated[str, typer.Argument(help="a run of the same plan, on another host or not")],
+    run: Run,
+    other: Annotated[
+        str,
+        typer.Argument(help="a run of the same plan, on another host or not", callback=not_empty),
+    ],
     out: Annotated[
-        Path | None, typer.Option("--out", help="by default evaluation/compare of the second run")
+        Path | None,
+        typer.Option(
+            "--out", help="by default evaluation/compare of the second run", parser=path_of
+        ),
     ] = None,
 ) -> None:
     """Tell whether two runs of one plan agree, but for what timing leaves open."""
-    options = () if out is None else ("--out", str(out))
+    options = () if out is None else ("--out", str(new_folder("--out", out)))
     folders = [str(find_run(name)) for name in (run, other)]
     raise typer.Exit(program("spark_eval.compare", *folders, *options))

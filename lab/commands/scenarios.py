@@ -1,5 +1,6 @@
 """What is asked, before anything is started: validate, schema, plan."""
 
+import os
 import sys
 from enum import StrEnum
 from pathlib import Path
@@ -16,7 +17,8 @@ from lab.commands.arguments import (
     print_all,
     resolved_plan,
 )
-from lab.errors import CALL_WRONG
+from lab.commands.paths import not_empty
+from lab.errors import CALL_WRONG, ScenarioError
 from lab.plan import place_of
 from lab.plan_view import show
 from lab.random_faults import in_words
@@ -36,7 +38,9 @@ class Kind(StrEnum):
 def validate(
     names: Annotated[
         list[str] | None,
-        typer.Argument(help="names, paths or folders; by default every scenario"),
+        typer.Argument(
+            help="names, paths or folders; by default every scenario", callback=not_empty
+        ),
     ] = None,
 ) -> None:
     """Report every mistake of scenario and topology files, each with its place."""
@@ -85,4 +89,8 @@ def plan(
 
 
 def _path(name: str) -> Path:
-    return Path(name) if Path(name).exists() else find_scenario(name)
+    """Raises ScenarioError; a folder without a file to check is no pass."""
+    if os.path.isdir(name) and not any(Path(name).rglob("*.yaml")):
+        raise ScenarioError(f"{name} holds no scenario", "its files end with .yaml")
+    is_there = os.path.isdir(name) or os.path.isfile(name)
+    return Path(name) if is_there else find_scenario(name)

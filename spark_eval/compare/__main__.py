@@ -19,6 +19,7 @@ from spark_eval.compare.comparison import compare
 from spark_eval.compare.page import lines, page
 from spark_eval.compare.side import open_sides
 from spark_eval.files import as_text
+from spark_eval.outer_edge import guarded
 from spark_eval.read.run_folder import RunFolderError, UnreadableRecordError
 from spark_eval.session import session
 from spark_eval.verdict import CRASHED
@@ -65,4 +66,4 @@ def _parser() -> argparse.ArgumentParser:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(guarded(main))

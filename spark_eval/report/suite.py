@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from spark_eval.outer_edge import guarded
 from spark_eval.report.render import TEMPLATES, templates
 
 WRITTEN, NOT_WRITTEN, WRONG_CALL = 0, 3, 4
@@ -94,4 +95,4 @@ def _line(tasks: Sequence[Mapping[str, Any]]) -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(guarded(main))

@@ -22,7 +22,7 @@ import requests
 from docker.errors import APIError, DockerException, NotFound
 from docker.models.containers import Container
 
-from lab.errors import GroundError, LabError, print_error
+from lab.errors import GroundError, ScenarioError
 from lab.hosts.containers import engine, processes
 from lab.hosts.containers.engine import RUN_LABEL
 from lab.hosts.containers.image_build import ROOT, first_line
@@ -33,6 +33,7 @@ from lab.hosts.containers.leftovers import (
     run_named,
     state_folder,
 )
+from lab.outer_edge import guarded
 
 STATE_ROOT = ROOT / ".shadowlab"
 LAB_RECORD = "lab.json"
@@ -193,14 +194,14 @@ def describe(removed: Removed) -> list[str]:
 
 
 def main() -> int:
-    """`make down`: all runs of this machine whose lab is not alive; exit code 0 or 3."""
-    try:
-        removed = down(engine.connect(), None, STATE_ROOT)
-    except LabError as error:
-        return print_error(error)
-    print(*describe(removed), sep="\n")
+    """`make down`: all runs of this machine whose lab is not alive. It takes no word, so that one
+    run's name never takes down every other. Raises LabError."""
+    if sys.argv[1:]:
+        cause = f"this program takes no word, not {sys.argv[1]!r}"
+        raise ScenarioError(cause, "shadowlab down RUN removes one run")
+    print(*describe(down(engine.connect(), None, STATE_ROOT)), sep="\n")
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(guarded(main))

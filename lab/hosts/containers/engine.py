@@ -18,8 +18,9 @@ import docker
 import requests
 from docker.errors import DockerException
 
-from lab.errors import GroundError, LabError, print_error
+from lab.errors import GroundError, ScenarioError
 from lab.hosts.containers import processes
+from lab.outer_edge import guarded
 
 RUN_LABEL = "shadowlab.run"
 ROLE_LABEL = "shadowlab.role"
@@ -146,17 +147,17 @@ def _last_words() -> str:
 
 
 def main(arguments: list[str]) -> int:
-    """`start` (the default) or `stop`; progress to stderr, exit code 0 or 3."""
+    """`start` (the default) or `stop`; progress to stderr, exit code 0, or 4 for any other word.
+    Raises GroundError."""
+    if arguments not in ([], ["start"], ["stop"]):
+        raise ScenarioError(f"{' '.join(arguments)!r} is no word of this program", "start or stop")
 
     def report(line: str) -> None:
         print(line, file=sys.stderr)
 
-    try:
-        (stop if arguments == ["stop"] else start)(report)
-    except LabError as error:
-        return print_error(error)
+    (stop if arguments == ["stop"] else start)(report)
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(guarded(lambda: main(sys.argv[1:])))

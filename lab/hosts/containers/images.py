@@ -11,9 +11,10 @@ import docker
 import requests
 from docker.errors import DockerException
 
-from lab.errors import GroundError, LabError, print_error
+from lab.errors import GroundError
 from lab.hosts.containers import engine, image_build, node_image, toxiproxy_image
 from lab.hosts.containers.image_build import Report
+from lab.outer_edge import guarded
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,14 +39,11 @@ def ensure(client: docker.DockerClient, report: Report) -> Images:
 
 
 def main() -> int:
-    """`make images`: names of the images to stdout, progress to stderr, exit code 0 or 3."""
-    try:
-        made = ensure(engine.connect(), lambda line: print(line, file=sys.stderr))
-    except LabError as error:
-        return print_error(error)
+    """`make images`: names of the images to stdout, progress to stderr. Raises GroundError."""
+    made = ensure(engine.connect(), lambda line: print(line, file=sys.stderr))
     print(made.node, made.toxiproxy, sep="\n")
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(guarded(main))

@@ -17,9 +17,10 @@ import docker
 import requests
 from docker.errors import DockerException, NotFound
 
-from lab.errors import LabError, print_error
+from lab.errors import GROUND_FAILED, LabError, print_error
 from lab.hosts.containers import engine, inventory
 from lab.hosts.containers.image_build import first_line
+from lab.outer_edge import guarded
 
 LOOK = Path(__file__).with_name("look_from_inside.py")
 AT_ONCE = 16
@@ -67,8 +68,8 @@ def main(arguments: list[str]) -> int:
         return print_error(error)
     if wrong:
         print("; ".join(wrong), file=sys.stderr)
-    return 1 if wrong else 0
+    return GROUND_FAILED if wrong else 0
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(guarded(lambda: main(sys.argv[1:])))
