@@ -13,26 +13,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NoReturn
 
-from pyspark.errors import PySparkException
-
-from spark_eval.evaluation import evaluate, report_again
-from spark_eval.judged import JudgedRun
+from spark_eval.exit_codes import CRASHED, WRONG_CALL
 from spark_eval.outer_edge import guarded
-from spark_eval.read.run_folder import (
-    RunFolder,
-    RunFolderError,
-    UnreadableRecordError,
-    open_run_folder,
-)
-from spark_eval.session import Purpose, session
-from spark_eval.story import story_lines
-from spark_eval.summary import summary
-from spark_eval.sweep.folder import SweepFolder, open_sweep
-from spark_eval.sweep.program import judge_as_told, judge_complete
-from spark_eval.verdict import CRASHED
-
-WRONG_CALL = 4
-WORST_FIRST = (CRASHED, 1, 2, 0)
+from spark_eval.read.run_folder import RunFolderError, UnreadableRecordError, open_run_folder
 
 
 class Parser(argparse.ArgumentParser):
@@ -47,62 +30,53 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Returns the exit code; data goes to standard output, everything else to standard error."""
     options = _parser().parse_args(arguments)
     try:
-        if options.sweep:
-            return _judge_sweep(open_sweep(options.sweep), options)
-        if options.when_told and not _told(options.master):
-            return CRASHED
-        folders = [open_run_folder(path) for path in options.run]
-        if options.story:
-            return _story(folders, options)
-        return _evaluate(folders, options.master, report_only=options.report_only)
+        return _answer(options)
     except RunFolderError as error:
         print(f"error: {error.cause}\nhint: {error.hint}", file=sys.stderr)
         return CRASHED if isinstance(error, UnreadableRecordError) else WRONG_CALL
-    except (PySparkException, OSError, ValueError) as error:
+    except (OSError, ValueError) as error:
         said = str(error).strip().splitlines() or [type(error).__name__]
         print(f"error: the record could not be evaluated: {said[0]}", file=sys.stderr)
         print("hint: Spark needs Java 17 or newer and room to write", file=sys.stderr)
         return CRASHED
 
 
-def _told(master: str) -> bool:
-    """Bring Spark up meanwhile, then wait for a line on standard input; False: nobody told."""
-    session(master)
-    return bool(sys.stdin.readline())
+def _answer(options: argparse.Namespace) -> int:
+    """What needs no Spark is answered without: its import alone takes longer than a story."""
+    if options.story is not None:
+        return _story(options)
+    if options.report_only:
+        return _report_again(options)
+    if options.sweep:
+        from spark_eval.sweep.folder import open_sweep
+
+        sweep = open_sweep(options.sweep)
+        from spark_eval.spark_program import judge_sweep
+
+        return judge_sweep(sweep, options)
+    if not options.when_told:
+        for path in options.run:
+            open_run_folder(path)
+    from spark_eval.spark_program import judge_runs
+
+    return judge_runs(options.run, options)
 
 
-def _evaluate(folders: list[RunFolder], master: str, *, report_only: bool) -> int:
-    spark = session(master)
-    try:
-        if not report_only:
-            return _tell(evaluate(spark, folders))
-        for folder in folders:
-            report_again(spark, folder)
-            print(f"report: {folder.path / 'report.html'}")
-        return 0
-    finally:
-        spark.stop()
+def _story(options: argparse.Namespace) -> int:
+    from spark_eval.story.terminal import story_lines
+
+    for path in options.run:
+        print(*story_lines(open_run_folder(path), options.story), sep="\n")
+    return 0
 
 
-def _story(folders: list[RunFolder], options: argparse.Namespace) -> int:
-    spark = session(options.master)
-    try:
-        for folder in folders:
-            print(*story_lines(spark, folder, options.story), sep="\n")
-        return 0
-    finally:
-        spark.stop()
+def _report_again(options: argparse.Namespace) -> int:
+    from spark_eval.report.page import page_again
 
-
-def _judge_sweep(sweep: SweepFolder, options: argparse.Namespace) -> int:
-    purpose = Purpose.RUN if options.small_batches else Purpose.SWEEP
-    spark = session(options.master, purpose=purpose)
-    try:
-        if options.when_told:
-            return judge_as_told(spark, sweep, sys.stdin)
-        return judge_complete(spark, sweep)
-    finally:
-        spark.stop()
+    for folder in [open_run_folder(path) for path in options.run]:
+        page_again(folder)
+        print(f"report: {folder.path / 'report.html'}")
+    return 0
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -127,14 +101,6 @@ def _parser() -> argparse.ArgumentParser:
         help="batches of a sweep are of some ten runs: compile nothing for them",
     )
     return parser
-
-
-def _tell(judged: list[JudgedRun]) -> int:
-    for run in judged:
-        print(summary(run))
-        print(f"report: {run.folder.path / 'report.html'}")
-    codes = {run.verdict.exit_code for run in judged}
-    return next(code for code in WORST_FIRST if code in codes)
 
 
 if __name__ == "__main__":

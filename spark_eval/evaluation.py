@@ -6,7 +6,6 @@ what is right.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -20,10 +19,11 @@ from spark_eval.judged import JudgedRun
 from spark_eval.judging import judge
 from spark_eval.read.damage import log_damage
 from spark_eval.read.record import Record, read_record
-from spark_eval.read.run_folder import RunFolder, RunFolderError
+from spark_eval.read.run_folder import RunFolder
 from spark_eval.read.source import Folders
 from spark_eval.report.build import build
-from spark_eval.report.render import read_facts, render
+from spark_eval.report.page import write_page
+from spark_eval.report.render import read_facts
 from spark_eval.tables import Tables, build_tables
 
 SIDE_BY_SIDE = 4
@@ -50,17 +50,6 @@ def evaluate(
     return judged
 
 
-def report_again(spark: SparkSession, folder: RunFolder) -> None:
-    """The page once more, from verdict.json and the tables of `evaluation/`; judges nothing."""
-    verdict_file = folder.path / "verdict.json"
-    if not verdict_file.is_file() or not folder.evaluation.is_dir():
-        cause = f"run folder {folder.path.name}: it was never evaluated"
-        raise RunFolderError(cause, "shadowlab evaluate makes verdict.json and evaluation/")
-    content = json.loads(verdict_file.read_text(encoding="utf-8"))
-    with ThreadPoolExecutor(SIDE_BY_SIDE) as pool:
-        _write_report(folder, content, results.read_tables(spark, folder.evaluation), pool)
-
-
 def _write(
     spark: SparkSession,
     run: JudgedRun,
@@ -74,21 +63,11 @@ def _write(
     (folder.path / "verdict.json").write_text(as_text(content), encoding="utf-8")
     (folder.path / "junit.xml").write_text(junit_xml(run), encoding="utf-8")
     told = results.claim_tables(spark, folder.run, run.results)
-    told["stories"] = results.story_table(spark, tables, told["counterexamples"])
+    told["stories"] = results.story_table(spark, folder, run.results)
     results.write_tables(told, folder.evaluation, pool)
     written = results.read_table(spark, folder.evaluation, "stories")
-    _write_report(folder, content, {**derived, "stories": written}, pool)
-
-
-def _write_report(
-    folder: RunFolder,
-    content: Mapping[str, Any],
-    tables: Mapping[str, DataFrame],
-    pool: ThreadPoolExecutor,
-) -> None:
-    facts = read_facts(folder.path)
-    page = render(content, build(tables, facts.end_ms, pool), facts)
-    (folder.path / "report.html").write_text(page, encoding="utf-8")
+    shown = build({**derived, "stories": written}, read_facts(folder.path).end_ms, pool)
+    write_page(folder, content, shown)
 
 
 def _counted(

@@ -16,11 +16,12 @@ from spark_eval.claims.claim import ClaimResult
 from spark_eval.places import to_read, to_write
 from spark_eval.read.damage import log_damage
 from spark_eval.read.lines import literal_rows
+from spark_eval.read.run_folder import RunFolder
 from spark_eval.safety_nets import of_safety_nets
+from spark_eval.story.story import named_in, stories
 from spark_eval.tables import Tables
 from spark_eval.transforms.delays import delays, promotion_delays
 from spark_eval.transforms.messages import messages
-from spark_eval.transforms.story import named_in, stories
 from spark_eval.transforms.timeline import timeline_events
 
 
@@ -90,12 +91,25 @@ def claim_tables(
     }
 
 
-def story_table(spark: SparkSession, tables: Tables, examples: DataFrame) -> DataFrame:
+def story_table(
+    spark: SparkSession, folder: RunFolder, results: Mapping[str, ClaimResult]
+) -> DataFrame:
     """`stories`: every line about a message that a counter-example is about."""
-    wanted = named_in(examples)
-    if wanted.isEmpty():
-        return literal_rows(spark, [], result_schema.STORIES)
-    return conform(stories(tables.record, tables.windows, wanted), result_schema.STORIES)
+    subjects = [example.subject for result in results.values() for example in result.examples]
+    wanted = {name for name in map(named_in, subjects) if name is not None}
+    rows = [
+        {
+            "run": folder.run,
+            "message_id": line.message_id,
+            "at_ms": line.at_ms,
+            "mono_ns": line.mono_ns,
+            "place": line.place,
+            "what": line.what,
+            "ref": {"file": line.file, "line": line.line},
+        }
+        for line in stories(folder, wanted)
+    ]
+    return literal_rows(spark, rows, result_schema.STORIES)
 
 
 def write_tables(made: Mapping[str, DataFrame], folder: Path, pool: ThreadPoolExecutor) -> None:

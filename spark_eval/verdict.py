@@ -12,9 +12,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from spark_eval.claims.claim import HOLDS, UNKNOWN, VIOLATED, ClaimResult
+from spark_eval.exit_codes import CRASHED
 
 PASS, FAIL = "pass", "fail"
-CRASHED = 3
 EXIT_CODES = {PASS: 0, FAIL: 1, UNKNOWN: 2}
 
 PROVEN, NOT_ASKED = "proven", "not asked"

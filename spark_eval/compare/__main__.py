@@ -14,15 +14,15 @@ from pathlib import Path
 
 from pyspark.errors import PySparkException
 
-from spark_eval.__main__ import WRONG_CALL, Parser
+from spark_eval.__main__ import Parser
 from spark_eval.compare.comparison import compare
 from spark_eval.compare.page import lines, page
 from spark_eval.compare.side import open_sides
+from spark_eval.exit_codes import CRASHED, WRONG_CALL
 from spark_eval.files import as_text
 from spark_eval.outer_edge import guarded
 from spark_eval.read.run_folder import RunFolderError, UnreadableRecordError
 from spark_eval.session import session
-from spark_eval.verdict import CRASHED
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

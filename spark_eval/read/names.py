@@ -6,9 +6,14 @@ and are no part of what is judged; here, and nowhere else, they are taken out. S
 
 from __future__ import annotations
 
-from pyspark.sql import DataFrame
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:  # a story reads these names, and must not wait for Spark
+    from pyspark.sql import DataFrame
 
 PROBE_MARK = "<probe."
+# kinds of faults that take a server away
+AWAY_KINDS = ("kill", "corrupt", "pause", "stop", "restart")
 REF = "named_struct('file', file, 'line', line) AS ref"
 SERVER_OF_LOG = "lower(regexp_extract(file, '^logs/([^/]+)/', 1))"
 

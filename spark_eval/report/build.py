@@ -8,37 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
-from typing import Any
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from spark_eval.transforms.story import IN_ORDER
+from spark_eval.report.rows import ReportRows, Rows
 
-Rows = list[dict[str, Any]]
 Tables = Mapping[str, DataFrame]
 
 SLICES = 120
 MOST_POINTS = 400
 MOST_FAULTS = 200
 MOST_STORY_LINES = 4000
-
-
-@dataclass(frozen=True, slots=True)
-class ReportRows:
-    """One list a drawing or table of the page; times in lab ms."""
-
-    faults: Rows
-    moments: Rows
-    phases: Rows
-    delays: Rows
-    promotions: Rows
-    promotion_points: Rows
-    attempts: Rows
-    stories: Rows
-    transitions: Rows
-    operations: Rows
+IN_ORDER = ("at_ms", "mono_ns", "ref.file", "ref.line")
 
 
 def build(tables: Tables, end_ms: int, pool: ThreadPoolExecutor) -> ReportRows:

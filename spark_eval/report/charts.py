@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from spark_eval.report.build import ReportRows, Rows
+from spark_eval.report.rows import ReportRows, Rows
 from spark_eval.report.words import fault, lab_time, span
 
 Figure = dict[str, Any]

@@ -7,7 +7,6 @@ script all figures are still there as tables.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import resources
@@ -17,10 +16,9 @@ from typing import Any
 import jinja2
 
 from spark_eval.report import charts, words
-from spark_eval.report.build import ReportRows, Rows
-from spark_eval.transforms.story import NAMED_IN
+from spark_eval.report.rows import ReportRows, Rows
+from spark_eval.story.story import named_in
 
-NAMED = re.compile(NAMED_IN)
 # servers that have a lane: those of the organisation
 OWN = ("mailbox", "active_manager")
 TEMPLATES = Path(__file__).with_name("templates")
@@ -83,11 +81,11 @@ def _stories(verdict: Mapping[str, Any], told: Rows) -> dict[str, Rows]:
     for row in told:
         by_message.setdefault(row["message_id"], []).append(row)
     subjects = [each["subject"] for claim in verdict["claims"] for each in claim["examples"]]
-    named = {subject: NAMED.search(subject) for subject in subjects}
+    named = {subject: named_in(subject) for subject in subjects}
     return {
-        subject: by_message[found[1]]
-        for subject, found in named.items()
-        if found is not None and found[1] in by_message
+        subject: by_message[message_id]
+        for subject, message_id in named.items()
+        if message_id is not None and message_id in by_message
     }
 
 

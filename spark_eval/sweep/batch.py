@@ -16,6 +16,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from spark_eval import claims, schema
 from spark_eval.claims.claim import HOLDS, NOTHING_ASKED, UNKNOWN, ClaimResult
+from spark_eval.exit_codes import CRASHED
 from spark_eval.judged import Judgement
 from spark_eval.judging import judge
 from spark_eval.places import to_read
@@ -25,7 +26,7 @@ from spark_eval.sweep.cause import cause
 from spark_eval.sweep.folder import SweepFolder
 from spark_eval.tables import Tables, build_tables
 from spark_eval.transforms.coverage import coverage
-from spark_eval.verdict import CRASHED, PASS
+from spark_eval.verdict import PASS
 
 Result = dict[str, Any]
 

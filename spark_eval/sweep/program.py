@@ -17,6 +17,7 @@ from typing import Any, TextIO
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
+from spark_eval.exit_codes import CRASHED
 from spark_eval.files import as_text
 from spark_eval.read.run_folder import RunFolderError
 from spark_eval.report.sweep import render
@@ -24,7 +25,6 @@ from spark_eval.sweep.batch import judge_batch
 from spark_eval.sweep.folder import SweepFolder, write_whole
 from spark_eval.sweep.summary import summary
 from spark_eval.sweep.verdict import NAMES, Tally
-from spark_eval.verdict import CRASHED
 
 END = "end"
 

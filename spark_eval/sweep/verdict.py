@@ -14,10 +14,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from spark_eval.claims.claim import UNKNOWN, VIOLATED
+from spark_eval.exit_codes import CRASHED
 from spark_eval.sweep.cause import cause
 from spark_eval.sweep.folder import SweepFolder
 from spark_eval.transforms.coverage import PHASES
-from spark_eval.verdict import CRASHED, FAIL, NOT_ASKED, PASS, PROVEN
+from spark_eval.verdict import FAIL, NOT_ASKED, PASS, PROVEN
 
 Result = Mapping[str, Any]
 

@@ -15,6 +15,7 @@ from __future__ import annotations
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from spark_eval.read.names import AWAY_KINDS
 from spark_eval.transforms.sql import FOREVER_MS
 
 EXTENTS = (
@@ -26,7 +27,7 @@ EXTENTS = (
 ROUND_TRIPS = 10
 EXCHANGE_BYTES = 65_536
 
-AWAY = "kind IN ('kill', 'corrupt', 'pause', 'stop', 'restart')"
+AWAY = f"kind IN {AWAY_KINDS}"
 IN_DOUBT = "kind = 'fill_disk'"
 SLOWED = f"""CASE kind WHEN 'slow' THEN {2 * ROUND_TRIPS} * (latency_ms + jitter_ms)
   WHEN 'throttle' THEN {EXCHANGE_BYTES} * 1000 DIV bytes_per_second END"""

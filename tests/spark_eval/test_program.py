@@ -12,11 +12,12 @@ from xml.etree import ElementTree as ET
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
-from spark_eval import __main__, claims, result_schema
+from spark_eval import __main__, claims, result_schema, spark_program
 from spark_eval.claims.claim import Claim, summarise
-from spark_eval.evaluation import evaluate, report_again
+from spark_eval.evaluation import evaluate
 from spark_eval.judged import JudgedRun
 from spark_eval.read.run_folder import open_run_folder
+from spark_eval.report.page import page_again
 from spark_eval.summary import summary
 from spark_eval.tables import Tables
 from tests.spark_eval.failover_runs import MOUNTED, lossy
@@ -208,13 +209,11 @@ def test_the_report_opens_offline_and_says_the_verdict_first(
     assert len(page) < 5_000_000
 
 
-def test_the_report_can_be_made_again_from_what_was_left(
-    spark: SparkSession, judged: dict[str, JudgedRun]
-) -> None:
+def test_the_report_can_be_made_again_from_what_was_left(judged: dict[str, JudgedRun]) -> None:
     folder = judged["promoted"].folder
     before = (folder.path / "report.html").read_text()
     (folder.path / "report.html").unlink()
-    report_again(spark, folder)
+    page_again(folder)
     assert (folder.path / "report.html").read_text() == before
 
 
@@ -286,7 +285,7 @@ def test_a_crash_of_a_check_leaves_the_other_claims_alone(
 @pytest.fixture
 def run_main(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> Callable[..., int]:
     """The program in this process, on the session of the tests."""
-    monkeypatch.setattr(__main__, "session", lambda _master: spark)
+    monkeypatch.setattr(spark_program, "session", lambda _master: spark)
     monkeypatch.setattr(spark, "stop", lambda: None)
     return lambda *arguments: __main__.main([str(argument) for argument in arguments])
 

@@ -8,13 +8,15 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
+from spark_eval import results
 from spark_eval.__main__ import main
-from spark_eval.evaluation import evaluate, report_again
+from spark_eval.evaluation import evaluate
 from spark_eval.read.run_folder import RunFolder, RunFolderError, open_run_folder
-from spark_eval.story import story_lines
+from spark_eval.report.page import page_again
+from spark_eval.story.terminal import story_lines
 from tests.spark_eval.failover_runs import lossy
 from tests.spark_eval.faulty_runs import KILL, Faulty, new_database
-from tests.spark_eval.run_builder import MINUTE
+from tests.spark_eval.run_builder import HOUR, MINUTE, healthy, mono, user
 
 
 def _told() -> Faulty:
@@ -45,8 +47,8 @@ def folder(faulty: Faulty, tmp_path_factory: pytest.TempPathFactory) -> RunFolde
 
 
 @pytest.fixture(scope="module")
-def lines(spark: SparkSession, folder: RunFolder, faulty: Faulty) -> list[str]:
-    return story_lines(spark, folder, faulty.queued.message_id)
+def lines(folder: RunFolder, faulty: Faulty) -> list[str]:
+    return story_lines(folder, faulty.queued.message_id)
 
 
 @pytest.fixture(scope="module")
@@ -107,16 +109,57 @@ def test_faults_that_were_over_before_a_message_was_sent_are_no_part_of_its_stor
 
 
 def test_a_message_may_be_named_without_its_brackets(
-    spark: SparkSession, folder: RunFolder, faulty: Faulty, lines: list[str]
+    folder: RunFolder, faulty: Faulty, lines: list[str]
 ) -> None:
-    assert story_lines(spark, folder, faulty.queued.message_id.strip("<>")) == lines
+    assert story_lines(folder, faulty.queued.message_id.strip("<>")) == lines
 
 
-def test_a_message_that_no_line_speaks_of_is_a_wrong_call(
-    spark: SparkSession, folder: RunFolder
+def test_a_message_that_no_line_is_about_is_a_wrong_call(folder: RunFolder) -> None:
+    with pytest.raises(RunFolderError, match="no line is about <nobody@nowhere>"):
+        story_lines(folder, "nobody@nowhere")
+
+
+def test_the_table_of_stories_has_the_lines_of_the_terminal(
+    spark: SparkSession, judged: RunFolder, faulty: Faulty, lines: list[str]
 ) -> None:
-    with pytest.raises(RunFolderError, match="no line speaks of <nobody@nowhere>"):
-        story_lines(spark, folder, "nobody@nowhere")
+    rows = results.read_table(spark, judged.evaluation, "stories").collect()
+    mine = [row for row in rows if row["message_id"] == faulty.queued.message_id]
+    refs = [line.rpartition("(")[2].rstrip(")") for line in lines]
+    assert [f"{row['ref']['file']}:{row['ref']['line']}" for row in mine] == refs
+    for row, line in zip(mine, lines, strict=True):
+        assert f"{row['place']} " in line
+        assert row["what"] in line
+
+
+def test_an_unknown_message_gets_the_nearest_of_the_ledger(
+    folder: RunFolder, faulty: Faulty
+) -> None:
+    mistyped = faulty.queued.message_id.replace("m", "n", 1)
+    with pytest.raises(RunFolderError) as refused:
+        story_lines(folder, mistyped)
+    assert faulty.queued.message_id in refused.value.hint
+
+
+def test_what_a_server_dated_by_a_wrong_clock_is_placed_in_lab_time(tmp_path: Path) -> None:
+    run = healthy()
+    run.host["monotonic_zero_ns"] = mono(0)
+    run.host["clock_resolution_ms"] = 100
+    message = run.deliver(8 * MINUTE, [user(1)])
+    for row in run.tracking["lyo-mbx1"]:
+        row["at_ms"] += 2 * HOUR
+    folder = open_run_folder(run.write(tmp_path))
+    lines = story_lines(folder, message.message_id)
+    [held] = [line for line in lines if "HARECEIVE" in line]
+    assert held.startswith("0:08:00.300")
+
+
+def test_a_torn_row_is_no_line_of_a_story(tmp_path: Path) -> None:
+    run = healthy()
+    message_id = run.ledger[0]["message_id"]
+    before = story_lines(open_run_folder(run.write(tmp_path)), message_id)
+    run.name = "torn"
+    run.tail["logs/par-mbx1/MSGTRK2026010508-1.LOG"] = f"2026-01-05T08:01:00.000Z,{message_id}"
+    assert story_lines(open_run_folder(run.write(tmp_path)), message_id) == before
 
 
 def test_the_page_tells_the_story_below_each_counter_example(
@@ -129,9 +172,9 @@ def test_the_page_tells_the_story_below_each_counter_example(
         assert line.rpartition("(")[2].rstrip(")") in block
 
 
-def test_a_page_made_again_tells_the_same_stories(spark: SparkSession, judged: RunFolder) -> None:
+def test_a_page_made_again_tells_the_same_stories(judged: RunFolder) -> None:
     before = (judged.path / "report.html").read_text()
-    report_again(spark, judged)
+    page_again(judged)
     assert (judged.path / "report.html").read_text() == before
 
 
@@ -153,10 +196,10 @@ def test_the_program_says_that_story_wants_a_run(capsys: pytest.CaptureFixture[s
 
 
 def test_tells_which_copy_was_activated_meanwhile_and_what_came_back(
-    spark: SparkSession, tmp_path_factory: pytest.TempPathFactory
+    tmp_path_factory: pytest.TempPathFactory,
 ) -> None:
     told = lossy()
     folder = open_run_folder(told.run.write(tmp_path_factory.mktemp("failed-over")))
-    text = "\n".join(story_lines(spark, folder, told.lost.message_id))
+    text = "\n".join(story_lines(folder, told.lost.message_id))
     mounted = text.index("database-mounted DB1, epoch 1")
     assert text.index("STOREDRIVER DELIVER") < mounted < text.index("SAFETYNET RESUBMIT")

@@ -1,0 +1,44 @@
+"""report.html of a run folder, with the rows that it shows beside it; judges nothing."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from spark_eval.read.run_folder import RunFolder, RunFolderError, UnreadableRecordError
+from spark_eval.report.render import read_facts, render
+from spark_eval.report.rows import ReportRows, rows_from_json
+
+ROWS = "report.json"
+
+
+def write_page(folder: RunFolder, verdict: Mapping[str, Any], rows: ReportRows) -> None:
+    """`verdict` is the content of verdict.json."""
+    (folder.evaluation / ROWS).write_text(rows.as_json(), encoding="utf-8")
+    _write(folder, verdict, rows)
+
+
+def page_again(folder: RunFolder) -> None:
+    """The page once more, from verdict.json and the rows beside it: without Spark.
+
+    Raises RunFolderError where the run was never evaluated by this version.
+    """
+    verdict_file, rows_file = folder.path / "verdict.json", folder.evaluation / ROWS
+    hint = f"shadowlab evaluate makes verdict.json and evaluation/{ROWS}"
+    if not verdict_file.is_file() or not folder.evaluation.is_dir():
+        raise RunFolderError(f"run folder {folder.path.name}: it was never evaluated", hint)
+    if not rows_file.is_file():
+        cause = f"run folder {folder.path.name}: it was evaluated by an earlier version"
+        raise RunFolderError(cause, hint)
+    try:
+        verdict = json.loads(verdict_file.read_text(encoding="utf-8"))
+        rows = rows_from_json(rows_file.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise UnreadableRecordError(f"the report's rows cannot be read: {error}", hint) from error
+    _write(folder, verdict, rows)
+
+
+def _write(folder: RunFolder, verdict: Mapping[str, Any], rows: ReportRows) -> None:
+    page = render(verdict, rows, read_facts(folder.path))
+    (folder.path / "report.html").write_text(page, encoding="utf-8")

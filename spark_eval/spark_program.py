@@ -1,0 +1,69 @@
+"""What `python -m spark_eval` does on a Spark session: judge run folders, judge a sweep.
+
+Apart from `__main__`, since importing Spark takes longer than an answer that needs none of it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from pyspark.errors import PySparkException
+
+from spark_eval.evaluation import evaluate
+from spark_eval.exit_codes import CRASHED, WORST_FIRST
+from spark_eval.judged import JudgedRun
+from spark_eval.read.run_folder import UnreadableRecordError, open_run_folder
+from spark_eval.session import Purpose, session
+from spark_eval.summary import summary
+from spark_eval.sweep.folder import SweepFolder
+from spark_eval.sweep.program import judge_as_told, judge_complete
+
+
+def judge_runs(paths: list[Path], options: argparse.Namespace) -> int:
+    """Open, judge and print them. Raises RunFolderError, UnreadableRecordError."""
+    if not options.when_told:
+        folders = [open_run_folder(path) for path in paths]
+    try:
+        spark = session(options.master)
+        try:
+            if options.when_told:
+                # Spark came up while the record was still being written
+                if not sys.stdin.readline():
+                    return CRASHED
+                folders = [open_run_folder(path) for path in paths]
+            return _tell(evaluate(spark, folders))
+        finally:
+            spark.stop()
+    except PySparkException as error:
+        raise _unreadable(error) from error
+
+
+def judge_sweep(sweep: SweepFolder, options: argparse.Namespace) -> int:
+    """Judge its batches, as told or all that are complete. Raises UnreadableRecordError."""
+    purpose = Purpose.RUN if options.small_batches else Purpose.SWEEP
+    try:
+        spark = session(options.master, purpose=purpose)
+        try:
+            if options.when_told:
+                return judge_as_told(spark, sweep, sys.stdin)
+            return judge_complete(spark, sweep)
+        finally:
+            spark.stop()
+    except PySparkException as error:
+        raise _unreadable(error) from error
+
+
+def _unreadable(error: PySparkException) -> UnreadableRecordError:
+    said = str(error).strip().splitlines() or [type(error).__name__]
+    cause = f"the record could not be evaluated: {said[0]}"
+    return UnreadableRecordError(cause, "Spark needs Java 17 or newer and room to write")
+
+
+def _tell(judged: list[JudgedRun]) -> int:
+    for run in judged:
+        print(summary(run))
+        print(f"report: {run.folder.path / 'report.html'}")
+    codes = {run.verdict.exit_code for run in judged}
+    return next(code for code in WORST_FIRST if code in codes)

@@ -1,0 +1,103 @@
+"""What held during a message's life: faults, operations, and copies that were activated."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from spark_eval.read.names import AWAY_KINDS
+from spark_eval.story.lines import Line
+from spark_eval.story.record import Record
+from spark_eval.story.row import StoryLine, said, text, whole
+
+FAULTS = r"^faults\.jsonl$"
+OPERATIONS = r"^operations\.jsonl$"
+COPY_EVENTS = ("failover-decided", "database-mounted", "database-dismounted", "active-copy")
+Rows = list[tuple[Line, Mapping[str, Any]]]
+
+
+def meanwhile(record: Record, message_id: str, from_ms: int, to_ms: int) -> Iterator[StoryLine]:
+    """Lines of what held between the first and the last line about the message."""
+    yield from _faults(record, message_id, from_ms, to_ms)
+    within = [*_operations(record, message_id), *_activated(record, message_id)]
+    yield from (row for row in within if row.at_ms is not None and from_ms <= row.at_ms <= to_ms)
+
+
+def _faults(record: Record, message_id: str, from_ms: int, to_ms: int) -> Iterator[StoryLine]:
+    planned = record.planned("faults")
+    for fault, phases in _by_fault(record).items():
+        known = planned.get(fault)
+        if known is None or not _held(known, phases, from_ms, to_ms):
+            continue
+        for line, row in phases:
+            if row.get("phase") in ("applied", "healed"):
+                what = f"{_in_words(known)}: {row['phase']}"
+                yield _row(message_id, fault, what, line, row)
+
+
+def _by_fault(record: Record) -> dict[str, Rows]:
+    phases: dict[str, Rows] = defaultdict(list)
+    for line in record.lines.records(FAULTS):
+        row = line.json_object()
+        phases[str(row.get("fault"))].append((line, row))
+    return phases
+
+
+def _held(planned: Mapping[str, Any], phases: Rows, from_ms: int, to_ms: int) -> bool:
+    """In its possible extent, as `transforms.fault_windows` has it: from the intent to the banner
+    of a server, or the heal of anything else.
+    """
+    rows = [row for _, row in phases]
+    begun = _times(rows, "intended") or _times(rows, "applied")
+    if planned.get("kind") in AWAY_KINDS:
+        banners = [at for row in rows if (at := whole(row, "banner_ms")) is not None]
+        over = max(banners, default=None)
+    else:
+        over = min(_times(rows, "healed"), default=None)
+    return bool(begun) and min(begun) <= to_ms and (over is None or over >= from_ms)
+
+
+def _times(rows: list[Mapping[str, Any]], phase: str) -> list[int]:
+    times = (whole(row, "at_ms") for row in rows if row.get("phase") == phase)
+    return [at_ms for at_ms in times if at_ms is not None]
+
+
+def _in_words(planned: Mapping[str, Any]) -> str:
+    """`kill par-mbx1`, `cut refuse a → b and 3 more links`."""
+    server, links = text(planned, "server"), planned.get("links") or []
+    parts = [text(planned, "kind"), text(planned, "cut_kind")]
+    if server is not None:
+        parts.append(server.lower())
+    elif links:
+        parts += [links[0].get("from"), "→", links[0].get("to")]
+        parts.append(f"and {len(links) - 1} more links" if len(links) > 1 else None)
+    return " ".join(part for part in parts if part is not None)
+
+
+def _operations(record: Record, message_id: str) -> Iterator[StoryLine]:
+    """What was asked of Active Manager."""
+    planned = record.planned("operations")
+    for line in record.lines.records(OPERATIONS):
+        row = line.json_object()
+        known = planned.get(str(row.get("operation")))
+        if known is not None and row.get("phase") == "applied":
+            target = f" to {known['to']}" if known.get("to") else ""
+            what = f"{said(known, 'kind')} of {said(known, 'database')}{target} asked for"
+            yield _row(message_id, str(row["operation"]), what, line, row)
+
+
+def _activated(record: Record, message_id: str) -> Iterator[StoryLine]:
+    """Which copies were activated and known."""
+    for line, row in record.lifecycle:
+        epoch = whole(row, "epoch") or 0
+        if epoch > 0 and row.get("event") in COPY_EVENTS:
+            what = f"{row['event']} {said(row, 'database')}, epoch {epoch}"
+            at_ms, mono_ns = whole(row, "at_ms"), whole(row, "mono_ns")
+            placed = {"at_ms": record.clock.placed(at_ms, mono_ns), "mono_ns": mono_ns}
+            yield _row(message_id, line.server, what, line, placed)
+
+
+def _row(message_id: str, place: str, what: str, line: Line, row: Mapping[str, Any]) -> StoryLine:
+    at_ms, mono_ns = whole(row, "at_ms"), whole(row, "mono_ns")
+    return StoryLine(message_id, at_ms, mono_ns, place, what, line.file, line.number)

@@ -1,0 +1,54 @@
+"""What a story needs to know of its run: plan, lab clock, and when each server lived.
+
+Files that are missing or damaged leave their part of the story out.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from spark_eval.read.run_folder import RunFolder
+from spark_eval.story.clock import LabClock, Life, lab_clock, lives
+from spark_eval.story.lines import FolderLines, Line
+
+LIFECYCLE = r"/lifecycle\.jsonl$"
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """`lifecycle` has each line with its row; `lives` is by server."""
+
+    lines: FolderLines
+    plan: Mapping[str, Any]
+    clock: LabClock
+    lifecycle: Sequence[tuple[Line, Mapping[str, Any]]]
+    lives: Mapping[str, Sequence[Life]]
+
+    def planned(self, part: str) -> dict[str, Mapping[str, Any]]:
+        """`faults` or `operations` of the plan, by id."""
+        rows = self.plan.get(part)
+        return {str(row["id"]): row for row in rows} if isinstance(rows, list) else {}
+
+
+def read_record(folder: RunFolder) -> Record:
+    lines = FolderLines(folder)
+    plan = _object(folder, "plan.json")
+    clock = lab_clock(folder.origin_ms, plan, _object(folder, "host.json"), folder.host)
+    lifecycle = [(line, line.json_object()) for line in lines.records(LIFECYCLE)]
+    by_server = defaultdict(list)
+    for line, row in lifecycle:
+        by_server[line.server].append(row)
+    known = {server: lives(clock, rows) for server, rows in by_server.items()}
+    return Record(lines, plan, clock, lifecycle, known)
+
+
+def _object(folder: RunFolder, name: str) -> dict[str, Any]:
+    try:
+        content = json.loads((folder.path / name).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return content if isinstance(content, dict) else {}

@@ -1,0 +1,82 @@
+"""Questions that need no Spark are answered without it: neither a JVM nor an import of pyspark."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from spark_eval.report.page import ROWS
+from tests.spark_eval.run_builder import healthy
+
+PROGRAM = """
+import sys
+from spark_eval.__main__ import main
+code = main(sys.argv[1:])
+assert "pyspark" not in sys.modules, "pyspark was imported"
+sys.exit(code)
+"""
+Ask = Callable[..., "subprocess.CompletedProcess[str]"]
+
+
+@pytest.fixture
+def ask() -> Ask:
+    def asked(*words: str | Path) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-c", PROGRAM, *map(str, words)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert "was imported" not in done.stderr
+        return done
+
+    return asked
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return healthy().write(tmp_path)
+
+
+def test_a_story(ask: Ask, folder: Path) -> None:
+    told = ask(folder, "--story", "m000001.calm.7@outside.example")
+    assert told.returncode == 0
+    assert "SMTP HARECEIVE" in told.stdout
+
+
+def test_an_unknown_message(ask: Ask, folder: Path) -> None:
+    refused = ask(folder, "--story", "m000009.calm.7@outside.example")
+    assert refused.returncode == 4
+    assert "hint: did you mean <m00000" in refused.stderr
+
+
+def test_the_report_once_more(ask: Ask, folder: Path) -> None:
+    verdict = {"verdict": "pass", "claims": []}
+    (folder / "verdict.json").write_text(json.dumps(verdict))
+    (folder / "evaluation").mkdir()
+    (folder / "evaluation" / ROWS).write_text("[]")
+    refused = ask(folder, "--report-only")
+    assert refused.returncode == 3
+    assert "rows of another version" in refused.stderr
+
+
+def test_a_report_of_a_run_that_was_never_evaluated(ask: Ask, folder: Path) -> None:
+    refused = ask(folder, "--report-only")
+    assert refused.returncode == 4
+    assert "never evaluated" in refused.stderr
+
+
+def test_a_folder_that_is_no_run(ask: Ask, tmp_path: Path) -> None:
+    assert ask(tmp_path).returncode == 4
+
+
+def test_a_damaged_manifest(ask: Ask, folder: Path) -> None:
+    (folder / "manifest.json").write_text("{")
+    refused = ask(folder)
+    assert refused.returncode == 3
+    assert "manifest.json cannot be read" in refused.stderr
+
+
+def test_a_sweep_that_is_none(ask: Ask, tmp_path: Path) -> None:
+    assert ask("--sweep", tmp_path).returncode == 4
