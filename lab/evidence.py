@@ -4,20 +4,28 @@ A probe is bounded and so is their number: one for every kind of link concerned 
 its ends), then more up to a limit. The evidence says true only when every probe saw what the
 fault foretells and the link that is not concerned is untouched; false when a probe went through
 where it should not; else null with the reason. It changes nothing.
+
+Other faults may begin or end at the same moment. Links are probed on which, by the plan, no other
+fault acts meanwhile, and a probe that one disturbed all the same says nothing: it is made again.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from math import inf
 
 from lab.plan_parts import LinkName
 from lab.probe import Seen
 from lab.running_lab import RunningLab
+from lab.standing import is_to_be_touched
 
 MOST_PROBES = 4
 LONGEST_WAIT_SECONDS = 1.5
 SHORTEST_WAIT_SECONDS = 0.1
 SHARE_OF_FAULT = 0.4
+LOOKS = 3
+HEALED_TOO_SOON = "it was healed before it could be observed to the end"
+LATE_SECONDS = 1.0  # of the host's clock: what a start or an end may be late by
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +69,11 @@ class Evidence:
         }
 
 
+def unseen(confirmed: Evidence) -> Evidence:
+    """Of a fault that was healed before a probe could end: what was said when it was applied."""
+    return Evidence(confirmed.took_effect, (), f"{HEALED_TOO_SOON}; {confirmed.reason}")
+
+
 def wait_seconds(lab: RunningLab, start_ms: float, end_ms: float) -> float:
     """How long a probe may wait and still end well before the fault does."""
     share = SHARE_OF_FAULT * lab.clock.wall_seconds(end_ms - start_ms)
@@ -80,12 +93,66 @@ def representatives(
     return (firsts + others[step - 1 :: step])[:most]
 
 
-def untouched(lab: RunningLab, concerned: Collection[LinkName]) -> list[LinkName]:
-    """One link that no running fault concerns, or none."""
-    free = (
-        link for link in lab.links if link not in concerned and not lab.standing.is_touched(link)
-    )
-    return [link for _, link in zip(range(1), free, strict=False)]
+def look(
+    lab: RunningLab,
+    fault_id: str,
+    concerned: Sequence[LinkName],
+    foretold: Collection[Seen],
+    wait: float,
+    *,
+    until_ms: float = inf,
+    compares: bool = True,
+) -> Evidence:
+    """What probes over links concerned by the fault see, and over one more where it `compares`.
+
+    Made again, while there is time until `until_ms`, where something disturbed it or nothing could
+    be made out. `observations` has none of a link concerned where other faults act on all of them.
+    """
+    for _ in range(LOOKS):
+        since = lab.standing.changes()
+        seen = _look_once(lab, fault_id, concerned, wait, compares=compares)
+        clear = [
+            each
+            for each in seen
+            if not lab.standing.is_touched(each.link, but=fault_id, since=since)
+        ]
+        evidence = weigh(clear, foretold)
+        is_clear = evidence.took_effect is True and clear == list(seen)
+        is_over = _now_ms(lab) + lab.clock.lab_span_ms(wait) > until_ms
+        if is_clear or is_over or evidence.took_effect is False:
+            break
+    return evidence
+
+
+def _look_once(
+    lab: RunningLab,
+    fault_id: str,
+    concerned: Sequence[LinkName],
+    wait: float,
+    *,
+    compares: bool,
+) -> tuple[Observation, ...]:
+    probed = representatives(lab, undisturbed(lab, concerned, wait, but=fault_id))
+    rest = [link for link in lab.links if link not in concerned] if compares else []
+    return observe(lab, probed, undisturbed(lab, rest, wait, but=fault_id)[:1], wait)
+
+
+def undisturbed(
+    lab: RunningLab, links: Iterable[LinkName], wait: float, *, but: str = ""
+) -> list[LinkName]:
+    """Those of the links that no fault acts on, other than `but`: where there are any, those that
+    by the plan none acts on while a probe lasts; else those that none acts on at the moment.
+    """
+    free = [link for link in links if not lab.standing.is_touched(link, but=but)]
+    now_ms, late_ms = _now_ms(lab), lab.clock.lab_span_ms(LATE_SECONDS)
+    from_ms, to_ms = now_ms - late_ms, now_ms + lab.clock.lab_span_ms(wait) + late_ms
+    faults = lab.plan.faults
+    still = [link for link in free if not is_to_be_touched(faults, link, from_ms, to_ms, but=but)]
+    return still or free
+
+
+def _now_ms(lab: RunningLab) -> int:
+    return lab.clock.lab_ms(lab.monotonic_ns())
 
 
 def observe(

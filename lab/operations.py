@@ -41,6 +41,9 @@ class Asked:
             return Evidence(False, (), f"{self._manager} did not answer")
         return Evidence(reply.startswith(DECIDED), (), reply)
 
+    def confirmed(self) -> Evidence:
+        return Evidence(None, ())
+
     def stop(self) -> None:
         """Nobody heals it."""
 

@@ -1,14 +1,13 @@
 """A lab that stands and runs, as faults, probes and the steady-state check see it.
 
 Three things can be touched: the proxies of the links, the servers, and the prober inside the
-lab. They are protocols, so that a test or another host can stand in for the containers. What is
-cut and who is down at the moment is kept here too, so that evidence for one fault is not looked
-for where another one acts.
+lab. They are protocols, so that a test or another host can stand in for the containers. Which
+faults act at the moment is kept beside them (`lab.standing`).
 """
 
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -16,6 +15,7 @@ from lab.lab_clock import LabClock
 from lab.plan import Plan
 from lab.plan_parts import CutKind, LinkName, Operation, Server
 from lab.probe import Probe
+from lab.standing import Standing
 
 
 class Proxies(Protocol):
@@ -70,12 +70,16 @@ class Servers(Protocol):
 
     def start(self, server: str) -> None: ...
 
-    def fill_disk(self, server: str, *, is_full: bool) -> Mapping[str, object]:
-        """How the server finds its machine from now on, `disk_is_full` among it; empty where it
-        does not say."""
+    def fill_disk(self, server: str, *, is_full: bool) -> None:
+        """Its machine is so from now on; the server is notified of it if it runs."""
 
-    def skew_clock(self, server: str, by_ms: int) -> Mapping[str, object]:
-        """The same, `skew_ms` among it; 0 is right."""
+    def skew_clock(self, server: str, by_ms: int) -> None:
+        """The same; 0 is right."""
+
+    def machine(self, server: str) -> Mapping[str, object]:
+        """How the server finds its machine, `disk_is_full` and `skew_ms` among it; empty while it
+        has not said so since the last change.
+        """
 
     def ask(self, server: str, operation: Operation) -> Callable[[], str]:
         """Of Active Manager, as itself. What comes back waits for its reply, and gives its code
@@ -105,41 +109,6 @@ class Wire:
 
     proxy: str
     address: str
-
-
-@dataclass(slots=True)
-class Standing:
-    """The links that running faults act on, and the servers they hold. Shared by threads."""
-
-    _cut: dict[str, frozenset[LinkName]] = field(default_factory=dict)
-    _down: dict[str, str] = field(default_factory=dict)
-    _lock: threading.Lock = field(default_factory=threading.Lock)
-
-    def cut(self, fault_id: str, links: Iterable[LinkName]) -> None:
-        with self._lock:
-            self._cut[fault_id] = frozenset(links)
-
-    def healed(self, fault_id: str) -> None:
-        with self._lock:
-            self._cut.pop(fault_id, None)
-            self._down.pop(fault_id, None)
-
-    def down(self, fault_id: str, server: str) -> None:
-        with self._lock:
-            self._down[fault_id] = server
-
-    def is_touched(self, link: LinkName) -> bool:
-        """Whether a running fault concerns the link or its target."""
-        return self.is_down(link.target) or self.is_cut(link)
-
-    def is_cut(self, link: LinkName) -> bool:
-        """Whether a running fault acts on the link: cuts, slows or throttles it."""
-        with self._lock:
-            return any(link in links for links in self._cut.values())
-
-    def is_down(self, server: str) -> bool:
-        with self._lock:
-            return server in self._down.values()
 
 
 @dataclass(frozen=True, slots=True)

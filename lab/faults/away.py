@@ -40,6 +40,16 @@ class Away(ABC):
     def _end(self) -> int:
         """End the process; its exit code."""
 
+    @abstractmethod
+    def confirmed(self) -> Evidence:
+        """By the exit code."""
+
+    def _ended_with(self, expected: int) -> Evidence:
+        if self._exit_code == expected:
+            return Evidence(True, (), f"exit code {expected}, seen by the engine")
+        by_itself = "" if expected else ": it did not end by itself"
+        return Evidence(False, (), f"exit code {self._exit_code}, not {expected}{by_itself}")
+
     def stop(self) -> None:
         if not self._lab.servers.is_running(self._server):
             self._before_return()
@@ -51,9 +61,9 @@ class Away(ABC):
 
     def healed(self) -> Mapping[str, object]:
         """GroundError when no banner is seen for a minute."""
-        back = wait_until_back(self._lab, self._server)
+        back = wait_until_back(self._lab, self.id, self._server)
         self._lab.standing.healed(self.id)
         return {"started_mono_ns": self._started_ns, **back}
 
     def evidence_healed(self) -> Evidence:
-        return is_back(self._lab, self._server)
+        return is_back(self._lab, self.id, self._server)

@@ -6,7 +6,7 @@ Its evidence is that the lab goes on as before. It is not offered in scenario fi
 from collections.abc import Mapping
 from typing import Protocol
 
-from lab.evidence import Evidence, observe, untouched, wait_seconds, weigh
+from lab.evidence import Evidence, look, wait_seconds
 from lab.probe import Seen
 from lab.running_lab import RunningLab
 
@@ -42,7 +42,10 @@ class Calm:
 
     def evidence(self) -> Evidence:
         wait = wait_seconds(self._lab, self.start_ms, self.end_ms)
-        return weigh(observe(self._lab, untouched(self._lab, ()), (), wait), {Seen.BANNER})
+        return look(self._lab, self.id, list(self._lab.links), {Seen.BANNER}, wait)
+
+    def confirmed(self) -> Evidence:
+        return Evidence(None, ())
 
     def stop(self) -> None:
         pass

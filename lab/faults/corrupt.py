@@ -5,6 +5,7 @@ the server has to find out for itself; whether it did shows in its next database
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from lab import plan_parts
 from lab.evidence import Evidence
@@ -38,9 +39,11 @@ class Corrupt(Away):
 
     def evidence(self) -> Evidence:
         seen = shows_nobody_a_banner(self._lab, self._planned)
-        if self._exit_code != KILLED:
-            reason = f"exit code {self._exit_code}, not {KILLED}"
-            return Evidence(False, seen.observations, reason)
-        if not self._damaged:
-            return Evidence(False, seen.observations, "there was no queue database to damage")
-        return seen
+        confirmed = self.confirmed()
+        return seen if confirmed.took_effect else replace(confirmed, observations=seen.observations)
+
+    def confirmed(self) -> Evidence:
+        ended = self._ended_with(KILLED)
+        if ended.took_effect and not self._damaged:
+            return Evidence(False, (), "there was no queue database to damage")
+        return ended

@@ -8,7 +8,14 @@ from collections.abc import Collection, Mapping
 
 from lab import plan_parts
 from lab.evidence import Evidence, wait_seconds
-from lab.faults.links import as_before, in_words, link_rows, read_back, seen_over
+from lab.faults.links import (
+    as_before,
+    by_their_word,
+    in_words,
+    link_rows,
+    read_back,
+    seen_over,
+)
 from lab.plan_parts import CutKind
 from lab.probe import Seen
 from lab.running_lab import RunningLab
@@ -28,6 +35,8 @@ class Cut:
     def __init__(self, planned: plan_parts.Cut, lab: RunningLab) -> None:
         self.id, self.start_ms, self.end_ms = planned.id, planned.start_ms, planned.end_ms
         self._kind, self._links, self._lab = planned.cut_kind, planned.links, lab
+        self._planned = planned
+        self._applied: Mapping[str, object] = {}
         self._proxies = [lab.links[link].proxy for link in planned.links]
 
     def describe(self) -> str:
@@ -39,11 +48,15 @@ class Cut:
     def start(self) -> Mapping[str, object]:
         self._lab.standing.cut(self.id, self._links)
         self._lab.proxies.cut(self.id, self._kind, self._proxies)
-        return {"read_back": read_back(self._lab, self._links)}
+        self._applied = read_back(self._lab, self._links)
+        return {"read_back": self._applied}
 
     def evidence(self) -> Evidence:
         wait = wait_seconds(self._lab, self.start_ms, self.end_ms)
-        return seen_over(self._lab, self._links, FORETOLD[self._kind], wait)
+        return seen_over(self._lab, self._planned, FORETOLD[self._kind], wait, self._applied)
+
+    def confirmed(self) -> Evidence:
+        return by_their_word(self._applied)
 
     def stop(self) -> None:
         self._lab.proxies.heal(self.id, self._kind, self._proxies)
@@ -53,4 +66,4 @@ class Cut:
         return {"read_back": read_back(self._lab, self._links)}
 
     def evidence_healed(self) -> Evidence:
-        return as_before(self._lab, self._links)
+        return as_before(self._lab, self._planned)

@@ -35,6 +35,11 @@ class Fault(Protocol):
     def evidence(self) -> Evidence:
         """Whether it took effect, looked for while it lasts."""
 
+    def confirmed(self) -> Evidence:
+        """Whether it took effect, by what proxies, engine or server said when it was applied: what
+        remains of a fault that was healed before a probe could end.
+        """
+
     def stop(self) -> None:
         """Begin to undo it."""
 

@@ -6,6 +6,7 @@ while it is down, and kept for whoever wants to look at it.
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from lab import plan_parts
 from lab.evidence import Evidence
@@ -36,10 +37,11 @@ class Kill(Away):
 
     def evidence(self) -> Evidence:
         seen = shows_nobody_a_banner(self._lab, self._planned)
-        if self._exit_code != KILLED:
-            reason = f"exit code {self._exit_code}, not {KILLED}"
-            return Evidence(False, seen.observations, reason)
-        return seen
+        confirmed = self.confirmed()
+        return seen if confirmed.took_effect else replace(confirmed, observations=seen.observations)
+
+    def confirmed(self) -> Evidence:
+        return self._ended_with(KILLED)
 
     def _before_return(self) -> None:
         if self._planned.returns_with == "new-queue-database":

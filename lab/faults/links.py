@@ -1,21 +1,20 @@
 """What faults of links share: which links to probe, how they are named, how slow they must be.
 
-A link whose target is down shows nothing of what else acts on it, so it is left out. Links that are
-only late still show a banner; it must come no sooner than the fault foretells. Nothing here acts on
-a link.
+A link whose target is down shows nothing of what else acts on it, so it is left out. Where that
+leaves none, what the proxies say of themselves is the evidence: that they keep to it is measured in
+the self-test of the lab (tests/integration). Links that are only late still show a banner; it must
+come no sooner than the fault foretells. Nothing here acts on a link.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Protocol
 
 from lab.evidence import (
     LONGEST_WAIT_SECONDS,
     Evidence,
     Observation,
     link_row,
-    observe,
-    representatives,
-    untouched,
-    weigh,
+    look,
 )
 from lab.plan_parts import LinkName
 from lab.probe import Seen
@@ -23,6 +22,18 @@ from lab.running_lab import RunningLab
 
 # a proxy counts whole milliseconds of the host's clock
 ROUNDING_SECONDS = 0.002
+NO_PROBE = "other faults act on every link of it or on the servers at their ends"
+
+
+class ActsOnLinks(Protocol):
+    """A fault of links in a plan."""
+
+    @property
+    def id(self) -> str: ...
+    @property
+    def end_ms(self) -> int: ...
+    @property
+    def links(self) -> tuple[LinkName, ...]: ...
 
 
 def in_words(links: Sequence[LinkName]) -> str:
@@ -41,14 +52,27 @@ def read_back(lab: RunningLab, links: Sequence[LinkName]) -> dict[str, Mapping[s
 
 
 def seen_over(
-    lab: RunningLab, links: Sequence[LinkName], foretold: Collection[Seen], wait: float
+    lab: RunningLab,
+    fault: ActsOnLinks,
+    foretold: Collection[Seen],
+    wait: float,
+    applied: Mapping[str, object],
 ) -> Evidence:
-    """What new connections over these links see while a fault acts on them."""
-    up = [link for link in links if not lab.standing.is_down(link.target)]
-    if not up:
-        return Evidence(None, (), "every server that these links lead to is down")
-    others = untouched(lab, links)
-    return weigh(observe(lab, representatives(lab, up), others, wait), foretold)
+    """What new connections over the fault's links see while it acts on them.
+
+    `applied` is what was read back from the proxies when they said that it is applied.
+    """
+    seen = look(lab, fault.id, fault.links, foretold, wait, until_ms=fault.end_ms)
+    if any(observation.concerned for observation in seen.observations):
+        return seen
+    if read_back(lab, fault.links) != applied:
+        return Evidence(None, seen.observations, f"{NO_PROBE}, and its proxies have changed")
+    return Evidence(True, seen.observations, f"{NO_PROBE}; its proxies say that it is applied")
+
+
+def by_their_word(applied: Mapping[str, object]) -> Evidence:
+    """What remains without a probe; `applied` is empty while the proxies have said nothing."""
+    return Evidence(True if applied else None, (), "its proxies said that it is applied")
 
 
 def no_sooner(
@@ -65,10 +89,12 @@ def no_sooner(
     return evidence
 
 
-def as_before(lab: RunningLab, links: Sequence[LinkName]) -> Evidence:
-    """Whether links show banners again, of those that nothing else acts on."""
-    free = [link for link in links if not lab.standing.is_touched(link)]
-    if not free:
-        return Evidence(None, (), "other faults act on every link of this one")
-    probed = representatives(lab, free)
-    return weigh(observe(lab, probed, (), LONGEST_WAIT_SECONDS), {Seen.BANNER})
+def as_before(lab: RunningLab, fault: ActsOnLinks) -> Evidence:
+    """Whether its links show banners again, of those that nothing else acts on.
+
+    Asked when the proxies have said that nothing of the fault is left.
+    """
+    seen = look(lab, fault.id, fault.links, {Seen.BANNER}, LONGEST_WAIT_SECONDS, compares=False)
+    if seen.observations:
+        return seen
+    return Evidence(True, (), f"{NO_PROBE}; its proxies say that nothing of it is left")

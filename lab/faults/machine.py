@@ -1,37 +1,77 @@
 """A machine that is out of order under a server that runs: its disk is full, or its clock wrong.
 
-The server is told by the lab (`nodes.shell.machine`) and says how it finds its machine from then
-on. Its answer is the evidence; what it does about it is for the logs to show.
+The server is notified by the lab (`nodes.shell.machine`) and says how it finds its machine from
+then on. Its answer is the evidence; what it does about it is for the logs to show. A server that is
+about to return finds its machine so when it starts, and is waited for.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Generic, TypeVar
 
 from lab.evidence import Evidence
+from lab.faults.banner import BACK_WITHIN_SECONDS
 from lab.plan_parts import FillDisk as PlannedFillDisk
 from lab.plan_parts import SkewClock as PlannedSkewClock
 from lab.quantities import format_skew
 from lab.running_lab import RunningLab
 
+ANSWERS_WITHIN_SECONDS = 5.0
+LOOK_EVERY_SECONDS = 0.01
 Planned = TypeVar("Planned", PlannedFillDisk, PlannedSkewClock)
 
 
-class _MachineFault(Generic[Planned]):
-    """What both have in common. `found` is empty while the server has not answered."""
+class _MachineFault(ABC, Generic[Planned]):
+    """What both have in common. `found` is empty while the server has not said."""
 
     def __init__(self, planned: Planned, lab: RunningLab) -> None:
         self.id, self.start_ms, self.end_ms = planned.id, planned.start_ms, planned.end_ms
         self._server, self._lab = planned.server, lab
         self._planned: Planned = planned
         self._found: Mapping[str, object] = {}
+        self._found_at_start: Mapping[str, object] = {}
 
-    def healed(self) -> Mapping[str, object]:
+    def start(self) -> Mapping[str, object]:
+        self._put_out_of_order()
+        self._find_soon()
+        self._found_at_start = self._found
         return {"found": dict(self._found)}
 
+    def stop(self) -> None:
+        self._put_in_order()
+        self._find_soon()
+
+    def healed(self) -> Mapping[str, object]:
+        self._find(BACK_WITHIN_SECONDS)
+        return {"found": dict(self._found)}
+
+    @abstractmethod
+    def _put_out_of_order(self) -> None: ...
+
+    @abstractmethod
+    def _put_in_order(self) -> None: ...
+
+    def _find_soon(self) -> None:
+        """Wait for its answer, but not where another fault has it return only now."""
+        self._found = {}
+        self._find(0 if self._lab.standing.is_down(self._server) else ANSWERS_WITHIN_SECONDS)
+
+    def _find(self, within_seconds: float) -> None:
+        deadline_ns = self._lab.monotonic_ns() + round(within_seconds * 1e9)
+        while not self._found:
+            self._found = self._lab.servers.machine(self._server)
+            is_late = self._lab.monotonic_ns() > deadline_ns
+            if self._found or is_late or self._lab.ending.wait(LOOK_EVERY_SECONDS):
+                return
+
     def _evidence(self, key: str, ordered: object) -> Evidence:
-        if not self._found:
+        self._find(BACK_WITHIN_SECONDS)
+        return self._weigh(self._found, key, ordered)
+
+    def _weigh(self, said: Mapping[str, object], key: str, ordered: object) -> Evidence:
+        if not said:
             return Evidence(None, (), f"{self._server} did not say how it finds its machine")
-        found = self._found.get(key)
+        found = said.get(key)
         if found != ordered:
             return Evidence(False, (), f"{self._server} finds {key} {found}, not {ordered}")
         return Evidence(True, ())
@@ -46,15 +86,17 @@ class FillDisk(_MachineFault[PlannedFillDisk]):
     def intent(self) -> Mapping[str, object]:
         return {"kind": "fill_disk", "server": self._server}
 
-    def start(self) -> Mapping[str, object]:
-        self._found = self._lab.servers.fill_disk(self._server, is_full=True)
-        return {"found": dict(self._found)}
+    def _put_out_of_order(self) -> None:
+        self._lab.servers.fill_disk(self._server, is_full=True)
 
     def evidence(self) -> Evidence:
         return self._evidence("disk_is_full", True)
 
-    def stop(self) -> None:
-        self._found = self._lab.servers.fill_disk(self._server, is_full=False)
+    def _put_in_order(self) -> None:
+        self._lab.servers.fill_disk(self._server, is_full=False)
+
+    def confirmed(self) -> Evidence:
+        return self._weigh(self._found_at_start, "disk_is_full", True)
 
     def evidence_healed(self) -> Evidence:
         return self._evidence("disk_is_full", False)
@@ -70,15 +112,17 @@ class SkewClock(_MachineFault[PlannedSkewClock]):
         by_ms = self._planned.by_ms
         return {"kind": "skew_clock", "server": self._server, "by_ms": by_ms}
 
-    def start(self) -> Mapping[str, object]:
-        self._found = self._lab.servers.skew_clock(self._server, self._planned.by_ms)
-        return {"found": dict(self._found)}
+    def _put_out_of_order(self) -> None:
+        self._lab.servers.skew_clock(self._server, self._planned.by_ms)
 
     def evidence(self) -> Evidence:
         return self._evidence("skew_ms", self._planned.by_ms)
 
-    def stop(self) -> None:
-        self._found = self._lab.servers.skew_clock(self._server, 0)
+    def _put_in_order(self) -> None:
+        self._lab.servers.skew_clock(self._server, 0)
+
+    def confirmed(self) -> Evidence:
+        return self._weigh(self._found_at_start, "skew_ms", self._planned.by_ms)
 
     def evidence_healed(self) -> Evidence:
         return self._evidence("skew_ms", 0)

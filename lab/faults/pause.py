@@ -18,6 +18,7 @@ class Pause:
     def __init__(self, planned: plan_parts.Pause, lab: RunningLab) -> None:
         self.id, self.start_ms, self.end_ms = planned.id, planned.start_ms, planned.end_ms
         self._planned, self._server, self._lab = planned, planned.server, lab
+        self._was_paused = False
 
     def describe(self) -> str:
         return f"pause {self._server}"
@@ -28,7 +29,8 @@ class Pause:
     def start(self) -> Mapping[str, object]:
         self._lab.standing.down(self.id, self._server)
         self._lab.servers.pause(self._server)
-        return {"paused": self._lab.servers.is_paused(self._server)}
+        self._was_paused = self._lab.servers.is_paused(self._server)
+        return {"paused": self._was_paused}
 
     def evidence(self) -> Evidence:
         seen = shows_nobody_a_banner(self._lab, self._planned)
@@ -36,15 +38,20 @@ class Pause:
             return Evidence(False, seen.observations, f"{self._server} is not paused")
         return seen
 
+    def confirmed(self) -> Evidence:
+        if not self._was_paused:
+            return Evidence(False, (), f"{self._server} is not paused")
+        return Evidence(True, (), "the engine said that it is paused")
+
     def stop(self) -> None:
         if self._lab.servers.is_paused(self._server):
             self._lab.servers.resume(self._server)
 
     def healed(self) -> Mapping[str, object]:
         """GroundError when no banner is seen for a minute."""
-        back = wait_until_back(self._lab, self._server)
+        back = wait_until_back(self._lab, self.id, self._server)
         self._lab.standing.healed(self.id)
         return back
 
     def evidence_healed(self) -> Evidence:
-        return is_back(self._lab, self._server)
+        return is_back(self._lab, self.id, self._server)

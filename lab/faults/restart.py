@@ -24,7 +24,7 @@ class Restart(Away):
         return self._lab.servers.restart(self._server)
 
     def evidence(self) -> Evidence:
-        if self._exit_code == IN_GOOD_ORDER:
-            return Evidence(True, (), "it ended by itself, with exit code 0")
-        reason = f"exit code {self._exit_code}, not {IN_GOOD_ORDER}: it did not end by itself"
-        return Evidence(False, (), reason)
+        return self.confirmed()
+
+    def confirmed(self) -> Evidence:
+        return self._ended_with(IN_GOOD_ORDER)

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 
 from lab.agent import AgentError
 from lab.errors import GroundError
-from lab.evidence import Evidence
+from lab.evidence import Evidence, unseen
 from lab.faults.at_place import AtPlace
 from lab.faults.fault import Fault
 from lab.faults.journal import Journal, Phase
@@ -155,7 +155,8 @@ class Schedule:
             self._say(f"{_at(self._now_ms())}  {fault.id}: {seen.reason}")
 
     def _looked_in_time(self, fault: Fault) -> Evidence:
-        """Evidence gathered while the fault lasted; what was seen after its end says nothing.
+        """Evidence gathered while the fault lasted; what was seen after its end says nothing, so
+        that what was said when it was applied has to do.
 
         An instant lasts no time, so its evidence is not looked for in time.
         """
@@ -165,8 +166,7 @@ class Schedule:
             return Evidence(None, seen.observations, reason)
         if fault.id not in self._stopping or _is_instant(fault):
             return seen
-        reason = "it was healed before it could be observed to the end"
-        return Evidence(None, seen.observations, reason)
+        return unseen(fault.confirmed())
 
     def _see_it_healed(self, fault: Fault) -> None:
         try:

@@ -9,7 +9,15 @@ from collections.abc import Mapping
 
 from lab import plan_parts
 from lab.evidence import LONGEST_WAIT_SECONDS, SHARE_OF_FAULT, Evidence
-from lab.faults.links import as_before, in_words, link_rows, no_sooner, read_back, seen_over
+from lab.faults.links import (
+    as_before,
+    by_their_word,
+    in_words,
+    link_rows,
+    no_sooner,
+    read_back,
+    seen_over,
+)
 from lab.probe import Seen
 from lab.running_lab import RunningLab
 
@@ -20,6 +28,7 @@ class Slow:
     def __init__(self, planned: plan_parts.Slow, lab: RunningLab) -> None:
         self.id, self.start_ms, self.end_ms = planned.id, planned.start_ms, planned.end_ms
         self._planned, self._links, self._lab = planned, planned.links, lab
+        self._applied: Mapping[str, object] = {}
         self._proxies = [lab.links[link].proxy for link in planned.links]
 
     def describe(self) -> str:
@@ -37,16 +46,21 @@ class Slow:
         self._lab.standing.cut(self.id, self._links)
         planned = self._planned
         self._lab.proxies.slow(self.id, planned.latency_ms, planned.jitter_ms, self._proxies)
-        return {"read_back": read_back(self._lab, self._links)}
+        self._applied = read_back(self._lab, self._links)
+        return {"read_back": self._applied}
 
     def evidence(self) -> Evidence:
         slowest_ms = self._planned.latency_ms + self._planned.jitter_ms
         patient = self._lab.clock.wall_seconds(slowest_ms) + LONGEST_WAIT_SECONDS
         lasts = SHARE_OF_FAULT * self._lab.clock.wall_seconds(self.end_ms - self.start_ms)
         foretold = {Seen.BANNER} if patient <= lasts else {Seen.BANNER, Seen.SILENT}
-        seen = seen_over(self._lab, self._links, foretold, min(patient, lasts))
+        wait = min(patient, lasts)
+        seen = seen_over(self._lab, self._planned, foretold, wait, self._applied)
         least_ms = self._planned.latency_ms - self._planned.jitter_ms
         return no_sooner(self._lab, seen, lambda _: least_ms)
+
+    def confirmed(self) -> Evidence:
+        return by_their_word(self._applied)
 
     def stop(self) -> None:
         self._lab.proxies.restore(self.id, self._proxies)
@@ -56,4 +70,4 @@ class Slow:
         return {"read_back": read_back(self._lab, self._links)}
 
     def evidence_healed(self) -> Evidence:
-        return as_before(self._lab, self._links)
+        return as_before(self._lab, self._planned)

@@ -4,6 +4,7 @@ Evidence is the exit code 0 and a server that shows nobody a banner.
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from lab import plan_parts
 from lab.evidence import Evidence
@@ -32,7 +33,8 @@ class Stop(Away):
 
     def evidence(self) -> Evidence:
         seen = shows_nobody_a_banner(self._lab, self._planned)
-        if self._exit_code != IN_GOOD_ORDER:
-            reason = f"exit code {self._exit_code}, not {IN_GOOD_ORDER}: it did not end by itself"
-            return Evidence(False, seen.observations, reason)
-        return seen
+        confirmed = self.confirmed()
+        return seen if confirmed.took_effect else replace(confirmed, observations=seen.observations)
+
+    def confirmed(self) -> Evidence:
+        return self._ended_with(IN_GOOD_ORDER)

@@ -9,7 +9,15 @@ from collections.abc import Mapping
 
 from lab import plan_parts
 from lab.evidence import LONGEST_WAIT_SECONDS, Evidence, Observation, wait_seconds
-from lab.faults.links import as_before, in_words, link_rows, no_sooner, read_back, seen_over
+from lab.faults.links import (
+    as_before,
+    by_their_word,
+    in_words,
+    link_rows,
+    no_sooner,
+    read_back,
+    seen_over,
+)
 from lab.probe import Seen
 from lab.running_lab import RunningLab
 
@@ -20,6 +28,8 @@ class Throttle:
     def __init__(self, planned: plan_parts.Throttle, lab: RunningLab) -> None:
         self.id, self.start_ms, self.end_ms = planned.id, planned.start_ms, planned.end_ms
         self._rate, self._links, self._lab = planned.bytes_per_second, planned.links, lab
+        self._planned = planned
+        self._applied: Mapping[str, object] = {}
         self._proxies = [lab.links[link].proxy for link in planned.links]
 
     def describe(self) -> str:
@@ -32,13 +42,17 @@ class Throttle:
     def start(self) -> Mapping[str, object]:
         self._lab.standing.cut(self.id, self._links)
         self._lab.proxies.throttle(self.id, self._rate, self._proxies)
-        return {"read_back": read_back(self._lab, self._links)}
+        self._applied = read_back(self._lab, self._links)
+        return {"read_back": self._applied}
 
     def evidence(self) -> Evidence:
         wait = wait_seconds(self._lab, self.start_ms, self.end_ms)
         foretold = {Seen.BANNER} if wait == LONGEST_WAIT_SECONDS else {Seen.BANNER, Seen.SILENT}
-        seen = seen_over(self._lab, self._links, foretold, wait)
+        seen = seen_over(self._lab, self._planned, foretold, wait, self._applied)
         return no_sooner(self._lab, seen, self._least_ms)
+
+    def confirmed(self) -> Evidence:
+        return by_their_word(self._applied)
 
     def stop(self) -> None:
         self._lab.proxies.restore(self.id, self._proxies)
@@ -48,7 +62,7 @@ class Throttle:
         return {"read_back": read_back(self._lab, self._links)}
 
     def evidence_healed(self) -> Evidence:
-        return as_before(self._lab, self._links)
+        return as_before(self._lab, self._planned)
 
     def _least_ms(self, seen: Observation) -> float:
         """What the text of a banner takes, with some allowance for bytes sent at once."""

@@ -6,7 +6,6 @@ the server is down. Nothing here knows why.
 """
 
 import json
-import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -31,7 +30,6 @@ T = TypeVar("T")
 KILL_SECONDS = 20
 GRACE_SECONDS = 15
 SMTP_PORT = 2525
-ANSWER_LOOKS, ANSWER_LOOK_SECONDS = 500, 0.01
 LOOK_INSIDE = (
     "import socket; "
     f"c = socket.create_connection(('127.0.0.1', {SMTP_PORT}), 2); c.settimeout(2); "
@@ -150,23 +148,28 @@ class ContainerNodes:
             raise GroundError(f"cannot let {server} go on: {error}") from error
         return not control_file(data, fault_id, LAPSED).exists()
 
-    def fill_disk(self, server: str, *, is_full: bool) -> Mapping[str, object]:
-        return self._order(server, lambda now: replace(now, disk_is_full=is_full))
+    def fill_disk(self, server: str, *, is_full: bool) -> None:
+        self._order(server, lambda now: replace(now, disk_is_full=is_full))
 
-    def skew_clock(self, server: str, by_ms: int) -> Mapping[str, object]:
-        return self._order(server, lambda now: replace(now, skew_ms=by_ms))
+    def skew_clock(self, server: str, by_ms: int) -> None:
+        self._order(server, lambda now: replace(now, skew_ms=by_ms))
 
-    def _order(self, server: str, change: Callable[[Machine], Machine]) -> Mapping[str, object]:
-        """Tell the server what has become of its machine; its answer, empty where none comes."""
+    def machine(self, server: str) -> Mapping[str, object]:
+        data = self.data(server)
+        try:
+            found = read_found(data)
+            return found if found.get("order") == read_machine(data).order else {}
+        except (OSError, ValueError) as error:
+            raise GroundError(f"cannot read the machine of {server}: {error}") from error
+
+    def _order(self, server: str, change: Callable[[Machine], Machine]) -> None:
+        """Notify the server of what has become of its machine; one that starts looks by itself."""
         data = self.data(server)
         try:
             now = read_machine(data)
-            ordered = change(replace(now, order=now.order + 1))
-            order_machine(data, ordered)
-            if not self.is_running(server):
-                return {}
-            self._on(server, "signal", lambda container: container.kill("SIGUSR1"))
-            return _answer(data, ordered.order)
+            order_machine(data, change(replace(now, order=now.order + 1)))
+            if self.is_running(server):
+                self._on(server, "signal", lambda container: container.kill("SIGUSR1"))
         except (OSError, ValueError) as error:
             raise GroundError(f"cannot change the machine of {server}: {error}") from error
 
@@ -189,15 +192,6 @@ class ContainerNodes:
             return act(self._client.containers.get(self.container(server)))
         except (DockerException, requests.RequestException) as error:
             raise GroundError(f"cannot {verb} {server}: {_first_line(error)}") from error
-
-
-def _answer(data: Path, order: int) -> Mapping[str, object]:
-    for _ in range(ANSWER_LOOKS):
-        found = read_found(data)
-        if found.get("order") == order:
-            return found
-        time.sleep(ANSWER_LOOK_SECONDS)
-    return {}
 
 
 def _stop(container: Container) -> int:

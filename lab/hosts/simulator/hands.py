@@ -110,13 +110,19 @@ class SimulatedServers:
             found.disk.damage_queue_database()
         return ["queue.db"]
 
-    def fill_disk(self, server: str, *, is_full: bool) -> Mapping[str, object]:
+    def fill_disk(self, server: str, *, is_full: bool) -> None:
         found = self._servers[server]
-        return found.fill_disk(is_full) if isinstance(found, SimulatedServer) else {}
+        if isinstance(found, SimulatedServer):
+            found.fill_disk(is_full)
 
-    def skew_clock(self, server: str, by_ms: int) -> Mapping[str, object]:
+    def skew_clock(self, server: str, by_ms: int) -> None:
         found = self._servers[server]
-        return found.skew_clock(by_ms) if isinstance(found, SimulatedServer) else {}
+        if isinstance(found, SimulatedServer):
+            found.skew_clock(by_ms)
+
+    def machine(self, server: str) -> Mapping[str, object]:
+        found = self._servers[server]
+        return found.machine() if isinstance(found, SimulatedServer) else {}
 
     def start(self, server: str) -> None:
         self._servers[server].start()

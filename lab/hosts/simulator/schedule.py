@@ -7,7 +7,7 @@ on its way down, and a fault counts as healed when every server is up again that
 from collections.abc import Callable, Sequence
 
 from lab.errors import GroundError
-from lab.evidence import Evidence
+from lab.evidence import Evidence, unseen
 from lab.faults.at_place import AtPlace
 from lab.faults.fault import Fault
 from lab.faults.journal import Journal, Phase
@@ -85,7 +85,7 @@ class SimulatedSchedule:
             return
         seen = fault.evidence()
         if fault not in self._begun and fault.start_ms < fault.end_ms:
-            seen = Evidence(None, seen.observations, "it was healed before it could be observed")
+            seen = unseen(fault.confirmed())
         self._journal.write(fault.id, Phase.EVIDENCE, seen.row())
 
     def _stop(self, fault: Fault) -> None:

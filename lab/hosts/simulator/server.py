@@ -85,7 +85,7 @@ class SimulatedServer:
         self.crashes: list[str] = []
         self._process: Process | None = None
         self._boots, self._is_booting = 0, False
-        self._skew_ms = 0
+        self._skew_ms, self._disk_is_full = 0, False
         self._first_skew_ms: int | None = None
 
     # -------------------------------------------------------------- its life
@@ -179,17 +179,21 @@ class SimulatedServer:
         if self._process is not None:
             self._process.resume()
 
-    def fill_disk(self, is_full: bool) -> Mapping[str, object]:
-        """How the server finds its machine; nothing while it is down."""
+    def fill_disk(self, is_full: bool) -> None:
+        self._disk_is_full = is_full
         self.disk.fill(is_full)
-        return {"disk_is_full": is_full} if self._process is not None else {}
 
-    def skew_clock(self, by_ms: int) -> Mapping[str, object]:
-        """The same. The clock is the machine's, so that it stays wrong over a restart."""
+    def skew_clock(self, by_ms: int) -> None:
+        """The clock is the machine's, so that it stays wrong over a restart."""
         self._skew_ms = by_ms
         if self._process is not None:
             self._process.clock.skew(by_ms)
-        return {"skew_ms": by_ms} if self._process is not None else {}
+
+    def machine(self) -> Mapping[str, object]:
+        """How the server finds its machine; nothing while it is down."""
+        if self._process is None:
+            return {}
+        return {"disk_is_full": self._disk_is_full, "skew_ms": self._skew_ms}
 
     def accept(self, connection: Connection, _opener: str) -> InboundSession:
         assert self._process is not None, "nobody listens"

@@ -41,6 +41,8 @@ class FakeGround:
     late_ms: dict[str, int] = field(default_factory=dict)
     down: set[str] = field(default_factory=set)
     paused: set[str] = field(default_factory=set)
+    disk_is_full: bool = False
+    skew_ms: int = 0
     places: dict[str, Mapping[str, object]] = field(default_factory=dict)
     lapsed: set[str] = field(default_factory=set)
     when_done: Callable[[str], None] = lambda deed: None
@@ -124,13 +126,18 @@ class FakeGround:
         self._do(f"ask {server} for {operation.kind} of {operation.database}")
         return lambda: "250 2.0.0 1 b" if self.works and server not in self.down else ""
 
-    def fill_disk(self, server: str, *, is_full: bool) -> Mapping[str, object]:
+    def fill_disk(self, server: str, *, is_full: bool) -> None:
         self._do(f"{'fill' if is_full else 'clear'} {server}")
-        return {} if server in self.down else {"disk_is_full": is_full and self.works}
+        self.disk_is_full = is_full and self.works
 
-    def skew_clock(self, server: str, by_ms: int) -> Mapping[str, object]:
+    def skew_clock(self, server: str, by_ms: int) -> None:
         self._do(f"skew {server} by {by_ms}")
-        return {} if server in self.down else {"skew_ms": by_ms if self.works else 0}
+        self.skew_ms = by_ms if self.works else 0
+
+    def machine(self, server: str) -> Mapping[str, object]:
+        if server in self.down:
+            return {}
+        return {"disk_is_full": self.disk_is_full, "skew_ms": self.skew_ms}
 
     def start(self, server: str) -> None:
         self._do(f"start {server}")

@@ -17,7 +17,7 @@ from lab.faults.slow import Slow
 from lab.faults.stop import Stop
 from lab.plan_parts import Corrupt as PlannedCorrupt
 from lab.plan_parts import Cut as PlannedCut
-from lab.plan_parts import CutKind, LinkName, ReturnsWith
+from lab.plan_parts import CutKind, Fault, LinkName, ReturnsWith
 from lab.plan_parts import FillDisk as PlannedFillDisk
 from lab.plan_parts import Kill as PlannedKill
 from lab.plan_parts import Pause as PlannedPause
@@ -100,11 +100,26 @@ def test_every_kind_of_link_concerned_is_probed(ground: FakeGround) -> None:
     }
 
 
-def test_a_cut_towards_a_server_that_is_down_cannot_be_seen(ground: FakeGround) -> None:
+def test_a_cut_towards_a_server_that_is_down_is_evident_by_what_its_proxies_say(
+    ground: FakeGround,
+) -> None:
     lab = lab_of(ground)
     Kill(kill(), lab).start()
     fault = Cut(cut(links=(B_TO_A,)), lab)
     fault.start()
+    evidence = fault.evidence()
+    assert evidence.took_effect is True
+    assert "its proxies say" in evidence.reason
+    fault.stop()
+    assert "its proxies say" in fault.evidence_healed().reason
+
+
+def test_proxies_that_have_changed_their_word_are_no_evidence(ground: FakeGround) -> None:
+    lab = lab_of(ground)
+    Kill(kill(), lab).start()
+    fault = Cut(cut(links=(B_TO_A,)), lab)
+    fault.start()
+    ground.cuts.clear()
     assert fault.evidence().took_effect is None
 
 
@@ -269,11 +284,26 @@ def test_a_machine_that_stays_in_order_had_no_fault(kind: str, ground: FakeGroun
 def test_a_server_that_is_down_says_nothing_of_its_machine(kind: str, ground: FakeGround) -> None:
     ground.down.add("a")
     make, planned = MACHINE_FAULTS[kind]
-    fault = make(planned, lab_of(ground))
+    lab = lab_of(ground)
+    lab.ending.set()
+    fault = make(planned, lab)
     fault.start()
     assert fault.evidence().took_effect is None
     fault.stop()
     assert fault.evidence_healed().took_effect is None
+
+
+@pytest.mark.parametrize("kind", MACHINE_FAULTS)
+def test_a_server_that_is_about_to_return_is_waited_for(kind: str, ground: FakeGround) -> None:
+    """It finds its machine out of order when it starts."""
+    lab = lab_of(ground)
+    away = Kill(kill(), lab)
+    away.start()
+    make, planned = MACHINE_FAULTS[kind]
+    fault = make(planned, lab)
+    fault.start()
+    away.stop()
+    assert fault.evidence().took_effect is True
 
 
 @pytest.mark.parametrize("planned", [slow(), throttle()])
@@ -365,6 +395,29 @@ def test_a_restart_that_broke_off_is_made_good(ground: FakeGround) -> None:
     ground.fails.clear()
     fault.stop()
     assert ground.deeds == ["stop a", "start a", "start a"]
+
+
+@pytest.mark.parametrize(
+    "planned",
+    [
+        cut(),
+        slow(),
+        throttle(),
+        kill(),
+        PlannedCorrupt("f1", "corrupt", 1000, 4000, "a"),
+        PlannedPause("f1", "pause", 1000, 4000, "a"),
+        *(planned for _, planned in MACHINE_FAULTS.values()),
+    ],
+    ids=lambda planned: str(planned.kind),
+)
+def test_what_was_said_when_a_fault_was_applied_remains_after_its_end(
+    planned: Fault, ground: FakeGround
+) -> None:
+    fault = KINDS[planned.kind](planned, lab_of(ground))
+    assert not fault.confirmed().took_effect
+    fault.start()
+    fault.stop()
+    assert fault.confirmed().took_effect is True
 
 
 def test_calm_does_nothing_and_finds_all_well(ground: FakeGround) -> None:

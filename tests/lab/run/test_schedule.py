@@ -41,6 +41,9 @@ class NotedFault:
         self._note("evidence")
         return Evidence(True, ())
 
+    def confirmed(self) -> Evidence:
+        return Evidence(None, (), "nobody said so")
+
     def stop(self) -> None:
         self._note("stop")
 
@@ -118,6 +121,24 @@ def test_the_evidence_of_an_instant_is_not_too_late(tmp_path: Path) -> None:
     whole.finish()
     [evidence] = [row for row in journal_of(tmp_path) if row["phase"] == "evidence"]
     assert evidence["took_effect"] is True
+
+
+@pytest.mark.parametrize("took_effect", [True, False, None])
+def test_a_fault_healed_too_soon_is_known_by_what_was_said_when_it_was_applied(
+    took_effect: bool | None, tmp_path: Path
+) -> None:
+    class Confirmed(SlowlyWitnessed):
+        stopped = threading.Event()
+
+        def confirmed(self) -> Evidence:
+            return Evidence(took_effect, (), "so the engine said")
+
+    whole = schedule(tmp_path, Confirmed("f1", 1, 2, []))
+    whole.run(lambda _: None)
+    whole.finish()
+    [evidence] = [row for row in journal_of(tmp_path) if row["phase"] == "evidence"]
+    assert evidence["took_effect"] is took_effect
+    assert evidence["reason"].endswith("so the engine said")
 
 
 def test_the_journal_is_ahead_of_every_act(tmp_path: Path) -> None:
