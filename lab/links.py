@@ -2,7 +2,7 @@
 
 Mailbox servers talk to one another and to external servers, the workload talks to mailbox
 servers, external servers open nothing. Servers with copies of one database ship logs to each other,
-Active Manager talks to every mailbox server. A link is one direction of one service.
+Active Manager talks to every mailbox server of its DAG. A link is one direction of one service.
 """
 
 from collections.abc import Iterable, Sequence
@@ -53,9 +53,11 @@ def _replication(topology: PlanTopology) -> list[LinkName]:
 
 def _management(servers: Sequence[Server]) -> list[LinkName]:
     return [
-        LinkName(manager, target, MANAGEMENT)
-        for manager in _of_role(servers, "active_manager")
-        for target in _of_role(servers, "mailbox")
+        LinkName(manager.name, target.name, MANAGEMENT)
+        for manager in servers
+        if manager.role == "active_manager"
+        for target in servers
+        if target.role == "mailbox" and target.dag == manager.dag
     ]
 
 

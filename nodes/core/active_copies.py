@@ -11,11 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from nodes.core.boundary import servers_of
 from nodes.core.config import NodeConfig
 from nodes.core.effects import LogLifecycle
 from nodes.core.inbound_session import InboundSession
 from nodes.core.inputs import ActiveCopyNamed
-from nodes.core.message import ActiveCopy
+from nodes.core.message import ActiveCopy, Fork
 from nodes.core.queue_changes import SetActiveCopy
 from nodes.core.replies import (
     R451_COPY_NOT_STORED,
@@ -23,7 +24,7 @@ from nodes.core.replies import (
     R554_LATER_COPY_KNOWN,
     r250_active_copy,
 )
-from nodes.core.routing import database_of
+from nodes.core.routing import database_of, is_relay
 from nodes.core.work import Then, Work
 
 
@@ -61,9 +62,20 @@ class ActiveCopies:
         return self._copies[database]
 
     def peer_of(self, hop: str) -> str:
-        """Name of the server that a next hop is reached at."""
+        """Name of the server that a next hop is reached at; it is no relay's."""
         database = database_of(hop)
         return hop.partition(":")[2] if database is None else self._copies[database].server
+
+    def targets_of(self, fork: Fork) -> tuple[str, ...]:
+        """Names of the servers to try for a fork, in turn: of a relay every server of the boundary,
+        that of the first recipient's active copy first.
+        """
+        if not is_relay(fork.next_hop):
+            return (self.peer_of(fork.next_hop),)
+        database = self._config.mailboxes.get(fork.recipients[0], "")
+        first = self._copies[database].server if database in self._copies else None
+        servers = servers_of(self._config, fork.next_hop)
+        return tuple(sorted(servers, key=lambda name: name != first))
 
     def epoch_of(self, hop: str) -> int:
         """0 for hops that never move."""

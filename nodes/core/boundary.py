@@ -1,7 +1,8 @@
-"""Who may hold a shadow copy, and in which order they are tried (SR-2, SR-3, SR-4).
+"""The transport high availability boundary: who is inside, who may hold a shadow copy, and in which
+order they are tried (SR-2, SR-3, SR-4).
 
-The transport high availability boundary is the DAG, whole; for a server in no DAG it is its site
-(TP-3).
+It is the DAG, whole; for a server in no DAG it is its site (TP-3). Its name is that of its delivery
+group (RT-3): `dag:<DAG>`, a routable DAG, or `site:<site>`, a mailbox delivery group.
 """
 
 from __future__ import annotations
@@ -9,11 +10,32 @@ from __future__ import annotations
 from nodes.core.config import NodeConfig, Server
 
 
+def boundary_of(server: Server) -> str:
+    """Name of the boundary that a mailbox server, or Active Manager, belongs to."""
+    return f"site:{server.site}" if server.dag is None else f"dag:{server.dag}"
+
+
+def is_inside(config: NodeConfig, name: str | None) -> bool:
+    """Whether that server is a mailbox server of this server's boundary."""
+    server = None if name is None else config.server_named(name)
+    return (
+        server is not None
+        and server.role == "mailbox"
+        and boundary_of(server) == boundary_of(config.me)
+    )
+
+
+def servers_of(config: NodeConfig, boundary: str) -> tuple[str, ...]:
+    """Names of the mailbox servers of a boundary, in order."""
+    servers = (s for s in config.servers if s.role == "mailbox")
+    return tuple(sorted(s.name for s in servers if boundary_of(s) == boundary))
+
+
 def members(config: NodeConfig, of: Server | None = None) -> tuple[Server, ...]:
     """The other mailbox servers of this server's boundary, or of that of `of`, by name."""
     me = of or config.me
     others = (s for s in config.servers if s.role == "mailbox" and s.name != me.name)
-    inside = (s for s in others if s.dag == me.dag and (me.dag is not None or s.site == me.site))
+    inside = (s for s in others if boundary_of(s) == boundary_of(me))
     return tuple(sorted(inside, key=lambda server: server.name))
 
 

@@ -1,4 +1,5 @@
-"""Every mailbox server is told which copy is active, until it says from when on it knows (TP-4).
+"""Every mailbox server of the boundary is told which copy is active, until it says from when on it
+knows (TP-4).
 
 That time ends the interval that its Safety Net is asked for: what it brought to the copy before
 until then may be lost with that copy (SN-4). Who missed one failover is told of the next alone. Who

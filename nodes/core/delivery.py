@@ -204,7 +204,7 @@ class Delivery:
             message,
             recipients=result.delivered,
             source_context=result.reply,
-            server=self._active_copies.peer_of(fork.next_hop),
+            server=result.server,
             custom=(("Fork", fork.next_hop),),
         )
         self._work.emit(row)

@@ -42,12 +42,15 @@ class Parcel:
 
 @dataclass(frozen=True, slots=True)
 class Acknowledged:
-    """The next hop has it. `refused`: recipients it refused for good, with status text."""
+    """The next hop has it. `server`: which one took it, where it was sent; `refused`: recipients it
+    refused for good, with status text.
+    """
 
     reply: str
     delivered: tuple[str, ...]
     duplicates: tuple[str, ...] = ()
     refused: tuple[tuple[str, str], ...] = ()
+    server: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,23 +124,33 @@ class DeliveryQueue:
         return min(MOST_CONNECTIONS, 1 + len(self.waiting) // MESSAGES_A_CONNECTION)
 
     def _is_local(self) -> bool:
-        return self._active_copies.peer_of(self.next_hop) == self._config.me.name
+        is_mailbox = database_of(self.next_hop) is not None
+        return is_mailbox and self._active_copies.peer_of(self.next_hop) == self._config.me.name
 
     def _hand_out(self, parcel: Parcel) -> None:
         database = database_of(self.next_hop)
-        peer = self._active_copies.peer_of(self.next_hop)
-        if database is not None and self._is_local():
-            if self._active_copies.takes(database):
-                self._into_mailboxes(parcel, database)
-            else:
-                self._finish(parcel, NotNow(NOT_MOUNTED))
+        if database is None or not self._is_local():
+            self._to_one_of(parcel, self._active_copies.targets_of(parcel.fork))
+        elif self._active_copies.takes(database):
+            self._into_mailboxes(parcel, database)
         else:
-            self._sessions.request(
-                peer,
-                "delivery",
-                lambda lease: self._over(parcel, lease),
-                lambda reason: self._finish(parcel, NotNow(reason)),
-            )
+            self._finish(parcel, NotNow(NOT_MOUNTED))
+
+    def _to_one_of(self, parcel: Parcel, targets: tuple[str, ...]) -> None:
+        """To the first that can be reached. One that was reached and then fails is not passed over:
+        it may have the message.
+        """
+        server, others = targets[0], targets[1:]
+
+        def unreachable(reason: str) -> None:
+            if others:
+                self._to_one_of(parcel, others)
+            else:
+                self._finish(parcel, NotNow(reason))
+
+        self._sessions.request(
+            server, "delivery", lambda lease: self._over(parcel, lease), unreachable
+        )
 
     def _into_mailboxes(self, parcel: Parcel, database: str) -> None:
         message = parcel.message
@@ -165,7 +178,7 @@ class DeliveryQueue:
 
         def answered(answer: TransmissionAnswered) -> None:
             lease.release()
-            self._finish(parcel, _result(parcel, answer))
+            self._finish(parcel, _result(parcel, answer, lease.peer))
 
         lease.transmit(
             prologue,
@@ -206,7 +219,7 @@ class DeliveryQueue:
         self._try_again()
 
 
-def _result(parcel: Parcel, answer: TransmissionAnswered) -> Result:
+def _result(parcel: Parcel, answer: TransmissionAnswered, server: str) -> Result:
     reply = f"{answer.code} {answer.text}"
     if 400 <= answer.code < 500 or any(code < 500 for _, code, _ in answer.refused):
         return NotNow(reply)
@@ -215,4 +228,4 @@ def _result(parcel: Parcel, answer: TransmissionAnswered) -> Result:
     refused = tuple((address, f"{code} {text}") for address, code, text in answer.refused)
     gone = {address for address, _ in refused}
     delivered = tuple(r for r in parcel.fork.recipients if r not in gone)
-    return Acknowledged(reply, delivered, refused=refused)
+    return Acknowledged(reply, delivered, refused=refused, server=server)

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+from nodes.core.boundary import boundary_of, servers_of
 from nodes.core.config import NodeConfig
 from nodes.core.copy_commands import AskCopyStatus, DismountDatabase, MountDatabase
 from nodes.core.effects import LogLifecycle
@@ -303,7 +304,7 @@ class FailingOver:
     def _tellings(self, failover: Failover) -> list[Telling]:
         return [
             Telling(failover.database, name, failover.epoch, failover.target)
-            for name in self._mailbox_servers()
+            for name in self._boundary()
         ]
 
     def _askings(self, failover: Failover) -> list[Asking]:
@@ -321,11 +322,14 @@ class FailingOver:
                 None,
                 self._work.now_ms,
             )
-            for name in self._mailbox_servers()
+            for name in self._boundary()
         ]
 
-    def _mailbox_servers(self) -> list[str]:
-        return sorted(server.name for server in self._config.servers if server.role == "mailbox")
+    def _boundary(self) -> tuple[str, ...]:
+        """Whoever delivers into mailbox databases of this DAG: nobody outside it does (SR-10), so
+        nobody there is told, or asked (SN-12).
+        """
+        return servers_of(self._config, boundary_of(self._config.me))
 
     # -------------------------------------------------------------- the end
 

@@ -47,7 +47,7 @@ class Header:
 
 @dataclass(frozen=True, slots=True)
 class Fork:
-    """One next hop of a message (RT-4). `next_hop` is `database:<name>` or `external:<server>`."""
+    """One next hop of a message (RT-4), `next_hop` as in `routing`."""
 
     next_hop: str
     recipients: tuple[str, ...]

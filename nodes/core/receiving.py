@@ -3,7 +3,8 @@
 A message from outside is first made redundant, then categorised, then made durable here, then
 acknowledged (SR-1, TL-7); HAREDIRECT is logged before RECEIVE (TL-2). A shadow message and a
 delivery into a mailbox database each have their own pair of "durable" and "250" (design decision
-3). Only a server of the organisation may use their verbs (TL-6).
+3). Only a server of the organisation may use their verbs (TL-6), and only inside its boundary: what
+comes across it is mail from outside, from whomever (SR-1, SR-10).
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from nodes.core.active_copies import ActiveCopies
+from nodes.core.boundary import is_inside
 from nodes.core.categorizer import forks_of
 from nodes.core.config import NodeConfig
 from nodes.core.delivery import Delivery, log_mailbox_delivery
@@ -85,7 +87,8 @@ class Receiving:
         session = self._sessions.named(asked.session)
         if session is None:
             return
-        if session.peer is None or session.peer != asked.primary:
+        is_own = session.peer is not None and session.peer == asked.primary
+        if not is_own or not is_inside(self._config, session.peer):
             session.reply(R550_NOT_ALLOWED)
         elif not self._config.transport.shadow_redundancy_enabled:
             session.reply(R502_SHADOW_DISABLED)
@@ -105,7 +108,7 @@ class Receiving:
         session = self._sessions.named(asked.session)
         if session is None:
             return
-        if session.peer is None:
+        if not is_inside(self._config, session.peer):
             session.reply(R550_NOT_ALLOWED)
         elif not self._active_copies.takes(asked.database):
             session.reply(R432_NOT_ACTIVE_HERE)

@@ -46,6 +46,7 @@ from nodes.core.resubmit_request import (
 )
 from nodes.core.resubmit_states import TRANSITIONS, ResubmitMove
 from nodes.core.resubmitting import Resubmitting, SendAnew
+from nodes.core.routing import database_of, hop_into
 from nodes.core.sending import Sessions
 from nodes.core.work import Work
 
@@ -131,7 +132,10 @@ class Resubmission:
     def _refusal(self, demand: ResubmitDemand) -> Reply | None:
         if demand.start_ms >= demand.end_ms:
             return R501_NO_INTERVAL
-        if demand.destination not in self._config.databases:
+        database = demand.destination
+        if database not in self._config.databases or not database_of(
+            hop_into(self._config, database)
+        ):
             return R550_NO_SUCH_DATABASE
         known = self._requests.get(demand.request_id)
         arriving = self._arriving.get(demand.request_id)

@@ -155,7 +155,8 @@ class Resubmitting:
 
     def _recipients(self, copy: KeptCopy) -> tuple[str, ...]:
         """Those whose mailbox is in the database now: of a primary copy as resolved, of a shadow
-        copy categorised anew (SN-8, SN-11). What went to any other next hop has left (SN-12).
+        copy categorised anew (SN-8, SN-11). What went to any other next hop has left (SN-12), also
+        when that was another boundary of the organisation.
         """
         demand = self.request.demand
         if demand.source is SafetyNetSource.PRIMARY:
