@@ -36,7 +36,11 @@ def evaluate(
     with ThreadPoolExecutor(SIDE_BY_SIDE) as pool:
         record = read_record(Folders(spark, folders))
         warming = [pool.submit(rows.count) for rows in (record.tracking, record.ledger)]
-        tables = build_tables(record, may_resubmit=any(f.may_resubmit for f in folders))
+        tables = build_tables(
+            record,
+            may_resubmit=any(f.may_resubmit for f in folders),
+            may_cross=any(f.may_cross for f in folders),
+        )
         for job in warming:
             job.result()
         judging = pool.submit(_counted, tables, folders, checks)

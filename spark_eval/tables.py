@@ -18,6 +18,7 @@ from spark_eval.transforms import (
     attempts,
     fault_windows,
     histories,
+    hops,
     primaries,
     shadows,
     talks,
@@ -51,17 +52,20 @@ class Tables(Happened):
     stays: DataFrame
     shadow_rules: DataFrame
     resubmission: Resubmission | None
+    crossings: DataFrame | None
 
 
-def build_tables(record: Record, *, may_resubmit: bool = True) -> Tables:
+def build_tables(record: Record, *, may_resubmit: bool = True, may_cross: bool = True) -> Tables:
     """Derives every table from the record; what several need is settled, so computed once.
 
     `may_resubmit` is false where no plan holds anything that makes somebody ask a Safety Net: then
-    there is no `resubmission`, and nothing is spent on it.
+    there is no `resubmission`, and nothing is spent on it; `may_cross` and `crossings`, which are
+    the hops between servers, likewise where every plan has one boundary.
     """
     happened = what_happened(record)
+    between = settled(hops.hops(record.tracking, record.servers))
     known = (
-        resubmission(record, happened.windows, happened.histories, happened.primaries)
+        resubmission(record, happened.windows, happened.histories, happened.primaries, between)
         if may_resubmit
         else None
     )
@@ -77,6 +81,7 @@ def build_tables(record: Record, *, may_resubmit: bool = True) -> Tables:
             placement.rules(placement.candidates(record.servers), record.servers, record.runs)
         ),
         resubmission=known,
+        crossings=between if may_cross else None,
     )
 
 

@@ -33,11 +33,19 @@ def _told(tables: Tables) -> DataFrame:
     `resubmitted`, which explains none: nothing that left is resubmitted (SN-12).
     """
     rows = tables.record.tracking.groupBy("run", "message_id")
-    return rows.agg(
+    told = rows.agg(
         F.expr(f"coalesce(bool_or({PROMOTED}), false) AS promoted"),
         F.expr(f"coalesce(bool_or({RESUBMITTED}), false) AS resubmitted"),
         F.expr("count_if(event = 'RECEIVE' AND source = 'SMTP') AS accepted"),
         F.expr("coalesce(bool_or(event IN ('DEFER', 'LOAD')), false) AS tried_again"),
+    )
+    if tables.crossings is None:
+        return told
+    # the next boundary receives what crosses, which is no second acceptance of its sender's
+    crossed = tables.crossings.where("crossed").groupBy("run", "message_id")
+    times = crossed.agg(F.count("*").alias("times"))
+    return told.join(times, ["run", "message_id"], "left").withColumn(
+        "accepted", F.expr("accepted - coalesce(times, 0L)")
     )
 
 

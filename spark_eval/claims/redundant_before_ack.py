@@ -1,9 +1,11 @@
 """redundant_before_ack: the 250 to the sender follows the shadow server's (SR-1), or SR-5 holds.
 
 An order of events on one monotonic clock: the primary's HAREDIRECT and RECEIVE and the shadow
-server's HARECEIVE, all before the sender has its 250. Each acceptance is its own case, by server
-and internal id. An acceptance without a shadow is permitted only where messages are not to be
-rejected for it; a rejection must say so in SR-5's words and keep nothing.
+server's HARECEIVE, all before the sender has its 250. The sender is the workload, or a server of
+another boundary, from which a message comes as from outside (SR-10); inside the boundary it goes to
+its mailbox in one hop (SR-12). Each acceptance is its own case, by server and internal id. An
+acceptance without a shadow is permitted only where messages are not to be rejected for it; a
+rejection must say so in SR-5's words and keep nothing.
 """
 
 from __future__ import annotations
@@ -13,8 +15,10 @@ from pyspark.sql import functions as F
 
 from spark_eval.claims.claim import Claim, case
 from spark_eval.sentences import cases as cases_of
-from spark_eval.sentences import holds, unknown, violated
+from spark_eval.sentences import holds, sentence, unknown, violated
 from spark_eval.tables import Tables
+from spark_eval.transforms import acknowledged
+from spark_eval.transforms.brought import STORED
 from spark_eval.transforms.sql import overlaps
 
 REJECTION = "451 4.4.0 Message failed to be made redundant"
@@ -22,15 +26,36 @@ ACK = "ok.ended_mono_ns"
 
 
 def cases(tables: Tables) -> DataFrame:
-    return _acceptances(tables).unionByName(_rejections(tables))
+    asked = _acceptances(tables, _accepted(tables)).unionByName(_rejections(tables))
+    if tables.crossings is None:
+        return asked
+    return asked.unionByName(_one_hop(tables, tables.crossings))
 
 
-def _acceptances(tables: Tables) -> DataFrame:
+def _accepted(tables: Tables) -> DataFrame:
+    """`run`, `message_id`, `ok` (the 250), `p` (the primary message behind it), `crossed`."""
+    ok = "struct(ok.server, ok.ended_ms, ok.ended_mono_ns, ok.ref) AS ok"
+    by_senders = tables.acknowledged.selectExpr(
+        "run", "message_id", ok, "primary AS p", "false AS crossed"
+    )
+    if tables.crossings is None:
+        return by_senders
+    sent = tables.crossings.where("crossed").selectExpr(
+        "run", "message_id", "struct(peer AS server, at_ms AS ended_ms, mono_ns AS ended_mono_ns, "
+        "ref) AS ok", "peer", "peer_internal_id",
+    )  # fmt: skip
+    behind = acknowledged.behind(sent, tables.primaries, "peer", "peer_internal_id")
+    return by_senders.unionByName(
+        behind.selectExpr("run", "message_id", "ok", "p", "true AS crossed")
+    )
+
+
+def _acceptances(tables: Tables, accepted: DataFrame) -> DataFrame:
     settings = tables.record.runs.where("enabled").select("run", "reject")
-    acks = tables.acknowledged.join(settings, "run").selectExpr(
-        "run", "message_id", "ok", "primary AS p", "reject", "ok.server AS server",
-        "primary.redirect.shadow_server AS shadow_server",
-        "primary.database_id AS primary_database_id", "primary.internal_id AS primary_internal_id",
+    acks = accepted.join(settings, "run").selectExpr(
+        "run", "message_id", "ok", "p", "crossed", "reject", "ok.server AS server",
+        "p.redirect.shadow_server AS shadow_server",
+        "p.database_id AS primary_database_id", "p.internal_id AS primary_internal_id",
     )  # fmt: skip
     copies = tables.copies.where("claimed IS NOT NULL").selectExpr(
         "run", "server AS shadow_server", "primary_server AS server", "primary_database_id",
@@ -55,7 +80,8 @@ def _acceptances(tables: Tables) -> DataFrame:
             detail="j.reason",
             at_ms="ok.ended_ms",
             refs="ok.ref, p.born.ref, p.redirect.ref, coalesce(held.ref, p.failure.ref)",
-            requirements="array(IF(p.redirect IS NULL AND p.failure IS NOT NULL, 'SR-5', 'SR-1'))",
+            requirements="filter(array(IF(p.redirect IS NULL AND p.failure IS NOT NULL, 'SR-5', "
+            "'SR-1'), IF(crossed, 'SR-10', NULL)), r -> r IS NOT NULL)",
             weight=f"(coalesce(held.mono_ns, {ACK}) - {ACK}) / 1000000.0",
         )
     )
@@ -150,4 +176,33 @@ def _rejections(tables: Tables) -> DataFrame:
     )
 
 
-CLAIM = Claim("redundant_before_ack", ("SR-1", "SR-5"), cases)
+def _one_hop(tables: Tables, hops: DataFrame) -> DataFrame:
+    """Every message that a server of the boundary took from another one there: into mailboxes, and
+    not to be sent on. A row of the peer that a hole hides leaves it open.
+    """
+    inside = hops.where("NOT left").select(
+        "run", "server", "message_id", "peer", "peer_internal_id", "at_ms", "ref"
+    )
+    taken = tables.record.tracking.where(f"event = 'RECEIVE' OR ({STORED})").selectExpr(
+        "run", "server AS peer", "internal_id AS peer_internal_id", "message_id",
+        "event = 'RECEIVE' AS anew", "ref AS taken_ref",
+    )  # fmt: skip
+    first = taken.groupBy("run", "peer", "peer_internal_id", "message_id").agg(
+        F.bool_or("anew").alias("anew"), F.min("taken_ref").alias("taken_ref")
+    )
+    known = inside.join(first, ["run", "peer", "peer_internal_id", "message_id"])
+    return known.selectExpr(
+        *case(
+            status="IF(anew, 'violated', 'holds')",
+            subject="message_id",
+            detail=sentence(
+                "{server} sent it to {peer} in its own boundary, which received it anew"
+            ),
+            at_ms="at_ms",
+            refs="ref, taken_ref",
+            requirements="array('SR-12')",
+        )
+    )
+
+
+CLAIM = Claim("redundant_before_ack", ("SR-1", "SR-5", "SR-10", "SR-12"), cases)

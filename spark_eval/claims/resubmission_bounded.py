@@ -1,9 +1,10 @@
 """resubmission_bounded: nothing comes back but what a failover calls for (SN-4, SN-8, SN-12).
 
 Asks every copy that came back whether it belongs to a failover's database and interval, is for
-mailboxes of that database alone, and came once for one request; every request whether it belongs to
-a failover; and every switchover that lost nothing whether nobody was asked. `expect.resubmissions`
-narrows: each entry must have happened, and nothing else.
+mailboxes of that database alone, and came once for one request; every copy that left the boundary
+in an interval asked for whether it stayed away; every request whether it belongs to a failover of a
+database of that boundary; and every switchover that lost nothing whether nobody was asked.
+`expect.resubmissions` narrows: each entry must have happened, and nothing else.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ def cases(tables: Tables) -> DataFrame:
     assert known is not None
     return (
         _came_back(known)
+        .unionByName(_left(known))
         .unionByName(_requests(known))
         .unionByName(_lossless(known))
         .unionByName(_foretold(known.given, tables))
@@ -45,8 +47,26 @@ def _came_back(known: Resubmission) -> DataFrame:
             detail="j.reason",
             at_ms="rows[0].at_ms",
             refs="rows[0].ref, get(rows, 1).ref",
-            requirements="IF(size(strangers) > 0, array('SN-8', 'SN-12'), array('SN-8'))",
+            requirements="IF(size(strangers) > 0 OR at_home IS NULL, array('SN-8', 'SN-12'), "
+            "array('SN-8'))",
             weight="times",
+        )
+    )
+
+
+def _left(known: Resubmission) -> DataFrame:
+    """What went to an external server, or to another boundary, is not resubmitted."""
+    return known.left.selectExpr(
+        *case(
+            status="IF(again IS NULL, 'holds', 'violated')",
+            subject="message_id",
+            detail=sentence(
+                "{server} sent it to {array_join(peers, ' and ')}, outside its boundary, and "
+                "resubmitted it for {again.request_id}"
+            ),
+            at_ms="coalesce(again.at_ms, first.at_ms)",
+            refs="first.ref, again.ref",
+            requirements="array('SN-12')",
         )
     )
 
@@ -54,6 +74,8 @@ def _came_back(known: Resubmission) -> DataFrame:
 # ---------------------------------------------------------------- requests
 
 _OF_REQUEST = cases_of(
+    ("asked_database IS NOT NULL AND at_home IS NULL", violated(
+        f"{NAMED} asks a server outside the boundary of {{asked_database}}")),
     ("known_epoch IS NULL AND told_epoch IS NOT NULL", unknown(
         f"{NAMED} belongs to a failover of which only Active Manager tells")),
     ("known_epoch IS NULL", violated(f"{NAMED} belongs to no failover")),
@@ -77,7 +99,7 @@ def _requests(known: Resubmission) -> DataFrame:
             detail="j.reason",
             at_ms="at_ms",
             refs="ref, mounted.ref",
-            requirements="array('SN-4')",
+            requirements="IF(at_home IS NULL, array('SN-4', 'SN-12'), array('SN-4'))",
         )
     )
 

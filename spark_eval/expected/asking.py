@@ -30,11 +30,12 @@ LOWEST = "least(coalesce(survived_ms, 0L), lost_ms, mounted.at_ms)"
 
 def asked(
     record: Record, windows: DataFrame, histories: DataFrame, changes: DataFrame,
-    learnt: DataFrame, requests: DataFrame,
+    learnt: DataFrame, requests: DataFrame, homes: DataFrame,
 ) -> DataFrame:  # fmt: skip
-    """One row a transition and mailbox server: `inside_from_ms`, `inside_to_ms` (surely inside),
-    `outside_before_ms`, `outside_after_ms` (surely outside; null: unknown), `tell_by_ms`,
-    `ask_by_ms` (by when it was surely told and asked), `request` (struct), and `j`, its judgement.
+    """One row a transition and mailbox server of its boundary: `inside_from_ms`, `inside_to_ms`
+    (surely inside), `outside_before_ms`, `outside_after_ms` (surely outside; null: unknown),
+    `tell_by_ms`, `ask_by_ms` (by when it was surely told and asked), `request` (struct), and `j`,
+    its judgement.
     """
     servers = histories.where("role = 'mailbox'").selectExpr(
         "run", "server", "end_ms", "finest_ms", "askew_ms", "hold_ms", "eras", "blind",
@@ -42,7 +43,8 @@ def asked(
         f"CAST({UNLOGGED_WALL_MS} * speed AS BIGINT) AS unlogged_ms",
     )  # fmt: skip
     known = (
-        changes.join(servers, "run")
+        changes.join(homes, ["run", "database"])
+        .join(servers, ["run", "server"])
         .join(learnt, [*CHANGE, "server"], "left")
         .join(_out_of_reach(record, windows), ["run", "server"], "left")
         .selectExpr(

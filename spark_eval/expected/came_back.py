@@ -1,5 +1,6 @@
 """Whether what came back from a Safety Net was called for: of a failover's database and interval,
-for mailboxes of that database alone, once for one request (SN-8, SN-12).
+for mailboxes of that database alone, from servers of its boundary, once for one request; and what
+left the boundary stayed away (SN-8, SN-12).
 
 A copy is named by its server, its internal id there and the request. One failover after another may
 give a message back twice; one request may not.
@@ -25,6 +26,8 @@ _JUDGED = cases_of(
     ("size(strangers) > 0", violated(
         f"{NAMED} resubmitted for {{array_join(strangers, ', ')}}, no mailbox of "
         "{destination}", OUTSIDE)),
+    ("at_home IS NULL", violated(
+        f"{NAMED} resubmitted to {{destination}}, which is in another boundary", OUTSIDE)),
     ("known_epoch IS NULL AND told_epoch IS NOT NULL", unknown(
         f"{NAMED} belongs to a failover of which only Active Manager tells")),
     ("known_epoch IS NULL", violated(f"{NAMED} belongs to no failover", OUTSIDE)),
@@ -40,7 +43,7 @@ _JUDGED = cases_of(
 
 
 def came_back(
-    given: DataFrame, asked: DataFrame, mailboxes: DataFrame, told: DataFrame
+    given: DataFrame, asked: DataFrame, mailboxes: DataFrame, told: DataFrame, homes: DataFrame
 ) -> DataFrame:
     """One row a copy and request: `times`, and `j`, its judgement."""
     once = given.groupBy(
@@ -61,15 +64,46 @@ def came_back(
         "server", "is_orderly", "lost_ms", "survived_ms", "`to`", "outside_before_ms",
         "outside_after_ms", "last_learnt",
     )  # fmt: skip
+    inside = homes.selectExpr("run", "`database` AS destination", "server", "true AS at_home")
     beside = (
         once.join(boxes, ["run", "destination"], "left")
         .join(bounds, ["run", "asked_database", "asked_epoch", "server"], "left")
         .join(told, ["run", "asked_database", "asked_epoch"], "left")
+        .join(inside, ["run", "destination", "server"], "left")
     )
     none = "CAST(array() AS array<string>)"
     return beside.selectExpr(
         "*", f"array_distinct(array_except(recipients, coalesce(boxes, {none}))) AS strangers"
     ).selectExpr("*", f"{_JUDGED} AS j")
+
+
+def left(hops: DataFrame, asked: DataFrame, given: DataFrame) -> DataFrame:
+    """One row a copy that left the boundary for good, at a time that surely lies in an interval for
+    which the Safety Net of its server was asked: `at_ms`, `ref`, `peers`, `recipients`, `again`
+    (struct: the request that gave it back to one of them, null where none did).
+    """
+    copy = ["run", "server", "database_id", "internal_id"]
+    intervals = asked.where("request IS NOT NULL").select(
+        "run", "server", "inside_from_ms", "inside_to_ms"
+    )
+    gone = hops.where("left").join(intervals, ["run", "server"])
+    inside = gone.where("at_ms >= inside_from_ms AND at_ms < inside_to_ms")
+    once = inside.groupBy(*copy).agg(
+        F.max("message_id").alias("message_id"),
+        F.expr("min(struct(at_ms, ref)) AS first"),
+        F.expr("array_sort(collect_set(peer)) AS peers"),
+        F.expr("array_distinct(flatten(collect_list(recipients))) AS gone_to"),
+    )
+    back = given.where("safety_net = 'primary'").selectExpr(
+        "run", "server", "database_id", "copy_internal_id AS internal_id", "recipients",
+        "struct(at_ms, request_id, ref) AS again",
+    )  # fmt: skip
+    known = once.join(back, copy, "left").withColumn(
+        "is_back", F.expr("coalesce(arrays_overlap(recipients, gone_to), false)")
+    )
+    return known.groupBy(*copy, "message_id", "first", "peers").agg(
+        F.expr("min(again) FILTER (WHERE is_back) AS again")
+    )
 
 
 def told(lifecycle: DataFrame) -> DataFrame:

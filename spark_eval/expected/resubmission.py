@@ -21,7 +21,7 @@ from spark_eval.expected.deliveries import EXPIRED
 from spark_eval.read.record import Record
 from spark_eval.sentences import cases, holds, judgement, unknown, violated
 from spark_eval.transforms import brought as brought_into
-from spark_eval.transforms import operations, transitions
+from spark_eval.transforms import hops, operations, transitions
 from spark_eval.transforms import resubmitted as given_back
 from spark_eval.transforms.histories import lost
 from spark_eval.transforms.settled import settled
@@ -35,7 +35,8 @@ EXCUSED = "excused"
 class Resubmission:
     """`transitions`, one row a change of an active copy; `asked`, one row a transition and primary;
     `expected`, one row a transition and copy that is to come back; `given`, what came back;
-    `came`, one row a copy and request, judged; `requests`, as servers took them on; `told`,
+    `came`, one row a copy and request, judged; `left`, one row a copy that left the boundary inside
+    an interval asked for; `requests`, as servers took them on; `told`,
     failovers by Active Manager's word; `operations`, as they happened.
     """
 
@@ -44,14 +45,16 @@ class Resubmission:
     expected: DataFrame
     given: DataFrame
     came: DataFrame
+    left: DataFrame
     requests: DataFrame
     told: DataFrame
     operations: DataFrame
 
 
 def resubmission(
-    record: Record, windows: DataFrame, histories: DataFrame, primaries: DataFrame
-) -> Resubmission:
+    record: Record, windows: DataFrame, histories: DataFrame, primaries: DataFrame,
+    between: DataFrame,
+) -> Resubmission:  # fmt: skip
     """Everything about failovers, planned; what several claims need is settled."""
     active = settled(transitions.actives(record.lifecycle, record.databases))
     into = settled(brought_into.deliveries_into(record.tracking, active))
@@ -59,15 +62,17 @@ def resubmission(
     changed = transitions.changes(active, record.lifecycle)
     limited = settled(brought_into.limits(changed, landed))
     given = settled(given_back.resubmitted(record.tracking))
-    requests = settled(given_back.requests(record.lifecycle))
+    homes = settled(hops.homes(record.databases, record.servers))
+    requests = settled(given_back.requests(record.lifecycle, homes))
     learnt = transitions.learnt(record.lifecycle, limited)
-    asked = settled(asking.asked(record, windows, histories, limited, learnt, requests))
+    asked = settled(asking.asked(record, windows, histories, limited, learnt, requests, homes))
     brought = brought_into.brought(into, primaries)
     expected = settled(_expected(asked, brought, landed, given))
     told = settled(came_back.told(record.lifecycle))
-    came = settled(came_back.came_back(given, asked, record.mailboxes, told))
+    came = settled(came_back.came_back(given, asked, record.mailboxes, told, homes))
+    left = came_back.left(between, asked, given)
     operated = settled(operations.operations(record.operations, record.operation_record))
-    return Resubmission(limited, asked, expected, given, came, requests, told, operated)
+    return Resubmission(limited, asked, expected, given, came, left, requests, told, operated)
 
 
 # ---------------------------------------------------------------- what is to come back

@@ -68,11 +68,18 @@ MAY_RESUBMIT = (
     "OR coalesce(size(plan.expect.resubmissions) > 0, false))"
 )
 
+# mailbox servers in more than one DAG, or site without a DAG (TP-3)
+MAY_CROSS = (
+    "coalesce(size(array_distinct(transform(filter(plan.topology.servers, s -> s.role = "
+    "'mailbox'), s -> coalesce(concat('dag:', s.dag), concat('site:', s.site))))) > 1, false)"
+)
+
 
 def runs(plans: DataFrame) -> DataFrame:
     """One row a run with the organisation's settings flattened out; `speed` is lab milliseconds for
     each of the clock that servers wait and log by. Where `may_resubmit` is false, a plan holds
-    nothing that makes anybody ask a Safety Net.
+    nothing that makes anybody ask a Safety Net; where `may_cross` is, all servers are in one
+    boundary.
     """
     config = "plan.settings.TransportConfig"
     settings = [
@@ -94,6 +101,7 @@ def runs(plans: DataFrame) -> DataFrame:
         "zero_ns",
         "coalesce(CAST(ceil(resolution_ms) AS BIGINT), 0L) AS finest_ms",
         f"{MAY_RESUBMIT} AS may_resubmit",
+        f"{MAY_CROSS} AS may_cross",
         *settings,
     )
 

@@ -38,7 +38,8 @@ class UnreadableRecordError(RunFolderError):
 @dataclass(frozen=True, slots=True)
 class RunFolder:
     """`path` is absolute, without links; `origin_ms` is the start of lab time, epoch ms. Where
-    `may_resubmit` is false, its plan holds nothing that makes anybody ask a Safety Net.
+    `may_resubmit` is false, its plan holds nothing that makes anybody ask a Safety Net; where
+    `may_cross` is false, all its mailbox servers are in one boundary.
     """
 
     path: Path
@@ -48,6 +49,7 @@ class RunFolder:
     host: str | None
     origin_ms: int
     may_resubmit: bool = True
+    may_cross: bool = True
 
     @property
     def evaluation(self) -> Path:
@@ -88,6 +90,7 @@ def open_run_folder(path: Path) -> RunFolder:
         host=manifest.get("host"),
         origin_ms=_origin_ms(plan, manifest),
         may_resubmit=_may_resubmit(plan),
+        may_cross=_may_cross(plan),
     )
 
 
@@ -99,6 +102,16 @@ def _may_resubmit(plan: dict[str, Any]) -> bool:
     except (AttributeError, KeyError, TypeError):
         return True
     return several or bool(plan.get("operations")) or bool(foretold)
+
+
+def _may_cross(plan: dict[str, Any]) -> bool:
+    """As `may_cross` of `spark_eval.read.plan`; a plan of another shape may hold anything."""
+    try:
+        servers = [each for each in plan["topology"]["servers"] if each["role"] == "mailbox"]
+        boundaries = {(each["dag"], None if each["dag"] else each["site"]) for each in servers}
+    except (AttributeError, KeyError, TypeError):
+        return True
+    return len(boundaries) > 1
 
 
 def _origin_ms(plan: dict[str, Any], manifest: dict[str, Any]) -> int:

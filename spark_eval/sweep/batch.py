@@ -61,7 +61,11 @@ def _results(record: Record, pool: Executor) -> list[Result]:
     """In any order; a run whose plan cannot be read is not among them."""
     planned = _planned(record).collect()
     seeds = {row["run"]: row["seed"] for row in planned}
-    tables = build_tables(record, may_resubmit=any(row["may_resubmit"] for row in planned))
+    tables = build_tables(
+        record,
+        may_resubmit=any(row["may_resubmit"] for row in planned),
+        may_cross=any(row["may_cross"] for row in planned),
+    )
     _settle(tables)
     servers = pool.submit(_servers, record)
     met = pool.submit(_coverage, tables)
@@ -75,7 +79,7 @@ def _results(record: Record, pool: Executor) -> list[Result]:
 
 def _planned(record: Record) -> DataFrame:
     return record.runs.where("end_ms IS NOT NULL AND seed IS NOT NULL").select(
-        "run", "seed", "may_resubmit"
+        "run", "seed", "may_resubmit", "may_cross"
     )
 
 

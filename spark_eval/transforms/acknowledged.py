@@ -16,6 +16,15 @@ def acknowledged(outcomes: DataFrame, primaries: DataFrame) -> DataFrame:
     known).
     """
     ok = outcomes.where("ok IS NOT NULL").select("run", "message_id", "ok")
+    return behind(ok, primaries, "ok.server", "ok.reply_internal_id").withColumnRenamed(
+        "p", "primary"
+    )
+
+
+def behind(ok: DataFrame, primaries: DataFrame, server: str, internal_id: str) -> DataFrame:
+    """`run`, `message_id`, `ok`, one row each of `ok`, with `p`: the primary message that its
+    `server` (SQL) answered for with `internal_id` (SQL, null where the answer did not say).
+    """
     known = primaries.select(
         "run",
         "message_id",
@@ -26,11 +35,10 @@ def acknowledged(outcomes: DataFrame, primaries: DataFrame) -> DataFrame:
     )  # fmt: skip
     joined = ok.join(known, ["run", "message_id"], "left")
     same = (
-        "p.server = ok.server AND coalesce(p.internal_id = ok.reply_internal_id, true) "
+        f"p.server = {server} AND coalesce(p.internal_id = {internal_id}, true) "
         "AND coalesce(p.born.event <> 'RESUBMIT', p.loaded IS NOT NULL)"
     )
     newest = "coalesce(p.born.mono_ns, 0L), p.database_id, p.internal_id"
-    return joined.groupBy("run", "message_id").agg(
-        F.min("ok").alias("ok"),
-        F.expr(f"max_by(p, struct({newest})) FILTER (WHERE {same}) AS primary"),
+    return joined.groupBy("run", "message_id", "ok").agg(
+        F.expr(f"max_by(p, struct({newest})) FILTER (WHERE {same}) AS p"),
     )

@@ -33,9 +33,10 @@ def resubmitted(tracking: DataFrame) -> DataFrame:
     )  # fmt: skip
 
 
-def requests(lifecycle: DataFrame) -> DataFrame:
-    """`run`, `server`, `request_id`, `asked_database`, `asked_epoch`, `safety_net`, `at_ms`, `ref`
-    of each request that a server said it had taken on; once, however often it was asked, and by
+def requests(lifecycle: DataFrame, homes: DataFrame) -> DataFrame:
+    """`run`, `server`, `request_id`, `asked_database`, `asked_epoch`, `safety_net`, `at_ms`, `ref`,
+    `at_home` (whether the server is in the boundary of the database, by `hops.homes`) of each
+    request that a server said it had taken on; once, however often it was asked, and by
     what it said later if a kill swallowed the first.
     """
     told = lifecycle.where(f"event IN ({TAKEN_ON}) AND request_id IS NOT NULL")
@@ -44,4 +45,6 @@ def requests(lifecycle: DataFrame) -> DataFrame:
         F.min("at_ms").alias("at_ms"),
         F.min("ref").alias("ref"),
     )
-    return first.selectExpr("*", *of_request("request_id"))
+    named = first.selectExpr("*", *of_request("request_id"))
+    inside = homes.selectExpr("run", "`database` AS asked_database", "server", "true AS at_home")
+    return named.join(inside, ["run", "asked_database", "server"], "left")

@@ -231,6 +231,19 @@ class Run:
         if visible:
             self.show(message, at_ms - 50, via)
 
+    def cross(self, message: Message, at_ms: int) -> Message:
+        """Sent to lyo-mbx2 in another boundary, which receives it anew; it is not delivered yet."""
+        again = replace(
+            message, at_ms=at_ms, primary="lyo-mbx2", shadow="lyo-mbx1",
+            internal_id=self.next_id(), database_id=self.database_ids["lyo-mbx2"],
+        )  # fmt: skip
+        self._protect(again, "lyo-mbx1")
+        self.log("lyo-mbx2", "RECEIVE", "SMTP", at_ms + 500, again)
+        reply = f"250 2.6.0 {message.message_id} [InternalId={again.internal_id}, Hostname=x] ok"
+        self.log(message.primary, "SEND", "SMTP", at_ms + 600, message, source_context=reply,
+                 server_hostname=f"lyo-mbx2.{DOMAIN}")  # fmt: skip
+        return again
+
     def show(self, message: Message, at_ms: int, via: str = "par-mbx2") -> None:
         inside = [name for name in message.recipients if name.endswith(DOMAIN)]
         outside = [name for name in message.recipients if not name.endswith(DOMAIN)]
@@ -524,6 +537,13 @@ def _settings() -> Row:
         },
         "servers": {name: deepcopy(per_server) for name in MAILBOX_SERVERS},
     }  # fmt: skip
+
+
+def apart(run: Run) -> None:
+    """The servers in Lyon are in no DAG: a boundary of their own."""
+    for server in run.plan["topology"]["servers"]:
+        if server["site"] == "lyon":
+            server["dag"] = None
 
 
 def empty() -> Run:

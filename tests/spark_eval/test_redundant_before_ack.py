@@ -7,7 +7,18 @@ import pytest
 from spark_eval.claims.claim import ClaimResult
 from spark_eval.claims.redundant_before_ack import CLAIM, REJECTION
 from tests.spark_eval.conftest import Ask
-from tests.spark_eval.run_builder import MINUTE, SECOND, Row, Run, empty, healthy, mono, user
+from tests.spark_eval.run_builder import (
+    DOMAIN,
+    MINUTE,
+    SECOND,
+    Row,
+    Run,
+    apart,
+    empty,
+    healthy,
+    mono,
+    user,
+)
 
 
 def _delayed(server: str, event: str, by_ms: int) -> Run:
@@ -106,6 +117,28 @@ def _id_given_again() -> Run:
     return run
 
 
+def _crossing(spoil: str = "") -> Run:
+    """From a DAG in Paris to servers in no DAG in Lyon, which receive it anew; `spoil`: an event
+    that is missing there, or late.
+    """
+    run = empty()
+    apart(run)
+    message = run.accept(MINUTE, [user(1, "db2")], shadow="par-mbx2")
+    again = run.cross(message, 2 * MINUTE)
+    if spoil == "late":
+        _move(run.rows("lyo-mbx1", "HARECEIVE")[0], 3 * MINUTE)
+    elif spoil == "XDELIVER":
+        for event in ("HAREDIRECT", "RECEIVE"):
+            run.remove("lyo-mbx2", event)
+    elif spoil == "two hops":
+        run.log("lyo-mbx2", "SEND", "SMTP", 3 * MINUTE, again, server_hostname=f"lyo-mbx1.{DOMAIN}",
+                source_context="250 2.6.0 <x> [InternalId=77, Hostname=x] ok")  # fmt: skip
+        run.log("lyo-mbx1", "RECEIVE", "SMTP", 3 * MINUTE, again, internal_id=77)
+    elif spoil:
+        run.remove("lyo-mbx2", spoil)
+    return run
+
+
 @pytest.fixture(scope="module")
 def results(ask: Ask) -> dict[str, ClaimResult]:
     runs = {
@@ -128,6 +161,11 @@ def results(ask: Ask) -> dict[str, ClaimResult]:
         "accepted-twice": _accepted_twice(),
         "damaged": _damaged_log(evidence=True),
         "damaged-without-trace": _damaged_log(evidence=False),
+        "crossing": _crossing(),
+        "crossing-by-xdeliver": _crossing("XDELIVER"),
+        "crossing-without-redirect": _crossing("HAREDIRECT"),
+        "crossing-shadow-late": _crossing("late"),
+        "two-hops": _crossing("two hops"),
     }
     return ask(CLAIM, runs)
 
@@ -156,12 +194,26 @@ def test_is_violated_by_a_shadow_that_comes_after_the_250(results: dict[str, Cla
         ("no-shadow", "named lyo-mbx1, which logged no HARECEIVE"),
         ("no-redirect", "neither HAREDIRECT nor HAREDIRECTFAIL"),
         ("no-receive", "which logged no RECEIVE"),
+        ("crossing-by-xdeliver", "acknowledged by lyo-mbx2, which logged no RECEIVE"),
+        ("crossing-without-redirect", "lyo-mbx2 logged neither HAREDIRECT nor HAREDIRECTFAIL"),
+        ("crossing-shadow-late", "lyo-mbx1 logged HARECEIVE"),
+        ("two-hops", "lyo-mbx2 sent it to lyo-mbx1 in its own boundary, which received it anew"),
     ],
 )
 def test_is_violated_where_a_step_is_missing_or_late(
     results: dict[str, ClaimResult], run: str, says: str
 ) -> None:
     assert says in results[run].examples[0].detail
+
+
+def test_asks_of_mail_that_crosses_what_it_asks_of_mail_from_outside(
+    results: dict[str, ClaimResult],
+) -> None:
+    result = results["crossing"]
+    assert (result.status, result.asked) == ("holds", 2)
+    assert result.proofs == {"SR-1": "holds", "SR-10": "holds"}
+    assert results["crossing-by-xdeliver"].proofs["SR-10"] == "violated"
+    assert results["two-hops"].proofs["SR-12"] == "violated"
 
 
 def test_takes_the_store_as_evidence_for_a_row_that_a_kill_swallowed(

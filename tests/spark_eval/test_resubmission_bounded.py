@@ -42,6 +42,25 @@ def _foretold(entries: list[dict[str, str]], run: Run) -> Run:
     return run
 
 
+def _left(*, again: bool) -> Run:
+    """par-mbx1 sent something outside inside the interval it was asked for; `again`: twice."""
+    told = f.lossy()
+    outside = told.run.accept(f.MOUNTED - MINUTE, ["b@partner.example"], shadow="lyo-mbx2")
+    told.run.finish(outside, f.MOUNTED - MINUTE + 1000)
+    told.run.rows("par-mbx1", "SEND")[-1]["server-hostname"] = "ext1"
+    if again:
+        f.resubmit(told.run, outside, f.MOUNTED + MINUTE, lost=False, recipients=outside.recipients)
+    return told.run
+
+
+def _another_boundary() -> Run:
+    """par-mbx1 is in a boundary of its own, was asked, and gave back what it had sent there."""
+    run = f.lossy().run
+    [server] = [s for s in run.plan["topology"]["servers"] if s["name"] == "par-mbx1"]
+    server["dag"] = None
+    return run
+
+
 @pytest.fixture(scope="module")
 def results(ask: Ask) -> dict[str, ClaimResult]:
     inside = f.MOUNTED - MINUTE
@@ -55,6 +74,8 @@ def results(ask: Ask) -> dict[str, ClaimResult]:
         "stranger": _with(delivered_ms=inside, recipients=[user(1), "b@partner.example"]),
         "lossless": f.lossless_switchover(), "after-lossless": _after_lossless(),
         "no-failover": _no_failover(),
+        "left": _left(again=False), "left-again": _left(again=True),
+        "another-boundary": _another_boundary(),
         "foretold": _foretold([primary], f.lossy().run),
         "not-foretold": _foretold([], f.lossy().run),
         "missed": _foretold([primary, shadow], f.lossy().run),
@@ -94,6 +115,27 @@ def test_a_recipient_outside_is_a_matter_of_the_boundary_too(
     results: dict[str, ClaimResult],
 ) -> None:
     assert results["stranger"].proofs["SN-12"] == "violated"
+
+
+def test_that_what_left_the_boundary_stayed_away_is_a_case_that_holds(
+    results: dict[str, ClaimResult],
+) -> None:
+    assert "SN-12" not in results["lossy"].proofs
+    told = results["left"]
+    assert (told.status, told.asked, told.proofs["SN-12"]) == ("holds", 7, "holds")
+    again = results["left-again"]
+    assert again.proofs["SN-12"] == "violated"
+    said = [example.detail for example in again.examples]
+    assert any("sent it to ext1, outside its boundary, and resubmitted it" in each for each in said)
+
+
+def test_a_server_of_another_boundary_is_not_asked_and_gives_nothing_back(
+    results: dict[str, ClaimResult],
+) -> None:
+    told = results["another-boundary"]
+    assert (told.status, told.violations, told.proofs["SN-12"]) == ("violated", 3, "violated")
+    said = {example.detail for example in told.examples}
+    assert "par-mbx1: DB1:1 resubmitted to DB1, which is in another boundary" in said
 
 
 def test_that_nobody_is_asked_after_a_lossless_switchover_is_a_case_that_holds(
