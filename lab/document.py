@@ -21,7 +21,9 @@ from ruamel.yaml.events import (
 from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 from ruamel.yaml.reader import ReaderError
 
+from lab.given_file import UnreadableFile, read_given
 from lab.mistakes import Mistake, Place, display_name
+from lab.printable import code_point, unprintable
 
 BYTES_MAX = 64 * 1024
 VALUES_MAX = 20_000
@@ -84,15 +86,15 @@ def dotted(path: Trail) -> str:
 
 
 def read_document(path: Path) -> Document:
-    """Read a YAML file; whatever is wrong with it comes back in `mistakes`."""
+    """Read a YAML file; whatever is wrong with it comes back in `mistakes`.
+
+    Raises GroundError where the machine cannot read.
+    """
     name = display_name(path)
-    if path.exists() and not path.is_file():
-        return _unreadable(name, "", START, "is no file")  # a pipe would be waited for
     try:
-        with path.open("rb") as stream:
-            raw = stream.read(BYTES_MAX + 1)
-    except OSError as error:
-        return _unreadable(name, "", START, error.strerror or "cannot be read")
+        raw = read_given(path, BYTES_MAX + 1)
+    except UnreadableFile as error:
+        return _unreadable(name, "", START, str(error), "name a file of text")
     return parse_document(name, raw)
 
 
@@ -107,6 +109,9 @@ def parse_document(name: str, raw: bytes) -> Document:
         place = _place_of(raw[: error.start].decode("utf-8"))
         value = f"byte 0x{raw[error.start]:02x}"
         return _unreadable(name, value, place, "is not UTF-8", "save the file as UTF-8", "")
+    if (at := unprintable(text)) is not None:
+        rule = "acts on terminals and cannot be seen"
+        return _unreadable(name, code_point(text[at]), _place_of(text[:at]), rule, "remove it")
     return _compose(name, text)
 
 

@@ -8,7 +8,10 @@ what stops the work is an error, and it crosses the outer edge as two lines with
 import sys
 from typing import TextIO
 
+from lab.printable import printable
+
 PASS, FAIL, UNKNOWN, GROUND_FAILED, CALL_WRONG = 0, 1, 2, 3, 4
+CAUSE_MAX = 2_000  # characters
 INTERRUPTED = 130  # a person ended it
 
 
@@ -39,7 +42,7 @@ class GroundError(LabError):
 def print_error(error: LabError, stream: TextIO | None = None) -> int:
     """Write the cause on one line and the hint on the next, and give the exit code back."""
     target = sys.stderr if stream is None else stream
-    print("shadowlab: " + " ".join(error.cause.split()), file=target)
+    print("shadowlab: " + printable(error.cause, CAUSE_MAX), file=target)
     if error.hint:
-        print("hint: " + " ".join(error.hint.split()), file=target)
+        print("hint: " + printable(error.hint, CAUSE_MAX), file=target)
     return error.exit_code

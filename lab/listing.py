@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from lab.plan import default_seed, resolve
+from lab.printable import visible
 from lab.run_folder import STAMP
 from lab.run_outcome import span
 from lab.scenario_files import scenario_paths
@@ -46,7 +47,7 @@ def scenario_lines() -> Iterator[str]:
     for path in paths:
         found = by_path.get(path)
         if found is None:
-            yield f"{path.stem:<{width}}  has mistakes: shadowlab validate {path}"
+            yield visible(f"{path.stem:<{width}}  has mistakes: shadowlab validate {path}")
         else:
             yield from _scenario(found, width)
 
@@ -67,7 +68,7 @@ def run_lines(runs: Path) -> Iterator[str]:
     width = max((len(str(entry.folder)) for entry in entries), default=0)
     for entry in entries:
         told = f"{entry.folder!s:<{width}}  {entry.host:<10}  {entry.seed:<8}  {entry.verdict:<7}"
-        yield f"{told}  {entry.cause}".rstrip()
+        yield visible(f"{told}  {entry.cause}".rstrip())
 
 
 def run_entries(runs: Path) -> list[RunEntry]:

@@ -8,6 +8,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from lab.given_file import real_path
+from lab.printable import printable
+
 
 @dataclass(frozen=True, slots=True, order=True)
 class Place:
@@ -29,9 +32,10 @@ class Mistake:
     hint: str = ""
 
     def __str__(self) -> str:
-        parts = ", ".join(part for part in (self.what, self.value, self.rule) if part)
-        line = f"{self.file}:{self.place.line}:{self.place.column}: {_one_line(parts)}"
-        return f"{line}\nhint: {_one_line(self.hint)}" if self.hint else line
+        words = [printable(part) for part in (self.what, self.value, self.rule) if part]
+        where = f"{printable(self.file)}:{self.place.line}:{self.place.column}"
+        line = f"{where}: {', '.join(words)}"
+        return f"{line}\nhint: {printable(self.hint)}" if self.hint else line
 
 
 def in_order(mistakes: Iterable[Mistake]) -> tuple[Mistake, ...]:
@@ -42,10 +46,6 @@ def in_order(mistakes: Iterable[Mistake]) -> tuple[Mistake, ...]:
 def display_name(path: Path) -> str:
     """The path as a person would type it from here."""
     try:
-        return str(path.resolve().relative_to(Path.cwd()))
-    except ValueError:
+        return str(real_path(path).relative_to(Path.cwd()))
+    except (ValueError, OSError):  # elsewhere, or the folder that we are in is gone
         return str(path)
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.split())

@@ -6,6 +6,7 @@ Nothing is ever overwritten, and no name is given twice.
 import re
 from pathlib import Path
 
+from lab.document import read_document
 from lab.errors import ScenarioError
 from lab.patterns import PATTERN_WORDS, SLUG
 from lab.scenario_files import find_scenario, scenario_paths
@@ -65,9 +66,11 @@ def new_scenario(name: str, source: str | None = None) -> Path:
 
 
 def _renamed(source: Path, name: str) -> str:
-    text, found = NAME_LINE.subn(f"scenario: {name}", source.read_text(encoding="utf-8"), count=1)
-    if not found:
-        raise ScenarioError(f"{source} names no scenario", "shadowlab validate says what is wrong")
+    document = read_document(source)
+    text, found = NAME_LINE.subn(f"scenario: {name}", document.text, count=1)
+    if document.data is None or not found:
+        rule = document.mistakes[0].rule if document.mistakes else "names no scenario"
+        raise ScenarioError(f"{source} {rule}", "shadowlab validate says what is wrong")
     return text
 
 

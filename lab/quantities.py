@@ -201,6 +201,13 @@ def parse_fixed_seed(raw: object) -> int | None:
     raise _refusal(raw, "is no seed", "write from-run, or a whole number")
 
 
+def parse_sentence(raw: object) -> object:
+    """Text that is shown as it is: nothing in it acts on a terminal."""
+    if isinstance(raw, str) and not raw.isprintable():
+        raise _refusal(raw, "is no line that can be shown", "write it in letters, on one line")
+    return raw
+
+
 def as_list(raw: object) -> object:
     """One thing as a list of one; a list stays what it is."""
     return raw if isinstance(raw, list) else [raw]
@@ -255,6 +262,7 @@ DurationRangeText = Annotated[
     WithJsonSchema({"anyOf": [_ONE_SPAN, _SPANS | {"examples": ["1m..20m"]}]}),
 ]
 FixedSeed = Annotated[int | None, BeforeValidator(parse_fixed_seed), WithJsonSchema(_SEED_SCHEMA)]
+Sentence = Annotated[str, BeforeValidator(parse_sentence)]
 Names = Annotated[
     list[str], BeforeValidator(as_list), Field(min_length=1), WithJsonSchema(_ONE_OR_MORE)
 ]

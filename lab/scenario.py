@@ -12,7 +12,17 @@ from pydantic import Field, model_validator
 
 from lab.patterns import Slug
 from lab.plan_parts import Cause, SafetyNet, Verdict
-from lab.quantities import Duration, Instant, Names, Range, RangeText, Rate, RateText, Size
+from lab.quantities import (
+    Duration,
+    Instant,
+    Names,
+    Range,
+    RangeText,
+    Rate,
+    RateText,
+    Sentence,
+    Size,
+)
 from lab.scenario_faults import FaultModel
 from lab.scenario_operations import OperationModel
 from lab.settings import SettingsModel, Strict
@@ -124,7 +134,9 @@ class ScenarioModel(Strict):
 
     version: Literal[1] = Field(description="the version of this grammar")
     scenario: Slug = Field(description="its name, the file's stem")
-    summary: str = Field(min_length=1, max_length=300, description="what is asked, in a sentence")
+    summary: Sentence = Field(
+        min_length=1, max_length=300, description="what is asked, in a sentence"
+    )
     proves: list[str] = Field(default_factory=list, description="the requirements that it proves")
     tags: list[Slug] = Field(default_factory=list, description="words to choose scenarios by")
     topology: Any = Field(description="a topology's name, or a topology")

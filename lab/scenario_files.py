@@ -9,6 +9,7 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from lab.errors import ScenarioError
+from lab.given_file import is_folder, is_there
 from lab.validate import TOPOLOGIES, CheckedScenario, check, scenarios_folder
 
 RUNS = Path("runs")
@@ -22,8 +23,10 @@ def scenario_paths() -> list[Path]:
 
 def find_scenario(name: str) -> Path:
     """The file that a stem or a path names. Raises ScenarioError with the nearest names."""
+    if ("/" in name or name.endswith((".yaml", ".yml"))) and is_folder(Path(name)):
+        raise ScenarioError(f"{name} is a folder and no scenario", "name a file")
     if name.endswith((".yaml", ".yml")) or "/" in name:
-        if os.path.isfile(name):
+        if is_there(Path(name)):  # what cannot be read is said with the file's mistakes
             return Path(name)
         raise ScenarioError(f"there is no file {name}", _nearest(Path(name).stem))
     paths = [path for path in scenario_paths() if path.stem == name]
@@ -40,6 +43,8 @@ def load_scenario(name: str) -> tuple[CheckedScenario | None, list[str]]:
     checked = check([find_scenario(name)])
     if checked.mistakes:
         return None, [str(mistake) for mistake in checked.mistakes]
+    if not checked.scenarios:
+        raise ScenarioError(f"{name} is a topology and no scenario", _nearest(""))
     return checked.scenarios[0], [str(warning) for warning in checked.warnings]
 
 

@@ -5,6 +5,7 @@ its settings, its timeline, and the topology that it refers to. A scenario is ha
 neither it nor its topology has a mistake; warnings do not hold it back.
 """
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import chain, islice
@@ -12,9 +13,11 @@ from pathlib import Path
 from typing import Any
 
 from lab.document import Document, read_document
+from lab.given_file import is_file, is_folder, is_there, real_path
 from lab.limits import check_limits
 from lab.mistakes import Mistake, in_order
 from lab.names import Names, names_of
+from lab.patterns import PATTERN_WORDS, SLUG
 from lab.plan_parts import PlanTopology
 from lab.random_check import check_random
 from lab.reading import MISTAKES_MAX, Read, read_model
@@ -104,24 +107,35 @@ def check(paths: Iterable[Path]) -> Checked:
 def scenarios_folder() -> Path:
     """`scenarios/` here, else that of the checkout which this program comes from."""
     here = Path("scenarios")
-    return here if here.is_dir() else Path(__file__).resolve().parent.parent / "scenarios"
+    return here if is_folder(here) else Path(__file__).resolve().parent.parent / "scenarios"
 
 
 def find_topology(scenario: Path, name: str) -> Path | None:
-    """`topologies/<name>.yaml` beside a scenario file, a folder that holds it, or the lab's own."""
-    for folder in [*scenario.resolve().parents, scenarios_folder()]:
+    """`topologies/<name>.yaml` beside a scenario file or its folder, or the lab's own.
+
+    A name is no path, and a link out of the folder is no topology of it: None.
+    """
+    if not re.fullmatch(SLUG, name):
+        return None
+    for folder in _around(scenario):
         candidate = folder / TOPOLOGIES / f"{name}.yaml"
-        if candidate.is_file():
+        if is_there(candidate) and real_path(candidate).is_relative_to(real_path(folder)):
             return candidate
     return None
+
+
+def _around(scenario: Path) -> list[Path]:
+    """The folders whose topologies a scenario may name, the nearest first."""
+    here = real_path(scenario).parent
+    return [here, here.parent, scenarios_folder()]
 
 
 def _files(paths: Iterable[Path]) -> Iterator[Path]:
     seen = set()
     for path in paths:
-        for file in sorted(path.rglob("*.yaml")) if path.is_dir() else [path]:
-            if file.resolve() not in seen:
-                seen.add(file.resolve())
+        for file in sorted(path.rglob("*.yaml")) if is_folder(path) else [path]:
+            if real_path(file) not in seen:
+                seen.add(real_path(file))
                 yield file
 
 
@@ -129,7 +143,7 @@ def _check_scenario(checking: _Checking, path: Path) -> None:
     document = read_document(path)
     read = read_model(ScenarioModel, document, (), _PLACEHOLDERS)
     topology = _topology_of(checking, path, document, read)
-    names = topology.names if topology else None
+    names = topology.names if topology and topology.read.document.data is not None else None
     sound = topology.sound if topology else None
     found = [*document.mistakes, *read.mistakes, *_stem(document, read, path)]
     first = checking.stems.setdefault(path.stem, path)
@@ -163,7 +177,7 @@ def _first(found: Iterable[Mistake]) -> list[Mistake]:
 
 def _is_of_a_run(path: Path) -> bool:
     """A run folder keeps its scenario as authored, under a name of its own."""
-    return path.name == "scenario.yaml" and (path.parent / "plan.json").is_file()
+    return path.name == "scenario.yaml" and is_file(path.parent / "plan.json")
 
 
 def _stem(document: Document, read: Read[ScenarioModel], path: Path) -> Iterator[Mistake]:
@@ -196,7 +210,7 @@ def _topology_of(
 
 
 def _topology_file(checking: _Checking, path: Path) -> _Topology:
-    resolved = path.resolve()
+    resolved = real_path(path)
     if resolved not in checking.topologies:
         document = read_document(path)
         read = read_model(TopologyModel, document, (), {"version": 1, "topology": path.stem})
@@ -220,8 +234,13 @@ def _inline_topology(checking: _Checking, document: Document) -> _Topology:
 
 
 def _nearest_topology(path: Path, wanted: str) -> str:
-    folders = [*path.resolve().parents, scenarios_folder()]
-    known = {file.stem for folder in folders for file in (folder / TOPOLOGIES).glob("*.yaml")}
+    if not re.fullmatch(SLUG, wanted):
+        return f"name a file of {TOPOLOGIES}/ by its stem: {PATTERN_WORDS[SLUG]}"
+    for folder in _around(path):
+        candidate = folder / TOPOLOGIES / f"{wanted}.yaml"
+        if candidate.is_symlink():
+            return f"{candidate} is a link that leads out of {folder}, or to nothing"
+    known = {file.stem for folder in _around(path) for file in (folder / TOPOLOGIES).glob("*.yaml")}
     return suggestion(wanted, known) if known else "there is no folder topologies beside it"
 
 

@@ -1,6 +1,5 @@
 """What is asked, before anything is started: validate, schema, plan."""
 
-import os
 import sys
 from enum import StrEnum
 from pathlib import Path
@@ -19,6 +18,7 @@ from lab.commands.arguments import (
 )
 from lab.commands.paths import not_empty
 from lab.errors import CALL_WRONG, ScenarioError
+from lab.given_file import is_folder, is_there
 from lab.plan import place_of
 from lab.plan_view import show
 from lab.random_faults import in_words
@@ -89,8 +89,10 @@ def plan(
 
 
 def _path(name: str) -> Path:
-    """Raises ScenarioError; a folder without a file to check is no pass."""
-    if os.path.isdir(name) and not any(Path(name).rglob("*.yaml")):
-        raise ScenarioError(f"{name} holds no scenario", "its files end with .yaml")
-    is_there = os.path.isdir(name) or os.path.isfile(name)
-    return Path(name) if is_there else find_scenario(name)
+    """The file or folder; a folder without a file to check is a wrong call, not a pass."""
+    path = Path(name)
+    if not name or not is_there(path):
+        return find_scenario(name)
+    if is_folder(path) and next(path.rglob("*.yaml"), None) is None:
+        raise ScenarioError(f"{name} holds no scenario", "name a file, or a folder that does")
+    return path

@@ -26,7 +26,7 @@ WRONG = {
     ),
     "a control character": (
         b"version: 1\nsummary: a\x07b\n",
-        "2:11: the file, character 0x07, is not allowed in YAML",
+        "2:11: the file, U+0007, acts on terminals and cannot be seen | remove it",
     ),
     "a bracket left open": (
         b"version: 1\ntags: [a, b\n",
@@ -81,7 +81,7 @@ def test_a_text_that_cannot_be_read_is_told_with_its_place(raw: bytes, says: str
 
 def test_a_file_that_is_not_there_is_a_mistake(tmp_path: Path) -> None:
     [mistake] = read_document(tmp_path / "gone.yaml").mistakes
-    assert "No such file" in mistake.rule
+    assert "no such file" in mistake.rule
 
 
 def test_every_key_given_twice_is_told(tmp_path: Path) -> None:
