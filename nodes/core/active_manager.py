@@ -75,7 +75,7 @@ class ActiveManager:
 
     def _connect_parts(self) -> None:
         self._failing_over.on_mounted = self._mounted
-        self._failing_over.on_given_up = self._supervision.look_anew
+        self._failing_over.on_given_up = self._supervision.given_up
         self._telling.on_told = self._told
         self._asking.on_closed = self._failing_over.look_for_end
 

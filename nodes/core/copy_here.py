@@ -141,7 +141,7 @@ class CopyHere:
 
         def not_followed(_reason: str) -> None:
             self._waits_for_disk = True
-            self._work.at(self._work.now_ms + DISK_AGAIN_MS, self._follow_again)
+            self._work.again(DISK_AGAIN_MS, self._follow_again)
 
         self.change(FollowCopy(self._wanted_epoch), followed, not_followed)
 

@@ -120,7 +120,7 @@ class CopyTelling:
     # -------------------------------------------------------------- trying again
 
     def _again(self, key: tuple[str, str]) -> None:
-        self._work.at(self._work.now_ms + TELL_AGAIN_MS, lambda: self._over(key))
+        self._work.again(TELL_AGAIN_MS, lambda: self._over(key))
 
     def _over(self, key: tuple[str, str]) -> None:
         """This time is over; whether there is more to tell is seen now."""

@@ -33,11 +33,10 @@ from nodes.core.queue_changes import (
 from nodes.core.safety_net import SafetyNet
 from nodes.core.sending import Sessions
 from nodes.core.tracking import primary_row
-from nodes.core.work import Timer, Work
+from nodes.core.work import COMMIT_RETRY_MS, Timer, Work
 
 EXPIRED_STATUS = "550 4.4.7 QUEUE.Expired"
 NO_ROUTE_STATUS = "550 5.1.10 RESOLVER.ADR.RecipientNotFound"
-COMMIT_RETRY_MS = 60_000
 
 
 @dataclass(slots=True)
@@ -289,8 +288,7 @@ class Delivery:
             tracked.ends_under_way = ()
             tracked.ends[:0] = ends
             tracked.reports[:0] = reports
-            retry_ms = self._work.now_ms + COMMIT_RETRY_MS
-            self._work.at(retry_ms, lambda: self._advance(tracked))
+            self._work.again(COMMIT_RETRY_MS, lambda: self._advance(tracked))
 
         self._work.commit(tuple(changes), committed, failed)
 
@@ -345,7 +343,7 @@ class Delivery:
                 return
             self._expire_queued(tracked)
         if self._messages:
-            self._expiry = self._work.at(self._work.now_ms + COMMIT_RETRY_MS, self._expire)
+            self._expiry = self._work.again(COMMIT_RETRY_MS, self._expire)
 
     def _expire_queued(self, tracked: Tracked) -> None:
         queued = [hop for hop, state in tracked.states.items() if state is ForkState.QUEUED]

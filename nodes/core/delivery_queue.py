@@ -205,7 +205,7 @@ class DeliveryQueue:
         if self._retry is None:
             self._failures += 1
             wait_ms = retry_interval_ms(self._config.server, self._failures)
-            self._retry = self._work.at(self._work.now_ms + wait_ms, self._try_again)
+            self._retry = self._work.again(wait_ms, self._try_again)
 
     def _try_again(self) -> None:
         self._retry = None

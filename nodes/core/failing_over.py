@@ -42,7 +42,7 @@ from nodes.core.manager_changes import (
 from nodes.core.manager_records import Changes, ManagerRecords
 from nodes.core.resubmit_request import SafetyNetSource
 from nodes.core.sending import CopyAnswer
-from nodes.core.work import Because, Then, Work
+from nodes.core.work import COMMIT_RETRY_MS, Because, Then, Work
 
 MARGIN_MS = 5 * 60_000
 """Safety Nets are asked from so long before the last log that the new copy has (SN-4): clocks of
@@ -208,7 +208,7 @@ class FailingOver:
         if self._work.now_ms >= failover.decided_ms + SWITCHOVER_MS:
             self._give_up(failover, reason)
         else:
-            self._work.at(self._work.now_ms + AGAIN_MS, lambda: self._go(failover))
+            self._work.again(AGAIN_MS, lambda: self._go(failover))
 
     def _mount(self, failover: Failover) -> None:
         def answered(answer: CopyAnswer) -> None:
@@ -231,7 +231,7 @@ class FailingOver:
         if is_over or (tries >= MOUNT_TRIES and not is_patient):
             self._give_up(failover, reason)
         else:
-            self._work.at(self._work.now_ms + MOUNT_AGAIN_MS, lambda: self._go(failover))
+            self._work.again(MOUNT_AGAIN_MS, lambda: self._go(failover))
 
     def _give_up(self, failover: Failover, reason: str) -> None:
         self._tries.pop(failover.database, None)
@@ -256,7 +256,7 @@ class FailingOver:
             return (SetFailover(move(now), now.state),)
 
         def refused(_reason: str) -> None:
-            self._work.at(self._work.now_ms + MOUNT_AGAIN_MS, lambda: self._go(failover))
+            self._work.again(MOUNT_AGAIN_MS, lambda: self._go(failover))
 
         self._records.change(build, then or (lambda: self._go(failover)), refused)
 
@@ -335,11 +335,16 @@ class FailingOver:
 
     def look_for_end(self, database: str) -> None:
         """Everybody told, and every Safety Net asked that is to be: it is over."""
+
+        def refused(_reason: str) -> None:
+            self._work.again(COMMIT_RETRY_MS, lambda: self.look_for_end(database))
+
         for failover in list(self._records.failovers.values()):
             if failover.database == database and self._is_over(failover):
                 self._records.change(
                     lambda f=failover: self._end(f),  # type: ignore[misc]
                     lambda f=failover: self._log("failover-over", f),  # type: ignore[misc]
+                    refused,
                 )
 
     def _is_over(self, failover: Failover) -> bool:

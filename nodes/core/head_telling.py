@@ -18,7 +18,7 @@ from nodes.core.resubmit_changes import HeadTaken
 from nodes.core.resubmit_request import ResubmitDemand, ResubmitRequest, SafetyNetSource
 from nodes.core.retry import retry_interval_ms
 from nodes.core.sending import Lease, ResubmitAnswer, Sessions
-from nodes.core.work import Work
+from nodes.core.work import COMMIT_RETRY_MS, Work
 
 
 class HeadTelling:
@@ -99,10 +99,12 @@ class HeadTelling:
             return
         self._failures[server] += 1
         wait_ms = retry_interval_ms(self._config.server, self._failures[server])
-        self._work.at(self._work.now_ms + wait_ms, lambda: self._ask(server))
+        self._work.again(wait_ms, lambda: self._ask(server))
 
     def _done(self, server: str, event: str, reason: str) -> None:
-        """Whoever cannot write it down asks again: it is one request there."""
+        """What the disk refuses is written down later; after a restart that server is asked again,
+        and it is one request there.
+        """
         if self._is_removed:
             self._asking.discard(server)
             return
@@ -112,8 +114,11 @@ class HeadTelling:
             self._asking.discard(server)
             self._log(event, server, reason)
 
+        def not_committed(_reason: str) -> None:
+            self._work.again(COMMIT_RETRY_MS, lambda: self._done(server, event, reason))
+
         change = HeadTaken(self._request.demand.request_id, server)
-        self._work.commit((change,), committed, lambda because: self._failed(server, because))
+        self._work.commit((change,), committed, not_committed)
 
     def _log(self, event: str, server: str, reason: str) -> None:
         head = self._head()

@@ -169,7 +169,7 @@ class LogShipping:
         if not self._is_behind:
             self._is_behind = True
             self._log("copy-behind", self.acked, reason)
-        self._retry = self._work.at(self._work.now_ms + wait_ms, self._try_again)
+        self._retry = self._work.again(wait_ms, self._try_again)
 
     def _try_again(self) -> None:
         self._retry = None

@@ -15,7 +15,7 @@ from typing import TypeAlias
 
 from nodes.core.categorizer import forks_of
 from nodes.core.config import NodeConfig
-from nodes.core.delivery import COMMIT_RETRY_MS, Delivery
+from nodes.core.delivery import Delivery
 from nodes.core.effects import LogLifecycle
 from nodes.core.identity import Identity
 from nodes.core.inputs import SafetyNetRead
@@ -32,7 +32,7 @@ from nodes.core.resubmit_request import (
 from nodes.core.resubmit_states import TRANSITIONS, ResubmitMove
 from nodes.core.routing import database_of
 from nodes.core.tracking import resubmitted_row
-from nodes.core.work import Because, Then, Work
+from nodes.core.work import COMMIT_RETRY_MS, Because, Then, Work
 
 PAGE = 50
 LOOK_AGAIN_MS = 1000
@@ -112,7 +112,7 @@ class Resubmitting:
         elif now_ms < demand.end_ms:
             self._work.at(demand.end_ms, self._next)
         elif self._delivery.has_unwritten_end(demand.end_ms):
-            self._work.at(now_ms + LOOK_AGAIN_MS, self._next)
+            self._work.again(LOOK_AGAIN_MS, self._next)
         else:
             self._work.read_safety_net(
                 demand.source, self._position, demand.end_ms, PAGE, self._page, self._later
@@ -121,7 +121,7 @@ class Resubmitting:
     def _later(self, _reason: str) -> None:
         """The disk refused: everything since the last progress is done again."""
         self._position = self.request.progress
-        self._work.at(self._work.now_ms + COMMIT_RETRY_MS, self._next)
+        self._work.again(COMMIT_RETRY_MS, self._next)
 
     def _page(self, page: SafetyNetRead) -> None:
         if not self._runs:
@@ -219,7 +219,7 @@ class Resubmitting:
 
     def _finish(self) -> None:
         if self.is_changing:
-            self._work.at(self._work.now_ms + LOOK_AGAIN_MS, self._next)
+            self._work.again(LOOK_AGAIN_MS, self._next)
             return
         completed = TRANSITIONS[(self.request.state, ResubmitMove.FINISH)]
         self.change_state(completed, self._completed, self._later)

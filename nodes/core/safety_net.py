@@ -23,6 +23,7 @@ class SafetyNet:
         self._expiration_ms = config.server.message_expiration_timeout_ms
         self._work = work
         self._sweep: Timer | None = None
+        self._swept_ms = 0
         self.on_shadow_expired: Callable[[ExpiredCopy], None] = lambda copy: None
 
     def opened(self, next_expiry_ms: int | None) -> None:
@@ -47,13 +48,14 @@ class SafetyNet:
             if shadow:
                 self.on_shadow_expired(copy)
         if happened.next_expiry_ms is not None:
-            self._set_sweep(max(happened.next_expiry_ms, self._work.now_ms + SWEEP_INTERVAL_MS))
+            self._set_sweep(happened.next_expiry_ms)
 
     def _note(self, expires_ms: int) -> int:
         self._set_sweep(expires_ms)
         return expires_ms
 
-    def _set_sweep(self, due_ms: int) -> None:
+    def _set_sweep(self, expires_ms: int) -> None:
+        due_ms = max(expires_ms, self._swept_ms + SWEEP_INTERVAL_MS)
         if self._sweep is not None and self._sweep.due_ms <= due_ms:
             return
         if self._sweep is not None:
@@ -61,7 +63,7 @@ class SafetyNet:
         self._sweep = self._work.at(due_ms, self._begin_sweep)
 
     def _begin_sweep(self) -> None:
-        self._sweep = None
+        self._sweep, self._swept_ms = None, self._work.now_ms
         self._work.emit(ExpireSafetyNet(self._work.now_ms))
 
 

@@ -98,7 +98,7 @@ class SafetyNetAsking:
             self._under_way.discard(key)
             self._ask(key)
 
-        self._work.at(self._work.now_ms + ASK_AGAIN_MS, again)
+        self._work.again(ASK_AGAIN_MS, again)
 
     def _closed(self, key: Key) -> None:
         self._under_way.discard(key)
@@ -113,7 +113,8 @@ class SafetyNetAsking:
             self._watched.add(key)
             self._look_later(key)
 
-    def _look_later(self, key: Key) -> None:
+    def _look_later(self, key: Key, wait_ms: int = 1) -> None:
+        """When there is something to see, and not before `wait_ms`."""
         asking = self._records.askings.get(key)
         if asking is None:
             self._watched.discard(key)
@@ -121,7 +122,7 @@ class SafetyNetAsking:
         due_ms = self._gives_up_ms(asking)
         if _may_be_stood_in_for(asking):
             due_ms = min(due_ms, asking.silent_since_ms + SILENCE_MS)
-        self._work.at(max(due_ms, self._work.now_ms + 1), lambda: self._look(key))
+        self._work.at(max(due_ms, self._work.now_ms + wait_ms), lambda: self._look(key))
 
     def _look(self, key: Key) -> None:
         asking = self._records.askings.get(key)
@@ -129,7 +130,7 @@ class SafetyNetAsking:
             self._records.change(lambda: self._give_up(key), lambda: self._closed(key))
         elif asking is not None and self._is_silent(asking):
             self._records.change(lambda: self._broadcast(key), self.begin)
-        self._look_later(key)
+        self._look_later(key, ASK_AGAIN_MS)
 
     def _is_silent(self, asking: Asking) -> bool:
         silent_ms = self._work.now_ms - asking.silent_since_ms

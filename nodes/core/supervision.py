@@ -16,10 +16,11 @@ from nodes.core.copy_watching import CopyWatching, Seen
 from nodes.core.database_copy import SOURCES, CopyState, CopyStatus
 from nodes.core.effects import LogLifecycle
 from nodes.core.errands import Errands
-from nodes.core.failing_over import FailingOver
+from nodes.core.failing_over import MOUNT_AGAIN_MS, FailingOver
 from nodes.core.failover import FailoverKind, ManagedDatabase
 from nodes.core.manager_changes import SetManagedDatabase
 from nodes.core.manager_records import Changes, ManagerRecords
+from nodes.core.sending import CopyAnswer
 from nodes.core.work import Work
 
 
@@ -42,6 +43,7 @@ class Supervision:
         self._choice = choice
         self._failing_over = failing_over
         self._mounting: set[str] = set()
+        self._resting: set[str] = set()
         self._helpless: set[str] = set()
         watching.on_seen = self.look
 
@@ -51,9 +53,19 @@ class Supervision:
         for copy in self._config.copies[database]:
             self._watching.look(database, copy.server)
 
+    def given_up(self, database: str) -> None:
+        """A failover has not come about. Whatever stood in its way would be there again at once."""
+
+        def rested() -> None:
+            self._resting.discard(database)
+            self.look_anew(database)
+
+        self._resting.add(database)
+        self._work.again(MOUNT_AGAIN_MS, rested)
+
     def look(self, database: str) -> None:
         """Something more was seen of its copies."""
-        if self._failing_over.is_under_way(database):
+        if self._failing_over.is_under_way(database) or database in self._resting:
             return
         managed = self._records.databases[database]
         self._note_creation(managed)
@@ -110,15 +122,14 @@ class Supervision:
         self._log("database-mounted-again", database, managed.server, "")
 
         def over() -> None:
-            self._mounting.discard(database)
+            self._work.again(MOUNT_AGAIN_MS, lambda: self._mounting.discard(database))
+
+        def answered(_answer: CopyAnswer) -> None:
+            over()
             self.look_anew(database)
 
-        self._errands.say(
-            managed.server,
-            MountDatabase(database, managed.epoch),
-            lambda answer: over(),
-            lambda reason: self._mounting.discard(database),
-        )
+        command = MountDatabase(database, managed.epoch)
+        self._errands.say(managed.server, command, answered, lambda reason: over())
 
     def _fail_over(self, managed: ManagedDatabase, seen: Seen, cause: str) -> None:
         database = managed.database

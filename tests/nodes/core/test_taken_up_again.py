@@ -7,6 +7,7 @@ import pytest
 from tests.nodes.core.world import HOUR, MINUTE, SECOND, World
 
 COUNT = 120  # more than two pages of a promotion
+FAILED = "shadow-heartbeat-failed"
 
 
 def held_at_one_server(world: World) -> str:
@@ -77,3 +78,18 @@ def test_nothing_is_promoted_after_a_restart_that_came_later_than_the_last_quest
     world.start(holder)
     world.run(HOUR)
     assert not world.of("RESUBMIT")
+
+
+def test_a_span_that_runs_out_on_a_full_disk_is_an_attempt_a_minute_and_promotes_with_room() -> (
+    None
+):
+    world = World()
+    holder = held_at_one_server(world)
+    world.kill("par1")
+    world.hosts[holder].disk.is_full = True
+    world.run(4 * HOUR)
+    failed = [f for name, event, f in world.lifecycle if (name, event) == (holder, FAILED)]
+    assert len(failed) <= 5 * 60
+    world.hosts[holder].disk.is_full = False
+    world.run(2 * MINUTE)
+    assert len(world.of("RESUBMIT")) == COUNT
