@@ -59,6 +59,8 @@ def _schema(parameter: Parameter) -> dict[str, Any]:
         return {"enum": list(parameter.choices)}
     if parameter.kind == "timespan":
         return {"type": "string", "pattern": TIMESPAN_PATTERN}
+    if parameter.kind == "size":
+        return {"type": "string", "pattern": "^[0-9]{1,10}(B|KB|KiB|MB|MiB)$"}
     number = {"type": "integer", "minimum": parameter.low, "maximum": parameter.high}
     if parameter.choices:
         return {"anyOf": [number, {"enum": list(parameter.choices)}]}

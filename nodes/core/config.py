@@ -56,7 +56,7 @@ class DatabaseCopy:
 
 @dataclass(frozen=True, slots=True)
 class TransportConfig:
-    """Organisation-wide parameters (F§3.1). Times in ms."""
+    """Organisation-wide parameters (F§3.1). Times in ms, sizes in bytes."""
 
     shadow_redundancy_enabled: bool
     reject_message_on_shadow_failure: bool
@@ -67,6 +67,7 @@ class TransportConfig:
     shadow_resubmit_time_span_ms: int
     shadow_message_auto_discard_interval_ms: int
     safety_net_hold_time_ms: int
+    max_receive_size_bytes: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,6 +176,7 @@ def _transport_config(values: Mapping[str, Value]) -> TransportConfig:
         shadow_resubmit_time_span_ms=int(values["ShadowResubmitTimeSpan"]),
         shadow_message_auto_discard_interval_ms=int(values["ShadowMessageAutoDiscardInterval"]),
         safety_net_hold_time_ms=int(values["SafetyNetHoldTime"]),
+        max_receive_size_bytes=int(values["MaxReceiveSize"]),
     )
 
 

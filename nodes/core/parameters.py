@@ -16,7 +16,7 @@ from difflib import get_close_matches
 from types import MappingProxyType
 from typing import Literal, TypeAlias
 
-Kind = Literal["bool", "int", "timespan", "choice"]
+Kind = Literal["bool", "int", "timespan", "size", "choice"]
 Value: TypeAlias = bool | int | str
 
 SECOND_MS = 1_000
@@ -24,6 +24,7 @@ MINUTE_MS = 60 * SECOND_MS
 HOUR_MS = 60 * MINUTE_MS
 DAY_MS = 24 * HOUR_MS
 INT_MAX = 2_147_483_647
+KIB, MIB = 1024, 1024 * 1024
 
 _UNITS_MS = {"s": SECOND_MS, "m": MINUTE_MS, "h": HOUR_MS, "d": DAY_MS}
 _EXCHANGE_TIMESPAN = re.compile(
@@ -32,6 +33,8 @@ _EXCHANGE_TIMESPAN = re.compile(
 _UNIT_TIMESPAN = re.compile(
     r"(?:([0-9]{1,9})d)?(?:([0-9]{1,9})h)?(?:([0-9]{1,9})m)?(?:([0-9]{1,9})s)?", re.ASCII
 )
+_SIZE = re.compile(r"([0-9]{1,10})(B|KB|KiB|MB|MiB)", re.ASCII)
+_SIZE_RULE = "write a number with B, KB or MB, such as 10MB; a KB is 1024 B"
 _TIMESPAN_RULE = "write a number with its unit as 90s, 2m, 3h, 2d or 1h30m, or [d.]hh:mm:ss"
 
 
@@ -47,7 +50,8 @@ class ConfigurationError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """One parameter; `default`, `low` and `high` in milliseconds where the kind is timespan.
+    """One parameter; `default`, `low` and `high` in milliseconds where the kind is timespan, in
+    bytes where it is size.
 
     `choices` are the words a choice takes; for an int they are words that stand for `high`.
     `limit` and `beyond`: a value over `limit` counts as `beyond` (DD-2), it is no mistake.
@@ -102,6 +106,25 @@ def format_timespan(value_ms: int) -> str:
     return f"{day_part}{hours:02d}:{minutes:02d}:{seconds:02d}{fraction_part}"
 
 
+def parse_size(raw: object) -> int:
+    """Read Exchange's `10MB` or `64KB`, or `64KiB`, as bytes; its KB has 1024.
+
+    Raises ConfigurationError for everything else, a bare number included.
+    """
+    match = _SIZE.fullmatch(raw) if isinstance(raw, str) else None
+    if match is None:
+        raise _refusal("", raw, "is not a size", _SIZE_RULE)
+    return int(match[1]) * {"B": 1, "K": KIB, "M": MIB}[match[2][0]]
+
+
+def format_size(value_bytes: int) -> str:
+    """Write bytes as Exchange does: `10MB`, `64KB`, `1000B`."""
+    for unit, unit_bytes in (("MB", MIB), ("KB", KIB)):
+        if value_bytes and value_bytes % unit_bytes == 0:
+            return f"{value_bytes // unit_bytes}{unit}"
+    return f"{value_bytes}B"
+
+
 def find(section: str, name: str) -> Parameter:
     """The parameter of that section and name. Raises ConfigurationError with the nearest name."""
     if section not in PARAMETERS:
@@ -122,7 +145,7 @@ def defaults(section: str) -> dict[str, Value]:
 
 
 def parse_value(parameter: Parameter, raw: object) -> Value:
-    """Read a value as YAML or JSON gives it: bool, int, milliseconds or the choice's own word.
+    """Read a value as YAML or JSON gives it: bool, int, ms, bytes or the choice's own word.
 
     Raises ConfigurationError where the kind is wrong or the value lies outside the range.
     """
@@ -133,17 +156,17 @@ def parse_value(parameter: Parameter, raw: object) -> Value:
     if parameter.kind == "int":
         return _within(parameter, _parse_int(parameter, raw))
     try:
-        value_ms = parse_timespan(raw)
+        value = parse_size(raw) if parameter.kind == "size" else parse_timespan(raw)
     except ConfigurationError as mistake:
         raise _refusal(parameter.name, raw, mistake.rule, mistake.hint) from None
-    return _within(parameter, value_ms)
+    return _within(parameter, value)
 
 
 def format_value(parameter: Parameter, value: Value) -> Value:
-    """The value as a configuration file shows it: timespans as text, all else as it is."""
+    """The value as a configuration file shows it: timespans and sizes as text, else as it is."""
     if parameter.kind == "timespan":
         return format_timespan(int(value))
-    return value
+    return format_size(int(value)) if parameter.kind == "size" else value
 
 
 def contradictions(
@@ -225,6 +248,8 @@ def _within(parameter: Parameter, value: int) -> int:
 def _range(parameter: Parameter) -> str:
     if parameter.kind == "timespan":
         return f"{format_timespan(parameter.low)} to {format_timespan(parameter.high)}"
+    if parameter.kind == "size":
+        return f"{format_size(parameter.low)} to {format_size(parameter.high)}"
     words = "".join(f" or {word}" for word in parameter.choices)
     return f"{parameter.low} to {parameter.high}{words}"
 
@@ -327,6 +352,8 @@ _TABLE = (
     _span(_CONFIG, "ShadowResubmitTimeSpan", 3 * HOUR_MS, SECOND_MS),
     _span(_CONFIG, "ShadowMessageAutoDiscardInterval", 2 * DAY_MS, 5 * SECOND_MS, 90 * DAY_MS),
     _span(_CONFIG, "SafetyNetHoldTime", 2 * DAY_MS, SECOND_MS, 90 * DAY_MS),  # [U]
+    # [U]: a node has a message in memory until it is durable, so the range ends early
+    Parameter("MaxReceiveSize", _CONFIG, "size", 10 * MIB, 1 * KIB, 128 * MIB),
     _span(_SERVICE, "MessageExpirationTimeout", 2 * DAY_MS, 5 * SECOND_MS, 90 * DAY_MS),
     _span(_SERVICE, "DelayNotificationTimeout", 4 * HOUR_MS, SECOND_MS, 30 * DAY_MS),
     _whole(_SERVICE, "QueueGlitchRetryCount", 4, 15),

@@ -45,6 +45,8 @@ from nodes.core.replies import (
     R503_BAD_SEQUENCE,
     R550_NO_SUCH_RECIPIENT,
     R550_NOT_ALLOWED,
+    R552_HEADER_TOO_LARGE,
+    R552_MESSAGE_TOO_LARGE,
     Reply,
     r250_queued_for_delivery,
     r250_queued_for_redundancy,
@@ -54,6 +56,8 @@ from nodes.core.shadow import ShadowRedundancy
 from nodes.core.shadow_making import Made, NotMade, Outcome
 from nodes.core.tracking import primary_row
 from nodes.core.work import LocalDelivery, Work
+
+MESSAGE_ID_LIMIT = 998  # a line, RFC 5322 section 2.1.1
 
 
 class Receiving:
@@ -162,6 +166,9 @@ class Receiving:
             self._take_shadow(session, announced, offered)
         elif isinstance(announced, ShipLog | ShipSeed):
             self.logs.take(session, announced, offered)
+        elif (refusal := self._oversize(session, offered)) is not None:
+            self._work.emit(DropBody(offered.body))
+            session.answer_message(refusal)
         elif isinstance(announced, DeliverTo) and not self._active_copies.takes(announced.database):
             self._work.emit(DropBody(offered.body))
             session.answer_message(R432_NOT_ACTIVE_HERE)
@@ -169,6 +176,17 @@ class Receiving:
             self._take_delivery(session, announced, offered)
         else:
             self._take_primary(session, offered)
+
+    def _oversize(self, session: InboundSession, offered: MessageOffered) -> Reply | None:
+        """MaxReceiveSize is for whoever is outside: what a server of the organisation has taken,
+        the next one takes. A Message-Id is its message's identity (DD-1), so one that is longer
+        than a line is refused and not cut.
+        """
+        limit_bytes = self._config.transport.max_receive_size_bytes
+        if session.peer is None and offered.size_bytes > limit_bytes:
+            return R552_MESSAGE_TOO_LARGE
+        too_long = len(offered.header.message_id) > MESSAGE_ID_LIMIT
+        return R552_HEADER_TOO_LARGE if too_long else None
 
     def _take_shadow(
         self, session: InboundSession, request: ShadowRequest, offered: MessageOffered

@@ -39,6 +39,8 @@ R502_SHADOW_DISABLED = R502_NOT_IMPLEMENTED
 R503_BAD_SEQUENCE = _reply(503, "5.5.1 Bad sequence of commands")
 R550_NOT_ALLOWED = _reply(550, "5.7.1 Not authorized")
 R550_NO_SUCH_RECIPIENT = _reply(550, "5.1.10 RESOLVER.ADR.RecipientNotFound; recipient not found")
+R552_MESSAGE_TOO_LARGE = _reply(552, "5.3.4 Message size exceeds fixed maximum message size")
+R552_HEADER_TOO_LARGE = _reply(552, "5.3.4 Header size exceeds fixed maximum size")
 
 
 R501_NO_INTERVAL = _reply(501, "5.5.4 Start must come before end")
@@ -149,6 +151,9 @@ def _listed(request: ResubmitRequest) -> str:
     return " ".join(map(str, words))
 
 
+MESSAGE_ID_SHOWN = 255
+
+
 def r250_queued_for_delivery(message_id: str, internal_id: int, hostname: str) -> Reply:
     return _reply(
         250, f"2.6.0 {_named(message_id, internal_id, hostname)} Queued mail for delivery"
@@ -161,6 +166,12 @@ def r250_queued_for_redundancy(message_id: str, internal_id: int, hostname: str)
 
 
 def _named(message_id: str, internal_id: int, hostname: str) -> str:
+    """A reply has 512 octets at most (RFC 5321 section 4.5.3.1.5), so of a long Message-Id it shows
+    both ends.
+    """
+    if len(message_id) > MESSAGE_ID_SHOWN:
+        half = MESSAGE_ID_SHOWN // 2
+        message_id = f"{message_id[:half]}...{message_id[-half:]}"
     return f"{message_id} [InternalId={internal_id}, Hostname={hostname}]"
 
 

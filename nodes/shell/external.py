@@ -23,15 +23,17 @@ from nodes.core.replies import R550_NO_SUCH_RECIPIENT
 from nodes.shell.clock import POLL_S, LabClock
 from nodes.shell.lines import LineFile, LogFolder
 from nodes.shell.logs import Logs
+from nodes.shell.message_data import R552_TOO_LARGE
 from nodes.shell.message_headers import read_header
 from nodes.shell.node_file import NodeFile
 from nodes.shell.process import EX_CANTCREAT, EX_USAGE, CannotStart, serve
 from nodes.shell.runner import BACKLOG, bind
 from nodes.shell.smtp_syntax import (
-    MAX_MESSAGE_BYTES,
+    R250_SENDER_OK,
     R501_NOT_UNDERSTOOD,
     R553_BAD_ADDRESS,
     SmtpSyntax,
+    declared_bytes,
     is_address,
     keywords,
     on_the_wire,
@@ -58,10 +60,23 @@ class Received:
         responses: list[str],
     ) -> list[str]:
         session.host_name = hostname
-        offered = [f"SIZE {MAX_MESSAGE_BYTES}", "8BITMIME"]
+        offered = [f"SIZE {server.max_message_bytes}", "8BITMIME"]
         if server.tls_context is not None and not server.is_encrypted:
             offered.append("STARTTLS")
         return keywords(f"{self._fqdn} Hello {hostname}", offered)
+
+    async def handle_MAIL(
+        self,
+        server: SmtpSyntax,
+        session: Session,
+        envelope: Envelope,
+        address: str,
+        options: list[str],
+    ) -> bytes:
+        if declared_bytes(options) > server.max_message_bytes:
+            return R552_TOO_LARGE
+        envelope.mail_from = address
+        return R250_SENDER_OK
 
     async def handle_RCPT(
         self,

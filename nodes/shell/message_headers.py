@@ -1,6 +1,9 @@
 """The few header fields of a message that decisions need (RFC 5322), read without ever failing.
 
-What is missing or malformed is empty or None; nothing is repaired and nothing added.
+What is missing or malformed is empty or None; nothing is repaired and nothing added. A header that
+is folded can have any length, so each value is bounded, here or by the core: a Subject is cut, a
+Date longer than a line is malformed, and a message whose Message-Id is longer than a line is
+refused (`nodes.core.receiving`).
 """
 
 from __future__ import annotations
@@ -16,6 +19,7 @@ _FOLDED = re.compile(rb"\r?\n[ \t]+")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]+")
 _WANTED = (b"message-id", b"date", b"subject")
 SUBJECT_LIMIT = 255
+LINE_LIMIT = 998  # RFC 5322 section 2.1.1
 
 
 def read_header(content: bytes) -> Header:
@@ -41,6 +45,8 @@ def _head(content: bytes) -> bytes:
 
 
 def _epoch_ms(date: str) -> int | None:
+    if len(date) > LINE_LIMIT:
+        return None
     try:
         moment = parsedate_to_datetime(date)
         if moment.tzinfo is None:  # -0000: the zone is not known, the time is UTC

@@ -46,6 +46,7 @@ from nodes.shell.bodies import BodyGone
 from nodes.shell.node_file import Address
 
 GOODBYE_S = 1.0
+REPLY_LIMIT = 512  # RFC 5321 section 4.5.3.1.5
 SMTP_SERVICE = "smtp"
 CLOSED_BY_PEER = "connection closed by the peer"
 # what peers, networks and disks do; anything else is a mistake of ours
@@ -324,6 +325,6 @@ def _prologue_words(prologue: Prologue) -> tuple[str, ...]:
 
 
 def _one_line(text: str) -> str:
-    """A peer's words as one line of clean text."""
+    """A peer's words as one line of clean text, no longer than a reply may be."""
     clean = text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
-    return " ".join(clean.split())
+    return " ".join(clean.split())[:REPLY_LIMIT]

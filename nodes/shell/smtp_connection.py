@@ -16,10 +16,14 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
-from aiosmtpd.smtp import SMTP, TLSSetupException
+from aiosmtpd.smtp import SMTP, Envelope, TLSSetupException
+
+from nodes.shell.message_data import Refused, read_message
 
 CLOSE_GRACE_S = 1.0
 COMMAND_LIMIT = 512  # RFC 5321 section 4.5.3.1.4
+MAIL_LIMIT = COMMAND_LIMIT + 26  # with SIZE: RFC 1870 section 3
+MAX_MESSAGE_BYTES = 37_748_736  # MaxMessageSize of a Receive connector (F§2.4)
 MAX_PROTOCOL_ERRORS = 5  # MaxProtocolErrors of a Receive connector (F§3.3)
 
 R421_TOO_MANY_ERRORS = b"421 4.7.0 Too many errors on this connection, closing transmission channel"
@@ -40,9 +44,10 @@ class SmtpConnection(SMTP):
             hostname=hostname,
             ident=ident,
             tls_context=tls,
-            data_size_limit=37_748_736,
+            data_size_limit=None,
             loop=asyncio.get_running_loop(),
         )
+        self.command_size_limits["MAIL"] = MAIL_LIMIT
         verbs = {name: verb for name, verb in self._smtp_methods.items() if name not in _OFF}
         self._smtp_methods = _Verbs(verbs, self._unknown)
         self._protocol_errors = 0
@@ -57,6 +62,11 @@ class SmtpConnection(SMTP):
     def failed(self, error: Exception) -> None:
         """A mistake of ours has cost the client its connection."""
         traceback.print_exception(error)
+
+    @property
+    def max_message_bytes(self) -> int:
+        """What a message may have, from this client."""
+        return MAX_MESSAGE_BYTES
 
     # -------------------------------------------------------------- the guard
 
@@ -163,6 +173,34 @@ class SmtpConnection(SMTP):
             await super().smtp_STARTTLS(arg)
         if self.is_encrypted and (self.session is None or self.session.ssl is None):
             self._part()  # the handshake came to nothing, and the library may not have noticed
+
+    async def smtp_DATA(self, arg: str) -> None:
+        if await self.check_helo_needed():
+            return
+        assert self.envelope is not None
+        if not self.envelope.rcpt_tos:
+            await self.push("503 Error: need RCPT command")
+        elif arg:
+            await self.push("501 Syntax: DATA")
+        else:
+            await self.push("354 End data with <CR><LF>.<CR><LF>")
+            await self._take_message(self.envelope)
+
+    async def _take_message(self, envelope: Envelope) -> None:
+        try:
+            content = await read_message(self._reader, self.max_message_bytes)
+        except Refused as refusal:
+            self.envelope = self._create_envelope()
+            if refusal.is_endless:
+                self.say_and_close(refusal.line)
+            else:
+                await self.push(refusal.line)
+            return
+        envelope.content = envelope.original_content = content
+        del content  # the handler lets go of it, and so do we
+        status = await self._call_handler_hook("DATA")
+        self.envelope = self._create_envelope()
+        await self.push(status)
 
     async def _unknown(self, arg: str | None) -> None:
         self._protocol_errors += 1

@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from email.utils import format_datetime
 from typing import Protocol
 
-from aiosmtpd.smtp import SMTP, Envelope, Session
+from aiosmtpd.smtp import Envelope, Session
 
 from nodes.core import message
 from nodes.core.config import NodeConfig
@@ -32,9 +32,10 @@ from nodes.core.replies import R503_BAD_SEQUENCE, R550_NOT_ALLOWED, Reply
 from nodes.shell import database_verbs, replication_verbs, safety_net_verbs, shadow_verbs
 from nodes.shell.bodies import Bodies
 from nodes.shell.certificates import peer_named_by
+from nodes.shell.message_data import R552_TOO_LARGE
 from nodes.shell.message_headers import read_header
+from nodes.shell.smtp_connection import MAX_MESSAGE_BYTES
 from nodes.shell.smtp_syntax import (
-    MAX_MESSAGE_BYTES,
     MAX_RECIPIENTS,
     NULL_SENDER,
     R221_BYE,
@@ -43,6 +44,7 @@ from nodes.shell.smtp_syntax import (
     R501_NOT_UNDERSTOOD,
     R553_BAD_ADDRESS,
     SmtpSyntax,
+    declared_bytes,
     is_address,
     keywords,
     on_the_wire,
@@ -166,6 +168,14 @@ class InboundSession(SmtpSyntax):
             self._sessions.begun(self)
             self._sessions.door.give(SessionAccepted(self.name, self._address))
 
+    @property
+    def max_message_bytes(self) -> int:
+        """MaxReceiveSize; of a server of the organisation more, since what it sends on may have
+        grown: line ends are made whole, and a log has a message in base64.
+        """
+        limit_bytes = self._sessions.config.transport.max_receive_size_bytes
+        return limit_bytes if self._peer is None else max(MAX_MESSAGE_BYTES, 3 * limit_bytes)
+
     def gone(self) -> None:
         self._sessions.over(self)
 
@@ -193,7 +203,7 @@ class InboundSession(SmtpSyntax):
         """EHLO. XSHADOWREQUEST is for servers of the organisation (TL-5)."""
         session.host_name = hostname
         self._forget_announcement()
-        config, offered = self._sessions.config, [f"SIZE {MAX_MESSAGE_BYTES}", "8BITMIME"]
+        config, offered = self._sessions.config, [f"SIZE {self.max_message_bytes}", "8BITMIME"]
         if self.tls_context is not None and not self.is_encrypted:
             offered.append("STARTTLS")
         if self._peer is not None and config.transport.shadow_redundancy_enabled:
@@ -333,7 +343,7 @@ class _Hooks:
 
     async def handle_MAIL(
         self,
-        server: SMTP,
+        server: InboundSession,
         session: Session,
         envelope: Envelope,
         address: str,
@@ -341,6 +351,8 @@ class _Hooks:
     ) -> bytes:
         if not is_address(address):
             return R553_BAD_ADDRESS
+        if declared_bytes(options) > server.max_message_bytes:
+            return R552_TOO_LARGE
         envelope.mail_from = address
         return R250_SENDER_OK
 

@@ -9,7 +9,6 @@ import re
 from nodes.core.replies import Reply
 from nodes.shell.smtp_connection import SmtpConnection
 
-MAX_MESSAGE_BYTES = 37_748_736  # what Exchange 2016 announces as SIZE (F§2.4)
 MAX_RECIPIENTS = 200  # MaxRecipientsPerMessage of a Receive connector (F§3.3)
 
 R221_BYE = b"221 2.0.0 Service closing transmission channel"
@@ -17,6 +16,9 @@ R250_SENDER_OK = b"250 2.1.0 Sender OK"
 R452_TOO_MANY_RECIPIENTS = b"452 4.5.3 Too many recipients"
 R501_NOT_UNDERSTOOD = "501 5.5.2 Command cannot be understood"
 R553_BAD_ADDRESS = b"553 5.1.3 Address is not valid"
+
+REPLY_LIMIT = 510  # RFC 5321 section 4.5.3.1.5, without the line end
+LEFT_OUT = b"..."
 
 NULL_SENDER = "<>"
 _ADDRESS = re.compile(r"[!-;=?-~]+")
@@ -39,6 +41,12 @@ class SmtpSyntax(SmtpConnection):
         return plain[1], plain[2] or ""
 
 
+def declared_bytes(options: list[str]) -> int:
+    """The SIZE of MAIL, whose parameters aiosmtpd has read; 0 where there is none (RFC 1870)."""
+    sizes = [option.removeprefix("SIZE=") for option in options if option.startswith("SIZE=")]
+    return int(sizes[-1]) if sizes else 0
+
+
 def keywords(greeting: str, offered: list[str]) -> list[str]:
     """The lines of an EHLO reply: the greeting, then a keyword a line."""
     lines = [greeting, *offered]
@@ -51,7 +59,18 @@ def is_address(text: str) -> bool:
 
 
 def on_the_wire(reply: Reply) -> bytes:
-    """A reply without its last line end. What is not ASCII becomes `?`: SMTPUTF8 is not spoken."""
+    """A reply without its last line end. What is not ASCII becomes `?`: SMTPUTF8 is not spoken. A
+    sentence is bounded; the lines of a list are a grammar of ours, in words of ours.
+    """
     *first, last = (" ".join(line.split()) for line in reply.lines)
     lines = [*(f"{reply.code}-{line}" for line in first), f"{reply.code} {last}"]
-    return "\r\n".join(lines).encode("ascii", "replace")
+    wire = "\r\n".join(lines).encode("ascii", "replace")
+    return wire if first else _both_ends(wire)
+
+
+def _both_ends(line: bytes) -> bytes:
+    """A line too long to be sent without its middle: what it says first and last matters most."""
+    if len(line) <= REPLY_LIMIT:
+        return line
+    half = (REPLY_LIMIT - len(LEFT_OUT)) // 2
+    return line[:half] + LEFT_OUT + line[-half:]

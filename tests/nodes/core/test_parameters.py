@@ -17,8 +17,10 @@ from nodes.core.parameters import (
     contradictions,
     defaults,
     find,
+    format_size,
     format_timespan,
     format_value,
+    parse_size,
     parse_timespan,
     parse_value,
 )
@@ -54,6 +56,26 @@ def test_what_is_no_timespan_is_refused_with_the_way_to_write_one(raw: object) -
     assert "90s" in refusal.value.hint
 
 
+@pytest.mark.parametrize(
+    ("text", "value_bytes"),
+    [("10MB", 10_485_760), ("10MiB", 10_485_760), ("64KB", 65_536), ("1KiB", 1024), ("7B", 7)],
+)
+def test_a_size_is_read_in_exchanges_units(text: str, value_bytes: int) -> None:
+    assert parse_size(text) == value_bytes
+
+
+@pytest.mark.parametrize("raw", ["", "10", "10 MB", "1.5MB", "10mb", "1TB", "-1KB", 10, None, True])
+def test_what_is_no_size_is_refused_with_the_way_to_write_one(raw: object) -> None:
+    with pytest.raises(ConfigurationError, match="is not a size") as refusal:
+        parse_size(raw)
+    assert "10MB" in refusal.value.hint
+
+
+@given(st.integers(min_value=0, max_value=2**31))
+def test_a_size_that_is_written_is_read_back(value_bytes: int) -> None:
+    assert parse_size(format_size(value_bytes)) == value_bytes
+
+
 @given(st.integers(min_value=0, max_value=40_000 * DAY_MS))
 def test_a_timespan_that_is_written_is_read_back(value_ms: int) -> None:
     assert parse_timespan(format_timespan(value_ms)) == value_ms
@@ -76,6 +98,9 @@ def test_the_defaults_contradict_nothing() -> None:
         ("ShadowRedundancyEnabled", "yes", "is neither true nor false"),
         ("ShadowRedundancyEnabled", 1, "is neither true nor false"),
         ("MaxRetriesForLocalSiteShadow", 256, "is out of range"),
+        ("MaxReceiveSize", "1023B", "is out of range"),
+        ("MaxReceiveSize", "129MB", "is out of range"),
+        ("MaxReceiveSize", 4096, "is not a size"),
         ("MaxRetriesForLocalSiteShadow", -1, "is out of range"),
         ("MaxRetriesForLocalSiteShadow", True, "is not a whole number"),
         ("MaxRetriesForLocalSiteShadow", "2", "is not a whole number"),

@@ -3,6 +3,7 @@
     # a comment
     given DatabaseId 11111111-…         the queue database has this id (before the first connection)
     given shadow-redundancy off         ShadowRedundancyEnabled is false
+    given MaxReceiveSize 1KB            what a message from outside may have at most
     given copies par-mbx1 par-mbx2      DB1 has these copies, the first active (before any failover)
     given discard par-mbx2 1 42 1767…   a discard notification: shadow server, sequence, id, time
     as par-mbx2                         a new connection, with that server's certificate
@@ -81,6 +82,9 @@ def _prepare(dialogue: Dialogue, organisation: Organisation) -> None:
     given = {words[0]: words[1:] for words in dialogue.given}
     if "shadow-redundancy" in given:
         organisation.sections["TransportConfig"] = {"ShadowRedundancyEnabled": False}
+    if "MaxReceiveSize" in given:
+        (size,) = given["MaxReceiveSize"]
+        organisation.sections["TransportConfig"] = {"MaxReceiveSize": size}
     if "copies" in given:
         organisation.sections["Databases"] = _databases(given["copies"])
     data = organisation.data(SERVER)

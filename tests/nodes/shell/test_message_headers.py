@@ -42,6 +42,7 @@ def test_names_are_the_same_in_any_case_and_the_first_counts() -> None:
         ("", None),
         ("Mon, 99 Foo 2026 08:01:00 +0000", None),
         ("Mon, 05 Jan 99999 08:01:00 +0000", None),
+        ("Mon, 05 Jan 2026 08:01:00 +0000 (" + "x" * 998 + ")", None),
     ],
 )
 def test_a_date_is_read_or_none(date: str, submitted_ms: int | None) -> None:

@@ -414,3 +414,34 @@ def test_a_mistake_of_ours_in_a_session_is_noted_and_ends_that_session_alone(
             assert caller.door.failed == ["out-1: AttributeError: over a stone"]
 
     asyncio.run(talk())
+
+
+@pytest.mark.parametrize(
+    "answer",
+    ["S: 250 " + "x" * 9000, "\n".join(["S: 250-" + "x" * 4000] * 10), "S: " + "x" * 9000],
+    ids=["a line", "many lines", "no reply"],
+)
+def test_a_reply_that_is_too_long_ends_its_session_and_is_remembered_in_a_line(
+    answer: str, tmp_path: Path
+) -> None:
+    async def talk() -> None:
+        async with calling(tmp_path, HELLO + f"C: MAIL\n{answer}\n") as caller:
+            await caller.opened()
+            caller.transmit()
+            lost = await caller.door.hears(SessionLost)
+            assert len(lost.reason) <= 512
+            assert caller.door.failed == []
+
+    asyncio.run(talk())
+
+
+def test_of_a_long_refusal_a_line_is_kept(tmp_path: Path) -> None:
+    async def talk() -> None:
+        script = HELLO + "C: MAIL\nS: 550 " + "x" * 4000 + "\n"
+        async with calling(tmp_path, script) as caller:
+            await caller.opened()
+            caller.transmit()
+            answered = await caller.answer()
+            assert (answered.code, len(answered.text)) == (550, 512)
+
+    asyncio.run(talk())

@@ -176,20 +176,6 @@ def test_recipients_are_bounded(tmp_path: Path) -> None:
     asyncio.run(talk())
 
 
-def test_a_message_that_is_too_big_is_refused_and_not_offered(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async def talk() -> None:
-        async with connected(tmp_path) as node:
-            (session,) = node.sessions._open.values()
-            session.data_size_limit = 1000
-            node.writer.write(BEGIN + b"x" * 70 + b"\r\n" + (b"y" * 70 + b"\r\n") * 20 + b".\r\n")
-            await node.says("552")
-            assert not [h for h in node.door.heard if isinstance(h, MessageOffered)]
-
-    asyncio.run(talk())
-
-
 def test_a_client_that_reads_nothing_cannot_keep_a_session_that_is_closed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -222,9 +208,22 @@ def test_one_session_does_not_change_the_limits_of_another(tmp_path: Path) -> No
             await node.says("220")
             (session,) = node.sessions._open.values()
             session.command_size_limits["MAIL"] = 7
-            assert InboundSessions.connected(node.sessions).command_size_limits["MAIL"] == 512
+            assert InboundSessions.connected(node.sessions).command_size_limits["MAIL"] == 538
 
     asyncio.run(talk())
+
+
+def test_a_sentence_is_bounded_and_keeps_what_it_says_first_and_last() -> None:
+    wire = on_the_wire(Reply(250, ("2.6.0 " + "x" * 5000 + " Queued mail for delivery",)))
+    assert len(wire) <= 510
+    assert wire.startswith(b"250 2.6.0 xxx")
+    assert wire.endswith(b"xxx Queued mail for delivery")
+
+
+def test_a_list_is_not_cut_since_it_is_read_again() -> None:
+    assert (
+        on_the_wire(Reply(250, ("x" * 1000, "Done 1"))) == b"250-" + b"x" * 1000 + b"\r\n250 Done 1"
+    )
 
 
 def test_a_reply_is_ascii_and_one_line_a_line() -> None:
