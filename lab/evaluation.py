@@ -22,9 +22,10 @@ _C_LIBRARY = ctypes.CDLL(None, use_errno=True)
 class Evaluation:
     """One run's evaluation, started early: Spark comes up while the lab is still taken down, then
     waits to be told. It is no part of what is taken down, so it carries no mark of the run. What it
-    says on stderr goes to `evaluation/stderr.log` in the run folder."""
+    says on stderr goes to `evaluation/stderr.log` in the run folder; `to_stderr`: its summary goes
+    to ours."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, to_stderr: bool = False) -> None:
         self._folder = folder
         self._log = folder / LOG
         self._log.parent.mkdir(exist_ok=True)
@@ -33,6 +34,7 @@ class Evaluation:
             self._program = subprocess.Popen(
                 command,
                 stdin=subprocess.PIPE,
+                stdout=sys.stderr if to_stderr else None,
                 stderr=log,
                 preexec_fn=die_with_parent if sys.platform == "linux" else None,
             )

@@ -12,13 +12,12 @@ from pathlib import Path
 
 from lab.plan import default_seed, resolve
 from lab.printable import visible
-from lab.run_folder import STAMP
+from lab.run_folder import STAMP, STAMP_LENGTH
 from lab.run_outcome import span
-from lab.scenario_files import scenario_paths
+from lab.scenario_files import run_folders, scenario_paths
 from lab.timeline import wall_seconds
 from lab.validate import CheckedScenario, check
 
-STAMP_LENGTH = len("20260105T080000Z")
 NO_VERDICT = "-"
 
 
@@ -40,22 +39,41 @@ class RunEntry:
 
 def scenario_lines() -> Iterator[str]:
     """Each scenario: name, wall time on containers, tags; what it asks; what it proves."""
-    paths = scenario_paths()
-    checked = check(paths)
-    by_path = {each.path: each for each in checked.scenarios}
-    width = max((len(path.stem) for path in paths), default=0)
-    for path in paths:
-        found = by_path.get(path)
+    scenarios = _scenarios()
+    width = max((len(path.stem) for path in scenarios), default=0)
+    for path, found in scenarios.items():
         if found is None:
             yield visible(f"{path.stem:<{width}}  has mistakes: shadowlab validate {path}")
         else:
             yield from _scenario(found, width)
 
 
-def _scenario(found: CheckedScenario, width: int) -> Iterator[str]:
+def scenario_objects() -> Iterator[dict[str, object]]:
+    """The same for a program; `sound` is false for one with mistakes, and the rest is missing."""
+    for path, found in _scenarios().items():
+        row: dict[str, object] = {"scenario": path.stem, "path": str(path), "sound": bool(found)}
+        if found is not None:
+            model = found.scenario
+            row |= {"summary": model.summary, "tags": list(model.tags)}
+            row |= {"proves": list(model.proves), "seconds": round(_wall_seconds(found), 1)}
+        yield row
+
+
+def _scenarios() -> dict[Path, CheckedScenario | None]:
+    paths = scenario_paths()
+    by_path = {each.path: each for each in check(paths).scenarios}
+    return {path: by_path.get(path) for path in paths}
+
+
+def _wall_seconds(found: CheckedScenario) -> float:
     model = found.scenario
     plan = resolve(model, found.topology, default_seed(model.scenario), "scenario")
-    lasts = span(wall_seconds(plan))
+    return wall_seconds(plan)
+
+
+def _scenario(found: CheckedScenario, width: int) -> Iterator[str]:
+    model = found.scenario
+    lasts = span(_wall_seconds(found))
     yield f"{model.scenario:<{width}}  {lasts:<8}  {' '.join(model.tags)}".rstrip()
     yield f"    {model.summary}"
     if model.proves:
@@ -71,14 +89,25 @@ def run_lines(runs: Path) -> Iterator[str]:
         yield visible(f"{told}  {entry.cause}".rstrip())
 
 
+def run_objects(runs: Path) -> Iterator[dict[str, object]]:
+    """The same for a program; `verdict` is null where there is none."""
+    for entry in sorted(run_entries(runs), key=lambda entry: entry.started, reverse=True):
+        yield {
+            "folder": str(entry.folder),
+            "run": entry.run,
+            "scenario": entry.scenario,
+            "host": entry.host,
+            "seed": entry.seed,
+            "verdict": None if entry.verdict == NO_VERDICT else entry.verdict,
+            "cause": entry.cause,
+            "started": entry.started.isoformat().replace("+00:00", "Z"),
+            "ended": entry.has_ended,
+        }
+
+
 def run_entries(runs: Path) -> list[RunEntry]:
     """Every run folder below `runs`, by path; `latest` and other links are passed over."""
-    found = sorted(runs.glob("*/*/manifest.json"))
-    return [
-        _entry(path.parent)
-        for path in found
-        if not path.parent.is_symlink() and not path.parent.parent.is_symlink()
-    ]
+    return [_entry(folder) for folder in run_folders(runs)]
 
 
 def _entry(folder: Path) -> RunEntry:

@@ -16,7 +16,15 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from threading import current_thread, main_thread
 
-from lab.errors import GROUND_FAILED, INTERRUPTED, PASS, GroundError, LabError, print_error
+from lab.errors import (
+    CALL_WRONG,
+    GROUND_FAILED,
+    INTERRUPTED,
+    PASS,
+    GroundError,
+    LabError,
+    print_error,
+)
 from lab.watchdog import Interrupted
 
 DEBUG = "SHADOWLAB_DEBUG"
@@ -54,10 +62,10 @@ def guarded(work: Callable[[], int], *, shows_traceback: bool = False) -> int:
 
 
 def _code_of(error: SystemExit) -> int:
-    """1 is the code with which libraries end a program; here it would be a verdict."""
-    if error.code is None:
+    """1 and 2 are the codes with which libraries end a program; here they are verdicts."""
+    if error.code in (None, PASS):
         return PASS
-    return error.code if isinstance(error.code, int) and error.code != 1 else GROUND_FAILED
+    return CALL_WRONG if error.code == CALL_WRONG else GROUND_FAILED
 
 
 def refusal(error: OSError) -> GroundError:

@@ -10,6 +10,7 @@ decided here.
 import time
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 
 from lab.agent import AgentError
 from lab.clock_resolution import ClockResolution
@@ -54,7 +55,7 @@ def run(
     plan: Plan,
     options: RunOptions,
     host: Host | None = None,
-    begin_evaluation: BeginEvaluation = Evaluation,
+    begin_evaluation: BeginEvaluation | None = None,
     say: Say | None = None,
 ) -> RunOutcome:
     """Run a plan to its verdict, in the main thread. Causes go to stderr; raises nothing of its
@@ -63,7 +64,8 @@ def run(
     started = datetime.now(UTC)
     folder = RunFolder.create(options.runs, plan.scenario, plan.seed, started)
     where = host or ContainerHost(options.state)
-    one = _Run(plan, options, where, folder, started, tell, begin_evaluation)
+    begin = begin_evaluation or partial(Evaluation, to_stderr=options.summary_to_stderr)
+    one = _Run(plan, options, where, folder, started, tell, begin)
     ending = one.go()
     return conclude(folder.path, ending, one.evaluation, tell)
 

@@ -1,6 +1,7 @@
 """The run folder: the only thing that passes from the lab to the evaluation.
 
-`runs/<scenario>/<UTC start>-<seed>/`, with `latest` links beside and above it. Whole files are
+`runs/<scenario>/<UTC start>-<seed>/`, with `latest` links beside and above it that lead
+to the newest with a verdict. Whole files are
 written to a temporary name and renamed; records are JSON lines, each in one write. It holds no
 private key: nothing is copied into it but what is named here. It knows no format of a record.
 """
@@ -15,6 +16,9 @@ from datetime import datetime
 from pathlib import Path
 
 STAMP = "%Y%m%dT%H%M%SZ"
+STAMP_LENGTH = len("20260105T080000Z")
+LATEST = "latest"
+VERDICT = "verdict.json"
 
 
 class JsonLines:
@@ -89,12 +93,6 @@ class RunFolder:
         write_whole(path, "".join(f"{line}\n" for line in lines))
         return len(lines)
 
-    def point_latest(self) -> None:
-        """`<scenario>/latest` and `latest` lead to this run from now on."""
-        scenario_folder = self.path.parent
-        point(scenario_folder / "latest", Path(self.path.name))
-        point(scenario_folder.parent / "latest", Path(scenario_folder.name, self.path.name))
-
     def _made(self, folder: Path) -> Path:
         folder.mkdir(parents=True, exist_ok=True)
         return folder
@@ -110,6 +108,25 @@ def write_whole(path: Path, text: str) -> None:
     unfinished = path.with_name(f".{path.name}.unfinished")
     unfinished.write_text(text, encoding="utf-8")
     unfinished.replace(path)
+
+
+def point_latest(folder: Path) -> None:
+    """`<scenario>/latest` and `latest` lead to this run, which has a verdict, unless they lead to
+    one that began later and has one too. Raises OSError."""
+    scenario = folder.parent
+    targets = {scenario / LATEST: Path(folder.name)}
+    targets[scenario.parent / LATEST] = Path(scenario.name, folder.name)
+    for link, target in targets.items():
+        if _may_lead_to(link, folder):
+            point(link, target)
+
+
+def _may_lead_to(link: Path, folder: Path) -> bool:
+    if link.exists() and not link.is_symlink():
+        return False  # somebody's own folder
+    now = Path(os.path.realpath(link))
+    is_later = now.name[:STAMP_LENGTH] > folder.name[:STAMP_LENGTH]
+    return not (is_later and (now / VERDICT).is_file())
 
 
 def point(link: Path, target: Path) -> None:

@@ -10,11 +10,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from lab.errors import GROUND_FAILED, INTERRUPTED, LabError, print_error
+from lab.errors import (
+    FAIL,
+    GROUND_FAILED,
+    INTERRUPTED,
+    PASS,
+    UNKNOWN,
+    LabError,
+    print_error,
+)
 from lab.outer_edge import refusal
-from lab.run_folder import RunFolder, write_whole
+from lab.run_folder import VERDICT, RunFolder, point_latest, write_whole
 from lab.watchdog import Interrupted, Watchdog
 
+VERDICT_CODES = (PASS, FAIL, UNKNOWN)
 EVALUATION_SECONDS = 25  # foretold, not promised
 
 Say = Callable[[str], None]
@@ -35,13 +44,15 @@ BeginEvaluation = Callable[[Path], Judging]
 class RunOptions:
     """`runs` takes run folders, `state` what lives only as long as the run; `scenario` is
     the scenario as authored; `keep` leaves the lab standing; `announce` is a file that gets the
-    run folder's path as soon as there is one, for who started the run as a program."""
+    run folder's path as soon as there is one, for who started the run as a program;
+    `summary_to_stderr` keeps what the evaluation prints out of stdout."""
 
     runs: Path = Path("runs")
     state: Path = Path(".shadowlab")
     scenario: str | None = None
     keep: bool = False
     announce: Path | None = None
+    summary_to_stderr: bool = False
 
     def tell_folder(self, folder: Path) -> None:
         """Write the path of the run folder where it was asked for."""
@@ -71,9 +82,18 @@ def conclude(folder: Path, ending: Ending, judging: Judging | None, say: Say) ->
     """Judge a run that went its whole way; say why one did not."""
     if ending.exit_code == 0 and judging is not None:
         ending = _judge(folder, judging, say)
+        _point_latest(folder, ending, say)
     if ending.cause:
         print_error(LabError(ending.exit_code, ending.cause, ending.hint))
     return RunOutcome(folder, ending.exit_code)
+
+
+def _point_latest(folder: Path, ending: Ending, say: Say) -> None:
+    if ending.exit_code in VERDICT_CODES or (folder / VERDICT).is_file():
+        try:
+            point_latest(folder)
+        except OSError as error:
+            say(f"latest does not lead to this run: {error}")
 
 
 def refused(error: OSError) -> Ending:

@@ -16,12 +16,11 @@ class Identity:
 
 
 def open_record(folder: RunFolder, plan: Plan, identity: Identity) -> None:
-    """Write plan.json, scenario.yaml and manifest.json, and let `latest` lead here."""
+    """Write plan.json, scenario.yaml and manifest.json."""
     folder.write_text("plan.json", plan.to_json())
     if identity.scenario is not None:
         folder.write_text("scenario.yaml", identity.scenario)
     folder.write_json("manifest.json", manifest(plan, identity))
-    folder.point_latest()
 
 
 def manifest(plan: Plan, identity: Identity) -> dict[str, object]:

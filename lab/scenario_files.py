@@ -1,7 +1,8 @@
 """Where scenarios lie, and which file a name means.
 
 A scenario is named by its stem, wherever below `scenarios/` it lies, or by its path. A run is
-named by its folder, or by a scenario whose latest run is meant. Unknown names get the nearest.
+named by its folder, or by a scenario whose latest run with a verdict is meant. Unknown names get
+the nearest.
 """
 
 import os
@@ -10,6 +11,7 @@ from pathlib import Path
 
 from lab.errors import ScenarioError
 from lab.given_file import is_folder, is_there
+from lab.run_folder import LATEST, VERDICT
 from lab.validate import TOPOLOGIES, CheckedScenario, check, scenarios_folder
 
 RUNS = Path("runs")
@@ -48,15 +50,32 @@ def load_scenario(name: str) -> tuple[CheckedScenario | None, list[str]]:
     return checked.scenarios[0], [str(warning) for warning in checked.warnings]
 
 
+def run_folders(runs: Path) -> list[Path]:
+    """Every run folder below `runs`, by path; `latest` and other links are passed over."""
+    folders = (path.parent for path in sorted(runs.glob("*/*/manifest.json")))
+    return [each for each in folders if not each.is_symlink() and not each.parent.is_symlink()]
+
+
 def find_run(name: str) -> Path:
-    """The run folder of that path, or the latest run of that scenario. Raises ScenarioError."""
+    """The run folder of that path, or the latest run of that scenario that has a verdict.
+
+    Raises ScenarioError.
+    """
     for candidate in _candidates(name):
         if os.path.isfile(candidate / "plan.json"):
             return candidate
+    if is_recorded(name):
+        hint = "shadowlab list runs shows them; name one by its folder"
+        raise ScenarioError(f"no run of {name} has a verdict", hint)
     if os.path.isdir(name):
         raise ScenarioError(f"{name} is no run folder", "it holds no plan.json")
     hint = "shadowlab run NAME makes one" if name == str(RUNS / "latest") else "name its folder"
     raise ScenarioError(f"there is no run {name}", hint)
+
+
+def is_recorded(scenario: str) -> bool:
+    """Whether that scenario has a run, with a verdict or without."""
+    return any(folder.parent.name == scenario for folder in run_folders(RUNS))
 
 
 def _candidates(name: str) -> list[Path]:
@@ -64,7 +83,15 @@ def _candidates(name: str) -> list[Path]:
     if not name.strip():
         return []
     is_inside = not name.startswith("/") and ".." not in Path(name).parts
-    return [Path(name), *([RUNS / name / "latest", RUNS / name] if is_inside else [])]
+    return [Path(name), *([_latest(RUNS / name), RUNS / name] if is_inside else [])]
+
+
+def _latest(scenario: Path) -> Path:
+    """The latest run with a verdict; where there is none, what `latest` leads to."""
+    if os.path.isfile(scenario / LATEST / VERDICT) or not os.path.isdir(scenario):
+        return scenario / LATEST
+    judged = (each.parent for each in scenario.glob(f"*/{VERDICT}") if not each.parent.is_symlink())
+    return max(judged, key=lambda folder: folder.name, default=scenario / LATEST)
 
 
 def _nearest(name: str) -> str:

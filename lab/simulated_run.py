@@ -8,6 +8,7 @@ while the simulation goes on.
 import platform
 import time
 from datetime import UTC, datetime
+from functools import partial
 
 from lab.errors import INTERRUPTED
 from lab.evaluation import Evaluation
@@ -37,7 +38,7 @@ SIMULATOR = "simulator"
 def run_simulated(
     plan: Plan,
     options: RunOptions,
-    begin_evaluation: BeginEvaluation = Evaluation,
+    begin_evaluation: BeginEvaluation | None = None,
     say: Say = say_to_stderr,
 ) -> RunOutcome:
     """Run a plan to its verdict in virtual time, in the main thread. Causes go to stderr; raises
@@ -47,7 +48,8 @@ def run_simulated(
     open_record(folder, plan, Identity(run_name(plan), SIMULATOR, options.scenario))
     options.tell_folder(folder.path)
     say(f"{folder.path}: simulated, {span(plan.duration_ms / 1000)} of lab time")
-    evaluation = begin_evaluation(folder.path)
+    begin = begin_evaluation or partial(Evaluation, to_stderr=options.summary_to_stderr)
+    evaluation = begin(folder.path)
     ending, record = _simulate(plan, folder, say)
     if ending.exit_code != 0:
         evaluation.abandon()

@@ -6,6 +6,7 @@ the same command goes on where a killed suite ended. What a run means is the eva
 here is only counted whether it ended as its scenario foretells.
 """
 
+import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -41,6 +42,7 @@ class Means:
     patience_seconds: float = PATIENCE_SECONDS
     engine_wait_seconds: float = WAIT_SECONDS
     say: Say = say_to_stderr
+    page_to_stderr: bool = False
 
 
 def counted(code: int, foretold: str) -> int:
@@ -82,7 +84,8 @@ class Suite:
             self._foretell()
             with Watchdog(self.means.say):
                 code = self._everything()
-            write_result(self.folder, self.journal.record, code, self.means.say)
+            said = sys.stderr if self.means.page_to_stderr else None
+            write_result(self.folder, self.journal.record, code, self.means.say, said)
             return code
 
     def _intend(self) -> None:

@@ -8,7 +8,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 from lab.run_folder import json_text, write_whole
 from lab.run_outcome import Say
@@ -20,12 +20,15 @@ PAGE = (sys.executable, "-m", "spark_eval.report.suite")
 REPORTS = {"run": "report.html", COMPARE: "compare.html"}
 
 
-def write_result(folder: Path, record: SuiteRecord, code: int, say: Say) -> None:
-    """The three files; a page that cannot be made is said, and does not end the suite."""
+def write_result(
+    folder: Path, record: SuiteRecord, code: int, say: Say, said: TextIO | None = None
+) -> None:
+    """The three files; a page that cannot be made is said, and does not end the suite. What is
+    printed of it goes to `said`, by default to stdout."""
     content = suite_content(folder, record, code)
     write_whole(folder / "suite.json", json_text(content))
     write_whole(folder / "junit.xml", junit_xml(folder, content))
-    done = subprocess.run([*PAGE, str(folder)], check=False)
+    done = subprocess.run([*PAGE, str(folder)], check=False, stdout=said)
     if done.returncode != 0:
         say(f"the page of the suite could not be made; see {folder}/suite.json")
 

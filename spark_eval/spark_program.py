@@ -11,6 +11,7 @@ from pathlib import Path
 
 from pyspark.errors import PySparkException
 
+from spark_eval.colour import coloured
 from spark_eval.evaluation import evaluate
 from spark_eval.exit_codes import CRASHED, WORST_FIRST
 from spark_eval.judged import JudgedRun
@@ -63,7 +64,7 @@ def _unreadable(error: PySparkException) -> UnreadableRecordError:
 
 def _tell(judged: list[JudgedRun]) -> int:
     for run in judged:
-        print(summary(run))
+        print(coloured(summary(run), run.verdict.verdict, sys.stdout))
         print(f"report: {run.folder.path / 'report.html'}")
     codes = {run.verdict.exit_code for run in judged}
     return next(code for code in WORST_FIRST if code in codes)

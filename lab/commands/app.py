@@ -3,40 +3,64 @@
 A wrong call is an error with the code 4; every other outcome is the command's own exit code.
 """
 
+from collections.abc import Callable, Sequence
+from importlib import metadata
+from typing import Annotated
+
 import typer
 from typer.exceptions import TyperException
 from typer.main import get_command
 
 from lab.commands import keeping, many_runs, one_run, record, replaying, scenarios
-from lab.errors import CALL_WRONG, PASS, LabError
+from lab.errors import CALL_WRONG, FAIL, PASS, LabError
+
+COMPLETION = ("--install-completion", "--show-completion")  # 1 for an unknown shell
+EXIT_CODES = (
+    "Exit codes: 0 pass, 1 fail (a claim is violated), 2 unknown, 3 the lab itself could not do "
+    "its work, 4 the scenario or the call is wrong, 130 ended by Ctrl-C.\n\n"
+    "With SHADOWLAB_DEBUG=1 a bug shows its traceback; with NO_COLOR=1 nothing is coloured."
+)
 
 app = typer.Typer(
     help="A chaos-testing lab for mail transport.",
-    add_completion=False,
-    rich_markup_mode=None,
+    epilog=EXIT_CODES,
+    rich_markup_mode="rich",
+    context_settings={"help_option_names": ["-h", "--help"]},
 )
-COMMANDS = (
-    scenarios.validate,
-    scenarios.schema,
-    scenarios.plan,
-    one_run.run,
-    one_run.up,
-    many_runs.suite,
-    many_runs.repeat,
-    many_runs.sweep,
-    many_runs.shrink,
-    record.evaluate,
-    record.report,
-    record.story,
-    record.compare,
-    replaying.replay,
-    keeping.list_,
-    keeping.new,
-    keeping.prune,
-    one_run.down,
-)
-for command in COMMANDS:
-    app.command(command.__name__.rstrip("_"))(command)
+GROUPS: dict[str, Sequence[Callable[..., None]]] = {
+    "Before a run": (scenarios.validate, scenarios.plan, scenarios.schema, keeping.new),
+    "One run": (one_run.run, one_run.up, one_run.down),
+    "Many runs": (many_runs.suite, many_runs.repeat, many_runs.sweep, many_runs.shrink),
+    "What was recorded": (
+        keeping.list_,
+        record.report,
+        record.story,
+        record.evaluate,
+        record.compare,
+        replaying.replay,
+        keeping.prune,
+    ),
+}
+COMMANDS = tuple(command for group in GROUPS.values() for command in group)
+for title, group in GROUPS.items():
+    for command in group:
+        app.command(command.__name__.rstrip("_"), rich_help_panel=title)(command)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        print(f"shadowlab {metadata.version('shadowlab')}")
+        raise typer.Exit
+
+
+@app.callback()
+def shadowlab(
+    version: Annotated[
+        bool,
+        typer.Option("--version", help="print the version", is_eager=True, callback=_print_version),
+    ] = False,
+) -> None:
+    """A chaos-testing lab for mail transport: real SMTP, real faults, and a verdict by Spark."""
 
 
 def call(words: list[str]) -> int:
@@ -49,7 +73,7 @@ def call(words: list[str]) -> int:
         raise _wrong_call(error) from error
     except typer.Abort as error:
         raise KeyboardInterrupt from error
-    if not words:
+    if not words or (result == FAIL and words[0] in COMPLETION):
         return CALL_WRONG
     return result if isinstance(result, int) else PASS
 

@@ -10,6 +10,7 @@ from typing import Annotated
 
 import typer
 
+from lab.commands.completing import run_names, scenario_names
 from lab.commands.paths import not_empty
 from lab.errors import CALL_WRONG, ScenarioError
 from lab.plan import Plan, default_seed, resolve
@@ -22,12 +23,30 @@ STATE = Path(".shadowlab")
 
 Name = Annotated[
     str,
-    typer.Argument(help="a scenario's name or path", show_default=False, callback=not_empty),
+    typer.Argument(
+        help="a scenario's name or path",
+        show_default=False,
+        callback=not_empty,
+        autocompletion=scenario_names,
+    ),
 ]
 Seed = Annotated[int | None, typer.Option(min=0, max=2**53 - 1, help="by default the scenario's")]
 Run = Annotated[
     str,
-    typer.Argument(help="a run folder, or a scenario for its latest run", callback=not_empty),
+    typer.Argument(
+        help="a run folder, or a scenario for its latest run",
+        callback=not_empty,
+        autocompletion=run_names,
+    ),
+]
+
+AsJson = Annotated[
+    bool,
+    typer.Option(
+        "--json",
+        help="for a program: stdout is one line of JSON with folder, code, verdict and cause; "
+        "what a person reads goes to stderr",
+    ),
 ]
 
 

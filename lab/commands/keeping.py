@@ -3,13 +3,15 @@
 import sys
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
+from json import dumps
 from typing import Annotated
 
 import typer
 
 from lab.commands.arguments import counted, parsed_duration
+from lab.commands.completing import scenario_names
 from lab.commands.paths import not_empty
-from lab.listing import run_lines, scenario_lines
+from lab.listing import run_lines, run_objects, scenario_lines, scenario_objects
 from lab.new_scenario import new_scenario
 from lab.prune import prunable, remove, size_bytes
 from lab.scenario_files import RUNS
@@ -26,8 +28,15 @@ class Listed(StrEnum):
 
 def list_(
     what: Annotated[Listed, typer.Argument(help="which")] = Listed.scenarios,
+    json: Annotated[
+        bool, typer.Option("--json", help="an array of objects, for a program")
+    ] = False,
 ) -> None:
     """List scenarios with what they ask and how long they take, or runs with their verdicts."""
+    if json:
+        rows = scenario_objects() if what is Listed.scenarios else run_objects(RUNS)
+        print(dumps(list(rows), indent=1, ensure_ascii=False))
+        return
     lines = list(scenario_lines() if what is Listed.scenarios else run_lines(RUNS))
     print(*lines or [f"no {what.value} here"], sep="\n")
 
@@ -37,7 +46,10 @@ def new(
     source: Annotated[
         str | None,
         typer.Option(
-            "--from", help="a scenario to copy; by default a commented one", callback=not_empty
+            "--from",
+            help="a scenario to copy; by default a commented one",
+            callback=not_empty,
+            autocompletion=scenario_names,
         ),
     ] = None,
 ) -> None:

@@ -15,7 +15,9 @@ from lab.commands.arguments import (
     parsed_duration,
     resolved_plan,
 )
+from lab.commands.completing import scenario_names
 from lab.commands.paths import new_folder, not_empty, path_of, smaller_scenario
+from lab.commands.summary import print_line
 from lab.scenario_files import RUNS, find_run
 from lab.suite_folder import folder_for
 from lab.suite_plan import NIGHTLY, Ask, chosen
@@ -24,7 +26,11 @@ from lab.suite_plan import NIGHTLY, Ask, chosen
 def suite(
     names: Annotated[
         list[str] | None,
-        typer.Argument(help="scenarios; by default all of the tag", callback=not_empty),
+        typer.Argument(
+            help="scenarios; by default all of the tag",
+            callback=not_empty,
+            autocompletion=scenario_names,
+        ),
     ] = None,
     tag: Annotated[str, typer.Option(help="which scenarios", callback=not_empty)] = NIGHTLY,
     on: Annotated[On | None, typer.Option(help="by default both hosts, compared")] = None,
@@ -35,6 +41,14 @@ def suite(
     at_most: Annotated[
         str | None, typer.Option(help="how long a run may take, 45m; by default beyond its own")
     ] = None,
+    json: Annotated[
+        bool,
+        typer.Option(
+            "--json",
+            help="for a program: stdout is one line of JSON with folder and code; suite.json in "
+            "the folder has the rest",
+        ),
+    ] = False,
 ) -> None:
     """Run many scenarios one after the other; the same call goes on where it was interrupted."""
     from lab.hosts.containers.engine import answers
@@ -45,8 +59,11 @@ def suite(
     chosen(ask)
     named = None if folder is None else new_folder("--folder", folder)
     where = folder_for(ask, RUNS, named, datetime.now(UTC))
-    means = Means(engine_answers=answers, at_most_seconds=bound)
-    raise typer.Exit(Suite(ask, where, means).run())
+    means = Means(engine_answers=answers, at_most_seconds=bound, page_to_stderr=json)
+    code = Suite(ask, where, means).run()
+    if json:
+        print_line({"folder": str(where), "code": code, "suite": str(where / "suite.json")})
+    raise typer.Exit(code)
 
 
 def repeat(

@@ -12,13 +12,16 @@ import typer
 
 from lab.commands.arguments import (
     STATE,
+    AsJson,
     Name,
     On,
     Seed,
     checked_scenario,
     resolved_plan,
 )
+from lab.commands.completing import run_names
 from lab.commands.paths import announcement, not_empty, path_of
+from lab.commands.summary import outcome, print_line
 from lab.errors import ScenarioError
 from lab.listing import run_entries
 from lab.scenario_files import RUNS
@@ -40,6 +43,7 @@ def run(
             help="a file for the run folder's path, as soon as it is there", parser=path_of
         ),
     ] = None,
+    json: AsJson = False,
 ) -> None:
     """Plan, provision, run, heal, collect and evaluate; print the verdict."""
     told = announcement(announce)
@@ -47,21 +51,30 @@ def run(
     resolved = resolved_plan(scenario, seed)
     from lab.run_outcome import RunOptions
 
-    options = RunOptions(runs=RUNS, state=STATE, scenario=scenario.text, keep=keep, announce=told)
+    options = RunOptions(
+        runs=RUNS,
+        state=STATE,
+        scenario=scenario.text,
+        keep=keep,
+        announce=told,
+        summary_to_stderr=json,
+    )
     where = on or _host_at_hand()
     why = "" if on or where is On.containers else ", since no Docker engine answers"
     print(f"seed {resolved.seed}, on {_in_words(where)}{why}", file=sys.stderr, flush=True)
     if where is On.containers:
         from lab.run import run as run_plan
 
-        outcome = run_plan(resolved, options)
+        ended = run_plan(resolved, options)
     elif keep:
         raise ScenarioError("--keep: a simulated lab leaves nothing standing", "--on containers")
     else:
         from lab.simulated_run import run_simulated
 
-        outcome = run_simulated(resolved, options)
-    raise typer.Exit(outcome.exit_code)
+        ended = run_simulated(resolved, options)
+    if json:
+        print_line(outcome(ended.folder, ended.exit_code))
+    raise typer.Exit(ended.exit_code)
 
 
 def up(name: Name, seed: Seed = None) -> None:
@@ -90,6 +103,7 @@ def down(
             help="a run's id or folder, as up and list runs show it; by default every run whose "
             "lab is not alive",
             callback=not_empty,
+            autocompletion=run_names,
         ),
     ] = None,
 ) -> None:

@@ -1,19 +1,35 @@
 """What a run recorded: evaluate, report, story, compare."""
 
+import os
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from lab.commands.arguments import Run
+from lab.commands.arguments import AsJson, Run
+from lab.commands.completing import run_names
 from lab.commands.evaluation import evaluation, program
 from lab.commands.paths import new_folder, not_empty, path_of
+from lab.commands.summary import outcome, print_line
+from lab.run_folder import VERDICT, point_latest
 from lab.scenario_files import RUNS, find_run
 
 
-def evaluate(run: Run = str(RUNS / "latest")) -> None:
+def evaluate(run: Run = str(RUNS / "latest"), json: AsJson = False) -> None:
     """Judge a run folder again, and print its verdict."""
-    raise typer.Exit(evaluation(find_run(run)))
+    folder = find_run(run)
+    code = evaluation(folder, to_stderr=json)
+    _point_latest(folder)
+    if json:
+        print_line(outcome(folder, code))
+    raise typer.Exit(code)
+
+
+def _point_latest(folder: Path) -> None:
+    """What was interrupted before its verdict and has one now may be the latest."""
+    real = Path(os.path.realpath(folder))
+    if real.parent.parent == Path(os.path.realpath(RUNS)) and (real / VERDICT).is_file():
+        point_latest(RUNS / real.parent.name / real.name)
 
 
 def report(run: Run = str(RUNS / "latest")) -> None:
@@ -36,7 +52,11 @@ def compare(
     run: Run,
     other: Annotated[
         str,
-        typer.Argument(help="a run of the same plan, on another host or not", callback=not_empty),
+        typer.Argument(
+            help="a run of the same plan, on another host or not",
+            callback=not_empty,
+            autocompletion=run_names,
+        ),
     ],
     out: Annotated[
         Path | None,

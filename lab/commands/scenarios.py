@@ -16,6 +16,7 @@ from lab.commands.arguments import (
     print_all,
     resolved_plan,
 )
+from lab.commands.completing import scenario_names
 from lab.commands.paths import not_empty
 from lab.errors import CALL_WRONG, ScenarioError
 from lab.given_file import is_folder, is_there
@@ -39,7 +40,9 @@ def validate(
     names: Annotated[
         list[str] | None,
         typer.Argument(
-            help="names, paths or folders; by default every scenario", callback=not_empty
+            help="names, paths or folders; by default every scenario",
+            callback=not_empty,
+            autocompletion=scenario_names,
         ),
     ] = None,
 ) -> None:

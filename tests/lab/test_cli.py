@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from importlib import metadata
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 
@@ -12,10 +13,13 @@ import pytest
 from lab import cli
 from lab.cli import main
 from lab.commands import scenarios
+from lab.commands.app import GROUPS
 from lab.errors import GroundError
 from lab.hosts.containers import down, engine, leftovers
 from lab.hosts.containers.down import Removed
 from lab.plan import Plan, default_seed
+from lab.run_outcome import RunOptions, RunOutcome
+from lab.scenario_files import find_run
 from tests.lab.sound import SCENARIO, changed, write
 
 
@@ -196,6 +200,136 @@ def test_scenarios_are_listed_and_a_new_one_is_among_them(
     assert [line.split()[0] for line in out.splitlines() if line[0] != " "] == ["second", "sound"]
     assert call(capsys, "list", "runs")[:2] == (0, "no runs here\n")
     assert call(capsys, "new", "sound")[0] == 4
+
+
+def test_lists_are_objects_for_a_program(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    recorded(here, "20260105T080000Z-7", "pass")
+    [scenario] = json.loads(call(capsys, "list", "--json")[1])
+    assert (scenario["scenario"], scenario["sound"]) == ("sound", True)
+    assert scenario["proves"] == ["SR-1", "SM-7"]
+    [run] = json.loads(call(capsys, "list", "runs", "--json")[1])
+    assert (run["folder"], run["verdict"]) == ("runs/sound/20260105T080000Z-7", "pass")
+    assert run["started"] == "2026-01-05T08:00:00Z"
+
+
+def recorded(here: Path, name: str, verdict: str | None) -> Path:
+    """A run folder of `sound`, as far as a list needs it."""
+    folder = here / "runs/sound" / name
+    folder.mkdir(parents=True)
+    (folder / "plan.json").write_text("{}")
+    (folder / "manifest.json").write_text('{"run": "r", "host": "simulator", "seed": 7}')
+    if verdict is not None:
+        (folder / "verdict.json").write_text(json.dumps({"verdict": verdict}))
+    return folder
+
+
+def test_a_program_gets_one_line_from_a_run(
+    here: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = recorded(here, "20260105T080000Z-7", "fail")
+    stub = ModuleType("lab.run")
+    asked: list[bool] = []
+
+    def run(plan: object, options: RunOptions) -> RunOutcome:
+        asked.append(options.summary_to_stderr)
+        return RunOutcome(folder, 1)
+
+    stub.__dict__.update(run=run)
+    monkeypatch.setitem(sys.modules, "lab.run", stub)
+    code, out, _ = call(capsys, "run", "sound", "--on", "containers", "--json")
+    assert (code, asked) == (1, [True])
+    told = json.loads(out)
+    assert (told["folder"], told["code"], told["verdict"]) == (str(folder), 1, "fail")
+
+
+def test_a_program_gets_one_line_from_an_evaluation(
+    here: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    recorded(here, "20260105T080000Z-7", "unknown")
+    said: list[int | None] = []
+
+    def program(words: list[str], check: bool, stdout: int | None) -> SimpleNamespace:
+        said.append(stdout)
+        return SimpleNamespace(returncode=2)
+
+    monkeypatch.setattr(subprocess, "run", program)
+    code, out, _ = call(capsys, "evaluate", "sound", "--json")
+    assert (code, said) == (2, [2])
+    assert json.loads(out)["verdict"] == "unknown"
+
+
+def test_a_scenario_stands_for_its_latest_run_with_a_verdict(here: Path) -> None:
+    judged = recorded(here, "20260105T080000Z-7", "pass")
+    recorded(here, "20260104T080000Z-7", "pass")
+    interrupted = recorded(here, "20260106T080000Z-7", None)
+    (here / "runs/sound/latest").symlink_to(interrupted.name)
+    assert find_run("sound").resolve() == judged
+
+
+def test_an_evaluation_of_what_was_interrupted_may_make_it_the_latest(
+    here: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = recorded(here, "20260105T080000Z-7", None)
+
+    def program(words: list[str], **_: object) -> SimpleNamespace:
+        (folder / "verdict.json").write_text("{}")
+        return SimpleNamespace(returncode=0)
+
+    monkeypatch.setattr(subprocess, "run", program)
+    assert call(capsys, "evaluate", str(folder))[0] == 0
+    assert (here / "runs/latest").resolve() == folder
+
+
+def test_a_scenario_whose_runs_have_no_verdict_is_said_to_have_none(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    recorded(here, "20260105T080000Z-7", None)
+    code, _, told = call(capsys, "report", "sound")
+    assert (code, told.splitlines()[0]) == (4, "shadowlab: no run of sound has a verdict")
+
+
+@pytest.mark.parametrize("words", [["--help"], ["-h"], ["run", "-h"], ["list", "--help"]])
+def test_help_is_cut_nowhere(
+    here: Path, capsys: pytest.CaptureFixture[str], words: list[str]
+) -> None:
+    code, out, told = call(capsys, *words)
+    assert (code, told) == (0, "")
+    assert "…" not in out
+    assert "..." not in out.replace("[ARGS]...", "").replace("[OPTIONS]...", "")
+
+
+def test_commands_stand_in_groups(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = call(capsys, "--help")[1]
+    places = [out.index(title) for title in GROUPS]
+    assert places == sorted(places)
+
+
+def test_the_version_is_that_of_the_package(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert call(capsys, "--version") == (0, f"shadowlab {metadata.version('shadowlab')}\n", "")
+
+
+@pytest.mark.parametrize(
+    ("words", "completed"),
+    [
+        ("run so", ["sound"]),
+        ("evaluate s", ["sound"]),
+        ("down runs/", ["runs/sound/20260105T080000Z-7"]),
+        ("sui", ["suite"]),
+    ],
+)
+def test_a_shell_completes_commands_scenarios_and_runs(
+    here: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    words: str,
+    completed: list[str],
+) -> None:
+    recorded(here, "20260105T080000Z-7", None)
+    monkeypatch.setenv("_SHADOWLAB_COMPLETE", "complete_bash")
+    monkeypatch.setenv("COMP_WORDS", f"shadowlab {words}")
+    monkeypatch.setenv("COMP_CWORD", str(len(words.split())))
+    code, out, told = call(capsys)
+    assert (code, out.split(), told) == (0, completed, "")
 
 
 def test_a_story_is_told_by_the_evaluation(

@@ -180,6 +180,18 @@ def test_latest_leads_to_the_newest_run(lab: Lab) -> None:
     assert (runs / "small" / "latest").resolve() == folder
 
 
+@pytest.mark.parametrize("ending", ["no ground", "no verdict"])
+def test_latest_stays_at_the_run_that_has_a_verdict(lab: Lab, ending: str) -> None:
+    judged = lab.run().folder
+    if ending == "no ground":
+        lab.ground.fails = {"up"}
+    else:
+        lab.breakdown = GroundError("the evaluation ended by signal SIGKILL")
+    assert lab.run().folder != judged
+    assert (lab.folder / "runs" / "latest").resolve() == judged
+    assert (lab.folder / "runs" / "small" / "latest").resolve() == judged
+
+
 def test_two_runs_of_one_second_have_folders_of_their_own(lab: Lab) -> None:
     lab.plan = lab.ground.plan = small_plan(duration_ms=0)
     assert lab.run().folder != lab.run().folder
