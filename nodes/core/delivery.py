@@ -42,12 +42,14 @@ NO_ROUTE_STATUS = "550 5.1.10 RESOLVER.ADR.RecipientNotFound"
 @dataclass(slots=True)
 class Tracked:
     """A message under way: state of each fork, ends not yet durable, side effects not yet done.
-    `since_ms`: when it came into its delivery queues, from which on it may grow old (SM-12).
+    `since_ms`: when it came into its delivery queues, from which on it may grow old (SM-12);
+    `first_done_ms`: when the first of its forks was delivered.
     """
 
     message: PrimaryMessage
     states: dict[str, ForkState]
     since_ms: int
+    first_done_ms: int | None
     ends: list[FinishFork] = field(default_factory=list)
     ends_under_way: tuple[FinishFork, ...] = ()
     reports: list[tuple[PrimaryMessage, str]] = field(default_factory=list)
@@ -125,7 +127,8 @@ class Delivery:
 
     def _track(self, message: PrimaryMessage, since_ms: int) -> None:
         states = {fork.next_hop: fork.state for fork in message.forks}
-        tracked = Tracked(message, states, since_ms)
+        done_ms = [f.done_ms for f in message.forks if f.state is ForkState.DONE and f.done_ms]
+        tracked = Tracked(message, states, since_ms, min(done_ms, default=None))
         self._messages[message.internal_id] = tracked
         if self._expiry is None:
             self._set_expiry(tracked)
@@ -224,6 +227,8 @@ class Delivery:
     # -------------------------------------------------------------- ends
 
     def _end(self, tracked: Tracked, next_hop: str, state: ForkState) -> None:
+        if state is ForkState.DONE and tracked.first_done_ms is None:
+            tracked.first_done_ms = self._work.now_ms
         tracked.ends.append(
             FinishFork(tracked.message.internal_id, next_hop, state.value, self._work.now_ms)
         )
@@ -305,7 +310,11 @@ class Delivery:
         if message.shadow_server is None:
             return None
         notification = DiscardNotification(
-            message.shadow_server, self._identity.next_sequence(), message.internal_id, now_ms
+            message.shadow_server,
+            self._identity.next_sequence(),
+            message.internal_id,
+            now_ms,
+            tracked.first_done_ms,
         )
         changes.append(InsertDiscard(notification))
         return notification

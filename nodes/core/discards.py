@@ -49,7 +49,7 @@ class Discards:
         if asked.known_database_id == self._identity.database_id:
             self._forget(asked.asking_server, waiting, asked.confirmed_sequence)
         page = tuple(islice(waiting, PAGE))
-        listed = tuple((n.sequence, n.internal_id, n.delivered_ms) for n in page)
+        listed = tuple(map(_listed, page))
         more = len(waiting) > len(page)
         reply = r250_discards(self._identity.database_id, listed, more)
         self._work.emit(SendReply(asked.session, reply))
@@ -81,3 +81,13 @@ class Discards:
         oldest = min((w[0].delivered_ms for w in self._by_server.values() if w), default=None)
         if oldest is not None:
             self._set_sweep(oldest + self._interval_ms)
+
+
+def _listed(told: DiscardNotification) -> tuple[int, int, int, int]:
+    first_ms = told.first_delivered_ms
+    return (
+        told.sequence,
+        told.internal_id,
+        told.delivered_ms,
+        told.delivered_ms if first_ms is None else first_ms,
+    )

@@ -108,13 +108,15 @@ class ShadowMessage:
 @dataclass(frozen=True, slots=True)
 class DiscardNotification:
     """Says to one shadow server that a primary message is done; `sequence` grows per queue database
-    (SM-3, SM-16).
+    (SM-3, SM-16). `first_delivered_ms`: when the first of its forks was, None where that is
+    `delivered_ms`, the time of the last.
     """
 
     shadow_server: str
     sequence: int
     internal_id: int
     delivered_ms: int
+    first_delivered_ms: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

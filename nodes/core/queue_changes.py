@@ -107,12 +107,13 @@ class InsertShadow:
 @dataclass(frozen=True, slots=True)
 class MoveToShadowSafetyNet:
     """The discard notification has come: from the shadow queue to the Shadow Safety Net (SM-4,
-    SN-2).
+    SN-2). Its times are the notification's.
     """
 
     key: ShadowKey
     delivered_ms: int
     expires_ms: int
+    first_delivered_ms: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -176,13 +176,13 @@ def _named(message_id: str, internal_id: int, hostname: str) -> str:
 
 
 def r250_discards(
-    database_id: str, notifications: tuple[tuple[int, int, int], ...], more: bool
+    database_id: str, notifications: tuple[tuple[int, int, int, int], ...], more: bool
 ) -> Reply:
     """Answer to XQDISCARD: this project's own grammar, parsed by `nodes.shell.shadow_verbs`.
 
-    Lines: `DatabaseId=<id>`, then `<sequence> <internal id> <delivered epoch ms>` each, then `More
-    <n>` or `Done <n>`.
+    Lines: `DatabaseId=<id>`, then `<sequence> <internal id> <delivered epoch ms> <first fork
+    delivered epoch ms>` each, then `More <n>` or `Done <n>`.
     """
-    listed = tuple(f"{sequence} {internal_id} {at}" for sequence, internal_id, at in notifications)
+    listed = tuple(" ".join(map(str, numbers)) for numbers in notifications)
     last = f"{'More' if more else 'Done'} {len(notifications)}"
     return Reply(250, (f"DatabaseId={database_id}", *listed, last))

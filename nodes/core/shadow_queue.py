@@ -235,12 +235,13 @@ class ShadowQueue:
     ) -> list[tuple[ShadowMessage, MoveToShadowSafetyNet]]:
         """What the answer lets go of; a message named twice, or never held, is nothing new."""
         done = []
-        for _sequence, internal_id, delivered_ms in answer.notifications:
+        for _sequence, internal_id, delivered_ms, first_ms in answer.notifications:
             key = ShadowKey(self.primary, answer.database_id, internal_id)
             shadow = self.held.pop(key, None)
             if shadow is not None:
                 expires_ms = self._safety_net.expiry_of_delivered(delivered_ms)
-                done.append((shadow, MoveToShadowSafetyNet(key, delivered_ms, expires_ms)))
+                change = MoveToShadowSafetyNet(key, delivered_ms, expires_ms, first_ms)
+                done.append((shadow, change))
         return done
 
     def _let_go(self, shadow: ShadowMessage, change: MoveToShadowSafetyNet) -> None:

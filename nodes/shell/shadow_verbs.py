@@ -8,7 +8,8 @@ this project's own:
     XDELIVER <database> <network-message-id>
     XQDISCARD <asking-server> <known-database-id|-> <confirmed-sequence>
         250-DatabaseId=<id>
-        250-<sequence> <primary-internal-id> <delivered epoch ms>      for each notification
+        250-<sequence> <primary-internal-id> <delivered epoch ms> <first fork delivered epoch ms>
+                                      for each notification
         250 <More|Done> <number of notifications>
 
 Strict: arguments are single words of printable ASCII, numbers are decimal without sign, anything
@@ -90,11 +91,11 @@ def parse_answer(session: str, lines: list[str]) -> DiscardAnswered | None:
     if len(lines) < 2:
         return None
     database_id = _DATABASE_ID.fullmatch(lines[0])
-    notifications = [_numbers(line, 3) for line in lines[1:-1]]
+    notifications = [_numbers(line, 4) for line in lines[1:-1]]
     ending, _, counted = lines[-1].partition(" ")
     if database_id is None or ending not in ("More", "Done"):
         return None
-    listed = tuple((n[0], n[1], n[2]) for n in notifications if n is not None)
+    listed = tuple((n[0], n[1], n[2], n[3]) for n in notifications if n is not None)
     if len(listed) != len(notifications) or counted != str(len(listed)):
         return None
     return DiscardAnswered(session, database_id[1], listed, more=ending == "More")

@@ -70,14 +70,15 @@ SET_SHADOW_SERVER = (
     "UPDATE messages SET shadow_server = ? WHERE internal_id = ? AND shadow_server IS NULL"
 )
 INSERT_DISCARD = (
-    "INSERT INTO discards (shadow_server, sequence, internal_id, delivered_ms) VALUES (?, ?, ?, ?)"
+    "INSERT INTO discards (shadow_server, sequence, internal_id, delivered_ms, first_delivered_ms) "
+    "VALUES (?, ?, ?, ?, ?)"
 )
 FORGET_DISCARDS = "DELETE FROM discards WHERE shadow_server = ? AND sequence <= ?"
 DROP_OLD_DISCARDS = "DELETE FROM discards WHERE delivered_ms < ?"
 INSERT_SHADOW = f"INSERT INTO shadows ({SHADOW_COLUMNS}, expires_ms) VALUES ({', '.join('?' * 15)})"
 COPY_TO_SHADOW_SAFETY_NET = (
-    f"INSERT INTO shadow_safety_net ({SHADOW_COLUMNS}, delivered_ms, expires_ms) "
-    f"SELECT {SHADOW_COLUMNS}, ?, ? FROM shadows WHERE {_THIS_SHADOW}"
+    f"INSERT INTO shadow_safety_net ({SHADOW_COLUMNS}, delivered_ms, first_delivered_ms, "
+    f"expires_ms) SELECT {SHADOW_COLUMNS}, ?, ?, ? FROM shadows WHERE {_THIS_SHADOW}"
 )
 DELETE_SHADOW = f"DELETE FROM shadows WHERE {_THIS_SHADOW} RETURNING body_id"
 SET_CONTACT = (
@@ -176,7 +177,8 @@ def _set_shadow_server(db: sqlite3.Connection, change: SetShadowServer, fetch: F
 
 def _insert_discard(db: sqlite3.Connection, change: InsertDiscard, fetch: FetchBody) -> None:
     told = change.notification
-    row = (told.shadow_server, told.sequence, told.internal_id, told.delivered_ms)
+    times = (told.delivered_ms, told.first_delivered_ms)
+    row = (told.shadow_server, told.sequence, told.internal_id, *times)
     db.execute(INSERT_DISCARD, row)
 
 
@@ -199,7 +201,8 @@ def _insert_shadow(db: sqlite3.Connection, change: InsertShadow, fetch: FetchBod
 def _move_to_shadow_safety_net(
     db: sqlite3.Connection, change: MoveToShadowSafetyNet, fetch: FetchBody
 ) -> None:
-    moved = (change.delivered_ms, change.expires_ms, *key_row(change.key))
+    times = (change.delivered_ms, change.first_delivered_ms, change.expires_ms)
+    moved = (*times, *key_row(change.key))
     _expect_one(db.execute(COPY_TO_SHADOW_SAFETY_NET, moved).rowcount, change)
     _take_shadow(db, change.key, change)
 

@@ -58,7 +58,7 @@ LOAD_FORKS = (
 )
 LOAD_SHADOWS = f"SELECT {SHADOW_COLUMNS} FROM shadows ORDER BY internal_id"
 LOAD_DISCARDS = (
-    "SELECT shadow_server, sequence, internal_id, delivered_ms FROM discards "
+    "SELECT shadow_server, sequence, internal_id, delivered_ms, first_delivered_ms FROM discards "
     "ORDER BY shadow_server, sequence"
 )
 LOAD_CONTACTS = (

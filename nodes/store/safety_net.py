@@ -3,6 +3,10 @@
 A fork is in the Primary Safety Net from the moment that it is done, whether or not the message
 still waits for other forks: what was delivered to a database at 10:00 is wanted back at 10:05, even
 if the last fork is done at 12:00. Who of the recipients is meant is the core's to say.
+
+A Shadow Safety Net knows no forks, only when the first and the last of a message was delivered
+there, and gives every copy that was being delivered in the interval: rather one too many, which the
+mailbox turfs, than one too few.
 """
 
 from __future__ import annotations
@@ -39,7 +43,7 @@ READ_SHADOW = (
     f"SELECT delivered_ms, internal_id, 0, {', '.join(_MESSAGE)}, "
     "recipients, '', primary_server, expires_ms "
     "FROM shadow_safety_net WHERE (delivered_ms, internal_id) > (?, ?) "
-    "AND delivered_ms < ? ORDER BY delivered_ms, internal_id LIMIT ?"
+    "AND coalesce(first_delivered_ms, delivered_ms) < ? ORDER BY delivered_ms, internal_id LIMIT ?"
 )
 
 

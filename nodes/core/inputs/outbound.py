@@ -48,7 +48,7 @@ class DiscardAnswered:
 
     session: str
     database_id: str
-    notifications: tuple[tuple[int, int, int], ...]
+    notifications: tuple[tuple[int, int, int, int], ...]
     more: bool
 
 

@@ -517,6 +517,28 @@ def test_a_young_primary_resubmits_what_it_has_and_the_others_answer_for_the_hea
     assert world.hosts["par1"].disk.requests["am:1"].untold == ()
 
 
+@pytest.mark.parametrize("restarts", [False, True])
+def test_a_fork_delivered_in_the_head_comes_back_though_another_was_delivered_after_it(
+    restarts: bool,
+) -> None:
+    world = World()
+    world.cut[("par1", "ext1")] = "refuse"
+    (early,) = delivered(world, 1, USER1, OUTSIDE)
+    end_ms = world.now_ms
+    world.run(2 * HOUR)
+    world.heal()
+    if restarts:
+        world.kill("par1")
+        world.start("par1")
+    world.run(HOUR)
+    assert world.external
+    young(world)
+    world.lose_mailbox(USER1)
+    assert ask(world, "par1", demand(world, end_ms=end_ms)).code == 250
+    world.run(10 * MINUTE)
+    assert world.mailboxes[USER1] == [early]
+
+
 def test_the_head_is_asked_for_at_once() -> None:
     world = World()
     young(world)

@@ -110,6 +110,7 @@ class Disk:
     copies: dict[str, ActiveCopy] = field(default_factory=dict)
     shadow_safety_net: dict[ShadowKey, tuple[int, int]] = field(default_factory=dict)
     shadow_expiry: dict[ShadowKey, int] = field(default_factory=dict)
+    first_delivered: dict[int, int] = field(default_factory=dict)
     starts: int = 0
     last_sequence: int = 0
     is_full: bool = False
@@ -147,9 +148,12 @@ class Disk:
                 assert shadow.key not in self.shadows
                 self.shadows[shadow.key] = shadow
                 self.shadow_expiry[shadow.key] = expires_ms
-            case qc.MoveToShadowSafetyNet(key, delivered_ms, expires_ms):
+            case qc.MoveToShadowSafetyNet(key, delivered_ms, expires_ms, first_ms):
                 shadow = self.shadows.pop(key)
                 self.kept_shadows[key] = (shadow, delivered_ms)
+                self.first_delivered[shadow.internal_id] = (
+                    delivered_ms if first_ms is None else first_ms
+                )
                 self.shadow_safety_net[key] = (shadow.internal_id, expires_ms)
             case qc.PromoteShadow(key, message):
                 del self.shadows[key]
@@ -193,7 +197,12 @@ class Disk:
         wanted = sorted(
             (c for c in found if asked.after < c.position), key=lambda copy: copy.position
         )
-        wanted = [c for c in wanted if c.position.delivered_ms < asked.end_ms][: asked.most]
+        first_ms = {} if is_primary else self.first_delivered
+        wanted = [
+            copy
+            for copy in wanted
+            if first_ms.get(copy.position.internal_id, copy.position.delivered_ms) < asked.end_ms
+        ][: asked.most]
         return on.SafetyNetRead(asked.read, tuple(wanted), len(wanted) == asked.most)
 
     def _kept_forks(self) -> list[KeptCopy]:
@@ -767,7 +776,8 @@ class World:
             return
         if text.startswith("DatabaseId="):
             listed = tuple(
-                (int(a), int(b), int(c)) for a, b, c in (x.split() for x in reply.lines[1:-1])
+                (int(a), int(b), int(c), int(d))
+                for a, b, c, d in (x.split() for x in reply.lines[1:-1])
             )
             more = reply.lines[-1].startswith("More")
             self.give(

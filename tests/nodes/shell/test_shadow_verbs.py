@@ -45,9 +45,9 @@ def test_a_question_is_read_back(asking: str, known: str, confirmed: int) -> Non
     assert (words[0], asked) == ("XQDISCARD", DiscardAsked("in-1", asking, known, confirmed))
 
 
-@given(WORDS, st.lists(st.tuples(NUMBERS, NUMBERS, NUMBERS)), st.booleans())
+@given(WORDS, st.lists(st.tuples(NUMBERS, NUMBERS, NUMBERS, NUMBERS)), st.booleans())
 def test_an_answer_of_the_core_is_read_back(
-    database_id: str, notifications: list[tuple[int, int, int]], more: bool
+    database_id: str, notifications: list[tuple[int, int, int, int]], more: bool
 ) -> None:
     listed = tuple(notifications)
     reply = r250_discards(database_id, listed, more)
@@ -82,11 +82,11 @@ def test_bad_arguments_are_no_shadow_request(text: str) -> None:
         ["DatabaseId=", "Done 0"],
         ["Database=x", "Done 0"],
         ["DatabaseId=x", "Done 1"],
-        ["DatabaseId=x", "1 2", "Done 1"],
-        ["DatabaseId=x", "1 2 3", "Done"],
-        ["DatabaseId=x", "1 2 three", "Done 1"],
-        ["DatabaseId=x", "1 2 3", "Perhaps 1"],
-        ["DatabaseId=x", "1 2 3", "4 5 6", "Done 1"],
+        ["DatabaseId=x", "1 2 3", "Done 1"],
+        ["DatabaseId=x", "1 2 3 4", "Done"],
+        ["DatabaseId=x", "1 2 3 four", "Done 1"],
+        ["DatabaseId=x", "1 2 3 4", "Perhaps 1"],
+        ["DatabaseId=x", "1 2 3 4", "5 6 7 8", "Done 1"],
     ],
 )
 def test_an_answer_out_of_the_grammar_is_none(lines: list[str]) -> None:

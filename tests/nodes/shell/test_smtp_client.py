@@ -293,8 +293,9 @@ def asked(tmp_path: Path, reply: str) -> DiscardAnswered | DiscardRefused:
 
 
 def test_discard_notifications_are_read(tmp_path: Path) -> None:
-    answer = asked(tmp_path, "S: 250-DatabaseId=db-a\nS: 250-4 7 1767600000000\nS: 250 More 1\n")
-    assert answer == DiscardAnswered("out-1", "db-a", ((4, 7, 1_767_600_000_000),), more=True)
+    at_ms = 1_767_600_000_000
+    answer = asked(tmp_path, f"S: 250-DatabaseId=db-a\nS: 250-4 7 {at_ms} {at_ms}\nS: 250 More 1\n")
+    assert answer == DiscardAnswered("out-1", "db-a", ((4, 7, at_ms, at_ms),), more=True)
 
 
 def test_a_refused_question_is_told(tmp_path: Path) -> None:
@@ -308,7 +309,7 @@ def test_an_answer_that_cannot_be_understood_is_no_contact(tmp_path: Path) -> No
 
 def test_a_long_answer_fits(tmp_path: Path) -> None:
     """The core's pages have 200 notifications; the library bounds a reply at 32 KiB."""
-    lines = "".join(f"S: 250-{n} {n + (1 << 59)} 1767600000000\n" for n in range(200))
+    lines = "".join(f"S: 250-{n} {n + (1 << 59)} 1767600000000 1767600000000\n" for n in range(200))
     answer = asked(tmp_path, f"S: 250-DatabaseId=db-a\n{lines}S: 250 Done 200\n")
     assert isinstance(answer, DiscardAnswered)
     assert len(answer.notifications) == 200

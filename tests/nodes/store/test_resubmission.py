@@ -116,6 +116,20 @@ def test_the_start_of_an_interval_is_included_and_its_end_is_not(
     assert ids(read(database, source, end_ms=NOW_MS + 50)) == [2, 3]
 
 
+@pytest.mark.parametrize(
+    ("first_ms", "last_ms", "is_wanted"),
+    [(0, 99, True), (0, 10, True), (49, 99, True), (50, 99, False), (-9, -1, False)],
+)
+def test_a_shadow_copy_is_wanted_where_any_of_its_forks_may_be_in_the_interval(
+    database: QueueDatabase, first_ms: int, last_ms: int, is_wanted: bool
+) -> None:
+    shadow = shadow_message(1)
+    times = (NOW_MS + last_ms, EXPIRES_MS, NOW_MS + first_ms)
+    apply(database, InsertShadow(shadow, "in:2", EXPIRES_MS))
+    apply(database, MoveToShadowSafetyNet(shadow.key, *times))
+    assert ids(read(database, SHADOW, end_ms=NOW_MS + 50)) == [1] * is_wanted
+
+
 @pytest.mark.parametrize(("source", "fill"), [(PRIMARY, delivered), (SHADOW, let_go)])
 def test_pages_follow_each_other_without_gap_or_repetition_in_one_millisecond(
     database: QueueDatabase,
