@@ -7,7 +7,7 @@ says "there already" or "gone already" is success, and what counts is what the p
 themselves afterwards. Connections to the API and the threads that call it are kept between calls,
 since a fault is as late as the last of its proxies.
 
-`toxiproxy-python` is not used: it has no time-outs, and keeps the server's address on a
+`toxiproxy-python` is not used here: it has no time-outs, and keeps the server's address on a
 class, one for the whole process. Creating the proxies is not done here, the ground configures them.
 """
 

@@ -1,0 +1,110 @@
+"""What the lab's client has made of the real Toxiproxy, seen by a client that is not ours.
+
+What a client reads back of itself may be wrong in the same way as what it wrote, so every kind of
+fault is looked at with `toxiproxy-python`, and the words expected are written out here.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from urllib.parse import urlsplit
+
+import pytest
+import toxiproxy as other_client
+
+from lab.hosts.containers.toxiproxy import Toxiproxy
+from tests.integration.conftest import OTHER, PROXY
+
+pytestmark = pytest.mark.engine
+
+UP, DOWN = "upstream", "downstream"
+FAULT = "f1"
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """A proxy: whether it listens, and (type, stream) of its toxics with what they are set to."""
+
+    enabled: bool = True
+    toxics: Mapping[tuple[str, str], Mapping[str, int]] = field(default_factory=dict)
+
+
+def both(kind: str, **attributes: int) -> View:
+    return View(toxics={(kind, UP): attributes, (kind, DOWN): attributes})
+
+
+EXPECTED = {
+    "refuse": View(enabled=False),
+    "blackhole": both("timeout", timeout=0),
+    "stall": both("bandwidth", rate=0),
+    "reset": View(toxics={("reset_peer", DOWN): {"timeout": 0}}),
+    "ack-lost": View(toxics={("timeout", DOWN): {"timeout": 0}}),
+    "slow": both("latency", latency=300, jitter=60),  # milliseconds of the host's clock
+    "throttle": both("bandwidth", rate=2),  # KB in a second of it
+}
+APPLY: Mapping[str, Callable[[Toxiproxy], None]] = {
+    "refuse": lambda ours: ours.cut(FAULT, "refuse", [PROXY]),
+    "blackhole": lambda ours: ours.cut(FAULT, "blackhole", [PROXY]),
+    "stall": lambda ours: ours.cut(FAULT, "stall", [PROXY]),
+    "reset": lambda ours: ours.cut(FAULT, "reset", [PROXY]),
+    "ack-lost": lambda ours: ours.cut(FAULT, "ack-lost", [PROXY]),
+    "slow": lambda ours: ours.slow(FAULT, 3000, 600, [PROXY]),
+    "throttle": lambda ours: ours.throttle(FAULT, 200, [PROXY]),
+}
+UNDO: Mapping[str, Callable[[Toxiproxy], None]] = {
+    "refuse": lambda ours: ours.heal(FAULT, "refuse", [PROXY]),
+    "blackhole": lambda ours: ours.heal(FAULT, "blackhole", [PROXY]),
+    "stall": lambda ours: ours.heal(FAULT, "stall", [PROXY]),
+    "reset": lambda ours: ours.heal(FAULT, "reset", [PROXY]),
+    "ack-lost": lambda ours: ours.heal(FAULT, "ack-lost", [PROXY]),
+    "slow": lambda ours: ours.restore(FAULT, [PROXY]),
+    "throttle": lambda ours: ours.restore(FAULT, [PROXY]),
+}
+
+
+@pytest.fixture
+def theirs(toxiproxy: Toxiproxy) -> other_client.Toxiproxy:
+    """The other client, at the same server; it keeps one address for the whole process."""
+    url, client = urlsplit(toxiproxy.url), other_client.Toxiproxy()
+    client.update_api_consumer(url.hostname, url.port)
+    return client
+
+
+@pytest.mark.parametrize("kind", EXPECTED)
+@pytest.mark.usefixtures("ports")
+def test_a_fault_is_what_another_client_sees_and_nothing_of_it_is_left(
+    kind: str, toxiproxy: Toxiproxy, theirs: other_client.Toxiproxy
+) -> None:
+    assert view(theirs, PROXY) == View()
+    APPLY[kind](toxiproxy)
+    assert view(theirs, PROXY) == EXPECTED[kind]
+    assert view(theirs, OTHER) == View()
+    UNDO[kind](toxiproxy)
+    assert view(theirs, PROXY) == View()
+
+
+@pytest.mark.parametrize("kind", [kind for kind, view in EXPECTED.items() if view.toxics])
+@pytest.mark.usefixtures("ports")
+def test_every_toxic_acts_on_every_connection_and_bears_its_faults_name(
+    kind: str, toxiproxy: Toxiproxy, theirs: other_client.Toxiproxy
+) -> None:
+    APPLY[kind](toxiproxy)
+    toxics = theirs.get_proxy(PROXY).toxics()
+    assert toxics
+    assert all(name.startswith(f"{FAULT}-") for name in toxics)
+    assert {toxic.toxicity for toxic in toxics.values()} == {1}
+    UNDO[kind](toxiproxy)
+
+
+def test_both_clients_see_the_same_proxies(
+    toxiproxy: Toxiproxy, theirs: other_client.Toxiproxy, ports: dict[str, int]
+) -> None:
+    ours = {name: (each.listen, each.upstream) for name, each in toxiproxy.proxies().items()}
+    assert ours == {name: (each.listen, each.upstream) for name, each in theirs.proxies().items()}
+    assert ours.keys() == ports.keys()
+
+
+def view(client: other_client.Toxiproxy, proxy: str) -> View:
+    """The other client's own words for a proxy."""
+    seen = client.get_proxy(proxy)
+    toxics = seen.toxics().values()
+    return View(seen.enabled, {(each.type, each.stream): each.attributes for each in toxics})
