@@ -59,5 +59,7 @@ def read_found(data: Path) -> Mapping[str, object]:
 
 
 def _replace(path: Path, document: Mapping[str, object]) -> None:
+    """Whoever else has to read it may: the data folder says who can come so far."""
     path.with_suffix(".new").write_text(json.dumps(document), "utf-8")
+    path.with_suffix(".new").chmod(0o644)
     os.replace(path.with_suffix(".new"), path)

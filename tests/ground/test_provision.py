@@ -1,6 +1,7 @@
 """A lab of six servers that stands: brought up once for all of these tests, and taken down."""
 
 import json
+import os
 import re
 import signal
 import socket
@@ -20,6 +21,7 @@ from docker.types import IPAMConfig, IPAMPool
 from lab.errors import GroundError
 from lab.hosts.containers import (
     addresses,
+    confinement,
     down,
     inventory,
     playbook,
@@ -163,12 +165,57 @@ def test_the_verify_play_fails_with_what_is_wrong_in_one_line(lab: Lab) -> None:
     assert "\n" not in raised.value.cause
 
 
-def test_containers_run_as_the_lab_with_no_rights_and_do_not_restart(lab: Lab) -> None:
-    for name in lab.ground.containers.values():
+def test_every_container_runs_as_an_ordinary_user_who_can_write_nowhere_else(lab: Lab) -> None:
+    ground = lab.ground
+    every = [*ground.containers.values(), ground.toxiproxy_container, ground.workload_container]
+    for name in every:
         attributes = lab.client.containers.get(name).attrs
-        assert attributes["Config"]["User"] == lab.hosts()["par-mbx1"]["user"]
-        assert attributes["HostConfig"]["RestartPolicy"]["Name"] in ("", "no")
-        assert attributes["HostConfig"]["CapDrop"] == ["ALL"]
+        assert attributes["Config"]["User"].partition(":")[0] not in ("", "0")
+        host = attributes["HostConfig"]
+        assert host["ReadonlyRootfs"] is True
+        assert host["CapDrop"] == ["ALL"]
+        assert [each.partition(":")[0] for each in host["SecurityOpt"]] == ["no-new-privileges"]
+        assert host["RestartPolicy"]["Name"] in ("", "no")
+        assert host["Memory"] > 0
+        assert host["PidsLimit"] > 0
+
+
+def test_who_runs_the_lab_owns_nothing_less_than_before(lab: Lab) -> None:
+    """What containers write can be read, and goes with the state directory."""
+    for server in lab.ground.containers:
+        data = lab.ground.state_dir / "servers" / server / "data"
+        assert os.access(data, os.R_OK | os.W_OK | os.X_OK)
+        key = lab.ground.state_dir / "servers" / server / "etc" / "tls" / "server.key"
+        assert key.stat().st_mode & 0o077 == 0
+        assert key.stat().st_uid == confinement.user()[0]
+    assert lab.ground.state_dir.stat().st_mode & 0o077 == 0
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"user": "0:0"}, "runs as"),
+        ({"confinement": {"memory_bytes": 1, "processes": 128}}, "has the memory limit"),
+        ({"confinement": {"memory_bytes": 1, "processes": 1}}, "has the process limit"),
+    ],
+)
+def test_a_container_that_is_confined_otherwise_is_found(
+    lab: Lab, change: dict[str, Any], said: str
+) -> None:
+    hosts = lab.hosts()
+    hosts["ext1"] |= change
+    [wrong, *_] = [each for each in verification.complaints(lab.client, hosts) if said in each]
+    assert wrong.startswith(f"ext1 {said}")
+
+
+def test_a_root_file_system_that_can_be_written_to_is_found_from_inside(lab: Lab) -> None:
+    """Of a container that somebody else started, as root."""
+    image, program = lab.images.node, verification.LOOK.read_text()
+    words = json.dumps({"links": {}, "forbidden": {}, "patience_s": 0})
+    said = lab.client.containers.run(image, ["python3", "-c", program, words], remove=True)
+    assert b"it runs as root" in said
+    assert b"it may gain rights" in said
+    assert b"its root file system can be written to" in said
 
 
 def test_the_real_programs_are_what_a_server_is_told_to_run(lab: Lab) -> None:

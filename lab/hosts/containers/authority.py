@@ -17,6 +17,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
+from lab.hosts.containers import confinement
 from lab.outer_edge import guarded
 
 ORGANISATION = "shadowlab"
@@ -127,6 +128,7 @@ def _write(path: Path, content: bytes, mode: int) -> None:
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
     with os.fdopen(descriptor, "wb") as file:
         file.write(content)
+    confinement.hand_over(path)
 
 
 def main(arguments: list[str]) -> int:

@@ -18,6 +18,7 @@ import docker
 import requests
 from docker.errors import DockerException
 
+from lab.hosts.containers import confinement
 from lab.hosts.containers.engine import RUN_LABEL
 from lab.lab_clock import parse_origin
 from lab.plan import Plan
@@ -53,6 +54,7 @@ class Collection:
         self._try("the ledger", self._ledger)
         self._try("the ground's logs", self._ground)
         self._try("what the containers said", self._words)
+        self._try("whether memory was enough", self._memory)
 
     def _try(self, what: str, act: Callable[[], None]) -> None:
         try:
@@ -101,6 +103,17 @@ class Collection:
             name = str(container.name).removeprefix(f"{self.folder.run_id}-")
             words = container.logs(stdout=True, stderr=True)
             (self.folder.logs(name) / "stderr.log").write_bytes(words)
+
+    def _memory(self) -> None:
+        """A container that ran out of memory was killed by no fault of the plan."""
+        label = f"{RUN_LABEL}={self.folder.run_id}"
+        for container in self.client.containers.list(all=True, filters={"label": label}):
+            if container.attrs["State"]["OOMKilled"]:
+                name = str(container.name).removeprefix(f"{self.folder.run_id}-")
+                limit_mib = container.attrs["HostConfig"]["Memory"] // confinement.MIB
+                self.complaints.append(
+                    f"{name} ran out of memory and was killed: its limit is {limit_mib} MiB"
+                )
 
     def _of(self, server: str) -> Path:
         return self.state_dir / "servers" / server

@@ -60,7 +60,10 @@ class ContainerHost:
 
     def start_clock(self) -> int:
         zero_ns = time.monotonic_ns() + START_MARGIN_NS
-        write_whole(self._up().state_dir / "clock" / "start.json", start_text(zero_ns))
+        unread = self._up().state_dir / "start.json"
+        write_whole(unread, start_text(zero_ns))
+        unread.chmod(0o644)  # every container reads it, whatever the umask
+        unread.replace(self._up().state_dir / "clock" / "start.json")
         return zero_ns
 
     def describe(self) -> Mapping[str, object]:

@@ -6,7 +6,6 @@ connection is local and the interpreter is the lab's own.
 """
 
 import json
-import os
 import sys
 from dataclasses import dataclass
 from ipaddress import IPv4Network
@@ -14,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from lab.agent import AGENT_PORT
+from lab.hosts.containers import confinement
 from lab.hosts.containers.addresses import Place, places
 from lab.hosts.containers.engine import RUN_LABEL, STATE_LABEL
 from lab.hosts.containers.image_build import ROOT
@@ -97,7 +97,7 @@ def _everybody(layout: Layout) -> Json:
         "state": str(layout.state_dir),
         "checkout": str(ROOT),
         "block": str(layout.block),
-        "user": f"{os.getuid()}:{os.getgid()}",
+        "user": ":".join(map(str, confinement.user())),
         "image_node": layout.images.node,
         "image_toxiproxy": layout.images.toxiproxy,
         "labels": {RUN_LABEL: layout.run_id, STATE_LABEL: str(layout.state_dir)},
@@ -114,6 +114,7 @@ def _server(layout: Layout, server: Server) -> Json:
         "network": _network(layout, server.name, internal=True),
         "address": str(layout.places()[server.name].tenant),
         "command": ["python3", "-m", PROGRAMS[server.role], CONFIG],
+        "confinement": _confinement("server", tmpfs=True),
         "node": identity(server),
         "links": _by_target(layout, links),
         "settings": node_settings(layout.plan, server.name),
@@ -139,6 +140,7 @@ def _toxiproxy(layout: Layout) -> Json:
         "container": layout.name(TOXIPROXY),
         "network": _network(layout, LAB, internal=False),
         "networks": attached,
+        "confinement": _confinement("toxiproxy", tmpfs=False),
         "proxies": [
             {
                 "name": link.proxy,
@@ -159,11 +161,22 @@ def _workload(layout: Layout) -> Json:
         "address": str(layout.places()[LAB].tenant),
         "agent_port": AGENT_PORT,
         "command": ["python3", "-m", "lab.workload", "/workload"],
+        "confinement": _confinement("workload", tmpfs=True),
         "targets": {
             link.target: {"address": layout.listener(link), "fqdn": fqdns[link.target]}
             for link in links
         },
         "look": _look(layout, links, WORKLOAD),
+    }
+
+
+def _confinement(kind: str, *, tmpfs: bool) -> Json:
+    """What the engine is asked for, and the verify play looks for."""
+    limits = confinement.LIMITS[kind]
+    return {
+        "memory_bytes": limits.memory_bytes,
+        "processes": limits.processes,
+        "tmpfs": [confinement.TMP] if tmpfs else [],
     }
 
 

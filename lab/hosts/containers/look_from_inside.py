@@ -1,16 +1,19 @@
-"""Runs inside a container, from its standard input: what can be reached from here, and what not.
+"""Runs inside a container, from its standard input: what can be reached and done from here, and
+what not.
 
 Argument: {"links": {name: "host:port"}, "forbidden": {name: "host:port"}, "patience_s": n}. Every
 link must greet with a banner before patience ends; no forbidden address may accept a connection.
 Prints what is wrong, one thing a line. Standard library only, and nothing of this project.
 """
 
+import errno
 import json
 import socket
 import sys
 import time
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 
 def complaints(
@@ -22,6 +25,24 @@ def complaints(
         silent = threads.map(lambda link: _missing(link[0], link[1], deadline), links.items())
         doors = threads.map(lambda door: _open(door[0], door[1]), forbidden.items())
         yield from (complaint for complaint in (*silent, *doors) if complaint)
+
+
+def unconfined(status: Path = Path("/proc/self/status"), root: Path = Path("/")) -> Iterator[str]:
+    """What a program here may do and should not be able to."""
+    said = dict(line.split(":", 1) for line in status.read_text().splitlines() if ":" in line)
+    if said["Uid"].split()[0] == "0":
+        yield "it runs as root"
+    if int(said["CapEff"], 16) or int(said["CapPrm"], 16):
+        yield f"it has capabilities: {said['CapEff'].strip()}"
+    if said["NoNewPrivs"].strip() != "1":
+        yield "it may gain rights"
+    try:
+        (root / "shadowlab-was-here").touch()
+    except OSError as error:
+        if error.errno != errno.EROFS:
+            yield f"its root file system is not read-only: {error.strerror}"
+    else:
+        yield "its root file system can be written to"
 
 
 def _missing(name: str, address: str, deadline: float) -> str | None:
@@ -57,5 +78,5 @@ def _parts(address: str) -> tuple[str, int]:
 
 
 if __name__ == "__main__":
-    for each in complaints(**json.loads(sys.argv[1])):
-        print(each)
+    for complaint in (*unconfined(), *complaints(**json.loads(sys.argv[1]))):
+        print(complaint)

@@ -18,13 +18,21 @@ from docker.errors import DockerException, NotFound
 from lab import json_record
 from lab.agent import AGENT_PORT
 from lab.errors import GroundError
-from lab.hosts.containers import addresses, down, inventory, playbook, verification
+from lab.hosts.containers import (
+    addresses,
+    confinement,
+    down,
+    inventory,
+    playbook,
+    verification,
+)
 from lab.hosts.containers.images import Images
 from lab.hosts.containers.inventory import LAB, TOXIPROXY, Layout
 from lab.links import WORKLOAD
 from lab.plan import Plan
 
 TOXIPROXY_PORT = 8474
+SEEN_BY_CONTAINERS = ("servers", "clock", "workload", "toxiproxy")
 TRIES = 5
 OVERLAP = "Pool overlaps with other one"
 """What the engine says when somebody took the same subnet in the meantime."""
@@ -106,6 +114,8 @@ def _lay_out(layout: Layout) -> None:
         (state / folder).mkdir(parents=True, exist_ok=True)
     (state / "workload" / "plan.json").write_text(layout.plan.to_json(), encoding="utf-8")
     (state / inventory.FILE).write_text(inventory.to_text(layout), encoding="utf-8")
+    for folder in SEEN_BY_CONTAINERS:
+        confinement.hand_over(state / folder)
 
 
 def _play(layout: Layout, client: docker.DockerClient) -> bool:

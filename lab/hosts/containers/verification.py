@@ -2,8 +2,10 @@
 
 Run by the verify play as a program: `python -m lab.hosts.containers.verification STATE`. From each
 server and from the traffic source, every link must greet with a banner through its proxy, and the
-address of no other server may answer directly, in the same site neither. What is looked for stands
-in the inventory. Exit code 0, or 1 with everything that is wrong on one line of stderr.
+address of no other server may answer directly, in the same site neither. Each runs as an ordinary
+user who gains no rights, on a root file system that nobody writes to, within its limits. What
+is looked for stands in the inventory. Exit code 0, or 1 with all that is wrong on one line of
+stderr.
 """
 
 import json
@@ -29,9 +31,34 @@ AT_ONCE = 16
 def complaints(client: docker.DockerClient, hosts: Mapping[str, Mapping[str, Any]]) -> list[str]:
     """What is wrong, seen from each inventory host that is told what to look for."""
     lookers = [(name, host) for name, host in hosts.items() if "look" in host]
+    confined = [(name, host) for name, host in hosts.items() if "confinement" in host]
     with ThreadPoolExecutor(AT_ONCE) as threads:
-        found = threads.map(lambda looker: _seen_from(client, *looker), lookers)
+        found = [
+            *threads.map(lambda looker: _seen_from(client, *looker), lookers),
+            *threads.map(lambda one: _said_by_engine(client, *one), confined),
+        ]
         return [complaint for each in found for complaint in each]
+
+
+def _said_by_engine(client: docker.DockerClient, name: str, host: Mapping[str, Any]) -> list[str]:
+    """How a container is confined and should not be, by what the engine says of it."""
+    try:
+        attributes = client.containers.get(host["container"]).attrs
+    except (DockerException, requests.RequestException) as error:
+        return [f"{name} cannot be looked at: {first_line(error)}"]
+    wanted, by_host = host["confinement"], attributes["HostConfig"]
+    found = {
+        "runs as": (attributes["Config"]["User"], host["user"]),
+        "has a read-only root file system": (by_host["ReadonlyRootfs"], True),
+        "has dropped": (by_host["CapDrop"], ["ALL"]),
+        "has the memory limit": (by_host["Memory"], wanted["memory_bytes"]),
+        "has the process limit": (by_host["PidsLimit"], wanted["processes"]),
+    }
+    return [
+        f"{name} {what} {is_}, not {should}"
+        for what, (is_, should) in found.items()
+        if is_ != should
+    ]
 
 
 def _seen_from(client: docker.DockerClient, name: str, host: Mapping[str, Any]) -> list[str]:
