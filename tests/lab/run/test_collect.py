@@ -17,6 +17,14 @@ from tests.lab.run.small_plan import small_plan
 @dataclass
 class FakeContainer:
     name: str
+    ran_out_of_memory: bool = False
+
+    @property
+    def attrs(self) -> dict[str, Any]:
+        return {
+            "State": {"OOMKilled": self.ran_out_of_memory},
+            "HostConfig": {"Memory": 48 * 1024 * 1024},
+        }
 
     def logs(self, **_: object) -> bytes:
         return b"started\n"
@@ -27,13 +35,14 @@ class FakeEngine:
     """An engine with containers of one run."""
 
     names: Sequence[str] = ()
+    ran_out_of_memory: str = ""
     containers: Any = field(init=False)
 
     def __post_init__(self) -> None:
         self.containers = self
 
     def list(self, **_: object) -> list[FakeContainer]:
-        return [FakeContainer(name) for name in self.names]
+        return [FakeContainer(name, name == self.ran_out_of_memory) for name in self.names]
 
 
 @pytest.fixture
@@ -51,11 +60,11 @@ def state(tmp_path: Path) -> Path:
     return tmp_path / "state"
 
 
-def collect(state: Path, folder: RunFolder) -> list[str]:
+def collect(state: Path, folder: RunFolder, ran_out_of_memory: str = "") -> list[str]:
     """The complaints."""
     complaints: list[str] = []
     names = [f"{folder.run_id}-a", f"{folder.run_id}-toxiproxy"]
-    engine: Any = FakeEngine(names)
+    engine: Any = FakeEngine(names, f"{folder.run_id}-{ran_out_of_memory}")
     Collection(small_plan(), state, engine, folder, complaints).collect()
     return complaints
 
@@ -70,6 +79,13 @@ def test_what_containers_said_is_kept(state: Path, folder: RunFolder) -> None:
     collect(state, folder)
     assert (folder.path / "logs/a/stderr.log").read_text() == "started\n"
     assert (folder.path / "logs/toxiproxy/stderr.log").exists()
+
+
+@pytest.mark.parametrize("part", ["a", "toxiproxy"])
+def test_who_ran_out_of_memory_is_named(part: str, state: Path, folder: RunFolder) -> None:
+    assert collect(state, folder, ran_out_of_memory=part) == [
+        f"{part} ran out of memory and was killed: its limit is 48 MiB"
+    ]
 
 
 def test_mail_at_external_servers_is_brought(state: Path, folder: RunFolder) -> None:
