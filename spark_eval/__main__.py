@@ -1,5 +1,6 @@
 """`python -m spark_eval RUN`: judge run folders, print the verdict, leave the files beside the
-record. `python -m spark_eval --sweep FOLDER`: judge the batches of a sweep.
+record. `python -m spark_eval --sweep FOLDER`: judge the batches of a sweep. `spark-submit
+spark_eval/__main__.py RUN` does the same, by the master and the name that it is given.
 
 Exit codes: 0 pass, 1 fail, 2 unknown, 3 a check crashed or the record could not be evaluated, 4 the
 call is wrong. Of several runs the worst counts: 3, 1, 2, 0.
@@ -12,6 +13,9 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NoReturn
+
+if not __package__:  # spark-submit runs this file as a script: its folder is no library
+    sys.path[0] = str(Path(__file__).resolve().parent.parent)
 
 from spark_eval.exit_codes import CRASHED, WRONG_CALL
 from spark_eval.outer_edge import guarded
@@ -84,7 +88,7 @@ def _parser() -> argparse.ArgumentParser:
     judged = parser.add_mutually_exclusive_group(required=True)
     judged.add_argument("run", type=Path, nargs="*", default=[], help="a run folder, or several")
     judged.add_argument("--sweep", type=Path, metavar="FOLDER", help="the folder of a sweep")
-    parser.add_argument("--master", default="local[*]", help="Spark master (default: local[*])")
+    parser.add_argument("--master", help="by default what Spark is configured for, else local[*]")
     parser.add_argument(
         "--report-only", action="store_true", help="make the report again from evaluation/"
     )

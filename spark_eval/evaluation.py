@@ -12,7 +12,7 @@ from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 
-from spark_eval import claims, numbers, results
+from spark_eval import claims, counts, results
 from spark_eval.claims.claim import Claim
 from spark_eval.files import as_text, junit_xml, verdict_content
 from spark_eval.judged import JudgedRun
@@ -79,9 +79,9 @@ def _counted(
 ) -> list[JudgedRun]:
     """Every judgement, with the counts and the damage that verdict.json tells beside it."""
     with ThreadPoolExecutor(SIDE_BY_SIDE) as pool:
-        delivery = pool.submit(numbers.delivery, tables)
-        promotion = pool.submit(numbers.promotion, tables)
-        safety_net = pool.submit(numbers.safety_net, tables)
+        delivery = pool.submit(counts.delivery, tables)
+        promotion = pool.submit(counts.promotion, tables)
+        safety_net = pool.submit(counts.safety_net, tables)
         damage = pool.submit(_damage, tables.record)
         clocks = pool.submit(_clocks_off, tables.record)
         judgements = judge(tables, [folder.run for folder in folders], checks, pool)
@@ -90,12 +90,12 @@ def _counted(
             results=judgements[folder.run].results,
             verdict=judgements[folder.run].verdict,
             folder=folder,
-            delivery=delivery.result().get(folder.run, numbers.NO_DELIVERY),
-            promotion=promotion.result().get(folder.run, numbers.NO_PROMOTION),
-            safety_net=safety_net.result().get(folder.run, numbers.NO_SAFETY_NET),
+            delivery=delivery.result().get(folder.run, counts.NO_DELIVERY),
+            promotion=promotion.result().get(folder.run, counts.NO_PROMOTION),
+            safety_net=safety_net.result().get(folder.run, counts.NO_SAFETY_NET),
             clocks_off=tuple(clocks.result().get(folder.run, [])),
             log_damage=tuple(damage.result().get(folder.run, [])),
-            not_built=numbers.NOT_BUILT,
+            not_built=counts.NOT_BUILT,
         )
         for folder in folders
     ]

@@ -2,29 +2,42 @@
 
 A local session is tuned for the size of its work. One run: no generated code and a quiet compiler,
 because compiling would take longer than all the work. A sweep: generated code, and what is keyed by
-run is moved once. Any other master (`spark://`, `yarn`, `k8s://`) keeps Spark's own defaults.
+run is moved once. Any other master (`spark://`, `yarn`, `k8s://`) keeps Spark's own defaults. What
+a user of Spark has set, by spark-submit or spark-defaults.conf, is kept.
 Refuses to know anything of what is evaluated.
 """
 
 from __future__ import annotations
 
 import logging
+import os
 from enum import Enum
 from pathlib import Path
 from typing import TypeAlias
 
+from py4j.java_gateway import JavaGateway
+from pyspark import SparkConf, SparkContext
+from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
+
+from spark_eval.given import SUBMITTED, given_settings
+from spark_eval.jvm import launch
 
 Settings: TypeAlias = dict[str, str]
 
 QUIET_LOG = Path(__file__).with_name("log4j2.properties")
 
-EVERYWHERE: Settings = {
+# whoever runs it, and wherever
+FOR_THE_VERDICT: Settings = {
     "spark.sql.session.timeZone": "UTC",
-    "spark.ui.enabled": "false",
-    "spark.ui.showConsoleProgress": "false",
     # custom-data of real servers repeats names
     "spark.sql.mapKeyDedupPolicy": "LAST_WIN",
+}
+
+EVERYWHERE: Settings = {
+    "spark.ui.enabled": "false",
+    "spark.log.level": "ERROR",
+    "spark.ui.showConsoleProgress": "false",
     "spark.sql.parquet.compression.codec": "snappy",
 }
 
@@ -83,32 +96,59 @@ class Purpose(Enum):
 
 
 def session(
-    master: str = "local[*]",
+    master: str | None = None,
     name: str = "shadowlab evaluation",
     purpose: Purpose = Purpose.RUN,
 ) -> SparkSession:
-    """The running session, or a new one on `master`."""
-    builder = SparkSession.builder.master(master).appName(name)
-    for key, value in settings(master, purpose).items():
-        builder = builder.config(key, value)
-    spark = builder.getOrCreate()
-    spark.sparkContext.setLogLevel("ERROR")
+    """The running session, or a new one.
+
+    `master`, where it is given, wins over what spark-submit or spark-defaults.conf name; without
+    any of them it is `local[*]`. `name` is for an application that nobody named.
+    """
+    running = SparkSession.getActiveSession()
+    if running is not None:
+        return running
+    submitted = _submitted() if SUBMITTED in os.environ else None
+    given = dict(SparkConf(_jvm=submitted.jvm).getAll()) if submitted else given_settings()
+    chosen = settings(given, master, name, purpose)
+    if submitted is None:
+        chosen |= _quietly(given, chosen)
+    conf = SparkConf(loadDefaults=False).setAll(list(chosen.items()))
+    SparkContext(conf=conf, gateway=submitted or launch(conf))
     # it would print every failed query's whole plan; the exception itself says enough
     logging.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL)
-    return spark
+    return SparkSession.builder.getOrCreate()
 
 
-def settings(master: str, purpose: Purpose = Purpose.RUN) -> Settings:
-    """Every setting of a session on `master`; what Spark knows best elsewhere is left to it."""
-    if not master.startswith("local"):
-        return dict(EVERYWHERE)
-    java = {"spark.driver.extraJavaOptions": _java_options(purpose)}
-    more = OF_A_SWEEP if purpose is Purpose.SWEEP else {}
-    return EVERYWHERE | ON_ONE_MACHINE | more | java
+def _submitted() -> JavaGateway:
+    """To the JVM of spark-submit, which runs already."""
+    return launch_gateway()  # type: ignore[no-untyped-call]
 
 
-def _java_options(purpose: Purpose) -> str:
-    options = list(BRIEF_LIFE if purpose is Purpose.RUN else LONG_LIFE)
-    if QUIET_LOG.exists():
-        options.append(f"-Dlog4j2.configurationFile={QUIET_LOG.as_uri()}")
-    return " ".join(options)
+def settings(
+    given: Settings,
+    master: str | None = None,
+    name: str = "",
+    purpose: Purpose = Purpose.RUN,
+) -> Settings:
+    """What is set beside `given`: what verdicts hang on, and where nothing is given, what suits the
+    work; what Spark knows best on a cluster is left to it.
+    """
+    where = master or given.get("spark.master", "local[*]")
+    suited = EVERYWHERE | {"spark.app.name": name}
+    if where.startswith("local"):
+        suited |= ON_ONE_MACHINE
+        suited |= OF_A_SWEEP if purpose is Purpose.SWEEP else {}
+        java = BRIEF_LIFE if purpose is Purpose.RUN else LONG_LIFE
+        suited["spark.driver.extraJavaOptions"] = " ".join(java)
+    left = {key: value for key, value in suited.items() if key not in given}
+    return left | FOR_THE_VERDICT | {"spark.master": where}
+
+
+def _quietly(given: Settings, chosen: Settings) -> Settings:
+    """Our logging for a JVM that we start, unless somebody has configured it."""
+    key = "spark.driver.extraJavaOptions"
+    options = chosen.get(key) or given.get(key, "")
+    if "log4j2.configurationFile" in options:
+        return {}
+    return {key: f"{options} -Dlog4j2.configurationFile={QUIET_LOG.as_uri()}".strip()}

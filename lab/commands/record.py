@@ -15,10 +15,18 @@ from lab.run_folder import VERDICT, point_latest
 from lab.scenario_files import RUNS, find_run
 
 
-def evaluate(run: Run = str(RUNS / "latest"), json: AsJson = False) -> None:
+def evaluate(
+    run: Run = str(RUNS / "latest"),
+    master: Annotated[
+        str | None,
+        typer.Option(help="Spark master; by default what Spark is configured for, else local[*]"),
+    ] = None,
+    json: AsJson = False,
+) -> None:
     """Judge a run folder again, and print its verdict."""
     folder = find_run(run)
-    code = evaluation(folder, to_stderr=json)
+    options = () if master is None else ("--master", master)
+    code = evaluation(folder, *options, to_stderr=json)
     _point_latest(folder)
     if json:
         print_line(outcome(folder, code))

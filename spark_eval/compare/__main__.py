@@ -40,7 +40,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return CRASHED
 
 
-def _compare(first: Path, second: Path, out: Path | None, master: str) -> int:
+def _compare(first: Path, second: Path, out: Path | None, master: str | None) -> int:
     sides = open_sides(first, second)
     spark = session(master, "shadowlab compare")
     try:
@@ -61,7 +61,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("run", type=Path, help="a run folder")
     parser.add_argument("other", type=Path, help="a run folder of the same plan")
     parser.add_argument("--out", type=Path, help="where the report goes")
-    parser.add_argument("--master", default="local[*]", help="Spark master (default: local[*])")
+    parser.add_argument("--master", help="by default what Spark is configured for, else local[*]")
     return parser
 
 
