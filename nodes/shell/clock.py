@@ -9,6 +9,7 @@ date it took is in `nodes.shell.uptime`.
 
 from __future__ import annotations
 
+import errno
 import json
 import time
 from collections.abc import Callable
@@ -99,6 +100,10 @@ def _read_zero(path: Path) -> int | None:
         document = json.loads(path.read_text("utf-8"))
     except FileNotFoundError:
         return None
+    except OSError as error:
+        if error.errno in (errno.EMFILE, errno.ENFILE):  # others have the descriptors: later
+            return None
+        raise
     zero = document.get("monotonic_zero_ns") if isinstance(document, dict) else None
     if not isinstance(zero, int):
         raise ValueError(f"{path}: monotonic_zero_ns: {zero!r}: must be a whole number")

@@ -14,6 +14,7 @@ import signal
 import ssl
 import sys
 from pathlib import Path
+from weakref import WeakSet
 
 from aiosmtpd.smtp import SMTP, Envelope, Session
 
@@ -22,12 +23,13 @@ from nodes.core.parameters import ConfigurationError
 from nodes.core.replies import R550_NO_SUCH_RECIPIENT
 from nodes.shell.clock import POLL_S, LabClock
 from nodes.shell.lines import LineFile, LogFolder
+from nodes.shell.listening import Listener, bind
 from nodes.shell.logs import Logs
 from nodes.shell.message_data import R552_TOO_LARGE
 from nodes.shell.message_headers import read_header
 from nodes.shell.node_file import NodeFile
+from nodes.shell.overdue import cut_overdue
 from nodes.shell.process import EX_CANTCREAT, EX_USAGE, CannotStart, serve
-from nodes.shell.runner import BACKLOG, bind
 from nodes.shell.smtp_syntax import (
     R250_SENDER_OK,
     R501_NOT_UNDERSTOOD,
@@ -126,17 +128,23 @@ async def _live(file: NodeFile) -> int:
     handler, logs, tls = _handler(file, clock), _logs(file, clock), _tls(file)
     fqdn = file.node.me.fqdn
 
+    connections: WeakSet[SmtpSyntax] = WeakSet()
+
     def connected() -> SmtpSyntax:
-        return SmtpSyntax(handler, hostname=fqdn, ident="ESMTP", tls=tls)
+        connection = SmtpSyntax(handler, hostname=fqdn, ident="ESMTP", tls=tls)
+        connections.add(connection)
+        return connection
 
     with bind(file.listen) as port:
-        listener = await loop.create_server(connected, sock=port, backlog=BACKLOG)
+        listener = Listener(port, connected)
+        cutting = asyncio.create_task(cut_overdue(lambda: connections, file.node.server))
         logs.lifecycle(LogLifecycle("started", (("port", int(port.getsockname()[1])),)))
         while not stopped.is_set() and not clock.is_set_going:
             await asyncio.sleep(POLL_S)
             clock.look_for_start()
         await stopped.wait()
         listener.close()
+        cutting.cancel()
     logs.lifecycle(LogLifecycle("stopped"))
     return 0
 

@@ -42,14 +42,15 @@ from nodes.shell.control_files import ControlFiles
 from nodes.shell.core_loop import Core, CoreLoop
 from nodes.shell.disk import Disk, Write
 from nodes.shell.lines import LogFolder
+from nodes.shell.listening import Listener, bind
 from nodes.shell.logs import Logs
 from nodes.shell.machine import read_machine, tell_found
-from nodes.shell.node_file import Address, NodeFile
+from nodes.shell.node_file import NodeFile
+from nodes.shell.overdue import cut_overdue
 from nodes.shell.process import (
     EX_CANTCREAT,
     EX_IOERR,
     EX_SOFTWARE,
-    EX_UNAVAILABLE,
     EX_USAGE,
     CannotStart,
     said,
@@ -61,7 +62,6 @@ from nodes.shell.uptime import boot_id, keep_skew, kept_skew_ms
 from nodes.store.queue_database import open_queue_database
 
 STOP_S = 3.0
-BACKLOG = 512
 
 
 class AnyOpening(Protocol):
@@ -138,7 +138,7 @@ class Runner:
             self._breakpoints = self._open_breakpoints()
             self._put_together(opening)
             await self._find_machine()
-            listener = await self._begin(opening, port)
+            listener = self._begin(opening, port)
             lab_time = asyncio.create_task(self._wait_for_lab_time())
             await self._stopped.wait()
             lab_time.cancel()
@@ -223,13 +223,12 @@ class Runner:
         self._inbound = InboundSessions(self, file.node, self._disk.bodies, self._tls)
         self._outbound = OutboundSessions(self, file.node, self._route)
 
-    async def _begin(self, opening: AnyOpening, port: socket.socket) -> asyncio.Server:
+    def _begin(self, opening: AnyOpening, port: socket.socket) -> Listener:
         """Tell the core what the disk holds, then let clients in."""
         if opening.set_aside is not None:
             self.give(opening.set_aside)
         self.give(opening.opened)
-        loop = asyncio.get_running_loop()
-        listener = await loop.create_server(self._inbound.connected, sock=port, backlog=BACKLOG)
+        listener = Listener(port, self._inbound.connected)
         started = (
             ("database_id", opening.opened.database_id),
             ("port", int(port.getsockname()[1])),
@@ -238,8 +237,17 @@ class Runner:
         return listener
 
     async def _wait_for_lab_time(self) -> None:
+        cutting = asyncio.create_task(self._cut_overdue())
+        try:
+            with self._own():
+                await self._core_loop.wait_for_lab_time()
+        finally:
+            cutting.cancel()
+
+    async def _cut_overdue(self) -> None:
+        """Until lab time runs: then the core does it."""
         with self._own():
-            await self._core_loop.wait_for_lab_time()
+            await cut_overdue(self._inbound.connections, self._file.node.server)
 
     async def _end(self) -> None:
         """What is under way gets a short time; the rest is as after a crash."""
@@ -353,20 +361,6 @@ def new_database_id() -> str:
     chance[6], chance[8] = chance[6] & 0x0F | 0x40, chance[8] & 0x3F | 0x80
     text = chance.hex()
     return "-".join((text[:8], text[8:12], text[12:16], text[16:20], text[20:]))
-
-
-def bind(address: Address) -> socket.socket:
-    """Take the port, without answering on it yet. Raises CannotStart."""
-    family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
-    taken = socket.socket(family, socket.SOCK_STREAM)
-    taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    try:
-        taken.bind((address.host, address.port))
-    except OSError as error:
-        taken.close()
-        where = f"{address.host}:{address.port}"
-        raise CannotStart(EX_UNAVAILABLE, f"Listen.smtp: {where}: {error.strerror}") from error
-    return taken
 
 
 async def _live(file: NodeFile) -> int:

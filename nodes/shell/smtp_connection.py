@@ -50,6 +50,7 @@ class SmtpConnection(SMTP):
         self.command_size_limits["MAIL"] = MAIL_LIMIT
         verbs = {name: verb for name, verb in self._smtp_methods.items() if name not in _OFF}
         self._smtp_methods = _Verbs(verbs, self._unknown)
+        self.begun_s = self.heard_s = self.loop.time()
         self._protocol_errors = 0
         self._has_parted = False
         self._cut_timer: asyncio.TimerHandle | None = None
@@ -62,6 +63,11 @@ class SmtpConnection(SMTP):
     def failed(self, error: Exception) -> None:
         """A mistake of ours has cost the client its connection."""
         traceback.print_exception(error)
+
+    @property
+    def awaits_answer(self) -> bool:
+        """Whether the client waits, and owes nothing."""
+        return False
 
     @property
     def max_message_bytes(self) -> int:
@@ -128,6 +134,7 @@ class SmtpConnection(SMTP):
     def data_received(self, data: bytes) -> None:
         with self._guarded():
             if not self._has_parted:
+                self.heard_s = self.loop.time()
                 super().data_received(data)
 
     def eof_received(self) -> bool | None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import ssl
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from email.utils import format_datetime
 from typing import Protocol
@@ -109,6 +110,9 @@ class InboundSessions:
         for session in list(self._open.values()):
             session.close_with(reply)
 
+    def connections(self) -> Iterable[InboundSession]:
+        return self._open.values()
+
     @property
     def await_answers(self) -> bool:
         """Whether a client waits for the core."""
@@ -145,6 +149,7 @@ class InboundSession(SmtpSyntax):
         return self._answer is not None and not self._answer.done()
 
     def answer(self, reply: Reply) -> None:
+        self.heard_s = self.loop.time()
         if self._answer is not None and not self._answer.done():
             self._answer.set_result(reply)
 
@@ -210,8 +215,14 @@ class InboundSession(SmtpSyntax):
             offered.append(shadow_verbs.SHADOW_KEYWORD)
         return keywords(f"{config.me.fqdn} Hello [{self._address}]", offered)
 
+    def greet_plainly(self, session: Session, hostname: str) -> str:
+        """HELO: nothing is offered, and what was announced is void as well."""
+        session.host_name = hostname
+        self._forget_announcement()
+        return f"250 {self._sessions.config.me.fqdn} Hello [{self._address}]"
+
     def _forget_announcement(self) -> None:
-        """EHLO, or a message that never came to its dot: what was announced is void."""
+        """EHLO or HELO, or a message that never came to its dot: what was announced is void."""
         if self._is_announced:
             self._is_announced = False
             self._sessions.door.give(TransactionReset(self.name))
@@ -336,6 +347,11 @@ class _Hooks:
         responses: list[str],
     ) -> list[str]:
         return server.greet(session, hostname)
+
+    async def handle_HELO(
+        self, server: InboundSession, session: Session, envelope: Envelope, hostname: str
+    ) -> str:
+        return server.greet_plainly(session, hostname)
 
     def handle_STARTTLS(self, server: InboundSession, session: Session, envelope: Envelope) -> bool:
         server.encrypted(session)
