@@ -166,7 +166,7 @@ class Node:
         event = "database-created" if happened.created else "database-opened"
         self._work.emit(LogLifecycle(event, (("database_id", happened.database_id),)))
         self._safety_net.opened(happened.next_safety_net_expiry_ms)
-        self._discards.opened(happened.discards)
+        self._discards.opened(happened.discards, happened.discards_asked)
         self._active_copies.opened(happened.active_copies)
         self._shadow.opened(happened)
         self._copies.opened()

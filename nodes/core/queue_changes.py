@@ -87,9 +87,23 @@ class ForgetDiscards:
 
 
 @dataclass(frozen=True, slots=True)
-class DropOldDiscards:
-    """Notifications nobody asked for: all with `delivered_ms` before `before_ms` (SM-11)."""
+class NoteDiscardsAsked:
+    """The shadow server has asked for all its notifications up to and with this sequence (SM-16).
+    Nothing before it is taken back.
+    """
 
+    shadow_server: str
+    up_to_sequence: int
+
+
+@dataclass(frozen=True, slots=True)
+class DropOldDiscards:
+    """Notifications of a shadow server that it did not ask for: all after this sequence with
+    `delivered_ms` before `before_ms` (SM-11).
+    """
+
+    shadow_server: str
+    after_sequence: int
     before_ms: int
 
 
@@ -149,6 +163,7 @@ Change: TypeAlias = (
     | SetShadowServer
     | InsertDiscard
     | ForgetDiscards
+    | NoteDiscardsAsked
     | DropOldDiscards
     | InsertShadow
     | MoveToShadowSafetyNet

@@ -24,6 +24,7 @@ from nodes.core.queue_changes import (
     InsertShadow,
     MoveToPrimarySafetyNet,
     MoveToShadowSafetyNet,
+    NoteDiscardsAsked,
     PromoteShadow,
     SetActiveCopy,
     SetContact,
@@ -74,7 +75,14 @@ INSERT_DISCARD = (
     "VALUES (?, ?, ?, ?, ?)"
 )
 FORGET_DISCARDS = "DELETE FROM discards WHERE shadow_server = ? AND sequence <= ?"
-DROP_OLD_DISCARDS = "DELETE FROM discards WHERE delivered_ms < ?"
+NOTE_DISCARDS_ASKED = (
+    "INSERT INTO discards_asked (shadow_server, up_to_sequence) VALUES (?, ?) "
+    "ON CONFLICT (shadow_server) DO UPDATE SET "
+    "up_to_sequence = max(up_to_sequence, excluded.up_to_sequence)"
+)
+DROP_OLD_DISCARDS = (
+    "DELETE FROM discards WHERE shadow_server = ? AND sequence > ? AND delivered_ms < ?"
+)
 INSERT_SHADOW = f"INSERT INTO shadows ({SHADOW_COLUMNS}, expires_ms) VALUES ({', '.join('?' * 15)})"
 COPY_TO_SHADOW_SAFETY_NET = (
     f"INSERT INTO shadow_safety_net ({SHADOW_COLUMNS}, delivered_ms, first_delivered_ms, "
@@ -187,7 +195,14 @@ def _forget_discards(db: sqlite3.Connection, change: ForgetDiscards, fetch: Fetc
 
 
 def _drop_old_discards(db: sqlite3.Connection, change: DropOldDiscards, fetch: FetchBody) -> None:
-    db.execute(DROP_OLD_DISCARDS, (change.before_ms,))
+    which = (change.shadow_server, change.after_sequence, change.before_ms)
+    db.execute(DROP_OLD_DISCARDS, which)
+
+
+def _note_discards_asked(
+    db: sqlite3.Connection, change: NoteDiscardsAsked, fetch: FetchBody
+) -> None:
+    db.execute(NOTE_DISCARDS_ASKED, (change.shadow_server, change.up_to_sequence))
 
 
 # ------------------------------------------------------------------ shadow messages
@@ -254,6 +269,7 @@ _APPLY: dict[type[Any], Callable[[sqlite3.Connection, Any, FetchBody], None]] = 
     SetShadowServer: _set_shadow_server,
     InsertDiscard: _insert_discard,
     ForgetDiscards: _forget_discards,
+    NoteDiscardsAsked: _note_discards_asked,
     DropOldDiscards: _drop_old_discards,
     InsertShadow: _insert_shadow,
     MoveToShadowSafetyNet: _move_to_shadow_safety_net,

@@ -61,6 +61,9 @@ LOAD_DISCARDS = (
     "SELECT shadow_server, sequence, internal_id, delivered_ms, first_delivered_ms FROM discards "
     "ORDER BY shadow_server, sequence"
 )
+LOAD_DISCARDS_ASKED = (
+    "SELECT shadow_server, up_to_sequence FROM discards_asked ORDER BY shadow_server"
+)
 LOAD_CONTACTS = (
     "SELECT primary_server, database_id, last_contact_ms, confirmed_sequence, held_up_to "
     "FROM contacts ORDER BY primary_server"
@@ -169,6 +172,7 @@ class QueueDatabase:
             messages=messages_of(run(LOAD_MESSAGES), run(LOAD_FORKS)),
             shadows=tuple(map(shadow_of, run(LOAD_SHADOWS))),
             discards=tuple(map(discard_of, run(LOAD_DISCARDS))),
+            discards_asked=tuple(run(LOAD_DISCARDS_ASKED).fetchall()),
             contacts=tuple(map(contact_of, run(LOAD_CONTACTS))),
             last_discard_sequence=last_sequence,
             next_safety_net_expiry_ms=self._next_expiry_ms(),

@@ -27,6 +27,7 @@ class DatabaseOpened:
     included, and is durable before this input. `last_discard_sequence` is the highest ever used in
     this database. `next_safety_net_expiry_ms` is the earliest expiry of a copy, None without any.
     `created_ms` is when the database was made: its Safety Nets hold nothing from before (SN-9).
+    `discards_asked`: up to which sequence each shadow server has asked for its notifications.
     """
 
     database_id: str
@@ -41,6 +42,7 @@ class DatabaseOpened:
     created_ms: int = 0
     resubmit_requests: tuple[ResubmitRequest, ...] = ()
     active_copies: tuple[ActiveCopy, ...] = ()
+    discards_asked: tuple[tuple[str, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

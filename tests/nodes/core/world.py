@@ -101,6 +101,7 @@ class Disk:
     messages: dict[int, PrimaryMessage] = field(default_factory=dict)
     shadows: dict[ShadowKey, ShadowMessage] = field(default_factory=dict)
     discards: dict[int, DiscardNotification] = field(default_factory=dict)
+    discards_asked: dict[str, int] = field(default_factory=dict)
     contacts: dict[str, Contact] = field(default_factory=dict)
     created_ms: int = 0
     primary_safety_net: dict[int, int] = field(default_factory=dict)
@@ -140,9 +141,14 @@ class Disk:
                 self.discards = {
                     s: n for s, n in self.discards.items() if n.shadow_server != server or s > up_to
                 }
-            case qc.DropOldDiscards(before_ms):
+            case qc.NoteDiscardsAsked(server, up_to):
+                self.discards_asked[server] = max(up_to, self.discards_asked.get(server, 0))
+            case qc.DropOldDiscards(server, after, before_ms):
                 self.discards = {
-                    s: n for s, n in self.discards.items() if n.delivered_ms >= before_ms
+                    s: n
+                    for s, n in self.discards.items()
+                    if (n.shadow_server, s > after, n.delivered_ms < before_ms)
+                    != (server, True, True)
                 }
             case qc.InsertShadow(shadow, _, expires_ms):
                 assert shadow.key not in self.shadows
@@ -290,6 +296,7 @@ class Disk:
             self.created_ms,
             tuple(self.requests.values()),
             tuple(self.copies.values()),
+            tuple(self.discards_asked.items()),
         )
 
 

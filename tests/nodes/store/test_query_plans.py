@@ -51,6 +51,7 @@ READ_IN_ORDER = {
     "forks": queue_database.LOAD_FORKS,
     "shadows": queue_database.LOAD_SHADOWS,
     "discards": queue_database.LOAD_DISCARDS,
+    "discards asked": queue_database.LOAD_DISCARDS_ASKED,
     "contacts": queue_database.LOAD_CONTACTS,
     "resubmit requests": resubmit_requests.LOAD_REQUESTS,
     "heads": resubmit_requests.LOAD_HEADS,

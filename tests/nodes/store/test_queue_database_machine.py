@@ -41,6 +41,7 @@ from nodes.core.queue_changes import (
     InsertShadow,
     MoveToPrimarySafetyNet,
     MoveToShadowSafetyNet,
+    NoteDiscardsAsked,
     PromoteShadow,
     SetContact,
     SetShadowServer,
@@ -68,6 +69,7 @@ class Model:
     messages: dict[int, PrimaryMessage] = field(default_factory=dict)
     shadows: dict[ShadowKey, ShadowMessage] = field(default_factory=dict)
     discards: list[DiscardNotification] = field(default_factory=list)
+    asked: dict[str, int] = field(default_factory=dict)
     contacts: dict[str, Contact] = field(default_factory=dict)
     bodies: dict[int, bytes] = field(default_factory=dict)
     expiries: dict[int, tuple[str, int]] = field(default_factory=dict)
@@ -220,10 +222,20 @@ class QueueDatabaseMachine(RuleBasedStateMachine):
             d for d in self.model.discards if d.shadow_server != server or d.sequence > last
         ]
 
-    @rule(before_ms=TIMES)
-    def drop_old_discards(self, before_ms: int) -> None:
-        self.commit(DropOldDiscards(before_ms))
-        self.model.discards = [d for d in self.model.discards if d.delivered_ms >= before_ms]
+    @rule(server=SERVERS, back=st.integers(0, 3), before_ms=TIMES)
+    def drop_old_discards(self, server: str, back: int, before_ms: int) -> None:
+        asked = self.model.last_sequence - back
+        self.commit(DropOldDiscards(server, asked, before_ms))
+        self.model.discards = [
+            d
+            for d in self.model.discards
+            if d.shadow_server != server or d.sequence <= asked or d.delivered_ms >= before_ms
+        ]
+
+    @rule(server=SERVERS, up_to=st.integers(0, 9))
+    def note_discards_asked(self, server: str, up_to: int) -> None:
+        self.commit(NoteDiscardsAsked(server, up_to))
+        self.model.asked[server] = max(up_to, self.model.asked.get(server, 0))
 
     @rule(server=SERVERS, at_ms=TIMES, confirmed=st.integers(0, 9))
     def set_contact(self, server: str, at_ms: int, confirmed: int) -> None:
@@ -279,6 +291,7 @@ class QueueDatabaseMachine(RuleBasedStateMachine):
         assert opened.shadows == tuple(by_id)
         in_order = sorted(model.discards, key=lambda d: (d.shadow_server, d.sequence))
         assert opened.discards == tuple(in_order)
+        assert opened.discards_asked == tuple(sorted(model.asked.items()))
         assert opened.contacts == tuple(model.contacts[p] for p in sorted(model.contacts))
         assert opened.last_discard_sequence == model.last_sequence
         earliest = min((at_ms for _, at_ms in model.expiries.values()), default=None)
