@@ -8,7 +8,7 @@ for `IDLE_LIMIT_MS`. Each service of a peer (smtp, replication, management) has 
 This part does not know what is sent, nor why.
 
 SM-2, "asks in every session it opens, whatever for", hangs here: `ask_first` is called with each
-newly opened session of the smtp service before anybody else gets it.
+newly opened session, of whatever service, before anybody else gets it.
 """
 
 from __future__ import annotations
@@ -211,7 +211,7 @@ class Sessions:
         self._move(session, SessionMove.OPENED)
         session.offers_shadow = happened.offers_shadow
         self._log(session, ">", "Established connection")
-        if session.service != SMTP or not self.ask_first(Lease(session, self)):
+        if not self.ask_first(Lease(session, self)):
             self._hand_over(session)
 
     def failed(self, name: str, reason: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.nodes.core.copies import world_of
 from tests.nodes.core.world import HOUR, MINUTE, World
 
 DROPPED_AFTER = {"ShadowMessageAutoDiscardInterval": "00:30:00"}
@@ -55,3 +56,15 @@ def test_a_later_notification_that_nobody_asks_for_is_dropped_beside_one_that_wa
         world.send("par1")
     world.run(HOUR)
     assert len(world.hosts["par1"].disk.discards) == 1
+
+
+def test_a_session_that_ships_logs_asks_too() -> None:
+    """lyo1 ships its logs to par1, and cannot reach it for mail."""
+    world = world_of("lyo1", "par1")
+    world.cut_service("lyo1", "par1", "smtp")
+    while "lyo1" not in {row.server for row in world.of("HARECEIVE")}:
+        world.send("par1")
+    world.run(2 * MINUTE)  # no session is idle any more
+    world.send("par1")
+    said = [text for _, name, text in world.connectivity if name == "lyo1"]
+    assert any("XQDISCARD contact;Peer=par1" in text for text in said)
