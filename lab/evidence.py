@@ -14,6 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from math import inf
 
+from lab.agent import AgentError
 from lab.plan_parts import LinkName
 from lab.probe import Seen
 from lab.running_lab import RunningLab
@@ -105,23 +106,33 @@ def look(
 ) -> Evidence:
     """What probes over links concerned by the fault see, and over one more where it `compares`.
 
-    Made again, while there is time until `until_ms`, where something disturbed it or nothing could
-    be made out. `observations` has none of a link concerned where other faults act on all of them.
+    Made again, while there is time until `until_ms`, where something disturbed it, nothing could be
+    made out or nobody answered (AgentError where that lasts). `observations` has none of a link
+    concerned where other faults act on all of them.
     """
-    for _ in range(LOOKS):
+    for left in reversed(range(LOOKS)):
         since = lab.standing.changes()
-        seen = _look_once(lab, fault_id, concerned, wait, compares=compares)
+        try:
+            seen = _look_once(lab, fault_id, concerned, wait, compares=compares)
+        except AgentError:
+            if left == 0 or _is_over(lab, wait, until_ms):
+                raise
+            continue
         clear = [
-            each
-            for each in seen
-            if not lab.standing.is_touched(each.link, but=fault_id, since=since)
+            observation
+            for observation in seen
+            if not lab.standing.is_touched(observation.link, but=fault_id, since=since)
         ]
         evidence = weigh(clear, foretold)
         is_clear = evidence.took_effect is True and clear == list(seen)
-        is_over = _now_ms(lab) + lab.clock.lab_span_ms(wait) > until_ms
-        if is_clear or is_over or evidence.took_effect is False:
+        if is_clear or evidence.took_effect is False or _is_over(lab, wait, until_ms):
             break
     return evidence
+
+
+def _is_over(lab: RunningLab, wait: float, until_ms: float) -> bool:
+    """Whether another look could end too late."""
+    return _now_ms(lab) + lab.clock.lab_span_ms(wait) > until_ms
 
 
 def _look_once(

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 
+from lab.agent import AgentError
 from lab.evidence import LOOKS, look
 from lab.faults.cut import Cut
 from lab.faults.kill import Kill
@@ -127,6 +128,22 @@ def test_a_cut_of_every_link_to_a_server_proves_no_kill() -> None:
     fault.start()
     ground.down.clear()
     assert fault.evidence().took_effect is False
+
+
+@pytest.mark.parametrize("silent_looks", [1, LOOKS - 1])
+def test_a_prober_that_does_not_answer_is_asked_again(silent_looks: int) -> None:
+    ground, lab = lab_of()
+    left = [silent_looks]
+
+    class SilentAtFirst:
+        def probe(self, address: str, wait_seconds: float) -> Probe:
+            if left[0]:
+                left[0] -= 1
+                raise AgentError("timed out")
+            return ground.probe(address, wait_seconds)
+
+    lab = replace(lab, prober=SilentAtFirst())
+    assert look(lab, "f1", [A_TO_B], {Seen.BANNER}, 0.1, compares=False).took_effect is True
 
 
 def test_what_stays_unclear_is_looked_at_a_few_times_only() -> None:
