@@ -36,7 +36,11 @@ SITES_MAX = 64
 DATABASES_MAX = 100
 SITE_LINKS_MAX = SITES_MAX * (SITES_MAX - 1) // 2
 
-RESERVED_NAMES = ("workload", "toxiproxy", "lab", "site", "server", "authority")
+# what stands beside the servers on the engine, in an inventory of Ansible's and in a run folder
+RESERVED_NAMES = (
+    *("workload", "toxiproxy", "lab", "site", "server", "authority", "ground"),
+    *("all", "ungrouped", "localhost"),
+)
 
 
 class SiteModel(Strict):

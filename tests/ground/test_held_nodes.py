@@ -93,3 +93,24 @@ def test_a_word_that_cannot_be_read_is_said(lab: ContainerNodes) -> None:
     control_file(lab.data("a"), "f1", "reached").write_text("half")
     with pytest.raises(GroundError, match="where a is held"):
         lab.reached("a", "f1")
+
+
+def test_a_disk_is_not_damaged_by_way_of_a_link_that_the_server_made(
+    lab: ContainerNodes, tmp_path: Path
+) -> None:
+    lab.data("a").mkdir(parents=True, exist_ok=True)
+    (tmp_path / "elsewhere").write_text("whole")
+    (lab.data("a") / "queue.db").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(GroundError, match=r"queue\.db is a link"):
+        lab.damage_queue_database("a")
+    assert (tmp_path / "elsewhere").read_text() == "whole"
+
+
+def test_a_queue_database_is_not_set_aside_by_way_of_a_link_that_the_server_made(
+    lab: ContainerNodes, tmp_path: Path
+) -> None:
+    lab.data("a").mkdir(parents=True, exist_ok=True)
+    (lab.data("a") / "queue.db").write_text("whole")
+    (lab.data("a") / "set-aside-f1").symlink_to(tmp_path)
+    with pytest.raises(GroundError, match="set-aside-f1 is a link"):
+        lab.set_aside_queue_database("a", "f1")

@@ -636,6 +636,15 @@ TOPOLOGIES = {
         "",
         "9:9: servers.ext1, a mapping, an external server needs a domain | add domain: to it",
     ),
+    **{
+        f"a server that is called {word}": (
+            "lyo-mbx1: {",
+            f"{word}: {{",
+            f"8:3: servers, {word}, is a word of the lab and no name for a server"
+            " | choose another name",
+        )
+        for word in ("ground", "all", "localhost")
+    },
     "a server with a reserved name": (
         "lyo-mbx1: {",
         "workload: {",

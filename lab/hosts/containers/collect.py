@@ -65,11 +65,11 @@ class Collection:
     def _logs(self, server: str) -> None:
         logs = self._of(server) / "logs"
         if logs.exists():
-            shutil.copytree(logs, self.folder.logs(server), dirs_exist_ok=True)
+            shutil.copytree(logs, self.folder.logs(server), dirs_exist_ok=True, ignore=_links)
 
     def _queues(self, server: str) -> None:
         path = self._of(server) / "data" / QUEUE_DATABASE
-        if path.exists():
+        if _is_there(path):
             rows = queue_rows(path, self._origin_ms())
             self.folder.write_lines(self.folder.logs(server) / "queues.jsonl", rows)
 
@@ -77,7 +77,9 @@ class Collection:
         """Of the copy that recipients see."""
         folders = [self._of(copy.server) / "data" for copy in database.copies]
         files = [
-            found[database.name] for found in map(mailbox_files, folders) if database.name in found
+            found[database.name]
+            for found in map(mailbox_files, folders)
+            if database.name in found and _is_there(found[database.name])
         ]
         copies = {(copy := standing(path)).server: (copy, path) for path in files}
         shown = shown_to_users(copy for copy, _ in copies.values())
@@ -123,5 +125,16 @@ class Collection:
 
 
 def _copy(source: Path, target: Path) -> None:
-    if source.exists():
+    if _is_there(source):
         shutil.copyfile(source, target)
+
+
+def _is_there(path: Path) -> bool:
+    """A server writes files. A link in its folders may lead to what only the lab may read."""
+    if path.is_symlink():
+        raise OSError(f"{path.name} is a link, and none is followed")
+    return path.exists()
+
+
+def _links(folder: str, names: list[str]) -> list[str]:
+    return [name for name in names if (Path(folder) / name).is_symlink()]

@@ -80,6 +80,7 @@ class ContainerNodes:
         data = self.data(server)
         aside = data / f"set-aside-{fault_id}"
         try:
+            _refuse_link(aside)
             aside.mkdir(exist_ok=True)
             files = sorted([*data.glob("queue.db*"), *data.glob("manager.db*")])
             for file in files:
@@ -93,6 +94,7 @@ class ContainerNodes:
         files = sorted(self.data(server).glob("queue.db*"))
         try:
             for file in files:
+                _refuse_link(file)
                 file.write_bytes(damaged(file.read_bytes()))
         except OSError as error:
             raise GroundError(f"the disk of {server} stays whole: {error}") from error
@@ -192,6 +194,12 @@ class ContainerNodes:
             return act(self._client.containers.get(self.container(server)))
         except (DockerException, requests.RequestException) as error:
             raise GroundError(f"cannot {verb} {server}: {_first_line(error)}") from error
+
+
+def _refuse_link(path: Path) -> None:
+    """The lab may write where a server may not: not by way of a link that the server made."""
+    if path.is_symlink():
+        raise OSError(f"{path.name} is a link, and none is followed")
 
 
 def _stop(container: Container) -> int:

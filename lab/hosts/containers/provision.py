@@ -77,6 +77,7 @@ def up(
     Raises GroundError. The state directory is made when it is missing.
     """
     state_dir = state_dir.absolute()
+    _refuse_odd_path(state_dir)
     try:
         down.claim(state_dir)
         for block in _blocks(run_id, state_dir, client):
@@ -102,6 +103,14 @@ def _blocks(run_id: str, state_dir: Path, client: docker.DockerClient) -> Iterat
         return
     taken = addresses.taken_networks(client)
     yield from islice(addresses.free_blocks(run_id, taken), TRIES)
+
+
+def _refuse_odd_path(state_dir: Path) -> None:
+    """The engine reads a colon as the end of a path, Ansible two braces as a template."""
+    for mark in (":", "{{", "{%", "\n"):
+        if mark in str(state_dir):
+            cause = f"the state directory {str(state_dir)!r} has {mark!r} in its path"
+            raise GroundError(cause, "run from a folder that is called otherwise")
 
 
 def _lay_out(layout: Layout) -> None:

@@ -88,6 +88,32 @@ def test_who_ran_out_of_memory_is_named(part: str, state: Path, folder: RunFolde
     ]
 
 
+@pytest.mark.parametrize(
+    "path",
+    ["servers/a/data/queue.db", "servers/x/data/received.jsonl", "workload/ledger.jsonl"],
+)
+def test_no_link_that_a_server_made_is_followed(
+    path: str, state: Path, folder: RunFolder, tmp_path: Path
+) -> None:
+    """It may lead to what the lab can read and the server cannot."""
+    (tmp_path / "secret").write_text("secret")
+    (state / path).symlink_to(tmp_path / "secret")
+    [complaint] = collect(state, folder)
+    assert f"{Path(path).name} is a link" in complaint
+    assert b"secret" not in b"".join(
+        file.read_bytes() for file in folder.path.rglob("*") if file.is_file()
+    )
+
+
+def test_no_link_among_a_servers_logs_is_brought(
+    state: Path, folder: RunFolder, tmp_path: Path
+) -> None:
+    (tmp_path / "secret").write_text("secret")
+    (state / "servers/a/logs/MSGTRK2026010508-1.LOG").symlink_to(tmp_path / "secret")
+    collect(state, folder)
+    assert not (folder.path / "logs/a/MSGTRK2026010508-1.LOG").exists()
+
+
 def test_mail_at_external_servers_is_brought(state: Path, folder: RunFolder) -> None:
     (state / "servers/x/data/received.jsonl").write_text('{"message_id": "<m@x>"}\n')
     collect(state, folder)
