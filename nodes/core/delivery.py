@@ -12,7 +12,7 @@ last one always knows that it is the last.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from nodes.core.active_copies import ActiveCopies
 from nodes.core.config import NodeConfig
@@ -99,21 +99,17 @@ class Delivery:
             self._enqueue(message)
             self._advance(self._messages[message.internal_id])
 
-    def add(self, message: PrimaryMessage) -> None:
-        """A message that is durable by now."""
-        self._track(message, self._work.now_ms)
+    def add(self, message: PrimaryMessage, since_ms: int | None = None) -> None:
+        """A message that is durable by now. `since_ms`: from when on it grows old, unless from now
+        on (SM-12).
+        """
+        self._track(message, self._work.now_ms if since_ms is None else since_ms)
         self._link_to_parent(message)
         self._enqueue(message)
         if not message.forks:
             tracked = self._messages[message.internal_id]
             self._fail(tracked, message.envelope.recipients, NO_ROUTE_STATUS)
         self._advance(self._messages[message.internal_id])
-
-    def shadowed(self, internal_id: int, shadow_server: str) -> None:
-        """A message that had no shadow has one now (SM-13), durable by now."""
-        tracked = self._messages.get(internal_id)
-        if tracked is not None:
-            tracked.message = _with_shadow(tracked.message, shadow_server)
 
     def has_unwritten_end(self, before_ms: int) -> bool:
         """Whether a fork ended before that time and the disk does not know it yet."""
@@ -130,8 +126,7 @@ class Delivery:
         done_ms = [f.done_ms for f in message.forks if f.state is ForkState.DONE and f.done_ms]
         tracked = Tracked(message, states, since_ms, min(done_ms, default=None))
         self._messages[message.internal_id] = tracked
-        if self._expiry is None:
-            self._set_expiry(tracked)
+        self._set_expiry(tracked)
 
     def _link_to_parent(self, message: PrimaryMessage) -> None:
         parent = message.side_effect_of
@@ -337,8 +332,14 @@ class Delivery:
     # -------------------------------------------------------------- expiry
 
     def _set_expiry(self, oldest: Tracked) -> None:
+        """Unless one that is older has set it."""
         due_ms = oldest.since_ms + self._config.server.message_expiration_timeout_ms
-        self._expiry = self._work.at(max(due_ms, self._work.now_ms), self._expire)
+        due_ms = max(due_ms, self._work.now_ms)
+        if self._expiry is not None and self._expiry.due_ms <= due_ms:
+            return
+        if self._expiry is not None:
+            self._expiry.cancel()
+        self._expiry = self._work.at(due_ms, self._expire)
 
     def _expire(self) -> None:
         """End every queued fork that is too old. One that is out being sent is looked at again in a
@@ -346,7 +347,7 @@ class Delivery:
         """
         self._expiry = None
         limit_ms = self._work.now_ms - self._config.server.message_expiration_timeout_ms
-        for tracked in list(self._messages.values()):
+        for tracked in sorted(self._messages.values(), key=lambda each: each.since_ms):
             if tracked.since_ms > limit_ms:
                 self._set_expiry(tracked)
                 return
@@ -392,7 +393,3 @@ def log_mailbox_delivery(
 
 def _fork(message: PrimaryMessage, next_hop: str) -> Fork:
     return next(fork for fork in message.forks if fork.next_hop == next_hop)
-
-
-def _with_shadow(message: PrimaryMessage, shadow_server: str) -> PrimaryMessage:
-    return replace(message, shadow_server=shadow_server)

@@ -170,7 +170,7 @@ class Node:
         self._active_copies.opened(happened.active_copies)
         self._shadow.opened(happened)
         self._copies.opened()
-        self._delivery.opened(happened.messages)
+        self._delivery.opened(self._redundancy.opened(happened.messages))
         self._resubmission.opened(happened)
 
     def _of_a_server(self, act: Callable[[Any, InboundSession], None]) -> Callable[[Any], None]:

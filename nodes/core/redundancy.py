@@ -11,7 +11,7 @@ from nodes.core.boundary import shadow_attempts
 from nodes.core.config import NodeConfig
 from nodes.core.delivery import Delivery
 from nodes.core.identity import Identity
-from nodes.core.message import BodyHandle, PrimaryMessage
+from nodes.core.message import BodyHandle, ForkState, PrimaryMessage
 from nodes.core.queue_changes import SetShadowServer
 from nodes.core.sending import Sessions
 from nodes.core.shadow_making import Made, NotMade, Outcome, ShadowMaking
@@ -36,6 +36,34 @@ class Redundancy:
         self._sessions = sessions
         self._delivery = delivery
 
+    def opened(self, messages: tuple[PrimaryMessage, ...]) -> tuple[PrimaryMessage, ...]:
+        """After a restart: what was being sent anew is made redundant before it goes out (SM-13,
+        SM-15); the others are given back.
+        """
+        parents = {message.side_effect_of for message in messages}
+        found = {m.internal_id for m in messages if self._was_being_sent_anew(m)}
+        anew = found - parents
+        for message in messages:
+            if message.internal_id in anew:
+                row = primary_row("LOAD", "BOOTLOADER", message, source_context="delivery")
+                self._work.emit(row)
+                self._send(message, None, self._deliver_since_received)
+        return tuple(m for m in messages if m.internal_id not in anew)
+
+    def _was_being_sent_anew(self, message: PrimaryMessage) -> bool:
+        """It was promoted or resubmitted: its network message id is none that this queue database
+        made, or a request names it. It has no shadow copy, and nothing of it went out. Whether that
+        was tried before the restart is not known: then it is tried once more.
+        """
+        made_here = self._identity.network_message_id(message.internal_id)
+        is_anew = message.resubmit_request is not None or message.network_message_id != made_here
+        is_whole = all(fork.state is ForkState.QUEUED for fork in message.forks)
+        is_bare = message.shadow_server is None and message.side_effect_of is None
+        return is_anew and is_whole and is_bare
+
+    def _deliver_since_received(self, message: PrimaryMessage) -> None:
+        self._delivery.add(message, message.received_ms)
+
     def promoted(self, message: PrimaryMessage, former_primary: str) -> None:
         """A promoted message is a primary message like any other (SM-13)."""
         self.send_anew(message, former_primary, lambda: None)
@@ -49,6 +77,14 @@ class Redundancy:
             self._delivery.add(ready)
             then()
 
+        self._send(message, avoid, deliver)
+
+    def _send(
+        self,
+        message: PrimaryMessage,
+        avoid: str | None,
+        deliver: Callable[[PrimaryMessage], None],
+    ) -> None:
         if not self._config.transport.shadow_redundancy_enabled:
             deliver(message)
             return

@@ -156,8 +156,6 @@ def test_after_any_single_failure_safety_nets_bring_a_lost_mailbox_back(
     story.world.run(8 * HOUR)
     world = story.world
     alone = {r.message_id for r in world.of("HAREDIRECTFAIL", story.wiped)}
-    loaded = world.of("LOAD", story.wiped)
-    alone |= {r.message_id for r in loaded if r.context == "delivery"}  # promoted, not shadowed
     lost = world.lose_mailbox(USER1)
     ask_everybody(world)
     world.run(HOUR)
