@@ -27,8 +27,6 @@ _TRANSPORT_SERVICE = {
     "MaxConcurrentMailboxSubmissions",
     "MaxConnectionRatePerMinute",
     "QueueMaxIdleTime",
-    "PoisonThreshold",
-    "PoisonMessageDetectionEnabled",
     "PickupDirectoryMaxMessagesPerMinute",
 }
 _RECEIVE_CONNECTOR = {

@@ -72,7 +72,9 @@ class TransportConfig:
 
 @dataclass(frozen=True, slots=True)
 class ServerConfig:
-    """Parameters of this server and its connectors (F§3.2, F§3.3). Times in ms."""
+    """Parameters of this server and its connectors (F§3.2, F§3.3). Times in ms;
+    `poison_threshold` is 0 where poison messages are not detected.
+    """
 
     message_expiration_timeout_ms: int
     queue_glitch_retry_count: int
@@ -86,6 +88,7 @@ class ServerConfig:
     receive_inactivity_timeout_ms: int
     send_inactivity_timeout_ms: int
     duplicate_detection_window_ms: int
+    poison_threshold: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,6 +201,9 @@ def _server_config(values: Mapping[str, Mapping[str, Value]]) -> ServerConfig:
         receive_inactivity_timeout_ms=int(receive["ConnectionInactivityTimeout"]),
         send_inactivity_timeout_ms=int(send["ConnectionInactivityTimeOut"]),
         duplicate_detection_window_ms=int(values["MailboxDatabase"]["DuplicateDetectionWindow"]),
+        poison_threshold=(
+            int(service["PoisonThreshold"]) if service["PoisonMessageDetectionEnabled"] else 0
+        ),
     )
 
 

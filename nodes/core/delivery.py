@@ -32,7 +32,7 @@ from nodes.core.queue_changes import (
 )
 from nodes.core.safety_net import SafetyNet
 from nodes.core.sending import Sessions
-from nodes.core.tracking import primary_row
+from nodes.core.tracking import log_mailbox_delivery, poison_row, primary_row
 from nodes.core.work import COMMIT_RETRY_MS, Timer, Work
 
 EXPIRED_STATUS = "550 4.4.7 QUEUE.Expired"
@@ -149,6 +149,7 @@ class Delivery:
                 self._active_copies,
                 self._take,
                 self._report,
+                self._poisoned,
             )
             self._queues[next_hop] = queue
         return queue
@@ -218,6 +219,16 @@ class Delivery:
         )
         self._work.emit(row)
         self._queue(fork.next_hop).put_back(tracked.message.internal_id)
+
+    def _poisoned(self, internal_id: int, next_hop: str) -> None:
+        """Into the poison queue: kept, never tried again, and no end of the message."""
+        tracked = self._messages.get(internal_id)
+        if tracked is None or tracked.states[next_hop] is not ForkState.QUEUED:
+            return
+        self._move(tracked, next_hop, ForkMove.POISON)
+        self._work.emit(poison_row(tracked.message, _fork(tracked.message, next_hop)))
+        self._end(tracked, next_hop, ForkState.POISON)
+        self._advance(tracked)
 
     # -------------------------------------------------------------- ends
 
@@ -369,26 +380,6 @@ class Delivery:
 
 
 _ENDS = frozenset({ForkState.DONE, ForkState.EXPIRED})
-
-
-def log_mailbox_delivery(
-    work: Work,
-    message: PrimaryMessage,
-    next_hop: str,
-    delivered: tuple[str, ...],
-    duplicates: tuple[str, ...],
-) -> None:
-    """DELIVER and DUPLICATEDELIVER rows of one delivery into a mailbox database on this server
-    (DD-1).
-    """
-    context = f"MDB:{next_hop.partition(':')[2]}"
-    for event, recipients in (("DELIVER", delivered), ("DUPLICATEDELIVER", duplicates)):
-        if recipients:
-            work.emit(
-                primary_row(
-                    event, "STOREDRIVER", message, recipients=recipients, source_context=context
-                )
-            )
 
 
 def _fork(message: PrimaryMessage, next_hop: str) -> Fork:

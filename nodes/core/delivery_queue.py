@@ -1,6 +1,7 @@
 """One delivery queue: the messages with the same next hop, in order, a few at a time (F§5.3).
 
-Ready, or waiting to retry after a failure (RT-5). Knows how to hand a fork out: into a mailbox
+Ready, or waiting to retry after a failure (RT-5); a message whose failure may be its own is set
+aside for as long, and holds nobody up (`doubts`). Knows how to hand a fork out: into a mailbox
 database here, or over a session. What becomes of the message then is not its business.
 """
 
@@ -13,6 +14,7 @@ from typing import TypeAlias
 
 from nodes.core.active_copies import ActiveCopies
 from nodes.core.config import NodeConfig
+from nodes.core.doubts import Doubts
 from nodes.core.effects import DeliverTo
 from nodes.core.inputs import TransmissionAnswered
 from nodes.core.message import Fork, PrimaryMessage
@@ -62,19 +64,24 @@ class Refused:
 
 @dataclass(frozen=True, slots=True)
 class NotNow:
-    """It may take it later: 4xx, no session, a session lost in the middle (in doubt, so again)."""
+    """It may take it later: 4xx, no session, a session lost in the middle (in doubt, so again).
+    `was_offered`: the next hop was reached; `broke`: the session broke while the message was sent.
+    """
 
     reason: str
+    was_offered: bool = False
+    broke: bool = False
 
 
 Result: TypeAlias = Acknowledged | Refused | NotNow
 Report: TypeAlias = Callable[[Parcel, Result], None]
 Take: TypeAlias = Callable[[int, str], Parcel | None]
+Poison: TypeAlias = Callable[[int, str], None]
 
 
 class DeliveryQueue:
     """`take(internal id, next hop)` gives the parcel or None where it is not wanted any more;
-    `report` gets each result.
+    `report` gets each result; `poison` one that is to be taken out of the queue.
     """
 
     def __init__(
@@ -86,6 +93,7 @@ class DeliveryQueue:
         active_copies: ActiveCopies,
         take: Take,
         report: Report,
+        poison: Poison,
     ) -> None:
         self.next_hop = next_hop
         self.waiting: deque[int] = deque()
@@ -95,6 +103,10 @@ class DeliveryQueue:
         self._active_copies = active_copies
         self._take = take
         self._report = report
+        self._poison = poison
+        self._doubts = Doubts(config.server.poison_threshold)
+        self._aside: dict[int, Timer] = {}
+        self._attempts: Counter[int] = Counter()
         self._active: Counter[int] = Counter()
         self._failures = 0
         self._retry: Timer | None = None
@@ -104,7 +116,9 @@ class DeliveryQueue:
         self._pump()
 
     def put_back(self, internal_id: int) -> None:
-        self.waiting.appendleft(internal_id)
+        """Unless it was set aside."""
+        if internal_id not in self._aside:
+            self.waiting.appendleft(internal_id)
 
     def _pump(self) -> None:
         while self._retry is None and self.waiting and self._has_room():
@@ -185,20 +199,47 @@ class DeliveryQueue:
             envelope,
             f"db:{message.internal_id}",
             answered,
-            lambda reason: self._finish(parcel, NotNow(reason)),
+            lambda reason: self._finish(parcel, NotNow(reason, was_offered=True, broke=True)),
         )
 
     def _finish(self, parcel: Parcel, result: Result) -> None:
         """What the copy before says, once another is active, is worth nothing: it goes there."""
         self._active[parcel.epoch] -= 1
+        internal_id, poison = parcel.message.internal_id, None
         if parcel.epoch != self._active_copies.epoch_of(self.next_hop):
             result = NotNow("the mailbox database is active on another server")
-        elif isinstance(result, NotNow):
-            self._fail()
-        else:
+        elif not isinstance(result, NotNow):
             self._failures = 0
+            del self._attempts[internal_id]
+            poison = self._doubts.acknowledged(internal_id)
+        elif result.was_offered and self._doubts.is_its_own(internal_id, broke=result.broke):
+            self._set_aside(internal_id)
+        else:
+            self._fail()
+            if not result.was_offered:
+                self._doubts.clear()
         self._report(parcel, result)
+        if poison is not None:
+            self._take_out(poison)
         self._pump()
+
+    def _set_aside(self, internal_id: int) -> None:
+        """It waits as long as a queue would that failed as often."""
+        self._attempts[internal_id] += 1
+        wait_ms = retry_interval_ms(self._config.server, self._attempts[internal_id])
+        due_ms = self._work.now_ms + wait_ms
+        self._aside[internal_id] = self._work.at(due_ms, lambda: self._back_again(internal_id))
+
+    def _back_again(self, internal_id: int) -> None:
+        del self._aside[internal_id]
+        self.append(internal_id)
+
+    def _take_out(self, internal_id: int) -> None:
+        timer = self._aside.pop(internal_id, None)
+        if timer is not None:
+            timer.cancel()
+            del self._attempts[internal_id]
+            self._poison(internal_id, self.next_hop)
 
     def _fail(self) -> None:
         """The first failure of several under way sets the retry; the others add nothing."""
@@ -214,6 +255,12 @@ class DeliveryQueue:
     def moved(self) -> None:
         """The next hop is another server now: nothing that failed there counts."""
         self._failures = 0
+        self._doubts.forget()
+        self._attempts.clear()
+        for timer in self._aside.values():
+            timer.cancel()
+        self.waiting.extendleft(sorted(self._aside, reverse=True))
+        self._aside.clear()
         if self._retry is not None:
             self._retry.cancel()
         self._try_again()
@@ -222,7 +269,7 @@ class DeliveryQueue:
 def _result(parcel: Parcel, answer: TransmissionAnswered, server: str) -> Result:
     reply = f"{answer.code} {answer.text}"
     if 400 <= answer.code < 500 or any(code < 500 for _, code, _ in answer.refused):
-        return NotNow(reply)
+        return NotNow(reply, was_offered=True)
     if answer.code >= 500:
         return Refused(reply)
     refused = tuple((address, f"{code} {text}") for address, code, text in answer.refused)

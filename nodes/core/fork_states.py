@@ -3,7 +3,8 @@ what.
 
 QUEUED waits in the queue of its next hop. SENDING has been handed out, to a session or to a mailbox
 database, and comes back exactly once: acknowledged, or not. DONE and EXPIRED are ends; the message
-is complete when every fork has one.
+is complete when every fork has one. POISON is in the poison queue, for good, and no end: nothing of
+the message is let go, here or at its shadow server.
 """
 
 from __future__ import annotations
@@ -19,11 +20,13 @@ class ForkMove(Enum):
     PUT_BACK = "put back"
     EXPIRE = "expire"
     REFUSED = "refused"
+    POISON = "poison"
 
 
 TRANSITIONS: dict[tuple[ForkState, ForkMove], ForkState] = {
     (ForkState.QUEUED, ForkMove.HAND_OUT): ForkState.SENDING,
     (ForkState.QUEUED, ForkMove.EXPIRE): ForkState.EXPIRED,
+    (ForkState.QUEUED, ForkMove.POISON): ForkState.POISON,
     (ForkState.SENDING, ForkMove.ACKNOWLEDGED): ForkState.DONE,
     (ForkState.SENDING, ForkMove.PUT_BACK): ForkState.QUEUED,
     (ForkState.SENDING, ForkMove.REFUSED): ForkState.EXPIRED,

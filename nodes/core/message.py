@@ -22,6 +22,7 @@ class ForkState(Enum):
     SENDING = "sending"
     DONE = "done"
     EXPIRED = "expired"
+    POISON = "poison"
 
 
 @dataclass(frozen=True, slots=True)

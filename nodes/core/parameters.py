@@ -365,6 +365,8 @@ _TABLE = (
     ),
     _whole(_SERVICE, "IntraOrgConnectorSmtpMaxMessagesPerConnection", 20, INT_MAX),
     _whole(_SERVICE, "MaxPerDomainOutboundConnections", 20, INT_MAX, 1, "unlimited"),
+    _whole(_SERVICE, "PoisonThreshold", 2, 10, 1),
+    Parameter("PoisonMessageDetectionEnabled", _SERVICE, "bool", True),
     _span("ReceiveConnector", "ConnectionTimeout", 10 * MINUTE_MS, SECOND_MS),
     _span("ReceiveConnector", "ConnectionInactivityTimeout", 5 * MINUTE_MS, SECOND_MS),
     _span("SendConnector", "ConnectionInactivityTimeOut", 10 * MINUTE_MS, SECOND_MS),

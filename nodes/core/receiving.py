@@ -16,7 +16,7 @@ from nodes.core.active_copies import ActiveCopies
 from nodes.core.boundary import is_inside
 from nodes.core.categorizer import forks_of
 from nodes.core.config import NodeConfig
-from nodes.core.delivery import Delivery, log_mailbox_delivery
+from nodes.core.delivery import Delivery
 from nodes.core.discards import Discards
 from nodes.core.effects import DeliverTo, DropBody, ShadowRequest, ShipLog, ShipSeed
 from nodes.core.identity import Identity
@@ -54,7 +54,7 @@ from nodes.core.replies import (
 from nodes.core.routing import next_hop
 from nodes.core.shadow import ShadowRedundancy
 from nodes.core.shadow_making import Made, NotMade, Outcome
-from nodes.core.tracking import primary_row
+from nodes.core.tracking import log_mailbox_delivery, primary_row
 from nodes.core.work import LocalDelivery, Work
 
 MESSAGE_ID_LIMIT = 998  # a line, RFC 5322 section 2.1.1

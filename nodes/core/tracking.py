@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from nodes.core.effects import LogTracking
 from nodes.core.lab_time import iso
-from nodes.core.message import PrimaryMessage, ShadowMessage
+from nodes.core.message import Fork, PrimaryMessage, ShadowMessage
 from nodes.core.resubmit_request import KeptCopy, ResubmitDemand, SafetyNetSource
+from nodes.core.work import Work
 
 Custom = tuple[tuple[str, str | int], ...]
 
@@ -42,6 +43,34 @@ def primary_row(
         reference,
         custom,
     )
+
+
+def poison_row(message: PrimaryMessage, fork: Fork) -> LogTracking:
+    """POISONMESSAGE: a fork enters the poison queue (F§1.4)."""
+    custom = (("Fork", fork.next_hop),)
+    return primary_row(
+        "POISONMESSAGE", "POISONMESSAGE", message, recipients=fork.recipients, custom=custom
+    )
+
+
+def log_mailbox_delivery(
+    work: Work,
+    message: PrimaryMessage,
+    next_hop: str,
+    delivered: tuple[str, ...],
+    duplicates: tuple[str, ...],
+) -> None:
+    """DELIVER and DUPLICATEDELIVER rows of one delivery into a mailbox database on this server
+    (DD-1).
+    """
+    context = f"MDB:{next_hop.partition(':')[2]}"
+    for event, recipients in (("DELIVER", delivered), ("DUPLICATEDELIVER", duplicates)):
+        if recipients:
+            work.emit(
+                primary_row(
+                    event, "STOREDRIVER", message, recipients=recipients, source_context=context
+                )
+            )
 
 
 def resubmitted_row(message: PrimaryMessage, demand: ResubmitDemand, copy: KeptCopy) -> LogTracking:

@@ -1,7 +1,8 @@
 """drains_after_heal: after the last heal and `settle`, no queue holds what could be delivered.
 
 Asks every primary message of a server whose queue listing was collected, and every entry of a
-delivery queue. Where a fault never healed, nothing can be said of what waits.
+delivery queue or of the poison queue, which only a person empties. Where a fault never healed,
+nothing can be said of what waits.
 """
 
 from __future__ import annotations
@@ -18,12 +19,12 @@ from spark_eval.transforms.sql import FOREVER_MS
 KEY = ["run", "server", "network_message_id"]
 UNLISTED = "no sound queue listing of {server}"
 STUCK = "waits in {server}; never healed: {unhealed}"
-WAITING = "in a delivery queue of {server} since {@entered_ms}, for {array_join(recipients, ', ')}"
+WAITING = "in a {queue} queue of {server} since {@entered_ms}, for {array_join(recipients, ', ')}"
 
 
 def cases(tables: Tables) -> DataFrame:
-    waiting = tables.record.queues.where("queue = 'delivery'").selectExpr(
-        *KEY, "message_id AS waiting_id", "entered_ms", "recipients", "ref AS waiting_ref"
+    waiting = tables.record.queues.where("queue IN ('delivery', 'poison')").selectExpr(
+        *KEY, "message_id AS waiting_id", "entered_ms", "recipients", "ref AS waiting_ref", "queue"
     )
     owned = tables.primaries.where("born IS NOT NULL").selectExpr(
         *KEY, "message_id", "born.ref AS born_ref"

@@ -9,11 +9,11 @@ from tests.spark_eval.faulty_runs import back_in_time
 from tests.spark_eval.run_builder import MINUTE, Run, empty, healthy, user
 
 
-def _waiting(*, healed: bool = True) -> Run:
+def _waiting(*, healed: bool = True, queue: str = "delivery") -> Run:
     run = back_in_time().run
     message = run.accept(40 * MINUTE, [user(1)])
     message.done_ms = 0
-    run._own("par-mbx1", "delivery", message, message.internal_id, delivered_ms=None, state="retry")
+    run._own("par-mbx1", queue, message, message.internal_id, delivered_ms=None, state="retry")
     if not healed:
         run.faults = [row for row in run.faults if row["phase"] != "healed"]
     return run
@@ -32,6 +32,7 @@ def results(ask: Ask) -> dict[str, ClaimResult]:
         "empty": empty(),
         "healed": back_in_time().run,
         "waiting": _waiting(),
+        "poison": _waiting(queue="poison"),
         "never-healed": _waiting(healed=False),
         "torn-listing": _torn_listing(),
     }
@@ -48,6 +49,11 @@ def test_is_violated_by_a_message_still_queued(results: dict[str, ClaimResult]) 
     assert (result.status, result.violations) == ("violated", 1)
     assert "in a delivery queue of par-mbx1 since 0:40:00.000" in result.examples[0].detail
     assert result.examples[0].refs[0][0] == "logs/par-mbx1/queues.jsonl"
+
+
+def test_is_violated_by_a_poison_message(results: dict[str, ClaimResult]) -> None:
+    assert results["poison"].violations == 1
+    assert "in a poison queue of par-mbx1" in results["poison"].examples[0].detail
 
 
 def test_is_unknown_where_a_fault_never_healed(results: dict[str, ClaimResult]) -> None:
