@@ -5,15 +5,20 @@ code. It dies with the lab: the kernel kills it when the lab's process ends, how
 """
 
 import ctypes
+import os
 import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import TextIO
 
+from lab.durations import Durations
 from lab.errors import GROUND_FAILED, GroundError
+from lab.progress import is_terminal, waiting
 
 VERDICT_CODES = (0, 1, 2, 3)
 LOG = "evaluation/stderr.log"
+FORCE_COLOR = "FORCE_COLOR"  # https://force-color.org
 GO = b"the record is whole\n"
 _SET_DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG, prctl(2)
 _C_LIBRARY = ctypes.CDLL(None, use_errno=True)
@@ -27,6 +32,7 @@ class Evaluation:
 
     def __init__(self, folder: Path, *, to_stderr: bool = False) -> None:
         self._folder = folder
+        self._target = sys.stderr if to_stderr else sys.stdout
         self._log = folder / LOG
         self._log.parent.mkdir(exist_ok=True)
         command = [sys.executable, "-m", "spark_eval", str(folder), "--when-told"]
@@ -34,8 +40,9 @@ class Evaluation:
             self._program = subprocess.Popen(
                 command,
                 stdin=subprocess.PIPE,
-                stdout=sys.stderr if to_stderr else None,
+                stdout=subprocess.PIPE if is_terminal() else self._target,
                 stderr=log,
+                env=os.environ | colour_of(self._target),
                 preexec_fn=die_with_parent if sys.platform == "linux" else None,
             )
 
@@ -46,16 +53,23 @@ class Evaluation:
         Raises GroundError when it ended in no way that it knows.
         """
         try:
-            self._program.communicate(GO)
+            with waiting("evaluating", self._about()):
+                said, _ = self._program.communicate(GO)
         except BaseException:
             self.abandon()
             raise
+        if said:  # else it was printed at once
+            print(said.decode("utf-8", "replace"), end="", file=self._target, flush=True)
         code = self._program.returncode
         if code not in VERDICT_CODES:
             raise GroundError(_ended(code), f"shadowlab evaluate {self._folder} does it again")
         if code == GROUND_FAILED:
             sys.stderr.write(self._log.read_text(errors="replace"))
         return code
+
+    def _about(self) -> float:
+        runs, scenario = self._folder.parent.parent, self._folder.parent.name
+        return Durations(runs).expected("evaluation", scenario)
 
     def abandon(self) -> None:
         """There is nothing to judge, or nobody waits for it any more."""
@@ -66,6 +80,11 @@ class Evaluation:
 def _ended(code: int) -> str:
     how = f"by signal {signal.Signals(-code).name}" if code < 0 else f"with exit code {code}"
     return f"the evaluation ended {how}"
+
+
+def colour_of(target: TextIO) -> dict[str, str]:
+    """What lets a program whose output passes through here colour it as for a terminal."""
+    return {FORCE_COLOR: "1"} if target.isatty() else {}
 
 
 def die_with_parent() -> None:

@@ -8,12 +8,15 @@ decided here.
 """
 
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
 
 from lab.agent import AgentError
 from lab.clock_resolution import ClockResolution
+from lab.durations import Durations
 from lab.errors import GROUND_FAILED, INTERRUPTED, GroundError, LabError
 from lab.evaluation import Evaluation
 from lab.faults import faults_of
@@ -24,9 +27,9 @@ from lab.hosts.containers.host import ContainerHost
 from lab.lab_clock import LabClock, parse_origin
 from lab.operations import operations_of
 from lab.plan import Plan
+from lab.progress import waiting
 from lab.run_folder import JsonLines, RunFolder
 from lab.run_outcome import (
-    EVALUATION_SECONDS,
     BeginEvaluation,
     Ending,
     Judging,
@@ -43,7 +46,6 @@ from lab.running_lab import RunningLab
 from lab.steady_state import SteadyState
 from lab.watchdog import Interrupted, TimeIsUp, Watchdog
 
-GROUND_SECONDS, TAKE_DOWN_SECONDS = 20, 10  # foretold, not promised
 GROUND_AT_MOST_SECONDS = 3600  # images may have to be built
 HANGS_AFTER = 2.0  # times the plan's wall time …
 ALLOWANCE_SECONDS = 180  # … and this
@@ -90,12 +92,13 @@ class _Run:
 
     def go(self) -> Ending:
         self._open_folder()
-        self.say(_foretell(self.plan, self.folder))
+        self.say(self._foretell())
         with Watchdog(self.say) as watchdog:
             ending = self._work(watchdog)
             if ending.exit_code == 0:
                 ending = self._begin_evaluation()
-            complaints = self._take_down(watchdog, ending)
+            with self._timed("taking the lab down", "take-down"):
+                complaints = self._take_down(watchdog, ending)
         for complaint in complaints:
             self.say(f"take-down: {complaint}")
         if complaints and ending.exit_code == 0:
@@ -105,6 +108,21 @@ class _Run:
             self.evaluation.abandon()
         self._write_host(ending)
         return ending
+
+    @contextmanager
+    def _timed(self, words: str, step: str) -> Iterator[None]:
+        """A step with its bar; how long it took is remembered for the next run."""
+        durations, began = Durations(self.options.runs), time.monotonic()
+        with waiting(words, durations.expected(step, self.plan.scenario)):
+            yield
+        durations.note(time.monotonic() - began, step, self.plan.scenario)
+
+    def _foretell(self) -> str:
+        durations, timeline = Durations(self.options.runs), _wall_seconds(self.plan)
+        steps = ("ground", "take-down", "evaluation")
+        around = sum(durations.expected(step, self.plan.scenario) for step in steps)
+        about = f"about {span(timeline + around)}, of which {span(timeline)} for the timeline"
+        return f"{self.folder.path}: {about}"
 
     def _begin_evaluation(self) -> Ending:
         """A lab is taken down also where nothing can be started to judge it."""
@@ -135,12 +153,13 @@ class _Run:
 
     def _sequence(self, watchdog: Watchdog) -> None:
         watchdog.bound(GROUND_AT_MOST_SECONDS)
-        means = self.host.up(self.plan, self.folder, self.say)
+        with self._timed("provisioning", "ground"):
+            means = self.host.up(self.plan, self.folder, self.say)
         watchdog.bound(HANGS_AFTER * _wall_seconds(self.plan) + ALLOWANCE_SECONDS)
         record = JsonLines(self.folder.probes)
         steady = SteadyState(self.plan, self.folder.run_id, means.links, means.traffic, record)
         self.say(f"steady state: {steady.check()} links carry mail")
-        with self.resolution:
+        with self.resolution, waiting("the timeline", _wall_seconds(self.plan)):
             self._timeline(means)
 
     def _timeline(self, means: Means) -> None:
@@ -240,12 +259,6 @@ class _Run:
                 "cause": ending.cause,
             },
         )
-
-
-def _foretell(plan: Plan, folder: RunFolder) -> str:
-    timeline = _wall_seconds(plan)
-    whole = GROUND_SECONDS + timeline + TAKE_DOWN_SECONDS + EVALUATION_SECONDS
-    return f"{folder.path}: about {span(whole)}, of which {span(timeline)} for the timeline"
 
 
 def _wall_seconds(plan: Plan) -> float:

@@ -4,12 +4,15 @@ The same for every host. What a run means is the evaluation's to say.
 """
 
 import sys
+import time
 import traceback
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from lab.durations import Durations
 from lab.errors import (
     FAIL,
     GROUND_FAILED,
@@ -24,7 +27,6 @@ from lab.run_folder import VERDICT, RunFolder, point_latest, write_whole
 from lab.watchdog import Interrupted, Watchdog
 
 VERDICT_CODES = (PASS, FAIL, UNKNOWN)
-EVALUATION_SECONDS = 25  # foretold, not promised
 
 Say = Callable[[str], None]
 
@@ -112,7 +114,9 @@ def bug(folder: RunFolder, cause: str) -> Ending:
 
 
 def say_to_stderr(line: str) -> None:
-    print(line, file=sys.stderr, flush=True)
+    """A terminal that has gone keeps nobody from taking a lab down."""
+    with suppress(OSError):
+        print(line, file=sys.stderr, flush=True)
 
 
 def span(seconds: float) -> str:
@@ -127,10 +131,15 @@ def span(seconds: float) -> str:
 
 def _judge(folder: Path, judging: Judging, say: Say) -> Ending:
     """The evaluation's exit code, as the ending of a run that went its whole way."""
-    say(f"evaluating, about {EVALUATION_SECONDS} s")
+    durations, scenario = Durations(folder.parent.parent), folder.parent.name
+    about = durations.expected("evaluation", scenario)
+    say(f"evaluating, about {span(about)}")
+    began = time.monotonic()
     try:
         with Watchdog(say):
-            return Ending(judging.judge())
+            code = judging.judge()
+        durations.note(time.monotonic() - began, "evaluation", scenario)
+        return Ending(code)
     except Interrupted as signal_name:
         hint = f"shadowlab evaluate {folder} does it again"
         return Ending(INTERRUPTED, f"the evaluation was ended by {signal_name}", hint)

@@ -10,12 +10,14 @@ import time
 from datetime import UTC, datetime
 from functools import partial
 
+from lab.durations import Durations
 from lab.errors import INTERRUPTED
 from lab.evaluation import Evaluation
 from lab.hosts.simulator.chance import CLOCK_RESOLUTION_MS
 from lab.hosts.simulator.record import Record
 from lab.hosts.simulator.simulation import simulate
 from lab.plan import Plan
+from lab.progress import waiting
 from lab.run_folder import RunFolder
 from lab.run_outcome import (
     BeginEvaluation,
@@ -47,10 +49,13 @@ def run_simulated(
     folder = RunFolder.create(options.runs, plan.scenario, plan.seed, started)
     open_record(folder, plan, Identity(run_name(plan), SIMULATOR, options.scenario))
     options.tell_folder(folder.path)
-    say(f"{folder.path}: simulated, {span(plan.duration_ms / 1000)} of lab time")
+    durations = Durations(options.runs)
+    steps = ("simulation", "evaluation")
+    about = span(sum(durations.expected(step, plan.scenario) for step in steps))
+    say(f"{folder.path}: simulated, {span(plan.duration_ms / 1000)} of lab time, about {about}")
     begin = begin_evaluation or partial(Evaluation, to_stderr=options.summary_to_stderr)
     evaluation = begin(folder.path)
-    ending, record = _simulate(plan, folder, say)
+    ending, record = _simulate(plan, folder, durations, say)
     if ending.exit_code != 0:
         evaluation.abandon()
     _write_host(folder, started, ending, record)
@@ -62,11 +67,14 @@ def run_name(plan: Plan) -> str:
     return f"{plan.scenario}-{plan.seed}"
 
 
-def _simulate(plan: Plan, folder: RunFolder, say: Say) -> tuple[Ending, Record]:
+def _simulate(
+    plan: Plan, folder: RunFolder, durations: Durations, say: Say
+) -> tuple[Ending, Record]:
     """Everything up to the whole record; every way to end it, as a value."""
     began = time.monotonic()
     try:
-        with Watchdog(say):
+        about = durations.expected("simulation", plan.scenario)
+        with Watchdog(say), waiting("simulating", about):
             record = simulate(plan)
             record.write(folder.path)
     except Interrupted as signal_name:
@@ -77,7 +85,9 @@ def _simulate(plan: Plan, folder: RunFolder, say: Say) -> tuple[Ending, Record]:
     except Exception as error:
         cause = f"a bug, of the lab or of a node: {type(error).__name__}: {error}"
         return bug(folder, cause), Record()
-    say(f"simulated in {time.monotonic() - began:.1f} s")
+    seconds = time.monotonic() - began
+    durations.note(seconds, "simulation", plan.scenario)
+    say(f"simulated in {seconds:.1f} s")
     for server, crashes in record.crashes.items():
         say(f"{server} crashed: {crashes[0].strip().splitlines()[-1]}")
     return Ending(), record

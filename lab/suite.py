@@ -12,13 +12,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from lab.durations import Durations
 from lab.errors import FAIL, GROUND_FAILED, INTERRUPTED, PASS, UNKNOWN
 from lab.hosts.containers import processes
+from lab.progress import waiting
 from lab.run_outcome import Say, say_to_stderr, span
+from lab.scenario_files import RUNS
 from lab.suite_engine import WAIT_SECONDS, Engine
 from lab.suite_folder import alone_in
 from lab.suite_journal import Ended, Journal
-from lab.suite_plan import COMPARE, CONTAINERS, Ask, Task, tasks_of
+from lab.suite_plan import COMPARE, CONTAINERS, Ask, Task, round_a_run, tasks_of
 from lab.suite_program import PATIENCE_SECONDS, SHADOWLAB, Finished, run_program
 from lab.suite_result import write_result
 from lab.suite_run import announced_folder, run_id, why
@@ -43,6 +46,7 @@ class Means:
     engine_wait_seconds: float = WAIT_SECONDS
     say: Say = say_to_stderr
     page_to_stderr: bool = False
+    durations: Durations = field(default_factory=lambda: Durations(RUNS))
 
 
 def counted(code: int, foretold: str) -> int:
@@ -90,7 +94,7 @@ class Suite:
 
     def _intend(self) -> None:
         answers = self.engine.answers()
-        tasks = tasks_of(self.ask, answers)
+        tasks = tasks_of(self.ask, answers, self.means.durations)
         if not answers and self.ask.on is None:
             self.means.say("no Docker engine answers: every run is simulated")
         self.journal.intend(self.ask, answers, tasks)
@@ -132,11 +136,20 @@ class Suite:
     def _one(self, task: Task) -> None:
         where = self.journal.record.tasks.index(task) + 1
         self.means.say(f"{where} of {len(self.journal.record.tasks)}: {task.name}")
-        ended = self._compare(task) if task.kind == COMPARE else self._run(task)
+        with waiting(task.name, task.seconds):
+            ended = self._compare(task) if task.kind == COMPARE else self._run(task)
+        self._remember(task, ended)
         self.journal.end(task, ended)
         said = ended.verdict if task.kind != COMPARE else ""
         told = ended.cause or said or ("they agree" if ended.code == PASS else "they disagree")
         self.means.say(f"  {told}, {span(ended.seconds)}")
+
+    def _remember(self, task: Task, ended: Ended) -> None:
+        """How long what went its whole way took, for the next suite."""
+        step = "comparison" if task.kind == COMPARE else round_a_run(task.host)
+        timeline = task.timeline_seconds if task.host == CONTAINERS else 0.0
+        if ended.code in VERDICT_CODES and ended.seconds > 0:
+            self.means.durations.note(ended.seconds - timeline, step, task.scenario)
 
     def _run(self, task: Task) -> Ended:
         ended = self._attempt(task)

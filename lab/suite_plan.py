@@ -7,6 +7,7 @@ compared; tagged `simulator` it runs there alone. Nothing is started here.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from lab.durations import Durations
 from lab.errors import ScenarioError
 from lab.plan import default_seed, resolve
 from lab.scenario_files import find_scenario, scenario_paths
@@ -16,8 +17,6 @@ from lab.validate import CheckedScenario, check
 CONTAINERS, SIMULATOR = "containers", "simulator"
 NIGHTLY = "nightly"
 RUN, COMPARE = "run", "compare"
-ROUND_A_RUN_SECONDS = {CONTAINERS: 45, SIMULATOR: 30}  # foretold, not promised
-COMPARE_SECONDS = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,10 +46,10 @@ class Task:
     timeline_seconds: float
 
 
-def tasks_of(ask: Ask, engine_answers: bool) -> list[Task]:
+def tasks_of(ask: Ask, engine_answers: bool, durations: Durations) -> list[Task]:
     """Everything that is to be done, in order. Raises ScenarioError before anything is."""
     scenarios = chosen(ask)
-    tasks = [task for each in scenarios for task in _tasks(each, ask, engine_answers)]
+    tasks = [task for each in scenarios for task in _tasks(each, ask, engine_answers, durations)]
     if not tasks:
         what = "of these scenarios" if ask.names else f"scenario tagged {ask.tag}"
         where = f" that runs on {ask.on}" if ask.on else ""
@@ -77,7 +76,14 @@ def chosen(ask: Ask) -> Sequence[CheckedScenario]:
     return found
 
 
-def _tasks(found: CheckedScenario, ask: Ask, engine_answers: bool) -> Iterator[Task]:
+def round_a_run(host: str) -> str:
+    """The step that is what a run takes beside its timeline."""
+    return f"round a run on {host}"
+
+
+def _tasks(
+    found: CheckedScenario, ask: Ask, engine_answers: bool, durations: Durations
+) -> Iterator[Task]:
     hosts = list(_hosts(found.scenario.tags, ask, engine_answers))
     model = found.scenario
     plan = resolve(model, found.topology, default_seed(model.scenario), "scenario")
@@ -91,9 +97,10 @@ def _tasks(found: CheckedScenario, ask: Ask, engine_answers: bool) -> Iterator[T
 
     for host in hosts:
         lasts = timeline if host == CONTAINERS else 0
-        yield task(f"on {host}", RUN, host, ROUND_A_RUN_SECONDS[host] + lasts)
+        about = durations.expected(round_a_run(host), model.scenario)
+        yield task(f"on {host}", RUN, host, about + lasts)
     if len(hosts) == 2:
-        yield task("compared", COMPARE, "", COMPARE_SECONDS)
+        yield task("compared", COMPARE, "", durations.expected("comparison", model.scenario))
 
 
 def _hosts(tags: Sequence[str], ask: Ask, engine_answers: bool) -> Iterator[str]:

@@ -18,9 +18,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from lab.durations import Durations
 from lab.errors import FAIL, GROUND_FAILED, PASS, UNKNOWN
 from lab.hosts.simulator.simulation import simulate
 from lab.plan import resolve
+from lab.progress import waiting
 from lab.run_folder import json_text, write_whole
 from lab.run_outcome import Say, say_to_stderr, span
 from lab.sweep_judge import BatchJudged, SweepJudge
@@ -30,7 +32,6 @@ from lab.validate import CheckedScenario
 
 TASKS_PER_BATCH = 10
 WORST_FIRST = (GROUND_FAILED, FAIL, UNKNOWN, PASS)
-JUDGING_SECONDS = 0.05  # a run, foretold and not promised
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,11 +93,12 @@ class Sweep:
         Raises GroundError when Spark or the evaluation cannot do their work.
         """
         self._describe()
-        self._foretell()
+        about = self._foretell()
         try:
-            with SweepJudge(self.folder, self.master) as judge:
+            with waiting("sweeping", about), SweepJudge(self.folder, self.master) as judge:
                 self._all_batches(judge)
-                code = judge.conclude()
+                code, said = judge.conclude()
+            print(said, end="", flush=True)
         except KeyboardInterrupt:
             self.say("interrupted; the same command goes on from here")
             raise
@@ -165,6 +167,9 @@ class Sweep:
         if not self.keep_records:
             shutil.rmtree(self.folder / "record" / finished.batch, ignore_errors=True)
         progress.count(finished)
+        if finished.batch not in progress.earlier and finished.runs:
+            name = self.scenario.scenario.scenario
+            self._durations.note(finished.seconds / finished.runs, "judging a seed", name)
         counts = ", ".join(f"{count} {verdict}" for verdict, count in finished.verdicts.items())
         self.say(
             f"{progress.judged} of {self.seeds.count} seeds; {finished.batch}: {counts}, "
@@ -185,18 +190,26 @@ class Sweep:
         write_whole(self.folder / "sweep.json", json_text(described))
         write_whole(self.folder / "scenario.yaml", self.scenario.text)
 
-    def _foretell(self) -> None:
+    @property
+    def _durations(self) -> Durations:
+        return Durations(self.folder.parents[2])
+
+    def _foretell(self) -> float:
+        """Say how long it should take, and how that is known: one seed is simulated."""
         began = time.process_time()
         simulate(
             resolve(self.scenario.scenario, self.scenario.topology, self.seeds.first),
             keeps_inputs=False,
         )
-        each = time.process_time() - began + JUDGING_SECONDS
+        name = self.scenario.scenario.scenario
+        judging = self._durations.expected("judging a seed", name)
+        each = time.process_time() - began + judging
         seconds = each * self.seeds.count / max(1, os.cpu_count() or 1)
         self.say(
             f"{self.folder}: seeds {self.seeds.first} to "
             f"{self.seeds.first + self.seeds.count - 1}, about {span(seconds)} on this machine"
         )
+        return seconds
 
 
 def sweep_folder(runs: Path, scenario: CheckedScenario, seeds: Seeds) -> Path:

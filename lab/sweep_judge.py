@@ -64,15 +64,14 @@ class SweepJudge:
         self._say(f"{batch}\n")
         return self._hear()
 
-    def conclude(self) -> int:
-        """Let it write verdict and report, pass its words on; its exit code. Raises GroundError."""
+    def conclude(self) -> tuple[int, str]:
+        """Let it write verdict and report; its exit code and its words. Raises GroundError."""
         self._say(END)
         said, _ = self._program.communicate()
-        print(said, end="", flush=True)
         code = self._program.returncode
         if code not in VERDICT_CODES:
             raise self._failed(f"ended with {code}")
-        return code
+        return code, said
 
     def _say(self, line: str) -> None:
         assert self._program.stdin is not None

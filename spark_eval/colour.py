@@ -10,7 +10,8 @@ OF_VERDICT = {"pass": GREEN, "fail": RED, "unknown": YELLOW}
 
 
 def coloured(text: str, verdict: str, stream: TextIO) -> str:
-    """The text with its first `verdict` in colour, where `stream` is a terminal that has any."""
+    """The text with its first `verdict` in colour, where `stream` is a terminal that has any,
+    or leads to one by way of a program that says so (https://force-color.org)."""
     if not _has_colour(stream):
         return text
     return text.replace(verdict, f"\x1b[1;{OF_VERDICT[verdict]}m{verdict}\x1b[0m", 1)
@@ -18,4 +19,4 @@ def coloured(text: str, verdict: str, stream: TextIO) -> str:
 
 def _has_colour(stream: TextIO) -> bool:
     is_plain = os.environ.get("NO_COLOR") or os.environ.get("TERM", "dumb") == "dumb"
-    return stream.isatty() and not is_plain
+    return (stream.isatty() or bool(os.environ.get("FORCE_COLOR"))) and not is_plain

@@ -3,13 +3,20 @@
 Their exit codes mean what those of every command mean.
 """
 
+import os
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
+from lab.durations import Durations
 from lab.errors import INTERRUPTED, GroundError
+from lab.evaluation import colour_of
+from lab.progress import is_terminal, waiting
+from lab.scenario_files import RUNS
 
+FROM_THE_START = "evaluation from the start"
 STDERR = 2
 EVALUATION_CODES = (0, 1, 2, 3, 4)
 
@@ -19,12 +26,32 @@ def evaluation(folder: Path, *options: str, quiet: bool = False, to_stderr: bool
     return program("spark_eval", str(folder), *options, quiet=quiet, to_stderr=to_stderr)
 
 
+def evaluation_timed(folder: Path, *options: str, to_stderr: bool) -> int:
+    """The same with a bar on a terminal; how long it took is remembered. Raises GroundError."""
+    durations, scenario = Durations(RUNS), Path(os.path.realpath(folder)).parent.name
+    about = durations.expected(FROM_THE_START, scenario)
+    if not is_terminal():
+        return evaluation(folder, *options, to_stderr=to_stderr)
+    target, began = (sys.stderr if to_stderr else sys.stdout), time.monotonic()
+    command = [sys.executable, "-m", "spark_eval", str(folder), *options]
+    with waiting("evaluating", about):
+        done = subprocess.run(
+            command, check=False, stdout=subprocess.PIPE, env=os.environ | colour_of(target)
+        )
+    print(done.stdout.decode("utf-8", "replace"), end="", file=target, flush=True)
+    durations.note(time.monotonic() - began, FROM_THE_START, scenario)
+    return _meant(done.returncode)
+
+
 def program(module: str, *words: str, quiet: bool = False, to_stderr: bool = False) -> int:
     """Run a program of the evaluation; its exit code means what ours mean. `to_stderr`: what it
     prints is no data of ours. Raises GroundError."""
     said = subprocess.DEVNULL if quiet else STDERR if to_stderr else None
     command = [sys.executable, "-m", module, *words]
-    code = subprocess.run(command, check=False, stdout=said).returncode
+    return _meant(subprocess.run(command, check=False, stdout=said).returncode)
+
+
+def _meant(code: int) -> int:
     if code in (INTERRUPTED, -signal.SIGINT, -signal.SIGTERM):
         raise KeyboardInterrupt
     if code not in EVALUATION_CODES:

@@ -18,6 +18,7 @@ from lab.commands.arguments import (
 from lab.commands.completing import scenario_names
 from lab.commands.paths import new_folder, not_empty, path_of, smaller_scenario
 from lab.commands.summary import print_line
+from lab.progress import waiting
 from lab.scenario_files import RUNS, find_run
 from lab.suite_folder import folder_for
 from lab.suite_plan import NIGHTLY, Ask, chosen
@@ -117,5 +118,6 @@ def shrink(
     folder = find_run(run)
     plan = read_simulated(folder)
     target = smaller_scenario(out or RUNS / "shrunk" / f"{plan.scenario}-smaller.yaml", SHRUNK)
-    found = shrink_run(folder, target, master)
+    with waiting("shrinking"):
+        found = shrink_run(folder, target, master)
     print(f"shadowlab run {target} --on simulator --seed {found.seed}")

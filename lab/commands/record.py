@@ -8,7 +8,7 @@ import typer
 
 from lab.commands.arguments import AsJson, Run
 from lab.commands.completing import run_names
-from lab.commands.evaluation import evaluation, program
+from lab.commands.evaluation import evaluation, evaluation_timed, program
 from lab.commands.paths import new_folder, not_empty, path_of
 from lab.commands.summary import outcome, print_line
 from lab.run_folder import VERDICT, point_latest
@@ -26,7 +26,7 @@ def evaluate(
     """Judge a run folder again, and print its verdict."""
     folder = find_run(run)
     options = () if master is None else ("--master", master)
-    code = evaluation(folder, *options, to_stderr=json)
+    code = evaluation_timed(folder, *options, to_stderr=json)
     _point_latest(folder)
     if json:
         print_line(outcome(folder, code))
