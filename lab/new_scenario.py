@@ -9,10 +9,10 @@ from pathlib import Path
 from lab.document import read_document
 from lab.errors import ScenarioError
 from lab.patterns import PATTERN_WORDS, SLUG
+from lab.run_folder import BESIDE_SCENARIOS
 from lab.scenario_files import find_scenario, scenario_paths
 from lab.validate import check, scenarios_folder
 
-RESERVED = ("latest", "suites", "shrunk")  # what lies in runs/ beside the scenarios
 NAME_LINE = re.compile(r"^scenario:.*$", re.MULTILINE)
 COMMENTED = """\
 # What happens here, and which promise it puts to the test. Times are lab time since the start.
@@ -54,7 +54,7 @@ def new_scenario(name: str, source: str | None = None) -> Path:
     """The file `<name>.yaml` in the folder of scenarios, written. Raises ScenarioError."""
     if not re.fullmatch(SLUG, name):
         raise ScenarioError(f"{name!r} is no name for a scenario", PATTERN_WORDS[SLUG])
-    if name in RESERVED:
+    if name in BESIDE_SCENARIOS:
         raise ScenarioError(f"{name} is no name for a scenario", "runs/ has a folder of that name")
     folder = scenarios_folder()
     taken = [path for path in (*scenario_paths(), folder / f"{name}.yaml") if path.exists()]

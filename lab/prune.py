@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from lab.listing import run_entries
+from lab.listing import NO_VERDICT, run_entries
 
 UNDER_WAY_FOR = timedelta(days=1)  # a run with no end after so long was killed
 
@@ -46,7 +46,8 @@ def _runs(runs: Path, now: datetime) -> Iterator[Old]:
     for entry in run_entries(runs):
         latest = entry.folder.parent / "latest"
         is_latest = latest.exists() and latest.samefile(entry.folder)
-        under_way = not entry.has_ended and now - entry.started < UNDER_WAY_FOR
+        is_done = entry.has_ended and (entry.verdict != NO_VERDICT or bool(entry.cause))
+        under_way = not is_done and now - entry.started < UNDER_WAY_FOR
         kind = ("run", entry.scenario)
         yield Old(entry.folder, kind, entry.started, is_latest or under_way)
 
@@ -64,6 +65,10 @@ def size_bytes(folder: Path) -> int:
     return sum(path.lstat().st_size for path in folder.rglob("*") if not path.is_dir())
 
 
-def remove(folder: Path) -> None:
-    """The folder and what is in it. Raises OSError."""
-    shutil.rmtree(folder)
+def remove(folder: Path) -> str | None:
+    """The folder and what is in it; why it could not be removed, if it could not."""
+    try:
+        shutil.rmtree(folder)
+    except OSError as error:
+        return f"{error.filename or folder}: {(error.strerror or str(error)).lower()}"
+    return None

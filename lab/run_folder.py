@@ -18,6 +18,7 @@ from pathlib import Path
 STAMP = "%Y%m%dT%H%M%SZ"
 STAMP_LENGTH = len("20260105T080000Z")
 LATEST = "latest"
+BESIDE_SCENARIOS = (LATEST, "suites", "shrunk")  # in runs/, so no scenario may be called so
 VERDICT = "verdict.json"
 
 

@@ -25,6 +25,7 @@ from lab.plan import resolve
 from lab.progress import waiting
 from lab.run_folder import json_text, write_whole
 from lab.run_outcome import Say, say_to_stderr, span
+from lab.scenario_files import RUNS
 from lab.sweep_judge import BatchJudged, SweepJudge
 from lab.sweep_record import Done, Task
 from lab.sweep_spark import ROOT, run_tasks
@@ -85,6 +86,7 @@ class Sweep:
     master: str
     say: Say = say_to_stderr
     keep_records: bool = False
+    durations: Durations = field(default_factory=lambda: Durations(RUNS))
     done: list[Done] = field(default_factory=list)
 
     def run(self) -> int:
@@ -169,7 +171,7 @@ class Sweep:
         progress.count(finished)
         if finished.batch not in progress.earlier and finished.runs:
             name = self.scenario.scenario.scenario
-            self._durations.note(finished.seconds / finished.runs, "judging a seed", name)
+            self.durations.note(finished.seconds / finished.runs, "judging a seed", name)
         counts = ", ".join(f"{count} {verdict}" for verdict, count in finished.verdicts.items())
         self.say(
             f"{progress.judged} of {self.seeds.count} seeds; {finished.batch}: {counts}, "
@@ -190,10 +192,6 @@ class Sweep:
         write_whole(self.folder / "sweep.json", json_text(described))
         write_whole(self.folder / "scenario.yaml", self.scenario.text)
 
-    @property
-    def _durations(self) -> Durations:
-        return Durations(self.folder.parents[2])
-
     def _foretell(self) -> float:
         """Say how long it should take, and how that is known: one seed is simulated."""
         began = time.process_time()
@@ -202,7 +200,7 @@ class Sweep:
             keeps_inputs=False,
         )
         name = self.scenario.scenario.scenario
-        judging = self._durations.expected("judging a seed", name)
+        judging = self.durations.expected("judging a seed", name)
         each = time.process_time() - began + judging
         seconds = each * self.seeds.count / max(1, os.cpu_count() or 1)
         self.say(

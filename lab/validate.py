@@ -21,6 +21,7 @@ from lab.patterns import PATTERN_WORDS, SLUG
 from lab.plan_parts import PlanTopology
 from lab.random_check import check_random
 from lab.reading import MISTAKES_MAX, Read, read_model
+from lab.run_folder import BESIDE_SCENARIOS
 from lab.scenario import ScenarioModel
 from lab.scenario_check import check_names, check_settings
 from lab.timeline import check_timeline
@@ -187,6 +188,9 @@ def _stem(document: Document, read: Read[ScenarioModel], path: Path) -> Iterator
         rule = f"is not the file's stem, {path.stem}"
         hint = f"write scenario: {path.stem}, or rename the file"
         yield document.mistake(("scenario",), read.model.scenario, rule, hint)
+    if read.model.scenario in BESIDE_SCENARIOS:
+        rule = "is what runs/ calls something else"
+        yield document.mistake(("scenario",), read.model.scenario, rule, "choose another name")
 
 
 def _topology_of(

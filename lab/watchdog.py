@@ -40,7 +40,8 @@ class Watchdog:
 
     def __enter__(self) -> Self:
         for number in PERSON:
-            self._before[number] = signal.signal(number, self._person)
+            if signal.getsignal(number) is not signal.SIG_IGN:  # nohup: somebody wants it so
+                self._before[number] = signal.signal(number, self._person)
         self._before[TIME_IS_UP] = signal.signal(TIME_IS_UP, self._clock)
         return self
 

@@ -11,6 +11,7 @@ import typer
 from lab.commands.arguments import counted, parsed_duration
 from lab.commands.completing import scenario_names
 from lab.commands.paths import not_empty
+from lab.errors import GroundError
 from lab.listing import run_lines, run_objects, scenario_lines, scenario_objects
 from lab.new_scenario import new_scenario
 from lab.prune import prunable, remove, size_bytes
@@ -72,12 +73,17 @@ def prune(
     if older_than is not None:
         age = timedelta(milliseconds=parsed_duration("--older-than", older_than))
     folders = prunable(RUNS, kept, age, datetime.now(UTC))
-    total = 0
+    total, gone, complaints = 0, 0, []
     for folder in folders:
-        total += size_bytes(folder)
-        if not dry_run:
-            remove(folder)
+        size = size_bytes(folder)
+        if not dry_run and (complaint := remove(folder)) is not None:
+            complaints.append(complaint)
+            continue
+        total, gone = total + size, gone + 1
         print(folder)
     said = "would go" if dry_run else "removed"
-    told = f"{counted(len(folders), 'folder')}, {total / 1e6:.1f} MB {said}"
+    told = f"{counted(gone, 'folder')}, {total / 1e6:.1f} MB {said}"
     print(told if folders else "nothing is old enough", file=sys.stderr)
+    if complaints:
+        cause = f"{counted(len(complaints), 'folder')} could not be removed: {complaints[0]}"
+        raise GroundError(cause, "this user must be able to write there")

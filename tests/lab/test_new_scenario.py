@@ -83,3 +83,19 @@ def test_a_copy_of_what_has_mistakes_is_not_left_there(here: Path) -> None:
     with pytest.raises(ScenarioError, match=r"copied\.yaml:16:69: faults\[1\]\.cut\.kind"):
         new_scenario("copied", "sound")
     assert not (here / "scenarios/copied.yaml").exists()
+
+
+@pytest.mark.parametrize("name", ["latest", "suites", "shrunk"])
+def test_what_runs_calls_something_else_is_no_name(name: str) -> None:
+    with pytest.raises(ScenarioError):
+        new_scenario(name)
+
+
+@pytest.mark.parametrize("name", ["latest", "suites", "shrunk"])
+def test_a_scenario_of_such_a_name_is_a_mistake_since_it_would_run_in_another_run(
+    here: Path, name: str
+) -> None:
+    text = changed(SCENARIO, "scenario: sound", f"scenario: {name}")
+    path = write(here / "scenarios", text, name=name)
+    [mistake] = check([path]).mistakes
+    assert "is what runs/ calls something else" in str(mistake)

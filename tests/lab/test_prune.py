@@ -1,6 +1,7 @@
 """Old runs go; the latest of a scenario, what is under way and what lies elsewhere stay."""
 
 import os
+import shutil
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -37,6 +38,7 @@ def run(scenario: str, day: int, ended: bool = True) -> Path:
     (folder / "manifest.json").write_text("{}")
     if ended:
         (folder / "host.json").write_text("{}")
+        (folder / "verdict.json").write_text('{"verdict": "pass"}')
     return folder
 
 
@@ -74,6 +76,34 @@ def test_a_run_under_way_stays_and_one_that_was_killed_goes() -> None:
     paths = prunable(RUNS, 1, None, young)
     assert RUNS / "one/20260129T080000Z-7" not in paths
     assert RUNS / "one/20260129T080000Z-7" in prunable(RUNS, 1, None, NOW)
+
+
+def test_a_run_that_is_being_judged_stays() -> None:
+    judged = RUNS / "one/20260129T080000Z-7"
+    (RUNS / "one/latest").unlink()
+    young = datetime(2026, 1, 30, 9, tzinfo=UTC)
+    (judged / "verdict.json").unlink()
+    assert judged not in prunable(RUNS, 1, None, datetime(2026, 1, 29, 9, tzinfo=UTC))
+    (judged / "host.json").write_text('{"cause": "no engine"}')
+    assert judged in prunable(RUNS, 1, None, young)
+
+
+def test_what_cannot_be_removed_is_said_and_the_rest_goes(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    really = shutil.rmtree
+
+    def rmtree(folder: Path) -> None:
+        if folder.parent.name == "one":
+            raise PermissionError(13, "Permission denied", str(folder))
+        really(folder)
+
+    monkeypatch.setattr(shutil, "rmtree", rmtree)
+    assert main(["prune", "--keep", "3"]) == 3
+    said = capsys.readouterr()
+    assert said.out.splitlines() == ["runs/two/20260127T080000Z-7"]
+    assert "1 folder could not be removed: runs/one/20260127T080000Z-7" in said.err
+    assert not (RUNS / "two/20260127T080000Z-7").exists()
 
 
 def test_nothing_behind_a_link_goes(here: Path) -> None:

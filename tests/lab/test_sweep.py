@@ -46,8 +46,8 @@ class FakeJudge:
         (results / f"{name}.jsonl").write_text("{}\n")
         return BatchJudged(name, 2, 0.1, {"pass": 2})
 
-    def conclude(self) -> int:
-        return FakeJudge.code
+    def conclude(self) -> tuple[int, str]:
+        return FakeJudge.code, "verdict: said\n"
 
     def __enter__(self) -> "FakeJudge":
         return self
@@ -59,9 +59,12 @@ class FakeJudge:
 
 
 @pytest.fixture
-def carried_out(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, int]]:
+def carried_out(
+    monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
+) -> list[tuple[int, int]]:
     """The ranges of seeds of the tasks, carried out in this process; the record is a stub."""
     ranges: list[tuple[int, int]] = []
+    monkeypatch.chdir(tmp_path_factory.mktemp("here"))
 
     def run_tasks(master: str, tasks: Sequence[Task]) -> list[Done]:
         ranges.extend((task.first, task.last) for task in tasks)
