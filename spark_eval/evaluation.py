@@ -70,7 +70,7 @@ def _write(
     told["stories"] = results.story_table(spark, folder, run.results)
     results.write_tables(told, folder.evaluation, pool)
     written = results.read_table(spark, folder.evaluation, "stories")
-    shown = build({**derived, "stories": written}, read_facts(folder.path).end_ms, pool)
+    shown = build({**derived, "stories": written}, read_facts(folder.path, content).end_ms, pool)
     write_page(folder, content, shown)
 
 

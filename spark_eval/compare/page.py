@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import jinja2
-
 from spark_eval.compare.comparison import Compared, Comparison
 from spark_eval.compare.differences import OPEN, SAME
-from spark_eval.report import words
-from spark_eval.report.render import TEMPLATES
+from spark_eval.report.render import templates
 
 SHOWN = 20
 
@@ -38,20 +35,7 @@ def lines(found: Comparison) -> Iterator[str]:
 
 def page(found: Comparison) -> str:
     """compare.html."""
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(TEMPLATES),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters["lab_time"] = words.lab_time
-    environment.filters["span"] = words.span
-    return environment.get_template("compare.html.j2").render(
-        found=found,
-        sides=found.sides,
-        style=(TEMPLATES / "report.css").read_text(encoding="utf-8"),
-    )
+    return templates().get_template("compare.html.j2").render(found=found, sides=found.sides)
 
 
 def _row(row: Compared, widths: list[int]) -> str:

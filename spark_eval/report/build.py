@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from spark_eval.report.rows import ReportRows, Rows
+from spark_eval.report.rows import LATE_MS, MOST_MESSAGES, MOST_UNDELIVERED, ReportRows, Rows
 
 Tables = Mapping[str, DataFrame]
 
@@ -21,6 +21,14 @@ MOST_POINTS = 400
 MOST_FAULTS = 200
 MOST_STORY_LINES = 4000
 IN_ORDER = ("at_ms", "mono_ns", "ref.file", "ref.line")
+MOST_FATES = 12
+
+UNDELIVERED = "promised AND outcome IN ('lost', 'excused', 'unknown')"
+PAIR = ("shadow_server", "primary_server", "cause")
+TOO_EARLY = "IF(promoted_ms < not_before_ms, 'early', 'spurious')"
+PROMOTED = f"""CASE WHEN earliness = 'violated' THEN {TOO_EARLY}
+  WHEN timeliness = 'violated' THEN IF(promoted_ms IS NULL, 'missing', 'late')
+  WHEN promoted_ms IS NOT NULL THEN 'on time' ELSE 'not shown' END"""
 
 
 def build(tables: Tables, end_ms: int, pool: ThreadPoolExecutor) -> ReportRows:
@@ -31,8 +39,13 @@ def build(tables: Tables, end_ms: int, pool: ThreadPoolExecutor) -> ReportRows:
         "moments": lambda: _moments(tables["timeline_events"]),
         "phases": lambda: _phases(tables["delays"]),
         "delays": lambda: _delays(tables["delays"], width_ms),
-        "promotions": lambda: _promotions(tables["promotion_delays"]),
-        "promotion_points": lambda: _promotion_points(tables["promotion_delays"]),
+        "fates": lambda: _fates(tables["deliveries"]),
+        "undelivered": lambda: _undelivered(tables["deliveries"]),
+        "undelivered_slices": lambda: _undelivered_slices(tables["deliveries"], width_ms),
+        "messages": lambda: _messages(tables["deliveries"]),
+        "promotions": lambda: _promotions(tables["promotions"], tables["promotion_delays"]),
+        "promotion_windows": lambda: _promotion_windows(tables["promotions"]),
+        "promotion_points": lambda: _promotion_points(tables["promotions"]),
         "attempts": lambda: _attempts(tables["attempts"]),
         "stories": lambda: _stories(tables["stories"]),
         "transitions": lambda: _if_there(tables, "transitions", _transitions),
@@ -84,35 +97,99 @@ def _phases(delays: DataFrame) -> Rows:
 
 
 def _delays(delays: DataFrame, width_ms: int) -> Rows:
-    """Per slice of lab time and phase: median and worst delay."""
-    sliced = delays.withColumn("slice", F.expr(f"submitted_ms DIV {width_ms}L"))
-    grouped = sliced.groupBy("phase", "slice").agg(
+    """Per slice of lab time, late ones by themselves: how many, median and worst delay."""
+    sliced = delays.selectExpr(
+        "*", f"submitted_ms DIV {width_ms}L AS slice", f"delay_ms > {LATE_MS} AS late"
+    )
+    grouped = sliced.groupBy("late", "slice").agg(
         F.count("*").alias("deliveries"),
         F.min("submitted_ms").alias("at_ms"),
+        F.min("delay_ms").alias("min_ms"),
         F.expr("percentile(delay_ms, 0.5) AS median_ms"),
         F.max("delay_ms").alias("max_ms"),
     )
-    return _rows(grouped.orderBy("at_ms", "phase"))
+    return _rows(grouped.orderBy("at_ms", "late"))
 
 
-def _promotions(delays: DataFrame) -> Rows:
-    grouped = delays.groupBy("shadow_server", "primary_server", "cause").agg(
-        F.count("*").alias("promotions"),
+def _fates(deliveries: DataFrame) -> Rows:
+    """Why what was promised was not delivered: outcome, reason, how many; the most first."""
+    grouped = deliveries.where(UNDELIVERED).groupBy("outcome", "reason")
+    counted = grouped.agg(F.count("*").alias("deliveries"))
+    ordered = counted.orderBy(F.desc("deliveries"), "outcome", "reason")
+    return _rows(ordered.limit(MOST_FATES))
+
+
+def _undelivered(deliveries: DataFrame) -> Rows:
+    """Each of them, the first `MOST_UNDELIVERED`."""
+    known = deliveries.where(UNDELIVERED).select(
+        "message_id", "recipient", "outcome", "reason", "submitted_ms", "acknowledged_ms", "refs"
+    )
+    return _rows(known.orderBy("submitted_ms", "message_id", "recipient").limit(MOST_UNDELIVERED))
+
+
+def _undelivered_slices(deliveries: DataFrame, width_ms: int) -> Rows:
+    """All of them, counted by slice of lab time and outcome."""
+    sliced = deliveries.where(UNDELIVERED).selectExpr(
+        "outcome", "submitted_ms", f"submitted_ms DIV {width_ms}L AS slice"
+    )
+    grouped = sliced.groupBy("outcome", "slice").agg(
+        F.count("*").alias("deliveries"), F.min("submitted_ms").alias("at_ms")
+    )
+    return _rows(grouped.orderBy("at_ms", "outcome"))
+
+
+def _messages(deliveries: DataFrame) -> Rows:
+    """What became of each message, for each recipient; first those with a delivery not made."""
+    made = "named_struct('recipient', recipient, 'outcome', outcome, 'at_ms', first_ms)"
+    grouped = deliveries.groupBy("message_id").agg(
+        F.min("submitted_ms").alias("submitted_ms"),
+        F.expr(f"sort_array(collect_list({made})) AS recipients"),
+        F.expr("bool_and(outcome = 'delivered') AS delivered"),
+    )
+    ordered = grouped.orderBy("delivered", "submitted_ms", "message_id")
+    return _rows(ordered.limit(MOST_MESSAGES))
+
+
+def _promotions(promotions: DataFrame, delays: DataFrame) -> Rows:
+    """Per pair of servers and cause: what became of what was due, and how long it took."""
+    counts = (
+        promotions.where("cause IS NOT NULL")
+        .selectExpr(*PAIR, f"{PROMOTED} AS what")
+        .groupBy(*PAIR)
+        .agg(
+            *(
+                F.expr(f"count_if(what = '{what}')").alias(what.replace(" ", "_"))
+                for what in ("on time", "late", "missing", "early", "spurious")
+            )
+        )
+    )
+    timed = delays.groupBy(*PAIR).agg(
         F.min("delay_ms").alias("min_ms"),
         F.expr("percentile(delay_ms, 0.5) AS median_ms"),
         F.max("delay_ms").alias("max_ms"),
         F.min("bound_ms").alias("bound_ms"),
-        F.expr("count_if(delay_ms > bound_ms) AS late"),
-        F.expr("count_if(promoted_ms < not_before_ms) AS early"),
     )
-    return _rows(grouped.orderBy("shadow_server", "primary_server", "cause"))
+    both = counts.join(timed, list(PAIR), "left")
+    return _rows(both.orderBy(*PAIR))
 
 
-def _promotion_points(delays: DataFrame) -> Rows:
-    key = ["shadow_server", "primary_server", "cause"]
-    whole = delays.withColumn("seconds", F.expr("CAST(floor(delay_ms / 1000) AS BIGINT)"))
-    grouped = whole.groupBy(*key, "seconds").agg(F.count("*").alias("promotions"))
-    return _rows(grouped.where("seconds IS NOT NULL").orderBy(*key, "seconds").limit(MOST_POINTS))
+def _promotion_windows(promotions: DataFrame) -> Rows:
+    """When promotions were due: not before, not after; to the second."""
+    bounds = promotions.where("cause IS NOT NULL AND not_after_ms IS NOT NULL").selectExpr(
+        *PAIR, "not_before_ms DIV 1000 AS from_s", "not_after_ms DIV 1000 AS to_s"
+    )
+    counted = bounds.groupBy(*PAIR, "from_s", "to_s").agg(F.count("*").alias("promotions"))
+    return _rows(counted.orderBy(*PAIR, "from_s", "to_s").limit(MOST_POINTS))
+
+
+def _promotion_points(promotions: DataFrame) -> Rows:
+    """When they came; those that never did, when they were due at the latest. To the second."""
+    drawn = promotions.selectExpr(
+        *PAIR, f"{PROMOTED} AS what", "coalesce(promoted_ms, not_after_ms) DIV 1000 AS at_s"
+    )
+    counted = drawn.where("what <> 'not shown' AND at_s IS NOT NULL").groupBy(*PAIR, "what", "at_s")
+    ordered = counted.agg(F.count("*").alias("promotions")).orderBy("at_s", *PAIR, "what")
+    return _rows(ordered.limit(MOST_POINTS))
 
 
 def _attempts(attempts: DataFrame) -> Rows:

@@ -40,5 +40,5 @@ def page_again(folder: RunFolder) -> None:
 
 
 def _write(folder: RunFolder, verdict: Mapping[str, Any], rows: ReportRows) -> None:
-    page = render(verdict, rows, read_facts(folder.path))
+    page = render(verdict, rows, read_facts(folder.path, verdict))
     (folder.path / "report.html").write_text(page, encoding="utf-8")

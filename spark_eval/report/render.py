@@ -1,40 +1,59 @@
 """verdict.json and rows in, one self-contained HTML page out.
 
-The page opens offline: style, script and the charts' library are written into it, once. Without a
-script all figures are still there as tables.
+The page opens offline and needs no script: drawings are SVG, every figure is in a table too. Its
+one small script finds messages by their id.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
-from importlib import resources
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import jinja2
 
-from spark_eval.report import charts, words
-from spark_eval.report.rows import ReportRows, Rows
+from spark_eval.report import words
+from spark_eval.report.catalogue import catalogue, in_order
+from spark_eval.report.delay_chart import delays
+from spark_eval.report.drawing import Drawing
+from spark_eval.report.links import Links, file_href, links_of
+from spark_eval.report.message_index import message_index
+from spark_eval.report.promotion_chart import promotions
+from spark_eval.report.record_lines import Line, journal_lines, lines_shown
+from spark_eval.report.rows import MOST_MESSAGES, ReportRows, Rows
+from spark_eval.report.timeline_chart import timeline
 from spark_eval.story.story import named_in
 
 # servers that have a lane: those of the organisation
 OWN = ("mailbox", "active_manager")
+# of all stories together
+MOST_STORY_LINES = 1000
 TEMPLATES = Path(__file__).with_name("templates")
 
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What the page tells of the run besides the judgement: plan.json and host.json as read."""
+    """What the page shows of the run besides the judgement: plan.json and host.json as read, the
+    lines that counter-examples name, and where faults and operations are in their journals.
+    """
 
     plan: Mapping[str, Any]
     host: Mapping[str, Any]
     has_scenario: bool
+    lines: Mapping[Line, str] = field(default_factory=dict)
+    faults: Mapping[str, int] = field(default_factory=dict)
+    operations: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def end_ms(self) -> int:
         return int(self.plan.get("duration_ms") or 1)
+
+    @property
+    def servers(self) -> list[str]:
+        servers = self.plan.get("topology", {}).get("servers", [])
+        return [str(server["name"]).lower() for server in servers]
 
     @property
     def lanes(self) -> list[str]:
@@ -42,12 +61,22 @@ class Facts:
         return [str(server["name"]).lower() for server in servers if server["role"] in OWN]
 
 
-def read_facts(folder: Path) -> Facts:
+def read_facts(folder: Path, verdict: Mapping[str, Any]) -> Facts:
     """Files that are missing or damaged leave their part of the page empty."""
+    named = [
+        (ref["file"], ref["line"])
+        for claim in verdict["claims"]
+        for example in claim["examples"]
+        for ref in example["refs"]
+        if ref["line"]
+    ]
     return Facts(
         plan=_object(folder / "plan.json"),
         host=_object(folder / "host.json"),
         has_scenario=(folder / "scenario.yaml").is_file(),
+        lines=lines_shown(folder, named),
+        faults=journal_lines(folder, "faults.jsonl", "fault"),
+        operations=journal_lines(folder, "operations.jsonl", "operation"),
     )
 
 
@@ -61,35 +90,53 @@ def _object(path: Path) -> dict[str, Any]:
 
 def render(verdict: Mapping[str, Any], rows: ReportRows, facts: Facts) -> str:
     """`verdict` is the content of verdict.json."""
-    template = templates().get_template("report.html.j2")
-    return template.render(
-        verdict=verdict,
-        rows=rows,
-        stories=_stories(verdict, rows.stories),
-        facts=facts,
-        asked=_asked(facts.plan),
-        figures=_figures(rows, facts),
-        plotly=_plotly(),
-        style=(TEMPLATES / "report.css").read_text(encoding="utf-8"),
-        script=(TEMPLATES / "report.js").read_text(encoding="utf-8"),
+    links = links_of(
+        verdict,
+        [row["fault"] for row in rows.faults],
+        [row["operation"] for row in rows.operations],
+        facts.servers,
+    )
+    stories = _stories(verdict, rows.stories)
+    anchors = {name: f"story-{number}" for number, name in enumerate(stories, start=1)}
+    return (
+        templates(links)
+        .get_template("report.html.j2")
+        .render(
+            verdict=verdict,
+            rows=rows,
+            stories=stories,
+            anchors=anchors,
+            most_lines=MOST_STORY_LINES // max(len(stories), 1),
+            named={subject: _named(subject) for subject in _subjects(verdict)},
+            facts=facts,
+            asked=_asked(facts.plan),
+            charts=_charts(rows, facts),
+            index=message_index(rows.messages, anchors, whole=len(rows.messages) < MOST_MESSAGES),
+            script=(TEMPLATES / "report.js").read_text(encoding="utf-8"),
+        )
     )
 
 
-def _stories(verdict: Mapping[str, Any], told: Rows) -> dict[str, Rows]:
-    """The lines of each message that a counter-example is about, by the example's subject."""
+def _subjects(verdict: Mapping[str, Any]) -> list[str]:
+    return [each["subject"] for claim in verdict["claims"] for each in claim["examples"]]
+
+
+def _named(subject: str) -> str:
+    """The Message-Id in a counter-example's subject, or nothing."""
+    return named_in(subject) or ""
+
+
+def _stories(verdict: Mapping[str, Any], lines: Rows) -> dict[str, Rows]:
+    """The lines of each message that a counter-example is about, in the order of the examples."""
     by_message: dict[str, Rows] = {}
-    for row in told:
+    for row in lines:
         by_message.setdefault(row["message_id"], []).append(row)
-    subjects = [each["subject"] for claim in verdict["claims"] for each in claim["examples"]]
-    named = {subject: named_in(subject) for subject in subjects}
-    return {
-        subject: by_message[message_id]
-        for subject, message_id in named.items()
-        if message_id is not None and message_id in by_message
-    }
+    named = dict.fromkeys(_named(subject) for subject in _subjects(verdict))
+    return {name: by_message[name] for name in named if name in by_message}
 
 
-def templates() -> jinja2.Environment:
+def templates(links: Links | None = None) -> jinja2.Environment:
+    """The pages' templates; `links` are the anchors of the page that is made, none by default."""
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(TEMPLATES),
         autoescape=True,
@@ -97,12 +144,23 @@ def templates() -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters["lab_time"] = words.lab_time
-    environment.filters["lab_moment"] = words.lab_moment
-    environment.filters["span"] = words.span
-    environment.filters["clock_off"] = words.clock_off
-    environment.filters["fault"] = words.fault
-    environment.filters["evidence"] = words.evidence
+    known = links or Links({})
+    environment.filters |= {
+        "lab_time": words.lab_time,
+        "lab_moment": words.lab_moment,
+        "span": words.span,
+        "clock_off": words.clock_off,
+        "fault": words.fault,
+        "operation": words.operation,
+        "evidence": words.evidence,
+        "file_href": file_href,
+        "sentence": catalogue().sentence,
+        "in_order": in_order,
+        "linked": known.names,
+        "named": known.name,
+        "line_linked": known.line,
+    }
+    environment.globals["style"] = (TEMPLATES / "report.css").read_text(encoding="utf-8")
     return environment
 
 
@@ -120,16 +178,12 @@ def _asked(plan: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _figures(rows: ReportRows, facts: Facts) -> str:
-    """JSON for a script element: `<` is escaped, so nothing in it can end the element."""
-    figures = {"timeline": charts.timeline(rows, facts.lanes, facts.end_ms)}
-    if rows.delays:
-        figures["delays"] = charts.delays(rows, facts.end_ms)
+def _charts(rows: ReportRows, facts: Facts) -> dict[str, Drawing]:
+    """Lab time is at the same place in all of them."""
+    made = {"timeline": timeline(rows, facts.lanes, facts.end_ms)}
+    if rows.delays or rows.undelivered:
+        made["delays"] = delays(rows, facts.end_ms)
     if rows.promotions:
-        figures["promotions"] = charts.promotions(rows)
-    return json.dumps(figures, separators=(",", ":")).replace("<", "\\u003c")
-
-
-def _plotly() -> str:
-    library = resources.files("plotly") / "package_data" / "plotly.min.js"
-    return library.read_text(encoding="utf-8").replace("</script", "<\\/script")
+        made["promotions"] = promotions(rows, facts.end_ms)
+    widest = max(drawing.label_ch for drawing in made.values())
+    return {name: replace(drawing, label_ch=widest) for name, drawing in made.items()}

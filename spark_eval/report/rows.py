@@ -11,6 +11,11 @@ from typing import Any
 
 Rows = list[dict[str, Any]]
 
+MOST_UNDELIVERED = 500
+MOST_MESSAGES = 20_000
+# a delivery that took longer has waited for a retry, or for somebody else to deliver it (F§3.2)
+LATE_MS = 60_000
+
 
 @dataclass(frozen=True, slots=True)
 class ReportRows:
@@ -20,7 +25,12 @@ class ReportRows:
     moments: Rows
     phases: Rows
     delays: Rows
+    fates: Rows
+    undelivered: Rows
+    undelivered_slices: Rows
+    messages: Rows
     promotions: Rows
+    promotion_windows: Rows
     promotion_points: Rows
     attempts: Rows
     stories: Rows

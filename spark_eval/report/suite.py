@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from spark_eval.outer_edge import guarded
-from spark_eval.report.render import TEMPLATES, templates
+from spark_eval.report.catalogue import in_order
+from spark_eval.report.render import templates
 
 WRITTEN, NOT_WRITTEN, WRONG_CALL = 0, 3, 4
 WORDS = {0: "pass", 1: "fail", 2: "unknown", 3: "fail", 130: "unknown"}
@@ -54,7 +55,6 @@ def render(folder: Path, content: Mapping[str, Any]) -> str:
         comparisons=[task for task in tasks if task["kind"] == "compare"],
         coverage=coverage(folder, tasks),
         statuses=STATUSES,
-        style=(TEMPLATES / "report.css").read_text(encoding="utf-8"),
     )
 
 
@@ -64,13 +64,7 @@ def coverage(folder: Path, tasks: Sequence[Mapping[str, Any]]) -> dict[str, dict
     for task in tasks:
         for name, status in _requirements(folder, task).items():
             found.setdefault(name, {each: [] for each in STATUSES})[status].append(task)
-    return {name: found[name] for name in sorted(found, key=_order)}
-
-
-def _order(requirement: str) -> tuple[str, int, str]:
-    """SM-2 before SM-10."""
-    kind, _, number = requirement.partition("-")
-    return kind, int(number) if number.isdigit() else 0, requirement
+    return {name: found[name] for name in in_order(found)}
 
 
 def _requirements(folder: Path, task: Mapping[str, Any]) -> dict[str, str]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from spark_eval.report.render import TEMPLATES, templates
+from spark_eval.report.render import templates
 
 
 def render(content: Mapping[str, Any]) -> str:
@@ -21,6 +21,5 @@ def render(content: Mapping[str, Any]) -> str:
             verdict=content,
             kinds=sorted({kind for kinds in coverage.values() for kind in kinds}),
             most=max((n for kinds in coverage.values() for n in kinds.values()), default=1),
-            style=(TEMPLATES / "report.css").read_text(encoding="utf-8"),
         )
     )

@@ -1,10 +1,11 @@
-"""How the page says numbers and faults: lab time, spans, what was done to whom."""
+"""How pages say numbers, faults and operations: lab time, spans, what was done to whom."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
+NAMED_LINKS = 3
 WORDS = {
     "corrupt": "kill {0}, back with a damaged queue database",
     "fill_disk": "fill the disk of {0}",
@@ -60,10 +61,15 @@ def fault(row: dict[str, Any]) -> str:
     if row["server"]:
         return f"{row['kind']} {row['server']}"
     links = row["links"] or []
-    named = ", ".join(f"{link['from']} → {link['to']}" for link in links[:6])
-    more = f" and {len(links) - 6} more" if len(links) > 6 else ""
-    what = f"cut ({row['cut_kind']})" if row["kind"] == "cut" else row["kind"]
+    named = ", ".join(f"{link['from']} → {link['to']}" for link in links[:NAMED_LINKS])
+    more = f" and {len(links) - NAMED_LINKS} more" if len(links) > NAMED_LINKS else ""
+    what = f"cut {row['cut_kind']}" if row["kind"] == "cut" else row["kind"]
     return f"{what} {named}{more}"
+
+
+def operation(row: Mapping[str, Any]) -> str:
+    """What Active Manager was asked for: `failover of DB1 to lyo-mbx1`."""
+    return f"{row['kind']} of {row['database']}" + (f" to {row['to']}" if row["to"] else "")
 
 
 def evidence(took_effect: bool | None) -> str:

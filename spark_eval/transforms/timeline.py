@@ -38,7 +38,7 @@ def timeline_events(
         f"IF({RESUBMITTED}, 'resubmitted', {_named('event', EVENTS)}) AS kind", "at_ms",
         "IF(event = 'RESUBMIT', coalesce(destination, ''), '') AS detail",
     )  # fmt: skip
-    told = lifecycle.selectExpr(
+    told = _after_the_first_start(lifecycle).selectExpr(
         "run", "server AS lane",
         f"IF({MOUNTED}, 'copy activated', {_named('event', MARKS)}) AS kind", "at_ms",
         "coalesce(primary, IF(epoch > 0, `database`, NULL), '') AS detail",
@@ -53,6 +53,16 @@ def timeline_events(
     return placed.groupBy("run", "lane", "kind", "detail", "moment").agg(
         F.min("at_ms").alias("at_ms"), F.count("*").alias("count")
     )
+
+
+def _after_the_first_start(lifecycle: DataFrame) -> DataFrame:
+    """Without what each server did when the lab started it: that is no restart, and the database
+    that it made then replaces none.
+    """
+    first = lifecycle.where("event = 'started'").groupBy("run", "server")
+    began = first.agg(F.expr("min(struct(at_ms, mono_ns)) AS began"))
+    known = lifecycle.join(began, ["run", "server"], "left")
+    return known.where("began IS NULL OR struct(at_ms, mono_ns) > began")
 
 
 def _named(column: str, names: Mapping[str, str]) -> str:

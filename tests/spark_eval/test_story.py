@@ -167,7 +167,7 @@ def test_the_page_tells_the_story_below_each_counter_example(
 ) -> None:
     page = (judged.path / "report.html").read_text()
     assert f"its whole story, {len(lines)} lines" in page
-    block = page[page.index('<details class="story">') : page.index("</details>")]
+    block = page[page.index('<details class="story"') : page.index("</details>")]
     for line in lines:
         assert line.rpartition("(")[2].rstrip(")") in block
 

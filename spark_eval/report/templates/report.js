@@ -1,45 +1,80 @@
 "use strict";
-// Puts the page's own colours into the figures and draws them again when the theme or width changes.
+// Finds messages by their id, in the index that the page carries. Everything else needs no script.
 (function () {
-  const figures = JSON.parse(document.getElementById("figures").textContent);
-  const dark = window.matchMedia("(prefers-color-scheme: dark)");
+  const box = document.getElementById("find");
+  const answer = document.getElementById("found");
+  const index = JSON.parse(document.getElementById("messages").textContent);
+  const MOST = 10;
+  const words = { lost: "lost", excused: "excused", unknown: "nobody can say", rejected: "rejected", "in doubt": "in doubt" };
 
-  function role(name) {
-    return getComputedStyle(document.documentElement).getPropertyValue("--" + name).trim();
+  const two = (n) => String(n).padStart(2, "0");
+  function labTime(ms) {
+    const s = Math.floor(ms / 1000);
+    return Math.floor(s / 3600) + ":" + two(Math.floor(s / 60) % 60) + ":" + two(s % 60);
+  }
+  const labMoment = (ms) => labTime(ms) + "." + String(Math.floor(ms) % 1000).padStart(3, "0");
+  const nameOf = (entry) => entry[0] + index.tails[entry[1]];
+
+  // the run as shadowlab takes it: the folder that this page is in
+  function run() {
+    const parts = decodeURIComponent(location.pathname).split("/").slice(0, -1);
+    return "'" + parts.join("/").replaceAll("'", "'\\''") + "'";
   }
 
-  function coloured(value) {
-    if (typeof value === "string" && value.startsWith("role:")) return role(value.slice(5));
-    if (Array.isArray(value)) return value.map(coloured);
-    if (value && typeof value === "object") {
-      return Object.fromEntries(Object.entries(value).map(([k, v]) => [k, coloured(v)]));
+  function element(name, text, parent) {
+    const made = document.createElement(name);
+    if (text) made.textContent = text;
+    if (parent) parent.append(made);
+    return made;
+  }
+
+  function show(entry) {
+    const item = document.createElement("li");
+    const name = nameOf(entry);
+    element("code", name, item);
+    item.append(", submitted " + labTime(entry[2]));
+    const list = element("ul", "", item);
+    for (let i = 3; i < entry.length; i += 2) {
+      const fate = entry[i + 1];
+      const said = typeof fate === "number"
+        ? "delivered " + labTime(entry[2] + fate) + ", after " + labMoment(fate)
+        : words[fate] || fate;
+      const line = element("li", index.recipients[entry[i]] + ": " + said, list);
+      if (fate === "lost") line.className = "alarm";
     }
-    return value;
-  }
-
-  function layoutOf(figure, narrow) {
-    const axis = { gridcolor: role("line"), zerolinecolor: role("line"), linecolor: role("line") };
-    const own = coloured(figure.layout);
-    return Object.assign(own, {
-      paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)",
-      font: { color: role("ink"), size: narrow ? 11 : 13 },
-      margin: { l: 8, r: 8, t: 8, b: 8 },
-      xaxis: Object.assign({ automargin: true }, axis, own.xaxis),
-      yaxis: Object.assign({}, axis, own.yaxis),
-      hovermode: "closest",
-    });
-  }
-
-  function draw() {
-    const narrow = window.innerWidth < 600;
-    for (const [name, figure] of Object.entries(figures)) {
-      const place = document.getElementById("figure-" + name);
-      if (!place) continue;
-      const options = { responsive: true, displayModeBar: false };
-      Plotly.react(place, coloured(figure.data), layoutOf(figure, narrow), options);
+    const how = element("p", "Its story: ", item);
+    if (index.stories[name]) {
+      const link = element("a", "on this page", how);
+      link.href = "#" + index.stories[name];
+      link.addEventListener("click", () => { document.getElementById(index.stories[name]).open = true; });
+      how.append(", or ");
     }
+    element("code", "shadowlab story " + run() + " '" + name + "'", how);
+    return item;
   }
 
-  draw();
-  dark.addEventListener("change", draw);
+  function find() {
+    const wanted = box.value.trim().toLowerCase();
+    answer.replaceChildren();
+    if (!wanted) return;
+    const found = index.messages.filter((entry) => nameOf(entry).toLowerCase().includes(wanted));
+    let said = found.length === 1 ? "1 message" : found.length + " messages";
+    if (found.length > MOST) said += ", the first " + MOST + " of them:";
+    if (!found.length && !index.whole) said = "not among the messages that this page holds; shadowlab story " + run() + " MESSAGE-ID reads all";
+    element("p", said, answer);
+    const list = element("ul", "", answer);
+    for (const entry of found.slice(0, MOST)) list.append(show(entry));
+  }
+
+  function unfold() {
+    const target = location.hash && document.getElementById(location.hash.slice(1));
+    for (let at = target; at; at = at.parentElement) if (at.tagName === "DETAILS") at.open = true;
+    if (target) target.scrollIntoView();
+  }
+
+  document.getElementById("finding").hidden = false;
+  box.addEventListener("input", find);
+  window.addEventListener("hashchange", unfold);
+  unfold();
+  find();
 })();

@@ -1,0 +1,50 @@
+"""Lines of the run folder that a page shows beside their number, and where its journals name what.
+
+A file that is missing or damaged shows nothing; nothing outside of the folder is read.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+LONGEST = 600
+Line = tuple[str, int]
+
+
+def lines_shown(folder: Path, wanted: Iterable[Line]) -> dict[Line, str]:
+    """The text of each wanted line, cut at `LONGEST` characters."""
+    by_file: dict[str, set[int]] = {}
+    for file, line in wanted:
+        by_file.setdefault(file, set()).add(line)
+    return {
+        (file, number): text if len(text) <= LONGEST else text[:LONGEST] + " …"
+        for file, numbers in by_file.items()
+        for number, text in _numbered(folder, file, max(numbers))
+        if number in numbers
+    }
+
+
+def journal_lines(folder: Path, file: str, name: str) -> dict[str, int]:
+    """The first line of each fault (`name` is `fault`) or operation in its journal."""
+    found: dict[str, int] = {}
+    for number, text in _numbered(folder, file, None):
+        try:
+            row: Any = json.loads(text)
+        except ValueError:
+            continue
+        if isinstance(row, Mapping) and isinstance(row.get(name), str):
+            found.setdefault(row[name], number)
+    return found
+
+
+def _numbered(folder: Path, file: str, last: int | None) -> Iterator[tuple[int, str]]:
+    path = (folder / file).resolve()
+    if not path.is_relative_to(folder.resolve()) or not path.is_file():
+        return
+    with path.open(encoding="utf-8", errors="replace") as lines:
+        for number, text in enumerate(islice(lines, last), start=1):
+            yield number, text.rstrip("\r\n")
