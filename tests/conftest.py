@@ -9,12 +9,17 @@ import sys
 from collections.abc import Iterator
 
 import docker
+import hypothesis
 import pytest
 
 from lab.hosts.containers import engine, images
 from lab.hosts.containers.images import Images
 
 NEED_AN_ENGINE = ("engine", "scenario")
+# how long an example takes says how busy the machine is, and no more
+hypothesis.settings.register_profile("lab", deadline=None)
+hypothesis.settings.load_profile("lab")
+
 NO_ENGINE = "no Docker engine answers (make engine)"
 
 
