@@ -13,8 +13,10 @@ from lab.document import Trail
 from lab.mistakes import Mistake
 from lab.names import Names
 from lab.plan import workload_end_ms
+from lab.plan_parts import PlanTopology
 from lab.quantities import SIZE_MAX_BYTES
 from lab.reading import Read
+from lab.repeated_faults import servers_of
 from lab.scenario import MailModel, ScenarioModel, messages_of
 from lab.scenario_faults import FaultModel
 from nodes.core.parameters import DAY_MS, format_timespan
@@ -41,12 +43,14 @@ class _Sum:
     unit: int = 1
 
 
-def check_limits(read: Read[ScenarioModel], names: Names | None) -> Iterator[Mistake]:
+def check_limits(
+    read: Read[ScenarioModel], names: Names | None, topology: PlanTopology | None
+) -> Iterator[Mistake]:
     """Each limit that the whole of the file goes beyond, at the first entry that does."""
     if read.model is None:
         return
     yield from _mail(read, read.model)
-    yield from _faults(read, read.model)
+    yield from _faults(read, read.model, topology)
     yield from _operations(read, read.model)
     yield from _time(read, read.model, names)
 
@@ -59,9 +63,12 @@ def run_ms(scenario: ScenarioModel) -> int:
     return max([mail_ms, *heals, *asked]) + scenario.settle
 
 
-def faults_of(fault: FaultModel) -> int:
-    """How many faults of the plan an entry stands for, at the most."""
-    return fault.random.count.high if fault.random is not None else 1
+def faults_of(fault: FaultModel, topology: PlanTopology | None) -> int:
+    """How many faults of the plan an entry stands for, at the most; counted, not made."""
+    if fault.random is not None:
+        return fault.random.count.high
+    servers = servers_of(fault, topology) if topology is not None else fault.servers
+    return fault.times_in_all * max(1, len(servers))
 
 
 def _last_end_ms(fault: FaultModel, mail_ms: int) -> int:
@@ -113,10 +120,12 @@ def _sums(end_ms: int) -> tuple[_Sum, ...]:
     )
 
 
-def _faults(read: Read[ScenarioModel], scenario: ScenarioModel) -> Iterator[Mistake]:
+def _faults(
+    read: Read[ScenarioModel], scenario: ScenarioModel, topology: PlanTopology | None
+) -> Iterator[Mistake]:
     total = 0
     for index, fault in enumerate(scenario.faults):
-        total += faults_of(fault)
+        total += faults_of(fault, topology)
         if total > FAULTS_MAX:
             yield _too_many(read, ("faults", index), total, index, f"faults, and {FAULTS_MAX}")
             return

@@ -36,8 +36,8 @@ def resolve_faults(
 ) -> tuple[Fault, ...]:
     """The faults in the order of their starts, numbered f1, f2 … in the order of the file.
 
-    A random schedule has its number and no fault. A place in the protocol is waited for until
-    `workload_end_ms`.
+    Entries that stand for several are spread before. A random schedule has its number and no
+    fault. A place in the protocol is waited for until `workload_end_ms`.
     """
     resolved = [
         resolve_fault(f"f{number}", fault, topology, links, workload_end_ms)
@@ -95,15 +95,15 @@ def _of_links(
 def _of_server(fault_id: str, fault: FaultModel) -> Fault:
     times = (fault.start_ms, fault.end_ms)
     if fault.kill is not None:
-        return Kill(fault_id, "kill", *times, fault.kill, fault.returns_with)
+        return Kill(fault_id, "kill", *times, fault.server, fault.returns_with)
     if fault.corrupt is not None:
-        return Corrupt(fault_id, "corrupt", *times, fault.corrupt)
+        return Corrupt(fault_id, "corrupt", *times, fault.server)
     if fault.pause is not None:
-        return Pause(fault_id, "pause", *times, fault.pause)
+        return Pause(fault_id, "pause", *times, fault.server)
     if fault.stop is not None:
-        return Stop(fault_id, "stop", *times, fault.stop)
+        return Stop(fault_id, "stop", *times, fault.server)
     if fault.restart is not None:
-        return Restart(fault_id, "restart", *times, fault.restart)
+        return Restart(fault_id, "restart", *times, fault.server)
     return _of_machine(fault_id, fault)
 
 

@@ -18,6 +18,7 @@ from lab.collisions import are_hidden, collision
 from lab.drawn_fault import SECOND_MS, Draft, Draws, Place, Written, make_draft, write_fault
 from lab.plan_parts import Fault, LinkFault
 from lab.planned_faults import resolve_fault, resolve_faults
+from lab.repeated_faults import spread, spread_all
 from lab.scenario_faults import FaultModel
 from lab.scenario_random import RandomModel, may_lose_database
 
@@ -26,10 +27,13 @@ ONE_IN = {"one-server-at-a-time": 3, "one-site-at-a-time": 2}  # joins the fault
 TRIES = 20
 
 
-def write_out(faults: Sequence[FaultModel], place: Place, seed: int) -> list[list[Written] | None]:
+def write_out(
+    faults: Sequence[FaultModel], place: Place, seed: int
+) -> list[Sequence[Written] | None]:
     """For each entry of `faults:` what it stands for, in the order of starts; None if plain."""
-    placed = list(resolve_faults(faults, place.topology, place.links, place.workload_end_ms))
-    found: list[list[Written] | None] = []
+    plain = spread_all(faults, place.topology)
+    placed = list(resolve_faults(plain, place.topology, place.links, place.workload_end_ms))
+    found: list[Sequence[Written] | None] = []
     for index, fault in enumerate(faults):
         if fault.random is None:
             found.append(None)
@@ -40,12 +44,16 @@ def write_out(faults: Sequence[FaultModel], place: Place, seed: int) -> list[lis
 
 
 def plain_faults(faults: Sequence[FaultModel], place: Place, seed: int) -> list[FaultModel]:
-    """The same faults with every random schedule replaced by what it stands for."""
+    """The faults of one time and one server that all entries stand for, in the file's order."""
     entries = zip(faults, write_out(faults, place, seed), strict=True)
     return [
         plain
         for fault, written in entries
-        for plain in ([fault] if written is None else map(FaultModel.model_validate, written))
+        for plain in (
+            spread(fault, place.topology)
+            if written is None
+            else map(FaultModel.model_validate, written)
+        )
     ]
 
 

@@ -13,13 +13,14 @@ from lab.names import Names
 from lab.reading import Read
 from lab.requirements import REQUIREMENTS, families
 from lab.scenario import MailModel, ScenarioModel
-from lab.scenario_faults import MACHINE_KINDS, FaultModel
+from lab.scenario_faults import MACHINE_KINDS, SEVERAL_KINDS, FaultModel
 from lab.scenario_operations import OperationModel
 from lab.settings import organisation, written_for
 from lab.traffic import OUTSIDE_USERS
 from nodes.core.parameters import Contradiction, contradictions, suggestion
 
 ScenarioRead = Read[ScenarioModel]
+_SERVER_WORDS = dict.fromkeys(SEVERAL_KINDS, ("", "server"))
 NEAR_AMONG = 500  # names to look for the nearest in
 
 
@@ -165,12 +166,25 @@ def _fault(read: ScenarioRead, here: Trail, fault: FaultModel, names: Names) -> 
     if fault.when is not None and fault.when.server not in names.mailbox_servers:
         trail: Trail = (*here, "when", "server")
         yield _no_mailbox_server(read, trail, fault.when.server, names)
-    if fault.server is None:
-        return
-    trail, server = (*here, fault.kind), fault.server
-    if server not in names.servers:
+    for index, word in enumerate(fault.servers):
+        yield from _victim(read, (*here, fault.kind, index), fault, word, names)
+
+
+def _victim(
+    read: ScenarioRead, trail: Trail, fault: FaultModel, word: str, names: Names
+) -> Iterator[Mistake]:
+    """A word for servers that a fault acts on."""
+    kind, _, server = word.rpartition(" ")
+    if kind == "site" and fault.kind in SEVERAL_KINDS:
+        if server not in names.sites:
+            yield read.mistake(trail, word, "is no site of the topology", _site(server, names))
+        elif server in names.outside_sites and fault.returns_with != "same-queue-database":
+            rule = "is an outside site, whose servers have no queue database"
+            yield read.mistake(trail, word, rule, "remove returns_with:")
+    elif kind not in _SERVER_WORDS.get(fault.kind, ("",)) or server not in names.servers:
         rule = "is no server of the topology"
-        yield read.mistake(trail, server, rule, _no_server(server, names))
+        near = f"did you mean site {server}?" if server in names.sites else ""
+        yield read.mistake(trail, word, rule, near or _no_server(server, names))
     elif server in names.external_servers and fault.kind in ("corrupt", *MACHINE_KINDS):
         rule = "is an external server: no database, no clock of its own"
         yield read.mistake(trail, server, rule, "name a mailbox server")

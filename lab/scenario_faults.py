@@ -19,10 +19,14 @@ from nodes.shell.places import Place
 
 NTH_MAX = 99_999
 _ENDPOINT = "a server, `site NAME`, `workload`, or a list of these"
+_SERVERS = "a server, `site NAME`, or a list of these,"
+TIMES_MAX = 99_999
 LINK_KINDS = ("cut", "slow", "throttle")
 SERVER_KINDS = ("kill", "corrupt", "pause", "stop", "restart")
 MACHINE_KINDS = ("fill_disk", "skew_clock")
 _OF_SERVERS = (*SERVER_KINDS, *MACHINE_KINDS)
+SEVERAL_KINDS = ("kill", "pause", "stop", "restart")
+REPEATING_KEYS = ("every", "times", "until")
 KINDS = (*LINK_KINDS, *_OF_SERVERS, "random")
 
 
@@ -113,7 +117,18 @@ class FaultModel(Strict):
     cut: CutModel | None = Field(default=None, description="links that carry nothing")
     slow: SlowModel | None = Field(default=None, description="links that carry all of it late")
     throttle: ThrottleModel | None = Field(default=None, description="links that carry little")
-    kill: str | None = Field(default=None, description="a server that dies at once, as by SIGKILL")
+    every: Duration | None = Field(
+        default=None, description="it begins again after so long, each time a fault of its own"
+    )
+    times: int | None = Field(
+        default=None, ge=1, le=TIMES_MAX, description="how many times in all; with every"
+    )
+    until: Instant | None = Field(
+        default=None, description="instead of times: none of them lasts past this moment"
+    )
+    kill: Names | None = Field(
+        default=None, description=f"{_SERVERS} that die at once, as by SIGKILL"
+    )
     returns_with: ReturnsWith = Field(
         default="same-queue-database",
         description="what a killed server finds when it is started again",
@@ -122,10 +137,13 @@ class FaultModel(Strict):
         default=None,
         description="a server that is killed, and whose queue database is damaged when it returns",
     )
-    pause: str | None = Field(default=None, description="a server that stands still, as by SIGSTOP")
-    stop: str | None = Field(default=None, description="a server that ends in good order")
-    restart: str | None = Field(
-        default=None, description="a server that ends in good order and is started at once: no for"
+    pause: Names | None = Field(
+        default=None, description=f"{_SERVERS} that stand still, as by SIGSTOP"
+    )
+    stop: Names | None = Field(default=None, description=f"{_SERVERS} that end in good order")
+    restart: Names | None = Field(
+        default=None,
+        description=f"{_SERVERS} that end in good order and are started at once: no for",
     )
 
     fill_disk: str | None = Field(default=None, description="a server whose databases cannot grow")
@@ -151,7 +169,7 @@ class FaultModel(Strict):
         if self.restart is not None and self.for_ms is not None:
             raise ConfigurationError("a restart is an instant", "remove for:, or write stop:")
         if self.random is not None:
-            if self._keys() & {"at", "when", "for"}:
+            if self._keys() & {"at", "when", "for", *REPEATING_KEYS}:
                 rule = "a random schedule has its times inside"
                 raise ConfigurationError(rule, "write during: and for: inside random:")
             return self
@@ -161,7 +179,32 @@ class FaultModel(Strict):
         start = "at" if self.when is None else "when"
         needed = (start,) if self.restart is not None else (start, "for")
         _refuse_missing([key for key in needed if key not in self._keys()])
+        self._starts_once_at_a_place()
+        self._repeats_in_time()
         return self
+
+    def _starts_once_at_a_place(self) -> None:
+        several = len(self.servers) > 1 or any(word.startswith("site ") for word in self.servers)
+        if self.when is not None and several:
+            raise ConfigurationError("a place starts a fault of one server", "name one of them")
+        if self.when is not None and self._keys() & {*REPEATING_KEYS}:
+            rule = "a fault that repeats starts at a time"
+            raise ConfigurationError(rule, "write at:, or remove every:")
+
+    def _repeats_in_time(self) -> None:
+        if self.every is None:
+            if self._keys() & {*REPEATING_KEYS}:
+                raise ConfigurationError("times and until belong to every", "add every:")
+            return
+        if (self.times is None) == (self.until is None):
+            rule = "every takes times or until"
+            raise ConfigurationError(rule, "write one of them, such as times: 12")
+        if (self.for_ms or 0) >= self.every:
+            rule = "for is not shorter than every: it would begin again before it is healed"
+            raise ConfigurationError(rule, "make for shorter, or every longer")
+        if self.times_in_all < 1:
+            rule = "until comes before the first one is healed"
+            raise ConfigurationError(rule, "write a later moment, or make for shorter")
 
     @property
     def kind(self) -> str:
@@ -174,9 +217,24 @@ class FaultModel(Strict):
         return self.cut or self.slow or self.throttle
 
     @property
-    def server(self) -> str | None:
-        """The server that it acts on; None for a fault of links."""
-        return next((getattr(self, kind) for kind in _OF_SERVERS if getattr(self, kind)), None)
+    def servers(self) -> list[str]:
+        """The words for the servers that it acts on, as written; none for a fault of links."""
+        given = (getattr(self, kind) for kind in _OF_SERVERS)
+        found: str | list[str] = next((each for each in given if each), [])
+        return [found] if isinstance(found, str) else found
+
+    @property
+    def server(self) -> str:
+        """The server that a plain fault acts on."""
+        return self.servers[0].removeprefix("server ")
+
+    @property
+    def times_in_all(self) -> int:
+        """How many times it begins."""
+        if self.every is None:
+            return 1
+        room_ms = (self.until or 0) - self.start_ms - (self.for_ms or 0)
+        return self.times or room_ms // self.every + 1
 
     @property
     def start_ms(self) -> int:
@@ -187,8 +245,13 @@ class FaultModel(Strict):
 
     @property
     def end_ms(self) -> int:
-        """When it is healed, if it starts at `start_ms`; an instant ends where it starts."""
-        return self.random.during.high if self.random else self.start_ms + (self.for_ms or 0)
+        """When it is healed for the last time, if it starts at `start_ms`; an instant ends where
+        it starts.
+        """
+        if self.random is not None:
+            return self.random.during.high
+        last_ms = self.start_ms + (self.times_in_all - 1) * (self.every or 0)
+        return last_ms + (self.for_ms or 0)
 
     def _given(self) -> list[str]:
         return [kind for kind in KINDS if getattr(self, kind) is not None]

@@ -182,7 +182,7 @@ def draft_of(folder: Path, seed: int) -> Draft:
     authored, mistakes = load_scenario(str(folder / "scenario.yaml"))
     if authored is None:
         raise ScenarioError(mistakes[0], f"the scenario of {folder} cannot be read any more")
-    text = with_plain_faults(authored.text, authored.scenario, authored.topology, seed)
+    text = with_plain_faults(authored.text, authored.scenario, authored.topology, seed, apart=True)
     document = YAML(typ="safe").load(text)
     topology = document["topology"]
     if isinstance(topology, str):

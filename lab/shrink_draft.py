@@ -17,6 +17,7 @@ from nodes.core.parameters import format_timespan, parse_timespan
 
 Json: TypeAlias = dict[str, Any]
 SHORTEST_MS = 60_000
+PAIRS_AMONG = 40  # faults; of more, halves are left out instead of all pairs being tried
 SHORTEST_SETTLE_MS = 600_000
 
 
@@ -80,7 +81,7 @@ def fewer_faults(draft: Draft) -> Iterator[Reduction]:
     """Only one, only two, then without a half, a quarter, one of them (Zeller's ddmin)."""
     numbers = list(draft.faults)
     if len(numbers) > 2:
-        for few in (1, 2):
+        for few in (1, 2) if len(numbers) <= PAIRS_AMONG else (1,):
             for kept in combinations(numbers, few):
                 yield Reduction(_named("only", kept), partial(_keep, kept))
     size = len(numbers) // 2

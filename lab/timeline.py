@@ -31,10 +31,12 @@ from lab.plan_parts import (
     Throttle,
     When,
 )
-from lab.planned_faults import resolve_faults
+from lab.planned_faults import resolve_faults, resolve_links
 from lab.quantities import format_byte_rate, format_latency, format_skew
 from lab.reading import Read
+from lab.repeated_faults import occasions, servers_of, spread
 from lab.scenario import ScenarioModel
+from lab.scenario_faults import REPEATING_KEYS
 from nodes.core.parameters import format_timespan
 
 ScenarioRead: TypeAlias = Read[ScenarioModel]
@@ -49,6 +51,14 @@ class Moment:
     links: tuple[LinkName, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class _Placed:
+    """A fault of the plan, and the entry of the file that stands for it."""
+
+    index: int
+    fault: Fault
+
+
 def check_timeline(read: ScenarioRead, topology: PlanTopology | None) -> Iterator[Mistake]:
     """Faults past the end, faults without a link, and pairs that cannot both hold."""
     if read.model is None:
@@ -56,14 +66,49 @@ def check_timeline(read: ScenarioRead, topology: PlanTopology | None) -> Iterato
     yield from _past_the_end(read, read.model)
     if topology is None:
         return
-    end_ms = workload_end_ms(read.model.workload)
-    faults = resolve_faults(read.model.faults, topology, mesh(topology), end_ms)
-    for fault in faults:
-        if isinstance(fault, LinkFault) and not fault.links and _has_ends(read, fault, topology):
+    yield from _without_a_link(read, read.model, topology)
+    yield from _without_a_server(read, read.model, topology)
+    yield from _collisions(read, _placed(read.model, topology))
+
+
+def _placed(scenario: ScenarioModel, topology: PlanTopology) -> list[_Placed]:
+    """All faults that entries stand for, what is random left out, in the order of their starts."""
+    entries = [
+        (index, each)
+        for index, fault in enumerate(scenario.faults)
+        for each in spread(fault, topology)
+    ]
+    end_ms = workload_end_ms(scenario.workload)
+    faults = resolve_faults([each for _, each in entries], topology, mesh(topology), end_ms)
+    return [_Placed(entries[int(fault.id.removeprefix("f")) - 1][0], fault) for fault in faults]
+
+
+def _without_a_link(
+    read: ScenarioRead, scenario: ScenarioModel, topology: PlanTopology
+) -> Iterator[Mistake]:
+    """Faults of links between ends that all stand for something, and share no link."""
+    links = mesh(topology)
+    for index, fault in enumerate(scenario.faults):
+        if fault.links is None or resolve_links(fault.links, topology, links):
+            continue
+        words = [word for pair in fault.links.directions() for side in pair for word in side]
+        if all(ends(word, topology.servers, topology.sites) for word in words):
             hint = "servers open sessions to servers, the workload to mailbox servers"
-            place = ("faults", _index(fault), fault.kind)
-            yield read.mistake(place, "", "names no link", hint)
-    yield from _collisions(read, faults)
+            yield read.mistake(("faults", index, fault.kind), "", "names no link", hint)
+
+
+def _without_a_server(
+    read: ScenarioRead, scenario: ScenarioModel, topology: PlanTopology
+) -> Iterator[Mistake]:
+    """Sites in which no server stands."""
+    sites = {f"site {site.name}" for site in topology.sites}
+    for index, fault in enumerate(scenario.faults):
+        for at, word in enumerate(fault.servers):
+            if word in sites and not servers_of(
+                fault.model_copy(update={fault.kind: [word]}), topology
+            ):
+                place = ("faults", index, fault.kind, at)
+                yield read.mistake(place, word, "names no server", "name a site with servers")
 
 
 def moments(plan: Plan) -> list[Moment]:
@@ -140,25 +185,17 @@ def slowness(fault: Slow) -> str:
     return f"latency {format_latency(fault.latency_ms)}{jitter}"
 
 
-def _has_ends(read: ScenarioRead, fault: Fault, topology: PlanTopology) -> bool:
-    """Whether every word of its ends stands for something; else the word is the mistake."""
-    named = read.model.faults[_index(fault)].links if read.model else None
-    sides = [side for pair in (named.directions() if named else []) for side in pair]
-    words = [word for side in sides for word in side]
-    return all(ends(word, topology.servers, topology.sites) for word in words)
-
-
-def _index(fault: Fault) -> int:
-    return int(fault.id.removeprefix("f")) - 1
-
-
 def _past_the_end(read: ScenarioRead, scenario: ScenarioModel) -> Iterator[Mistake]:
     if read.touched("workload") or read.touched("settle"):
         return
     end_ms = workload_ms = workload_end_ms(scenario.workload)
-    for index, fault in sorted(enumerate(scenario.faults), key=lambda pair: pair[1].start_ms):
+    late: set[int] = set()
+    times = [(at, each) for at, fault in enumerate(scenario.faults) for each in occasions(fault)]
+    for index, fault in sorted(times, key=lambda pair: pair[1].start_ms):
         if _has_no_time(read, index):
             return
+        if index in late:
+            continue
         # a random schedule may begin its last fault as late as its end
         latest_ms = fault.end_ms if fault.random else fault.start_ms
         if fault.when is not None:
@@ -170,6 +207,7 @@ def _past_the_end(read: ScenarioRead, scenario: ScenarioModel) -> Iterator[Mista
             hint = "start the fault earlier, or send mail for longer"
             place = ("random", "during") if fault.random else ("at",)
             yield read.mistake(("faults", index, *place), format_timespan(latest_ms), rule, hint)
+            late.add(index)
         elif fault.random is None:
             end_ms = max(end_ms, fault.end_ms)
     yield from _operations_past_the_end(read, scenario, end_ms)
@@ -203,21 +241,28 @@ def _after_the_mail(
 
 
 def _has_no_time(read: ScenarioRead, index: int) -> bool:
-    keys = ("at", "when", "for", "random")
+    keys = ("at", "when", "for", "random", *REPEATING_KEYS)
     return any(read.touched("faults", index, key) for key in keys)
 
 
-def _collisions(read: ScenarioRead, resolved: tuple[Fault, ...]) -> Iterator[Mistake]:
-    """Each fault against those that start before it, the earliest collision of each."""
-    faults = [fault for fault in resolved if not _has_no_time(read, _index(fault))]
-    for position, later in enumerate(faults):
-        for earlier in faults[:position]:
-            reason = collision(earlier, later)
+def _collisions(read: ScenarioRead, placed: list[_Placed]) -> Iterator[Mistake]:
+    """Each entry against what starts before it, the earliest collision of each."""
+    timed = [each for each in placed if not _has_no_time(read, each.index)]
+    said = set()
+    for position, later in enumerate(timed):
+        for earlier in timed[:position] if later.index not in said else ():
+            reason = collision(earlier.fault, later.fault)
             if reason:
-                value = f"with faults[{read.trail('faults', _index(earlier))[-1]}]"
-                hint = f"start it at {format_timespan(earlier.end_ms)} or later"
-                if later.when is not None:
-                    hint = f"let it wait from {format_timespan(earlier.end_ms)} on, with after:"
-                path = ("faults", _index(later))
-                yield read.mistake(path, value, f"cannot both hold: {reason}", hint)
+                said.add(later.index)
+                yield _collide(read, earlier, later, reason)
                 break
+
+
+def _collide(read: ScenarioRead, earlier: _Placed, later: _Placed, reason: str) -> Mistake:
+    value = f"with faults[{read.trail('faults', earlier.index)[-1]}]"
+    end = format_timespan(earlier.fault.end_ms)
+    hint = f"start it at {end} or later"
+    if later.fault.when is not None:
+        hint = f"let it wait from {end} on, with after:"
+    rule = f"cannot both hold: {reason}"
+    return read.mistake(("faults", later.index), value, rule, hint)

@@ -126,9 +126,12 @@ def find_topology(scenario: Path, name: str) -> Path | None:
 
 
 def _around(scenario: Path) -> list[Path]:
-    """The folders whose topologies a scenario may name, the nearest first."""
-    here = real_path(scenario).parent
-    return [here, here.parent, scenarios_folder()]
+    """The folders whose topologies a scenario may name, the nearest first: its own, the one
+    around it and, for the copy in a run folder, those up to the working directory.
+    """
+    here, working = real_path(scenario).parent, real_path(Path())
+    within = [folder for folder in here.parents if folder.is_relative_to(working)]
+    return [here, here.parent, *within, scenarios_folder()]
 
 
 def _files(paths: Iterable[Path]) -> Iterator[Path]:
@@ -162,7 +165,7 @@ def _meaning(
     read: Read[ScenarioModel], names: Names | None, topology: PlanTopology | None
 ) -> list[Mistake]:
     """What the shape does not show; what depends on time only where the whole is in bounds."""
-    beyond = list(check_limits(read, names))
+    beyond = list(check_limits(read, names, topology))
     checks = [check_names(read, names), check_settings(read, names)]
     if not beyond:
         checks.append(check_timeline(read, topology))

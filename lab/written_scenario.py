@@ -5,14 +5,17 @@ are drawn from the seed and the scenario's name alone.
 """
 
 import io
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ruamel.yaml import YAML
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
 
+from lab.drawn_fault import Written
 from lab.plan import place_of
+from lab.plan_parts import PlanTopology
 from lab.random_faults import write_out
+from lab.repeated_faults import spread, written_apart
 from lab.scenario import ScenarioModel
 from lab.topology import TopologyModel, resolve_topology
 
@@ -20,11 +23,21 @@ WIDTH = 4096  # a fault is a line
 
 
 def with_plain_faults(
-    text: str, scenario: ScenarioModel, topology: TopologyModel, seed: int
+    text: str,
+    scenario: ScenarioModel,
+    topology: TopologyModel,
+    seed: int,
+    *,
+    apart: bool = False,
 ) -> str:
-    """The text of the file that `scenario` was read from, with what `seed` draws in place."""
+    """The text of the file that `scenario` was read from, with what `seed` draws in place.
+
+    With `apart`, an entry that repeats, or concerns several servers, is written out too.
+    """
     place = place_of(scenario, resolve_topology(topology))
     drawn = write_out(scenario.faults, place, seed)
+    if apart:
+        drawn = _apart(text, scenario, place.topology, drawn)
     if all(written is None for written in drawn):
         return text
     yaml = YAML()
@@ -41,6 +54,22 @@ def with_plain_faults(
     told = io.StringIO()
     yaml.dump(document, told)
     return f"# drawn with seed {seed}; --seed {seed} gives the same mail, too\n{told.getvalue()}"
+
+
+def _apart(
+    text: str,
+    scenario: ScenarioModel,
+    topology: PlanTopology,
+    drawn: Sequence[Sequence[Written] | None],
+) -> list[Sequence[Written] | None]:
+    """What was drawn, and for each other entry that stands for several what it stands for."""
+    entries = YAML(typ="safe").load(text).get("faults") or []
+    return [
+        written_apart(entry, fault, topology)
+        if written is None and spread(fault, topology) != [fault]
+        else written
+        for entry, fault, written in zip(entries, scenario.faults, drawn, strict=True)
+    ]
 
 
 def _flow(value: Any) -> Any:
