@@ -1,9 +1,10 @@
 """The timeline of faults: starts and stops each at its lab time, in order, and heals in any case.
 
 One thread acts, in the order of lab time (at the same time stops come before starts), so that
-the journal tells what really followed what. What takes long, probing and waiting for a banner,
-runs beside it and delays nothing. A fault that was intended is stopped at the end whatever
-happened, last one first; an error while healing one keeps none of the others from being healed.
+the journal tells what really followed what. What takes long, ending a server, probing and waiting
+for a banner, runs beside it and delays no other fault; a fault is stopped when it has started. A
+fault that was intended is stopped at the end whatever happened, last one first; an error while
+healing one keeps none of the others from being healed.
 
 An operation is an instant like a restart, and over with its answer.
 
@@ -11,6 +12,7 @@ A fault that waits for a place in the protocol is looked for between events. Whe
 held there, the fault is applied, read back, and the server goes on; its end counts from then.
 """
 
+import threading
 import time
 from bisect import insort
 from collections.abc import Callable, Sequence
@@ -21,6 +23,7 @@ from lab.agent import AgentError
 from lab.errors import GroundError
 from lab.evidence import Evidence, unseen
 from lab.faults.at_place import AtPlace
+from lab.faults.away import Away
 from lab.faults.fault import Fault
 from lab.faults.journal import Journal, Phase
 from lab.faults.waiting import Waiting
@@ -29,6 +32,7 @@ from lab.lab_clock import LabClock
 MOST_BESIDE = 32
 BESIDE_SECONDS = 90.0
 LOOK_EVERY_SECONDS = 0.01  # whether a server is held
+HEAL_AFTER_SECONDS = 5.0  # of a fault whose start hangs, at the end of the run
 GIVE_UP_SECONDS = 0.5  # a server that is held at the last moment is seen in that time
 
 Say = Callable[[str], None]
@@ -66,6 +70,10 @@ class Schedule:
         self._stopping: set[str] = set()
         self._beside = ThreadPoolExecutor(MOST_BESIDE, thread_name_prefix="fault")
         self._running: list[Future[None]] = []
+        self._servers = ThreadPoolExecutor(MOST_BESIDE, thread_name_prefix="server")
+        self._ending: dict[str, Future[None]] = {}
+        self._failed: list[Exception] = []
+        self._stop_lock = threading.Lock()
         self.complaints: list[str] = []
 
     def run(self, wait_until: WaitUntil) -> None:
@@ -75,6 +83,8 @@ class Schedule:
             fault = self._faults[event.index]
             if event.is_start:
                 self._start(fault)
+            elif fault.id in self._ending and not self._ending[fault.id].done():
+                self._running.append(self._servers.submit(self._stop_when_ended, fault))
             else:
                 self._stop(fault)
 
@@ -83,20 +93,32 @@ class Schedule:
         self.complaints += self._waiting.let_all_go()
         for fault in reversed(self._begun.copy()):
             try:
+                begun = [self._ending[fault.id]] if fault.id in self._ending else []
+                wait(begun, timeout=HEAL_AFTER_SECONDS)
                 self._stop(fault)
             except Exception as error:
                 self.complaints.append(f"{fault.describe()} is not healed: {error}")
 
     def settle(self, seconds: float = BESIDE_SECONDS) -> int:
         """Wait for what runs beside; how many did not end in time."""
-        return len(wait(self._running, timeout=seconds).not_done)
+        deadline = time.monotonic() + seconds
+        while left := [each for each in self._futures() if not each.done()]:
+            if not wait(left, timeout=max(0, deadline - time.monotonic())).done:
+                break
+        return len(left)
+
+    def _futures(self) -> list[Future[None]]:
+        """One that has ended may have begun another before."""
+        return [*self._ending.values(), *self._running]
 
     def finish(self, seconds: float = BESIDE_SECONDS) -> None:
         """The last call: wait, so that the journal is whole, and let nothing more begin."""
         late = self.settle(seconds)
         if late:
             self.complaints.append(f"{late} probes of faults did not end in {seconds:.0f} s")
-        self._beside.shutdown(wait=False, cancel_futures=True)
+        self.complaints += map(str, self._failed)
+        for threads in (self._servers, self._beside):
+            threads.shutdown(wait=False, cancel_futures=True)
 
     def _next_event(self, wait_until: WaitUntil) -> Event | None:
         """Wait for it; what reaches its place in the meantime begins."""
@@ -108,10 +130,13 @@ class Schedule:
                 self._say(f"{_at(now_ms)}  {lost.id} never starts, so it shows nothing")
             soon_ms = now_ms + self._lab_ms(LOOK_EVERY_SECONDS)
             wait_until(min([soon_ms, *(event.at_ms for event in self._events[:1])]))
-        if not self._events:
-            return None
-        wait_until(self._events[0].at_ms)
-        return self._events.pop(0)
+        if self._events:
+            wait_until(self._events[0].at_ms)
+        else:
+            wait(self._ending.values())  # nothing begins after the last event
+        if self._failed:
+            raise self._failed.pop()
+        return self._events.pop(0) if self._events else None
 
     def _is_due(self) -> bool:
         return bool(self._events) and self._events[0].at_ms <= self._now_ms()
@@ -130,23 +155,55 @@ class Schedule:
         self._running.append(self._beside.submit(self._witness, fault))
 
     def _start(self, fault: Fault) -> None:
-        self._apply(fault)
+        ends_its_server = isinstance(fault, Away)
+        if ends_its_server:
+            self._intend(fault)
+            self._ending[fault.id] = self._servers.submit(self._end_server, fault)
+        else:
+            self._apply(fault)
+            self._running.append(self._beside.submit(self._witness, fault))
+
+    def _end_server(self, fault: Fault) -> None:
+        """Beside the schedule; an error ends the run at the next event."""
+        try:
+            self._carry_out(fault)
+        except Exception as error:
+            self._failed.append(error)
+            return
         self._running.append(self._beside.submit(self._witness, fault))
 
     def _apply(self, fault: Fault) -> None:
+        self._intend(fault)
+        self._carry_out(fault)
+
+    def _intend(self, fault: Fault) -> None:
         self._begun.append(fault)
         self._journal.write(fault.id, Phase.INTENDED, fault.intent())
+
+    def _carry_out(self, fault: Fault) -> None:
         details = fault.start()
         self._journal.write(fault.id, Phase.APPLIED, details)
         self._say(f"{_at(fault.start_ms)}  {fault.id} starts: {fault.describe()}")
 
     def _stop(self, fault: Fault) -> None:
-        self._stopping.add(fault.id)
-        self._journal.write(fault.id, Phase.HEAL_INTENDED, {})
-        fault.stop()
-        self._begun.remove(fault)
+        """Once: the end of the run may come while it is under way."""
+        with self._stop_lock:
+            if fault not in self._begun:
+                return
+            self._stopping.add(fault.id)
+            self._journal.write(fault.id, Phase.HEAL_INTENDED, {})
+            fault.stop()
+            self._begun.remove(fault)
         if not self._journal.is_of_operation(fault.id):
             self._running.append(self._beside.submit(self._see_it_healed, fault))
+
+    def _stop_when_ended(self, fault: Fault) -> None:
+        """Its time was over before its server had ended: as soon as it has."""
+        wait([self._ending[fault.id]])
+        try:
+            self._stop(fault)
+        except Exception as error:
+            self._failed.append(error)
 
     def _witness(self, fault: Fault) -> None:
         seen = self._looked_in_time(fault)

@@ -10,11 +10,17 @@ import pytest
 
 from lab.errors import GroundError
 from lab.evidence import Evidence
+from lab.faults.away import Away
+from lab.faults.fault import Fault
 from lab.faults.journal import Journal
 from lab.faults.schedule import Schedule
 from lab.lab_clock import LabClock, parse_origin
+from lab.plan_parts import Kill
 from lab.run_folder import JsonLines
+from tests.lab.run.fake_lab import FakeGround
+from tests.lab.run.small_plan import small_plan
 
+PHASES = ("intended", "applied", "evidence", "heal-intended", "healed", "evidence-healed")
 CLOCK = LabClock(parse_origin("2026-01-05T08:00:00Z"), 60.0, 0)
 
 
@@ -213,6 +219,82 @@ def test_a_fault_that_was_never_begun_is_not_touched(tmp_path: Path) -> None:
     plan.heal()
     plan.finish()
     assert notes == []
+
+
+class EndsSlowly(Away):
+    """A server that has ended when `has_ended` is set."""
+
+    def __init__(self, fault_id: str, start_ms: int, end_ms: int, error: str = "") -> None:
+        planned = Kill(fault_id, "kill", start_ms, end_ms, "a", "same-queue-database")
+        super().__init__(planned, FakeGround(small_plan()).running_lab())
+        self.has_ended = threading.Event()
+        self._error = error
+
+    def describe(self) -> str:
+        return f"end {self._server}"
+
+    def intent(self) -> Mapping[str, object]:
+        return {"kind": "kill", "server": self._server}
+
+    def _end(self) -> int:
+        assert self.has_ended.wait(10)
+        if self._error:
+            raise GroundError(self._error)
+        return self._lab.servers.kill(self._server)
+
+    def evidence(self) -> Evidence:
+        return self.confirmed()
+
+    def confirmed(self) -> Evidence:
+        return self._ended_with(137)
+
+
+def whole_of(folder: Path, *faults: Fault) -> Schedule:
+    journal = Journal(JsonLines(folder / "faults.jsonl"), CLOCK)
+    return Schedule(faults, journal, CLOCK, lambda _: None)
+
+
+def test_a_server_that_takes_long_to_end_delays_no_other_fault(tmp_path: Path) -> None:
+    ends = EndsSlowly("f1", 1, 9)
+    notes: list[str] = []
+
+    class LetsItEnd(NotedFault):
+        def start(self) -> Mapping[str, object]:
+            ends.has_ended.set()
+            return super().start()
+
+    whole = whole_of(tmp_path, ends, LetsItEnd("f2", 2, 8, notes))
+    whole.run(lambda _: None)
+    whole.heal()
+    whole.finish()
+    assert acts(notes) == ["f2 start", "f2 stop"]
+    assert whole.complaints == []
+    phases = [row["phase"] for row in journal_of(tmp_path) if row["fault"] == "f1"]
+    assert sorted(phases) == sorted(PHASES)
+    assert phases.index("applied") < phases.index("heal-intended") < phases.index("healed")
+
+
+def test_a_fault_whose_time_is_over_before_its_server_has_ended_is_stopped_once(
+    tmp_path: Path,
+) -> None:
+    ends = EndsSlowly("f1", 1, 2)
+    whole = whole_of(tmp_path, ends, NotedFault("f2", 3, 4, []))
+    whole.run(lambda at_ms: ends.has_ended.set() if at_ms == 4 else None)
+    whole.heal()
+    whole.finish()
+    phases = [row["phase"] for row in journal_of(tmp_path) if row["fault"] == "f1"]
+    assert phases.count("heal-intended") == 1
+    assert sorted(phases) == sorted(PHASES)
+
+
+def test_a_server_that_cannot_be_ended_ends_the_run(tmp_path: Path) -> None:
+    ends = EndsSlowly("f1", 1, 9, error="cannot kill a")
+    ends.has_ended.set()
+    whole = whole_of(tmp_path, ends)
+    with pytest.raises(GroundError, match="cannot kill a"):
+        whole.run(lambda _: None)
+    whole.heal()
+    whole.finish()
 
 
 def test_an_error_while_healing_one_heals_the_others(tmp_path: Path) -> None:
