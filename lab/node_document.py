@@ -50,7 +50,11 @@ def organisation(topology: PlanTopology) -> Json:
 
 def _database(database: Database) -> Json:
     """With its copies where there are several."""
-    described: Json = {"Name": database.name, "Server": database.copies[0].server}
+    described: Json = {
+        "Name": database.name,
+        "Server": database.copies[0].server,
+        "DuplicateDetectionWindow": format_timespan(database.duplicate_detection_window_ms),
+    }
     if len(database.copies) > 1:
         described["Copies"] = [
             {

@@ -48,7 +48,7 @@ from lab.recovery import recovery_of
 from lab.scenario import ExpectModel, MailModel, ScenarioModel
 from lab.scenario_operations import resolve_operations
 from lab.seeds import seed_for
-from lab.settings import resolve_settings
+from lab.settings import duplicate_window_ms, resolve_settings
 from lab.topology import TopologyModel, resolve_topology
 from lab.traffic import resolve_messages
 
@@ -143,7 +143,7 @@ def resolve(
     seed_from: Literal["scenario", "argument"] = "argument",
 ) -> Plan:
     """Resolve a valid scenario and its topology under a seed. Pure; touches no file."""
-    parts = resolve_topology(topology)
+    parts = resolve_topology(topology, duplicate_window_ms(scenario.settings))
     place = place_of(scenario, parts)
     end_ms = workload_end_ms(scenario.workload)
     plain = plain_faults(scenario.faults, place, seed)

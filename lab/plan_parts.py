@@ -78,12 +78,19 @@ class DatabaseCopy:
     replay_lag_time_ms: int
 
 
+WEEK_MS = 7 * 86_400_000
+
+
 @dataclass(frozen=True, slots=True)
 class Database:
-    """A mailbox database and its copies, in order of activation preference."""
+    """A mailbox database and its copies, in order of activation preference.
+
+    `duplicate_detection_window_ms` is the same wherever it is active (DD-2).
+    """
 
     name: str
     copies: tuple[DatabaseCopy, ...]
+    duplicate_detection_window_ms: int = WEEK_MS
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,13 +9,23 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Annotated, Any
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema, create_model
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    WithJsonSchema,
+    create_model,
+    model_validator,
+)
 
 from lab.plan_parts import Section, Server, Settings
 from lab.quantities import TIMESPAN_PATTERN
 from nodes.core.parameters import (
+    DUPLICATE_DETECTION_WINDOW,
     PARAMETERS,
     SERVER_SECTIONS,
+    ConfigurationError,
     Parameter,
     Value,
     defaults,
@@ -41,13 +51,14 @@ class SectionModel(Strict):
 def _section_model(section: str) -> type[SectionModel]:
     """A model with one optional field for every parameter of that section."""
     fields: dict[str, Any] = {
-        name: (_annotated(parameter), Field(default=None, description=_description(parameter)))
+        name: (parameter_type(parameter), Field(default=None, description=_description(parameter)))
         for name, parameter in PARAMETERS[section].items()
     }
     return create_model(section, __base__=SectionModel, __module__=__name__, **fields)
 
 
-def _annotated(parameter: Parameter) -> Any:
+def parameter_type(parameter: Parameter) -> Any:
+    """What a person may write for it, as pydantic reads it."""
     parse = BeforeValidator(partial(parse_value, parameter))
     return Annotated[Any, parse, WithJsonSchema(_schema(parameter))]
 
@@ -74,12 +85,29 @@ def _description(parameter: Parameter) -> str:
 
 TransportConfig = _section_model("TransportConfig")
 
+
+class _OfServer(Strict):
+    """What a server has; a word is kept for what it has not."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _holds_no_window(cls, raw: object) -> object:
+        if isinstance(raw, dict) and DATABASE in raw:
+            rule = f"{DATABASE} belongs to a mailbox database, not to a server"
+            hint = "write it under databases in the topology, or under settings for all of them"
+            raise ConfigurationError(rule, hint)
+        return raw
+
+
+DATABASE = DUPLICATE_DETECTION_WINDOW.section
+DatabaseSettings = _section_model(DATABASE)
+Window = parameter_type(DUPLICATE_DETECTION_WINDOW)
 _SERVER_FIELDS: dict[str, Any] = {
     section: (model, Field(default_factory=model, description=f"{section} of mailbox servers"))
     for section, model in ((name, _section_model(name)) for name in SERVER_SECTIONS)
 }
 ServerSettings = create_model(
-    "ServerSettings", __base__=Strict, __module__=__name__, **_SERVER_FIELDS
+    "ServerSettings", __base__=_OfServer, __module__=__name__, **_SERVER_FIELDS
 )
 SettingsModel = create_model(
     "Settings",
@@ -93,6 +121,13 @@ SettingsModel = create_model(
         dict[str, ServerSettings],  # type: ignore[valid-type]  # made at run time
         Field(default_factory=dict, description="settings of one server, by its name"),
     ),
+    MailboxDatabase=(
+        DatabaseSettings,
+        Field(
+            default_factory=DatabaseSettings,
+            description="of mailbox databases for which the topology says nothing else",
+        ),
+    ),
     **_SERVER_FIELDS,
 )
 
@@ -101,6 +136,13 @@ def organisation(settings: Any) -> dict[str, Value]:
     """TransportConfig as the file gives it."""
     given: dict[str, Value] = settings.TransportConfig.given()
     return given
+
+
+def duplicate_window_ms(settings: Any) -> int:
+    """Of every mailbox database that has none of its own (DD-2)."""
+    given: dict[str, Value] = settings.MailboxDatabase.given()
+    parameter = DUPLICATE_DETECTION_WINDOW
+    return int(given.get(parameter.name, parameter.default))
 
 
 def written_for(settings: Any, server: str) -> dict[str, dict[str, Value]]:

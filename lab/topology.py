@@ -13,6 +13,7 @@ from pydantic_core import CoreSchema
 
 from lab.patterns import DagName, DatabaseName, DomainName, ServerName, Slug
 from lab.plan_parts import (
+    WEEK_MS,
     AutoActivation,
     Dag,
     Database,
@@ -24,7 +25,7 @@ from lab.plan_parts import (
     SiteLink,
 )
 from lab.quantities import Instant
-from lab.settings import Strict
+from lab.settings import Strict, Window
 from nodes.core.parameters import ConfigurationError
 
 ACCEPTED_DOMAIN = "shadowlab.example"
@@ -128,6 +129,10 @@ class DatabaseModel(Strict):
     copies: list[Copy] = Field(
         min_length=1, description="in order of activation preference; the first is active"
     )
+    DuplicateDetectionWindow: Window | None = Field(
+        default=None,
+        description="how long it knows what it took; by default that of settings.MailboxDatabase",
+    )
 
 
 class TopologyModel(Strict):
@@ -155,8 +160,10 @@ class TopologyModel(Strict):
     )
 
 
-def resolve_topology(model: TopologyModel) -> PlanTopology:
-    """The topology of a plan, with every name written out, in the order of the file."""
+def resolve_topology(model: TopologyModel, window_ms: int = WEEK_MS) -> PlanTopology:
+    """The topology of a plan, with every name written out, in the order of the file; `window_ms` of
+    databases without a duplicate detection window of their own.
+    """
     return PlanTopology(
         name=model.topology,
         accepted_domain=ACCEPTED_DOMAIN,
@@ -164,7 +171,7 @@ def resolve_topology(model: TopologyModel) -> PlanTopology:
         site_links=tuple(_site_link(link) for link in model.site_links),
         servers=(*(_server(*each) for each in model.servers.items()), *_active_managers(model)),
         dags=tuple(Dag(name, _members(model, name)) for name in model.dags),
-        databases=tuple(_database(name, database) for name, database in model.databases.items()),
+        databases=tuple(_database(*each, window_ms) for each in model.databases.items()),
         mailboxes=tuple(_mailboxes(model)),
     )
 
@@ -202,7 +209,8 @@ def _members(model: TopologyModel, dag: str) -> tuple[str, ...]:
     return tuple(name for name, server in model.servers.items() if server.dag == dag)
 
 
-def _database(name: str, database: DatabaseModel) -> Database:
+def _database(name: str, database: DatabaseModel, window_ms: int) -> Database:
+    own_ms = database.DuplicateDetectionWindow
     copies: list[Any] = database.copies
     return Database(
         name,
@@ -210,6 +218,7 @@ def _database(name: str, database: DatabaseModel) -> Database:
             DatabaseCopy(copy.server, preference, copy.ReplayLagTime)
             for preference, copy in enumerate(copies, start=1)
         ),
+        window_ms if own_ms is None else own_ms,
     )
 
 

@@ -188,7 +188,11 @@ TOPOLOGY: Final[Columns] = (
     ("name", "STRING"),
     ("accepted_domain", "STRING"),
     ("servers", f"ARRAY<{struct(PLAN_SERVER)}>"),
-    ("databases", "ARRAY<STRUCT<name: STRING, copies: ARRAY<STRUCT<server: STRING>>>>"),
+    (
+        "databases",
+        "ARRAY<STRUCT<name: STRING, copies: ARRAY<STRUCT<server: STRING>>, "
+        "duplicate_detection_window_ms: BIGINT>>",
+    ),
     ("mailboxes", "ARRAY<STRUCT<address: STRING, `database`: STRING>>"),
 )
 

@@ -12,7 +12,9 @@ from dataclasses import dataclass
 from typing import TypeAlias, cast
 
 from nodes.core.parameters import (
+    DUPLICATE_DETECTION_WINDOW,
     PARAMETERS,
+    SERVER_SECTIONS,
     ConfigurationError,
     Value,
     contradictions,
@@ -22,6 +24,7 @@ from nodes.core.parameters import (
 
 Json: TypeAlias = Mapping[str, object]
 
+SECTIONS = ("TransportConfig", *SERVER_SECTIONS)
 AUTO_ACTIVATION = ("Unrestricted", "IntrasiteOnly", "Blocked")
 MOUNT_DIALS = ("GoodAvailability", "BestAvailability", "Lossless")
 
@@ -87,14 +90,14 @@ class ServerConfig:
     receive_connection_timeout_ms: int
     receive_inactivity_timeout_ms: int
     send_inactivity_timeout_ms: int
-    duplicate_detection_window_ms: int
     poison_threshold: int
 
 
 @dataclass(frozen=True, slots=True)
 class NodeConfig:
     """Everything the core may know beforehand. `mailboxes` maps address to database, `databases`
-    name to the server of the copy that is active at first, `copies` name to all of them.
+    name to the server of the copy that is active at first, `copies` name to all of them,
+    `duplicate_windows_ms` name to its duplicate detection window, wherever it is active (DD-2).
     """
 
     me: Server
@@ -105,6 +108,7 @@ class NodeConfig:
     transport: TransportConfig
     server: ServerConfig
     copies: Mapping[str, tuple[DatabaseCopy, ...]]
+    duplicate_windows_ms: Mapping[str, int]
 
     def server_named(self, name: str) -> Server | None:
         return next((server for server in self.servers if server.name == name), None)
@@ -112,7 +116,7 @@ class NodeConfig:
 
 def read_config(document: Json) -> NodeConfig:
     """NodeConfig of a node configuration file's JSON object; raises ConfigurationError."""
-    values = {section: _section(document, section) for section in PARAMETERS}
+    values = {section: _section(document, section) for section in SECTIONS}
     _refuse_contradictions(document, values)
     servers = tuple(_server(entry) for entry in _objects(document, "Servers"))
     name = _text(document, "Name")
@@ -133,6 +137,9 @@ def read_config(document: Json) -> NodeConfig:
         transport=_transport_config(values["TransportConfig"]),
         server=_server_config(values),
         copies={_text(e, "Name"): _copies(e) for e in _objects(document, "Databases")},
+        duplicate_windows_ms={
+            _text(entry, "Name"): _window_ms(entry) for entry in _objects(document, "Databases")
+        },
     )
 
 
@@ -158,11 +165,9 @@ def _section(document: Json, section: str) -> dict[str, Value]:
 
 def _refuse_contradictions(document: Json, values: dict[str, dict[str, Value]]) -> None:
     given = {
-        (section, name)
-        for section in PARAMETERS
-        for name in cast("Json", document.get(section, {}))
+        (section, name) for section in SECTIONS for name in cast("Json", document.get(section, {}))
     }
-    own = {section: values[section] for section in PARAMETERS if section != "TransportConfig"}
+    own = {section: values[section] for section in SERVER_SECTIONS}
     found = contradictions(values["TransportConfig"], {_text(document, "Name"): own}, given)
     if found:
         raise ConfigurationError(found[0].message, found[0].hint)
@@ -200,7 +205,6 @@ def _server_config(values: Mapping[str, Mapping[str, Value]]) -> ServerConfig:
         receive_connection_timeout_ms=int(receive["ConnectionTimeout"]),
         receive_inactivity_timeout_ms=int(receive["ConnectionInactivityTimeout"]),
         send_inactivity_timeout_ms=int(send["ConnectionInactivityTimeOut"]),
-        duplicate_detection_window_ms=int(values["MailboxDatabase"]["DuplicateDetectionWindow"]),
         poison_threshold=(
             int(service["PoisonThreshold"]) if service["PoisonMessageDetectionEnabled"] else 0
         ),
@@ -232,6 +236,12 @@ def _copies(database: Json) -> tuple[DatabaseCopy, ...]:
             "one copy a server, and one of them on Server",
         )
     return tuple(sorted(copies, key=lambda copy: copy.preference))
+
+
+def _window_ms(database: Json) -> int:
+    parameter = DUPLICATE_DETECTION_WINDOW
+    given = database.get(parameter.name)
+    return int(parameter.default if given is None else parse_value(parameter, given))
 
 
 def _copy(entry: Json) -> DatabaseCopy:

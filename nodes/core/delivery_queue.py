@@ -178,7 +178,7 @@ class DeliveryQueue:
         )
         self._work.deliver(
             delivery,
-            self._config.server.duplicate_detection_window_ms,
+            self._config.duplicate_windows_ms[database],
             lambda delivered, duplicates: self._finish(
                 parcel, Acknowledged("", delivered, duplicates)
             ),

@@ -388,4 +388,7 @@ def _by_section() -> Mapping[str, Mapping[str, Parameter]]:
 
 
 PARAMETERS: Mapping[str, Mapping[str, Parameter]] = _by_section()
-SERVER_SECTIONS: tuple[str, ...] = tuple(name for name in PARAMETERS if name != _CONFIG)
+DUPLICATE_DETECTION_WINDOW = PARAMETERS["MailboxDatabase"]["DuplicateDetectionWindow"]
+SERVER_SECTIONS: tuple[str, ...] = tuple(
+    name for name in PARAMETERS if name not in (_CONFIG, DUPLICATE_DETECTION_WINDOW.section)
+)

@@ -236,7 +236,7 @@ class Receiving:
         )
         self._work.deliver(
             delivery,
-            self._config.server.duplicate_detection_window_ms,
+            self._config.duplicate_windows_ms[target.database],
             delivered,
             self._refuser(session, offered.body),
         )

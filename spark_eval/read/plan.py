@@ -128,10 +128,12 @@ def databases(plans: DataFrame) -> DataFrame:
     exploded = plans.selectExpr("run", "inline(plan.topology.databases)")
     active = exploded.selectExpr(
         "run", "name AS database", "lower(try_element_at(copies, 1).server) AS server",
-        "size(copies) AS copies",
+        "size(copies) AS copies", "duplicate_detection_window_ms AS own_ms",
     )  # fmt: skip
+    # plans of before, and hand-made ones, give servers the window
     window = servers(plans).select("run", "server", "window_ms")
-    return active.join(window, ["run", "server"], "left")
+    known = active.join(window, ["run", "server"], "left")
+    return known.withColumn("window_ms", F.expr("coalesce(own_ms, window_ms)")).drop("own_ms")
 
 
 def mailboxes(plans: DataFrame) -> DataFrame:

@@ -29,6 +29,12 @@ def _twice_outside(*, promoted: bool) -> Run:
     return run
 
 
+def _with_window(run: Run, window_ms: int) -> Run:
+    """As plans are now: of the database, whatever its servers have."""
+    run.plan["topology"]["databases"][0]["duplicate_detection_window_ms"] = window_ms
+    return run
+
+
 @pytest.fixture(scope="module")
 def results(ask: Ask) -> dict[str, ClaimResult]:
     runs = {
@@ -38,6 +44,8 @@ def results(ask: Ask) -> dict[str, ClaimResult]:
         "twice": _twice(),
         "other-date": _twice(submitted_ms=5),
         "window-over": _twice(later_ms=200 * HOUR),
+        "own-window-over": _with_window(_twice(later_ms=2 * HOUR), HOUR),
+        "own-window-not-over": _with_window(_twice(later_ms=200 * HOUR), 300 * HOUR),
         "outside": _twice_outside(promoted=False),
         "outside-promoted": _twice_outside(promoted=True),
     }
@@ -64,6 +72,11 @@ def test_permits_copies_with_another_submit_time(results: dict[str, ClaimResult]
 
 def test_permits_copies_further_apart_than_the_window(results: dict[str, ClaimResult]) -> None:
     assert results["window-over"].proofs["DD-2"] == "holds"
+
+
+def test_the_window_is_the_database_s_own(results: dict[str, ClaimResult]) -> None:
+    assert results["own-window-over"].proofs["DD-2"] == "holds"
+    assert results["own-window-not-over"].violations == 1
 
 
 def test_is_violated_by_copies_outside_that_nothing_explains(

@@ -10,23 +10,29 @@ from tests.nodes.core.world import World
 COPIES = ("par2", "lyo1")
 
 
-def databases(*servers: str, lag: str = "") -> list[dict[str, Any]]:
-    """DB1 on `servers`, active on the first; `lag`: ReplayLagTime of the last."""
+def databases(*servers: str, lag: str = "", window: str = "") -> list[dict[str, Any]]:
+    """DB1 on `servers`, active on the first; `lag`: ReplayLagTime of the last, `window`: its
+    DuplicateDetectionWindow.
+    """
     copies: list[dict[str, Any]] = [
         {"Server": server, "ActivationPreference": number}
         for number, server in enumerate(servers, 1)
     ]
     if lag:
         copies[-1]["ReplayLagTime"] = lag
+    own = {"DuplicateDetectionWindow": window} if window else {}
     return [
-        {"Name": "DB1", "Server": servers[0], "Copies": copies},
+        {"Name": "DB1", "Server": servers[0], "Copies": copies, **own},
         {"Name": "DB2", "Server": "lyo2"},
     ]
 
 
-def world_of(*servers: str, lag: str = "", managed: bool = False, **sections: Any) -> World:
+def world_of(
+    *servers: str, lag: str = "", window: str = "", managed: bool = False, **sections: Any
+) -> World:
     """`managed`: with Active Manager, am1."""
-    return World(managed=managed, Databases=databases(*(servers or COPIES), lag=lag), **sections)
+    described = databases(*(servers or COPIES), lag=lag, window=window)
+    return World(managed=managed, Databases=described, **sections)
 
 
 def ask(world: World, server: str, happened: Any, peer: str = "par1") -> Any:
