@@ -1,6 +1,8 @@
 """A scenario to start from: a commented one, or another one under a new name. It validates at once.
 
-Nothing is ever overwritten, and no name is given twice.
+No scenario is ever overwritten, and no name is given twice. The first line names a JSON Schema,
+which is written beside it as this version of the lab has it: editors complete keys and words
+from it.
 """
 
 import re
@@ -9,10 +11,15 @@ from pathlib import Path
 from lab.document import read_document
 from lab.errors import ScenarioError
 from lab.patterns import PATTERN_WORDS, SLUG
-from lab.run_folder import BESIDE_SCENARIOS
+from lab.run_folder import BESIDE_SCENARIOS, write_whole
 from lab.scenario_files import find_scenario, scenario_paths
+from lab.schema import schema_text
 from lab.validate import check, scenarios_folder
 
+SCHEMA_FILE = "scenario.schema.json"
+# read by the YAML language server (VS Code, Vim, Emacs …); the path is relative to the file
+SCHEMA_LINE = f"# yaml-language-server: $schema={SCHEMA_FILE}"
+OTHER_SCHEMA = re.compile(r"^# *yaml-language-server:.*\n", re.MULTILINE)
 NAME_LINE = re.compile(r"^scenario:.*$", re.MULTILINE)
 COMMENTED = """\
 # What happens here, and which promise it puts to the test. Times are lab time since the start.
@@ -62,7 +69,9 @@ def new_scenario(name: str, source: str | None = None) -> Path:
         if path.stem == name:
             raise ScenarioError(f"{path} is there already", "choose another name")
     text = COMMENTED.format(name=name) if source is None else _renamed(find_scenario(source), name)
-    return _written(folder / f"{name}.yaml", text)
+    path = _written(folder / f"{name}.yaml", f"{SCHEMA_LINE}\n{OTHER_SCHEMA.sub('', text)}")
+    write_whole(folder / SCHEMA_FILE, schema_text("scenario"))
+    return path
 
 
 def _renamed(source: Path, name: str) -> str:

@@ -108,7 +108,12 @@ def check(paths: Iterable[Path]) -> Checked:
 def scenarios_folder() -> Path:
     """`scenarios/` here, else that of the checkout which this program comes from."""
     here = Path("scenarios")
-    return here if is_folder(here) else Path(__file__).resolve().parent.parent / "scenarios"
+    return here if is_folder(here) else library()
+
+
+def library() -> Path:
+    """`scenarios/` of the checkout which this program comes from."""
+    return Path(__file__).resolve().parent.parent / "scenarios"
 
 
 def find_topology(scenario: Path, name: str) -> Path | None:
@@ -131,7 +136,7 @@ def _around(scenario: Path) -> list[Path]:
     """
     here, working = real_path(scenario).parent, real_path(Path())
     within = [folder for folder in here.parents if folder.is_relative_to(working)]
-    return [here, here.parent, *within, scenarios_folder()]
+    return [here, here.parent, *within, scenarios_folder(), library()]
 
 
 def _files(paths: Iterable[Path]) -> Iterator[Path]:

@@ -1,11 +1,15 @@
 """A new scenario validates at once, and takes nobody's place."""
 
+import json
 from pathlib import Path
 
 import pytest
+from jsonschema import Draft7Validator  # type: ignore[import-untyped]
+from ruamel.yaml import YAML
 
 from lab.errors import ScenarioError
-from lab.new_scenario import new_scenario
+from lab.new_scenario import SCHEMA_FILE, SCHEMA_LINE, new_scenario
+from lab.schema import schema
 from lab.validate import check
 from tests.lab.sound import SCENARIO, changed, write
 
@@ -50,7 +54,28 @@ def test_what_is_commented_out_in_it_is_right_too() -> None:
 
 def test_a_copy_keeps_everything_but_its_name() -> None:
     path = new_scenario("second", "sound")
-    assert path.read_text() == changed(SCENARIO, "scenario: sound", "scenario: second")
+    copied = changed(SCENARIO, "scenario: sound", "scenario: second")
+    assert path.read_text() == f"{SCHEMA_LINE}\n{copied}"
+
+
+def test_the_first_line_names_the_schema_that_lies_beside_it(here: Path) -> None:
+    first = new_scenario("two-die").read_text().splitlines()[0]
+    prefix, _, relative = first.partition("=")
+    assert prefix == "# yaml-language-server: $schema"
+    written = json.loads((here / "scenarios" / relative).read_text())
+    assert written == schema("scenario")
+    assert Draft7Validator(written).is_valid(YAML(typ="safe").load(Path("scenarios/two-die.yaml")))
+
+
+def test_a_copy_of_a_copy_has_one_line_for_its_schema() -> None:
+    new_scenario("second", "sound")
+    assert new_scenario("third", "second").read_text().count("yaml-language-server") == 1
+
+
+def test_a_schema_of_an_older_lab_is_renewed(here: Path) -> None:
+    (here / "scenarios" / SCHEMA_FILE).write_text("{}")
+    new_scenario("two-die")
+    assert json.loads((here / "scenarios" / SCHEMA_FILE).read_text()) == schema("scenario")
 
 
 @pytest.mark.parametrize("source", sorted(SHIPPED.glob("*/*.yaml")), ids=lambda path: path.stem)
@@ -80,7 +105,7 @@ def test_a_name_is_made_of_small_letters_digits_and_hyphens(name: str, here: Pat
 
 def test_a_copy_of_what_has_mistakes_is_not_left_there(here: Path) -> None:
     write(here / "scenarios", changed(SCENARIO, "kind: stall", "kind: x"))
-    with pytest.raises(ScenarioError, match=r"copied\.yaml:16:69: faults\[1\]\.cut\.kind"):
+    with pytest.raises(ScenarioError, match=r"copied\.yaml:17:69: faults\[1\]\.cut\.kind"):
         new_scenario("copied", "sound")
     assert not (here / "scenarios/copied.yaml").exists()
 
@@ -99,3 +124,11 @@ def test_a_scenario_of_such_a_name_is_a_mistake_since_it_would_run_in_another_ru
     path = write(here / "scenarios", text, name=name)
     [mistake] = check([path]).mistakes
     assert "is what runs/ calls something else" in str(mistake)
+
+
+def test_the_topology_of_the_commented_one_is_found_where_a_project_has_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "bare" / "scenarios").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path / "bare")
+    assert check([new_scenario("two-die")]).mistakes == ()

@@ -4,10 +4,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
+from jsonschema import Draft7Validator  # type: ignore[import-untyped]
 from ruamel.yaml import YAML
 
-from lab.schema import schema
+from lab.schema import schema, schema_text
 from tests.lab.sound import SCENARIO, TOPOLOGY, changed
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -18,12 +18,17 @@ def load(text: str) -> Any:
 
 
 def says(kind: Any, text: str) -> list[str]:
-    return [error.message for error in Draft202012Validator(schema(kind)).iter_errors(load(text))]
+    return [error.message for error in Draft7Validator(schema(kind)).iter_errors(load(text))]
 
 
 @pytest.mark.parametrize("kind", ["scenario", "topology"])
 def test_a_schema_is_one(kind: Any) -> None:
-    Draft202012Validator.check_schema(schema(kind))
+    Draft7Validator.check_schema(schema(kind))
+
+
+@pytest.mark.parametrize("kind", ["scenario", "topology"])
+def test_an_editor_is_offered_no_default_that_a_file_could_not_hold(kind: Any) -> None:
+    assert '"default"' not in schema_text(kind)
 
 
 def test_sound_files_pass() -> None:
