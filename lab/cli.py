@@ -6,9 +6,15 @@ said in one line with a hint below it on stderr; there is no traceback. The comm
 lab/commands, and imported behind the outer edge, so that whatever breaks on the way is said too.
 """
 
+import os
+import signal
 import sys
 
-from lab.outer_edge import guarded
+IS_PROGRAM = os.path.basename(sys.argv[0]) in ("shadowlab", "cli.py")
+if IS_PROGRAM and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+    signal.signal(signal.SIGINT, lambda *_: os._exit(130))  # until the outer edge stands
+
+from lab.outer_edge import guarded  # noqa: E402 (a signal may come before it)
 
 
 def main(arguments: list[str] | None = None) -> int:

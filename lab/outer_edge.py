@@ -115,6 +115,8 @@ def _ended_by_signals() -> Iterator[None]:
     stays ignored."""
     before = {}
     if current_thread() is main_thread():
+        if signal.getsignal(signal.SIGINT) not in (signal.SIG_IGN, signal.default_int_handler):
+            signal.signal(signal.SIGINT, signal.default_int_handler)
         for number in (signal.SIGTERM, signal.SIGHUP):
             if signal.getsignal(number) is signal.SIG_DFL:
                 before[number] = signal.signal(number, signal.default_int_handler)

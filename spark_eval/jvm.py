@@ -9,6 +9,9 @@ from __future__ import annotations
 import atexit
 import os
 import re
+import signal
+from contextlib import suppress
+from pathlib import Path
 from subprocess import Popen
 from threading import Thread
 
@@ -24,19 +27,33 @@ DRAIN_SECONDS = 5  # of a JVM that has ended: its last words are in the pipe alr
 
 
 def launch(conf: SparkConf) -> JavaGateway:
-    """A gateway to a new JVM. Raises PySparkException where none comes up."""
+    """A gateway to a new JVM. Raises PySparkException where none comes up.
+
+    One that was started and is not waited for, since a person ended this process, is ended too: the
+    file in which it would say its port is gone by then, and it would live on for ever without.
+    """
+    before = _children()
     reader, writer = os.pipe()
     passing = Thread(target=pass_on, args=(reader,), daemon=True)
     passing.start()
     try:
         gateway: JavaGateway = launch_gateway(conf, {"stderr": writer})  # type: ignore[no-untyped-call]
     except BaseException:
+        for pid in _children() - before:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
         os.close(writer)
         passing.join(DRAIN_SECONDS)
         raise
     os.close(writer)
     atexit.register(_drain, gateway.proc, passing)
     return gateway
+
+
+def _children() -> set[int]:
+    """Processes that this one started; none where there is no /proc."""
+    lists = Path("/proc/self/task").glob("*/children")
+    return {int(pid) for each in lists for pid in each.read_text().split()}
 
 
 def pass_on(reader: int, target: int = STDERR) -> None:
