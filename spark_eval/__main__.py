@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NoReturn
 
@@ -19,7 +19,13 @@ if not __package__:  # spark-submit runs this file as a script: its folder is no
 
 from spark_eval.exit_codes import CRASHED, WRONG_CALL
 from spark_eval.outer_edge import guarded
-from spark_eval.read.run_folder import RunFolderError, UnreadableRecordError, open_run_folder
+from spark_eval.read.run_folder import (
+    RunFolder,
+    RunFolderError,
+    UnreadableRecordError,
+    is_uri,
+    open_run_folder,
+)
 
 
 class Parser(argparse.ArgumentParser):
@@ -59,8 +65,9 @@ def _answer(options: argparse.Namespace) -> int:
 
         return judge_sweep(sweep, options)
     if not options.when_told:
-        for path in options.run:
-            open_run_folder(path)
+        for name in options.run:
+            if not is_uri(name):
+                open_run_folder(Path(name))
     from spark_eval.spark_program import judge_runs
 
     return judge_runs(options.run, options)
@@ -69,24 +76,39 @@ def _answer(options: argparse.Namespace) -> int:
 def _story(options: argparse.Namespace) -> int:
     from spark_eval.story.terminal import story_lines
 
-    for path in options.run:
-        print(*story_lines(open_run_folder(path), options.story), sep="\n")
-    return 0
+    def tell(folder: RunFolder) -> None:
+        print(*story_lines(folder, options.story), sep="\n")
+
+    return _with_each(options, tell)
 
 
 def _report_again(options: argparse.Namespace) -> int:
     from spark_eval.report.page import page_again
 
-    for folder in [open_run_folder(path) for path in options.run]:
+    def write(folder: RunFolder) -> None:
         page_again(folder)
-        print(f"report: {folder.path / 'report.html'}")
+        print(f"report: {folder.report}")
+
+    return _with_each(options, write)
+
+
+def _with_each(options: argparse.Namespace, work: Callable[[RunFolder], None]) -> int:
+    """Only a folder that is elsewhere needs Spark, to fetch it."""
+    if any(is_uri(name) for name in options.run):
+        from spark_eval.spark_program import with_fetched
+
+        return with_fetched(options.run, options.master, work)
+    for folder in [open_run_folder(Path(name)) for name in options.run]:
+        work(folder)
     return 0
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = Parser(prog="python -m spark_eval", description=__doc__.split("\n")[0])
     judged = parser.add_mutually_exclusive_group(required=True)
-    judged.add_argument("run", type=Path, nargs="*", default=[], help="a run folder, or several")
+    judged.add_argument(
+        "run", nargs="*", default=[], help="a run folder, or several; or URIs of them"
+    )
     judged.add_argument("--sweep", type=Path, metavar="FOLDER", help="the folder of a sweep")
     parser.add_argument("--master", help="by default what Spark is configured for, else local[*]")
     parser.add_argument(

@@ -47,7 +47,7 @@ def evaluate(
         derived = results.derived_tables(tables)
         of_run = {folder.run: _of_run(derived, folder, folders) for folder in folders}
         for folder in folders:
-            results.write_tables(of_run[folder.run], folder.evaluation, pool)
+            results.write_tables(of_run[folder.run], folder, pool)
         judged = judging.result()
         for run in judged:
             _write(spark, run, tables, of_run[run.folder.run], pool)
@@ -68,9 +68,9 @@ def _write(
     (folder.path / "junit.xml").write_text(junit_xml(run), encoding="utf-8")
     told = results.claim_tables(spark, folder.run, run.results)
     told["stories"] = results.story_table(spark, folder, run.results)
-    results.write_tables(told, folder.evaluation, pool)
-    written = results.read_table(spark, folder.evaluation, "stories")
-    shown = build({**derived, "stories": written}, read_facts(folder.path, content).end_ms, pool)
+    results.write_tables(told, folder, pool)
+    end_ms = read_facts(folder.path, content).end_ms
+    shown = build({**derived, "stories": told["stories"]}, end_ms, pool)
     write_page(folder, content, shown)
 
 

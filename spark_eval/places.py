@@ -1,7 +1,7 @@
-"""Paths of this machine as Spark wants them: what it reads from is a pattern, what it writes to is
-not.
+"""Where Spark reads and writes, as it wants it said: what it reads from is a pattern, what it
+writes to is not.
 
-A URI would not do: Spark takes its escapes as they stand.
+A local path goes without escapes: Spark takes those of a URI as they stand.
 """
 
 from __future__ import annotations
@@ -12,10 +12,11 @@ from pathlib import Path
 SIGNS = re.compile(r"([\\*?\[\]{}])")
 
 
-def to_read(path: Path) -> str:
-    """`path` is absolute; whatever has a meaning in a pattern loses it."""
-    return "file://" + SIGNS.sub(r"\\\1", str(path))
+def to_read(place: Path | str) -> str:
+    """An absolute path or a URI; whatever has a meaning in a pattern loses it."""
+    scheme, separator, path = to_write(place).partition("://")
+    return scheme + separator + SIGNS.sub(r"\\\1", path)
 
 
-def to_write(path: Path) -> str:
-    return f"file://{path}"
+def to_write(place: Path | str) -> str:
+    return f"file://{place}" if isinstance(place, Path) else place

@@ -112,12 +112,16 @@ def story_table(
     return literal_rows(spark, rows, result_schema.STORIES)
 
 
-def write_tables(made: Mapping[str, DataFrame], folder: Path, pool: ThreadPoolExecutor) -> None:
+def write_tables(
+    made: Mapping[str, DataFrame], folder: RunFolder, pool: ThreadPoolExecutor
+) -> None:
     """One Parquet file a table, side by side; what was there is replaced."""
 
     def write(table: tuple[str, DataFrame]) -> None:
         name, rows = table
-        rows.coalesce(1).write.mode("overwrite").parquet(to_write(folder / f"{name}.parquet"))
+        rows.coalesce(1).write.mode("overwrite").parquet(
+            to_write(folder.place(folder.evaluation / f"{name}.parquet"))
+        )
 
     list(pool.map(write, made.items()))
 

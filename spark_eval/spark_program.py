@@ -7,38 +7,76 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
 
 from spark_eval.colour import coloured
 from spark_eval.evaluation import evaluate
 from spark_eval.exit_codes import CRASHED, WORST_FIRST
 from spark_eval.judged import JudgedRun
-from spark_eval.read.run_folder import UnreadableRecordError, open_run_folder
+from spark_eval.read.remote import fetch, send
+from spark_eval.read.run_folder import (
+    RunFolder,
+    UnreadableRecordError,
+    is_uri,
+    open_run_folder,
+)
 from spark_eval.session import Purpose, session
 from spark_eval.summary import summary
 from spark_eval.sweep.folder import SweepFolder
 from spark_eval.sweep.program import judge_as_told, judge_complete
 
 
-def judge_runs(paths: list[Path], options: argparse.Namespace) -> int:
+def judge_runs(names: list[str], options: argparse.Namespace) -> int:
     """Open, judge and print them. Raises RunFolderError, UnreadableRecordError."""
-    if not options.when_told:
-        folders = [open_run_folder(path) for path in paths]
     try:
         spark = session(options.master)
         try:
-            if options.when_told:
-                # Spark came up while the record was still being written
-                if not sys.stdin.readline():
-                    return CRASHED
-                folders = [open_run_folder(path) for path in paths]
-            return _tell(evaluate(spark, folders))
+            # Spark came up while the record was still being written
+            if options.when_told and not sys.stdin.readline():
+                return CRASHED
+            with _opened(spark, names) as folders:
+                return _tell(evaluate(spark, folders))
         finally:
             spark.stop()
     except PySparkException as error:
         raise _unreadable(error) from error
+
+
+def with_fetched(names: list[str], master: str | None, work: Callable[[RunFolder], None]) -> int:
+    """`work` on copies of run folders that URIs name: only Spark's Hadoop can fetch them."""
+    try:
+        spark = session(master)
+        try:
+            with _opened(spark, names) as folders:
+                for folder in folders:
+                    work(folder)
+            return 0
+        finally:
+            spark.stop()
+    except PySparkException as error:
+        raise _unreadable(error) from error
+
+
+@contextmanager
+def _opened(spark: SparkSession, names: list[str]) -> Iterator[list[RunFolder]]:
+    """The folders; what is left in copies of those elsewhere is sent there in the end."""
+    with TemporaryDirectory(prefix="shadowlab-fetched-") as scratch:
+        folders = [
+            fetch(spark, name, Path(scratch).resolve() / str(number))
+            if is_uri(name)
+            else open_run_folder(Path(name))
+            for number, name in enumerate(names)
+        ]
+        yield folders
+        for folder in folders:
+            if folder.uri is not None:
+                send(spark, folder)
 
 
 def judge_sweep(sweep: SweepFolder, options: argparse.Namespace) -> int:
@@ -65,6 +103,6 @@ def _unreadable(error: PySparkException) -> UnreadableRecordError:
 def _tell(judged: list[JudgedRun]) -> int:
     for run in judged:
         print(coloured(summary(run), run.verdict.verdict, sys.stdout))
-        print(f"report: {run.folder.path / 'report.html'}")
+        print(f"report: {run.folder.report}")
     codes = {run.verdict.exit_code for run in judged}
     return next(code for code in WORST_FIRST if code in codes)

@@ -21,8 +21,11 @@ STDERR = 2
 EVALUATION_CODES = (0, 1, 2, 3, 4)
 
 
-def evaluation(folder: Path, *options: str, quiet: bool = False, to_stderr: bool = False) -> int:
-    """Run the evaluation as a program; it prints its own verdict. Raises GroundError."""
+def evaluation(
+    folder: Path | str, *options: str, quiet: bool = False, to_stderr: bool = False
+) -> int:
+    """Run the evaluation as a program; it prints its own verdict. `folder` is a path, or a URI that
+    Spark reads. Raises GroundError."""
     return program("spark_eval", str(folder), *options, quiet=quiet, to_stderr=to_stderr)
 
 

@@ -11,6 +11,7 @@ from lab.commands.completing import run_names
 from lab.commands.evaluation import evaluation, evaluation_timed, program
 from lab.commands.paths import new_folder, not_empty, path_of
 from lab.commands.summary import outcome, print_line
+from lab.errors import ScenarioError
 from lab.run_folder import VERDICT, point_latest
 from lab.scenario_files import RUNS, find_run
 
@@ -23,14 +24,23 @@ def evaluate(
     ] = None,
     json: AsJson = False,
 ) -> None:
-    """Judge a run folder again, and print its verdict."""
-    folder = find_run(run)
+    """Judge a run folder again, and print its verdict; a URI names one that Spark reads."""
     options = () if master is None else ("--master", master)
+    folder = _named(run)
+    if isinstance(folder, str):
+        if json:
+            raise ScenarioError("--json: it is of run folders here", "verdict.json is beside them")
+        raise typer.Exit(evaluation(folder, *options))
     code = evaluation_timed(folder, *options, to_stderr=json)
     _point_latest(folder)
     if json:
         print_line(outcome(folder, code))
     raise typer.Exit(code)
+
+
+def _named(run: str) -> Path | str:
+    """A run folder of this machine, or the URI of one elsewhere."""
+    return run if "://" in run else find_run(run)
 
 
 def _point_latest(folder: Path) -> None:
@@ -42,7 +52,7 @@ def _point_latest(folder: Path) -> None:
 
 def report(run: Run = str(RUNS / "latest")) -> None:
     """Write the report of a run folder again, from what its evaluation found."""
-    raise typer.Exit(evaluation(find_run(run), "--report-only"))
+    raise typer.Exit(evaluation(_named(run), "--report-only"))
 
 
 def story(
@@ -53,7 +63,7 @@ def story(
     ],
 ) -> None:
     """Print every line about a message, across servers, in order of time."""
-    raise typer.Exit(evaluation(find_run(run), "--story", message_id))
+    raise typer.Exit(evaluation(_named(run), "--story", message_id))
 
 
 def compare(

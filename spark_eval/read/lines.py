@@ -29,13 +29,23 @@ def read_files(spark: SparkSession, folders: Sequence[RunFolder], files: list[Pa
         )  # fmt: skip
         return literal_rows(spark, [], columns)
     path = F.regexp_replace(F.url_decode(_escaped_plus()), "^file:/+", "/")
-    whole = spark.read.text([to_read(file) for file in files], wholetext=True)
+    whole = spark.read.text(_places(folders, files), wholetext=True)
     named = whole.select("value", path.alias("path")).withColumn("root", _root(folders))
     return named.select(
         *_of_folder(folders),
         F.expr("substring(path, length(root) + 2)").alias("file"),
         F.regexp_replace("value", "^\ufeff", "").alias("value"),
     )
+
+
+def _places(folders: Sequence[RunFolder], files: list[Path]) -> list[str]:
+    """Where Spark finds each file of a driver's folder."""
+    owners = {folder.path: folder for folder in folders}
+    of = (
+        (file, next(owners[parent] for parent in file.parents if parent in owners))
+        for file in files
+    )
+    return [to_read(folder.place(file)) for file, folder in of]
 
 
 def literal_rows(
@@ -79,7 +89,7 @@ def _escaped_plus() -> Column:
 
 def _root(folders: Sequence[RunFolder]) -> Column:
     if len(folders) == 1:
-        return F.lit(str(folders[0].path))
+        return F.lit(folders[0].root)
     return F.regexp_extract("path", ROOT, 1)
 
 
@@ -87,8 +97,8 @@ def _of_folder(folders: Sequence[RunFolder]) -> list[Column]:
     """`run` and `origin_ms` of the folder that a file is in, as literals of the query."""
     if len(folders) == 1:
         return [F.lit(folders[0].run).alias("run"), F.lit(folders[0].origin_ms).alias("origin_ms")]
-    runs = [F.lit(text) for folder in folders for text in (str(folder.path), folder.run)]
-    origins = [F.lit(x) for folder in folders for x in (str(folder.path), folder.origin_ms)]
+    runs = [F.lit(text) for folder in folders for text in (folder.root, folder.run)]
+    origins = [F.lit(x) for folder in folders for x in (folder.root, folder.origin_ms)]
     return [
         F.element_at(F.create_map(*runs), F.col("root")).alias("run"),
         F.element_at(F.create_map(*origins), F.col("root")).alias("origin_ms"),

@@ -20,6 +20,7 @@ RECORD_FILE = (
     r"|(mailboxes|external)/[^/]+[.]jsonl)$"
 )
 LOG_FILE = r"^logs/[^/]+/(MSGTRK|CONNECTLOG)[^/]*[.][Ll][Oo][Gg]$"
+URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 
 
 class RunFolderError(Exception):
@@ -39,7 +40,8 @@ class UnreadableRecordError(RunFolderError):
 class RunFolder:
     """`path` is absolute, without links; `origin_ms` is the start of lab time, epoch ms. Where
     `may_resubmit` is false, its plan holds nothing that makes anybody ask a Safety Net; where
-    `may_cross` is false, all its mailbox servers are in one boundary.
+    `may_cross` is false, all its mailbox servers are in one boundary. Where there is a `uri`, the
+    folder is there and `path` is the driver's copy.
     """
 
     path: Path
@@ -50,6 +52,22 @@ class RunFolder:
     origin_ms: int
     may_resubmit: bool = True
     may_cross: bool = True
+    uri: str | None = None
+
+    @property
+    def root(self) -> str:
+        """The folder as Spark names it in a file's path, where it is a file of this machine."""
+        return str(self.path) if self.uri is None else re.sub("^file:/+", "/", self.uri)
+
+    def place(self, path: Path) -> Path | str:
+        """Where Spark finds what is at `path` for the driver."""
+        if self.uri is None:
+            return path
+        return f"{self.uri}/{path.relative_to(self.path).as_posix()}"
+
+    @property
+    def report(self) -> Path | str:
+        return self.place(self.path / "report.html")
 
     @property
     def evaluation(self) -> Path:
@@ -70,7 +88,11 @@ class RunFolder:
         return sorted(path for path in named if path.is_file())
 
 
-def open_run_folder(path: Path) -> RunFolder:
+def is_uri(name: str) -> bool:
+    return URI.match(name) is not None
+
+
+def open_run_folder(path: Path, uri: str | None = None) -> RunFolder:
     """Raises `RunFolderError` where there is no folder or no plan, `UnreadableRecordError` else."""
     folder = path.resolve()
     if not folder.is_dir():
@@ -91,6 +113,7 @@ def open_run_folder(path: Path) -> RunFolder:
         origin_ms=_origin_ms(plan, manifest),
         may_resubmit=_may_resubmit(plan),
         may_cross=_may_cross(plan),
+        uri=uri,
     )
 
 
