@@ -69,8 +69,16 @@ def find_run(name: str) -> Path:
         raise ScenarioError(f"no run of {name} has a verdict", hint)
     if os.path.isdir(name):
         raise ScenarioError(f"{name} is no run folder", "it holds no plan.json")
-    hint = "shadowlab run NAME makes one" if name == str(RUNS / "latest") else "name its folder"
-    raise ScenarioError(f"there is no run {name}", hint)
+    raise ScenarioError(f"there is no run {name}", _nearest_run(name))
+
+
+def _nearest_run(name: str) -> str:
+    folders = run_folders(RUNS)
+    if name == str(RUNS / LATEST) or not folders:
+        return "shadowlab run NAME makes one"
+    known = dict.fromkeys([*(each.parent.name for each in folders), *map(str, folders)])
+    near = get_close_matches(name, known, n=3, cutoff=0.5)
+    return f"did you mean {' or '.join(near)}?" if near else "shadowlab list runs shows every run"
 
 
 def is_recorded(scenario: str) -> bool:

@@ -115,7 +115,7 @@ def down(
     if run is None:
         removed = take_down.down(client, None, STATE)
     else:
-        recorded = {entry.run: entry.folder for entry in run_entries(RUNS) if entry.run}
+        recorded = {entry.folder: entry.run for entry in run_entries(RUNS) if entry.run}
         removed = take_down.down_named(client, run, STATE, recorded)
     _print_removed(removed)
 

@@ -84,7 +84,7 @@ def test_a_state_folder_that_is_a_file_has_no_runs(checkout: Path) -> None:
     "word", [RUN, str(FOLDER), f"{FOLDER}/", "calm/20260105T080000Z-7", "./" + str(FOLDER)]
 )
 def test_a_run_is_named_by_its_id_or_as_it_is_listed(word: str) -> None:
-    assert run_named(word, [], {RUN: FOLDER}) == RUN
+    assert run_named(word, [], {FOLDER: RUN}) == RUN
 
 
 def test_a_named_run_goes_and_its_neighbour_stays(checkout: Path) -> None:
@@ -103,4 +103,9 @@ def test_a_name_that_is_nearly_a_runs_gets_the_nearest(word: str) -> None:
 
 def test_a_run_whose_record_names_a_path_is_not_removed(checkout: Path) -> None:
     with pytest.raises(ScenarioError):
-        run_named(str(FOLDER), [], {"../elsewhere": FOLDER})
+        run_named(str(FOLDER), [], {FOLDER: "../elsewhere"})
+
+
+def test_two_folders_of_one_simulated_plan_are_the_same_run() -> None:
+    recorded = {FOLDER: "calm-7", FOLDER.with_name("20260106T080000Z-7"): "calm-7"}
+    assert [run_named(str(folder), [], recorded) for folder in recorded] == ["calm-7", "calm-7"]

@@ -20,6 +20,7 @@ from lab.hosts.containers.down import Removed
 from lab.plan import Plan, default_seed
 from lab.run_outcome import RunOptions, RunOutcome
 from lab.scenario_files import find_run
+from lab.schema import DIALECT
 from tests.lab.sound import SCENARIO, changed, write
 
 
@@ -154,7 +155,7 @@ WRONG_CALLS = {
     "a run that is not there": (
         ["evaluate", "runs/gone"],
         "there is no run runs/gone",
-        "name its folder",
+        "shadowlab run NAME makes one",
     ),
     "no run yet": (["report"], "there is no run runs/latest", "shadowlab run NAME makes one"),
     "a folder that is no run": (
@@ -278,6 +279,18 @@ def test_an_evaluation_of_what_was_interrupted_may_make_it_the_latest(
     monkeypatch.setattr(subprocess, "run", program)
     assert call(capsys, "evaluate", str(folder))[0] == 0
     assert (here / "runs/latest").resolve() == folder
+
+
+@pytest.mark.parametrize(
+    ("word", "near"),
+    [("soond", "sound"), ("runs/sound/20260105T080000Z-8", "runs/sound/20260105T080000Z-7")],
+)
+def test_a_run_that_is_not_there_gets_the_nearest(
+    here: Path, capsys: pytest.CaptureFixture[str], word: str, near: str
+) -> None:
+    recorded(here, "20260105T080000Z-7", "pass")
+    code, _, told = call(capsys, "evaluate", word)
+    assert (code, told.splitlines()[1]) == (4, f"hint: did you mean {near}?")
 
 
 def test_a_scenario_whose_runs_have_no_verdict_is_said_to_have_none(
@@ -443,7 +456,7 @@ def test_a_schema_is_printed_as_json(
 ) -> None:
     code, out, _ = call(capsys, "schema", kind)
     assert code == 0
-    assert json.loads(out)["$schema"].endswith("2020-12/schema")
+    assert json.loads(out)["$schema"] == DIALECT
 
 
 @pytest.mark.parametrize(("command", "options"), [("evaluate", []), ("report", ["--report-only"])])

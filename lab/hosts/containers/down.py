@@ -82,10 +82,10 @@ def down(client: docker.DockerClient, run_id: str | None, state_root: Path) -> R
 
 
 def down_named(
-    client: docker.DockerClient, word: str, state_root: Path, recorded: Mapping[str, Path]
+    client: docker.DockerClient, word: str, state_root: Path, recorded: Mapping[Path, str]
 ) -> Removed:
-    """Remove the run that a person names; `recorded` has the folder of every run that is listed,
-    by its id. Raises ScenarioError where there is no such run, and GroundError."""
+    """Remove the run that a person names; `recorded` has the id of every run that is listed,
+    by its folder. Raises ScenarioError where there is no such run, and GroundError."""
     try:
         known = known_runs(client, state_root, RUN_LABEL)
     except (DockerException, requests.RequestException, OSError) as error:

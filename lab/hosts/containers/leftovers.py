@@ -59,11 +59,11 @@ def _state_dir(labels: Mapping[str, str], state_root: Path, label: str) -> Path:
     return Path(labels.get(STATE_LABEL) or state_root / labels[label])
 
 
-def run_named(word: str, known: Collection[str], recorded: Mapping[str, Path]) -> str:
+def run_named(word: str, known: Collection[str], recorded: Mapping[Path, str]) -> str:
     """The id of the run that a person means: an id that is `known` or `recorded`, or the folder of
     a recorded run as `list runs` shows it. Raises ScenarioError with the nearest names."""
-    ids = {each: run for run, folder in recorded.items() for each in _spellings(folder)}
-    if word in known or word in recorded:
+    ids = {each: run for folder, run in recorded.items() for each in _spellings(folder)}
+    if word in known or word in recorded.values():
         return require_run_id(word)
     if (run := ids.get(os.path.normpath(word))) is not None and word.strip():
         return require_run_id(run)
@@ -77,8 +77,8 @@ def _spellings(folder: Path) -> Iterable[str]:
     return str(folder), "/".join(folder.parts[-2:]), os.path.abspath(folder)
 
 
-def _nearest(word: str, known: Collection[str], recorded: Mapping[str, Path]) -> str:
-    names = sorted({*known, *recorded, *(str(folder) for folder in recorded.values())})
+def _nearest(word: str, known: Collection[str], recorded: Mapping[Path, str]) -> str:
+    names = sorted({*known, *recorded.values(), *(str(folder) for folder in recorded)})
     begun = [name for name in sorted(known) if word.strip("./") and name.startswith(word)]
     near = begun or get_close_matches(word, names, n=SHOWN, cutoff=0.5)
     if near:
