@@ -43,13 +43,15 @@ NO_ROUTE_STATUS = "550 5.1.10 RESOLVER.ADR.RecipientNotFound"
 class Tracked:
     """A message under way: state of each fork, ends not yet durable, side effects not yet done.
     `since_ms`: when it came into its delivery queues, from which on it may grow old (SM-12);
-    `first_done_ms`: when the first of its forks was delivered.
+    `first_done_ms`: when the first of its forks was delivered. `begun`: how many sessions this
+    server had begun when it came.
     """
 
     message: PrimaryMessage
     states: dict[str, ForkState]
     since_ms: int
     first_done_ms: int | None
+    begun: int
     ends: list[FinishFork] = field(default_factory=list)
     ends_under_way: tuple[FinishFork, ...] = ()
     reports: list[tuple[PrimaryMessage, str]] = field(default_factory=list)
@@ -111,6 +113,13 @@ class Delivery:
             self._fail(tracked, message.envelope.recipients, NO_ROUTE_STATUS)
         self._advance(self._messages[message.internal_id])
 
+    def shadowed_by(self, server: str) -> list[tuple[PrimaryMessage, int]]:
+        """Messages whose shadow copy is with that server, and how many sessions had been begun when
+        each came.
+        """
+        messages = self._messages.values()
+        return [(t.message, t.begun) for t in messages if t.message.shadow_server == server]
+
     def has_unwritten_end(self, before_ms: int) -> bool:
         """Whether a fork ended before that time and the disk does not know it yet."""
         return any(
@@ -124,7 +133,8 @@ class Delivery:
     def _track(self, message: PrimaryMessage, since_ms: int) -> None:
         states = {fork.next_hop: fork.state for fork in message.forks}
         done_ms = [f.done_ms for f in message.forks if f.state is ForkState.DONE and f.done_ms]
-        tracked = Tracked(message, states, since_ms, min(done_ms, default=None))
+        first_ms, begun = min(done_ms, default=None), self._sessions.begun
+        tracked = Tracked(message, states, since_ms, first_ms, begun)
         self._messages[message.internal_id] = tracked
         self._set_expiry(tracked)
 

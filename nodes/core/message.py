@@ -61,7 +61,8 @@ class PrimaryMessage:
     """A message that this server answers for. `internal_id` is unique in this queue database
     (TL-3).
 
-    `shadow_server` holds the shadow copy, None where there is none. `side_effect_of` names the
+    `shadow_server` holds the shadow copy, None where there is none, in its queue database of
+    `shadow_database_id` (empty: not known). `side_effect_of` names the
     message whose side effect this one is (a DSN), so that the shadow of that one is kept until this
     one is done (SM-10). `resubmit_request` names the request that made it; such a message causes no
     DSN (SN-10).
@@ -77,6 +78,7 @@ class PrimaryMessage:
     forks: tuple[Fork, ...]
     side_effect_of: int | None = None
     resubmit_request: str | None = None
+    shadow_database_id: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,6 +31,7 @@ from nodes.core.resubmission import Resubmission
 from nodes.core.safety_net import SafetyNet
 from nodes.core.sending import Sessions
 from nodes.core.shadow import ShadowRedundancy
+from nodes.core.vanished_shadows import VanishedShadows
 from nodes.core.work import Work
 
 
@@ -58,6 +59,7 @@ class Node:
         self._redundancy = Redundancy(
             config, self._work, self._identity, self._sessions, self._delivery
         )
+        VanishedShadows(self._work, self._sessions, self._delivery)
         self._inbound = InboundSessions(config, self._work)
         self._receiving = Receiving(
             config,
@@ -170,7 +172,7 @@ class Node:
         self._active_copies.opened(happened.active_copies)
         self._shadow.opened(happened)
         self._copies.opened()
-        self._delivery.opened(self._redundancy.opened(happened.messages))
+        self._redundancy.opened(happened.messages)
         self._resubmission.opened(happened)
 
     def _of_a_server(self, act: Callable[[Any, InboundSession], None]) -> Callable[[Any], None]:

@@ -69,6 +69,7 @@ class SetShadowServer:
 
     internal_id: int
     shadow_server: str
+    shadow_database_id: str = ""
 
 
 @dataclass(frozen=True, slots=True)

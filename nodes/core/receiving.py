@@ -33,7 +33,7 @@ from nodes.core.inputs import (
 from nodes.core.log_receiving import LogReceiving
 from nodes.core.message import BodyHandle, Header, PrimaryMessage, ShadowKey, ShadowMessage
 from nodes.core.queue_changes import InsertMessage
-from nodes.core.redundancy import Redundancy
+from nodes.core.redundancy import Redundancy, shadowed
 from nodes.core.replies import (
     R250_DELIVERY_NEXT,
     R250_RECIPIENT_OK,
@@ -250,7 +250,7 @@ class Receiving:
         def outcome(result: Outcome) -> None:
             if isinstance(result, Made):
                 self._redundancy.log_made(message, result)
-                kept = replace(message, shadow_server=result.server)
+                kept = shadowed(message, result)
                 self._keep(session, kept, offered.body)
             else:
                 self._not_redundant(session, message, offered.body, result)

@@ -36,19 +36,19 @@ class Redundancy:
         self._sessions = sessions
         self._delivery = delivery
 
-    def opened(self, messages: tuple[PrimaryMessage, ...]) -> tuple[PrimaryMessage, ...]:
+    def opened(self, messages: tuple[PrimaryMessage, ...]) -> None:
         """After a restart: what was being sent anew is made redundant before it goes out (SM-13,
-        SM-15); the others are given back.
+        SM-15); the others are delivered.
         """
         parents = {message.side_effect_of for message in messages}
         found = {m.internal_id for m in messages if self._was_being_sent_anew(m)}
         anew = found - parents
+        self._delivery.opened(tuple(m for m in messages if m.internal_id not in anew))
         for message in messages:
             if message.internal_id in anew:
                 row = primary_row("LOAD", "BOOTLOADER", message, source_context="delivery")
                 self._work.emit(row)
                 self._send(message, None, self._deliver_since_received)
-        return tuple(m for m in messages if m.internal_id not in anew)
 
     def _was_being_sent_anew(self, message: PrimaryMessage) -> bool:
         """It was promoted or resubmitted: its network message id is none that this queue database
@@ -93,10 +93,10 @@ class Redundancy:
         def outcome(result: Outcome) -> None:
             if isinstance(result, Made):
                 self.log_made(message, result)
-                change = SetShadowServer(message.internal_id, result.server)
-                shadowed = replace(message, shadow_server=result.server)
+                change = SetShadowServer(message.internal_id, result.server, result.database_id)
+                redundant = shadowed(message, result)
                 self._work.commit(
-                    (change,), lambda: deliver(shadowed), lambda reason: deliver(message)
+                    (change,), lambda: deliver(redundant), lambda reason: deliver(message)
                 )
             else:
                 self.log_not_made(message, result, "accepted")
@@ -141,3 +141,7 @@ class Redundancy:
         context = "; ".join(result.reasons) or "no other server in the boundary"
         row = primary_row("HAREDIRECTFAIL", "SMTP", message, source_context=context, custom=custom)
         self._work.emit(row)
+
+
+def shadowed(message: PrimaryMessage, made: Made) -> PrimaryMessage:
+    return replace(message, shadow_server=made.server, shadow_database_id=made.database_id)

@@ -61,6 +61,7 @@ CopyAnswer: TypeAlias = (
 RequestAnswered: TypeAlias = Callable[[ResubmitAnswer], None]
 CommandAnswered: TypeAlias = Callable[[CopyAnswer], None]
 AskFirst: TypeAlias = Callable[["Lease"], bool]
+DatabaseNamed: TypeAlias = Callable[[str, str, int], None]  # peer, database id, session number
 
 
 @dataclass(slots=True)
@@ -68,11 +69,13 @@ class Session:
     """One outbound session and who waits for its next answer."""
 
     name: str
+    number: int
     peer: str
     service: str
     opened_ms: int
     state: SessionState = SessionState.OPENING
     offers_shadow: bool = False
+    database_id: str = ""
     messages: int = 0
     request: Request | None = None
     on_answer: Answered | None = None
@@ -174,6 +177,7 @@ class Sessions:
     def __init__(self, config: NodeConfig, work: Work) -> None:
         self.work = work
         self.ask_first: AskFirst = lambda lease: False
+        self.on_database_named: DatabaseNamed = lambda peer, database_id, number: None
         self._config = config.server
         self._peers: dict[tuple[str, str], Peer] = {}
         self._sessions: dict[str, Session] = {}
@@ -197,6 +201,11 @@ class Sessions:
             state.waiting.append(wish)
         return wish
 
+    @property
+    def begun(self) -> int:
+        """How many sessions were begun so far: later ones have higher numbers."""
+        return self._count
+
     def hang_up_idle(self) -> None:
         for state in self._peers.values():
             for session in list(state.idle):
@@ -210,7 +219,10 @@ class Sessions:
             return
         self._move(session, SessionMove.OPENED)
         session.offers_shadow = happened.offers_shadow
+        session.database_id = happened.database_id
         self._log(session, ">", "Established connection")
+        if session.database_id:
+            self.on_database_named(session.peer, session.database_id, session.number)
         if not self.ask_first(Lease(session, self)):
             self._hand_over(session)
 
@@ -295,12 +307,13 @@ class Sessions:
     def _open(self, wish: Request) -> None:
         self._count += 1
         name, now_ms = f"out-{self._count}", self.work.now_ms
-        session = Session(name, wish.peer, wish.service, now_ms, request=wish)
+        session = Session(name, self._count, wish.peer, wish.service, now_ms, request=wish)
         wish.session = session
         self._sessions[session.name] = session
         self._pool(session).open_count += 1
         self._set_timer(session, self._config.send_inactivity_timeout_ms, self._timed_out)
-        self.work.emit(LogConnectivity(session.name, _destination(wish), "+", wish.purpose))
+        destination = wish.purpose if wish.purpose == "shadowredundancy" else wish.peer
+        self.work.emit(LogConnectivity(session.name, destination, "+", wish.purpose))
         self.work.emit(OpenSession(session.name, wish.peer, wish.purpose, wish.service))
 
     def _pool(self, session: Session) -> Peer:
@@ -385,7 +398,3 @@ class Sessions:
 
 def _forget_answers(session: Session) -> None:
     session.on_answer = session.on_discards = session.on_request = session.on_lost = None
-
-
-def _destination(wish: Request) -> str:
-    return "shadowredundancy" if wish.purpose == "shadowredundancy" else wish.peer

@@ -22,11 +22,14 @@ from nodes.core.work import Timer, Work
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """A shadow copy stands on `server`, which said `reply`, at attempt number `attempts`."""
+    """A shadow copy stands on `server`, in its queue database of `database_id`; it said `reply`, at
+    attempt number `attempts`.
+    """
 
     server: str
     reply: str
     attempts: int
+    database_id: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +122,8 @@ class ShadowMaking:
             self._failed(number, f"{answer.code} {answer.text}")
             return
         self._stop_timer()
-        self.done(Made(self.servers[number], f"{answer.code} {answer.text}", number + 1))
+        reply, database_id = f"{answer.code} {answer.text}", lease.session.database_id
+        self.done(Made(self.servers[number], reply, number + 1, database_id))
 
     def _give_up(self, number: int) -> None:
         """The attempt's share of the time is over."""

@@ -221,6 +221,7 @@ class Runner:
         self._disk = self._open_disk(opening)
         self._has_disk = True
         self._inbound = InboundSessions(self, file.node, self._disk.bodies, self._tls)
+        self._inbound.database_id = opening.opened.database_id
         self._outbound = OutboundSessions(self, file.node, self._route)
 
     def _begin(self, opening: AnyOpening, port: socket.socket) -> Listener:

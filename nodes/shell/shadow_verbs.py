@@ -5,6 +5,7 @@ this project's own:
 
     XSHADOWREQUEST <primary> <primary-database-id> <primary-internal-id> <network-message-id>
         [<resubmit-request-id>]      where the message was resubmitted by Safety Net
+        in the answer to EHLO: XSHADOWREQUEST <database id of the server that is asked>
     XDELIVER <database> <network-message-id>
     XQDISCARD <asking-server> <known-database-id|-> <confirmed-sequence>
         250-DatabaseId=<id>
@@ -42,6 +43,16 @@ _DATABASE_ID = re.compile(r"DatabaseId=([!-~]{1,128})")
 
 Request: TypeAlias = ShadowRequested | DeliveryRequested | DiscardAsked
 Parser: TypeAlias = Callable[[str, str], Request | None]
+
+
+def format_offer(database_id: str) -> str:
+    """The keyword in the answer to EHLO."""
+    return f"{SHADOW_KEYWORD} {database_id}" if database_id else SHADOW_KEYWORD
+
+
+def parse_offer(parameters: str) -> str:
+    """What follows the keyword: the peer's database id; empty where it says none."""
+    return parameters if _WORD.fullmatch(parameters) else ""
 
 
 def format_prologue(prologue: ShadowRequest | DeliverTo) -> tuple[str, ...]:

@@ -253,7 +253,8 @@ class OutboundSession:
             await connection.ehlo()
         self._stands = True
         offers_shadow = connection.supports_extension(shadow_verbs.SHADOW_KEYWORD)
-        return SessionOpened(self._name, offers_shadow)
+        offered = connection.esmtp_extensions.get(shadow_verbs.SHADOW_KEYWORD.lower(), "")
+        return SessionOpened(self._name, offers_shadow, shadow_verbs.parse_offer(offered))
 
     async def transmit(self, effect: Transmit, body: Awaitable[bytes]) -> Input:
         """Prologue, MAIL, RCPTs, DATA; the refusal that ends it is the answer."""

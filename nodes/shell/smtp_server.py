@@ -65,7 +65,9 @@ class Door(Protocol):
 
 
 class InboundSessions:
-    """The inbound sessions of one node, by name; carries the core's answers to them."""
+    """The inbound sessions of one node, by name; carries the core's answers to them.
+    `database_id` of its queue database: what is said of it to servers of the organisation.
+    """
 
     def __init__(
         self, door: Door, config: NodeConfig, bodies: Bodies, tls: ssl.SSLContext | None
@@ -73,6 +75,7 @@ class InboundSessions:
         self.door = door
         self.config = config
         self.bodies = bodies
+        self.database_id = ""
         self._tls = tls
         self._hooks = _Hooks()
         self._open: dict[str, InboundSession] = {}
@@ -212,7 +215,7 @@ class InboundSession(SmtpSyntax):
         if self.tls_context is not None and not self.is_encrypted:
             offered.append("STARTTLS")
         if self._peer is not None and config.transport.shadow_redundancy_enabled:
-            offered.append(shadow_verbs.SHADOW_KEYWORD)
+            offered.append(shadow_verbs.format_offer(self._sessions.database_id))
         return keywords(f"{config.me.fqdn} Hello [{self._address}]", offered)
 
     def greet_plainly(self, session: Session, hostname: str) -> str:

@@ -54,7 +54,7 @@ FetchBody: TypeAlias = Callable[[BodyHandle], bytes]
 _UNFINISHED = "state NOT IN ('done', 'expired')"
 _THIS_SHADOW = "primary_server = ? AND primary_database_id = ? AND primary_internal_id = ?"
 
-INSERT_MESSAGE = f"INSERT INTO messages ({MESSAGE_COLUMNS}) VALUES ({', '.join('?' * 13)})"
+INSERT_MESSAGE = f"INSERT INTO messages ({MESSAGE_COLUMNS}) VALUES ({', '.join('?' * 14)})"
 INSERT_FORK = f"INSERT INTO forks ({FORK_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?)"
 FINISH_FORK = (
     "UPDATE forks SET state = ?, done_ms = ? "
@@ -68,7 +68,8 @@ COPY_TO_PRIMARY_SAFETY_NET = (
 )
 DELETE_MESSAGE = "DELETE FROM messages WHERE internal_id = ? RETURNING body_id"
 SET_SHADOW_SERVER = (
-    "UPDATE messages SET shadow_server = ? WHERE internal_id = ? AND shadow_server IS NULL"
+    "UPDATE messages SET shadow_server = ?, shadow_database_id = ? "
+    "WHERE internal_id = ? AND shadow_server IS NULL"
 )
 INSERT_DISCARD = (
     "INSERT INTO discards (shadow_server, sequence, internal_id, delivered_ms, first_delivered_ms) "
@@ -176,7 +177,7 @@ def _delete_message(db: sqlite3.Connection, change: DeleteMessage, fetch: FetchB
 
 
 def _set_shadow_server(db: sqlite3.Connection, change: SetShadowServer, fetch: FetchBody) -> None:
-    named = (change.shadow_server, change.internal_id)
+    named = (change.shadow_server, change.shadow_database_id, change.internal_id)
     _expect_one(db.execute(SET_SHADOW_SERVER, named).rowcount, change)
 
 

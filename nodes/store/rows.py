@@ -28,7 +28,7 @@ _COMMON = (
     "internal_id, network_message_id, message_id, submitted_ms, subject, sender, recipients, "
     "size_bytes, received_ms, body_id"
 )
-MESSAGE_COLUMNS = f"{_COMMON}, shadow_server, side_effect_of, resubmit_request"
+MESSAGE_COLUMNS = f"{_COMMON}, shadow_server, side_effect_of, resubmit_request, shadow_database_id"
 SHADOW_COLUMNS = (
     f"{_COMMON}, primary_server, primary_database_id, primary_internal_id, resubmit_request"
 )
@@ -50,6 +50,7 @@ def message_row(message: PrimaryMessage, body_id: int) -> Row:
         message.shadow_server,
         message.side_effect_of,
         message.resubmit_request,
+        message.shadow_database_id,
     )
 
 
@@ -141,6 +142,7 @@ def _message(row: Row, forks: tuple[Fork, ...]) -> PrimaryMessage:
         forks=forks,
         side_effect_of=row[11],
         resubmit_request=row[12],
+        shadow_database_id=row[13],
     )
 
 

@@ -33,6 +33,7 @@ class Greeting:
     """The last answer to EHLO."""
 
     offers_shadow: bool
+    database_id: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -91,6 +91,7 @@ class InboundSessions:
 
     def __init__(self, door: Door) -> None:
         self.door = door
+        self.database_id = ""
         self._open: dict[str, InboundSession] = {}
         self._count = 0
         self.activity_every_ms = door.config.server.receive_inactivity_timeout_ms // ACTIVITY_PARTS
@@ -193,7 +194,8 @@ class InboundSession:
         if is_inside and said.peer is not None:
             self._sessions.door.give(PeerAuthenticated(self.name, said.peer))
         offers = is_inside and config.transport.shadow_redundancy_enabled
-        self.connection.say(Greeting(offers), forward=False)
+        database_id = self._sessions.database_id if offers else ""
+        self.connection.say(Greeting(offers, database_id), forward=False)
 
     def _announcement(self, said: Announcement) -> None:
         if said.resets:

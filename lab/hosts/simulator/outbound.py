@@ -188,7 +188,7 @@ class OutboundSession:
 
     def _greeting(self, said: Greeting) -> None:
         self._stands = True
-        self._sessions.door.give(SessionOpened(self._name, said.offers_shadow))
+        self._sessions.door.give(SessionOpened(self._name, said.offers_shadow, said.database_id))
 
     def _announced(self, said: Announced) -> None:
         if said.early is not None:

@@ -235,6 +235,7 @@ class Process:
             self._give_from_disk, self._crash, self.now_ms()
         )
         self.inbound = InboundSessions(self)
+        self.inbound.database_id = opened.database_id
         self._logs.name_database(opened.database_id)
         self.give(opened)
         self._logs.lifecycle(LogLifecycle("started", (("database_id", opened.database_id),)))

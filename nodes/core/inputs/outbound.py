@@ -13,11 +13,12 @@ from nodes.core.resubmit_request import (
 @dataclass(frozen=True, slots=True)
 class SessionOpened:
     """`OpenSession` succeeded: banner, EHLO and, towards servers of the organisation, mutual TLS
-    are done.
+    are done. `database_id` of the peer's queue database, empty where it does not say.
     """
 
     session: str
     offers_shadow: bool
+    database_id: str = ""
 
 
 @dataclass(frozen=True, slots=True)

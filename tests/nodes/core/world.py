@@ -130,9 +130,11 @@ class Disk:
                 self.primary_safety_net[internal_id] = expires_ms
             case qc.DeleteMessage(internal_id):
                 del self.messages[internal_id]
-            case qc.SetShadowServer(internal_id, server):
+            case qc.SetShadowServer(internal_id, server, database_id):
                 self.messages[internal_id] = replace(
-                    self.messages[internal_id], shadow_server=server
+                    self.messages[internal_id],
+                    shadow_server=server,
+                    shadow_database_id=database_id,
                 )
             case qc.InsertDiscard(notification):
                 self.discards[notification.sequence] = notification
@@ -692,7 +694,7 @@ class World:
             other.peers[remote] = (host.name, session)
             self.give(other, on.SessionAccepted(remote, "192.0.2.2"))
             self.give(other, on.PeerAuthenticated(remote, host.name))
-            self.give(host, on.SessionOpened(session, True))
+            self.give(host, on.SessionOpened(session, True, other.disk.database_id))
 
     def _transmit(self, host: Host, e: fx.Transmit) -> None:
         peer, remote = host.peers[e.session]

@@ -379,7 +379,11 @@ def opening(folder: Path, authority: Authority | None) -> SessionOpened | Sessio
 
 
 def test_servers_of_the_organisation_offer_each_other_shadows(tmp_path: Path) -> None:
-    assert opening(tmp_path, None) == SessionOpened("out-1", offers_shadow=True)
+    """And say which queue database would hold them (SM-17)."""
+    opened = opening(tmp_path, None)
+    assert isinstance(opened, SessionOpened)
+    assert opened.offers_shadow
+    assert opened.database_id
 
 
 def test_a_certificate_of_another_authority_opens_nothing(tmp_path: Path) -> None:
