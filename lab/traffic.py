@@ -115,14 +115,30 @@ def _message(stream: _Stream, number: int) -> Message:
 
 def _chosen(stream: _Stream, number: int, how_many: int) -> tuple[str, ...]:
     """So many different receivers: each is drawn among those that are left."""
-    taken: list[int] = []  # in order; there may be thousands of receivers and few of them drawn
+    known = len(stream.receivers)
+    draws = [
+        stream.draw(number, f"recipient {turn}", known - turn)
+        for turn in range(min(how_many, known))
+    ]
+    return _taken_few(stream.receivers, draws) or _taken(stream.receivers, draws)
+
+
+def _taken(receivers: list[str], draws: list[int]) -> tuple[str, ...]:
+    left = list(receivers)
+    return tuple(left.pop(at) for at in draws)
+
+
+def _taken_few(receivers: list[str], draws: list[int]) -> tuple[str, ...]:
+    """The same without a copy, where they are few among thousands; empty where they are not."""
+    if len(draws) ** 2 > len(receivers):
+        return ()
+    taken: list[int] = []  # in order
     chosen = []
-    for turn in range(min(how_many, len(stream.receivers))):
-        at = stream.draw(number, f"recipient {turn}", len(stream.receivers) - turn)
+    for at in draws:
         for before in taken:
             at += at >= before
         insort(taken, at)
-        chosen.append(stream.receivers[at])
+        chosen.append(receivers[at])
     return tuple(chosen)
 
 
