@@ -76,8 +76,14 @@ NO_OUTPUTS = [
     *("empty", "blank", "a file", "below a file", "a pipe", "a device", "long", "long below"),
     *("a link to itself", "below a link to itself"),
 ]
+SOUND_FOR_NEW = ("a folder", "a full folder", "a file", "a pipe", "a link to itself")
 CALLS = [
-    *(([command, *words], kind) for command, words in NAMES.items() for kind in NO_NAMES),
+    *(
+        ([command, *words], kind)
+        for command, words in NAMES.items()
+        for kind in NO_NAMES
+        if command != "new" or kind not in SOUND_FOR_NEW
+    ),
     *((words, kind) for words in OTHER_NAMES for kind in NO_NAMES),
     *((words, kind) for words in OUTPUTS for kind in NO_OUTPUTS),
     (["suite", "sound", "--on", "simulator", "--folder", "WORD"], "a full folder"),
