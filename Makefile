@@ -6,6 +6,7 @@ SCENARIO ?= primary-loses-its-queue-database
 ON ?=
 SEED ?=
 SEEDS ?= 1000
+FUZZ ?= 10000
 TESTS ?=
 VENV := .venv
 BIN := $(VENV)/bin
@@ -38,6 +39,10 @@ nightly: $(STAMP) java ## every scenario of the night, one run at a time; goes o
 .PHONY: test
 test: lint java ## every test; those that need an engine run when one answers (and fail without one where CI is set)
 	$(BIN)/python -m pytest $(TESTS)
+
+.PHONY: fuzz
+fuzz: $(STAMP) ## FUZZ examples of mutated input; some hundreds are part of make test
+	SHADOWLAB_FUZZ=$(FUZZ) $(BIN)/python -m pytest -m fuzz $(TESTS)
 
 .PHONY: lint
 lint: $(STAMP) ## all checks that need no engine
