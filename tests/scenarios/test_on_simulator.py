@@ -21,14 +21,18 @@ from lab.run_outcome import RunOptions
 from lab.scenario_files import load_scenario
 from lab.shrink_trial import Trial, Trials
 from lab.simulated_run import run_simulated
+from nodes.core import receiving, routing
+from nodes.core.categorizer import forks_of
 from nodes.core.delivery import Delivery
 from nodes.core.discards import Discards
+from nodes.core.effects import DeliverTo
 from nodes.core.failing_over import MARGIN_MS, FailingOver
 from nodes.core.inputs import PeerAuthenticated
 from nodes.core.message import DiscardNotification
 from nodes.core.node import Node
 from nodes.core.receiving import Receiving
 from nodes.core.resubmitting import Resubmitting
+from nodes.core.sending import Lease
 from nodes.core.shadow_making import Made
 from nodes.core.shadow_queue import ShadowQueue
 from tests.lab.simulator.plans import SCENARIOS, plan, scenario
@@ -272,6 +276,45 @@ def test_sending_dsns_for_resubmitted_mail_is_found(
 
     monkeypatch.setattr(Resubmitting, "_message", forgets_where_it_came_from)
     assert "dsn_suppressed" in always(trials, "resubmitted-mail-expires")
+
+
+# ------------------------------------------------------------------ across boundaries
+
+CROSSING = "across-boundaries"
+
+
+def test_putting_mail_straight_into_a_mailbox_of_another_boundary_is_found(
+    trials: Trials, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(routing, "hop_into", lambda config, database: f"database:{database}")
+    monkeypatch.setattr(receiving, "is_inside", lambda config, name: name is not None)
+    assert "redundant_before_ack" in always(trials, CROSSING)
+
+
+def test_taking_two_hops_inside_a_boundary_is_found(
+    trials: Trials, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    transmit = Lease.transmit
+
+    def as_from_outside(self: Any, prologue: Any, *more: Any) -> None:
+        transmit(self, None if isinstance(prologue, DeliverTo) else prologue, *more)
+
+    monkeypatch.setattr(Lease, "transmit", as_from_outside)
+    assert "redundant_before_ack" in always(trials, CROSSING)
+
+
+def test_resubmitting_what_left_the_boundary_is_found(
+    trials: Trials, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    message = Resubmitting._message
+
+    def to_whoever_had_it(self: Any, copy: Any, recipients: Any) -> Any:
+        forks = forks_of(self._config, recipients)
+        return replace(message(self, copy, recipients), forks=forks)
+
+    monkeypatch.setattr(Resubmitting, "_recipients", lambda self, copy: copy.recipients)
+    monkeypatch.setattr(Resubmitting, "_message", to_whoever_had_it)
+    assert "resubmission_bounded" in always(trials, CROSSING)
 
 
 def test_resubmitting_after_a_lossless_switchover_is_found(
