@@ -33,6 +33,7 @@ class CannotStart(Exception):
 def serve(path: Path, role: str, live: Callable[[NodeFile], Awaitable[int]]) -> int:
     """Read the configuration, live by it, and say in one line what is in the way; the exit code."""
     logging.getLogger("mail.log").setLevel(logging.CRITICAL)  # aiosmtpd's own, beside ours
+    logging.getLogger("asyncio").setLevel(logging.ERROR)  # that clients are gone is no warning
     try:
         file = load_node_file(path)
         if file.node.me.role != role:

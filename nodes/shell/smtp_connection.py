@@ -14,7 +14,7 @@ import traceback
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from typing import Any
+from typing import Any, AnyStr
 
 from aiosmtpd.smtp import SMTP, Envelope, TLSSetupException
 
@@ -24,6 +24,7 @@ CLOSE_GRACE_S = 1.0
 COMMAND_LIMIT = 512  # RFC 5321 section 4.5.3.1.4
 MAIL_LIMIT = COMMAND_LIMIT + 26  # with SIZE: RFC 1870 section 3
 MAX_MESSAGE_BYTES = 37_748_736  # MaxMessageSize of a Receive connector (F§2.4)
+SHARE_EVERY = 32
 MAX_PROTOCOL_ERRORS = 5  # MaxProtocolErrors of a Receive connector (F§3.3)
 
 R421_TOO_MANY_ERRORS = b"421 4.7.0 Too many errors on this connection, closing transmission channel"
@@ -51,7 +52,7 @@ class SmtpConnection(SMTP):
         verbs = {name: verb for name, verb in self._smtp_methods.items() if name not in _OFF}
         self._smtp_methods = _Verbs(verbs, self._unknown)
         self.begun_s = self.heard_s = self.loop.time()
-        self._protocol_errors = 0
+        self._protocol_errors = self._replies = 0
         self._has_parted = False
         self._cut_timer: asyncio.TimerHandle | None = None
 
@@ -209,12 +210,21 @@ class SmtpConnection(SMTP):
         self.envelope = self._create_envelope()
         await self.push(status)
 
+    async def push(self, status: AnyStr) -> None:
+        """A client that is not understood again and again is shown the door, and one that says a
+        lot at once lets the other sessions have their turn.
+        """
+        await super().push(status)
+        self._replies += 1
+        if self._replies % SHARE_EVERY == 0:
+            await asyncio.sleep(0)
+        if status[:3] in (b"500", "500"):
+            self._protocol_errors += 1
+            if self._protocol_errors >= MAX_PROTOCOL_ERRORS:
+                self.say_and_close(R421_TOO_MANY_ERRORS)
+
     async def _unknown(self, arg: str | None) -> None:
-        self._protocol_errors += 1
-        if self._protocol_errors < MAX_PROTOCOL_ERRORS:
-            await self.push(R500_UNKNOWN)
-        else:
-            self.say_and_close(R421_TOO_MANY_ERRORS)
+        await self.push(R500_UNKNOWN)
 
 
 _OFF = ("AUTH", "HELP")

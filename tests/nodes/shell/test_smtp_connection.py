@@ -97,10 +97,24 @@ def test_a_client_that_makes_too_many_mistakes_is_shown_the_door(
         with with_tls(organisation, node.port()) as client:
             client.sendall(UNKNOWN)
             heard = b"".join(iter(lambda: client.recv(512), b""))
-        assert heard.count(b"500 5.3.3") == 4
+        assert heard.count(b"500 5.3.3") == 5
         assert heard.endswith(
             b"421 4.7.0 Too many errors on this connection, closing transmission channel\r\n"
         )
+        assert node.stop() == 0
+
+
+@pytest.mark.parametrize("line", [b"\n", b"\xff\r\n", b"x" * 2000 + b"\r\n"])
+def test_lines_that_are_no_commands_are_not_answered_for_ever(
+    line: bytes, organisation: Organisation
+) -> None:
+    with process(organisation, SERVER) as node:
+        with socket.create_connection(("127.0.0.1", node.port()), timeout=20) as client:
+            client.recv(512)
+            client.sendall(line * 8)
+            heard = b"".join(iter(lambda: client.recv(512), b""))
+        assert heard.count(b"500 ") == 5
+        assert heard.rpartition(b"\r\n421 ")[2].startswith(b"4.7.0 Too many errors")
         assert node.stop() == 0
 
 
