@@ -8,6 +8,7 @@ SEED ?=
 SEEDS ?= 1000
 FUZZ ?= 10000
 TESTS ?=
+WORKERS ?= 2
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
@@ -38,7 +39,7 @@ nightly: $(STAMP) java ## every scenario of the night, one run at a time; goes o
 
 .PHONY: test
 test: lint java ## every test; those that need an engine run when one answers (and fail without one where CI is set)
-	$(BIN)/python -m pytest $(TESTS)
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup --no-loadscope-reorder $(TESTS)
 
 .PHONY: fuzz
 fuzz: $(STAMP) ## FUZZ examples of mutated input; some hundreds are part of make test

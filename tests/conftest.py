@@ -1,12 +1,14 @@
 """What every test may ask for: a Docker engine, and the images of the lab.
 
 Tests marked `engine` (or `scenario`, which need one too) are skipped where none answers, and
-fail where CI is set: there nothing may be left out.
+fail where CI is set: there nothing may be left out. They run one after the other in one worker;
+other files run beside them, at idle priority, since load would blur the time of a lab.
 """
 
 import os
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 
 import docker
 import hypothesis
@@ -24,12 +26,31 @@ NO_ENGINE = "no Docker engine answers (make engine)"
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Leave out what needs an engine where none answers; asked only when something does."""
-    concerned = [item for item in items if any(map(item.get_closest_marker, NEED_AN_ENGINE))]
+    """Say what one worker runs in one go, longest work first, and leave out what needs an engine
+    where none answers (nobody is asked when nothing does).
+    """
+    items.sort(key=lambda item: (not _needs_an_engine(item), not item.get_closest_marker("spark")))
+    for item in items:
+        group = "engine" if _needs_an_engine(item) else item.nodeid.partition("::")[0]
+        item.add_marker(pytest.mark.xdist_group(group))
+    concerned = [item for item in items if _needs_an_engine(item)]
     if not concerned or os.environ.get("CI") or engine.answers():
         return
     for item in concerned:
         item.add_marker(pytest.mark.skip(reason=NO_ENGINE))
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Give way to a lab on containers that another worker runs meanwhile."""
+    if "PYTEST_XDIST_WORKER" in os.environ and hasattr(os, "SCHED_IDLE"):
+        policy = os.SCHED_OTHER if _needs_an_engine(item) else os.SCHED_IDLE
+        with suppress(PermissionError):  # only root comes back from idle
+            os.sched_setscheduler(0, policy, os.sched_param(0))
+
+
+def _needs_an_engine(item: pytest.Item) -> bool:
+    return any(map(item.get_closest_marker, NEED_AN_ENGINE))
 
 
 @pytest.fixture(scope="session")
