@@ -39,7 +39,7 @@ nightly: $(STAMP) java ## every scenario of the night, one run at a time; goes o
 
 .PHONY: test
 test: lint java ## every test; those that need an engine run when one answers (and fail without one where CI is set)
-	$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup --no-loadscope-reorder $(TESTS)
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder $(TESTS)
 
 .PHONY: fuzz
 fuzz: $(STAMP) ## FUZZ examples of mutated input; some hundreds are part of make test

@@ -2,22 +2,25 @@
 
 Tests marked `engine` (or `scenario`, which need one too) are skipped where none answers, and
 fail where CI is set: there nothing may be left out. They run one after the other in one worker;
-other files run beside them, at idle priority, since load would blur the time of a lab.
+the files of the other worker give way to it, since load would blur the time of a lab.
 """
 
 import os
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
+from typing import Any
 
 import docker
 import hypothesis
 import pytest
+from xdist.scheduler import LoadFileScheduling
 
 from lab.hosts.containers import engine, images
 from lab.hosts.containers.images import Images
 
 NEED_AN_ENGINE = ("engine", "scenario")
+LABS = ("tests/ground/", "tests/integration/", "tests/scenarios/test_on_containers.py")
 # how long an example takes says how busy the machine is, and no more
 hypothesis.settings.register_profile("lab", deadline=None)
 hypothesis.settings.load_profile("lab")
@@ -26,31 +29,47 @@ NO_ENGINE = "no Docker engine answers (make engine)"
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Say what one worker runs in one go, longest work first, and leave out what needs an engine
-    where none answers (nobody is asked when nothing does).
+    """Put the longest work first, and leave out what needs an engine where none answers (nobody is
+    asked when nothing does).
     """
-    items.sort(key=lambda item: (not _needs_an_engine(item), not item.get_closest_marker("spark")))
-    for item in items:
-        group = "engine" if _needs_an_engine(item) else item.nodeid.partition("::")[0]
-        item.add_marker(pytest.mark.xdist_group(group))
+    items.sort(key=lambda item: (not _is_beside_labs(item), not item.get_closest_marker("spark")))
     concerned = [item for item in items if _needs_an_engine(item)]
+    for item in concerned:
+        if not _is_beside_labs(item):
+            raise pytest.UsageError(f"{item.nodeid} needs an engine outside of {LABS}")
     if not concerned or os.environ.get("CI") or engine.answers():
         return
     for item in concerned:
         item.add_marker(pytest.mark.skip(reason=NO_ENGINE))
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> LoadFileScheduling:
+    return LabsInOneWorker(config, log)
+
+
+class LabsInOneWorker(LoadFileScheduling):  # type: ignore[misc]
+    """Whole files to either worker, and everything with labs on containers to one of them."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        return "labs" if nodeid.startswith(LABS) else super()._split_scope(nodeid)
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Give way to a lab on containers that another worker runs meanwhile."""
     if "PYTEST_XDIST_WORKER" in os.environ and hasattr(os, "SCHED_IDLE"):
-        policy = os.SCHED_OTHER if _needs_an_engine(item) else os.SCHED_IDLE
+        policy = os.SCHED_OTHER if _is_beside_labs(item) else os.SCHED_IDLE
         with suppress(PermissionError):  # only root comes back from idle
             os.sched_setscheduler(0, policy, os.sched_param(0))
 
 
 def _needs_an_engine(item: pytest.Item) -> bool:
     return any(map(item.get_closest_marker, NEED_AN_ENGINE))
+
+
+def _is_beside_labs(item: pytest.Item) -> bool:
+    return item.nodeid.startswith(LABS)
 
 
 @pytest.fixture(scope="session")
