@@ -78,7 +78,9 @@ def test_a_node_accepts_the_configuration_that_is_rendered_for_it() -> None:
     assert config.me.name == "par-mbx1"
     assert config.transport.shadow_resubmit_time_span_ms == 3 * 3_600_000
     assert document["TransportConfig"]["ShadowResubmitTimeSpan"] == "03:00:00"
-    assert document["Databases"] == [{"Name": "DB1", "Server": "par-mbx2"}]
+    assert document["Databases"] == [
+        {"Name": "DB1", "Server": "par-mbx2", "DuplicateDetectionWindow": "7.00:00:00"}
+    ]
     assert document["Listen"] == {"smtp": "0.0.0.0:2525"}
 
 
