@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 
+from lab.hosts.simulator.server import Process
 from lab.plan import default_seed
 from lab.run_outcome import RunOptions
 from lab.scenario_files import load_scenario
@@ -109,6 +110,14 @@ def trials(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Trials]:
         yield trials
 
 
+@pytest.fixture(autouse=True)
+def a_node_that_crashes_is_none_that_breaks_a_promise(monkeypatch: pytest.MonkeyPatch) -> None:
+    def crash(self: Process, error: Exception) -> None:
+        raise error
+
+    monkeypatch.setattr(Process, "_crash", crash)
+
+
 def failures(trials: Trials, name: str, seeds: range = SEEDS) -> set[str]:
     found = trials.failures([Trial(scenario(name), seed) for seed in seeds])
     return {way for each in found for way in each}
@@ -140,7 +149,7 @@ def test_acknowledging_before_the_shadow_stands_is_found(
 def test_forgetting_discard_notifications_at_a_restart_is_found(
     trials: Trials, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Discards, "opened", lambda self, notifications: None)
+    monkeypatch.setattr(Discards, "opened", lambda self, *rows: None)
     found = failures(trials, "one-server-at-a-time", range(12, 24))  # two of these draw it
     assert "discard_after_delivery" in found
 
@@ -148,7 +157,7 @@ def test_forgetting_discard_notifications_at_a_restart_is_found(
 def test_ignoring_a_new_database_id_is_found(
     trials: Trials, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ShadowQueue, "_promote_other_databases", lambda self, database_id: None)
+    monkeypatch.setattr(ShadowQueue, "_promote_other_databases", lambda self: None)
     found = failures(trials, "one-server-at-a-time")
     assert {"no_loss", "promotion_on_time"} & found
 
