@@ -33,7 +33,7 @@ from nodes.store.dump import mailbox_files, mailbox_rows, queue_rows
 from nodes.store.queue_database import open_queue_database
 from tests.nodes.shell.organisation import DATABASES, DOMAIN, ORIGIN_MS, Organisation, fqdn
 from tests.nodes.shell.running import running
-from tests.nodes.shell.waiting import DEADLINE_S
+from tests.nodes.shell.waiting import DEADLINE_S, records, until_async
 
 SERVER = "par-mbx1"
 ANYBODY = "anybody"
@@ -68,6 +68,7 @@ async def perform(path: Path, organisation: Organisation) -> None:
     dialogue = parse(path.read_text())
     _prepare(dialogue, organisation)
     async with running(organisation, SERVER) as port:
+        await _wait_for_copies(dialogue, organisation.logs(SERVER))
         client = Client(organisation, port)
         try:
             for number, line in dialogue.said:
@@ -76,6 +77,17 @@ async def perform(path: Path, organisation: Organisation) -> None:
         finally:
             await client.close()
     _look_after(dialogue, organisation)
+
+
+async def _wait_for_copies(dialogue: Dialogue, logs: Path) -> None:
+    """The port answers before a copy of a mailbox database is opened; until then it is busy."""
+
+    def opened() -> bool | None:
+        events = [record["event"] for record in records(logs / "lifecycle.jsonl")]
+        return "copy-opened" in events or None
+
+    if any(words[0] == "copies" for words in dialogue.given):
+        await until_async(opened, "the copy to be opened", logs)
 
 
 def _prepare(dialogue: Dialogue, organisation: Organisation) -> None:
