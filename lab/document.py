@@ -131,7 +131,7 @@ def _compose(name: str, text: str) -> Document:
         return _unreadable(name, "", place, rule, "", text)
     except (YAMLError, ValueError) as error:
         return _unreadable(name, "", START, f"is not YAML: {error}", "", text)
-    if node is None:
+    if node is None or (isinstance(node, ScalarNode) and node.tag == _TAG + "null"):
         return _unreadable(name, "", START, "is empty", "start from calm.yaml", text)
     unfolding = _Unfolding(name)
     data = unfolding.value(node, ())

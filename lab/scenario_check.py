@@ -12,7 +12,7 @@ from lab.mistakes import Mistake
 from lab.names import Names
 from lab.reading import Read
 from lab.requirements import REQUIREMENTS, families
-from lab.scenario import MailModel, ScenarioModel
+from lab.scenario import MailModel, RecipientsModel, ScenarioModel, SendersModel
 from lab.scenario_faults import MACHINE_KINDS, SEVERAL_KINDS, FaultModel
 from lab.scenario_operations import OperationModel
 from lab.settings import organisation, written_for
@@ -140,6 +140,10 @@ def _direction(
         hint = hint or "add a server with role: external to the topology"
         yield read.mistake((*here, "to"), "", "outbound mail needs an external domain", hint)
         return
+    if stream.mail == "outbound" and not _senders(stream, names):
+        hint = "name a database that has mailboxes, or leave it out and have mailboxes"
+        yield read.mistake((*here, "from"), "", "is nobody's mailbox", hint)
+        return
     available = _available(stream, names)
     if stream.recipients.high > available:
         value = f"up to {stream.recipients.high}"
@@ -152,9 +156,18 @@ def _available(stream: MailModel, names: Names) -> int:
     if stream.to is None:
         in_domains = OUTSIDE_USERS * len(names.domains)
         return in_domains if stream.mail == "outbound" else len(names.mailboxes)
-    prefixes = tuple(f"{database.lower()}-user" for database in stream.to.database)
-    inside = {address for address in names.mailboxes if address.startswith(prefixes)}
-    return len(inside | set(stream.to.mailbox)) + OUTSIDE_USERS * len(set(stream.to.domain))
+    inside = _mailboxes_of(stream.to, names)
+    return len(inside) + OUTSIDE_USERS * len(set(stream.to.domain))
+
+
+def _senders(stream: MailModel, names: Names) -> set[str]:
+    """Who may send outbound mail."""
+    return set(names.mailboxes) if stream.source is None else _mailboxes_of(stream.source, names)
+
+
+def _mailboxes_of(people: RecipientsModel | SendersModel, names: Names) -> set[str]:
+    prefixes = tuple(f"{database.lower()}-user" for database in people.database)
+    return {a for a in names.mailboxes if a.startswith(prefixes)} | set(people.mailbox)
 
 
 def _fault(read: ScenarioRead, here: Trail, fault: FaultModel, names: Names) -> Iterator[Mistake]:

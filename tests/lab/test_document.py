@@ -16,6 +16,8 @@ BOMB = b"a: &a [x, x, x, x, x, x, x, x, x, x]\n" + b"".join(
 WRONG = {
     "empty": (b"", "1:1: the file, is empty | start from calm.yaml"),
     "only a comment": (b"# nothing\n", "1:1: the file, is empty | start from calm.yaml"),
+    "nothing but null": (b"---\n", "1:1: the file, is empty | start from calm.yaml"),
+    "null in so many words": (b"!!null\n", "1:1: the file, is empty | start from calm.yaml"),
     "not UTF-8": (
         b"version: 1\nsummary: caf\xe9\n",
         "2:13: the file, byte 0xe9, is not UTF-8 | save the file as UTF-8",

@@ -441,6 +441,12 @@ NAMES = {
         "to: {domain: partner.example}",
         "12:79: workload[0].to.domain, inbound mail goes to mailboxes | use mail: outbound",
     ),
+    "outbound mail from nobody": (
+        "from: {database: DB1}",
+        "from: {}",
+        "13:57: workload[1].from, is nobody's mailbox"
+        " | name a database that has mailboxes, or leave it out and have mailboxes",
+    ),
 }
 
 CONTRADICTIONS = {
