@@ -268,10 +268,12 @@ class DeliveryQueue:
 
 def _result(parcel: Parcel, answer: TransmissionAnswered, server: str) -> Result:
     reply = f"{answer.code} {answer.text}"
-    if 400 <= answer.code < 500 or any(code < 500 for _, code, _ in answer.refused):
+    if any(code < 500 for _, code, _ in answer.refused):
         return NotNow(reply, was_offered=True)
     if answer.code >= 500:
         return Refused(reply)
+    if not 200 <= answer.code < 300:  # whatever it is, it is no acknowledgement
+        return NotNow(reply, was_offered=True)
     refused = tuple((address, f"{code} {text}") for address, code, text in answer.refused)
     gone = {address for address, _ in refused}
     delivered = tuple(r for r in parcel.fork.recipients if r not in gone)

@@ -16,8 +16,8 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Protocol, TypeAlias
 
-from aiosmtplib import SMTP, SMTPDataError, SMTPException, SMTPResponse
-from aiosmtplib.protocol import SMTPProtocol
+from aiosmtplib import SMTP, SMTPException, SMTPResponse
+from aiosmtplib.protocol import PERIOD_REGEX, SMTPProtocol, normalize_message_line_endings
 
 from nodes.core.config import NodeConfig, Server
 from nodes.core.effects import (
@@ -49,6 +49,7 @@ GOODBYE_S = 1.0
 REPLY_LIMIT = 512  # RFC 5321 section 4.5.3.1.5
 SMTP_SERVICE = "smtp"
 CLOSED_BY_PEER = "connection closed by the peer"
+SAID_TOO_MUCH = "the peer has said more than it was asked for"
 # what peers, networks and disks do; anything else is a mistake of ours
 EXPECTED = (SMTPException, OSError, ValueError, BodyGone, sqlite3.Error)
 
@@ -138,8 +139,16 @@ class OutboundSessions:
             self.hang_up(name)
 
 
+class OutOfStep(ValueError):
+    """The peer has said what is no answer to what it was told: nothing that it says next can be
+    believed to be one.
+    """
+
+
 class Connection(SMTP):
-    """aiosmtplib's client that tells when the connection is lost, and can be cut."""
+    """aiosmtplib's client that tells when the connection is lost, can be cut, and takes no reply
+    for the answer to a command that it does not belong to.
+    """
 
     def __init__(self, address: Address, own_fqdn: str, lost: Callable[[], None]) -> None:
         super().__init__(
@@ -168,15 +177,53 @@ class Connection(SMTP):
         if isinstance(self._below, asyncio.WriteTransport):
             self._below.abort()
 
+    @property
+    def is_out_of_step(self) -> bool:
+        """More was said than asked for; the library would take it for the next answer."""
+        return self.protocol is not None and bool(self.protocol._buffer)
+
+    async def greet(self) -> None:
+        self._stay_in_step()
+        await self.ehlo()
+
+    async def encrypt(self, context: ssl.SSLContext, name: str) -> None:
+        self._stay_in_step()
+        await self.starttls(tls_context=context, server_hostname=name)
+
     async def command(self, *words: str) -> SMTPResponse:
-        return await self.execute_command(*(word.encode("ascii") for word in words))
+        """Any command but DATA. The reply is a yes (2yz) or a no (4yz, 5yz), RFC 5321 section
+        4.3.2.
+        """
+        return _yes_or_no(await self._ask(*words))
 
     async def body(self, content: bytes) -> SMTPResponse:
-        """DATA and the message; the reply to either."""
-        try:
-            return await self.data(content)
-        except SMTPDataError as error:
-            return SMTPResponse(error.code, error.message)
+        """DATA and the message; the reply to either. A yes to DATA alone is none."""
+        reply = await self._ask("DATA")
+        if reply.code != 354:
+            return _no(reply)
+        self._stay_in_step()
+        assert self.protocol is not None
+        text = PERIOD_REGEX.sub(b"..", normalize_message_line_endings(content))
+        self.protocol.write(text + b".\r\n")
+        return _yes_or_no(await self.protocol.read_response())
+
+    async def _ask(self, *words: str) -> SMTPResponse:
+        self._stay_in_step()
+        return await self.execute_command(*(word.encode("ascii") for word in words))
+
+    def _stay_in_step(self) -> None:
+        if self.is_out_of_step:
+            raise OutOfStep(SAID_TOO_MUCH)
+
+
+def _yes_or_no(reply: SMTPResponse) -> SMTPResponse:
+    return reply if 200 <= reply.code < 300 else _no(reply)
+
+
+def _no(reply: SMTPResponse) -> SMTPResponse:
+    if not 400 <= reply.code < 600:
+        raise OutOfStep(f"{reply.code} is no answer to that: {_one_line(reply.message)}")
+    return reply
 
 
 class OutboundSession:
@@ -210,6 +257,8 @@ class OutboundSession:
         self._sessions.door.give(happened)
         if not self._connection.is_connected:
             self._broke(CLOSED_BY_PEER)
+        elif self._connection.is_out_of_step:
+            self._broke(SAID_TOO_MUCH)
 
     def _connection_lost(self) -> None:
         """While a step is under way it notices by itself."""
@@ -243,14 +292,12 @@ class OutboundSession:
         """Connection, banner, EHLO, TLS, EHLO again. Inside the organisation TLS is a must."""
         connection, is_inside = self._connection, self._server.role != "external"
         await connection.reach()
-        await connection.ehlo()
+        await connection.greet()
         if is_inside or connection.supports_extension("starttls"):
             route = self._sessions.route
-            await connection.starttls(
-                tls_context=route.organisation if is_inside else route.outside,
-                server_hostname=self._server.fqdn,
-            )
-            await connection.ehlo()
+            context = route.organisation if is_inside else route.outside
+            await connection.encrypt(context, self._server.fqdn)
+            await connection.greet()
         self._stands = True
         offers_shadow = connection.supports_extension(shadow_verbs.SHADOW_KEYWORD)
         offered = connection.esmtp_extensions.get(shadow_verbs.SHADOW_KEYWORD.lower(), "")
@@ -274,15 +321,15 @@ class OutboundSession:
         command, envelope = self._connection.command, effect.envelope
         if effect.prologue is not None:
             reply = await command(*_prologue_words(effect.prologue))
-            if reply.code != 250:
+            if reply.code >= 400:
                 return reply, ()
         reply = await command("MAIL", f"FROM:<{envelope.sender}>")
-        if reply.code != 250:
+        if reply.code >= 400:
             return reply, ()
         refused: list[tuple[str, int, str]] = []
         for recipient in envelope.recipients:
             reply = await command("RCPT", f"TO:<{recipient}>")
-            if reply.code not in (250, 251):
+            if reply.code >= 400:
                 refused.append((recipient, reply.code, _one_line(reply.message)))
         is_pointless = len(refused) == len(envelope.recipients)
         return reply if is_pointless else None, tuple(refused)

@@ -76,6 +76,13 @@ def test_one_that_comes_later_does_not_wait_for_the_retry_of_one_that_always_fai
     assert world.now_ms == before_ms
 
 
+@pytest.mark.parametrize("code", [100, 354])
+def test_an_answer_that_is_neither_yes_nor_no_acknowledges_nothing(code: int) -> None:
+    world = Fragile((code, "go on"))
+    with_six(world)
+    assert states(world) == [ForkState.QUEUED]
+
+
 def go_on_to_poison(world: World) -> None:
     with_six(world)
     for number in range(3):

@@ -273,6 +273,74 @@ def test_a_peer_without_a_link_is_a_failed_session(tmp_path: Path) -> None:
     asyncio.run(say())
 
 
+# ------------------------------------------------------------------ replies that answer nothing
+
+ACCEPTED = "C: MAIL\nS: 250 ok\nC: RCPT\nS: 250 ok\nC: RCPT\nS: 250 ok\n"
+
+
+@pytest.mark.parametrize(
+    "replies",
+    [
+        pytest.param(ACCEPTED + "C: DATA\nS: 250 taken\n", id="a yes to DATA"),
+        pytest.param(ACCEPTED + "C: DATA\nS: 354 go\nC: .\nS: 354 go on\n", id="no end"),
+        pytest.param("C: MAIL\nS: 354 go\n", id="an answer to something else"),
+        pytest.param("C: MAIL\nS: 250 ok\nC: RCPT\nS: 100 wait\n", id="no code of RFC 5321"),
+        pytest.param("C: MAIL\nS: 650 ok\n", id="a code beyond all"),
+        pytest.param("C: MAIL\nS: -25 ok\n", id="a number below zero"),
+        pytest.param(
+            ACCEPTED.replace("S: 250 ok", "S: 250 ok\nS: 250 ok", 1) + "C: DATA\nS: 354 go\n",
+            id="two answers to MAIL",
+        ),
+        pytest.param(
+            ACCEPTED + "C: DATA\nS: 354 go\nS: 250 taken\n", id="taken before it was there"
+        ),
+    ],
+)
+def test_what_is_no_answer_is_a_broken_session_and_never_a_yes(
+    replies: str, tmp_path: Path
+) -> None:
+    async def say() -> None:
+        async with calling(tmp_path, HELLO + replies) as caller:
+            await caller.opened()
+            caller.transmit()
+            lost = await caller.door.hears(SessionLost)
+            assert lost.reason.startswith("OutOfStep: ")
+            assert [type(h).__name__ for h in caller.door.heard] == ["SessionOpened", "SessionLost"]
+            assert caller.door.failed == []
+
+    asyncio.run(say())
+
+
+def test_any_yes_to_a_recipient_is_one(tmp_path: Path) -> None:
+    script = HELLO + (
+        "C: MAIL\nS: 250 ok\nC: RCPT\nS: 252 perhaps\nC: RCPT\nS: 251 forwarded\n"
+        "C: DATA\nS: 354 go\nC: .\nS: 250 taken\n"
+    )
+
+    async def say() -> None:
+        async with calling(tmp_path, script) as caller:
+            await caller.opened()
+            caller.transmit()
+            assert await caller.answer() == TransmissionAnswered("out-1", 250, "taken")
+
+    asyncio.run(say())
+
+
+def test_a_message_that_was_taken_counts_though_the_server_goes_on_talking(tmp_path: Path) -> None:
+    script = HELLO + ACCEPTED + "C: DATA\nS: 354 go\nC: .\nS: 250 taken\nS: 250 again\n"
+
+    async def say() -> None:
+        async with calling(tmp_path, script) as caller:
+            await caller.opened()
+            caller.transmit()
+            lost = await caller.door.hears(SessionLost)
+            assert lost.reason == "the peer has said more than it was asked for"
+            kinds = [type(h).__name__ for h in caller.door.heard]
+            assert kinds == ["SessionOpened", "TransmissionAnswered", "SessionLost"]
+
+    asyncio.run(say())
+
+
 # ------------------------------------------------------------------ XQDISCARD
 
 
