@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
+from lab.given_json import read_json
 from lab.run_folder import write_whole
 
 FILE = ".durations.json"
@@ -57,10 +58,10 @@ class Durations:
 
     def _read(self) -> Mapping[str, list[float]]:
         try:
-            content = json.loads((self.runs / FILE).read_text(encoding="utf-8"))
+            content = read_json(self.runs / FILE)
             seconds = content["seconds"].items() if content["version"] == VERSION else ()
             return {str(name): [float(each) for each in kept] for name, kept in seconds}
-        except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        except (ValueError, KeyError, TypeError, AttributeError, OverflowError):
             return {}
 
 

@@ -12,6 +12,8 @@ from dataclasses import MISSING, fields, is_dataclass
 from functools import cache
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
+from lab.given_json import parse_json
+
 T = TypeVar("T")
 
 _JSON_NAMES = {"source": "from", "target": "to"}
@@ -43,7 +45,7 @@ def to_line(value: Any) -> str:
 
 def from_text(kind: type[T], text: str) -> T:
     """Read the JSON text of a record of that kind. Raises ValueError."""
-    found: T = decode(kind, json.loads(text), kind.__name__)
+    found: T = decode(kind, parse_json(text), kind.__name__)
     return found
 
 

@@ -4,12 +4,12 @@ Only read from files, so a run that is under way is listed too. Lines for a term
 nothing is judged.
 """
 
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+from lab.given_json import read_json
 from lab.plan import default_seed, resolve
 from lab.printable import visible
 from lab.run_folder import STAMP, STAMP_LENGTH
@@ -139,7 +139,7 @@ def _started(folder: Path) -> datetime:
 def read_object(path: Path) -> dict[str, object]:
     """A file that holds one JSON object; empty where it is missing or damaged."""
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+        found = read_json(path)
+    except ValueError:
         return {}
     return found if isinstance(found, dict) else {}

@@ -7,7 +7,6 @@ is an error. Nothing is judged here.
 """
 
 import csv
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -15,6 +14,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from lab.errors import GroundError
+from lab.given_json import parse_json, read_text
 from nodes.core.inputs import DatabaseOpened, DatabaseSetAside, Input, ManagerOpened
 from nodes.shell.exchange_logs import CONNECTIVITY_FIELDS, TRACKING_FIELDS
 from nodes.shell.input_lines import from_json
@@ -209,13 +209,13 @@ def _life(number: int, heard: tuple[Heard, ...], rows: Mapping[Log, tuple[Row, .
 
 def _lines(path: Path) -> list[str]:
     try:
-        return path.read_text("utf-8", "replace").removesuffix("\n").split("\n")
-    except OSError as error:
-        raise GroundError(f"{path}: {error.strerror}", "is it a run folder's?") from error
+        return read_text(path, errors="replace").removesuffix("\n").split("\n")
+    except ValueError as error:
+        raise GroundError(f"{path.parent}: {error}", "is it a run folder's?") from error
 
 
 def _object(text: str) -> dict[str, Any]:
-    found = json.loads(text)
+    found = parse_json(text)
     if not isinstance(found, dict):
         raise ValueError("no JSON object")
     return found

@@ -11,6 +11,7 @@ from itertools import zip_longest
 from pathlib import Path
 
 from lab.errors import ScenarioError
+from lab.given_json import read_text
 from lab.hosts.simulator.simulation import simulate
 from lab.plan import Plan
 from lab.run_folder import json_text
@@ -38,9 +39,9 @@ class Difference:
 def read_simulated(folder: Path) -> Plan:
     """The plan of a simulated run. Raises ScenarioError for any other folder."""
     try:
-        plan = Plan.from_json((folder / "plan.json").read_text(encoding="utf-8"))
-        recorded = (folder / "manifest.json").read_text(encoding="utf-8")
-    except (OSError, ValueError) as error:
+        plan = Plan.from_json(read_text(folder / "plan.json"))
+        recorded = read_text(folder / "manifest.json")
+    except ValueError as error:
         raise ScenarioError(f"{folder}: {error}", "name a run folder of the simulator") from error
     if f'"host": "{SIMULATOR}"' not in recorded:
         hint = "a run on containers is replayed server by server: --node NAME"

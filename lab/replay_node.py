@@ -15,6 +15,7 @@ from itertools import zip_longest
 from pathlib import Path
 
 from lab.errors import GroundError, ScenarioError
+from lab.given_json import read_text
 from lab.node_document import node_config
 from lab.node_record import Heard, Life, Log, Row, Values, parsed, read_lives
 from lab.plan import Plan
@@ -84,7 +85,7 @@ def replay_node(
 
 def _configuration(folder: Path, server: str) -> NodeConfig:
     try:
-        plan = Plan.from_json((folder / "plan.json").read_text("utf-8"))
+        plan = Plan.from_json(read_text(folder / "plan.json"))
     except ValueError as error:
         hint = "replay with the version that made the run"
         raise GroundError(f"{folder / 'plan.json'}: {error}", hint) from error

@@ -7,7 +7,6 @@ when none does. "In the same way" means that the
 claim which the run violated first is violated, or that a server crashes where one crashed.
 """
 
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
@@ -18,6 +17,7 @@ from tempfile import TemporaryDirectory
 from ruamel.yaml import YAML
 
 from lab.errors import ScenarioError
+from lab.given_json import read_json
 from lab.replay import read_simulated
 from lab.run_folder import write_whole
 from lab.run_outcome import Say, say_to_stderr
@@ -129,12 +129,12 @@ class Shrink:
 def way_of(folder: Path) -> str:
     """How a judged run fails. Raises ScenarioError for one that does not."""
     try:
-        verdict = json.loads((folder / "verdict.json").read_text("utf-8"))
-        exits = json.loads((folder / "host.json").read_text("utf-8"))["server_exit_codes"]
-    except (OSError, ValueError, KeyError) as error:
+        claims = read_json(folder / "verdict.json")["claims"]
+        exits = read_json(folder / "host.json")["server_exit_codes"]
+        violated = [each["name"] for each in claims if each["status"] == "violated"]
+        crashed = [CRASH] if 70 in exits.values() else []
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise ScenarioError(f"{folder} was not judged", "shadowlab evaluate does it") from error
-    violated = [each["name"] for each in verdict["claims"] if each["status"] == "violated"]
-    crashed = [CRASH] if 70 in exits.values() else []
     for way in (*violated, *crashed):
         return str(way)
     raise ScenarioError(f"{folder} does not fail", "only a run that fails can be made smaller")

@@ -4,13 +4,13 @@ A run's testcases are its claims, and `verdict`: whether it ended as its scenari
 that is violated where a failure is foretold is told, and is no failure.
 """
 
-import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
 
 from lab.errors import FAIL, GROUND_FAILED, PASS, UNKNOWN
+from lab.given_json import read_json
 
 DECLARATION = '<?xml version="1.0" encoding="utf-8"?>'
 NAMES = {"failure": "failures", "error": "errors", "skipped": "skipped"}
@@ -96,9 +96,8 @@ def _example(example: Mapping[str, Any]) -> str:
 
 def _claims(folder: Path, task: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     try:
-        text = (folder / task["folder"] / "verdict.json").read_text(encoding="utf-8")
-        claims = json.loads(text)["claims"]
-    except (OSError, ValueError, KeyError, TypeError):
+        claims = read_json(folder / task["folder"] / "verdict.json")["claims"]
+    except (ValueError, KeyError, TypeError):
         return []
     return claims if isinstance(claims, list) else []
 

@@ -1,10 +1,10 @@
 """What a run that was started as a program left: where its folder is, its id, why it ended so."""
 
-import json
 import signal
 from pathlib import Path
 
 from lab.errors import INTERRUPTED
+from lab.given_json import read_json
 from lab.suite_program import Finished
 
 WHY_AT_MOST = 300
@@ -22,8 +22,8 @@ def announced_folder(announcement: Path) -> Path | None:
 def run_id(folder: Path) -> str | None:
     """What the run is called on the engine; None where its manifest cannot be read."""
     try:
-        found = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))["run"]
-    except (OSError, ValueError, KeyError, TypeError):
+        found = read_json(folder / "manifest.json")["run"]
+    except (ValueError, KeyError, TypeError):
         return None
     return found if isinstance(found, str) and found else None
 

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 from collections.abc import Callable
 from pathlib import Path
+
+from nodes.shell.shared_files import write_shared
 
 FOLDER = "breakpoints"
 REACHED, GO, LAPSED = "reached", "go", "lapsed"
@@ -67,8 +68,6 @@ class ControlFiles:
         """Whole or not at all: the lab may look at any moment."""
         try:
             for name in names:
-                path = control_file(self._data, name, word)
-                path.with_suffix(".new").write_text(text, "utf-8")
-                os.replace(path.with_suffix(".new"), path)
+                write_shared(control_file(self._data, name, word), text)
         except OSError as error:
             self._fail(error)

@@ -8,10 +8,11 @@ counts up, so that an answer can be told from an older one.
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
+
+from nodes.shell.shared_files import read_shared, write_shared
 
 ORDERED, FOUND = "machine.json", "machine-found.json"
 
@@ -27,39 +28,33 @@ class Machine:
     skew_ms: int = 0
 
 
+_KINDS = {"order": int, "disk_is_full": bool, "skew_ms": int}
+
+
 def read_machine(data: Path) -> Machine:
     """As the lab ordered it; in order where it never did. Raises OSError, ValueError."""
     try:
-        document = json.loads((data / ORDERED).read_text("utf-8"))
+        document = read_shared(data / ORDERED)
     except FileNotFoundError:
         return Machine()
-    try:
-        return Machine(**document)
-    except TypeError as error:
-        raise ValueError(f"{data / ORDERED}: {error}") from error
+    if {name: type(value) for name, value in document.items()} != _KINDS:
+        raise ValueError(f"{data / ORDERED}: it holds {', '.join(_KINDS)}")
+    return Machine(**document)  # type: ignore[arg-type]  # just looked at
 
 
 def order_machine(data: Path, machine: Machine) -> None:
     """The lab's side. Raises OSError."""
-    _replace(data / ORDERED, asdict(machine))
+    write_shared(data / ORDERED, json.dumps(asdict(machine)))
 
 
 def tell_found(data: Path, machine: Machine, more: Mapping[str, object]) -> None:
     """The node's side, with `more` of what it saw. Raises OSError."""
-    _replace(data / FOUND, asdict(machine) | dict(more))
+    write_shared(data / FOUND, json.dumps(asdict(machine) | dict(more)))
 
 
 def read_found(data: Path) -> Mapping[str, object]:
     """What the node found last; empty before. Raises OSError, ValueError."""
     try:
-        found: dict[str, object] = json.loads((data / FOUND).read_text("utf-8"))
+        return read_shared(data / FOUND)
     except FileNotFoundError:
         return {}
-    return found
-
-
-def _replace(path: Path, document: Mapping[str, object]) -> None:
-    """Whoever else has to read it may: the data folder says who can come so far."""
-    path.with_suffix(".new").write_text(json.dumps(document), "utf-8")
-    path.with_suffix(".new").chmod(0o644)
-    os.replace(path.with_suffix(".new"), path)

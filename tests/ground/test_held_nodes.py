@@ -1,10 +1,14 @@
 """A node held at a place, seen from the lab: what both sides of the control files make of it."""
 
 import asyncio
+import os
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import docker
 import pytest
+from docker.errors import DockerException
 
 from lab.errors import GroundError
 from lab.hosts.containers.nodes import ContainerNodes
@@ -82,6 +86,80 @@ def test_a_node_that_the_lab_has_given_up_goes_on_at_once(lab: ContainerNodes) -
         assert gone.is_set()
 
     asyncio.run(hold())
+
+
+# ------------------------------------------------------------------ what a node may have put there
+
+
+@pytest.fixture
+def elsewhere(tmp_path: Path) -> Path:
+    """A file that the lab may write, and a server may not."""
+    path = tmp_path / "elsewhere"
+    path.mkdir()
+    (path / "kept").write_text("kept")
+    return path
+
+
+def unharmed(elsewhere: Path) -> bool:
+    return [p.name for p in elsewhere.iterdir()] == ["kept"] and (
+        (elsewhere / "kept").read_text() == "kept"
+    )
+
+
+@pytest.mark.parametrize("name", ["machine.new", ".machine.json.new", "machine.json"])
+def test_an_order_follows_no_link_of_the_node(
+    lab: ContainerNodes, elsewhere: Path, name: str
+) -> None:
+    lab.data("a").mkdir(parents=True)
+    (lab.data("a") / name).symlink_to(elsewhere / "kept")
+    with suppress(GroundError, DockerException):
+        lab.fill_disk("a", is_full=True)
+    assert unharmed(elsewhere)
+    assert not (lab.data("a") / "machine.json").is_symlink() or name == "machine.json"
+
+
+@pytest.mark.parametrize("target", ["kept", "new"])
+def test_letting_go_follows_no_link_of_the_node(
+    lab: ContainerNodes, elsewhere: Path, target: str
+) -> None:
+    node(lab)
+    where = control_file(lab.data("a"), "f1", "go")
+    where.symlink_to(elsewhere / target)
+    assert lab.let_go("a", "f1")
+    assert unharmed(elsewhere)
+    assert not where.is_symlink()
+
+
+def test_letting_go_enters_no_folder_by_a_link(lab: ContainerNodes, elsewhere: Path) -> None:
+    lab.data("a").mkdir(parents=True)
+    control_file(lab.data("a"), "f1", "go").parent.symlink_to(elsewhere)
+    with pytest.raises(GroundError):
+        lab.let_go("a", "f1")
+    assert unharmed(elsewhere)
+
+
+WORDS = {
+    "a FIFO": os.mkfifo,
+    "a link": lambda path: path.symlink_to("/etc/hostname"),
+    "a device": lambda path: path.symlink_to("/dev/zero"),
+    "a folder": Path.mkdir,
+    "no object": lambda path: path.write_text("[]"),
+    "nested deep": lambda path: path.write_text("[" * 30_000),
+    "no end": lambda path: path.write_text("{" + " " * 100_000 + "}"),
+    "no text": lambda path: path.write_bytes(b"\xff\x00"),
+}
+
+
+@pytest.mark.timeout(20)
+@pytest.mark.parametrize("put", WORDS.values(), ids=WORDS)
+@pytest.mark.parametrize("name", ["breakpoints/f1.reached", "machine.json", "machine-found.json"])
+def test_whatever_a_node_puts_there_is_the_grounds_failure(
+    lab: ContainerNodes, name: str, put: Callable[[Path], object]
+) -> None:
+    node(lab)
+    put(lab.data("a") / name)
+    with pytest.raises(GroundError):
+        lab.reached("a", "f1") if "f1" in name else lab.machine("a")
 
 
 def test_letting_a_node_go_that_never_started_is_no_error(lab: ContainerNodes) -> None:

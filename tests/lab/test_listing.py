@@ -1,6 +1,8 @@
 """What there is, listed: scenarios with what they ask, runs with what became of them."""
 
 import json
+import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -65,3 +67,29 @@ def test_a_damaged_run_is_listed_all_the_same(here: Path) -> None:
     (folder / "verdict.json").write_text("[]")
     [line] = run_lines(Path("runs"))
     assert line.split()[1:] == ["?", "?", "-"]
+
+
+def spoilt_files() -> dict[str, Callable[[Path], object]]:
+    return {
+        "a FIFO": os.mkfifo,
+        "a link to itself": lambda path: path.symlink_to(path.name),
+        "a device that never ends": lambda path: path.symlink_to("/dev/zero"),
+        "a folder": Path.mkdir,
+        "nested deep": lambda path: path.write_text("[" * 100_000),
+        "a number too long": lambda path: path.write_text('{"seed": ' + "9" * 5000 + "}"),
+        "a number beyond all": lambda path: path.write_text('{"seed": 1e999}'),
+        "no UTF-8": lambda path: path.write_bytes(b'{"seed": "\xff"}'),
+    }
+
+
+@pytest.mark.timeout(20)
+@pytest.mark.parametrize("spoil", spoilt_files().values(), ids=spoilt_files())
+@pytest.mark.parametrize("name", ["manifest.json", "host.json", "verdict.json"])
+def test_a_run_whose_record_is_spoilt_keeps_nothing_from_being_listed(
+    here: Path, name: str, spoil: Callable[[Path], object]
+) -> None:
+    folder = run(here, "20260105T080000Z-7", "pass", {"cause": ""})
+    (folder / name).unlink()
+    spoil(folder / name)
+    lines = list(run_lines(Path("runs")))
+    assert [line.split()[0] for line in lines] in ([], ["runs/sound/20260105T080000Z-7"])

@@ -260,7 +260,7 @@ def test_an_input_that_cannot_be_read_is_named(
 
 def test_a_node_without_inputs_is_refused(node: RecordedNode, tmp_path: Path) -> None:
     (node.logs / "inputs.jsonl").unlink()
-    with pytest.raises(LabError, match="No such file"):
+    with pytest.raises(LabError, match="no such file"):
         replay_node(tmp_path, SERVER)
 
 

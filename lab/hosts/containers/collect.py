@@ -9,6 +9,7 @@ The databases are read by `nodes.store.dump`, from copies.
 
 import shutil
 import sqlite3
+import stat
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -131,9 +132,13 @@ def _copy(source: Path, target: Path) -> None:
 
 def _is_there(path: Path) -> bool:
     """A server writes files. A link in its folders may lead to what only the lab may read."""
-    if path.is_symlink():
-        raise OSError(f"{path.name} is a link, and none is followed")
-    return path.exists()
+    try:
+        mode = path.lstat().st_mode
+    except FileNotFoundError:
+        return False
+    if not stat.S_ISREG(mode):
+        raise OSError(f"{path.name} is a link or no file, and none is followed")
+    return True
 
 
 def _links(folder: str, names: list[str]) -> list[str]:

@@ -5,7 +5,7 @@ keeps lies in the run's state directory, so its queue database is moved by renam
 the server is down. Nothing here knows why.
 """
 
-import json
+import stat
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -24,6 +24,7 @@ from lab.hosts.containers.provision import Ground
 from lab.plan_parts import Operation
 from nodes.shell.control_files import GO, LAPSED, REACHED, control_file
 from nodes.shell.machine import Machine, order_machine, read_found, read_machine
+from nodes.shell.shared_files import read_shared, write_shared
 
 T = TypeVar("T")
 
@@ -94,7 +95,7 @@ class ContainerNodes:
         files = sorted(self.data(server).glob("queue.db*"))
         try:
             for file in files:
-                _refuse_link(file)
+                _require_file(file)
                 file.write_bytes(damaged(file.read_bytes()))
         except OSError as error:
             raise GroundError(f"the disk of {server} stays whole: {error}") from error
@@ -133,8 +134,7 @@ class ContainerNodes:
     def reached(self, server: str, fault_id: str) -> Mapping[str, object] | None:
         path = control_file(self.data(server), fault_id, REACHED)
         try:
-            where: dict[str, object] = json.loads(path.read_text(encoding="utf-8"))
-            return where
+            return read_shared(path)
         except FileNotFoundError:
             return None
         except (OSError, ValueError) as error:
@@ -143,7 +143,7 @@ class ContainerNodes:
     def let_go(self, server: str, fault_id: str) -> bool:
         data = self.data(server)
         try:
-            control_file(data, fault_id, GO).touch()
+            write_shared(control_file(data, fault_id, GO), "")
         except FileNotFoundError:
             return True  # it never started, so it holds nothing
         except OSError as error:
@@ -197,9 +197,14 @@ class ContainerNodes:
 
 
 def _refuse_link(path: Path) -> None:
-    """The lab may write where a server may not: not by way of a link that the server made."""
     if path.is_symlink():
         raise OSError(f"{path.name} is a link, and none is followed")
+
+
+def _require_file(path: Path) -> None:
+    """The lab may write where a server may not: not by way of a link that the server made."""
+    if not stat.S_ISREG(path.lstat().st_mode):
+        raise OSError(f"{path.name} is a link or no file, and none is followed")
 
 
 def _stop(container: Container) -> int:
