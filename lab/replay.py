@@ -11,7 +11,8 @@ from itertools import zip_longest
 from pathlib import Path
 
 from lab.errors import ScenarioError
-from lab.given_json import read_text
+from lab.given_file import UnreadableFile, read_given
+from lab.given_json import BYTES_MAX, read_text
 from lab.hosts.simulator.simulation import simulate
 from lab.plan import Plan
 from lab.run_folder import json_text
@@ -61,11 +62,19 @@ def replay(folder: Path, scratch: Path, judge: Judge | None) -> list[Difference]
     (scratch / "manifest.json").write_text(json_text(manifest(plan, identity)), "utf-8")
     names = {*record.files, "plan.json", "manifest.json"}
     if judge is not None:
-        (scratch / "scenario.yaml").write_bytes((folder / "scenario.yaml").read_bytes())
-        (scratch / "host.json").write_bytes((folder / "host.json").read_bytes())
+        for name in ("scenario.yaml", "host.json"):
+            (scratch / name).write_bytes(_given(folder, name))
         judge(scratch)
         names.update(JUDGED)
     return list(differences(folder, scratch, names | _files_of(folder, judged=judge is not None)))
+
+
+def _given(folder: Path, name: str) -> bytes:
+    try:
+        return read_given(folder / name, BYTES_MAX)
+    except UnreadableFile as error:
+        hint = "name a run folder of the simulator, or replay with --record-only"
+        raise ScenarioError(f"{folder}: {name} {error}", hint) from error
 
 
 def differences(recorded: Path, again: Path, names: Iterable[str]) -> Iterable[Difference]:

@@ -107,7 +107,9 @@ def json_text(value: Mapping[str, object]) -> str:
 def write_whole(path: Path, text: str) -> None:
     """All of it or nothing: a reader never sees half of a file."""
     unfinished = path.with_name(f".{path.name}.unfinished")
-    unfinished.write_text(text, encoding="utf-8")
+    unfinished.unlink(missing_ok=True)
+    with unfinished.open("x", encoding="utf-8") as file:
+        file.write(text)
     unfinished.replace(path)
 
 

@@ -25,6 +25,7 @@ from spark_eval.report.build import build
 from spark_eval.report.page import write_page
 from spark_eval.report.render import read_facts
 from spark_eval.tables import Tables, build_tables
+from spark_eval.whole_file import write_whole
 
 SIDE_BY_SIDE = 4
 
@@ -64,8 +65,8 @@ def _write(
     """verdict.json, junit.xml, the tables of the claims, and the report."""
     folder = run.folder
     content = verdict_content(run)
-    (folder.path / "verdict.json").write_text(as_text(content), encoding="utf-8")
-    (folder.path / "junit.xml").write_text(junit_xml(run), encoding="utf-8")
+    write_whole(folder.path / "verdict.json", as_text(content))
+    write_whole(folder.path / "junit.xml", junit_xml(run))
     told = results.claim_tables(spark, folder.run, run.results)
     told["stories"] = results.story_table(spark, folder, run.results)
     results.write_tables(told, folder, pool)

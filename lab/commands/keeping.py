@@ -36,7 +36,7 @@ def list_(
     """List scenarios with what they ask and how long they take, or runs with their verdicts."""
     if json:
         rows = scenario_objects() if what is Listed.scenarios else run_objects(RUNS)
-        print(dumps(list(rows), indent=1, ensure_ascii=False))
+        print(dumps(list(rows), indent=1))
         return
     lines = list(scenario_lines() if what is Listed.scenarios else run_lines(RUNS))
     print(*lines or [f"no {what.value} here"], sep="\n")

@@ -10,7 +10,8 @@ import typer
 
 from lab.commands.arguments import Run, counted
 from lab.commands.evaluation import evaluation
-from lab.errors import FAIL, INTERRUPTED, PASS, ScenarioError
+from lab.errors import FAIL, INTERRUPTED, PASS, GroundError, ScenarioError
+from lab.run_folder import VERDICT
 from lab.scenario_files import RUNS, find_run
 
 
@@ -46,6 +47,9 @@ def _replayed(folder: Path, *, judged: bool) -> int:
     def judge(scratch: Path) -> None:
         print("judging the replay", file=sys.stderr)
         evaluation(scratch, quiet=True)
+        if not (scratch / VERDICT).is_file():
+            hint = "--record-only compares what was recorded alone"
+            raise GroundError("the replay could not be judged", hint)
 
     with TemporaryDirectory(prefix="shadowlab-replay-") as scratch:
         found = replay(folder, Path(scratch), judge if judged else None)

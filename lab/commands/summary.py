@@ -28,4 +28,4 @@ def outcome(folder: Path, code: int, cause: str = "") -> dict[str, object]:
 
 
 def print_line(content: Mapping[str, object]) -> None:
-    print(json.dumps(content, ensure_ascii=False), flush=True)
+    print(json.dumps(content), flush=True)

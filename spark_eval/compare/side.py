@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from spark_eval.given_json import read_json
 from spark_eval.read.run_folder import RunFolder, RunFolderError, open_run_folder
 
 Path_: TypeAlias = tuple[str, ...]
@@ -95,5 +96,5 @@ def _object(path: Path) -> dict[str, Any]:
     """Empty where there is none; `open_run_folder` has refused a plan that is no object."""
     if not path.is_file():
         return {}
-    content = json.loads(path.read_text(encoding="utf-8"))
+    content = read_json(path)
     return content if isinstance(content, dict) else {}

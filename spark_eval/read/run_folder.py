@@ -6,12 +6,13 @@ refused; anything else that is missing is told by the tables (a log that is not 
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any
+
+from spark_eval.given_json import read_json
 
 # paths within a run folder: JSON Lines that are evidence (the core's inputs and standard error are
 # not), and message tracking and connectivity logs, whatever the case of their ending
@@ -156,7 +157,7 @@ def _json_object(path: Path) -> dict[str, Any]:
         return {}
     hint = "collect the run again"
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
+        content = read_json(path)
     except (OSError, ValueError) as error:
         raise UnreadableRecordError(f"{path.name} cannot be read: {error}", hint) from error
     if not isinstance(content, dict):

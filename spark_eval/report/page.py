@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
+from spark_eval.given_json import read_json
 from spark_eval.read.run_folder import RunFolder, RunFolderError, UnreadableRecordError
 from spark_eval.report.render import read_facts, render
 from spark_eval.report.rows import ReportRows, rows_from_json
+from spark_eval.whole_file import write_whole
 
 ROWS = "report.json"
 
 
 def write_page(folder: RunFolder, verdict: Mapping[str, Any], rows: ReportRows) -> None:
     """`verdict` is the content of verdict.json."""
-    (folder.evaluation / ROWS).write_text(rows.as_json(), encoding="utf-8")
+    write_whole(folder.evaluation / ROWS, rows.as_json())
     _write(folder, verdict, rows)
 
 
@@ -32,7 +33,7 @@ def page_again(folder: RunFolder) -> None:
         cause = f"run folder {folder.path.name}: it was evaluated by an earlier version"
         raise RunFolderError(cause, hint)
     try:
-        verdict = json.loads(verdict_file.read_text(encoding="utf-8"))
+        verdict = read_json(verdict_file)
         rows = rows_from_json(rows_file.read_text(encoding="utf-8"))
     except ValueError as error:
         raise UnreadableRecordError(f"the report's rows cannot be read: {error}", hint) from error
@@ -41,4 +42,4 @@ def page_again(folder: RunFolder) -> None:
 
 def _write(folder: RunFolder, verdict: Mapping[str, Any], rows: ReportRows) -> None:
     page = render(verdict, rows, read_facts(folder.path, verdict))
-    (folder.path / "report.html").write_text(page, encoding="utf-8")
+    write_whole(folder.path / "report.html", page)

@@ -5,11 +5,12 @@ A file that is missing or damaged shows nothing; nothing outside of the folder i
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from pathlib import Path
 from typing import Any
+
+from spark_eval.given_json import parse_json
 
 LONGEST = 600
 Line = tuple[str, int]
@@ -33,7 +34,7 @@ def journal_lines(folder: Path, file: str, name: str) -> dict[str, int]:
     found: dict[str, int] = {}
     for number, text in _numbered(folder, file, None):
         try:
-            row: Any = json.loads(text)
+            row: Any = parse_json(text)
         except ValueError:
             continue
         if isinstance(row, Mapping) and isinstance(row.get(name), str):

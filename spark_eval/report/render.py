@@ -6,7 +6,6 @@ one small script finds messages by their id.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -14,6 +13,7 @@ from typing import Any
 
 import jinja2
 
+from spark_eval.given_json import read_json
 from spark_eval.report import words
 from spark_eval.report.catalogue import catalogue, in_order
 from spark_eval.report.delay_chart import delays
@@ -82,7 +82,7 @@ def read_facts(folder: Path, verdict: Mapping[str, Any]) -> Facts:
 
 def _object(path: Path) -> dict[str, Any]:
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
+        content = read_json(path)
     except (OSError, ValueError):
         return {}
     return content if isinstance(content, dict) else {}

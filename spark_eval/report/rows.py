@@ -9,6 +9,8 @@ import json
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
+from spark_eval.given_json import parse_json
+
 Rows = list[dict[str, Any]]
 
 MOST_UNDELIVERED = 500
@@ -43,7 +45,7 @@ class ReportRows:
 
 def rows_from_json(text: str) -> ReportRows:
     """Raises ValueError where the text has other lists than this version of the page shows."""
-    content = json.loads(text)
+    content = parse_json(text)
     names = {field.name for field in fields(ReportRows)}
     if not isinstance(content, dict) or set(content) != names:
         raise ValueError("rows of another version of the report")

@@ -7,15 +7,16 @@ written, 3 it could not be, 4 the call is wrong.
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from spark_eval.given_json import read_json
 from spark_eval.outer_edge import guarded
 from spark_eval.report.catalogue import in_order
 from spark_eval.report.render import templates
+from spark_eval.whole_file import write_whole
 
 WRITTEN, NOT_WRITTEN, WRONG_CALL = 0, 3, 4
 WORDS = {0: "pass", 1: "fail", 2: "unknown", 3: "fail", 130: "unknown"}
@@ -31,8 +32,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return WRONG_CALL
     folder = Path(words[0])
     try:
-        content = json.loads((folder / "suite.json").read_text(encoding="utf-8"))
-        (folder / "report.html").write_text(render(folder, content), encoding="utf-8")
+        content = read_json(folder / "suite.json")
+        write_whole(folder / "report.html", render(folder, content))
     except (OSError, ValueError, KeyError) as error:
         print(f"error: the page of {folder} could not be made: {error!r}", file=sys.stderr)
         print("hint: shadowlab suite writes suite.json", file=sys.stderr)
@@ -71,7 +72,7 @@ def _requirements(folder: Path, task: Mapping[str, Any]) -> dict[str, str]:
     if task["kind"] != "run" or not task.get("verdict"):
         return {}
     try:
-        verdict = json.loads((folder / task["folder"] / "verdict.json").read_text("utf-8"))
+        verdict = read_json(folder / task["folder"] / "verdict.json")
         told = verdict["requirements"].items()
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return {}

@@ -5,13 +5,13 @@ Numbers count from 1; empty lines are left out. A file that is damaged is read a
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from spark_eval.given_json import parse_json
 from spark_eval.read.run_folder import RunFolder
 
 FIELDS_LINE = re.compile(r"^#Fields: *(.*?)\r?$", re.MULTILINE)
@@ -38,7 +38,7 @@ class Line:
     def json_object(self) -> dict[str, Any]:
         """Empty where the line is no JSON object."""
         try:
-            content = json.loads(self.text)
+            content = parse_json(self.text)
         except ValueError:
             return {}
         return content if isinstance(content, dict) else {}

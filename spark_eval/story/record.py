@@ -5,12 +5,12 @@ Files that are missing or damaged leave their part of the story out.
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from spark_eval.given_json import read_json
 from spark_eval.read.run_folder import RunFolder
 from spark_eval.story.clock import LabClock, Life, lab_clock, lives
 from spark_eval.story.lines import FolderLines, Line
@@ -48,7 +48,7 @@ def read_record(folder: RunFolder) -> Record:
 
 def _object(folder: RunFolder, name: str) -> dict[str, Any]:
     try:
-        content = json.loads((folder.path / name).read_text(encoding="utf-8"))
+        content = read_json(folder.path / name)
     except (OSError, ValueError):
         return {}
     return content if isinstance(content, dict) else {}

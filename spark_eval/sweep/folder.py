@@ -16,7 +16,9 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from spark_eval.given_json import read_json
 from spark_eval.read.run_folder import RunFolderError, UnreadableRecordError
+from spark_eval.whole_file import write_whole
 
 BATCH = re.compile(r"^batch=(\d{5,})$")
 NUMBERS = ("first_seed", "seeds", "per_batch")
@@ -82,7 +84,7 @@ def open_sweep(path: Path) -> SweepFolder:
             f"sweep folder {path}: no sweep.json", "`shadowlab sweep SCENARIO --seeds N` makes one"
         )
     try:
-        asked = json.loads(asked_in.read_text(encoding="utf-8"))
+        asked = read_json(asked_in)
         numbers = {name: int(asked[name]) for name in NUMBERS}
         origin = datetime.fromisoformat(str(asked["origin"]))
         scenario = str(asked["scenario"])
@@ -91,14 +93,6 @@ def open_sweep(path: Path) -> SweepFolder:
         cause = f"sweep folder {path}: sweep.json cannot be read: {type(error).__name__}: {error}"
         raise UnreadableRecordError(cause, hint) from error
     return SweepFolder(folder, scenario, origin_ms=round(origin.timestamp() * 1000), **numbers)
-
-
-def write_whole(path: Path, text: str) -> None:
-    """By way of another name, so that a reader never sees half of a file."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = path.with_name(f".{path.name}.unfinished")
-    unfinished.write_text(text, encoding="utf-8")
-    unfinished.replace(path)
 
 
 def _in_order(names: Iterable[str]) -> list[str]:

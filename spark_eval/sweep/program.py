@@ -22,9 +22,10 @@ from spark_eval.files import as_text
 from spark_eval.read.run_folder import RunFolderError
 from spark_eval.report.sweep import render
 from spark_eval.sweep.batch import judge_batch
-from spark_eval.sweep.folder import SweepFolder, write_whole
+from spark_eval.sweep.folder import SweepFolder
 from spark_eval.sweep.summary import summary
 from spark_eval.sweep.verdict import NAMES, Tally
+from spark_eval.whole_file import write_whole
 
 END = "end"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -76,6 +77,14 @@ def test_a_damaged_manifest(ask: Ask, folder: Path) -> None:
     refused = ask(folder)
     assert refused.returncode == 3
     assert "manifest.json cannot be read" in refused.stderr
+
+
+@pytest.mark.timeout(60)
+def test_a_story_of_a_record_with_a_fifo_in_it(ask: Ask, folder: Path) -> None:
+    (folder / "host.json").unlink()
+    os.mkfifo(folder / "host.json")
+    told = ask(folder, "--story", "m000001.calm.7@outside.example")
+    assert "SMTP HARECEIVE" in told.stdout
 
 
 def test_a_sweep_that_is_none(ask: Ask, tmp_path: Path) -> None:

@@ -1,0 +1,95 @@
+"""Commands on a simulated run whose record somebody has spoilt: one line and 3 or 4, never a hang,
+never a verdict.
+"""
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from lab.cli import main
+from lab.commands import replaying
+from lab.hosts.simulator.simulation import simulate
+from lab.plan import resolve
+from lab.run_folder import json_text
+from lab.run_record import Identity, manifest
+from lab.simulated_run import SIMULATOR, run_name
+from tests.lab.sound import SCENARIO, changed, checked
+
+SPOILT: dict[str, Callable[[Path], object]] = {
+    "a FIFO": os.mkfifo,
+    "a link to itself": lambda path: path.symlink_to(path.name),
+    "a device that never ends": lambda path: path.symlink_to("/dev/zero"),
+    "a folder": Path.mkdir,
+    "gone": lambda path: None,
+    "nested deep": lambda path: path.write_text('{"a":' * 100_000),
+    "a number too long": lambda path: path.write_text("9" * 5000),
+    "a number beyond all": lambda path: path.write_text('{"seed": 1e999}'),
+    "no UTF-8": lambda path: path.write_bytes(b'"\xff"'),
+    "a list": lambda path: path.write_text("[]"),
+}
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder of a short run."""
+    text = changed(changed(SCENARIO, "rate: 10/m", "rate: 1/m"), "settle: 10m", "settle: 1m")
+    [found] = checked(tmp_path, text).scenarios
+    plan = resolve(found.scenario, found.topology, 7)
+    folder = tmp_path / "runs/sound/20260105T080000Z-7"
+    folder.mkdir(parents=True)
+    simulate(plan).write(folder)
+    (folder / "plan.json").write_text(plan.to_json())
+    named = manifest(plan, Identity(run_name(plan), SIMULATOR, None))
+    (folder / "manifest.json").write_text(json_text(named))
+    (folder / "host.json").write_text("{}")
+    (folder / "scenario.yaml").write_text(text)
+    monkeypatch.chdir(tmp_path)
+    return folder
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize("spoil", SPOILT.values(), ids=SPOILT)
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("plan.json", ["replay", "--record-only"]),
+        ("plan.json", ["replay", "--node", "par-mbx1"]),
+        ("logs/par-mbx1/inputs.jsonl", ["replay", "--node", "par-mbx1"]),
+        ("verdict.json", ["shrink"]),
+        ("host.json", ["shrink"]),
+    ],
+)
+def test_a_spoilt_record_is_said_in_a_line(
+    run: Path,
+    capfd: pytest.CaptureFixture[str],
+    name: str,
+    words: list[str],
+    spoil: Callable[[Path], object],
+) -> None:
+    (run / "verdict.json").write_text('{"claims": []}')
+    (run / name).unlink()
+    spoil(run / name)
+    assert main([words[0], str(run), *words[1:]]) in (3, 4)
+    said = capfd.readouterr().err
+    assert "a bug of the lab" not in said
+    assert len(said.splitlines()) <= 2
+
+
+def test_a_replay_that_cannot_be_judged_is_no_difference(
+    run: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(replaying, "evaluation", lambda *_, **__: 3)
+    assert main(["replay", str(run)]) == 3
+
+
+def test_directional_marks_of_a_record_are_escaped_for_programs_too(
+    run: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (run / "manifest.json").write_text(json.dumps({"run": "a\u202eb", "host": "\u2066x\x9b"}))
+    assert main(["list", "runs", "--json"]) == 0
+    said = capfd.readouterr().out
+    assert said.replace("\n", "").isprintable()
+    assert json.loads(said)[0]["run"] == "a\u202eb"
