@@ -6,6 +6,11 @@ A node like any other but for its core and its database (`manager.db`); exit cod
 
 from __future__ import annotations
 
+if __name__ == "__main__":  # before everything that takes its time
+    from nodes.shell.early_signals import keep_signals
+
+    keep_signals()
+
 import asyncio
 import signal
 import sqlite3
@@ -15,6 +20,7 @@ from typing import Any
 
 from nodes.core.active_manager import ActiveManager
 from nodes.shell.core_loop import Core
+from nodes.shell.early_signals import heed
 from nodes.shell.manager_disk import ManagerDisk
 from nodes.shell.node_file import NodeFile
 from nodes.shell.process import EX_IOERR, EX_USAGE, CannotStart, serve
@@ -42,8 +48,7 @@ class ManagerRunner(Runner):
 async def _live(file: NodeFile) -> int:
     runner = ManagerRunner(file)
     loop = asyncio.get_running_loop()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, runner.stop)
+    heed(loop, runner.stop)
     loop.add_signal_handler(signal.SIGUSR1, runner.machine_changed)
     return await runner.run()
 

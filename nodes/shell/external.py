@@ -8,9 +8,13 @@ It takes mail for its own domain, and a message is a line of `received.jsonl`, d
 
 from __future__ import annotations
 
+if __name__ == "__main__":  # before everything that takes its time
+    from nodes.shell.early_signals import keep_signals
+
+    keep_signals()
+
 import asyncio
 import json
-import signal
 import ssl
 import sys
 from pathlib import Path
@@ -22,6 +26,7 @@ from nodes.core.effects import LogLifecycle
 from nodes.core.parameters import ConfigurationError
 from nodes.core.replies import R550_NO_SUCH_RECIPIENT
 from nodes.shell.clock import POLL_S, LabClock
+from nodes.shell.early_signals import heed
 from nodes.shell.lines import LineFile, LogFolder
 from nodes.shell.listening import Listener, bind
 from nodes.shell.logs import Logs
@@ -122,8 +127,7 @@ class Received:
 async def _live(file: NodeFile) -> int:
     stopped = asyncio.Event()
     loop = asyncio.get_running_loop()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, stopped.set)
+    heed(loop, stopped.set)
     clock = LabClock(file.clock)
     handler, logs, tls = _handler(file, clock), _logs(file, clock), _tls(file)
     fqdn = file.node.me.fqdn

@@ -8,6 +8,11 @@ node by `fail`, in whatever order it comes; exit codes are in `nodes.shell.proce
 
 from __future__ import annotations
 
+if __name__ == "__main__":  # before everything that takes its time
+    from nodes.shell.early_signals import keep_signals
+
+    keep_signals()
+
 import asyncio
 import os
 import signal
@@ -41,6 +46,7 @@ from nodes.shell.clock import LabClock
 from nodes.shell.control_files import ControlFiles
 from nodes.shell.core_loop import Core, CoreLoop
 from nodes.shell.disk import Disk, Write
+from nodes.shell.early_signals import heed
 from nodes.shell.lines import LogFolder
 from nodes.shell.listening import Listener, bind
 from nodes.shell.logs import Logs
@@ -368,8 +374,7 @@ async def _live(file: NodeFile) -> int:
     runner = Runner(file)
     loop = asyncio.get_running_loop()
     loop.add_signal_handler(signal.SIGUSR1, runner.machine_changed)
-    for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, runner.stop)
+    heed(loop, runner.stop)
     return await runner.run()
 
 
