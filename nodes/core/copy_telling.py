@@ -18,8 +18,8 @@ from nodes.core.failover import Telling
 from nodes.core.inputs import ActiveCopyAnswered
 from nodes.core.manager_changes import SetAsking, SetTelling
 from nodes.core.manager_records import Changes, ManagerRecords
+from nodes.core.outbound_session import CopyAnswer
 from nodes.core.resubmit_request import SafetyNetSource
-from nodes.core.sending import CopyAnswer
 from nodes.core.work import Work
 
 TELL_AGAIN_MS = 60_000

@@ -15,7 +15,7 @@ from nodes.core.database_copy import CopyStatus
 from nodes.core.effects import LogLifecycle
 from nodes.core.errands import Errands
 from nodes.core.inputs import CopyStatusAnswered
-from nodes.core.sending import CopyAnswer
+from nodes.core.outbound_session import CopyAnswer
 from nodes.core.work import Work
 
 WATCH_MS = 15_000

@@ -18,10 +18,11 @@ from nodes.core.doubts import Doubts
 from nodes.core.effects import DeliverTo
 from nodes.core.inputs import TransmissionAnswered
 from nodes.core.message import Fork, PrimaryMessage
+from nodes.core.outbound_session import Lease
 from nodes.core.replies import R432_NOT_ACTIVE_HERE
 from nodes.core.retry import retry_interval_ms
 from nodes.core.routing import database_of
-from nodes.core.sending import Lease, Sessions
+from nodes.core.sending import Sessions
 from nodes.core.work import LocalDelivery, Timer, Work
 
 LOCAL_DELIVERIES = 20

@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from nodes.core.inputs import DiscardAnswered
-from nodes.core.sending import Lease
+from nodes.core.outbound_session import Lease
 from nodes.core.work import Then
 
 

@@ -10,8 +10,9 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 from nodes.core.copy_commands import CopyCommand
+from nodes.core.outbound_session import CopyAnswer, Lease, Request, ResubmitAnswer
 from nodes.core.resubmit_request import ResubmitDemand
-from nodes.core.sending import CopyAnswer, Lease, Request, ResubmitAnswer, Sessions
+from nodes.core.sending import Sessions
 from nodes.core.work import Because, Timer, Work
 
 ANSWER_MS = 30_000

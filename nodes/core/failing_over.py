@@ -40,8 +40,8 @@ from nodes.core.manager_changes import (
     SetTelling,
 )
 from nodes.core.manager_records import Changes, ManagerRecords
+from nodes.core.outbound_session import CopyAnswer
 from nodes.core.resubmit_request import SafetyNetSource
-from nodes.core.sending import CopyAnswer
 from nodes.core.work import COMMIT_RETRY_MS, Because, Then, Work
 
 MARGIN_MS = 5 * 60_000

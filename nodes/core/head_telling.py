@@ -14,10 +14,11 @@ from nodes.core.config import NodeConfig
 from nodes.core.effects import LogLifecycle
 from nodes.core.inputs import ResubmitRefused
 from nodes.core.lab_time import iso
+from nodes.core.outbound_session import Lease, ResubmitAnswer
 from nodes.core.resubmit_changes import HeadTaken
 from nodes.core.resubmit_request import ResubmitDemand, ResubmitRequest, SafetyNetSource
 from nodes.core.retry import retry_interval_ms
-from nodes.core.sending import Lease, ResubmitAnswer, Sessions
+from nodes.core.sending import Sessions
 from nodes.core.work import COMMIT_RETRY_MS, Work
 
 

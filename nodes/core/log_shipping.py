@@ -16,7 +16,8 @@ from nodes.core.database_copy import ReplicationLog
 from nodes.core.effects import LogLifecycle, ShipLog, ShipSeed
 from nodes.core.inputs import TransmissionAnswered
 from nodes.core.message import Envelope
-from nodes.core.sending import Lease, Sessions
+from nodes.core.outbound_session import Lease
+from nodes.core.sending import Sessions
 from nodes.core.work import Then, Timer, Work
 
 RETRY_MS = 10_000

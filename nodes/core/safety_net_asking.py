@@ -22,8 +22,8 @@ from nodes.core.inputs import ResubmitRefused
 from nodes.core.lab_time import iso
 from nodes.core.manager_changes import InsertAsking, SetAsking
 from nodes.core.manager_records import Changes, ManagerRecords
+from nodes.core.outbound_session import ResubmitAnswer
 from nodes.core.resubmit_request import ResubmitState, SafetyNetSource
-from nodes.core.sending import ResubmitAnswer
 from nodes.core.work import Work
 
 ASK_AGAIN_MS = 60_000

@@ -16,150 +16,28 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from nodes.core.config import NodeConfig
-from nodes.core.copy_commands import CopyCommand
-from nodes.core.effects import (
-    AskDiscard,
-    HangUp,
-    LogConnectivity,
-    ManageCopy,
-    OpenSession,
-    Prologue,
-    RequestResubmit,
-    Transmit,
+from nodes.core.effects import HangUp, LogConnectivity, OpenSession
+from nodes.core.inputs import DiscardAnswered, SessionOpened, TransmissionAnswered
+from nodes.core.outbound_session import (
+    CopyAnswer,
+    Lease,
+    Ready,
+    Request,
+    ResubmitAnswer,
+    Session,
 )
-from nodes.core.inputs import (
-    ActiveCopyAnswered,
-    CopyCommandRefused,
-    CopyStatusAnswered,
-    DiscardAnswered,
-    DismountAnswered,
-    MountAnswered,
-    ResubmitAnswered,
-    ResubmitRefused,
-    SessionOpened,
-    TransmissionAnswered,
-)
-from nodes.core.message import BodyHandle, Envelope
-from nodes.core.resubmit_request import ResubmitDemand
 from nodes.core.session_states import SessionMove, SessionState, after
-from nodes.core.work import Because, Timer, Work
+from nodes.core.work import Because, Work
 
 SMTP = "smtp"
 AGE_LIMIT_MS = 5 * 60_000
 IDLE_LIMIT_MS = 60_000
 
-Ready: TypeAlias = Callable[["Lease"], None]
-Answered: TypeAlias = Callable[[TransmissionAnswered], None]
-DiscardsAnswered: TypeAlias = Callable[[DiscardAnswered], None]
-ResubmitAnswer: TypeAlias = ResubmitAnswered | ResubmitRefused
-CopyAnswer: TypeAlias = (
-    CopyStatusAnswered | MountAnswered | DismountAnswered | ActiveCopyAnswered | CopyCommandRefused
-)
-RequestAnswered: TypeAlias = Callable[[ResubmitAnswer], None]
-CommandAnswered: TypeAlias = Callable[[CopyAnswer], None]
-AskFirst: TypeAlias = Callable[["Lease"], bool]
+AskFirst: TypeAlias = Callable[[Lease], bool]
 DatabaseNamed: TypeAlias = Callable[[str, str, int], None]  # peer, database id, session number
-
-
-@dataclass(slots=True)
-class Session:
-    """One outbound session and who waits for its next answer."""
-
-    name: str
-    number: int
-    peer: str
-    service: str
-    opened_ms: int
-    state: SessionState = SessionState.OPENING
-    offers_shadow: bool = False
-    database_id: str = ""
-    messages: int = 0
-    request: Request | None = None
-    on_answer: Answered | None = None
-    on_discards: DiscardsAnswered | None = None
-    on_request: Callable[[Any], None] | None = None
-    on_lost: Because | None = None
-    timer: Timer | None = None
-
-
-@dataclass(slots=True)
-class Request:
-    """A wish for a session to `peer`; `cancel` withdraws it, or hangs up what it has become."""
-
-    peer: str
-    service: str
-    purpose: str
-    ready: Ready
-    failed: Because
-    sessions: Sessions
-    session: Session | None = None
-    over: bool = False
-
-    def cancel(self) -> None:
-        if not self.over:
-            self.over = True
-            self.sessions.withdraw(self)
-
-
-@dataclass(slots=True)
-class Lease:
-    """The right to use one open session until `release` or until it is lost."""
-
-    session: Session
-    sessions: Sessions
-
-    @property
-    def peer(self) -> str:
-        return self.session.peer
-
-    @property
-    def is_open(self) -> bool:
-        return self.session.state is not SessionState.CLOSED
-
-    @property
-    def offers_shadow(self) -> bool:
-        return self.session.offers_shadow
-
-    def transmit(
-        self,
-        prologue: Prologue | None,
-        envelope: Envelope,
-        body: BodyHandle,
-        answered: Answered,
-        lost: Because,
-    ) -> None:
-        self.session.on_answer, self.session.on_lost = answered, lost
-        self.session.messages += 1
-        self.sessions.use(self.session, SessionMove.TRANSMIT)
-        self.sessions.work.emit(Transmit(self.session.name, prologue, envelope, body))
-
-    def ask(
-        self, known_database_id: str, confirmed: int, answered: DiscardsAnswered, lost: Because
-    ) -> None:
-        self.session.on_discards, self.session.on_lost = answered, lost
-        self.sessions.use(self.session, SessionMove.ASK)
-        self.sessions.work.emit(AskDiscard(self.session.name, known_database_id, confirmed))
-
-    def request_resubmit(
-        self, demand: ResubmitDemand, answered: RequestAnswered, lost: Because
-    ) -> None:
-        self.session.on_request, self.session.on_lost = answered, lost
-        self.sessions.use(self.session, SessionMove.REQUEST)
-        self.sessions.work.emit(RequestResubmit(self.session.name, demand))
-
-    def manage(self, command: CopyCommand, answered: CommandAnswered, lost: Because) -> None:
-        self.session.on_request, self.session.on_lost = answered, lost
-        self.sessions.use(self.session, SessionMove.REQUEST)
-        self.sessions.work.emit(ManageCopy(self.session.name, command))
-
-    def release(self) -> None:
-        self.sessions.release(self.session)
-
-    def hang_up(self) -> None:
-        self.sessions.hang_up(self.session)
 
 
 @dataclass(slots=True)
@@ -337,7 +215,7 @@ class Sessions:
     def _answered(self, session: Session) -> None:
         self._move(session, SessionMove.ANSWERED)
         self._clear_timer(session)
-        _forget_answers(session)
+        session.forget_answers()
 
     def _timed_out(self, session: Session) -> None:
         self.work.emit(HangUp(session.name))
@@ -359,7 +237,7 @@ class Sessions:
     def _forget(self, session: Session) -> None:
         self._move(session, SessionMove.CLOSE)
         self._clear_timer(session)
-        _forget_answers(session)
+        session.forget_answers()
         del self._sessions[session.name]
         state = self._pool(session)
         state.open_count -= 1
@@ -394,7 +272,3 @@ class Sessions:
 
     def _log(self, session: Session, direction: str, description: str) -> None:
         self.work.emit(LogConnectivity(session.name, session.peer, direction, description))
-
-
-def _forget_answers(session: Session) -> None:
-    session.on_answer = session.on_discards = session.on_request = session.on_lost = None

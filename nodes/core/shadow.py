@@ -18,9 +18,10 @@ from nodes.core.effects import LogLifecycle
 from nodes.core.identity import Identity
 from nodes.core.inputs import DatabaseOpened, ExpiredCopy
 from nodes.core.message import BodyHandle, PrimaryMessage, ShadowKey, ShadowMessage
+from nodes.core.outbound_session import Lease
 from nodes.core.queue_changes import InsertShadow, PromoteShadow
 from nodes.core.safety_net import SafetyNet
-from nodes.core.sending import Lease, Sessions
+from nodes.core.sending import Sessions
 from nodes.core.shadow_queue import ShadowQueue
 from nodes.core.tracking import shadow_row
 from nodes.core.work import Because, Work

@@ -16,7 +16,8 @@ from typing import TypeAlias
 from nodes.core.effects import ShadowRequest
 from nodes.core.inputs import TransmissionAnswered
 from nodes.core.message import BodyHandle, PrimaryMessage
-from nodes.core.sending import Lease, Request, Sessions
+from nodes.core.outbound_session import Lease, Request
+from nodes.core.sending import Sessions
 from nodes.core.work import Timer, Work
 
 

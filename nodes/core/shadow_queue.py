@@ -25,9 +25,10 @@ from nodes.core.discard_questions import DiscardQuestions, Heard
 from nodes.core.inputs import DiscardAnswered
 from nodes.core.lab_time import iso
 from nodes.core.message import Contact, ShadowKey, ShadowMessage
+from nodes.core.outbound_session import Lease, Request
 from nodes.core.queue_changes import Change, MoveToShadowSafetyNet, SetContact
 from nodes.core.safety_net import SafetyNet
-from nodes.core.sending import Lease, Request, Sessions
+from nodes.core.sending import Sessions
 from nodes.core.tracking import shadow_row
 from nodes.core.work import COMMIT_RETRY_MS, LEAST_PAUSE_MS, Because, Then, Timer, Work
 

@@ -20,7 +20,7 @@ from nodes.core.failing_over import MOUNT_AGAIN_MS, FailingOver
 from nodes.core.failover import FailoverKind, ManagedDatabase
 from nodes.core.manager_changes import SetManagedDatabase
 from nodes.core.manager_records import Changes, ManagerRecords
-from nodes.core.sending import CopyAnswer
+from nodes.core.outbound_session import CopyAnswer
 from nodes.core.work import Work
 
 

@@ -31,9 +31,9 @@ from nodes.core.failing_over import MARGIN_MS, FailingOver
 from nodes.core.inputs import PeerAuthenticated
 from nodes.core.message import DiscardNotification
 from nodes.core.node import Node
+from nodes.core.outbound_session import Lease
 from nodes.core.receiving import Receiving
 from nodes.core.resubmitting import Resubmitting
-from nodes.core.sending import Lease
 from nodes.core.shadow_making import Made
 from nodes.core.shadow_queue import ShadowQueue
 from tests.lab.simulator.plans import SCENARIOS, plan, scenario
