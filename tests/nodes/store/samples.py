@@ -56,6 +56,7 @@ def primary_message(
         shadow_server,
         forks,
         side_effect_of,
+        shadow_database_id=f"{shadow_server}-db" if shadow_server else "",
     )
 
 

@@ -200,10 +200,11 @@ def test_how_far_a_shadow_server_has_asked_never_goes_back(database: QueueDataba
 
 def test_a_shadow_server_is_named_once_only(database: QueueDatabase) -> None:
     apply(database, InsertMessage(primary_message(1, shadow_server=None), "in:1"))
-    apply(database, SetShadowServer(1, "lyo-mbx1"))
-    assert database.opened(created=False).messages[0].shadow_server == "lyo-mbx1"
+    apply(database, SetShadowServer(1, "lyo-mbx1", "db-a"))
+    (message,) = database.opened(created=False).messages
+    assert (message.shadow_server, message.shadow_database_id) == ("lyo-mbx1", "db-a")
     with pytest.raises(StateMismatch):
-        apply(database, SetShadowServer(1, "lyo-mbx2"))
+        apply(database, SetShadowServer(1, "lyo-mbx2", "db-b"))
 
 
 def test_a_contact_replaces_the_one_before(database: QueueDatabase) -> None:

@@ -172,8 +172,11 @@ class QueueDatabaseMachine(RuleBasedStateMachine):
     def set_shadow_server(self, number: int, server: str) -> None:
         message = self.model.messages.get(number)
         if message is not None and message.shadow_server is None:
-            self.commit(SetShadowServer(number, server))
-            self.model.messages[number] = replace(message, shadow_server=server)
+            database_id = f"{server}-db"
+            self.commit(SetShadowServer(number, server, database_id))
+            self.model.messages[number] = replace(
+                message, shadow_server=server, shadow_database_id=database_id
+            )
 
     # -------------------------------------------------------------- shadow messages
 
