@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from math import inf
 
 import pytest
 
@@ -144,6 +145,24 @@ def test_a_prober_that_does_not_answer_is_asked_again(silent_looks: int) -> None
 
     lab = replace(lab, prober=SilentAtFirst())
     assert look(lab, "f1", [A_TO_B], {Seen.BANNER}, 0.1, compares=False).took_effect is True
+
+
+@pytest.mark.parametrize(("until_ms", "looks"), [(inf, LOOKS), (0, 1)])
+def test_a_prober_that_never_answers_is_asked_a_few_times_while_there_is_time(
+    until_ms: float, looks: int
+) -> None:
+    _, lab = lab_of()
+    asked: list[str] = []
+
+    class Silent:
+        def probe(self, address: str, wait_seconds: float) -> Probe:
+            asked.append(address)
+            raise AgentError("timed out")
+
+    lab = replace(lab, prober=Silent())
+    with pytest.raises(AgentError):
+        look(lab, "f1", [A_TO_B], {Seen.BANNER}, 0.1, until_ms=until_ms, compares=False)
+    assert len(asked) == looks
 
 
 def test_what_stays_unclear_is_looked_at_a_few_times_only() -> None:
