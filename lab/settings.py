@@ -69,7 +69,9 @@ def _schema(parameter: Parameter) -> dict[str, Any]:
     if parameter.kind == "choice":
         return {"enum": list(parameter.choices)}
     if parameter.kind == "timespan":
-        return {"type": "string", "pattern": TIMESPAN_PATTERN}
+        written = {"type": "string", "pattern": TIMESPAN_PATTERN}
+        named = list(parameter.presets)
+        return {"anyOf": [written, {"enum": named}]} if named else written
     if parameter.kind == "size":
         return {"type": "string", "pattern": "^[0-9]{1,10}(B|KB|KiB|MB|MiB)$"}
     number = {"type": "integer", "minimum": parameter.low, "maximum": parameter.high}
@@ -80,7 +82,8 @@ def _schema(parameter: Parameter) -> dict[str, Any]:
 
 def _description(parameter: Parameter) -> str:
     default = format_value(parameter, parameter.default)
-    return f"Exchange's {parameter.name}; by default {default}"
+    presets = [f"; {name} is {format_value(parameter, v)}" for name, v in parameter.presets.items()]
+    return f"Exchange's {parameter.name}; by default {default}{''.join(presets)}"
 
 
 TransportConfig = _section_model("TransportConfig")

@@ -11,7 +11,7 @@ Sources: F§3.1 (organisation), F§3.2 (server), F§3.3 (connectors), F§3.4 and
 import re
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from types import MappingProxyType
 from typing import Literal, TypeAlias
@@ -55,6 +55,7 @@ class Parameter:
 
     `choices` are the words a choice takes; for an int they are words that stand for `high`.
     `limit` and `beyond`: a value over `limit` counts as `beyond` (DD-2), it is no mistake.
+    `presets`: values that have a name, such as what an older Exchange had by default.
     """
 
     name: str
@@ -66,6 +67,7 @@ class Parameter:
     choices: tuple[str, ...] = ()
     limit: int | None = None
     beyond: int = 0
+    presets: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,10 +157,13 @@ def parse_value(parameter: Parameter, raw: object) -> Value:
         return _parse_choice(parameter, raw)
     if parameter.kind == "int":
         return _within(parameter, _parse_int(parameter, raw))
+    if isinstance(raw, str) and raw in parameter.presets:
+        return parameter.presets[raw]
     try:
         value = parse_size(raw) if parameter.kind == "size" else parse_timespan(raw)
     except ConfigurationError as mistake:
-        raise _refusal(parameter.name, raw, mistake.rule, mistake.hint) from None
+        hint = "; or ".join([mistake.hint, *parameter.presets])
+        raise _refusal(parameter.name, raw, mistake.rule, hint) from None
     return _within(parameter, value)
 
 
@@ -376,6 +381,7 @@ _TABLE = (
         ),
         limit=49 * DAY_MS,
         beyond=DAY_MS,
+        presets=MappingProxyType({"Exchange2010": HOUR_MS}),  # 002
     ),
 )
 

@@ -5,13 +5,16 @@
 from __future__ import annotations
 
 import pytest
+from jsonschema import Draft7Validator  # type: ignore[import-untyped]
 from pydantic import ValidationError
 
 from lab.document import parse_document
 from lab.node_document import node_config
 from lab.plan import Plan, resolve
 from lab.scenario import ScenarioModel
+from lab.schema import schema
 from lab.topology import TopologyModel
+from nodes.core.parameters import DUPLICATE_DETECTION_WINDOW, ConfigurationError, parse_value
 from tests.lab.sound import SCENARIO, TOPOLOGY
 
 HOUR_MS, DAY_MS = 3_600_000, 86_400_000
@@ -43,6 +46,22 @@ def test_a_database_has_seven_days_or_what_is_set_for_all_or_its_own() -> None:
     own = windows(plan(FOR_ALL, DB1="1h"))
     assert own.pop("DB1") == HOUR_MS
     assert set(own.values()) == {2 * HOUR_MS}
+
+
+def test_what_exchange_2010_had_is_a_preset() -> None:
+    assert windows(plan(DB1="Exchange2010"))["DB1"] == HOUR_MS
+    for_all = plan("{MailboxDatabase: {DuplicateDetectionWindow: Exchange2010}}")
+    assert set(windows(for_all).values()) == {HOUR_MS}
+    with pytest.raises(ConfigurationError) as refusal:
+        parse_value(DUPLICATE_DETECTION_WINDOW, "Exchange2011")
+    assert refusal.value.hint.endswith("; or Exchange2010")
+
+
+@pytest.mark.parametrize(("window", "is_one"), [("Exchange2010", True), ("2010", False)])
+def test_an_editor_is_offered_the_preset(window: str, is_one: bool) -> None:
+    topology = parse_document("t", TOPOLOGY.encode()).data
+    topology["databases"]["DB1"]["DuplicateDetectionWindow"] = window
+    assert Draft7Validator(schema("topology")).is_valid(topology) == is_one
 
 
 def test_more_than_49_days_becomes_24_hours() -> None:
