@@ -18,6 +18,7 @@ R500_LINE_TOO_LONG = b"500 5.5.2 Line too long"
 R552_TOO_LARGE = b"552 5.3.4 Message size exceeds fixed maximum message size"
 
 _CRLF, _STUFFED, _FINAL = b"\r\n", b"\r\n.", b"\r\n.\r\n"
+_MAYBE_FINAL = _FINAL[:-1]
 
 
 class Refused(Exception):
@@ -78,6 +79,8 @@ class _Intake:
                 return R500_LINE_TOO_LONG
             self._line_at = end + len(_CRLF)
         size_bytes = len(self._content) - len(_CRLF) - self._stuffed
+        if self._content.endswith(_MAYBE_FINAL):  # what the dot ends with is none of the message's
+            size_bytes -= 1
         return R552_TOO_LARGE if size_bytes > self._limit_bytes else b""
 
     def _read_on(self, size_bytes: int) -> None:

@@ -35,11 +35,12 @@ def taken(said: Iterable[bytes], limit_bytes: int) -> tuple[bytes, bytes]:
 
 
 async def feed(reader: asyncio.StreamReader, said: Iterable[bytes]) -> None:
-    """As a transport does: no more while the reader has enough."""
+    """Chunk by chunk: nothing more before the reader has taken the one before."""
     for chunk in said:
         reader.feed_data(chunk)
-        while len(getattr(reader, "_buffer", b"")) > 2 * LINE_LIMIT:
+        while getattr(reader, "_buffer", b""):
             await asyncio.sleep(0)
+    reader.feed_eof()
 
 
 def endless(piece: bytes) -> Iterator[bytes]:
@@ -47,19 +48,32 @@ def endless(piece: bytes) -> Iterator[bytes]:
         yield piece * (CHUNK // len(piece))
 
 
-LINES = st.lists(st.binary(max_size=12).map(lambda line: line.replace(b"\r\n", b"")), max_size=9)
+PIECES = st.sampled_from([b".", b"\r", b"\n", b"x"])
+LINE = st.lists(PIECES, max_size=5).map(b"".join).filter(lambda line: b"\r\n" not in line)
+LINES = st.lists(LINE, max_size=9)
+
+
+def as_sent(lines: list[bytes], width: int) -> list[bytes]:
+    """Chunks of that many bytes; the next command comes with the last one."""
+    stuffed = [b"." + line if line.startswith(b".") else line for line in lines]
+    said = b"".join(line + b"\r\n" for line in stuffed) + END
+    chunks = [said[at : at + width] for at in range(0, len(said), width)]
+    return [*chunks[:-1], chunks[-1] + b"NOOP\r\n"]
 
 
 @given(LINES, st.integers(1, 5))
 def test_what_was_said_is_taken_byte_for_byte(lines: list[bytes], width: int) -> None:
-    stuffed = [b"." + line if line.startswith(b".") else line for line in lines]
-    said = b"".join(line + b"\r\n" for line in stuffed) + END + b"NOOP\r\n"
-    chunks = [said[at : at + width] for at in range(0, len(said), width)]
-    content, left = taken(chunks, MIB)
     whole = b"".join(line + b"\r\n" for line in lines)
-    if b"\r\n.\r\n" not in said.removesuffix(END + b"NOOP\r\n"):  # else it ended before
-        assert content == whole
-        assert b"NOOP\r\n".startswith(left)
+    assert taken(as_sent(lines, width), len(whole)) == (whole, b"NOOP\r\n")
+
+
+@given(LINES.filter(bool), st.integers(1, 5))
+def test_a_byte_more_than_may_be_is_refused(lines: list[bytes], width: int) -> None:
+    """Dots of transparency are none of the message's."""
+    size_bytes = sum(len(line) + 2 for line in lines)
+    with pytest.raises(Refused) as refusal:
+        taken(as_sent(lines, width), size_bytes - 1)
+    assert refusal.value.line.startswith(b"552 5.3.4")
 
 
 @pytest.mark.parametrize(
@@ -67,7 +81,7 @@ def test_what_was_said_is_taken_byte_for_byte(lines: list[bytes], width: int) ->
     [
         (b"x" * 79 + b"\r\n" + END, 80, b"552 5.3.4"),
         (b"x\r\n" * 30 + END, 80, b"552 5.3.4"),
-        (b"x" * LINE_LIMIT + b"\r\n" + END, MIB, b"500 5.5.2"),
+        (b"x" * (LINE_LIMIT - 1) + b"\r\n" + END, MIB, b"500 5.5.2"),
         (b"x" * 5000 + END + END, MIB, b"500 5.5.2"),
         (b"x" * 5000 + b"\r\n.\r\n", MIB, b"500 5.5.2"),
     ],
@@ -79,6 +93,13 @@ def test_what_is_too_much_is_read_to_its_dot_and_refused(
         taken([said, b"NOOP\r\n"], limit_bytes)
     assert refusal.value.line.startswith(reply)
     assert not refusal.value.is_endless
+
+
+@pytest.mark.parametrize("width", [1, LINE_LIMIT, LINE_LIMIT + 1, CHUNK])
+def test_the_longest_line_is_taken(width: int) -> None:
+    """Of 1000 bytes with its end, without the dot of transparency."""
+    line = b"." + b"x" * 997
+    assert taken(as_sent([line, line], width), MIB)[0] == (line + b"\r\n") * 2
 
 
 @pytest.mark.parametrize("limit_bytes", [80, 81])
