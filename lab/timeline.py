@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from lab.collisions import collision
+from lab.collisions import DONE, collision
 from lab.links import ends, mesh
 from lab.mistakes import Mistake
 from lab.place_words import in_words
@@ -25,6 +25,7 @@ from lab.plan_parts import (
     Pause,
     PlanTopology,
     Restart,
+    ServerFault,
     SkewClock,
     Slow,
     Stop,
@@ -68,7 +69,9 @@ def check_timeline(read: ScenarioRead, topology: PlanTopology | None) -> Iterato
         return
     yield from _without_a_link(read, read.model, topology)
     yield from _without_a_server(read, read.model, topology)
-    yield from _collisions(read, _placed(read.model, topology))
+    placed = _placed(read.model, topology)
+    yield from _collisions(read, placed)
+    yield from _nobody_to_ask(read, read.model, placed, topology)
 
 
 def _placed(scenario: ScenarioModel, topology: PlanTopology) -> list[_Placed]:
@@ -227,6 +230,22 @@ def _operations_past_the_end(
             place = ("operations", index, "at")
             yield read.mistake(place, format_timespan(operation.at), rule, hint)
         end_ms = max(end_ms, operation.at)
+
+
+def _nobody_to_ask(
+    read: ScenarioRead, scenario: ScenarioModel, placed: list[_Placed], topology: PlanTopology
+) -> Iterator[Mistake]:
+    """Operations while a fault surely has Active Manager away: nobody would answer."""
+    managers = {each.name for each in topology.servers if each.role == "active_manager"}
+    faults = [each.fault for each in placed if not _has_no_time(read, each.index)]
+    away = [f for f in faults if isinstance(f, ServerFault) and f.server in managers and not f.when]
+    for index, operation in enumerate(scenario.operations):
+        holding = (f for f in away if f.start_ms <= operation.at <= f.end_ms)
+        if (fault := next(holding, None)) and not read.touched("operations", index, "at"):
+            rule = f"asks {fault.server}, which is {DONE[fault.kind]} then, and nobody would answer"
+            hint = f"ask before that, or some minutes after {format_timespan(fault.end_ms)}"
+            place = ("operations", index, "at")
+            yield read.mistake(place, format_timespan(operation.at), rule, hint)
 
 
 def _after_the_mail(

@@ -3,6 +3,7 @@
 A wrong call is an error with the code 4; every other outcome is the command's own exit code.
 """
 
+import os
 from collections.abc import Callable, Sequence
 from importlib import metadata
 from typing import Annotated
@@ -14,6 +15,7 @@ from typer.main import get_command
 from lab.commands import keeping, many_runs, one_run, record, replaying, scenarios
 from lab.errors import CALL_WRONG, FAIL, PASS, LabError
 
+WIDTH_MAX = 1000
 COMPLETION = ("--install-completion", "--show-completion")  # 1 for an unknown shell
 EXIT_CODES = (
     "Exit codes: 0 pass, 1 fail (a claim is violated), 2 unknown, 3 the lab itself could not do "
@@ -65,6 +67,7 @@ def shadowlab(
 
 def call(words: list[str]) -> int:
     """The exit code of a call; without a word the commands are shown. Raises LabError."""
+    _bound_width()
     try:
         result = get_command(app).main(
             words or ["--help"], prog_name="shadowlab", standalone_mode=False
@@ -76,6 +79,13 @@ def call(words: list[str]) -> int:
     if not words or (result == FAIL and words[0] in COMPLETION):
         return CALL_WRONG
     return result if isinstance(result, int) else PASS
+
+
+def _bound_width() -> None:
+    """Help is padded to the width of the terminal, and COLUMNS may claim any."""
+    columns = os.environ.get("COLUMNS", "")
+    if columns.isdecimal() and len(columns.lstrip("0")) > len(str(WIDTH_MAX)) - 1:
+        os.environ["COLUMNS"] = str(WIDTH_MAX)
 
 
 def _wrong_call(error: TyperException) -> LabError:

@@ -48,7 +48,8 @@ class LabTime:
         return self.x(min(max(to_ms, 0), self.end_ms) - min(max(from_ms, 0), self.end_ms))
 
     def ticks(self) -> list[Tick]:
-        step = next((s for s in STEPS if self.end_ms / s <= MOST_TICKS), STEPS[-1])
+        longest = STEPS[-1] * max(1, math.ceil(self.end_ms / (STEPS[-1] * MOST_TICKS)))
+        step = next((s for s in STEPS if self.end_ms / s <= MOST_TICKS), longest)
         marks = range(0, self.end_ms + 1, step)
         return [Tick(self.x(at), lab_time(at), minor=n % 3 != 0) for n, at in enumerate(marks)]
 

@@ -22,6 +22,15 @@ def test_no_engine_says_make_engine(no_engine: str) -> None:
     assert raised.value.exit_code == 3
 
 
+@pytest.mark.parametrize("where", ["tcp://127.0.0.1:99999", "tcp://[::1", "garbage", "ssh://"])
+def test_an_address_that_is_none_is_said_like_an_engine_that_is_silent(
+    where: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DOCKER_HOST", where)
+    with pytest.raises(GroundError, match="no Docker engine answers at"):
+        engine.connect()
+
+
 def test_an_engine_elsewhere_that_is_silent_is_not_replaced(no_engine: str) -> None:
     with pytest.raises(GroundError, match="DOCKER_HOST"):
         engine.start(lambda _: None)

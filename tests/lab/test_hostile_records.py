@@ -85,6 +85,15 @@ def test_a_replay_that_cannot_be_judged_is_no_difference(
     assert main(["replay", str(run)]) == 3
 
 
+@pytest.mark.parametrize("columns", ["0", "-5", "x", "", "9" * 11, "9" * 5000])
+def test_whatever_columns_says_help_is_shown(
+    columns: str, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", columns)
+    assert main(["--help"]) == 0
+    assert len(capfd.readouterr().out) < 1_000_000
+
+
 def test_directional_marks_of_a_record_are_escaped_for_programs_too(
     run: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:

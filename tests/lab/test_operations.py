@@ -148,6 +148,31 @@ def test_an_operation_that_cannot_be_is_named(tmp_path: Path, entry: str, mistak
     assert found.endswith(mistake)
 
 
+@pytest.mark.parametrize(
+    ("fault", "at", "said_of_it"),
+    [
+        ("kill: am1", "11m59s", ""),
+        ("kill: am1", "12m", "killed"),
+        ("pause: am1", "14m", "paused"),
+        ("stop: am1", "17m", "stopped"),
+        ("stop: am1", "20m", ""),
+        ("kill: par-mbx2", "14m", ""),
+    ],
+)
+def test_nobody_is_asked_while_active_manager_is_away(
+    tmp_path: Path, fault: str, at: str, said_of_it: str
+) -> None:
+    text = with_operations(f"operations: [{{at: {at}, failover: DB1}}]")
+    text = changed(text, "cut: {from: site lyon, to: site paris, kind: stall}", fault)
+    found = said(checked(tmp_path, text))
+    if not said_of_it:
+        assert found == []
+        return
+    [mistake] = found
+    assert f"asks am1, which is {said_of_it} then, and nobody would answer" in mistake
+    assert mistake.endswith("| ask before that, or some minutes after 00:17:00")
+
+
 def test_a_database_with_one_copy_cannot_fail_over(tmp_path: Path) -> None:
     scenario = with_operations("operations: [{at: 5m, failover: DB1}]")
     [found] = said(checked(tmp_path, scenario, TOPOLOGY))

@@ -41,7 +41,7 @@ def connect() -> docker.DockerClient:
     try:
         client = docker.from_env(timeout=CALL_TIMEOUT_S)
         client.ping()
-    except (DockerException, requests.RequestException, OSError) as error:
+    except (DockerException, requests.RequestException, OSError, ValueError) as error:
         if "permission denied" in str(error).lower():
             hint = "this user may not use the engine; add it to the group docker, or run as root"
             raise GroundError("the Docker engine refuses this user", hint) from error
