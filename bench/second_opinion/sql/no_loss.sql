@@ -1,0 +1,71 @@
+-- Every message acknowledged with 250 is, at the end, visible to every recipient it was promised to;
+-- or is excused: all of at least two servers that answered for it have lost their queue databases since
+-- (SM-15), or the only one did that had accepted it unprotected (SR-5), or it failed and its sender was
+-- notified. More excuses than the scenario expects, none by default, are a violation.
+
+CREATE OR REPLACE TABLE no_loss_cases AS
+WITH asked AS (
+    SELECT DISTINCT run, message_id, recipient, sender
+    FROM promised SEMI JOIN acknowledged USING (run, message_id)
+),
+-- received as primary or shadow message, or taken up anew from a queue or a Safety Net
+custody AS (
+    SELECT DISTINCT run, message_id, server, database_id
+    FROM tracking WHERE event IN ('RECEIVE', 'HARECEIVE', 'RESUBMIT')
+),
+unprotected AS (
+    SELECT DISTINCT run, message_id, true AS is_unprotected
+    FROM tracking WHERE event = 'HAREDIRECTFAIL'
+),
+fate AS (
+    SELECT run, message_id, bool_and(custody.database_id <> kept.database_id)
+               AND (count(*) > 1 OR any_value(is_unprotected)) AS is_gone
+    FROM custody JOIN last_databases AS kept USING (run, server)
+    LEFT JOIN unprotected USING (run, message_id)
+    GROUP BY ALL
+),
+seen AS (
+    SELECT DISTINCT run, message_id, recipient, true AS is_visible FROM visible
+),
+failed AS (
+    SELECT DISTINCT run, message_id, unnest(recipients) AS recipient, true AS is_failed
+    FROM tracking WHERE event = 'FAIL' AND source = 'QUEUE'
+),
+-- the notification is a message of its own, which names the one that failed
+notified AS (
+    SELECT DISTINCT dsn.run, dsn.reference AS message_id, visible.recipient AS sender,
+           true AS is_notified
+    FROM tracking AS dsn JOIN visible USING (run, message_id) WHERE dsn.event = 'DSN'
+),
+-- strictly, nothing but what the sender can see shows that it was notified; loosely, that a server said
+-- that the message failed
+decided AS (
+    SELECT run, message_id, recipient,
+           CASE WHEN is_visible THEN 'holds'
+                WHEN coalesce(is_gone, false) OR (is_failed AND is_notified) THEN 'excused'
+                ELSE 'violated' END AS strictly,
+           CASE WHEN is_visible THEN 'holds'
+                WHEN coalesce(is_gone, false) OR is_failed THEN 'excused'
+                ELSE 'violated' END AS loosely
+    FROM asked
+    LEFT JOIN fate USING (run, message_id)
+    LEFT JOIN seen USING (run, message_id, recipient)
+    LEFT JOIN failed USING (run, message_id, recipient)
+    LEFT JOIN notified USING (run, message_id, sender)
+),
+excuses AS (
+    SELECT run, count(DISTINCT message_id) FILTER (strictly = 'excused') AS strictly,
+           count(DISTINCT message_id) FILTER (loosely = 'excused') AS loosely
+    FROM decided GROUP BY run
+)
+SELECT run, message_id || ' to ' || recipient AS subject,
+       replace(strictly, 'excused', 'holds') AS status,
+       replace(loosely, 'excused', 'holds') AS loosely
+FROM decided
+UNION ALL
+-- bounds are about messages; loosely, a scenario that states none permits whatever has an excuse
+SELECT run, 'expect.unprotected_loss',
+       if(strictly BETWEEN coalesce(least_loss, 0) AND coalesce(most_loss, 0), 'holds', 'violated'),
+       if(most_loss IS NULL, NULL, if(loosely BETWEEN least_loss AND most_loss, 'holds', 'violated'))
+FROM excuses JOIN runs USING (run)
+WHERE most_loss IS NOT NULL OR strictly > 0;
