@@ -29,7 +29,7 @@ FIELDS = "#Fields: "
 # the delimiter is a character that no record holds, so that a line is one column
 LINE_READER = (
     "read_csv({}, header=false, auto_detect=false, columns={{'text': 'VARCHAR'}}, "
-    "delim='\x1f', quote='', escape='', filename=true, max_line_size=16777216)"
+    "delim='\x1f', quote='', escape='', filename=true)"
 )
 
 

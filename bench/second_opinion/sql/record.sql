@@ -1,8 +1,9 @@
 -- The record as tables, from views of lines (`sources.py`): run, file, text, fields. Times are nanoseconds of the host's monotonic clock, which
 -- all machines of a run share; nothing here trusts a server's own date.
 
+-- without its messages, which are as many as the ledger's
 CREATE OR REPLACE TABLE plans AS
-SELECT run, text::JSON AS plan FROM plan_files;
+SELECT run, json_merge_patch(text::JSON, '{"messages": null}'::JSON) AS plan FROM plan_files;
 
 CREATE OR REPLACE TABLE runs AS
 SELECT

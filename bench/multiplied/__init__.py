@@ -1,0 +1,14 @@
+"""One recorded run, multiplied into a run of as many rows as are wanted, or into many runs.
+
+What is multiplied stays consistent, so that its verdict is that of the recorded run and every claim
+asks as many times as much. Two things can be done with a message and all its rows:
+
+- a *group* is the whole organisation again: servers, databases, mailboxes, sites, DAGs, faults and
+  operations under names of their own, some seconds later. Outside servers stay one for all groups.
+- a *clone* is one message again on the same servers at the same times, under ids of its own.
+
+So groups are more servers, and clones are more mail for each of them. `python -m bench.multiplied`
+writes a run folder or a batch of a sweep. Refuses a record whose Message-Ids are not the lab's own.
+Counts that servers themselves state (`resubmitted`, `Notifications=`) stay as recorded: nothing is
+judged by them.
+"""

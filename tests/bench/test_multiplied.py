@@ -1,0 +1,185 @@
+"""A multiplied run is as consistent as the recorded one: its plan is read, everything is there as
+often as it should be, and its verdict is the same, with as many times as much asked.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+
+from bench.multiplied.__main__ import as_lines
+from bench.multiplied.copies import Copies, copies_for
+from bench.multiplied.multiply import multiply
+from bench.multiplied.runs import multiply_into_runs
+from bench.multiplied.sinks import Folder
+from bench.multiplied.template import FILES, Recorded, read
+from lab.plan import Plan
+from tests.second_opinion.recorded import recorded, write_folder
+
+GROUPS, CLONES = 3, 2
+FACTOR = GROUPS * CLONES
+WIDE = 50
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A failover, with several servers' logs of every kind."""
+    return write_folder(tmp_path_factory.mktemp("recorded") / "run", recorded("lossy-failover", 7))
+
+
+@pytest.fixture(scope="module")
+def multiplied(folder: Path) -> Path:
+    path = folder.parent / "multiplied"
+    multiply(read(folder), Copies(GROUPS, CLONES), Folder(path))
+    return path
+
+
+def plan_of(folder: Path) -> Plan:
+    return Plan.from_json((folder / "plan.json").read_text())
+
+
+def rows(folder: Path, pattern: str) -> Iterator[dict[str, Any]]:
+    for path in folder.glob(pattern):
+        yield from map(json.loads, path.read_text().splitlines())
+
+
+def tracked(folder: Path) -> Counter[str]:
+    """Rows of tracking logs by event."""
+    texts = (path.read_text().splitlines() for path in folder.glob("logs/*/MSGTRK*"))
+    return Counter(_event(line) for lines in texts for line in lines if not line.startswith("#"))
+
+
+def _event(line: str) -> str:
+    words = ("RECEIVE", "HARECEIVE", "HAREDIRECT", "HADISCARD", "SEND", "DELIVER", "RESUBMIT")
+    return next((word for word in words if f",{word}," in line), "another")
+
+
+def test_its_plan_is_read_as_any_other(folder: Path, multiplied: Path) -> None:
+    one, many = plan_of(folder), plan_of(multiplied)
+    assert len(many.messages) == FACTOR * len(one.messages)
+    assert len(many.faults) == GROUPS * len(one.faults)
+    assert len(many.topology.mailboxes) == GROUPS * len(one.topology.mailboxes)
+    outside = [server for server in many.topology.servers if server.role == "external"]
+    assert [server.name for server in outside] == ["ext1"]
+    assert len(many.topology.servers) == GROUPS * (len(one.topology.servers) - 1) + 1
+
+
+def test_every_row_about_a_message_is_there_as_often(folder: Path, multiplied: Path) -> None:
+    one, many = tracked(folder), tracked(multiplied)
+    assert many == Counter({event: FACTOR * count for event, count in one.items()})
+    for pattern in ("ledger.jsonl", "mailboxes/*.jsonl", "logs/*/queues.jsonl"):
+        before, after = (sum(1 for _ in rows(path, pattern)) for path in (folder, multiplied))
+        assert after == FACTOR * before, pattern
+
+
+def test_a_copy_shares_no_id_with_another(folder: Path, multiplied: Path) -> None:
+    for name in ("message_id", "network_message_id", "internal_id"):
+        before, after = (
+            {(path.parent.name if name == "internal_id" else "", row[name])
+             for path in where.glob("logs/*/queues.jsonl")
+             for row in map(json.loads, path.read_text().splitlines())}
+            for where in (folder, multiplied)
+        )  # fmt: skip
+        assert len(after) == FACTOR * len(before), name
+    lives = [row for row in rows(multiplied, "logs/*/lifecycle.jsonl") if "database_id" in row]
+    created = [row["database_id"] for row in lives if row["event"] == "database-created"]
+    assert len(set(created)) == len(created)
+
+
+def test_a_group_is_some_seconds_later(folder: Path, multiplied: Path) -> None:
+    (first, *_) = rows(folder, "logs/par-mbx1/lifecycle.jsonl")
+    (later, *_) = rows(multiplied, "logs/par-mbx1-000002/lifecycle.jsonl")
+    assert later["at_ms"] == first["at_ms"] + 2000
+    assert later["mono_ns"] == first["mono_ns"] + 2_000_000_000
+    assert later["date"] == first["date"].replace(":00.", ":02.")
+
+
+@pytest.mark.spark
+@pytest.mark.timeout(900)
+def test_its_verdict_is_the_same_and_every_claim_asks_as_many_times_as_much(
+    folder: Path, multiplied: Path
+) -> None:
+    one, many = judged(folder, multiplied)
+    assert (many["verdict"], many["reasons"]) == (one["verdict"], one["reasons"])
+    asked = {claim["name"]: claim["asked"] for claim in one["claims"]}
+    assert {claim["name"]: claim["status"] for claim in many["claims"]} == {
+        claim["name"]: claim["status"] for claim in one["claims"]
+    }
+    assert {claim["name"]: claim["asked"] for claim in many["claims"]} == {
+        name: FACTOR * count for name, count in asked.items()
+    }
+
+
+def judged(*folders: Path) -> list[dict[str, Any]]:
+    command = [sys.executable, "-m", "spark_eval", *map(str, folders)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode in (0, 1, 2), done.stderr
+    return [json.loads((folder / "verdict.json").read_text()) for folder in folders]
+
+
+# ------------------------------------------------------------------ uneven mail
+
+
+def test_a_busy_server_accepts_half_of_all_mail(folder: Path, tmp_path: Path) -> None:
+    record = read(folder)
+    copies = copies_for(record, 8 * record.tracking_rows, busy_server="par-mbx1", groups=2)
+    multiply(record, copies, Folder(tmp_path / "run"))
+    accepted = Counter(
+        row["server"] for row in rows(tmp_path / "run", "ledger.jsonl")
+        if row.get("outcome") == "ok"
+    )  # fmt: skip
+    assert accepted["par-mbx1-000000"] == pytest.approx(accepted.total() / 2, rel=0.01)
+
+
+def test_a_wide_message_has_so_many_recipients(folder: Path, tmp_path: Path) -> None:
+    record = read(folder)
+    multiply(record, copies_for(record, 1, wide=WIDE), Folder(tmp_path / "run"))
+    path = tmp_path / "run"
+    (wide,) = (row for row in rows(path, "ledger.jsonl") if len(row.get("recipients", ())) == WIDE)
+    there = [row["mailbox"] for row in rows(path, "mailboxes/*.jsonl")
+             if row["message_id"] == wide["message_id"]]  # fmt: skip
+    assert sorted(there) == sorted(wide["recipients"])
+    known = {box.address for box in plan_of(path).topology.mailboxes}
+    assert set(there) <= known
+    assert len(plan_of(path).messages) == len(record.plan["messages"]) + 1
+
+
+# ------------------------------------------------------------------ Parquet
+
+
+def test_lines_in_parquet_are_those_of_the_folder(
+    folder: Path, multiplied: Path, tmp_path: Path
+) -> None:
+    as_lines(read(folder), Copies(GROUPS, CLONES), tmp_path / "sweep")
+    table = pq.read_table(tmp_path / "sweep" / "record" / "batch=00000" / "lines.parquet")
+    written: dict[str, list[str]] = {}
+    for row in table.select(["file", "line", "text"]).to_pylist():
+        if row["line"]:
+            written.setdefault(row["file"], []).append(row["text"])
+    for pattern in FILES:
+        for path in multiplied.glob(pattern):
+            name = path.relative_to(multiplied).as_posix()
+            assert written.get(name, []) == path.read_text().splitlines(), name
+    assert Plan.from_json(written["plan.json"][0]) == plan_of(multiplied)
+
+
+def test_many_runs_are_batches_of_a_sweep(folder: Path, tmp_path: Path) -> None:
+    record: Recorded = read(folder)
+    multiply_into_runs(record, tmp_path / "sweep", 5, per_batch=2)
+    batches = sorted((tmp_path / "sweep" / "record").glob("batch=*"))
+    assert [batch.name for batch in batches] == ["batch=00000", "batch=00001", "batch=00002"]
+    table = pq.read_table(batches[1] / "lines.parquet", columns=["run", "seed", "file", "text"])
+    assert {(row["run"], row["seed"]) for row in table.to_pylist()} == {
+        ("lossy-failover-3", 3), ("lossy-failover-4", 4),
+    }  # fmt: skip
+    plans = [row["text"] for row in table.to_pylist() if row["file"] == "plan.json"]
+    assert [Plan.from_json(text).seed for text in plans] == [3, 4]
+    assert not any("\x01" in row["text"] or "\x02" in row["text"] for row in table.to_pylist())
