@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 
 from bench.multiplied.copies import Copies, copies_for
-from bench.multiplied.multiply import multiply
+from bench.multiplied.multiply import multiply, run_name
 from bench.multiplied.runs import multiply_into_runs
 from bench.multiplied.sinks import Folder, LinesFile
 from bench.multiplied.template import NotOurs, Recorded, read
@@ -45,7 +45,7 @@ def as_lines(recorded: Recorded, copies: Copies, folder: Path) -> None:
     """A sweep folder of one batch, which is one run. Raises OSError."""
     plan = recorded.plan
     batch = folder / "record" / "batch=00000"
-    with LinesFile(batch / "lines.parquet", recorded.manifest["run"], plan["seed"]) as sink:
+    with LinesFile(batch / "lines.parquet", run_name(recorded), plan["seed"]) as sink:
         multiply(recorded, copies, sink)
     (batch / "_SUCCESS").touch()
     asked = {

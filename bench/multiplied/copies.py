@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from typing import Any
 
 from bench.multiplied.template import DIGITS, NotOurs, Recorded, message_number
 
@@ -25,7 +26,7 @@ class Copies:
     busy_clones: int = 0
     wide: int = 0
     wide_message: str = ""
-    wide_recipient: str = field(default="")
+    wide_recipient: str = ""
 
     def tags(self, group: int, number: str) -> list[str]:
         """What stands at the marker of a clone, for each clone of a message in a group."""
@@ -95,5 +96,5 @@ def _wide(recorded: Recorded) -> tuple[str, str]:
     raise NotOurs("no message of this run has one mailbox as its recipient")
 
 
-def _ledger(recorded: Recorded) -> list[Mapping[str, object]]:
+def _ledger(recorded: Recorded) -> list[Mapping[str, Any]]:
     return [json.loads(line) for line in recorded.files["ledger.jsonl"]]

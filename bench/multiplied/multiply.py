@@ -18,10 +18,16 @@ def multiply(recorded: Recorded, copies: Copies, sink: Sink) -> None:
     """Memory is that of the recorded run, some times over, whatever comes of it. Raises OSError."""
     template = Template(recorded)
     sink.add_whole("plan.json", _plan(recorded, copies, template))
-    sink.add_whole("manifest.json", [json.dumps(recorded.manifest, indent=1) + "\n"])
+    manifest = {**recorded.manifest, "run": run_name(recorded)}
+    sink.add_whole("manifest.json", [json.dumps(manifest, indent=1) + "\n"])
     sink.add_whole("host.json", [json.dumps(recorded.host, indent=1) + "\n"])
     for name, lines in recorded.files.items():
         _multiply_file(_File(recorded, copies, template, name, lines), sink)
+
+
+def run_name(recorded: Recorded) -> str:
+    """Another than that of the recorded run, so that both can be judged together."""
+    return f"{recorded.manifest['run']}-multiplied"
 
 
 @dataclass(frozen=True, slots=True)

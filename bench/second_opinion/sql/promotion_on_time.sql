@@ -198,9 +198,10 @@ SELECT run, server, primary_server, primary_database_id, primary_internal_id, me
 FROM by_silence JOIN moments USING (run, server)
 UNION ALL
 SELECT run, server, primary_server, primary_database_id, primary_internal_id, message_id, reading,
-       due_ns, never(),
-       greatest(due_ns, coalesce(back_ns, due_ns) + heartbeat_ns
-                        + if(reading = 'strict', 0, time_out_ns)) + resolution_ns
+       if(reading = 'strict', due_ns, coalesce(back_ns, due_ns)), never(),
+       -- "at once" has to be committed, too: a tenth of a heartbeat
+       greatest(due_ns + heartbeat_ns // 10, coalesce(back_ns, due_ns) + heartbeat_ns
+                + if(reading = 'strict', 0, time_out_ns)) + resolution_ns
 FROM due_by_database
 JOIN keys USING (run, server, primary_server, primary_database_id, primary_internal_id, message_id)
 JOIN moments USING (run, server);
