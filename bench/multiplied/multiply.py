@@ -14,10 +14,15 @@ from bench.multiplied.widened import addresses, widened
 from lab.hosts.simulator.record import FIELDS
 
 
-def multiply(recorded: Recorded, copies: Copies, sink: Sink) -> None:
-    """Memory is that of the recorded run, some times over, whatever comes of it. Raises OSError."""
+def multiply(
+    recorded: Recorded, copies: Copies, sink: Sink, *, plans_messages: bool = True
+) -> None:
+    """Memory is that of the recorded run, some times over, whatever comes of it. `plans_messages`:
+    all messages stand in the plan too, as one document. Raises OSError.
+    """
     template = Template(recorded)
-    sink.add_whole("plan.json", _plan(recorded, copies, template))
+    messages = recorded.plan["messages"] if plans_messages else []
+    sink.add_whole("plan.json", _plan(recorded, copies, template, messages))
     manifest = {**recorded.manifest, "run": run_name(recorded)}
     sink.add_whole("manifest.json", [json.dumps(manifest, indent=1) + "\n"])
     sink.add_whole("host.json", [json.dumps(recorded.host, indent=1) + "\n"])
@@ -83,7 +88,9 @@ def _lines(
 # ------------------------------------------------------------------ the plan
 
 
-def _plan(recorded: Recorded, copies: Copies, template: Template) -> Iterator[str]:
+def _plan(
+    recorded: Recorded, copies: Copies, template: Template, messages: list[dict[str, Any]]
+) -> Iterator[str]:
     """In parts, since a million messages are not to stand in memory."""
     plan, topology = recorded.plan, recorded.plan["topology"]
     last_shift_ms = 1000 * copies.shifts_s[-1]
@@ -104,7 +111,7 @@ def _plan(recorded: Recorded, copies: Copies, template: Template) -> Iterator[st
     mailboxes = [*topology["mailboxes"], *_wide_mailboxes(topology["mailboxes"], copies)]
     lists = {
         "mailboxes": expanded.texts(mailboxes), "links": expanded.texts(plan["links"]),
-        "messages": expanded.texts(plan["messages"]), "faults": expanded.texts(plan["faults"]),
+        "messages": expanded.texts(messages), "faults": expanded.texts(plan["faults"]),
         "operations": expanded.texts(plan["operations"]),
     }  # fmt: skip
     text = json.dumps(small, ensure_ascii=False)
