@@ -1,7 +1,10 @@
 """One recorded run, multiplied into a run of as many rows as are wanted, or into many runs.
 
-What is multiplied stays consistent, so that its verdict is that of the recorded run and every claim
-asks as many times as much. Two things can be done with a message and all its rows:
+What is multiplied stays consistent, so that its verdict is that of the recorded run. Whatever a
+claim asks of a message it asks as often as there are copies; what it asks of a server or a request,
+as often as there are groups; what it asks of the run as a whole, once.
+
+Two things can be done with a message and all its rows:
 
 - a *group* is the whole organisation again: servers, databases, mailboxes, sites, DAGs, faults and
   operations under names of their own, some seconds later. Outside servers stay one for all groups.

@@ -187,5 +187,6 @@ def _expect(plan: dict[str, Any], copies: Copies, expanded: _Expansion) -> dict[
         factor = copies.groups * copies.clones
         expect["unprotected_loss"] = [factor * bound for bound in expect["unprotected_loss"]]
     for name in ("promotions", "resubmissions"):
-        expect[name] = expanded.values(expect[name] or [])
+        if expect[name] is not None:
+            expect[name] = expanded.values(expect[name])
     return expect

@@ -103,19 +103,42 @@ def test_a_group_is_some_seconds_later(folder: Path, multiplied: Path) -> None:
 
 
 @pytest.mark.spark
-@pytest.mark.timeout(900)
+@pytest.mark.timeout(1800)
 def test_its_verdict_is_the_same_and_every_claim_asks_as_many_times_as_much(
-    folder: Path, multiplied: Path
+    tmp_path: Path,
 ) -> None:
-    one, many = judged(folder, multiplied)
-    assert (many["verdict"], many["reasons"]) == (one["verdict"], one["reasons"])
-    asked = {claim["name"]: claim["asked"] for claim in one["claims"]}
-    assert {claim["name"]: claim["status"] for claim in many["claims"]} == {
-        claim["name"]: claim["status"] for claim in one["claims"]
+    """Requests to Safety Nets are the groups' own, so a failover is multiplied by groups alone."""
+    asked_of = {
+        "lossy-failover": Copies(groups=3, clones=1),
+        "primary-loses-its-queue-database": Copies(groups=2, clones=2),
     }
-    assert {claim["name"]: claim["asked"] for claim in many["claims"]} == {
-        name: FACTOR * count for name, count in asked.items()
-    }
+    folders = [
+        folder
+        for scenario, copies in asked_of.items()
+        for folder in one_and_many(tmp_path / scenario, scenario, copies)
+    ]
+    verdicts = iter(judged(*folders))
+    for one, many, copies in zip(verdicts, verdicts, asked_of.values(), strict=True):
+        factor = copies.groups * copies.clones
+        assert asked(many) == {
+            name: (status, factor * count) for name, (status, count) in asked(one).items()
+        }
+        assert many["verdict"] == one["verdict"]
+        assert many["delivery"]["expected"] == factor * one["delivery"]["expected"]
+
+
+def one_and_many(folder: Path, scenario: str, copies: Copies) -> tuple[Path, Path]:
+    """A run that expects nothing of the run as a whole, and the same multiplied."""
+    files = recorded(scenario, 7)
+    plan = json.loads(files["plan.json"][0])
+    plan["expect"]["promotions"] = None
+    one = write_folder(folder / "one", {**files, "plan.json": [json.dumps(plan)]})
+    multiply(read(one), copies, Folder(folder / "many"))
+    return one, folder / "many"
+
+
+def asked(verdict: dict[str, Any]) -> dict[str, tuple[str, int]]:
+    return {claim["name"]: (claim["status"], claim["asked"]) for claim in verdict["claims"]}
 
 
 def judged(*folders: Path) -> list[dict[str, Any]]:
