@@ -1,15 +1,17 @@
-"""The counts of verdict.json, out of the tables. Parts that are not built yet give no numbers at
-all.
+"""The counts of verdict.json, out of the tables. Parts that are not built yet give no
+numbers at all.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from spark_eval.expected.came_back import OUTSIDE
+from spark_eval.expected.resubmission import Resubmission
 from spark_eval.tables import Tables
 
 NOT_BUILT = {
@@ -17,7 +19,7 @@ NOT_BUILT = {
 }
 
 
-def delivery(tables: Tables) -> dict[str, dict[str, int]]:
+def delivery(tables: Tables) -> DataFrame:
     """By run: deliveries expected, delivered, lost, excused; duplicates; messages rejected, in
     doubt.
 
@@ -30,7 +32,7 @@ def delivery(tables: Tables) -> dict[str, dict[str, int]]:
         .groupBy("run")
         .agg(F.sum(F.size("recipients")).alias("suppressed_duplicates"))
     )
-    return _by_run(by_run.join(turfed, "run", "full"))
+    return by_run.join(turfed, "run", "full")
 
 
 def _deliveries(deliveries: DataFrame) -> DataFrame:
@@ -50,7 +52,7 @@ def _unsent(outcomes: DataFrame) -> DataFrame:
     )
 
 
-def promotion(tables: Tables) -> dict[str, dict[str, Any]]:
+def promotion(tables: Tables) -> DataFrame:
     """By run: what was expected and seen, what went wrong, and delays after the cause in lab
     seconds.
     """
@@ -58,7 +60,7 @@ def promotion(tables: Tables) -> dict[str, dict[str, Any]]:
     least, middle = f"min({delay}) AS min", f"median({delay}) AS median"
     most = f"max({delay}) AS max"
     legal = "promoted IS NOT NULL AND coalesce(early_kind, '') <> 'spurious'"
-    counted = tables.promotions.groupBy("run").agg(
+    return tables.promotions.groupBy("run").agg(
         F.expr(f"count_if(expected OR ({legal})) AS expected"),
         F.expr("count_if(promoted IS NOT NULL) AS observed"),
         F.expr("count_if(late_kind = 'missing') AS missing"),
@@ -67,16 +69,12 @@ def promotion(tables: Tables) -> dict[str, dict[str, Any]]:
         F.expr("count_if(late_kind = 'late') AS late"),
         F.expr(f"struct({least}, {middle}, {most}) AS delay_seconds"),
     )
-    return _by_run(counted)
 
 
-def safety_net(tables: Tables) -> dict[str, dict[str, int]]:
+def safety_net(known: Resubmission) -> DataFrame:
     """By run: resubmit requests, copies that were to come back, those that came, what was missing
-    and what nothing called for; nothing where no plan makes anybody ask.
+    and what nothing called for.
     """
-    known = tables.resubmission
-    if known is None:
-        return {}
     requests = known.requests.groupBy("run").agg(F.count("*").alias("requests"))
     expected = known.expected.groupBy("run").agg(
         F.count("*").alias("expected"), F.expr("count_if(j.status = 'violated') AS missing")
@@ -88,7 +86,7 @@ def safety_net(tables: Tables) -> dict[str, dict[str, int]]:
         F.expr("coalesce(sum(times) FILTER (WHERE safety_net = 'shadow'), 0L) AS from_shadow"),
     )
     counted = requests.join(expected, "run", "full").join(came, "run", "full")
-    return _by_run(counted.select("run", *NO_SAFETY_NET))
+    return counted.select("run", *NO_SAFETY_NET)
 
 
 NO_DELIVERY = dict.fromkeys(
@@ -104,9 +102,9 @@ NO_PROMOTION = {
 }
 
 
-def _by_run(counted: DataFrame) -> dict[str, dict[str, Any]]:
-    rows = [row.asDict(recursive=True) for row in counted.collect()]
-    return {row.pop("run"): {name: _plain(value) for name, value in row.items()} for row in rows}
+def numbers(row: Mapping[str, Any]) -> dict[str, Any]:
+    """A row of counts as verdict.json has it."""
+    return {name: _plain(value) for name, value in row.items()}
 
 
 def _plain(value: Any) -> Any:

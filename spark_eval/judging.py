@@ -1,42 +1,64 @@
 """From tables to judgements: every claim asked of every run, and the verdict that they reach.
 
-Claims run side by side, since each is mostly waiting for the driver. A check that crashes makes its
-claim unknown and leaves the others alone. One run, a night and a batch of a sweep are judged here.
+All claims are asked in one Spark job. A check that crashes makes its claim unknown and leaves the
+others alone. One run, a night and a batch of a sweep are judged here.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from concurrent.futures import Executor
+from functools import reduce
 from typing import Any
 
-from pyspark.sql import DataFrame, Row
-from pyspark.sql import functions as F
+from pyspark.sql import DataFrame
 
 from spark_eval import verdict
-from spark_eval.claims.claim import Claim, ClaimResult
+from spark_eval.claims.claim import Claim, ClaimResult, summarise
+from spark_eval.collected import Rows, collected
 from spark_eval.expected.copies import FAR_ABOVE
 from spark_eval.judged import Judgement
 from spark_eval.tables import Tables
 
 
-def judge(
-    tables: Tables, runs: Sequence[str], checks: Sequence[Claim], pool: Executor
-) -> dict[str, Judgement]:
+def judge(tables: Tables, runs: Sequence[str], checks: Sequence[Claim]) -> dict[str, Judgement]:
     """The judgement of each of `runs`; writes nothing."""
-    checking = {check.name: pool.submit(check_claim, check, tables, runs) for check in checks}
-    asking = pool.submit(_asked, tables)
-    found = {name: job.result() for name, job in checking.items()}
-    asked = asking.result()
+    found = check_claims(checks, tables, runs)
+    asked = _asked(tables)
     return {run: _judgement(run, found, asked[run]) for run in runs}
 
 
-def check_claim(check: Claim, tables: Tables, runs: Sequence[str]) -> dict[str, ClaimResult]:
-    """The claim's result for every run; whatever it raises becomes unknown, crashed."""
+def check_claims(
+    checks: Sequence[Claim], tables: Tables, runs: Sequence[str]
+) -> dict[str, dict[str, ClaimResult]]:
+    """Results by claim and run; whatever a check raises becomes unknown, crashed."""
+    try:
+        found = _together(checks, tables)
+    except Exception:  # of one of them: which one shows when each is asked alone
+        return {check.name: _alone(check, tables, runs) for check in checks}
+    return {check.name: _of_all(check, found.get(check.name, {}), runs) for check in checks}
+
+
+def _together(checks: Sequence[Claim], tables: Tables) -> dict[str, dict[str, ClaimResult]]:
+    cases = [asked for check in checks if (asked := check.asked(tables)) is not None]
+    rows = summarise(reduce(DataFrame.unionByName, cases)).collect() if cases else []
+    named = {check.name: check for check in checks}
+    found: dict[str, dict[str, ClaimResult]] = {}
+    for row in rows:
+        found.setdefault(row["claim"], {})[row["run"]] = named[row["claim"]].result(row)
+    return found
+
+
+def _alone(check: Claim, tables: Tables, runs: Sequence[str]) -> dict[str, ClaimResult]:
     try:
         found = check.check(tables)
     except Exception as error:
         return {run: check.crashed(error) for run in runs}
+    return _of_all(check, found, runs)
+
+
+def _of_all(
+    check: Claim, found: Mapping[str, ClaimResult], runs: Sequence[str]
+) -> dict[str, ClaimResult]:
     return {run: found.get(run, check.nothing_asked()) for run in runs}
 
 
@@ -48,35 +70,43 @@ def _judgement(
 
 
 def _asked(tables: Tables) -> dict[str, verdict.Asked]:
-    """What each plan asks, with the evidence of its faults."""
-    faults = tables.windows.groupBy("run").agg(
-        F.expr("array_sort(collect_list(struct(fault, took_effect, reason))) AS faults")
-    )
-    known = tables.record.runs.join(faults, "run", "left")
-    if tables.resubmission is not None:
-        known = known.join(_operations(tables.resubmission.operations), "run", "left")
-    return {row["run"]: _asked_of(row.asDict(), row["expect"]) for row in known.collect()}
+    """What each plan asks, with the evidence of its faults and operations."""
+    known = tables.resubmission
+    told = {
+        "runs": tables.record.runs,
+        "faults": tables.windows.select("run", "fault", "took_effect", "reason"),
+    }
+    if known is not None:
+        told["operations"] = known.operations.select("run", "operation", "took_effect", "reason")
+    none: dict[str, Rows] = {"operations": []}
+    rows = none | collected(told)
+    return {
+        run["run"]: _asked_of(
+            run,
+            {row["fault"]: row for row in _of(run, rows["faults"])},
+            {row["operation"]: row for row in _of(run, rows["operations"])},
+        )
+        for run in rows["runs"]
+    }
 
 
-def _operations(operations: DataFrame) -> DataFrame:
-    return operations.groupBy("run").agg(
-        F.expr("array_sort(collect_list(struct(operation, took_effect, reason))) AS operations")
-    )
+def _of(run: Mapping[str, Any], rows: Rows) -> Rows:
+    return [row for row in rows if row["run"] == run["run"]]
 
 
-def _asked_of(row: Mapping[str, Any], expected: Row | None) -> verdict.Asked:
-    expect = expected.asDict() if expected else {}
-    operations = row.get("operations") or ()
+def _asked_of(
+    run: Mapping[str, Any], faults: dict[str, Any], operations: dict[str, Any]
+) -> verdict.Asked:
+    expect = run["expect"] or {}
     return verdict.Asked(
-        proves=tuple(row["proves"] or ()),
+        proves=tuple(run["proves"] or ()),
         expects_loss=expect.get("lost") is not None or bool(expect.get("unprotected_loss")),
         expects_promotions=bool(expect.get("promotions")),
-        faults={fault["fault"]: fault["took_effect"] for fault in row["faults"] or ()},
-        operations={each["operation"]: each["took_effect"] for each in operations},
+        faults={name: row["took_effect"] for name, row in sorted(faults.items())},
+        operations={name: row["took_effect"] for name, row in sorted(operations.items())},
         expects_resubmissions=bool(expect.get("resubmissions")),
-        unseen={fault["fault"]: fault["reason"] or "" for fault in row["faults"] or ()}
-        | {each["operation"]: each["reason"] or "" for each in operations},
-        too_coarse=_too_coarse(row),
+        unseen={name: row["reason"] or "" for name, row in (faults | operations).items()},
+        too_coarse=_too_coarse(run),
         foretold=expect.get("verdict") or verdict.PASS,
     )
 

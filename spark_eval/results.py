@@ -5,19 +5,26 @@ Every figure of the report and every number of verdict.json comes from one of th
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from concurrent.futures import ThreadPoolExecutor
+import shutil
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
+import pyarrow
+import pyarrow.compute
+from pyarrow import parquet
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.pandas.types import to_arrow_schema
+from pyspark.sql.types import StructType
 
 from spark_eval import result_schema, schema
 from spark_eval.claims.claim import ClaimResult
+from spark_eval.collected import Rows
+from spark_eval.partitions import in_one_piece
 from spark_eval.places import to_read, to_write
 from spark_eval.read.damage import log_damage
-from spark_eval.read.lines import literal_rows
 from spark_eval.read.run_folder import RunFolder
 from spark_eval.safety_nets import of_safety_nets
+from spark_eval.story.row import StoryLine
 from spark_eval.story.story import named_in, stories
 from spark_eval.tables import Tables
 from spark_eval.transforms.delays import delays, promotion_delays
@@ -25,41 +32,42 @@ from spark_eval.transforms.messages import messages
 from spark_eval.transforms.timeline import timeline_events
 
 
-def conform(rows: DataFrame, columns: schema.Columns) -> DataFrame:
-    """The columns of a row type, in order, cast to its types."""
+def conform(rows: DataFrame, name: str) -> DataFrame:
+    """The columns of a result table, in order, cast to its types."""
+    columns = result_schema.RESULT_TABLES[name]
     return rows.selectExpr(*(f"CAST(`{name}` AS {kind}) AS `{name}`" for name, kind in columns))
 
 
-def derived_tables(tables: Tables) -> dict[str, DataFrame]:
-    """Every result table but those of the claims, and of Safety Nets where nobody can ask them."""
+def derived_tables(tables: Tables) -> dict[str, Callable[[], DataFrame]]:
+    """How to make each result table but those of the claims, and of Safety Nets where nobody can
+    ask them; those that need the least come first.
+    """
     record = tables.record
-    made = {
-        "messages": messages(
-            tables.sent, tables.outcomes, tables.acknowledged, tables.copies, tables.deliveries
-        ),
-        "attempts": tables.attempts,
-        "deliveries": tables.deliveries,
-        "shadows": _shadows(tables.copies),
-        "promotions": _promotions(tables.promotions),
-        "discards": _discards(tables.discards),
-        "fault_windows": tables.windows,
-        "timeline_events": timeline_events(
+    made: dict[str, Callable[[], DataFrame]] = {
+        "fault_windows": lambda: tables.windows,
+        "attempts": lambda: tables.attempts,
+        "log_damage": lambda: log_damage(record.damaged_lines),
+        "shadows": lambda: _shadows(tables.copies),
+        "promotions": lambda: _promotions(tables.promotions),
+        "promotion_delays": lambda: promotion_delays(tables.promotions),
+        "timeline_events": lambda: timeline_events(
             record.tracking, record.lifecycle, tables.promotions, record.runs
         ),
-        "delays": delays(tables.deliveries, tables.windows),
-        "promotion_delays": promotion_delays(tables.promotions),
-        "log_damage": log_damage(record.damaged_lines),
+        "deliveries": lambda: tables.deliveries,
+        "delays": lambda: delays(tables.deliveries, tables.windows),
+        "messages": lambda: messages(
+            tables.sent, tables.outcomes, tables.acknowledged, tables.copies, tables.deliveries
+        ),
+        "discards": lambda: _discards(tables.discards),
     }
     if tables.resubmission is not None:
         made |= of_safety_nets(tables.resubmission)
-    return {name: conform(rows, result_schema.RESULT_TABLES[name]) for name, rows in made.items()}
+    return made
 
 
-def claim_tables(
-    spark: SparkSession, run: str, results: Mapping[str, ClaimResult]
-) -> dict[str, DataFrame]:
-    """`claims` and `counterexamples` of one run, from results by claim."""
-    claims = [
+def claim_rows(run: str, results: Iterable[ClaimResult]) -> Rows:
+    """`claims` of one run."""
+    return [
         {
             "run": run,
             "claim": result.name,
@@ -70,9 +78,13 @@ def claim_tables(
             "unknown": result.unknown,
             "reason": result.reason,
         }
-        for result in results.values()
+        for result in results
     ]
-    examples = [
+
+
+def example_rows(run: str, results: Iterable[ClaimResult]) -> Rows:
+    """`counterexamples` of one run."""
+    return [
         {
             "run": run,
             "claim": result.name,
@@ -82,52 +94,54 @@ def claim_tables(
             "detail": example.detail,
             "refs": [{"file": file, "line": line} for file, line in example.refs],
         }
-        for result in results.values()
+        for result in results
         for example in result.examples
     ]
-    return {
-        "claims": literal_rows(spark, claims, result_schema.CLAIMS),
-        "counterexamples": literal_rows(spark, examples, result_schema.COUNTEREXAMPLES),
-    }
 
 
-def story_table(
-    spark: SparkSession, folder: RunFolder, results: Mapping[str, ClaimResult]
-) -> DataFrame:
-    """`stories`: every line about a message that a counter-example is about."""
-    subjects = [example.subject for result in results.values() for example in result.examples]
-    wanted = {name for name in map(named_in, subjects) if name is not None}
-    rows = [
-        {
-            "run": folder.run,
-            "message_id": line.message_id,
-            "at_ms": line.at_ms,
-            "mono_ns": line.mono_ns,
-            "place": line.place,
-            "what": line.what,
-            "ref": {"file": line.file, "line": line.line},
-        }
-        for line in stories(folder, wanted)
-    ]
-    return literal_rows(spark, rows, result_schema.STORIES)
+def stories_of(folder: RunFolder, results: Iterable[ClaimResult]) -> list[StoryLine]:
+    """Every line about a message that a counter-example is about."""
+    subjects = [example.subject for result in results for example in result.examples]
+    return stories(folder, {name for name in map(named_in, subjects) if name is not None})
 
 
-def write_tables(
-    made: Mapping[str, DataFrame], folder: RunFolder, pool: ThreadPoolExecutor
-) -> None:
-    """One Parquet file a table, side by side; what was there is replaced."""
+def write_rows(name: str, rows: Rows, folder: RunFolder) -> None:
+    """A table of rows that the driver knows."""
+    types = StructType.fromDDL(schema.ddl(result_schema.RESULT_TABLES[name]))
+    assert isinstance(types, StructType)
+    _write_arrow(pyarrow.Table.from_pylist(rows, to_arrow_schema(types)), name, folder)
 
-    def write(table: tuple[str, DataFrame]) -> None:
-        name, rows = table
-        rows.coalesce(1).write.mode("overwrite").parquet(
-            to_write(folder.place(folder.evaluation / f"{name}.parquet"))
-        )
 
-    list(pool.map(write, made.items()))
+def write_table(name: str, rows: DataFrame, folders: Sequence[RunFolder]) -> None:
+    """A table of some runs, into the folder of each; what was there is replaced.
+
+    A session that works in one piece holds little: then the driver writes, at the cost of reading
+    it. Else Spark does, in parts.
+    """
+    if in_one_piece(rows.sparkSession):
+        whole = rows.toArrow()
+        for folder in folders:
+            own = pyarrow.compute.equal(whole["run"], folder.run)
+            _write_arrow(whole.filter(own), name, folder)
+        return
+    for folder in folders:
+        target = to_write(folder.place(_place(name, folder)))
+        rows.where(rows["run"] == folder.run).write.mode("overwrite").parquet(target)
+
+
+def _write_arrow(rows: pyarrow.Table, name: str, folder: RunFolder) -> None:
+    place = _place(name, folder)
+    shutil.rmtree(place, ignore_errors=True)
+    place.mkdir(parents=True)
+    parquet.write_table(rows, place / "part-00000.snappy.parquet", compression="snappy")
+
+
+def _place(name: str, folder: RunFolder) -> Path:
+    return folder.evaluation / f"{name}.parquet"
 
 
 def read_tables(spark: SparkSession, folder: Path) -> dict[str, DataFrame]:
-    """What `write_tables` wrote, by explicit row types; without tables that a run does not have."""
+    """What is there of them, by explicit row types; without tables that a run does not have."""
     return {
         name: read_table(spark, folder, name)
         for name in result_schema.RESULT_TABLES

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
@@ -10,12 +12,14 @@ from spark_eval.expected.resubmission import EXCUSED, Resubmission
 from spark_eval.transforms.transitions import CHANGE
 
 
-def of_safety_nets(known: Resubmission) -> dict[str, DataFrame]:
-    """`transitions`, `resubmissions` and `operations`, with the columns of `result_schema`."""
+def of_safety_nets(known: Resubmission) -> dict[str, Callable[[], DataFrame]]:
+    """How to make `transitions`, `resubmissions` and `operations`, with the columns of
+    `result_schema`.
+    """
     return {
-        "transitions": _transitions(known),
-        "resubmissions": _resubmissions(known.expected),
-        "operations": known.operations,
+        "transitions": lambda: _transitions(known),
+        "resubmissions": lambda: _resubmissions(known.expected),
+        "operations": lambda: known.operations,
     }
 
 

@@ -42,7 +42,10 @@ EVERYWHERE: Settings = {
 }
 
 ON_ONE_MACHINE: Settings = {
-    "spark.sql.shuffle.partitions": "2",
+    # a second partition would double the tasks of a run's few rows
+    "spark.sql.shuffle.partitions": "1",
+    # what is in one partition stays there, whatever a join of it is thought to come to
+    "spark.sql.maxSinglePartitionBytes": str(2**63 - 1),
     "spark.default.parallelism": "2",
     "spark.sql.adaptive.enabled": "false",
     # a broadcast is a job of its own, and planning waits for it
@@ -56,6 +59,7 @@ ON_ONE_MACHINE: Settings = {
 
 # of hundreds of runs at a time, for minutes
 OF_A_SWEEP: Settings = {
+    "spark.sql.shuffle.partitions": "2",
     "spark.sql.codegen.wholeStage": "true",
     "spark.sql.codegen.factoryMode": "FALLBACK",
     # rows that lie together by run need not move again to be joined by run and more

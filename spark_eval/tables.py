@@ -1,12 +1,10 @@
 """What happened and what should have: the derived tables that claims ask, keyed by run.
 
-Each is named after the function that makes it and described there. `build_tables` plans; what is
-settled is computed on first use.
+Each is named after the function that makes it and described there, and is made when it is first
+asked for.
 """
 
 from __future__ import annotations
-
-from dataclasses import dataclass, fields
 
 from pyspark.sql import DataFrame
 
@@ -23,99 +21,116 @@ from spark_eval.transforms import (
     shadows,
     talks,
 )
-from spark_eval.transforms.settled import settled
+from spark_eval.transforms.settled import on_demand, settled
 
 
-@dataclass(frozen=True, slots=True)
 class Happened:
     """What the record says happened, before anything is expected of it."""
 
-    windows: DataFrame
-    histories: DataFrame
-    attempts: DataFrame
-    sent: DataFrame
-    outcomes: DataFrame
-    primaries: DataFrame
-    forks: DataFrame
-    acknowledged: DataFrame
-    copies: DataFrame
+    def __init__(self, record: Record) -> None:
+        self.record = record
+
+    @on_demand
+    def windows(self) -> DataFrame:
+        record = self.record
+        return settled(fault_windows.fault_windows(record.planned_faults, record.fault_record))
+
+    @on_demand
+    def histories(self) -> DataFrame:
+        record = self.record
+        return settled(
+            histories.histories(
+                record.servers, self.windows, record.tracking, record.lifecycle,
+                record.damaged_lines, record.runs, record.lives,
+            )
+        )  # fmt: skip
+
+    @on_demand
+    def attempts(self) -> DataFrame:
+        return settled(attempts.attempts(self.record.ledger))
+
+    @on_demand
+    def sent(self) -> DataFrame:
+        return settled(attempts.sent_messages(self.record.ledger))
+
+    @on_demand
+    def outcomes(self) -> DataFrame:
+        return settled(attempts.outcomes(self.attempts))
+
+    @on_demand
+    def primaries(self) -> DataFrame:
+        return settled(primaries.primaries(self.record.tracking))
+
+    @on_demand
+    def forks(self) -> DataFrame:
+        return settled(primaries.forks(self.primaries, self.record.tracking))
+
+    @on_demand
+    def acknowledged(self) -> DataFrame:
+        return settled(acknowledged.acknowledged(self.outcomes, self.primaries))
+
+    @on_demand
+    def copies(self) -> DataFrame:
+        record = self.record
+        kept = shadows.kept_copies(record.tracking, record.queues)
+        held = shadows.shadows(record.tracking, kept)
+        met = talks.talks(record.contacts, self.windows)
+        return settled(copies.copies(held, met, self.histories))
+
+    @on_demand
+    def hops(self) -> DataFrame:
+        return settled(hops.hops(self.record.tracking, self.record.servers))
 
 
-@dataclass(frozen=True, slots=True)
 class Tables(Happened):
-    """`record` is what was read; what follows is what should have happened."""
-
-    record: Record
-    deliveries: DataFrame
-    discards: DataFrame
-    promotions: DataFrame
-    stays: DataFrame
-    shadow_rules: DataFrame
-    resubmission: Resubmission | None
-    crossings: DataFrame | None
-
-
-def build_tables(record: Record, *, may_resubmit: bool = True, may_cross: bool = True) -> Tables:
-    """Derives every table from the record; what several need is settled, so computed once.
+    """What follows is what should have happened.
 
     `may_resubmit` is false where no plan holds anything that makes somebody ask a Safety Net: then
     there is no `resubmission`, and nothing is spent on it; `may_cross` and `crossings`, which are
     the hops between servers, likewise where every plan has one boundary.
     """
-    happened = what_happened(record)
-    between = settled(hops.hops(record.tracking, record.servers))
-    known = (
-        resubmission(record, happened.windows, happened.histories, happened.primaries, between)
-        if may_resubmit
-        else None
-    )
-    delivered = _deliveries(record, happened, known)
-    return Tables(
-        **{field.name: getattr(happened, field.name) for field in fields(happened)},
-        record=record,
-        deliveries=delivered,
-        discards=settled(discard.discards(happened.copies, happened.forks, delivered)),
-        promotions=settled(promotion.promotions(happened.copies)),
-        stays=hold.stays(happened.primaries, happened.forks, happened.copies, happened.histories),
-        shadow_rules=settled(
-            placement.rules(placement.candidates(record.servers), record.servers, record.runs)
-        ),
-        resubmission=known,
-        crossings=between if may_cross else None,
-    )
 
+    def __init__(
+        self, record: Record, *, may_resubmit: bool = True, may_cross: bool = True
+    ) -> None:
+        super().__init__(record)
+        self.may_resubmit = may_resubmit
+        self.may_cross = may_cross
 
-def what_happened(record: Record) -> Happened:
-    """From rows of logs to messages, copies, faults and the history of each server."""
-    windows = settled(fault_windows.fault_windows(record.planned_faults, record.fault_record))
-    known = settled(
-        histories.histories(
-            record.servers, windows, record.tracking, record.lifecycle, record.damaged_lines,
-            record.runs, record.lives,
-        )
-    )  # fmt: skip
-    tried = settled(attempts.attempts(record.ledger))
-    ended = settled(attempts.outcomes(tried))
-    owned = settled(primaries.primaries(record.tracking))
-    held = shadows.shadows(record.tracking, shadows.kept_copies(record.tracking, record.queues))
-    return Happened(
-        windows=windows,
-        histories=known,
-        attempts=tried,
-        sent=settled(attempts.sent_messages(record.ledger)),
-        outcomes=ended,
-        primaries=owned,
-        forks=settled(primaries.forks(owned, record.tracking)),
-        acknowledged=settled(acknowledged.acknowledged(ended, owned)),
-        copies=settled(copies.copies(held, talks.talks(record.contacts, windows), known)),
-    )
+    @on_demand
+    def resubmission(self) -> Resubmission | None:
+        if not self.may_resubmit:
+            return None
+        return resubmission(self.record, self.windows, self.histories, self.primaries, self.hops)
 
+    @property
+    def crossings(self) -> DataFrame | None:
+        return self.hops if self.may_cross else None
 
-def _deliveries(record: Record, happened: Happened, known: Resubmission | None) -> DataFrame:
-    places = deliveries.places(happened.sent, record.mailboxes, record.servers, record.files)
-    named = deliveries.deliveries(happened.sent, happened.outcomes, record.visible, places)
-    held_by = custody.custodians(happened.primaries, happened.copies, happened.histories)
-    judged = deliveries.judged(named, held_by, record.tracking)
-    if known is not None:
-        judged = deliveries.not_kept_longer(judged, known.expected)
-    return settled(judged)
+    @on_demand
+    def deliveries(self) -> DataFrame:
+        record = self.record
+        places = deliveries.places(self.sent, record.mailboxes, record.servers, record.files)
+        named = deliveries.deliveries(self.sent, self.outcomes, record.visible, places)
+        held_by = custody.custodians(self.primaries, self.copies, self.histories)
+        judged = deliveries.judged(named, held_by, record.tracking)
+        if self.resubmission is not None:
+            judged = deliveries.not_kept_longer(judged, self.resubmission.expected)
+        return settled(judged)
+
+    @on_demand
+    def discards(self) -> DataFrame:
+        return settled(discard.discards(self.copies, self.forks, self.deliveries))
+
+    @on_demand
+    def promotions(self) -> DataFrame:
+        return settled(promotion.promotions(self.copies))
+
+    @on_demand
+    def stays(self) -> DataFrame:
+        return hold.stays(self.primaries, self.forks, self.copies, self.histories)
+
+    @on_demand
+    def shadow_rules(self) -> DataFrame:
+        servers = self.record.servers
+        return settled(placement.rules(placement.candidates(servers), servers, self.record.runs))

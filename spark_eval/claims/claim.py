@@ -64,12 +64,17 @@ class Claim:
     cases: Callable[[Tables], DataFrame]
     may_ask: Callable[[Tables], bool] = lambda tables: True
 
+    def asked(self, tables: Tables) -> DataFrame | None:
+        """Its cases, under its name; none where the plans hold none."""
+        if not self.may_ask(tables):
+            return None
+        return self.cases(tables).withColumn("claim", F.lit(self.name))
+
     def check(self, tables: Tables) -> dict[str, ClaimResult]:
         """One result for each run that had a case, in one Spark action."""
-        if not self.may_ask(tables):
-            return {}
-        rows = summarise(self.cases(tables)).collect()
-        return {row["run"]: self._result(row) for row in rows}
+        asked = self.asked(tables)
+        rows = summarise(asked).collect() if asked is not None else []
+        return {row["run"]: self.result(row) for row in rows}
 
     def nothing_asked(self) -> ClaimResult:
         return ClaimResult(self.name, self.requirements, UNKNOWN)
@@ -79,7 +84,8 @@ class Claim:
         reason = f"the check crashed: {type(error).__name__}: {said[0] if said else ''}"
         return ClaimResult(self.name, self.requirements, UNKNOWN, reason=reason, crashed=True)
 
-    def _result(self, row: Row) -> ClaimResult:
+    def result(self, row: Row) -> ClaimResult:
+        """Of a row of `summarise`."""
         status = VIOLATED if row["violations"] else UNKNOWN if row["unknown"] else HOLDS
         return ClaimResult(
             name=self.name,
@@ -119,9 +125,11 @@ def case(
 
 
 def summarise(cases: DataFrame) -> DataFrame:
-    """One row a run: counts, one reason for not knowing, first, worst and last counter-example."""
+    """One row a claim and run: counts, one reason for not knowing, first, worst and last
+    counter-example.
+    """
     asked = cases.where("status IS NOT NULL")
-    return asked.groupBy("run").agg(
+    return asked.groupBy("claim", "run").agg(
         F.count("*").alias("asked"),
         F.expr("count_if(status = 'violated') AS violations"),
         F.expr("count_if(status = 'unknown') AS unknown"),

@@ -14,6 +14,7 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from spark_eval import schema
+from spark_eval.partitions import together
 from spark_eval.places import to_read
 from spark_eval.read.run_folder import RunFolder
 
@@ -29,7 +30,7 @@ def read_files(spark: SparkSession, folders: Sequence[RunFolder], files: list[Pa
         )  # fmt: skip
         return literal_rows(spark, [], columns)
     path = F.regexp_replace(F.url_decode(_escaped_plus()), "^file:/+", "/")
-    whole = spark.read.text(_places(folders, files), wholetext=True)
+    whole = together(spark.read.text(_places(folders, files), wholetext=True))
     named = whole.select("value", path.alias("path")).withColumn("root", _root(folders))
     return named.select(
         *_of_folder(folders),
@@ -56,7 +57,7 @@ def literal_rows(
     """
     kind = f"array<{schema.struct(columns)}>"
     values = F.from_json(F.lit(json.dumps(rows)), kind)
-    return spark.range(1).select(F.inline(values))
+    return spark.range(0, 1, numPartitions=1).select(F.inline(values))
 
 
 def read_lines(spark: SparkSession, folders: Sequence[RunFolder], files: list[Path]) -> DataFrame:

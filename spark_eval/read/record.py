@@ -1,17 +1,15 @@
 """Everything that was read of one or many runs, as typed tables keyed by run.
 
-The few base tables that everything else scans are cached here; nothing is derived.
+The few base tables that everything else scans are settled here; nothing is derived.
 """
 
 from __future__ import annotations
-
-from dataclasses import dataclass
 
 from pyspark.sql import DataFrame
 
 from spark_eval.read import clocks, connectivity_log, csv_log, damage, plan, records, tracking_log
 from spark_eval.read.source import Source
-from spark_eval.transforms.settled import settled
+from spark_eval.transforms.settled import on_demand, settled
 
 # times that a queue database has from its own server; others came with a message
 KEPT_IN_QUEUES = {
@@ -21,70 +19,107 @@ KEPT_IN_QUEUES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
 class Record:
-    """The evidence. Each attribute is described by the function of `read` that makes it; times are
-    lab time, whatever the clocks of the servers were.
+    """The evidence. Each attribute is described by the function of `read` that makes it, when it is
+    first asked for; times are lab time, whatever the clocks of the servers were.
+
+    `source` is read in three scans: plans, JSON Lines, logs.
     """
 
-    runs: DataFrame
-    servers: DataFrame
-    databases: DataFrame
-    mailboxes: DataFrame
-    planned_faults: DataFrame
-    expected_promotions: DataFrame
-    expected_resubmissions: DataFrame
-    operations: DataFrame
-    operation_record: DataFrame
-    ledger: DataFrame
-    fault_record: DataFrame
-    tracking: DataFrame
-    contacts: DataFrame
-    lifecycle: DataFrame
-    queues: DataFrame
-    files: DataFrame
-    visible: DataFrame
-    damaged_lines: DataFrame
-    lives: DataFrame
-    clocks_off: DataFrame
+    def __init__(self, source: Source) -> None:
+        self.source = source
 
+    @on_demand
+    def plans(self) -> DataFrame:
+        return settled(plan.parsed_plans(self.source.plans()))
 
-def read_record(source: Source) -> Record:
-    """Reads `source` in three scans: plans, JSON Lines, logs."""
-    plans = settled(plan.parsed_plans(source.plans()))
-    runs = settled(plan.runs(plans))
-    servers = settled(plan.servers(plans))
-    sound = settled(records.with_soundness(source.records()))
-    rows = settled(clocks.placed(csv_log.parse_rows(source.logs()), runs))
-    lifecycle = settled(clocks.placed(records.lifecycle(sound), runs))
-    lives = settled(clocks.lives(lifecycle))
-    files = source.files()
-    damaged = damage.damaged_lines(sound, rows).unionByName(damage.missing_logs(servers, files))
-    return Record(
-        runs=runs,
-        servers=servers,
-        databases=plan.databases(plans),
-        mailboxes=plan.mailboxes(plans),
-        planned_faults=plan.planned_faults(plans),
-        expected_promotions=plan.expected_promotions(plans),
-        expected_resubmissions=plan.expected_resubmissions(plans),
-        operations=plan.operations(plans),
-        operation_record=records.operation_record(sound),
-        ledger=settled(records.ledger(sound)),
-        fault_record=records.fault_record(sound),
-        tracking=settled(tracking_log.tracking(rows.where("file LIKE '%/MSGTRK%'"))),
-        contacts=connectivity_log.contacts(rows.where("file LIKE '%/CONNECTLOG%'")),
-        lifecycle=lifecycle,
-        queues=settled(clocks.with_kept(records.queues(sound), lives, KEPT_IN_QUEUES)),
-        files=files,
-        visible=settled(_visible(sound, runs, lives)),
-        damaged_lines=settled(damaged),
-        lives=lives,
-        clocks_off=clocks.clocks_off(rows, lifecycle, runs),
-    )
+    @on_demand
+    def runs(self) -> DataFrame:
+        return settled(plan.runs(self.plans))
 
+    @on_demand
+    def servers(self) -> DataFrame:
+        return settled(plan.servers(self.plans))
 
-def _visible(sound: DataFrame, runs: DataFrame, lives: DataFrame) -> DataFrame:
-    copies = clocks.placed(records.visible_copies(sound), runs, "copied_ms")
-    known = clocks.with_kept(copies, lives, {"copied_ms": "kind = 'mailbox'"})
-    return known.drop("server", "mono_ns", "off_ms")
+    @on_demand
+    def databases(self) -> DataFrame:
+        return plan.databases(self.plans)
+
+    @on_demand
+    def mailboxes(self) -> DataFrame:
+        return plan.mailboxes(self.plans)
+
+    @on_demand
+    def planned_faults(self) -> DataFrame:
+        return plan.planned_faults(self.plans)
+
+    @on_demand
+    def expected_promotions(self) -> DataFrame:
+        return plan.expected_promotions(self.plans)
+
+    @on_demand
+    def expected_resubmissions(self) -> DataFrame:
+        return plan.expected_resubmissions(self.plans)
+
+    @on_demand
+    def operations(self) -> DataFrame:
+        return plan.operations(self.plans)
+
+    @on_demand
+    def sound(self) -> DataFrame:
+        return settled(records.with_soundness(self.source.records()))
+
+    @on_demand
+    def operation_record(self) -> DataFrame:
+        return records.operation_record(self.sound)
+
+    @on_demand
+    def ledger(self) -> DataFrame:
+        return settled(records.ledger(self.sound))
+
+    @on_demand
+    def fault_record(self) -> DataFrame:
+        return records.fault_record(self.sound)
+
+    @on_demand
+    def rows(self) -> DataFrame:
+        return settled(clocks.placed(csv_log.parse_rows(self.source.logs()), self.runs))
+
+    @on_demand
+    def tracking(self) -> DataFrame:
+        return settled(tracking_log.tracking(self.rows.where("file LIKE '%/MSGTRK%'")))
+
+    @on_demand
+    def contacts(self) -> DataFrame:
+        return connectivity_log.contacts(self.rows.where("file LIKE '%/CONNECTLOG%'"))
+
+    @on_demand
+    def lifecycle(self) -> DataFrame:
+        return settled(clocks.placed(records.lifecycle(self.sound), self.runs))
+
+    @on_demand
+    def lives(self) -> DataFrame:
+        return settled(clocks.lives(self.lifecycle))
+
+    @on_demand
+    def queues(self) -> DataFrame:
+        return settled(clocks.with_kept(records.queues(self.sound), self.lives, KEPT_IN_QUEUES))
+
+    @on_demand
+    def files(self) -> DataFrame:
+        return self.source.files()
+
+    @on_demand
+    def visible(self) -> DataFrame:
+        copies = clocks.placed(records.visible_copies(self.sound), self.runs, "copied_ms")
+        known = clocks.with_kept(copies, self.lives, {"copied_ms": "kind = 'mailbox'"})
+        return settled(known.drop("server", "mono_ns", "off_ms"))
+
+    @on_demand
+    def damaged_lines(self) -> DataFrame:
+        damaged = damage.damaged_lines(self.sound, self.rows)
+        return settled(damaged.unionByName(damage.missing_logs(self.servers, self.files)))
+
+    @on_demand
+    def clocks_off(self) -> DataFrame:
+        return clocks.clocks_off(self.rows, self.lifecycle, self.runs)

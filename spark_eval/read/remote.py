@@ -21,7 +21,7 @@ from spark_eval.read.run_folder import (
 )
 
 ROWS = "evaluation/report.json"
-LEFT = ("verdict.json", "junit.xml", "report.html", ROWS)
+LEFT = ("verdict.json", "junit.xml", "report.html", "evaluation/**/*")
 PACKAGES = {"s3a": "org.apache.hadoop:hadoop-aws", "abfss": "org.apache.hadoop:hadoop-azure"}
 UNKNOWN_SCHEME = ("ClassNotFoundException", "UnsupportedFileSystemException", "No FileSystem for")
 
@@ -43,11 +43,11 @@ def send(spark: SparkSession, folder: RunFolder) -> None:
     """What the driver left in its copy, to where the folder is. Raises RunFolderError."""
     assert folder.uri is not None
     try:
-        for name in LEFT:
-            if (folder.path / name).is_file():
-                target = _path(spark, f"{folder.uri}/{name}")
-                local = _path(spark, f"file://{folder.path / name}")
-                _system(spark, target).copyFromLocalFile(False, True, local, target)
+        for file in (file for name in LEFT for file in folder.path.glob(name) if file.is_file()):
+            target = _path(spark, str(folder.place(file)))
+            _system(spark, target).copyFromLocalFile(
+                False, True, _path(spark, f"file://{file}"), target
+            )
     except Py4JJavaError as error:
         raise _refused(spark, folder.uri, str(error.java_exception)) from error
 

@@ -25,6 +25,17 @@ class StoryLine:
         known = [(value is not None, value or 0) for value in (self.at_ms, self.mono_ns)]
         return (*known, self.file, self.line)
 
+    def as_row(self) -> dict[str, Any]:
+        """As in the table `stories`, but for its run."""
+        return {
+            "message_id": self.message_id,
+            "at_ms": self.at_ms,
+            "mono_ns": self.mono_ns,
+            "place": self.place,
+            "what": self.what,
+            "ref": {"file": self.file, "line": self.line},
+        }
+
 
 def whole(row: Mapping[str, Any], *names: str) -> int | None:
     """The first of these values that is a whole number."""

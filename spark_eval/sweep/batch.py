@@ -8,7 +8,6 @@ is a result too: the lab could not do its work there.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any
 
@@ -21,16 +20,15 @@ from spark_eval.judged import Judgement
 from spark_eval.judging import judge
 from spark_eval.places import to_read
 from spark_eval.read.lines_table import LinesTable
-from spark_eval.read.record import Record, read_record
+from spark_eval.read.record import Record
 from spark_eval.sweep.cause import cause
 from spark_eval.sweep.folder import SweepFolder
-from spark_eval.tables import Tables, build_tables
+from spark_eval.tables import Tables
 from spark_eval.transforms.coverage import coverage
 from spark_eval.verdict import PASS
 
 Result = dict[str, Any]
 
-SIDE_BY_SIDE = 2
 NO_RECORD = "no plan of this seed can be read in the record"
 
 
@@ -42,8 +40,8 @@ def judge_batch(spark: SparkSession, sweep: SweepFolder, batch: str) -> list[Res
     """
     rows = spark.read.schema(schema.ddl(schema.SWEEP_LINES))
     lines = rows.parquet(to_read(sweep.record(batch)))
-    with _released(spark), ThreadPoolExecutor(SIDE_BY_SIDE) as pool:
-        found = _results(_read(spark, lines, sweep), pool)
+    with _released(spark):
+        found = _results(_read(spark, lines, sweep))
     seen = {result["seed"] for result in found}
     found += [_unread(sweep, seed) for seed in sweep.seeds_of(batch) if seed not in seen]
     judged = sorted(found, key=lambda result: (result["seed"], result["run"]))
@@ -54,23 +52,20 @@ def judge_batch(spark: SparkSession, sweep: SweepFolder, batch: str) -> list[Res
 def _read(spark: SparkSession, lines: DataFrame, sweep: SweepFolder) -> Record:
     # a partition a task that runs at one time: more would only start more tasks
     partitions = spark.sparkContext.defaultParallelism
-    return read_record(LinesTable(lines, sweep.origin_ms, partitions))
+    return Record(LinesTable(lines, sweep.origin_ms, partitions))
 
 
-def _results(record: Record, pool: Executor) -> list[Result]:
+def _results(record: Record) -> list[Result]:
     """In any order; a run whose plan cannot be read is not among them."""
     planned = _planned(record).collect()
     seeds = {row["run"]: row["seed"] for row in planned}
-    tables = build_tables(
+    tables = Tables(
         record,
         may_resubmit=any(row["may_resubmit"] for row in planned),
         may_cross=any(row["may_cross"] for row in planned),
     )
-    _settle(tables)
-    servers = pool.submit(_servers, record)
-    met = pool.submit(_coverage, tables)
-    judgements = judge(tables, list(seeds), claims.ALL, pool)
-    names, faults = servers.result(), met.result()
+    judgements = judge(tables, list(seeds), claims.ALL)
+    names, faults = _servers(record), _coverage(tables)
     return [
         _result(run, seed, judgements[run], names, faults.get(run, {}))
         for run, seed in seeds.items()
@@ -81,15 +76,6 @@ def _planned(record: Record) -> DataFrame:
     return record.runs.where("end_ms IS NOT NULL AND seed IS NOT NULL").select(
         "run", "seed", "may_resubmit", "may_cross"
     )
-
-
-def _settle(tables: Tables) -> None:
-    """Computes what claims share, one table after the other.
-
-    Claims that asked for one side by side would both compute it, of hundreds of runs.
-    """
-    for rows in (tables.discards, tables.promotions, tables.deliveries, tables.shadow_rules):
-        rows.count()
 
 
 def _servers(record: Record) -> list[str]:

@@ -10,11 +10,11 @@ import pytest
 from pyspark.sql import SparkSession
 
 from spark_eval.claims.claim import Claim, ClaimResult
-from spark_eval.read.record import read_record
+from spark_eval.read.record import Record
 from spark_eval.read.run_folder import open_run_folder
 from spark_eval.read.source import Folders
 from spark_eval.session import session
-from spark_eval.tables import build_tables
+from spark_eval.tables import Tables
 from tests.spark_eval.run_builder import Run
 
 Ask = Callable[[Claim, Mapping[str, Run]], dict[str, ClaimResult]]
@@ -22,7 +22,7 @@ Ask = Callable[[Claim, Mapping[str, Run]], dict[str, ClaimResult]]
 
 @pytest.fixture(scope="session")
 def spark() -> Iterator[SparkSession]:
-    """Two cores, two shuffle partitions."""
+    """Two cores."""
     running = session("local[2]", "shadowlab tests")
     yield running
     running.stop()
@@ -38,7 +38,7 @@ def ask(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Ask:
         for name, run in runs.items():
             run.name = name
             folders.append(open_run_folder(run.write(root)))
-        found = claim.check(build_tables(read_record(Folders(spark, folders))))
+        found = claim.check(Tables(Record(Folders(spark, folders))))
         return {name: found.get(name, claim.nothing_asked()) for name in runs}
 
     return asked

@@ -9,10 +9,10 @@ from pyspark.sql import SparkSession
 
 from spark_eval.claims import discard_after_delivery, no_loss, promotion_on_time
 from spark_eval.claims.claim import ClaimResult
-from spark_eval.read.record import read_record
+from spark_eval.read.record import Record
 from spark_eval.read.run_folder import open_run_folder
 from spark_eval.read.source import Folders
-from spark_eval.tables import build_tables
+from spark_eval.tables import Tables
 from tests.spark_eval.conftest import Ask
 from tests.spark_eval.faulty_runs import back_after_span
 from tests.spark_eval.run_builder import HEARTBEAT, MINUTE, SECOND, Run, empty, user
@@ -119,7 +119,7 @@ def test_a_fault_at_a_place_excuses_once_it_was_reached(discards: Results) -> No
 
 def test_a_fault_whose_place_was_never_reached_says_so(spark: SparkSession, tmp_path: Path) -> None:
     folder = open_run_folder(_never_reached().write(tmp_path))
-    [window] = build_tables(read_record(Folders(spark, [folder]))).windows.collect()
+    [window] = Tables(Record(Folders(spark, [folder]))).windows.collect()
     assert (window["took_effect"], window["reason"]) == (None, NEVER)
     assert window["intended_ms"] is None
 

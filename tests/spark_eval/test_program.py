@@ -234,7 +234,9 @@ def test_the_same_record_gives_the_same_bytes_under_any_name(
 def test_which_counter_example_is_shown_does_not_hang_on_the_order_of_rows(
     spark: SparkSession,
 ) -> None:
-    row = "'r' AS run, 'violated' AS status, 'm' AS subject, 5L AS at_ms, 0D AS weight"
+    row = (
+        "'c' AS claim, 'r' AS run, 'violated' AS status, 'm' AS subject, 5L AS at_ms, 0D AS weight"
+    )
     cases = spark.range(8).selectExpr(
         *row.split(", "), "format_string('%d', id) AS detail",
         "array(named_struct('file', 'f', 'line', CAST(id AS INT))) AS refs",

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql import Row, SparkSession
 
-from spark_eval.read.record import Record, read_record
+from spark_eval.read.record import Record
 from spark_eval.read.run_folder import (
     RunFolderError,
     UnreadableRecordError,
@@ -28,7 +28,7 @@ LOG = "logs/par-mbx1/MSGTRK2026010508-1.LOG"
 def read(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Read:
     def reading(run: Run) -> Record:
         folder = run.write(tmp_path_factory.mktemp("reading"))
-        return read_record(Folders(spark, [open_run_folder(folder)]))
+        return Record(Folders(spark, [open_run_folder(folder)]))
 
     return reading
 
@@ -50,7 +50,7 @@ def test_reads_the_field_list_of_every_version(
     run = healthy()
     folder = run.write(tmp_path)
     (folder / LOG).write_text(log_text(fields, run.tracking["par-mbx1"]))
-    record = read_record(Folders(spark, [open_run_folder(folder)]))
+    record = Record(Folders(spark, [open_run_folder(folder)]))
     first = _first_receive(record)
     assert first["recipients"] == ["db1-user01@shadowlab.example", "db1-user02@shadowlab.example"]
     assert first["message_id"] == "<m000001.calm.7@outside.example>"
@@ -95,7 +95,7 @@ def test_takes_a_file_cut_in_the_middle_as_torn(spark: SparkSession, tmp_path: P
     folder = healthy().write(tmp_path)
     text = (folder / LOG).read_bytes()
     (folder / LOG).write_bytes(text[: len(text) // 2])
-    record = read_record(Folders(spark, [open_run_folder(folder)]))
+    record = Record(Folders(spark, [open_run_folder(folder)]))
     [(file, damage, _)] = _damage(record)
     assert (file, damage) == (LOG, "torn last line")
 
@@ -104,7 +104,7 @@ def test_tells_a_log_without_its_fields_line(spark: SparkSession, tmp_path: Path
     folder = healthy().write(tmp_path)
     lines = (folder / LOG).read_text().splitlines(keepends=True)
     (folder / LOG).write_text("".join(lines[5:]))
-    record = read_record(Folders(spark, [open_run_folder(folder)]))
+    record = Record(Folders(spark, [open_run_folder(folder)]))
     assert {damage for _, damage, _ in _damage(record)} == {"no #Fields line"}
 
 
@@ -128,7 +128,7 @@ def test_reads_a_json_record_whose_last_line_has_no_end(
     folder = healthy().write(tmp_path)
     path = folder / "ledger.jsonl"
     path.write_text(path.read_text().rstrip("\n"))
-    record = read_record(Folders(spark, [open_run_folder(folder)]))
+    record = Record(Folders(spark, [open_run_folder(folder)]))
     assert record.ledger.count() == 15
     assert _damage(record) == []
 
