@@ -11,8 +11,8 @@ from bench.second_opinion.opinion import Case
 from spark_eval import schema
 from spark_eval.claims import no_loss, no_visible_duplicate, promotion_on_time, redundant_before_ack
 from spark_eval.read.lines_table import LinesTable
-from spark_eval.read.record import read_record
-from spark_eval.tables import build_tables
+from spark_eval.read.record import Record
+from spark_eval.tables import Tables
 
 ORIGIN_MS = 1_767_600_000_000  # 2026-01-05T08:00:00Z, where the lab time of every plan starts
 CLAIMS = {
@@ -24,7 +24,7 @@ CLAIMS = {
 def cases_by_claim(spark: SparkSession, lines: Path) -> dict[str, Counter[Case]]:
     """How often each case was asked, by claim; `lines` is a Parquet file of a sweep's lines."""
     rows = spark.read.schema(schema.ddl(schema.SWEEP_LINES)).parquet(str(lines))
-    tables = build_tables(read_record(LinesTable(rows, ORIGIN_MS, 2)))
+    tables = Tables(Record(LinesTable(rows, ORIGIN_MS, 2)))
     asked = {
         name: claim.cases(tables).where("status IS NOT NULL").select("run", "subject", "status")
         for name, claim in CLAIMS.items()
