@@ -15,7 +15,7 @@ from lab.recovery import Recovery
 from lab.scenario_faults import MACHINE_KINDS, SERVER_KINDS
 from lab.scenario_random import RandomModel
 from lab.seeds import seed_for
-from nodes.core.parameters import HOUR_MS, MINUTE_MS
+from nodes.core.units import HOUR_MS, MINUTE_MS
 
 T = TypeVar("T")
 Written: TypeAlias = Mapping[str, Any]

@@ -19,7 +19,7 @@ from lab.reading import Read
 from lab.repeated_faults import servers_of
 from lab.scenario import MailModel, ScenarioModel, messages_of
 from lab.scenario_faults import FaultModel
-from nodes.core.parameters import DAY_MS, format_timespan
+from nodes.core.units import DAY_MS, format_timespan
 
 MESSAGES_MAX = 100_000
 RECIPIENTS_MAX = 300_000

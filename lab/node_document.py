@@ -10,7 +10,8 @@ from typing import TypeAlias
 from lab.plan import Plan
 from lab.plan_parts import Database, PlanTopology, Section, Server
 from nodes.core.config import NodeConfig, read_config
-from nodes.core.parameters import PARAMETERS, Value, format_timespan, format_value
+from nodes.core.parameters import PARAMETERS, Value, format_value
+from nodes.core.units import format_timespan
 from nodes.shell.places import Breakpoint
 
 Json: TypeAlias = dict[str, object]

@@ -12,7 +12,8 @@ from rich.text import Text
 
 from lab.plan import Plan
 from lab.timeline import moments, wall_seconds
-from nodes.core.parameters import PARAMETERS, Value, format_timespan, format_value
+from nodes.core.parameters import PARAMETERS, Value, format_value
+from nodes.core.units import format_timespan
 
 
 def show(plan: Plan, console: Console, drawn: Sequence[str] = ()) -> None:

@@ -11,13 +11,8 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
-from nodes.core.parameters import (
-    DAY_MS,
-    ConfigurationError,
-    format_timespan,
-    parse_timespan,
-    shown,
-)
+from nodes.core.configuration_error import ConfigurationError, shown
+from nodes.core.units import DAY_MS, format_timespan, parse_timespan
 
 SEED_MAX = 2**53 - 1
 SKEW_MAX_MS = 30 * DAY_MS

@@ -15,7 +15,7 @@ from lab.recovery import Recovery
 from lab.scenario import ScenarioModel
 from lab.scenario_faults import LINK_KINDS, FaultModel
 from lab.scenario_random import RandomModel, may_lose_database
-from nodes.core.parameters import format_timespan
+from nodes.core.units import format_timespan
 
 
 def check_random(read: Read[ScenarioModel], topology: PlanTopology) -> Iterator[Mistake]:

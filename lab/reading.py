@@ -21,7 +21,7 @@ from lab.document import Document, Trail
 from lab.mistakes import Mistake
 from lab.not_built import key_is_not_built, value_is_not_built
 from lab.patterns import PATTERN_WORDS
-from nodes.core.parameters import ConfigurationError, shown, suggestion
+from nodes.core.configuration_error import ConfigurationError, shown, suggestion
 
 Model = TypeVar("Model", bound=BaseModel)
 

@@ -22,7 +22,7 @@ suffered the fault on the other side; between other faults a server must be back
 from dataclasses import dataclass
 
 from lab.plan_parts import Settings
-from nodes.core.parameters import MINUTE_MS, format_timespan
+from nodes.core.units import MINUTE_MS, format_timespan
 
 RETURN_SECONDS = 2.0  # of the host's clock: a process ends and starts, and its banner is seen
 RETRY_INTERVALS = (

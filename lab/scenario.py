@@ -26,7 +26,8 @@ from lab.quantities import (
 from lab.scenario_faults import FaultModel
 from lab.scenario_operations import OperationModel
 from lab.settings import SettingsModel, Strict
-from nodes.core.parameters import MINUTE_MS, ConfigurationError
+from nodes.core.configuration_error import ConfigurationError
+from nodes.core.units import MINUTE_MS
 
 LOST_MAX = 999_999
 

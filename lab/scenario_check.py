@@ -17,7 +17,8 @@ from lab.scenario_faults import MACHINE_KINDS, SEVERAL_KINDS, FaultModel
 from lab.scenario_operations import OperationModel
 from lab.settings import organisation, written_for
 from lab.traffic import OUTSIDE_USERS
-from nodes.core.parameters import Contradiction, contradictions, suggestion
+from nodes.core.configuration_error import suggestion
+from nodes.core.contradictions import Contradiction, contradictions
 
 ScenarioRead = Read[ScenarioModel]
 _SERVER_WORDS = dict.fromkeys(SEVERAL_KINDS, ("", "server"))

@@ -14,7 +14,7 @@ from lab.plan_parts import CutKind, ReturnsWith
 from lab.quantities import ByteRate, Duration, Instant, Latency, Names, Skew
 from lab.scenario_random import RandomModel
 from lab.settings import Strict
-from nodes.core.parameters import ConfigurationError
+from nodes.core.configuration_error import ConfigurationError
 from nodes.shell.places import Place
 
 NTH_MAX = 99_999

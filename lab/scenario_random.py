@@ -17,7 +17,8 @@ from lab.quantities import (
     as_range_text,
 )
 from lab.settings import Strict
-from nodes.core.parameters import MINUTE_MS, ConfigurationError
+from nodes.core.configuration_error import ConfigurationError
+from nodes.core.units import MINUTE_MS
 
 COUNT_MAX = 200
 RandomKind: TypeAlias = Literal[

@@ -21,11 +21,11 @@ from pydantic import (
 
 from lab.plan_parts import Section, Server, Settings
 from lab.quantities import TIMESPAN_PATTERN
+from nodes.core.configuration_error import ConfigurationError
 from nodes.core.parameters import (
     DUPLICATE_DETECTION_WINDOW,
     PARAMETERS,
     SERVER_SECTIONS,
-    ConfigurationError,
     Parameter,
     Value,
     defaults,

@@ -13,7 +13,7 @@ from itertools import combinations
 from typing import Any, TypeAlias
 
 from lab.quantities import parse_rate
-from nodes.core.parameters import format_timespan, parse_timespan
+from nodes.core.units import format_timespan, parse_timespan
 
 Json: TypeAlias = dict[str, Any]
 SHORTEST_MS = 60_000

@@ -38,7 +38,7 @@ from lab.reading import Read
 from lab.repeated_faults import occasions, servers_of, spread
 from lab.scenario import ScenarioModel
 from lab.scenario_faults import REPEATING_KEYS
-from nodes.core.parameters import format_timespan
+from nodes.core.units import format_timespan
 
 ScenarioRead: TypeAlias = Read[ScenarioModel]
 

@@ -26,7 +26,7 @@ from lab.plan_parts import (
 )
 from lab.quantities import Instant
 from lab.settings import Strict, Window
-from nodes.core.parameters import ConfigurationError
+from nodes.core.configuration_error import ConfigurationError
 
 ACCEPTED_DOMAIN = "shadowlab.example"
 # each server has a network of its own, and a run carves 32 of them out of one /24

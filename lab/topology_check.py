@@ -20,7 +20,7 @@ from lab.topology import (
     ServerModel,
     TopologyModel,
 )
-from nodes.core.parameters import suggestion
+from nodes.core.configuration_error import suggestion
 
 
 def check_topology(read: Read[TopologyModel], names: Names) -> Iterator[Mistake]:

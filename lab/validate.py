@@ -27,7 +27,7 @@ from lab.scenario_check import check_names, check_settings
 from lab.timeline import check_timeline
 from lab.topology import TopologyModel, resolve_topology
 from lab.topology_check import check_topology
-from nodes.core.parameters import suggestion
+from nodes.core.configuration_error import suggestion
 
 TOPOLOGIES = "topologies"
 _PLACEHOLDERS: dict[str, Any] = {

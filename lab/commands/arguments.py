@@ -17,7 +17,7 @@ from lab.plan import Plan, default_seed, resolve
 from lab.quantities import parse_duration
 from lab.scenario_files import load_scenario
 from lab.validate import CheckedScenario
-from nodes.core.parameters import ConfigurationError
+from nodes.core.configuration_error import ConfigurationError
 
 STATE = Path(".shadowlab")
 

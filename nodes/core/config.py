@@ -11,16 +11,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TypeAlias, cast
 
+from nodes.core.configuration_error import ConfigurationError
+from nodes.core.contradictions import contradictions
 from nodes.core.parameters import (
     DUPLICATE_DETECTION_WINDOW,
     PARAMETERS,
     SERVER_SECTIONS,
-    ConfigurationError,
     Value,
-    contradictions,
-    parse_timespan,
     parse_value,
 )
+from nodes.core.units import parse_timespan
 
 Json: TypeAlias = Mapping[str, object]
 

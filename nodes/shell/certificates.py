@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from nodes.core.config import Server
-from nodes.core.parameters import ConfigurationError
+from nodes.core.configuration_error import ConfigurationError
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,8 +22,8 @@ from weakref import WeakSet
 
 from aiosmtpd.smtp import SMTP, Envelope, Session
 
+from nodes.core.configuration_error import ConfigurationError
 from nodes.core.effects import LogLifecycle
-from nodes.core.parameters import ConfigurationError
 from nodes.core.replies import R550_NO_SUCH_RECIPIENT
 from nodes.shell.clock import POLL_S, LabClock
 from nodes.shell.early_signals import heed

@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from nodes.core.config import NodeConfig, read_config
-from nodes.core.parameters import PARAMETERS, ConfigurationError, suggestion
+from nodes.core.configuration_error import ConfigurationError, suggestion
+from nodes.core.parameters import PARAMETERS
 from nodes.shell.certificates import Certificates
 from nodes.shell.clock import ClockSettings
 from nodes.shell.places import PLACES, Breakpoint

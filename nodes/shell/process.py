@@ -15,7 +15,7 @@ import traceback
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
-from nodes.core.parameters import ConfigurationError
+from nodes.core.configuration_error import ConfigurationError
 from nodes.shell.logs import note_crash, note_refusal
 from nodes.shell.node_file import NodeFile, load_node_file
 

@@ -27,6 +27,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from nodes.core import effects
+from nodes.core.configuration_error import ConfigurationError
 from nodes.core.effects import Effect, LogLifecycle
 from nodes.core.inputs import (
     DatabaseOpened,
@@ -37,7 +38,6 @@ from nodes.core.inputs import (
 )
 from nodes.core.message import BodyHandle
 from nodes.core.node import Node
-from nodes.core.parameters import ConfigurationError
 from nodes.core.replies import R421_STOPPING
 from nodes.shell.bodies import Bodies
 from nodes.shell.breakpoints import Breakpoints

@@ -13,7 +13,7 @@ from lab.hosts.containers.images import Images
 from lab.hosts.containers.inventory import Layout
 from lab.plan_parts import Pause, When
 from nodes.core.config import read_config
-from nodes.core.parameters import ConfigurationError
+from nodes.core.configuration_error import ConfigurationError
 from nodes.shell.node_file import read_node_file
 from nodes.shell.places import Breakpoint
 from tests.ground.six_servers import MEMBERS, six_servers

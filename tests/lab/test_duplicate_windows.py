@@ -14,7 +14,8 @@ from lab.plan import Plan, resolve
 from lab.scenario import ScenarioModel
 from lab.schema import schema
 from lab.topology import TopologyModel
-from nodes.core.parameters import DUPLICATE_DETECTION_WINDOW, ConfigurationError, parse_value
+from nodes.core.configuration_error import ConfigurationError
+from nodes.core.parameters import DUPLICATE_DETECTION_WINDOW, parse_value
 from tests.lab.sound import SCENARIO, TOPOLOGY
 
 HOUR_MS, DAY_MS = 3_600_000, 86_400_000

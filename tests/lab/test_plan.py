@@ -32,7 +32,9 @@ from lab.plan import (
 from lab.plan_parts import Fault
 from lab.scenario import ScenarioModel
 from lab.topology import TopologyModel
-from nodes.core.parameters import MINUTE_MS, PARAMETERS, contradictions
+from nodes.core.contradictions import contradictions
+from nodes.core.parameters import PARAMETERS
+from nodes.core.units import MINUTE_MS
 from tests.lab.sound import SCENARIO, TOPOLOGY, changed
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -4,25 +4,26 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from nodes.core.configuration_error import ConfigurationError
+from nodes.core.contradictions import Contradiction, contradictions
 from nodes.core.parameters import (
+    PARAMETERS,
+    Parameter,
+    Value,
+    defaults,
+    find,
+    format_value,
+    parse_value,
+)
+from nodes.core.units import (
     DAY_MS,
     HOUR_MS,
     MINUTE_MS,
-    PARAMETERS,
     SECOND_MS,
-    ConfigurationError,
-    Contradiction,
-    Parameter,
-    Value,
-    contradictions,
-    defaults,
-    find,
     format_size,
     format_timespan,
-    format_value,
     parse_size,
     parse_timespan,
-    parse_value,
 )
 
 EVERY = [parameter for section in PARAMETERS.values() for parameter in section.values()]

@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 from nodes.core.boundary import members, shadow_attempts
 from nodes.core.categorizer import forks_of
 from nodes.core.config import Server
+from nodes.core.configuration_error import ConfigurationError
 from nodes.core.identity import Identity
 from nodes.core.lab_time import iso, rfc5322
-from nodes.core.parameters import ConfigurationError
 from nodes.core.retry import retry_interval_ms
 from tests.nodes.core.world import OUTSIDE, USER1, USER2, config
 
