@@ -1,7 +1,8 @@
 """One evaluation from folders to verdicts: read, derive, judge, write.
 
 Claims are judged while tables are written, each by its own thread of the driver; what both need is
-made once. Nothing here says what is right.
+made once. The verdict is written last: where it is, everything it speaks of is there too. Nothing
+here says what is right.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from spark_eval.report.build import build
 from spark_eval.report.page import write_page
 from spark_eval.report.render import read_facts
 from spark_eval.tables import Tables
+from spark_eval.whole_file import write_whole
 
 
 def evaluate(
@@ -39,11 +41,10 @@ def evaluate(
     with ThreadPoolExecutor(1) as pool:
         writing = pool.submit(_write_tables, tables, folders)
         judged = _judged(tables, folders, checks)
-        for run in judged:
-            _write_judgement(run)
         derived = writing.result()
     for run in judged:
         _write_report(run, _of_run(derived, run.folder, folders))
+        _write_verdict(run)
     return judged
 
 
@@ -55,23 +56,21 @@ def _write_tables(tables: Tables, folders: Sequence[RunFolder]) -> dict[str, Dat
     return made
 
 
-def _write_judgement(run: JudgedRun) -> None:
-    """verdict.json, junit.xml and the tables of the claims."""
+def _write_report(run: JudgedRun, derived: Mapping[str, DataFrame]) -> None:
+    """The tables of the claims, the stories of their counter-examples, and the page."""
     folder, told = run.folder, run.results.values()
-    (folder.path / "verdict.json").write_text(as_text(verdict_content(run)), encoding="utf-8")
-    (folder.path / "junit.xml").write_text(junit_xml(run), encoding="utf-8")
+    stories = results.stories_of(folder, told)
+    lines = [{"run": folder.run} | line.as_row() for line in stories]
     results.write_rows("claims", results.claim_rows(folder.run, told), folder)
     results.write_rows("counterexamples", results.example_rows(folder.run, told), folder)
+    results.write_rows("stories", lines, folder)
+    content = verdict_content(run)
+    write_page(folder, content, build(derived, stories, read_facts(folder.path, content).end_ms))
 
 
-def _write_report(run: JudgedRun, derived: Mapping[str, DataFrame]) -> None:
-    """The stories of its counter-examples, and the page."""
-    folder, content = run.folder, verdict_content(run)
-    stories = results.stories_of(folder, run.results.values())
-    rows = [{"run": folder.run} | line.as_row() for line in stories]
-    results.write_rows("stories", rows, folder)
-    shown = build(derived, stories, read_facts(folder.path, content).end_ms)
-    write_page(folder, content, shown)
+def _write_verdict(run: JudgedRun) -> None:
+    write_whole(run.folder.path / "junit.xml", junit_xml(run))
+    write_whole(run.folder.path / "verdict.json", as_text(verdict_content(run)))
 
 
 def _judged(

@@ -11,8 +11,13 @@ from pyspark.sql import DataFrame, SparkSession
 SHUFFLES = "spark.sql.shuffle.partitions"
 
 
+def partitions_of(spark: SparkSession) -> int:
+    """So many as a table has after a shuffle: more would only start more tasks."""
+    return int(str(spark.conf.get(SHUFFLES)))
+
+
 def in_one_piece(spark: SparkSession) -> bool:
-    return spark.conf.get(SHUFFLES) == "1"
+    return partitions_of(spark) == 1
 
 
 def together(rows: DataFrame) -> DataFrame:

@@ -23,6 +23,7 @@ from spark_eval.files import as_text
 from spark_eval.outer_edge import guarded
 from spark_eval.read.run_folder import RunFolderError, UnreadableRecordError
 from spark_eval.session import session
+from spark_eval.whole_file import write_whole
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -48,9 +49,8 @@ def _compare(first: Path, second: Path, out: Path | None, master: str | None) ->
     finally:
         spark.stop()
     folder = out or sides[1].folder.evaluation / "compare"
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "compare.json").write_text(as_text(found.content()), encoding="utf-8")
-    (folder / "compare.html").write_text(page(found), encoding="utf-8")
+    write_whole(folder / "compare.json", as_text(found.content()))
+    write_whole(folder / "compare.html", page(found))
     print("\n".join(lines(found)))
     print(f"report: {folder / 'compare.html'}")
     return found.exit_code

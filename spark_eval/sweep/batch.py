@@ -18,6 +18,7 @@ from spark_eval.claims.claim import HOLDS, NOTHING_ASKED, UNKNOWN, ClaimResult
 from spark_eval.exit_codes import CRASHED
 from spark_eval.judged import Judgement
 from spark_eval.judging import judge
+from spark_eval.partitions import partitions_of
 from spark_eval.places import to_read
 from spark_eval.read.lines_table import LinesTable
 from spark_eval.read.record import Record
@@ -50,9 +51,7 @@ def judge_batch(spark: SparkSession, sweep: SweepFolder, batch: str) -> list[Res
 
 
 def _read(spark: SparkSession, lines: DataFrame, sweep: SweepFolder) -> Record:
-    # a partition a task that runs at one time: more would only start more tasks
-    partitions = spark.sparkContext.defaultParallelism
-    return Record(LinesTable(lines, sweep.origin_ms, partitions))
+    return Record(LinesTable(lines, sweep.origin_ms, partitions_of(spark)))
 
 
 def _results(record: Record) -> list[Result]:

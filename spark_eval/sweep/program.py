@@ -56,8 +56,8 @@ def conclude(sweep: SweepFolder) -> int:
     for batch in sweep.judged_batches():
         tally.add(sweep.read_result(batch))
     content = tally.content(sweep)
-    write_whole(sweep.path / "verdict.json", as_text(content))
     write_whole(sweep.path / "report.html", render(content))
+    write_whole(sweep.path / "verdict.json", as_text(content))
     print(summary(content))
     print(f"report: {sweep.path / 'report.html'}")
     return int(content["exit_code"])

@@ -231,6 +231,30 @@ def test_the_same_record_gives_the_same_bytes_under_any_name(
         assert (moved / name).read_bytes() == (folder / name).read_bytes()
 
 
+@pytest.mark.parametrize("table", ["timeline_events", "claims", "stories"])
+def test_no_verdict_is_left_where_a_table_could_not_be_written(
+    spark: SparkSession, tmp_path: Path, table: str
+) -> None:
+    folder = healthy().write(tmp_path)
+    (folder / "evaluation").mkdir()
+    (folder / "evaluation" / f"{table}.parquet").write_text("no folder")
+    with pytest.raises(OSError, match=f"{table}.parquet"):
+        evaluate(spark, [open_run_folder(folder)])
+    assert not any((folder / name).exists() for name in ("verdict.json", "junit.xml"))
+
+
+def test_links_in_a_run_folder_are_replaced_and_not_followed(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    folder, other = healthy().write(tmp_path), tmp_path / "other"
+    other.write_text("kept")
+    for name in LEFT:
+        (folder / name).symlink_to(other)
+    evaluate(spark, [open_run_folder(folder)])
+    assert other.read_text() == "kept"
+    assert not any((folder / name).is_symlink() for name in LEFT)
+
+
 def test_which_counter_example_is_shown_does_not_hang_on_the_order_of_rows(
     spark: SparkSession,
 ) -> None:
