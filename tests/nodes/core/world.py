@@ -752,7 +752,10 @@ class World:
         kind, name, *number = e.body.split(":")
         database = host.database(name)
         content = database.seed() if kind == "seed" else database.read_log(int(number[0]))
-        assert content is not None
+        if content is None:  # dropped since: the shell cannot read it, so the session ends
+            self._break(host, e.session)
+            self.lose(host, e.session)
+            return
         self._count += 1
         body, other = f"in:{self._count}", self.hosts[peer]
         self._announced.add(remote)
@@ -770,17 +773,19 @@ class World:
         return host.disk.header_of(int(body.removeprefix("db:")))
 
     def _reply(self, host: Host, session: str, reply: Any) -> None:
-        """To a test's own client, or back over the wire: only final answers matter there."""
+        """To a test's own client, or back over the wire: only final answers matter there. A
+        caller that is gone sends nothing more, whatever the answer to its announcement.
+        """
+        if session in self._announced:
+            self._announced.remove(session)
+            if reply.code != 250 or session not in host.peers:
+                self._void.add(session)
         if session not in host.peers:
             host.replies.setdefault(session, []).append(reply)
             return
         peer, remote = host.peers[session]
         caller = self.hosts[peer]
         text = reply.lines[0]
-        if session in self._announced:
-            self._announced.remove(session)
-            if reply.code != 250:
-                self._void.add(session)
         if self.cut.get((peer, host.name)) == "silent" or host.name in self.lose_reply_from:
             return
         if text.startswith("DatabaseId="):
