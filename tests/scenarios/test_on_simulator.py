@@ -32,10 +32,9 @@ from nodes.core.inputs import PeerAuthenticated
 from nodes.core.message import DiscardNotification
 from nodes.core.node import Node
 from nodes.core.outbound_session import Lease
-from nodes.core.receiving import Receiving
 from nodes.core.resubmitting import Resubmitting
-from nodes.core.shadow_making import Made
 from nodes.core.shadow_queue import ShadowQueue
+from tests.broken_nodes import acknowledges_before_the_shadow_stands
 from tests.lab.simulator.plans import SCENARIOS, plan, scenario
 from tests.lab.simulator.test_same_bytes import Unjudged
 
@@ -128,22 +127,9 @@ def test_a_node_that_keeps_its_promises_fails_under_no_seed(name: str, trials: T
     assert failures(trials, name) == set()
 
 
-def test_acknowledging_before_the_shadow_stands_is_found(
-    trials: Trials, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def take_primary(self: Any, session: Any, offered: Any) -> None:
-        message = self._primary_message(offered)
-        self._keep(session, message, offered.body)
-
-        def made(outcome: Any) -> None:
-            if isinstance(outcome, Made):
-                self._redundancy.log_made(message, outcome)
-
-        body = f"db:{message.internal_id}"
-        self._redundancy.make(message, body, session.closes_ms, None, made)
-
-    monkeypatch.setattr(Receiving, "_take_primary", take_primary)
-    assert "redundant_before_ack" in failures(trials, "one-server-at-a-time")
+def test_acknowledging_before_the_shadow_stands_is_found(trials: Trials) -> None:
+    with acknowledges_before_the_shadow_stands():
+        assert "redundant_before_ack" in failures(trials, "one-server-at-a-time")
 
 
 def test_forgetting_discard_notifications_at_a_restart_is_found(

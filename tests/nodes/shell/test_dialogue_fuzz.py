@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import os
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -41,12 +40,6 @@ def organisation(tmp_path: Path) -> Organisation:
     organisation.sections["TransportConfig"] = {"SafetyNetHoldTime": "90d"}
     organisation.start_lab_time(time.monotonic_ns())
     return organisation
-
-
-@pytest.fixture
-def loop() -> Iterator[asyncio.Runner]:
-    with asyncio.Runner() as runner:
-        yield runner
 
 
 @pytest.mark.fuzz

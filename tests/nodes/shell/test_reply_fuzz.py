@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import os
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -32,12 +31,6 @@ GIVEN = settings(
 DRAWN = st.lists(conversations(), min_size=AT_ONCE, max_size=AT_ONCE)
 # a peer drops connections as rudely as it can, TLS among them
 RUDE = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
-
-
-@pytest.fixture
-def loop() -> Iterator[asyncio.Runner]:
-    with asyncio.Runner() as runner:
-        yield runner
 
 
 @pytest.mark.fuzz

@@ -1,7 +1,7 @@
 """Nodes that break one promise each, and the scenario in which that shows.
 
-Each is a context in which every node of a simulation is broken. That the evaluation finds such
-nodes is the matter of `tests/scenarios`; here two opinions about them are compared.
+Each is a context in which every node of a simulation is broken. `tests/scenarios` asks whether the
+evaluation finds such nodes, `tests/second_opinion` compares two opinions about them.
 """
 
 from __future__ import annotations
