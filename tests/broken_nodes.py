@@ -104,16 +104,16 @@ def counts_a_session_of_the_primary_as_contact() -> Iterator[None]:
 
 @contextmanager
 def notifies_after_the_first_fork() -> Iterator[None]:
-    acknowledged = Delivery._acknowledged
+    answered = Delivery._answered
 
     def notifies(self: Any, tracked: Any, fork: Any, result: Any) -> None:
-        acknowledged(self, tracked, fork, result)
+        answered(self, tracked, fork, result)
         notified = (tracked.message.shadow_server, self._identity.next_sequence())
         if notified[0] is not None:
             done = (tracked.message.internal_id, self._work.now_ms)
             self._discards.add(DiscardNotification(*notified, *done))
 
-    with patch.object(Delivery, "_acknowledged", notifies):
+    with patch.object(Delivery, "_answered", notifies):
         yield
 
 

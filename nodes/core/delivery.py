@@ -12,14 +12,14 @@ last one always knows that it is the last.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from nodes.core.active_copies import ActiveCopies
 from nodes.core.config import NodeConfig
-from nodes.core.delivery_queue import Acknowledged, DeliveryQueue, NotNow, Parcel, Refused, Result
+from nodes.core.delivery_queue import Answered, DeliveryQueue, Parcel, Result
 from nodes.core.discards import Discards
 from nodes.core.dsn import non_delivery_report
-from nodes.core.fork_states import ForkMove, after
+from nodes.core.fork_states import ENDS, ForkMove, after, left_of
 from nodes.core.identity import Identity
 from nodes.core.message import DiscardNotification, Fork, ForkState, PrimaryMessage
 from nodes.core.queue_changes import (
@@ -29,10 +29,11 @@ from nodes.core.queue_changes import (
     InsertDiscard,
     InsertMessage,
     MoveToPrimarySafetyNet,
+    SplitFork,
 )
 from nodes.core.safety_net import SafetyNet
 from nodes.core.sending import Sessions
-from nodes.core.tracking import log_mailbox_delivery, poison_row, primary_row
+from nodes.core.tracking import defer_row, log_mailbox_delivery, poison_row, primary_row, send_row
 from nodes.core.work import COMMIT_RETRY_MS, Timer, Work
 
 EXPIRED_STATUS = "550 4.4.7 QUEUE.Expired"
@@ -41,19 +42,19 @@ NO_ROUTE_STATUS = "550 5.1.10 RESOLVER.ADR.RecipientNotFound"
 
 @dataclass(slots=True)
 class Tracked:
-    """A message under way: state of each fork, ends not yet durable, side effects not yet done.
-    `since_ms`: when it came into its delivery queues, from which on it may grow old (SM-12);
-    `first_done_ms`: when the first of its forks was delivered. `begun`: how many sessions this
-    server had begun when it came.
+    """A message under way: what is left of the fork of each next hop, ends not yet durable, side
+    effects not yet done. `since_ms`: when it came into its delivery queues, from which on it may
+    grow old (SM-12); `first_done_ms`: when the first of its recipients was served. `begun`: how
+    many sessions this server had begun when it came.
     """
 
     message: PrimaryMessage
-    states: dict[str, ForkState]
+    forks: dict[str, Fork]
     since_ms: int
     first_done_ms: int | None
     begun: int
-    ends: list[FinishFork] = field(default_factory=list)
-    ends_under_way: tuple[FinishFork, ...] = ()
+    ends: list[FinishFork | SplitFork] = field(default_factory=list)
+    ends_under_way: tuple[FinishFork | SplitFork, ...] = ()
     reports: list[tuple[PrimaryMessage, str]] = field(default_factory=list)
     side_effects: set[int] = field(default_factory=set)
     committing: bool = False
@@ -131,10 +132,10 @@ class Delivery:
     # -------------------------------------------------------------- queues
 
     def _track(self, message: PrimaryMessage, since_ms: int) -> None:
-        states = {fork.next_hop: fork.state for fork in message.forks}
+        forks = left_of(message.forks)
         done_ms = [f.done_ms for f in message.forks if f.state is ForkState.DONE and f.done_ms]
         first_ms, begun = min(done_ms, default=None), self._sessions.begun
-        tracked = Tracked(message, states, since_ms, first_ms, begun)
+        tracked = Tracked(message, forks, since_ms, first_ms, begun)
         self._messages[message.internal_id] = tracked
         self._set_expiry(tracked)
 
@@ -166,11 +167,11 @@ class Delivery:
 
     def _take(self, internal_id: int, next_hop: str) -> Parcel | None:
         tracked = self._messages.get(internal_id)
-        if tracked is None or tracked.states[next_hop] is not ForkState.QUEUED:
+        if tracked is None or tracked.forks[next_hop].state is not ForkState.QUEUED:
             return None
         self._move(tracked, next_hop, ForkMove.HAND_OUT)
         epoch = self._active_copies.epoch_of(next_hop)
-        return Parcel(tracked.message, _fork(tracked.message, next_hop), epoch)
+        return Parcel(tracked.message, tracked.forks[next_hop], epoch)
 
     def _moved(self, database: str) -> None:
         queue = self._queues.get(f"database:{database}")
@@ -181,73 +182,67 @@ class Delivery:
 
     def _report(self, parcel: Parcel, result: Result) -> None:
         tracked = self._messages[parcel.message.internal_id]
-        hop = parcel.fork.next_hop
-        if isinstance(result, Acknowledged):
-            self._acknowledged(tracked, parcel.fork, result)
-        elif isinstance(result, Refused):
-            self._move(tracked, hop, ForkMove.REFUSED)
-            self._end(tracked, hop, ForkState.EXPIRED)
-            self._fail(tracked, parcel.fork.recipients, result.reply)
-            self._advance(tracked)
+        if isinstance(result, Answered):
+            self._answered(tracked, parcel.fork, result)
         else:
-            self._put_back(tracked, parcel.fork, result)
+            self._put_back(tracked, parcel.fork.next_hop, result.reason)
 
-    def _acknowledged(self, tracked: Tracked, fork: Fork, result: Acknowledged) -> None:
-        self._move(tracked, fork.next_hop, ForkMove.ACKNOWLEDGED)
-        self._end(tracked, fork.next_hop, ForkState.DONE)
-        if result.reply:
-            self._log_send(tracked.message, fork, result)
-        else:
-            log_mailbox_delivery(
-                self._work, tracked.message, fork.next_hop, result.delivered, result.duplicates
-            )
-        for recipient, status in result.refused:
-            self._fail(tracked, (recipient,), status)
+    def _answered(self, tracked: Tracked, fork: Fork, result: Answered) -> None:
+        """Who has it is done, and who was refused; the others wait for the retry, alone."""
+        self._log_delivered(tracked.message, fork, result)
+        for status, recipients in _by_status(result.refused).items():
+            self._fail(tracked, recipients, status)
+        open_still = _addresses(result.deferred)
+        refused = _addresses(result.refused)
+        served = tuple(r for r in fork.recipients if r not in (*refused, *open_still))
+        self._end(tracked, fork.next_hop, refused, ForkMove.REFUSED)
+        self._end(tracked, fork.next_hop, served, ForkMove.ACKNOWLEDGED)
+        if open_still:
+            self._put_back(tracked, fork.next_hop, "; ".join(_by_status(result.deferred)))
         self._advance(tracked)
 
-    def _log_send(self, message: PrimaryMessage, fork: Fork, result: Acknowledged) -> None:
-        row = primary_row(
-            "SEND",
-            "SMTP",
-            message,
-            recipients=result.delivered,
-            source_context=result.reply,
-            server=result.server,
-            custom=(("Fork", fork.next_hop),),
-        )
-        self._work.emit(row)
+    def _log_delivered(self, message: PrimaryMessage, fork: Fork, result: Answered) -> None:
+        work, hop = self._work, fork.next_hop
+        if not result.reply:
+            log_mailbox_delivery(work, message, hop, result.delivered, result.duplicates)
+        elif result.delivered:
+            work.emit(send_row(message, hop, result.delivered, result.reply, result.server))
 
-    def _put_back(self, tracked: Tracked, fork: Fork, result: NotNow) -> None:
-        self._move(tracked, fork.next_hop, ForkMove.PUT_BACK)
-        row = primary_row(
-            "DEFER",
-            "QUEUE",
-            tracked.message,
-            recipients=fork.recipients,
-            source_context=result.reason,
-            custom=(("Fork", fork.next_hop),),
-        )
-        self._work.emit(row)
-        self._queue(fork.next_hop).put_back(tracked.message.internal_id)
+    def _put_back(self, tracked: Tracked, next_hop: str, reason: str) -> None:
+        self._move(tracked, next_hop, ForkMove.PUT_BACK)
+        self._work.emit(defer_row(tracked.message, tracked.forks[next_hop], reason))
+        self._queue(next_hop).put_back(tracked.message.internal_id)
 
     def _poisoned(self, internal_id: int, next_hop: str) -> None:
         """Into the poison queue: kept, never tried again, and no end of the message."""
         tracked = self._messages.get(internal_id)
-        if tracked is None or tracked.states[next_hop] is not ForkState.QUEUED:
+        if tracked is None or tracked.forks[next_hop].state is not ForkState.QUEUED:
             return
-        self._move(tracked, next_hop, ForkMove.POISON)
-        self._work.emit(poison_row(tracked.message, _fork(tracked.message, next_hop)))
-        self._end(tracked, next_hop, ForkState.POISON)
+        fork = tracked.forks[next_hop]
+        self._work.emit(poison_row(tracked.message, fork))
+        self._end(tracked, next_hop, fork.recipients, ForkMove.POISON)
         self._advance(tracked)
 
     # -------------------------------------------------------------- ends
 
-    def _end(self, tracked: Tracked, next_hop: str, state: ForkState) -> None:
+    def _end(
+        self, tracked: Tracked, next_hop: str, recipients: tuple[str, ...], move: ForkMove
+    ) -> None:
+        """These recipients leave the fork; with the last of them it ends itself."""
+        if not recipients:
+            return
+        fork, now_ms = tracked.forks[next_hop], self._work.now_ms
+        state = after(fork.state, move)
         if state is ForkState.DONE and tracked.first_done_ms is None:
-            tracked.first_done_ms = self._work.now_ms
-        tracked.ends.append(
-            FinishFork(tracked.message.internal_id, next_hop, state.value, self._work.now_ms)
-        )
+            tracked.first_done_ms = now_ms
+        left = tuple(each for each in fork.recipients if each not in recipients)
+        key = (tracked.message.internal_id, next_hop)
+        if left:
+            tracked.forks[next_hop] = replace(fork, recipients=left)
+            tracked.ends.append(SplitFork(*key, recipients, state.value, now_ms))
+        else:
+            self._move(tracked, next_hop, move)
+            tracked.ends.append(FinishFork(*key, state.value, now_ms))
 
     def _fail(self, tracked: Tracked, recipients: tuple[str, ...], status: str) -> None:
         """These recipients will not get it: say so in the log, and to the sender (SM-12); of a
@@ -285,7 +280,9 @@ class Delivery:
         if tracked.committing or tracked.completing:
             return
         ends, reports = tuple(tracked.ends), tuple(tracked.reports)
-        completes = not tracked.side_effects and all(s in _ENDS for s in tracked.states.values())
+        completes = not tracked.side_effects and all(
+            f.state in ENDS for f in tracked.forks.values()
+        )
         if not (ends or reports or completes):
             return
         changes: list[Change] = [*ends, *(InsertMessage(m, body) for m, body in reports)]
@@ -318,7 +315,7 @@ class Delivery:
         shadow, if any.
         """
         message, now_ms = tracked.message, self._work.now_ms
-        if ForkState.DONE in tracked.states.values():
+        if tracked.first_done_ms is not None:
             expires_ms = self._safety_net.expiry_of_delivered(now_ms)
             changes.append(MoveToPrimarySafetyNet(message.internal_id, now_ms, expires_ms))
         else:
@@ -377,20 +374,25 @@ class Delivery:
             self._expiry = self._work.again(COMMIT_RETRY_MS, self._expire)
 
     def _expire_queued(self, tracked: Tracked) -> None:
-        queued = [hop for hop, state in tracked.states.items() if state is ForkState.QUEUED]
-        for hop in queued:
-            self._move(tracked, hop, ForkMove.EXPIRE)
-            self._end(tracked, hop, ForkState.EXPIRED)
-            self._fail(tracked, _fork(tracked.message, hop).recipients, EXPIRED_STATUS)
+        queued = [f for f in tracked.forks.values() if f.state is ForkState.QUEUED]
+        for fork in queued:
+            self._end(tracked, fork.next_hop, fork.recipients, ForkMove.EXPIRE)
+            self._fail(tracked, fork.recipients, EXPIRED_STATUS)
         if queued:
             self._advance(tracked)
 
     def _move(self, tracked: Tracked, next_hop: str, move: ForkMove) -> None:
-        tracked.states[next_hop] = after(tracked.states[next_hop], move)
+        fork = tracked.forks[next_hop]
+        tracked.forks[next_hop] = replace(fork, state=after(fork.state, move))
 
 
-_ENDS = frozenset({ForkState.DONE, ForkState.EXPIRED})
+def _by_status(said: tuple[tuple[str, str], ...]) -> dict[str, tuple[str, ...]]:
+    """Recipients by what was said of them."""
+    found: dict[str, tuple[str, ...]] = {}
+    for recipient, status in said:
+        found[status] = (*found.get(status, ()), recipient)
+    return found
 
 
-def _fork(message: PrimaryMessage, next_hop: str) -> Fork:
-    return next(fork for fork in message.forks if fork.next_hop == next_hop)
+def _addresses(said: tuple[tuple[str, str], ...]) -> tuple[str, ...]:
+    return tuple(recipient for recipient, _ in said)

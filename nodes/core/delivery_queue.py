@@ -44,29 +44,25 @@ class Parcel:
 
 
 @dataclass(frozen=True, slots=True)
-class Acknowledged:
-    """The next hop has it. `server`: which one took it, where it was sent; `refused`: recipients it
-    refused for good, with status text.
+class Answered:
+    """The next hop has it for good for some recipients, or never will; of each recipient one thing
+    is said. `refused` (5xx) and `deferred` (4xx, to be tried again) come with status text.
+    `server`: which one it was, where the message was sent.
     """
 
     reply: str
     delivered: tuple[str, ...]
     duplicates: tuple[str, ...] = ()
     refused: tuple[tuple[str, str], ...] = ()
+    deferred: tuple[tuple[str, str], ...] = ()
     server: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Refused:
-    """The next hop will never take it (5xx)."""
-
-    reply: str
-
-
-@dataclass(frozen=True, slots=True)
 class NotNow:
-    """It may take it later: 4xx, no session, a session lost in the middle (in doubt, so again).
-    `was_offered`: the next hop was reached; `broke`: the session broke while the message was sent.
+    """It may take it later, for all recipients: 4xx, no session, a session lost in the middle (in
+    doubt, so again). `was_offered`: the next hop was reached; `broke`: the session broke while the
+    message was sent.
     """
 
     reason: str
@@ -74,7 +70,7 @@ class NotNow:
     broke: bool = False
 
 
-Result: TypeAlias = Acknowledged | Refused | NotNow
+Result: TypeAlias = Answered | NotNow
 Report: TypeAlias = Callable[[Parcel, Result], None]
 Take: TypeAlias = Callable[[int, str], Parcel | None]
 Poison: TypeAlias = Callable[[int, str], None]
@@ -180,9 +176,7 @@ class DeliveryQueue:
         self._work.deliver(
             delivery,
             self._config.duplicate_windows_ms[database],
-            lambda delivered, duplicates: self._finish(
-                parcel, Acknowledged("", delivered, duplicates)
-            ),
+            lambda delivered, duplicates: self._finish(parcel, Answered("", delivered, duplicates)),
             lambda reason: self._finish(parcel, NotNow(reason)),
         )
 
@@ -209,10 +203,10 @@ class DeliveryQueue:
         internal_id, poison = parcel.message.internal_id, None
         if parcel.epoch != self._active_copies.epoch_of(self.next_hop):
             result = NotNow("the mailbox database is active on another server")
-        elif not isinstance(result, NotNow):
+        elif isinstance(result, Answered):
             self._failures = 0
-            del self._attempts[internal_id]
             poison = self._doubts.acknowledged(internal_id)
+            self._settle(internal_id, result)
         elif result.was_offered and self._doubts.is_its_own(internal_id, broke=result.broke):
             self._set_aside(internal_id)
         else:
@@ -223,6 +217,13 @@ class DeliveryQueue:
         if poison is not None:
             self._take_out(poison)
         self._pump()
+
+    def _settle(self, internal_id: int, result: Answered) -> None:
+        """The next hop works; recipients that it put off are no reason for others to wait."""
+        if result.deferred:
+            self._set_aside(internal_id)
+        else:
+            del self._attempts[internal_id]
 
     def _set_aside(self, internal_id: int) -> None:
         """It waits as long as a queue would that failed as often."""
@@ -268,14 +269,17 @@ class DeliveryQueue:
 
 
 def _result(parcel: Parcel, answer: TransmissionAnswered, server: str) -> Result:
+    """What was said of one recipient counts for it, the last word for the others; those put off are
+    the only ones to be tried again (RFC 5321 sections 4.2.1, 4.5.4.1). What is neither a yes nor a
+    no for good is no acknowledgement.
+    """
     reply = f"{answer.code} {answer.text}"
-    if any(code < 500 for _, code, _ in answer.refused):
+    apart = {address: (code, f"{code} {text}") for address, code, text in answer.refused}
+    said = [(r, *apart.get(r, (answer.code, reply))) for r in parcel.fork.recipients]
+    delivered = tuple(r for r, code, _ in said if 200 <= code < 300)
+    refused = tuple((r, status) for r, code, status in said if code >= 500)
+    settled = {*delivered, *(r for r, _ in refused)}
+    deferred = tuple((r, status) for r, _, status in said if r not in settled)
+    if not settled:
         return NotNow(reply, was_offered=True)
-    if answer.code >= 500:
-        return Refused(reply)
-    if not 200 <= answer.code < 300:  # whatever it is, it is no acknowledgement
-        return NotNow(reply, was_offered=True)
-    refused = tuple((address, f"{code} {text}") for address, code, text in answer.refused)
-    gone = {address for address, _ in refused}
-    delivered = tuple(r for r in parcel.fork.recipients if r not in gone)
-    return Acknowledged(reply, delivered, refused=refused, server=server)
+    return Answered(reply, delivered, refused=refused, deferred=deferred, server=server)

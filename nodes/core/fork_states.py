@@ -3,15 +3,18 @@ what.
 
 QUEUED waits in the queue of its next hop. SENDING has been handed out, to a session or to a mailbox
 database, and comes back exactly once: acknowledged, or not. DONE and EXPIRED are ends; the message
-is complete when every fork has one. POISON is in the poison queue, for good, and no end: nothing of
-the message is let go, here or at its shadow server.
+is complete when every fork has one. A next hop may take some recipients and put off others: those
+with an end leave the fork, which is put back with the rest. POISON is in the poison queue, for
+good, and no end: nothing of the message is let go, here or at its shadow server.
 """
 
 from __future__ import annotations
 
 from enum import Enum
 
-from nodes.core.message import ForkState
+from nodes.core.message import Fork, ForkState
+
+ENDS = frozenset({ForkState.DONE, ForkState.EXPIRED})
 
 
 class ForkMove(Enum):
@@ -38,3 +41,14 @@ def after(state: ForkState, move: ForkMove) -> ForkState:
     found = TRANSITIONS.get((state, move))
     assert found is not None, f"fork: {move.value} while {state.value}"
     return found
+
+
+def left_of(forks: tuple[Fork, ...]) -> dict[str, Fork]:
+    """By next hop: the fork that has not ended, or any that has. Of those with one next hop all but
+    one are parts that have ended.
+    """
+    left: dict[str, Fork] = {}
+    for fork in forks:
+        if fork.next_hop not in left or fork.state not in ENDS:
+            left[fork.next_hop] = fork
+    return left

@@ -16,7 +16,7 @@ BodyHandle: TypeAlias = str
 
 
 class ForkState(Enum):
-    """Where one fork of a primary message is. Legal moves stand in `delivery.TRANSITIONS`."""
+    """Where one fork of a primary message is. Legal moves stand in `fork_states.TRANSITIONS`."""
 
     QUEUED = "queued"
     SENDING = "sending"
@@ -48,7 +48,9 @@ class Header:
 
 @dataclass(frozen=True, slots=True)
 class Fork:
-    """One next hop of a message (RT-4), `next_hop` as in `routing`."""
+    """One next hop of a message (RT-4), `next_hop` as in `routing`. Recipients that had their end
+    before others of the same next hop are a fork of their own; at most one of them is unfinished.
+    """
 
     next_hop: str
     recipients: tuple[str, ...]

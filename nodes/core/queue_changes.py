@@ -46,6 +46,20 @@ class FinishFork:
 
 
 @dataclass(frozen=True, slots=True)
+class SplitFork:
+    """Some recipients of fork `next_hop` leave its queue, the others stay in it: expects it
+    unfinished, with these and others; makes them a fork of their own, `done` or `expired` at
+    `at_ms`.
+    """
+
+    internal_id: int
+    next_hop: str
+    recipients: tuple[str, ...]
+    state: str
+    at_ms: int
+
+
+@dataclass(frozen=True, slots=True)
 class MoveToPrimarySafetyNet:
     """All forks are done: the message leaves the delivery queues for the Primary Safety Net (SM-1,
     SN-1).
@@ -159,6 +173,7 @@ class SetActiveCopy:
 Change: TypeAlias = (
     InsertMessage
     | FinishFork
+    | SplitFork
     | MoveToPrimarySafetyNet
     | DeleteMessage
     | SetShadowServer

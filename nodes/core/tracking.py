@@ -53,6 +53,34 @@ def poison_row(message: PrimaryMessage, fork: Fork) -> LogTracking:
     )
 
 
+def send_row(
+    message: PrimaryMessage, next_hop: str, delivered: tuple[str, ...], reply: str, server: str
+) -> LogTracking:
+    """SEND: `server` took it for these recipients."""
+    return primary_row(
+        "SEND",
+        "SMTP",
+        message,
+        recipients=delivered,
+        source_context=reply,
+        server=server,
+        custom=(("Fork", next_hop),),
+    )
+
+
+def defer_row(message: PrimaryMessage, fork: Fork, reason: str) -> LogTracking:
+    """DEFER: a fork waits for its retry."""
+    custom = (("Fork", fork.next_hop),)
+    return primary_row(
+        "DEFER",
+        "QUEUE",
+        message,
+        recipients=fork.recipients,
+        source_context=reason,
+        custom=custom,
+    )
+
+
 def log_mailbox_delivery(
     work: Work,
     message: PrimaryMessage,

@@ -29,6 +29,7 @@ from nodes.core.queue_changes import (
     SetActiveCopy,
     SetContact,
     SetShadowServer,
+    SplitFork,
 )
 from nodes.core.resubmit_changes import (
     AdvanceResubmitRequest,
@@ -37,13 +38,11 @@ from nodes.core.resubmit_changes import (
     RemoveResubmitRequest,
     SetResubmitState,
 )
-from nodes.store import resubmit_requests
+from nodes.store import forks, resubmit_requests
 from nodes.store.bodies import add_body, release_bodies, share_body
 from nodes.store.rows import (
-    FORK_COLUMNS,
     MESSAGE_COLUMNS,
     SHADOW_COLUMNS,
-    fork_rows,
     key_row,
     message_row,
     shadow_row,
@@ -51,17 +50,9 @@ from nodes.store.rows import (
 
 FetchBody: TypeAlias = Callable[[BodyHandle], bytes]
 
-_UNFINISHED = "state NOT IN ('done', 'expired')"
 _THIS_SHADOW = "primary_server = ? AND primary_database_id = ? AND primary_internal_id = ?"
 
 INSERT_MESSAGE = f"INSERT INTO messages ({MESSAGE_COLUMNS}) VALUES ({', '.join('?' * 14)})"
-INSERT_FORK = f"INSERT INTO forks ({FORK_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?)"
-FINISH_FORK = (
-    "UPDATE forks SET state = ?, done_ms = ? "
-    f"WHERE internal_id = ? AND next_hop = ? AND {_UNFINISHED}"
-)
-UNFINISHED_FORKS = f"SELECT count(*) FROM forks WHERE internal_id = ? AND {_UNFINISHED}"
-DELETE_FORKS = "DELETE FROM forks WHERE internal_id = ?"
 COPY_TO_PRIMARY_SAFETY_NET = (
     f"INSERT INTO primary_safety_net ({MESSAGE_COLUMNS}, delivered_ms, expires_ms) "
     f"SELECT {MESSAGE_COLUMNS}, ?, ? FROM messages WHERE internal_id = ?"
@@ -138,7 +129,7 @@ def _insert_message(db: sqlite3.Connection, change: InsertMessage, fetch: FetchB
 
 def _add_message(db: sqlite3.Connection, message: PrimaryMessage, body_id: int) -> None:
     db.execute(INSERT_MESSAGE, message_row(message, body_id))
-    db.executemany(INSERT_FORK, fork_rows(message))
+    forks.insert(db, message)
 
 
 def _stored_body(db: sqlite3.Connection, body: BodyHandle, fetch: FetchBody) -> int:
@@ -148,13 +139,8 @@ def _stored_body(db: sqlite3.Connection, body: BodyHandle, fetch: FetchBody) -> 
     return add_body(db, fetch(body))
 
 
-def _finish_fork(db: sqlite3.Connection, change: FinishFork, fetch: FetchBody) -> None:
-    state = (change.state, change.at_ms, change.internal_id, change.next_hop)
-    _expect_one(db.execute(FINISH_FORK, state).rowcount, change)
-
-
 def _expect_all_forks_done(db: sqlite3.Connection, internal_id: int, change: Change) -> None:
-    (unfinished,) = db.execute(UNFINISHED_FORKS, (internal_id,)).fetchone()
+    unfinished = forks.unfinished(db, internal_id)
     if unfinished:
         raise StateMismatch(f"{unfinished} forks are not done: {change}")
 
@@ -172,7 +158,7 @@ def _delete_message(db: sqlite3.Connection, change: DeleteMessage, fetch: FetchB
     _expect_all_forks_done(db, change.internal_id, change)
     deleted = db.execute(DELETE_MESSAGE, (change.internal_id,)).fetchall()
     _expect_one(len(deleted), change)
-    db.execute(DELETE_FORKS, (change.internal_id,))
+    db.execute(forks.DELETE_FORKS, (change.internal_id,))
     release_bodies(db, (body_id for (body_id,) in deleted))
 
 
@@ -246,7 +232,7 @@ def _set_contact(db: sqlite3.Connection, change: SetContact, fetch: FetchBody) -
     db.execute(SET_CONTACT, row)
 
 
-# ------------------------------------------------------------------ resubmit requests
+# ------------------------------------------------------------------ forks, resubmit requests
 
 RowsMet: TypeAlias = Callable[[sqlite3.Connection, Any], int]
 
@@ -264,7 +250,8 @@ def _set_active_copy(db: sqlite3.Connection, change: SetActiveCopy, fetch: Fetch
 
 _APPLY: dict[type[Any], Callable[[sqlite3.Connection, Any, FetchBody], None]] = {
     InsertMessage: _insert_message,
-    FinishFork: _finish_fork,
+    FinishFork: _one_row(forks.finish),
+    SplitFork: _one_row(forks.split),
     MoveToPrimarySafetyNet: _move_to_primary_safety_net,
     DeleteMessage: _delete_message,
     SetShadowServer: _set_shadow_server,

@@ -32,7 +32,8 @@ from nodes.core.message import ActiveCopy
 from nodes.core.queue_changes import Change
 from nodes.store import sqlite_file
 from nodes.store.bodies import read_body, release_bodies
-from nodes.store.changes import DELETE_FORKS, FetchBody, StateMismatch, apply_changes
+from nodes.store.changes import FetchBody, StateMismatch, apply_changes
+from nodes.store.forks import DELETE_FORKS
 from nodes.store.resubmit_requests import LOAD_HEADS, LOAD_REQUESTS, requests_of
 from nodes.store.rows import (
     FORK_COLUMNS,

@@ -35,6 +35,7 @@ from nodes.core.outbound_session import Lease
 from nodes.core.resubmitting import Resubmitting
 from nodes.core.shadow_queue import ShadowQueue
 from tests.broken_nodes import acknowledges_before_the_shadow_stands
+from tests.lab.simulator.greylisting import greylist, to_three_outside
 from tests.lab.simulator.plans import SCENARIOS, plan, scenario
 from tests.lab.simulator.test_same_bytes import Unjudged
 
@@ -127,6 +128,29 @@ def test_a_node_that_keeps_its_promises_fails_under_no_seed(name: str, trials: T
     assert failures(trials, name) == set()
 
 
+def test_a_server_outside_that_puts_off_some_recipients_makes_no_promise_broken(
+    trials: Trials, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    greylist(monkeypatch)
+    checked = to_three_outside("one-server-at-a-time")
+    found = trials.failures([Trial(checked, seed) for seed in SEEDS])
+    assert frozenset().union(*found) == frozenset()
+
+
+def test_forgetting_who_was_put_off_is_found(
+    trials: Trials, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answered = Delivery._answered
+
+    def as_if_nobody_were(self: Any, tracked: Any, fork: Any, result: Any) -> None:
+        answered(self, tracked, fork, replace(result, deferred=()))
+
+    greylist(monkeypatch)
+    monkeypatch.setattr(Delivery, "_answered", as_if_nobody_were)
+    checked = to_three_outside("one-server-at-a-time")
+    assert "no_loss" in trials.failures([Trial(checked, 1)])[0]
+
+
 def test_acknowledging_before_the_shadow_stands_is_found(trials: Trials) -> None:
     with acknowledges_before_the_shadow_stands():
         assert "redundant_before_ack" in failures(trials, "one-server-at-a-time")
@@ -208,16 +232,16 @@ def test_counting_a_session_of_the_primary_as_contact_is_found(
 def test_telling_the_discard_after_the_first_fork_is_found(
     trials: Trials, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    acknowledged = Delivery._acknowledged
+    answered = Delivery._answered
 
     def tells(self: Any, tracked: Any, fork: Any, result: Any) -> None:
-        acknowledged(self, tracked, fork, result)
+        answered(self, tracked, fork, result)
         told = (tracked.message.shadow_server, self._identity.next_sequence())
         if told[0] is not None:
             done = (tracked.message.internal_id, self._work.now_ms)
             self._discards.add(DiscardNotification(*told, *done))
 
-    monkeypatch.setattr(Delivery, "_acknowledged", tells)
+    monkeypatch.setattr(Delivery, "_answered", tells)
     assert {"no_loss", "discard_after_delivery"} <= always(trials, "half-done-fork")
 
 

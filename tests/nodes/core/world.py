@@ -125,6 +125,8 @@ class Disk:
                 self.messages[message.internal_id] = message
             case qc.FinishFork(internal_id, next_hop, state, at_ms):
                 self._finish(internal_id, next_hop, state, at_ms)
+            case qc.SplitFork(internal_id, next_hop, recipients, state, at_ms):
+                self._split(internal_id, next_hop, recipients, state, at_ms)
             case qc.MoveToPrimarySafetyNet(internal_id, _, expires_ms):
                 self.kept[internal_id] = self.messages.pop(internal_id)
                 self.primary_safety_net[internal_id] = expires_ms
@@ -254,14 +256,31 @@ class Disk:
         everything += [shadow for shadow, _ in self.kept_shadows.values()]
         return next(m.header for m in everything if m.internal_id == internal_id)
 
-    def _finish(self, internal_id: int, next_hop: str, state: str, at_ms: int) -> None:
+    def _unfinished(self, internal_id: int, next_hop: str) -> Fork:
+        ends = (ForkState.DONE, ForkState.EXPIRED)
+        forks = self.messages[internal_id].forks
+        (fork,) = [f for f in forks if f.next_hop == next_hop and f.state not in ends]
+        return fork
+
+    def _replace(self, internal_id: int, fork: Fork, *by: Fork) -> None:
+        """The first takes its place, others are added."""
         message = self.messages[internal_id]
-        forks = tuple(
-            Fork(f.next_hop, f.recipients, ForkState(state), at_ms) if f.next_hop == next_hop else f
-            for f in message.forks
-        )
-        assert forks != message.forks
-        self.messages[internal_id] = replace(message, forks=forks)
+        forks = tuple(by[0] if each == fork else each for each in message.forks)
+        self.messages[internal_id] = replace(message, forks=(*forks, *by[1:]))
+
+    def _finish(self, internal_id: int, next_hop: str, state: str, at_ms: int) -> None:
+        fork = self._unfinished(internal_id, next_hop)
+        self._replace(internal_id, fork, replace(fork, state=ForkState(state), done_ms=at_ms))
+
+    def _split(
+        self, internal_id: int, next_hop: str, leaving: tuple[str, ...], state: str, at_ms: int
+    ) -> None:
+        fork = self._unfinished(internal_id, next_hop)
+        staying = tuple(each for each in fork.recipients if each not in leaving)
+        assert staying
+        assert set(leaving) <= set(fork.recipients)
+        part = Fork(next_hop, leaving, ForkState(state), at_ms)
+        self._replace(internal_id, fork, replace(fork, recipients=staying), part)
 
     def expire(self, now_ms: int) -> on.SafetyNetExpired:
         removed = []
@@ -350,7 +369,8 @@ class Host:
         """SIGKILL: memory is gone, sessions break."""
         self.node = None
         for session, (peer, remote) in list(self.peers.items()):
-            self.world.lose(self.world.hosts[peer], remote)
+            if peer in self.world.hosts:
+                self.world.lose(self.world.hosts[peer], remote)
             del self.peers[session]
 
     def database(self, name: str) -> MailboxDatabase:
@@ -396,6 +416,7 @@ class World:
         self.cut: dict[tuple[str, str], str] = {}
         self.cut_services: dict[tuple[str, str, str], str] = {}
         self.refuse_with: dict[str, tuple[int, str]] = {}
+        self.refuse_recipient: dict[str, tuple[int, str]] = {}
         self.lose_reply_from: set[str] = set()
         self._requesting: set[str] = set()
         self._announced: set[str] = set()
@@ -704,12 +725,11 @@ class World:
         header = self._header(host, e.body)
         if self.cut.get((host.name, peer)) == "silent":
             return
+        if peer == "ext1":
+            self._outside(host, e, header)
+            return
         if peer in self.refuse_with:
             self.give(host, on.TransmissionAnswered(e.session, *self.refuse_with[peer]))
-            return
-        if peer == "ext1":
-            self.external.append((header.message_id, e.envelope.recipients))
-            self.give(host, on.TransmissionAnswered(e.session, 250, "2.0.0 ok"))
             return
         other = self.hosts[peer]
         if e.prologue is not None:
@@ -728,6 +748,18 @@ class World:
         body = f"in:{self._count}"
         other.bodies[body] = header
         self.give(other, on.MessageOffered(remote, e.envelope, header, 1000, body))
+
+    def _outside(self, host: Host, e: fx.Transmit, header: Header) -> None:
+        """Recipients may be refused one by one; then DATA is asked for what it says."""
+        words = self.refuse_recipient
+        refused = tuple((r, *words[r]) for r in e.envelope.recipients if r in words)
+        taken = tuple(r for r in e.envelope.recipients if r not in words)
+        code, text = self.refuse_with.get("ext1", (250, "2.0.0 ok"))
+        if not taken:
+            _, code, text = refused[-1]
+        elif code == 250:
+            self.external.append((header.message_id, taken))
+        self.give(host, on.TransmissionAnswered(e.session, code, text, refused))
 
     def _manage(self, host: Host, session: str, command: CopyCommand) -> None:
         peer, remote = host.peers[session]

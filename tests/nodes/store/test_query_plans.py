@@ -12,6 +12,7 @@ from nodes.store import (
     arrivals,
     bodies,
     changes,
+    forks,
     mailbox_copy,
     mailbox_database,
     queue_database,
@@ -24,9 +25,11 @@ from tests.nodes.store.samples import open_queue
 
 EXPIRY_TABLES = [table for table, _ in queue_database.EXPIRING]
 FOUND_BY_INDEX = {
-    "finish a fork": changes.FINISH_FORK,
-    "count unfinished forks": changes.UNFINISHED_FORKS,
-    "delete forks": changes.DELETE_FORKS,
+    "finish a fork": forks.FINISH_FORK,
+    "count unfinished forks": forks.UNFINISHED_FORKS,
+    "read a fork's recipients": forks.READ_RECIPIENTS,
+    "leave a fork": forks.LEAVE_FORK,
+    "delete forks": forks.DELETE_FORKS,
     "copy to primary safety net": changes.COPY_TO_PRIMARY_SAFETY_NET,
     "delete a message": changes.DELETE_MESSAGE,
     "set the shadow server": changes.SET_SHADOW_SERVER,

@@ -26,6 +26,7 @@ from nodes.core.queue_changes import (
     SetActiveCopy,
     SetContact,
     SetShadowServer,
+    SplitFork,
 )
 from nodes.store.changes import StateMismatch
 from nodes.store.queue_database import QueueDatabase
@@ -42,6 +43,7 @@ from tests.nodes.store.samples import (
 )
 
 DELIVERED_MS, EXPIRES_MS = NOW_MS + 60_000, NOW_MS + 120_000
+USER = "db1-user01@shadowlab.example"
 DONE = FinishFork(1, "database:DB1", "done", DELIVERED_MS)
 TO_SAFETY_NET = MoveToPrimarySafetyNet(1, DELIVERED_MS, EXPIRES_MS)
 
@@ -219,6 +221,9 @@ def test_a_contact_replaces_the_one_before(database: QueueDatabase) -> None:
 MISFITS: dict[str, Change] = {
     "finishing a fork twice": DONE,
     "finishing a fork there is not": FinishFork(2, "external:ext1", "done", NOW_MS),
+    "splitting off a fork's last recipient": SplitFork(2, "database:DB1", (USER,), "done", NOW_MS),
+    "splitting off a stranger": SplitFork(2, "database:DB1", ("b@x",), "done", NOW_MS),
+    "splitting a fork that is done": SplitFork(1, "database:DB1", (USER,), "done", NOW_MS),
     "moving a message with an unfinished fork": MoveToPrimarySafetyNet(2, NOW_MS, NOW_MS),
     "moving a message there is not": MoveToPrimarySafetyNet(99, NOW_MS, NOW_MS),
     "deleting a message with an unfinished fork": DeleteMessage(2),

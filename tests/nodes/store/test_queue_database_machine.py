@@ -25,6 +25,7 @@ from nodes.core.inputs import Committed
 from nodes.core.message import (
     Contact,
     DiscardNotification,
+    Fork,
     ForkState,
     PrimaryMessage,
     ShadowKey,
@@ -45,6 +46,7 @@ from nodes.core.queue_changes import (
     PromoteShadow,
     SetContact,
     SetShadowServer,
+    SplitFork,
 )
 from nodes.store.queue_database import QueueDatabase
 from tests.nodes.store.samples import (
@@ -113,6 +115,8 @@ class QueueDatabaseMachine(RuleBasedStateMachine):
     def insert_message(self, hops: list[str], body: str, shadow_server: str | None) -> int:
         number = self.next_id()
         message = primary_message(number, next_hops=tuple(hops), shadow_server=shadow_server)
+        others = tuple(replace(f, recipients=(*f.recipients, "b@x", "c@x")) for f in message.forks)
+        message = replace(message, forks=others)
         self.commit(InsertMessage(message, body))
         self.model.messages[number] = message
         self.model.bodies[number] = fetch(body)
@@ -139,8 +143,22 @@ class QueueDatabaseMachine(RuleBasedStateMachine):
             return
         done = replace(unfinished[0], state=ForkState(state), done_ms=at_ms)
         self.commit(FinishFork(number, done.next_hop, state, at_ms))
-        forks = tuple(done if f.next_hop == done.next_hop else f for f in message.forks)
+        forks = tuple(done if f == unfinished[0] else f for f in message.forks)
         self.model.messages[number] = replace(message, forks=forks)
+
+    @rule(number=messages, at_ms=TIMES, state=st.sampled_from(["done", "expired"]))
+    def split_a_fork(self, number: int, at_ms: int, state: str) -> None:
+        message = self.model.messages.get(number)
+        unfinished = [f for f in message.forks if f.state is ForkState.QUEUED] if message else []
+        if message is None or not unfinished or len(unfinished[0].recipients) < 2:
+            return
+        fork = unfinished[0]
+        first, *others = fork.recipients
+        self.commit(SplitFork(number, fork.next_hop, (first,), state, at_ms))
+        left = replace(fork, recipients=tuple(others))
+        part = Fork(fork.next_hop, (first,), ForkState(state), at_ms)
+        forks = tuple(left if f == fork else f for f in message.forks)
+        self.model.messages[number] = replace(message, forks=(*forks, part))
 
     def is_done(self, number: int) -> bool:
         message = self.model.messages.get(number)

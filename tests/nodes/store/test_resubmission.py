@@ -14,6 +14,7 @@ import pytest
 
 from nodes.core.effects import ReadSafetyNet
 from nodes.core.inputs import SafetyNetNotRead, SafetyNetRead
+from nodes.core.message import Fork
 from nodes.core.queue_changes import (
     Change,
     FinishFork,
@@ -21,6 +22,7 @@ from nodes.core.queue_changes import (
     InsertShadow,
     MoveToPrimarySafetyNet,
     MoveToShadowSafetyNet,
+    SplitFork,
 )
 from nodes.core.resubmit_changes import (
     AdvanceResubmitRequest,
@@ -174,6 +176,17 @@ def test_a_fork_keeps_its_own_delivery_time_in_the_safety_net(database: QueueDat
     found = [(c.next_hop, c.position.delivered_ms) for c in read(database, PRIMARY).copies]
     assert found == [("database:DB2", NOW_MS + 5), ("database:DB1", NOW_MS + 80)]
     assert {c.expires_ms for c in read(database, PRIMARY).copies} == {EXPIRES_MS}
+
+
+def test_who_was_served_before_others_of_the_fork_is_read_alone(database: QueueDatabase) -> None:
+    message = primary_message(1)
+    forks = (Fork("database:DB1", ("a@x", "b@x", "c@x")),)
+    apply(database, InsertMessage(replace(message, forks=forks), "in:1"))
+    apply(database, SplitFork(1, "database:DB1", ("b@x",), "done", NOW_MS + 5))
+    assert [c.recipients for c in read(database, PRIMARY).copies] == [("b@x",)]
+    finish(database, 1, "database:DB1", NOW_MS + 80)
+    found = [(c.recipients, c.position.delivered_ms) for c in read(database, PRIMARY).copies]
+    assert found == [(("b@x",), NOW_MS + 5), (("a@x", "c@x"), NOW_MS + 80)]
 
 
 def test_a_shadow_copy_has_its_original_envelope_and_its_primary_server(
