@@ -21,22 +21,21 @@ class VanishedShadows:
     def __init__(self, work: Work, sessions: Sessions, delivery: Delivery) -> None:
         self._work = work
         self._delivery = delivery
-        self._known: dict[str, tuple[int, str]] = {}
+        self._reported: dict[str, set[int]] = {}
         sessions.on_database_named = self._named
 
     def _named(self, server: str, database_id: str, session: int) -> None:
-        """The session that was begun last knows best. It says something only of messages whose copy
-        was made before it was begun: of two ids theirs is the earlier one.
+        """A session says something only of messages that were here when it was begun: an id that it
+        names and their copy has not is a later one than their copy's, however late it stands.
         """
-        since, known = self._known.get(server, (0, ""))
-        if session < since:
-            return
-        self._known[server] = (session, database_id)
-        if known == database_id:
-            return
-        for message, begun in self._delivery.shadowed_by(server):
-            if message.shadow_database_id not in ("", database_id) and begun < session:
+        held = self._delivery.shadowed_by(server)
+        reported = self._reported.get(server, set()) & {m.internal_id for m, _ in held}
+        for message, begun in held:
+            is_gone = message.shadow_database_id not in ("", database_id) and begun < session
+            if is_gone and message.internal_id not in reported:
+                reported.add(message.internal_id)
                 self._report(message)
+        self._reported[server] = reported
 
     def _report(self, message: PrimaryMessage) -> None:
         server = message.shadow_server or ""

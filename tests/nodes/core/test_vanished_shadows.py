@@ -108,3 +108,40 @@ def test_a_session_says_nothing_of_messages_that_came_after_it_was_begun() -> No
     (begun,) = [begun for message, begun in tracked if message.header.message_id == "<new@x>"]
     par1(world)._sessions.on_database_named("lyo1", old_id, begun)
     assert "<new@x>" not in reported_at_last(world)
+
+
+@pytest.mark.parametrize("primary_restarts", [False, True])
+def test_a_message_is_reported_once_however_often_its_shadow_server_loses_its_database(
+    primary_restarts: bool,
+) -> None:
+    """Ids A, B and C: one message in A, one in B; each is gone once."""
+    world = World()
+    first = held_at_lyo1(world)
+    for message_id in ("<second@x>", "<third@x>"):
+        lyo1_returns(world, new_database=True)
+        world.run(3 * MINUTE)
+        world.send("par1", message_id=message_id)
+    assert [row.message_id for row in single_copies(world)] == [first, "<second@x>"]
+    if primary_restarts:
+        before = len(single_copies(world))
+        par1_restarts(world)
+        world.run(3 * MINUTE)
+        world.send("par1", message_id="<fourth@x>")
+        again = [row.message_id for row in single_copies(world)[before:]]
+        assert sorted(again) == sorted([first, "<second@x>"])
+
+
+def test_a_message_that_becomes_durable_after_the_new_id_was_heard_is_reported() -> None:
+    """Its copy was made in B; C is named before the message is in a delivery queue."""
+    world = World()
+    held_at_lyo1(world)
+    par1_host = world.hosts["par1"]
+    par1_host.held_commits = []
+    world.send("par1", message_id="<late@x>")
+    (commit,) = par1_host.held_commits
+    par1_host.held_commits = None
+    lyo1_returns(world, new_database=True)
+    world.send("par1", message_id="<other@x>")
+    assert "<late@x>" not in [row.message_id for row in single_copies(world)]
+    world.commit_now("par1", commit)
+    assert reported_at_last(world) == ["<old@x>", "<late@x>"]
