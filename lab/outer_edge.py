@@ -28,6 +28,7 @@ from lab.errors import (
 from lab.watchdog import Interrupted
 
 DEBUG = "SHADOWLAB_DEBUG"
+OFF = ("", "0")
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 MAY_NOT = (errno.EACCES, errno.EPERM, errno.EROFS)
 IN_THE_WAY = (errno.ENOTDIR, errno.EISDIR, errno.EEXIST, errno.ELOOP, errno.ENAMETOOLONG)
@@ -103,7 +104,7 @@ def _bug(error: Exception, shows_traceback: bool) -> LabError:
 
 
 def _show_traceback(wanted: bool) -> bool:
-    if wanted or os.environ.get(DEBUG):
+    if wanted or os.environ.get(DEBUG, "") not in OFF:
         traceback.print_exc()
         return True
     return False

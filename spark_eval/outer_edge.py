@@ -15,6 +15,7 @@ from collections.abc import Callable
 from contextlib import suppress
 
 DEBUG = "SHADOWLAB_DEBUG"
+OFF = ("", "0")
 FAILED = 3
 INTERRUPTED = 130
 WRONG_CALL = 4
@@ -50,7 +51,7 @@ def _code_of(error: SystemExit) -> int:
 
 
 def _hint() -> str:
-    if os.environ.get(DEBUG):
+    if os.environ.get(DEBUG, "") not in OFF:
         traceback.print_exc()
         return "the traceback is above"
     try:

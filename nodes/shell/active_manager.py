@@ -7,12 +7,11 @@ A node like any other but for its core and its database (`manager.db`); exit cod
 from __future__ import annotations
 
 if __name__ == "__main__":  # before everything that takes its time
-    from nodes.shell.early_signals import keep_signals
+    from nodes.shell.signals import keep_signals
 
     keep_signals()
 
 import asyncio
-import signal
 import sqlite3
 import sys
 from pathlib import Path
@@ -20,11 +19,11 @@ from typing import Any
 
 from nodes.core.active_manager import ActiveManager
 from nodes.shell.core_loop import Core
-from nodes.shell.early_signals import heed
 from nodes.shell.manager_disk import ManagerDisk
 from nodes.shell.node_file import NodeFile
 from nodes.shell.process import EX_IOERR, EX_USAGE, CannotStart, serve
 from nodes.shell.runner import AnyDisk, AnyOpening, Runner, new_database_id
+from nodes.shell.signals import heed, leave
 from nodes.store.manager_database import open_manager_database
 
 
@@ -47,9 +46,7 @@ class ManagerRunner(Runner):
 
 async def _live(file: NodeFile) -> int:
     runner = ManagerRunner(file)
-    loop = asyncio.get_running_loop()
-    heed(loop, runner.stop)
-    loop.add_signal_handler(signal.SIGUSR1, runner.machine_changed)
+    heed(asyncio.get_running_loop(), runner.stop, runner.machine_changed)
     return await runner.run()
 
 
@@ -61,4 +58,4 @@ def main(arguments: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    leave(main(sys.argv[1:]))

@@ -9,7 +9,7 @@ It takes mail for its own domain, and a message is a line of `received.jsonl`, d
 from __future__ import annotations
 
 if __name__ == "__main__":  # before everything that takes its time
-    from nodes.shell.early_signals import keep_signals
+    from nodes.shell.signals import keep_signals
 
     keep_signals()
 
@@ -26,7 +26,6 @@ from nodes.core.configuration_error import ConfigurationError
 from nodes.core.effects import LogLifecycle
 from nodes.core.replies import R550_NO_SUCH_RECIPIENT
 from nodes.shell.clock import POLL_S, LabClock
-from nodes.shell.early_signals import heed
 from nodes.shell.lines import LineFile, LogFolder
 from nodes.shell.listening import Listener, bind
 from nodes.shell.logs import Logs
@@ -35,6 +34,7 @@ from nodes.shell.message_headers import read_header
 from nodes.shell.node_file import NodeFile
 from nodes.shell.overdue import cut_overdue
 from nodes.shell.process import EX_CANTCREAT, EX_USAGE, CannotStart, serve
+from nodes.shell.signals import heed, leave
 from nodes.shell.smtp_syntax import (
     R250_SENDER_OK,
     R501_NOT_UNDERSTOOD,
@@ -190,4 +190,4 @@ def main(arguments: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    leave(main(sys.argv[1:]))

@@ -9,13 +9,12 @@ node by `fail`, in whatever order it comes; exit codes are in `nodes.shell.proce
 from __future__ import annotations
 
 if __name__ == "__main__":  # before everything that takes its time
-    from nodes.shell.early_signals import keep_signals
+    from nodes.shell.signals import keep_signals
 
     keep_signals()
 
 import asyncio
 import os
-import signal
 import socket
 import sqlite3
 import sys
@@ -46,7 +45,6 @@ from nodes.shell.clock import LabClock
 from nodes.shell.control_files import ControlFiles
 from nodes.shell.core_loop import Core, CoreLoop
 from nodes.shell.disk import Disk, Write
-from nodes.shell.early_signals import heed
 from nodes.shell.lines import LogFolder
 from nodes.shell.listening import Listener, bind
 from nodes.shell.logs import Logs
@@ -62,6 +60,7 @@ from nodes.shell.process import (
     said,
     serve,
 )
+from nodes.shell.signals import heed, leave
 from nodes.shell.smtp_client import OutboundSessions, Route
 from nodes.shell.smtp_server import InboundSessions
 from nodes.shell.uptime import boot_id, keep_skew, kept_skew_ms
@@ -372,9 +371,7 @@ def new_database_id() -> str:
 
 async def _live(file: NodeFile) -> int:
     runner = Runner(file)
-    loop = asyncio.get_running_loop()
-    loop.add_signal_handler(signal.SIGUSR1, runner.machine_changed)
-    heed(loop, runner.stop)
+    heed(asyncio.get_running_loop(), runner.stop, runner.machine_changed)
     return await runner.run()
 
 
@@ -386,4 +383,4 @@ def main(arguments: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    leave(main(sys.argv[1:]))

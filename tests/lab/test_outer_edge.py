@@ -84,12 +84,18 @@ def test_the_traceback_of_a_bug_is_in_a_file_that_is_named(
     assert "Traceback" in kept.read_text()
 
 
+@pytest.mark.parametrize("edge", [outer_edge.guarded, evaluation_edge.guarded])
+@pytest.mark.parametrize(("value", "is_shown"), [("1", True), ("0", False), ("", False)])
 def test_with_the_variable_set_the_traceback_is_shown(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    edge: Callable[[Callable[[], int]], int],
+    value: str,
+    is_shown: bool,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setenv(outer_edge.DEBUG, "1")
-    assert outer_edge.guarded(raising(ValueError("unforeseen"))) == 3
-    assert "Traceback" in capsys.readouterr().err
+    monkeypatch.setenv(outer_edge.DEBUG, value)
+    assert edge(raising(ValueError("unforeseen"))) == 3
+    assert ("Traceback" in capsys.readouterr().err) == is_shown
 
 
 def test_no_room_is_said_with_what_makes_some(capsys: pytest.CaptureFixture[str]) -> None:

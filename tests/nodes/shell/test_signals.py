@@ -1,4 +1,6 @@
-"""A node that is asked to stop while it still reads its modules ends in order."""
+"""A node ends in order and with its own exit code, whenever it is asked to stop: while it still
+reads its modules, and again while it clears up.
+"""
 
 from __future__ import annotations
 
@@ -30,6 +32,29 @@ signal, module, *sys.argv[1:] = sys.argv[1:]
 sys.meta_path.insert(0, Signals())
 runpy.run_module(module, run_name="__main__", alter_sys=True)
 """
+# The signal comes again when nothing is there any more that could heed it.
+LATE_PROGRAM = """
+import asyncio, atexit, os, runpy, sys
+
+class Last:
+    def __del__(self, kill=os.kill, pid=os.getpid()):
+        kill(pid, int(number))
+
+def at(moment):
+    if moment == moment_wanted:
+        os.kill(os.getpid(), int(number))
+
+def close(self, close=asyncio.SelectorEventLoop.close):
+    close(self)
+    at("its loop is closed")
+
+moment_wanted, number, module, *sys.argv[1:] = sys.argv[1:]
+asyncio.SelectorEventLoop.close = close
+atexit.register(at, "the program ends")
+if moment_wanted == "its modules are let go":
+    asyncio.last = Last()
+runpy.run_module(module, run_name="__main__", alter_sys=True)
+"""
 SERVERS = {"runner": "par-mbx1", "active_manager": "am1", "external": "ext1"}
 
 
@@ -40,10 +65,12 @@ def organisation(tmp_path: Path) -> Organisation:
 
 @contextmanager
 def signalled(
-    organisation: Organisation, module: str, number: int
+    organisation: Organisation, module: str, number: int, *moment: str
 ) -> Iterator[subprocess.Popen[str]]:
+    """At the start, or at a `moment` of the end."""
     config = organisation.write_config(SERVERS[module])
-    command = [sys.executable, "-c", PROGRAM, str(number), f"nodes.shell.{module}", str(config)]
+    program = [LATE_PROGRAM, *moment] if moment else [PROGRAM]
+    command = [sys.executable, "-c", *program, str(number), f"nodes.shell.{module}", str(config)]
     environment = os.environ | {"PYTHONPATH": str(SOURCES)}
     with subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True) as node:
         try:
@@ -68,6 +95,25 @@ def test_asked_to_stop_it_begins_and_ends_in_order(
 def test_told_of_its_machine_it_goes_on(module: str, organisation: Organisation) -> None:
     logs = organisation.logs(SERVERS[module])
     with signalled(organisation, module, signal.SIGUSR1) as node:
+        until(lambda: started(logs, 0), "the node started", logs)
+        node.terminate()
+        _, said = node.communicate(timeout=60)
+    assert (node.returncode, said) == (0, "")
+
+
+@pytest.mark.parametrize(
+    "moment", ["its loop is closed", "the program ends", "its modules are let go"]
+)
+@pytest.mark.parametrize(
+    ("module", "number"),
+    [(module, signal.SIGTERM) for module in SERVERS]
+    + [("runner", signal.SIGINT), ("runner", signal.SIGUSR1)],
+)
+def test_a_second_signal_changes_nothing_of_its_end(
+    moment: str, module: str, number: int, organisation: Organisation
+) -> None:
+    logs = organisation.logs(SERVERS[module])
+    with signalled(organisation, module, number, moment) as node:
         until(lambda: started(logs, 0), "the node started", logs)
         node.terminate()
         _, said = node.communicate(timeout=60)
