@@ -144,19 +144,29 @@ def _failed(owned: DataFrame) -> DataFrame:
     )
 
 
+_OWNED = ["run", "primary_server", "database_id", "internal_id"]
+# `blind` without the moment before a kill: what that may have swallowed left other traces
+_HOLES = "filter(blind, b -> NOT exists(kills, k -> k.certain.lo = b.hi))"
 _ACTS = "named_struct('lo', coalesce(intended_ms, applied_ms), 'hi', over_ms)"
 
 
 def _shadowed_again(owned: DataFrame, tables: Tables) -> DataFrame:
-    """Unless the server went away first: attempts at servers that faults made silent take long."""
+    """Unless the server went away first: attempts at servers that faults made silent take long.
+    Back again it tries anew, so nothing excuses a message that was delivered and that no other
+    server ever held, but a hole in what the server logged.
+    """
     histories = tables.histories.selectExpr(
-        "run", "server AS primary_server", "blind", "heartbeat_ms", "timeout_ms", "end_ms",
-        "transform(kills, k -> k.possible) AS downs",
+        "run", "server AS primary_server", "blind", "kills", "heartbeat_ms", "timeout_ms",
+        "end_ms", "transform(kills, k -> k.possible) AS downs",
     )  # fmt: skip
     faults = tables.windows.where("coalesce(intended_ms, applied_ms) IS NOT NULL")
     acting = faults.groupBy("run").agg(F.expr(f"collect_list({_ACTS}) AS acting"))
     promoted = owned.where("enabled AND born.source = 'REDUNDANCY'")
-    known = promoted.join(histories, ["run", "primary_server"]).join(acting, "run", "left")
+    known = (
+        promoted.join(histories, ["run", "primary_server"])
+        .join(acting, "run", "left")
+        .join(_delivered_alone(tables), _OWNED, "left")
+    )
     soon = "born.at_ms + heartbeat_ms"
     trying = (
         f"IF({overlaps('acting', 'born.at_ms', soon)}, born.at_ms "
@@ -166,11 +176,16 @@ def _shadowed_again(owned: DataFrame, tables: Tables) -> DataFrame:
         f"({overlaps('blind', 'born.at_ms', trying)} OR {overlaps('downs', 'born.at_ms', trying)} "
         f"OR {soon} > end_ms)"
     )
+    life = "least(born.at_ms, alone_ms)", "greatest(born.at_ms, alone_ms)"
+    hole = overlaps(_HOLES, *life)
+    alone = f"alone_ms IS NOT NULL AND NOT coalesce({hole}, false) AS went_out_alone"
+    known = known.selectExpr("*", alone)
     return known.selectExpr(
         *case(
             status="CASE WHEN redirect IS NOT NULL OR failure IS NOT NULL "
             "OR remote_attempts + local_attempts = 0 THEN 'holds' "
-            f"WHEN coalesce({excused}, false) THEN NULL ELSE 'violated' END",
+            f"WHEN coalesce({excused}, false) AND NOT went_out_alone THEN NULL "
+            "ELSE 'violated' END",
             subject="message_id",
             detail=sentence("{primary_server} promoted it and did not try to shadow it again"),
             at_ms="born.at_ms",
@@ -178,6 +193,18 @@ def _shadowed_again(owned: DataFrame, tables: Tables) -> DataFrame:
             requirements="array('SM-13')",
         )
     )
+
+
+def _delivered_alone(tables: Tables) -> DataFrame:
+    """`_OWNED`, `alone_ms`: delivered to all, and nobody else said a word of a copy."""
+    key = "run", "server AS primary_server", "database_id", "internal_id"
+    delivered = tables.forks.where("complete AND NOT expired")
+    elsewhere = tables.copies.selectExpr(
+        "run", "primary_server", "primary_database_id AS database_id",
+        "primary_internal_id AS internal_id",
+    )  # fmt: skip
+    known = delivered.selectExpr(*key, "done_ms AS alone_ms")
+    return known.join(elsewhere, _OWNED, "left_anti")
 
 
 def _disabled(tables: Tables) -> DataFrame:

@@ -22,6 +22,7 @@ from lab.run_outcome import RunOptions
 from lab.scenario_files import load_scenario
 from lab.shrink_trial import Trial, Trials
 from lab.simulated_run import run_simulated
+from lab.validate import check
 from nodes.core import receiving, routing
 from nodes.core.categorizer import forks_of
 from nodes.core.delivery import Delivery
@@ -32,6 +33,7 @@ from nodes.core.inputs import PeerAuthenticated
 from nodes.core.message import DiscardNotification
 from nodes.core.node import Node
 from nodes.core.outbound_session import Lease
+from nodes.core.redundancy import Redundancy
 from nodes.core.resubmitting import Resubmitting
 from nodes.core.shadow_queue import ShadowQueue
 from tests.broken_nodes import acknowledges_before_the_shadow_stands
@@ -256,6 +258,44 @@ def test_dropping_notifications_when_they_are_answered_is_found(
 
     monkeypatch.setattr(Discards, "answer", answer_and_drop)
     assert "discard_after_delivery" in always(trials, "discard-answer-lost")
+
+
+# Two servers promote after 23 min and try to make new shadows in Paris, which is silent.
+KILLED_WHILE_TRYING = """
+  - {at: 21m, for: 9m, cut: {from: site lyon, to: [par-mbx2, par-mbx3], kind: stall}}
+  - {at: 25m, for: 1m, kill: [lyo-mbx1, lyo-mbx3], returns_with: same-queue-database}
+"""
+
+
+def rewritten(name: str, folder: Path, **replaced: str) -> list[Trial]:
+    """A scenario with some of its words replaced, under a few seeds."""
+    text = scenario(name).text
+    for old, new in replaced.items():
+        assert old in text
+        text = text.replace(old, new)
+    path = folder / f"{name}.yaml"
+    path.write_text(text)
+    (checked,) = check([path]).scenarios
+    return [Trial(checked, seed) for seed in range(4)]
+
+
+def killed_while_trying(folder: Path) -> list[Trial]:
+    settle = f"{KILLED_WHILE_TRYING}\nsettle"
+    return rewritten("primary-returns-after-promotion", folder, settle=settle)
+
+
+def test_killed_before_the_new_shadow_stands_it_is_tried_again(
+    trials: Trials, tmp_path: Path
+) -> None:
+    assert set().union(*trials.failures(killed_while_trying(tmp_path))) == set()
+
+
+def test_delivering_what_was_promoted_before_a_kill_without_a_new_shadow_is_found(
+    trials: Trials, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Redundancy, "_was_being_sent_anew", lambda self, message: False)
+    found = trials.failures(killed_while_trying(tmp_path))
+    assert "shadow_placement" in frozenset.intersection(*found)
 
 
 def with_demand(monkeypatch: pytest.MonkeyPatch, **wrong: Any) -> None:

@@ -61,6 +61,16 @@ def _killed_while_trying(*, in_vain: bool) -> Run:
 ALL_TRIED = "lyo-mbx1 lyo-mbx2 lyo-mbx1 lyo-mbx2 par-mbx2 par-mbx2"
 
 
+def _killed_and_nobody_has_a_copy(*, delivered: bool) -> Run:
+    """What was tried before the kill is forgotten after it, or has not been tried again yet."""
+    run = _killed_while_trying(in_vain=True)
+    run.remove("lyo-mbx2", "HARECEIVE")
+    run.remove("lyo-mbx2", "HADISCARD")
+    if not delivered:
+        run.remove("lyo-mbx1", "SEND")
+    return run
+
+
 @pytest.fixture(scope="module")
 def results(ask: Ask) -> dict[str, ClaimResult]:
     runs = {
@@ -83,6 +93,8 @@ def results(ask: Ask) -> dict[str, ClaimResult]:
         "not-again": _not_shadowed_again(),
         "killed-while-trying": _killed_while_trying(in_vain=True),
         "killed-too-late": _killed_while_trying(in_vain=False),
+        "killed-and-delivered": _killed_and_nobody_has_a_copy(delivered=True),
+        "killed-and-waiting": _killed_and_nobody_has_a_copy(delivered=False),
     }  # fmt: skip
     return ask(CLAIM, runs)
 
@@ -131,6 +143,13 @@ def test_allows_attempts_at_silent_servers_their_time_before_a_kill(
 ) -> None:
     assert "SM-13" not in results["killed-while-trying"].proofs
     assert results["killed-too-late"].proofs["SM-13"] == "violated"
+
+
+def test_a_kill_excuses_no_message_that_went_out_and_that_nobody_else_ever_held(
+    results: dict[str, ClaimResult],
+) -> None:
+    assert results["killed-and-delivered"].proofs["SM-13"] == "violated"
+    assert "SM-13" not in results["killed-and-waiting"].proofs
 
 
 def test_is_unknown_where_no_shadow_was_due(results: dict[str, ClaimResult]) -> None:
