@@ -16,7 +16,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Protocol, TypeAlias
 
-from aiosmtplib import SMTP, SMTPException, SMTPResponse
+from aiosmtplib import SMTP, SMTPConnectResponseError, SMTPException, SMTPResponse, SMTPStatus
 from aiosmtplib.protocol import PERIOD_REGEX, SMTPProtocol, normalize_message_line_endings
 
 from nodes.core.config import NodeConfig, Server
@@ -44,6 +44,7 @@ from nodes.core.message import BodyHandle
 from nodes.shell import database_verbs, replication_verbs, safety_net_verbs, shadow_verbs
 from nodes.shell.bodies import BodyGone
 from nodes.shell.node_file import Address
+from nodes.shell.whole_replies import WholeReplies
 
 GOODBYE_S = 1.0
 REPLY_LIMIT = 512  # RFC 5321 section 4.5.3.1.5
@@ -160,6 +161,17 @@ class Connection(SMTP):
         )
         self._lost = lost
         self._below: asyncio.BaseTransport | None = None
+
+    async def _create_connection(self, timeout: float | None) -> SMTPResponse:
+        """The library's, with a protocol of ours."""
+        assert self.loop is not None
+        protocol = WholeReplies(self.loop, self._on_connection_lost)
+        where = self.hostname or "", self.port or 0
+        self.transport, self.protocol = await self.loop.create_connection(lambda: protocol, *where)
+        banner = await protocol.read_response(timeout)
+        if banner.code != SMTPStatus.ready:
+            raise SMTPConnectResponseError(banner.code, banner.message)
+        return banner
 
     async def reach(self) -> None:
         """Connect, and wait for the banner."""
