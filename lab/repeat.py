@@ -14,6 +14,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from lab.errors import GROUND_FAILED, INTERRUPTED
+from lab.judge import Judge
 from lab.listing import read_object
 from lab.run_outcome import Say, say_to_stderr, span
 from lab.suite import worst
@@ -44,21 +45,27 @@ class Repeated:
 
 @dataclass(frozen=True, slots=True)
 class Repetition:
-    """What is repeated: the words of `shadowlab run`, and the seed of each run."""
+    """What is repeated: the words of `shadowlab run`, and the seed of each run. `judges`: in one
+    session for all of them."""
 
     path: str
     seeds: Sequence[int]
     on: str | None = None
     program: Sequence[str] = SHADOWLAB
     say: Say = say_to_stderr
+    judges: bool = False
 
     def run(self) -> tuple[list[Repeated], int]:
         """All of them, or as many as there were when a person ended it; the worst exit code."""
         done: list[Repeated] = []
         try:
-            with TemporaryDirectory(prefix="shadowlab-repeat-") as scratch, Watchdog(self.say):
+            with (
+                TemporaryDirectory(prefix="shadowlab-repeat-") as scratch,
+                Watchdog(self.say),
+                Judge(Path(scratch) / "judge.log", self.say) as judge,
+            ):
                 for number, seed in enumerate(self.seeds, 1):
-                    found = self._one(Path(scratch), number, seed)
+                    found = self._one(Path(scratch), number, seed, judge)
                     done.append(found)
                     self.say(self._progress(number, found))
         except Interrupted as signal_name:
@@ -67,12 +74,13 @@ class Repetition:
         codes = [each.code if each.code in VERDICT_CODES else GROUND_FAILED for each in done]
         return done, worst(codes)
 
-    def _one(self, scratch: Path, number: int, seed: int) -> Repeated:
+    def _one(self, scratch: Path, number: int, seed: int, judge: Judge) -> Repeated:
         announcement, log = scratch / f"{number}.run", scratch / f"{number}.log"
         words = [*self.program, "run", self.path, "--seed", str(seed)]
         words += ["--announce", str(announcement), *(["--on", self.on] if self.on else [])]
         began = time.monotonic()
-        done = run_program(words, log, LONGEST_SECONDS)
+        environment = judge.environment() if self.judges else {}
+        done = run_program(words, log, LONGEST_SECONDS, environment=environment)
         seconds = time.monotonic() - began
         folder = announced_folder(announcement)
         judged = folder is not None and done.code in VERDICT_CODES

@@ -18,12 +18,12 @@ from lab.agent import AgentError
 from lab.clock_resolution import ClockResolution
 from lab.durations import Durations
 from lab.errors import GROUND_FAILED, INTERRUPTED, GroundError, LabError
-from lab.evaluation import Evaluation
 from lab.faults import faults_of
 from lab.faults.journal import Journal
 from lab.faults.schedule import Schedule
 from lab.host import Host, Means, Say
 from lab.hosts.containers.host import ContainerHost
+from lab.judging import evaluation_of
 from lab.lab_clock import LabClock, parse_origin
 from lab.operations import operations_of
 from lab.plan import Plan
@@ -66,7 +66,7 @@ def run(
     started = datetime.now(UTC)
     folder = RunFolder.create(options.runs, plan.scenario, plan.seed, started)
     where = host or ContainerHost(options.state)
-    begin = begin_evaluation or partial(Evaluation, to_stderr=options.summary_to_stderr)
+    begin = begin_evaluation or partial(evaluation_of, to_stderr=options.summary_to_stderr)
     one = _Run(plan, options, where, folder, started, tell, begin)
     ending = one.go()
     return conclude(folder.path, ending, one.evaluation, tell)

@@ -12,10 +12,10 @@ from functools import partial
 
 from lab.durations import Durations
 from lab.errors import INTERRUPTED
-from lab.evaluation import Evaluation
 from lab.hosts.simulator.chance import CLOCK_RESOLUTION_MS
 from lab.hosts.simulator.record import Record
 from lab.hosts.simulator.simulation import simulate
+from lab.judging import evaluation_of
 from lab.plan import Plan
 from lab.progress import waiting
 from lab.run_folder import RunFolder
@@ -53,7 +53,7 @@ def run_simulated(
     steps = ("simulation", "evaluation")
     about = span(sum(durations.expected(step, plan.scenario) for step in steps))
     say(f"{folder.path}: simulated, {span(plan.duration_ms / 1000)} of lab time, about {about}")
-    begin = begin_evaluation or partial(Evaluation, to_stderr=options.summary_to_stderr)
+    begin = begin_evaluation or partial(evaluation_of, to_stderr=options.summary_to_stderr)
     evaluation = begin(folder.path)
     ending, record = _simulate(plan, folder, durations, say)
     if ending.exit_code != 0:

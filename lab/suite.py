@@ -15,6 +15,7 @@ from pathlib import Path
 from lab.durations import Durations
 from lab.errors import FAIL, GROUND_FAILED, INTERRUPTED, PASS, UNKNOWN
 from lab.hosts.containers import processes
+from lab.judge import Judge
 from lab.progress import waiting
 from lab.run_outcome import Say, say_to_stderr, span
 from lab.scenario_files import RUNS
@@ -37,7 +38,7 @@ DOWN_SECONDS = 300.0
 @dataclass(frozen=True, slots=True)
 class Means:
     """What a suite acts through. `program` stands for `shadowlab`; `at_most_seconds` bounds every
-    run, by default beyond what its own watchdog allows."""
+    run, by default beyond what its own watchdog allows; `judges`: in one session for all runs."""
 
     program: Sequence[str] = SHADOWLAB
     engine_answers: Callable[[], bool] = lambda: False
@@ -46,6 +47,7 @@ class Means:
     engine_wait_seconds: float = WAIT_SECONDS
     say: Say = say_to_stderr
     page_to_stderr: bool = False
+    judges: bool = False
     durations: Durations = field(default_factory=lambda: Durations(RUNS))
 
 
@@ -72,6 +74,7 @@ class Suite:
     means: Means
     journal: Journal = field(init=False)
     engine: Engine = field(init=False)
+    judge: Judge = field(init=False)
 
     def run(self) -> int:
         """The worst of what everything counts for: 0, 1, 2 or 3; 130 when a person ended it.
@@ -86,7 +89,8 @@ class Suite:
             if not self.journal.record.tasks:
                 self._intend()
             self._foretell()
-            with Watchdog(self.means.say):
+            self.judge = Judge(self.folder / "logs" / "judge.log", self._remark)
+            with Watchdog(self.means.say), self.judge:
                 code = self._everything()
             said = sys.stderr if self.means.page_to_stderr else None
             write_result(self.folder, self.journal.record, code, self.means.say, said)
@@ -206,13 +210,17 @@ class Suite:
 
     def _program(self, task: Task, attempt: int, words: Sequence[str]) -> Finished:
         own = LONGEST_SECONDS[task.host] + HANGS_AFTER * task.timeline_seconds
-        return run_program(
+        done = run_program(
             [*self.means.program, *words],
             self._log(attempt),
             self.means.at_most_seconds or own,
             lambda program: self.journal.started(task, program),
             self.means.patience_seconds,
+            self.judge.environment() if self.means.judges else {},
         )
+        if done.hung:  # it may be the judge that hangs
+            self.judge.end()
+        return done
 
     def _heal(self, task: Task, attempt: int) -> None:
         """Remove what that run left, and nothing else; only containers outlive their program."""

@@ -9,10 +9,11 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 
 from lab.hosts.containers import processes
 from lab.hosts.containers.processes import ProcessRecord
@@ -37,9 +38,10 @@ def run_program(
     at_most_seconds: float,
     started: Callable[[ProcessRecord | None], None] = lambda _: None,
     patience_seconds: float = PATIENCE_SECONDS,
+    environment: Mapping[str, str] = MappingProxyType({}),
 ) -> Finished:
-    """Run to the end; both outputs are appended to `log`. Whatever interrupts the wait ends the
-    program first."""
+    """Run to the end, with `environment` beside ours; both outputs are appended to `log`. Whatever
+    interrupts the wait ends the program first."""
     log.parent.mkdir(parents=True, exist_ok=True)
     with log.open("ab") as out:
         program = subprocess.Popen(
@@ -47,6 +49,7 @@ def run_program(
             stdin=subprocess.DEVNULL,
             stdout=out,
             stderr=subprocess.STDOUT,
+            env=os.environ | environment,
             start_new_session=True,
             preexec_fn=_end_with_parent if sys.platform == "linux" else None,
         )

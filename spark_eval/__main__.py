@@ -57,6 +57,10 @@ def _answer(options: argparse.Namespace) -> int:
         return _story(options)
     if options.report_only:
         return _report_again(options)
+    if options.serve is not None:
+        from spark_eval.serving import serve
+
+        return serve(options.serve, options.master)
     if options.sweep:
         from spark_eval.sweep.folder import open_sweep
 
@@ -110,6 +114,12 @@ def _parser() -> argparse.ArgumentParser:
         "run", nargs="*", default=[], help="a run folder, or several; or URIs of them"
     )
     judged.add_argument("--sweep", type=Path, metavar="FOLDER", help="the folder of a sweep")
+    judged.add_argument(
+        "--serve",
+        type=int,
+        metavar="DESCRIPTOR",
+        help="answer calls over that Unix socket, in one session, until standard input ends",
+    )
     parser.add_argument("--master", help="by default what Spark is configured for, else local[*]")
     parser.add_argument(
         "--report-only", action="store_true", help="make the report again from evaluation/"

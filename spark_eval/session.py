@@ -11,6 +11,8 @@ from __future__ import annotations
 
 import logging
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from enum import Enum
 from pathlib import Path
 from typing import TypeAlias
@@ -92,11 +94,44 @@ LONG_LIFE = (
 )
 
 
+# one run after another, all night: what is hot is worth the better compiler, and a session that ran
+# out of memory is worth nothing
+ONE_AFTER_ANOTHER = (
+    "-XX:ReservedCodeCacheSize=256m",
+    "-XX:+UseSerialGC",
+    "-XX:MetaspaceSize=300m",
+    "-Xshare:auto",
+    "-XX:+ExitOnOutOfMemoryError",
+)
+
+
 class Purpose(Enum):
-    """What a session is for: `RUN` is one run or a few, `SWEEP` batches of hundreds."""
+    """What a session is for: `RUN` is one run or a few, `RUNS` one run after another, `SWEEP`
+    batches of hundreds.
+    """
 
     RUN = "run"
+    RUNS = "runs"
     SWEEP = "sweep"
+
+
+JAVA = {Purpose.RUN: BRIEF_LIFE, Purpose.RUNS: ONE_AFTER_ANOTHER, Purpose.SWEEP: LONG_LIFE}
+
+
+@contextmanager
+def using_session(
+    master: str | None = None,
+    name: str = "shadowlab evaluation",
+    purpose: Purpose = Purpose.RUN,
+) -> Iterator[SparkSession]:
+    """The running session, which goes on; or a new one, which ends with this."""
+    running = SparkSession.getActiveSession()
+    spark = running or session(master, name, purpose)
+    try:
+        yield spark
+    finally:
+        if running is None:
+            spark.stop()
 
 
 def session(
@@ -143,8 +178,7 @@ def settings(
     if where.startswith("local"):
         suited |= ON_ONE_MACHINE
         suited |= OF_A_SWEEP if purpose is Purpose.SWEEP else {}
-        java = BRIEF_LIFE if purpose is Purpose.RUN else LONG_LIFE
-        suited["spark.driver.extraJavaOptions"] = " ".join(java)
+        suited["spark.driver.extraJavaOptions"] = " ".join(JAVA[purpose])
     left = {key: value for key, value in suited.items() if key not in given}
     return left | FOR_THE_VERDICT | {"spark.master": where}
 

@@ -26,7 +26,7 @@ from spark_eval.read.run_folder import (
     is_uri,
     open_run_folder,
 )
-from spark_eval.session import Purpose, session
+from spark_eval.session import Purpose, using_session
 from spark_eval.summary import summary
 from spark_eval.sweep.folder import SweepFolder
 from spark_eval.sweep.program import judge_as_told, judge_complete
@@ -35,15 +35,12 @@ from spark_eval.sweep.program import judge_as_told, judge_complete
 def judge_runs(names: list[str], options: argparse.Namespace) -> int:
     """Open, judge and print them. Raises RunFolderError, UnreadableRecordError."""
     try:
-        spark = session(options.master)
-        try:
+        with using_session(options.master) as spark:
             # Spark came up while the record was still being written
             if options.when_told and not sys.stdin.readline():
                 return CRASHED
             with _opened(spark, names) as folders:
                 return _tell(evaluate(spark, folders))
-        finally:
-            spark.stop()
     except PySparkException as error:
         raise _unreadable(error) from error
 
@@ -51,14 +48,10 @@ def judge_runs(names: list[str], options: argparse.Namespace) -> int:
 def with_fetched(names: list[str], master: str | None, work: Callable[[RunFolder], None]) -> int:
     """`work` on copies of run folders that URIs name: only Spark's Hadoop can fetch them."""
     try:
-        spark = session(master)
-        try:
-            with _opened(spark, names) as folders:
-                for folder in folders:
-                    work(folder)
+        with using_session(master) as spark, _opened(spark, names) as folders:
+            for folder in folders:
+                work(folder)
             return 0
-        finally:
-            spark.stop()
     except PySparkException as error:
         raise _unreadable(error) from error
 
@@ -83,13 +76,10 @@ def judge_sweep(sweep: SweepFolder, options: argparse.Namespace) -> int:
     """Judge its batches, as told or all that are complete. Raises UnreadableRecordError."""
     purpose = Purpose.RUN if options.small_batches else Purpose.SWEEP
     try:
-        spark = session(options.master, purpose=purpose)
-        try:
+        with using_session(options.master, purpose=purpose) as spark:
             if options.when_told:
                 return judge_as_told(spark, sweep, sys.stdin)
             return judge_complete(spark, sweep)
-        finally:
-            spark.stop()
     except PySparkException as error:
         raise _unreadable(error) from error
 

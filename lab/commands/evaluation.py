@@ -10,6 +10,7 @@ import sys
 import time
 from pathlib import Path
 
+from lab import judging
 from lab.durations import Durations
 from lab.errors import INTERRUPTED, GroundError
 from lab.evaluation import colour_of
@@ -44,6 +45,20 @@ def evaluation_timed(folder: Path, *options: str, to_stderr: bool) -> int:
     print(done.stdout.decode("utf-8", "replace"), end="", file=target, flush=True)
     durations.note(time.monotonic() - began, FROM_THE_START, scenario)
     return _meant(done.returncode)
+
+
+def comparison(*words: str) -> int:
+    """Compare two runs, by the judge in our environment or as a program. Raises GroundError."""
+    if judging.is_there():
+        try:
+            judged = judging.ask_judge("compare", words)
+        except judging.NoJudge as error:
+            print(f"{error}; the runs are compared in a session of their own", file=sys.stderr)
+        else:
+            sys.stderr.write(judged.err)
+            print(judged.out, end="", flush=True)
+            return _meant(judged.code)
+    return program("spark_eval.compare", *words)
 
 
 def program(module: str, *words: str, quiet: bool = False, to_stderr: bool = False) -> int:

@@ -60,7 +60,7 @@ def suite(
     chosen(ask)
     named = None if folder is None else new_folder("--folder", folder)
     where = folder_for(ask, RUNS, named, datetime.now(UTC))
-    means = Means(engine_answers=answers, at_most_seconds=bound, page_to_stderr=json)
+    means = Means(engine_answers=answers, at_most_seconds=bound, page_to_stderr=json, judges=True)
     code = Suite(ask, where, means).run()
     if json:
         print_line({"folder": str(where), "code": code, "suite": str(where / "suite.json")})
@@ -81,7 +81,7 @@ def repeat(
     first = resolved_plan(scenario, seed).seed
     seeds = [first + number if vary else first for number in range(times)]
     host = None if on is None else on.value
-    done, code = Repetition(str(scenario.path), seeds, host).run()
+    done, code = Repetition(str(scenario.path), seeds, host, judges=True).run()
     print(*stability(done), sep="\n")
     raise typer.Exit(code)
 

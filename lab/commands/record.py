@@ -8,7 +8,7 @@ import typer
 
 from lab.commands.arguments import AsJson, Run
 from lab.commands.completing import run_names
-from lab.commands.evaluation import evaluation, evaluation_timed, program
+from lab.commands.evaluation import comparison, evaluation, evaluation_timed
 from lab.commands.paths import new_folder, not_empty, path_of
 from lab.commands.summary import outcome, print_line
 from lab.errors import ScenarioError
@@ -84,6 +84,6 @@ def compare(
     ] = None,
 ) -> None:
     """Tell whether two runs of one plan agree, but for what timing leaves open."""
-    options = () if out is None else ("--out", str(new_folder("--out", out)))
-    folders = [str(find_run(name)) for name in (run, other)]
-    raise typer.Exit(program("spark_eval.compare", *folders, *options))
+    options = () if out is None else ("--out", str(new_folder("--out", out).absolute()))
+    folders = [str(find_run(name).absolute()) for name in (run, other)]
+    raise typer.Exit(comparison(*folders, *options))

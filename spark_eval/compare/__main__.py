@@ -22,7 +22,7 @@ from spark_eval.exit_codes import CRASHED, WRONG_CALL
 from spark_eval.files import as_text
 from spark_eval.outer_edge import guarded
 from spark_eval.read.run_folder import RunFolderError, UnreadableRecordError
-from spark_eval.session import session
+from spark_eval.session import using_session
 from spark_eval.whole_file import write_whole
 
 
@@ -43,11 +43,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _compare(first: Path, second: Path, out: Path | None, master: str | None) -> int:
     sides = open_sides(first, second)
-    spark = session(master, "shadowlab compare")
-    try:
+    with using_session(master, "shadowlab compare") as spark:
         found = compare(spark, sides)
-    finally:
-        spark.stop()
     folder = out or sides[1].folder.evaluation / "compare"
     write_whole(folder / "compare.json", as_text(found.content()))
     write_whole(folder / "compare.html", page(found))

@@ -7,8 +7,7 @@ is a result too: the lab could not do its work there.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
@@ -22,6 +21,7 @@ from spark_eval.partitions import partitions_of
 from spark_eval.places import to_read
 from spark_eval.read.lines_table import LinesTable
 from spark_eval.read.record import Record
+from spark_eval.released import released
 from spark_eval.sweep.cause import cause
 from spark_eval.sweep.folder import SweepFolder
 from spark_eval.tables import Tables
@@ -41,7 +41,7 @@ def judge_batch(spark: SparkSession, sweep: SweepFolder, batch: str) -> list[Res
     """
     rows = spark.read.schema(schema.ddl(schema.SWEEP_LINES))
     lines = rows.parquet(to_read(sweep.record(batch)))
-    with _released(spark):
+    with released(spark):
         found = _results(_read(spark, lines, sweep))
     seen = {result["seed"] for result in found}
     found += [_unread(sweep, seed) for seed in sweep.seeds_of(batch) if seed not in seen]
@@ -143,16 +143,3 @@ def _unread(sweep: SweepFolder, seed: int) -> Result:
         "requirements": {},
         "coverage": {},
     }
-
-
-@contextmanager
-def _released(spark: SparkSession) -> Iterator[None]:
-    """Frees what was settled within, and nothing that was there before."""
-    context = spark.sparkContext._jsc
-    before = set(context.getPersistentRDDs().keySet())
-    try:
-        yield
-    finally:
-        kept = context.getPersistentRDDs()
-        for key in set(kept.keySet()) - before:
-            kept[key].unpersist(False)

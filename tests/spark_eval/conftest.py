@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 import pytest
 from pyspark.sql import SparkSession
 
+from spark_eval import __main__
 from spark_eval.claims.claim import Claim, ClaimResult
 from spark_eval.read.record import Record
 from spark_eval.read.run_folder import open_run_folder
@@ -42,3 +43,9 @@ def ask(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Ask:
         return {name: found.get(name, claim.nothing_asked()) for name in runs}
 
     return asked
+
+
+@pytest.fixture
+def run_main(spark: SparkSession) -> Callable[..., int]:
+    """The program in this process, on the session of the tests."""
+    return lambda *arguments: __main__.main([str(argument) for argument in arguments])

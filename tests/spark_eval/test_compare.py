@@ -229,17 +229,15 @@ def test_sides_are_told_apart_by_host_or_by_folder(
 
 
 @pytest.fixture
-def run_main(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> Callable[..., int]:
+def run_comparison(spark: SparkSession) -> Callable[..., int]:
     """The program in this process, on the session of the tests."""
-    monkeypatch.setattr(program, "session", lambda _master, _name: spark)
-    monkeypatch.setattr(spark, "stop", lambda: None)
     return lambda *arguments: program.main([str(argument) for argument in arguments])
 
 
 def test_the_program_leaves_its_report_below_the_second_evaluation(
-    run_main: Callable[..., int], folders: dict[str, Path], capsys: pytest.CaptureFixture[str]
+    run_comparison: Callable[..., int], folders: dict[str, Path], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert run_main(folders["one-run"], folders["another-run"]) == 1
+    assert run_comparison(folders["one-run"], folders["another-run"]) == 1
     out = folders["another-run"] / "evaluation" / "compare"
     told = capsys.readouterr().out
     assert told.startswith("compare: calm, seed 7: disagrees\n")
@@ -251,44 +249,44 @@ def test_the_program_leaves_its_report_below_the_second_evaluation(
 
 
 def test_a_flipped_claim_is_a_disagreement(
-    run_main: Callable[..., int], folders: dict[str, Path], tmp_path: Path
+    run_comparison: Callable[..., int], folders: dict[str, Path], tmp_path: Path
 ) -> None:
     flipped = tmp_path / "flipped"
     shutil.copytree(folders["again"], flipped)
     verdict = json.loads((flipped / "verdict.json").read_text())
     verdict["claims"][0]["status"] = "violated"
     (flipped / "verdict.json").write_text(json.dumps(verdict))
-    assert run_main(folders["calm"], flipped, "--out", tmp_path / "out") == 1
+    assert run_comparison(folders["calm"], flipped, "--out", tmp_path / "out") == 1
     assert (tmp_path / "out" / "compare.json").is_file()
     assert not (flipped / "evaluation" / "compare").exists()
 
 
 @pytest.mark.parametrize("words", [["--nonsense"], ["one"]])
-def test_a_wrong_call_exits_4(run_main: Callable[..., int], words: list[str]) -> None:
+def test_a_wrong_call_exits_4(run_comparison: Callable[..., int], words: list[str]) -> None:
     with pytest.raises(SystemExit) as ended:
-        run_main(*words)
+        run_comparison(*words)
     assert ended.value.code == 4
 
 
 def test_different_plans_exit_4_and_an_unreadable_one_3(
-    run_main: Callable[..., int],
+    run_comparison: Callable[..., int],
     folders: dict[str, Path],
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    assert run_main(folders["calm"], folders["one-run"]) == 4
+    assert run_comparison(folders["calm"], folders["one-run"]) == 4
     assert "different plans: faults.0: nothing in " in capsys.readouterr().err
     (tmp_path / "plan.json").write_text("{")
-    assert run_main(folders["calm"], tmp_path) == 3
+    assert run_comparison(folders["calm"], tmp_path) == 3
 
 
 def test_a_table_that_is_gone_exits_3(
-    run_main: Callable[..., int], folders: dict[str, Path], tmp_path: Path
+    run_comparison: Callable[..., int], folders: dict[str, Path], tmp_path: Path
 ) -> None:
     broken = tmp_path / "broken"
     shutil.copytree(folders["again"], broken)
     shutil.rmtree(broken / "evaluation" / "deliveries.parquet")
-    assert run_main(folders["calm"], broken) == 3
+    assert run_comparison(folders["calm"], broken) == 3
 
 
 # ------------------------------------------------------------------ for people

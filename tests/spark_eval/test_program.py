@@ -12,7 +12,7 @@ from xml.etree import ElementTree as ET
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
-from spark_eval import __main__, claims, result_schema, spark_program
+from spark_eval import claims, result_schema
 from spark_eval.claims.claim import Claim, summarise
 from spark_eval.evaluation import evaluate
 from spark_eval.judged import JudgedRun
@@ -304,14 +304,6 @@ def test_a_crash_of_a_check_leaves_the_other_claims_alone(
     assert run.results["no_loss"].status == "holds"
     suite = ET.parse(run.folder.path / "junit.xml").getroot()[0]
     assert suite.find("testcase[@name='no_phantom']/error") is not None
-
-
-@pytest.fixture
-def run_main(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> Callable[..., int]:
-    """The program in this process, on the session of the tests."""
-    monkeypatch.setattr(spark_program, "session", lambda _master: spark)
-    monkeypatch.setattr(spark, "stop", lambda: None)
-    return lambda *arguments: __main__.main([str(argument) for argument in arguments])
 
 
 def test_exits_with_the_verdicts_code_and_names_the_report(

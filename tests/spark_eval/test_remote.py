@@ -10,21 +10,12 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from spark_eval import __main__, spark_program
 from spark_eval.read.remote import fetch
 from spark_eval.read.run_folder import RunFolderError, is_uri
 from tests.spark_eval.run_builder import healthy
 
 Program = Callable[..., int]
 MESSAGE = "m000001.calm.7@outside.example"
-
-
-@pytest.fixture
-def program(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> Program:
-    """The program in this process, on the session of the tests."""
-    monkeypatch.setattr(spark_program, "session", lambda _master: spark)
-    monkeypatch.setattr(spark, "stop", lambda: None)
-    return lambda *arguments: __main__.main([str(argument) for argument in arguments])
 
 
 @pytest.fixture
@@ -44,31 +35,31 @@ def test_what_begins_with_a_scheme_is_a_uri() -> None:
 
 
 def test_a_folder_is_judged_where_it_is(
-    program: Program, uri: str, capsys: pytest.CaptureFixture[str]
+    run_main: Program, uri: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert program(uri) == 0
+    assert run_main(uri) == 0
     assert f"report: {uri}/report.html" in capsys.readouterr().out
     folder = _there(uri)
     assert json.loads((folder / "verdict.json").read_text())["verdict"] == "pass"
     assert "PASS" in (folder / "report.html").read_text()
     assert list((folder / "evaluation" / "messages.parquet").glob("*.parquet"))
     (folder / "report.html").unlink()
-    assert program(uri, "--report-only") == 0
+    assert run_main(uri, "--report-only") == 0
     assert (folder / "report.html").is_file()
 
 
 def test_a_story_is_told_of_a_folder_elsewhere(
-    program: Program, uri: str, capsys: pytest.CaptureFixture[str]
+    run_main: Program, uri: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert program(uri, "--story", MESSAGE) == 0
+    assert run_main(uri, "--story", MESSAGE) == 0
     assert "SMTP HARECEIVE" in capsys.readouterr().out
 
 
 def test_a_folder_that_is_not_there_is_a_wrong_call(
-    program: Program, uri: str, capsys: pytest.CaptureFixture[str]
+    run_main: Program, uri: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     shutil.rmtree(_there(uri))
-    assert program(uri) == 4
+    assert run_main(uri) == 4
     assert "no such folder" in capsys.readouterr().err
 
 

@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from spark_eval import __main__, spark_program
 from spark_eval.evaluation import evaluate
 from spark_eval.files import verdict_content
 from spark_eval.read.run_folder import RunFolderError, UnreadableRecordError, open_run_folder
@@ -250,14 +249,6 @@ def test_the_page_opens_offline_and_says_the_verdict_first(folder: Path) -> None
     assert "shadowlab run calm --on simulator --seed 101" in body
     assert "http" not in page
     assert "<script" not in page
-
-
-@pytest.fixture
-def run_main(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> Callable[..., int]:
-    """The program in this process, on the session of the tests."""
-    monkeypatch.setattr(spark_program, "session", lambda *_args, **_more: spark)
-    monkeypatch.setattr(spark, "stop", lambda: None)
-    return lambda *arguments: __main__.main([str(argument) for argument in arguments])
 
 
 def test_the_program_prints_the_summary_and_exits_with_the_worst(
