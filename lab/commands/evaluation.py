@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 from lab import judging
@@ -47,10 +48,12 @@ def evaluation_timed(folder: Path, *options: str, to_stderr: bool) -> int:
     return _meant(done.returncode)
 
 
-def comparison(*words: str) -> int:
+def comparison(folders: Sequence[Path], out: Path | None) -> int:
     """Compare two runs, by the judge in our environment or as a program. Raises GroundError."""
     if judging.is_there():
         try:
+            where = None if out is None else out.absolute()
+            words = _comparison([folder.absolute() for folder in folders], where)
             judged = judging.ask_judge("compare", words)
         except judging.NoJudge as error:
             print(f"{error}; the runs are compared in a session of their own", file=sys.stderr)
@@ -58,7 +61,11 @@ def comparison(*words: str) -> int:
             sys.stderr.write(judged.err)
             print(judged.out, end="", flush=True)
             return _meant(judged.code)
-    return program("spark_eval.compare", *words)
+    return program("spark_eval.compare", *_comparison(folders, out))
+
+
+def _comparison(folders: Sequence[Path], out: Path | None) -> list[str]:
+    return [*map(str, folders), *(["--out", str(out)] if out is not None else [])]
 
 
 def program(module: str, *words: str, quiet: bool = False, to_stderr: bool = False) -> int:

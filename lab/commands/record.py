@@ -84,6 +84,5 @@ def compare(
     ] = None,
 ) -> None:
     """Tell whether two runs of one plan agree, but for what timing leaves open."""
-    options = () if out is None else ("--out", str(new_folder("--out", out).absolute()))
-    folders = [str(find_run(name).absolute()) for name in (run, other)]
-    raise typer.Exit(comparison(*folders, *options))
+    named = None if out is None else new_folder("--out", out)
+    raise typer.Exit(comparison([find_run(run), find_run(other)], named))
