@@ -4,6 +4,7 @@ A wrong call is an error with the code 4; every other outcome is the command's o
 """
 
 import os
+import re
 from collections.abc import Callable, Sequence
 from importlib import metadata
 from typing import Annotated
@@ -15,7 +16,7 @@ from typer.main import get_command
 from lab.commands import keeping, many_runs, one_run, record, replaying, scenarios
 from lab.errors import CALL_WRONG, FAIL, PASS, LabError
 
-WIDTH_MAX = 1000
+WIDTH = "[0-9]{1,3}"
 COMPLETION = ("--install-completion", "--show-completion")  # 1 for an unknown shell
 EXIT_CODES = (
     "Exit codes: 0 pass, 1 fail (a claim is violated), 2 unknown, 3 the lab itself could not do "
@@ -82,10 +83,9 @@ def call(words: list[str]) -> int:
 
 
 def _bound_width() -> None:
-    """Help is padded to the width of the terminal, and COLUMNS may claim any."""
-    columns = os.environ.get("COLUMNS", "")
-    if columns.isdecimal() and len(columns.lstrip("0")) > len(str(WIDTH_MAX)) - 1:
-        os.environ["COLUMNS"] = str(WIDTH_MAX)
+    """Help is padded to the width of the terminal; a COLUMNS that is none is as if not set."""
+    if not re.fullmatch(WIDTH, os.environ.get("COLUMNS", "")):
+        os.environ.pop("COLUMNS", None)
 
 
 def _wrong_call(error: TyperException) -> LabError:

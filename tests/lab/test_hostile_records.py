@@ -85,7 +85,7 @@ def test_a_replay_that_cannot_be_judged_is_no_difference(
     assert main(["replay", str(run)]) == 3
 
 
-@pytest.mark.parametrize("columns", ["0", "-5", "x", "", "9" * 11, "9" * 5000])
+@pytest.mark.parametrize("columns", ["0", "-5", "x", "", "²", "9" * 11, "9" * 5000])
 def test_whatever_columns_says_help_is_shown(
     columns: str, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:

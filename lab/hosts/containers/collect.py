@@ -9,7 +9,6 @@ The databases are read by `nodes.store.dump`, from copies.
 
 import shutil
 import sqlite3
-import stat
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -21,6 +20,7 @@ from docker.errors import DockerException
 
 from lab.hosts.containers import confinement
 from lab.hosts.containers.engine import RUN_LABEL
+from lab.hosts.containers.server_files import require_file
 from lab.lab_clock import parse_origin
 from lab.plan import Plan
 from lab.plan_parts import Database
@@ -131,13 +131,10 @@ def _copy(source: Path, target: Path) -> None:
 
 
 def _is_there(path: Path) -> bool:
-    """A server writes files. A link in its folders may lead to what only the lab may read."""
     try:
-        mode = path.lstat().st_mode
+        require_file(path)
     except FileNotFoundError:
         return False
-    if not stat.S_ISREG(mode):
-        raise OSError(f"{path.name} is a link or no file, and none is followed")
     return True
 
 

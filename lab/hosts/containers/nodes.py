@@ -5,7 +5,6 @@ keeps lies in the run's state directory, so its queue database is moved by renam
 the server is down. Nothing here knows why.
 """
 
-import stat
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -21,6 +20,7 @@ from lab.damage import damaged
 from lab.errors import GroundError
 from lab.hosts.containers.inventory import CONFIG
 from lab.hosts.containers.provision import Ground
+from lab.hosts.containers.server_files import require_file, require_folder
 from lab.plan_parts import Operation
 from nodes.shell.control_files import GO, LAPSED, REACHED, control_file
 from nodes.shell.machine import Machine, order_machine, read_found, read_machine
@@ -81,8 +81,8 @@ class ContainerNodes:
         data = self.data(server)
         aside = data / f"set-aside-{fault_id}"
         try:
-            _refuse_link(aside)
             aside.mkdir(exist_ok=True)
+            require_folder(aside)
             files = sorted([*data.glob("queue.db*"), *data.glob("manager.db*")])
             for file in files:
                 file.rename(aside / file.name)
@@ -95,7 +95,7 @@ class ContainerNodes:
         files = sorted(self.data(server).glob("queue.db*"))
         try:
             for file in files:
-                _require_file(file)
+                require_file(file)
                 file.write_bytes(damaged(file.read_bytes()))
         except OSError as error:
             raise GroundError(f"the disk of {server} stays whole: {error}") from error
@@ -194,17 +194,6 @@ class ContainerNodes:
             return act(self._client.containers.get(self.container(server)))
         except (DockerException, requests.RequestException) as error:
             raise GroundError(f"cannot {verb} {server}: {_first_line(error)}") from error
-
-
-def _refuse_link(path: Path) -> None:
-    if path.is_symlink():
-        raise OSError(f"{path.name} is a link, and none is followed")
-
-
-def _require_file(path: Path) -> None:
-    """The lab may write where a server may not: not by way of a link that the server made."""
-    if not stat.S_ISREG(path.lstat().st_mode):
-        raise OSError(f"{path.name} is a link or no file, and none is followed")
 
 
 def _stop(container: Container) -> int:
