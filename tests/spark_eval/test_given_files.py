@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from spark_eval import given_json
 from spark_eval.given_json import parse_json, read_json
 from spark_eval.whole_file import write_whole
 
@@ -18,6 +19,7 @@ SPOILT: dict[str, Callable[[Path], object]] = {
     "nested deep": lambda path: path.write_text("[" * 100_000),
     "a number too long": lambda path: path.write_text("9" * 5000),
     "no number": lambda path: path.write_text("[NaN]"),
+    "a number beyond all": lambda path: path.write_text("[1e999]"),
     "no UTF-8": lambda path: path.write_bytes(b'"\xff"'),
 }
 
@@ -29,6 +31,17 @@ def test_what_is_no_file_of_json_is_refused_at_once(
 ) -> None:
     spoil(tmp_path / "host.json")
     with pytest.raises((OSError, ValueError)):
+        read_json(tmp_path / "host.json")
+
+
+def test_a_file_is_not_read_beyond_any_bound(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(given_json, "BYTES_MAX", 10)
+    (tmp_path / "host.json").write_text("[1234567] ")
+    assert read_json(tmp_path / "host.json") == [1234567]
+    (tmp_path / "host.json").write_text("[1234567]  ")
+    with pytest.raises(ValueError, match="is larger than"):
         read_json(tmp_path / "host.json")
 
 
