@@ -99,7 +99,10 @@ def parsed(log: Log, text: str) -> tuple[Values, int]:
     ValueError."""
     if log is Log.lifecycle:
         record = _object(text)
-        return _without_clocks(record), int(record.get("mono_ns", 0))
+        event, mono_ns = record.get("event"), record.get("mono_ns", 0)
+        if not isinstance(event, str) or not isinstance(mono_ns, int):
+            raise ValueError("no event, or no time of one")
+        return _without_clocks(record), mono_ns
     values = _cells(log, text)
     holder, mark = STAMPS[log]
     said, found, digits = values[holder].rpartition(mark)
@@ -197,7 +200,7 @@ def _shares(rows: Iterable[Row], starts: Sequence[int]) -> list[tuple[Row, ...]]
 def _life(number: int, heard: tuple[Heard, ...], rows: Mapping[Log, tuple[Row, ...]]) -> Life:
     """The shell's own lines are taken out, and with them what they say of the end."""
     written = rows[Log.lifecycle]
-    words = [row.values["event"] for row in written if row.values and "event" in row.values]
+    words = [row.values["event"] for row in written if row.values]
     ends = [word for word in words if word in ("stopped", "crashed")]
     of_core = tuple(r for r in written if not r.values or r.values["event"] not in OF_THE_SHELL)
     life = Life(number, heard, {**rows, Log.lifecycle: of_core})

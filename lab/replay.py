@@ -98,9 +98,9 @@ def _bytes(path: Path) -> bytes | None:
 
 def _first_difference(name: str, ours: bytes | None, theirs: bytes | None) -> Difference:
     if ours is None or theirs is None:
-        there = "the file is there"
-        return Difference(name, 0, there if ours is not None else None, there if theirs else None)
-    pairs = zip_longest(ours.splitlines(), theirs.splitlines())
+        recorded, again = (None if each is None else "the file is there" for each in (ours, theirs))
+        return Difference(name, 0, recorded, again)
+    pairs = zip_longest(ours.splitlines(keepends=True), theirs.splitlines(keepends=True))
     number, (mine, other) = next(
         (number, pair) for number, pair in enumerate(pairs, start=1) if pair[0] != pair[1]
     )

@@ -86,13 +86,13 @@ def replay_node(
 def _configuration(folder: Path, server: str) -> NodeConfig:
     try:
         plan = Plan.from_json(read_text(folder / "plan.json"))
+        with_core = [each for each in plan.topology.servers if each.role in _CORES]
+        for each in with_core:
+            if each.name == server:
+                return node_config(plan, each)
     except ValueError as error:
         hint = "replay with the version that made the run"
         raise GroundError(f"{folder / 'plan.json'}: {error}", hint) from error
-    with_core = [each for each in plan.topology.servers if each.role in _CORES]
-    for each in with_core:
-        if each.name == server:
-            return node_config(plan, each)
     known = ", ".join(each.name for each in with_core)
     raise ScenarioError(
         f"--node {server}: is no server of the run with a core", f"known are {known}"

@@ -11,6 +11,7 @@ import typer
 from lab.commands.arguments import Run, counted
 from lab.commands.evaluation import evaluation
 from lab.errors import FAIL, INTERRUPTED, PASS, GroundError, ScenarioError
+from lab.printable import visible
 from lab.run_folder import VERDICT
 from lab.scenario_files import RUNS, find_run
 
@@ -54,7 +55,8 @@ def _replayed(folder: Path, *, judged: bool) -> int:
     with TemporaryDirectory(prefix="shadowlab-replay-") as scratch:
         found = replay(folder, Path(scratch), judge if judged else None)
     for each in found:
-        print(f"{each.file}:{each.line}: recorded {each.recorded!r}, replayed {each.again!r}")
+        parted = f"recorded {each.recorded!r}, replayed {each.again!r}"
+        print(f"{visible(each.file)}:{each.line}: {parted}")
     print(f"{counted(len(found), 'file')} of {folder} differ" if found else "the same bytes")
     return FAIL if found else PASS
 
@@ -67,5 +69,5 @@ def _replayed_node(folder: Path, server: str, until: int | None, debug: bool) ->
         found = replay_node(folder, server, until, breakpoint if debug else None)
     except BdbQuit:
         return INTERRUPTED
-    print("\n".join(told(folder, server, found)))
+    print("\n".join(map(visible, told(folder, server, found))))
     return PASS if found.divergence is None else FAIL

@@ -59,7 +59,20 @@ def _decoder(hint: Any) -> Decoder:
         return _tuple_decoder(get_args(hint))
     if get_origin(hint) in (Union, types.UnionType):
         return _optional_decoder(get_args(hint))
+    if hint in (bool, float, int, str):
+        return _scalar_decoder(hint)
     return lambda value: value
+
+
+def _scalar_decoder(kind: type) -> Decoder:
+    kinds = (int, float) if kind is float else (kind,)
+
+    def decode(value: Any) -> Any:
+        if type(value) not in kinds:
+            raise TypeError(f"{str(value)[:80]!r} is no {kind.__name__}")
+        return value
+
+    return decode
 
 
 def _dataclass_decoder(kind: type) -> Decoder:
@@ -71,9 +84,15 @@ def _dataclass_decoder(kind: type) -> Decoder:
 def _tuple_decoder(items: tuple[Any, ...]) -> Decoder:
     if items[-1] is Ellipsis:
         every = _decoder(items[0])
-        return lambda values: tuple(map(every, values))
+        return lambda values: tuple(map(every, _list(values)))
     each = [_decoder(item) for item in items]
-    return lambda values: tuple(decode(v) for decode, v in zip(each, values, strict=True))
+    return lambda values: tuple(decode(v) for decode, v in zip(each, _list(values), strict=True))
+
+
+def _list(values: Any) -> list[Any]:
+    if not isinstance(values, list):
+        raise TypeError(f"{str(values)[:80]!r} is no list")
+    return values
 
 
 def _optional_decoder(choices: tuple[Any, ...]) -> Decoder:

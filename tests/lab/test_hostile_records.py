@@ -78,6 +78,66 @@ def test_a_spoilt_record_is_said_in_a_line(
     assert len(said.splitlines()) <= 2
 
 
+NODE = ["--node", "par-mbx1"]
+WINDOW = '"duplicate_detection_window_ms": '
+CHANGED = {
+    "an input of another type": ("logs/par-mbx1/inputs.jsonl", '"session":"in-1"', '"session":1'),
+    "a text for a list": (
+        "logs/par-mbx1/inputs.jsonl",
+        '"discards_asked":[]',
+        '"discards_asked":"ab"',
+    ),
+    "a setting out of range": ("plan.json", WINDOW, WINDOW + "-"),
+}
+
+
+@pytest.mark.parametrize(("name", "old", "new"), CHANGED.values(), ids=CHANGED)
+def test_values_that_no_node_wrote_are_said_in_a_line(
+    run: Path, capfd: pytest.CaptureFixture[str], name: str, old: str, new: str
+) -> None:
+    text = (run / name).read_text()
+    assert old in text
+    (run / name).write_text(text.replace(old, new, 1))
+    assert main(["replay", str(run), *NODE]) == 3
+    said = capfd.readouterr().err
+    assert "a bug of the lab" not in said
+    assert len(said.splitlines()) <= 2
+
+
+@pytest.mark.parametrize("changed", [{"event": []}, {"mono_ns": []}])
+def test_a_line_of_a_log_that_no_node_wrote_is_where_the_replay_parts(
+    run: Path, capfd: pytest.CaptureFixture[str], changed: dict[str, object]
+) -> None:
+    log = run / "logs/par-mbx1/lifecycle.jsonl"
+    first, *rest = log.read_text().splitlines()
+    line = json.dumps(json.loads(first) | changed)
+    log.write_text("\n".join([line, first, *rest]) + "\n")
+    assert main(["replay", str(run), *NODE]) == 1
+    assert "a line that cannot be read" in capfd.readouterr().out
+
+
+def test_files_that_differ_in_nothing_but_the_ends_of_their_lines_differ(
+    run: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    ledger = run / "ledger.jsonl"
+    ledger.write_bytes(ledger.read_bytes().replace(b"\n", b"\r\n"))
+    assert main(["replay", str(run), "--record-only"]) == 1
+    assert "ledger.jsonl:1: " in capfd.readouterr().out
+
+
+def test_nothing_of_a_record_acts_on_the_terminal_of_a_replay(
+    run: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    [log] = (run / "logs/par-mbx1").glob("MSGTRK*")
+    log.write_text(log.read_text().replace(",SMTP,RECEIVE,", ",SMTP\x1b[31m,RECEIVE,", 1))
+    (run / "\x9bname").touch()
+    for words in (NODE, ["--record-only"]):
+        assert main(["replay", str(run), *words]) == 1
+        said = capfd.readouterr().out
+        assert said.replace("\n", "").isprintable()
+        assert "\\x" in said
+
+
 def test_a_replay_that_cannot_be_judged_is_no_difference(
     run: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
