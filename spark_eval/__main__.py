@@ -19,6 +19,7 @@ if not __package__:  # spark-submit runs this file as a script: its folder is no
 
 from spark_eval.exit_codes import CRASHED, WRONG_CALL
 from spark_eval.outer_edge import guarded
+from spark_eval.printable import visible, visible_lines
 from spark_eval.read.run_folder import (
     RunFolder,
     RunFolderError,
@@ -42,11 +43,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         return _answer(options)
     except RunFolderError as error:
-        print(f"error: {error.cause}\nhint: {error.hint}", file=sys.stderr)
+        print(visible_lines((f"error: {error.cause}", f"hint: {error.hint}")), file=sys.stderr)
         return CRASHED if isinstance(error, UnreadableRecordError) else WRONG_CALL
     except (OSError, ValueError) as error:
         said = str(error).strip().splitlines() or [type(error).__name__]
-        print(f"error: the record could not be evaluated: {said[0]}", file=sys.stderr)
+        cause = f"error: the record could not be evaluated: {said[0]}"
+        print(visible(cause), file=sys.stderr)
         print("hint: Spark needs Java 17 or newer and room to write", file=sys.stderr)
         return CRASHED
 
@@ -81,7 +83,7 @@ def _story(options: argparse.Namespace) -> int:
     from spark_eval.story.terminal import story_lines
 
     def tell(folder: RunFolder) -> None:
-        print(*story_lines(folder, options.story), sep="\n")
+        print(visible_lines(story_lines(folder, options.story)))
 
     return _with_each(options, tell)
 
@@ -91,7 +93,7 @@ def _report_again(options: argparse.Namespace) -> int:
 
     def write(folder: RunFolder) -> None:
         page_again(folder)
-        print(f"report: {folder.report}")
+        print(visible(f"report: {folder.report}"))
 
     return _with_each(options, write)
 

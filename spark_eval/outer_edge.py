@@ -14,6 +14,8 @@ import traceback
 from collections.abc import Callable
 from contextlib import suppress
 
+from spark_eval.printable import visible
+
 DEBUG = "SHADOWLAB_DEBUG"
 OFF = ("", "0")
 FAILED = 3
@@ -36,7 +38,7 @@ def guarded(work: Callable[[], int]) -> int:
     except SystemExit as error:
         code = _code_of(error)
     except Exception as error:
-        said = " ".join(str(error).split())
+        said = visible(" ".join(str(error).split()))
         print(f"error: {type(error).__name__}: {said}\nhint: {_hint()}", file=sys.stderr)
         code = FAILED
     _close_stdout()

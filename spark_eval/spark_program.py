@@ -19,6 +19,7 @@ from spark_eval.colour import coloured
 from spark_eval.evaluation import evaluate
 from spark_eval.exit_codes import CRASHED, WORST_FIRST
 from spark_eval.judged import JudgedRun
+from spark_eval.printable import visible
 from spark_eval.read.remote import fetch, send
 from spark_eval.read.run_folder import (
     RunFolder,
@@ -93,6 +94,6 @@ def _unreadable(error: PySparkException) -> UnreadableRecordError:
 def _tell(judged: list[JudgedRun]) -> int:
     for run in judged:
         print(coloured(summary(run), run.verdict.verdict, sys.stdout))
-        print(f"report: {run.folder.report}")
+        print(visible(f"report: {run.folder.report}"))
     codes = {run.verdict.exit_code for run in judged}
     return next(code for code in WORST_FIRST if code in codes)

@@ -9,12 +9,13 @@ from collections.abc import Iterator, Mapping
 from spark_eval.claims.claim import VIOLATED, ClaimResult
 from spark_eval.files import example_text
 from spark_eval.judged import JudgedRun
+from spark_eval.printable import visible_lines
 from spark_eval.verdict import NOT_ASKED
 
 
 def summary(run: JudgedRun) -> str:
     """Several lines of plain text, readable without colour."""
-    return "\n".join(_lines(run))
+    return visible_lines(_lines(run))
 
 
 def _lines(run: JudgedRun) -> Iterator[str]:

@@ -21,6 +21,7 @@ from spark_eval.compare.side import open_sides
 from spark_eval.exit_codes import CRASHED, WRONG_CALL
 from spark_eval.files import as_text
 from spark_eval.outer_edge import guarded
+from spark_eval.printable import visible, visible_lines
 from spark_eval.read.run_folder import RunFolderError, UnreadableRecordError
 from spark_eval.session import using_session
 from spark_eval.whole_file import write_whole
@@ -32,11 +33,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         return _compare(options.run, options.other, options.out, options.master)
     except RunFolderError as error:
-        print(f"error: {error.cause}\nhint: {error.hint}", file=sys.stderr)
+        print(visible_lines((f"error: {error.cause}", f"hint: {error.hint}")), file=sys.stderr)
         return CRASHED if isinstance(error, UnreadableRecordError) else WRONG_CALL
     except (PySparkException, OSError, ValueError) as error:
         said = str(error).strip().splitlines() or [type(error).__name__]
-        print(f"error: the runs could not be compared: {said[0]}", file=sys.stderr)
+        print(visible(f"error: the runs could not be compared: {said[0]}"), file=sys.stderr)
         print("hint: shadowlab evaluate makes their tables again", file=sys.stderr)
         return CRASHED
 
@@ -48,8 +49,8 @@ def _compare(first: Path, second: Path, out: Path | None, master: str | None) ->
     folder = out or sides[1].folder.evaluation / "compare"
     write_whole(folder / "compare.json", as_text(found.content()))
     write_whole(folder / "compare.html", page(found))
-    print("\n".join(lines(found)))
-    print(f"report: {folder / 'compare.html'}")
+    print(visible_lines(lines(found)))
+    print(visible(f"report: {folder / 'compare.html'}"))
     return found.exit_code
 
 

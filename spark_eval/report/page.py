@@ -7,17 +7,18 @@ from typing import Any
 
 from spark_eval.given_json import read_json
 from spark_eval.read.run_folder import RunFolder, RunFolderError, UnreadableRecordError
-from spark_eval.report.render import read_facts, render
-from spark_eval.report.rows import ReportRows, rows_from_json
+from spark_eval.report.render import MISSHAPEN, read_facts, render
+from spark_eval.report.rows import ReportRows, rows_of
 from spark_eval.whole_file import write_whole
 
 ROWS = "report.json"
+PAGE = "report.html"
 
 
 def write_page(folder: RunFolder, verdict: Mapping[str, Any], rows: ReportRows) -> None:
     """`verdict` is the content of verdict.json."""
     write_whole(folder.evaluation / ROWS, rows.as_json())
-    _write(folder, verdict, rows)
+    write_whole(folder.path / PAGE, _page(folder, verdict, rows))
 
 
 def page_again(folder: RunFolder) -> None:
@@ -34,12 +35,11 @@ def page_again(folder: RunFolder) -> None:
         raise RunFolderError(cause, hint)
     try:
         verdict = read_json(verdict_file)
-        rows = rows_from_json(rows_file.read_text(encoding="utf-8"))
-    except ValueError as error:
+        page = _page(folder, verdict, rows_of(read_json(rows_file)))
+    except MISSHAPEN as error:
         raise UnreadableRecordError(f"the report's rows cannot be read: {error}", hint) from error
-    _write(folder, verdict, rows)
+    write_whole(folder.path / PAGE, page)
 
 
-def _write(folder: RunFolder, verdict: Mapping[str, Any], rows: ReportRows) -> None:
-    page = render(verdict, rows, read_facts(folder.path, verdict))
-    write_whole(folder.path / "report.html", page)
+def _page(folder: RunFolder, verdict: Mapping[str, Any], rows: ReportRows) -> str:
+    return render(verdict, rows, read_facts(folder.path, verdict))

@@ -5,6 +5,7 @@ A file that is missing or damaged shows nothing; nothing outside of the folder i
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from pathlib import Path
@@ -43,8 +44,8 @@ def journal_lines(folder: Path, file: str, name: str) -> dict[str, int]:
 
 
 def _numbered(folder: Path, file: str, last: int | None) -> Iterator[tuple[int, str]]:
-    path = (folder / file).resolve()
-    if not path.is_relative_to(folder.resolve()) or not path.is_file():
+    path = Path(os.path.realpath(folder / file))  # resolve() gives up where links go round
+    if not path.is_relative_to(os.path.realpath(folder)) or not path.is_file():
         return
     with path.open(encoding="utf-8", errors="replace") as lines:
         for number, text in enumerate(islice(lines, last), start=1):

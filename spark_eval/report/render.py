@@ -24,6 +24,7 @@ from spark_eval.report.promotion_chart import promotions
 from spark_eval.report.record_lines import Line, journal_lines, lines_shown
 from spark_eval.report.rows import MOST_MESSAGES, ReportRows, Rows
 from spark_eval.report.timeline_chart import timeline
+from spark_eval.story.row import inner, number, objects, said, text, texts, whole
 from spark_eval.story.story import named_in
 
 # servers that have a lane: those of the organisation
@@ -31,6 +32,10 @@ OWN = ("mailbox", "active_manager")
 # of all stories together
 MOST_STORY_LINES = 1000
 TEMPLATES = Path(__file__).with_name("templates")
+# what a page meets in a file that is not as it was left
+MISSHAPEN = (
+    ArithmeticError, AttributeError, LookupError, TypeError, ValueError, jinja2.TemplateError,
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,17 +53,20 @@ class Facts:
 
     @property
     def end_ms(self) -> int:
-        return int(self.plan.get("duration_ms") or 1)
+        return whole(self.plan, "duration_ms") or 1
 
     @property
     def servers(self) -> list[str]:
-        servers = self.plan.get("topology", {}).get("servers", [])
-        return [str(server["name"]).lower() for server in servers]
+        return [said(server, "name").lower() for server in self._servers]
 
     @property
     def lanes(self) -> list[str]:
-        servers = self.plan.get("topology", {}).get("servers", [])
-        return [str(server["name"]).lower() for server in servers if server["role"] in OWN]
+        own = (server for server in self._servers if text(server, "role") in OWN)
+        return [said(server, "name").lower() for server in own]
+
+    @property
+    def _servers(self) -> list[Mapping[str, Any]]:
+        return objects(inner(self.plan, "topology"), "servers")
 
 
 def read_facts(folder: Path, verdict: Mapping[str, Any]) -> Facts:
@@ -165,16 +173,16 @@ def templates(links: Links | None = None) -> jinja2.Environment:
 
 
 def _asked(plan: Mapping[str, Any]) -> dict[str, Any]:
-    topology = plan.get("topology", {})
+    topology, clock = inner(plan, "topology"), inner(plan, "clock")
     return {
-        "summary": plan.get("summary", ""),
-        "proves": plan.get("proves", []),
-        "topology": topology.get("name", ""),
-        "servers": len(topology.get("servers", [])),
-        "sites": len(topology.get("sites", [])),
-        "messages": len(plan.get("messages", [])),
-        "speed": plan.get("clock", {}).get("speed"),
-        "origin": plan.get("clock", {}).get("origin"),
+        "summary": text(plan, "summary") or "",
+        "proves": texts(plan, "proves"),
+        "topology": text(topology, "name") or "",
+        "servers": len(objects(topology, "servers")),
+        "sites": len(objects(topology, "sites")),
+        "messages": len(objects(plan, "messages")),
+        "speed": number(clock, "speed"),
+        "origin": text(clock, "origin"),
     }
 
 

@@ -9,8 +9,6 @@ import json
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
-from spark_eval.given_json import parse_json
-
 Rows = list[dict[str, Any]]
 
 MOST_UNDELIVERED = 500
@@ -43,9 +41,8 @@ class ReportRows:
         return json.dumps(asdict(self), ensure_ascii=False, separators=(",", ":")) + "\n"
 
 
-def rows_from_json(text: str) -> ReportRows:
-    """Raises ValueError where the text has other lists than this version of the page shows."""
-    content = parse_json(text)
+def rows_of(content: Any) -> ReportRows:
+    """Raises ValueError where it has other lists than this version of the page shows."""
     names = {field.name for field in fields(ReportRows)}
     if not isinstance(content, dict) or set(content) != names:
         raise ValueError("rows of another version of the report")

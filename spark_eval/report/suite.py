@@ -14,8 +14,9 @@ from typing import Any
 
 from spark_eval.given_json import read_json
 from spark_eval.outer_edge import guarded
+from spark_eval.printable import visible_lines
 from spark_eval.report.catalogue import in_order
-from spark_eval.report.render import templates
+from spark_eval.report.render import MISSHAPEN, templates
 from spark_eval.whole_file import write_whole
 
 WRITTEN, NOT_WRITTEN, WRONG_CALL = 0, 3, 4
@@ -34,12 +35,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         content = read_json(folder / "suite.json")
         write_whole(folder / "report.html", render(folder, content))
-    except (OSError, ValueError, KeyError) as error:
-        print(f"error: the page of {folder} could not be made: {error!r}", file=sys.stderr)
-        print("hint: shadowlab suite writes suite.json", file=sys.stderr)
+        told = f"suite: {SAID.get(content['code'], content['code'])}: {_line(content['tasks'])}"
+    except (OSError, *MISSHAPEN) as error:
+        cause = f"error: the page of {folder} could not be made: {error!r}"
+        print(visible_lines((cause, "hint: shadowlab suite writes suite.json")), file=sys.stderr)
         return NOT_WRITTEN
-    print(f"suite: {SAID.get(content['code'], content['code'])}: {_line(content['tasks'])}")
-    print(f"report: {folder / 'report.html'}")
+    print(visible_lines((told, f"report: {folder / 'report.html'}")))
     return WRITTEN
 
 

@@ -12,6 +12,8 @@ from datetime import UTC, datetime
 from math import ceil
 from typing import Any
 
+from spark_eval.story.row import inner, number, text, whole
+
 BEGINNINGS = ("configured", "started")
 
 
@@ -63,14 +65,12 @@ def lab_clock(
     origin_ms: int, plan: Mapping[str, Any], host: Mapping[str, Any], ran_on: str | None
 ) -> LabClock:
     """From plan.json and host.json. A simulator's monotonic clock is lab time itself."""
-    planned = plan.get("clock")
-    speed = planned.get("speed") if isinstance(planned, Mapping) else None
-    zero_ns = host.get("monotonic_zero_ns")
+    speed = number(inner(plan, "clock"), "speed")
     return LabClock(
         origin_ms=origin_ms,
-        zero_ns=zero_ns if isinstance(zero_ns, int) else None,
-        speed=1.0 if ran_on == "simulator" or not speed else float(speed),
-        finest_ms=ceil(host.get("clock_resolution_ms") or 0),
+        zero_ns=whole(host, "monotonic_zero_ns"),
+        speed=1.0 if ran_on == "simulator" or not speed else speed,
+        finest_ms=ceil(number(host, "clock_resolution_ms") or 0),
     )
 
 
@@ -78,10 +78,10 @@ def lives(clock: LabClock, lifecycle: Iterable[Mapping[str, Any]]) -> list[Life]
     """Of one server, in order; a life begins with `configured`, or without any with `started`."""
     beginnings: dict[str, list[tuple[int, int]]] = {event: [] for event in BEGINNINGS}
     for row in lifecycle:
-        at_ms, event = row.get("at_ms"), row.get("event")
-        if event in beginnings and isinstance(at_ms, int):
-            off_ms = clock.off_ms(at_ms, row.get("mono_ns"))
-            skew_ms = off_ms - (row.get("ahead_ms") or 0)
+        at_ms, event = whole(row, "at_ms"), text(row, "event")
+        if event in beginnings and at_ms is not None:
+            off_ms = clock.off_ms(at_ms, whole(row, "mono_ns"))
+            skew_ms = off_ms - (whole(row, "ahead_ms") or 0)
             beginnings[event].append((at_ms - off_ms, skew_ms))
     begun = sorted(beginnings["configured"] or beginnings["started"])
     starts = [0, *(lo_ms for lo_ms, _ in begun[1:])]

@@ -9,7 +9,7 @@ from typing import Any
 from spark_eval.read.names import AWAY_KINDS
 from spark_eval.story.lines import Line
 from spark_eval.story.record import Record
-from spark_eval.story.row import StoryLine, said, text, whole
+from spark_eval.story.row import StoryLine, objects, said, text, whole
 
 FAULTS = r"^faults\.jsonl$"
 OPERATIONS = r"^operations\.jsonl$"
@@ -65,12 +65,12 @@ def _times(rows: list[Mapping[str, Any]], phase: str) -> list[int]:
 
 def _in_words(planned: Mapping[str, Any]) -> str:
     """`kill par-mbx1`, `cut refuse a → b and 3 more links`."""
-    server, links = text(planned, "server"), planned.get("links") or []
+    server, links = text(planned, "server"), objects(planned, "links")
     parts = [text(planned, "kind"), text(planned, "cut_kind")]
     if server is not None:
         parts.append(server.lower())
     elif links:
-        parts += [links[0].get("from"), "→", links[0].get("to")]
+        parts += [text(links[0], "from"), "→", text(links[0], "to")]
         parts.append(f"and {len(links) - 1} more links" if len(links) > 1 else None)
     return " ".join(part for part in parts if part is not None)
 

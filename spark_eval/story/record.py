@@ -14,6 +14,7 @@ from spark_eval.given_json import read_json
 from spark_eval.read.run_folder import RunFolder
 from spark_eval.story.clock import LabClock, Life, lab_clock, lives
 from spark_eval.story.lines import FolderLines, Line
+from spark_eval.story.row import objects, said
 
 LIFECYCLE = r"/lifecycle\.jsonl$"
 
@@ -30,8 +31,7 @@ class Record:
 
     def planned(self, part: str) -> dict[str, Mapping[str, Any]]:
         """`faults` or `operations` of the plan, by id."""
-        rows = self.plan.get(part)
-        return {str(row["id"]): row for row in rows} if isinstance(rows, list) else {}
+        return {said(row, "id"): row for row in objects(self.plan, part)}
 
 
 def read_record(folder: RunFolder) -> Record:

@@ -37,6 +37,25 @@ class StoryLine:
         }
 
 
+def inner(row: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    """An object within; empty where there is none."""
+    value = row.get(name)
+    return value if isinstance(value, Mapping) else {}
+
+
+def objects(row: Mapping[str, Any], name: str) -> list[Mapping[str, Any]]:
+    """The objects of a list within."""
+    values = row.get(name)
+    found = values if isinstance(values, list) else []
+    return [each for each in found if isinstance(each, Mapping)]
+
+
+def number(row: Mapping[str, Any], name: str) -> float | None:
+    """A value that is a number."""
+    value = row.get(name)
+    return value if isinstance(value, int | float) and not isinstance(value, bool) else None
+
+
 def whole(row: Mapping[str, Any], *names: str) -> int | None:
     """The first of these values that is a whole number."""
     values = (row.get(name) for name in names)

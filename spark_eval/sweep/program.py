@@ -19,6 +19,7 @@ from pyspark.sql import SparkSession
 
 from spark_eval.exit_codes import CRASHED
 from spark_eval.files import as_text
+from spark_eval.printable import visible
 from spark_eval.read.run_folder import RunFolderError
 from spark_eval.report.sweep import render
 from spark_eval.sweep.batch import judge_batch
@@ -59,7 +60,7 @@ def conclude(sweep: SweepFolder) -> int:
     write_whole(sweep.path / "report.html", render(content))
     write_whole(sweep.path / "verdict.json", as_text(content))
     print(summary(content))
-    print(f"report: {sweep.path / 'report.html'}")
+    print(visible(f"report: {sweep.path / 'report.html'}"))
     return int(content["exit_code"])
 
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from spark_eval.printable import visible_lines
+
 MOST_GROUPS = 10
 
 
 def summary(content: Mapping[str, Any]) -> str:
     """`content` is that of the sweep's verdict.json."""
-    return "\n".join(_lines(content))
+    return visible_lines(_lines(content))
 
 
 def _lines(content: Mapping[str, Any]) -> Iterator[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
@@ -194,6 +195,14 @@ def test_the_summary_says_the_verdict_first_then_a_line_a_claim(
     for claim in claims.ALL:
         assert sum(line.startswith(f"  {claim.name} ") for line in lines) == 1
     assert any("damage: logs/lyo-mbx2/lifecycle.jsonl" in line for line in lines)
+
+
+def test_nothing_of_a_manifest_acts_on_the_terminal(judged: dict[str, JudgedRun]) -> None:
+    run = judged["calm"]
+    folder = replace(run.folder, scenario="calm\x1b[31m", seed="7\nverdict: pass")
+    text = summary(replace(run, folder=folder))
+    assert text.replace("\n", "").isprintable()
+    assert text.splitlines()[0].endswith("calm\\x1b[31m, seed 7\\nverdict: pass")
 
 
 def test_the_report_opens_offline_and_says_the_verdict_first(

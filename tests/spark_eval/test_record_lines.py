@@ -32,6 +32,11 @@ def test_finds_each_fault_in_its_journal_and_bears_with_damage(tmp_path: Path) -
     assert journal_lines(tmp_path, "faults.jsonl", "fault") == {"f1": 1, "f2": 3}
 
 
+def test_a_journal_that_is_a_link_to_itself_shows_nothing(tmp_path: Path) -> None:
+    (tmp_path / "faults.jsonl").symlink_to("faults.jsonl")
+    assert journal_lines(tmp_path, "faults.jsonl", "fault") == {}
+
+
 @pytest.mark.parametrize(
     ("file", "href"),
     [
