@@ -82,11 +82,6 @@ NODE = ["--node", "par-mbx1"]
 WINDOW = '"duplicate_detection_window_ms": '
 CHANGED = {
     "an input of another type": ("logs/par-mbx1/inputs.jsonl", '"session":"in-1"', '"session":1'),
-    "a text for a list": (
-        "logs/par-mbx1/inputs.jsonl",
-        '"discards_asked":[]',
-        '"discards_asked":"ab"',
-    ),
     "a setting out of range": ("plan.json", WINDOW, WINDOW + "-"),
 }
 

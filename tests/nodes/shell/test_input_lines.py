@@ -44,3 +44,24 @@ def test_a_line_that_no_node_wrote_is_refused() -> None:
         from_json({"input": "SomethingElse"})
     with pytest.raises(KeyError):
         from_json({"input": "RecipientOffered", "session": "in-1"})
+
+
+ODD = [
+    {"input": "RecipientOffered", "session": 1, "address": "a@b"},
+    {"input": "Committed", "commit": True},
+    {"input": "Committed", "commit": 1.5},
+    {
+        "input": "MailboxesDelivered",
+        "delivery": 1,
+        "delivered": "ab",
+        "duplicates": [],
+        "log": None,
+    },
+    {"input": "TransmissionAnswered", "session": "o", "code": 250, "text": None, "refused": []},
+]
+
+
+@pytest.mark.parametrize("document", ODD)
+def test_values_of_other_types_are_refused(document: dict[str, object]) -> None:
+    with pytest.raises((TypeError, ValueError)):
+        from_json(document)
