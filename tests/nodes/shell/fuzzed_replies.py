@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from hypothesis import strategies as st
+from hypothesis.vendor.pretty import RepresentationPrinter
 
 GOES_ON, CLOSES, RESETS, FALLS_SILENT = "goes on", "closes", "resets", "falls silent"
 STEPS = 14
@@ -28,8 +29,12 @@ class Spoilt:
     then: str
 
     def __repr__(self) -> str:
-        said = f"{self.with_[:200]!r} ({len(self.with_)})"
+        said = f"{self.with_[:80]!r} ({len(self.with_)})"
         return f"Spoilt({self.at}, {self.how}, {said}, {self.piece}, {self.then})"
+
+    def _repr_pretty_(self, printer: RepresentationPrinter, cycle: bool) -> None:
+        """Hypothesis goes by this alone; one that is too long for it hides what went wrong."""
+        printer.text(repr(self))
 
     def said(self, good: bytes) -> bytes:
         match self.how:

@@ -62,6 +62,8 @@ class _Node:
                 "SafetyNetHoldTime": "90d",
             },
             "SendConnector": {"ConnectionInactivityTimeOut": "1m"},
+            # the mail comes from a client that may be slow: a minute of the lab is 0.2 s
+            "ReceiveConnector": {"ConnectionTimeout": "1d", "ConnectionInactivityTimeout": "23h"},
         }
         self.peers = {name: Peer(self._tls(name)) for name in peers}
 

@@ -14,8 +14,9 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
+from hypothesis.vendor.pretty import pretty
 
-from tests.nodes.shell.fuzzed_replies import Conversation, conversations
+from tests.nodes.shell.fuzzed_replies import Conversation, Spoilt, conversations
 from tests.nodes.shell.organisation import Organisation
 from tests.nodes.shell.reply_fuzzed_node import MailNode, ManagerNode
 
@@ -31,6 +32,12 @@ GIVEN = settings(
 DRAWN = st.lists(conversations(), min_size=AT_ONCE, max_size=AT_ONCE)
 # a peer drops connections as rudely as it can, TLS among them
 RUDE = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+
+
+def test_what_did_harm_is_shown_and_hides_no_error() -> None:
+    """Beyond 30,000 characters Hypothesis raises a warning instead, an error here."""
+    longest = Spoilt(14, "instead", b"\x00" * 600_000, 1_000_000, "falls silent")
+    assert len(pretty([Conversation((longest,) * 3)] * AT_ONCE)) < 30_000
 
 
 @pytest.mark.fuzz
