@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import csv
 import ssl
+import time
 from itertools import count
 
 import aiosmtplib
@@ -22,6 +23,7 @@ SERVER, MANAGER, SHADOW, SOUND, OUTSIDE = "par-mbx1", "am1", "par-mbx2", "lyo-mb
 RECIPIENTS = ("bob@partner.example", f"db2-user01@{DOMAIN}", f"db1-user01@{DOMAIN}")
 AWAY = f"db3-user01@{DOMAIN}"
 MAIL_AT_ONCE = 6
+LOOK_AGAIN_S = 0.5
 SOON = {  # whatever fails is tried again at once, in new sessions
     "QueueGlitchRetryCount": 15,
     "QueueGlitchRetryInterval": "1s",
@@ -127,10 +129,13 @@ class MailNode(_Node):
         self.lives()
 
     async def drains(self) -> None:
-        """Now that every server is well, all mail leaves, but for what is poison or refused."""
-        await until_async(
-            lambda: self._unfinished() == set() or None, "the queues are empty", self._node.logs
-        )
+        """Now that every server is well, all mail leaves, but for what is poison or refused. The
+        servers live in this loop, so the logs are read beside it, and not all the time.
+        """
+        deadline = time.monotonic() + 3 * DEADLINE_S
+        while left := await asyncio.to_thread(self._unfinished):
+            assert time.monotonic() < deadline, f"still queued: {sorted(left)}"
+            await asyncio.sleep(LOOK_AGAIN_S)
 
     def _unfinished(self) -> set[str]:
         ended = {r["message-id"] for r in self._tracked("SEND", "DELIVER", "FAIL", "POISONMESSAGE")}
