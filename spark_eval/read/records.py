@@ -1,8 +1,9 @@
 """JSON Lines records as typed tables: ledger, faults, operations, lifecycle, queues, mailboxes,
 external.
 
-A line that is no JSON object is not used and is counted as damage. A line whose values have another
-type than `schema.py` says reads as null in that value.
+A line is sound when it is one JSON object and no more, says what its kind must say, and its values
+have the types of `schema.py`; anything else is damage, counted, unused. A number where a text
+belongs is the text of it.
 """
 
 from __future__ import annotations
@@ -20,20 +21,48 @@ from spark_eval.read.names import (
 )
 
 STEM = r"regexp_extract(file, '([^/]+)\\.jsonl$', 1)"
+DAMAGED = "damaged"  # the column in which from_json keeps what does not fit
+STRICT = f"map('columnNameOfCorruptRecord', '{DAMAGED}', 'allowSingleQuotes', 'false')"
+# functions of JSON end with the first value: whatever follows it would break up this list
+ONE_VALUE = "try_variant_get(try_parse_json(concat('[', text, ',0]')), '$[1]', 'int') = 0"
+SENT = """CASE r.type
+  WHEN 'message' THEN r.submitted_ms IS NOT NULL AND r.recipients IS NOT NULL
+  WHEN 'attempt' THEN r.attempt IS NOT NULL AND r.server IS NOT NULL
+  WHEN 'outcome' THEN r.attempt IS NOT NULL AND r.outcome IN ('ok', 'failed', 'unknown') END"""
+# columns, and what a line must say: without it, it would be passed over as if it were not there
+KINDS: dict[str, tuple[schema.Columns, str]] = {
+    "ledger": (schema.LEDGER, f"r.message_id IS NOT NULL AND {SENT}"),
+    "faults": (schema.FAULTS, "r.fault IS NOT NULL AND r.phase IS NOT NULL"),
+    "operations": (schema.OPERATIONS, "r.operation IS NOT NULL AND r.phase IS NOT NULL"),
+    "lifecycle": (schema.LIFECYCLE, "r.event IS NOT NULL"),
+    "queues": (schema.QUEUES, "r.queue IS NOT NULL AND r.message_id IS NOT NULL"),
+    "mailbox": (schema.MAILBOXES, "r.mailbox IS NOT NULL AND r.message_id IS NOT NULL"),
+    "external": (schema.EXTERNAL, "r.recipients IS NOT NULL AND r.message_id IS NOT NULL"),
+}
 
 
 def with_soundness(lines: DataFrame) -> DataFrame:
-    """`kind` from the file's name, and `sound`: the line is a whole JSON object."""
+    """`kind` from the file's name, and `sound`."""
     kind = (
         "CASE WHEN file LIKE 'mailboxes/%' THEN 'mailbox' "
         f"WHEN file LIKE 'external/%' THEN 'external' ELSE {STEM} END"
     )
-    sound = "json_object_keys(text) IS NOT NULL AS sound"
-    return lines.selectExpr("*", f"{kind} AS kind", sound)
+    fits = " ".join(f"WHEN '{name}' THEN {_fits(*known)}" for name, known in KINDS.items())
+    sound = f"coalesce({ONE_VALUE} AND CASE kind {fits} END, false) AS sound"
+    return lines.selectExpr("*", f"{kind} AS kind").selectExpr("*", sound)
 
 
-def _rows(records: DataFrame, kind: str, columns: schema.Columns, *more: str) -> DataFrame:
+def _fits(columns: schema.Columns, says: str) -> str:
+    """SQL: the line has these types and says what it must. `exists` has it parsed once."""
+    kinds = schema.ddl((*columns, (DAMAGED, "STRING")))
+    return (
+        f"exists(array(from_json(text, '{kinds}', {STRICT})), r -> r.{DAMAGED} IS NULL AND {says})"
+    )
+
+
+def _rows(records: DataFrame, kind: str, *more: str) -> DataFrame:
     """Values of one kind of record; `more` are SQL columns that replace those of the same name."""
+    columns, _ = KINDS[kind]
     replaced = {column.rsplit(" AS ", 1)[1] for column in more}
     parsed = records.where(f"kind = '{kind}' AND sound").selectExpr(
         "run", "file", REF, f"from_json(text, '{schema.ddl(columns)}') AS record"
@@ -48,30 +77,30 @@ def ledger(records: DataFrame) -> DataFrame:
         f"{message_id('record.message_id')} AS message_id",
         f"{short_name('record.server')} AS server",
     )
-    return without_probes(_rows(records, "ledger", schema.LEDGER, *named))
+    return without_probes(_rows(records, "ledger", *named))
 
 
 def fault_record(records: DataFrame) -> DataFrame:
     """One row a phase of a fault."""
-    return _rows(records, "faults", schema.FAULTS)
+    return _rows(records, "faults")
 
 
 def operation_record(records: DataFrame) -> DataFrame:
     """One row a phase of an operation."""
-    return _rows(records, "operations", schema.OPERATIONS)
+    return _rows(records, "operations")
 
 
 def lifecycle(records: DataFrame) -> DataFrame:
     """What servers tell of themselves: starts, databases and their copies, failed heartbeats,
     resubmit requests; by their dates.
     """
-    return _rows(records, "lifecycle", schema.LIFECYCLE, f"{SERVER_OF_LOG} AS server")
+    return _rows(records, "lifecycle", f"{SERVER_OF_LOG} AS server")
 
 
 def queues(records: DataFrame) -> DataFrame:
     """What the queue databases held at the end, one row an entry; by the servers' own clocks."""
     named = (f"{message_id('record.message_id')} AS message_id", f"{SERVER_OF_LOG} AS server")
-    return without_probes(_rows(records, "queues", schema.QUEUES, *named))
+    return without_probes(_rows(records, "queues", *named))
 
 
 def visible_copies(records: DataFrame) -> DataFrame:
@@ -80,13 +109,13 @@ def visible_copies(records: DataFrame) -> DataFrame:
     `kind` is `mailbox` or `external`; `copied_ms` is lab time of delivery, `dated_ms` the Date
     field. `server` kept it, and its clock says `copied_ms` where there is no `mono_ns`.
     """
-    boxes = _rows(records, "mailbox", schema.MAILBOXES).selectExpr(
+    boxes = _rows(records, "mailbox").selectExpr(
         "run", f"{message_id('message_id')} AS message_id", "lower(mailbox) AS recipient",
         "'mailbox' AS kind", "delivered_ms AS copied_ms", "submitted_ms AS dated_ms",
         f"{STEM} AS place", f"{short_name('server')} AS server",
         "CAST(NULL AS BIGINT) AS mono_ns", "ref",
     )  # fmt: skip
-    received = _rows(records, "external", schema.EXTERNAL).selectExpr(
+    received = _rows(records, "external").selectExpr(
         "run", f"{message_id('message_id')} AS message_id",
         f"explode({lower_all('recipients')}) AS recipient", "'external' AS kind",
         "received_ms AS copied_ms", "CAST(NULL AS BIGINT) AS dated_ms", f"{STEM} AS place",

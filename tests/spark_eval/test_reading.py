@@ -122,6 +122,46 @@ def test_counts_a_damaged_line_of_a_json_record(read: Read) -> None:
     assert record.ledger.count() == 15
 
 
+ATTEMPT = '{"type": "attempt", "message_id": "<a@b>", "attempt": 1, "server": "par-mbx1"}'
+SPOILT = {
+    "something after it": ATTEMPT + " garbage",
+    "a bracket after it": ATTEMPT + "]",
+    "two in a line": ATTEMPT + ATTEMPT,
+    "two with a comma": f"{ATTEMPT},{ATTEMPT}",
+    "in a list": f"[{ATTEMPT}]",
+    "of single quotes": ATTEMPT.replace('"', "'"),
+    "NUL": ATTEMPT.replace("par", "p\0r"),
+    "escape": ATTEMPT.replace("par", "p\x1b[31mr"),
+    "a key twice": ATTEMPT.replace("}", ', "attempt": 2}'),
+    "no number": ATTEMPT.replace("}", ', "note": NaN}'),
+    "a text for a number": ATTEMPT.replace(": 1,", ': "one",'),
+    "a fraction": ATTEMPT.replace(": 1,", ": 1.5,"),
+    "a number beyond all": ATTEMPT.replace(": 1,", ": 1e400,"),
+    "a number too long": ATTEMPT.replace(": 1,", f": {10**30},"),
+    "nested deep": ATTEMPT.replace(": 1,", ": " + '{"a":' * 5000 + "1" + "}" * 5000 + ","),
+    "nothing in it": "{}",
+    "no such type": ATTEMPT.replace("attempt", "attend"),
+    "a type that is a number": ATTEMPT.replace('"attempt", "m', '7, "m'),
+    "no message": ATTEMPT.replace("message_id", "message"),
+    "no such outcome": ATTEMPT.replace('"attempt", "m', '"outcome", "outcome": "okay", "m'),
+    "a value of null": ATTEMPT.replace('"par-mbx1"', "null"),
+    "null": "null",
+}
+
+
+def test_a_line_that_is_not_wholly_a_line_of_its_record_is_damage(read: Read) -> None:
+    run = healthy()
+    run.tail["ledger.jsonl"] = "".join(f"{line}\n" for line in [ATTEMPT, *SPOILT.values()])
+    record = read(run)
+    first = 17
+    found = {line - first: damage for _, damage, line in _damage(record) if line is not None}
+    assert {name: found.get(at) for at, name in enumerate(SPOILT)} == dict.fromkeys(
+        SPOILT, "malformed line"
+    )
+    assert len(found) == len(SPOILT)
+    assert record.ledger.count() == 16
+
+
 def test_reads_a_json_record_whose_last_line_has_no_end(
     spark: SparkSession, tmp_path: Path
 ) -> None:
