@@ -69,6 +69,14 @@ def missing_logs(servers: DataFrame, files: DataFrame) -> DataFrame:
     )  # fmt: skip
 
 
+def damaged_plans(plans: DataFrame) -> DataFrame:
+    """plan.json and host.json of other types or more than one value, in the same shape."""
+    return plans.selectExpr(
+        "run", "'' AS server", "explode(damaged) AS file", "CAST(NULL AS INT) AS line",
+        "'not what it should hold' AS damage", f"{NONE_MS} AS from_ms", f"{NONE_MS} AS to_ms",
+    )  # fmt: skip
+
+
 def log_damage(lines: DataFrame) -> DataFrame:
     """One row a file and kind of damage, with how many lines and where the first is."""
     return lines.groupBy("run", "server", "file", "damage").agg(

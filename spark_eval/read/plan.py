@@ -10,6 +10,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from spark_eval import schema
+from spark_eval.read.strict import DAMAGED, one_value, parsed
 
 MINUTE_MS = 60_000
 HOUR_MS = 60 * MINUTE_MS
@@ -36,9 +37,18 @@ SERVER_CONFIG = (
 )
 
 
+# what nobody named can have no evidence
+NAMED = (
+    "coalesce(NOT exists(plan.faults, f -> f.id IS NULL), true) "
+    "AND coalesce(NOT exists(plan.operations, o -> o.id IS NULL), true)"
+)
+NAMELESS = "?"
+
+
 def parsed_plans(texts: DataFrame) -> DataFrame:
-    """One row a run: `run`, `plan` (null where the file is no JSON), `host`, `resolution_ms`, and
-    `zero_ns`, the monotonic clock at the start of lab time.
+    """One row a run: `run`, `plan` (null where the file is no JSON), `host`, `resolution_ms`,
+    `zero_ns`, the monotonic clock at the start of lab time, and `damaged`: which of the files hold
+    something else than they should, and read as null in it.
 
     `texts` has the whole of the files, as `Source.plans` gives it.
     """
@@ -47,13 +57,25 @@ def parsed_plans(texts: DataFrame) -> DataFrame:
         F.expr("max(value) FILTER (WHERE file = 'manifest.json') AS manifest"),
         F.expr("max(value) FILTER (WHERE file = 'host.json') AS host"),
     )
-    measured = f"from_json(host, '{schema.ddl(schema.HOST)}')"
-    return by_run.selectExpr(
+    read = by_run.selectExpr(
         "run",
-        f"from_json(plan, '{schema.ddl(schema.PLAN)}') AS plan",
+        f"{parsed('plan', schema.PLAN)} AS plan",
         "get_json_object(manifest, '$.host') AS host",
-        f"{measured}.clock_resolution_ms AS resolution_ms",
-        f"{measured}.monotonic_zero_ns AS zero_ns",
+        f"{parsed('host', schema.HOST)} AS measured",
+        f"coalesce({one_value('plan')}, plan IS NULL) AS whole_plan",
+        f"coalesce({one_value('host')}, host IS NULL) AS whole_host",
+    )
+    damaged = (
+        f"IF(whole_plan AND plan.{DAMAGED} IS NULL AND {NAMED}, NULL, 'plan.json')",
+        f"IF(whole_host AND measured.{DAMAGED} IS NULL, NULL, 'host.json')",
+    )
+    return read.selectExpr(
+        "run",
+        "plan",
+        "host",
+        "measured.clock_resolution_ms AS resolution_ms",
+        "measured.monotonic_zero_ns AS zero_ns",
+        f"filter(array({', '.join(damaged)}), f -> f IS NOT NULL) AS damaged",
     )
 
 
@@ -99,7 +121,7 @@ def runs(plans: DataFrame) -> DataFrame:
         "plan.expect AS expect",
         "resolution_ms",
         "zero_ns",
-        "coalesce(CAST(ceil(resolution_ms) AS BIGINT), 0L) AS finest_ms",
+        "coalesce(CAST(ceil(least(resolution_ms, 1e15D)) AS BIGINT), 0L) AS finest_ms",
         f"{MAY_RESUBMIT} AS may_resubmit",
         f"{MAY_CROSS} AS may_cross",
         *settings,
@@ -145,7 +167,7 @@ def mailboxes(plans: DataFrame) -> DataFrame:
 def planned_faults(plans: DataFrame) -> DataFrame:
     """One row a fault as planned; times are intents and judge nothing."""
     exploded = plans.selectExpr("run", "inline(plan.faults)")
-    return exploded.withColumnRenamed("id", "fault")
+    return exploded.withColumnRenamed("id", "fault").fillna({"fault": NAMELESS})
 
 
 def expected_promotions(plans: DataFrame) -> DataFrame:
@@ -166,4 +188,4 @@ def expected_resubmissions(plans: DataFrame) -> DataFrame:
 def operations(plans: DataFrame) -> DataFrame:
     """One row an operation as planned: `operation`, `kind`, `at_ms`, `database`, `to`."""
     exploded = plans.selectExpr("run", "inline(plan.operations)")
-    return exploded.withColumnRenamed("id", "operation")
+    return exploded.withColumnRenamed("id", "operation").fillna({"operation": NAMELESS})

@@ -117,8 +117,9 @@ class Record:
 
     @on_demand
     def damaged_lines(self) -> DataFrame:
-        damaged = damage.damaged_lines(self.sound, self.rows)
-        return settled(damaged.unionByName(damage.missing_logs(self.servers, self.files)))
+        lines = damage.damaged_lines(self.sound, self.rows)
+        missing = damage.missing_logs(self.servers, self.files)
+        return settled(lines.unionByName(missing).unionByName(damage.damaged_plans(self.plans)))
 
     @on_demand
     def clocks_off(self) -> DataFrame:

@@ -19,12 +19,9 @@ from spark_eval.read.names import (
     short_name,
     without_probes,
 )
+from spark_eval.read.strict import DAMAGED, one_value, parsed
 
 STEM = r"regexp_extract(file, '([^/]+)\\.jsonl$', 1)"
-DAMAGED = "damaged"  # the column in which from_json keeps what does not fit
-STRICT = f"map('columnNameOfCorruptRecord', '{DAMAGED}', 'allowSingleQuotes', 'false')"
-# functions of JSON end with the first value: whatever follows it would break up this list
-ONE_VALUE = "try_variant_get(try_parse_json(concat('[', text, ',0]')), '$[1]', 'int') = 0"
 SENT = """CASE r.type
   WHEN 'message' THEN r.submitted_ms IS NOT NULL AND r.recipients IS NOT NULL
   WHEN 'attempt' THEN r.attempt IS NOT NULL AND r.server IS NOT NULL
@@ -48,27 +45,24 @@ def with_soundness(lines: DataFrame) -> DataFrame:
         f"WHEN file LIKE 'external/%' THEN 'external' ELSE {STEM} END"
     )
     fits = " ".join(f"WHEN '{name}' THEN {_fits(*known)}" for name, known in KINDS.items())
-    sound = f"coalesce({ONE_VALUE} AND CASE kind {fits} END, false) AS sound"
+    sound = f"coalesce({one_value('text')} AND CASE kind {fits} END, false) AS sound"
     return lines.selectExpr("*", f"{kind} AS kind").selectExpr("*", sound)
 
 
 def _fits(columns: schema.Columns, says: str) -> str:
     """SQL: the line has these types and says what it must. `exists` has it parsed once."""
-    kinds = schema.ddl((*columns, (DAMAGED, "STRING")))
-    return (
-        f"exists(array(from_json(text, '{kinds}', {STRICT})), r -> r.{DAMAGED} IS NULL AND {says})"
-    )
+    return f"exists(array({parsed('text', columns)}), r -> r.{DAMAGED} IS NULL AND {says})"
 
 
 def _rows(records: DataFrame, kind: str, *more: str) -> DataFrame:
     """Values of one kind of record; `more` are SQL columns that replace those of the same name."""
     columns, _ = KINDS[kind]
     replaced = {column.rsplit(" AS ", 1)[1] for column in more}
-    parsed = records.where(f"kind = '{kind}' AND sound").selectExpr(
+    values = records.where(f"kind = '{kind}' AND sound").selectExpr(
         "run", "file", REF, f"from_json(text, '{schema.ddl(columns)}') AS record"
     )
     kept = [f"record.{name} AS {name}" for name, _ in columns if name not in replaced]
-    return parsed.selectExpr("run", "file", "ref", *kept, *more)
+    return values.selectExpr("run", "file", "ref", *kept, *more)
 
 
 def ledger(records: DataFrame) -> DataFrame:

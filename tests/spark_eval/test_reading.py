@@ -162,6 +162,35 @@ def test_a_line_that_is_not_wholly_a_line_of_its_record_is_damage(read: Read) ->
     assert record.ledger.count() == 16
 
 
+@pytest.mark.parametrize(
+    ("name", "old", "new"),
+    [
+        ("plan.json", '"proves": ', '"proves": "SM-1", "others": '),
+        ("plan.json", '"faults": []', '"faults": [{"kind": "kill"}]'),
+        ("plan.json", '"duration_ms": ', '"duration_ms": 1e30, "other": '),
+        ("plan.json", '"version": ', '"version": 1, "version": '),
+        ("host.json", '"clock_resolution_ms": ', '"clock_resolution_ms": "1", "other": '),
+    ],
+)
+def test_a_plan_or_host_that_is_not_what_it_should_be_is_damage(
+    spark: SparkSession, tmp_path: Path, name: str, old: str, new: str
+) -> None:
+    folder = healthy().write(tmp_path)
+    text = (folder / name).read_text()
+    assert old in text
+    (folder / name).write_text(text.replace(old, new, 1))
+    record = Record(Folders(spark, [open_run_folder(folder)]))
+    assert _damage(record) == [(name, "not what it should hold", None)]
+    assert [row["fault"] for row in record.planned_faults.collect()] in ([], ["?"])
+
+
+def test_a_clock_that_resolves_nothing_at_all_is_read(spark: SparkSession, tmp_path: Path) -> None:
+    folder = healthy().write(tmp_path)
+    (folder / "host.json").write_text('{"clock_resolution_ms": 1e308}')
+    record = Record(Folders(spark, [open_run_folder(folder)]))
+    assert [row["finest_ms"] for row in record.runs.collect()] == [10**15]
+
+
 def test_reads_a_json_record_whose_last_line_has_no_end(
     spark: SparkSession, tmp_path: Path
 ) -> None:
