@@ -18,6 +18,7 @@ from spark_eval.partitions import together
 from spark_eval.places import to_read
 from spark_eval.read.run_folder import RunFolder
 
+BYTE_ORDER_MARK = "^\ufeff"
 FIELDS_LINE = r"(?m)^#Fields: *(.*?)\r?$"
 ROOT = r"^(.*?)/(?:logs/[^/]+/[^/]+|mailboxes/[^/]+|external/[^/]+|[^/]+)$"
 
@@ -29,17 +30,20 @@ def read_files(spark: SparkSession, folders: Sequence[RunFolder], files: list[Pa
             ("run", "STRING"), ("origin_ms", "BIGINT"), ("file", "STRING"), ("value", "STRING")
         )  # fmt: skip
         return literal_rows(spark, [], columns)
+    whole = together(spark.read.text(places(folders, files), wholetext=True))
+    value = F.regexp_replace("value", BYTE_ORDER_MARK, "")
+    return named(folders, whole, value.alias("value"))
+
+
+def named(folders: Sequence[RunFolder], rows: DataFrame, *columns: Column) -> DataFrame:
+    """`run`, `origin_ms` and `file` of the file that each row was read from, and `columns`."""
     path = F.regexp_replace(F.url_decode(_escaped_plus()), "^file:/+", "/")
-    whole = together(spark.read.text(_places(folders, files), wholetext=True))
-    named = whole.select("value", path.alias("path")).withColumn("root", _root(folders))
-    return named.select(
-        *_of_folder(folders),
-        F.expr("substring(path, length(root) + 2)").alias("file"),
-        F.regexp_replace("value", "^\ufeff", "").alias("value"),
-    )
+    read = rows.select(path.alias("path"), *columns).withColumn("root", _root(folders))
+    file = F.expr("substring(path, length(root) + 2)").alias("file")
+    return read.select(*_of_folder(folders), file, *(F.col(n) for n in read.columns[1:-1]))
 
 
-def _places(folders: Sequence[RunFolder], files: list[Path]) -> list[str]:
+def places(folders: Sequence[RunFolder], files: list[Path]) -> list[str]:
     """Where Spark finds each file of a driver's folder."""
     owners = {folder.path: folder for folder in folders}
     of = (
@@ -61,7 +65,10 @@ def literal_rows(
 
 
 def read_lines(spark: SparkSession, folders: Sequence[RunFolder], files: list[Path]) -> DataFrame:
-    """One row a line that is not empty, numbered from 1; `fields` is the file's `#Fields:` line."""
+    """One row a line that is not empty, numbered from 1; `fields` is the file's `#Fields:` line.
+
+    For files that fit into memory one by one; `split_lines` reads any.
+    """
     parts = read_files(spark, folders, files).select(
         "run",
         "origin_ms",

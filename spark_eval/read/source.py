@@ -8,12 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Protocol
 
 from pyspark.sql import DataFrame, SparkSession
 
+from spark_eval.partitions import in_one_piece
 from spark_eval.read.lines import literal_rows, read_files, read_lines
 from spark_eval.read.run_folder import RunFolder
+from spark_eval.read.split_lines import read_split_lines
 
 PLAN_FILES = ("plan.json", "manifest.json", "host.json")
 
@@ -48,10 +51,15 @@ class Folders:
         return read_files(self.spark, self.folders, [path for path in files if path.is_file()])
 
     def records(self) -> DataFrame:
-        return read_lines(self.spark, self.folders, [p for f in self.folders for p in f.records()])
+        return self._lines([path for folder in self.folders for path in folder.records()])
 
     def logs(self) -> DataFrame:
-        return read_lines(self.spark, self.folders, [p for f in self.folders for p in f.logs()])
+        return self._lines([path for folder in self.folders for path in folder.logs()])
+
+    def _lines(self, files: list[Path]) -> DataFrame:
+        if not files or in_one_piece(self.spark):
+            return read_lines(self.spark, self.folders, files)
+        return read_split_lines(self.spark, self.folders, files)
 
     def files(self) -> DataFrame:
         rows = [
