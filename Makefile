@@ -66,6 +66,10 @@ images: $(STAMP) ## node and Toxiproxy images: pulled where a registry answers, 
 bench: $(STAMP) ## measure; prints a table and writes bench/results.json
 	@$(BIN)/python -m bench
 
+.PHONY: cluster
+cluster: $(STAMP) java ## a Spark cluster of two workers on this machine; prints its URL, until Ctrl-C
+	@$(BIN)/python -m bench.cluster
+
 .PHONY: down
 down: $(STAMP) ## remove whatever killed or kept runs left: containers, networks, volumes, processes
 	@$(BIN)/python -m lab.hosts.containers.down

@@ -13,6 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pyspark.sql import DataFrame, SparkSession
 
 from spark_eval import claims, counts, results
+from spark_eval.checkpoints import checkpoints_below
 from spark_eval.claims.claim import Claim
 from spark_eval.collected import Rows, collected
 from spark_eval.files import as_text, junit_xml, verdict_content
@@ -33,6 +34,13 @@ def evaluate(
     spark: SparkSession, folders: Sequence[RunFolder], checks: Sequence[Claim] = claims.ALL
 ) -> list[JudgedRun]:
     """Judges `folders` together, keyed by run, and writes each one's files, tables and report."""
+    with checkpoints_below(spark, folders[0].place(folders[0].evaluation)):
+        return _evaluated(spark, folders, checks)
+
+
+def _evaluated(
+    spark: SparkSession, folders: Sequence[RunFolder], checks: Sequence[Claim]
+) -> list[JudgedRun]:
     tables = Tables(
         Record(Folders(spark, folders)),
         may_resubmit=any(f.may_resubmit for f in folders),

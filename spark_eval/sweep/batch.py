@@ -13,6 +13,7 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 
 from spark_eval import claims, schema
+from spark_eval.checkpoints import checkpoints_below
 from spark_eval.claims.claim import HOLDS, NOTHING_ASKED, UNKNOWN, ClaimResult
 from spark_eval.exit_codes import CRASHED
 from spark_eval.judged import Judgement
@@ -41,7 +42,7 @@ def judge_batch(spark: SparkSession, sweep: SweepFolder, batch: str) -> list[Res
     """
     rows = spark.read.schema(schema.ddl(schema.SWEEP_LINES))
     lines = rows.parquet(to_read(sweep.record(batch)))
-    with released(spark):
+    with released(spark), checkpoints_below(spark, sweep.path):
         found = _results(_read(spark, lines, sweep))
     seen = {result["seed"] for result in found}
     found += [_unread(sweep, seed) for seed in sweep.seeds_of(batch) if seed not in seen]

@@ -1,8 +1,8 @@
 """A table that many others are made from: computed once, and cut loose from how it was made.
 
 Spark plans every query from its first source on, and sends the whole of that to each task; for
-small tables this costs far more than running it. A settled table is computed at once, is kept on
-this machine, and looks like a source to whatever follows.
+small tables this costs far more than running it. A settled table is computed at once and looks like
+a source to whatever follows. On one machine it is kept there, on a cluster it is written.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import Generic, TypeVar, overload
 
 from pyspark.sql import DataFrame
 
+from spark_eval.checkpoints import are_written
 from spark_eval.partitions import together
 
 Owner = TypeVar("Owner")
@@ -21,6 +22,8 @@ Made = TypeVar("Made")
 
 def settled(rows: DataFrame) -> DataFrame:
     """The same rows, computed."""
+    if are_written(rows.sparkSession):
+        return rows.checkpoint()
     return together(rows).localCheckpoint()
 
 
