@@ -71,6 +71,16 @@ OF_A_SWEEP: Settings = {
     "spark.driver.memory": "2g",
 }
 
+# of a run of a hundred thousand messages and more: Spark's own ways, in bounded memory
+OF_A_LARGE_RUN: Settings = {
+    "spark.sql.shuffle.partitions": "64",  # before they are put together by size
+    "spark.sql.adaptive.enabled": "true",
+    "spark.sql.autoBroadcastJoinThreshold": str(10 * 1024 * 1024),
+    "spark.sql.codegen.wholeStage": "true",
+    "spark.sql.codegen.factoryMode": "FALLBACK",
+    "spark.driver.memory": "2g",
+}
+
 # the JVM lives for some seconds: compile little and cheaply, and do not stop to collect garbage
 BRIEF_LIFE = (
     "-XX:TieredStopAtLevel=1",
@@ -104,18 +114,32 @@ ONE_AFTER_ANOTHER = (
     "-XX:+ExitOnOutOfMemoryError",
 )
 
+FOR_MINUTES = ("-XX:+UseParallelGC", "-Xshare:auto", "-XX:+ExitOnOutOfMemoryError")
+
 
 class Purpose(Enum):
     """What a session is for: `RUN` is one run or a few, `RUNS` one run after another, `SWEEP`
-    batches of hundreds.
+    batches of hundreds, `LARGE` what is too much for one partition.
     """
 
     RUN = "run"
     RUNS = "runs"
     SWEEP = "sweep"
+    LARGE = "large"
 
 
-JAVA = {Purpose.RUN: BRIEF_LIFE, Purpose.RUNS: ONE_AFTER_ANOTHER, Purpose.SWEEP: LONG_LIFE}
+LOCAL = {
+    Purpose.RUN: {},
+    Purpose.RUNS: {},
+    Purpose.SWEEP: OF_A_SWEEP,
+    Purpose.LARGE: OF_A_LARGE_RUN,
+}
+JAVA = {
+    Purpose.RUN: BRIEF_LIFE,
+    Purpose.RUNS: ONE_AFTER_ANOTHER,
+    Purpose.SWEEP: LONG_LIFE,
+    Purpose.LARGE: FOR_MINUTES,
+}
 
 
 @contextmanager
@@ -176,8 +200,7 @@ def settings(
     where = master or given.get("spark.master", "local[*]")
     suited = EVERYWHERE | {"spark.app.name": name}
     if where.startswith("local"):
-        suited |= ON_ONE_MACHINE
-        suited |= OF_A_SWEEP if purpose is Purpose.SWEEP else {}
+        suited |= ON_ONE_MACHINE | LOCAL[purpose]
         suited["spark.driver.extraJavaOptions"] = " ".join(JAVA[purpose])
     left = {key: value for key, value in suited.items() if key not in given}
     return left | FOR_THE_VERDICT | {"spark.master": where}

@@ -32,11 +32,14 @@ from spark_eval.summary import summary
 from spark_eval.sweep.folder import SweepFolder
 from spark_eval.sweep.program import judge_as_told, judge_complete
 
+LARGE_BYTES = 64 * 1024 * 1024
+"""Of logs: some ten thousand messages."""
+
 
 def judge_runs(names: list[str], options: argparse.Namespace) -> int:
     """Open, judge and print them. Raises RunFolderError, UnreadableRecordError."""
     try:
-        with using_session(options.master) as spark:
+        with using_session(options.master, purpose=purpose_of(names)) as spark:
             # Spark came up while the record was still being written
             if options.when_told and not sys.stdin.readline():
                 return CRASHED
@@ -83,6 +86,13 @@ def judge_sweep(sweep: SweepFolder, options: argparse.Namespace) -> int:
             return judge_complete(spark, sweep)
     except PySparkException as error:
         raise _unreadable(error) from error
+
+
+def purpose_of(names: list[str]) -> Purpose:
+    """By the size of the logs that are there: those still to be written are a lab's, and small."""
+    tops = [Path(name) for name in names if not is_uri(name)]
+    sizes = (path.stat().st_size for top in tops for path in top.glob("logs/*/*"))
+    return Purpose.LARGE if sum(sizes) > LARGE_BYTES else Purpose.RUN
 
 
 def _unreadable(error: PySparkException) -> UnreadableRecordError:

@@ -12,7 +12,8 @@ import pytest
 
 from spark_eval.given import given_settings
 from spark_eval.jvm import pass_on
-from spark_eval.session import FOR_THE_VERDICT, ON_ONE_MACHINE, settings
+from spark_eval.session import FOR_THE_VERDICT, ON_ONE_MACHINE, Purpose, settings
+from spark_eval.spark_program import LARGE_BYTES, purpose_of
 from tests.spark_eval.run_builder import healthy
 
 SOURCES = Path(__file__).resolve().parent.parent.parent
@@ -131,3 +132,24 @@ def test_spark_submit_runs_the_program_as_a_script(tmp_path: Path) -> None:
     assert done.returncode != 0
     assert "nowhere: no such folder" in done.stdout  # where spark-submit sends both streams
     assert "Traceback" not in done.stdout
+
+
+@pytest.mark.parametrize(("count", "purpose"), [(1, Purpose.RUN), (2, Purpose.LARGE)])
+def test_what_is_too_much_for_one_partition_gets_a_session_of_its_own(
+    tmp_path: Path, count: int, purpose: Purpose
+) -> None:
+    names = []
+    for number in range(count):
+        log = tmp_path / str(number) / "logs" / "par-mbx1" / "MSGTRKMA1.LOG"
+        log.parent.mkdir(parents=True)
+        log.touch()
+        os.truncate(log, LARGE_BYTES - 1)
+        names.append(str(tmp_path / str(number)))
+    assert purpose_of([*names, "s3a://bucket/run"]) is purpose
+
+
+def test_a_large_run_is_cut_and_joined_as_spark_knows_best() -> None:
+    large = settings({}, purpose=Purpose.LARGE)
+    assert large["spark.sql.adaptive.enabled"] == "true"
+    assert int(large["spark.sql.shuffle.partitions"]) > 1
+    assert large["spark.driver.memory"] == "2g"
