@@ -131,14 +131,6 @@ PLAN_SERVER: Final[Columns] = (
     ("domain", "STRING"),
 )
 
-PLAN_MESSAGE: Final[Columns] = (
-    ("message_id", "STRING"),
-    ("at_ms", "BIGINT"),
-    ("mail", "STRING"),
-    ("sender", "STRING"),
-    ("recipients", "ARRAY<STRING>"),
-)
-
 PLAN_FAULT: Final[Columns] = (
     ("id", "STRING"),
     ("kind", "STRING"),
@@ -201,6 +193,7 @@ SETTINGS: Final[Columns] = (
     ("servers", "MAP<STRING, MAP<STRING, MAP<STRING, STRING>>>"),
 )
 
+# without `messages`: what was sent is the ledger's to say
 PLAN: Final[Columns] = (
     ("version", "INT"),
     ("scenario", "STRING"),
@@ -214,7 +207,6 @@ PLAN: Final[Columns] = (
     ("settle_ms", "BIGINT"),
     ("topology", struct(TOPOLOGY)),
     ("settings", struct(SETTINGS)),
-    ("messages", f"ARRAY<{struct(PLAN_MESSAGE)}>"),
     ("faults", f"ARRAY<{struct(PLAN_FAULT)}>"),
     ("operations", f"ARRAY<{struct(PLAN_OPERATION)}>"),
     ("expect", struct(EXPECT)),

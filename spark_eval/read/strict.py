@@ -12,9 +12,14 @@ DAMAGED = "damaged"  # the column in which from_json keeps what does not fit
 OPTIONS = f"map('columnNameOfCorruptRecord', '{DAMAGED}', 'allowSingleQuotes', 'false')"
 
 
+VARIANT_MAX = 128 * 1024 * 1024
+"""Bytes. A larger plan was read whole and strictly by the driver, when it opened the folder."""
+
+
 def one_value(text: str) -> str:
     """SQL: `text` is one value of JSON; whatever follows it would break up the list around it."""
-    return f"try_variant_get(try_parse_json(concat('[', {text}, ',0]')), '$[1]', 'int') = 0"
+    alone = f"try_variant_get(try_parse_json(concat('[', {text}, ',0]')), '$[1]', 'int') = 0"
+    return f"IF(octet_length({text}) < {VARIANT_MAX // 2}, {alone}, {text} IS NOT NULL)"
 
 
 def parsed(text: str, columns: schema.Columns) -> str:
