@@ -17,7 +17,10 @@ from spark_eval.claims.claim import Claim, ClaimResult, summarise
 from spark_eval.collected import Rows, collected
 from spark_eval.expected.copies import FAR_ABOVE
 from spark_eval.judged import Judgement
+from spark_eval.read.damage import log_damage
 from spark_eval.tables import Tables
+from spark_eval.transforms.fault_windows import downs
+from spark_eval.transforms.unexplained import unexplained
 
 
 def judge(tables: Tables, runs: Sequence[str], checks: Sequence[Claim]) -> dict[str, Judgement]:
@@ -75,6 +78,7 @@ def _asked(tables: Tables) -> dict[str, verdict.Asked]:
     told = {
         "runs": tables.record.runs,
         "faults": tables.windows.select("run", "fault", "took_effect", "reason"),
+        "damage": log_damage(unexplained(tables.record.damaged_lines, downs(tables.windows))),
     }
     if known is not None:
         told["operations"] = known.operations.select("run", "operation", "took_effect", "reason")
@@ -85,6 +89,7 @@ def _asked(tables: Tables) -> dict[str, verdict.Asked]:
             run,
             {row["fault"]: row for row in _of(run, rows["faults"])},
             {row["operation"]: row for row in _of(run, rows["operations"])},
+            sorted(map(_damage, _of(run, rows["damage"]))),
         )
         for run in rows["runs"]
     }
@@ -95,7 +100,10 @@ def _of(run: Mapping[str, Any], rows: Rows) -> Rows:
 
 
 def _asked_of(
-    run: Mapping[str, Any], faults: dict[str, Any], operations: dict[str, Any]
+    run: Mapping[str, Any],
+    faults: dict[str, Any],
+    operations: dict[str, Any],
+    damage: Sequence[str],
 ) -> verdict.Asked:
     expect = run["expect"] or {}
     return verdict.Asked(
@@ -108,7 +116,13 @@ def _asked_of(
         unseen={name: row["reason"] or "" for name, row in (faults | operations).items()},
         too_coarse=_too_coarse(run),
         foretold=expect.get("verdict") or verdict.PASS,
+        damage=tuple(damage),
     )
+
+
+def _damage(row: Mapping[str, Any]) -> str:
+    where = f", {row['lines']}, first line {row['first_line']}" if row["first_line"] else ""
+    return f"{row['file']} is damaged: {row['damage']}{where}"
 
 
 def _too_coarse(row: Mapping[str, Any]) -> str:

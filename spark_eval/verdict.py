@@ -1,9 +1,10 @@
 """From claims to one word: pass, fail or unknown, with the reasons (spec: lab.md "Claims").
 
 Fail if any claim is violated; else unknown if a claim that `expect` or `proves` needs is unknown, a
-fault or an operation has no evidence that it took effect, or the lab's clock was too coarse for a
-duration that had to be judged; else pass. What the plan foretells is shown beside it and changes
-nothing.
+fault or an operation has no evidence that it took effect, the record is damaged where no fault
+explains it (what a line said that cannot be read was asked of nobody), or the lab's clock was too
+coarse for a duration that had to be judged; else pass. What the plan foretells is shown beside it
+and changes nothing.
 """
 
 from __future__ import annotations
@@ -27,7 +28,8 @@ class Asked:
 
     `faults` maps each planned fault to its evidence: True took effect, False did not, None not
     seen; `operations` each operation; `unseen` either to why, where the record says so.
-    `too_coarse` says why the clock cannot judge, or is empty.
+    `too_coarse` says why the clock cannot judge, or is empty; `damage` what of the record cannot be
+    read, though no fault explains it.
     """
 
     proves: tuple[str, ...]
@@ -39,6 +41,7 @@ class Asked:
     unseen: Mapping[str, str] = field(default_factory=dict)
     operations: Mapping[str, bool | None] = field(default_factory=dict)
     expects_resubmissions: bool = False
+    damage: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +93,7 @@ def _unanswered(
     for name, wanted in needed:
         if wanted and name in results and results[name].status == UNKNOWN:
             reasons.append(f"`expect` needs it: {_why(results[name])}")
+    reasons += asked.damage
     reasons += [
         _evidence(f"{what} {name}", seen, asked.unseen.get(name, ""))
         for what, told in (("fault", asked.faults), ("operation", asked.operations))

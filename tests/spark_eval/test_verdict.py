@@ -48,6 +48,11 @@ def test_fails_where_a_claim_is_violated_whatever_else_is_open() -> None:
     assert verdict.reasons[0] == "no_phantom is violated: 1 of 3 asked"
 
 
+def test_is_unknown_where_the_record_is_damaged() -> None:
+    verdict = reach(_results(HELD), replace(ASKED, damage=("ledger.jsonl is damaged",)))
+    assert (verdict.verdict, verdict.reasons) == ("unknown", ("ledger.jsonl is damaged",))
+
+
 def test_does_not_mind_an_unknown_claim_that_nothing_needs() -> None:
     assert reach(_results(HELD, _result("no_phantom", "unknown")), ASKED).verdict == "pass"
 

@@ -1,0 +1,86 @@
+"""A record that is damaged never passes, unless a fault explains the damage: what a line said that
+cannot be read was asked of nobody.
+"""
+
+from __future__ import annotations
+
+import pytest
+from pyspark.sql import SparkSession
+
+from spark_eval.evaluation import evaluate
+from spark_eval.judged import JudgedRun
+from spark_eval.read.run_folder import open_run_folder
+from tests.spark_eval.faulty_runs import new_database
+from tests.spark_eval.run_builder import Run, healthy
+
+SERVER = "logs/par-mbx1"
+FILES = [
+    "ledger.jsonl",
+    "faults.jsonl",
+    "mailboxes/DB1.jsonl",
+    f"{SERVER}/queues.jsonl",
+    f"{SERVER}/lifecycle.jsonl",
+    f"{SERVER}/MSGTRK2026010508-1.LOG",
+    f"{SERVER}/CONNECTLOG20260105-1.LOG",
+]
+PARTS = ["proves", "expect", "operations"]
+KILLED = f"{SERVER}/lifecycle.jsonl"
+
+
+def _with_tail(run: Run, name: str, tail: str) -> Run:
+    run.tail[name] = tail
+    return run
+
+
+def _without(part: str) -> Run:
+    run = healthy()
+    run.plan[part] = "of another type"
+    return run
+
+
+def _runs() -> dict[str, Run]:
+    runs = {part: _without(part) for part in PARTS}
+    runs |= {name: _with_tail(healthy(), name, "not a line of it\n") for name in FILES}
+    runs["a kill's"] = _with_tail(new_database().run, KILLED, '{"event": "sto')
+    runs["more than a kill's"] = _with_tail(new_database().run, KILLED, '{"ev\n{"ev\n{"ev')
+    return runs
+
+
+@pytest.fixture(scope="module")
+def judged(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> dict[str, JudgedRun]:
+    folders = {}
+    for number, (name, run) in enumerate(_runs().items()):
+        run.name = f"run-{number}"
+        folders[name] = open_run_folder(run.write(tmp_path_factory.mktemp("damage")))
+    found = {run.folder.run: run for run in evaluate(spark, list(folders.values()))}
+    return {name: found[folder.run] for name, folder in folders.items()}
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_run_with_a_line_that_cannot_be_read_does_not_pass(
+    judged: dict[str, JudgedRun], name: str
+) -> None:
+    verdict = judged[name].verdict
+    assert (verdict.verdict, verdict.exit_code) == ("unknown", 2)
+    assert any(reason.startswith(f"{name} is damaged: malformed") for reason in verdict.reasons)
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_a_run_with_a_plan_that_cannot_be_read_does_not_pass(
+    judged: dict[str, JudgedRun], part: str
+) -> None:
+    verdict = judged[part].verdict
+    assert (verdict.verdict, verdict.exit_code) == ("unknown", 2)
+    assert "plan.json is damaged: not what it should hold" in verdict.reasons
+
+
+def test_what_a_killed_server_was_writing_does_not_count(judged: dict[str, JudgedRun]) -> None:
+    run = judged["a kill's"]
+    assert [entry["file"] for entry in run.log_damage] == [KILLED]
+    assert (run.verdict.verdict, run.verdict.reasons) == ("pass", ())
+
+
+def test_more_than_a_kill_may_tear_counts(judged: dict[str, JudgedRun]) -> None:
+    verdict = judged["more than a kill's"].verdict
+    assert verdict.verdict == "unknown"
+    assert any("lifecycle.jsonl is damaged" in reason for reason in verdict.reasons)
