@@ -75,6 +75,8 @@ def test_nothing_of_a_playbook_outlives_a_lab_that_is_killed(state_dir: Path) ->
 
 def test_a_lab_that_is_interrupted_ends_its_playbook_first(state_dir: Path) -> None:
     program = (
+        # whoever runs the tests in the background of a shell has it ignored
+        "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
         "from pathlib import Path; from lab.hosts.containers import playbook; "
         f"playbook.run('waits', {RUN!r}, Path({str(state_dir)!r}), Path({str(HERE)!r}))"
     )
