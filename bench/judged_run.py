@@ -11,18 +11,19 @@ from tempfile import TemporaryDirectory
 
 from lab.plan import default_seed, resolve
 from lab.run_outcome import RunOptions
+from lab.scenario_files import load_scenario
 from lab.simulated_run import run_simulated
-from lab.validate import check
 
-SCENARIO = Path(__file__).parents[1] / "scenarios" / "primary-loses-its-queue-database.yaml"
+SCENARIO = "primary-loses-its-queue-database"
 ROUNDS = 3
 
 
 @contextmanager
 def judged_run() -> Iterator[Path]:
     """Its folder, as long as the context lasts."""
-    (checked,) = check([SCENARIO]).scenarios
-    plan = resolve(checked.scenario, checked.topology, default_seed(checked.scenario.scenario))
+    checked, mistakes = load_scenario(SCENARIO)
+    assert checked is not None, mistakes
+    plan = resolve(checked.scenario, checked.topology, default_seed(SCENARIO))
     with TemporaryDirectory(prefix="shadowlab-bench-") as folder:
         options = RunOptions(runs=Path(folder) / "runs")
         yield run_simulated(plan, options, Unjudged, lambda line: None).folder
