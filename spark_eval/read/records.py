@@ -26,13 +26,15 @@ SENT = """CASE r.type
   WHEN 'message' THEN r.submitted_ms IS NOT NULL AND r.recipients IS NOT NULL
   WHEN 'attempt' THEN r.attempt IS NOT NULL AND r.server IS NOT NULL
   WHEN 'outcome' THEN r.attempt IS NOT NULL AND r.outcome IN ('ok', 'failed', 'unknown') END"""
+# a notification may outlive all that its server knew of the message
+QUEUED = "(r.message_id IS NOT NULL OR r.queue = 'discard' AND r.internal_id IS NOT NULL)"
 # columns, and what a line must say: without it, it would be passed over as if it were not there
 KINDS: dict[str, tuple[schema.Columns, str]] = {
     "ledger": (schema.LEDGER, f"r.message_id IS NOT NULL AND {SENT}"),
     "faults": (schema.FAULTS, "r.fault IS NOT NULL AND r.phase IS NOT NULL"),
     "operations": (schema.OPERATIONS, "r.operation IS NOT NULL AND r.phase IS NOT NULL"),
     "lifecycle": (schema.LIFECYCLE, "r.event IS NOT NULL"),
-    "queues": (schema.QUEUES, "r.queue IS NOT NULL AND r.message_id IS NOT NULL"),
+    "queues": (schema.QUEUES, f"r.queue IS NOT NULL AND {QUEUED}"),
     "mailbox": (schema.MAILBOXES, "r.mailbox IS NOT NULL AND r.message_id IS NOT NULL"),
     "external": (schema.EXTERNAL, "r.recipients IS NOT NULL AND r.message_id IS NOT NULL"),
 }

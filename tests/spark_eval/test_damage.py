@@ -38,11 +38,21 @@ def _without(part: str) -> Run:
     return run
 
 
+def _with_notification(internal_id: int | None) -> Run:
+    """As a node lists a notification when it knows nothing more of the message, a DSN for one."""
+    run = healthy()
+    forgotten = {"queue": "discard", "message_id": None, "internal_id": internal_id}
+    run.queues["par-mbx1"].append(run.queues["par-mbx1"][0] | forgotten)
+    return run
+
+
 def _runs() -> dict[str, Run]:
     runs = {part: _without(part) for part in PARTS}
     runs |= {name: _with_tail(healthy(), name, "not a line of it\n") for name in FILES}
     runs["a kill's"] = _with_tail(new_database().run, KILLED, '{"event": "sto')
     runs["more than a kill's"] = _with_tail(new_database().run, KILLED, '{"ev\n{"ev\n{"ev')
+    runs["a message forgotten"] = _with_notification(77)
+    runs["nothing named"] = _with_notification(None)
     return runs
 
 
@@ -84,3 +94,11 @@ def test_more_than_a_kill_may_tear_counts(judged: dict[str, JudgedRun]) -> None:
     verdict = judged["more than a kill's"].verdict
     assert verdict.verdict == "unknown"
     assert any("lifecycle.jsonl is damaged" in reason for reason in verdict.reasons)
+
+
+def test_a_notification_of_a_message_that_its_server_forgot_is_no_damage(
+    judged: dict[str, JudgedRun],
+) -> None:
+    run = judged["a message forgotten"]
+    assert (run.verdict.verdict, list(run.log_damage)) == ("pass", [])
+    assert judged["nothing named"].verdict.verdict == "unknown"
