@@ -13,7 +13,7 @@ from pyspark.sql import functions as F
 
 from spark_eval.expected.copies import coarse, too_coarse
 from spark_eval.sentences import cases, holds, not_asked, unknown, violated
-from spark_eval.transforms.sql import first_clear, overlaps
+from spark_eval.transforms.sql import first_clear, last_before, overlaps
 
 PRIMARY = ("server", "database_id", "internal_id")
 
@@ -31,7 +31,10 @@ def discards(copies: DataFrame, forks: DataFrame, deliveries: DataFrame) -> Data
     known = copies.join(of_primary, key, "left").join(seen, ["run", "message_id"], "left")
     timed = known.selectExpr("*", "greatest(done_ms, held_ms) AS due_from_ms")
     reached = timed.selectExpr("*", f"{_REACHABLE} AS reachable_ms")
-    bounded = reached.selectExpr("*", f"{_ON_TIME} AS on_time_ms", f"{_NOT_AFTER} AS not_after_ms")
+    bounded = reached.selectExpr(
+        "*", f"{_ON_TIME} AS on_time_ms", f"{_NOT_AFTER} AS not_after_ms",
+        f"{_BROUGHT} AS brought_ms",
+    )  # fmt: skip
     asked = bounded.selectExpr("*", f"{_UNTOLD} AS untold_ms")
     return asked.selectExpr("*", f"{_ORDER} AS o", f"{_DEADLINE} AS d").selectExpr(
         "*", "o.status AS order_status", "o.reason AS order_reason",
@@ -66,10 +69,16 @@ _ON_TIME = "reachable_ms + heartbeat_ms + slack_ms + finest_ms"
 _NOT_AFTER = f"reachable_ms + {_WHOLE}"
 _ENDED = "coalesce(discard.at_ms, end_ms)"
 
-# the first contact, well after delivery and well before the discard, that did not bring it
+# the first contact, well after delivery and well before the discard, that did not bring it; the
+# last one before the discard brought it, however long letting go took
+_BROUGHT = last_before("contact_times", "discard.at_ms")
 _UNTOLD = f"""IF({overlaps("any_possible", "reachable_ms", _ENDED)}, CAST(NULL AS BIGINT),
   array_min(filter(contact_times, c -> c >= reachable_ms + heartbeat_ms / 4
-    AND c <= coalesce(discard.at_ms - CAST(heartbeat_ms / 2 AS BIGINT), end_ms))))"""
+    AND c <= coalesce(discard.at_ms - CAST(heartbeat_ms / 2 AS BIGINT), end_ms)
+    AND (discard IS NULL OR c < brought_ms))))"""
+# it was asked for in time, and no other question was needed: the exchange or the disk was slow
+_TOLD_IN_TIME = """(brought_ms >= reachable_ms AND brought_ms <= on_time_ms
+  AND discard.at_ms <= not_after_ms)"""
 
 _RELEASED_OTHERWISE = """(discard IS NULL AND (promoted IS NOT NULL OR kept_as_primary
   OR coalesce(own_lost_ms <= not_after_ms, false)
@@ -92,6 +101,7 @@ _DEADLINE = cases(
         violated(_ASKED_IN_VAIN + "never let it go"),
     ),
     ("untold_ms IS NOT NULL", violated(_ASKED_IN_VAIN + "let it go only at {@discard.at_ms}")),
+    (_TOLD_IN_TIME, holds()),
     (
         f"{_ENDED} > not_after_ms AND discard IS NULL",
         violated(

@@ -8,6 +8,9 @@ from tests.spark_eval.conftest import Ask
 from tests.spark_eval.faulty_runs import back_in_time, new_database
 from tests.spark_eval.run_builder import HEARTBEAT, MINUTE, SECOND, Run, empty, healthy, mono, user
 
+SLOW = 7 * MINUTE
+"""Two heartbeats after it was told, and within the time that an exchange has."""
+
 
 def _let_go_first() -> Run:
     """The shadow of the second message goes before one of its two recipients is done."""
@@ -34,6 +37,17 @@ def _discarded_at(at_ms: int | None, *, contacts_until: int = 30 * MINUTE) -> Ru
     run.heartbeats("lyo-mbx1", "par-mbx1", 2 * MINUTE, contacts_until)
     if at_ms is not None:
         run.let_go(message, at_ms)
+    return run
+
+
+def _told_and_slow(let_go_ms: int, contact_again_ms: int) -> Run:
+    """Told at 2 min, one heartbeat after delivery, it lets go later: its disk is slow, say."""
+    run = empty()
+    message = run.accept(MINUTE, [user(1)])
+    run.finish(message, MINUTE + 2 * SECOND)
+    run.heartbeats("lyo-mbx1", "par-mbx1", 2 * MINUTE, 3 * MINUTE)
+    run.heartbeats("lyo-mbx1", "par-mbx1", contact_again_ms, 30 * MINUTE)
+    run.let_go(message, let_go_ms)
     return run
 
 
@@ -84,6 +98,9 @@ def results(ask: Ask) -> dict[str, ClaimResult]:
         "never": _discarded_at(None),
         "never-asked": _discarded_at(None, contacts_until=0),
         "slow-exchange": _discarded_at(3 * MINUTE + 30 * SECOND, contacts_until=0),
+        "slow-disk": _told_and_slow(SLOW, 8 * MINUTE),
+        "told-the-second-time": _told_and_slow(SLOW, 4 * MINUTE),
+        "too-slow": _told_and_slow(20 * MINUTE, 22 * MINUTE),
         "survives": back_in_time().run,
         "forgets": _forgets_on_restart(),
         "promoted": new_database().run,
@@ -149,6 +166,12 @@ def test_takes_the_store_as_evidence_for_a_row_that_a_kill_swallowed(
 
 def test_allows_an_exchange_to_take_its_time(results: dict[str, ClaimResult]) -> None:
     assert results["slow-exchange"].status == "holds"
+
+
+def test_the_last_question_before_it_goes_brought_it(results: dict[str, ClaimResult]) -> None:
+    assert results["slow-disk"].status == "holds"
+    assert "and let it go only at" in results["told-the-second-time"].examples[0].detail
+    assert "due" in results["too-slow"].examples[0].detail
 
 
 def test_does_not_judge_deadlines_on_a_coarse_clock(results: dict[str, ClaimResult]) -> None:
