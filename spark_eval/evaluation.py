@@ -1,14 +1,14 @@
 """One evaluation from folders to verdicts: read, derive, judge, write.
 
-Claims are judged while tables are written, each by its own thread of the driver; what both need is
-made once. The verdict is written last: where it is, everything it speaks of is there too. Nothing
-here says what is right.
+Claims are judged while tables are written and pages prepared, each by its own thread of the driver;
+what they need in common is made once. The verdict is written last: where it is, everything it
+speaks of is there too. Nothing here says what is right.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 
 from pyspark.sql import DataFrame, SparkSession
 
@@ -17,17 +17,23 @@ from spark_eval.checkpoints import checkpoints_below
 from spark_eval.claims.claim import Claim
 from spark_eval.collected import Rows, collected
 from spark_eval.files import as_text, junit_xml, verdict_content
-from spark_eval.judged import JudgedRun
+from spark_eval.judged import JudgedRun, Judgement
 from spark_eval.judging import judge
 from spark_eval.read.damage import log_damage
 from spark_eval.read.record import Record
 from spark_eval.read.run_folder import RunFolder
 from spark_eval.read.source import Folders
-from spark_eval.report.build import build
+from spark_eval.report.build import build, with_stories
 from spark_eval.report.page import write_page
-from spark_eval.report.render import read_facts
+from spark_eval.report.render import length_ms
+from spark_eval.report.rows import ReportRows
 from spark_eval.tables import Tables
 from spark_eval.whole_file import write_whole
+
+Derived = Mapping[str, DataFrame]
+
+AT_ONCE = 25
+"""Pages whose rows one Spark job makes: each is bounded, and the driver holds them all."""
 
 
 def evaluate(
@@ -48,15 +54,44 @@ def _evaluated(
     )
     with ThreadPoolExecutor(1) as pool:
         writing = pool.submit(_write_tables, tables, folders)
-        judged = _judged(tables, folders, checks)
-        derived = writing.result()
-    for run in judged:
-        _write_report(run, _of_run(derived, run.folder, folders))
-        _write_verdict(run)
+        telling = pool.submit(_told, tables)
+        pages = _page_rows(pool, writing, folders)
+        judgements = judge(tables, [folder.run for folder in folders], checks)
+        judged = _judged(judgements, telling.result(), folders)
+        for run, rows in zip(judged, pages, strict=True):
+            _write_report(run, rows)
+            _write_verdict(run)
     return judged
 
 
-def _write_tables(tables: Tables, folders: Sequence[RunFolder]) -> dict[str, DataFrame]:
+def _page_rows(
+    pool: Executor, writing: Future[Derived], folders: Sequence[RunFolder]
+) -> Iterator[ReportRows]:
+    """What the page of each folder shows; the first are made from now on, the next ones ahead of
+    need.
+    """
+    some = [folders[first : first + AT_ONCE] for first in range(0, len(folders), AT_ONCE)]
+    return _in_order(pool, writing, some, pool.submit(_built, writing, some[0]))
+
+
+def _in_order(
+    pool: Executor,
+    writing: Future[Derived],
+    some: Sequence[Sequence[RunFolder]],
+    making: Future[Mapping[str, ReportRows]],
+) -> Iterator[ReportRows]:
+    for number, folders in enumerate(some, start=1):
+        made = making.result()
+        if number < len(some):
+            making = pool.submit(_built, writing, some[number])
+        yield from (made[folder.run] for folder in folders)
+
+
+def _built(writing: Future[Derived], folders: Sequence[RunFolder]) -> Mapping[str, ReportRows]:
+    return build(writing.result(), {each.run: length_ms(each.path) for each in folders})
+
+
+def _write_tables(tables: Tables, folders: Sequence[RunFolder]) -> Derived:
     made: dict[str, DataFrame] = {}
     for name, make in results.derived_tables(tables).items():
         made[name] = results.conform(make(), name)
@@ -64,7 +99,7 @@ def _write_tables(tables: Tables, folders: Sequence[RunFolder]) -> dict[str, Dat
     return made
 
 
-def _write_report(run: JudgedRun, derived: Mapping[str, DataFrame]) -> None:
+def _write_report(run: JudgedRun, rows: ReportRows) -> None:
     """The tables of the claims, the stories of their counter-examples, and the page."""
     folder, told = run.folder, run.results.values()
     stories = results.stories_of(folder, told)
@@ -72,8 +107,7 @@ def _write_report(run: JudgedRun, derived: Mapping[str, DataFrame]) -> None:
     results.write_rows("claims", results.claim_rows(folder.run, told), folder)
     results.write_rows("counterexamples", results.example_rows(folder.run, told), folder)
     results.write_rows("stories", lines, folder)
-    content = verdict_content(run)
-    write_page(folder, content, build(derived, stories, read_facts(folder.path, content).end_ms))
+    write_page(folder, verdict_content(run), with_stories(rows, stories))
 
 
 def _write_verdict(run: JudgedRun) -> None:
@@ -82,11 +116,9 @@ def _write_verdict(run: JudgedRun) -> None:
 
 
 def _judged(
-    tables: Tables, folders: Sequence[RunFolder], checks: Sequence[Claim]
+    judgements: Mapping[str, Judgement], told: Mapping[str, Rows], folders: Sequence[RunFolder]
 ) -> list[JudgedRun]:
     """Every judgement, with the counts and the damage that verdict.json tells beside it."""
-    judgements = judge(tables, [folder.run for folder in folders], checks)
-    told = _told(tables)
     return [
         JudgedRun(
             results=judgements[folder.run].results,
@@ -126,11 +158,3 @@ def _own(rows: Rows, folder: RunFolder) -> Rows:
 def _numbers(rows: Rows, folder: RunFolder, none: Mapping[str, object]) -> Mapping[str, object]:
     own = _own(rows, folder)
     return counts.numbers(own[0]) if own else none
-
-
-def _of_run(
-    derived: Mapping[str, DataFrame], folder: RunFolder, folders: Sequence[RunFolder]
-) -> Mapping[str, DataFrame]:
-    if len(folders) == 1:
-        return derived
-    return {name: rows.where(rows["run"] == folder.run) for name, rows in derived.items()}

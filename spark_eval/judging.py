@@ -1,12 +1,14 @@
 """From tables to judgements: every claim asked of every run, and the verdict that they reach.
 
-All claims are asked in one Spark job. A check that crashes makes its claim unknown and leaves the
-others alone. One run, a night and a batch of a sweep are judged here.
+Claims are asked together, in a few Spark jobs side by side: planning one takes a core as long as
+running it. A check that crashes makes its claim unknown and leaves the others alone. One run, a
+night and a batch of a sweep are judged here.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import reduce
 from typing import Any
 
@@ -22,11 +24,18 @@ from spark_eval.tables import Tables
 from spark_eval.transforms.fault_windows import downs
 from spark_eval.transforms.unexplained import unexplained
 
+JOBS = 2
+"""Claims are asked in so many at once: with more of them, tables that claims share are read more
+often than it saves.
+"""
+
 
 def judge(tables: Tables, runs: Sequence[str], checks: Sequence[Claim]) -> dict[str, Judgement]:
     """The judgement of each of `runs`; writes nothing."""
-    found = check_claims(checks, tables, runs)
-    asked = _asked(tables)
+    with ThreadPoolExecutor(1) as pool:
+        asking = pool.submit(_asked, tables)
+        found = check_claims(checks, tables, runs)
+        asked = asking.result()
     return {run: _judgement(run, found, asked[run]) for run in runs}
 
 
@@ -34,6 +43,18 @@ def check_claims(
     checks: Sequence[Claim], tables: Tables, runs: Sequence[str]
 ) -> dict[str, dict[str, ClaimResult]]:
     """Results by claim and run; whatever a check raises becomes unknown, crashed."""
+    each = -(-len(checks) // JOBS)
+    groups = [checks[first : first + each] for first in range(0, len(checks), each)]
+    found: dict[str, dict[str, ClaimResult]] = {}
+    with ThreadPoolExecutor(JOBS) as pool:
+        for checked in pool.map(lambda group: _checked(group, tables, runs), groups):
+            found |= checked
+    return found
+
+
+def _checked(
+    checks: Sequence[Claim], tables: Tables, runs: Sequence[str]
+) -> dict[str, dict[str, ClaimResult]]:
     try:
         found = _together(checks, tables)
     except Exception:  # of one of them: which one shows when each is asked alone

@@ -88,6 +88,11 @@ def read_facts(folder: Path, verdict: Mapping[str, Any]) -> Facts:
     )
 
 
+def length_ms(folder: Path) -> int:
+    """Of its lab time, as the plan says."""
+    return Facts(plan=_object(folder / "plan.json"), host={}, has_scenario=False).end_ms
+
+
 def _object(path: Path) -> dict[str, Any]:
     try:
         content = read_json(path)

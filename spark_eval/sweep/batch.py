@@ -8,6 +8,7 @@ is a result too: the lab could not do its work there.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
@@ -64,8 +65,10 @@ def _results(record: Record) -> list[Result]:
         may_resubmit=any(row["may_resubmit"] for row in planned),
         may_cross=any(row["may_cross"] for row in planned),
     )
-    judgements = judge(tables, list(seeds), claims.ALL)
-    names, faults = _servers(record), _coverage(tables)
+    with ThreadPoolExecutor(1) as pool:
+        naming, covering = pool.submit(_servers, record), pool.submit(_coverage, tables)
+        judgements = judge(tables, list(seeds), claims.ALL)
+        names, faults = naming.result(), covering.result()
     return [
         _result(run, seed, judgements[run], names, faults.get(run, {}))
         for run, seed in seeds.items()

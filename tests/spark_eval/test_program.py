@@ -109,6 +109,18 @@ def test_reaches_each_run_its_own_verdict(judged: dict[str, JudgedRun]) -> None:
     assert reached == {"calm": "pass", "promoted": "pass", "failing": "fail"}
 
 
+def test_a_run_judged_among_others_leaves_what_it_leaves_alone(
+    spark: SparkSession, judged: dict[str, JudgedRun], tmp_path: Path
+) -> None:
+    beside = judged["failing"].folder
+    run = _failing()
+    run.name = "failing"
+    alone = open_run_folder(run.write(tmp_path))
+    evaluate(spark, [alone])
+    for name in ("verdict.json", "junit.xml", "report.html", "evaluation/report.json"):
+        assert (beside.path / name).read_bytes() == (alone.path / name).read_bytes(), name
+
+
 def test_verdict_json_has_the_shape_of_the_contract(judged: dict[str, JudgedRun]) -> None:
     content = _verdict_json(judged["promoted"])
     assert set(content) >= SHAPE
