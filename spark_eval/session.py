@@ -24,6 +24,7 @@ from pyspark.sql import SparkSession
 
 from spark_eval.given import SUBMITTED, given_settings
 from spark_eval.jvm import launch
+from spark_eval.known_names import look_up_once
 
 Settings: TypeAlias = dict[str, str]
 
@@ -40,6 +41,8 @@ EVERYWHERE: Settings = {
     "spark.ui.enabled": "false",
     "spark.log.level": "ERROR",
     "spark.ui.showConsoleProgress": "false",
+    # no line of ours beside an error of Spark's; it would cost six messages to the JVM a column
+    "spark.python.sql.dataFrameDebugging.enabled": "false",
     "spark.sql.parquet.compression.codec": "snappy",
 }
 
@@ -54,6 +57,8 @@ ON_ONE_MACHINE: Settings = {
     "spark.sql.autoBroadcastJoinThreshold": "-1",
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    # the driver lists the files of many runs itself: a job for it has a task a file
+    "spark.sql.sources.parallelPartitionDiscovery.threshold": "1000000",
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.driver.host": "127.0.0.1",
     "spark.driver.memory": "1g",
@@ -177,7 +182,7 @@ def session(
     if submitted is None:
         chosen |= _quietly(given, chosen)
     conf = SparkConf(loadDefaults=False).setAll(list(chosen.items()))
-    SparkContext(conf=conf, gateway=submitted or launch(conf))
+    look_up_once(SparkContext(conf=conf, gateway=submitted or launch(conf)))
     # it would print every failed query's whole plan; the exception itself says enough
     logging.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL)
     return SparkSession.builder.getOrCreate()

@@ -34,6 +34,10 @@ from spark_eval.sweep.program import judge_as_told, judge_complete
 
 LARGE_BYTES = 64 * 1024 * 1024
 """Of logs: some ten thousand messages."""
+MANY = 12
+"""Runs, judged together, whose rows are worth the better compiler."""
+HUNDREDS = 60
+"""Runs whose rows are worth code of their own."""
 
 
 def judge_runs(names: list[str], options: argparse.Namespace) -> int:
@@ -78,7 +82,7 @@ def _opened(spark: SparkSession, names: list[str]) -> Iterator[list[RunFolder]]:
 
 def judge_sweep(sweep: SweepFolder, options: argparse.Namespace) -> int:
     """Judge its batches, as told or all that are complete. Raises UnreadableRecordError."""
-    purpose = Purpose.RUN if options.small_batches else Purpose.SWEEP
+    purpose = Purpose.RUNS if options.small_batches else purpose_of_sweep(sweep.seeds)
     try:
         with using_session(options.master, purpose=purpose) as spark:
             if options.when_told:
@@ -89,10 +93,21 @@ def judge_sweep(sweep: SweepFolder, options: argparse.Namespace) -> int:
 
 
 def purpose_of(names: list[str]) -> Purpose:
-    """By the size of the logs that are there: those still to be written are a lab's, and small."""
+    """By their number, and the size of the logs that are there: those still to be written are a
+    lab's, and small.
+    """
     tops = [Path(name) for name in names if not is_uri(name)]
     sizes = (path.stat().st_size for top in tops for path in top.glob("logs/*/*"))
-    return Purpose.LARGE if sum(sizes) > LARGE_BYTES else Purpose.RUN
+    if sum(sizes) > LARGE_BYTES:
+        return Purpose.LARGE
+    return Purpose.RUN if len(names) < MANY else Purpose.RUNS
+
+
+def purpose_of_sweep(seeds: int) -> Purpose:
+    """By their number: code that is generated for a few of them costs more than all else."""
+    if seeds >= HUNDREDS:
+        return Purpose.SWEEP
+    return Purpose.RUN if seeds < MANY else Purpose.RUNS
 
 
 def _unreadable(error: PySparkException) -> UnreadableRecordError:

@@ -14,7 +14,7 @@ from spark_eval.claims.claim import Claim, ClaimResult
 from spark_eval.read.record import Record
 from spark_eval.read.run_folder import open_run_folder
 from spark_eval.read.source import Folders
-from spark_eval.session import session
+from spark_eval.session import Purpose, session
 from spark_eval.tables import Tables
 from tests.spark_eval.run_builder import Run
 
@@ -23,8 +23,8 @@ Ask = Callable[[Claim, Mapping[str, Run]], dict[str, ClaimResult]]
 
 @pytest.fixture(scope="session")
 def spark() -> Iterator[SparkSession]:
-    """Two cores."""
-    running = session("local[2]", "shadowlab tests")
+    """Two cores, and one evaluation after another."""
+    running = session("local[2]", "shadowlab tests", Purpose.RUNS)
     yield running
     running.stop()
 

@@ -9,11 +9,21 @@ from pathlib import Path
 
 import pyspark
 import pytest
+from py4j.clientserver import JavaClient
+from py4j.protocol import REFLECTION_COMMAND_NAME
+from pyspark.sql import SparkSession
+from pyspark.sql import functions as F
 
 from spark_eval.given import given_settings
 from spark_eval.jvm import pass_on
 from spark_eval.session import FOR_THE_VERDICT, ON_ONE_MACHINE, Purpose, settings
-from spark_eval.spark_program import LARGE_BYTES, purpose_of
+from spark_eval.spark_program import (
+    HUNDREDS,
+    LARGE_BYTES,
+    MANY,
+    purpose_of,
+    purpose_of_sweep,
+)
 from tests.spark_eval.run_builder import healthy
 
 SOURCES = Path(__file__).resolve().parent.parent.parent
@@ -146,6 +156,38 @@ def test_what_is_too_much_for_one_partition_gets_a_session_of_its_own(
         os.truncate(log, LARGE_BYTES - 1)
         names.append(str(tmp_path / str(number)))
     assert purpose_of([*names, "s3a://bucket/run"]) is purpose
+
+
+@pytest.mark.parametrize(("count", "purpose"), [(MANY - 1, Purpose.RUN), (MANY, Purpose.RUNS)])
+def test_many_runs_at_once_are_worth_the_better_compiler(
+    tmp_path: Path, count: int, purpose: Purpose
+) -> None:
+    assert purpose_of([str(tmp_path / str(number)) for number in range(count)]) is purpose
+
+
+@pytest.mark.parametrize(
+    ("seeds", "purpose"), [(4, Purpose.RUN), (HUNDREDS - 1, Purpose.RUNS), (1000, Purpose.SWEEP)]
+)
+def test_a_few_seeds_are_judged_as_a_few_runs(seeds: int, purpose: Purpose) -> None:
+    assert purpose_of_sweep(seeds) is purpose
+
+
+@pytest.mark.spark
+def test_what_a_column_is_made_of_is_looked_up_once(
+    spark: SparkSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sent: list[str] = []
+    send = JavaClient.send_command
+
+    def heard(self: JavaClient, command: str, *more: object) -> object:
+        sent.append(command)
+        return send(self, command, *more)
+
+    rows = spark.range(1)
+    monkeypatch.setattr(JavaClient, "send_command", heard)
+    rows.select("id", F.lit(1)).selectExpr("id").groupBy("id").agg(F.max("id"))
+    assert [command for command in sent if "max" in command or "selectExpr" in command]
+    assert [command for command in sent if command.startswith(REFLECTION_COMMAND_NAME)] == []
 
 
 def test_a_large_run_is_cut_and_joined_as_spark_knows_best() -> None:
