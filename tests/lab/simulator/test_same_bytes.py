@@ -1,4 +1,7 @@
-"""The same plan gives the same bytes, in any process and under any hash seed (lab.md)."""
+"""The same plan gives the same bytes, in any process and under any hash seed.
+
+SHADOWLAB_FUZZ / 500 is the number of seeds of each scenario, 3 at least (`make fuzz`: 20).
+"""
 
 import os
 import subprocess
@@ -13,7 +16,7 @@ from lab.run_outcome import RunOptions
 from lab.simulated_run import run_simulated
 from tests.lab.simulator.plans import SCENARIOS, plan
 
-SEEDS_EACH = 20
+SEEDS_EACH = max(3, int(os.environ.get("SHADOWLAB_FUZZ", "300")) // 500)
 
 
 class Unjudged:
@@ -35,6 +38,7 @@ def digests(name: str, hash_seed: int) -> subprocess.Popen[str]:
     return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
 
 
+@pytest.mark.fuzz
 @pytest.mark.parametrize("name", SCENARIOS)
 def test_hash_seed_and_process_decide_nothing(name: str) -> None:
     side_by_side = [digests(name, hash_seed) for hash_seed in (1, 2)]
