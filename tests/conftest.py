@@ -6,6 +6,7 @@ the files of the other worker give way to it, since load would blur the time of 
 """
 
 import os
+import signal
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
@@ -26,6 +27,12 @@ hypothesis.settings.register_profile("lab", deadline=None)
 hypothesis.settings.load_profile("lab")
 
 NO_ENGINE = "no Docker engine answers (make engine)"
+
+
+def pytest_configure() -> None:
+    """Hear signals that nohup or a shell's background had this process ignore: tests send some."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
