@@ -24,6 +24,9 @@ FILES = [
     f"{SERVER}/CONNECTLOG20260105-1.LOG",
 ]
 PARTS = ["proves", "expect", "operations"]
+DAMAGED = {name: f"{name} is damaged: malformed" for name in FILES} | dict.fromkeys(
+    PARTS, "plan.json is damaged: not what it should hold"
+)
 KILLED = f"{SERVER}/lifecycle.jsonl"
 
 
@@ -66,22 +69,13 @@ def judged(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> dic
     return {name: found[folder.run] for name, folder in folders.items()}
 
 
-@pytest.mark.parametrize("name", FILES)
-def test_a_run_with_a_line_that_cannot_be_read_does_not_pass(
-    judged: dict[str, JudgedRun], name: str
+@pytest.mark.parametrize(("name", "reason"), DAMAGED.items())
+def test_a_run_with_what_cannot_be_read_does_not_pass(
+    judged: dict[str, JudgedRun], name: str, reason: str
 ) -> None:
     verdict = judged[name].verdict
     assert (verdict.verdict, verdict.exit_code) == ("unknown", 2)
-    assert any(reason.startswith(f"{name} is damaged: malformed") for reason in verdict.reasons)
-
-
-@pytest.mark.parametrize("part", PARTS)
-def test_a_run_with_a_plan_that_cannot_be_read_does_not_pass(
-    judged: dict[str, JudgedRun], part: str
-) -> None:
-    verdict = judged[part].verdict
-    assert (verdict.verdict, verdict.exit_code) == ("unknown", 2)
-    assert "plan.json is damaged: not what it should hold" in verdict.reasons
+    assert any(each.startswith(reason) for each in verdict.reasons)
 
 
 def test_what_a_killed_server_was_writing_does_not_count(judged: dict[str, JudgedRun]) -> None:

@@ -18,7 +18,9 @@ from spark_eval.claims.claim import Claim, summarise
 from spark_eval.evaluation import evaluate
 from spark_eval.judged import JudgedRun
 from spark_eval.read.run_folder import open_run_folder
+from spark_eval.report import build as pages
 from spark_eval.report.page import page_again
+from spark_eval.results import read_tables
 from spark_eval.summary import summary
 from spark_eval.tables import Tables
 from tests.spark_eval.failover_runs import MOUNTED, lossy
@@ -109,16 +111,19 @@ def test_reaches_each_run_its_own_verdict(judged: dict[str, JudgedRun]) -> None:
     assert reached == {"calm": "pass", "promoted": "pass", "failing": "fail"}
 
 
-def test_a_run_judged_among_others_leaves_what_it_leaves_alone(
-    spark: SparkSession, judged: dict[str, JudgedRun], tmp_path: Path
+def test_the_page_of_a_run_among_others_is_the_one_it_has_alone(
+    spark: SparkSession, judged: dict[str, JudgedRun], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    beside = judged["failing"].folder
-    run = _failing()
-    run.name = "failing"
-    alone = open_run_folder(run.write(tmp_path))
-    evaluate(spark, [alone])
-    for name in ("verdict.json", "junit.xml", "report.html", "evaluation/report.json"):
-        assert (beside.path / name).read_bytes() == (alone.path / name).read_bytes(), name
+    """Each has its own length, and its own bounds."""
+    for bound in ("MOST_MESSAGES", "MOST_UNDELIVERED", "MOST_POINTS", "MOST_FAULTS"):
+        monkeypatch.setattr(pages, bound, 2)
+    ends = {"promoted": 3_600_000, "failing": 1_200_000}
+    tables = [read_tables(spark, judged[name].folder.evaluation) for name in ends]
+    both = {name: rows.unionByName(tables[1][name]) for name, rows in tables[0].items()}
+    among = pages.build(both, ends)
+    for own, (run, end_ms) in zip(tables, ends.items(), strict=True):
+        assert among[run] == pages.build(own, {run: end_ms})[run]
+        assert len(among[run].messages) == 2
 
 
 def test_verdict_json_has_the_shape_of_the_contract(judged: dict[str, JudgedRun]) -> None:
