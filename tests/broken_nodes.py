@@ -12,17 +12,26 @@ from dataclasses import dataclass, replace
 from typing import Any
 from unittest.mock import patch
 
+from nodes.core import receiving, routing
+from nodes.core.categorizer import forks_of
 from nodes.core.delivery import Delivery
+from nodes.core.discards import Discards
+from nodes.core.effects import DeliverTo
+from nodes.core.failing_over import MARGIN_MS, FailingOver
 from nodes.core.inputs import PeerAuthenticated
 from nodes.core.message import DiscardNotification
 from nodes.core.node import Node
+from nodes.core.outbound_session import Lease
 from nodes.core.receiving import Receiving
+from nodes.core.redundancy import Redundancy
+from nodes.core.resubmitting import Resubmitting
 from nodes.core.shadow_making import Made
 from nodes.core.shadow_queue import ShadowQueue
 from nodes.store import mailbox_database
 from nodes.store.mailbox_database import MailboxDatabase
 
-Broken = Callable[[], AbstractContextManager[Any]]
+Context = AbstractContextManager[Any]
+Broken = Callable[[], Context]
 
 
 @contextmanager
@@ -51,11 +60,11 @@ def makes_no_shadow() -> Iterator[None]:
         yield
 
 
-def ignores_a_new_database() -> AbstractContextManager[Any]:
+def ignores_a_new_database() -> Context:
     return patch.object(ShadowQueue, "_promote_other_databases", lambda self: None)
 
 
-def never_takes_over() -> AbstractContextManager[Any]:
+def never_takes_over() -> Context:
     return patch.object(ShadowQueue, "_span_is_over", lambda self: None)
 
 
@@ -71,7 +80,11 @@ def _span_times(factor: float) -> Iterator[None]:
         yield
 
 
-def waits_half_as_long_again() -> AbstractContextManager[Any]:
+def waits_half_as_long() -> Context:
+    return _span_times(0.5)
+
+
+def waits_half_as_long_again() -> Context:
     return _span_times(1.5)
 
 
@@ -117,7 +130,7 @@ def notifies_after_the_first_fork() -> Iterator[None]:
         yield
 
 
-def detects_no_duplicate() -> AbstractContextManager[Any]:
+def detects_no_duplicate() -> Context:
     return patch.object(MailboxDatabase, "_has", lambda self, mailbox, asked: False)
 
 
@@ -133,6 +146,133 @@ def forgets_the_last_recipient() -> Iterator[None]:
         yield
 
 
+@contextmanager
+def forgets_who_was_put_off() -> Iterator[None]:
+    answered = Delivery._answered
+
+    def as_if_nobody_were(self: Any, tracked: Any, fork: Any, result: Any) -> None:
+        answered(self, tracked, fork, replace(result, deferred=()))
+
+    with patch.object(Delivery, "_answered", as_if_nobody_were):
+        yield
+
+
+def forgets_discard_notifications_at_a_restart() -> Context:
+    return patch.object(Discards, "opened", lambda self, *rows: None)
+
+
+@contextmanager
+def drops_notifications_when_they_are_answered() -> Iterator[None]:
+    answer = Discards.answer
+
+    def answer_and_drop(self: Any, asked: Any) -> None:
+        answer(self, asked)
+        self._by_server.pop(asked.asking_server, None)
+
+    with patch.object(Discards, "answer", answer_and_drop):
+        yield
+
+
+def promotes_without_asking_first() -> Context:
+    def take_over_at_once(self: Any) -> None:
+        self._span = None
+        if self.held and self._work.now_ms >= self._span_over_ms():
+            self._take_over(tuple(self.held.values()), "resubmit-time-span")
+        elif self.held:
+            self._set_span()
+
+    return patch.object(ShadowQueue, "_span_is_over", take_over_at_once)
+
+
+def keeps_the_last_contact_in_memory_only() -> Context:
+    return patch.object(ShadowQueue, "opened", lambda self, contact: None)
+
+
+def delivers_what_it_promoted_before_a_kill_without_a_new_shadow() -> Context:
+    return patch.object(Redundancy, "_was_being_sent_anew", lambda self, message: False)
+
+
+# ------------------------------------------------------------------ Safety Nets
+
+
+@contextmanager
+def _with_demand(**wrong: Callable[[Any], Any]) -> Iterator[None]:
+    """Safety Nets that work on another demand than they were asked for."""
+    begin = Resubmitting.__init__
+
+    def init(self: Any, request: Any, *more: Any) -> None:
+        demand = request.demand
+        changed = {name: value(demand) for name, value in wrong.items()}
+        begin(self, replace(request, demand=replace(demand, **changed)), *more)
+
+    with patch.object(Resubmitting, "__init__", init):
+        yield
+
+
+def resubmits_for_the_wrong_database() -> Context:
+    return _with_demand(destination=lambda demand: "DB2")
+
+
+def leaves_out_the_last_minute_of_the_interval() -> Context:
+    return _with_demand(end_ms=lambda demand: demand.end_ms - 60_000)
+
+
+@contextmanager
+def sends_dsns_for_resubmitted_mail() -> Iterator[None]:
+    message = Resubmitting._message
+
+    def forgets_where_it_came_from(self: Any, *arguments: Any) -> Any:
+        return replace(message(self, *arguments), resubmit_request=None)
+
+    with patch.object(Resubmitting, "_message", forgets_where_it_came_from):
+        yield
+
+
+def resubmits_after_a_lossless_switchover() -> Context:
+    def as_if_it_lacked_something(self: Any, failover: Any, managed: Any, answer: Any) -> int:
+        return max(int(answer.last_log_ms) - MARGIN_MS, int(managed.created_ms))
+
+    return patch.object(FailingOver, "_start_ms", as_if_it_lacked_something)
+
+
+# ------------------------------------------------------------------ across boundaries
+
+
+@contextmanager
+def puts_mail_straight_into_a_mailbox_of_another_boundary() -> Iterator[None]:
+    with (
+        patch.object(routing, "hop_into", lambda config, database: f"database:{database}"),
+        patch.object(receiving, "is_inside", lambda config, name: name is not None),
+    ):
+        yield
+
+
+@contextmanager
+def takes_two_hops_inside_a_boundary() -> Iterator[None]:
+    transmit = Lease.transmit
+
+    def as_from_outside(self: Any, prologue: Any, *more: Any) -> None:
+        transmit(self, None if isinstance(prologue, DeliverTo) else prologue, *more)
+
+    with patch.object(Lease, "transmit", as_from_outside):
+        yield
+
+
+@contextmanager
+def resubmits_what_left_the_boundary() -> Iterator[None]:
+    message = Resubmitting._message
+
+    def to_whoever_had_it(self: Any, copy: Any, recipients: Any) -> Any:
+        forks = forks_of(self._config, recipients)
+        return replace(message(self, copy, recipients), forks=forks)
+
+    with (
+        patch.object(Resubmitting, "_recipients", lambda self, copy: copy.recipients),
+        patch.object(Resubmitting, "_message", to_whoever_had_it),
+    ):
+        yield
+
+
 @dataclass(frozen=True, slots=True)
 class BrokenRun:
     """What is broken shows in this scenario under most seeds."""
@@ -141,6 +281,7 @@ class BrokenRun:
     scenario: str
 
 
+# what two opinions are compared about
 RUNS = (
     BrokenRun(acknowledges_before_the_shadow_stands, "one-server-at-a-time"),
     BrokenRun(acknowledges_before_the_shadow_stands, "site-cut"),

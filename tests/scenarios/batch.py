@@ -1,0 +1,62 @@
+"""Simulated runs of sound and of broken nodes, judged together as a batch of a sweep."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+from lab.hosts.simulator.simulation import simulate
+from lab.run_folder import json_text
+from lab.shrink_trial import Trial
+from lab.sweep_judge import SweepJudge
+from lab.sweep_record import Lines, files_of
+
+NAME = "batch=00000"
+ORIGIN = "2026-01-05T08:00:00Z"
+Failures = list[frozenset[str]]
+"""Of each trial, the claims that are violated."""
+
+
+class Batch:
+    """`folder` is empty. Simulate as many sets of trials as there are, then judge once."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._record = folder / "record" / NAME
+        self._record.mkdir(parents=True)
+        self._sizes: dict[str, int] = {}
+
+    def simulate(self, name: str, trials: Sequence[Trial]) -> None:
+        """In this process, so that a node that is broken in it is the one that is simulated."""
+        lines = Lines()
+        for number, trial in enumerate(trials):
+            plan = trial.plan()
+            for file, texts in files_of(plan, simulate(plan, keeps_inputs=False)):
+                lines.add(f"{name}/{number}", plan.seed, file, texts)
+        lines.write(self._record / f"{len(self._sizes)}.parquet")
+        self._sizes[name] = len(trials)
+
+    def judge(self) -> dict[str, Failures]:
+        """By name of a set, in the order of its trials."""
+        runs = sum(self._sizes.values())
+        about = {"version": 1, "scenario": "trials", "first_seed": 0, "seeds": runs}
+        content = json_text({**about, "per_batch": runs, "origin": ORIGIN})
+        (self._folder / "sweep.json").write_text(content)
+        (self._record / "_SUCCESS").touch()
+        with SweepJudge(self._folder, "local[2]") as judge:
+            judge.judge_now(NAME)
+        found = self._violated()
+        return {
+            name: [found[f"{name}/{number}"] for number in range(size)]
+            for name, size in self._sizes.items()
+        }
+
+    def _violated(self) -> dict[str, frozenset[str]]:
+        lines = (self._folder / "results" / f"{NAME}.jsonl").read_text("utf-8").splitlines()
+        return {
+            row["run"]: frozenset(
+                each["name"] for each in row["claims"] if each["status"] == "violated"
+            )
+            for row in map(json.loads, lines)
+        }
