@@ -12,6 +12,8 @@ WORKERS ?= 2
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+ARCHIVE := $(VENV)/spark-classes.jsa
+FAST := not (spark or engine or scenario or fuzz or slow)
 CHECKED := lab nodes spark_eval tests bench playbooks/action_plugins
 
 .PHONY: help
@@ -40,6 +42,10 @@ nightly: $(STAMP) java ## every scenario of the night, one run at a time; goes o
 .PHONY: test
 test: lint java ## every test; those that need an engine run when one answers (and fail without one where CI is set)
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder $(TESTS)
+
+.PHONY: test-fast
+test-fast: $(STAMP) ## while editing: tests that need neither Spark nor an engine, and take no long
+	$(BIN)/python -m pytest -q -n $(WORKERS) --dist loadfile --no-loadscope-reorder -m "$(FAST)" $(TESTS)
 
 .PHONY: fuzz
 fuzz: $(STAMP) ## FUZZ examples of mutated input; some hundreds are part of make test
@@ -109,8 +115,9 @@ $$python -m venv $(VENV)
 endef
 
 .PHONY: java
-java:
+java: $(STAMP)
 	@bash -c '$(CHECK_JAVA)'
+	@[ $(ARCHIVE) -nt $(STAMP) ] || $(BIN)/python -m lab.class_archive $(ARCHIVE)
 
 # Spark needs Java 17 or newer.
 define CHECK_JAVA

@@ -22,6 +22,7 @@ from pyspark import SparkConf, SparkContext
 from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
 
+from spark_eval.class_archive import sharing
 from spark_eval.given import SUBMITTED, given_settings
 from spark_eval.jvm import launch
 from spark_eval.known_names import look_up_once
@@ -206,7 +207,7 @@ def settings(
     suited = EVERYWHERE | {"spark.app.name": name}
     if where.startswith("local"):
         suited |= ON_ONE_MACHINE | LOCAL[purpose]
-        suited["spark.driver.extraJavaOptions"] = " ".join(JAVA[purpose])
+        suited["spark.driver.extraJavaOptions"] = " ".join([*JAVA[purpose], *sharing()])
     left = {key: value for key, value in suited.items() if key not in given}
     return left | FOR_THE_VERDICT | {"spark.master": where}
 

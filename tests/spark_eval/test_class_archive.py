@@ -1,0 +1,44 @@
+"""A JVM takes the archive of classes that fits it, and does without one that does not."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pyspark
+import pytest
+
+from spark_eval.class_archive import ARCHIVE, sharing
+
+JAVA = Path(os.environ["JAVA_HOME"], "bin/java") if os.environ.get("JAVA_HOME") else "java"
+FROM_THE_ARCHIVE = "source: shared objects file (top)"
+
+
+def test_no_archive_and_an_empty_one_ask_for_nothing(tmp_path: Path) -> None:
+    (tmp_path / "empty").touch()
+    assert sharing(tmp_path / "none") == sharing(tmp_path / "empty") == []
+
+
+@pytest.mark.skipif(shutil.which(str(JAVA)) is None, reason="there is no Java")
+def test_an_archive_that_is_none_is_passed_over_without_a_word(tmp_path: Path) -> None:
+    (tmp_path / "archive").write_bytes(b"no archive" * 10_000)
+    options = [option.strip('"') for option in sharing(tmp_path / "archive")]
+    assert options
+    command = [str(JAVA), "-Xshare:auto", *options, "-version"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, "")
+    assert "archive" not in done.stderr
+
+
+@pytest.mark.spark
+@pytest.mark.skipif(not ARCHIVE.exists() and not os.environ.get("CI"), reason="make makes it")
+def test_what_make_made_fits_sparks_jvm(tmp_path: Path) -> None:
+    loaded = tmp_path / "loaded"
+    options = " ".join([f"-Xlog:class+load:file={loaded}", *sharing()])
+    program = Path(pyspark.__file__).parent / "bin" / "spark-submit"
+    command = [str(program), "--driver-java-options", options, "--version"]
+    assert subprocess.run(command, capture_output=True, check=False).returncode == 0
+    shared = [line for line in loaded.read_text().splitlines() if FROM_THE_ARCHIVE in line]
+    assert sum("org.apache.spark" in line for line in shared) > 100
