@@ -38,6 +38,8 @@ MANY = 12
 """Runs, judged together, whose rows are worth the better compiler."""
 HUNDREDS = 60
 """Runs whose rows are worth code of their own."""
+LARGE_PARQUET_BYTES = 4 * 1024 * 1024
+"""Of a run's lines in a sweep, where they are a sixteenth of what they are as text."""
 
 
 def judge_runs(names: list[str], options: argparse.Namespace) -> int:
@@ -82,7 +84,7 @@ def _opened(spark: SparkSession, names: list[str]) -> Iterator[list[RunFolder]]:
 
 def judge_sweep(sweep: SweepFolder, options: argparse.Namespace) -> int:
     """Judge its batches, as told or all that are complete. Raises UnreadableRecordError."""
-    purpose = Purpose.RUNS if options.small_batches else purpose_of_sweep(sweep.seeds)
+    purpose = Purpose.RUNS if options.small_batches else purpose_of_sweep(sweep)
     try:
         with using_session(options.master, purpose=purpose) as spark:
             if options.when_told:
@@ -103,11 +105,16 @@ def purpose_of(names: list[str]) -> Purpose:
     return Purpose.RUN if len(names) < MANY else Purpose.RUNS
 
 
-def purpose_of_sweep(seeds: int) -> Purpose:
-    """By their number: code that is generated for a few of them costs more than all else."""
-    if seeds >= HUNDREDS:
+def purpose_of_sweep(sweep: SweepFolder) -> Purpose:
+    """By the number of its runs: code that is generated for a few of them costs more than all
+    else. And by the size of each, where it is there already.
+    """
+    written = sum(path.stat().st_size for path in sweep.path.glob("record/batch=*/*.parquet"))
+    if written > LARGE_PARQUET_BYTES * max(sweep.seeds, 1):
+        return Purpose.LARGE
+    if sweep.seeds >= HUNDREDS:
         return Purpose.SWEEP
-    return Purpose.RUN if seeds < MANY else Purpose.RUNS
+    return Purpose.RUN if sweep.seeds < MANY else Purpose.RUNS
 
 
 def _unreadable(error: PySparkException) -> UnreadableRecordError:

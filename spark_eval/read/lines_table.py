@@ -2,7 +2,8 @@
 
 Nothing is torn here, since no disk was; lines that tell nothing that is judged are passed over, and
 they are most of the connectivity logs. Rows of one run are brought together once, at the door, so
-that whatever is keyed by run finds them in one place and moves no more.
+that whatever is keyed by run finds them in one place and moves no more; of fewer runs than there
+are partitions they stay where they are.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from dataclasses import dataclass
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from spark_eval.partitions import partitions_of
 from spark_eval.read.connectivity_log import CONTACT
 from spark_eval.read.run_folder import LOG_FILE, RECORD_FILE
 from spark_eval.read.source import PLAN_FILES
@@ -19,13 +21,13 @@ from spark_eval.read.source import PLAN_FILES
 
 @dataclass(frozen=True, slots=True)
 class LinesTable:
-    """`lines` has the columns of `schema.SWEEP_LINES`; lab time of all its runs starts at
-    `origin_ms` (epoch ms).
+    """`lines` has the columns of `schema.SWEEP_LINES`, of about so many `runs`; lab time of all of
+    them starts at `origin_ms` (epoch ms).
     """
 
     lines: DataFrame
     origin_ms: int
-    partitions: int
+    runs: int
 
     def plans(self) -> DataFrame:
         named = self._together(F.col("file").isin(*PLAN_FILES))
@@ -51,7 +53,9 @@ class LinesTable:
         )  # fmt: skip
 
     def _together(self, wanted: Column) -> DataFrame:
-        return self.lines.where(wanted).repartition(self.partitions, "run")
+        rows = self.lines.where(wanted)
+        partitions = partitions_of(rows.sparkSession)
+        return rows.repartition(partitions, "run") if self.runs >= partitions else rows
 
 
 def _matches(pattern: str) -> Column:

@@ -19,7 +19,6 @@ from spark_eval.claims.claim import HOLDS, NOTHING_ASKED, UNKNOWN, ClaimResult
 from spark_eval.exit_codes import CRASHED
 from spark_eval.judged import Judgement
 from spark_eval.judging import judge
-from spark_eval.partitions import partitions_of
 from spark_eval.places import to_read
 from spark_eval.read.lines_table import LinesTable
 from spark_eval.read.record import Record
@@ -44,7 +43,7 @@ def judge_batch(spark: SparkSession, sweep: SweepFolder, batch: str) -> list[Res
     rows = spark.read.schema(schema.ddl(schema.SWEEP_LINES))
     lines = rows.parquet(to_read(sweep.record(batch)))
     with released(spark), checkpoints_below(spark, sweep.path):
-        found = _results(_read(spark, lines, sweep))
+        found = _results(_read(lines, sweep))
     seen = {result["seed"] for result in found}
     found += [_unread(sweep, seed) for seed in sweep.seeds_of(batch) if seed not in seen]
     judged = sorted(found, key=lambda result: (result["seed"], result["run"]))
@@ -52,8 +51,8 @@ def judge_batch(spark: SparkSession, sweep: SweepFolder, batch: str) -> list[Res
     return judged
 
 
-def _read(spark: SparkSession, lines: DataFrame, sweep: SweepFolder) -> Record:
-    return Record(LinesTable(lines, sweep.origin_ms, partitions_of(spark)))
+def _read(lines: DataFrame, sweep: SweepFolder) -> Record:
+    return Record(LinesTable(lines, sweep.origin_ms, max(sweep.per_batch, 1)))
 
 
 def _results(record: Record) -> list[Result]:

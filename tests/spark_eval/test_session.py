@@ -20,10 +20,12 @@ from spark_eval.session import FOR_THE_VERDICT, ON_ONE_MACHINE, Purpose, setting
 from spark_eval.spark_program import (
     HUNDREDS,
     LARGE_BYTES,
+    LARGE_PARQUET_BYTES,
     MANY,
     purpose_of,
     purpose_of_sweep,
 )
+from spark_eval.sweep.folder import SweepFolder
 from tests.spark_eval.run_builder import healthy
 
 SOURCES = Path(__file__).resolve().parent.parent.parent
@@ -168,8 +170,23 @@ def test_many_runs_at_once_are_worth_the_better_compiler(
 @pytest.mark.parametrize(
     ("seeds", "purpose"), [(4, Purpose.RUN), (HUNDREDS - 1, Purpose.RUNS), (1000, Purpose.SWEEP)]
 )
-def test_a_few_seeds_are_judged_as_a_few_runs(seeds: int, purpose: Purpose) -> None:
-    assert purpose_of_sweep(seeds) is purpose
+def test_a_few_seeds_are_judged_as_a_few_runs(tmp_path: Path, seeds: int, purpose: Purpose) -> None:
+    assert purpose_of_sweep(_sweep(tmp_path, seeds)) is purpose
+
+
+@pytest.mark.parametrize(("seeds", "purpose"), [(1, Purpose.LARGE), (2, Purpose.RUN)])
+def test_a_batch_of_large_runs_is_judged_as_a_large_run(
+    tmp_path: Path, seeds: int, purpose: Purpose
+) -> None:
+    lines = tmp_path / "record" / "batch=00000" / "lines.parquet"
+    lines.parent.mkdir(parents=True)
+    lines.touch()
+    os.truncate(lines, LARGE_PARQUET_BYTES + 1)
+    assert purpose_of_sweep(_sweep(tmp_path, seeds)) is purpose
+
+
+def _sweep(path: Path, seeds: int) -> SweepFolder:
+    return SweepFolder(path, "calm", first_seed=0, seeds=seeds, per_batch=seeds, origin_ms=0)
 
 
 @pytest.mark.spark
