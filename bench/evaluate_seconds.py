@@ -16,12 +16,13 @@ from lab.errors import GroundError
 def measure() -> Result:
     """Seconds of wall time; aim: 10. Raises GroundError where it reaches no verdict."""
     with judged_run() as folder:
-        seconds = [_seconds(folder) for _ in range(ROUNDS)]
+        seconds = [seconds_to_judge(folder) for _ in range(ROUNDS)]
     against = f"232 messages, cold; aim 10; {spread_of(seconds)}"
     return alone("evaluate_seconds", statistics.median(seconds), "s", against)
 
 
-def _seconds(folder: Path) -> float:
+def seconds_to_judge(folder: Path) -> float:
+    """Wall time of the program. Raises GroundError where it reaches no verdict."""
     begun = time.monotonic()
     command = [sys.executable, "-m", "spark_eval", str(folder)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)

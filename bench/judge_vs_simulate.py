@@ -1,0 +1,73 @@
+"""A batch of a sweep: the time that judging it takes beside the time that simulating it takes.
+
+Each has the machine to itself, and has done a batch before. `python -m bench.judge_vs_simulate
+FOLDER` simulates, in a process of its own, since a Spark session lives as long as its process.
+"""
+
+import json
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from bench.result import Result, beside
+from lab.errors import GroundError
+from lab.scenario_files import load_scenario
+from lab.sweep import Seeds, Sweep
+from lab.sweep_judge import SweepJudge
+
+SCENARIO, PER_BATCH, BATCHES = "one-server-at-a-time", 250, 2
+MASTER = "local[2]"
+
+
+def measure() -> Result:
+    """Seconds of wall time of the second batch; aim of the ratio: 1. Raises GroundError."""
+    with TemporaryDirectory(prefix="shadowlab-bench-") as folder:
+        simulating = _simulated(Path(folder))
+        judging = _judged(Path(folder))
+    against = f"simulating {PER_BATCH} seeds, each alone; aim 1"
+    return beside("judge_vs_simulate", judging, simulating, "s", against)
+
+
+def _simulated(folder: Path) -> float:
+    command = [sys.executable, "-m", "bench.judge_vs_simulate", str(folder)]
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
+    if done.returncode != 0:
+        raise GroundError(f"the batches were not simulated: {done.returncode}")
+    return float(json.loads(done.stdout))
+
+
+def _judged(folder: Path) -> float:
+    with SweepJudge(folder, MASTER) as judge:
+        return [judge.judge_now(name).seconds for name, _, _ in _seeds().batches()][-1]
+
+
+def _seeds() -> Seeds:
+    return Seeds(1, BATCHES * PER_BATCH, PER_BATCH)
+
+
+@dataclass(slots=True)
+class Simulated(Sweep):
+    """A sweep that nobody judges."""
+
+    def seconds(self) -> list[float]:
+        """Of each batch."""
+        self._describe()
+        return [self._timed(*batch) for batch in self.seeds.batches()]
+
+    def _timed(self, batch: str, first: int, last: int) -> float:
+        began = time.monotonic()
+        self._simulate(batch, first, last)
+        return time.monotonic() - began
+
+
+def _simulate_here(folder: Path) -> float:
+    checked, mistakes = load_scenario(SCENARIO)
+    assert checked is not None, mistakes
+    return Simulated(checked, _seeds(), folder, MASTER).seconds()[-1]
+
+
+if __name__ == "__main__":
+    print(json.dumps(_simulate_here(Path(sys.argv[1]))))
