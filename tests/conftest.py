@@ -35,10 +35,14 @@ def pytest_configure() -> None:
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put the longest work first, and leave out what needs an engine where none answers (nobody is
-    asked when nothing does).
+    """Mark what starts Spark by asking for a session. Put the longest work first, and leave out
+    what needs an engine where none answers (nobody is asked when nothing does).
     """
+    for item in items:
+        if "spark" in getattr(item, "fixturenames", ()):
+            item.add_marker("spark")
     items.sort(key=lambda item: (not _is_beside_labs(item), not item.get_closest_marker("spark")))
     concerned = [item for item in items if _needs_an_engine(item)]
     for item in concerned:

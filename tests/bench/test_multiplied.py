@@ -24,6 +24,8 @@ from bench.multiplied.template import FILES, Recorded, read
 from lab.plan import Plan
 from tests.second_opinion.recorded import recorded, write_folder
 
+pytestmark = pytest.mark.slow
+
 GROUPS, CLONES = 3, 2
 FACTOR = GROUPS * CLONES
 WIDE = 50

@@ -11,6 +11,8 @@ import pytest
 from lab.errors import GroundError
 from lab.hosts.containers import inventory, playbook, processes
 
+pytestmark = pytest.mark.slow
+
 HERE = Path(__file__).parent / "playbooks"
 RUN = "a-run-of-the-playbook-tests"
 

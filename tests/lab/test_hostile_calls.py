@@ -15,6 +15,8 @@ from lab.commands.app import COMMANDS
 from lab.hosts.containers import engine
 from tests.lab.sound import SCENARIO, write
 
+pytestmark = pytest.mark.slow
+
 WRONG, GROUND = 4, 3
 ROOT = Path(__file__).resolve().parents[2]
 

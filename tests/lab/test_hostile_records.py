@@ -18,6 +18,8 @@ from lab.run_record import Identity, manifest
 from lab.simulated_run import SIMULATOR, run_name
 from tests.lab.sound import SCENARIO, changed, checked
 
+pytestmark = pytest.mark.slow
+
 SPOILT: dict[str, Callable[[Path], object]] = {
     "a FIFO": os.mkfifo,
     "a link to itself": lambda path: path.symlink_to(path.name),

@@ -16,6 +16,8 @@ from lab.shrink_draft import STAGES, Draft, fewer_faults, fewer_servers
 from lab.shrink_trial import Trial, Trials
 from lab.validate import check
 
+pytestmark = pytest.mark.slow
+
 SCENARIO = """\
 version: 1
 scenario: big

@@ -100,6 +100,7 @@ def test_a_caller_that_went_away_holds_nobody_up(serve: Serve, tmp_path: Path) -
 
 
 @pytest.mark.timeout(300)
+@pytest.mark.spark
 def test_a_jvm_killed_in_the_middle_is_replaced(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

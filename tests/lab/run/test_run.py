@@ -245,6 +245,7 @@ def test_a_second_ctrl_c_does_not_leave_the_take_down_half_done(lab: Lab) -> Non
     assert lab.deeds()[-4:] == TAKE_DOWN
 
 
+@pytest.mark.slow
 def test_a_run_that_hangs_is_ended_healed_and_said(
     lab: Lab, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

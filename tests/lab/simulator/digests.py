@@ -1,4 +1,5 @@
-"""`python -m tests.lab.simulator.digests SCENARIO FIRST LAST`: a digest of each run's whole record.
+"""`python -m tests.lab.simulator.digests SEEDS`: a digest of each whole record, of every scenario
+under so many seeds: its name, the seed, the digest, a line each.
 
 Run in processes with other hash seeds, to see that nothing but plan and seed decides a byte.
 """
@@ -7,7 +8,7 @@ import hashlib
 import sys
 
 from lab.hosts.simulator.simulation import simulate
-from tests.lab.simulator.plans import plan
+from tests.lab.simulator.plans import SCENARIOS, plan
 
 
 def digest(name: str, seed: int) -> str:
@@ -19,5 +20,6 @@ def digest(name: str, seed: int) -> str:
 
 
 if __name__ == "__main__":
-    for number in range(int(sys.argv[2]), int(sys.argv[3]) + 1):
-        print(number, digest(sys.argv[1], number))
+    for name in SCENARIOS:
+        for number in range(1, int(sys.argv[1]) + 1):
+            print(name, number, digest(name, number))

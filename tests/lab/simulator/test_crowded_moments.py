@@ -5,6 +5,8 @@ import pytest
 from lab.hosts.simulator.simulation import simulate
 from tests.lab.crowded_plans import crowded, plan_of, without_evidence
 
+pytestmark = pytest.mark.slow
+
 PLANS = 100
 
 

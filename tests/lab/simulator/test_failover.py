@@ -16,6 +16,8 @@ from lab.plan_parts import Fault, Kill
 from lab.replay_node import replay_node
 from tests.lab.simulator.plans import plan
 
+pytestmark = pytest.mark.slow
+
 MINUTE_MS = 60_000
 ACTIVE, PASSIVE, MANAGER = "par-mbx2", "lyo-mbx3", "am1"
 SCENARIOS = (

@@ -13,6 +13,8 @@ from nodes.shell.places import PLACES, Place
 from tests.lab.simulator.plans import plan
 from tests.lab.simulator.test_simulation import MINUTE_MS, events, outcomes, rows
 
+pytestmark = pytest.mark.slow
+
 UNTIL_MS, FOR_MS = 30 * MINUTE_MS, 5 * MINUTE_MS
 TIMES = (5 * MINUTE_MS, UNTIL_MS + FOR_MS)
 TO_PARIS = (LinkName("workload", "par-mbx1", "smtp"),)

@@ -16,6 +16,8 @@ from lab.suite_journal import JOURNAL, read
 from lab.suite_plan import Ask
 from tests.lab.suite.night import LONGEST_SECONDS, Night, results
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[3]
 BEGIN = """
 import sys

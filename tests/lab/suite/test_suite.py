@@ -8,6 +8,8 @@ from lab.errors import LabError, ScenarioError
 from lab.suite_folder import alone_in
 from tests.lab.suite.night import Night, results
 
+pytestmark = pytest.mark.slow
+
 EVERYTHING = [
     "alpha on containers",
     "alpha on simulator",

@@ -47,6 +47,8 @@ from tests.nodes.core.world import (
     config,
 )
 
+pytestmark = pytest.mark.slow
+
 NOW_MS = START_MS + 12 * HOUR
 SHORT: dict[str, Any] = {
     "TransportConfig": {

@@ -17,6 +17,8 @@ from tests.nodes.shell.running import NodeProcess, process
 from tests.nodes.shell.sending import send
 from tests.nodes.shell.waiting import records, until
 
+pytestmark = pytest.mark.slow
+
 SERVER = "par-mbx1"
 LIMIT = 80
 

@@ -22,6 +22,8 @@ from tests.nodes.shell.running import process
 from tests.nodes.shell.sending import Sent, send, send_many
 from tests.nodes.shell.waiting import records, until
 
+pytestmark = pytest.mark.slow
+
 SERVER = "par-mbx1"
 
 

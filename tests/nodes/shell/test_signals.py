@@ -18,6 +18,8 @@ from tests.nodes.shell.organisation import Organisation
 from tests.nodes.shell.running import SOURCES
 from tests.nodes.shell.waiting import records, started, until
 
+pytestmark = pytest.mark.slow
+
 # The signal comes when the first module of the library for SMTP is looked for.
 PROGRAM = """
 import os, runpy, sys

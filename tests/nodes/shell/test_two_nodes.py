@@ -16,6 +16,8 @@ from tests.nodes.shell.running import NodeProcess, process
 from tests.nodes.shell.sending import send
 from tests.nodes.shell.waiting import records, until
 
+pytestmark = pytest.mark.slow
+
 PARIS, LYON, MANAGER = "par-mbx1", "lyo-mbx1", "am1"
 MESSAGE_ID = "<m000001@outside.example>"
 
