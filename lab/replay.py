@@ -2,7 +2,8 @@
 
 A run on the simulator is a function of its plan, so nothing is compared by meaning: a byte that
 differs means that the folder was changed, or the code, or that something drew from a source that is
-not the seed. host.json, evaluation/ and the folder's own name are what may differ.
+not the seed. host.json, files.json (which lists it), evaluation/ and the
+folder's own name are what may differ.
 """
 
 from collections.abc import Callable, Iterable
@@ -11,15 +12,16 @@ from itertools import zip_longest
 from pathlib import Path
 
 from lab.errors import ScenarioError
+from lab.file_list import FILE_LIST, write_file_list
 from lab.given_file import UnreadableFile, read_given
 from lab.given_json import BYTES_MAX, read_text
 from lab.hosts.simulator.simulation import simulate
 from lab.plan import Plan
 from lab.run_folder import json_text
-from lab.run_record import Identity, manifest
+from lab.run_record import Identity, manifest_of_folder
 from lab.simulated_run import SIMULATOR, run_name
 
-MAY_DIFFER = ("host.json", "error.txt", "scenario.yaml")
+MAY_DIFFER = ("host.json", "error.txt", "scenario.yaml", FILE_LIST)
 JUDGED = ("verdict.json", "junit.xml", "report.html")
 SHOWN = 160
 
@@ -59,11 +61,12 @@ def replay(folder: Path, scratch: Path, judge: Judge | None) -> list[Difference]
     record.write(scratch)
     (scratch / "plan.json").write_text(plan.to_json(), encoding="utf-8")
     identity = Identity(run_name(plan), SIMULATOR, None)
-    (scratch / "manifest.json").write_text(json_text(manifest(plan, identity)), "utf-8")
+    (scratch / "manifest.json").write_text(json_text(manifest_of_folder(plan, identity)), "utf-8")
     names = {*record.files, "plan.json", "manifest.json"}
     if judge is not None:
         for name in ("scenario.yaml", "host.json"):
             (scratch / name).write_bytes(_given(folder, name))
+        write_file_list(scratch)
         judge(scratch)
         names.update(JUDGED)
     return list(differences(folder, scratch, names | _files_of(folder, judged=judge is not None)))

@@ -22,6 +22,7 @@ from lab.errors import (
     LabError,
     print_error,
 )
+from lab.file_list import write_file_list
 from lab.outer_edge import refusal
 from lab.run_folder import VERDICT, RunFolder, point_latest, write_whole
 from lab.watchdog import Interrupted, Watchdog
@@ -83,11 +84,21 @@ class Ending:
 def conclude(folder: Path, ending: Ending, judging: Judging | None, say: Say) -> RunOutcome:
     """Judge a run that went its whole way; say why one did not."""
     if ending.exit_code == 0 and judging is not None:
-        ending = _judge(folder, judging, say)
+        ending = _close(folder, judging) or _judge(folder, judging, say)
         _point_latest(folder, ending, say)
     if ending.cause:
         print_error(LabError(ending.exit_code, ending.cause, ending.hint))
     return RunOutcome(folder, ending.exit_code)
+
+
+def _close(folder: Path, judging: Judging) -> Ending | None:
+    """The record is whole: list what it is. How it ended where that cannot be written."""
+    try:
+        write_file_list(folder)
+    except OSError as error:
+        judging.abandon()
+        return refused(error)
+    return None
 
 
 def _point_latest(folder: Path, ending: Ending, say: Say) -> None:

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from lab.file_list import FILE_LIST
 from lab.plan import Plan
 from lab.run_folder import RunFolder
 
@@ -16,15 +17,20 @@ class Identity:
 
 
 def open_record(folder: RunFolder, plan: Plan, identity: Identity) -> None:
-    """Write plan.json, scenario.yaml and manifest.json."""
+    """Write plan.json, scenario.yaml and manifest.json, which says that a list of files follows."""
     folder.write_text("plan.json", plan.to_json())
     if identity.scenario is not None:
         folder.write_text("scenario.yaml", identity.scenario)
-    folder.write_json("manifest.json", manifest(plan, identity))
+    folder.write_json("manifest.json", manifest_of_folder(plan, identity))
+
+
+def manifest_of_folder(plan: Plan, identity: Identity) -> dict[str, object]:
+    """What manifest.json of a run folder says."""
+    return manifest(plan, identity) | {"file_list": FILE_LIST}
 
 
 def manifest(plan: Plan, identity: Identity) -> dict[str, object]:
-    """What manifest.json says."""
+    """Who a run is, wherever its record lies."""
     return {
         "version": 1,
         "run": identity.run,

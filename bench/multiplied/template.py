@@ -67,6 +67,7 @@ def read(folder: Path) -> Recorded:
              ("plan", "manifest", "host"))  # fmt: skip
     lines = {path.relative_to(folder).as_posix(): _lines(path) for path in found}
     recorded = Recorded(lines, *whole)
+    recorded.manifest.pop("file_list", None)  # what is multiplied has no such list
     _check(recorded)
     return recorded
 

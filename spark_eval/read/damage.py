@@ -77,6 +77,14 @@ def damaged_plans(plans: DataFrame) -> DataFrame:
     )  # fmt: skip
 
 
+def departed(files: DataFrame) -> DataFrame:
+    """Files that are not as the lab left them, in the same shape."""
+    return files.selectExpr(
+        "run", f"{SERVER_OF_LOG} AS server", "file", "CAST(NULL AS INT) AS line", "damage",
+        f"{NONE_MS} AS from_ms", f"{NONE_MS} AS to_ms",
+    )  # fmt: skip
+
+
 def log_damage(lines: DataFrame) -> DataFrame:
     """One row a file and kind of damage, with how many lines and where the first is."""
     return lines.groupBy("run", "server", "file", "damage").agg(

@@ -45,6 +45,9 @@ class LinesTable:
         evidence = _matches(RECORD_FILE) | _matches(LOG_FILE)
         return self._together(first & evidence).select("run", "file").distinct()
 
+    def departures(self) -> None:
+        """A Parquet file is whole, or cannot be read at all."""
+
     def _numbered(self, wanted: Column) -> DataFrame:
         there = self._together(wanted & (F.col("line") > 0) & (F.rtrim("text") != ""))
         return there.selectExpr(

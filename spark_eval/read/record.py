@@ -119,7 +119,9 @@ class Record:
     def damaged_lines(self) -> DataFrame:
         lines = damage.damaged_lines(self.sound, self.rows)
         missing = damage.missing_logs(self.servers, self.files)
-        return settled(lines.unionByName(missing).unionByName(damage.damaged_plans(self.plans)))
+        found = lines.unionByName(missing).unionByName(damage.damaged_plans(self.plans))
+        departed = self.source.departures()
+        return settled(found if departed is None else found.unionByName(damage.departed(departed)))
 
     @on_demand
     def clocks_off(self) -> DataFrame:

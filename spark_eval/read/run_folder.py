@@ -41,8 +41,9 @@ class UnreadableRecordError(RunFolderError):
 class RunFolder:
     """`path` is absolute, without links; `origin_ms` is the start of lab time, epoch ms. Where
     `may_resubmit` is false, its plan holds nothing that makes anybody ask a Safety Net; where
-    `may_cross` is false, all its mailbox servers are in one boundary. Where there is a `uri`, the
-    folder is there and `path` is the driver's copy.
+    `may_cross` is false, all its mailbox servers are in one boundary. `has_file_list`: the lab
+    promised files.json. Where there is a `uri`, the folder is there and `path` is the driver's
+    copy.
     """
 
     path: Path
@@ -53,6 +54,7 @@ class RunFolder:
     origin_ms: int
     may_resubmit: bool = True
     may_cross: bool = True
+    has_file_list: bool = False
     uri: str | None = None
 
     @property
@@ -81,6 +83,9 @@ class RunFolder:
     def logs(self) -> list[Path]:
         """Files that `LOG_FILE` names."""
         return self._named(LOG_FILE)
+
+    def evidence(self) -> list[Path]:
+        return [*self.records(), *self.logs()]
 
     def _named(self, pattern: str) -> list[Path]:
         places = ("*", "logs/*/*", "mailboxes/*", "external/*")
@@ -114,6 +119,7 @@ def open_run_folder(path: Path, uri: str | None = None) -> RunFolder:
         origin_ms=_origin_ms(plan, manifest),
         may_resubmit=_may_resubmit(plan),
         may_cross=_may_cross(plan),
+        has_file_list="file_list" in manifest,
         uri=uri,
     )
 

@@ -14,6 +14,7 @@ from typing import Protocol
 from pyspark.sql import DataFrame, SparkSession
 
 from spark_eval.partitions import in_one_piece
+from spark_eval.read.file_list import departures
 from spark_eval.read.lines import literal_rows, read_files, read_lines
 from spark_eval.read.run_folder import RunFolder
 from spark_eval.read.split_lines import read_split_lines
@@ -37,6 +38,9 @@ class Source(Protocol):
 
     def files(self) -> DataFrame:
         """`run`, `file`: the records and logs that are there, empty ones too."""
+
+    def departures(self) -> DataFrame | None:
+        """`run`, `file`, `damage`: what is not as the lab left it; None where nothing is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +69,15 @@ class Folders:
         rows = [
             {"run": folder.run, "file": path.relative_to(folder.path).as_posix()}
             for folder in self.folders
-            for path in (*folder.records(), *folder.logs())
+            for path in folder.evidence()
         ]
         return literal_rows(self.spark, rows, (("run", "STRING"), ("file", "STRING")))
+
+    def departures(self) -> DataFrame | None:
+        rows = [
+            {"run": folder.run, "file": file, "damage": damage}
+            for folder in self.folders
+            for file, damage in departures(folder)
+        ]
+        columns = (("run", "STRING"), ("file", "STRING"), ("damage", "STRING"))
+        return literal_rows(self.spark, rows, columns) if rows else None

@@ -1,7 +1,8 @@
 """Damage of a record that no fault explains.
 
 Every line was whole when the lab left the record, but for what a server was writing when a fault
-took it away. A server that nobody asked anything has no tracking log.
+took it away. A server that nobody asked anything has no tracking log. What happened to a file after
+that no fault explains.
 """
 
 from __future__ import annotations
@@ -9,7 +10,10 @@ from __future__ import annotations
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-EXPLAINED = """CASE WHEN damage = 'no message tracking log' THEN true
+from spark_eval.read.file_list import DEPARTURES
+
+EXPLAINED = f"""CASE WHEN damage IN {DEPARTURES} THEN false
+  WHEN damage = 'no message tracking log' THEN true
   WHEN file RLIKE '/(MSGTRK|CONNECTLOG)[^/]*$' THEN exists(away, a ->
     coalesce(from_ms, a.lo) <= a.hi AND coalesce(to_ms, a.hi) >= a.lo)
   ELSE file LIKE '%/lifecycle.jsonl' AND damaged_lines <= size(away) END"""

@@ -4,6 +4,8 @@ cannot be read was asked of nobody.
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from pyspark.sql import SparkSession
 
@@ -11,6 +13,7 @@ from spark_eval.evaluation import evaluate
 from spark_eval.judged import JudgedRun
 from spark_eval.read.run_folder import open_run_folder
 from tests.spark_eval.faulty_runs import new_database
+from tests.spark_eval.file_lists import with_list
 from tests.spark_eval.run_builder import Run, healthy
 
 SERVER = "logs/par-mbx1"
@@ -27,6 +30,13 @@ PARTS = ["proves", "expect", "operations"]
 DAMAGED = {name: f"{name} is damaged: malformed" for name in FILES} | dict.fromkeys(
     PARTS, "plan.json is damaged: not what it should hold"
 )
+# what was done to a file after the lab had listed it, and is no damage of its lines
+DEPARTED = {
+    "ledger.jsonl": "ledger.jsonl is damaged: not as the lab left it",
+    "mailboxes/DB1.jsonl": "mailboxes/DB1.jsonl is damaged: listed by the lab, and not there",
+    f"{SERVER}/": f"{SERVER}/MSGTRK2026010508-1.LOG is damaged: listed by the lab, and not there",
+    "files.json": "files.json is damaged: not there, though manifest.json names it",
+}
 KILLED = f"{SERVER}/lifecycle.jsonl"
 
 
@@ -59,14 +69,50 @@ def _runs() -> dict[str, Run]:
     return runs
 
 
+def _depart(folder: Path, name: str) -> None:
+    """A line less is nothing that its other lines would show."""
+    if name == "ledger.jsonl":
+        lines = (folder / name).read_text().splitlines(keepends=True)
+        (folder / name).write_text("".join(lines[:-3]))
+    elif name.endswith("/"):
+        (folder / name / "MSGTRK2026010508-1.LOG").unlink()
+    else:
+        (folder / name).unlink()
+
+
+def _folders(root: Path) -> dict[str, Path]:
+    runs = _runs() | {f"departed {name}": healthy() for name in ("nothing", *DEPARTED)}
+    folders = {}
+    for number, (name, run) in enumerate(runs.items()):
+        run.name = f"run-{number}"
+        folders[name] = run.write(root)
+    for name in ("nothing", *DEPARTED):
+        with_list(folders[f"departed {name}"])
+    for name in DEPARTED:
+        _depart(folders[f"departed {name}"], name)
+    return folders
+
+
 @pytest.fixture(scope="module")
 def judged(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> dict[str, JudgedRun]:
-    folders = {}
-    for number, (name, run) in enumerate(_runs().items()):
-        run.name = f"run-{number}"
-        folders[name] = open_run_folder(run.write(tmp_path_factory.mktemp("damage")))
+    folders = {
+        n: open_run_folder(f) for n, f in _folders(tmp_path_factory.mktemp("damage")).items()
+    }
     found = {run.folder.run: run for run in evaluate(spark, list(folders.values()))}
     return {name: found[folder.run] for name, folder in folders.items()}
+
+
+def test_a_listed_run_that_is_as_the_lab_left_it_passes(judged: dict[str, JudgedRun]) -> None:
+    assert judged["departed nothing"].verdict.verdict == "pass"
+
+
+@pytest.mark.parametrize(("name", "reason"), DEPARTED.items())
+def test_a_run_that_was_changed_after_the_lab_left_it_does_not_pass(
+    judged: dict[str, JudgedRun], name: str, reason: str
+) -> None:
+    verdict = judged[f"departed {name}"].verdict
+    assert verdict.verdict != "pass"
+    assert reason in verdict.reasons
 
 
 @pytest.mark.parametrize(("name", "reason"), DAMAGED.items())
