@@ -119,7 +119,7 @@ class ExpectModel(Strict):
 
     lost: int | None = Field(default=None, ge=0, le=LOST_MAX, description="messages lost")
     unprotected_loss: RangeText | None = Field(
-        default=None, description="losses that nobody promised"
+        default=None, description="messages that may be lost with an excuse; none if not said"
     )
     promotions: list[PromotionModel] | None = Field(
         default=None, description="promotions; [] for none"

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from dataclasses import replace
 
 from pyspark.sql import DataFrame, SparkSession
 
@@ -57,8 +58,9 @@ def _evaluated(
         telling = pool.submit(_told, tables)
         pages = _page_rows(pool, writing, folders)
         judgements = judge(tables, [folder.run for folder in folders], checks)
-        judged = _judged(judgements, telling.result(), folders)
-        for run, rows in zip(judged, pages, strict=True):
+        judged = []
+        for run, rows in zip(_judged(judgements, telling.result(), folders), pages, strict=True):
+            judged.append(replace(run, fates=tuple(rows.fates)))
             _write_report(run, rows)
             _write_verdict(run)
     return judged

@@ -21,7 +21,9 @@ class Judgement:
 
 @dataclass(frozen=True, slots=True)
 class JudgedRun(Judgement):
-    """Bounded: counts and counter-examples, no rows of the record."""
+    """Bounded: counts and counter-examples, no rows of the record. `fates`: why what was promised
+    was not delivered (`outcome`, `reason`, `deliveries`), the most first.
+    """
 
     folder: RunFolder
     delivery: Mapping[str, Any]
@@ -30,3 +32,4 @@ class JudgedRun(Judgement):
     clocks_off: tuple[Mapping[str, Any], ...]
     log_damage: tuple[Mapping[str, Any], ...]
     not_built: Mapping[str, str]
+    fates: tuple[Mapping[str, Any], ...] = ()

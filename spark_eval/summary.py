@@ -12,6 +12,8 @@ from spark_eval.judged import JudgedRun
 from spark_eval.printable import visible_lines
 from spark_eval.verdict import NOT_ASKED
 
+MOST_FATES = 5
+
 
 def summary(run: JudgedRun) -> str:
     """Several lines of plain text, readable without colour."""
@@ -25,6 +27,8 @@ def _lines(run: JudgedRun) -> Iterator[str]:
     )
     yield f"verdict: {verdict.verdict}{foretold}: {run.folder.scenario}, seed {run.folder.seed}"
     yield from (f"  because {reason}" for reason in verdict.reasons)
+    yield f"  {_delivery(run.delivery)}"
+    yield from (f"      {_fate(fate)}" for fate in run.fates[:MOST_FATES])
     width = max((len(name) for name in run.results), default=0)
     for result in run.results.values():
         yield f"  {result.name:<{width}}  {_counts(result)}"
@@ -43,6 +47,15 @@ def _counts(result: ClaimResult) -> str:
     if result.unknown:
         text += f", {result.unknown} unknown"
     return text if result.status == VIOLATED or not result.reason else f"{text}: {result.reason}"
+
+
+def _delivery(counts: Mapping[str, object]) -> str:
+    told = ("expected", "delivered", "lost", "excused")
+    return "deliveries: " + ", ".join(f"{counts[name]} {name}" for name in told)
+
+
+def _fate(fate: Mapping[str, object]) -> str:
+    return f"{fate['deliveries']} {fate['outcome']}: {fate['reason']}"
 
 
 def _damage(entry: Mapping[str, object]) -> str:

@@ -108,12 +108,18 @@ class Tables(Happened):
         return self.hops if self.may_cross else None
 
     @on_demand
+    def places(self) -> DataFrame:
+        record = self.record
+        return settled(deliveries.places(self.sent, record.mailboxes, record.servers, record.files))
+
+    @on_demand
     def deliveries(self) -> DataFrame:
         record = self.record
-        places = deliveries.places(self.sent, record.mailboxes, record.servers, record.files)
-        named = deliveries.deliveries(self.sent, self.outcomes, record.visible, places)
+        named = deliveries.deliveries(self.sent, self.outcomes, record.visible, self.places)
         held_by = custody.custodians(self.primaries, self.copies, self.histories)
-        judged = deliveries.judged(named, held_by, record.tracking)
+        failures = deliveries.failures(record.tracking)
+        told = deliveries.told(record.tracking, record.visible)
+        judged = deliveries.judged(named, held_by, failures, told, self.places)
         if self.resubmission is not None:
             judged = deliveries.not_kept_longer(judged, self.resubmission.expected)
         return settled(judged)

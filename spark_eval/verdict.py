@@ -81,9 +81,9 @@ def _unanswered(
     results: Mapping[str, ClaimResult], requirements: Mapping[str, str], asked: Asked
 ) -> list[str]:
     reasons = [
-        f"{requirement} is to be proven and is {requirements[requirement]}"
+        _unproven(requirement, requirements[requirement], results)
         for requirement in asked.proves
-        if requirements[requirement] in (UNKNOWN, NOT_ASKED) and _checked(requirement, results)
+        if requirements[requirement] in (UNKNOWN, NOT_ASKED)
     ]
     needed = [
         ("no_loss", asked.expects_loss),
@@ -111,8 +111,10 @@ def _evidence(what: str, seen: bool | None, why: str) -> str:
     return f"{what} did not take effect{because}"
 
 
-def _checked(requirement: str, results: Mapping[str, ClaimResult]) -> bool:
-    return any(requirement in result.requirements for result in results.values())
+def _unproven(requirement: str, status: str, results: Mapping[str, ClaimResult]) -> str:
+    if any(requirement in result.requirements for result in results.values()):
+        return f"{requirement} is to be proven and is {status}"
+    return f"{requirement} is to be proven, and no claim checks it"
 
 
 def _requirements(results: Mapping[str, ClaimResult], proves: tuple[str, ...]) -> dict[str, str]:

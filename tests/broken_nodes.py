@@ -16,6 +16,7 @@ from nodes.core import receiving, routing
 from nodes.core.categorizer import forks_of
 from nodes.core.delivery import Delivery
 from nodes.core.discards import Discards
+from nodes.core.dsn import non_delivery_report
 from nodes.core.effects import DeliverTo
 from nodes.core.failing_over import MARGIN_MS, FailingOver
 from nodes.core.inputs import PeerAuthenticated
@@ -190,6 +191,56 @@ def keeps_the_last_contact_in_memory_only() -> Context:
 
 def delivers_what_it_promoted_before_a_kill_without_a_new_shadow() -> Context:
     return patch.object(Redundancy, "_was_being_sent_anew", lambda self, message: False)
+
+
+# ------------------------------------------------------------------ what is given up
+
+
+@contextmanager
+def throws_away_one_in_ten() -> Iterator[None]:
+    """With a row that says so, and without a DSN."""
+    enqueue = Delivery._enqueue
+
+    def enqueue_nine(self: Any, message: Any) -> None:
+        if message.internal_id % 10:
+            enqueue(self, message)
+        else:
+            self._expire_queued(self._messages[message.internal_id])
+
+    with patch.object(Delivery, "_enqueue", enqueue_nine), tells_nobody():
+        yield
+
+
+def tells_nobody() -> Context:
+    return patch("nodes.core.delivery.non_delivery_report", lambda *_: None)
+
+
+@contextmanager
+def tells_senders_twice() -> Iterator[None]:
+    fail = Delivery._fail
+
+    def fail_and_tell(self: Any, tracked: Any, recipients: Any, status: str) -> None:
+        fail(self, tracked, recipients, status)
+        about = (tracked.message, recipients, status, self._work.now_ms)
+        report = non_delivery_report(self._config, self._identity, *about)
+        if report is not None:
+            tracked.reports.append(report)
+            tracked.side_effects.add(report[0].internal_id)
+
+    with patch.object(Delivery, "_fail", fail_and_tell):
+        yield
+
+
+@contextmanager
+def waits_for_no_dsn() -> Iterator[None]:
+    fail = Delivery._fail
+
+    def fail_and_forget(self: Any, tracked: Any, recipients: Any, status: str) -> None:
+        fail(self, tracked, recipients, status)
+        tracked.side_effects.clear()
+
+    with patch.object(Delivery, "_fail", fail_and_forget):
+        yield
 
 
 # ------------------------------------------------------------------ Safety Nets

@@ -9,6 +9,7 @@ from __future__ import annotations
 from spark_eval.claims import (
     discard_after_delivery,
     drains_after_heal,
+    dsn_sent,
     dsn_suppressed,
     held_long_enough,
     no_early_promotion,
@@ -34,6 +35,7 @@ ALL: tuple[Claim, ...] = (
     no_early_promotion.CLAIM,
     resubmission_complete.CLAIM,
     resubmission_bounded.CLAIM,
+    dsn_sent.CLAIM,
     dsn_suppressed.CLAIM,
     held_long_enough.CLAIM,
     drains_after_heal.CLAIM,

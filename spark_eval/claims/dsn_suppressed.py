@@ -12,6 +12,7 @@ from pyspark.sql import functions as F
 
 from spark_eval.claims.claim import Claim, case
 from spark_eval.claims.resubmission_complete import may_ask
+from spark_eval.expected.senders import senders
 from spark_eval.sentences import cases as cases_of
 from spark_eval.sentences import holds, violated
 from spark_eval.tables import Tables
@@ -43,15 +44,15 @@ def cases(tables: Tables) -> DataFrame:
     )  # fmt: skip
     told = _first(reports, MAIL, "reports")
     own = rows.where(FAILED).join(given.select(*COPY), COPY, "left_anti")
+    known_senders = senders(tables.sent, tables.record.mailboxes, tables.record.servers)
     known = (
         given.join(failures, COPY, "left")
         .join(suppressed, COPY, "left")
         .join(told, MAIL, "left")
         .join(_first(own, MAIL, "own"), MAIL, "left")
-        .join(_senders(tables), ["run", "message_id"], "left")
+        .join(known_senders, ["run", "message_id"], "left")
         .selectExpr(
-            "*", "coalesce(reports.n, 0L) AS dsns", "coalesce(own.n, 0L) AS own_failures",
-            "coalesce(can_be_told, false) AS tellable",
+            "*", "coalesce(reports.n, 0L) AS dsns", "coalesce(own.n, 0L) AS own_failures"
         )
     )  # fmt: skip
     return known.selectExpr("*", f"{_JUDGED} AS j").selectExpr(
@@ -71,23 +72,6 @@ def _first(rows: DataFrame, key: list[str], name: str) -> DataFrame:
         F.count("*").alias("n"), F.expr("max(struct(at_ms, ref)) AS row")
     )
     return counted.selectExpr(*key, f"struct(n, row.at_ms, row.ref) AS {name}")
-
-
-def _senders(tables: Tables) -> DataFrame:
-    """`run`, `message_id`, `can_be_told`: its sender has a mailbox or a server here."""
-    boxes = tables.record.mailboxes.selectExpr("run", "mailbox AS sender", "true AS box")
-    outside = tables.record.servers.where("role = 'external'").selectExpr(
-        "run", "lower(domain) AS domain", "true AS outside"
-    )
-    sent = tables.sent.selectExpr(
-        "run", "message_id", "sender", "substring_index(sender, '@', -1) AS domain"
-    )
-    known = sent.join(boxes, ["run", "sender"], "left").join(
-        outside.distinct(), ["run", "domain"], "left"
-    )
-    return known.selectExpr(
-        "run", "message_id", "box IS NOT NULL OR outside IS NOT NULL AS can_be_told"
-    )
 
 
 CLAIM = Claim("dsn_suppressed", ("SN-10",), cases, may_ask)

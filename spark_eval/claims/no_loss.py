@@ -2,8 +2,9 @@
 reason.
 
 Excused is what SM-15 names: every custodian lost its queue database, or the only one there was
-after an acceptance without a shadow (SR-5); and what expired in a queue with a DSN to its sender
-(SM-12). `expect.unprotected_loss` bounds how many messages may be excused.
+after an acceptance without a shadow (SR-5); and what a server gave up when its sender sees the DSN
+(SM-12). `expect.unprotected_loss` bounds how many messages may be excused: none where it says
+nothing.
 """
 
 from __future__ import annotations
@@ -44,17 +45,21 @@ def _expected_loss(tables: Tables) -> DataFrame:
         .groupBy("run")
         .agg(F.count_distinct("message_id").alias("messages"))
     )
-    bounds = tables.record.runs.where("expect.unprotected_loss IS NOT NULL").selectExpr(
-        "run", "expect.unprotected_loss[0] AS low", "expect.unprotected_loss[1] AS high", "end_ms"
-    )
-    counted = bounds.join(excused, "run", "left").selectExpr(
-        "*", "coalesce(messages, 0L) AS excused"
+    permitted = "coalesce(expect.unprotected_loss, array(0, 0))"
+    bounds = tables.record.runs.selectExpr(
+        "run", f"{permitted}[0] AS low", f"{permitted}[1] AS high", "end_ms",
+        "expect.unprotected_loss IS NOT NULL AS stated",
+    )  # fmt: skip
+    counted = (
+        bounds.join(excused, "run", "left")
+        .selectExpr("*", "coalesce(messages, 0L) AS excused")
+        .where("stated OR excused > 0")
     )
     return counted.selectExpr(
         *case(
             status="IF(excused BETWEEN low AND high, 'holds', 'violated')",
             subject="'expect.unprotected_loss'",
-            detail=sentence("{excused} messages lost beyond protection, not {low} to {high}"),
+            detail=sentence("{excused} messages are excused, not {low} to {high}"),
             at_ms="end_ms",
             refs="CAST(NULL AS struct<file: string, line: int>)",
             requirements="array('SM-15')",

@@ -1,7 +1,8 @@
 """Who should have got what: one row for each message and recipient that the workload named.
 
 A delivery is promised when the message was acknowledged. One that is promised and not visible is
-lost, or excused with its reason; where the record of the place is missing, it is unknown.
+lost, or excused with its reason; where the record of the place is missing, it is unknown. That a
+server says it gave a message up excuses nothing: its sender must have been told.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from spark_eval.read.names import message_id
 from spark_eval.sentences import cases, judgement, unknown
 
 KEY = ["run", "message_id", "recipient"]
@@ -22,7 +24,7 @@ def deliveries(
     """`promised`, `copies`, `first_ms`, `copy_refs`, `collected` (is the place's record there)."""
     named = sent.join(outcomes, ["run", "message_id"], "left").selectExpr(
         "run", "message_id", "submitted_ms", "ok.ended_ms AS acknowledged_ms",
-        "ok.server AS server",
+        "ok.server AS server", "sender",
         "coalesce(outcome, 'in doubt') AS sending", "coalesce(ok.ref, ref) AS ref",
         "explode(recipients) AS recipient",
     )  # fmt: skip
@@ -35,15 +37,15 @@ def deliveries(
     return placed.selectExpr(
         *KEY, "coalesce(kind, 'external') AS kind", "sending = 'acknowledged' AS promised",
         "sending", "coalesce(copies, 0) AS copies", "submitted_ms", "acknowledged_ms", "first_ms",
-        "server", "coalesce(collected, false) AS collected", "ref", "copy_refs",
+        "server", "sender", "coalesce(collected, false) AS collected", "ref", "copy_refs",
     )  # fmt: skip
 
 
 def places(
     sent: DataFrame, mailboxes: DataFrame, servers: DataFrame, files: DataFrame
 ) -> DataFrame:
-    """`run`, `recipient`, `kind`, `collected`: where a recipient reads mail, and is its record
-    here.
+    """`run`, `recipient`, `kind`, `collected`: where a recipient or a sender reads mail, and is its
+    record here.
     """
     boxes = mailboxes.selectExpr(
         "run", "mailbox AS recipient", "'mailbox' AS kind",
@@ -52,7 +54,8 @@ def places(
     outside = servers.where("role = 'external'").selectExpr(
         "run", "lower(domain) AS domain", "concat('external/', server, '.jsonl') AS file"
     )
-    named = sent.selectExpr("run", "explode(recipients) AS recipient").distinct()
+    both = "explode(concat(recipients, array(sender))) AS recipient"
+    named = sent.selectExpr("run", both).distinct()
     away = (
         named.selectExpr("run", "recipient", "substring_index(recipient, '@', -1) AS domain")
         .join(outside, ["run", "domain"])
@@ -62,25 +65,57 @@ def places(
     return boxes.unionByName(away).join(there, ["run", "file"], "left")
 
 
-def judged(deliveries: DataFrame, custodians: DataFrame, tracking: DataFrame) -> DataFrame:
+def judged(
+    deliveries: DataFrame, custodians: DataFrame, failures: DataFrame, told: DataFrame,
+    places: DataFrame,
+) -> DataFrame:  # fmt: skip
     """Adds `outcome` and `reason`: delivered, lost, excused, unknown, rejected or in doubt."""
-    ended = "(event = 'FAIL' AND source = 'QUEUE') OR event = 'SUPPRESSED'"
-    expired = tracking.where(ended).selectExpr(
-        "run", "message_id", "explode(recipients) AS recipient",
-        "IF(event = 'FAIL', ref, NULL) AS expiry_ref", "event = 'SUPPRESSED' AS untold",
-    )  # fmt: skip
-    first = expired.groupBy(*KEY).agg(
-        F.min("expiry_ref").alias("expiry_ref"), F.bool_or("untold").alias("untold")
+    senders = places.selectExpr(
+        "run", "recipient AS sender", "coalesce(collected, false) AS sender_collected"
     )
-    known = deliveries.join(custodians, ["run", "message_id"], "left").join(first, KEY, "left")
+    known = (
+        deliveries.join(custodians, ["run", "message_id"], "left")
+        .join(failures, KEY, "left")
+        .join(told, ["run", "message_id", "sender"], "left")
+        .join(senders, ["run", "sender"], "left")
+    )
     decided = known.selectExpr("*", f"{_OUTCOME} AS decision")
     return decided.selectExpr(
         *KEY, "kind", "promised", "decision.status AS outcome", "decision.reason AS reason",
         "copies", "submitted_ms", "acknowledged_ms", "first_ms", "server", "unprotected",
         "concat(array(ref), coalesce(copy_refs, CAST(array() AS "
         "array<struct<file: string, line: int>>)), "
-        "filter(array(expiry_ref), r -> r IS NOT NULL)) AS refs",
+        "filter(array(failure_ref, dsn_ref), r -> r IS NOT NULL)) AS refs",
     )  # fmt: skip
+
+
+def failures(tracking: DataFrame) -> DataFrame:
+    """Recipients whom a server gave up: `failed_at` (the server), `status`, `failure_ref`, null
+    where all that is known is that a DSN was suppressed (`untold`).
+    """
+    ended = "(event = 'FAIL' AND source = 'QUEUE') OR event = 'SUPPRESSED'"
+    each = tracking.where(ended).selectExpr(
+        "run", "message_id", "explode(recipients) AS recipient",
+        "IF(event = 'FAIL', struct(ref, server, recipient_status), NULL) AS failure",
+        "event = 'SUPPRESSED' AS untold",
+    )  # fmt: skip
+    first = each.groupBy(*KEY).agg(F.min("failure").alias("f"), F.bool_or("untold").alias("untold"))
+    return first.selectExpr(
+        *KEY, "f.ref AS failure_ref", "f.server AS failed_at", "f.recipient_status AS status",
+        "untold",
+    )  # fmt: skip
+
+
+def told(tracking: DataFrame, visible: DataFrame) -> DataFrame:
+    """Senders who see a DSN about a message of theirs: `dsn_ref`. A DSN is a message of its own,
+    and names the one that failed.
+    """
+    reports = tracking.where("event = 'DSN'").selectExpr(
+        "run", "message_id AS report", f"{message_id('reference')} AS message_id"
+    )
+    seen = visible.selectExpr("run", "message_id AS report", "recipient AS sender", "ref")
+    found = reports.join(seen, ["run", "report"])
+    return found.groupBy("run", "message_id", "sender").agg(F.min("ref").alias("dsn_ref"))
 
 
 def not_kept_longer(judged: DataFrame, expected: DataFrame) -> DataFrame:
@@ -108,14 +143,14 @@ _OUTCOME = cases(
     ("NOT promised", "named_struct('status', sending, 'kind', '', 'reason', '')"),
     ("NOT collected", unknown("the record of what this recipient sees was not collected")),
     (
-        "expiry_ref IS NOT NULL AND untold",
+        "failure_ref IS NOT NULL AND untold",
         judgement(
             "excused", "lost with a copy, resubmitted, and expired in the queue without a DSN"
         ),
     ),
     (
-        "expiry_ref IS NOT NULL",
-        judgement("excused", "expired in the queue, and its sender was told by a DSN"),
+        "failure_ref IS NOT NULL AND dsn_ref IS NOT NULL",
+        judgement("excused", "{failed_at} gave it up ({status}) and told its sender by a DSN"),
     ),
     (
         "lost = custodians AND size(servers) > 1",
@@ -124,6 +159,14 @@ _OUTCOME = cases(
     (
         "lost = custodians AND unprotected",
         judgement("excused", f"accepted unprotected, then lost with the database of {_NAMES}"),
+    ),
+    (
+        "failure_ref IS NOT NULL AND sender_collected = false",
+        unknown("{failed_at} gave it up; the record of what its sender sees was not collected"),
+    ),
+    (
+        "failure_ref IS NOT NULL",
+        judgement("lost", "{failed_at} gave it up ({status}), and no DSN reached {sender}"),
     ),
     (
         "custodians IS NULL",

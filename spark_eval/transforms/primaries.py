@@ -11,6 +11,8 @@ from __future__ import annotations
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from spark_eval.read.names import message_id
+
 KEY = ("run", "server", "database_id", "internal_id")
 BORN = "(event = 'RECEIVE' OR (event = 'RESUBMIT' AND source IN ('REDUNDANCY', 'SAFETYNET')))"
 DONE = "event IN ('SEND', 'DELIVER', 'DUPLICATEDELIVER') OR (event = 'FAIL' AND source = 'QUEUE')"
@@ -41,7 +43,8 @@ def primaries(tracking: DataFrame) -> DataFrame:
 
 
 def forks(primaries: DataFrame, tracking: DataFrame) -> DataFrame:
-    """One row a primary message: is every recipient done, and when was the first and the last.
+    """One row a primary message: is every recipient done, and every side effect (a DSN that its
+    server made about it), and when was the first and the last.
 
     `complete`, `expired` (any by time), `first_done_ms`, `done_ms`, `done_mono_ns`, `done_ref`.
     """
@@ -49,6 +52,7 @@ def forks(primaries: DataFrame, tracking: DataFrame) -> DataFrame:
         *KEY,
         "explode(array_distinct(coalesce(born.recipients, loaded.recipients))) AS recipient",
     )
+    reports = _reports(primaries, tracking)
     done = tracking.where(f"internal_id IS NOT NULL AND ({DONE})").selectExpr(
         "run", "server", "coalesce(database_id, '') AS database_id", "internal_id",
         "explode(recipients) AS recipient", "struct(at_ms, mono_ns, event, ref) AS done",
@@ -56,7 +60,12 @@ def forks(primaries: DataFrame, tracking: DataFrame) -> DataFrame:
     first = done.groupBy(*KEY, "recipient").agg(
         F.expr("min_by(done, struct(coalesce(done.mono_ns, done.at_ms), done.ref)) AS done")
     )
-    joined = owed.join(first, [*KEY, "recipient"], "left")
+    told = reports.join(
+        first.selectExpr(*KEY[:-1], "internal_id AS report_id", "done"),
+        [*KEY[:-1], "report_id"],
+        "left",
+    ).selectExpr(*KEY, "done")
+    joined = owed.join(first, [*KEY, "recipient"], "left").select(*KEY, "done").unionByName(told)
     return joined.groupBy(*KEY).agg(
         F.expr("count(*) = count(done) AS complete"),
         F.expr("min(done.at_ms) AS first_done_ms"),
@@ -65,3 +74,18 @@ def forks(primaries: DataFrame, tracking: DataFrame) -> DataFrame:
         F.expr("max(done.mono_ns) AS done_mono_ns"),
         F.expr("max(struct(coalesce(done.mono_ns, done.at_ms), done.ref)).ref AS done_ref"),
     )
+
+
+def _reports(primaries: DataFrame, tracking: DataFrame) -> DataFrame:
+    """The DSNs that the server of a primary message made about it: its key and `report_id`. Of one
+    that the server accepted twice nobody can say which of the two a DSN is about.
+    """
+    made = tracking.where("event = 'DSN'").selectExpr(
+        "run", "server", "coalesce(database_id, '') AS database_id", "internal_id AS report_id",
+        f"{message_id('reference')} AS message_id",
+    )  # fmt: skip
+    about = [*KEY[:-1], "message_id"]
+    once = primaries.groupBy(*about).agg(
+        F.max("internal_id").alias("internal_id"), F.count("*").alias("n")
+    )
+    return once.where("n = 1").join(made, about).select(*KEY, "report_id")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from lab.hosts.simulator.simulation import simulate
 from lab.run_folder import json_text
@@ -14,8 +15,8 @@ from lab.sweep_record import Lines, files_of
 
 NAME = "batch=00000"
 ORIGIN = "2026-01-05T08:00:00Z"
-Failures = list[frozenset[str]]
-"""Of each trial, the claims that are violated."""
+Result = dict[str, Any]
+"""As a sweep keeps one: `verdict`, `reasons`, `foretold`, `claims`, …"""
 
 
 class Batch:
@@ -37,7 +38,7 @@ class Batch:
         lines.write(self._record / f"{len(self._sizes)}.parquet")
         self._sizes[name] = len(trials)
 
-    def judge(self) -> dict[str, Failures]:
+    def judge(self) -> dict[str, list[Result]]:
         """By name of a set, in the order of its trials."""
         runs = sum(self._sizes.values())
         about = {"version": 1, "scenario": "trials", "first_seed": 0, "seeds": runs}
@@ -46,17 +47,14 @@ class Batch:
         (self._record / "_SUCCESS").touch()
         with SweepJudge(self._folder, "local[2]") as judge:
             judge.judge_now(NAME)
-        found = self._violated()
+        lines = (self._folder / "results" / f"{NAME}.jsonl").read_text("utf-8").splitlines()
+        found = {row["run"]: row for row in map(json.loads, lines)}
         return {
             name: [found[f"{name}/{number}"] for number in range(size)]
             for name, size in self._sizes.items()
         }
 
-    def _violated(self) -> dict[str, frozenset[str]]:
-        lines = (self._folder / "results" / f"{NAME}.jsonl").read_text("utf-8").splitlines()
-        return {
-            row["run"]: frozenset(
-                each["name"] for each in row["claims"] if each["status"] == "violated"
-            )
-            for row in map(json.loads, lines)
-        }
+
+def violated(result: Result) -> frozenset[str]:
+    """Names of claims."""
+    return frozenset(each["name"] for each in result["claims"] if each["status"] == "violated")

@@ -112,6 +112,8 @@ def the_plan_permits_no_loss(files: Files) -> Files:
 
 
 def the_plan_says_nothing_of_loss(files: Files) -> Files:
+    """Then none is permitted."""
+
     def change(plan: dict[str, Any]) -> None:
         plan["expect"]["unprotected_loss"] = None
 
@@ -165,7 +167,7 @@ RUNS = (
     ),
     SpoiledRun(the_plan_expects_other_promotions, "one-way-heartbeat", "promotion_on_time"),
     SpoiledRun(the_plan_permits_no_loss, "anything-goes", "no_loss", 445014),
-    SpoiledRun(the_plan_says_nothing_of_loss, "anything-goes", None, 445014),
+    SpoiledRun(the_plan_says_nothing_of_loss, "anything-goes", "no_loss", 445014),
     SpoiledRun(
         the_plan_rejects_what_has_no_shadow, "shadow-unreachable-accepted", "redundant_before_ack"
     ),

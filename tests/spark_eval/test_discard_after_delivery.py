@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from spark_eval.claims.claim import ClaimResult
@@ -26,6 +28,24 @@ def _let_go_first() -> Run:
 def _let_go_never_done() -> Run:
     run = healthy()
     run.tracking["par-mbx1"].remove(run.rows("par-mbx1", "SEND")[1])
+    return run
+
+
+def _given_up(let_go_ms: int, *, accepted_twice: bool = False) -> Run:
+    """At 30 min; its DSN is delivered at 31 min."""
+    run = empty()
+    message = run.accept(MINUTE, [user(1)])
+    if accepted_twice:
+        run.accept(MINUTE, [user(1)], shadow=None)
+        for event in ("HAREDIRECTFAIL", "RECEIVE"):
+            run.rows("par-mbx1", event)[-1]["message-id"] = message.message_id
+    run.heartbeats("lyo-mbx1", "par-mbx1", 2 * MINUTE, 40 * MINUTE)
+    run.log("par-mbx1", "FAIL", "QUEUE", 30 * MINUTE, message)
+    report = replace(message, message_id="<dsn@lab>", internal_id=run.next_id())
+    run.log("par-mbx1", "DSN", "DSN", 30 * MINUTE, report, reference=message.message_id)
+    run.log("par-mbx1", "SEND", "SMTP", 31 * MINUTE, report)
+    message.done_ms = 30 * MINUTE
+    run.let_go(message, let_go_ms)
     return run
 
 
@@ -94,6 +114,9 @@ def results(ask: Ask) -> dict[str, ClaimResult]:
         "empty": empty(),
         "first": _let_go_first(),
         "never-done": _let_go_never_done(),
+        "before-the-dsn": _given_up(30 * MINUTE + 30 * SECOND),
+        "after-the-dsn": _given_up(32 * MINUTE + 100),
+        "one-of-two": _given_up(30 * MINUTE + 30 * SECOND, accepted_twice=True),
         "asked-and-not-told": _discarded_at(20 * MINUTE),
         "never": _discarded_at(None),
         "never-asked": _discarded_at(None, contacts_until=0),
@@ -122,6 +145,21 @@ def test_is_violated_by_a_discard_before_the_last_fork(results: dict[str, ClaimR
     assert (result.status, result.violations) == ("violated", 1)
     assert "before the last fork was done" in result.examples[0].detail
     assert result.examples[0].refs[0][0] == "logs/lyo-mbx1/MSGTRK2026010508-1.LOG"
+
+
+def test_is_violated_by_a_discard_before_the_dsn_is_delivered(
+    results: dict[str, ClaimResult],
+) -> None:
+    result = results["before-the-dsn"]
+    assert result.violations == 1
+    assert result.examples[0].detail == (
+        "lyo-mbx1 let it go 30000 ms before the last fork was done"
+    )
+    assert results["after-the-dsn"].status == "holds"
+
+
+def test_does_not_ask_which_of_two_copies_a_dsn_is_about(results: dict[str, ClaimResult]) -> None:
+    assert results["one-of-two"].violations == 0
 
 
 def test_is_violated_by_a_discard_of_what_was_never_done(results: dict[str, ClaimResult]) -> None:

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from spark_eval.claims.claim import ClaimResult
@@ -8,6 +10,9 @@ from tests.spark_eval.conftest import Ask
 from tests.spark_eval.failover_runs import asked_too_late, before, expired_without_a_dsn, lossy
 from tests.spark_eval.faulty_runs import new_database
 from tests.spark_eval.run_builder import HOUR, MINUTE, Run, empty, healthy, user
+
+EXPIRED = "550 4.4.7 QUEUE.Expired"
+SENDER = user(5)
 
 
 def _lost() -> Run:
@@ -31,9 +36,29 @@ def _unprotected(returns: str) -> Run:
     return run
 
 
-def _bounded_loss(low: int, high: int) -> Run:
-    run = _both_custodians_failed()
+def _expecting(run: Run, low: int, high: int) -> Run:
     run.plan["expect"]["unprotected_loss"] = [low, high]
+    return run
+
+
+def _given_up(*, told: str = "", status: str = EXPIRED) -> Run:
+    """By its only server; `told` sees a DSN about it."""
+    run = empty()
+    message = run.accept(MINUTE, ["someone@partner.example"], mail="outbound")
+    run.ledger[0]["sender"] = SENDER
+    run.log("par-mbx1", "FAIL", "QUEUE", HOUR, message, recipient_status=status)
+    if told:
+        report = replace(
+            message, message_id="<dsn@lab>", recipients=[told], internal_id=run.next_id()
+        )
+        run.log("par-mbx1", "DSN", "DSN", HOUR, report, reference=message.message_id)
+        run.show(report, HOUR + MINUTE)
+    return run
+
+
+def _given_up_and_nobody_collected_what_its_sender_sees() -> Run:
+    run = _given_up()
+    run.drop.add("mailboxes/DB1.jsonl")
     return run
 
 
@@ -62,18 +87,23 @@ def results(ask: Ask) -> dict[str, ClaimResult]:
         "healthy": healthy(),
         "promoted": new_database().run,
         "lost": _lost(),
-        "both": _both_custodians_failed(),
-        "unprotected": _unprotected("new"),
+        "both": _expecting(_both_custodians_failed(), 1, 1),
+        "unprotected": _expecting(_unprotected("new"), 1, 1),
         "unprotected-intact": _unprotected("same"),
-        "within-bounds": _bounded_loss(1, 2),
-        "beyond-bounds": _bounded_loss(2, 3),
+        "within-bounds": _expecting(_both_custodians_failed(), 1, 2),
+        "beyond-bounds": _expecting(_both_custodians_failed(), 2, 3),
+        "unforeseen": _both_custodians_failed(),
+        "given-up": _given_up(),
+        "given-up-and-told": _expecting(_given_up(told=SENDER), 1, 1),
+        "given-up-and-told-another": _given_up(told=user(6)),
+        "given-up-unseen": _given_up_and_nobody_collected_what_its_sender_sees(),
         "in-doubt": _in_doubt(),
         "not-collected": _not_collected(),
         "one-custodian-left": _shadow_database_lost_later(),
         "lost-with-a-copy": before().run,
         "given-back": lossy().run,
-        "asked-too-late": asked_too_late(),
-        "expired": expired_without_a_dsn(),
+        "asked-too-late": _expecting(asked_too_late(), 1, 1),
+        "expired": _expecting(expired_without_a_dsn(), 1, 1),
     }
     return ask(CLAIM, runs)
 
@@ -137,6 +167,33 @@ def test_excuses_what_came_back_and_expired(results: dict[str, ClaimResult]) -> 
 def test_bounds_unprotected_loss_where_the_plan_does(results: dict[str, ClaimResult]) -> None:
     assert results["within-bounds"].status == "holds"
     assert results["beyond-bounds"].examples[0].subject == "expect.unprotected_loss"
+
+
+def test_permits_no_excuse_where_the_plan_says_nothing_of_loss(
+    results: dict[str, ClaimResult],
+) -> None:
+    (example,) = results["unforeseen"].examples
+    assert example.subject == "expect.unprotected_loss"
+    assert example.detail == "1 messages are excused, not 0 to 0"
+
+
+def test_does_not_excuse_what_a_server_gave_up_unless_its_sender_sees_a_dsn(
+    results: dict[str, ClaimResult],
+) -> None:
+    assert results["given-up-and-told"].status == "holds"
+    for name in ("given-up", "given-up-and-told-another"):
+        assert results[name].violations == 1, name
+        assert results[name].examples[0].detail == (
+            f"par-mbx1 gave it up ({EXPIRED}), and no DSN reached {SENDER}"
+        )
+
+
+def test_is_unknown_where_what_the_sender_sees_was_not_collected(
+    results: dict[str, ClaimResult],
+) -> None:
+    told = results["given-up-unseen"]
+    assert (told.status, told.violations) == ("unknown", 0)
+    assert "what its sender sees was not collected" in told.reason
 
 
 def test_is_unknown_where_nothing_was_acknowledged(results: dict[str, ClaimResult]) -> None:

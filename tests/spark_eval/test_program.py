@@ -46,14 +46,16 @@ def _failing() -> Run:
 
 @pytest.fixture(scope="module")
 def judged(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> dict[str, JudgedRun]:
-    """Three runs judged in one go, as a night would be."""
+    """Three runs judged in one go, as a night would be; their pages are made two at a time."""
     root = tmp_path_factory.mktemp("program")
     runs = {"calm": healthy(), "promoted": new_database().run, "failing": _failing()}
     folders = []
     for name, run in runs.items():
         run.name = name
         folders.append(open_run_folder(run.write(root)))
-    return {run.folder.run: run for run in evaluate(spark, folders)}
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        monkeypatch.setattr("spark_eval.evaluation.AT_ONCE", 2)
+        return {run.folder.run: run for run in evaluate(spark, folders)}
 
 
 @pytest.fixture(scope="module")
@@ -212,6 +214,8 @@ def test_the_summary_says_the_verdict_first_then_a_line_a_claim(
     for claim in claims.ALL:
         assert sum(line.startswith(f"  {claim.name} ") for line in lines) == 1
     assert any("damage: logs/lyo-mbx2/lifecycle.jsonl" in line for line in lines)
+    delivery = lines.index("  deliveries: 3 expected, 2 delivered, 1 lost, 0 excused")
+    assert lines[delivery + 1].startswith("      1 lost: ")
 
 
 def test_nothing_of_a_manifest_acts_on_the_terminal(judged: dict[str, JudgedRun]) -> None:

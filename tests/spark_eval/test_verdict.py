@@ -88,9 +88,10 @@ def test_one_claim_that_holds_proves_a_requirement() -> None:
     assert reach(results, asked).verdict == "pass"
 
 
-def test_does_not_mind_a_requirement_that_no_claim_checks() -> None:
+def test_is_unknown_where_no_claim_checks_what_is_to_be_proven() -> None:
     verdict = reach(_results(HELD), replace(ASKED, proves=("TL-7",)))
-    assert (verdict.verdict, verdict.requirements["TL-7"]) == ("pass", "not asked")
+    assert (verdict.verdict, verdict.requirements["TL-7"]) == ("unknown", "not asked")
+    assert verdict.reasons == ("TL-7 is to be proven, and no claim checks it",)
 
 
 @pytest.mark.parametrize(

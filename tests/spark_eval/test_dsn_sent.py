@@ -1,0 +1,128 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from spark_eval.claims.claim import ClaimResult
+from spark_eval.claims.dsn_sent import CLAIM
+from tests.spark_eval.conftest import Ask
+from tests.spark_eval.failover_runs import expired_without_a_dsn
+from tests.spark_eval.run_builder import (
+    END,
+    HEARTBEAT,
+    HOUR,
+    MINUTE,
+    Message,
+    Run,
+    empty,
+    healthy,
+    user,
+)
+
+EXPIRED = "550 4.4.7 QUEUE.Expired"
+SENDER = user(1)
+OUTSIDE = "someone@partner.example"
+
+
+def _sent(sender: str = SENDER) -> tuple[Run, Message]:
+    run = empty()
+    message = run.accept(MINUTE, [OUTSIDE], mail="outbound")
+    run.ledger[0]["sender"] = sender
+    return run, message
+
+
+def _give_up(run: Run, message: Message, at_ms: int = HOUR) -> None:
+    run.log("par-mbx1", "FAIL", "QUEUE", at_ms, message, recipient_status=EXPIRED)
+
+
+def _tell(run: Run, message: Message, *, seen: bool = True, at_ms: int = HOUR) -> None:
+    number = run.next_id()
+    report = replace(
+        message, message_id=f"<dsn.{number}@lab>", recipients=[SENDER], internal_id=number
+    )
+    run.log("par-mbx1", "DSN", "DSN", at_ms, report, reference=message.message_id)
+    if seen:
+        run.show(report, at_ms + MINUTE)
+
+
+def _given_up(*, told: int, seen: bool = True, at_ms: int = HOUR, sender: str = SENDER) -> Run:
+    run, message = _sent(sender)
+    _give_up(run, message, at_ms)
+    for _ in range(told):
+        _tell(run, message, seen=seen, at_ms=at_ms)
+    return run
+
+
+def _given_up_twice() -> Run:
+    """By a server that crashed between the two."""
+    run, message = _sent()
+    _give_up(run, message)
+    _give_up(run, message, HOUR + 5 * MINUTE)
+    _tell(run, message, at_ms=HOUR + 5 * MINUTE)
+    return run
+
+
+def _told_for_nothing() -> Run:
+    run, message = _sent()
+    _tell(run, message)
+    return run
+
+
+def _not_collected() -> Run:
+    run = _given_up(told=0)
+    run.drop.add("mailboxes/DB1.jsonl")
+    return run
+
+
+@pytest.fixture(scope="module")
+def results(ask: Ask) -> dict[str, ClaimResult]:
+    runs = {
+        "healthy": healthy(),
+        "told": _given_up(told=1),
+        "again": _given_up_twice(),
+        "silent": _given_up(told=0),
+        "unseen": _given_up(told=1, seen=False),
+        "twice": _given_up(told=2),
+        "for-nothing": _told_for_nothing(),
+        "at-the-end": _given_up(told=0, at_ms=END - HEARTBEAT // 2),
+        "null-sender": _given_up(told=0, sender="<>"),
+        "null-sender-told": _given_up(told=1, sender="<>"),
+        "resubmitted": expired_without_a_dsn(),
+        "not-collected": _not_collected(),
+    }
+    return ask(CLAIM, runs)
+
+
+def test_holds_where_the_sender_sees_a_dsn(results: dict[str, ClaimResult]) -> None:
+    for name in ("told", "again"):
+        assert (results[name].status, results[name].asked) == ("holds", 1), name
+        assert results[name].proofs == {"SM-12": "holds"}
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("silent", f"given up, and no DSN is made for {SENDER}"),
+        ("unseen", f"given up, and {SENDER} never saw the DSN"),
+        ("twice", f"{SENDER} is told of 2 failures, and 1 are logged"),
+        ("for-nothing", f"{SENDER} is told of 1 failures, and 0 are logged"),
+        ("null-sender-told", "<> cannot be told, and 1 DSNs are made"),
+    ],
+)
+def test_is_violated(results: dict[str, ClaimResult], name: str, says: str) -> None:
+    assert results[name].violations == 1
+    assert results[name].examples[0].detail == says
+
+
+@pytest.mark.parametrize("name", ["healthy", "at-the-end", "null-sender", "resubmitted"])
+def test_is_unknown_where_nothing_was_asked(results: dict[str, ClaimResult], name: str) -> None:
+    result = results[name]
+    assert (result.status, result.asked, result.reason) == ("unknown", 0, "nothing was asked")
+
+
+def test_is_unknown_where_what_the_sender_sees_was_not_collected(
+    results: dict[str, ClaimResult],
+) -> None:
+    told = results["not-collected"]
+    assert (told.status, told.violations, told.unknown) == ("unknown", 0, 1)
