@@ -150,7 +150,7 @@ _OUTCOME = cases(
     ),
     (
         "failure_ref IS NOT NULL AND dsn_ref IS NOT NULL",
-        judgement("excused", "{failed_at} gave it up ({status}) and told its sender by a DSN"),
+        judgement("excused", "given up and its sender told by a DSN: {failed_at} said {status}"),
     ),
     (
         "lost = custodians AND size(servers) > 1",
