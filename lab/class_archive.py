@@ -21,7 +21,7 @@ def main(words: list[str]) -> int:
     """Raises OSError."""
     (file,) = words
     archive = Path(file).absolute()
-    print("making an archive of Spark's classes: once, half a minute", file=sys.stderr)
+    print("making an archive of Spark's classes: once, about a minute", file=sys.stderr)
     unfinished = archive.with_name(f".{archive.name}.{os.getpid()}")
     try:
         said = _judge_one_run(unfinished)
