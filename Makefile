@@ -117,7 +117,7 @@ endef
 .PHONY: java
 java: $(STAMP)
 	@bash -c '$(CHECK_JAVA)'
-	@[ $(ARCHIVE) -nt $(STAMP) ] || $(BIN)/python -m lab.class_archive $(ARCHIVE)
+	@[ $(ARCHIVE:.jsa=.size) -nt $(STAMP) ] || $(BIN)/python -m lab.class_archive $(ARCHIVE)
 
 # Spark needs Java 17 or newer.
 define CHECK_JAVA

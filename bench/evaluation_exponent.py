@@ -1,5 +1,6 @@
-"""How the time of an evaluation grows with the rows of its tracking logs: as their so-manieth
-power. Both sizes are judged by a program of their own, start included.
+"""How the time of an evaluation grows with the rows of its tracking logs: the exponent.
+
+Both sizes are judged by a program of their own, start included.
 """
 
 import math

@@ -1,8 +1,9 @@
 """`python -m lab.class_archive FILE`: an archive of the classes that judging a run takes.
 
 Java's own class-data sharing (JEP 350): a JVM that maps the archive judges its first run seconds
-sooner. It is made once, of one simulated run, for the Java and the Spark that are installed. Where
-none can be made everything works as without, and an empty file keeps it from being tried each time.
+sooner. It is made once, of one simulated run, for the Java and the Spark that are installed, and
+tried before it is kept: half of one ends whatever JVM maps it. Its size is written beside it, last;
+where none can be made everything works as without, and that file is empty.
 """
 
 import os
@@ -10,6 +11,8 @@ import subprocess
 import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
+
+import pyspark
 
 from lab.outer_edge import guarded
 
@@ -23,18 +26,30 @@ def main(words: list[str]) -> int:
     archive = Path(file).absolute()
     print("making an archive of Spark's classes: once, about a minute", file=sys.stderr)
     unfinished = archive.with_name(f".{archive.name}.{os.getpid()}")
+    size = ""
     try:
         said = _judge_one_run(unfinished)
-        if unfinished.exists():
+        if unfinished.exists() and fits(unfinished):
             unfinished.replace(archive)
+            size = str(archive.stat().st_size)
         else:
-            archive.touch()
-            print(
-                f"there is none, every JVM starts as without: {_last_line(said)}", file=sys.stderr
-            )
+            print(f"there is none, which costs seconds a run: {_last_line(said)}", file=sys.stderr)
     finally:
         unfinished.unlink(missing_ok=True)
+    archive.with_suffix(".size").write_text(size)
     return 0
+
+
+def fits(archive: Path) -> bool:
+    """Whether Spark's JVM comes up with it."""
+    submit = Path(pyspark.__file__).parent / "bin" / "spark-submit"
+    options = f'"-XX:SharedArchiveFile={archive}"'
+    with TemporaryDirectory(prefix="shadowlab-classes-") as folder:  # for what a crash leaves
+        tried = subprocess.run(
+            [str(submit), "--driver-java-options", options, "--version"],
+            cwd=folder, capture_output=True, check=False,
+        )  # fmt: skip
+    return tried.returncode == 0
 
 
 def _judge_one_run(archive: Path) -> str:
