@@ -14,7 +14,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 ARCHIVE := $(VENV)/spark-classes.jsa
 FAST := not (spark or engine or scenario or fuzz or slow)
-CHECKED := lab nodes spark_eval tests bench playbooks/action_plugins
+CHECKED := defects lab nodes spark_eval tests bench playbooks/action_plugins
 
 .PHONY: help
 help: ## this list
@@ -35,9 +35,18 @@ scenario: $(STAMP) java ## the main job: run SCENARIO, judge it, say where the r
 sweep: $(STAMP) java ## SCENARIO in the simulator under SEEDS seeds, spread by Spark
 	@$(BIN)/shadowlab sweep $(SCENARIO) --seeds $(SEEDS); code=$$?; $(SAY_CODE)
 
+.PHONY: prove
+prove: $(STAMP) java ## break nodes on purpose, a defect at a time: the right claim must notice each
+	@$(BIN)/shadowlab prove; code=$$?; $(SAY_CODE)
+
+# of two codes the worse: 130 (Ctrl-C) ends all, then 3, 1, 2, 0
+WORSE = for each in 4 3 1 2 0; do if [ $$code = $$each ] || [ $$proof = $$each ]; then code=$$each; break; fi; done
+
 .PHONY: nightly
-nightly: $(STAMP) java ## every scenario of the night, one run at a time; goes on where it was interrupted
-	@$(BIN)/shadowlab suite $(if $(ON),--on $(ON)); code=$$?; $(SAY_CODE)
+nightly: $(STAMP) java ## every scenario of the night, one run at a time, going on where it was interrupted; then prove
+	@$(BIN)/shadowlab suite $(if $(ON),--on $(ON)); code=$$?; \
+	if [ $$code -lt 5 ]; then $(BIN)/shadowlab prove; proof=$$?; \
+	  if [ $$proof -gt 4 ]; then code=$$proof; else $(WORSE); fi; fi; $(SAY_CODE)
 
 .PHONY: test
 test: lint java ## every test; those that need an engine run when one answers (and fail without one where CI is set)

@@ -8,11 +8,11 @@ import json
 import subprocess
 import sys
 import time
-from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from bench.result import Result, beside
+from lab.batches import Batch
 from lab.errors import GroundError
 from lab.scenario_files import load_scenario
 from lab.sweep import Seeds, Sweep
@@ -48,25 +48,18 @@ def _seeds() -> Seeds:
     return Seeds(1, BATCHES * PER_BATCH, PER_BATCH)
 
 
-@dataclass(slots=True)
-class Simulated(Sweep):
-    """A sweep that nobody judges."""
-
-    def seconds(self) -> list[float]:
-        """Of each batch."""
-        self._describe()
-        return [self._timed(*batch) for batch in self.seeds.batches()]
-
-    def _timed(self, batch: str, first: int, last: int) -> float:
-        began = time.monotonic()
-        self._simulate(batch, first, last)
-        return time.monotonic() - began
-
-
 def _simulate_here(folder: Path) -> float:
     checked, mistakes = load_scenario(SCENARIO)
     assert checked is not None, mistakes
-    return Simulated(checked, _seeds(), folder, MASTER).seconds()[-1]
+    sweep = Sweep(checked, _seeds(), folder, MASTER)
+    sweep.describe()
+    return [_timed(sweep, batch) for batch in sweep.batches()][-1]
+
+
+def _timed(sweep: Sweep, batch: Batch) -> float:
+    began = time.monotonic()
+    sweep.work.simulate(batch)
+    return time.monotonic() - began
 
 
 if __name__ == "__main__":

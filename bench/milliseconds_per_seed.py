@@ -8,7 +8,7 @@ from tempfile import TemporaryDirectory
 
 from bench.result import Result, alone
 from bench.simulated import scenario
-from lab.sweep_record import Task, carry_out
+from lab.sweep_record import SeedTask, carry_out
 
 SEEDS = 8
 
@@ -18,6 +18,6 @@ def measure() -> Result:
     checked = scenario("2h30m", "80/h", "29m")
     with TemporaryDirectory(prefix="shadowlab-bench-") as folder:
         model, topology = checked.scenario, checked.topology
-        carry_out(Task(model, topology, 0, 0, Path(folder)))
-        done = carry_out(Task(model, topology, 1, SEEDS, Path(folder)))
+        carry_out(SeedTask(model, topology, (0,), Path(folder)))
+        done = carry_out(SeedTask(model, topology, tuple(range(1, SEEDS + 1)), Path(folder)))
     return alone("milliseconds_per_seed", done.cpu_seconds * 1000 / SEEDS, "ms", "aim 300")

@@ -13,7 +13,7 @@ from tempfile import TemporaryDirectory
 from bench.result import Result, beside
 from bench.simulated import scenario
 from lab.errors import GroundError
-from lab.sweep_record import Done, Task
+from lab.sweep_record import Done, SeedTask
 from lab.sweep_spark import run_tasks
 
 SEEDS, TASKS = 48, 8
@@ -38,10 +38,13 @@ def _measure_here(executors: int) -> float:
     with TemporaryDirectory(prefix="shadowlab-bench-") as folder:
         size = SEEDS // TASKS
 
-        def tasks(first: int, count: int) -> list[Task]:
+        def tasks(first: int, count: int) -> list[SeedTask]:
             model, topology = checked.scenario, checked.topology
             starts = range(first, first + count, size)
-            return [Task(model, topology, at, at + size - 1, Path(folder)) for at in starts]
+            return [
+                SeedTask(model, topology, tuple(range(at, at + size)), Path(folder))
+                for at in starts
+            ]
 
         master = f"local[{executors}]"
         run_tasks(master, tasks(0, size * executors))

@@ -18,6 +18,7 @@ DONE = {
     "slow": "slowed",
     "throttle": "throttled",
     "kill": "killed",
+    "power_loss": "without power",
     "corrupt": "killed",
     "pause": "paused",
     "stop": "stopped",

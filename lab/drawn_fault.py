@@ -51,6 +51,18 @@ class Place:
             each.name for each in self.topology.servers if each.role == "active_manager"
         ]
 
+    def site_of(self, server: str) -> str:
+        """Where it stands."""
+        return next(each.site for each in self.topology.servers if each.name == server)
+
+    def other_sites(self, server: str) -> list[str]:
+        """As ends of a cut: the sites of the organisation that it does not stand in."""
+        own = self.site_of(server)
+        sites = dict.fromkeys(
+            each.site for each in self.topology.servers if each.role != "external"
+        )
+        return [f"site {site}" for site in sites if site != own]
+
     def peers(self, server: str) -> list[str]:
         """Who shares a link with it."""
         ends = [
@@ -97,7 +109,8 @@ class Draws:
 def make_draft(random: RandomModel, draws: Draws, number: int, longest_ms: int) -> Draft:
     """The fault of that number in its schedule."""
     word = draws.one_of(random.faults, number, "fault")
-    kind = f"cut-{draws.one_of(CUT_KINDS, number, 'cut')}" if word == "cut" else word
+    whole = word in ("cut", "split")
+    kind = f"{word}-{draws.one_of(CUT_KINDS, number, 'cut')}" if whole else word
     database = draws.one_of(DATABASES, number, "database") if kind == "kill" else ""
     if kind == "restart":
         return Draft(number, kind, database, 0, 0)
@@ -118,6 +131,9 @@ def write_fault(draft: Draft, draws: Draws, place: Place, server: str, start_ms:
         return {**when, "skew_clock": server, "by": format_skew(by_ms)}
     if draft.kind in (*SERVER_KINDS, *MACHINE_KINDS):
         return {**when, draft.kind: server}
+    if draft.kind.startswith("split-"):
+        between = [f"site {place.site_of(server)}", place.other_sites(server)]
+        return {**when, "cut": {"between": between, "kind": draft.kind.removeprefix("split-")}}
     return {**when, **_of_links(draft, draws, [server, _others(draft, draws, place, server)])}
 
 

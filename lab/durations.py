@@ -28,6 +28,7 @@ DEFAULTS = {
     "round a run on simulator": 30.0,
     "comparison": 20.0,
     "judging a seed": 0.05,
+    "proving a run": 1.0,
 }
 """Seconds, of steps that were never seen here."""
 

@@ -6,6 +6,7 @@ what stops the work is an error, and it crosses the outer edge as two lines with
 """
 
 import sys
+from collections.abc import Iterable
 from typing import TextIO
 
 from lab.printable import printable
@@ -13,6 +14,13 @@ from lab.printable import printable
 PASS, FAIL, UNKNOWN, GROUND_FAILED, CALL_WRONG = 0, 1, 2, 3, 4
 CAUSE_MAX = 2_000  # characters
 INTERRUPTED = 130  # a person ended it
+WORST_FIRST = (GROUND_FAILED, FAIL, UNKNOWN, PASS)
+
+
+def worst(codes: Iterable[int]) -> int:
+    """Of several verdicts, and of what came up on the way to them; of none it is a pass."""
+    known = (*codes, PASS)
+    return next(each for each in WORST_FIRST if each in known)
 
 
 class LabError(Exception):

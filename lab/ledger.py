@@ -14,6 +14,8 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Self
 
+from nodes.store.message_digest import MessageDigest
+
 
 class Outcome(StrEnum):
     """How an attempt ended: `unknown` when the connection was lost after the final dot."""
@@ -25,7 +27,9 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class LedgerMessage:
-    """A message of the plan; `date` is its `Date:` header as ISO 8601 in UTC."""
+    """A message of the plan; `date` is its `Date:` header as ISO 8601 in UTC, `digest` of what is
+    sent, by who sends it.
+    """
 
     message_id: str
     mail: str
@@ -33,6 +37,7 @@ class LedgerMessage:
     sender: str
     recipients: Sequence[str]
     size_bytes: int
+    digest: MessageDigest
 
 
 class LedgerFile:
@@ -81,6 +86,7 @@ class Ledger:
                 "recipients": list(message.recipients),
                 "size_bytes": message.size_bytes,
                 "mono_ns": now_ns,
+                **message.digest.columns(),
             }
         )
 

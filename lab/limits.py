@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from lab.document import Trail
+from lab.drawn_settings import at_their_least, entries_of
 from lab.mistakes import Mistake
 from lab.names import Names
 from lab.plan import workload_end_ms
@@ -177,13 +178,18 @@ def _heartbeats(
     read: Read[ScenarioModel], scenario: ScenarioModel, servers: int, length_ms: int
 ) -> Iterator[Mistake]:
     """Each mailbox server may ask each other one, all the time."""
-    config = scenario.settings.TransportConfig.given()  # type: ignore[attr-defined]  # made at run time
+    often = at_their_least(scenario)
+    config = often.settings.TransportConfig.given()  # type: ignore[attr-defined]  # made at run time
     frequency_ms = config.get("ShadowHeartbeatFrequency")
     if not isinstance(frequency_ms, int):
         return
     count = servers * (servers - 1) * length_ms // frequency_ms
     if count > HEARTBEATS_MAX:
-        place = ("settings", "TransportConfig", "ShadowHeartbeatFrequency")
+        name = ("TransportConfig", "ShadowHeartbeatFrequency")
+        place = (
+            "settings",
+            *(("random", *name) if name in entries_of(scenario.settings) else name),
+        )
         rule = f"heartbeats in the run, and {HEARTBEATS_MAX} is the most of a scenario"
         hint = "ask less often, or let the run end earlier"
         yield read.mistake(place, str(count), rule, hint)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from lab.drawn_fault import Place
+from lab.drawn_settings import with_drawn_settings
 from lab.json_record import from_text, to_line, to_text
 from lab.links import mesh
 from lab.plan_parts import (
@@ -31,6 +32,7 @@ from lab.plan_parts import (
     Operation,
     Pause,
     PlanTopology,
+    PowerLoss,
     Restart,
     Server,
     Settings,
@@ -73,6 +75,7 @@ __all__ = [
     "Pause",
     "Plan",
     "PlanTopology",
+    "PowerLoss",
     "Restart",
     "Server",
     "Settings",
@@ -117,6 +120,11 @@ class Plan:
     operations: tuple[Operation, ...]
     expect: Expect
 
+    @property
+    def powerless(self) -> frozenset[str]:
+        """Servers whose power goes at some time."""
+        return frozenset(each.server for each in self.faults if isinstance(each, PowerLoss))
+
     def to_json(self) -> str:
         """The text of plan.json."""
         return to_text(self)
@@ -143,6 +151,7 @@ def resolve(
     seed_from: Literal["scenario", "argument"] = "argument",
 ) -> Plan:
     """Resolve a valid scenario and its topology under a seed. Pure; touches no file."""
+    scenario = with_drawn_settings(scenario, seed)
     parts = resolve_topology(topology, duplicate_window_ms(scenario.settings))
     place = place_of(scenario, parts)
     end_ms = workload_end_ms(scenario.workload)
@@ -175,7 +184,7 @@ def resolve(
 
 
 def place_of(scenario: ScenarioModel, topology: PlanTopology) -> Place:
-    """What random schedules of the scenario are drawn over."""
+    """What random schedules of the scenario are drawn over; nothing of its settings is random."""
     settings = resolve_settings(scenario.settings, topology.servers)
     speed = float(scenario.clock.speed)
     end_ms = workload_end_ms(scenario.workload)

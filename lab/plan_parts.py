@@ -274,6 +274,20 @@ class Corrupt:
 
 
 @dataclass(frozen=True, slots=True)
+class PowerLoss:
+    """A server whose power goes at the start: killed, and what was not durable may be gone when it
+    is started at the end.
+    """
+
+    id: str
+    kind: Literal["power_loss"]
+    start_ms: int
+    end_ms: int
+    server: str
+    when: When | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class FillDisk:
     """A server whose databases cannot grow from start to end."""
 
@@ -299,7 +313,7 @@ class SkewClock:
 
 
 LinkFault: TypeAlias = Cut | Slow | Throttle
-ServerFault: TypeAlias = Kill | Corrupt | Pause | Stop | Restart  # the server is away
+ServerFault: TypeAlias = Kill | PowerLoss | Corrupt | Pause | Stop | Restart  # it is away
 MachineFault: TypeAlias = FillDisk | SkewClock  # it is there, on a machine that is out of order
 Fault: TypeAlias = LinkFault | ServerFault | MachineFault
 

@@ -18,6 +18,7 @@ from lab.plan_parts import (
     LinkName,
     Pause,
     PlanTopology,
+    PowerLoss,
     Restart,
     SkewClock,
     Slow,
@@ -96,6 +97,8 @@ def _of_server(fault_id: str, fault: FaultModel) -> Fault:
     times = (fault.start_ms, fault.end_ms)
     if fault.kill is not None:
         return Kill(fault_id, "kill", *times, fault.server, fault.returns_with)
+    if fault.power_loss is not None:
+        return PowerLoss(fault_id, "power_loss", *times, fault.server)
     if fault.corrupt is not None:
         return Corrupt(fault_id, "corrupt", *times, fault.server)
     if fault.pause is not None:

@@ -1,7 +1,7 @@
 """Old runs and sweeps, removed: beyond the newest few of a scenario, or older than a span, or both.
 
 Never removed: the latest run of a scenario, its latest sweep, what is under way, the folders of
-suites, and anything outside the folder of runs or behind a link.
+suites and proofs, and anything outside the folder of runs or behind a link.
 """
 
 import shutil
@@ -53,11 +53,12 @@ def _runs(runs: Path, now: datetime) -> Iterator[Old]:
 
 
 def _sweeps(runs: Path) -> Iterator[Old]:
-    for file in sorted(runs.glob("*/sweeps/*/sweep.json")):
+    """Sweeps, and exhaustive searches, which are judged like them."""
+    for file in sorted([*runs.glob("*/sweeps/*/sweep.json"), *runs.glob("*/exhaust/*/sweep.json")]):
         folder = file.parent
         if not any(part.is_symlink() for part in (folder, folder.parent, folder.parent.parent)):
             made = datetime.fromtimestamp(file.stat().st_mtime, UTC)
-            yield Old(folder, ("sweep", folder.parent.parent.name), made)
+            yield Old(folder, (folder.parent.name, folder.parent.parent.name), made)
 
 
 def size_bytes(folder: Path) -> int:

@@ -5,6 +5,7 @@ Asked of the file alone, so that the answer is the same for every seed.
 
 from collections.abc import Iterator, Sequence
 
+from lab.drawn_settings import at_their_most
 from lab.links import WORKLOAD
 from lab.mistakes import Mistake
 from lab.plan import place_of
@@ -22,13 +23,15 @@ def check_random(read: Read[ScenarioModel], topology: PlanTopology) -> Iterator[
     """Mistakes of each `random:` that was read whole."""
     if read.model is None:
         return
-    place = place_of(read.model, topology)
+    place = place_of(at_their_most(read.model), topology)
     linked = any(set(place.peers(server)) - {WORKLOAD} for server in place.servers)
     for index, fault in enumerate(read.model.faults):
         if fault.random is None or read.touched("faults", index):
             continue
         yield from _room(read, index, fault.random, place.recovery)
         yield from _company(read, index, read.model.faults)
+        if not any(place.other_sites(server) for server in place.servers):
+            yield from _no_sites(read, index, fault.random)
         if not linked:
             yield from _no_links(read, index, fault.random)
 
@@ -82,6 +85,14 @@ def _company(
             hint = "let one end before the other starts, or write at_most: none"
             yield read.mistake(("faults", index, "random"), where, rule, hint)
             return
+
+
+def _no_sites(read: Read[ScenarioModel], index: int, random: RandomModel) -> Iterator[Mistake]:
+    for at, kind in enumerate(random.faults):
+        if kind == "split":
+            rule = "has no second site to be cut off from"
+            hint = "leave it out, or add a site with a server to the topology"
+            yield read.mistake(("faults", index, "random", "faults", at), kind, rule, hint)
 
 
 def _no_links(read: Read[ScenarioModel], index: int, random: RandomModel) -> Iterator[Mistake]:

@@ -179,8 +179,8 @@ class _Drawing:
         one = self._draws.one_of(servers, first, "server")
         if self._random.at_most == "one-server-at-a-time":
             return [one] * len(window)
-        sites = {each.name: each.site for each in self._place.topology.servers}
-        near = [server for server in servers if sites[server] == sites[one]]
+        site = self._place.site_of(one)
+        near = [server for server in servers if self._place.site_of(server) == site]
         return [one] + [self._draws.one_of(near, each.number, "server") for each in window[1:]]
 
     # -------------------------------------------------------------- without a limit

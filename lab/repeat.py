@@ -13,11 +13,10 @@ from statistics import median
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from lab.errors import GROUND_FAILED, INTERRUPTED
+from lab.errors import GROUND_FAILED, INTERRUPTED, worst
 from lab.judge import Judge
 from lab.listing import read_object
 from lab.run_outcome import Say, say_to_stderr, span
-from lab.suite import worst
 from lab.suite_program import SHADOWLAB, run_program
 from lab.suite_run import announced_folder, why
 from lab.watchdog import Interrupted, Watchdog

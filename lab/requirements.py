@@ -4,7 +4,7 @@ The requirements themselves are the transport's promises; here is only which ids
 a slip in `proves:` is named instead of leaving a requirement unasked.
 """
 
-_COUNTS = {"TP": 6, "SR": 15, "SM": 19, "SN": 18, "LG": 15, "DD": 4, "RT": 7, "TL": 9}
+_COUNTS = {"TP": 6, "SR": 15, "SM": 19, "SN": 18, "LG": 15, "DD": 4, "RT": 7, "TL": 10}
 
 REQUIREMENTS: frozenset[str] = frozenset(
     f"{family}-{number}" for family, count in _COUNTS.items() for number in range(1, count + 1)

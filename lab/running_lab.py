@@ -46,6 +46,11 @@ class Servers(Protocol):
     def kill(self, server: str) -> int:
         """SIGKILL; the exit code."""
 
+    def lose_power(self, server: str) -> int:
+        """The same, and what was not made durable may be gone. Where no host can do that,
+        GroundError.
+        """
+
     def is_running(self, server: str) -> bool: ...
 
     def stop(self, server: str) -> int:

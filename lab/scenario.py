@@ -25,7 +25,8 @@ from lab.quantities import (
 )
 from lab.scenario_faults import FaultModel
 from lab.scenario_operations import OperationModel
-from lab.settings import SettingsModel, Strict
+from lab.settings import SettingsModel
+from lab.strict import Strict
 from nodes.core.configuration_error import ConfigurationError
 from nodes.core.units import MINUTE_MS
 
@@ -117,7 +118,9 @@ class ResubmissionModel(Strict):
 class ExpectModel(Strict):
     """What is foretold; the claims are checked whatever stands here."""
 
-    lost: int | None = Field(default=None, ge=0, le=LOST_MAX, description="messages lost")
+    lost: int | None = Field(
+        default=None, ge=0, le=LOST_MAX, description="messages lost, no more and no fewer"
+    )
     unprotected_loss: RangeText | None = Field(
         default=None, description="messages that may be lost with an excuse; none if not said"
     )
@@ -128,6 +131,15 @@ class ExpectModel(Strict):
         default=None, description="resubmissions from Safety Net; [] for none"
     )
     verdict: Verdict = Field(default="pass", description="the verdict that the run should reach")
+
+    @model_validator(mode="after")
+    def _can_come_to_pass(self) -> "ExpectModel":
+        if self.lost and self.verdict != "fail":
+            raise ConfigurationError(
+                f"foretells {self.lost} lost messages, with which no run ends as {self.verdict}",
+                "write verdict: fail; what is lost with an excuse is unprotected_loss",
+            )
+        return self
 
 
 class ScenarioModel(Strict):

@@ -5,8 +5,10 @@ is None when the topology itself could not be found. What depends on time is in 
 """
 
 from collections.abc import Iterator
+from typing import Any
 
 from lab.document import Trail
+from lab.drawn_settings import contradicted, entries_of
 from lab.links import WORKLOAD
 from lab.mistakes import Mistake
 from lab.names import Names
@@ -21,6 +23,7 @@ from nodes.core.configuration_error import suggestion
 from nodes.core.contradictions import Contradiction, contradictions
 
 ScenarioRead = Read[ScenarioModel]
+_OF_DATABASES = ("power_loss", "corrupt", *MACHINE_KINDS)
 _SERVER_WORDS = dict.fromkeys(SEVERAL_KINDS, ("", "server"))
 NEAR_AMONG = 500  # names to look for the nearest in
 
@@ -58,6 +61,9 @@ def check_settings(read: ScenarioRead, names: Names | None) -> Iterator[Mistake]
     if read.model is None:
         return
     settings = read.model.settings
+    if entries_of(settings):
+        yield from _random_settings(read, settings)
+        return
     servers = list(names.mailbox_servers) if names else list(settings.servers)  # type: ignore[attr-defined]
     written = {server: written_for(settings, server) for server in servers}
     transport_config = organisation(settings)
@@ -69,6 +75,19 @@ def check_settings(read: ScenarioRead, names: Names | None) -> Iterator[Mistake]
             continue
         seen.add((trail, found.message))
         yield read.mistake(trail, "", found.message, found.hint)
+
+
+def _random_settings(read: ScenarioRead, settings: Any) -> Iterator[Mistake]:
+    """What is random and fixed, and what contradicts itself whatever is drawn."""
+    here: Trail = ("settings", "random")
+    for section, name in entries_of(settings):
+        if name in getattr(settings, section).model_fields_set:
+            rule = f"is fixed by settings.{section} already"
+            yield read.mistake((*here, section, name), name, rule, "keep one of them", of_key=True)
+    found = None if read.touched("settings") else contradicted(settings)
+    if found is not None:
+        rule = f"whatever is drawn, {found.message}"
+        yield read.mistake(here, "", rule, found.hint, of_key=True)
 
 
 def _place_of(read: ScenarioRead, found: Contradiction) -> Trail | None:
@@ -195,11 +214,14 @@ def _victim(
         elif server in names.outside_sites and fault.returns_with != "same-queue-database":
             rule = "is an outside site, whose servers have no queue database"
             yield read.mistake(trail, word, rule, "remove returns_with:")
+        elif server in names.outside_sites and fault.kind == "power_loss":
+            rule = "is an outside site, whose servers keep nothing on disk"
+            yield read.mistake(trail, word, rule, "kill them, or name a site with mailbox servers")
     elif kind not in _SERVER_WORDS.get(fault.kind, ("",)) or server not in names.servers:
         rule = "is no server of the topology"
         near = f"did you mean site {server}?" if server in names.sites else ""
         yield read.mistake(trail, word, rule, near or _no_server(server, names))
-    elif server in names.external_servers and fault.kind in ("corrupt", *MACHINE_KINDS):
+    elif server in names.external_servers and fault.kind in _OF_DATABASES:
         rule = "is an external server: no database, no clock of its own"
         yield read.mistake(trail, server, rule, "name a mailbox server")
     elif server in names.external_servers and fault.returns_with != "same-queue-database":

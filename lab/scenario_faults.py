@@ -13,7 +13,7 @@ from pydantic import Field, ValidationError, model_validator
 from lab.plan_parts import CutKind, ReturnsWith
 from lab.quantities import ByteRate, Duration, Instant, Latency, Names, Skew
 from lab.scenario_random import RandomModel
-from lab.settings import Strict
+from lab.strict import Strict
 from nodes.core.configuration_error import ConfigurationError
 from nodes.shell.places import Place
 
@@ -22,10 +22,10 @@ _ENDPOINT = "a server, `site NAME`, `workload`, or a list of these"
 _SERVERS = "a server, `site NAME`, or a list of these,"
 TIMES_MAX = 99_999
 LINK_KINDS = ("cut", "slow", "throttle")
-SERVER_KINDS = ("kill", "corrupt", "pause", "stop", "restart")
+SERVER_KINDS = ("kill", "power_loss", "corrupt", "pause", "stop", "restart")
 MACHINE_KINDS = ("fill_disk", "skew_clock")
 _OF_SERVERS = (*SERVER_KINDS, *MACHINE_KINDS)
-SEVERAL_KINDS = ("kill", "pause", "stop", "restart")
+SEVERAL_KINDS = ("kill", "power_loss", "pause", "stop", "restart")
 REPEATING_KEYS = ("every", "times", "until")
 KINDS = (*LINK_KINDS, *_OF_SERVERS, "random")
 
@@ -132,6 +132,11 @@ class FaultModel(Strict):
     returns_with: ReturnsWith = Field(
         default="same-queue-database",
         description="what a killed server finds when it is started again",
+    )
+    power_loss: Names | None = Field(
+        default=None,
+        description=f"{_SERVERS} that die at once, and lose what no disk was made to keep; "
+        "in the simulator only",
     )
     corrupt: str | None = Field(
         default=None,

@@ -7,7 +7,7 @@ from pydantic import Field, model_validator
 
 from lab.plan_parts import Operation, OperationKind
 from lab.quantities import Instant
-from lab.settings import Strict
+from lab.strict import Strict
 from nodes.core.configuration_error import ConfigurationError
 
 OPERATION_KINDS: tuple[OperationKind, ...] = ("failover", "switchover")

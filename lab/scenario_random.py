@@ -16,7 +16,7 @@ from lab.quantities import (
     RangeText,
     as_range_text,
 )
-from lab.settings import Strict
+from lab.strict import Strict
 from nodes.core.configuration_error import ConfigurationError
 from nodes.core.units import MINUTE_MS
 
@@ -28,9 +28,11 @@ RandomKind: TypeAlias = Literal[
     "cut-stall",
     "cut-reset",
     "cut-ack-lost",
+    "split",
     "slow",
     "throttle",
     "kill",
+    "power_loss",
     "corrupt",
     "pause",
     "stop",
@@ -46,7 +48,9 @@ class RandomModel(Strict):
 
     during: MomentsText = Field(description="from when to when: each fault starts and ends within")
     faults: list[RandomKind] = Field(
-        min_length=1, description="what may be drawn; `cut` stands for its five kinds"
+        min_length=1,
+        description="what may be drawn; `cut` stands for its five kinds, `split` for a site that"
+        " is cut off from the others in one of them",
     )
     count: RangeText = Field(default=Range(1, 4), description="how many faults")
     for_ms: DurationRangeText = Field(
@@ -64,6 +68,11 @@ class RandomModel(Strict):
         if self.count.high > COUNT_MAX:
             raise ConfigurationError(
                 f"count goes up to {self.count.high}, and {COUNT_MAX} is the most", "ask for fewer"
+            )
+        if "split" in self.faults and self.at_most == "one-server-at-a-time":
+            raise ConfigurationError(
+                "split concerns a whole site, and at_most is one-server-at-a-time",
+                "write at_most: one-site-at-a-time",
             )
         if self.for_ms.low > self.during.high - self.during.low:
             raise ConfigurationError(

@@ -23,6 +23,7 @@ import aiosmtplib
 from lab.ledger import Outcome
 
 LINE = b"All work and no mail makes a transport server a dull node to look at, said he.\r\n"
+DOT = b".\r\n"  # would end the message, were it not for transparency (RFC 5321, 4.5.2)
 LEADING_DOT = re.compile(rb"(?m)^\.")
 QUIT_SECONDS = 1.0
 
@@ -152,7 +153,7 @@ def compose(
     """A message of `size_bytes` in all (more when the headers alone need more).
 
     `date` is its `Date:` header. The same arguments give the same bytes, so that each attempt
-    sends the same message.
+    sends the same message; no two messages have one body.
     """
     header = "\r\n".join(
         (
@@ -166,7 +167,8 @@ def compose(
             "\r\n",
         )
     ).encode("ascii")
-    return Mail(sender, recipients, header + _filler(size_bytes - len(header)))
+    opening = header + f"{message_id}\r\n".encode("ascii") + DOT
+    return Mail(sender, recipients, opening + _filler(size_bytes - len(opening)))
 
 
 def tls_context(authority: Path) -> ssl.SSLContext:

@@ -6,38 +6,22 @@ every mailbox server; under `servers:` for that server alone, and the nearer one
 """
 
 from collections.abc import Mapping
-from functools import partial
-from typing import Annotated, Any
+from typing import Any
 
-from pydantic import (
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    WithJsonSchema,
-    create_model,
-    model_validator,
-)
+from pydantic import Field, create_model, model_validator
 
+from lab.parameter_type import description, parameter_type
 from lab.plan_parts import Section, Server, Settings
-from lab.quantities import TIMESPAN_PATTERN
+from lab.random_settings import RandomSettings
+from lab.strict import Strict
 from nodes.core.configuration_error import ConfigurationError
 from nodes.core.parameters import (
     DUPLICATE_DETECTION_WINDOW,
     PARAMETERS,
     SERVER_SECTIONS,
-    Parameter,
     Value,
     defaults,
-    format_value,
-    parse_value,
 )
-
-
-class Strict(BaseModel):
-    """What a person writes: no key that is not known, nothing changed once read."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
 
 class SectionModel(Strict):
@@ -51,39 +35,10 @@ class SectionModel(Strict):
 def _section_model(section: str) -> type[SectionModel]:
     """A model with one optional field for every parameter of that section."""
     fields: dict[str, Any] = {
-        name: (parameter_type(parameter), Field(default=None, description=_description(parameter)))
+        name: (parameter_type(parameter), Field(default=None, description=description(parameter)))
         for name, parameter in PARAMETERS[section].items()
     }
     return create_model(section, __base__=SectionModel, __module__=__name__, **fields)
-
-
-def parameter_type(parameter: Parameter) -> Any:
-    """What a person may write for it, as pydantic reads it."""
-    parse = BeforeValidator(partial(parse_value, parameter))
-    return Annotated[Any, parse, WithJsonSchema(_schema(parameter))]
-
-
-def _schema(parameter: Parameter) -> dict[str, Any]:
-    if parameter.kind == "bool":
-        return {"type": "boolean"}
-    if parameter.kind == "choice":
-        return {"enum": list(parameter.choices)}
-    if parameter.kind == "timespan":
-        written = {"type": "string", "pattern": TIMESPAN_PATTERN}
-        named = list(parameter.presets)
-        return {"anyOf": [written, {"enum": named}]} if named else written
-    if parameter.kind == "size":
-        return {"type": "string", "pattern": "^[0-9]{1,10}(B|KB|KiB|MB|MiB)$"}
-    number = {"type": "integer", "minimum": parameter.low, "maximum": parameter.high}
-    if parameter.choices:
-        return {"anyOf": [number, {"enum": list(parameter.choices)}]}
-    return number
-
-
-def _description(parameter: Parameter) -> str:
-    default = format_value(parameter, parameter.default)
-    presets = [f"; {name} is {format_value(parameter, v)}" for name, v in parameter.presets.items()]
-    return f"Exchange's {parameter.name}; by default {default}{''.join(presets)}"
 
 
 TransportConfig = _section_model("TransportConfig")
@@ -112,6 +67,10 @@ _SERVER_FIELDS: dict[str, Any] = {
 ServerSettings = create_model(
     "ServerSettings", __base__=_OfServer, __module__=__name__, **_SERVER_FIELDS
 )
+_RANDOM: Any = (
+    RandomSettings | None,
+    Field(default=None, description="what is drawn from the seed: parameter by parameter"),
+)
 SettingsModel = create_model(
     "Settings",
     __base__=Strict,
@@ -131,6 +90,7 @@ SettingsModel = create_model(
             description="of mailbox databases for which the topology says nothing else",
         ),
     ),
+    random=_RANDOM,
     **_SERVER_FIELDS,
 )
 

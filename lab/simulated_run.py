@@ -7,12 +7,14 @@ while the simulation goes on.
 
 import platform
 import time
+from collections.abc import Callable
 from datetime import UTC, datetime
 from functools import partial
 
 from lab.durations import Durations
-from lab.errors import INTERRUPTED
+from lab.errors import INTERRUPTED, LabError
 from lab.hosts.simulator.chance import CLOCK_RESOLUTION_MS
+from lab.hosts.simulator.events import Events
 from lab.hosts.simulator.record import Record
 from lab.hosts.simulator.simulation import simulate
 from lab.judging import evaluation_of
@@ -42,9 +44,12 @@ def run_simulated(
     options: RunOptions,
     begin_evaluation: BeginEvaluation | None = None,
     say: Say = say_to_stderr,
+    events: Events | None = None,
 ) -> RunOutcome:
     """Run a plan to its verdict in virtual time, in the main thread. Causes go to stderr; raises
-    nothing of its own, but OSError where not even a run folder can be made."""
+    nothing of its own, but OSError where not even a run folder can be made. `events` says which
+    faults of the plan begin at an event.
+    """
     started = datetime.now(UTC)
     folder = RunFolder.create(options.runs, plan.scenario, plan.seed, started)
     open_record(folder, plan, Identity(run_name(plan), SIMULATOR, options.scenario))
@@ -55,7 +60,8 @@ def run_simulated(
     say(f"{folder.path}: simulated, {span(plan.duration_ms / 1000)} of lab time, about {about}")
     begin = begin_evaluation or partial(evaluation_of, to_stderr=options.summary_to_stderr)
     evaluation = begin(folder.path)
-    ending, record = _simulate(plan, folder, durations, say)
+    simulation = partial(simulate, plan, events=events)
+    ending, record = _simulate(plan.scenario, simulation, folder, durations, say)
     if ending.exit_code != 0:
         evaluation.abandon()
     _write_host(folder, started, ending, record)
@@ -68,25 +74,31 @@ def run_name(plan: Plan) -> str:
 
 
 def _simulate(
-    plan: Plan, folder: RunFolder, durations: Durations, say: Say
+    scenario: str,
+    simulation: Callable[[], Record],
+    folder: RunFolder,
+    durations: Durations,
+    say: Say,
 ) -> tuple[Ending, Record]:
     """Everything up to the whole record; every way to end it, as a value."""
     began = time.monotonic()
     try:
-        about = durations.expected("simulation", plan.scenario)
+        about = durations.expected("simulation", scenario)
         with Watchdog(say), waiting("simulating", about):
-            record = simulate(plan)
+            record = simulation()
             record.write(folder.path)
     except Interrupted as signal_name:
         hint = "a simulation has no half record"
         return Ending(INTERRUPTED, f"ended by {signal_name}", hint), Record()
+    except LabError as error:
+        return Ending(error.exit_code, error.cause, error.hint), Record()
     except OSError as error:
         return refused(error), Record()
     except Exception as error:
         cause = f"a bug, of the lab or of a node: {type(error).__name__}: {error}"
         return bug(folder, cause), Record()
     seconds = time.monotonic() - began
-    durations.note(seconds, "simulation", plan.scenario)
+    durations.note(seconds, "simulation", scenario)
     say(f"simulated in {seconds:.1f} s")
     for server, crashes in record.crashes.items():
         say(f"{server} crashed: {crashes[0].strip().splitlines()[-1]}")

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from lab.durations import Durations
-from lab.errors import FAIL, GROUND_FAILED, INTERRUPTED, PASS, UNKNOWN
+from lab.errors import FAIL, GROUND_FAILED, INTERRUPTED, PASS, UNKNOWN, worst
 from lab.hosts.containers import processes
 from lab.judge import Judge
 from lab.progress import waiting
@@ -25,10 +25,9 @@ from lab.suite_journal import Ended, Journal
 from lab.suite_plan import COMPARE, CONTAINERS, Ask, Task, round_a_run, tasks_of
 from lab.suite_program import PATIENCE_SECONDS, SHADOWLAB, Finished, run_program
 from lab.suite_result import write_result
-from lab.suite_run import announced_folder, run_id, why
+from lab.suite_run import announced_folder, run_id, surprises, why
 from lab.watchdog import Interrupted, Watchdog
 
-WORST_FIRST = (GROUND_FAILED, FAIL, UNKNOWN, PASS)
 VERDICT_CODES = {PASS: "pass", FAIL: "fail", UNKNOWN: "unknown"}
 HANGS_AFTER = 2.0  # times the timeline, on containers; and
 LONGEST_SECONDS = {CONTAINERS: 4800.0, "simulator": 1800.0, "": 900.0}
@@ -59,10 +58,6 @@ def counted(code: int, foretold: str) -> int:
     if verdict == foretold:
         return PASS
     return UNKNOWN if code == UNKNOWN else FAIL
-
-
-def worst(codes: Sequence[int]) -> int:
-    return next(code for code in WORST_FIRST if code in (*codes, PASS))
 
 
 @dataclass(slots=True)
@@ -187,6 +182,8 @@ class Suite:
         code = GROUND_FAILED if done.hung else done.code
         cause = why(done, log) if code not in VERDICT_CODES else ""
         counts = counted(code, task.foretold)
+        if code == FAIL and counts == PASS and (told := surprises(folder)):
+            counts, cause = FAIL, f"not as foretold: {told[0]}"
         return Ended(code, counts, seconds, str(folder or ""), cause)
 
     def _compare(self, task: Task) -> Ended:

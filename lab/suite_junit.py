@@ -13,6 +13,7 @@ from lab.errors import FAIL, GROUND_FAILED, PASS, UNKNOWN
 from lab.given_json import read_json
 
 DECLARATION = '<?xml version="1.0" encoding="utf-8"?>'
+SKIPPED = ("unknown", "not applicable")
 NAMES = {"failure": "failures", "error": "errors", "skipped": "skipped"}
 
 
@@ -84,8 +85,9 @@ def _claim(classname: str, claim: Mapping[str, Any], foretold_failure: bool) -> 
         told.text = _legal(f"{counted}\n{examples}")
         if tag == "failure":
             told.set("message", counted)
-    elif claim["status"] == "unknown":
-        ET.SubElement(case, "skipped", message=_legal(f"unknown: {claim.get('reason', '')}"))
+    elif claim["status"] in SKIPPED:
+        why = f"{claim['status']}: {claim.get('reason', '')}"
+        ET.SubElement(case, "skipped", message=_legal(why))
     return case
 
 

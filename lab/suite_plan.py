@@ -1,7 +1,8 @@
 """What a suite does, as a list: which scenarios, on which hosts, and which pairs are compared.
 
 A scenario runs on containers where an engine answers, then on the simulator, then both runs are
-compared; tagged `simulator` it runs there alone. Nothing is started here.
+compared; tagged `simulator`, or where a server loses its power, it runs there alone. Nothing is
+started here.
 """
 
 from collections.abc import Iterator, Sequence
@@ -9,7 +10,7 @@ from dataclasses import dataclass
 
 from lab.durations import Durations
 from lab.errors import ScenarioError
-from lab.plan import default_seed, resolve
+from lab.plan import Plan, default_seed, resolve
 from lab.scenario_files import find_scenario, scenario_paths
 from lab.timeline import wall_seconds
 from lab.validate import CheckedScenario, check
@@ -84,9 +85,9 @@ def round_a_run(host: str) -> str:
 def _tasks(
     found: CheckedScenario, ask: Ask, engine_answers: bool, durations: Durations
 ) -> Iterator[Task]:
-    hosts = list(_hosts(found.scenario.tags, ask, engine_answers))
     model = found.scenario
     plan = resolve(model, found.topology, default_seed(model.scenario), "scenario")
+    hosts = list(_hosts(plan, ask, engine_answers))
     timeline = wall_seconds(plan)
 
     def task(name: str, kind: str, host: str, seconds: float) -> Task:
@@ -103,9 +104,14 @@ def _tasks(
         yield task("compared", COMPARE, "", durations.expected("comparison", model.scenario))
 
 
-def _hosts(tags: Sequence[str], ask: Ask, engine_answers: bool) -> Iterator[str]:
-    for_containers = NIGHTLY in tags or SIMULATOR not in tags
-    if for_containers and ask.on != SIMULATOR and (engine_answers or ask.on == CONTAINERS):
+def _hosts(plan: Plan, ask: Ask, engine_answers: bool) -> Iterator[str]:
+    for_containers = NIGHTLY in plan.tags or SIMULATOR not in plan.tags
+    if (
+        for_containers
+        and not plan.powerless
+        and ask.on != SIMULATOR
+        and (engine_answers or ask.on == CONTAINERS)
+    ):
         yield CONTAINERS
     if ask.on != CONTAINERS:
         yield SIMULATOR

@@ -28,6 +28,15 @@ def run_id(folder: Path) -> str | None:
     return found if isinstance(found, str) and found else None
 
 
+def surprises(folder: Path | None) -> list[str]:
+    """What a run that failed did otherwise than its scenario foretells, as its verdict says."""
+    try:
+        found = read_json(folder / "verdict.json")["not_as_foretold"] if folder else []
+    except (OSError, ValueError, KeyError, TypeError):
+        return []
+    return [str(each) for each in found] if isinstance(found, list) else []
+
+
 def why(done: Finished, log: Path) -> str:
     """Why there is no verdict, in one line: the cause that the program said, or how it ended."""
     if done.hung:

@@ -1,4 +1,4 @@
-"""A task of a sweep, on whatever executor it lands: simulate a range of seeds, write the records.
+"""A task of a sweep, on whatever executor it lands: simulate some runs, write their records.
 
 The record of each run becomes lines (run, seed, file, line, text, fields) of one Parquet file,
 which is there whole or not at all, so a task that was lost is simply done again. Inputs of cores
@@ -8,9 +8,11 @@ are left out: `shadowlab run … --seed` has them. Nothing is judged here.
 import json
 import time
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from typing import Protocol
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -37,30 +39,57 @@ LINES = pa.schema(
 
 
 @dataclass(frozen=True, slots=True)
-class Task:
-    """Seeds `first` to `last` of a scenario, written below `folder`."""
+class Run:
+    """A run that a task is to simulate: what a person calls it, its name in the record, its plan.
+
+    `simulate` gives the record without the inputs of cores.
+    """
+
+    called: str
+    name: str
+    plan: Plan
+    simulate: Callable[[], Record]
+
+
+class Task(Protocol):
+    """Runs, written to `path`. It goes to an executor by pickle."""
+
+    @property
+    def path(self) -> Path: ...
+
+    def runs(self) -> Iterator[Run]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class SeedTask:
+    """Some seeds of a scenario, in order, written below `folder`."""
 
     scenario: ScenarioModel
     topology: TopologyModel
-    first: int
-    last: int
+    seeds: tuple[int, ...]
     folder: Path
 
     @property
     def path(self) -> Path:
-        return self.folder / f"part-{self.first}-{self.last}.parquet"
+        return self.folder / f"part-{self.seeds[0]}-{self.seeds[-1]}.parquet"
+
+    def runs(self) -> Iterator[Run]:
+        for seed in self.seeds:
+            plan = resolve(self.scenario, self.topology, seed)
+            record = partial(simulate, plan, keeps_inputs=False)
+            yield Run(f"seed {seed}", run_name(plan), plan, record)
 
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """What a task did. `crashes`: (seed, server, the last line of its traceback); `bugs`: (seed,
-    traceback) of runs that could not be simulated at all."""
+    """What a task did. `crashes`: (what the run is called, server, the last line of its traceback);
+    `bugs`: (what the run is called, traceback) of runs that could not be simulated at all."""
 
     runs: int
     lab_ms: int
     cpu_seconds: float
-    crashes: tuple[tuple[int, str, str], ...]
-    bugs: tuple[tuple[int, str], ...]
+    crashes: tuple[tuple[str, str, str], ...]
+    bugs: tuple[tuple[str, str], ...]
 
 
 class Lines:
@@ -89,22 +118,21 @@ class Lines:
 
 
 def carry_out(task: Task) -> Done:
-    """Simulate every seed of the task. Raises OSError."""
+    """Simulate every run of the task. Raises OSError."""
     began, lines = time.process_time(), Lines()
     runs = lab_ms = 0
-    crashes: list[tuple[int, str, str]] = []
-    bugs: list[tuple[int, str]] = []
-    for seed in range(task.first, task.last + 1):
-        plan = resolve(task.scenario, task.topology, seed)
+    crashes: list[tuple[str, str, str]] = []
+    bugs: list[tuple[str, str]] = []
+    for run in task.runs():
         try:
-            record = simulate(plan, keeps_inputs=False)
+            record = run.simulate()
         except Exception:
-            bugs.append((seed, traceback.format_exc()))
+            bugs.append((run.called, traceback.format_exc()))
             continue
-        runs, lab_ms = runs + 1, lab_ms + plan.duration_ms
-        crashes += _crashes(seed, record)
-        for file, texts in files_of(plan, record):
-            lines.add(run_name(plan), seed, file, texts)
+        runs, lab_ms = runs + 1, lab_ms + run.plan.duration_ms
+        crashes += _crashes(run.called, record)
+        for file, texts in files_of(run.plan, record):
+            lines.add(run.name, run.plan.seed, file, texts)
     lines.write(task.path)
     return Done(runs, lab_ms, time.process_time() - began, tuple(crashes), tuple(bugs))
 
@@ -119,9 +147,9 @@ def files_of(plan: Plan, record: Record) -> Iterator[tuple[str, list[str]]]:
     yield from record.files.items()
 
 
-def _crashes(seed: int, record: Record) -> list[tuple[int, str, str]]:
+def _crashes(called: str, record: Record) -> list[tuple[str, str, str]]:
     return [
-        (seed, server, said.strip().splitlines()[-1])
+        (called, server, said.strip().splitlines()[-1])
         for server, tracebacks in record.crashes.items()
         for said in tracebacks
     ]

@@ -24,6 +24,7 @@ from lab.plan_parts import (
     Operation,
     Pause,
     PlanTopology,
+    PowerLoss,
     Restart,
     ServerFault,
     SkewClock,
@@ -170,6 +171,8 @@ def _words(fault: Fault) -> tuple[str, str]:
             return f"restart {fault.server}", ""
         case Stop():
             return f"stop {fault.server}", f"start {fault.server}"
+        case PowerLoss():
+            return f"cut the power of {fault.server}", f"start {fault.server} with what is durable"
         case Corrupt():
             return f"kill {fault.server}", f"start {fault.server} with a damaged queue database"
         case FillDisk():

@@ -25,7 +25,8 @@ from lab.plan_parts import (
     SiteLink,
 )
 from lab.quantities import Instant
-from lab.settings import Strict, Window
+from lab.settings import Window
+from lab.strict import Strict
 from nodes.core.configuration_error import ConfigurationError
 
 ACCEPTED_DOMAIN = "shadowlab.example"

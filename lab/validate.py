@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from lab.document import Document, read_document
+from lab.drawn_settings import entries_of
 from lab.given_file import is_file, is_folder, is_there, real_path
 from lab.limits import check_limits
 from lab.mistakes import Mistake, in_order
@@ -261,7 +262,9 @@ def _warnings(read: Read[ScenarioModel], topology: TopologyModel | None) -> Iter
     if read.model is None or topology is None:
         return
     settings: Any = read.model.settings
-    if settings.TransportConfig.RejectMessageOnShadowFailure is not True:
+    name = ("TransportConfig", "RejectMessageOnShadowFailure")
+    drawn = True in entries_of(settings).get(name, ())
+    if settings.TransportConfig.RejectMessageOnShadowFailure is not True and not drawn:
         return
     boundaries: dict[str, int] = {}
     for server in topology.servers.values():
@@ -270,6 +273,6 @@ def _warnings(read: Read[ScenarioModel], topology: TopologyModel | None) -> Iter
             boundaries[boundary] = boundaries.get(boundary, 0) + 1
     for boundary, count in boundaries.items():
         if count < 2:
-            trail = ("settings", "TransportConfig", "RejectMessageOnShadowFailure")
+            trail = ("settings", "random", *name) if drawn else ("settings", *name)
             rule = f"refuses all mail of {boundary}, which has one server"
             yield read.mistake(trail, "true", f"warning: {rule}", "add a server, or set it false")

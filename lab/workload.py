@@ -28,6 +28,7 @@ from lab.outer_edge import guarded
 from lab.probe import probe
 from lab.sending import Attempt, Mail, Patience, Result, Target, compose, tls_context
 from lab.work_plan import PlannedMessage, WorkPlan, read_targets, read_work_plan
+from nodes.store.message_digest import digest_of
 
 START_FILE = Path("/etc/shadowlab-clock/start.json")
 POLL_SECONDS = 0.02
@@ -79,11 +80,11 @@ class Workload:
             print(self.crashed, file=sys.stderr, flush=True)
 
     async def _submit(self, message: PlannedMessage) -> None:
-        self._ledger.message(_ledger_message(message, self._clock))
         date = self._clock.header_date(message.at_ms)
         mail = compose(
             message.message_id, message.sender, message.recipients, date, message.size_bytes
         )
+        self._ledger.message(_ledger_message(message, mail, self._clock))
         attempt = 0
         while not self._over():
             for server in message.via:
@@ -222,7 +223,7 @@ def _seconds(wait_ms: object) -> float:
     return float(str(wait_ms)) / 1000
 
 
-def _ledger_message(message: PlannedMessage, clock: LabClock) -> LedgerMessage:
+def _ledger_message(message: PlannedMessage, mail: Mail, clock: LabClock) -> LedgerMessage:
     return LedgerMessage(
         message.message_id,
         message.mail,
@@ -230,6 +231,7 @@ def _ledger_message(message: PlannedMessage, clock: LabClock) -> LedgerMessage:
         message.sender,
         message.recipients,
         message.size_bytes,
+        digest_of(mail.content),
     )
 
 

@@ -1,4 +1,4 @@
-"""A scenario file with its random schedules written out: plain faults, and all else as it was.
+"""A scenario file with all that is random written out: plain settings and faults, else as it was.
 
 Comments and layout stay. The result resolves to the same plan under the same seed, since messages
 are drawn from the seed and the scenario's name alone.
@@ -12,12 +12,14 @@ from ruamel.yaml import YAML
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
 
 from lab.drawn_fault import Written
+from lab.drawn_settings import Drawn, drawn_values, with_drawn_settings
 from lab.plan import place_of
 from lab.plan_parts import PlanTopology
 from lab.random_faults import write_out
 from lab.repeated_faults import spread, written_apart
 from lab.scenario import ScenarioModel
 from lab.topology import TopologyModel, resolve_topology
+from nodes.core.parameters import find, format_value
 
 WIDTH = 4096  # a fault is a line
 
@@ -34,17 +36,20 @@ def with_plain_faults(
 
     With `apart`, an entry that repeats, or concerns several servers, is written out too.
     """
-    place = place_of(scenario, resolve_topology(topology))
+    settings = drawn_values(scenario.settings, seed)
+    place = place_of(with_drawn_settings(scenario, seed), resolve_topology(topology))
     drawn = write_out(scenario.faults, place, seed)
     if apart:
         drawn = _apart(text, scenario, place.topology, drawn)
-    if all(written is None for written in drawn):
+    if not settings and all(written is None for written in drawn):
         return text
     yaml = YAML()
     yaml.width, yaml.preserve_quotes = WIDTH, True
     yaml.indent(mapping=2, sequence=4, offset=2)
     document = yaml.load(text)
-    faults = document["faults"]
+    if settings:
+        _write_settings(document["settings"], settings)
+    faults = document.get("faults", [])
     for index in reversed(range(len(drawn))):
         written = drawn[index]
         if written is not None:
@@ -54,6 +59,14 @@ def with_plain_faults(
     told = io.StringIO()
     yaml.dump(document, told)
     return f"# drawn with seed {seed}; --seed {seed} gives the same mail, too\n{told.getvalue()}"
+
+
+def _write_settings(document: CommentedMap, drawn: Drawn) -> None:
+    """In place of what is random."""
+    del document["random"]
+    for (section, name), value in drawn.items():
+        shown = format_value(find(section, name), value)
+        document.setdefault(section, CommentedMap())[name] = shown
 
 
 def _apart(

@@ -22,7 +22,7 @@ from spark_eval.judged import JudgedRun, Judgement
 from spark_eval.judging import judge
 from spark_eval.read.damage import log_damage
 from spark_eval.read.record import Record
-from spark_eval.read.run_folder import RunFolder
+from spark_eval.read.run_folder import RunFolder, RunFolderError
 from spark_eval.read.source import Folders
 from spark_eval.report.build import build, with_stories
 from spark_eval.report.page import write_page
@@ -40,9 +40,27 @@ AT_ONCE = 25
 def evaluate(
     spark: SparkSession, folders: Sequence[RunFolder], checks: Sequence[Claim] = claims.ALL
 ) -> list[JudgedRun]:
-    """Judges `folders` together, keyed by run, and writes each one's files, tables and report."""
+    """Judges `folders` together, keyed by run, and writes each one's files, tables and report.
+
+    Raises `RunFolderError` where two of them are the same run.
+    """
+    distinct(folders)
     with checkpoints_below(spark, folders[0].place(folders[0].evaluation)):
         return _evaluated(spark, folders, checks)
+
+
+def distinct(folders: Sequence[RunFolder]) -> None:
+    """Two records of one name would be read as one. Raises `RunFolderError`."""
+    known: dict[str, RunFolder] = {}
+    for folder in folders:
+        other = known.setdefault(folder.run, folder)
+        if other is not folder:
+            cause = f"run folder {_named(folder)}: {folder.run} is given twice, as {_named(other)}"
+            raise RunFolderError(cause, "judge each copy of a run by a call of its own")
+
+
+def _named(folder: RunFolder) -> str:
+    return folder.uri or str(folder.path)
 
 
 def _evaluated(

@@ -7,8 +7,16 @@ from collections.abc import Mapping
 from typing import Any
 from xml.etree import ElementTree as ET
 
-from spark_eval.claims.claim import UNKNOWN, VIOLATED, ClaimResult, CounterExample
+from spark_eval.claims.claim import (
+    NOT_APPLICABLE,
+    UNKNOWN,
+    VIOLATED,
+    ClaimResult,
+    CounterExample,
+)
 from spark_eval.judged import JudgedRun
+
+SKIPPED = (UNKNOWN, NOT_APPLICABLE)
 
 
 def as_text(content: Mapping[str, Any]) -> str:
@@ -17,7 +25,9 @@ def as_text(content: Mapping[str, Any]) -> str:
 
 
 def verdict_content(run: JudgedRun) -> dict[str, Any]:
-    """The shape of lab.md, then what explains it: `foretold`, `reasons` and the rest."""
+    """The shape of lab.md, then what explains it: `foretold`, `reasons` and the rest.
+    `not_as_foretold` is what a failure did otherwise than `expect` says.
+    """
     return {
         "version": 1,
         "run": run.folder.run,
@@ -32,6 +42,7 @@ def verdict_content(run: JudgedRun) -> dict[str, Any]:
         "exposure": None,
         "requirements": dict(run.verdict.requirements),
         "foretold": run.verdict.foretold,
+        "not_as_foretold": list(run.verdict.not_as_foretold),
         "reasons": list(run.verdict.reasons),
         "clocks_off": [dict(entry) for entry in run.clocks_off],
         "log_damage": [dict(entry) for entry in run.log_damage],
@@ -64,13 +75,15 @@ def _example(example: CounterExample) -> dict[str, Any]:
 
 
 def junit_xml(run: JudgedRun) -> str:
-    """One testcase a claim: violated is a failure, unknown is skipped, a crash is an error."""
+    """One testcase a claim: violated is a failure, unknown and not applicable are skipped, each
+    under its own word, a crash is an error.
+    """
     results = list(run.results.values())
     counts = {
         "tests": len(results),
         "failures": sum(r.status == VIOLATED for r in results),
         "errors": sum(r.crashed for r in results),
-        "skipped": sum(r.status == UNKNOWN and not r.crashed for r in results),
+        "skipped": sum(r.status in SKIPPED and not r.crashed for r in results),
     }
     named = {"name": f"shadowlab.{run.folder.scenario}"}
     suite = ET.Element("testsuite", named | _texts(counts))
@@ -109,8 +122,8 @@ def _testcase(suite: ET.Element, scenario: str, result: ClaimResult) -> None:
         message = f"{result.violations} of {result.asked} asked are violated"
         failure = ET.SubElement(testcase, "failure", message=message)
         failure.text = _legal("\n".join(example_text(example) for example in result.examples))
-    elif result.status == UNKNOWN:
-        ET.SubElement(testcase, "skipped", message=_legal(f"unknown: {result.reason}"))
+    elif result.status in SKIPPED:
+        ET.SubElement(testcase, "skipped", message=_legal(f"{result.status}: {result.reason}"))
 
 
 def example_text(example: CounterExample) -> str:

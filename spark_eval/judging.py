@@ -7,7 +7,7 @@ night and a batch of a sweep are judged here.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import reduce
 from typing import Any
@@ -15,6 +15,7 @@ from typing import Any
 from pyspark.sql import DataFrame
 
 from spark_eval import verdict
+from spark_eval.claims import no_early_promotion, no_loss, promotion_on_time, resubmission_bounded
 from spark_eval.claims.claim import Claim, ClaimResult, summarise
 from spark_eval.collected import Rows, collected
 from spark_eval.expected.copies import FAR_ABOVE
@@ -90,7 +91,7 @@ def _judgement(
     run: str, found: Mapping[str, Mapping[str, ClaimResult]], asked: verdict.Asked
 ) -> Judgement:
     results = {name: by_run[run] for name, by_run in found.items()}
-    return Judgement(results, verdict.reach(results, asked))
+    return Judgement(verdict.applied(results, asked), verdict.reach(results, asked))
 
 
 def _asked(tables: Tables) -> dict[str, verdict.Asked]:
@@ -129,16 +130,26 @@ def _asked_of(
     expect = run["expect"] or {}
     return verdict.Asked(
         proves=tuple(run["proves"] or ()),
-        expects_loss=expect.get("lost") is not None or bool(expect.get("unprotected_loss")),
-        expects_promotions=bool(expect.get("promotions")),
         faults={name: row["took_effect"] for name, row in sorted(faults.items())},
         operations={name: row["took_effect"] for name, row in sorted(operations.items())},
-        expects_resubmissions=bool(expect.get("resubmissions")),
+        needs=tuple(needed(expect)),
         unseen={name: row["reason"] or "" for name, row in (faults | operations).items()},
         too_coarse=_too_coarse(run),
         foretold=expect.get("verdict") or verdict.PASS,
         damage=tuple(damage),
     )
+
+
+def needed(expect: Mapping[str, Any]) -> Iterator[str]:
+    """The claims that compare what `expect` foretells with what came; [] foretells too."""
+    if expect.get("lost") is not None or expect.get("unprotected_loss") is not None:
+        yield no_loss.CLAIM.name
+    if expect.get("promotions") is not None:
+        yield no_early_promotion.CLAIM.name
+    if expect.get("promotions"):
+        yield promotion_on_time.CLAIM.name
+    if expect.get("resubmissions") is not None:
+        yield resubmission_bounded.CLAIM.name
 
 
 def _damage(row: Mapping[str, Any]) -> str:

@@ -28,6 +28,14 @@ REFS: Final = f"ARRAY<{REF}>"
 
 # ---------------------------------------------------------------- records of a run folder
 
+# of what was sent or is seen, but for the trace fields (Received, Return-Path, X-…) in front of it;
+# digests are SHA-256 in hex, of which the first 16 digits count
+DIGEST: Final[Columns] = (
+    ("content_bytes", "BIGINT"),
+    ("header_sha256", "STRING"),
+    ("body_sha256", "STRING"),
+)
+
 LEDGER: Final[Columns] = (
     ("type", "STRING"),
     ("message_id", "STRING"),
@@ -45,6 +53,7 @@ LEDGER: Final[Columns] = (
     ("reply", "STRING"),
     ("reason", "STRING"),
     ("ended_ms", "BIGINT"),
+    *DIGEST,
 )
 
 FAULTS: Final[Columns] = (
@@ -87,6 +96,8 @@ LIFECYCLE: Final[Columns] = (
     ("cause", "STRING"),
     ("request_id", "STRING"),
     ("safety_net", "STRING"),
+    # of mistakes of a server's own
+    ("reason", "STRING"),
 )
 
 QUEUES: Final[Columns] = (
@@ -111,6 +122,7 @@ MAILBOXES: Final[Columns] = (
     ("delivered_ms", "BIGINT"),
     ("size_bytes", "BIGINT"),
     ("server", "STRING"),
+    *DIGEST,
 )
 
 EXTERNAL: Final[Columns] = (
@@ -120,6 +132,7 @@ EXTERNAL: Final[Columns] = (
     ("mono_ns", "BIGINT"),
     ("size_bytes", "BIGINT"),
     ("peer", "STRING"),
+    *DIGEST,
 )
 
 PLAN_SERVER: Final[Columns] = (

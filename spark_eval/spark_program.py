@@ -106,15 +106,17 @@ def purpose_of(names: list[str]) -> Purpose:
 
 
 def purpose_of_sweep(sweep: SweepFolder) -> Purpose:
-    """By the number of its runs: code that is generated for a few of them costs more than all
-    else. And by the size of each, where it is there already.
+    """By the number of its runs, of which a batch is all that is known where they have no seeds of
+    their own: code that is generated for a few of them costs more than all else. And by the size of
+    each, where it is there already.
     """
+    runs = max(sweep.seeds, sweep.per_batch)
     written = sum(path.stat().st_size for path in sweep.path.glob("record/batch=*/*.parquet"))
-    if written > LARGE_PARQUET_BYTES * max(sweep.seeds, 1):
+    if written > LARGE_PARQUET_BYTES * max(runs, 1):
         return Purpose.LARGE
-    if sweep.seeds >= HUNDREDS:
+    if runs >= HUNDREDS:
         return Purpose.SWEEP
-    return Purpose.RUN if sweep.seeds < MANY else Purpose.RUNS
+    return Purpose.RUN if runs < MANY else Purpose.RUNS
 
 
 def _unreadable(error: PySparkException) -> UnreadableRecordError:

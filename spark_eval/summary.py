@@ -6,11 +6,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from spark_eval.claims.claim import VIOLATED, ClaimResult
+from spark_eval.claims.claim import NOT_APPLICABLE, VIOLATED, ClaimResult
 from spark_eval.files import example_text
 from spark_eval.judged import JudgedRun
 from spark_eval.printable import visible_lines
-from spark_eval.verdict import NOT_ASKED
+from spark_eval.verdict import NOT_ASKED, NOT_CHECKED
 
 MOST_FATES = 5
 
@@ -27,17 +27,26 @@ def _lines(run: JudgedRun) -> Iterator[str]:
     )
     yield f"verdict: {verdict.verdict}{foretold}: {run.folder.scenario}, seed {run.folder.seed}"
     yield from (f"  because {reason}" for reason in verdict.reasons)
+    yield from (f"  not as foretold: {each}" for each in verdict.not_as_foretold)
     yield f"  {_delivery(run.delivery)}"
     yield from (f"      {_fate(fate)}" for fate in run.fates[:MOST_FATES])
-    width = max((len(name) for name in run.results), default=0)
-    for result in run.results.values():
+    asked = [each for each in run.results.values() if each.status != NOT_APPLICABLE]
+    width = max((len(result.name) for result in asked), default=0)
+    for result in asked:
         yield f"  {result.name:<{width}}  {_counts(result)}"
         if result.status == VIOLATED:
             yield from (f"      {example_text(example)}" for example in result.examples)
+    aside = [name for name, each in run.results.items() if each.status == NOT_APPLICABLE]
+    if aside:
+        yield f"  {NOT_APPLICABLE}: {', '.join(aside)}"
     yield from (f"  damage: {_damage(entry)}" for entry in run.log_damage)
-    unchecked = [name for name, status in verdict.requirements.items() if status == NOT_ASKED]
+    told = verdict.requirements
+    not_asked = [name for name, status in told.items() if status == NOT_ASKED]
+    if not_asked:
+        yield f"  not asked: {', '.join(not_asked)}"
+    unchecked = list(told.values()).count(NOT_CHECKED)
     if unchecked:
-        yield f"  not asked: {', '.join(unchecked)}"
+        yield f"  checked by no claim yet: {unchecked} of {len(told)} requirements"
 
 
 def _counts(result: ClaimResult) -> str:

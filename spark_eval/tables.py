@@ -8,18 +8,31 @@ from __future__ import annotations
 
 from pyspark.sql import DataFrame
 
-from spark_eval.expected import copies, custody, deliveries, discard, hold, placement, promotion
+from spark_eval.expected import (
+    copies,
+    custody,
+    deliveries,
+    discard,
+    hold,
+    placement,
+    promotion,
+    questions,
+    senders,
+)
 from spark_eval.expected.resubmission import Resubmission, resubmission
 from spark_eval.read.record import Record
 from spark_eval.transforms import (
     acknowledged,
     attempts,
+    dsns,
     fault_windows,
     histories,
     hops,
+    pace,
     primaries,
     shadows,
     talks,
+    troubles,
 )
 from spark_eval.transforms.settled import on_demand, settled
 
@@ -34,6 +47,10 @@ class Happened:
     def windows(self) -> DataFrame:
         record = self.record
         return settled(fault_windows.fault_windows(record.planned_faults, record.fault_record))
+
+    @on_demand
+    def troubles(self) -> DataFrame:
+        return settled(troubles.troubles(self.windows, self.record.servers))
 
     @on_demand
     def histories(self) -> DataFrame:
@@ -58,12 +75,20 @@ class Happened:
         return settled(attempts.outcomes(self.attempts))
 
     @on_demand
+    def pace(self) -> DataFrame:
+        return settled(pace.pace(self.record.runs, self.attempts, self.record.rows))
+
+    @on_demand
     def primaries(self) -> DataFrame:
         return settled(primaries.primaries(self.record.tracking))
 
     @on_demand
     def forks(self) -> DataFrame:
-        return settled(primaries.forks(self.primaries, self.record.tracking))
+        return settled(primaries.forks(self.primaries, self.record.tracking, self.dsns))
+
+    @on_demand
+    def dsns(self) -> DataFrame:
+        return dsns.dsns(self.record.tracking)
 
     @on_demand
     def acknowledged(self) -> DataFrame:
@@ -113,20 +138,30 @@ class Tables(Happened):
         return settled(deliveries.places(self.sent, record.mailboxes, record.servers, record.files))
 
     @on_demand
+    def senders(self) -> DataFrame:
+        told = dsns.told(self.dsns, self.record.visible)
+        return settled(senders.senders(self.sent, self.places, told))
+
+    @on_demand
     def deliveries(self) -> DataFrame:
         record = self.record
         named = deliveries.deliveries(self.sent, self.outcomes, record.visible, self.places)
         held_by = custody.custodians(self.primaries, self.copies, self.histories)
         failures = deliveries.failures(record.tracking)
-        told = deliveries.told(record.tracking, record.visible)
-        judged = deliveries.judged(named, held_by, failures, told, self.places)
+        judged = deliveries.judged(named, held_by, failures, self.senders)
         if self.resubmission is not None:
             judged = deliveries.not_kept_longer(judged, self.resubmission.expected)
         return settled(judged)
 
     @on_demand
     def discards(self) -> DataFrame:
-        return settled(discard.discards(self.copies, self.forks, self.deliveries))
+        forgotten = primaries.forgotten(self.primaries)
+        return settled(discard.discards(self.copies, self.forks, self.deliveries, forgotten))
+
+    @on_demand
+    def questions(self) -> DataFrame:
+        record = self.record
+        return questions.questions(record.sessions, record.contacts, record.lifecycle, self.copies)
 
     @on_demand
     def promotions(self) -> DataFrame:

@@ -1,24 +1,28 @@
 """From claims to one word: pass, fail or unknown, with the reasons (spec: lab.md "Claims").
 
+A claim that had nothing to ask is not applicable, unless `expect` or `proves` needs it, or the
+record is damaged, which may be why: then it stays unknown.
+
 Fail if any claim is violated; else unknown if a claim that `expect` or `proves` needs is unknown, a
 fault or an operation has no evidence that it took effect, the record is damaged where no fault
 explains it (what a line said that cannot be read was asked of nobody), or the lab's clock was too
 coarse for a duration that had to be judged; else pass. What the plan foretells is shown beside it
-and changes nothing.
+and changes nothing; a failure that was foretold and came in another way is not as foretold.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from spark_eval.claims.claim import HOLDS, UNKNOWN, VIOLATED, ClaimResult
+from spark_eval.claims.claim import HOLDS, NOT_APPLICABLE, UNKNOWN, VIOLATED, ClaimResult
 from spark_eval.exit_codes import CRASHED
+from spark_eval.report.catalogue import catalogue, in_order
 
 PASS, FAIL = "pass", "fail"
 EXIT_CODES = {PASS: 0, FAIL: 1, UNKNOWN: 2}
 
-PROVEN, NOT_ASKED = "proven", "not asked"
+PROVEN, NOT_ASKED, NOT_CHECKED = "proven", "not asked", "not checked"
 JUDGED_BY_CLOCK = ("discard_after_delivery", "promotion_on_time", "no_early_promotion")
 
 
@@ -29,30 +33,32 @@ class Asked:
     `faults` maps each planned fault to its evidence: True took effect, False did not, None not
     seen; `operations` each operation; `unseen` either to why, where the record says so.
     `too_coarse` says why the clock cannot judge, or is empty; `damage` what of the record cannot be
-    read, though no fault explains it.
+    read, though no fault explains it; `needs` names the claims that `expect` says something of.
     """
 
     proves: tuple[str, ...]
-    expects_loss: bool
-    expects_promotions: bool
     faults: Mapping[str, bool | None]
     too_coarse: str
     foretold: str
     unseen: Mapping[str, str] = field(default_factory=dict)
     operations: Mapping[str, bool | None] = field(default_factory=dict)
-    expects_resubmissions: bool = False
+    needs: tuple[str, ...] = ()
     damage: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """`requirements`: id to proven, violated, unknown or not asked."""
+    """`requirements`: each id to proven, violated, unknown, not asked, or not checked by any claim.
+    `not_as_foretold`: what a run that fails did otherwise than `expect` says, apart from its
+    `verdict`.
+    """
 
     verdict: str
     exit_code: int
     reasons: tuple[str, ...]
     requirements: Mapping[str, str]
     foretold: str
+    not_as_foretold: tuple[str, ...] = ()
 
 
 def reach(results: Mapping[str, ClaimResult], asked: Asked) -> Verdict:
@@ -68,7 +74,25 @@ def reach(results: Mapping[str, ClaimResult], asked: Asked) -> Verdict:
         reasons=tuple(violated + open_questions),
         requirements=requirements,
         foretold=asked.foretold,
+        not_as_foretold=_surprises(results) if violated else (),
     )
+
+
+def applied(results: Mapping[str, ClaimResult], asked: Asked) -> dict[str, ClaimResult]:
+    """`results`, where what had nothing to ask and nobody needs is not applicable."""
+    told = _requirements(results, asked.proves)
+    missed = {name for name in asked.proves if told[name] != PROVEN}
+
+    def status(result: ClaimResult) -> str:
+        needed = result.name in asked.needs or missed & set(result.requirements)
+        aside = result.asked_nothing and not needed and not asked.damage
+        return NOT_APPLICABLE if aside else result.status
+
+    return {name: replace(result, status=status(result)) for name, result in results.items()}
+
+
+def _surprises(results: Mapping[str, ClaimResult]) -> tuple[str, ...]:
+    return tuple(each for result in results.values() for each in result.surprises)
 
 
 def _why(result: ClaimResult) -> str:
@@ -81,18 +105,15 @@ def _unanswered(
     results: Mapping[str, ClaimResult], requirements: Mapping[str, str], asked: Asked
 ) -> list[str]:
     reasons = [
-        _unproven(requirement, requirements[requirement], results)
+        _unproven(requirement, requirements[requirement])
         for requirement in asked.proves
-        if requirements[requirement] in (UNKNOWN, NOT_ASKED)
+        if requirements[requirement] in (UNKNOWN, NOT_ASKED, NOT_CHECKED)
     ]
-    needed = [
-        ("no_loss", asked.expects_loss),
-        ("promotion_on_time", asked.expects_promotions),
-        ("resubmission_bounded", asked.expects_resubmissions),
+    reasons += [
+        f"`expect` needs it: {_why(results[name])}"
+        for name in asked.needs
+        if name in results and results[name].status == UNKNOWN
     ]
-    for name, wanted in needed:
-        if wanted and name in results and results[name].status == UNKNOWN:
-            reasons.append(f"`expect` needs it: {_why(results[name])}")
     reasons += asked.damage
     reasons += [
         _evidence(f"{what} {name}", seen, asked.unseen.get(name, ""))
@@ -111,16 +132,16 @@ def _evidence(what: str, seen: bool | None, why: str) -> str:
     return f"{what} did not take effect{because}"
 
 
-def _unproven(requirement: str, status: str, results: Mapping[str, ClaimResult]) -> str:
-    if any(requirement in result.requirements for result in results.values()):
-        return f"{requirement} is to be proven and is {status}"
-    return f"{requirement} is to be proven, and no claim checks it"
+def _unproven(requirement: str, status: str) -> str:
+    if status == NOT_CHECKED:
+        return f"{requirement} is to be proven, and no claim checks it"
+    return f"{requirement} is to be proven and is {status}"
 
 
 def _requirements(results: Mapping[str, ClaimResult], proves: tuple[str, ...]) -> dict[str, str]:
-    """Every requirement that a claim checks or the plan names; unchecked ones are not asked."""
-    names = {name for result in results.values() for name in result.requirements} | set(proves)
-    return {name: _requirement(name, results) for name in sorted(names)}
+    """Every requirement that there is, and what else a plan names."""
+    names = {*catalogue().requirements, *proves}
+    return {name: _requirement(name, results) for name in in_order(names)}
 
 
 def _requirement(name: str, results: Mapping[str, ClaimResult]) -> str:
@@ -129,4 +150,7 @@ def _requirement(name: str, results: Mapping[str, ClaimResult]) -> str:
         return VIOLATED
     if UNKNOWN in told:
         return UNKNOWN
-    return PROVEN if HOLDS in told else NOT_ASKED
+    if HOLDS in told:
+        return PROVEN
+    checked = any(name in result.requirements for result in results.values())
+    return NOT_ASKED if checked else NOT_CHECKED

@@ -6,31 +6,43 @@ evaluation finds such nodes, `tests/second_opinion` compares two opinions about 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
+from itertools import count, islice
 from typing import Any
 from unittest.mock import patch
 
-from nodes.core import receiving, routing
+from nodes.core import receiving, routing, shadow_queue
+from nodes.core.active_copies import ActiveCopies
 from nodes.core.categorizer import forks_of
+from nodes.core.database_copies import DatabaseCopies
+from nodes.core.database_copy import CopyState
 from nodes.core.delivery import Delivery
+from nodes.core.delivery_queue import Answered, DeliveryQueue
 from nodes.core.discards import Discards
 from nodes.core.dsn import non_delivery_report
-from nodes.core.effects import DeliverTo
+from nodes.core.effects import Commit, DeliverTo
 from nodes.core.failing_over import MARGIN_MS, FailingOver
 from nodes.core.inputs import PeerAuthenticated
+from nodes.core.log_receiving import LogReceiving
 from nodes.core.message import DiscardNotification
 from nodes.core.node import Node
 from nodes.core.outbound_session import Lease
+from nodes.core.queue_changes import InsertMessage, PromoteShadow
 from nodes.core.receiving import Receiving
 from nodes.core.redundancy import Redundancy
+from nodes.core.replies import R451_COPY_BUSY
 from nodes.core.resubmitting import Resubmitting
+from nodes.core.routing import database_of
 from nodes.core.shadow_making import Made
 from nodes.core.shadow_queue import ShadowQueue
-from nodes.store import mailbox_database
+from nodes.store import changes, mailbox_database
+from nodes.store.mailbox_copy import state_of
 from nodes.store.mailbox_database import MailboxDatabase
+from nodes.store.queue_database import QueueDatabase
 
+END_OF_HEADER = b"\r\n\r\n"
 Context = AbstractContextManager[Any]
 Broken = Callable[[], Context]
 
@@ -87,6 +99,76 @@ def waits_half_as_long() -> Context:
 
 def waits_half_as_long_again() -> Context:
     return _span_times(1.5)
+
+
+@contextmanager
+def waits_two_heartbeats_longer() -> Iterator[None]:
+    """Than the span, and asks every heartbeat meanwhile."""
+    made = ShadowQueue.__init__
+
+    def changed(self: Any, *arguments: Any) -> None:
+        made(self, *arguments)
+        self._span_ms += 2 * self._frequency_ms
+
+    with patch.object(ShadowQueue, "__init__", changed):
+        yield
+
+
+@contextmanager
+def heeds_the_third_answer_of_a_new_database() -> Iterator[None]:
+    """And so promotes two heartbeats late."""
+    promote = ShadowQueue._promote_other_databases
+    heard: dict[tuple[int, str], int] = {}
+
+    def later(self: Any) -> None:
+        known = self._contact.database_id
+        if any(shadow.key.primary_database_id != known for shadow in self.held.values()):
+            told = heard[id(self), known] = heard.get((id(self), known), 0) + 1
+            if told < 3:
+                return
+        promote(self)
+
+    with patch.object(ShadowQueue, "_promote_other_databases", later):
+        yield
+
+
+def asks_in_heartbeats_only() -> Context:
+    """Never in a session that was opened for something else."""
+    asks = ShadowQueue.ask_first
+
+    def in_its_own(self: Any, lease: Lease) -> bool:
+        wish = lease.session.request
+        return wish is not None and wish.purpose == "heartbeat" and asks(self, lease)
+
+    return patch.object(ShadowQueue, "ask_first", in_its_own)
+
+
+@contextmanager
+def tells_everybody_everything() -> Iterator[None]:
+    """Every shadow server is told of everybody's messages, its own among them."""
+
+    def answer(self: Any, asked: Any) -> None:
+        others = (
+            told
+            for server, waiting in self._by_server.items()
+            if server != asked.asking_server
+            for told in waiting
+        )
+        everybody = tuple(others)
+
+        def listed(waiting: Any, most: int) -> Iterator[Any]:
+            return islice((*waiting, *everybody), most)
+
+        with patch("nodes.core.discards.islice", listed):
+            tells(self, asked)
+
+    tells = Discards.answer
+    with patch.object(Discards, "answer", answer):
+        yield
+
+
+def logs_no_failed_heartbeat() -> Context:
+    return patch.object(shadow_queue, "log_no_contact", lambda *arguments: None)
 
 
 @contextmanager
@@ -243,6 +325,139 @@ def waits_for_no_dsn() -> Iterator[None]:
         yield
 
 
+# ------------------------------------------------------------------ what a message says
+
+
+@contextmanager
+def flips_a_bit_of_every_fiftieth_body() -> Iterator[None]:
+    deliver, numbers = MailboxDatabase.deliver, count(1)
+
+    def flipped(self: Any, asked: Any, content: bytes) -> Any:
+        if next(numbers) % 50 == 0:
+            content = content[:-10] + bytes([content[-10] ^ 1]) + content[-9:]
+        return deliver(self, asked, content)
+
+    with patch.object(MailboxDatabase, "deliver", flipped):
+        yield
+
+
+@contextmanager
+def promotes_without_the_body() -> Iterator[None]:
+    promote = changes._APPLY[PromoteShadow]
+
+    def header_only(db: Any, change: Any, fetch: Any) -> None:
+        promote(db, change, fetch)
+        db.execute(
+            "UPDATE bodies SET content = substr(content, 1, instr(content, x'0d0a0d0a') + 3) "
+            "WHERE body_id = (SELECT body_id FROM messages WHERE internal_id = ?)",
+            (change.message.internal_id,),
+        )
+
+    with patch.dict(changes._APPLY, {PromoteShadow: header_only}):
+        yield
+
+
+@contextmanager
+def exchanges_the_texts_of_what_is_stored_together() -> Iterator[None]:
+    """Of each two messages of one transaction, as a page of a resubmission is, or a group of
+    commits; each keeps its header.
+    """
+    commit = QueueDatabase.commit
+
+    def exchanged(self: Any, commits: Sequence[Commit], fetch: Any) -> Any:
+        stored = [each for asked in commits for each in asked.changes]
+        bodies = [each.body for each in stored if isinstance(each, InsertMessage)]
+        pairs = list(zip(bodies[::2], bodies[1::2], strict=False))
+        wrong_text = {own: other for pair in pairs for own, other in (pair, pair[::-1])}
+
+        def changed(change: Any) -> Any:
+            if not isinstance(change, InsertMessage) or change.body not in wrong_text:
+                return change
+            header, end, _ = fetch(change.body).partition(END_OF_HEADER)
+            _, _, text = fetch(wrong_text[change.body]).partition(END_OF_HEADER)
+            return replace(change, body=f"made:{(header + end + text).decode()}")
+
+        wrong = [replace(asked, changes=tuple(map(changed, asked.changes))) for asked in commits]
+        return commit(self, wrong, fetch)
+
+    with patch.object(QueueDatabase, "commit", exchanged):
+        yield
+
+
+# ------------------------------------------------------------------ delivery that is late
+
+FIVE_MINUTES_MS, AN_HOUR_MS = 5 * 60_000, 60 * 60_000
+
+
+@contextmanager
+def _delivers_late(wait_ms: Callable[[Any], int]) -> Iterator[None]:
+    """`wait_ms(message)`: how long its delivery queues wait for it."""
+    enqueue = Delivery._enqueue
+
+    def enqueue_later(self: Any, message: Any) -> None:
+        late_ms = wait_ms(message)
+        if late_ms:
+            self._work.again(late_ms, lambda: enqueue(self, message))
+        else:
+            enqueue(self, message)
+
+    with patch.object(Delivery, "_enqueue", enqueue_later):
+        yield
+
+
+def delivers_everything_five_minutes_late() -> Context:
+    return _delivers_late(lambda message: FIVE_MINUTES_MS)
+
+
+def delivers_one_in_fifty_an_hour_late() -> Context:
+    return _delivers_late(lambda message: 0 if message.internal_id % 50 else AN_HOUR_MS)
+
+
+@contextmanager
+def delivers_late_after_a_restart() -> Iterator[None]:
+    """What it finds in its queue database waits for an hour."""
+    opened = Delivery.opened
+
+    def opened_late(self: Any, messages: Any) -> None:
+        with _delivers_late(lambda message: AN_HOUR_MS):
+            opened(self, messages)
+
+    with patch.object(Delivery, "opened", opened_late):
+        yield
+
+
+def waits_an_hour_for_every_retry() -> Context:
+    return patch("nodes.core.delivery_queue.retry_interval_ms", lambda *_: AN_HOUR_MS)
+
+
+@contextmanager
+def delivers_to_the_second_recipient_late() -> Iterator[None]:
+    """Ten minutes after the others, where a mailbox database takes the message for several."""
+    hand_out, finish = DeliveryQueue._hand_out, DeliveryQueue._finish
+    later: dict[tuple[int, int], str] = {}
+
+    def without_the_second(self: Any, parcel: Any) -> None:
+        recipients = parcel.fork.recipients
+        if database_of(self.next_hop) is not None and len(recipients) > 1:
+            later[id(self), parcel.message.internal_id] = recipients[1]
+            others = (recipients[0], *recipients[2:])
+            parcel = replace(parcel, fork=replace(parcel.fork, recipients=others))
+        hand_out(self, parcel)
+
+    def and_the_second_later(self: Any, parcel: Any, result: Any) -> None:
+        second = later.pop((id(self), parcel.message.internal_id), None)
+        if second is not None and isinstance(result, Answered):
+            self._attempts[parcel.message.internal_id] = 10  # the last step of the retry ladder
+            result = replace(result, deferred=((second, "432 4.3.2 later"),))
+        finish(self, parcel, result)
+
+    with (
+        patch.object(DeliveryQueue, "_hand_out", without_the_second),
+        patch.object(DeliveryQueue, "_finish", and_the_second_later),
+    ):
+        yield
+
+
 # ------------------------------------------------------------------ Safety Nets
 
 
@@ -284,6 +499,61 @@ def resubmits_after_a_lossless_switchover() -> Context:
         return max(int(answer.last_log_ms) - MARGIN_MS, int(managed.created_ms))
 
     return patch.object(FailingOver, "_start_ms", as_if_it_lacked_something)
+
+
+# ------------------------------------------------------------------ copies of a database
+
+
+@contextmanager
+def mounts_the_second_copy_beside_the_first() -> Iterator[None]:
+    """Active Manager, in a switchover."""
+
+    def mount_at_once(self: Any, failover: Any) -> None:
+        self._mount(self._records.failovers[(failover.database, failover.epoch)])
+
+    with patch.object(FailingOver, "_go", mount_at_once):
+        yield
+
+
+@contextmanager
+def hears_of_no_other_copy_by_its_logs() -> Iterator[None]:
+    """Only Active Manager may tell it; until then it goes on."""
+    out_of_date = LogReceiving._out_of_date
+
+    def busy(self: Any, copy: Any, epoch: int) -> Any:
+        if epoch > copy.epoch and copy.is_source:
+            return R451_COPY_BUSY
+        return out_of_date(self, copy, epoch)
+
+    with (
+        patch.object(LogReceiving, "_out_of_date", busy),
+        patch.object(DatabaseCopies, "_superseded", lambda self, database, epoch: None),
+    ):
+        yield
+
+
+@contextmanager
+def takes_mail_into_a_copy_that_was_dismounted() -> Iterator[None]:
+    """It says that it knows of the other copy, and delivers into its own."""
+    learn = ActiveCopies._learn
+
+    def learn_of_its_own(self: Any, copy: Any, known: Any, then: Any, failed: Any) -> None:
+        me = self._config.me.name
+        if known.server == me != copy.server:
+            then()
+        else:
+            learn(self, copy, known, then, failed)
+
+    def as_if_there_were_no_other(connection: Any) -> CopyState:
+        state = state_of(connection)
+        return state if state is CopyState.ACTIVE else CopyState.SINGLE
+
+    with (
+        patch.object(ActiveCopies, "_learn", learn_of_its_own),
+        patch.object(ActiveCopies, "takes", ActiveCopies.is_here),
+        patch("nodes.store.mailbox_database.state_of", as_if_there_were_no_other),
+    ):
+        yield
 
 
 # ------------------------------------------------------------------ across boundaries
@@ -345,6 +615,9 @@ RUNS = (
     BrokenRun(never_takes_over, "around-the-span"),
     BrokenRun(waits_half_as_long_again, "primary-returns-after-promotion"),
     BrokenRun(waits_half_as_long_again, "around-the-span"),
+    BrokenRun(waits_two_heartbeats_longer, "half-done-fork"),
+    BrokenRun(waits_two_heartbeats_longer, "one-way-heartbeat"),
+    BrokenRun(heeds_the_third_answer_of_a_new_database, "primary-loses-its-queue-database"),
     BrokenRun(takes_over_half, "primary-loses-its-queue-database"),
     BrokenRun(takes_over_half, "around-the-span"),
     BrokenRun(counts_a_session_of_the_primary_as_contact, "one-way-heartbeat"),

@@ -13,7 +13,7 @@ import typer
 from typer.exceptions import TyperException
 from typer.main import get_command
 
-from lab.commands import keeping, many_runs, one_run, record, replaying, scenarios
+from lab.commands import keeping, many_runs, one_run, proving, record, replaying, scenarios
 from lab.errors import CALL_WRONG, FAIL, PASS, LabError
 
 WIDTH = "[0-9]{1,3}"
@@ -33,7 +33,14 @@ app = typer.Typer(
 GROUPS: dict[str, Sequence[Callable[..., None]]] = {
     "Before a run": (scenarios.validate, scenarios.plan, scenarios.schema, keeping.new),
     "One run": (one_run.run, one_run.up, one_run.down),
-    "Many runs": (many_runs.suite, many_runs.repeat, many_runs.sweep, many_runs.shrink),
+    "Many runs": (
+        many_runs.suite,
+        many_runs.repeat,
+        many_runs.sweep,
+        many_runs.exhaust,
+        many_runs.shrink,
+        proving.prove,
+    ),
     "What was recorded": (
         keeping.list_,
         record.report,

@@ -1,4 +1,4 @@
-"""What a shell completes: names of scenarios, and of runs that are recorded.
+"""What a shell completes: names of scenarios, of runs that are recorded, and of defects.
 
 Read from the names of files alone, so that a half-written scenario slows nobody down.
 """
@@ -12,6 +12,13 @@ def scenario_names(incomplete: str) -> list[str]:
     """Stems that begin so."""
     found = dict.fromkeys(path.stem for path in scenario_paths())
     return [name for name in found if name.startswith(incomplete)]
+
+
+def defect_names(incomplete: str) -> list[str]:
+    """Of the catalogue."""
+    from defects.catalogue import BY_NAME
+
+    return [name for name in BY_NAME if name.startswith(incomplete)]
 
 
 def run_names(incomplete: str) -> list[str]:

@@ -1,5 +1,6 @@
 """Many runs: suite, repeat, sweep, and shrink for what failed in one."""
 
+import shlex
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
@@ -18,10 +19,12 @@ from lab.commands.arguments import (
 from lab.commands.completing import scenario_names
 from lab.commands.paths import new_folder, not_empty, path_of, smaller_scenario
 from lab.commands.summary import print_line
+from lab.pairs import Pairs
 from lab.progress import waiting
 from lab.scenario_files import RUNS, find_run
 from lab.suite_folder import folder_for
 from lab.suite_plan import NIGHTLY, Ask, chosen
+from lab.toward import Toward
 
 
 def suite(
@@ -93,14 +96,47 @@ def sweep(
     per_batch: Annotated[int, typer.Option(min=1, help="how many are judged together")] = 250,
     master: Annotated[str, typer.Option(help="Spark master")] = "local[*]",
     keep_records: Annotated[bool, typer.Option("--keep-records", help="for a look later")] = False,
+    toward: Annotated[
+        Toward | None,
+        typer.Option(
+            help="choose the seeds whose plans promise what was met least", show_default=False
+        ),
+    ] = None,
 ) -> None:
     """Simulate a scenario under many seeds, spread by Spark, and judge them all."""
     from lab.sweep import Seeds, Sweep, sweep_folder
 
     scenario = checked_scenario(name)
     wanted = Seeds(first, seeds, min(per_batch, seeds))
-    folder = sweep_folder(RUNS, scenario, wanted)
-    raise typer.Exit(Sweep(scenario, wanted, folder, master, keep_records=keep_records).run())
+    folder = sweep_folder(RUNS, scenario, wanted, toward)
+    work = Sweep(scenario, wanted, folder, master, keep_records=keep_records, toward=toward)
+    raise typer.Exit(work.run())
+
+
+def exhaust(
+    name: Name,
+    pairs: Annotated[Pairs, typer.Option(help="of faults, beside every single one")] = Pairs.none,
+    only: Annotated[
+        str | None, typer.Option(help="these faults alone, kill@17: a run folder and its report")
+    ] = None,
+    seed: Seed = None,
+    per_batch: Annotated[int, typer.Option(min=1, help="how many are judged together")] = 1000,
+    master: Annotated[str, typer.Option(help="Spark master")] = "local[*]",
+) -> None:
+    """Simulate a small scenario with one thing going wrong at every event of it, and judge all."""
+    from lab.exhaust import Exhaust, exhaust_folder, run_only
+    from lab.exhaust_search import Search
+    from lab.run_outcome import RunOptions
+
+    search = Search(resolved_plan(checked_scenario(name), seed), pairs)
+    if only is not None:
+        raise typer.Exit(run_only(search, only, RunOptions(runs=RUNS)))
+    folder = exhaust_folder(RUNS, search, per_batch)
+    command = f"shadowlab exhaust {shlex.quote(name)} --seed {search.plan.seed} --only "
+    done = Exhaust(search, folder, master, per_batch, lambda run: command + run)
+    with waiting("exhausting"):
+        code = done.run()
+    raise typer.Exit(code)
 
 
 def shrink(

@@ -24,6 +24,7 @@ from lab.commands.paths import announcement, not_empty, path_of
 from lab.commands.summary import outcome, print_line
 from lab.errors import ScenarioError
 from lab.listing import run_entries
+from lab.plan import Plan
 from lab.scenario_files import RUNS
 
 if TYPE_CHECKING:
@@ -59,8 +60,12 @@ def run(
         announce=told,
         summary_to_stderr=json,
     )
-    where = on or _host_at_hand()
-    why = "" if on or where is On.containers else ", since no Docker engine answers"
+    where, why = (on, "") if on else _host_at_hand(resolved)
+    if where is On.containers and resolved.powerless:
+        cause = (
+            "--on containers: a container that is killed loses nothing, so it knows no power_loss"
+        )
+        raise ScenarioError(cause, "--on simulator, or write kill: in the scenario")
     print(f"seed {resolved.seed}, on {_in_words(where)}{why}", file=sys.stderr, flush=True)
     if where is On.containers:
         from lab.run import run as run_plan
@@ -86,10 +91,13 @@ def up(name: Name, seed: Seed = None) -> None:
     raise typer.Exit(stand(resolved, STATE, ContainerHost(STATE)).exit_code)
 
 
-def _host_at_hand() -> On:
+def _host_at_hand(plan: Plan) -> tuple[On, str]:
+    """With the reason, where it is not containers."""
     from lab.hosts.containers.engine import answers
 
-    return On.containers if answers() else On.simulator
+    if plan.powerless:
+        return On.simulator, ", since only there a server can lose its power"
+    return (On.containers, "") if answers() else (On.simulator, ", since no Docker engine answers")
 
 
 def _in_words(host: On) -> str:

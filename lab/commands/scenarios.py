@@ -18,6 +18,7 @@ from lab.commands.arguments import (
 )
 from lab.commands.completing import scenario_names
 from lab.commands.paths import not_empty
+from lab.drawn_settings import settings_in_words, with_drawn_settings
 from lab.errors import CALL_WRONG, ScenarioError
 from lab.given_file import is_folder, is_there
 from lab.plan import place_of
@@ -87,8 +88,10 @@ def plan(
     console = Console(highlight=False)
     if not console.is_terminal:
         console.width = 100
-    place = place_of(scenario.scenario, resolved.topology)
-    show(resolved, console, in_words(scenario.scenario.faults, place, resolved.seed))
+    settings = settings_in_words(scenario.scenario, resolved.seed)
+    place = place_of(with_drawn_settings(scenario.scenario, resolved.seed), resolved.topology)
+    faults = in_words(scenario.scenario.faults, place, resolved.seed)
+    show(resolved, console, [*settings, *faults])
 
 
 def _path(name: str) -> Path:

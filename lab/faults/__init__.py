@@ -17,6 +17,7 @@ from lab.faults.fault import Fault
 from lab.faults.kill import Kill
 from lab.faults.machine import FillDisk, SkewClock
 from lab.faults.pause import Pause
+from lab.faults.power_loss import PowerLoss
 from lab.faults.restart import Restart
 from lab.faults.slow import Slow
 from lab.faults.stop import Stop
@@ -30,6 +31,7 @@ KINDS: Mapping[str, Callable[[Any, RunningLab], Fault]] = {
     "slow": Slow,
     "throttle": Throttle,
     "kill": Kill,
+    "power_loss": PowerLoss,
     "corrupt": Corrupt,
     "pause": Pause,
     "stop": Stop,

@@ -2,32 +2,21 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import Protocol
+from dataclasses import replace
 
 from lab.evidence import Evidence
-from lab.faults.banner import is_back, wait_until_back
+from lab.faults.banner import is_back, shows_nobody_a_banner, wait_until_back
+from lab.plan_parts import ServerFault
 from lab.running_lab import RunningLab
-
-
-class PlannedAway(Protocol):
-    """A fault of a plan that ends its server."""
-
-    @property
-    def id(self) -> str: ...
-    @property
-    def server(self) -> str: ...
-    @property
-    def start_ms(self) -> int: ...
-    @property
-    def end_ms(self) -> int: ...
 
 
 class Away(ABC):
     """From the end of the process to its banner. How it is ended is for each fault to say."""
 
-    def __init__(self, planned: PlannedAway, lab: RunningLab) -> None:
+    def __init__(self, planned: ServerFault, lab: RunningLab) -> None:
         self.id, self.start_ms, self.end_ms = planned.id, planned.start_ms, planned.end_ms
         self._server, self._lab = planned.server, lab
+        self._ends_server = planned
         self._exit_code: int | None = None
         self._started_ns: int | None = None
 
@@ -39,6 +28,11 @@ class Away(ABC):
     @abstractmethod
     def _end(self) -> int:
         """End the process; its exit code."""
+
+    def evidence(self) -> Evidence:
+        seen = shows_nobody_a_banner(self._lab, self._ends_server)
+        confirmed = self.confirmed()
+        return seen if confirmed.took_effect else replace(confirmed, observations=seen.observations)
 
     @abstractmethod
     def confirmed(self) -> Evidence:

@@ -5,12 +5,10 @@ the server has to find out for itself; whether it did shows in its next database
 """
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 from lab import plan_parts
 from lab.evidence import Evidence
 from lab.faults.away import Away
-from lab.faults.banner import shows_nobody_a_banner
 from lab.faults.kill import KILLED
 from lab.running_lab import RunningLab
 
@@ -20,7 +18,6 @@ class Corrupt(Away):
 
     def __init__(self, planned: plan_parts.Corrupt, lab: RunningLab) -> None:
         super().__init__(planned, lab)
-        self._planned = planned
         self._damaged: tuple[str, ...] = ()
 
     def describe(self) -> str:
@@ -36,11 +33,6 @@ class Corrupt(Away):
 
     def _end(self) -> int:
         return self._lab.servers.kill(self._server)
-
-    def evidence(self) -> Evidence:
-        seen = shows_nobody_a_banner(self._lab, self._planned)
-        confirmed = self.confirmed()
-        return seen if confirmed.took_effect else replace(confirmed, observations=seen.observations)
 
     def confirmed(self) -> Evidence:
         ended = self._ended_with(KILLED)

@@ -6,12 +6,10 @@ while it is down, and kept for whoever wants to look at it.
 """
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 from lab import plan_parts
 from lab.evidence import Evidence
 from lab.faults.away import Away
-from lab.faults.banner import shows_nobody_a_banner
 from lab.running_lab import RunningLab
 
 KILLED = 128 + 9
@@ -34,11 +32,6 @@ class Kill(Away):
 
     def _end(self) -> int:
         return self._lab.servers.kill(self._server)
-
-    def evidence(self) -> Evidence:
-        seen = shows_nobody_a_banner(self._lab, self._planned)
-        confirmed = self.confirmed()
-        return seen if confirmed.took_effect else replace(confirmed, observations=seen.observations)
 
     def confirmed(self) -> Evidence:
         return self._ended_with(KILLED)

@@ -3,7 +3,8 @@
     python3 -m nodes.shell.external CONFIG
 
 It takes mail for its own domain, and a message is a line of `received.jsonl`, durable, before its
-250. It keeps no bodies and delivers nothing on. STARTTLS is offered where a certificate is there.
+250. It keeps no bodies, only what they digest to, and delivers nothing on. STARTTLS is offered
+where a certificate is there.
 """
 
 from __future__ import annotations
@@ -45,6 +46,7 @@ from nodes.shell.smtp_syntax import (
     keywords,
     on_the_wire,
 )
+from nodes.store.message_digest import digest_of
 
 RECEIVED = "received.jsonl"
 
@@ -111,6 +113,7 @@ class Received:
             "mono_ns": mono_ns,
             "size_bytes": len(content),
             "peer": session.host_name or "",
+            **digest_of(content).columns(),
         }
         try:
             self._file.append(json.dumps(record))

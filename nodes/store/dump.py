@@ -20,12 +20,16 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TypeAlias
 
 from nodes.core.database_copy import CopyState
 from nodes.store import sqlite_file
+from nodes.store.leftovers import LEFTOVERS
+from nodes.store.message_digest import digest_of
 from nodes.store.rows import addresses_of
 
 Record: TypeAlias = dict[str, object]
@@ -88,18 +92,20 @@ _QUEUES = (
         "LEFT JOIN primary_safety_net AS k ON k.internal_id = d.internal_id "
         "ORDER BY d.shadow_server, d.sequence",
     ),
+    *LEFTOVERS,
 )
 _MAILBOX_KEYS = ("mailbox", "message_id", "submitted_ms", "delivered_ms", "size_bytes", "server")
 _MAILBOXES = (
-    "SELECT b.address, m.message_id, m.submitted_ms, c.delivered_ms, m.size_bytes, meta.server "
-    "FROM copies AS c JOIN mailboxes AS b USING (mailbox_id) "
+    "SELECT b.address, m.message_id, m.submitted_ms, c.delivered_ms, m.size_bytes, meta.server, "
+    "c.message_row FROM copies AS c JOIN mailboxes AS b USING (mailbox_id) "
     "JOIN messages AS m USING (message_row) CROSS JOIN meta ORDER BY c.message_row, b.address"
 )
+_CONTENT = "SELECT content FROM messages WHERE message_row = ?"
 
 
 def queue_rows(path: Path, origin_ms: int) -> Iterator[Record]:
     """Records of `queues.jsonl`: a line per unfinished fork, shadow, kept copy, and discard
-    notification.
+    notification; and per thing that nothing should have left there (`nodes.store.leftovers`).
 
     `path`: a queue database; none at all holds nothing. Raises sqlite3.Error where it cannot be
     read.
@@ -118,17 +124,24 @@ def queue_rows_in(connection: sqlite3.Connection, origin_ms: int) -> Iterator[Re
 
 
 def mailbox_rows(path: Path, origin_ms: int) -> Iterator[Record]:
-    """Records of `mailboxes/<database>.jsonl`: a line per visible copy. Raises sqlite3.Error."""
+    """Records of `mailboxes/<database>.jsonl`: a line per visible copy, with the digest of what is
+    stored. Raises sqlite3.Error.
+    """
     with _copied(path) as connection:
         yield from mailbox_rows_in(connection, origin_ms)
 
 
 def mailbox_rows_in(connection: sqlite3.Connection, origin_ms: int) -> Iterator[Record]:
     """The same of a database that is open."""
-    for row in connection.execute(_MAILBOXES):
-        record: Record = dict(zip(_MAILBOX_KEYS, row, strict=True))
-        record["delivered_ms"] = _since(record["delivered_ms"], origin_ms)
-        yield record
+    # copies of one message follow one another; its content is read once, and by itself, since
+    # what is sorted is kept until all is
+    for message_row, copies in groupby(connection.execute(_MAILBOXES), key=itemgetter(-1)):
+        (content,) = connection.execute(_CONTENT, (message_row,)).fetchone()
+        digest = digest_of(content).columns()
+        for *row, _ in copies:
+            record: Record = dict(zip(_MAILBOX_KEYS, row, strict=True))
+            record["delivered_ms"] = _since(record["delivered_ms"], origin_ms)
+            yield record | digest
 
 
 @dataclass(frozen=True, slots=True)

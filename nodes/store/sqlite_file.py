@@ -43,12 +43,12 @@ def migrations(kind: str) -> tuple[str, ...]:
     return tuple(folder.joinpath(name).read_text("utf-8") for name in names)
 
 
-def connect(path: Path) -> sqlite3.Connection:
-    """Open an existing file for reading and writing. Transactions are begun by hand
-    (`transaction`).
+def connect(place: Path | str) -> sqlite3.Connection:
+    """Open an existing file, by its path or by a URI of SQLite's, for reading and writing.
+    Transactions are begun by hand (`transaction`).
     """
     connection = sqlite3.connect(
-        f"{path.absolute().as_uri()}?mode=rw",
+        place if isinstance(place, str) else f"{place.absolute().as_uri()}?mode=rw",
         uri=True,
         isolation_level=None,
         check_same_thread=False,
@@ -129,12 +129,12 @@ def limit_growth(connection: sqlite3.Connection, is_full: bool) -> None:
     connection.execute(f"PRAGMA max_page_count = {1 if is_full else MOST_PAGES}")
 
 
-def damage(path: Path, kind: str) -> str | None:
+def damage(place: Path | str, kind: str) -> str | None:
     """Why the file cannot be trusted, or None. Raises sqlite3.OperationalError where it cannot be
     opened at all.
     """
     try:
-        connection = connect(path)
+        connection = connect(place)
     except sqlite3.Error as error:
         return _why(error)
     try:

@@ -7,15 +7,20 @@ is violated with the right counter-example, it is unknown for lack of anything a
 from __future__ import annotations
 
 from spark_eval.claims import (
+    content_intact,
+    delivered_in_time,
     discard_after_delivery,
     drains_after_heal,
     dsn_sent,
     dsn_suppressed,
     held_long_enough,
+    no_crash,
     no_early_promotion,
     no_loss,
     no_phantom,
     no_visible_duplicate,
+    nothing_left_over,
+    one_active_copy,
     promotion_on_time,
     redundant_before_ack,
     resubmission_bounded,
@@ -28,6 +33,9 @@ ALL: tuple[Claim, ...] = (
     no_loss.CLAIM,
     no_phantom.CLAIM,
     no_visible_duplicate.CLAIM,
+    content_intact.CLAIM,
+    delivered_in_time.CLAIM,
+    one_active_copy.CLAIM,
     redundant_before_ack.CLAIM,
     shadow_placement.CLAIM,
     discard_after_delivery.CLAIM,
@@ -39,4 +47,6 @@ ALL: tuple[Claim, ...] = (
     dsn_suppressed.CLAIM,
     held_long_enough.CLAIM,
     drains_after_heal.CLAIM,
+    nothing_left_over.CLAIM,
+    no_crash.CLAIM,
 )

@@ -2,8 +2,8 @@
 result.
 
 A claim names its requirements and makes `cases`; everything else is the same for all of them and is
-here. A claim with nothing to ask is unknown, never holds. Refuses to look at anything but its
-cases.
+here. A claim with nothing to ask is unknown, never holds; where the plan needs no answer of it, the
+verdict makes that "not applicable". Refuses to look at anything but its cases.
 """
 
 from __future__ import annotations
@@ -20,10 +20,12 @@ from spark_eval.transforms.sql import FOREVER_MS
 HOLDS = "holds"
 VIOLATED = "violated"
 UNKNOWN = "unknown"
+NOT_APPLICABLE = "not applicable"
 NOTHING_ASKED = "nothing was asked"
 TIMED_REASON = (
     f"struct(coalesce(at_ms, {FOREVER_MS}) AS t, concat(subject, ': ', detail) AS reason)"
 )
+SURPRISE = "IF(foretold AND status <> 'holds', concat(subject, ': ', detail), NULL)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +41,9 @@ class CounterExample:
 
 @dataclass(frozen=True, slots=True)
 class ClaimResult:
-    """`proofs` maps each requirement that a case named to holds, violated or unknown."""
+    """`proofs` maps each requirement that a case named to holds, violated or unknown; `surprises`
+    are what `expect` foretells and what did not, or not surely, come to pass.
+    """
 
     name: str
     requirements: tuple[str, ...]
@@ -51,6 +55,11 @@ class ClaimResult:
     examples: tuple[CounterExample, ...] = ()
     proofs: dict[str, str] = field(default_factory=dict)
     crashed: bool = False
+    surprises: tuple[str, ...] = ()
+
+    @property
+    def asked_nothing(self) -> bool:
+        return not self.asked and not self.crashed
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +106,7 @@ class Claim:
             reason=row["reason"] or "",
             examples=_examples(row),
             proofs=_proofs(row["told"]),
+            surprises=tuple(row["surprises"]),
         )
 
 
@@ -108,9 +118,10 @@ def case(
     refs: str,
     requirements: str,
     weight: str = "0",
+    foretold: str = "false",
 ) -> list[str]:
     """The columns of a case, from SQL. `refs` lists structs, nulls allowed; `weight` ranks the
-    worst.
+    worst; `foretold` where the case is what `expect` says.
     """
     return [
         "run",
@@ -121,6 +132,7 @@ def case(
         f"filter(array({refs}), r -> r IS NOT NULL) AS refs",
         f"CAST({requirements} AS ARRAY<STRING>) AS requirements",
         f"CAST({weight} AS DOUBLE) AS weight",
+        f"{foretold} AS foretold",
     ]
 
 
@@ -138,6 +150,7 @@ def summarise(cases: DataFrame) -> DataFrame:
         _example("max_by", "coalesce(weight, 0.0)", "worst"),
         _example("max_by", "coalesce(at_ms, -1L)", "last"),
         F.expr("collect_set(struct(requirements, status)) AS told"),
+        F.expr(f"array_sort(collect_set({SURPRISE})) AS surprises"),
     )
 
 

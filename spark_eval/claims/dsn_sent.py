@@ -13,8 +13,6 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from spark_eval.claims.claim import Claim, case
-from spark_eval.expected.senders import senders
-from spark_eval.read.names import message_id
 from spark_eval.sentences import cases as cases_of
 from spark_eval.sentences import holds, not_asked, unknown, violated
 from spark_eval.tables import Tables
@@ -29,25 +27,19 @@ _JUDGED = cases_of(
     ("dsns.n > coalesce(failed.n, 0L)", violated(
         "{sender} is told of {dsns.n} failures, and {coalesce(failed.n, 0L)} are logged")),
     ("failed.last_ms > end_ms - heartbeat_ms", not_asked()),
-    ("sender_collected = false", unknown("the record of what {sender} sees was not collected")),
+    ("NOT sender_collected", unknown("the record of what {sender} sees was not collected")),
     ("dsns IS NULL", violated("given up, and no DSN is made for {sender}")),
-    ("told IS NULL", violated("given up, and {sender} never saw the DSN")),
+    ("dsn_ref IS NULL", violated("given up, and {sender} never saw the DSN")),
     otherwise=holds(),
 )  # fmt: skip
 
 
 def cases(tables: Tables) -> DataFrame:
-    record = tables.record
-    reports = record.tracking.where("event = 'DSN'").selectExpr(
-        "run", f"{message_id('reference')} AS message_id", "message_id AS report", "at_ms", "ref"
-    )
     known = (
         _counted(_failures(tables), "failed")
-        .join(_counted(reports, "dsns"), MAIL, "full")
-        .join(_told(reports, record.visible), MAIL, "left")
-        .join(senders(tables.sent, record.mailboxes, record.servers), MAIL, "left")
-        .join(_collected(tables), ["run", "sender"], "left")
-        .join(record.runs.select("run", "end_ms", "heartbeat_ms"), "run")
+        .join(_counted(tables.dsns, "dsns"), MAIL, "full")
+        .join(tables.senders, MAIL, "left")
+        .join(tables.record.runs.select("run", "end_ms", "heartbeat_ms"), "run")
     )
     return known.selectExpr("*", f"{_JUDGED} AS j").selectExpr(
         *case(
@@ -55,7 +47,7 @@ def cases(tables: Tables) -> DataFrame:
             subject="message_id",
             detail="j.reason",
             at_ms="coalesce(failed.last_ms, dsns.last_ms)",
-            refs="failed.ref, dsns.ref, told",
+            refs="failed.ref, dsns.ref, dsn_ref",
             requirements="array('SM-12')",
         )
     )
@@ -76,19 +68,6 @@ def _counted(rows: DataFrame, name: str) -> DataFrame:
         F.count("*").alias("n"), F.max("at_ms").alias("last_ms"), F.min("ref").alias("ref")
     )
     return counted.selectExpr(*MAIL, f"struct(n, last_ms, ref) AS {name}")
-
-
-def _told(reports: DataFrame, visible: DataFrame) -> DataFrame:
-    """`told`: where a DSN about the message is seen, by whomever it was made for."""
-    seen = visible.selectExpr("run", "message_id AS report", "ref AS seen")
-    found = reports.join(seen, ["run", "report"])
-    return found.groupBy(*MAIL).agg(F.min("seen").alias("told"))
-
-
-def _collected(tables: Tables) -> DataFrame:
-    return tables.places.selectExpr(
-        "run", "recipient AS sender", "coalesce(collected, false) AS sender_collected"
-    )
 
 
 CLAIM = Claim("dsn_sent", ("SM-12",), cases)

@@ -12,7 +12,6 @@ from pyspark.sql import functions as F
 
 from spark_eval.claims.claim import Claim, case
 from spark_eval.claims.resubmission_complete import may_ask
-from spark_eval.expected.senders import senders
 from spark_eval.sentences import cases as cases_of
 from spark_eval.sentences import holds, violated
 from spark_eval.tables import Tables
@@ -38,19 +37,14 @@ def cases(tables: Tables) -> DataFrame:
     rows = tables.record.tracking.withColumn("database_id", F.coalesce("database_id", F.lit("")))
     failures = _first(rows.where(FAILED), COPY, "failures")
     suppressed = _first(rows.where("event = 'SUPPRESSED'"), COPY, "suppressed")
-    reports = rows.where("event = 'DSN'").selectExpr(
-        "run", "server", "concat('<', trim(BOTH '<> ' FROM reference), '>') AS message_id",
-        "at_ms", "ref",
-    )  # fmt: skip
-    told = _first(reports, MAIL, "reports")
+    told = _first(tables.dsns, MAIL, "reports")
     own = rows.where(FAILED).join(given.select(*COPY), COPY, "left_anti")
-    known_senders = senders(tables.sent, tables.record.mailboxes, tables.record.servers)
     known = (
         given.join(failures, COPY, "left")
         .join(suppressed, COPY, "left")
         .join(told, MAIL, "left")
         .join(_first(own, MAIL, "own"), MAIL, "left")
-        .join(known_senders, ["run", "message_id"], "left")
+        .join(tables.senders, ["run", "message_id"], "left")
         .selectExpr(
             "*", "coalesce(reports.n, 0L) AS dsns", "coalesce(own.n, 0L) AS own_failures"
         )

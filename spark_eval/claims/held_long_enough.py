@@ -22,6 +22,9 @@ FOUND = (
     "get(filter(entries, e -> array_contains(queues, e.queue) "
     "AND coalesce(e.internal_id = own_internal_id, true)), 0)"
 )
+# two questions a heartbeat apart when no fault is left: one was told of it, the other confirms it
+AFTER = "filter(asked, t -> t >= coalesce(calm_ms, 0))"
+CONFIRMED = f"coalesce(array_max({AFTER}) - array_min({AFTER}) > heartbeat_ms, false)"
 UNLISTED = "no sound queue listing of {server}"
 OWED = "the {what} of {server} owed it until {@keep_until_ms}; the listing does not have it"
 OVERDUE = "the {what} of {server} should have dropped it at {@gone_after_ms}"
@@ -77,17 +80,33 @@ def _stays(tables: Tables) -> DataFrame:
 
 
 def _overstays(tables: Tables) -> DataFrame:
-    """Entries of delivery queues and discard notifications that are older than they may get."""
-    entries = tables.record.queues.where("queue IN ('delivery', 'discard')")
-    aged = entries.join(_settings(tables), ["run", "server"]).selectExpr(
-        "*",
-        "end_ms - IF(queue = 'discard', coalesce(delivered_ms, entered_ms), entered_ms) AS age_ms",
-        "IF(queue = 'discard', auto_discard_ms, expiration_ms) AS most_ms",
+    """Entries of delivery queues and discard notifications that are older than they may get.
+
+    Only what nobody asks for is dropped (SM-11). One that was asked for stays until the shadow
+    server confirms it with its next question (SM-16), which it may have no cause to ask; or until
+    the one after that, where a fault kept it from taking in what it was told.
+    """
+    contacts = tables.record.contacts.where("reached").groupBy("run", "server", "peer")
+    times = contacts.agg(F.collect_list("at_ms").alias("times")).selectExpr(
+        "run", "peer AS server", "server AS shadow_server", "times"
     )
+    faults = tables.windows.groupBy("run").agg(F.max("over_ms").alias("calm_ms"))
+    entries = (
+        tables.record.queues.where("queue IN ('delivery', 'discard')")
+        .withColumn("shadow_server", F.expr("lower(shadow_server)"))
+        .join(times, ["run", "server", "shadow_server"], "left")
+        .join(F.broadcast(faults), "run", "left")
+    )
+    since = "IF(queue = 'discard', coalesce(delivered_ms, entered_ms), entered_ms)"
+    aged = entries.join(_settings(tables), ["run", "server"]).selectExpr(
+        "*", f"end_ms - {since} AS age_ms", f"filter(times, t -> t >= {since}) AS asked",
+        "IF(queue = 'discard', auto_discard_ms, expiration_ms) AS most_ms",
+    )  # fmt: skip
+    awaited = f"(queue = 'discard' AND coalesce(size(asked), 0) > 0 AND NOT {CONFIRMED})"
     return aged.selectExpr(
         *case(
             status="IF(age_ms > most_ms + heartbeat_ms + finest_ms + askew_ms, "
-            "'violated', 'holds')",
+            f"IF({awaited}, NULL, 'violated'), 'holds')",
             subject="message_id",
             detail=sentence("in the {queue} queue of {server} for {@age_ms}, at most {@most_ms}"),
             at_ms="end_ms",

@@ -74,6 +74,7 @@ def _unforetold(tables: Tables) -> DataFrame:
             at_ms="coalesce(stray.promoted.at_ms, 0L)",
             refs="stray.promoted.ref",
             requirements="array()",
+            foretold="true",
         )
     )
 

@@ -64,6 +64,7 @@ def _foretold(tables: Tables) -> DataFrame:
             refs=f"coalesce(stray.ref, {NO_REF})",
             requirements="array()",
             weight="strays",
+            foretold="true",
         )
     )
 

@@ -154,6 +154,7 @@ def _foretold(given: DataFrame, tables: Tables) -> DataFrame:
             at_ms="coalesce(row.at_ms, 0L)",
             refs=f"coalesce(row.ref, {NO_REF})",
             requirements="array()",
+            foretold="true",
         )
     )
 

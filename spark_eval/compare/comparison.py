@@ -139,7 +139,7 @@ def _claim(name: str, ours: Mapping[str, Any] | None, theirs: Mapping[str, Any] 
         return Compared(name, x, y, SAME)
     if {x, y} == {HOLDS, VIOLATED}:
         return Compared(name, x, y, DISAGREES)
-    if {x, y} == {HOLDS, UNKNOWN} and any(c and not c["asked"] for c in (ours, theirs)):
+    if VIOLATED not in (x, y) and any(c and not c["asked"] for c in (ours, theirs)):
         return Compared(name, x, y, OPEN, "one run had nothing to ask")
     return Compared(name, x, y, UNKNOWN, "one run could not tell")
 

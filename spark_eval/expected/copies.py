@@ -15,12 +15,21 @@ from spark_eval.transforms.sql import FOREVER_MS, INTERVAL, merged
 # a duration must be this many times the clock's resolution to be judged
 FAR_ABOVE = 5
 
+# a question, its answer and the commit of it: beyond this nobody waits for the machine alone
+EXCHANGE_WALL_MS = 1000
+# what is done at once is done within this, or within so many waits of what the clock resolves
+AT_ONCE_WALL_MS = 100
+EXCHANGE_STEPS = 10
+
 NO_CUTS = f"CAST(array() AS array<{INTERVAL}>)"
+NO_TIMES = "CAST(array() AS array<bigint>)"
 OWN = (
     "run", "server", "blind AS own_blind", "kills AS own_kills", "eras AS own_eras", "timeout_ms",
     "expiration_ms", "enabled", "heartbeat_ms", "span_ms", "hold_ms", "auto_discard_ms", "end_ms",
     "finest_ms", "resolution_ms",
     "CAST(greatest(heartbeat_ms / 2, 1000 * speed) AS BIGINT) AS usual_ms",
+    f"CAST({EXCHANGE_WALL_MS} * speed AS BIGINT) AS exchange_ms",
+    f"CAST(greatest({EXCHANGE_STEPS} * finest_ms, {AT_ONCE_WALL_MS} * speed) AS BIGINT) AS near_ms",
 )  # fmt: skip
 PEER = (
     "run", "server AS primary_server", "blind AS primary_blind", "kills AS primary_kills",
@@ -31,12 +40,14 @@ PEER = (
 def copies(shadows: DataFrame, talks: DataFrame, histories: DataFrame) -> DataFrame:
     """The columns of `shadows` and the settings, and, in lab ms, sorted where they are arrays:
 
-    `held_ms`; `contacts`; intervals `peer_possible`, `peer_certain` (the primary cannot be
-    reached), `own_possible` (the shadow server is down), `any_possible`; `primary_lost_ms`,
-    `primary_back_ms` (its database replaced, its banner after that), `own_lost_ms`; holes
-    `own_blind`, `primary_blind`; `slack_ms`, what an exchange may take, of which `slowed_ms`
-    because of faults that made the link late while the copy was held; `delivered_at_ms`, when the
-    primary said it was delivered, null where its clocks leave that open.
+    `held_ms`; `contact_times`, `failed_times`, `begun_times` (`talks`); intervals `peer_possible`,
+    `peer_certain` (the primary cannot be reached), `own_possible` (the shadow server is down),
+    `any_possible`; `primary_lost_ms`, `primary_back_ms` (its database replaced, its banner after
+    that), `own_lost_ms`; holes `own_blind`, `primary_blind`; `slack_ms`, what an exchange may take,
+    of which `slowed_ms` because of faults that made the link late while the copy was held;
+    `near_ms`, what is done at once on a machine as fast as its clock resolves, and `exchange_ms`,
+    what a question surely takes no more than; `delivered_at_ms`, when the primary said it was
+    delivered, null where its clocks leave that open.
     """
     talk = talks.withColumnRenamed("peer", "primary_server")
     joined = (
@@ -64,8 +75,8 @@ _WHILE_HELD = (
     "AND l.at.hi >= coalesce(held.at_ms, claimed.at_ms)"
 )
 _RAW = (
-    "contacts", "own_kills", "own_eras", "primary_eras", "cut_possible", "cut_certain",
-    "primary_era", "own_era", "late", "usual_ms", "primary_lives",
+    "contacts", "failed", "begun", "own_kills", "own_eras", "primary_eras", "cut_possible",
+    "cut_certain", "primary_era", "own_era", "late", "usual_ms", "primary_lives",
 )  # fmt: skip
 _PLACED = (
     f"coalesce(array_max(transform(filter(late, l -> {_WHILE_HELD}), l -> l.slowed_ms)), 0L) "
@@ -83,7 +94,9 @@ _ANY = f"concat({_UNREACHED}, {_extents('own_kills', 'possible')})"
 _SAID = "discard.delivered_at_ms"
 _DERIVED = (
     f"{kept(_SAID, 'primary_lives', 'discard.at_ms + finest_ms')} AS delivered_at_ms",
-    "coalesce(contacts, CAST(array() AS array<bigint>)) AS contact_times",
+    f"coalesce(contacts, {NO_TIMES}) AS contact_times",
+    f"coalesce(failed, {NO_TIMES}) AS failed_times",
+    f"coalesce(begun, {NO_TIMES}) AS begun_times",
     "usual_ms + slowed_ms AS slack_ms",
     f"{merged(_UNREACHED)} AS peer_possible",
     f"{merged(_peer('certain'))} AS peer_certain",

@@ -10,7 +10,6 @@ from __future__ import annotations
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from spark_eval.read.names import message_id
 from spark_eval.sentences import cases, judgement, unknown
 
 KEY = ["run", "message_id", "recipient"]
@@ -24,7 +23,7 @@ def deliveries(
     """`promised`, `copies`, `first_ms`, `copy_refs`, `collected` (is the place's record there)."""
     named = sent.join(outcomes, ["run", "message_id"], "left").selectExpr(
         "run", "message_id", "submitted_ms", "ok.ended_ms AS acknowledged_ms",
-        "ok.server AS server", "sender",
+        "ok.server AS server",
         "coalesce(outcome, 'in doubt') AS sending", "coalesce(ok.ref, ref) AS ref",
         "explode(recipients) AS recipient",
     )  # fmt: skip
@@ -37,7 +36,7 @@ def deliveries(
     return placed.selectExpr(
         *KEY, "coalesce(kind, 'external') AS kind", "sending = 'acknowledged' AS promised",
         "sending", "coalesce(copies, 0) AS copies", "submitted_ms", "acknowledged_ms", "first_ms",
-        "server", "sender", "coalesce(collected, false) AS collected", "ref", "copy_refs",
+        "server", "coalesce(collected, false) AS collected", "ref", "copy_refs",
     )  # fmt: skip
 
 
@@ -66,18 +65,13 @@ def places(
 
 
 def judged(
-    deliveries: DataFrame, custodians: DataFrame, failures: DataFrame, told: DataFrame,
-    places: DataFrame,
-) -> DataFrame:  # fmt: skip
+    deliveries: DataFrame, custodians: DataFrame, failures: DataFrame, senders: DataFrame
+) -> DataFrame:
     """Adds `outcome` and `reason`: delivered, lost, excused, unknown, rejected or in doubt."""
-    senders = places.selectExpr(
-        "run", "recipient AS sender", "coalesce(collected, false) AS sender_collected"
-    )
     known = (
         deliveries.join(custodians, ["run", "message_id"], "left")
         .join(failures, KEY, "left")
-        .join(told, ["run", "message_id", "sender"], "left")
-        .join(senders, ["run", "sender"], "left")
+        .join(senders, ["run", "message_id"], "left")
     )
     decided = known.selectExpr("*", f"{_OUTCOME} AS decision")
     return decided.selectExpr(
@@ -104,18 +98,6 @@ def failures(tracking: DataFrame) -> DataFrame:
         *KEY, "f.ref AS failure_ref", "f.server AS failed_at", "f.recipient_status AS status",
         "untold",
     )  # fmt: skip
-
-
-def told(tracking: DataFrame, visible: DataFrame) -> DataFrame:
-    """Senders who see a DSN about a message of theirs: `dsn_ref`. A DSN is a message of its own,
-    and names the one that failed.
-    """
-    reports = tracking.where("event = 'DSN'").selectExpr(
-        "run", "message_id AS report", f"{message_id('reference')} AS message_id"
-    )
-    seen = visible.selectExpr("run", "message_id AS report", "recipient AS sender", "ref")
-    found = reports.join(seen, ["run", "report"])
-    return found.groupBy("run", "message_id", "sender").agg(F.min("ref").alias("dsn_ref"))
 
 
 def not_kept_longer(judged: DataFrame, expected: DataFrame) -> DataFrame:

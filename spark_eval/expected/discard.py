@@ -18,8 +18,12 @@ from spark_eval.transforms.sql import first_clear, last_before, overlaps
 PRIMARY = ("server", "database_id", "internal_id")
 
 
-def discards(copies: DataFrame, forks: DataFrame, deliveries: DataFrame) -> DataFrame:
-    """The columns of `copies` plus `DISCARDS`; a status is null where nothing is asked."""
+def discards(
+    copies: DataFrame, forks: DataFrame, deliveries: DataFrame, forgotten: DataFrame
+) -> DataFrame:
+    """The columns of `copies` plus `DISCARDS`; a status is null where nothing is asked, as of what
+    is `forgotten` by its primary server.
+    """
     of_primary = forks.selectExpr(
         "run", *(f"{name} AS primary_{name}" for name in PRIMARY),
         "complete", "done_ms", "done_mono_ns", "done_ref",
@@ -28,7 +32,11 @@ def discards(copies: DataFrame, forks: DataFrame, deliveries: DataFrame) -> Data
         F.expr("IF(bool_and(first_ms IS NOT NULL), max(first_ms), NULL) AS all_visible_ms")
     )
     key = ["run", *(f"primary_{name}" for name in PRIMARY)]
-    known = copies.join(of_primary, key, "left").join(seen, ["run", "message_id"], "left")
+    known = (
+        copies.join(of_primary, key, "left")
+        .join(seen, ["run", "message_id"], "left")
+        .join(F.broadcast(forgotten), [*key, "server"], "left")
+    )
     timed = known.selectExpr("*", "greatest(done_ms, held_ms) AS due_from_ms")
     reached = timed.selectExpr("*", f"{_REACHABLE} AS reachable_ms")
     bounded = reached.selectExpr(
@@ -83,9 +91,9 @@ _TOLD_IN_TIME = """(brought_ms >= reachable_ms AND brought_ms <= on_time_ms
 _RELEASED_OTHERWISE = """(discard IS NULL AND (promoted IS NOT NULL OR kept_as_primary
   OR coalesce(own_lost_ms <= not_after_ms, false)
   OR coalesce(primary_lost_ms <= not_after_ms, false)))"""
-_ASKED = f"""(enabled AND claimed IS NOT NULL AND (held IS NOT NULL OR kept_as_shadow)
-  AND coalesce(complete, false) AND reachable_ms IS NOT NULL
-  AND reachable_ms - due_from_ms < auto_discard_ms
+_ASKED = f"""(enabled AND claimed IS NOT NULL AND forgotten IS NULL
+  AND (held IS NOT NULL OR kept_as_shadow) AND coalesce(complete, false)
+  AND reachable_ms IS NOT NULL AND reachable_ms - due_from_ms < auto_discard_ms
   AND (discard IS NOT NULL OR on_time_ms <= end_ms OR untold_ms IS NOT NULL)
   AND NOT {_RELEASED_OTHERWISE})"""
 _ASKED_IN_VAIN = (

@@ -1,10 +1,12 @@
 """Which shadow messages should have been promoted, and when (SM-6, SM-7, SM-8, SR-10).
 
-Two causes. The primary's database changed: from the moment it did, at most a heartbeat and one
-attempt after its banner, once the shadow server can ask. No contact for `ShadowResubmitTimeSpan`:
-from last contact + span, late by at most a heartbeat and one attempt. Last contact is read from the
-connectivity log; where that names none at all, it lies within a heartbeat before the outage, and
-what falls inside that interval is unknown. Anything else that was promoted is spurious.
+Two causes. The primary's database changed: from the moment it did, at most a heartbeat after its
+banner, once the shadow server can ask; a question that it had asked before, and that its log says
+failed after, is waited for. No contact for `ShadowResubmitTimeSpan`: from last contact + span of
+all that is held, late by at most a heartbeat and one attempt, which lasts from when its session was
+opened, as logged, and no longer than its time-out. Last contact is read from the connectivity log;
+where that names none at all, it lies within a heartbeat before the outage, and what falls inside
+that interval is unknown. Anything else that was promoted is spurious.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ from spark_eval.sentences import cases, holds, not_asked, unknown, violated
 from spark_eval.transforms.sql import FOREVER_MS, first_clear, last_before, overlaps
 
 ATTEMPT = "(heartbeat_ms + timeout_ms + slowed_ms + finest_ms)"
+PROMPT = "(heartbeat_ms + exchange_ms + slowed_ms + finest_ms)"
 AT = "promoted.at_ms"
 
 
@@ -42,15 +45,31 @@ def _by_database(known: DataFrame) -> DataFrame:
         f"AND coalesce({AT} >= primary_lost_ms - finest_ms, true) "
         "AND coalesce(own_lost_ms > primary_lost_ms, true)"
     )
-    clear = first_clear("primary_back_ms", "any_possible", ATTEMPT)
-    reach = f"IF(primary_back_ms IS NULL, CAST(NULL AS BIGINT), {clear})"
-    timed = known.selectExpr("*", f"({held_then}) AS changed", f"{reach} AS changed_reach_ms")
-    return timed.selectExpr("*", f"changed_reach_ms + {ATTEMPT} AS changed_by_ms").selectExpr(
+    timed = known.selectExpr(
+        "*", f"({held_then}) AS changed", f"{_reach('primary_back_ms')} AS changed_reach_ms"
+    )
+    asked = timed.selectExpr("*", f"coalesce({_HUNG}, changed_reach_ms) AS changed_asked_ms")
+    bounded = asked.selectExpr("*", f"{_reach('changed_asked_ms')} + {PROMPT} AS changed_by_ms")
+    return bounded.selectExpr(
         "*",
         "coalesce(changed AND changed_by_ms <= end_ms, false) "
         "AND coalesce(own_lost_ms > changed_by_ms, true) "
         "AND coalesce(discard.at_ms > changed_by_ms, true) AS changed_surely",
     )
+
+
+def _reach(since: str) -> str:
+    """Since when nothing keeps a question from its answer for a whole heartbeat."""
+    clear = first_clear(since, "any_possible", PROMPT)
+    return f"IF({since} IS NULL, CAST(NULL AS BIGINT), {clear})"
+
+
+# the first question that failed after that, unless its session was opened after that too
+_HUNG = f"""try_element_at(filter(failed_times, t -> t > changed_reach_ms
+  AND t <= changed_reach_ms + timeout_ms + slowed_ms + finest_ms
+  AND coalesce(t <= {AT}, true)
+  AND NOT exists(failed_times, f -> f > changed_reach_ms AND f < t)
+  AND NOT exists(begun_times, b -> b > changed_reach_ms AND b <= t)), 1)"""
 
 
 def _by_span(known: DataFrame) -> DataFrame:
@@ -85,21 +104,35 @@ def _with_contact(known: DataFrame) -> DataFrame:
         f"coalesce(contact_ms, {_no_contact('outage.lo - heartbeat_ms')}) AS contact_lo_ms",
         f"coalesce(contact_ms, {_no_contact('outage.lo')}) AS contact_hi_ms",
     )
-    clear = first_clear("greatest(contact_hi_ms, held_ms) + span_ms", "own_possible", ATTEMPT)
-    return bounded.selectExpr(
+    together = Window.partitionBy("run", "server", "primary_server", "contact_hi_ms")
+    stayed = F.expr("IF(discard IS NULL AND promoted IS NOT NULL, held_ms, NULL)")
+    since = bounded.withColumn("oldest_ms", F.min(stayed).over(together)).selectExpr(
+        "*", f"{_SPAN_DUE} AS span_due_ms"
+    )
+    clear = first_clear("span_due_ms", "own_possible", ATTEMPT)
+    return since.selectExpr(
         "*",
         "contact_lo_ms + span_ms AS span_over_ms",
         "contact_hi_ms + span_ms AS span_surely_over_ms",
-        f"IF(contact_hi_ms IS NULL, CAST(NULL AS BIGINT), {clear} + {ATTEMPT}) AS span_by_ms",
+        f"IF(contact_hi_ms IS NULL, CAST(NULL AS BIGINT), {clear} + heartbeat_ms + finest_ms "
+        f"+ least({_TOOK}, timeout_ms + slowed_ms)) AS span_by_ms",
     )
 
 
+# those that are held together go together; what came after that has a span of its own
+_SPAN_DUE = """IF(held_ms < greatest(contact_hi_ms, oldest_ms) + span_ms,
+  greatest(contact_hi_ms, coalesce(oldest_ms, held_ms)), held_ms) + span_ms"""
+# since a session was opened for the attempt that failed; without one it may have been any time
+_TOOK = f"coalesce({AT} - {last_before('begun_times', AT)} + near_ms, timeout_ms + slowed_ms)"
+
+
 def _no_contact(before: str) -> str:
-    """Since when it counts where no row names a contact: a server that names others had none, so
-    from the first shadow; one that names none at all may have had any `before` the outage.
+    """Since when it counts where no row names a contact: a server that names other questions and
+    their answers had none, so from the first shadow; one that names none at all may have had any
+    `before` the outage.
     """
-    names_others = "size(contact_times) > 0 AND coalesce(size(own_blind), 0) <= 0"
-    return f"IF({names_others}, first_held_ms, greatest(first_held_ms, {before}))"
+    names = "size(contact_times) + size(failed_times) > 0 AND coalesce(size(own_blind), 0) <= 0"
+    return f"IF({names}, first_held_ms, greatest(first_held_ms, {before}))"
 
 
 def _judged(known: DataFrame) -> DataFrame:
@@ -195,5 +228,12 @@ _TIMELINESS = cases(
     ("promoted IS NULL OR e.kind = 'spurious' OR not_after_ms IS NULL", not_asked()),
     (coarse("heartbeat_ms"), too_coarse("a heartbeat", "heartbeat_ms")),
     (f"{AT} > not_after_ms", violated(_WHO + "due by {@not_after_ms}: {cause}", "late")),
+    (
+        f"by_database AND {AT} > not_after_ms - exchange_ms + near_ms",
+        unknown(
+            _WHO
+            + "due by {@not_after_ms - exchange_ms}, and nothing tells how long its question took"
+        ),
+    ),
     otherwise=holds(),
 )

@@ -33,13 +33,16 @@ EXCUSED = "excused"
 
 @dataclass(frozen=True, slots=True)
 class Resubmission:
-    """`transitions`, one row a change of an active copy; `asked`, one row a transition and primary;
+    """`actives`, which copy was active under which epoch; `into`, one row a delivery into one;
+    `transitions`, one row a change of an active copy; `asked`, one row a transition and primary;
     `expected`, one row a transition and copy that is to come back; `given`, what came back;
     `came`, one row a copy and request, judged; `left`, one row a copy that left the boundary inside
     an interval asked for; `requests`, as servers took them on; `told`,
     failovers by Active Manager's word; `operations`, as they happened.
     """
 
+    actives: DataFrame
+    into: DataFrame
     transitions: DataFrame
     asked: DataFrame
     expected: DataFrame
@@ -72,7 +75,9 @@ def resubmission(
     came = settled(came_back.came_back(given, asked, record.mailboxes, told, homes))
     left = came_back.left(between, asked, given)
     operated = settled(operations.operations(record.operations, record.operation_record))
-    return Resubmission(limited, asked, expected, given, came, left, requests, told, operated)
+    return Resubmission(
+        active, into, limited, asked, expected, given, came, left, requests, told, operated
+    )
 
 
 # ---------------------------------------------------------------- what is to come back
@@ -120,7 +125,8 @@ def _fates(forks: DataFrame, landed: DataFrame) -> DataFrame:
         *COPY, "message_id", "brought_epoch", "explode(recipients) AS recipient"
     )
     known = each.join(landed, ["run", "database", "message_id", "recipient"], "left")
-    again = "array_min(transform(filter(taken, t -> t.epoch > brought_epoch), t -> t.epoch))"
+    later = "filter(taken, t -> t.epoch > brought_epoch AND NOT all_seen)"
+    again = f"array_min(transform({later}, t -> t.epoch))"
     return known.groupBy(*COPY).agg(
         F.expr(f"min({again}) AS lost_at"), F.expr("bool_and(coalesce(seen, false)) AS seen")
     )

@@ -1,24 +1,25 @@
-"""Who sent what, and whether they can be told of it here."""
+"""Who sent what, whether they can be told of it here, and whether they were."""
 
 from __future__ import annotations
 
 from pyspark.sql import DataFrame
 
 
-def senders(sent: DataFrame, mailboxes: DataFrame, servers: DataFrame) -> DataFrame:
-    """`run`, `message_id`, `sender`, `tellable`: the sender has a mailbox here, or a server that
-    stands for its domain. `tellable` is false for the null sender (RFC 5321 section 6.1).
+def senders(sent: DataFrame, places: DataFrame, told: DataFrame) -> DataFrame:
+    """One row a message: its `sender`; `tellable`, whether the sender reads mail here, which the
+    null sender never does (RFC 5321 section 6.1); `sender_collected`, whether the record of that is
+    there; `dsn_ref`, a DSN about the message that the sender sees.
     """
-    boxes = mailboxes.selectExpr("run", "mailbox AS sender", "true AS box").distinct()
-    outside = servers.where("role = 'external'").selectExpr(
-        "run", "lower(domain) AS domain", "true AS outside"
-    )
-    named = sent.selectExpr(
-        "run", "message_id", "sender", "substring_index(sender, '@', -1) AS domain"
-    )
-    known = named.join(boxes, ["run", "sender"], "left").join(
-        outside.distinct(), ["run", "domain"], "left"
+    reads = places.selectExpr(
+        "run", "recipient AS sender", "true AS reads",
+        "coalesce(collected, false) AS sender_collected",
+    )  # fmt: skip
+    known = (
+        sent.select("run", "message_id", "sender")
+        .join(reads, ["run", "sender"], "left")
+        .join(told, ["run", "message_id", "sender"], "left")
     )
     return known.selectExpr(
-        "run", "message_id", "sender", "box IS NOT NULL OR outside IS NOT NULL AS tellable"
-    )
+        "run", "message_id", "sender", "coalesce(reads, false) AS tellable", "sender_collected",
+        "dsn_ref",
+    )  # fmt: skip

@@ -1,33 +1,74 @@
-"""Connectivity logs: the moments at which a server had, or failed to have, contact with a primary.
+"""Connectivity logs: the moments at which a server had, or failed to have, contact with a primary,
+and those at which it opened a session for a heartbeat; and what sessions began with.
 
 Contact is the final reply to a server's own XQDISCARD and nothing else (SM-6).
 """
 
 from __future__ import annotations
 
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, Window
+from pyspark.sql import functions as F
 
 from spark_eval.read.csv_log import field
 from spark_eval.read.names import REF, short_name
 
 CONTACT = "XQDISCARD "
+HEARTBEAT = "heartbeat"
 TOLD = field("description")
 PEER = "try_element_at(told, 'Peer')"
+DESTINATION = field("destination")
+SESSION = field("session")
+FOR_MESSAGES = "('delivery', 'shadowredundancy')"
 
 
 def contacts(parsed: DataFrame) -> DataFrame:
-    """`run`, `server` (asking), `peer` (asked), `at_ms`, `mono_ns`, `reached`, `database_id`,
-    `ref`.
+    """`run`, `server` (asking), `peer` (asked), `at_ms`, `mono_ns`, `database_id`, `notifications`
+    (how many an answer gave), `ref`, and what it was: `reached`, `failed`, `begun`; none of them
+    for an answer that is outdated.
     """
-    asked = parsed.where(f"sound AND startswith({TOLD}, '{CONTACT}')")
+    begun = f"({field('direction')} = '+' AND split_part({TOLD}, ';', 1) = '{HEARTBEAT}')"
+    asked = parsed.where(f"sound AND (startswith({TOLD}, '{CONTACT}') OR {begun})")
     told = asked.selectExpr(
         "*",
         f"startswith({TOLD}, '{CONTACT}contact') AS reached",
+        f"startswith({TOLD}, '{CONTACT}failed') AS failed",
+        f"{begun} AS begun",
         f"str_to_map({TOLD}, ';', '=') AS told",
     )
     return told.selectExpr(
-        "run", "server", "at_ms", "reached", REF,
-        f"{short_name(PEER)} AS peer",
+        "run", "server", "at_ms", "reached", "failed", "begun", REF,
+        f"{short_name(f'IF(begun, {DESTINATION}, {PEER})')} AS peer",
         "try_element_at(told, 'DatabaseId') AS database_id",
+        "try_cast(try_element_at(told, 'Notifications') AS INT) AS notifications",
         "mono_ns",
     )  # fmt: skip
+
+
+def sessions(parsed: DataFrame) -> DataFrame:
+    """`run`, `server`, `peer`, `at_ms`, `ref` of sessions, a row each: `asked`, of one that stood
+    and was opened for messages, whether it saw a question at all before it ended, null where it saw
+    neither that nor a message; `waited_ms` until then; `lost`: it was opened for a heartbeat and
+    never stood.
+    """
+    in_order = Window.partitionBy("run", "server", "session").orderBy("file", "line")
+    rows = parsed.where(f"sound AND {SESSION} <> ''").selectExpr(
+        "run", "server", "file", "line", "at_ms", REF, f"{SESSION} AS session",
+        f"{short_name(DESTINATION)} AS peer", f"split_part({TOLD}, ';', 1) AS said",
+    )  # fmt: skip
+    beside = rows.withColumns(
+        {
+            "before": F.lag("said").over(in_order),
+            "after": F.lead("said").over(in_order),
+            "waited_ms": F.lead("at_ms").over(in_order) - F.col("at_ms"),
+        }
+    )
+    judged = beside.selectExpr("*", f"{_ASKED} AS asked", f"{_LOST} AS lost")
+    return judged.where("asked IS NOT NULL OR lost").select(
+        "run", "server", "peer", "at_ms", "ref", "asked", "waited_ms", "lost"
+    )
+
+
+_ASKED = f"""CASE WHEN said = 'Established connection' AND before IN {FOR_MESSAGES} THEN
+  CASE WHEN startswith(after, '{CONTACT}') THEN true WHEN after RLIKE '^Messages: [1-9]' THEN false
+  END END"""
+_LOST = f"coalesce(said = '{HEARTBEAT}' AND after LIKE 'Messages: 0 (Retry%', false)"

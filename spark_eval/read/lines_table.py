@@ -14,7 +14,6 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from spark_eval.partitions import partitions_of
-from spark_eval.read.connectivity_log import CONTACT
 from spark_eval.read.run_folder import LOG_FILE, RECORD_FILE
 from spark_eval.read.source import PLAN_FILES
 
@@ -37,8 +36,7 @@ class LinesTable:
         return self._numbered(_matches(RECORD_FILE))
 
     def logs(self) -> DataFrame:
-        tells = ~F.col("file").contains("/CONNECTLOG") | F.col("text").contains(CONTACT)
-        return self._numbered(_matches(LOG_FILE) & tells)
+        return self._numbered(_matches(LOG_FILE))
 
     def files(self) -> DataFrame:
         first = F.col("line") <= 1

@@ -29,9 +29,15 @@ TRANSPORT_CONFIG = (
     ("hold_ms", "SafetyNetHoldTime", "BIGINT", str(2 * DAY_MS)),
 )
 
-# column, section, parameter, Exchange's default in ms
+# column, section, parameter, Exchange's default (in ms, or a count)
 SERVER_CONFIG = (
     ("timeout_ms", "SendConnector", "ConnectionInactivityTimeOut", 10 * MINUTE_MS),
+    ("session_ms", "ReceiveConnector", "ConnectionTimeout", 10 * MINUTE_MS),
+    ("glitches", "TransportService", "QueueGlitchRetryCount", 4),
+    ("glitch_ms", "TransportService", "QueueGlitchRetryInterval", MINUTE_MS),
+    ("transients", "TransportService", "TransientFailureRetryCount", 6),
+    ("transient_ms", "TransportService", "TransientFailureRetryInterval", 5 * MINUTE_MS),
+    ("outage_ms", "TransportService", "OutboundConnectionFailureRetryInterval", 10 * MINUTE_MS),
     ("expiration_ms", "TransportService", "MessageExpirationTimeout", 2 * DAY_MS),
     ("window_ms", "MailboxDatabase", "DuplicateDetectionWindow", 7 * DAY_MS),
 )
@@ -87,7 +93,7 @@ WALL_SPEED = "IF(host <=> 'simulator', 1.0D, coalesce(plan.clock.speed, 1.0D))"
 MAY_RESUBMIT = (
     "(coalesce(exists(plan.topology.databases, d -> size(d.copies) > 1), false) "
     "OR coalesce(size(plan.operations) > 0, false) "
-    "OR coalesce(size(plan.expect.resubmissions) > 0, false))"
+    "OR plan.expect.resubmissions IS NOT NULL)"
 )
 
 # mailbox servers in more than one DAG, or site without a DAG (TP-3)
@@ -156,6 +162,13 @@ def databases(plans: DataFrame) -> DataFrame:
     window = servers(plans).select("run", "server", "window_ms")
     known = active.join(window, ["run", "server"], "left")
     return known.withColumn("window_ms", F.expr("coalesce(own_ms, window_ms)")).drop("own_ms")
+
+
+def database_copies(plans: DataFrame) -> DataFrame:
+    """`run`, `database`, `server`: every copy of every mailbox database."""
+    named = plans.selectExpr("run", "inline(plan.topology.databases)")
+    each = named.selectExpr("run", "name AS database", "inline(copies)")
+    return each.selectExpr("run", "database", "lower(server) AS server")
 
 
 def mailboxes(plans: DataFrame) -> DataFrame:

@@ -46,6 +46,10 @@ class Record:
         return plan.databases(self.plans)
 
     @on_demand
+    def database_copies(self) -> DataFrame:
+        return plan.database_copies(self.plans)
+
+    @on_demand
     def mailboxes(self) -> DataFrame:
         return plan.mailboxes(self.plans)
 
@@ -89,9 +93,17 @@ class Record:
     def tracking(self) -> DataFrame:
         return settled(tracking_log.tracking(self.rows.where("file LIKE '%/MSGTRK%'")))
 
+    @property
+    def _connectivity(self) -> DataFrame:
+        return self.rows.where("file LIKE '%/CONNECTLOG%'")
+
     @on_demand
     def contacts(self) -> DataFrame:
-        return connectivity_log.contacts(self.rows.where("file LIKE '%/CONNECTLOG%'"))
+        return connectivity_log.contacts(self._connectivity)
+
+    @on_demand
+    def sessions(self) -> DataFrame:
+        return connectivity_log.sessions(self._connectivity)
 
     @on_demand
     def lifecycle(self) -> DataFrame:

@@ -26,17 +26,31 @@ SENT = """CASE r.type
   WHEN 'message' THEN r.submitted_ms IS NOT NULL AND r.recipients IS NOT NULL
   WHEN 'attempt' THEN r.attempt IS NOT NULL AND r.server IS NOT NULL
   WHEN 'outcome' THEN r.attempt IS NOT NULL AND r.outcome IN ('ok', 'failed', 'unknown') END"""
+# where there is a digest, it is one
+DIGESTS = " AND ".join(
+    f"coalesce(r.{name} RLIKE '^[0-9A-Fa-f]{{16,64}}$', true)"
+    for name in ("header_sha256", "body_sha256")
+)
+# what the record does not say of a content is null
+CONTENT = """struct(content_bytes AS bytes, lower(left(header_sha256, 16)) AS header,
+  lower(left(body_sha256, 16)) AS body) AS content"""
+# what a store holds though no promise keeps it; of such a thing its state says what is wrong
+LEFT = "('left-body', 'left-fork', 'left-head', 'running-request')"
 # a notification may outlive all that its server knew of the message
-QUEUED = "(r.message_id IS NOT NULL OR r.queue = 'discard' AND r.internal_id IS NOT NULL)"
+QUEUED = (
+    "(r.message_id IS NOT NULL OR r.queue = 'discard' AND r.internal_id IS NOT NULL "
+    f"OR r.queue IN {LEFT} AND r.state IS NOT NULL)"
+)
+NAMED = "r.message_id IS NOT NULL"
 # columns, and what a line must say: without it, it would be passed over as if it were not there
 KINDS: dict[str, tuple[schema.Columns, str]] = {
-    "ledger": (schema.LEDGER, f"r.message_id IS NOT NULL AND {SENT}"),
+    "ledger": (schema.LEDGER, f"{NAMED} AND {SENT} AND {DIGESTS}"),
     "faults": (schema.FAULTS, "r.fault IS NOT NULL AND r.phase IS NOT NULL"),
     "operations": (schema.OPERATIONS, "r.operation IS NOT NULL AND r.phase IS NOT NULL"),
     "lifecycle": (schema.LIFECYCLE, "r.event IS NOT NULL"),
     "queues": (schema.QUEUES, f"r.queue IS NOT NULL AND {QUEUED}"),
-    "mailbox": (schema.MAILBOXES, "r.mailbox IS NOT NULL AND r.message_id IS NOT NULL"),
-    "external": (schema.EXTERNAL, "r.recipients IS NOT NULL AND r.message_id IS NOT NULL"),
+    "mailbox": (schema.MAILBOXES, f"r.mailbox IS NOT NULL AND {NAMED} AND {DIGESTS}"),
+    "external": (schema.EXTERNAL, f"r.recipients IS NOT NULL AND {NAMED} AND {DIGESTS}"),
 }
 
 
@@ -103,18 +117,19 @@ def visible_copies(records: DataFrame) -> DataFrame:
     """One row a copy that a recipient sees, in a mailbox or at an external server.
 
     `kind` is `mailbox` or `external`; `copied_ms` is lab time of delivery, `dated_ms` the Date
-    field. `server` kept it, and its clock says `copied_ms` where there is no `mono_ns`.
+    field; `content` is as in `CONTENT`. `server` kept it, and its clock says `copied_ms` where
+    there is no `mono_ns`.
     """
     boxes = _rows(records, "mailbox").selectExpr(
         "run", f"{message_id('message_id')} AS message_id", "lower(mailbox) AS recipient",
         "'mailbox' AS kind", "delivered_ms AS copied_ms", "submitted_ms AS dated_ms",
         f"{STEM} AS place", f"{short_name('server')} AS server",
-        "CAST(NULL AS BIGINT) AS mono_ns", "ref",
+        "CAST(NULL AS BIGINT) AS mono_ns", CONTENT, "ref",
     )  # fmt: skip
     received = _rows(records, "external").selectExpr(
         "run", f"{message_id('message_id')} AS message_id",
         f"explode({lower_all('recipients')}) AS recipient", "'external' AS kind",
         "received_ms AS copied_ms", "CAST(NULL AS BIGINT) AS dated_ms", f"{STEM} AS place",
-        f"lower({STEM}) AS server", "mono_ns", "ref",
+        f"lower({STEM}) AS server", "mono_ns", CONTENT, "ref",
     )  # fmt: skip
     return without_probes(boxes.unionByName(received))

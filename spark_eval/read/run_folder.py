@@ -131,7 +131,7 @@ def _may_resubmit(plan: dict[str, Any]) -> bool:
         foretold = (plan.get("expect") or {}).get("resubmissions")
     except (AttributeError, KeyError, TypeError):
         return True
-    return several or bool(plan.get("operations")) or bool(foretold)
+    return several or bool(plan.get("operations")) or foretold is not None
 
 
 def _may_cross(plan: dict[str, Any]) -> bool:

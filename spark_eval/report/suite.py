@@ -23,6 +23,7 @@ WRITTEN, NOT_WRITTEN, WRONG_CALL = 0, 3, 4
 WORDS = {0: "pass", 1: "fail", 2: "unknown", 3: "fail", 130: "unknown"}
 SAID = {0: "pass", 1: "fail", 2: "unknown", 3: "the lab could not", 130: "interrupted"}
 STATUSES = ("proven", "violated", "unknown", "not asked")
+NOT_CHECKED = "not checked"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -61,11 +62,13 @@ def render(folder: Path, content: Mapping[str, Any]) -> str:
 
 
 def coverage(folder: Path, tasks: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, list[Any]]]:
-    """Requirement to status to the runs (tasks) that left it so."""
+    """Requirement to status to the runs (tasks) that left it so; none where no claim checks it."""
     found: dict[str, dict[str, list[Any]]] = {}
     for task in tasks:
         for name, status in _requirements(folder, task).items():
-            found.setdefault(name, {each: [] for each in STATUSES})[status].append(task)
+            of_status = found.setdefault(name, {each: [] for each in STATUSES})
+            if status != NOT_CHECKED:
+                of_status[status].append(task)
     return {name: found[name] for name in in_order(found)}
 
 
@@ -77,7 +80,7 @@ def _requirements(folder: Path, task: Mapping[str, Any]) -> dict[str, str]:
         told = verdict["requirements"].items()
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return {}
-    return {name: status for name, status in told if status in STATUSES}
+    return {name: status for name, status in told if status in (*STATUSES, NOT_CHECKED)}
 
 
 def _line(tasks: Sequence[Mapping[str, Any]]) -> str:

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from spark_eval.report.render import templates
+from spark_eval.sweep.combinations import never_at_all
 
 
 def render(content: Mapping[str, Any]) -> str:
@@ -19,6 +20,7 @@ def render(content: Mapping[str, Any]) -> str:
         .get_template("sweep.html.j2")
         .render(
             verdict=content,
+            never=list(never_at_all(content["combinations"])),
             kinds=sorted({kind for kinds in coverage.values() for kind in kinds}),
             most=max((n for kinds in coverage.values() for n in kinds.values()), default=1),
         )

@@ -12,7 +12,7 @@ from spark_eval.report.rows import Rows
 from spark_eval.report.words import fault, lab_time, operation
 
 # kinds of which the server itself is out of order; the others are about its sessions
-OF_A_SERVER = ("kill", "corrupt", "pause", "stop", "restart")
+OF_A_SERVER = ("kill", "power_loss", "corrupt", "pause", "stop", "restart")
 FEW_LINKS = 4
 
 

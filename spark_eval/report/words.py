@@ -7,6 +7,7 @@ from typing import Any
 
 NAMED_LINKS = 3
 WORDS = {
+    "power_loss": "cut the power of {0}",
     "corrupt": "kill {0}, back with a damaged queue database",
     "fill_disk": "fill the disk of {0}",
     "skew_clock": "the clock of {0} wrong by {1}",

@@ -7,11 +7,12 @@ is a result too: the lab could not do its work there.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
 
 from spark_eval import claims, schema
 from spark_eval.checkpoints import checkpoints_below
@@ -27,11 +28,11 @@ from spark_eval.sweep.cause import cause
 from spark_eval.sweep.folder import SweepFolder
 from spark_eval.tables import Tables
 from spark_eval.transforms.coverage import coverage
-from spark_eval.verdict import PASS
+from spark_eval.verdict import NOT_CHECKED, PASS
 
 Result = dict[str, Any]
 
-NO_RECORD = "no plan of this seed can be read in the record"
+NO_RECORD = "no plan of this seed can be read in the record: the lab could not simulate it"
 
 
 def judge_batch(spark: SparkSession, sweep: SweepFolder, batch: str) -> list[Result]:
@@ -43,7 +44,7 @@ def judge_batch(spark: SparkSession, sweep: SweepFolder, batch: str) -> list[Res
     rows = spark.read.schema(schema.ddl(schema.SWEEP_LINES))
     lines = rows.parquet(to_read(sweep.record(batch)))
     with released(spark), checkpoints_below(spark, sweep.path):
-        found = _results(_read(lines, sweep))
+        found = _results(_read(lines, sweep), _settings(lines, sweep))
     seen = {result["seed"] for result in found}
     found += [_unread(sweep, seed) for seed in sweep.seeds_of(batch) if seed not in seen]
     judged = sorted(found, key=lambda result: (result["seed"], result["run"]))
@@ -55,7 +56,23 @@ def _read(lines: DataFrame, sweep: SweepFolder) -> Record:
     return Record(LinesTable(lines, sweep.origin_ms, max(sweep.per_batch, 1)))
 
 
-def _results(record: Record) -> list[Result]:
+def _settings(lines: DataFrame, sweep: SweepFolder) -> dict[str, dict[str, str]]:
+    """By run: for each setting that is drawn, in which part of it the plan's value lies."""
+    if not sweep.settings:
+        return {}
+    values = F.array(*(F.get_json_object("text", each.path) for each in sweep.settings))
+    plans = lines.where("file = 'plan.json'").select("run", values.alias("drawn"))
+    return {row["run"]: dict(_parts(sweep, row["drawn"])) for row in plans.collect()}
+
+
+def _parts(sweep: SweepFolder, values: Sequence[str | None]) -> Iterator[tuple[str, str]]:
+    for setting, value in zip(sweep.settings, values, strict=True):
+        part = setting.part_of(value)
+        if part is not None:
+            yield setting.name, part
+
+
+def _results(record: Record, settings: Mapping[str, dict[str, str]]) -> list[Result]:
     """In any order; a run whose plan cannot be read is not among them."""
     planned = _planned(record).collect()
     seeds = {row["run"]: row["seed"] for row in planned}
@@ -69,7 +86,7 @@ def _results(record: Record) -> list[Result]:
         judgements = judge(tables, list(seeds), claims.ALL)
         names, faults = naming.result(), covering.result()
     return [
-        _result(run, seed, judgements[run], names, faults.get(run, {}))
+        _result(run, seed, judgements[run], names, faults.get(run, {}), settings.get(run, {}))
         for run, seed in seeds.items()
     ]
 
@@ -97,7 +114,12 @@ def _coverage(tables: Tables) -> dict[str, dict[str, dict[str, int]]]:
 
 
 def _result(
-    run: str, seed: int, judgement: Judgement, servers: Sequence[str], met: Mapping[str, Any]
+    run: str,
+    seed: int,
+    judgement: Judgement,
+    servers: Sequence[str],
+    met: Mapping[str, Any],
+    settings: Mapping[str, str],
 ) -> Result:
     verdict = judgement.verdict
     return {
@@ -107,8 +129,12 @@ def _result(
         "exit_code": verdict.exit_code,
         "reasons": list(verdict.reasons),
         "foretold": verdict.foretold,
+        "not_as_foretold": list(verdict.not_as_foretold),
         "claims": [_claim(result, servers) for result in judgement.results.values()],
-        "requirements": dict(verdict.requirements),
+        "requirements": {
+            name: status for name, status in verdict.requirements.items() if status != NOT_CHECKED
+        },
+        "settings": settings,
         "coverage": met,
     }
 
@@ -142,7 +168,9 @@ def _unread(sweep: SweepFolder, seed: int) -> Result:
         "exit_code": CRASHED,
         "reasons": [NO_RECORD],
         "foretold": PASS,
+        "not_as_foretold": [],
         "claims": [],
         "requirements": {},
+        "settings": {},
         "coverage": {},
     }

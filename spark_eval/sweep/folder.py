@@ -1,6 +1,9 @@
 """A sweep's folder: what was asked, which batches are complete, which are judged already.
 
-sweep.json                        what was asked (the lab writes it)
+sweep.json                        what was asked (the lab writes it): `settings` is what may be
+                                  drawn, `kinds` names the faults that may be met
+seeds/batch=00000.json            the seeds of a batch that were chosen; without it they follow
+                                  each other
 record/batch=00000/*.parquet      lines of many runs, complete with its _SUCCESS
 results/batch=00000.jsonl         one JSON object a run, whole or not there at all
 verdict.json, report.html         of all that is judged
@@ -10,7 +13,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -25,6 +28,35 @@ NUMBERS = ("first_seed", "seeds", "per_batch")
 
 
 @dataclass(frozen=True, slots=True)
+class Part:
+    """A part of what may be drawn: from `low` to `high`; one text where it is no number."""
+
+    name: str
+    low: int | str
+    high: int | str
+
+    def holds(self, value: str) -> bool:
+        """`value` as JSON writes it, a text without its quotes."""
+        if isinstance(self.low, int) and isinstance(self.high, int):
+            return value.removeprefix("-").isdigit() and self.low <= int(value) <= self.high
+        return value == self.low
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnSetting:
+    """A parameter, where a plan has its value (a path as `get_json_object` reads it), its parts."""
+
+    name: str
+    path: str
+    parts: tuple[Part, ...]
+
+    def part_of(self, value: str | None) -> str | None:
+        """The first that holds it."""
+        found = (part.name for part in self.parts if value is not None and part.holds(value))
+        return next(found, None)
+
+
+@dataclass(frozen=True, slots=True)
 class SweepFolder:
     """`path` is absolute; `origin_ms` is the start of lab time, epoch ms."""
 
@@ -34,6 +66,8 @@ class SweepFolder:
     seeds: int
     per_batch: int
     origin_ms: int
+    settings: tuple[DrawnSetting, ...] = ()
+    kinds: tuple[str, ...] = ()
 
     def complete_batches(self) -> list[str]:
         """Names of the batches whose record is whole, in order."""
@@ -53,8 +87,11 @@ class SweepFolder:
             )
         return folder
 
-    def seeds_of(self, batch: str) -> range:
+    def seeds_of(self, batch: str) -> Sequence[int]:
         """The seeds that the batch was to simulate; none where sweep.json asks for none."""
+        chosen = self.path / "seeds" / f"{batch}.json"
+        if chosen.is_file():
+            return [int(seed) for seed in json.loads(chosen.read_text(encoding="utf-8"))]
         start = self.first_seed + _number(batch) * self.per_batch
         return range(start, min(start + self.per_batch, self.first_seed + self.seeds))
 
@@ -88,11 +125,25 @@ def open_sweep(path: Path) -> SweepFolder:
         numbers = {name: int(asked[name]) for name in NUMBERS}
         origin = datetime.fromisoformat(str(asked["origin"]))
         scenario = str(asked["scenario"])
-    except (OSError, ValueError, KeyError, TypeError) as error:
+        settings = tuple(_setting(name, each) for name, each in asked.get("settings", {}).items())
+        kinds = tuple(map(str, asked.get("kinds", ())))
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         hint = f"it says version, scenario, {', '.join(NUMBERS)} and origin"
         cause = f"sweep folder {path}: sweep.json cannot be read: {type(error).__name__}: {error}"
         raise UnreadableRecordError(cause, hint) from error
-    return SweepFolder(folder, scenario, origin_ms=round(origin.timestamp() * 1000), **numbers)
+    return SweepFolder(
+        folder,
+        scenario,
+        origin_ms=round(origin.timestamp() * 1000),
+        settings=settings,
+        kinds=kinds,
+        **numbers,
+    )
+
+
+def _setting(name: str, asked: Mapping[str, Any]) -> DrawnSetting:
+    parts = tuple(Part(str(each["name"]), each["low"], each["high"]) for each in asked["parts"])
+    return DrawnSetting(name, str(asked["path"]), parts)
 
 
 def _in_order(names: Iterable[str]) -> list[str]:

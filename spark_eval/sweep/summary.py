@@ -6,8 +6,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from spark_eval.printable import visible_lines
+from spark_eval.sweep.combinations import never_at_all
 
 MOST_GROUPS = 10
+MOST_PAIRS = 12
 
 
 def summary(content: Mapping[str, Any]) -> str:
@@ -24,6 +26,20 @@ def _lines(content: Mapping[str, Any]) -> Iterator[str]:
     never = [name for name, counts in content["requirements"].items() if not counts["asked"]]
     if never:
         yield f"  asked by no seed: {', '.join(never)}"
+    yield from _combinations(content["combinations"])
+
+
+def _combinations(met: Mapping[str, Any]) -> Iterator[str]:
+    if not met["possible"]:
+        return
+    of = "phase, fault and setting" if met["drawn"] else "phase and fault"
+    yield f"  met {met['met']} of {met['possible']} combinations of {of}"
+    never = list(never_at_all(met))
+    if never:
+        more = f", and {len(never) - MOST_PAIRS} more" if len(never) > MOST_PAIRS else ""
+        yield f"  never met: {', '.join(never[:MOST_PAIRS])}{more}"
+    if met["never_met"]:
+        yield "  met under some settings alone: see combinations in verdict.json"
 
 
 def _groups(title: str, groups: list[dict[str, Any]]) -> Iterator[str]:

@@ -15,7 +15,9 @@ from typing import Any
 
 from spark_eval.claims.claim import UNKNOWN, VIOLATED
 from spark_eval.exit_codes import CRASHED
+from spark_eval.report.catalogue import catalogue, in_order
 from spark_eval.sweep.cause import cause
+from spark_eval.sweep.combinations import Combinations
 from spark_eval.sweep.folder import SweepFolder
 from spark_eval.transforms.coverage import PHASES
 from spark_eval.verdict import FAIL, NOT_ASKED, PASS, PROVEN
@@ -52,12 +54,15 @@ class Tally:
         self._groups: dict[str, dict[tuple[str, str], _Group]] = {VIOLATED: {}, UNKNOWN: {}}
         self._requirements: dict[str, Counter[str]] = {}
         self._met: dict[str, Counter[str]] = {}
+        self._combinations = Combinations()
         self._surprises = 0
 
     def add(self, results: Iterable[Result]) -> None:
         for result in results:
             self._codes[result["exit_code"]] += 1
-            self._surprises += result["verdict"] != result["foretold"]
+            self._surprises += (
+                result["verdict"] != result["foretold"] or len(result["not_as_foretold"]) > 0
+            )
             for claim in result["claims"]:
                 self._add_claim(result, claim)
             if result["verdict"] == UNKNOWN:
@@ -66,6 +71,7 @@ class Tally:
                 self._requirements.setdefault(name, Counter())[status] += 1
             for phase, kinds in result["coverage"].items():
                 self._met.setdefault(phase, Counter()).update(kinds)
+            self._combinations.add(result)
 
     def _add_claim(self, result: Result, claim: Mapping[str, Any]) -> None:
         if claim["status"] not in self._groups or not claim["cause"]:
@@ -98,11 +104,13 @@ class Tally:
             "failures": self._told(VIOLATED, sweep.scenario),
             "unknowns": self._told(UNKNOWN, sweep.scenario),
             "requirements": {
-                name: _asked(statuses) for name, statuses in sorted(self._requirements.items())
+                name: _asked(self._requirements[name]) for name in in_order(self._requirements)
             },
+            "not_checked": in_order(set(catalogue().requirements) - set(self._requirements)),
             "coverage": {
                 phase: dict(sorted(self._met.get(phase, Counter()).items())) for phase in PHASES
             },
+            "combinations": self._combinations.content(sweep),
         }
 
     def _told(self, status: str, scenario: str) -> list[dict[str, Any]]:

@@ -9,14 +9,18 @@ from __future__ import annotations
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from spark_eval.read.records import CONTENT
+
 REPLY_ID = r"nullif(regexp_extract(e.reply, 'InternalId=([^,\\]\\s]+)', 1), '')"
 
 
 def sent_messages(ledger: DataFrame) -> DataFrame:
-    """One row a Message-Id that the workload wrote down before trying to send it."""
+    """One row a Message-Id that the workload wrote down before trying to send it; its `content` as
+    in `read.records.CONTENT`.
+    """
     return ledger.where("type = 'message'").selectExpr(
         "run", "message_id", "mail", "submitted_ms", "lower(sender) AS sender",
-        "array_distinct(transform(recipients, r -> lower(r))) AS recipients", "ref",
+        "array_distinct(transform(recipients, r -> lower(r))) AS recipients", CONTENT, "ref",
     )  # fmt: skip
 
 

@@ -2,7 +2,9 @@
 
 Two voices: the server of the copy logs each delivery (DELIVER), the primary each fork that it has
 brought there. A delivery was lost with the copy that it went to when a later copy took the same
-message for the same recipient again, or when the recipient does not see it at the end.
+message for the same recipient again, or when the recipient does not see it at the end. Where the
+recipient sees every delivery, none was lost: the later copy took it again since its duplicate
+detection window was over (DD-4).
 """
 
 from __future__ import annotations
@@ -39,7 +41,8 @@ def deliveries_into(tracking: DataFrame, actives: DataFrame) -> DataFrame:
 
 def landed(into: DataFrame, visible: DataFrame) -> DataFrame:
     """One row a message, recipient and database that took it: `taken`, an array of (epoch, at_ms,
-    copy, ref) in order; `seen`, whether the recipient sees it at the end.
+    copy, ref) in order; `seen`, whether the recipient sees it at the end, `all_seen`, as often as
+    it was taken.
     """
     taken = into.where("event = 'DELIVER'").selectExpr(
         "run", "database", "message_id", "explode(recipients) AS recipient",
@@ -47,10 +50,14 @@ def landed(into: DataFrame, visible: DataFrame) -> DataFrame:
     )  # fmt: skip
     grouped = taken.groupBy(*MAIL).agg(F.expr("array_sort(collect_list(row)) AS taken"))
     boxes = visible.where("kind = 'mailbox'").selectExpr(
-        "run", "place AS `database`", "message_id", "recipient", "true AS seen"
+        "run", "place AS `database`", "message_id", "recipient"
     )
-    return grouped.join(boxes.distinct(), MAIL, "left").selectExpr(
-        *MAIL, "taken", "coalesce(seen, false) AS seen"
+    shown = boxes.groupBy(*MAIL).agg(F.count("*").alias("shown"))
+    return grouped.join(shown, MAIL, "left").selectExpr(
+        *MAIL,
+        "taken",
+        "shown IS NOT NULL AS seen",
+        "coalesce(shown >= size(taken), false) AS all_seen",
     )
 
 
@@ -82,7 +89,8 @@ def limits(changes: DataFrame, landed: DataFrame) -> DataFrame:
     later = "exists(taken, t -> t.epoch >= epoch)"
     before = "filter(taken, t -> t.epoch < epoch)"
     lost = (
-        "filter(taken, t -> t.epoch = before_epoch AND (exists(taken, u -> u.epoch = epoch) "
+        "filter(taken, t -> t.epoch = before_epoch AND NOT all_seen "
+        "AND (exists(taken, u -> u.epoch = epoch) "
         f"OR (is_last AND NOT seen AND NOT {later})))"
     )
     told = each.selectExpr(

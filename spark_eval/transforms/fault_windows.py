@@ -61,9 +61,9 @@ def fault_windows(planned: DataFrame, record: DataFrame) -> DataFrame:
 
 def downs(windows: DataFrame) -> DataFrame:
     """`run`, `server`, `kind`, `possible`, `certain` of each fault of a server that was at least
-    intended. Who kills a server and damages its disk has killed it.
+    intended. Who damages a server's disk, or cuts its power, has killed it.
     """
-    kind = "IF(kind = 'corrupt', 'kill', kind) AS kind"
+    kind = "IF(kind IN ('corrupt', 'power_loss'), 'kill', kind) AS kind"
     known = windows.where(f"({AWAY} OR {IN_DOUBT}) AND {SEEN}").selectExpr("*", *EXTENTS)
     never = "named_struct('lo', certain.lo, 'hi', certain.lo)"
     certain = f"IF({IN_DOUBT}, {never}, certain) AS certain"
@@ -80,8 +80,16 @@ def slows(windows: DataFrame) -> DataFrame:
     return _by_link(windows.where("slowed_ms IS NOT NULL"), "slowed_ms")
 
 
-def _by_link(windows: DataFrame, *more: str) -> DataFrame:
+def by_link(windows: DataFrame, *more: str) -> DataFrame:
+    """`run`, `server`, `peer`, `service`, `possible`, `certain` of each fault of links that was at
+    least intended, with columns `more`.
+    """
     links = windows.where(SEEN).selectExpr("run", "inline(links)", *more, *EXTENTS)
-    return links.where("service = 'smtp'").selectExpr(
-        "run", "lower(`from`) AS server", "lower(`to`) AS peer", *more, "possible", "certain"
-    )
+    return links.selectExpr(
+        "run", "lower(`from`) AS server", "lower(`to`) AS peer", "service", *more, "possible",
+        "certain",
+    )  # fmt: skip
+
+
+def _by_link(windows: DataFrame, *more: str) -> DataFrame:
+    return by_link(windows, *more).where("service = 'smtp'").drop("service")

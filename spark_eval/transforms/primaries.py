@@ -11,15 +11,15 @@ from __future__ import annotations
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from spark_eval.read.names import message_id
-
 KEY = ("run", "server", "database_id", "internal_id")
 BORN = "(event = 'RECEIVE' OR (event = 'RESUBMIT' AND source IN ('REDUNDANCY', 'SAFETYNET')))"
 DONE = "event IN ('SEND', 'DELIVER', 'DUPLICATEDELIVER') OR (event = 'FAIL' AND source = 'QUEUE')"
 
 
 def primaries(tracking: DataFrame) -> DataFrame:
-    """`born`, `redirect`, `failure` (HAREDIRECTFAIL accepted), `loaded`, each a struct or null."""
+    """`born`, `redirect`, `failure` (HAREDIRECTFAIL accepted), `loaded`, each a struct or null; and
+    `last_shadow` (`shadow_server`, `mono_ns`) where a shadow was made more than once.
+    """
     about = tracking.where(
         f"internal_id IS NOT NULL AND ({BORN} OR event IN ('HAREDIRECT', 'HAREDIRECTFAIL') "
         "OR (event = 'LOAD' AND context = 'delivery'))"
@@ -38,11 +38,30 @@ def primaries(tracking: DataFrame) -> DataFrame:
             "AND coalesce(outcome, 'accepted') = 'accepted') AS failure"
         ),
         F.expr(f"min_by({row}, {first}) FILTER (WHERE event = 'LOAD') AS loaded"),
+        F.expr(
+            "IF(count_if(event = 'HAREDIRECT') > 1, max_by(struct(shadow_server, mono_ns), "
+            "mono_ns) FILTER (WHERE event = 'HAREDIRECT'), NULL) AS last_shadow"
+        ),
     )
     return known.where("born IS NOT NULL OR loaded IS NOT NULL OR redirect IS NOT NULL")
 
 
-def forks(primaries: DataFrame, tracking: DataFrame) -> DataFrame:
+def forgotten(primaries: DataFrame) -> DataFrame:
+    """The keys of shadow messages that their primary server made, forgot by a restart before it had
+    kept that, and made again at another server: orphans (SR-5).
+    """
+    again = (
+        "redirect.shadow_server <> last_shadow.shadow_server "
+        "AND loaded.mono_ns > redirect.mono_ns AND loaded.mono_ns < last_shadow.mono_ns"
+    )
+    return primaries.where(again).selectExpr(
+        "run", "redirect.shadow_server AS server", "server AS primary_server",
+        "database_id AS primary_database_id", "internal_id AS primary_internal_id",
+        "true AS forgotten",
+    )  # fmt: skip
+
+
+def forks(primaries: DataFrame, tracking: DataFrame, dsns: DataFrame) -> DataFrame:
     """One row a primary message: is every recipient done, and every side effect (a DSN that its
     server made about it), and when was the first and the last.
 
@@ -52,7 +71,7 @@ def forks(primaries: DataFrame, tracking: DataFrame) -> DataFrame:
         *KEY,
         "explode(array_distinct(coalesce(born.recipients, loaded.recipients))) AS recipient",
     )
-    reports = _reports(primaries, tracking)
+    reports = _reports(primaries, dsns)
     done = tracking.where(f"internal_id IS NOT NULL AND ({DONE})").selectExpr(
         "run", "server", "coalesce(database_id, '') AS database_id", "internal_id",
         "explode(recipients) AS recipient", "struct(at_ms, mono_ns, event, ref) AS done",
@@ -76,16 +95,12 @@ def forks(primaries: DataFrame, tracking: DataFrame) -> DataFrame:
     )
 
 
-def _reports(primaries: DataFrame, tracking: DataFrame) -> DataFrame:
+def _reports(primaries: DataFrame, dsns: DataFrame) -> DataFrame:
     """The DSNs that the server of a primary message made about it: its key and `report_id`. Of one
     that the server accepted twice nobody can say which of the two a DSN is about.
     """
-    made = tracking.where("event = 'DSN'").selectExpr(
-        "run", "server", "coalesce(database_id, '') AS database_id", "internal_id AS report_id",
-        f"{message_id('reference')} AS message_id",
-    )  # fmt: skip
     about = [*KEY[:-1], "message_id"]
     once = primaries.groupBy(*about).agg(
         F.max("internal_id").alias("internal_id"), F.count("*").alias("n")
     )
-    return once.where("n = 1").join(made, about).select(*KEY, "report_id")
+    return once.where("n = 1").join(dsns, about).select(*KEY, "report_id")

@@ -189,7 +189,7 @@ def test_a_call_without_a_word_shows_the_commands(
 def test_commands_that_are_not_built_are_not_offered(
     here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert call(capsys, "prove")[0] == 4
+    assert call(capsys, "watch")[0] == 4
 
 
 def test_scenarios_are_listed_and_a_new_one_is_among_them(
@@ -438,6 +438,34 @@ def test_the_first_line_says_seed_and_host_and_a_run_without_an_engine_is_simula
     assert ran == ["containers" if answers else "simulator"]
     why = "containers" if answers else "the simulator, since no Docker engine answers"
     assert error.splitlines()[0] == f"seed 9, on {why}"
+
+
+POWERLESS = changed(
+    SCENARIO, "kill: par-mbx1, returns_with: new-queue-database", "power_loss: par-mbx1"
+)
+
+
+def test_a_run_with_a_power_loss_is_simulated_though_an_engine_answers(
+    here: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (here / "scenarios/deep/sound.yaml").write_text(POWERLESS)
+    stub = ModuleType("lab.simulated_run")
+    ended = SimpleNamespace(exit_code=0)
+    stub.__dict__.update(run_simulated=lambda plan, options: ended)
+    monkeypatch.setitem(sys.modules, "lab.simulated_run", stub)
+    monkeypatch.setattr("lab.hosts.containers.engine.answers", lambda: True)
+    code, _, error = call(capsys, "run", "sound", "--seed", "9")
+    assert code == 0
+    why = "since only there a server can lose its power"
+    assert error.splitlines()[0] == f"seed 9, on the simulator, {why}"
+
+
+def test_containers_refuse_a_power_loss(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (here / "scenarios/deep/sound.yaml").write_text(POWERLESS)
+    code, _, error = call(capsys, "run", "sound", "--on", "containers")
+    assert code == 4
+    assert "a container that is killed loses nothing" in error
+    assert "hint: --on simulator, or write kill: in the scenario" in error
 
 
 def test_ctrl_c_outside_a_run_ends_with_130_and_no_traceback(

@@ -30,7 +30,9 @@ NAMES = {
     "suite": ["WORD"],
     "repeat": ["WORD", "2"],
     "sweep": ["WORD"],
+    "exhaust": ["WORD"],
     "shrink": ["WORD"],
+    "prove": ["WORD"],
     "evaluate": ["WORD"],
     "report": ["WORD"],
     "story": ["WORD", "<m1@x>"],
@@ -46,6 +48,7 @@ OTHER_NAMES = [
     ["suite", "sound", "WORD"],
     ["suite", "--tag", "WORD"],
     ["suite", "sound", "--at-most", "WORD"],
+    ["exhaust", "sound", "--only", "WORD"],
     ["compare", "WORD", "made"],
     ["replay", "WORD", "--node", "par-mbx1"],
     ["new", "fresh", "--from", "WORD"],
@@ -160,6 +163,7 @@ CALLS_ANYWHERE = {
     "run": ["run", "sound", "--on", "simulator"],
     "repeat": ["repeat", "sound", "1", "--on", "simulator"],
     "sweep": ["sweep", "sound", "--seeds", "1"],
+    "exhaust": ["exhaust", "sound"],
     "suite": ["suite", "sound", "--on", "simulator"],
     "down": ["down"],
 }
@@ -203,7 +207,7 @@ def test_in_a_folder_that_is_gone_every_call_says_so(place: Path, call: str) -> 
 @pytest.mark.parametrize(
     ("call", "code"),
     [("list runs", 0), ("prune", 0), ("evaluate", WRONG), ("replay", WRONG)]
-    + [(each, GROUND) for each in ("run", "repeat", "sweep", "suite")],
+    + [(each, GROUND) for each in ("run", "repeat", "sweep", "exhaust", "suite")],
 )
 def test_where_runs_is_a_file_it_stays_and_what_needs_the_folder_says_so(
     place: Path, call: str, code: int
@@ -216,7 +220,7 @@ def test_where_runs_is_a_file_it_stays_and_what_needs_the_folder_says_so(
     assert (place / "runs").read_text() == "somebody's own\n"
 
 
-@pytest.mark.parametrize("call", ["new", "run", "sweep", "suite"])
+@pytest.mark.parametrize("call", ["new", "run", "sweep", "exhaust", "suite"])
 def test_where_no_room_is_left_a_call_ends_with_3_and_no_half_scenario(
     place: Path, call: str
 ) -> None:

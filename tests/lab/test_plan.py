@@ -20,6 +20,7 @@ from lab.plan import (
     LinkName,
     Pause,
     Plan,
+    PowerLoss,
     Restart,
     SkewClock,
     Slow,
@@ -268,6 +269,10 @@ def test_a_server_returns_with_its_own_queue_database_unless_told_otherwise() ->
         ),
         ("for: 5m, pause: lyo-mbx1", Pause("f2", "pause", 720_000, 1_020_000, "lyo-mbx1")),
         ("for: 5m, stop: lyo-mbx1", Stop("f2", "stop", 720_000, 1_020_000, "lyo-mbx1")),
+        (
+            "for: 5m, power_loss: lyo-mbx1",
+            PowerLoss("f2", "power_loss", 720_000, 1_020_000, "lyo-mbx1"),
+        ),
         ("for: 5m, corrupt: lyo-mbx1", Corrupt("f2", "corrupt", 720_000, 1_020_000, "lyo-mbx1")),
         (
             "for: 5m, fill_disk: lyo-mbx1",

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from lab.collisions import are_hidden, collision
 from lab.document import parse_document
-from lab.plan import Kill, Plan, default_seed, place_of, resolve
+from lab.plan import Cut, Kill, Plan, default_seed, place_of, resolve
 from lab.plan_parts import Fault, LinkFault, MachineFault, ServerFault
 from lab.random_faults import in_words
 from lab.recovery import recovery_of
@@ -24,7 +24,9 @@ TOPOLOGY = TopologyModel.model_validate(
 )
 SITES = {name: server.site for name, server in TOPOLOGY.servers.items()}
 MAILBOX_SERVERS = [name for name, server in TOPOLOGY.servers.items() if server.role == "mailbox"]
-EVERYTHING = "[cut, slow, throttle, kill, corrupt, pause, stop, restart, fill_disk, skew_clock]"
+EVERYTHING = (
+    "[cut, slow, throttle, kill, corrupt, pause, stop, restart, fill_disk, skew_clock, power_loss]"
+)
 SCENARIO = """\
 version: 1
 scenario: drawn   # a comment that stays
@@ -36,6 +38,10 @@ faults:
   - random: {RANDOM}
 settle: 10m
 """
+LONELY = (
+    "{version: 1, sites: {paris: {}}, servers: {par-mbx1: {role: mailbox, site: paris}}, "
+    "databases: {DB1: {copies: [par-mbx1]}}, mailboxes: {DB1: 2}}"
+)
 LIMITS = ("one-server-at-a-time", "one-site-at-a-time", "none")
 seeds = st.integers(0, 2**53 - 1)
 limits = st.sampled_from(LIMITS)
@@ -59,6 +65,13 @@ def scenario_text(
 
 def model_of(text: str) -> ScenarioModel:
     return ScenarioModel.model_validate(parse_document("s", text.encode()).data)
+
+
+def check_text(folder: Path, text: str) -> list[str]:
+    """Its mistakes without their place."""
+    path = folder / "drawn.yaml"
+    path.write_text(text)
+    return [str(mistake).partition(": ")[2] for mistake in check([path]).mistakes]
 
 
 def plan_of(text: str, seed: int = 7) -> Plan:
@@ -158,7 +171,7 @@ def test_every_word_is_drawn_and_cut_stands_for_its_five_kinds() -> None:
     assert set(drawn) == {
         *("refuse", "blackhole", "stall", "reset", "ack-lost", "slow", "throttle"),
         *("same-queue-database", "new-queue-database", "corrupt", "pause", "stop", "restart"),
-        *("fill_disk", "skew_clock"),
+        *("fill_disk", "skew_clock", "power_loss"),
     }
 
 
@@ -187,6 +200,50 @@ def test_a_fault_of_links_has_all_links_between_a_server_and_others() -> None:
             assert others - {"workload"}
             back = {(name, server) for name in others - {"ext1"}}
             assert pairs == back | {(server, name) for name in others - {"workload"}}
+
+
+def test_a_split_cuts_every_link_between_two_sites_active_manager_among_them() -> None:
+    text = scenario_text("one-site-at-a-time", "[split, pause]", "4")
+    topology = TopologyModel.model_validate(
+        parse_document(
+            "t", (ROOT / "scenarios/topologies/two-site-dag-with-copies.yaml").read_bytes()
+        ).data
+    )
+    sites = {name: server.site for name, server in topology.servers.items()} | {"am1": "lyon"}
+    kinds = set()
+    for seed in range(30):
+        plan = resolve(model_of(text), topology, seed)
+        across = {
+            (link.source, link.target, link.service)
+            for link in plan.links
+            if {sites.get(link.source), sites.get(link.target)} == {"paris", "lyon"}
+        }
+        assert ("am1", "par-mbx1", "management") in across
+        for fault in plan.faults:
+            if isinstance(fault, Cut):
+                kinds.add(fault.cut_kind)
+                links = {(link.source, link.target, link.service) for link in fault.links}
+                assert links == across
+    assert kinds == {"refuse", "blackhole", "stall", "reset", "ack-lost"}
+
+
+def test_a_split_is_no_fault_of_one_server(tmp_path: Path) -> None:
+    [mistake] = check_text(tmp_path, scenario_text(faults="[split]"))
+    assert mistake.endswith(
+        "split concerns a whole site, and at_most is one-server-at-a-time"
+        "\nhint: write at_most: one-site-at-a-time"
+    )
+
+
+def test_a_split_needs_a_second_site(tmp_path: Path) -> None:
+    text = scenario_text("none", "[pause, split]").replace(
+        "topology: two-site-dag", f"topology: {LONELY}"
+    )
+    [mistake] = check_text(tmp_path, text)
+    assert mistake == (
+        "faults[0].random.faults[1], split, has no second site to be cut off from\n"
+        "hint: leave it out, or add a site with a server to the topology"
+    )
 
 
 def test_the_same_seed_draws_the_same_schedule_and_another_one_another() -> None:
@@ -252,15 +309,11 @@ def test_the_plan_view_says_how_calm_it_is_around_a_loss() -> None:
 
 
 def test_no_link_to_cut_is_a_mistake_of_the_file(tmp_path: Path) -> None:
-    lonely = "{version: 1, sites: {paris: {}}, servers: {par-mbx1: {role: mailbox, site: paris}}}"
-    databases = "databases: {DB1: {copies: [par-mbx1]}}, mailboxes: {DB1: 2}}"
     text = scenario_text(faults="[pause, cut]").replace(
-        "topology: two-site-dag", f"topology: {lonely[:-1]}, {databases}"
+        "topology: two-site-dag", f"topology: {LONELY}"
     )
-    path = tmp_path / "drawn.yaml"
-    path.write_text(text)
-    [mistake] = check([path]).mistakes
-    assert str(mistake).partition(": ")[2] == (
+    [mistake] = check_text(tmp_path, text)
+    assert mistake == (
         "faults[0].random.faults[1], cut, has no link between two servers to act on\n"
         "hint: leave it out, or add a server to the topology"
     )

@@ -138,6 +138,11 @@ WRONG = {
         "{at: 10m, for: 5m, corrupt: site paris}",
         "15:33: faults[0].corrupt, site paris, is no server of the topology",
     ),
+    "an outside site without power": (
+        "{at: 10m, for: 5m, power_loss: site internet}",
+        "15:36: faults[0].power_loss, site internet, is an outside site, whose servers keep nothing"
+        " on disk | kill them, or name a site with mailbox servers",
+    ),
     "an outside site with a queue database": (
         A_KILL.replace("par-mbx1", "site internet"),
         "15:30: faults[0].kill, site internet, is an outside site, whose servers have no queue"

@@ -35,9 +35,10 @@ def every_plan() -> list[object]:
 
 
 def plans_for_containers() -> list[object]:
-    """Those that also run on containers in good time."""
+    """Those that also run on containers in good time; small ones are for exhaustive searches."""
+    elsewhere = {"simulator", "small"}
     named = sorted(PLANS.items())
-    return [pytest.param(plan, id=name) for name, plan in named if "simulator" not in plan.tags]
+    return [pytest.param(plan, id=name) for name, plan in named if not elsewhere & {*plan.tags}]
 
 
 def kill_of(plan: Plan) -> Kill:

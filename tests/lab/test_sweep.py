@@ -7,13 +7,15 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
+import lab.batches
 import lab.sweep
 import lab.sweep_record
+from lab.batches import Progress
 from lab.hosts.simulator.record import Record
 from lab.plan import Plan
-from lab.sweep import Progress, Seeds, Sweep, fingerprint, sweep_folder
+from lab.sweep import Seeds, Sweep, fingerprint, sweep_folder
 from lab.sweep_judge import BatchJudged
-from lab.sweep_record import Done, Task, carry_out, files_of
+from lab.sweep_record import Done, SeedTask, carry_out, files_of
 from spark_eval import schema
 from tests.lab.simulator.plans import plan, scenario
 
@@ -66,11 +68,11 @@ def carried_out(
     ranges: list[tuple[int, int]] = []
     monkeypatch.chdir(tmp_path_factory.mktemp("here"))
 
-    def run_tasks(master: str, tasks: Sequence[Task]) -> list[Done]:
-        ranges.extend((task.first, task.last) for task in tasks)
+    def run_tasks(master: str, tasks: Sequence[SeedTask]) -> list[Done]:
+        ranges.extend((task.seeds[0], task.seeds[-1]) for task in tasks)
         return [carry_out(task) for task in tasks]
 
-    monkeypatch.setattr(lab.sweep, "run_tasks", run_tasks)
+    monkeypatch.setattr(lab.batches, "run_tasks", run_tasks)
     monkeypatch.setattr(lab.sweep, "SweepJudge", FakeJudge)
     monkeypatch.setattr(lab.sweep, "simulate", lambda plan, keeps_inputs: Record())
     simulate_by(monkeypatch, lambda plan: Record())
@@ -113,12 +115,12 @@ def test_what_is_done_is_not_done_again(carried_out: list[tuple[int, int]], tmp_
 def test_an_interrupted_sweep_says_how_it_goes_on(
     carried_out: list[tuple[int, int]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def interrupted(master: str, tasks: Sequence[Task]) -> list[Done]:
+    def interrupted(master: str, tasks: Sequence[SeedTask]) -> list[Done]:
         raise KeyboardInterrupt
 
     said: list[str] = []
     with monkeypatch.context() as patched:
-        patched.setattr(lab.sweep, "run_tasks", interrupted)
+        patched.setattr(lab.batches, "run_tasks", interrupted)
         with pytest.raises(KeyboardInterrupt):
             sweep(tmp_path, said)
     assert said[-1] == "interrupted; the same command goes on from here"
@@ -187,7 +189,7 @@ def test_a_change_of_scenario_or_seeds_is_another_sweep(tmp_path: Path) -> None:
 
 def test_a_tasks_file_has_the_columns_that_the_evaluation_reads(tmp_path: Path) -> None:
     checked = scenario(CALM)
-    done = carry_out(Task(checked.scenario, checked.topology, 3, 3, tmp_path))
+    done = carry_out(SeedTask(checked.scenario, checked.topology, (3,), tmp_path))
     assert (done.runs, done.crashes, done.bugs) == (1, (), ())
     table = pq.read_table(tmp_path / "part-3-3.parquet")
     assert table.column_names == [name for name, _ in schema.SWEEP_LINES]

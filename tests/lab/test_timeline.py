@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lab.collisions import collision
-from lab.plan import Cut, Kill, LinkName, Pause, Restart, Slow, Stop, Throttle, When
+from lab.plan import Cut, Kill, LinkName, Pause, PowerLoss, Restart, Slow, Stop, Throttle, When
 from lab.plan_parts import Fault
 from lab.timeline import moments, wall_seconds
 from tests.lab.test_plan import plan_of
@@ -36,6 +36,8 @@ def of_server(kind: str, start_ms: int, end_ms: int, server: str = "a") -> Fault
         return Pause("f1", "pause", start_ms, end_ms, server)
     if kind == "stop":
         return Stop("f1", "stop", start_ms, end_ms, server)
+    if kind == "power_loss":
+        return PowerLoss("f1", "power_loss", start_ms, end_ms, server)
     if kind == "restart":
         return Restart("f1", "restart", start_ms, start_ms, server)
     return kill(start_ms, end_ms, server)
@@ -73,8 +75,8 @@ def test_a_cut_and_a_kill_may_hold_together(one: Cut, two: Kill) -> None:
     assert collision(*sorted(pair, key=lambda fault: fault.start_ms)) == ""
 
 
-@pytest.mark.parametrize("one", ["kill", "pause", "stop", "restart"])
-@pytest.mark.parametrize("two", ["kill", "pause", "stop", "restart"])
+@pytest.mark.parametrize("one", ["kill", "power_loss", "pause", "stop", "restart"])
+@pytest.mark.parametrize("two", ["kill", "power_loss", "pause", "stop", "restart"])
 def test_a_server_that_is_away_can_have_nothing_else_done_to_it(one: str, two: str) -> None:
     earlier, later = of_server(one, 0, 10), of_server(two, 5, 15)
     assert collision(earlier, later).startswith("a is ") == (one != "restart")
@@ -96,6 +98,7 @@ def test_every_kind_of_fault_is_told_with_its_end() -> None:
         of_server("pause", 5, 6),
         of_server("stop", 7, 8),
         of_server("restart", 9, 9),
+        of_server("power_loss", 11, 12),
     )
     told = moments(replace(plan_of(), faults=faults))
     assert [moment.what for moment in told if moment.what.startswith("f1")] == [
@@ -108,6 +111,8 @@ def test_every_kind_of_fault_is_told_with_its_end() -> None:
         "f1: stop a",
         "f1: start a",
         "f1: restart a",
+        "f1: cut the power of a",
+        "f1: start a with what is durable",
     ]
 
 

@@ -86,6 +86,14 @@ SHAPE = {
             " | write one number, or low..high such as 1..3"
         ],
     ),
+    "lost messages and a pass": (
+        "lost: 0",
+        "lost: 5",
+        [
+            "19:3: expect, a mapping, foretells 5 lost messages, with which no run ends as pass"
+            " | write verdict: fail; what is lost with an excuse is unprotected_loss"
+        ],
+    ),
     "a stream without a message": (
         "rate: 10/m",
         "rate: 1/h",
@@ -111,8 +119,8 @@ SHAPE = {
         ", cut: {from: site lyon, to: site paris, kind: stall}",
         "",
         [
-            "16:5: faults[1], a mapping, a fault is one of cut, slow, throttle, kill, corrupt,"
-            " pause, stop, restart, fill_disk, skew_clock and random"
+            "16:5: faults[1], a mapping, a fault is one of cut, slow, throttle, kill, power_loss,"
+            " corrupt, pause, stop, restart, fill_disk, skew_clock and random"
             " | give each fault an entry of its own"
         ],
     ),

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ from lab.hosts.simulator.simulation import simulate
 from lab.run_folder import json_text
 from lab.shrink_trial import Trial
 from lab.sweep_judge import SweepJudge
-from lab.sweep_record import Lines, files_of
+from lab.sweep_record import Lines, Run, files_of
 
 NAME = "batch=00000"
 ORIGIN = "2026-01-05T08:00:00Z"
@@ -19,8 +20,15 @@ Result = dict[str, Any]
 """As a sweep keeps one: `verdict`, `reasons`, `foretold`, `claims`, …"""
 
 
+def run_of(trial: Trial) -> Run:
+    plan = trial.plan()
+    return Run(
+        f"seed {trial.seed}", plan.scenario, plan, partial(simulate, plan, keeps_inputs=False)
+    )
+
+
 class Batch:
-    """`folder` is empty. Simulate as many sets of trials as there are, then judge once."""
+    """`folder` is empty. Simulate as many sets of runs as there are, then judge once."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -28,18 +36,17 @@ class Batch:
         self._record.mkdir(parents=True)
         self._sizes: dict[str, int] = {}
 
-    def simulate(self, name: str, trials: Sequence[Trial]) -> None:
+    def simulate(self, name: str, runs: Iterable[Run]) -> None:
         """In this process, so that a node that is broken in it is the one that is simulated."""
-        lines = Lines()
-        for number, trial in enumerate(trials):
-            plan = trial.plan()
-            for file, texts in files_of(plan, simulate(plan, keeps_inputs=False)):
-                lines.add(f"{name}/{number}", plan.seed, file, texts)
+        lines, count = Lines(), 0
+        for count, run in enumerate(runs, start=1):
+            for file, texts in files_of(run.plan, run.simulate()):
+                lines.add(f"{name}/{count - 1}", run.plan.seed, file, texts)
         lines.write(self._record / f"{len(self._sizes)}.parquet")
-        self._sizes[name] = len(trials)
+        self._sizes[name] = count
 
     def judge(self) -> dict[str, list[Result]]:
-        """By name of a set, in the order of its trials."""
+        """By name of a set, in the order of its runs."""
         runs = sum(self._sizes.values())
         about = {"version": 1, "scenario": "trials", "first_seed": 0, "seeds": runs}
         content = json_text({**about, "per_batch": runs, "origin": ORIGIN})

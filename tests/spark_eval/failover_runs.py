@@ -18,6 +18,7 @@ from tests.spark_eval.run_builder import (
     Message,
     Row,
     Run,
+    digest,
     empty,
     iso,
     mono,
@@ -81,7 +82,8 @@ def see(run: Run, message: Message, delivered_ms: int) -> None:
     for name in message.recipients:
         run.mailboxes["DB1"].append(
             {"mailbox": name, "message_id": message.message_id, "submitted_ms": message.at_ms,
-             "delivered_ms": delivered_ms, "size_bytes": 4096, "server": NEW}
+             "delivered_ms": delivered_ms, "size_bytes": 4096, "server": NEW,
+             **digest(message.message_id)}
         )  # fmt: skip
 
 

@@ -14,6 +14,7 @@ import json
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -58,6 +59,25 @@ def mono(at_ms: int) -> int:
 
 def user(number: int, database: str = "db1") -> str:
     return f"{database}-user{number:02d}@{DOMAIN}"
+
+
+def digest(message_id: str) -> Row:
+    """Of the content of a message, which nobody changed."""
+    header, body = (sha256(f"{part} of {message_id}".encode()) for part in ("header", "body"))
+    return {
+        "content_bytes": 4096,
+        "header_sha256": header.hexdigest()[:16],
+        "body_sha256": body.hexdigest()[:16],
+    }
+
+
+def without_digests(run: Run, *, ledger: bool = True, mailboxes: bool = True) -> Run:
+    """As records were before they had any."""
+    rows = run.ledger * ledger + run.mailboxes["DB1"] * mailboxes
+    for row in rows:
+        for name in digest(""):
+            row.pop(name, None)
+    return run
 
 
 @dataclass
@@ -137,17 +157,45 @@ class Run:
         entry = {"event": event, "at_ms": at_ms, "date": iso(at_ms), "mono_ns": mono(at_ms), **more}
         self.lifecycle.setdefault(server, []).append(entry)
 
-    def contact(self, server: str, peer: str, at_ms: int, *, failed: bool = False) -> None:
+    def contact(
+        self, server: str, peer: str, at_ms: int, *, failed: bool = False,
+        notifications: int = 0, session: str = "08D",
+    ) -> None:  # fmt: skip
         database = self.database_ids[peer]
-        said = f"Peer={peer};DatabaseId={database};Notifications=0;Mono={mono(at_ms)}"
+        said = f"Peer={peer};DatabaseId={database};Notifications={notifications};Mono={mono(at_ms)}"
         description = (
             f"XQDISCARD failed;Peer={peer};Reason=refused"
             if failed
             else f"XQDISCARD contact;{said}"
         )
         row = {
-            "at_ms": at_ms, "session": "08D", "source": "SMTP", "destination": peer,
+            "at_ms": at_ms, "session": session, "source": "SMTP", "destination": peer,
             "direction": "-" if failed else ">", "description": description,
+        }  # fmt: skip
+        self.contacts.setdefault(server, []).append(row)
+        if failed:
+            named = {"event_id": 22004, "primary": peer, "reason": "refused"}
+            self.life(server, "shadow-heartbeat-failed", at_ms, **named)
+
+    def session(
+        self, server: str, peer: str, at_ms: int, *, asks_after_ms: int | None, messages: int = 3
+    ) -> None:
+        """For messages: begun and standing at `at_ms`, closed four minutes later."""
+        said = ("delivery", "Established connection", f"Messages: {messages}")
+        for when, direction, text in zip((0, 10, 4 * MINUTE), "+>-", said, strict=True):
+            row = {
+                "at_ms": at_ms + when, "session": "out-9", "source": "SMTP", "destination": peer,
+                "direction": direction, "description": f"{text};Mono={mono(at_ms + when)}",
+            }  # fmt: skip
+            self.contacts.setdefault(server, []).append(row)
+        if asks_after_ms is not None:
+            self.contact(server, peer, at_ms + 10 + asks_after_ms, session="out-9")
+
+    def begin(self, server: str, peer: str, at_ms: int) -> None:
+        """A session is opened for a heartbeat."""
+        row = {
+            "at_ms": at_ms, "session": "08D", "source": "SMTP", "destination": peer,
+            "direction": "+", "description": f"heartbeat;Mono={mono(at_ms)}",
         }  # fmt: skip
         self.contacts.setdefault(server, []).append(row)
 
@@ -170,7 +218,7 @@ class Run:
         self.ledger.append(
             {"type": "message", "message_id": message_id, "mail": mail, "submitted_ms": at_ms,
              "date": iso(at_ms), "sender": "sender01@outside.example", "recipients": recipients,
-             "size_bytes": 4096, "mono_ns": mono(at_ms)}
+             "size_bytes": 4096, "mono_ns": mono(at_ms), **digest(message_id)}
         )  # fmt: skip
         return message_id
 
@@ -250,7 +298,8 @@ class Run:
         for name in inside:
             self.mailboxes["DB1"].append(
                 {"mailbox": name, "message_id": message.message_id, "submitted_ms": message.at_ms,
-                 "delivered_ms": at_ms, "size_bytes": 4096, "server": via}
+                 "delivered_ms": at_ms, "size_bytes": 4096, "server": via,
+                 **digest(message.message_id)}
             )  # fmt: skip
         if inside:
             self.log(via, "DELIVER", "STOREDRIVER", at_ms, message, recipients=inside,
@@ -258,7 +307,8 @@ class Run:
         if outside:
             self.external["ext1"].append(
                 {"message_id": message.message_id, "recipients": outside, "received_ms": at_ms,
-                 "mono_ns": mono(at_ms), "size_bytes": 4096, "peer": message.primary}
+                 "mono_ns": mono(at_ms), "size_bytes": 4096, "peer": message.primary,
+                 **digest(message.message_id)}
             )  # fmt: skip
 
     def let_go(self, message: Message, at_ms: int) -> None:

@@ -24,9 +24,16 @@ COLUMNS = pa.schema(
 
 
 def write_sweep(
-    root: Path, runs: Mapping[int, Run], *, per_batch: int = 2, seeds: int | None = None
+    root: Path,
+    runs: Mapping[int, Run],
+    *,
+    per_batch: int = 2,
+    seeds: int | None = None,
+    more: Mapping[str, Any] | None = None,
 ) -> Path:
-    """`runs` by seed, all batches complete; `seeds` where more were asked than there are runs."""
+    """`runs` by seed, all batches complete; `seeds` where more were asked than there are runs;
+    `more` stands in sweep.json too.
+    """
     first = min(runs)
     folder = root / "sweep"
     folder.mkdir(parents=True)
@@ -34,6 +41,7 @@ def write_sweep(
     asked = {
         "version": 1, "scenario": SCENARIO, "first_seed": first, "seeds": count,
         "per_batch": per_batch, "origin": ORIGIN.isoformat().replace("+00:00", "Z"),
+        **(more or {}),
     }  # fmt: skip
     (folder / "sweep.json").write_text(json.dumps(asked), encoding="utf-8")
     numbers = sorted({(seed - first) // per_batch for seed in runs})

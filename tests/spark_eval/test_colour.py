@@ -27,6 +27,11 @@ def test_the_first_word_of_the_verdict_alone_is_coloured(verdict: str, colour: i
     assert told == f"verdict: \x1b[1;{colour}m{verdict}\x1b[0m: calm\n  {verdict}"
 
 
+def test_what_does_not_apply_is_grey() -> None:
+    told = coloured("verdict: pass\n  not applicable: a, b\n  c", "pass", Terminal())
+    assert told.endswith("\n\x1b[90m  not applicable: a, b\x1b[0m\n  c")
+
+
 def test_a_pipe_gets_plain_text() -> None:
     assert coloured("verdict: pass", "pass", io.StringIO()) == "verdict: pass"
 

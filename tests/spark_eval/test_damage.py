@@ -36,6 +36,8 @@ DEPARTED = {
     "mailboxes/DB1.jsonl": "mailboxes/DB1.jsonl is damaged: listed by the lab, and not there",
     f"{SERVER}/": f"{SERVER}/MSGTRK2026010508-1.LOG is damaged: listed by the lab, and not there",
     "files.json": "files.json is damaged: not there, though manifest.json names it",
+    # what a kill would explain, had the line been torn
+    f"{SERVER}/lifecycle.jsonl": f"{SERVER}/lifecycle.jsonl is damaged: not as the lab left it",
 }
 KILLED = f"{SERVER}/lifecycle.jsonl"
 
@@ -69,11 +71,15 @@ def _runs() -> dict[str, Run]:
     return runs
 
 
+def _killed() -> Run:
+    return new_database().run
+
+
 def _depart(folder: Path, name: str) -> None:
     """A line less is nothing that its other lines would show."""
-    if name == "ledger.jsonl":
+    if name in ("ledger.jsonl", KILLED):
         lines = (folder / name).read_text().splitlines(keepends=True)
-        (folder / name).write_text("".join(lines[:-3]))
+        (folder / name).write_text("".join(lines[:-1]))
     elif name.endswith("/"):
         (folder / name / "MSGTRK2026010508-1.LOG").unlink()
     else:
@@ -81,7 +87,7 @@ def _depart(folder: Path, name: str) -> None:
 
 
 def _folders(root: Path) -> dict[str, Path]:
-    runs = _runs() | {f"departed {name}": healthy() for name in ("nothing", *DEPARTED)}
+    runs = _runs() | {f"departed {name}": _killed() for name in ("nothing", *DEPARTED)}
     folders = {}
     for number, (name, run) in enumerate(runs.items()):
         run.name = f"run-{number}"

@@ -8,7 +8,17 @@ from spark_eval.claims.claim import ClaimResult
 from spark_eval.claims.discard_after_delivery import CLAIM
 from tests.spark_eval.conftest import Ask
 from tests.spark_eval.faulty_runs import back_in_time, new_database
-from tests.spark_eval.run_builder import HEARTBEAT, MINUTE, SECOND, Run, empty, healthy, mono, user
+from tests.spark_eval.run_builder import (
+    HEARTBEAT,
+    MINUTE,
+    SECOND,
+    Row,
+    Run,
+    empty,
+    healthy,
+    mono,
+    user,
+)
 
 SLOW = 7 * MINUTE
 """Two heartbeats after it was told, and within the time that an exchange has."""
@@ -47,6 +57,31 @@ def _given_up(let_go_ms: int, *, accepted_twice: bool = False) -> Run:
     message.done_ms = 30 * MINUTE
     run.let_go(message, let_go_ms)
     return run
+
+
+def _made_again(*, after_a_restart: bool) -> Run:
+    """One whose shadow message lyo-mbx1 keeps for ever, and another one at lyo-mbx2 that is let go
+    in time.
+    """
+    run = _discarded_at(None)
+    redirect = run.rows("par-mbx1", "HAREDIRECT")[0]
+    (held,) = run.rows("lyo-mbx1", "HARECEIVE")
+    made_ms = redirect["at_ms"]
+    if after_a_restart:
+        _again(run, "par-mbx1", redirect, "LOAD", made_ms + 20)["source-context"] = "delivery"
+    again = _again(run, "par-mbx1", redirect, "HAREDIRECT", made_ms + 40)
+    again["custom"]["ShadowServer"] = "lyo-mbx2"
+    _again(run, "lyo-mbx2", held, "HARECEIVE", made_ms + 30)
+    _again(run, "lyo-mbx2", held, "HADISCARD", 3 * MINUTE)
+    return run
+
+
+def _again(run: Run, server: str, row: Row, event: str, at_ms: int) -> Row:
+    """The same row of another time and event, in that server's log."""
+    other = {**row, "event-id": event, "at_ms": at_ms}
+    other["custom"] = {**row["custom"], "Mono": mono(at_ms)}
+    run.tracking.setdefault(server, []).append(other)
+    return other
 
 
 def _discarded_at(at_ms: int | None, *, contacts_until: int = 30 * MINUTE) -> Run:
@@ -101,6 +136,29 @@ def _row_swallowed() -> Run:
     return run
 
 
+def _with_session(at_ms: int, asks_after_ms: int | None, *, messages: int = 3) -> Run:
+    """To the server of whose messages lyo-mbx1 holds one from 20:00 to 30:00."""
+    run = healthy()
+    message = run.accept(20 * MINUTE, [user(1)])
+    run.finish(message, 29 * MINUTE)
+    run.let_go(message, 30 * MINUTE)
+    run.session("lyo-mbx1", "par-mbx1", at_ms, asks_after_ms=asks_after_ms, messages=messages)
+    return run
+
+
+def _told_of(notifications: int) -> Run:
+    run = healthy()
+    run.contact("lyo-mbx1", "par-mbx1", 8 * MINUTE, notifications=notifications)
+    return run
+
+
+def _unlogged() -> Run:
+    run = back_in_time().run
+    rows = run.lifecycle["lyo-mbx1"]
+    run.lifecycle["lyo-mbx1"] = [row for row in rows if row.get("event_id") != 22004]
+    return run
+
+
 def _coarse() -> Run:
     run = healthy()
     run.host = {"clock_resolution_ms": HEARTBEAT / 2}
@@ -119,6 +177,8 @@ def results(ask: Ask) -> dict[str, ClaimResult]:
         "one-of-two": _given_up(30 * MINUTE + 30 * SECOND, accepted_twice=True),
         "asked-and-not-told": _discarded_at(20 * MINUTE),
         "never": _discarded_at(None),
+        "made-again": _made_again(after_a_restart=True),
+        "made-twice": _made_again(after_a_restart=False),
         "never-asked": _discarded_at(None, contacts_until=0),
         "slow-exchange": _discarded_at(3 * MINUTE + 30 * SECOND, contacts_until=0),
         "slow-disk": _told_and_slow(SLOW, 8 * MINUTE),
@@ -130,6 +190,14 @@ def results(ask: Ask) -> dict[str, ClaimResult]:
         "cut": _cut_meanwhile(),
         "swallowed": _row_swallowed(),
         "coarse": _coarse(),
+        "asks-first": _with_session(24 * MINUTE, 20),
+        "uses-first": _with_session(24 * MINUTE, None),
+        "asks-later": _with_session(24 * MINUTE, 2 * MINUTE),
+        "uses-not-at-all": _with_session(24 * MINUTE, None, messages=0),
+        "holds-nothing": _with_session(12 * MINUTE, None),
+        "told-of-its-own": _told_of(1),
+        "told-of-others": _told_of(2),
+        "unlogged": _unlogged(),
     }
     return ask(CLAIM, runs)
 
@@ -138,6 +206,35 @@ def test_holds_where_shadows_go_at_the_heartbeat_after_delivery(
     results: dict[str, ClaimResult],
 ) -> None:
     assert (results["healthy"].status, results["healthy"].asked) == ("holds", 10)
+
+
+def test_a_session_begins_with_a_question_while_shadow_messages_are_held(
+    results: dict[str, ClaimResult],
+) -> None:
+    [example] = results["uses-first"].examples
+    assert example.subject == "lyo-mbx1 and par-mbx1"
+    assert example.detail.startswith("lyo-mbx1 used 1 sessions to par-mbx1 without a question")
+    assert example.refs[0][0] == "logs/lyo-mbx1/CONNECTLOG20260105-1.LOG"
+    assert results["asks-later"].examples[0].detail == example.detail
+    for name in ("asks-first", "uses-not-at-all", "holds-nothing"):
+        assert results[name].violations == 0, name
+    assert results["asks-first"].asked == results["uses-not-at-all"].asked + 1
+
+
+def test_an_answer_names_no_more_than_the_asking_server_can_still_be_told_of(
+    results: dict[str, ClaimResult],
+) -> None:
+    assert (results["told-of-its-own"].status, results["told-of-its-own"].asked) == ("holds", 11)
+    [example] = results["told-of-others"].examples
+    assert "told lyo-mbx1 of 2 messages at once, and 1 at most were its own" in example.detail
+
+
+def test_a_heartbeat_that_failed_is_an_event(results: dict[str, ClaimResult]) -> None:
+    assert results["survives"].proofs["SM-18"] == "holds"
+    told = results["unlogged"]
+    assert told.proofs["SM-18"] == "violated"
+    said = "5 heartbeats of lyo-mbx1 to par-mbx1 failed, and 0 times event 22004 says so"
+    assert said in [example.detail for example in told.examples]
 
 
 def test_is_violated_by_a_discard_before_the_last_fork(results: dict[str, ClaimResult]) -> None:
@@ -171,6 +268,13 @@ def test_is_violated_where_the_primary_was_asked_and_did_not_tell(
 ) -> None:
     detail = results["asked-and-not-told"].examples[0].detail
     assert "lyo-mbx1 asked par-mbx1 at 0:02:00.000" in detail
+
+
+def test_asks_nothing_of_an_orphan_that_its_primary_forgot_and_made_again(
+    results: dict[str, ClaimResult],
+) -> None:
+    assert results["made-again"].status == "holds"
+    assert results["made-twice"].violations == 1
 
 
 @pytest.mark.parametrize("run", ["never", "never-asked", "forgets"])

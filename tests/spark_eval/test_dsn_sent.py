@@ -36,10 +36,12 @@ def _give_up(run: Run, message: Message, at_ms: int = HOUR) -> None:
     run.log("par-mbx1", "FAIL", "QUEUE", at_ms, message, recipient_status=EXPIRED)
 
 
-def _tell(run: Run, message: Message, *, seen: bool = True, at_ms: int = HOUR) -> None:
+def _tell(
+    run: Run, message: Message, *, seen: bool = True, at_ms: int = HOUR, who: str = SENDER
+) -> None:
     number = run.next_id()
     report = replace(
-        message, message_id=f"<dsn.{number}@lab>", recipients=[SENDER], internal_id=number
+        message, message_id=f"<dsn.{number}@lab>", recipients=[who], internal_id=number
     )
     run.log("par-mbx1", "DSN", "DSN", at_ms, report, reference=message.message_id)
     if seen:
@@ -60,6 +62,13 @@ def _given_up_twice() -> Run:
     _give_up(run, message)
     _give_up(run, message, HOUR + 5 * MINUTE)
     _tell(run, message, at_ms=HOUR + 5 * MINUTE)
+    return run
+
+
+def _told_another() -> Run:
+    run, message = _sent()
+    _give_up(run, message)
+    _tell(run, message, who=user(2))
     return run
 
 
@@ -84,6 +93,7 @@ def results(ask: Ask) -> dict[str, ClaimResult]:
         "silent": _given_up(told=0),
         "unseen": _given_up(told=1, seen=False),
         "twice": _given_up(told=2),
+        "another": _told_another(),
         "for-nothing": _told_for_nothing(),
         "at-the-end": _given_up(told=0, at_ms=END - HEARTBEAT // 2),
         "null-sender": _given_up(told=0, sender="<>"),
@@ -105,6 +115,7 @@ def test_holds_where_the_sender_sees_a_dsn(results: dict[str, ClaimResult]) -> N
     [
         ("silent", f"given up, and no DSN is made for {SENDER}"),
         ("unseen", f"given up, and {SENDER} never saw the DSN"),
+        ("another", f"given up, and {SENDER} never saw the DSN"),
         ("twice", f"{SENDER} is told of 2 failures, and 1 are logged"),
         ("for-nothing", f"{SENDER} is told of 1 failures, and 0 are logged"),
         ("null-sender-told", "<> cannot be told, and 1 DSNs are made"),

@@ -177,9 +177,13 @@ def test_a_server_that_is_away_for_the_span_is_taken_over_from(
     assert "never promoted it" in promotions[f"{kind}-not"].examples[0].detail
 
 
-def test_only_a_sigkill_shows_what_survives_one(ask: Ask) -> None:
+def test_only_a_sigkill_or_a_power_loss_shows_what_survives_one(ask: Ask) -> None:
     runs = {kind: _primary_away(kind) for kind in AWAY}
-    runs["kill"] = _let_go_at(42 * MINUTE)
-    runs["kill"].kill("par-mbx1", MINUTE + 30 * SECOND, 40 * MINUTE)
+    for kind in ("kill", "power_loss"):
+        runs[kind] = _let_go_at(42 * MINUTE)
+        runs[kind].kill("par-mbx1", MINUTE + 30 * SECOND, 40 * MINUTE)
+    (lost,) = runs["power_loss"].plan["faults"]
+    lost["kind"] = "power_loss"
+    del lost["returns_with"]
     proven = {kind for kind, found in ask(no_loss.CLAIM, runs).items() if "TL-7" in found.proofs}
-    assert proven == {"kill"}
+    assert proven == {"kill", "power_loss"}

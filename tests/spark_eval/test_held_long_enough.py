@@ -35,6 +35,26 @@ def _waiting(queue: str, age_ms: int) -> Run:
     return run
 
 
+def _asked_for(*after_ms: int) -> Run:
+    """An old notification, whose shadow server asked so long after it was made."""
+    run = healthy()
+    run.plan["settings"]["TransportConfig"]["ShadowMessageAutoDiscardInterval"] = HOUR
+    entry = run.queues["par-mbx1"][0]
+    made = {"entered_ms": 30 * MINUTE, "delivered_ms": 30 * MINUTE}
+    waiting = {**entry, **made, "queue": "discard", "shadow_server": "par-mbx2"}
+    run.queues["par-mbx1"].append(waiting)
+    for each in after_ms:
+        run.contact("par-mbx2", "par-mbx1", 30 * MINUTE + each)
+    return run
+
+
+def _asked_beside_a_fault() -> Run:
+    """The shadow server could not take in what the first question told it."""
+    run = _asked_for(MINUTE, 20 * MINUTE)
+    run.cut("lyo-mbx2", "ext1", 10 * MINUTE, 45 * MINUTE)
+    return run
+
+
 def _expired(after_ms: int) -> Run:
     run = empty()
     run.plan["settings"]["servers"]["par-mbx1"]["TransportService"]["MessageExpirationTimeout"] = (
@@ -64,6 +84,10 @@ def results(ask: Ask) -> dict[str, ClaimResult]:
         "old-delivery": _waiting("delivery", 60 * HOUR),
         "old-notification": _waiting("discard", 60 * HOUR),
         "young-notification": _waiting("discard", HOUR),
+        "asked-for": _asked_for(MINUTE),
+        "asked-before": _asked_for(-MINUTE),
+        "asked-twice": _asked_for(MINUTE, 20 * MINUTE),
+        "asked-beside-a-fault": _asked_beside_a_fault(),
         "expired": _expired(HOUR + 1000),
         "expired-early": _expired(HOUR // 2),
         "not-collected": _not_collected(),
@@ -108,6 +132,15 @@ def test_bounds_waiting_in_delivery_queues_and_of_notifications(
     assert results["old-delivery"].proofs["SM-12"] == "violated"
     assert results["old-notification"].proofs["SM-11"] == "violated"
     assert results["young-notification"].proofs["SM-11"] == "holds"
+
+
+def test_a_notification_that_was_asked_for_waits_for_its_confirmation(
+    results: dict[str, ClaimResult],
+) -> None:
+    assert results["asked-for"].violations == 0
+    assert results["asked-beside-a-fault"].violations == 0
+    assert results["asked-before"].proofs["SM-11"] == "violated"
+    assert results["asked-twice"].proofs["SM-11"] == "violated"
 
 
 def test_bounds_expiry_from_below(results: dict[str, ClaimResult]) -> None:

@@ -41,6 +41,11 @@ def _expecting(run: Run, low: int, high: int) -> Run:
     return run
 
 
+def _foretelling(run: Run, lost: int) -> Run:
+    run.plan["expect"] |= {"lost": lost, "verdict": "fail"}
+    return run
+
+
 def _given_up(*, told: str = "", status: str = EXPIRED) -> Run:
     """By its only server; `told` sees a DSN about it."""
     run = empty()
@@ -93,6 +98,15 @@ def results(ask: Ask) -> dict[str, ClaimResult]:
         "within-bounds": _expecting(_both_custodians_failed(), 1, 2),
         "beyond-bounds": _expecting(_both_custodians_failed(), 2, 3),
         "unforeseen": _both_custodians_failed(),
+        "as-many-lost": _foretelling(_lost(), 1),
+        "fewer-lost": _foretelling(_lost(), 2),
+        "more-lost": _foretelling(_lost(), 0),
+        "none-lost": _foretelling(healthy(), 1),
+        "none-lost-none-foretold": _foretelling(healthy(), 0),
+        "maybe-two-lost": _foretelling(_not_collected(), 1),
+        "nothing-sent": _expecting(_foretelling(empty(), 0), 0, 0),
+        "nothing-sent-one-lost": _foretelling(empty(), 1),
+        "none-excused": _expecting(healthy(), 0, 0),
         "given-up": _given_up(),
         "given-up-and-told": _expecting(_given_up(told=SENDER), 1, 1),
         "given-up-and-told-another": _given_up(told=user(6)),
@@ -166,7 +180,10 @@ def test_excuses_what_came_back_and_expired(results: dict[str, ClaimResult]) -> 
 
 def test_bounds_unprotected_loss_where_the_plan_does(results: dict[str, ClaimResult]) -> None:
     assert results["within-bounds"].status == "holds"
+    assert results["within-bounds"].surprises == ()
     assert results["beyond-bounds"].examples[0].subject == "expect.unprotected_loss"
+    said = "expect.unprotected_loss: 1 messages are excused, not 2 to 3"
+    assert results["beyond-bounds"].surprises == (said,)
 
 
 def test_permits_no_excuse_where_the_plan_says_nothing_of_loss(
@@ -174,7 +191,52 @@ def test_permits_no_excuse_where_the_plan_says_nothing_of_loss(
 ) -> None:
     (example,) = results["unforeseen"].examples
     assert example.subject == "expect.unprotected_loss"
-    assert example.detail == "1 messages are excused, not 0 to 0"
+    assert example.detail == "1 messages are excused, not 0"
+
+
+@pytest.mark.parametrize(
+    ("name", "lost", "said"),
+    [
+        ("fewer-lost", 1, "1 messages are lost, not 2"),
+        ("more-lost", 1, "1 messages are lost, not 0"),
+        ("none-lost", 0, "0 messages are lost, not 1"),
+        ("nothing-sent-one-lost", 0, "0 messages are lost, not 1"),
+    ],
+)
+def test_foretells_how_many_are_lost_no_fewer_and_no_more(
+    results: dict[str, ClaimResult], name: str, lost: int, said: str
+) -> None:
+    told = results[name]
+    assert (told.status, told.violations) == ("violated", lost + 1)
+    assert told.surprises == (f"expect.lost: {said}",)
+
+
+def test_what_is_lost_as_foretold_is_a_violation_and_no_surprise(
+    results: dict[str, ClaimResult],
+) -> None:
+    told = results["as-many-lost"]
+    assert (told.status, told.violations, told.surprises) == ("violated", 1, ())
+
+
+def test_a_message_whose_fate_is_unknown_may_be_one_that_is_lost(
+    results: dict[str, ClaimResult],
+) -> None:
+    told = results["maybe-two-lost"]
+    assert (told.status, told.violations) == ("unknown", 0)
+    assert told.surprises == ("expect.lost: 0 messages are lost, not 1",)
+
+
+def test_foretelling_no_loss_is_no_question_where_no_mail_was_sent(
+    results: dict[str, ClaimResult],
+) -> None:
+    assert (results["nothing-sent"].status, results["nothing-sent"].asked) == ("unknown", 0)
+    assert results["none-lost-none-foretold"].asked == results["healthy"].asked
+
+
+def test_a_loss_that_did_not_happen_proves_nothing(results: dict[str, ClaimResult]) -> None:
+    told = results["none-excused"]
+    assert (told.status, told.asked) == ("holds", results["healthy"].asked + 1)
+    assert "SM-15" not in told.proofs
 
 
 def test_does_not_excuse_what_a_server_gave_up_unless_its_sender_sees_a_dsn(

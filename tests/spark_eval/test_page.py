@@ -211,6 +211,7 @@ def test_a_message_is_found_by_its_id(text: str, folder: RunFolder) -> None:
 def _verdict() -> dict[str, Any]:
     return {
         "verdict": "fail", "foretold": "pass", "scenario": "storm", "seed": 7, "run": "storm-7",
+        "not_as_foretold": [],
         "host": "containers", "claims": [], "requirements": {}, "reasons": [], "log_damage": [],
         "clocks_off": [], "not_built": {}, "safety_net": {},
         "delivery": dict.fromkeys(
@@ -249,10 +250,10 @@ def _violated(subject: str) -> dict[str, Any]:
 
 def test_a_status_that_the_page_does_not_know_is_shown_as_it_is() -> None:
     claim = {
-        "name": "a_new_claim", "status": "not applicable", "requirements": ["SM-7"], "asked": 0,
+        "name": "a_new_claim", "status": "half true", "requirements": ["SM-7"], "asked": 0,
         "violations": 0, "unknown": 0, "reason": "", "examples": [],
     }  # fmt: skip
-    assert "not applicable" in render(_verdict() | {"claims": [claim]}, rows(), _facts())
+    assert "half true" in render(_verdict() | {"claims": [claim]}, rows(), _facts())
 
 
 def _ratio(one: str, other: str) -> float:

@@ -178,11 +178,13 @@ def test_junit_has_a_testcase_for_each_claim(judged: dict[str, JudgedRun]) -> No
     assert (suite.get("tests"), suite.get("failures")) == (str(len(claims.ALL)), "1")
 
 
-def test_junit_skips_unknown_claims_with_their_reason(judged: dict[str, JudgedRun]) -> None:
+def test_junit_skips_claims_that_do_not_apply_under_their_own_word(
+    judged: dict[str, JudgedRun],
+) -> None:
     suite = ET.parse(judged["calm"].folder.path / "junit.xml").getroot()[0]
     skipped = suite.find("testcase[@name='promotion_on_time']/skipped")
     assert skipped is not None
-    assert skipped.get("message") == "unknown: nothing was asked"
+    assert skipped.get("message") == "not applicable: nothing was asked"
 
 
 def test_leaves_every_table_as_parquet_of_its_row_type(
@@ -216,6 +218,22 @@ def test_the_summary_says_the_verdict_first_then_a_line_a_claim(
     assert any("damage: logs/lyo-mbx2/lifecycle.jsonl" in line for line in lines)
     delivery = lines.index("  deliveries: 3 expected, 2 delivered, 1 lost, 0 excused")
     assert lines[delivery + 1].startswith("      1 lost: ")
+
+
+def test_what_does_not_apply_is_one_line_of_the_summary_and_of_the_report(
+    judged: dict[str, JudgedRun],
+) -> None:
+    run = judged["calm"]
+    aside = [name for name, each in run.results.items() if each.status == "not applicable"]
+    assert "promotion_on_time" in aside
+    assert f"  not applicable: {', '.join(aside)}" in summary(run).splitlines()
+    assert not any(line.startswith("  promotion_on_time") for line in summary(run).splitlines())
+    told = {claim["name"]: claim["status"] for claim in _verdict_json(run)["claims"]}
+    assert [name for name, status in told.items() if status == "not applicable"] == aside
+    page = (run.folder.path / "report.html").read_text()
+    assert '<tr id="claim-promotion_on_time"' not in page
+    quiet = page[page.index('<p class="quiet">Not applicable') :]
+    assert '<code id="claim-promotion_on_time"' in quiet[: quiet.index("</p>")]
 
 
 def test_nothing_of_a_manifest_acts_on_the_terminal(judged: dict[str, JudgedRun]) -> None:
@@ -285,6 +303,21 @@ def test_links_in_a_run_folder_are_replaced_and_not_followed(
     assert not any((folder / name).is_symlink() for name in LEFT)
 
 
+def test_two_copies_of_one_run_are_refused_and_nothing_is_written(
+    run_main: Callable[..., int], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    one, other = (healthy().write(tmp_path / name) for name in ("one", "other"))
+    assert run_main(one, other) == 4
+    said = capsys.readouterr().err.splitlines()
+    assert said == [
+        f"error: run folder {other}: {Run(plan={}).name} is given twice, as {one}",
+        "hint: judge each copy of a run by a call of its own",
+    ]
+    assert run_main(one, one) == 4
+    assert not (one / "verdict.json").exists()
+    assert not (other / "verdict.json").exists()
+
+
 def test_which_counter_example_is_shown_does_not_hang_on_the_order_of_rows(
     spark: SparkSession,
 ) -> None:
@@ -294,7 +327,7 @@ def test_which_counter_example_is_shown_does_not_hang_on_the_order_of_rows(
     cases = spark.range(8).selectExpr(
         *row.split(", "), "format_string('%d', id) AS detail",
         "array(named_struct('file', 'f', 'line', CAST(id AS INT))) AS refs",
-        "CAST(array() AS ARRAY<STRING>) AS requirements",
+        "CAST(array() AS ARRAY<STRING>) AS requirements", "true AS foretold",
     )  # fmt: skip
     shown = [
         summarise(cases.orderBy(order)).collect()[0].asDict(recursive=True)

@@ -8,10 +8,12 @@ from spark_eval.claims import no_early_promotion, promotion_on_time
 from spark_eval.claims.claim import ClaimResult
 from tests.spark_eval.conftest import Ask
 from tests.spark_eval.faulty_runs import Faulty, back_after_span, back_in_time, new_database
-from tests.spark_eval.run_builder import HOUR, MINUTE, SECOND, Run, healthy, mono
+from tests.spark_eval.run_builder import HEARTBEAT, HOUR, MINUTE, SECOND, Run, healthy, mono
 
 Results = dict[str, ClaimResult]
 LATE = 20 * MINUTE
+BACK = 15 * MINUTE
+DUE = 39 * MINUTE  # of the oldest that is held, which came after the last contact
 
 
 def _moved(faulty: Faulty, at_ms: int) -> Run:
@@ -68,12 +70,39 @@ def _first_contact_after_the_return(at_ms: int) -> Run:
     return run
 
 
+def _questions_failed(at_ms: int) -> Run:
+    """par-mbx1 was asked before it went away and answered nothing; later questions failed, too."""
+    run = _no_contact_rows(at_ms)
+    for asked in (9, 20, 30):
+        run.contact("lyo-mbx1", "par-mbx1", asked * MINUTE, failed=True)
+    return run
+
+
 def _foretold(run: Run, **entry: object) -> Run:
     run.plan["expect"]["promotions"] = [
         {"of": "par-mbx1", "cause": "database-id-changed", "after_ms": 15 * MINUTE,
          "within_ms": 3 * MINUTE, **entry}
     ]  # fmt: skip
     return run
+
+
+def _waited(faulty: Faulty, begun: int, failed: int) -> Run:
+    """A question that was under way when par-mbx1 came back, so that the next one came late."""
+    run = faulty.run
+    run.begin("lyo-mbx1", "par-mbx1", begun)
+    run.contact("lyo-mbx1", "par-mbx1", failed, failed=True)
+    for row in run.rows("lyo-mbx1", "RESUBMIT"):
+        row["at_ms"], row["custom"]["Mono"] = failed + 100, mono(failed + 100)
+    return run
+
+
+def _after_span(begun: int, promoted: int) -> Run:
+    """The last attempt began at `begun`; when it had failed, both messages were promoted."""
+    faulty = back_after_span()
+    faulty.run.begin("lyo-mbx1", "par-mbx1", begun)
+    for row in faulty.run.rows("lyo-mbx1", "RESUBMIT"):
+        row["at_ms"], row["custom"]["Mono"] = promoted, mono(promoted)
+    return faulty.run
 
 
 def _none_foretold(run: Run) -> Run:
@@ -95,6 +124,15 @@ def _runs() -> dict[str, Run]:
         "new-database-late": _moved(new_database(), 16 * MINUTE + LATE),
         "new-database-missing": _missing(new_database()),
         "new-database-swallowed": _missing(new_database(), swallowed=True),
+        "new-database-prompt": _moved(new_database(), BACK + HEARTBEAT + 3 * SECOND),
+        "new-database-slow": _moved(new_database(), BACK + HEARTBEAT + 30 * SECOND),
+        "new-database-twice": _moved(new_database(), BACK + 2 * HEARTBEAT + MINUTE),
+        "hung": _waited(new_database(), BACK - MINUTE, BACK + 8 * MINUTE),
+        "hung-longer-than-a-time-out": _waited(new_database(), BACK - MINUTE, BACK + LATE),
+        "begun-after-the-return": _waited(new_database(), BACK + MINUTE, BACK + 8 * MINUTE),
+        "span-and-two-heartbeats": _after_span(DUE + 2 * HEARTBEAT, DUE + 2 * HEARTBEAT + SECOND),
+        "span-and-a-time-out": _after_span(DUE + HEARTBEAT, DUE + HEARTBEAT + 10 * MINUTE),
+        "span-and-more-than-a-time-out": _after_span(DUE + HEARTBEAT, DUE + HEARTBEAT + LATE),
         "before-the-new-database": _moved(new_database(), 14 * MINUTE),
         "in-time": back_in_time().run,
         "in-time-clock-wrong": _clock_wrong("lyo-mbx1"),
@@ -108,6 +146,8 @@ def _runs() -> dict[str, Run]:
         "no-contact-rows-late-enough": _no_contact_rows(40 * MINUTE + 30 * SECOND),
         "first-contact-later": _first_contact_after_the_return(38 * MINUTE + 30 * SECOND),
         "first-contact-later-early": _first_contact_after_the_return(20 * MINUTE),
+        "only-failed": _questions_failed(38 * MINUTE + 30 * SECOND),
+        "only-failed-early": _questions_failed(20 * MINUTE),
         "same-database": _spurious("database-id-changed"),
         "never-away": _spurious("resubmit-time-span"),
         "after-discard": _after_its_discard(),
@@ -149,6 +189,26 @@ def test_on_time_is_violated_by_a_late_promotion(on_time: Results, run: str) -> 
     assert result.examples[0].refs[0][0] == "logs/lyo-mbx1/MSGTRK2026010508-1.LOG"
 
 
+def test_on_time_allows_one_heartbeat_after_the_return_and_no_attempt(on_time: Results) -> None:
+    assert on_time["new-database-prompt"].status == "holds"
+    slow = on_time["new-database-slow"]
+    assert (slow.status, slow.violations) == ("unknown", 0)
+    assert "nothing tells how long its question took" in slow.reason
+    assert on_time["new-database-twice"].violations == 1
+
+
+def test_on_time_waits_for_a_question_that_was_asked_before_the_return(on_time: Results) -> None:
+    assert on_time["hung"].status == "holds"
+    assert on_time["hung-longer-than-a-time-out"].violations == 2
+    assert on_time["begun-after-the-return"].violations == 2
+
+
+def test_on_time_counts_an_attempt_after_the_span_from_its_begin(on_time: Results) -> None:
+    assert on_time["span-and-a-time-out"].status == "holds"
+    assert on_time["span-and-two-heartbeats"].violations == 2
+    assert on_time["span-and-more-than-a-time-out"].violations == 2
+
+
 @pytest.mark.parametrize("run", ["new-database-missing", "after-span-missing"])
 def test_on_time_is_violated_by_a_missing_promotion(on_time: Results, run: str) -> None:
     result = on_time[run]
@@ -182,6 +242,13 @@ def test_early_counts_from_the_first_shadow_where_the_log_names_contacts_but_non
 ) -> None:
     assert early["first-contact-later"].status == "holds"
     assert early["first-contact-later-early"].status == "violated"
+
+
+def test_early_counts_from_the_first_shadow_where_the_log_names_failed_questions_alone(
+    early: Results,
+) -> None:
+    assert early["only-failed"].status == "holds"
+    assert early["only-failed-early"].status == "violated"
 
 
 def test_early_is_violated_by_a_promotion_without_a_cause(early: Results) -> None:
@@ -222,3 +289,14 @@ def test_expectations_narrow_both(on_time: Results, early: Results) -> None:
     assert early["foretold-of-another"].status == "violated"
     assert early["none-foretold"].status == "violated"
     assert early["none-foretold-none-seen"].status == "holds"
+
+
+def test_promotions_otherwise_than_foretold_are_a_surprise(
+    on_time: Results, early: Results
+) -> None:
+    assert on_time["foretold"].surprises == early["foretold"].surprises == ()
+    [said] = on_time["foretold-of-another"].surprises
+    assert said.startswith("expect.promotions of par-mbx2: 0 promotions by")
+    [said] = early["none-foretold"].surprises
+    assert said.startswith("expect.promotions: 2 promotions that no entry names")
+    assert on_time["new-database-late"].surprises == ()

@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from spark_eval.claims.claim import ClaimResult
 from spark_eval.claims.resubmission_bounded import CLAIM
+from spark_eval.read.run_folder import open_run_folder
 from tests.spark_eval import failover_runs as f
 from tests.spark_eval.conftest import Ask
 from tests.spark_eval.run_builder import MAILBOX_SERVERS, MINUTE, Run, healthy, user
@@ -80,6 +82,7 @@ def results(ask: Ask) -> dict[str, ClaimResult]:
         "not-foretold": _foretold([], f.lossy().run),
         "missed": _foretold([primary, shadow], f.lossy().run),
         "none": _foretold([], f.lossless_switchover()),
+        "none-of-nobody": _foretold([], healthy()),
     }  # fmt: skip
     return ask(CLAIM, runs)
 
@@ -156,9 +159,20 @@ def test_a_request_without_a_failover_is_violated(results: dict[str, ClaimResult
 
 def test_expect_resubmissions_narrows(results: dict[str, ClaimResult]) -> None:
     assert results["foretold"].status == "holds"
-    assert results["none"].status == "holds"
+    assert results["none"].status == results["none-of-nobody"].status == "holds"
     assert "no entry names them" in results["not-foretold"].examples[0].detail
     assert "at least one is foretold" in results["missed"].examples[0].detail
+    assert results["foretold"].surprises == results["too-old"].surprises == ()
+    for name, said in (("not-foretold", "DB1 primary: 2"), ("missed", "DB1 shadow: 0")):
+        [surprise] = results[name].surprises
+        assert surprise.startswith(f"expect.resubmissions {said} resubmissions"), surprise
+
+
+def test_foretelling_no_resubmission_asks_also_where_nobody_seems_able_to_ask_for_one(
+    tmp_path: Path,
+) -> None:
+    assert not open_run_folder(healthy().write(tmp_path / "silent")).may_resubmit
+    assert open_run_folder(_foretold([], healthy()).write(tmp_path / "none")).may_resubmit
 
 
 def test_nothing_to_ask_where_nothing_failed_over(results: dict[str, ClaimResult]) -> None:

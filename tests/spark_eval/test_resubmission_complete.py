@@ -57,6 +57,24 @@ def _manager_away_until_the_end() -> Run:
     return run
 
 
+def _taken_again_and_seen_twice() -> Run:
+    """The copies have both: the window of duplicates was over when the second one came."""
+    run, mounted = f.with_two_copies(), f.MOUNTED
+    near = f.bring(run, mounted - 4 * MINUTE)
+    f.see(run, near, mounted - 4 * MINUTE + 1000)
+    long_ago = f.bring(run, mounted - 9 * MINUTE)
+    f.see(run, long_ago, mounted - 9 * MINUTE + 1000)
+    old = f.bring(run, mounted - 12 * MINUTE)
+    f.see(run, old, mounted - 12 * MINUTE + 1000)
+    f.activate(run)
+    for server in MAILBOX_SERVERS:
+        f.request(run, server)
+    f.resubmit(run, near, lost=False)
+    f.resubmit(run, old, mounted + 30 * 1000, lost=True)
+    f.see(run, old, mounted + 31 * 1000)
+    return run
+
+
 def _primary_lost_its_queue_database() -> Run:
     told = f.before()
     for server in MAILBOX_SERVERS:
@@ -72,6 +90,7 @@ def results(ask: Ask) -> dict[str, ClaimResult]:
         "healthy": healthy(), "lossy": f.lossy().run, "never": _never_given_back(),
         "inside": _inside_left_out(), "nobody": _nobody_asked(), "one": _one_not_asked(),
         "recipient": _a_recipient_left_out(), "manager": _manager_away_until_the_end(),
+        "twice": _taken_again_and_seen_twice(),
         "wiped": _primary_lost_its_queue_database(), "lossless": lossless,
     }  # fmt: skip
     return ask(CLAIM, runs)
@@ -111,6 +130,13 @@ def test_what_surely_lies_inside_has_to_come_back_though_the_new_copy_has_it(
 def test_what_was_brought_long_before_is_not_asked_for(results: dict[str, ClaimResult]) -> None:
     subjects = {e.subject for told in results.values() for e in told.examples}
     assert "<m000001.calm.7@outside.example>" not in subjects
+
+
+def test_what_is_taken_again_and_seen_as_often_was_not_lost_with_the_copy_before(
+    results: dict[str, ClaimResult],
+) -> None:
+    """Else the interval would begin before it, and what came after it would have to come back."""
+    assert (results["twice"].status, results["twice"].violations) == ("holds", 0)
 
 
 def test_a_failover_after_which_nobody_was_asked_is_violated_for_every_primary(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pyspark
@@ -172,6 +173,11 @@ def test_many_runs_at_once_are_worth_the_better_compiler(
 )
 def test_a_few_seeds_are_judged_as_a_few_runs(tmp_path: Path, seeds: int, purpose: Purpose) -> None:
     assert purpose_of_sweep(_sweep(tmp_path, seeds)) is purpose
+
+
+def test_runs_without_seeds_of_their_own_are_as_many_as_a_batch(tmp_path: Path) -> None:
+    asked = replace(_sweep(tmp_path, 0), per_batch=HUNDREDS)
+    assert purpose_of_sweep(asked) is Purpose.SWEEP
 
 
 @pytest.mark.parametrize(("seeds", "purpose"), [(1, Purpose.LARGE), (2, Purpose.RUN)])

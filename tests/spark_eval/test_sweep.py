@@ -19,7 +19,7 @@ from spark_eval.sweep import program
 from spark_eval.sweep.batch import judge_batch
 from spark_eval.sweep.folder import open_sweep
 from tests.spark_eval.faulty_runs import back_in_time, new_database
-from tests.spark_eval.run_builder import MINUTE, Run, healthy
+from tests.spark_eval.run_builder import HOUR, MINUTE, Run, healthy, without_digests
 from tests.spark_eval.sweep_builder import write_batch, write_sweep
 
 FIRST = 100
@@ -34,7 +34,8 @@ def _losing(user_of: int = 0) -> Run:
 
 
 def _unproven() -> Run:
-    run = new_database().run
+    """As long ago, when no ledger said anything of contents."""
+    run = without_digests(new_database().run)
     run.faults = [row for row in run.faults if row["phase"] != "evidence"]
     return run
 
@@ -80,11 +81,21 @@ def test_a_run_of_a_sweep_is_judged_as_its_folder_would_be(
     for judgement in judged:
         alone = verdict_content(judgement)
         swept = next(r for r in _results(folder).values() if r["run"] == alone["run"])
-        for name in ("verdict", "reasons", "foretold", "requirements"):
+        for name in ("verdict", "reasons", "foretold", "not_as_foretold"):
             assert swept[name] == alone[name]
+        checked = {n: told for n, told in alone["requirements"].items() if told != "not checked"}
+        assert swept["requirements"] == checked
         for theirs, ours in zip(swept["claims"], alone["claims"], strict=True):
             same = ("name", "status", "asked", "violations", "unknown", "reason")
             assert {name: theirs[name] for name in same} == {name: ours[name] for name in same}
+
+
+def test_a_record_that_says_nothing_of_contents_leaves_them_unknown(folder: Path) -> None:
+    found = {
+        seed: {claim["name"]: claim["status"] for claim in result["claims"]}["content_intact"]
+        for seed, result in _results(folder).items()
+    }
+    assert found == dict.fromkeys(range(100, 104), "holds") | {104: "unknown"}
 
 
 def test_a_failed_claim_carries_its_first_counter_example(folder: Path) -> None:
@@ -114,9 +125,12 @@ def test_failures_of_one_cause_are_one_group(folder: Path) -> None:
 
 
 def test_what_could_not_be_told_is_grouped_too(folder: Path) -> None:
-    [group] = _verdict(folder)["unknowns"]
-    assert group["cause"] == "fault f[n] has no evidence that it took effect"
-    assert group["first_seeds"] == [104]
+    groups = _verdict(folder)["unknowns"]
+    assert {(group["claim"], group["cause"]) for group in groups} == {
+        ("", "fault f[n] has no evidence that it took effect"),
+        ("content_intact", "the ledger has no digest of what was sent"),
+    }
+    assert [group["first_seeds"] for group in groups] == [[104], [104]]
 
 
 def test_requirements_count_the_seeds_that_asked_them(folder: Path) -> None:
@@ -145,6 +159,48 @@ def test_coverage_tells_kinds_of_cut_apart_and_asks_whom_they_concern(
     judged = judge_batch(spark, sweep, "batch=00000")
     assert judged[0]["coverage"] == {"awaiting-discard": {"cut-stall": 1}}
     assert judged[1]["coverage"] == {}
+
+
+SETTINGS = {
+    "TransportConfig.SafetyNetHoldTime": {
+        "path": "$.settings.TransportConfig.SafetyNetHoldTime",
+        "parts": [
+            {"name": "1m..1h", "low": MINUTE, "high": HOUR},
+            {"name": "48h", "low": 48 * HOUR, "high": 48 * HOUR},
+        ],
+    },
+    "TransportService.PoisonMessageDetectionEnabled": {
+        "path": "$.settings.servers['par-mbx1'].TransportService.PoisonMessageDetectionEnabled",
+        "parts": [
+            {"name": "true", "low": "true", "high": "true"},
+            {"name": "false", "low": "false", "high": "false"},
+        ],
+    },
+}
+
+
+def test_a_run_has_the_part_of_each_setting_that_its_plan_drew(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    long, short = new_database().run, healthy()
+    short.plan["settings"]["TransportConfig"]["SafetyNetHoldTime"] = 30 * MINUTE
+    for run, detects in ((long, True), (short, False)):
+        service = run.plan["settings"]["servers"]["par-mbx1"]["TransportService"]
+        service["PoisonMessageDetectionEnabled"] = detects
+    more = {"settings": SETTINGS, "kinds": ["kill", "stop"]}
+    folder = write_sweep(tmp_path, {0: long, 1: short}, more=more)
+    program.judge_complete(spark, open_sweep(folder))
+    hold, detection = SETTINGS
+    results = _results(folder)
+    assert results[0]["settings"] == {hold: "48h", detection: "true"}
+    assert results[1]["settings"] == {hold: "1m..1h", detection: "false"}
+    met = _verdict(folder)["combinations"]
+    assert met["drawn"][hold] == {"1m..1h": 1, "48h": 1}
+    assert met["pairs"]["queued"] == {"kill": 2, "stop": 0}
+    assert met["never_met"]["queued"] == {"kill": {hold: ["1m..1h"], detection: ["false"]}}
+    page = (folder / "report.html").read_text()
+    assert "queued with stop" in page
+    assert "1m..1h" in page
 
 
 def test_a_judged_batch_is_not_judged_again(
@@ -266,6 +322,14 @@ def test_exits_4_for_a_folder_that_is_no_sweep(
 ) -> None:
     assert run_main("--sweep", tmp_path) == 4
     assert "hint:" in capsys.readouterr().err
+
+
+def test_seeds_that_were_chosen_are_the_batchs(tmp_path: Path) -> None:
+    folder = write_sweep(tmp_path, {7: healthy()}, per_batch=2, seeds=2)
+    assert list(open_sweep(folder).seeds_of("batch=00000")) == [7, 8]
+    (folder / "seeds").mkdir()
+    (folder / "seeds" / "batch=00000.json").write_text("[9, 15]")
+    assert open_sweep(folder).seeds_of("batch=00000") == [9, 15]
 
 
 @pytest.mark.parametrize("text", ["{", "[]", '{"scenario": "calm"}'])

@@ -157,10 +157,22 @@ SELECT run, primary_server, cause, after_ms, within_ms,
                                      AND after_ms + within_ms + resolution_ms) AS is_met
 FROM timed JOIN runs USING (run) LEFT JOIN seen USING (run, primary_server, cause) GROUP BY ALL;
 
--- Two readings of the same sentences. Strictly: a whole queue is due when its oldest message is, and an
--- answer under another database id leaves no time. Loosely: each message has its own span from its
--- arrival, a silence is over with the last fault that explains it, and after the primary server is back
--- there is time for a heartbeat and one attempt.
+-- one attempt's time-out is granted to an attempt that took it: since its session was opened, as far as
+-- that is told
+CREATE OR REPLACE TABLE attempts AS
+SELECT held.run, held.server, primary_server, primary_database_id, primary_internal_id, message_id,
+       least(coalesce(any_value(promoted_ns) - max(begun.at_ns)
+                      + greatest(10 * any_value(resolution_ns), 100_000_000),
+                      any_value(time_out_ns)), any_value(time_out_ns)) AS attempt_ns
+FROM held JOIN moments ON moments.run = held.run AND moments.server = held.server
+LEFT JOIN begun ON begun.run = held.run AND begun.server = held.server
+    AND begun.peer = held.primary_server AND begun.at_ns <= promoted_ns
+GROUP BY ALL;
+
+-- Two readings of the same sentences. Strictly: an answer under another database id leaves no time, and a
+-- message that is never promoted was due with the oldest of its queue. Loosely: that one has its own span
+-- from its arrival, a silence is over with the last fault that explains it, and after the primary server is
+-- back there is time for a heartbeat, and a second of the wall clock for a question and its answer.
 CREATE OR REPLACE TABLE explained AS
 WITH between AS (
     SELECT DISTINCT run, server, primary_server, contact_ns, next_ns FROM due_by_silence
@@ -186,7 +198,8 @@ WITH keys AS (
     FROM held
 ),
 by_silence AS (
-    SELECT *, if(reading = 'strict', due_ns, greatest(contact_ns, from_ns) + span_ns) AS read_due_ns
+    SELECT *, if(reading = 'strict' OR promoted_ns IS NOT NULL, due_ns,
+                 greatest(contact_ns, from_ns) + span_ns) AS read_due_ns
     FROM due_by_silence JOIN keys USING (run, server, primary_server, primary_database_id,
                                          primary_internal_id, message_id)
     LEFT JOIN explained USING (run, server, primary_server, contact_ns, next_ns)
@@ -194,14 +207,16 @@ by_silence AS (
 SELECT run, server, primary_server, primary_database_id, primary_internal_id, message_id, reading,
        read_due_ns AS due_ns,
        if(reading = 'strict', next_ns, least(next_ns, coalesce(healed_ns, next_ns))) AS next_ns,
-       read_due_ns + heartbeat_ns + time_out_ns + resolution_ns AS latest_ns
+       read_due_ns + heartbeat_ns + attempt_ns + resolution_ns AS latest_ns, attempt_ns
 FROM by_silence JOIN moments USING (run, server)
+JOIN attempts USING (run, server, primary_server, primary_database_id, primary_internal_id, message_id)
 UNION ALL
 SELECT run, server, primary_server, primary_database_id, primary_internal_id, message_id, reading,
        if(reading = 'strict', due_ns, coalesce(back_ns, due_ns)), never(),
        -- "at once" has to be committed, too: a tenth of a heartbeat
        greatest(due_ns + heartbeat_ns // 10, coalesce(back_ns, due_ns) + heartbeat_ns
-                + if(reading = 'strict', 0, time_out_ns)) + resolution_ns
+                + if(reading = 'strict', 0, 1_000_000_000)) + resolution_ns,
+       time_out_ns
 FROM due_by_database
 JOIN keys USING (run, server, primary_server, primary_database_id, primary_internal_id, message_id)
 JOIN moments USING (run, server);
@@ -209,9 +224,9 @@ JOIN moments USING (run, server);
 -- `status` is the strict reading, `loosely` the loose one; null where that reading asks nothing
 CREATE OR REPLACE TABLE promotion_on_time_cases AS
 WITH granted AS (
-    SELECT due.* EXCLUDE (latest_ns),
+    SELECT due.* EXCLUDE (latest_ns, attempt_ns),
            max(greatest(latest_ns, CASE WHEN healed_ns = never() THEN never() ELSE coalesce(
-               healed_ns + heartbeat_ns + time_out_ns + resolution_ns, 0) END)) AS latest_ns
+               healed_ns + heartbeat_ns + attempt_ns + resolution_ns, 0) END)) AS latest_ns
     FROM due JOIN moments USING (run, server)
     LEFT JOIN hindered ON hindered.run = due.run AND hindered.server = due.server
         AND hindered.began_ns <= latest_ns AND hindered.healed_ns >= due_ns

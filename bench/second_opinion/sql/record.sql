@@ -90,6 +90,13 @@ SELECT run, split_part(file, '/', 2) AS server,
        regexp_extract(text, 'Mono=(\d+)', 1)::BIGINT AS at_ns
 FROM contact_lines WHERE text LIKE '%XQDISCARD contact;%Mono=%';
 
+-- sessions that were opened for a heartbeat
+CREATE OR REPLACE TABLE begun AS
+SELECT run, split_part(file, '/', 2) AS server, lower(split_part(split_part(text, ',', 4), '.', 1))
+           AS peer,
+       regexp_extract(text, 'Mono=(\d+)', 1)::BIGINT AS at_ns
+FROM contact_lines WHERE text LIKE '%,+,heartbeat;Mono=%';
+
 CREATE OR REPLACE TABLE visible AS
 SELECT run, lower(text ->> '$.mailbox') AS recipient, text ->> '$.message_id' AS message_id,
        text ->> '$.submitted_ms' AS submitted_ms, (text ->> '$.delivered_ms')::BIGINT AS at_ms,

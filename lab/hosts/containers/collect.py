@@ -75,7 +75,7 @@ class Collection:
             self.folder.write_lines(self.folder.logs(server) / "queues.jsonl", rows)
 
     def _mailboxes(self, database: Database) -> None:
-        """Of the copy that recipients see."""
+        """Of the copy that recipients see; nothing, where servers ran and none has made one yet."""
         folders = [self._of(copy.server) / "data" for copy in database.copies]
         files = [
             found[database.name]
@@ -87,6 +87,8 @@ class Collection:
         if shown is not None:
             rows = mailbox_rows(copies[shown][1], self._origin_ms())
             self.folder.write_lines(self.folder.mailboxes(database.name), rows)
+        elif not files and all(_is_there(folder / QUEUE_DATABASE) for folder in folders):
+            self.folder.write_lines(self.folder.mailboxes(database.name), ())
 
     def _external(self, server: str) -> None:
         _copy(self._of(server) / "data" / RECEIVED, self.folder.external(server))

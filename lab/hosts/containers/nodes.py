@@ -53,6 +53,10 @@ class ContainerNodes:
 
         return self._on(server, "kill", act)
 
+    def lose_power(self, server: str) -> int:
+        """A kernel keeps what a container that is killed has written."""
+        raise GroundError(f"a container cannot lose its power: {server}", "run on the simulator")
+
     def is_running(self, server: str) -> bool:
         return self._on(server, "look at", lambda container: container.status == "running")
 

@@ -1,19 +1,21 @@
-"""The disk of a simulated server: the real queue and mailbox databases, in memory, with time and
-loss.
+"""The disk of a simulated server: the real queue and mailbox databases, with time and loss.
 
-What is being written takes a drawn time and is answered then. When the power goes, a transaction
-under way is there whole or not at all, which of the two the seed says, and nobody was told; what
-waited is lost (TL-7). Commits that wait share the next transaction, as in `nodes.shell.disk`.
+What is being written takes a drawn time and is answered then. When the process is killed, a
+transaction under way is there whole or not at all, which of the two the seed says, and nobody was
+told; what waited is lost (TL-7). When the power goes, what its medium has not made durable may be
+gone too. Commits that wait share the next transaction, as in `nodes.shell.disk`.
 """
 
 import sqlite3
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import partial
 from typing import TypeAlias
 
 from lab.damage import damaged
 from lab.hosts.simulator.chance import COMMIT_US, Chance
+from lab.hosts.simulator.medium import InMemory, OnFiles
 from lab.hosts.simulator.world import World
 from nodes.core.effects import (
     ChangeCopy,
@@ -34,22 +36,30 @@ from nodes.core.inputs import (
 from nodes.core.message import BodyHandle
 from nodes.core.queue_changes import InsertMessage, InsertShadow
 from nodes.shell.bodies import Bodies, BodyGone
+from nodes.store import sqlite_file
 from nodes.store.changes import StateMismatch
 from nodes.store.mailbox_database import MailboxDatabase
-from nodes.store.queue_database import QueueDatabase, queue_database_in_memory
+from nodes.store.queue_database import KIND, QueueDatabase, queue_database_in_memory
 
 Write: TypeAlias = Commit | ExpireSafetyNet | ReadSafetyNet
+Delivery: TypeAlias = DeliverToMailboxes | ChangeCopy
 Give: TypeAlias = Callable[[Input], None]
 Fail: TypeAlias = Callable[[Exception], None]
+
+QUEUE = "queue.db"
 
 
 class Disk:
     """What survives the server's process; `plug_in` for each life of it."""
 
-    def __init__(self, world: World, server: str, seed: int) -> None:
+    def __init__(
+        self, world: World, server: str, seed: int, medium: InMemory | OnFiles | None = None
+    ) -> None:
         self._world, self._server = world, server
         self._chance = Chance(seed, "disk", server)
         self._ids = Chance(seed, "database id", server)
+        self.medium = medium or InMemory()
+        self.when_writing: Callable[[Write | Delivery], None] = lambda written: None
         self._queue: QueueDatabase | None = None
         self.mailboxes: dict[str, MailboxDatabase] = {}
         self.life: Life | None = None
@@ -61,33 +71,68 @@ class Disk:
         """A new life of the process: open the databases. `fail` hears of a mistake of ours;
         `now_ms` is the server's own time. One that cannot be trusted is set aside, as a file is.
         """
-        reason = None if self._queue is None else self._queue.distrust()
-        created = self._queue is None or reason is not None
-        if self._queue is None or reason is not None:
-            self._queue = queue_database_in_memory(now_ms, self._new_database_id())
-            self._queue.limit_growth(self._is_full)
+        reason = self._find_queue()
+        created = self._queue is None
+        if self._queue is None:
+            new = queue_database_in_memory(now_ms, self._new_database_id())
+            self._queue = QueueDatabase(self.medium.keep(QUEUE, new.connection))
+        self._queue.limit_growth(self._is_full)
         opened = self._queue.start(created)
         self.life = Life(self, self._queue, self._world, self._chance, give, fail)
         if reason is not None:
-            give(DatabaseSetAside("queue.db", "queue.db.old", reason))
+            give(DatabaseSetAside(QUEUE, f"{QUEUE}.old", reason))
         return self.life, opened
 
+    def _find_queue(self) -> str | None:
+        """Open what there is; why it is set aside, where it cannot be trusted."""
+        place = self.medium.place_of(QUEUE)
+        if self._queue is not None:
+            reason = self._queue.distrust()
+        elif place is not None:
+            reason = sqlite_file.damage(place, KIND)
+        else:
+            return None
+        if reason is not None:
+            self.set_queue_database_aside()
+        elif self._queue is None and place is not None:
+            self._queue = QueueDatabase(self.medium.open(QUEUE))
+        return reason
+
     def pull_plug(self) -> None:
-        """SIGKILL or power loss."""
+        """SIGKILL: what was handed to the operating system is there."""
         if self.life is not None:
             self.life.end(self._chance)
             self.life = None
 
+    def lose_power(self) -> None:
+        """The next life finds what was durable, and of the rest what chance left."""
+        self.medium.lose_power(() if self.life is None else self.life.break_off())
+        self.life = None
+        self._open_anew()
+
+    def _open_anew(self) -> None:
+        """The queue database is the next life's to open."""
+        self._queue = None
+        names = list(self.mailboxes)
+        self.mailboxes.clear()
+        for name in names:
+            with suppress(sqlite3.Error):  # nobody mends it, and nobody reads it again
+                self.mailbox_database(name)
+
     def set_queue_database_aside(self) -> None:
         """The next life finds none."""
-        self._queue = None
+        if self._queue is not None:
+            self._queue.close()
+            self._queue = None
+        self.medium.drop(QUEUE)
 
     def damage_queue_database(self) -> None:
         """Of a server that is down: what its next life finds cannot be read."""
         if self._queue is not None:
-            found = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
-            found.deserialize(damaged(self._queue.connection.serialize()))
-            self._queue = QueueDatabase(found)
+            image = damaged(self._queue.connection.serialize())
+            self.set_queue_database_aside()
+            found = self.medium.put(QUEUE, image)
+            self._queue = None if found is None else QueueDatabase(found)
 
     def fill(self, is_full: bool) -> None:
         """No database grows from now on; or each may again."""
@@ -101,10 +146,18 @@ class Disk:
         return None if self._queue is None else self._queue.connection
 
     def mailbox_database(self, name: str) -> MailboxDatabase:
+        """Open. Raises sqlite3.Error where a power loss has left it damaged."""
         if name not in self.mailboxes:
-            self.mailboxes[name] = MailboxDatabase.in_memory(name, self._server)
+            self.mailboxes[name] = self._open_mailboxes(name)
             self.mailboxes[name].limit_growth(self._is_full)
         return self.mailboxes[name]
+
+    def _open_mailboxes(self, name: str) -> MailboxDatabase:
+        file = f"mailbox-{name}.db"
+        if self.medium.place_of(file) is not None:
+            return MailboxDatabase(self.medium.open(file))
+        new = MailboxDatabase.in_memory(name, self._server)
+        return MailboxDatabase(self.medium.keep(file, new.connection))
 
     def _new_database_id(self) -> str:
         digits = [self._ids.hex(count) for count in (8, 4, 3, 3, 12)]
@@ -128,7 +181,7 @@ class Life:
         self.bodies = Bodies(queue.read_body, self._read_copy)
         self._waiting: list[Write] = []
         self._writing: list[Write] = []
-        self._deliveries: deque[DeliverToMailboxes | ChangeCopy] = deque()
+        self._deliveries: deque[Delivery] = deque()
         self._is_over = False
 
     # -------------------------------------------------------------- the queue database
@@ -146,7 +199,7 @@ class Life:
         self._world.after(self._chance.mostly_short(*COMMIT_US), self._written)
 
     def _written(self) -> None:
-        if self._is_over:
+        if self._is_over or self._is_struck(self._writing[0]):
             return
         group = self._writing
         try:
@@ -178,7 +231,7 @@ class Life:
 
     # -------------------------------------------------------------- mailboxes
 
-    def deliver(self, effect: DeliverToMailboxes | ChangeCopy) -> None:
+    def deliver(self, effect: Delivery) -> None:
         self._deliveries.append(effect)
         if len(self._deliveries) == 1:
             self._deliver_next()
@@ -187,7 +240,7 @@ class Life:
         self._world.after(self._chance.mostly_short(*COMMIT_US), self._delivered)
 
     def _delivered(self) -> None:
-        if self._is_over:
+        if self._is_over or self._is_struck(self._deliveries[0]):
             return
         try:
             answer = self._store(self._deliveries.popleft())
@@ -198,7 +251,7 @@ class Life:
             self._deliver_next()
         self._give(answer)
 
-    def _store(self, effect: DeliverToMailboxes | ChangeCopy) -> Input:
+    def _store(self, effect: Delivery) -> Input:
         if isinstance(effect, ChangeCopy):
             return self._change_copy(effect)
         try:
@@ -211,7 +264,7 @@ class Life:
         try:
             database = self._disk.mailbox_database(effect.database)
             return database.change(effect, self.bodies.fetch)
-        except BodyGone as error:
+        except (sqlite3.Error, BodyGone) as error:
             return CopyNotChanged(effect.change, str(error))
 
     def _read_copy(self, handle: BodyHandle) -> bytes | None:
@@ -223,6 +276,12 @@ class Life:
 
     # -------------------------------------------------------------- the end
 
+    def _is_struck(self, written: Write | Delivery) -> bool:
+        """A fault that begins in the middle of it has ended the process."""
+        if not isinstance(written, ReadSafetyNet):
+            self._disk.when_writing(written)
+        return self._is_over
+
     @property
     def is_busy(self) -> bool:
         return bool(self._writing or self._deliveries)
@@ -231,7 +290,22 @@ class Life:
         """What is under way may have become durable, without a word."""
         self._is_over = True
         if self._writing and chance.happens(0.5):
-            with suppress(StateMismatch):  # that is why it ends
-                self._carry_out()
+            self._carry_out_in_vain()
         if self._deliveries and chance.happens(0.5):
             self._store(self._deliveries[0])
+
+    def break_off(self) -> Sequence[Callable[[], object]]:
+        """The same at a power loss: what is under way, to be carried out as far as the power is
+        there.
+        """
+        self._is_over = True
+        begun: list[Callable[[], object]] = []
+        if self._deliveries:
+            begun.append(partial(self._store, self._deliveries[0]))
+        if self._writing:
+            begun.append(self._carry_out_in_vain)
+        return begun
+
+    def _carry_out_in_vain(self) -> None:
+        with suppress(StateMismatch):  # that may be why it ends
+            self._carry_out()

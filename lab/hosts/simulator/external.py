@@ -23,6 +23,7 @@ from lab.hosts.simulator.network import Connection
 from lab.hosts.simulator.world import World
 from lab.plan_parts import Server
 from nodes.core.replies import R550_NO_SUCH_RECIPIENT, Reply
+from nodes.store.message_digest import digest_of
 
 KILLED = 137
 
@@ -118,6 +119,7 @@ class ExternalServer:
             "mono_ns": self._world.mono_ns(),
             "size_bytes": len(said.content),
             "peer": session.opener,
+            **digest_of(said.content).columns(),
         }
         self._record(json.dumps(received))
         reply = Reply(250, (f"2.0.0 {message_id} accepted",))

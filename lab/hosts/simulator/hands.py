@@ -71,6 +71,10 @@ class SimulatedServers:
     def kill(self, server: str) -> int:
         return self._servers[server].kill()
 
+    def lose_power(self, server: str) -> int:
+        found = self._servers[server]
+        return found.lose_power() if isinstance(found, SimulatedServer) else found.kill()
+
     def stop(self, server: str) -> int:
         """It is told to; that it is down follows soon."""
         self._going_down.add(server)

@@ -1,35 +1,51 @@
-"""The disk of a simulated Active Manager: its real database, in memory, with time and loss as any
-simulated server's has them.
+"""The disk of a simulated Active Manager: its real database, with time and loss as any simulated
+server's has them.
 """
 
 from lab.hosts.simulator.chance import Chance
 from lab.hosts.simulator.disk import Disk, Fail, Give, Life
+from lab.hosts.simulator.medium import InMemory, OnFiles
 from lab.hosts.simulator.world import World
 from nodes.core.effects import Commit
 from nodes.core.inputs import DatabaseOpened, Input, ManagerOpened
 from nodes.store.manager_database import ManagerDatabase, manager_database_in_memory
 from nodes.store.queue_database import queue_database_in_memory
 
+MANAGER = "manager.db"
+
 
 class ManagerDisk(Disk):
     """What survives its process. There is no queue database on it."""
 
-    def __init__(self, world: World, server: str, seed: int) -> None:
-        super().__init__(world, server, seed)
+    def __init__(
+        self, world: World, server: str, seed: int, medium: InMemory | OnFiles | None = None
+    ) -> None:
+        super().__init__(world, server, seed, medium)
         self._manager: ManagerDatabase | None = None
 
     def plug_in(
         self, give: Give, fail: Fail, now_ms: int
     ) -> tuple[Life, DatabaseOpened | ManagerOpened]:
-        created = self._manager is None
-        if self._manager is None:
-            self._manager = manager_database_in_memory(now_ms, self._new_database_id())
+        is_there = self.medium.place_of(MANAGER) is not None
+        created = self._manager is None and not is_there
+        if self._manager is None and is_there:
+            self._manager = ManagerDatabase(self.medium.open(MANAGER))
+        elif self._manager is None:
+            new = manager_database_in_memory(now_ms, self._new_database_id())
+            self._manager = ManagerDatabase(self.medium.keep(MANAGER, new.connection))
+        self._manager.limit_growth(self._is_full)
         opened = self._manager.start(created)
         self.life = ManagerLife(self, self._manager, self._world, self._chance, give, fail)
         return self.life, opened
 
     def set_queue_database_aside(self) -> None:
         """The next life finds no database."""
+        if self._manager is not None:
+            self._manager.close()
+            self._manager = None
+        self.medium.drop(MANAGER)
+
+    def _open_anew(self) -> None:
         self._manager = None
 
     def fill(self, is_full: bool) -> None:

@@ -12,6 +12,7 @@ from enum import Enum
 from typing import Any, Protocol
 
 from lab.hosts.simulator.chance import DIAL_US, OTHER_SITE_US, SAME_SITE_US, Chance
+from lab.hosts.simulator.events import Events
 from lab.hosts.simulator.world import World
 from lab.plan_parts import CutKind, LinkName
 
@@ -50,9 +51,17 @@ class Link:
     """A proxy from `name.source` to `name.target`."""
 
     def __init__(
-        self, world: World, name: LinkName, target: Target, *, far: bool, seed: int
+        self,
+        world: World,
+        name: LinkName,
+        target: Target,
+        *,
+        far: bool,
+        seed: int,
+        events: Events | None = None,
     ) -> None:
         self.world, self.name, self.target = world, name, target
+        self._events = events
         self.forward = self.backward = Flow.PASS
         self.is_refusing = self.is_resetting = False
         self.latency_us = self.jitter_us = 0
@@ -73,6 +82,11 @@ class Link:
         self._connections[connection] = None
         self.world.after(self.delay_us(0), connection.dial)
         return connection
+
+    def is_used(self, said: Any, *, forward: bool) -> None:
+        """Something is about to be said over it."""
+        if self._events is not None:
+            self._events.over_link(self.name, said, self.world.now_ms(), forward=forward)
 
     def forget(self, connection: "Connection") -> None:
         self._connections.pop(connection, None)
@@ -161,6 +175,7 @@ class Connection:
         link = self._link
         if self._is_over:
             return
+        link.is_used(said, forward=forward)
         if not forward and link.is_resetting:  # a new one is reset, an old one just ends
             self.break_off(CLOSED_BY_PEER)
             return

@@ -4,7 +4,7 @@ Starts and stops happen at their lab time; evidence is looked for a moment later
 on its way down, and a fault counts as healed when every server is up again that was on its way.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 from lab.errors import GroundError
 from lab.evidence import Evidence, unseen
@@ -29,9 +29,13 @@ class SimulatedSchedule:
         faults: Sequence[Fault | AtPlace],
         journal: Journal,
         is_settled: Callable[[], bool],
+        struck: Collection[str] = (),
     ) -> None:
+        """`struck`: ids of the faults that begin when `strike` says so, not at their time."""
         self._world, self._journal = world, journal
-        self._faults = [fault for fault in faults if not isinstance(fault, AtPlace)]
+        timed = [fault for fault in faults if not isinstance(fault, AtPlace)]
+        self._struck = {fault.id: fault for fault in timed if fault.id in struck}
+        self._faults = [fault for fault in timed if fault.id not in struck]
         self._waiting = Waiting(faults, journal)
         self._is_settled = is_settled
         self._begun: list[Fault] = []
@@ -40,6 +44,12 @@ class SimulatedSchedule:
         world.at(0, self._waiting.arm)
         for until_ms in self._waiting.until_ms:
             world.at(until_ms * MS + GIVE_UP_US, self._give_up)
+
+    def strike(self, fault_id: str) -> None:
+        """At once, in the middle of what happens."""
+        fault = self._struck[fault_id]
+        self._start(fault)
+        self._world.at(fault.end_ms * MS, self._stop_if_begun, fault)
 
     def look(self) -> None:
         """A server is held: the lab sees it in a moment."""

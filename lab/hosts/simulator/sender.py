@@ -26,6 +26,7 @@ from lab.sending import compose
 from lab.workload import FINAL_LAB_MS, STEP_LAB_MS
 from nodes.core.message import Envelope
 from nodes.core.replies import Reply
+from nodes.store.message_digest import digest_of
 
 
 class Workload:
@@ -61,17 +62,6 @@ class Workload:
     def _submit(self, message: Message) -> None:
         if self.is_over:
             return
-        date = self._clock.header_date_iso(message.at_ms)
-        self.ledger.message(
-            LedgerMessage(
-                message.message_id,
-                message.mail,
-                date,
-                message.sender,
-                message.recipients,
-                message.size_bytes,
-            )
-        )
         content = compose(
             message.message_id,
             message.sender,
@@ -79,6 +69,17 @@ class Workload:
             self._clock.header_date(message.at_ms),
             message.size_bytes,
         ).content
+        self.ledger.message(
+            LedgerMessage(
+                message.message_id,
+                message.mail,
+                self._clock.header_date_iso(message.at_ms),
+                message.sender,
+                message.recipients,
+                message.size_bytes,
+                digest_of(content),
+            )
+        )
         self.try_next(Mail(self, message, content))
 
     def try_next(self, mail: "Mail") -> None:

@@ -6,6 +6,7 @@ becomes an event, late by a drawn slack. A process can be killed, paused, stoppe
 disk outlives it. No decision of a transport server is made here.
 """
 
+import sqlite3
 import traceback
 from collections import deque
 from collections.abc import Callable, Mapping
@@ -13,11 +14,14 @@ from typing import Any
 
 from lab.hosts.simulator.chance import BOOT_US, TIMER_SLACK_US, Chance
 from lab.hosts.simulator.disk import Disk, Life
+from lab.hosts.simulator.events import Events
 from lab.hosts.simulator.holds import Holds
 from lab.hosts.simulator.inbound import InboundSession, InboundSessions
 from lab.hosts.simulator.manager_disk import ManagerDisk
+from lab.hosts.simulator.medium import InMemory, OnFiles
 from lab.hosts.simulator.network import Connection, Link
 from lab.hosts.simulator.outbound import OutboundSessions
+from lab.hosts.simulator.spinning import InputBounds
 from lab.hosts.simulator.world import MS, World
 from nodes.core import effects
 from nodes.core.active_manager import ActiveManager
@@ -34,6 +38,8 @@ from nodes.shell.logs import Logs
 
 STOP_US = 3_000 * MS
 STOPPED, CRASHED, KILLED = 0, 70, 137
+# what comes of rows of which a power loss has left some
+UNREADABLE = (sqlite3.Error, LookupError, TypeError, ValueError)
 
 
 class ServerClock:
@@ -72,11 +78,17 @@ class SimulatedServer:
         seed: int,
         holds: Holds,
         *,
+        messages: int = 0,
         keeps_inputs: bool = True,
+        events: Events | None = None,
+        medium: InMemory | OnFiles | None = None,
     ) -> None:
         self.name, self.config = config.me.name, config
+        self.events, self.messages = events, messages
         is_manager = config.me.role == "active_manager"
-        self.disk = (ManagerDisk if is_manager else Disk)(world, self.name, seed)
+        self.disk = (ManagerDisk if is_manager else Disk)(world, self.name, seed, medium)
+        if events is not None:
+            self.disk.when_writing = lambda w: events.at_disk(self.name, w, world.now_ms())
         self.holds = holds
         self.links: Mapping[tuple[str, str], Link] = {}
         self._world, self._files, self._keeps_inputs = world, files, keeps_inputs
@@ -135,17 +147,24 @@ class SimulatedServer:
         self._fall(KILLED)
         return KILLED
 
+    def lose_power(self) -> int:
+        """As by SIGKILL, and the operating system loses what it had not made durable."""
+        self._is_booting = False
+        self._fall(KILLED, self.disk.lose_power)
+        return KILLED
+
     def crash(self, said: str) -> None:
         """A mistake of the node's own ends its process."""
         self.crashes.append(said)
         self._fall(CRASHED)
 
-    def _fall(self, exit_code: int) -> None:
+    def _fall(self, exit_code: int, end: Callable[[], None] | None = None) -> None:
+        """`end`: what becomes of the disk, a kill by default."""
         if self._process is not None:
             process, self._process = self._process, None
             self.exit_code = exit_code
             process.end()
-            self.disk.pull_plug()
+            (end or self.disk.pull_plug)()
             process.drop_sessions()
 
     def stop(self, stopped: Callable[[], None] = lambda: None) -> None:
@@ -223,6 +242,7 @@ class Process:
         self._asleep: deque[tuple[Callable[..., None], tuple[Any, ...]]] = deque()
         self._is_handling = self._is_over = False
         self._wakes_us: int | None = None
+        self._bounds = InputBounds(server.messages)
         self._life: Life
         self.outbound = OutboundSessions(self, server.links)
         self.inbound: InboundSessions
@@ -231,10 +251,14 @@ class Process:
 
     def begin(self) -> None:
         self._logs.lifecycle(LogLifecycle("configured"))
-        self._life, opened = self._server.disk.plug_in(
-            self._give_from_disk, self._crash, self.now_ms()
-        )
         self.inbound = InboundSessions(self)
+        try:
+            self._life, opened = self._server.disk.plug_in(
+                self._give_from_disk, self._crash, self.now_ms()
+            )
+        except UNREADABLE as error:
+            self._crash(error)
+            return
         self.inbound.database_id = opened.database_id
         self._logs.name_database(opened.database_id)
         self.give(opened)
@@ -330,10 +354,14 @@ class Process:
 
     def _crash(self, error: Exception) -> None:
         said = "".join(traceback.format_exception(error))
-        self._logs.lifecycle(LogLifecycle("crashed", (("reason", said),)))
+        fields = (("reason", said), ("last_inputs", self._bounds.last_inputs()))
+        self._logs.lifecycle(LogLifecycle("crashed", fields))
         self._server.crash(said)
 
     def _handle(self, happened: Input) -> None:
+        if self._is_struck(happened):
+            return
+        self._bounds.note(happened, self._world.now_us)
         now_ms = self.now_ms()
         if self._keeps_inputs:
             self._logs.input(happened, now_ms)
@@ -342,6 +370,13 @@ class Process:
                 self._do(effect)
             else:
                 self._breakpoints.carry_out(effect)
+
+    def _is_struck(self, happened: Input) -> bool:
+        """A fault that begins at this event has ended the process before it."""
+        events = self._server.events
+        if events is not None:
+            events.at_door(self.name, happened, self._world.now_ms())
+        return self._is_over
 
     def _do(self, effect: Effect) -> None:
         self._table[type(effect)](effect)
@@ -367,7 +402,15 @@ class Process:
         if due_ms is not None and due_ms <= self.now_ms():
             self.give(DeadlineReached())
         else:
+            self._look_again()
+
+    def _look_again(self) -> None:
+        """It is to be woken later after all; a node may put that off for ever."""
+        try:
+            self._bounds.note(DeadlineReached(), self._world.now_us)
             self._set_timer()
+        except Exception as error:
+            self._crash(error)
 
     def _effect_table(self) -> dict[type[Effect], Callable[[Any], None]]:
         """What is asked of whom."""

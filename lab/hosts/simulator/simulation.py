@@ -5,14 +5,18 @@ world's, and every draw by name from the plan's seed. What the record means is n
 """
 
 import json
+import sqlite3
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
 
 from lab.faults import faults_of
 from lab.faults.journal import Journal
+from lab.hosts.simulator.events import Events
 from lab.hosts.simulator.external import ExternalServer
 from lab.hosts.simulator.hands import AnyServer, SimulatedProber, SimulatedProxies, SimulatedServers
 from lab.hosts.simulator.holds import Holds
+from lab.hosts.simulator.medium import InMemory, OnFiles
 from lab.hosts.simulator.network import Link
 from lab.hosts.simulator.record import Record
 from lab.hosts.simulator.schedule import SimulatedSchedule
@@ -27,15 +31,23 @@ from lab.operations import operations_of
 from lab.plan import Plan
 from lab.plan_parts import LinkName, Server
 from lab.running_lab import RunningLab, Wire
+from nodes.store.dump import (
+    MailboxFile,
+    mailbox_rows_in,
+    queue_rows_in,
+    shown_to_users,
+    standing_in,
+)
 from nodes.store.dump import Record as Row
-from nodes.store.dump import mailbox_rows_in, queue_rows_in, shown_to_users, standing_in
 
 STOP_WITHIN_US = 10 * SECOND
 
 
-def simulate(plan: Plan, *, keeps_inputs: bool = True) -> Record:
-    """Run a plan from its first to its last moment, and take it down in good order."""
-    return Simulation(plan, keeps_inputs=keeps_inputs).run()
+def simulate(plan: Plan, *, keeps_inputs: bool = True, events: Events | None = None) -> Record:
+    """Run a plan from its first to its last moment, and take it down in good order. `events` is
+    told of all that happens up to the last moment, and says which faults begin at an event.
+    """
+    return Simulation(plan, keeps_inputs=keeps_inputs, events=events).run()
 
 
 def _nobody_waits() -> threading.Event:
@@ -48,12 +60,14 @@ def _nobody_waits() -> threading.Event:
 class Simulation:
     """The world of one plan. `run` it once."""
 
-    def __init__(self, plan: Plan, *, keeps_inputs: bool = True) -> None:
+    def __init__(
+        self, plan: Plan, *, keeps_inputs: bool = True, events: Events | None = None
+    ) -> None:
         origin = parse_origin(plan.clock.origin)
         self.plan, self.record = plan, Record()
         self.world = World(round(origin.timestamp() * 1000))
         self._clock = LabClock(origin, 1.0, 0)
-        self._keeps_inputs = keeps_inputs
+        self._keeps_inputs, self._events = keeps_inputs, events
         self.servers = {server.name: self._server(server) for server in plan.topology.servers}
         self.links = {
             link.proxy: self._link(link.source, link.target, link.service) for link in plan.links
@@ -70,6 +84,8 @@ class Simulation:
         for server in self.servers.values():
             server.start_at_once()
         self.world.run_until(self.plan.duration_ms * MS)
+        if self._events is not None:
+            self._events.is_over = True
         self._schedule.heal()
         self._workload.stop()
         self._stop_servers()
@@ -85,14 +101,30 @@ class Simulation:
             return ExternalServer(self.world, server, record, plan.seed)
         config = node_config(plan, server)
         holds = Holds(self.world, breakpoints(plan, server.name))
+        loses_power = server.name in plan.powerless
         return SimulatedServer(
-            self.world, config, files, plan.seed, holds, keeps_inputs=self._keeps_inputs
+            self.world,
+            config,
+            files,
+            plan.seed,
+            holds,
+            messages=len(plan.messages),
+            keeps_inputs=self._keeps_inputs,
+            events=self._events,
+            medium=OnFiles(plan.seed, server.name) if loses_power else InMemory(),
         )
 
     def _link(self, source: str, target: str, service: str) -> Link:
         sites = {server.name: server.site for server in self.plan.topology.servers}
         name, far = LinkName(source, target, service), sites.get(source) != sites[target]
-        return Link(self.world, name, self.servers[target], far=far, seed=self.plan.seed)
+        return Link(
+            self.world,
+            name,
+            self.servers[target],
+            far=far,
+            seed=self.plan.seed,
+            events=self._events,
+        )
 
     def _links_from(self, source: str) -> Mapping[str, Link]:
         links = self.links.values()
@@ -127,7 +159,12 @@ class Simulation:
             JsonText(self.record.file("operations.jsonl")) if asked else None,
         )
         faults = [*faults_of(self.plan, lab), *asked]
-        schedule = SimulatedSchedule(self.world, faults, journal, lambda: self._hands.are_settled)
+        struck = self._events.struck if self._events is not None else frozenset[str]()
+        schedule = SimulatedSchedule(
+            self.world, faults, journal, lambda: self._hands.are_settled, struck
+        )
+        if self._events is not None:
+            self._events.when_struck = schedule.strike
         for server in self.servers.values():
             if isinstance(server, SimulatedServer):
                 server.holds.when_held = schedule.look
@@ -152,21 +189,40 @@ class Simulation:
                 self.record.crashes[name] = server.crashes
             queues = self.record.file(f"logs/{name}/queues.jsonl")
             if server.disk.queue_connection is not None:
-                queues += map(_line, queue_rows_in(server.disk.queue_connection, origin_ms))
+                queues += _lines(queue_rows_in(server.disk.queue_connection, origin_ms))
         for database in sorted(each.name for each in self.plan.topology.databases):
             self._collect_mailboxes(database)
 
     def _collect_mailboxes(self, database: str) -> None:
-        """Of the copy that recipients see."""
+        """Of the copy that recipients see; nothing, where no server has made one yet."""
         disks = [each.disk for each in self.servers.values() if isinstance(each, SimulatedServer)]
         opened = [
             disk.mailboxes[database].connection for disk in disks if database in disk.mailboxes
         ]
-        copies = {(copy := standing_in(each)).server: (copy, each) for each in opened}
+        copies = {copy.server: (copy, each) for each in opened for copy in _standing(each)}
         shown = shown_to_users(copy for copy, _ in copies.values())
+        file = f"mailboxes/{database}.jsonl"
         if shown is not None:
             rows = mailbox_rows_in(copies[shown][1], self.world.origin_ms)
-            self.record.file(f"mailboxes/{database}.jsonl").extend(map(_line, rows))
+            self.record.file(file).extend(_lines(rows))
+        elif not copies:
+            self.record.file(file)
+
+
+def _standing(database: sqlite3.Connection) -> list[MailboxFile]:
+    """Nothing, where a power loss has left nothing that can be read."""
+    try:
+        return [standing_in(database)]
+    except sqlite3.DatabaseError:
+        return []
+
+
+def _lines(rows: Iterable[Row]) -> list[str]:
+    """As far as they can be read."""
+    lines: list[str] = []
+    with suppress(sqlite3.DatabaseError):
+        lines.extend(map(_line, rows))
+    return lines
 
 
 class JsonText:

@@ -89,6 +89,11 @@ class FakeGround:
         self._do(f"kill {server}")
         return self.exit_code
 
+    def lose_power(self, server: str) -> int:
+        self.down.add(server)
+        self._do(f"lose power {server}")
+        return self.exit_code
+
     def stop(self, server: str) -> int:
         self.down.add(server)
         self._do(f"stop {server}")

@@ -128,6 +128,15 @@ def test_a_record_that_was_never_written_is_missing_not_empty(
         assert not (folder.path / name).exists()
 
 
+def test_a_mailbox_database_that_no_server_has_made_yet_is_empty_where_they_ran(
+    state: Path, folder: RunFolder
+) -> None:
+    (state / "servers/a/data/queue.db").write_bytes(b"")
+    (state / "servers/b/data/queue.db").write_bytes(b"")
+    collect(state, folder)
+    assert (folder.path / "mailboxes/DB1.jsonl").read_text() == ""
+
+
 def test_a_damaged_database_is_a_complaint_and_stops_nothing(
     state: Path, folder: RunFolder
 ) -> None:

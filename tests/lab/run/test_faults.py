@@ -21,6 +21,7 @@ from lab.plan_parts import CutKind, Fault, LinkName, ReturnsWith
 from lab.plan_parts import FillDisk as PlannedFillDisk
 from lab.plan_parts import Kill as PlannedKill
 from lab.plan_parts import Pause as PlannedPause
+from lab.plan_parts import PowerLoss as PlannedPowerLoss
 from lab.plan_parts import Restart as PlannedRestart
 from lab.plan_parts import SkewClock as PlannedSkewClock
 from lab.plan_parts import Slow as PlannedSlow
@@ -243,6 +244,18 @@ def test_a_damaged_disk_is_damaged_while_its_server_is_down(ground: FakeGround) 
     assert ground.deeds == ["kill a", "damage a", "start a"]
 
 
+def test_a_server_without_power_comes_back_when_it_is_started(ground: FakeGround) -> None:
+    fault = KINDS["power_loss"](
+        PlannedPowerLoss("f1", "power_loss", 1000, 4000, "a"), lab_of(ground)
+    )
+    assert fault.start() == {"exit_code": 137}
+    assert fault.evidence().took_effect is True
+    fault.stop()
+    fault.healed()
+    assert fault.evidence_healed().took_effect is True
+    assert ground.deeds == ["lose power a", "start a"]
+
+
 def test_where_there_was_nothing_to_damage_a_corruption_did_not_take_effect(
     ground: FakeGround,
 ) -> None:
@@ -404,6 +417,7 @@ def test_a_restart_that_broke_off_is_made_good(ground: FakeGround) -> None:
         slow(),
         throttle(),
         kill(),
+        PlannedPowerLoss("f1", "power_loss", 1000, 4000, "a"),
         PlannedCorrupt("f1", "corrupt", 1000, 4000, "a"),
         PlannedPause("f1", "pause", 1000, 4000, "a"),
         *(planned for _, planned in MACHINE_FAULTS.values()),

@@ -19,6 +19,7 @@ from lab.ledger import Ledger, LedgerFile
 from lab.sending import Patience, Target, compose, tls_context
 from lab.work_plan import PlannedMessage, WorkPlan, read_targets, read_work_plan
 from lab.workload import Workload
+from nodes.store.message_digest import digest_of
 from tests.lab.run.certificates import write_authority, write_server
 from tests.lab.run.scripted_server import LOST, SILENT, Script, serving, unused_port
 
@@ -208,6 +209,25 @@ def test_the_ledger_names_the_date_that_the_header_carries(tmp_path: Path) -> No
     rows = send(tmp_path, {"a": script}, [_with(at_ms=1234)])
     assert rows[0]["date"] == "2026-01-05T08:00:01Z"
     assert b"Date: Mon, 05 Jan 2026 08:00:01 +0000" in script.received[0]
+
+
+def test_the_ledger_has_the_digest_of_what_the_server_receives(tmp_path: Path) -> None:
+    script = Script()
+    rows = send(tmp_path, {"a": script})
+    (on_the_wire,) = script.received
+    arrived = re.sub(rb"(?m)^\.", b"", on_the_wire.removesuffix(b".\r\n"))
+    assert arrived != on_the_wire.removesuffix(b".\r\n")
+    digest = digest_of(arrived)
+    assert {name: rows[0][name] for name in digest.columns()} == digest.columns()
+    assert digest.content_bytes == MESSAGE.size_bytes
+
+
+@pytest.mark.parametrize("size", [0, 300, 4096])
+def test_no_two_messages_have_one_body(size: int) -> None:
+    ids = [f"<m{number:06}.test.1@outside.example>" for number in range(1, 20)]
+    date = "Mon, 05 Jan 2026 08:00:00 +0000"
+    mails = [compose(message_id, "a@x", ["b@y"], date, size) for message_id in ids]
+    assert len({digest_of(mail.content).body_sha256 for mail in mails}) == len(ids)
 
 
 @pytest.mark.parametrize("size", [0, 1000, 1001, 1002, 4096, 70_000])

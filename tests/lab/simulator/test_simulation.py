@@ -56,6 +56,21 @@ def test_in_a_calm_every_message_is_acknowledged_at_once_and_delivered_to_everyb
     assert seen == promised
 
 
+def test_the_record_has_the_digest_of_what_was_sent_and_of_every_copy() -> None:
+    def digest(row: dict[str, Any]) -> tuple[Any, ...]:
+        return row["content_bytes"], row["header_sha256"], row["body_sha256"]
+
+    record = simulate(plan("calm", 1))
+    ledger = [row for row in rows(record, "ledger.jsonl") if row["type"] == "message"]
+    sent = {row["message_id"]: digest(row) for row in ledger}
+    files = [f"mailboxes/{name}.jsonl" for name in ("DB1", "DB2")] + ["external/ext1.jsonl"]
+    for file in files:
+        seen = [(row["message_id"], digest(row)) for row in rows(record, file)]
+        assert seen
+        assert seen == [(message_id, sent[message_id]) for message_id, _ in seen]
+    assert len({body for _, _, body in sent.values()}) == len(sent)
+
+
 def test_a_killed_server_comes_back_with_its_database_unless_it_shall_not() -> None:
     def ids(returns_with: Any) -> list[str]:
         kill = Kill("f1", "kill", 5 * MINUTE_MS, 6 * MINUTE_MS, "par-mbx1", returns_with)

@@ -3,6 +3,7 @@
 Run as a program: `run PATH --on HOST --announce FILE …`, `compare A B --out DIR`, `down ID`.
 Acts, by `<scenario> on <host>` or `<scenario> compared`: an exit code, `hang` (ends when asked to),
 `deaf` (does not), `mute` (dies before it has a run folder), or `once-<act>` (0 the second time).
+`not as foretold` is what every verdict says of that.
 """
 
 import json
@@ -42,9 +43,14 @@ def judge(folder: Path, code: object) -> None:
     status, requirement = STATUS[code]
     claim = {"name": "no_loss", "status": status, "asked": 3, "violations": int(code == 1)}
     example = {"which": "first", "subject": "<m1> to a", "detail": "lost", "refs": []}
-    told = {"verdict": VERDICTS[code], "requirements": {"SR-1": requirement, "SM-10": "not asked"}}
+    told: dict[str, object] = {
+        "verdict": VERDICTS[code],
+        "requirements": {"SR-1": requirement, "SM-10": "not asked", "SR-2": "not checked"},
+    }
     claim |= {"reason": "why", "examples": [example] if code == 1 else []}
-    (folder / "verdict.json").write_text(json.dumps(told | {"claims": [claim]}))
+    told["not_as_foretold"] = acts().get("not as foretold", [])
+    aside = claim | {"name": "dsn_sent", "status": "not applicable", "asked": 0, "violations": 0}
+    (folder / "verdict.json").write_text(json.dumps(told | {"claims": [claim, aside]}))
     (folder / "report.html").write_text("<p>a run")
 
 

@@ -6,6 +6,7 @@ import pytest
 
 from lab.errors import LabError, ScenarioError
 from lab.suite_folder import alone_in
+from tests.lab.sound import changed
 from tests.lab.suite.night import Night, results
 
 pytestmark = pytest.mark.slow
@@ -26,6 +27,14 @@ def test_a_night_runs_both_hosts_and_compares_them_and_the_simulators_own_there_
 ) -> None:
     assert night.suite().run() == 0
     assert night.acted() == EVERYTHING
+
+
+def test_a_scenario_with_a_power_loss_is_simulated_alone(night: Night) -> None:
+    beta = night.root / "scenarios" / "beta.yaml"
+    kill = "kill: par-mbx1, returns_with: new-queue-database"
+    beta.write_text(changed(beta.read_text(), kill, "power_loss: par-mbx1"))
+    assert night.suite("beta").run() == 0
+    assert night.acted() == ["beta on simulator"]
 
 
 def test_without_an_engine_every_run_is_simulated_and_nothing_is_compared(night: Night) -> None:
@@ -105,6 +114,16 @@ def test_a_run_that_ends_otherwise_than_foretold_counts_as_a_failure(
     night.foretell("alpha", foretold)
     night.acts({"alpha on simulator": code})
     assert night.suite("alpha", on="simulator").run() == 1
+
+
+def test_a_run_that_fails_in_another_way_than_foretold_counts_as_a_failure(night: Night) -> None:
+    night.foretell("alpha", "fail")
+    night.acts({"alpha on simulator": 1, "not as foretold": ["expect.lost: 3, not 5"]})
+    suite = night.suite("alpha", on="simulator")
+    assert suite.run() == 1
+    told = results(suite)["alpha on simulator"]
+    assert (told["verdict"], told["counts"]) == ("fail", 1)
+    assert told["cause"] == "not as foretold: expect.lost: 3, not 5"
 
 
 def test_a_run_that_dies_is_healed_by_its_id_and_the_rest_goes_on(night: Night) -> None:

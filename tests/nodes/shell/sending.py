@@ -24,7 +24,7 @@ def message(number: int, size: int = 0) -> tuple[str, str]:
     text = (
         f"Message-ID: {message_id}\r\n"
         "Date: Mon, 05 Jan 2026 08:00:00 +0000\r\n"
-        f"Subject: message {number}\r\n\r\n{'x' * 70}\r\n" + ("y" * 70 + "\r\n") * (size // 72)
+        f"Subject: message {number}\r\n\r\n.\r\n{'x' * 70}\r\n" + ("y" * 70 + "\r\n") * (size // 72)
     )
     return message_id, text
 

@@ -17,9 +17,10 @@ from nodes.shell import runner
 from nodes.shell.input_lines import from_json
 from nodes.shell.machine import Machine, order_machine, read_found
 from nodes.store.dump import mailbox_files, mailbox_rows, queue_rows
+from nodes.store.message_digest import digest_of
 from tests.nodes.shell.organisation import ORIGIN_MS, Organisation
 from tests.nodes.shell.running import process
-from tests.nodes.shell.sending import Sent, send, send_many
+from tests.nodes.shell.sending import Sent, message, send, send_many
 from tests.nodes.shell.waiting import records, until
 
 pytestmark = pytest.mark.slow
@@ -402,6 +403,7 @@ def test_an_external_server_writes_down_what_it_takes(organisation: Organisation
     assert line["recipients"] == ["bob@partner.example"]
     assert (line["received_ms"], line["peer"]) == (0, "client.example")
     assert line["size_bytes"] > 0
+    assert digest_of(message(1)[1].encode()).columns().items() <= line.items()
 
 
 def test_an_external_server_refuses_a_configuration_that_is_not_its_own(

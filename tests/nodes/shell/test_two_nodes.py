@@ -11,15 +11,17 @@ import pytest
 
 from nodes.shell.exchange_logs import TRACKING_FIELDS
 from nodes.store.dump import mailbox_files, mailbox_rows, queue_rows
+from nodes.store.message_digest import digest_of
 from tests.nodes.shell.organisation import ORIGIN_MS, Organisation, fqdn, free_port
 from tests.nodes.shell.running import NodeProcess, process
-from tests.nodes.shell.sending import send
+from tests.nodes.shell.sending import message, send
 from tests.nodes.shell.waiting import records, until
 
 pytestmark = pytest.mark.slow
 
 PARIS, LYON, MANAGER = "par-mbx1", "lyo-mbx1", "am1"
 MESSAGE_ID = "<m000001@outside.example>"
+AS_SENT = digest_of(message(1)[1].encode()).columns()
 
 
 @pytest.fixture
@@ -97,6 +99,9 @@ def test_a_message_for_the_other_servers_database_goes_there(
     assert "Queued mail for delivery" in send_row["source-context"]
     wait_for(organisation, PARIS, "HADISCARD")
     assert events(organisation, PARIS) == ["HARECEIVE", "DELIVER", "HADISCARD"]
+    (path,) = mailbox_files(organisation.data(PARIS)).values()
+    (copy,) = mailbox_rows(path, ORIGIN_MS)
+    assert AS_SENT.items() <= copy.items()
 
 
 def test_a_message_for_the_outside_goes_out(
@@ -107,9 +112,9 @@ def test_a_message_for_the_outside_goes_out(
         organisation.start_lab_time(time.monotonic_ns())
         assert send(paris.port(), 1, "bob@partner.example").reply is not None
         wait_for(organisation, PARIS, "SEND")
-    received = organisation.data("ext1") / "received.jsonl"
-    assert MESSAGE_ID in received.read_text()
-    assert fqdn(PARIS) in received.read_text()
+    (copy,) = records(organisation.data("ext1") / "received.jsonl")
+    assert (copy["message_id"], copy["peer"]) == (MESSAGE_ID, fqdn(PARIS))
+    assert AS_SENT.items() <= copy.items()
 
 
 def test_a_shadow_outlives_its_holder_and_its_primary(

@@ -20,6 +20,7 @@ from nodes.core.queue_changes import (
 )
 from nodes.store import dump
 from nodes.store.mailbox_database import MailboxDatabase
+from nodes.store.message_digest import digest_of
 from tests.nodes.store.samples import (
     NOW_MS,
     discard,
@@ -28,6 +29,8 @@ from tests.nodes.store.samples import (
     primary_message,
     shadow_message,
 )
+
+CONTENT = b"From: <a@outside.example>\r\n\r\nbody\r\n"
 
 
 @pytest.fixture
@@ -56,7 +59,7 @@ def node(tmp_path: Path) -> Path:
     delivery = DeliverToMailboxes(
         1, "DB1", header, "", ("db1-user01@shadowlab.example",), 42, "", NOW_MS + 2, 0
     )
-    mailbox.deliver(delivery, b"body")
+    mailbox.deliver(delivery, CONTENT)
     mailbox.close()
     return data
 
@@ -113,6 +116,7 @@ def test_a_mailbox_shows_a_line_per_visible_copy(node: Path) -> None:
             "delivered_ms": 2,
             "size_bytes": 42,
             "server": "par-mbx1",
+            **digest_of(CONTENT).columns(),
         }
     ]
 

@@ -1,0 +1,16 @@
+"""Every defect, by what it breaks. Whoever adds a claim adds its defect here."""
+
+from __future__ import annotations
+
+from defects import delivering, discarding, failing_over, making_shadows, promoting, safety_nets
+from defects.defect import Defect
+
+ALL: tuple[Defect, ...] = (
+    *making_shadows.DEFECTS,
+    *discarding.DEFECTS,
+    *promoting.DEFECTS,
+    *delivering.DEFECTS,
+    *safety_nets.DEFECTS,
+    *failing_over.DEFECTS,
+)
+BY_NAME = {defect.name: defect for defect in ALL}

@@ -1,0 +1,31 @@
+"""One defect: what is wrong, which promise that breaks, and what must notice."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import TypeAlias
+
+Context: TypeAlias = AbstractContextManager[object]
+
+
+@dataclass(frozen=True, slots=True)
+class Defect:
+    """While `broken()` lasts, every node of this process has the defect.
+
+    In `scenario` all of `claims` must be violated: under every seed, or under one at least where
+    it `is_rare` (then twice as many seeds are simulated, from `first_seed` on). `requirement` is
+    the id of the promise that is broken. `not_caught` says why no claim notices it yet; such a
+    defect is named in every proof, and the proof fails when it is caught after all.
+    """
+
+    name: str
+    sentence: str
+    requirement: str
+    scenario: str
+    claims: tuple[str, ...]
+    broken: Callable[[], Context]
+    is_rare: bool = False
+    first_seed: int = 0
+    not_caught: str = ""

@@ -1,0 +1,399 @@
+"""Defects of delivery: mail that is lost, doubled, altered, late, or given up (SM-12, SM-15, TL-7,
+DD, RT-5).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from typing import Any
+
+from defects.decisions import decides
+from defects.defect import Context, Defect
+from defects.door import Door, behind
+from defects.settings import goes_by, server
+from defects.store import keeps_bodies, opens_with, replays_without_delivered_to, stores
+from nodes.core.config import NodeConfig, ServerConfig
+from nodes.core.dsn import non_delivery_report
+from nodes.core.effects import (
+    Commit,
+    DeliverToMailboxes,
+    Effect,
+    ShadowRequest,
+    ShipLog,
+    ShipSeed,
+    Transmit,
+)
+from nodes.core.inputs import (
+    DatabaseOpened,
+    Input,
+    MailboxesDelivered,
+    MessageOffered,
+    SessionFailed,
+    TransmissionAnswered,
+)
+from nodes.core.message import Fork
+from nodes.core.queue_changes import ForgetDiscards
+
+CALM, CUT, EXPIRING = "calm", "site-cut", "outbound-mail-expires"
+MINUTE_MS = 60_000
+
+
+class DeliversLess(Door):
+    """`left_out` names recipients who are said to have a message and have not."""
+
+    def __init__(self, config: NodeConfig) -> None:
+        super().__init__(config)
+        self._left_out: dict[int, tuple[str, ...]] = {}
+
+    def left_out(self, asked: DeliverToMailboxes) -> tuple[str, ...]:
+        return ()
+
+    def enters(self, happened: Input) -> Iterable[Input]:
+        if isinstance(happened, MailboxesDelivered):
+            less = self._left_out.pop(happened.delivery, ())
+            return (replace(happened, delivered=(*happened.delivered, *less)),)
+        return (happened,)
+
+    def leaves(self, effect: Effect) -> Iterable[Effect]:
+        if not isinstance(effect, DeliverToMailboxes):
+            return (effect,)
+        less = self.left_out(effect)
+        left = tuple(each for each in effect.recipients if each not in less)
+        if not left:
+            self.answer(MailboxesDelivered(effect.delivery, less, ()))
+            return ()
+        self._left_out[effect.delivery] = less
+        return (replace(effect, recipients=left),)
+
+
+class LosesOneInFifty(DeliversLess):
+    def left_out(self, asked: DeliverToMailboxes) -> tuple[str, ...]:
+        return asked.recipients if self.is_nth(50) else ()
+
+
+class ForgetsTheSecondRecipient(DeliversLess):
+    def left_out(self, asked: DeliverToMailboxes) -> tuple[str, ...]:
+        return asked.recipients[1:2]
+
+
+class LosesAfterARestart(DeliversLess):
+    def left_out(self, asked: DeliverToMailboxes) -> tuple[str, ...]:
+        return asked.recipients if self.starts > 1 and self.is_nth(5) else ()
+
+
+class AddsARecipient(Door):
+    """One delivery in fifty goes to a mailbox more."""
+
+    def leaves(self, effect: Effect) -> Iterable[Effect]:
+        if not isinstance(effect, DeliverToMailboxes) or not self.is_nth(50):
+            return (effect,)
+        others = (a for a, db in self.config.mailboxes.items() if db == effect.database)
+        more = next(a for a in others if a not in effect.recipients)
+        return (replace(effect, recipients=(*effect.recipients, more)),)
+
+
+class DeliversTwice(Door):
+    """One delivery in fifty is done once more, and what was there before is not looked for."""
+
+    def leaves(self, effect: Effect) -> Iterable[Effect]:
+        if not isinstance(effect, DeliverToMailboxes) or not self.is_nth(50):
+            return (effect,)
+        first = replace(effect, delivery=-effect.delivery)  # the core hears of the second alone
+        return (first, replace(effect, window_ms=-1))
+
+    def enters(self, happened: Input) -> Iterable[Input]:
+        is_first = isinstance(happened, MailboxesDelivered) and happened.delivery < 0
+        return () if is_first else (happened,)
+
+
+class SaysSent(Door):
+    """`drops` says which messages for another server are never sent, and are said to be."""
+
+    def drops(self, sent: Transmit) -> bool:
+        raise NotImplementedError
+
+    def leaves(self, effect: Effect) -> Iterable[Effect]:
+        if not isinstance(effect, Transmit):
+            return (effect,)
+        is_mail = not isinstance(effect.prologue, ShadowRequest | ShipLog | ShipSeed)
+        if not is_mail or not self.drops(effect):
+            return (effect,)
+        self.answer(TransmissionAnswered(effect.session, 250, "2.6.0 Queued mail for delivery"))
+        return ()
+
+
+class LosesOutboundMail(SaysSent):
+    """One message in fifty that leaves the organisation."""
+
+    def drops(self, sent: Transmit) -> bool:
+        return sent.prologue is None and self.is_nth(50)
+
+
+class LosesWhileALinkIsDown(SaysSent):
+    """For some minutes after a session could not be opened."""
+
+    def __init__(self, config: NodeConfig) -> None:
+        super().__init__(config)
+        self._failed_ms = 0
+
+    def enters(self, happened: Input) -> Iterable[Input]:
+        if isinstance(happened, SessionFailed):
+            self._failed_ms = self.now_ms
+        return (happened,)
+
+    def drops(self, sent: Transmit) -> bool:
+        return self.now_ms < self._failed_ms + 5 * MINUTE_MS
+
+
+class DeliversLate(Door):
+    """Two minutes."""
+
+    def leaves(self, effect: Effect) -> Iterable[Effect]:
+        if isinstance(effect, DeliverToMailboxes):
+            self.hold_back(effect, 2 * MINUTE_MS)
+            return ()
+        return (effect,)
+
+
+class ForgetsItsQueue(Door):
+    """At a restart."""
+
+    def enters(self, happened: Input) -> Iterable[Input]:
+        if isinstance(happened, DatabaseOpened):
+            return (replace(happened, messages=()),)
+        return (happened,)
+
+
+class ForgetsOneOfItsQueueInFive(Door):
+    """At a restart."""
+
+    def enters(self, happened: Input) -> Iterable[Input]:
+        if isinstance(happened, DatabaseOpened):
+            left = tuple(m for n, m in enumerate(happened.messages) if n % 5)
+            return (replace(happened, messages=left),)
+        return (happened,)
+
+
+class KeepsConfirmedDiscards(Door):
+    """On disk, for ever."""
+
+    def leaves(self, effect: Effect) -> Iterable[Effect]:
+        if isinstance(effect, Commit):
+            left = tuple(c for c in effect.changes if not isinstance(c, ForgetDiscards))
+            return (replace(effect, changes=left),)
+        return (effect,)
+
+
+class TakesAnotherDate(Door):
+    """As when the message comes."""
+
+    def enters(self, happened: Input) -> Iterable[Input]:
+        if isinstance(happened, MessageOffered):
+            header = replace(happened.header, submitted_ms=self.now_ms)
+            return (replace(happened, header=header),)
+        return (happened,)
+
+
+# ------------------------------------------------------------------ settings and decisions
+
+
+def window(window_ms: int) -> Context:
+    def narrowed(config: NodeConfig) -> NodeConfig:
+        windows = dict.fromkeys(config.duplicate_windows_ms, window_ms)
+        return replace(config, duplicate_windows_ms=windows)
+
+    return goes_by(narrowed)
+
+
+def expires_after(change: Callable[[int], int]) -> Context:
+    def changed(config: ServerConfig) -> ServerConfig:
+        timeout_ms = change(config.message_expiration_timeout_ms)
+        return replace(config, message_expiration_timeout_ms=timeout_ms)
+
+    return server(changed)
+
+
+def _hardly_ever_again(config: ServerConfig) -> ServerConfig:
+    day_ms = 24 * 60 * MINUTE_MS
+    return replace(
+        config,
+        queue_glitch_retry_interval_ms=day_ms,
+        transient_failure_retry_interval_ms=day_ms,
+        outbound_connection_failure_retry_interval_ms=day_ms,
+    )
+
+
+def _no_report(_decision: Any, *_arguments: Any) -> None:
+    return None
+
+
+def _one_report_in_five(decision: Any, config: Any, identity: Any, message: Any, *more: Any) -> Any:
+    is_lost = message.internal_id % 5 == 0
+    return None if is_lost else decision(config, identity, message, *more)
+
+
+def _to_a_stranger(decision: Any, config: NodeConfig, *more: Any) -> Any:
+    made = decision(config, *more)
+    if made is None:
+        return None
+    report, body = made
+    stranger = next(a for a in config.mailboxes if a not in report.envelope.recipients)
+    fork = Fork(f"database:{config.mailboxes[stranger]}", (stranger,))
+    envelope = replace(report.envelope, recipients=(stranger,))
+    return replace(report, envelope=envelope, forks=(fork,)), body
+
+
+def _flipped(content: bytes) -> bytes:
+    return content[:-3] + bytes([content[-3] ^ 1]) + content[-2:]
+
+
+LOSS, TWICE = ("no_loss",), ("no_visible_duplicate",)
+DEFECTS = (
+    Defect(
+        "loses-one-delivery-in-fifty",
+        "One delivery in fifty is logged and never stored.",
+        "SM-15", CALM, LOSS, lambda: behind(LosesOneInFifty),
+    ),
+    Defect(
+        "forgets-the-second-recipient",
+        "The second recipient of each delivery is logged and gets nothing.",
+        "SM-15", CALM, LOSS, lambda: behind(ForgetsTheSecondRecipient),
+    ),
+    Defect(
+        "loses-deliveries-after-a-restart",
+        "After its first restart a server logs one delivery in five that it never stored.",
+        "SM-15", "one-server-at-a-time", LOSS, lambda: behind(LosesAfterARestart), is_rare=True,
+    ),
+    Defect(
+        "loses-outbound-mail",
+        "One message in fifty for the outside is logged as sent and is not.",
+        "SM-15", CALM, LOSS, lambda: behind(LosesOutboundMail),
+    ),
+    Defect(
+        "loses-mail-while-a-link-is-down",
+        "While some server cannot be reached, mail for the others is dropped and logged as sent.",
+        "SM-15", CUT, LOSS, lambda: behind(LosesWhileALinkIsDown),
+    ),
+    Defect(
+        "adds-a-recipient",
+        "One delivery in fifty goes to somebody whom nobody sent it to.",
+        "TP-5", CALM, ("no_phantom",), lambda: behind(AddsARecipient),
+    ),
+    Defect(
+        "delivers-twice",
+        "One delivery in fifty is done twice, and detected as no duplicate.",
+        "DD-1", CALM, TWICE, lambda: behind(DeliversTwice),
+    ),
+    Defect(
+        "delivers-two-minutes-late",
+        "Every delivery waits for two minutes.",
+        "RT-5", CALM, ("delivered_in_time",), lambda: behind(DeliversLate),
+    ),
+    Defect(
+        "hardly-ever-tries-again",
+        "What could not be delivered is tried again after a day.",
+        "RT-5", CUT, ("drains_after_heal",), lambda: server(_hardly_ever_again),
+    ),
+    Defect(
+        "forgets-its-queue-at-a-restart",
+        "A primary that restarts forgets what it has acknowledged.",
+        "TL-7", "primary-returns-in-time", LOSS, lambda: behind(ForgetsItsQueue),
+    ),
+    Defect(
+        "forgets-a-fifth-of-its-queue-at-a-restart",
+        "A primary that restarts forgets one in five of what it has acknowledged.",
+        "TL-7", "primary-returns-in-time", LOSS, lambda: behind(ForgetsOneOfItsQueueInFive),
+    ),
+    Defect(
+        "databases-are-never-synced",
+        "Databases are opened with synchronous=OFF: the disk may keep what it likes.",
+        "TL-7", "power-fails", LOSS, lambda: opens_with("synchronous = OFF"),
+    ),
+    Defect(
+        "databases-are-synced-now-and-then",
+        "Databases are opened with synchronous=NORMAL: what follows a checkpoint may be lost.",
+        "TL-7", "power-fails", LOSS, lambda: opens_with("synchronous = NORMAL"),
+    ),
+    Defect(
+        "stores-another-content",
+        "A bit of each message is another one in the mailbox.",
+        "TL-10", CALM, ("content_intact",), lambda: stores(_flipped),
+    ),
+    Defect(
+        "stores-an-empty-message",
+        "What stands in the mailbox is empty.",
+        "TL-10", CALM, ("content_intact",), lambda: stores(lambda content: b""),
+    ),
+    Defect(
+        "keeps-confirmed-discards",
+        "Confirmed discard notifications are never removed from the disk.",
+        "SM-16", CALM, ("nothing_left_over",), lambda: behind(KeepsConfirmedDiscards),
+    ),
+    Defect(
+        "keeps-bodies",
+        "What a Safety Net lets go leaves its body on the disk.",
+        "SN-1", CALM, ("nothing_left_over",), keeps_bodies,
+    ),
+    # ---------------------------------------------------------- duplicates
+    Defect(
+        "detects-no-duplicate",
+        "Duplicate detection is off; a primary that returns after a promotion shows it.",
+        "SM-9", "primary-returns-after-promotion", TWICE, lambda: window(-1),
+    ),
+    Defect(
+        "detects-no-duplicate-of-a-second-attempt",
+        "A sender that missed its 250 makes a second copy in the mailbox.",
+        "SR-7", "acknowledgement-lost", TWICE, lambda: window(-1),
+    ),
+    Defect(
+        "detects-no-duplicate-of-a-resubmission",
+        "What comes back from Safety Net stands in the mailbox twice.",
+        "SN-15", "lossy-failover", TWICE, lambda: window(-1),
+    ),
+    Defect(
+        "detects-duplicates-for-a-minute",
+        "The window of duplicate detection is a minute long.",
+        "DD-2", "half-done-fork", TWICE, lambda: window(MINUTE_MS),
+    ),
+    Defect(
+        "takes-the-time-of-arrival-for-the-submit-time",
+        "A message that comes a second time has another key.",
+        "DD-1", "acknowledgement-lost", TWICE, lambda: behind(TakesAnotherDate),
+        not_caught="a copy with another submit time is excused (DD-4), whoever changed the time",
+    ),
+    Defect(
+        "duplicates-are-not-replicated",
+        "A copy of a database that replays logs does not remember what was delivered.",
+        "DD-3", "lossy-failover", TWICE, replays_without_delivered_to,
+    ),
+    # ---------------------------------------------------------- expiry
+    Defect(
+        "tells-nobody-of-what-expired",
+        "Mail that expires causes no DSN.",
+        "SM-12", EXPIRING, ("dsn_sent", "no_loss"),
+        lambda: decides(non_delivery_report, _no_report),
+    ),
+    Defect(
+        "tells-four-senders-of-five",
+        "One message in five that expires causes no DSN.",
+        "SM-12", EXPIRING, ("dsn_sent", "no_loss"),
+        lambda: decides(non_delivery_report, _one_report_in_five),
+    ),
+    Defect(
+        "tells-a-stranger",
+        "The DSN about a message goes to somebody else.",
+        "SM-12", EXPIRING, ("dsn_sent",), lambda: decides(non_delivery_report, _to_a_stranger),
+    ),
+    Defect(
+        "expires-too-soon",
+        "Mail expires after half of MessageExpirationTimeout.",
+        "SM-12", EXPIRING, ("held_long_enough",), lambda: expires_after(lambda ms: ms // 2),
+    ),
+    Defect(
+        "expires-too-late",
+        "Mail stays in its queue for far longer than MessageExpirationTimeout.",
+        "SM-12", EXPIRING, ("held_long_enough",), lambda: expires_after(lambda ms: 10 * ms),
+        not_caught="held_long_enough does not notice mail that outstays its time in a queue",
+    ),
+)  # fmt: skip

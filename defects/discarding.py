@@ -1,0 +1,350 @@
+"""Defects of discard notifications: how the primary gives them, and what its shadow servers make of
+them (SM-1 to SM-5, SM-10, SM-11, SM-16, SM-19).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any
+
+from defects.decisions import does
+from defects.defect import Defect
+from defects.door import Door, behind
+from defects.settings import transport
+from nodes.core.config import NodeConfig
+from nodes.core.effects import Commit, Effect, OpenSession, SendReply
+from nodes.core.inputs import Committed, DatabaseOpened, DiscardAnswered, DiscardAsked, Input
+from nodes.core.message import DiscardNotification, PrimaryMessage, ShadowKey
+from nodes.core.outbound_session import Lease
+from nodes.core.queue_changes import FinishFork, InsertDiscard, InsertMessage, InsertShadow
+from nodes.core.replies import Reply, r250_discards
+from nodes.core.shadow_queue import ShadowQueue
+
+Row = tuple[int, int, int, int]
+"""Sequence, the primary's internal id, delivered and first delivered in epoch ms."""
+CALM, SURVIVE, LOST = "calm", "discard-notifications-survive", "discard-answer-lost"
+MINUTE_MS = 60_000
+
+
+class AnswersAboutDiscards(Door):
+    """The primary's side: `given` says what a server is told instead of `rows`."""
+
+    def __init__(self, config: NodeConfig) -> None:
+        super().__init__(config)
+        self._asking: dict[str, str] = {}
+
+    def given(self, server: str, rows: tuple[Row, ...]) -> tuple[Row, ...]:
+        raise NotImplementedError
+
+    def enters(self, happened: Input) -> Iterable[Input]:
+        if isinstance(happened, DiscardAsked):
+            self._asking[happened.session] = happened.asking_server
+        return (happened,)
+
+    def leaves(self, effect: Effect) -> Iterable[Effect]:
+        if not isinstance(effect, SendReply):
+            return (effect,)
+        server = self._asking.pop(effect.session, None)
+        if server is None or effect.reply.code != 250:
+            return (effect,)
+        return (SendReply(effect.session, self._altered(server, effect.reply)),)
+
+    def _altered(self, server: str, reply: Reply) -> Reply:
+        first, *listed, last = reply.lines
+        rows = tuple((int(a), int(b), int(c), int(d)) for a, b, c, d in map(str.split, listed))
+        given = self.given(server, rows)
+        return r250_discards(first.partition("=")[2], given, last.startswith("More"))
+
+
+class NotifiesNobody(AnswersAboutDiscards):
+    def given(self, server: str, rows: tuple[Row, ...]) -> tuple[Row, ...]:
+        return ()
+
+
+class NotifiesNobodyAfterARestart(AnswersAboutDiscards):
+    def given(self, server: str, rows: tuple[Row, ...]) -> tuple[Row, ...]:
+        return () if self.starts > 1 else rows
+
+
+class PassesOverOneInFifty(AnswersAboutDiscards):
+    def given(self, server: str, rows: tuple[Row, ...]) -> tuple[Row, ...]:
+        return tuple(row for row in rows if row[0] % 50 != 7)
+
+
+class NotifiesLate(AnswersAboutDiscards):
+    """Ten minutes after the delivery."""
+
+    def given(self, server: str, rows: tuple[Row, ...]) -> tuple[Row, ...]:
+        return tuple(row for row in rows if row[2] <= self.now_ms - 10 * MINUTE_MS)
+
+
+class NotifiesOnce(AnswersAboutDiscards):
+    """What was given once is not given again, whether it was heard or not."""
+
+    def __init__(self, config: NodeConfig) -> None:
+        super().__init__(config)
+        self._given: dict[str, int] = {}
+
+    def given(self, server: str, rows: tuple[Row, ...]) -> tuple[Row, ...]:
+        new = tuple(row for row in rows if row[0] > self._given.get(server, 0))
+        if new:
+            self._given[server] = new[-1][0]
+        return new
+
+
+class KnowsAllNotifications(AnswersAboutDiscards):
+    """Remembers what was to be given to whom."""
+
+    def __init__(self, config: NodeConfig) -> None:
+        super().__init__(config)
+        self._all: list[DiscardNotification] = []
+
+    def rows_of(self, servers: Iterable[str]) -> tuple[Row, ...]:
+        wanted = set(servers)
+        return tuple(
+            (n.sequence, n.internal_id, n.delivered_ms, n.first_delivered_ms or n.delivered_ms)
+            for n in self._all
+            if n.shadow_server in wanted
+        )
+
+    def others(self, server: str) -> set[str]:
+        return {n.shadow_server for n in self._all} - {server}
+
+    def leaves(self, effect: Effect) -> Iterable[Effect]:
+        if isinstance(effect, Commit):
+            discards = (c for c in effect.changes if isinstance(c, InsertDiscard))
+            self._all += [change.notification for change in discards]
+        return super().leaves(effect)
+
+
+class NotifiesEverybodyOfEverything(KnowsAllNotifications):
+    def given(self, server: str, rows: tuple[Row, ...]) -> tuple[Row, ...]:
+        return tuple(sorted((*rows, *self.rows_of(self.others(server)))[-200:]))
+
+
+class NotifiesTheOthers(KnowsAllNotifications):
+    """Each is given what is meant for the others."""
+
+    def given(self, server: str, rows: tuple[Row, ...]) -> tuple[Row, ...]:
+        return self.rows_of(self.others(server))[-200:]
+
+
+class NotifiesTooSoon(AnswersAboutDiscards):
+    """Messages whose shadow `is_let_go` says may go, though they are not done."""
+
+    def __init__(self, config: NodeConfig) -> None:
+        super().__init__(config)
+        self._commits: dict[int, Commit] = {}
+        self._messages: dict[int, PrimaryMessage] = {}
+        self._done: dict[int, set[str]] = {}
+
+    def is_let_go(self, message: PrimaryMessage, done: set[str]) -> bool:
+        raise NotImplementedError
+
+    def given(self, server: str, rows: tuple[Row, ...]) -> tuple[Row, ...]:
+        extra = tuple(
+            (0, number, self.now_ms, self.now_ms)
+            for number, message in self._messages.items()
+            if message.shadow_server == server
+            and self.is_let_go(message, self._done.get(number, set()))
+        )
+        return (*extra[-100:], *rows)
+
+    def enters(self, happened: Input) -> Iterable[Input]:
+        commit = (
+            self._commits.pop(happened.commit, None) if isinstance(happened, Committed) else None
+        )
+        for change in commit.changes if commit is not None else ():
+            if isinstance(change, InsertMessage):
+                self._messages[change.message.internal_id] = change.message
+            elif isinstance(change, FinishFork):
+                self._done.setdefault(change.internal_id, set()).add(change.next_hop)
+        return super().enters(happened)
+
+    def leaves(self, effect: Effect) -> Iterable[Effect]:
+        if isinstance(effect, Commit):
+            self._commits[effect.commit] = effect
+        return super().leaves(effect)
+
+
+class NotifiesBeforeDelivery(NotifiesTooSoon):
+    def is_let_go(self, message: PrimaryMessage, done: set[str]) -> bool:
+        return True
+
+
+class NotifiesAfterTheFirstFork(NotifiesTooSoon):
+    def is_let_go(self, message: PrimaryMessage, done: set[str]) -> bool:
+        return bool(done)
+
+
+class WaitsForNoDsn(NotifiesTooSoon):
+    def is_let_go(self, message: PrimaryMessage, done: set[str]) -> bool:
+        return done >= {fork.next_hop for fork in message.forks}
+
+
+# ------------------------------------------------------------------ the shadow server's side
+
+
+class TakesInAnswers(Door):
+    """`taken` says what the core hears instead of a primary's answer."""
+
+    def __init__(self, config: NodeConfig) -> None:
+        super().__init__(config)
+        self._peers: dict[str, str] = {}
+        self.held: dict[str, list[ShadowKey]] = {}
+
+    def taken(self, primary: str, answer: DiscardAnswered) -> DiscardAnswered:
+        raise NotImplementedError
+
+    def enters(self, happened: Input) -> Iterable[Input]:
+        if isinstance(happened, DiscardAnswered) and happened.session in self._peers:
+            return (self.taken(self._peers[happened.session], happened),)
+        return (happened,)
+
+    def leaves(self, effect: Effect) -> Iterable[Effect]:
+        if isinstance(effect, OpenSession):
+            self._peers[effect.session] = effect.peer
+        for change in effect.changes if isinstance(effect, Commit) else ():
+            if isinstance(change, InsertShadow):
+                self.held.setdefault(change.shadow.key.primary, []).append(change.shadow.key)
+        return (effect,)
+
+
+class LetsGoOfEverything(TakesInAnswers):
+    """With each answer, whatever it says."""
+
+    def taken(self, primary: str, answer: DiscardAnswered) -> DiscardAnswered:
+        keys = self.chosen(self.held.pop(primary, []))
+        let_go = tuple((0, key.primary_internal_id, self.now_ms, self.now_ms) for key in keys)
+        return replace(answer, notifications=(*let_go, *answer.notifications))
+
+    def chosen(self, keys: list[ShadowKey]) -> list[ShadowKey]:
+        return keys
+
+
+class LetsGoOfOneInFifty(LetsGoOfEverything):
+    def chosen(self, keys: list[ShadowKey]) -> list[ShadowKey]:
+        return [key for key in keys if self.is_nth(50)]
+
+
+class TakesInAllButTheLast(TakesInAnswers):
+    """The last notification of an answer is confirmed and not acted on."""
+
+    def taken(self, primary: str, answer: DiscardAnswered) -> DiscardAnswered:
+        if len(answer.notifications) < 2:
+            return answer
+        *rows, (sequence, _, delivered_ms, first_ms) = answer.notifications
+        return replace(answer, notifications=(*rows, (sequence, 0, delivered_ms, first_ms)))
+
+
+class ForgetsNotifications(Door):
+    """At a restart."""
+
+    def enters(self, happened: Input) -> Iterable[Input]:
+        if isinstance(happened, DatabaseOpened):
+            return (replace(happened, discards=()),)
+        return (happened,)
+
+
+def _only_for_heartbeats(ask_first: Any, queue: ShadowQueue, lease: Lease) -> bool:
+    request = lease.session.request
+    return request is not None and request.purpose == "heartbeat" and ask_first(queue, lease)
+
+
+DISCARD = ("discard_after_delivery",)
+DEFECTS = (
+    Defect(
+        "notifies-nobody",
+        "The primary answers every query, and never names a message.",
+        "SM-4", CALM, DISCARD, lambda: behind(NotifiesNobody),
+    ),
+    Defect(
+        "passes-over-one-notification-in-fifty",
+        "One discard notification in fifty is never given.",
+        "SM-4", CALM, DISCARD, lambda: behind(PassesOverOneInFifty),
+    ),
+    Defect(
+        "notifies-ten-minutes-late",
+        "A discard notification is given ten minutes after the delivery.",
+        "SM-19", CALM, DISCARD, lambda: behind(NotifiesLate),
+    ),
+    Defect(
+        "notifies-nobody-after-a-restart",
+        "After its first restart the primary names no message any more.",
+        "SM-5", "primary-returns-in-time", DISCARD, lambda: behind(NotifiesNobodyAfterARestart),
+    ),
+    Defect(
+        "asks-in-heartbeats-only",
+        "The shadow server does not ask in sessions that it opens for something else.",
+        "SM-2", CALM, DISCARD, lambda: does(ShadowQueue, "ask_first", _only_for_heartbeats),
+    ),
+    Defect(
+        "asks-ten-times-too-seldom",
+        "The shadow server asks ten times less often than ShadowHeartbeatFrequency says.",
+        "SM-2", CALM, DISCARD,
+        lambda: transport(
+            lambda t: replace(
+                t, shadow_heartbeat_frequency_ms=10 * t.shadow_heartbeat_frequency_ms
+            )
+        ),
+        not_caught="the claim counts from the question that was asked; without one it is unknown",
+    ),
+    Defect(
+        "notifies-everybody-of-everything",
+        "Every server that asks is given everybody's notifications.",
+        "SM-3", CALM, DISCARD, lambda: behind(NotifiesEverybodyOfEverything),
+    ),
+    Defect(
+        "notifies-the-others",
+        "Every server that asks is given what is meant for the others.",
+        "SM-3", CALM, DISCARD, lambda: behind(NotifiesTheOthers),
+    ),
+    Defect(
+        "lets-go-with-every-answer",
+        "The shadow server lets go of all it holds for a primary as soon as that answers.",
+        "SM-4", "half-done-fork", DISCARD, lambda: behind(LetsGoOfEverything),
+    ),
+    Defect(
+        "lets-one-in-fifty-go-too-soon",
+        "The shadow server lets one message in fifty go before it is told.",
+        "SM-4", "half-done-fork", DISCARD, lambda: behind(LetsGoOfOneInFifty),
+    ),
+    Defect(
+        "takes-in-all-but-the-last",
+        "Of several notifications in one answer the last is confirmed and not acted on.",
+        "SM-4", SURVIVE, DISCARD, lambda: behind(TakesInAllButTheLast),
+    ),
+    Defect(
+        "forgets-notifications-at-a-restart",
+        "Discard notifications are gone after a restart of the primary.",
+        "SM-5", SURVIVE, DISCARD, lambda: behind(ForgetsNotifications),
+    ),
+    Defect(
+        "notifies-before-delivery",
+        "The shadow copy may go as soon as the primary has its own.",
+        "SM-1", "half-done-fork", DISCARD, lambda: behind(NotifiesBeforeDelivery),
+    ),
+    Defect(
+        "notifies-after-the-first-fork",
+        "The shadow copy may go when the first of several forks is delivered.",
+        "SM-10", "half-done-fork", ("discard_after_delivery", "no_loss"),
+        lambda: behind(NotifiesAfterTheFirstFork),
+    ),
+    Defect(
+        "waits-for-no-dsn",
+        "The shadow copy may go before the DSN about its message is delivered.",
+        "SM-10", "outbound-mail-expires", DISCARD, lambda: behind(WaitsForNoDsn),
+    ),
+    Defect(
+        "notifies-once",
+        "A discard notification is forgotten when it is given, whether it was heard or not.",
+        "SM-16", LOST, DISCARD, lambda: behind(NotifiesOnce),
+    ),
+    Defect(
+        "drops-notifications-after-ten-seconds",
+        "Discard notifications are dropped long before ShadowMessageAutoDiscardInterval is over.",
+        "SM-11", CALM, DISCARD,
+        lambda: transport(lambda t: replace(t, shadow_message_auto_discard_interval_ms=10_000)),
+    ),
+)  # fmt: skip

@@ -1,0 +1,347 @@
+"""Defects of making a message redundant, and of saying so (SR)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+from defects.decisions import decides
+from defects.defect import Context, Defect
+from defects.door import Door, behind
+from defects.settings import transport
+from nodes.core.boundary import is_inside, shadow_attempts
+from nodes.core.config import NodeConfig
+from nodes.core.effects import (
+    Commit,
+    DeliverTo,
+    Effect,
+    LogTracking,
+    SendReply,
+    ShadowRequest,
+    Transmit,
+)
+from nodes.core.inputs import Input, MessageOffered, SessionFailed, TransmissionAnswered
+from nodes.core.queue_changes import InsertMessage, InsertShadow
+from nodes.core.replies import (
+    Reply,
+    r250_queued_for_delivery,
+    r250_queued_for_redundancy,
+)
+from nodes.core.routing import hop_into
+
+QUEUED = "2.6.0 Queued mail for redundancy"
+ACROSS, CALM = "across-boundaries", "calm"
+UNREACHABLE, REJECTED = "shadow-unreachable-accepted", "shadow-unreachable-rejected"
+
+
+def shadow_sent(effect: Effect) -> Transmit | None:
+    """The effect, if it sends a shadow message."""
+    if isinstance(effect, Transmit) and isinstance(effect.prologue, ShadowRequest):
+        return effect
+    return None
+
+
+class BelievesInShadows(Door):
+    """Takes a shadow message for made that was never sent; `believes` says which."""
+
+    def believes(self, _sent: Transmit) -> bool:
+        return True
+
+    def leaves(self, effect: Effect) -> Iterable[Effect]:
+        sent = shadow_sent(effect)
+        if sent is None or not self.believes(sent):
+            return (effect,)
+        self.answer(TransmissionAnswered(sent.session, 250, QUEUED))
+        return ()
+
+
+class BelievesInOneOfFifty(BelievesInShadows):
+    def believes(self, _sent: Transmit) -> bool:
+        return self.is_nth(50)
+
+
+class BelievesAfterARestart(BelievesInShadows):
+    def believes(self, _sent: Transmit) -> bool:
+        return self.starts > 1
+
+
+class BelievesForManyRecipients(BelievesInShadows):
+    def believes(self, sent: Transmit) -> bool:
+        return len(sent.envelope.recipients) > 2
+
+
+class BelievesForItsOwnMailboxes(BelievesInShadows):
+    """Of mail that was submitted from a mailbox of the organisation."""
+
+    def believes(self, sent: Transmit) -> bool:
+        return sent.envelope.sender.lower() in self.config.mailboxes
+
+
+class BelievesOnceAnAttemptFailed(BelievesInShadows):
+    def __init__(self, config: NodeConfig) -> None:
+        super().__init__(config)
+        self._has_failed = False
+
+    def enters(self, happened: Input) -> Iterable[Input]:
+        self._has_failed |= isinstance(happened, SessionFailed)
+        return (happened,)
+
+    def believes(self, _sent: Transmit) -> bool:
+        return self._has_failed
+
+
+class AnswersTooSoon(Door):
+    """Says 250 just before the effect that `sign_of` knows, and not again when it should."""
+
+    def __init__(self, config: NodeConfig) -> None:
+        super().__init__(config)
+        self._offered: dict[str, MessageOffered] = {}
+        self._answered: set[str] = set()
+
+    def sign_of(self, _effect: Effect) -> tuple[str, int]:
+        """Handle and internal id of the message that is acknowledged now; no handle: of none."""
+        raise NotImplementedError
+
+    def reply(self, message_id: str, internal_id: int) -> Reply:
+        return r250_queued_for_delivery(message_id, internal_id, self.config.me.fqdn)
+
+    def enters(self, happened: Input) -> Iterable[Input]:
+        if isinstance(happened, MessageOffered):
+            self._offered[happened.body] = happened
+        return (happened,)
+
+    def leaves(self, effect: Effect) -> Iterable[Effect]:
+        if isinstance(effect, SendReply) and effect.session in self._answered:
+            self._answered.discard(effect.session)
+            return ()
+        body, internal_id = self.sign_of(effect)
+        offered = self._offered.pop(body, None)
+        if offered is None:
+            return (effect,)
+        self._answered.add(offered.session)
+        reply = self.reply(offered.header.message_id, internal_id)
+        return (SendReply(offered.session, reply), effect)
+
+
+class AnswersBeforeTheShadowStands(AnswersTooSoon):
+    def sign_of(self, effect: Effect) -> tuple[str, int]:
+        if isinstance(effect, Transmit) and isinstance(effect.prologue, ShadowRequest):
+            return effect.body, effect.prologue.internal_id
+        return "", 0
+
+
+class AnswersBeforeItsCommit(AnswersTooSoon):
+    def sign_of(self, effect: Effect) -> tuple[str, int]:
+        changes = effect.changes if isinstance(effect, Commit) else ()
+        made = (c for c in changes if isinstance(c, InsertMessage))
+        return next(((c.body, c.message.internal_id) for c in made), ("", 0))
+
+
+class ShadowServerAnswersBeforeItsCommit(AnswersTooSoon):
+    def sign_of(self, effect: Effect) -> tuple[str, int]:
+        changes = effect.changes if isinstance(effect, Commit) else ()
+        made = (c for c in changes if isinstance(c, InsertShadow))
+        return next(((c.body, c.shadow.internal_id) for c in made), ("", 0))
+
+    def reply(self, message_id: str, internal_id: int) -> Reply:
+        return r250_queued_for_redundancy(message_id, internal_id, self.config.me.fqdn)
+
+
+class NeverSaysUnprotected(Door):
+    """The row of the log that says so is missing."""
+
+    def leaves(self, effect: Effect) -> Iterable[Effect]:
+        is_row = isinstance(effect, LogTracking) and effect.event == "HAREDIRECTFAIL"
+        return () if is_row and self.hides() else (effect,)
+
+    def hides(self) -> bool:
+        return True
+
+
+class HidesOneInTen(NeverSaysUnprotected):
+    def hides(self) -> bool:
+        return self.is_nth(10)
+
+
+class NamesNoDatabase(Door):
+    """When it sends one shadow message in ten."""
+
+    def leaves(self, effect: Effect) -> Iterable[Effect]:
+        sent = shadow_sent(effect)
+        if sent is None or not isinstance(sent.prologue, ShadowRequest) or not self.is_nth(10):
+            return (effect,)
+        return (replace(sent, prologue=replace(sent.prologue, database_id="")),)
+
+
+class TakesTwoHops(Door):
+    """What is to go into a mailbox is sent as if from outside."""
+
+    def leaves(self, effect: Effect) -> Iterable[Effect]:
+        if isinstance(effect, Transmit) and isinstance(effect.prologue, DeliverTo):
+            return (replace(effect, prologue=None),)
+        return (effect,)
+
+
+# ------------------------------------------------------------------ decisions
+
+
+def _any_mailbox_server(_decision: Any, config: NodeConfig, name: str | None) -> bool:
+    server = None if name is None else config.server_named(name)
+    return server is not None and server.role == "mailbox"
+
+
+def _all_others(
+    _decision: Any, config: NodeConfig, turn: int, avoid: str | None = None
+) -> tuple[str, ...]:
+    others = [s.name for s in config.servers if s.role == "mailbox" and s.name != config.me.name]
+    start = turn % len(others)
+    return tuple(others[start:] + others[:start])
+
+
+def _the_first_again(decision: Callable[..., tuple[str, ...]], *arguments: Any) -> tuple[str, ...]:
+    servers = decision(*arguments)
+    return servers[:1] * len(servers)
+
+
+def _in_reverse(decision: Callable[..., tuple[str, ...]], *arguments: Any) -> tuple[str, ...]:
+    return tuple(reversed(decision(*arguments)))
+
+
+def _one_attempt(decision: Callable[..., tuple[str, ...]], *arguments: Any) -> tuple[str, ...]:
+    return decision(*arguments)[:1]
+
+
+def _straight(_decision: Any, _config: NodeConfig, database: str) -> str:
+    return f"database:{database}"
+
+
+@contextmanager
+def chooses_outside_of_its_boundary() -> Iterator[None]:
+    with decides(shadow_attempts, _all_others), decides(is_inside, _any_mailbox_server):
+        yield
+
+
+@contextmanager
+def puts_mail_into_mailboxes_of_another_boundary() -> Iterator[None]:
+    with decides(hop_into, _straight), decides(is_inside, _any_mailbox_server):
+        yield
+
+
+def rejects(is_rejecting: bool) -> Context:
+    return transport(lambda t: replace(t, reject_message_on_shadow_failure=is_rejecting))
+
+
+REDUNDANT, PLACED = ("redundant_before_ack",), ("shadow_placement",)
+DEFECTS = (
+    Defect(
+        "no-shadow-at-all",
+        "No message is made redundant: the node takes shadow redundancy for switched off.",
+        "SR-1", CALM, REDUNDANT,
+        lambda: transport(lambda t: replace(t, shadow_redundancy_enabled=False)),
+    ),
+    Defect(
+        "shadow-of-one-in-fifty-not-sent",
+        "Of one message in fifty the shadow copy is never sent, and the node says it was made.",
+        "SR-1", CALM, REDUNDANT, lambda: behind(BelievesInOneOfFifty),
+    ),
+    Defect(
+        "shadow-not-sent-after-a-restart",
+        "After its first restart a node sends no shadow copy, and says that they were made.",
+        "SR-1", "flapping-link", REDUNDANT, lambda: behind(BelievesAfterARestart),
+    ),
+    Defect(
+        "shadow-not-sent-for-many-recipients",
+        "Messages with more than two recipients get no shadow copy, and the node says they did.",
+        "SR-1", CALM, REDUNDANT, lambda: behind(BelievesForManyRecipients),
+    ),
+    Defect(
+        "shadow-not-sent-for-own-mailboxes",
+        "Mail from mailboxes of the organisation gets no shadow copy, and the node says it did.",
+        "SR-8", CALM, REDUNDANT, lambda: behind(BelievesForItsOwnMailboxes),
+    ),
+    Defect(
+        "shadow-not-sent-once-a-server-failed",
+        "Once a server could not be reached, no shadow copy is sent any more, and all are said "
+        "to be made.",
+        "SR-1", "site-cut", REDUNDANT, lambda: behind(BelievesOnceAnAttemptFailed),
+    ),
+    Defect(
+        "acknowledges-before-the-shadow-stands",
+        "The sender hears 250 when the shadow copy is sent, not when it stands.",
+        "SR-1", CALM, REDUNDANT, lambda: behind(AnswersBeforeTheShadowStands),
+    ),
+    Defect(
+        "acknowledges-before-its-commit",
+        "The sender hears 250 just before the primary's own copy is durable.",
+        "TL-7", "power-fails", ("no_loss",), lambda: behind(AnswersBeforeItsCommit),
+    ),
+    Defect(
+        "shadow-server-acknowledges-before-its-commit",
+        "The primary hears 250 just before the shadow copy is durable.",
+        "SR-1", CALM, REDUNDANT, lambda: behind(ShadowServerAnswersBeforeItsCommit),
+    ),
+    Defect(
+        "shadow-outside-of-the-boundary",
+        "Any mailbox server may hold the shadow copy, of another site without a DAG too.",
+        "SR-2", ACROSS, PLACED, chooses_outside_of_its_boundary,
+    ),
+    Defect(
+        "shadow-at-home-only",
+        "Shadow copies stay in the primary's own site, though the other is preferred.",
+        "SR-3", CALM, PLACED,
+        lambda: transport(lambda t: replace(t, shadow_message_preference="LocalOnly")),
+    ),
+    Defect(
+        "shadow-at-home-first",
+        "The servers of the primary's own site are tried before those of the other.",
+        "SR-3", CALM, PLACED, lambda: decides(shadow_attempts, _in_reverse),
+    ),
+    Defect(
+        "one-attempt-at-a-shadow",
+        "After one failed attempt no other server is tried.",
+        "SR-3", UNREACHABLE, PLACED, lambda: decides(shadow_attempts, _one_attempt),
+        not_caught="the claim asks for no more attempts than allowed, and not for as many",
+    ),
+    Defect(
+        "the-same-shadow-server-again",
+        "Every attempt goes to the server that has just failed.",
+        "SR-4", UNREACHABLE, PLACED, lambda: decides(shadow_attempts, _the_first_again),
+    ),
+    Defect(
+        "rejects-what-is-to-be-accepted",
+        "A message that cannot be made redundant is refused, where it is to be accepted.",
+        "SR-5", UNREACHABLE, REDUNDANT, lambda: rejects(True),
+    ),
+    Defect(
+        "accepts-what-is-to-be-rejected",
+        "A message that cannot be made redundant is accepted, where it is to be refused.",
+        "SR-5", REJECTED, REDUNDANT, lambda: rejects(False),
+    ),
+    Defect(
+        "never-says-unprotected",
+        "What is accepted unprotected is not logged as that.",
+        "SR-1", UNREACHABLE, REDUNDANT, lambda: behind(NeverSaysUnprotected),
+    ),
+    Defect(
+        "hides-one-unprotected-in-ten",
+        "One message in ten that is accepted unprotected is not logged as that.",
+        "SR-1", UNREACHABLE, REDUNDANT, lambda: behind(HidesOneInTen),
+    ),
+    Defect(
+        "straight-into-a-mailbox-of-another-boundary",
+        "Mail for another boundary goes into the mailbox in one hop, without a new shadow there.",
+        "SR-10", ACROSS, REDUNDANT, puts_mail_into_mailboxes_of_another_boundary,
+    ),
+    Defect(
+        "two-hops-inside-a-boundary",
+        "What could go into a mailbox in one hop is received once more on the way.",
+        "SR-12", ACROSS, REDUNDANT, lambda: behind(TakesTwoHops),
+    ),
+    Defect(
+        "shadow-under-no-database-id",
+        "One shadow copy in ten is held under no database id of its primary.",
+        "SR-11", CALM, PLACED, lambda: behind(NamesNoDatabase),
+    ),
+)  # fmt: skip

@@ -1,0 +1,336 @@
+"""Defects of taking over from a primary server (SM-6 to SM-9, SM-13, SM-18)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+from defects.decisions import does
+from defects.defect import Context, Defect
+from defects.door import Door, behind
+from defects.settings import transport
+from nodes.core.config import NodeConfig
+from nodes.core.discard_questions import DiscardQuestions
+from nodes.core.effects import (
+    AskDiscard,
+    Commit,
+    DeliverToMailboxes,
+    Effect,
+    HangUp,
+    LogLifecycle,
+    LogTracking,
+    OpenSession,
+    ShadowRequest,
+    ShipLog,
+    ShipSeed,
+    Transmit,
+)
+from nodes.core.inputs import (
+    DatabaseOpened,
+    DiscardAnswered,
+    Input,
+    MailboxesDelivered,
+    PeerAuthenticated,
+    SessionFailed,
+    SessionOpened,
+    TransmissionAnswered,
+)
+from nodes.core.queue_changes import PromoteShadow
+
+LOSES, RETURNS = "primary-loses-its-queue-database", "primary-returns-after-promotion"
+IN_TIME, AROUND, PAUSED = "primary-returns-in-time", "around-the-span", "paused-shadow-server"
+ONE_WAY, HALF_DONE, CLOCKS = "one-way-heartbeat", "half-done-fork", "clocks-wrong"
+MINUTE_MS, HOUR_MS = 60_000, 3_600_000
+
+
+class KnowsPeers(Door):
+    """Remembers which session goes to whom, and what for."""
+
+    def __init__(self, config: NodeConfig) -> None:
+        super().__init__(config)
+        self.opened: dict[str, OpenSession] = {}
+
+    def leaves(self, effect: Effect) -> Iterable[Effect]:
+        if isinstance(effect, OpenSession):
+            self.opened[effect.session] = effect
+        return (effect,)
+
+
+class SeesNoOtherDatabase(KnowsPeers):
+    """Every answer of a primary counts as one of its first queue database."""
+
+    def __init__(self, config: NodeConfig) -> None:
+        super().__init__(config)
+        self._first: dict[str, str] = {}
+
+    def enters(self, happened: Input) -> Iterable[Input]:
+        if isinstance(happened, DatabaseOpened):
+            self._first = {each.primary: each.database_id for each in happened.contacts}
+        if isinstance(happened, DiscardAnswered):
+            peer = self.opened[happened.session].peer
+            first = self._first.setdefault(peer, happened.database_id)
+            if first != happened.database_id:
+                return (replace(happened, database_id=first, notifications=(), more=False),)
+        return (happened,)
+
+
+class CountsSessionsOfThePrimary(KnowsPeers):
+    """A heartbeat that fails counts as answered where the primary has called lately."""
+
+    def __init__(self, config: NodeConfig) -> None:
+        super().__init__(config)
+        self._called_ms: dict[str, int] = {}
+        self._made_up_sessions: set[str] = set()
+
+    def enters(self, happened: Input) -> Iterable[Input]:
+        if isinstance(happened, PeerAuthenticated):
+            self._called_ms[happened.peer] = self.now_ms
+        if isinstance(happened, SessionFailed) and self._is_counted(happened.session):
+            self._made_up_sessions.add(happened.session)
+            return (SessionOpened(happened.session, True),)
+        return (happened,)
+
+    def _is_counted(self, session: str) -> bool:
+        opened = self.opened[session]
+        called_ms = self._called_ms.get(opened.peer, 0)
+        return opened.purpose == "heartbeat" and called_ms >= self.now_ms - 5 * MINUTE_MS
+
+    def leaves(self, effect: Effect) -> Iterable[Effect]:
+        if isinstance(effect, AskDiscard | HangUp) and effect.session in self._made_up_sessions:
+            if isinstance(effect, AskDiscard):
+                known = effect.known_database_id
+                self.answer(DiscardAnswered(effect.session, known, (), False))
+            return ()
+        return super().leaves(effect)
+
+
+class ForgetsContacts(Door):
+    """At a restart."""
+
+    def enters(self, happened: Input) -> Iterable[Input]:
+        if isinstance(happened, DatabaseOpened):
+            return (replace(happened, contacts=()),)
+        return (happened,)
+
+
+class ForgetsShadows(Door):
+    """At a restart."""
+
+    def enters(self, happened: Input) -> Iterable[Input]:
+        if isinstance(happened, DatabaseOpened):
+            return (replace(happened, shadows=()),)
+        return (happened,)
+
+
+class ReadsContactsByAWrongClock(Door):
+    """After a restart its last contacts seem hours older, or younger, than they are."""
+
+    behind_ms = 2 * HOUR_MS
+
+    def enters(self, happened: Input) -> Iterable[Input]:
+        if not isinstance(happened, DatabaseOpened):
+            return (happened,)
+        wrong = (
+            replace(each, last_contact_ms=each.last_contact_ms - self.behind_ms)
+            for each in happened.contacts
+        )
+        return (replace(happened, contacts=tuple(wrong)),)
+
+
+class ReadsContactsByASlowClock(ReadsContactsByAWrongClock):
+    behind_ms = -2 * HOUR_MS
+
+
+class KnowsPromoted(Door):
+    """Remembers the messages that were promoted here."""
+
+    def __init__(self, config: NodeConfig) -> None:
+        super().__init__(config)
+        self.promoted: set[int] = set()
+
+    def leaves(self, effect: Effect) -> Iterable[Effect]:
+        for change in effect.changes if isinstance(effect, Commit) else ():
+            if isinstance(change, PromoteShadow):
+                self.promoted.add(change.message.internal_id)
+        return (effect,)
+
+
+class DeliversHalfOfThePromoted(KnowsPromoted):
+    """Of the others it says so."""
+
+    def leaves(self, effect: Effect) -> Iterable[Effect]:
+        if isinstance(effect, Transmit | DeliverToMailboxes) and self._drops(effect):
+            if isinstance(effect, Transmit):
+                self.answer(TransmissionAnswered(effect.session, 250, "2.6.0 Queued"))
+            else:
+                self.answer(MailboxesDelivered(effect.delivery, effect.recipients, ()))
+            return ()
+        return super().leaves(effect)
+
+    def _drops(self, effect: Transmit | DeliverToMailboxes) -> bool:
+        kind, _, number = effect.body.partition(":")
+        is_other = isinstance(effect, Transmit) and isinstance(
+            effect.prologue, ShadowRequest | ShipLog | ShipSeed
+        )
+        is_promoted = kind == "db" and int(number) in self.promoted
+        return is_promoted and not is_other and int(number) % 2 == 0
+
+
+class MakesNoShadowOfPromoted(KnowsPromoted):
+    """It says that it could not."""
+
+    def leaves(self, effect: Effect) -> Iterable[Effect]:
+        prologue = effect.prologue if isinstance(effect, Transmit) else None
+        if not isinstance(prologue, ShadowRequest) or prologue.internal_id not in self.promoted:
+            return super().leaves(effect)
+        assert isinstance(effect, Transmit)
+        self.answer(TransmissionAnswered(effect.session, 451, "4.3.2 Not now"))
+        return ()
+
+
+class MakesNoShadowOfPromotedInSilence(MakesNoShadowOfPromoted):
+    """It says nothing."""
+
+    def leaves(self, effect: Effect) -> Iterable[Effect]:
+        is_word = isinstance(effect, LogTracking) and effect.event == "HAREDIRECTFAIL"
+        return () if is_word else super().leaves(effect)
+
+
+class BelievesInShadowsOfPromoted(MakesNoShadowOfPromoted):
+    """It says that it could."""
+
+    def answer(self, happened: Input) -> None:
+        if isinstance(happened, TransmissionAnswered):
+            happened = replace(happened, code=250, text="2.6.0 Queued mail for redundancy")
+        super().answer(happened)
+
+
+class LogsNoFailedHeartbeat(Door):
+    def leaves(self, effect: Effect) -> Iterable[Effect]:
+        is_it = isinstance(effect, LogLifecycle) and effect.event == "shadow-heartbeat-failed"
+        return () if is_it else (effect,)
+
+
+def span(change: Callable[[int, int], int]) -> Context:
+    """Of ShadowResubmitTimeSpan and ShadowHeartbeatFrequency, in ms."""
+    return transport(
+        lambda t: replace(
+            t,
+            shadow_resubmit_time_span_ms=change(
+                t.shadow_resubmit_time_span_ms, t.shadow_heartbeat_frequency_ms
+            ),
+        )
+    )
+
+
+def _never_outdated(hear: Any, questions: DiscardQuestions, question: Any, database: str) -> bool:
+    hear(questions, question, database)
+    return False
+
+
+def _about_everything(ask: Any, questions: DiscardQuestions, _held_up_to: int) -> Any:
+    return ask(questions, 2**62)
+
+
+@contextmanager
+def believes_outdated_answers() -> Iterator[None]:
+    with (
+        does(DiscardQuestions, "hear", _never_outdated),
+        does(DiscardQuestions, "ask", _about_everything),
+    ):
+        yield
+
+
+EARLY, LATE = ("no_early_promotion",), ("promotion_on_time",)
+DEFECTS = (
+    Defect(
+        "waits-half-the-span",
+        "A shadow server takes over after half of ShadowResubmitTimeSpan.",
+        "SM-6", AROUND, EARLY, lambda: span(lambda span_ms, _: span_ms // 2), is_rare=True,
+    ),
+    Defect(
+        "waits-half-the-span-for-one-that-returns-in-time",
+        "A primary that is back in time finds its messages promoted.",
+        "SM-8", IN_TIME, EARLY, lambda: span(lambda span_ms, _: span_ms // 2),
+    ),
+    Defect(
+        "waits-half-the-span-again",
+        "A shadow server takes over after one and a half times ShadowResubmitTimeSpan.",
+        "SM-6", RETURNS, LATE, lambda: span(lambda span_ms, _: span_ms * 3 // 2),
+    ),
+    Defect(
+        "never-takes-over",
+        "A shadow server waits for its primary for ever.",
+        "SM-6", RETURNS, LATE, lambda: span(lambda span_ms, _: 1000 * span_ms),
+    ),
+    Defect(
+        "waits-two-heartbeats-longer",
+        "A shadow server takes over two heartbeats after the span is over.",
+        "SM-6", RETURNS, LATE, lambda: span(lambda span_ms, beat_ms: span_ms + 2 * beat_ms),
+    ),
+    Defect(
+        "counts-a-session-of-the-primary",
+        "A session that the primary opens counts as contact with it.",
+        "SM-6", ONE_WAY, LATE, lambda: behind(CountsSessionsOfThePrimary),
+    ),
+    Defect(
+        "keeps-the-last-contact-in-memory",
+        "The last contact is forgotten at a restart, and the messages' own age counts.",
+        "SM-6", PAUSED, EARLY, lambda: behind(ForgetsContacts),
+    ),
+    Defect(
+        "forgets-shadows-at-a-restart",
+        "A shadow server that restarts forgets what it holds.",
+        "SM-6", CLOCKS, LATE, lambda: behind(ForgetsShadows),
+    ),
+    Defect(
+        "counts-by-a-clock-that-was-set-ahead",
+        "After a restart the last contact seems two hours older than it is.",
+        "SM-18", CLOCKS, EARLY, lambda: behind(ReadsContactsByAWrongClock),
+    ),
+    Defect(
+        "counts-by-a-clock-that-was-set-back",
+        "After a restart the last contact seems two hours younger than it is.",
+        "SM-6", CLOCKS, LATE, lambda: behind(ReadsContactsByASlowClock),
+    ),
+    Defect(
+        "sees-no-other-database",
+        "A primary's new database id is not noticed, and nothing is promoted.",
+        "SM-7", LOSES, ("promotion_on_time", "no_loss"), lambda: behind(SeesNoOtherDatabase),
+    ),
+    Defect(
+        "believes-outdated-answers",
+        "An answer of the old database that comes late promotes what came under the new one.",
+        "SM-7", "answer-comes-late", EARLY, believes_outdated_answers,
+    ),
+    Defect(
+        "delivers-half-of-what-it-promoted",
+        "Every second promoted message is said to be delivered and is not.",
+        "SM-13", LOSES, ("no_loss",), lambda: behind(DeliversHalfOfThePromoted),
+    ),
+    Defect(
+        "promoted-mail-gets-no-shadow-in-silence",
+        "Promoted messages are not made redundant again, and nothing is said of it.",
+        "SM-13", LOSES, ("shadow_placement",),
+        lambda: behind(MakesNoShadowOfPromotedInSilence),
+    ),
+    Defect(
+        "promoted-mail-gets-no-shadow",
+        "Promoted messages are not made redundant again; the node says that it could not.",
+        "SM-13", LOSES, ("shadow_placement",), lambda: behind(MakesNoShadowOfPromoted),
+        not_caught="HAREDIRECTFAIL is believed, though the servers that it names could be reached",
+    ),
+    Defect(
+        "promoted-mail-is-said-to-have-a-shadow",
+        "Promoted messages are not made redundant again; the node says that they were.",
+        "SM-13", LOSES, ("shadow_placement",), lambda: behind(BelievesInShadowsOfPromoted),
+        not_caught="of promoted mail HAREDIRECT is compared with no HARECEIVE",
+    ),
+    Defect(
+        "no-event-for-a-failed-heartbeat",
+        "A heartbeat that fails is not logged with event 22004.",
+        "SM-18", RETURNS, ("discard_after_delivery",), lambda: behind(LogsNoFailedHeartbeat),
+    ),
+)  # fmt: skip

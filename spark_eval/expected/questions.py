@@ -1,0 +1,136 @@
+"""What shadow servers ask, and what primary servers tell them, a pair of servers at a time.
+
+Each session that a shadow server opens to a primary server while it surely holds shadow messages of
+it begins with a question, at once, whatever it is for (SM-2); an answer names no more messages than
+that server can still have to be told of (SM-3); an attempt that failed is event 22004 (SM-18). All
+three are told by the shadow server's own logs, and by its clock alone.
+"""
+
+from __future__ import annotations
+
+from pyspark.sql import DataFrame, Window
+from pyspark.sql import functions as F
+
+from spark_eval.transforms.sql import FOREVER_MS
+
+HEARTBEAT_FAILED = 22004
+PAIR = ["run", "server", "primary_server"]
+# what a row of the union may hold; the sums are over all rows before it
+NOTHING = {
+    "holding": "0",
+    "had": "0",
+    "gone": "0",
+    "asked": "CAST(NULL AS BOOLEAN)",
+    "waited_ms": "CAST(NULL AS BIGINT)",
+    "notifications": "CAST(NULL AS INT)",
+    "ref": "CAST(NULL AS struct<file: string, line: int>)",
+}
+_GONE = f"coalesce(discard.at_ms, promoted.at_ms, own_lost_ms, {FOREVER_MS})"
+_SURE = f"held IS NOT NULL AND held_ms + exchange_ms < {_GONE} - exchange_ms"
+
+
+def _step(at_ms: str, what: str, by: int) -> str:
+    known = {"holding": 0, "had": 0, "gone": 0} | {what: by}
+    told = ", ".join(f"'{name}', {count}" for name, count in known.items())
+    return f"named_struct('at_ms', {at_ms}, {told})"
+
+
+# one whose answer is under way may be named once more, and so may whatever a server with a new
+# queue database has forgotten that it confirmed
+STEPS = ", ".join(
+    (
+        _step(f"IF({_SURE}, held_ms + exchange_ms, NULL)", "holding", 1),
+        _step(f"IF({_SURE}, {_GONE} - exchange_ms, NULL)", "holding", -1),
+        _step("held_ms", "had", 1),
+        _step("IF(own_lost_ms IS NULL, discard.at_ms + exchange_ms + slowed_ms, NULL)", "gone", 1),
+    )
+)
+
+
+def questions(
+    sessions: DataFrame, contacts: DataFrame, lifecycle: DataFrame, copies: DataFrame
+) -> DataFrame:
+    """One row a pair: `asked` and `unasked` (sessions; `first_unasked` is the row of one), `told`
+    and `too_many` (answers; `most`: `notifications`, `open`, `at_ms`, `ref`), `failed` and `logged`
+    (attempts), `kills` (of the shadow server).
+    """
+    pairs = copies.groupBy(*PAIR).agg(
+        F.expr("max(any_possible) AS outages"),
+        F.expr("max(timeout_ms + slowed_ms) AS longest_ms"),
+        F.expr("max(exchange_ms + slowed_ms) AS prompt_ms"),
+        F.expr("max(size(own_possible)) AS kills"),
+    )
+    stood = _stood(sessions, contacts, copies).join(pairs.drop("kills"), PAIR)
+    clear = "NOT exists(outages, o -> o.lo <= at_ms AND o.hi + longest_ms >= at_ms)"
+    judged = stood.selectExpr(
+        "*",
+        f"IF(holding > 0 AND asked IS NOT NULL, "
+        f"CASE WHEN NOT asked OR waited_ms <= prompt_ms THEN asked "
+        f"WHEN {clear} THEN false END, NULL) AS asks",
+        f"IF(notifications > 0 AND {clear}, notifications > had - gone, NULL) AS exceeds",
+    )
+    counted = judged.groupBy(*PAIR).agg(
+        F.expr("count_if(asks) AS asked"),
+        F.expr("count_if(NOT asks) AS unasked"),
+        F.expr("min(struct(at_ms, ref)) FILTER (WHERE NOT asks) AS first_unasked"),
+        F.expr("count(exceeds) AS told"),
+        F.expr("count_if(exceeds) AS too_many"),
+        F.expr(
+            "max(struct(notifications - had + gone AS over, notifications, had - gone AS open, "
+            "at_ms, ref)) FILTER (WHERE exceeds) AS most"
+        ),
+    )
+    return (
+        pairs.select(*PAIR, "kills")
+        .join(counted, PAIR, "left")
+        .join(_failed(sessions, contacts), PAIR, "left")
+        .join(_logged(lifecycle), PAIR, "left")
+    )
+
+
+def _stood(sessions: DataFrame, contacts: DataFrame, copies: DataFrame) -> DataFrame:
+    """Sessions and answers, each with how many shadow messages are held, were had, and are gone."""
+    all_steps = copies.selectExpr(*PAIR, f"inline(array({STEPS}))").where("at_ms IS NOT NULL")
+    used = sessions.where("asked IS NOT NULL")
+    answers = contacts.where("reached AND notifications IS NOT NULL")
+    events = _event(all_steps, 0, "holding", "had", "gone").unionByName(
+        _event(used.withColumnRenamed("peer", "primary_server"), 1, "asked", "waited_ms", "ref")
+    )
+    events = events.unionByName(
+        _event(answers.withColumnRenamed("peer", "primary_server"), 1, "notifications", "ref")
+    )
+    before = (
+        Window.partitionBy(*PAIR)
+        .orderBy("at_ms", "rank")
+        .rowsBetween(Window.unboundedPreceding, Window.currentRow)
+    )
+    sums = {name: F.sum(name).over(before) for name in ("holding", "had", "gone")}
+    return events.withColumns(sums).where("rank = 1")
+
+
+def _event(rows: DataFrame, rank: int, *given: str) -> DataFrame:
+    columns = [
+        name if name in given else f"{nothing} AS {name}" for name, nothing in NOTHING.items()
+    ]
+    return rows.selectExpr(*PAIR, "at_ms", f"{rank} AS rank", *columns)
+
+
+def _failed(sessions: DataFrame, contacts: DataFrame) -> DataFrame:
+    """By the connectivity log: questions without an answer, and sessions for one that never stood;
+    the latter are among the former.
+    """
+    lost = sessions.where("lost").selectExpr(
+        "run", "server", "peer", "1 AS lost", "0 AS unanswered"
+    )
+    unanswered = contacts.where("failed").selectExpr(
+        "run", "server", "peer", "0 AS lost", "1 AS unanswered"
+    )
+    both = lost.unionByName(unanswered).withColumnRenamed("peer", "primary_server")
+    return both.groupBy(*PAIR).agg(F.expr("greatest(sum(lost), sum(unanswered)) AS failed"))
+
+
+def _logged(lifecycle: DataFrame) -> DataFrame:
+    named = lifecycle.where(f"event_id = {HEARTBEAT_FAILED}")
+    return named.groupBy("run", "server", F.expr("lower(primary) AS primary_server")).agg(
+        F.count("*").alias("logged")
+    )

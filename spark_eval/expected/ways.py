@@ -1,0 +1,74 @@
+"""Where mail of a server may have to go, and when faults may have stood in its way.
+
+A place is a mailbox database, a server outside, or another boundary of the organisation. The way to
+a mailbox database of one copy is that to its server. Where a database changed its active copy, or
+was dismounted, the ways to all of them count, and those of Active Manager, who has to find one and
+to name it; and a while after each dismount and mount, in which others learn of it
+(`expected.asking`).
+"""
+
+from __future__ import annotations
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from spark_eval.expected.asking import NO_ANSWER_MS, TRY_AGAIN_MS
+from spark_eval.transforms.hops import boundaries
+from spark_eval.transforms.troubles import TROUBLE
+
+PLACE = ["run", "place"]
+ROW = ["run", "server", "place", "trouble"]
+LEARNT_MS = 2 * TRY_AGAIN_MS + NO_ANSWER_MS
+ALWAYS_HANGS = "named_struct('lo', trouble.lo, 'hi', trouble.hi, 'hangs', true) AS trouble"
+
+
+def places(copies: DataFrame, servers: DataFrame) -> DataFrame:
+    """`run`, `place`, `peer`: every server behind a place."""
+    outside = servers.where("role = 'external'").selectExpr("run", "server AS place", "server")
+    others = boundaries(servers).selectExpr("run", "boundary AS place", "server")
+    named = copies.selectExpr("run", "`database` AS place", "server")
+    return named.unionByName(outside).unionByName(others).withColumnRenamed("server", "peer")
+
+
+def ways(
+    troubles: DataFrame, places: DataFrame, servers: DataFrame, moved: DataFrame | None
+) -> DataFrame:
+    """`run`, `server`, `place`, `troubles`, in order: of each server that had any with a place.
+    `moved`, of `moves`.
+    """
+    each = troubles.selectExpr("run", "server", "peer", "service", "explode(troubles) AS trouble")
+    mail = each.where("service = 'smtp'").join(places, ["run", "peer"]).select(*ROW)
+    if moved is not None:
+        mail = mail.unionByName(_of_managers(each, places, servers, moved))
+        learning = moved.join(_mailbox(servers), "run")
+        mail = mail.unionByName(learning.select(*ROW))
+    return mail.groupBy("run", "server", "place").agg(
+        F.expr("array_sort(collect_set(trouble)) AS troubles")
+    )
+
+
+def moves(transitions: DataFrame, lifecycle: DataFrame) -> DataFrame:
+    """`run`, `place`, `trouble`: the while after each dismount and each mount of another copy."""
+    mounted = transitions.selectExpr("run", "`database` AS place", "mounted.at_ms AS at_ms")
+    left = lifecycle.where("event = 'database-dismounted'").selectExpr(
+        "run", "`database` AS place", "at_ms"
+    )
+    after = f"named_struct('lo', at_ms, 'hi', at_ms + {LEARNT_MS}, 'hangs', true)"
+    return mounted.unionByName(left).selectExpr(*PLACE, f"CAST({after} AS {TROUBLE}) AS trouble")
+
+
+def _of_managers(
+    each: DataFrame, places: DataFrame, servers: DataFrame, moved: DataFrame
+) -> DataFrame:
+    """To a copy: everybody's trouble with that place; to any other server: its own."""
+    managers = servers.where("role = 'active_manager'").select("run", "server")
+    theirs = each.where("service = 'management'").join(managers, ["run", "server"])
+    told = theirs.selectExpr("run", "peer", ALWAYS_HANGS)
+    which = moved.select(*PLACE).distinct()
+    of_copies = told.join(places.join(which, PLACE), ["run", "peer"]).join(_mailbox(servers), "run")
+    of_others = told.withColumnRenamed("peer", "server").join(which, "run")
+    return of_copies.select(*ROW).unionByName(of_others.select(*ROW))
+
+
+def _mailbox(servers: DataFrame) -> DataFrame:
+    return servers.where("role = 'mailbox'").select("run", "server")
