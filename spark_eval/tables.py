@@ -161,7 +161,9 @@ class Tables(Happened):
     @on_demand
     def questions(self) -> DataFrame:
         record = self.record
-        return questions.questions(record.sessions, record.contacts, record.lifecycle, self.copies)
+        return questions.questions(
+            record.sessions, record.contacts, record.lifecycle, self.copies, record.probe_shadows
+        )
 
     @on_demand
     def promotions(self) -> DataFrame:

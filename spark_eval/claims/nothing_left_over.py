@@ -114,7 +114,8 @@ def _notifications(tables: Tables) -> DataFrame:
     return known.selectExpr("*", f"{_CONFIRMED} AS j").selectExpr(
         *case(
             status="j.status",
-            subject="oldest.message_id",
+            # a notification may outlive what its server knew of the message
+            subject="coalesce(oldest.message_id, server)",
             detail="j.reason",
             at_ms="oldest.delivered_ms",
             refs="oldest.ref",

@@ -45,10 +45,21 @@ STEPS = ", ".join(
         _step("IF(own_lost_ms IS NULL, discard.at_ms + exchange_ms + slowed_ms, NULL)", "gone", 1),
     )
 )
+# what is kept of a probe is asked about only as part of an answer
+PROBE_STEPS = ", ".join(
+    (
+        _step("IF(event = 'HARECEIVE', at_ms, NULL)", "had", 1),
+        _step("IF(event = 'HADISCARD' AND lost_ms IS NULL, at_ms + prompt_ms, NULL)", "gone", 1),
+    )
+)
 
 
 def questions(
-    sessions: DataFrame, contacts: DataFrame, lifecycle: DataFrame, copies: DataFrame
+    sessions: DataFrame,
+    contacts: DataFrame,
+    lifecycle: DataFrame,
+    copies: DataFrame,
+    probe_shadows: DataFrame,
 ) -> DataFrame:
     """One row a pair: `asked` and `unasked` (sessions; `first_unasked` is the row of one), `told`
     and `too_many` (answers; `most`: `notifications`, `open`, `at_ms`, `ref`), `failed` and `logged`
@@ -59,8 +70,11 @@ def questions(
         F.expr("max(timeout_ms + slowed_ms) AS longest_ms"),
         F.expr("max(exchange_ms + slowed_ms) AS prompt_ms"),
         F.expr("max(size(own_possible)) AS kills"),
+        F.expr("min(own_lost_ms) AS lost_ms"),
     )
-    stood = _stood(sessions, contacts, copies).join(pairs.drop("kills"), PAIR)
+    probed = probe_shadows.join(pairs, PAIR).selectExpr(*PAIR, f"inline(array({PROBE_STEPS}))")
+    steps = copies.selectExpr(*PAIR, f"inline(array({STEPS}))").unionByName(probed)
+    stood = _stood(sessions, contacts, steps).join(pairs.drop("kills", "lost_ms"), PAIR)
     clear = "NOT exists(outages, o -> o.lo <= at_ms AND o.hi + longest_ms >= at_ms)"
     judged = stood.selectExpr(
         "*",
@@ -88,12 +102,12 @@ def questions(
     )
 
 
-def _stood(sessions: DataFrame, contacts: DataFrame, copies: DataFrame) -> DataFrame:
+def _stood(sessions: DataFrame, contacts: DataFrame, steps: DataFrame) -> DataFrame:
     """Sessions and answers, each with how many shadow messages are held, were had, and are gone."""
-    all_steps = copies.selectExpr(*PAIR, f"inline(array({STEPS}))").where("at_ms IS NOT NULL")
     used = sessions.where("asked IS NOT NULL")
     answers = contacts.where("reached AND notifications IS NOT NULL")
-    events = _event(all_steps, 0, "holding", "had", "gone").unionByName(
+    timed = steps.where("at_ms IS NOT NULL")
+    events = _event(timed, 0, "holding", "had", "gone").unionByName(
         _event(used.withColumnRenamed("peer", "primary_server"), 1, "asked", "waited_ms", "ref")
     )
     events = events.unionByName(

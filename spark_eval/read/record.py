@@ -91,7 +91,15 @@ class Record:
 
     @on_demand
     def tracking(self) -> DataFrame:
-        return settled(tracking_log.tracking(self.rows.where("file LIKE '%/MSGTRK%'")))
+        return settled(tracking_log.tracking(self._tracking_rows))
+
+    @on_demand
+    def probe_shadows(self) -> DataFrame:
+        return tracking_log.probe_shadows(self._tracking_rows)
+
+    @property
+    def _tracking_rows(self) -> DataFrame:
+        return self.rows.where("file LIKE '%/MSGTRK%'")
 
     @property
     def _connectivity(self) -> DataFrame:

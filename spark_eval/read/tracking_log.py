@@ -11,7 +11,7 @@ from __future__ import annotations
 from pyspark.sql import DataFrame
 
 from spark_eval.read.csv_log import field
-from spark_eval.read.names import REF, message_id, short_name, without_probes
+from spark_eval.read.names import PROBE_MARK, REF, message_id, short_name, without_probes
 
 SAID_BY_PRIMARY = (
     f"{field('event-id')} = 'HADISCARD' OR try_element_at(custom, 'S:SafetyNet') = 'shadow'"
@@ -34,9 +34,7 @@ def tracking(parsed: DataFrame) -> DataFrame:
     """One row an event. `parsed` are tracking logs, from `csv_log.parse_rows`, as `clocks.placed`
     has placed them.
     """
-    rows = parsed.where("sound").selectExpr(
-        "*", f"str_to_map({_field('custom-data')}, ';(?=S:)', '=') AS custom"
-    )
+    rows = _with_custom(parsed)
     events = rows.selectExpr(
         "run", "server", "at_ms", REF,
         "mono_ns",
@@ -65,3 +63,24 @@ def tracking(parsed: DataFrame) -> DataFrame:
         f"{_lab_ms('LastContact')} - off_ms AS last_contact_ms",
     )  # fmt: skip
     return without_probes(events)
+
+
+def probe_shadows(parsed: DataFrame) -> DataFrame:
+    """`run`, `server`, `primary_server`, `at_ms`, `event`: shadow messages of probes, as they came
+    (HARECEIVE) and were let go (HADISCARD). An answer to XQDISCARD names them beside all others.
+    """
+    probes = parsed.where(f"startswith({_field('message-id')}, '{PROBE_MARK}')")
+    return (
+        _with_custom(probes)
+        .selectExpr(
+            "run", "server", f"{short_name(_custom('PrimaryServer'))} AS primary_server", "at_ms",
+            f"upper({_field('event-id')}) AS event",
+        )
+        .where("event IN ('HARECEIVE', 'HADISCARD')")
+    )  # fmt: skip
+
+
+def _with_custom(parsed: DataFrame) -> DataFrame:
+    return parsed.where("sound").selectExpr(
+        "*", f"str_to_map({_field('custom-data')}, ';(?=S:)', '=') AS custom"
+    )

@@ -14,7 +14,7 @@ from spark_eval.judged import JudgedRun
 from spark_eval.read.run_folder import open_run_folder
 from tests.spark_eval.faulty_runs import new_database
 from tests.spark_eval.file_lists import with_list
-from tests.spark_eval.run_builder import Run, healthy
+from tests.spark_eval.run_builder import END, Run, healthy
 
 SERVER = "logs/par-mbx1"
 FILES = [
@@ -54,9 +54,13 @@ def _without(part: str) -> Run:
 
 
 def _with_notification(internal_id: int | None) -> Run:
-    """As a node lists a notification when it knows nothing more of the message, a DSN for one."""
+    """As a node lists a notification when it knows nothing more of the message, a DSN for one. The
+    run ends before anybody asks for it.
+    """
     run = healthy()
-    forgotten = {"queue": "discard", "message_id": None, "internal_id": internal_id}
+    forgotten = {
+        "queue": "discard", "message_id": None, "internal_id": internal_id, "delivered_ms": END,
+    }  # fmt: skip
     run.queues["par-mbx1"].append(run.queues["par-mbx1"][0] | forgotten)
     return run
 

@@ -152,6 +152,21 @@ def _told_of(notifications: int) -> Run:
     return run
 
 
+def _told_of_a_probe(let_go_ms: int | None = None) -> Run:
+    """Beside one of the traffic's; the lab sends probes, and nobody waits for them."""
+    run = _told_of(2)
+    known = run.accept(MINUTE, [user(1)])
+    probe = replace(known, message_id="<probe.0001@outside.example>", internal_id=run.next_id())
+    custom = run.key(probe)
+    run.log("lyo-mbx1", "HARECEIVE", "SMTP", 2 * MINUTE, probe, internal_id=9, custom=custom)
+    if let_go_ms is not None:
+        run.log("lyo-mbx1", "HADISCARD", "REDUNDANCY", let_go_ms, probe, internal_id=9,
+                custom=custom)  # fmt: skip
+    run.finish(known, 2 * MINUTE)
+    run.let_go(known, 4 * MINUTE)
+    return run
+
+
 def _unlogged() -> Run:
     run = back_in_time().run
     rows = run.lifecycle["lyo-mbx1"]
@@ -197,6 +212,8 @@ def results(ask: Ask) -> dict[str, ClaimResult]:
         "holds-nothing": _with_session(12 * MINUTE, None),
         "told-of-its-own": _told_of(1),
         "told-of-others": _told_of(2),
+        "told-of-a-probe": _told_of_a_probe(),
+        "told-of-it-again": _told_of_a_probe(3 * MINUTE),
         "unlogged": _unlogged(),
     }
     return ask(CLAIM, runs)
@@ -227,6 +244,8 @@ def test_an_answer_names_no_more_than_the_asking_server_can_still_be_told_of(
     assert (results["told-of-its-own"].status, results["told-of-its-own"].asked) == ("holds", 11)
     [example] = results["told-of-others"].examples
     assert "told lyo-mbx1 of 2 messages at once, and 1 at most were its own" in example.detail
+    assert results["told-of-a-probe"].status == "holds"
+    assert results["told-of-it-again"].examples[0].detail == example.detail
 
 
 def test_a_heartbeat_that_failed_is_an_event(results: dict[str, ClaimResult]) -> None:
