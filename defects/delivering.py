@@ -360,7 +360,6 @@ DEFECTS = (
         "takes-the-time-of-arrival-for-the-submit-time",
         "A message that comes a second time has another key.",
         "DD-1", "acknowledgement-lost", TWICE, lambda: behind(TakesAnotherDate),
-        not_caught="a copy with another submit time is excused (DD-4), whoever changed the time",
     ),
     Defect(
         "duplicates-are-not-replicated",
@@ -394,6 +393,5 @@ DEFECTS = (
         "expires-too-late",
         "Mail stays in its queue for far longer than MessageExpirationTimeout.",
         "SM-12", EXPIRING, ("held_long_enough",), lambda: expires_after(lambda ms: 10 * ms),
-        not_caught="held_long_enough does not notice mail that outstays its time in a queue",
     ),
 )  # fmt: skip

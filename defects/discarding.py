@@ -288,7 +288,6 @@ DEFECTS = (
                 t, shadow_heartbeat_frequency_ms=10 * t.shadow_heartbeat_frequency_ms
             )
         ),
-        not_caught="the claim counts from the question that was asked; without one it is unknown",
     ),
     Defect(
         "notifies-everybody-of-everything",

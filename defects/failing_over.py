@@ -11,9 +11,11 @@ from defects.defect import Context, Defect
 from defects.door import Door, behind
 from nodes.core.active_manager import ActiveManager
 from nodes.core.config import NodeConfig
-from nodes.core.effects import Effect, OpenSession, RequestResubmit, SendReply
+from nodes.core.copy_commands import DismountDatabase
+from nodes.core.effects import Effect, ManageCopy, OpenSession, RequestResubmit, SendReply
 from nodes.core.inputs import (
     ActiveCopyNamed,
+    DismountAnswered,
     Input,
     ManagerOpened,
     MountAnswered,
@@ -115,6 +117,16 @@ class IgnoresActiveManager(Door):
         return ()
 
 
+class MountsBesideTheFirst(Door):
+    """Active Manager takes the copy before for dismounted, and never asks."""
+
+    def leaves(self, effect: Effect) -> Iterable[Effect]:
+        if isinstance(effect, ManageCopy) and isinstance(effect.command, DismountDatabase):
+            self.answer(DismountAnswered(effect.session, last_log=0, last_log_ms=0))
+            return ()
+        return (effect,)
+
+
 class TakesEverybodyForAServer(Door):
     """Whoever calls counts as a server of the organisation."""
 
@@ -170,8 +182,12 @@ DEFECTS = (
     Defect(
         "goes-on-with-the-copy-before",
         "Servers say that they know the new active copy, and deliver to the one before.",
-        "TP-4", CUT_OFF, ("one_active_copy",), lambda: behind(IgnoresActiveManager),
-        not_caught="no claim compares which copies take mail at one time",
+        "TP-4", CUT_OFF, ("no_loss", "drains_after_heal"), lambda: behind(IgnoresActiveManager),
+    ),
+    Defect(
+        "mounts-beside-the-first",
+        "In a switchover the second copy is mounted, and the first is not dismounted.",
+        "TP-4", "lossless-switchover", ("one_active_copy",), lambda: manager(MountsBesideTheFirst),
     ),
     Defect(
         "takes-everybody-for-a-server",

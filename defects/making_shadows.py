@@ -92,6 +92,12 @@ class BelievesOnceAnAttemptFailed(BelievesInShadows):
         return self._has_failed
 
 
+class BelievesForWhatIsResubmitted(BelievesInShadows):
+    def believes(self, sent: Transmit) -> bool:
+        asked = sent.prologue
+        return isinstance(asked, ShadowRequest) and asked.resubmit_request is not None
+
+
 class AnswersTooSoon(Door):
     """Says 250 just before the effect that `sign_of` knows, and not again when it should."""
 
@@ -268,6 +274,11 @@ DEFECTS = (
         "SR-1", "site-cut", REDUNDANT, lambda: behind(BelievesOnceAnAttemptFailed),
     ),
     Defect(
+        "resubmitted-mail-is-said-to-have-a-shadow",
+        "Resubmitted messages get no shadow copy, and the node says they did.",
+        "SM-13", "lossy-failover", PLACED, lambda: behind(BelievesForWhatIsResubmitted),
+    ),
+    Defect(
         "acknowledges-before-the-shadow-stands",
         "The sender hears 250 when the shadow copy is sent, not when it stands.",
         "SR-1", CALM, REDUNDANT, lambda: behind(AnswersBeforeTheShadowStands),
@@ -302,7 +313,6 @@ DEFECTS = (
         "one-attempt-at-a-shadow",
         "After one failed attempt no other server is tried.",
         "SR-3", UNREACHABLE, PLACED, lambda: decides(shadow_attempts, _one_attempt),
-        not_caught="the claim asks for no more attempts than allowed, and not for as many",
     ),
     Defect(
         "the-same-shadow-server-again",

@@ -320,13 +320,11 @@ DEFECTS = (
         "promoted-mail-gets-no-shadow",
         "Promoted messages are not made redundant again; the node says that it could not.",
         "SM-13", LOSES, ("shadow_placement",), lambda: behind(MakesNoShadowOfPromoted),
-        not_caught="HAREDIRECTFAIL is believed, though the servers that it names could be reached",
     ),
     Defect(
         "promoted-mail-is-said-to-have-a-shadow",
         "Promoted messages are not made redundant again; the node says that they were.",
         "SM-13", LOSES, ("shadow_placement",), lambda: behind(BelievesInShadowsOfPromoted),
-        not_caught="of promoted mail HAREDIRECT is compared with no HARECEIVE",
     ),
     Defect(
         "no-event-for-a-failed-heartbeat",

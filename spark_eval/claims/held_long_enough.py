@@ -15,6 +15,7 @@ from pyspark.sql import functions as F
 from spark_eval.claims.claim import Claim, case
 from spark_eval.sentences import sentence
 from spark_eval.tables import Tables
+from spark_eval.transforms.sql import overlaps
 
 KEY = ["run", "server", "network_message_id"]
 # what is resubmitted keeps its network message id, and is a copy of its own
@@ -31,7 +32,12 @@ OVERDUE = "the {what} of {server} should have dropped it at {@gone_after_ms}"
 
 
 def cases(tables: Tables) -> DataFrame:
-    return _stays(tables).unionByName(_overstays(tables)).unionByName(_expiries(tables))
+    return (
+        _stays(tables)
+        .unionByName(_overstays(tables))
+        .unionByName(_expiries(tables))
+        .unionByName(_outstayed(tables))
+    )
 
 
 def listings(tables: Tables) -> DataFrame:
@@ -117,16 +123,54 @@ def _overstays(tables: Tables) -> DataFrame:
     )
 
 
+def _outstayed(tables: Tables) -> DataFrame:
+    """What went to its next hop later than it should have expired, but for the session that was
+    open then, and a server that was away: it expires what it finds when it is back.
+    """
+    sent = tables.record.tracking.where("event = 'SEND'").selectExpr(
+        "run", "server", "coalesce(database_id, '') AS database_id", "internal_id", "at_ms", "ref"
+    )
+    born = _born(tables).where("born_ms IS NOT NULL")
+    settings = tables.histories.selectExpr(
+        "run", "server", "timeout_ms", "transform(kills, k -> k.possible) AS downs"
+    )
+    late = (
+        sent.join(born, ["run", "server", "database_id", "internal_id"])
+        .join(_settings(tables), ["run", "server"])
+        .where("at_ms - born_ms > expiration_ms")
+        .join(settings, ["run", "server"])
+    )
+    most = "expiration_ms + timeout_ms + heartbeat_ms + finest_ms + askew_ms"
+    away = overlaps("downs", "born_ms + expiration_ms", "at_ms")
+    return late.selectExpr(
+        *case(
+            status=f"IF(at_ms - born_ms > {most}, "
+            f"IF(coalesce({away}, false), NULL, 'violated'), 'holds')",
+            subject="message_id",
+            detail=sentence(
+                "{server} sent it on after {@at_ms - born_ms}; it expires after {@expiration_ms}"
+            ),
+            at_ms="at_ms",
+            refs="ref, born_ref",
+            requirements="array('SM-12')",
+            weight="at_ms - born_ms",
+        )
+    )
+
+
+def _born(tables: Tables) -> DataFrame:
+    return tables.primaries.selectExpr(
+        "run", "server", "database_id", "internal_id", "message_id",
+        "coalesce(born.at_ms, loaded.at_ms) AS born_ms", "born.ref AS born_ref",
+    )  # fmt: skip
+
+
 def _expiries(tables: Tables) -> DataFrame:
     expired = tables.record.tracking.where(
         "event = 'FAIL' AND source = 'QUEUE' AND recipient_status LIKE '%QUEUE.Expired%'"
     ).selectExpr("run", "server", "coalesce(database_id, '') AS database_id", "internal_id",
-                 "message_id", "at_ms", "ref")  # fmt: skip
-    born = tables.primaries.selectExpr(
-        "run", "server", "database_id", "internal_id",
-        "coalesce(born.at_ms, loaded.at_ms) AS born_ms", "born.ref AS born_ref",
-    )  # fmt: skip
-    known = expired.join(born, ["run", "server", "database_id", "internal_id"]).join(
+                 "at_ms", "ref")  # fmt: skip
+    known = expired.join(_born(tables), ["run", "server", "database_id", "internal_id"]).join(
         _settings(tables), ["run", "server"]
     )
     return known.selectExpr(

@@ -1,9 +1,10 @@
 """no_visible_duplicate: one copy in each mailbox (DD-1), but for what DD-4 names.
 
-Copies with different submit times, or further apart than `DuplicateDetectionWindow`, are visible
-duplicates by promise; where it is not known when one was made, and the run was longer than the
-window, nothing is said of them. External recipients may get two (SM-9): such copies must be
-explained by what happened to the message, else they are violations.
+The submit time is the sender's: a copy that shows another one than its sender gave has another key,
+which would hide no second copy. Copies with different submit times, or further apart than
+`DuplicateDetectionWindow`, are visible duplicates by promise; where it is not known when one was
+made, and the run was longer than the window, nothing is said of them. External recipients may get
+two (SM-9): such copies must be explained by what happened to the message, else they are violations.
 """
 
 from __future__ import annotations
@@ -20,6 +21,11 @@ from spark_eval.transforms.shadows import PROMOTED
 REQUIREMENTS = """filter(array('DD-1', IF(far_apart, 'DD-2', NULL), IF(promoted, 'SM-9', NULL),
   IF(accepted > 1, 'SR-7', NULL), IF(resubmitted, 'SN-15', NULL),
   IF(resubmitted, 'DD-3', NULL)), r -> r IS NOT NULL)"""
+COPIES = "{copies} copies with one submit time in {place}"
+REDATED = (
+    "the submit time in {place} is {timestamp_millis(dated_ms)}, and its sender gave "
+    "{timestamp_millis(given_ms)}"
+)
 GAPS = "transform(sequence(1, size(copied) - 1), i -> copied[i] - copied[i - 1])"
 
 
@@ -63,24 +69,28 @@ def _mailboxes(tables: Tables, told: DataFrame) -> DataFrame:
     boxes = tables.record.visible.where("kind = 'mailbox'")
     same = _groups(boxes, ["run", "message_id", "recipient", "dated_ms"])
     ends = tables.record.runs.select("run", "end_ms")
+    given = tables.sent.selectExpr("run", "message_id", "dated_ms AS given_ms", "ref AS given_ref")
     known = (
         same.join(told, ["run", "message_id"], "left")
         .join(window, ["run", "place"], "left")
         .join(ends, "run", "left")
+        .join(given, ["run", "message_id"], "left")
     )
     apart = known.selectExpr(
         "*",
+        "coalesce(dated_ms <> given_ms, false) AS redated",
         f"size(copied) = copies AND copies > 1 AND forall({GAPS}, g -> g > window_ms) AS far_apart",
         "size(copied) < copies AND end_ms > window_ms AS untimed",
     )
     return apart.selectExpr(
         *case(
-            status="CASE WHEN copies = 1 OR far_apart THEN 'holds' "
+            status="CASE WHEN redated THEN 'violated' WHEN copies = 1 OR far_apart THEN 'holds' "
             "WHEN untimed THEN 'unknown' ELSE 'violated' END",
             subject="concat(message_id, ' in ', recipient)",
-            detail=sentence("{copies} copies with one submit time in {place}"),
+            detail=f"IF(redated, {sentence(REDATED)}, {sentence(COPIES)})",
             at_ms="coalesce(try_element_at(copied, 2), get(copied, 0))",
-            refs="try_element_at(r, 1), try_element_at(r, 2), try_element_at(r, 3)",
+            refs="try_element_at(r, 1), IF(redated, given_ref, try_element_at(r, 2)), "
+            "try_element_at(r, 3)",
             requirements=REQUIREMENTS,
             weight="copies",
         )

@@ -1,8 +1,9 @@
 """shadow_placement: a shadow stands where topology and settings permit, found as SR-3 and SR-4 say.
 
 Asks every shadow that a primary named (HAREDIRECT), every one that a server took (HARECEIVE), every
-failure to make one (HAREDIRECTFAIL), and every promoted message, which must be shadowed again
-(SM-13). With `ShadowRedundancyEnabled` false there must be none at all (SR-9, SR-14).
+failure to make one (HAREDIRECTFAIL), and every promoted and resubmitted message, which must be
+shadowed again (SM-13). A server that is said to have refused a copy had a reason: a fault was in
+its way. With `ShadowRedundancyEnabled` false there must be none at all (SR-9, SR-14).
 """
 
 from __future__ import annotations
@@ -16,11 +17,16 @@ from spark_eval.sentences import holds, sentence, violated
 from spark_eval.tables import Tables
 from spark_eval.transforms.sql import overlaps
 
+_OWNED = ["run", "primary_server", "database_id", "internal_id"]
 UNNAMED = "{server} holds it under no database id"
+NEVER_HELD = "{primary_server} named {shadow_server}, which logged no HARECEIVE of it"
+NOT_TRIED = "{primary_server} has it anew and did not try to shadow it again"
 STRANGER = "{server} may hold no shadow of {primary_server}"
 
 # `server: reason; server: reason`
-NAMES = r"regexp_extract_all(failure.context, '(?:^|; ?)([A-Za-z0-9][A-Za-z0-9.-]*): ', 1)"
+NAME = "(?:^|; ?)([A-Za-z0-9][A-Za-z0-9.-]*): "
+NAMES = f"regexp_extract_all(failure.context, '{NAME}', 1)"
+REFUSED = f"regexp_extract_all(failure.context, '{NAME}[45][0-9][0-9] ', 1)"
 TRIED = f"transform({NAMES}, name -> lower(substring_index(name, '.', 1)))"
 
 
@@ -32,7 +38,7 @@ def cases(tables: Tables) -> DataFrame:
     return (
         _made(owned)
         .unionByName(_taken(tables))
-        .unionByName(_failed(owned))
+        .unionByName(_failed(owned, tables))
         .unionByName(_shadowed_again(owned, tables))
         .unionByName(_disabled(tables))
     )
@@ -110,6 +116,7 @@ def _taken(tables: Tables) -> DataFrame:
 _R = "filter(tried, t -> array_contains(remotes, t))"
 _L = "filter(tried, t -> array_contains(locals, t))"
 _TRIED = "{array_join(tried, ', ')}"
+ALLOWED = "(IF(size(remotes) = 0, 0, remote_attempts) + IF(size(locals) = 0, 0, local_attempts))"
 _FAILED = cases_of(
     (
         f"size({_R}) + size({_L}) < size(tried)",
@@ -125,12 +132,26 @@ _FAILED = cases_of(
         f"OR size(array_distinct({_L})) < least(size({_L}), size(locals))",
         violated(f"tried one twice while others were untried: {_TRIED}"),
     ),
+    (
+        f"size(tried) < {ALLOWED}",
+        violated(f"gave up after {{size(tried)}} attempts; {{preference}} allows {{{ALLOWED}}}"),
+    ),
+    (
+        "unprovoked IS NOT NULL",
+        violated(
+            "{primary_server} says that {array_join(unprovoked, ', ')} refused it, and no fault "
+            "was in the way"
+        ),
+    ),
     otherwise=holds(),
 )
 
 
-def _failed(owned: DataFrame) -> DataFrame:
-    tried = owned.where("failure IS NOT NULL AND enabled").selectExpr("*", f"{TRIED} AS tried")
+def _failed(owned: DataFrame, tables: Tables) -> DataFrame:
+    failed = owned.where("failure IS NOT NULL AND enabled")
+    tried = failed.selectExpr("*", f"{TRIED} AS tried").join(
+        _unprovoked(failed, tables), _OWNED, "left"
+    )
     return tried.selectExpr("*", f"{_FAILED} AS j").selectExpr(
         *case(
             status="j.status",
@@ -144,7 +165,28 @@ def _failed(owned: DataFrame) -> DataFrame:
     )
 
 
-_OWNED = ["run", "primary_server", "database_id", "internal_id"]
+def _unprovoked(failed: DataFrame, tables: Tables) -> DataFrame:
+    """`_OWNED`, `unprovoked`: servers that refused a copy while no fault was in the way, nor had
+    been for as long as all attempts may take.
+    """
+    waits = tables.histories.selectExpr("run", "server AS primary_server", "timeout_ms")
+    ways = tables.troubles.where("service = 'smtp'").selectExpr(
+        "run", "server AS primary_server", "peer", "troubles"
+    )
+    refusals = failed.selectExpr(
+        *_OWNED, "failure.at_ms AS to_ms", f"explode({REFUSED}) AS name"
+    ).selectExpr("*", "lower(substring_index(name, '.', 1)) AS peer")
+    known = refusals.join(waits, ["run", "primary_server"]).join(
+        ways, ["run", "primary_server", "peer"], "left"
+    )
+    trouble = f"coalesce({overlaps('troubles', 'to_ms - timeout_ms', 'to_ms')}, false)"
+    return (
+        known.where(f"NOT {trouble}")
+        .groupBy(*_OWNED)
+        .agg(F.expr("array_sort(collect_set(peer)) AS unprovoked"))
+    )
+
+
 # `blind` without the moment before a kill: what that may have swallowed left other traces
 _HOLES = "filter(blind, b -> NOT exists(kills, k -> k.certain.lo = b.hi))"
 _ACTS = "named_struct('lo', coalesce(intended_ms, applied_ms), 'hi', over_ms)"
@@ -161,11 +203,13 @@ def _shadowed_again(owned: DataFrame, tables: Tables) -> DataFrame:
     )  # fmt: skip
     faults = tables.windows.where("coalesce(intended_ms, applied_ms) IS NOT NULL")
     acting = faults.groupBy("run").agg(F.expr(f"collect_list({_ACTS}) AS acting"))
-    promoted = owned.where("enabled AND born.source = 'REDUNDANCY'")
+    made_anew = owned.where("enabled AND born.source IN ('REDUNDANCY', 'SAFETYNET')")
     known = (
-        promoted.join(histories, ["run", "primary_server"])
+        made_anew.join(histories, ["run", "primary_server"])
         .join(acting, "run", "left")
         .join(_delivered_alone(tables), _OWNED, "left")
+        .selectExpr("*", "redirect.shadow_server AS shadow_server")
+        .join(_never_held(tables), [*_OWNED, "shadow_server"], "left")
     )
     soon = "born.at_ms + heartbeat_ms"
     trying = (
@@ -182,17 +226,35 @@ def _shadowed_again(owned: DataFrame, tables: Tables) -> DataFrame:
     known = known.selectExpr("*", alone)
     return known.selectExpr(
         *case(
-            status="CASE WHEN redirect IS NOT NULL OR failure IS NOT NULL "
+            status="CASE WHEN never_held THEN 'violated' "
+            "WHEN redirect IS NOT NULL OR failure IS NOT NULL "
             "OR remote_attempts + local_attempts = 0 THEN 'holds' "
             f"WHEN coalesce({excused}, false) AND NOT went_out_alone THEN NULL "
             "ELSE 'violated' END",
             subject="message_id",
-            detail=sentence("{primary_server} promoted it and did not try to shadow it again"),
+            detail=f"IF(never_held, {sentence(NEVER_HELD)}, {sentence(NOT_TRIED)})",
             at_ms="born.at_ms",
             refs="born.ref, redirect.ref, failure.ref",
             requirements="array('SM-13')",
         )
     )
+
+
+def _never_held(tables: Tables) -> DataFrame:
+    """`_OWNED`, `shadow_server`, `never_held`: shadows that a primary names and no word of their
+    server knows, though its log has no hole there.
+    """
+    blind = tables.histories.select("run", "server", "blind")
+    claimed = tables.copies.where("claimed IS NOT NULL AND held IS NULL").drop("own_blind")
+    traced = "discard IS NOT NULL OR promoted IS NOT NULL OR kept_as_shadow OR kept_as_primary"
+    hole = overlaps("blind", "claimed.at_ms", "claimed.at_ms")
+    untraced = claimed.join(blind, ["run", "server"], "left").where(
+        f"NOT ({traced}) AND NOT coalesce({hole}, false)"
+    )
+    return untraced.selectExpr(
+        "run", "primary_server", "primary_database_id AS database_id",
+        "primary_internal_id AS internal_id", "server AS shadow_server", "true AS never_held",
+    )  # fmt: skip
 
 
 def _delivered_alone(tables: Tables) -> DataFrame:

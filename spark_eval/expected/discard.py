@@ -15,6 +15,7 @@ from spark_eval.expected.copies import coarse, too_coarse
 from spark_eval.sentences import cases, holds, not_asked, unknown, violated
 from spark_eval.transforms.sql import first_clear, last_before, overlaps
 
+SILENT_HEARTBEATS = 4
 PRIMARY = ("server", "database_id", "internal_id")
 
 
@@ -41,7 +42,7 @@ def discards(
     reached = timed.selectExpr("*", f"{_REACHABLE} AS reachable_ms")
     bounded = reached.selectExpr(
         "*", f"{_ON_TIME} AS on_time_ms", f"{_NOT_AFTER} AS not_after_ms",
-        f"{_BROUGHT} AS brought_ms",
+        f"{_BROUGHT} AS brought_ms", f"{_SILENT_MS} AS silent_ms",
     )  # fmt: skip
     asked = bounded.selectExpr("*", f"{_UNTOLD} AS untold_ms")
     return asked.selectExpr("*", f"{_ORDER} AS o", f"{_DEADLINE} AS d").selectExpr(
@@ -88,6 +89,13 @@ _UNTOLD = f"""IF({overlaps("any_possible", "reachable_ms", _ENDED)}, CAST(NULL A
 _TOLD_IN_TIME = """(brought_ms >= reachable_ms AND brought_ms <= on_time_ms
   AND discard.at_ms <= not_after_ms)"""
 
+# no machine is so slow that it keeps a server from several heartbeats
+_SILENT_MS = f"reachable_ms + {SILENT_HEARTBEATS} * heartbeat_ms + slack_ms + finest_ms"
+_SILENT = f"""({_ENDED} > silent_ms
+  AND NOT {overlaps("any_possible", "reachable_ms", "silent_ms")}
+  AND NOT exists(concat(contact_times, failed_times, begun_times),
+    c -> c >= reachable_ms AND c <= silent_ms))"""
+
 _RELEASED_OTHERWISE = """(discard IS NULL AND (promoted IS NOT NULL OR kept_as_primary
   OR coalesce(own_lost_ms <= not_after_ms, false)
   OR coalesce(primary_lost_ms <= not_after_ms, false)))"""
@@ -116,6 +124,10 @@ _DEADLINE = cases(
             "{server} never let it go; delivered at {@done_ms}, both could be reached "
             "from {@reachable_ms}"
         ),
+    ),
+    (
+        _SILENT,
+        violated("{server} asked {primary_server} nothing from {@reachable_ms} to {@silent_ms}"),
     ),
     (
         f"{_ENDED} > not_after_ms",

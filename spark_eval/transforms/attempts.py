@@ -16,11 +16,12 @@ REPLY_ID = r"nullif(regexp_extract(e.reply, 'InternalId=([^,\\]\\s]+)', 1), '')"
 
 def sent_messages(ledger: DataFrame) -> DataFrame:
     """One row a Message-Id that the workload wrote down before trying to send it; its `content` as
-    in `read.records.CONTENT`.
+    in `read.records.CONTENT`, `dated_ms`, its `Date:` as Unix epoch ms.
     """
     return ledger.where("type = 'message'").selectExpr(
         "run", "message_id", "mail", "submitted_ms", "lower(sender) AS sender",
-        "array_distinct(transform(recipients, r -> lower(r))) AS recipients", CONTENT, "ref",
+        "array_distinct(transform(recipients, r -> lower(r))) AS recipients", CONTENT,
+        "unix_millis(try_to_timestamp(date)) AS dated_ms", "ref",
     )  # fmt: skip
 
 

@@ -20,6 +20,7 @@ from tests.spark_eval.run_builder import (
     Run,
     digest,
     empty,
+    epoch,
     iso,
     mono,
     user,
@@ -81,9 +82,9 @@ def see(run: Run, message: Message, delivered_ms: int) -> None:
     """It is in the mailboxes at the end."""
     for name in message.recipients:
         run.mailboxes["DB1"].append(
-            {"mailbox": name, "message_id": message.message_id, "submitted_ms": message.at_ms,
-             "delivered_ms": delivered_ms, "size_bytes": 4096, "server": NEW,
-             **digest(message.message_id)}
+            {"mailbox": name, "message_id": message.message_id,
+             "submitted_ms": epoch(message.sent_ms), "delivered_ms": delivered_ms,
+             "size_bytes": 4096, "server": NEW, **digest(message.message_id)}
         )  # fmt: skip
 
 

@@ -52,6 +52,11 @@ def iso(at_ms: int) -> str:
     return (ORIGIN + timedelta(milliseconds=at_ms)).isoformat(timespec="milliseconds")[:23] + "Z"
 
 
+def epoch(at_ms: int) -> int:
+    """Unix epoch ms."""
+    return round(ORIGIN.timestamp() * 1000) + at_ms
+
+
 def mono(at_ms: int) -> int:
     """The first moment of that lab time."""
     return 5_000_000_000_000 - -at_ms * 1_000_000 // SPEED
@@ -93,6 +98,7 @@ class Message:
     internal_id: int
     database_id: str
     done_ms: int = 0
+    sent_ms: int = 0
 
 
 @dataclass
@@ -244,7 +250,7 @@ class Run:
         message_id = self.submit(at_ms, recipients, mail=mail)
         message = Message(
             message_id, f"n-{message_id}", recipients, at_ms, primary, shadow or "",
-            self.next_id(), self.database_ids[primary],
+            self.next_id(), self.database_ids[primary], sent_ms=at_ms,
         )  # fmt: skip
         self._protect(message, shadow)
         self.log(primary, "RECEIVE", "SMTP", at_ms + 500, message)
@@ -297,9 +303,9 @@ class Run:
         outside = [name for name in message.recipients if not name.endswith(DOMAIN)]
         for name in inside:
             self.mailboxes["DB1"].append(
-                {"mailbox": name, "message_id": message.message_id, "submitted_ms": message.at_ms,
-                 "delivered_ms": at_ms, "size_bytes": 4096, "server": via,
-                 **digest(message.message_id)}
+                {"mailbox": name, "message_id": message.message_id,
+                 "submitted_ms": epoch(message.sent_ms), "delivered_ms": at_ms, "size_bytes": 4096,
+                 "server": via, **digest(message.message_id)}
             )  # fmt: skip
         if inside:
             self.log(via, "DELIVER", "STOREDRIVER", at_ms, message, recipients=inside,

@@ -195,6 +195,7 @@ def results(ask: Ask) -> dict[str, ClaimResult]:
         "made-again": _made_again(after_a_restart=True),
         "made-twice": _made_again(after_a_restart=False),
         "never-asked": _discarded_at(None, contacts_until=0),
+        "silent": _discarded_at(11 * MINUTE, contacts_until=0),
         "slow-exchange": _discarded_at(3 * MINUTE + 30 * SECOND, contacts_until=0),
         "slow-disk": _told_and_slow(SLOW, 8 * MINUTE),
         "told-the-second-time": _told_and_slow(SLOW, 4 * MINUTE),
@@ -327,6 +328,13 @@ def test_takes_the_store_as_evidence_for_a_row_that_a_kill_swallowed(
 
 def test_allows_an_exchange_to_take_its_time(results: dict[str, ClaimResult]) -> None:
     assert results["slow-exchange"].status == "holds"
+
+
+def test_is_violated_by_a_server_that_asks_nothing_for_several_heartbeats(
+    results: dict[str, ClaimResult],
+) -> None:
+    [example] = results["silent"].examples
+    assert example.detail == "lyo-mbx1 asked par-mbx1 nothing from 0:01:02.000 to 0:10:02.900"
 
 
 def test_the_last_question_before_it_goes_brought_it(results: dict[str, ClaimResult]) -> None:

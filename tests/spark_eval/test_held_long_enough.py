@@ -66,6 +66,17 @@ def _expired(after_ms: int) -> Run:
     return run
 
 
+def _sent_on(after_ms: int, *, away: bool = False) -> Run:
+    """It expires after an hour."""
+    run = _expired(2 * HOUR)
+    run.remove("par-mbx1", "FAIL")
+    message = run.accept(2 * MINUTE, [user(1)])
+    run.finish(message, 2 * MINUTE + after_ms)
+    if away:
+        run.kill("par-mbx1", HOUR, 2 * MINUTE + after_ms - 1000)
+    return run
+
+
 def _not_collected() -> Run:
     run = healthy()
     run.drop.add("logs/par-mbx1/queues.jsonl")
@@ -90,6 +101,9 @@ def results(ask: Ask) -> dict[str, ClaimResult]:
         "asked-beside-a-fault": _asked_beside_a_fault(),
         "expired": _expired(HOUR + 1000),
         "expired-early": _expired(HOUR // 2),
+        "sent-at-last": _sent_on(HOUR + MINUTE),
+        "sent-too-late": _sent_on(HOUR + 20 * MINUTE),
+        "sent-when-back": _sent_on(HOUR + 20 * MINUTE, away=True),
         "not-collected": _not_collected(),
     }
     return ask(CLAIM, runs)
@@ -146,6 +160,15 @@ def test_a_notification_that_was_asked_for_waits_for_its_confirmation(
 def test_bounds_expiry_from_below(results: dict[str, ClaimResult]) -> None:
     assert results["expired"].proofs["SM-12"] == "holds"
     assert results["expired-early"].proofs["SM-12"] == "violated"
+
+
+def test_is_violated_by_what_is_sent_on_after_it_should_have_expired(
+    results: dict[str, ClaimResult],
+) -> None:
+    assert results["sent-at-last"].proofs["SM-12"] == "holds"
+    said = [example.detail for example in results["sent-too-late"].examples]
+    assert "par-mbx1 sent it on after 1:19:59.500; it expires after 1:00:00.000" in said
+    assert "SM-12" not in results["sent-when-back"].proofs
 
 
 def test_is_unknown_without_a_listing(results: dict[str, ClaimResult]) -> None:

@@ -66,8 +66,14 @@ def test_is_violated_by_a_second_copy_with_the_same_date(results: dict[str, Clai
     assert result.examples[0].refs == (("mailboxes/DB1.jsonl", 1), ("mailboxes/DB1.jsonl", 9))
 
 
-def test_permits_copies_with_another_submit_time(results: dict[str, ClaimResult]) -> None:
-    assert results["other-date"].status == "holds"
+def test_is_violated_by_a_copy_with_another_date_than_its_sender_gave(
+    results: dict[str, ClaimResult],
+) -> None:
+    [example] = results["other-date"].examples
+    assert example.detail == (
+        "the submit time in DB1 is 1970-01-01 00:00:00.005, and its sender gave 2026-01-05 08:01:00"
+    )
+    assert example.refs[:2] == (("mailboxes/DB1.jsonl", 9), ("ledger.jsonl", 1))
 
 
 def test_permits_copies_further_apart_than_the_window(results: dict[str, ClaimResult]) -> None:

@@ -32,12 +32,12 @@ def _no_dag(shadow: str) -> Run:
     return run
 
 
-def _failed(reasons: str, attempts: int) -> Run:
+def _failed(names: str, attempts: int, reason: str = "refused") -> Run:
     run = empty()
-    run.accept(MINUTE, [user(1)], shadow=None)
+    run.accept(20 * MINUTE, [user(1)], shadow=None)
     row = run.rows("par-mbx1", "HAREDIRECTFAIL")[0]
     row["source-context"] = "; ".join(
-        f"{name}.shadowlab.example: refused" for name in reasons.split()
+        f"{name}.shadowlab.example: {reason}" for name in names.split()
     )
     row["custom"]["Attempts"] = attempts
     return run
@@ -55,6 +55,23 @@ def _killed_while_trying(*, in_vain: bool) -> Run:
     run.kill("lyo-mbx1", 30 * MINUTE, 35 * MINUTE, fault="f2")
     if in_vain:
         run.cut("lyo-mbx1", "lyo-mbx2", 14 * MINUTE, 40 * MINUTE, kind="stall", fault="f3")
+    return run
+
+
+def _refused(*cut_off: str) -> Run:
+    """Everybody says no; the ways to some are cut at that time, and were before."""
+    run = _failed(ALL_TRIED, 6, "451 4.3.2 Not now")
+    for number, name in enumerate(cut_off):
+        run.cut("par-mbx1", name, 12 * MINUTE, 30 * MINUTE, fault=f"f{number}")
+    return run
+
+
+def _promoted_and_never_held() -> Run:
+    """Its new primary names a shadow server that never wrote a word of it."""
+    run = new_database().run
+    for event in ("HARECEIVE", "HADISCARD"):
+        run.remove("lyo-mbx2", event)
+    run.queues["lyo-mbx2"] = []
     return run
 
 
@@ -90,6 +107,11 @@ def results(ask: Ask) -> dict[str, ClaimResult]:
         "failed": _failed(ALL_TRIED, 6),
         "failed-one-twice": _failed("lyo-mbx1 lyo-mbx1", 2),
         "failed-too-often": _failed(f"{ALL_TRIED} par-mbx2", 7),
+        "failed-too-soon": _failed("lyo-mbx1", 1),
+        "refused-by-all": _refused(),
+        "refused-by-some": _refused("lyo-mbx1", "par-mbx2"),
+        "all-cut-off": _refused("lyo-mbx1", "lyo-mbx2", "par-mbx2"),
+        "never-held": _promoted_and_never_held(),
         "not-again": _not_shadowed_again(),
         "killed-while-trying": _killed_while_trying(in_vain=True),
         "killed-too-late": _killed_while_trying(in_vain=False),
@@ -105,7 +127,7 @@ def test_holds_where_shadows_stand_in_the_remote_site(results: dict[str, ClaimRe
     assert set(result.proofs) == {"SR-2", "SR-3", "SR-11"}
 
 
-@pytest.mark.parametrize("run", ["local-last", "no-dag-same-site", "failed"])
+@pytest.mark.parametrize("run", ["local-last", "no-dag-same-site", "failed", "all-cut-off"])
 def test_holds_where_the_rules_were_followed(results: dict[str, ClaimResult], run: str) -> None:
     assert results[run].status == "holds"
 
@@ -121,6 +143,10 @@ def test_holds_where_the_rules_were_followed(results: dict[str, ClaimResult], ru
         ("no-dag-other-site", "outside the boundary"),
         ("disabled", "ShadowRedundancyEnabled is false"),
         ("failed-one-twice", "tried one twice while others were untried: lyo-mbx1, lyo-mbx1"),
+        ("failed-too-soon", "gave up after 1 attempts; PreferRemote allows 6"),
+        ("refused-by-all", "par-mbx1 says that lyo-mbx1, lyo-mbx2, par-mbx2 refused it"),
+        ("refused-by-some", "par-mbx1 says that lyo-mbx2 refused it, and no fault was in the way"),
+        ("never-held", "lyo-mbx1 named lyo-mbx2, which logged no HARECEIVE of it"),
         ("failed-too-often", "more attempts than PreferRemote allows"),
     ],
 )
