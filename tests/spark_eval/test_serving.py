@@ -79,10 +79,14 @@ def test_a_call_is_answered_as_the_program_would(serve: Serve, tmp_path: Path) -
 def test_what_a_call_kept_in_memory_is_freed(
     serve: Serve, spark: SparkSession, tmp_path: Path
 ) -> None:
-    kept = spark.sparkContext._jsc.getPersistentRDDs
-    folder, before = healthy().write(tmp_path), len(kept())
+    """What earlier tests left may go at any moment, as Spark's cleaner finds it."""
+
+    def kept() -> set[int]:
+        return {rdd.id() for rdd in spark.sparkContext._jsc.getPersistentRDDs().values()}
+
+    folder, before = healthy().write(tmp_path), kept()
     assert serve(lambda: [ask_judge("evaluate", [str(folder)])].clear()) == 0
-    assert len(kept()) == before
+    assert kept() <= before
 
 
 def test_a_caller_that_went_away_holds_nobody_up(serve: Serve, tmp_path: Path) -> None:
