@@ -25,13 +25,16 @@ START_S = 20.0
 class Organisation:
     """Mailbox servers in one site and one DAG; DB1, with `user@shadowlab.example`, on the last.
 
-    `folder` gets the files of all of them. `ports` maps each name to its port on 127.0.0.1.
+    `folder` gets the files of all of them. `ports` maps each name to its port on 127.0.0.1. Lab
+    time goes `speed` times as fast as the wall's.
     """
 
     USER = f"user@{DOMAIN}"
 
-    def __init__(self, folder: Path, names: Sequence[str] = ("a", "b", "c")) -> None:
-        self.folder, self.names = folder, tuple(names)
+    def __init__(
+        self, folder: Path, names: Sequence[str] = ("a", "b", "c"), speed: float = 1.0
+    ) -> None:
+        self.folder, self.names, self.speed = folder, tuple(names), speed
         self.ports = {name: free_port() for name in self.names}
         self._processes: dict[str, subprocess.Popen[bytes]] = {}
 
@@ -69,7 +72,11 @@ class Organisation:
         return {
             "Name": name,
             "AcceptedDomain": DOMAIN,
-            "LabClock": {"Origin": "2026-01-05T08:00:00Z", "Speed": 1.0, "StartFile": str(clock)},
+            "LabClock": {
+                "Origin": "2026-01-05T08:00:00Z",
+                "Speed": self.speed,
+                "StartFile": str(clock),
+            },
             "Servers": [_server(each) for each in self.names],
             "Databases": [{"Name": "DB1", "Server": self.names[-1]}],
             "Mailboxes": [{"Address": self.USER, "Database": "DB1"}],
@@ -93,9 +100,11 @@ class Organisation:
 
 
 @contextlib.contextmanager
-def organisation(folder: Path, names: Sequence[str] = ("a", "b", "c")) -> Iterator[Organisation]:
+def organisation(
+    folder: Path, names: Sequence[str] = ("a", "b", "c"), speed: float = 1.0
+) -> Iterator[Organisation]:
     """Up on entry, down on exit."""
-    nodes = Organisation(folder, names)
+    nodes = Organisation(folder, names, speed)
     try:
         nodes.start()
         yield nodes

@@ -25,6 +25,8 @@ COMMIT_RETRY_MS = 60_000
 """After a transaction that the disk refused."""
 LEAST_PAUSE_MS = 1_000
 """Nothing that failed is tried again sooner: time passes between any two attempts."""
+FEW_TIMERS = 1_000
+"""So many are never looked through for cancelled ones."""
 
 Then: TypeAlias = Callable[[], None]
 Because: TypeAlias = Callable[[str], None]
@@ -72,6 +74,7 @@ class Work:
     _reads: dict[int, tuple[Read, Because]] = field(default_factory=dict)
     _changes: dict[int, tuple[Changed, Because]] = field(default_factory=dict)
     _count: int = 0
+    _most_timers: int = FEW_TIMERS
 
     def emit(self, effect: Effect) -> None:
         self.effects.append(effect)
@@ -165,6 +168,8 @@ class Work:
 
     def at(self, due_ms: int, action: Then) -> Timer:
         timer = Timer(due_ms, action)
+        if len(self._timers) >= self._most_timers:
+            self._forget_cancelled()
         heapq.heappush(self._timers, (due_ms, self._next(), timer))
         return timer
 
@@ -188,6 +193,14 @@ class Work:
         for timer in due:
             if timer.action is not None:
                 timer.action()
+
+    def _forget_cancelled(self) -> None:
+        """Most time-outs are cancelled long before they are due: as many as still wait may lie
+        among them, and no more.
+        """
+        self._timers = [entry for entry in self._timers if entry[2].action is not None]
+        heapq.heapify(self._timers)
+        self._most_timers = max(FEW_TIMERS, 2 * len(self._timers))
 
     def _drop_cancelled(self) -> None:
         while self._timers and self._timers[0][2].action is None:

@@ -2,9 +2,9 @@
 found within a few seeds, by the claim that is about it; one that keeps its promises fails under
 none of the same seeds.
 
-A scenario that is made for one promise finds the node that breaks it under every seed: two here, and
-five of the catalogue's every night (`make prove`). All of them are simulated in this process, and
-judged in one batch.
+A scenario that is made for one promise finds the node that breaks it under every seed: two here,
+and five of the catalogue's every night (`make prove`). All of them are simulated in this process,
+and judged in one batch.
 """
 
 from __future__ import annotations
