@@ -17,6 +17,8 @@ from lab.given_json import parse_json
 T = TypeVar("T")
 
 _JSON_NAMES = {"source": "from", "target": "to"}
+LEFT_OUT_IF_EMPTY = {"left_out_if_empty": True}
+"""Metadata of a field with a default: where it is empty, the record does not name it."""
 
 
 def encode(value: Any) -> Any:
@@ -25,6 +27,7 @@ def encode(value: Any) -> Any:
         return {
             _JSON_NAMES.get(item.name, item.name): encode(getattr(value, item.name))
             for item in fields(value)
+            if getattr(value, item.name) or not item.metadata.get("left_out_if_empty")
         }
     if isinstance(value, Mapping):
         return {key: encode(item) for key, item in value.items()}

@@ -20,6 +20,7 @@ from lab.reading import Read
 from lab.repeated_faults import servers_of
 from lab.scenario import MailModel, ScenarioModel, messages_of
 from lab.scenario_faults import FaultModel
+from lab.strangers import strangers_end_ms
 from nodes.core.units import DAY_MS, format_timespan
 
 MESSAGES_MAX = 100_000
@@ -28,6 +29,7 @@ MAIL_MAX_BYTES = 100 * SIZE_MAX_BYTES
 ATTEMPTS_MAX = 20_000_000
 FAULTS_MAX = 400
 OPERATIONS_MAX = 200
+STRANGERS_MAX = 10_000
 RUN_MAX_MS = 30 * DAY_MS
 HEARTBEATS_MAX = 20_000_000
 MIB = 1024 * 1024
@@ -53,6 +55,7 @@ def check_limits(
     yield from _mail(read, read.model)
     yield from _faults(read, read.model, topology)
     yield from _operations(read, read.model)
+    yield from _strangers(read, read.model)
     yield from _time(read, read.model, names)
 
 
@@ -61,7 +64,8 @@ def run_ms(scenario: ScenarioModel) -> int:
     mail_ms = workload_end_ms(scenario.workload)
     heals = [_last_end_ms(fault, mail_ms) for fault in scenario.faults]
     asked = [operation.at for operation in scenario.operations]
-    return max([mail_ms, *heals, *asked]) + scenario.settle
+    called_ms = strangers_end_ms(scenario.strangers)
+    return max([mail_ms, called_ms, *heals, *asked]) + scenario.settle
 
 
 def faults_of(fault: FaultModel, topology: PlanTopology | None) -> int:
@@ -139,6 +143,16 @@ def _operations(read: Read[ScenarioModel], scenario: ScenarioModel) -> Iterator[
         yield _too_many(read, place, total, 0, f"operations, and {OPERATIONS_MAX}")
 
 
+def _strangers(read: Read[ScenarioModel], scenario: ScenarioModel) -> Iterator[Mistake]:
+    total = 0
+    for index, stream in enumerate(scenario.strangers):
+        total += stream.count
+        if total > STRANGERS_MAX:
+            rule = f"strangers, and {STRANGERS_MAX}"
+            yield _too_many(read, ("strangers", index), total, index, rule)
+            return
+
+
 def _too_many(
     read: Read[ScenarioModel], place: Trail, total: int, index: int, most: str
 ) -> Mistake:
@@ -149,7 +163,7 @@ def _too_many(
 def _time(
     read: Read[ScenarioModel], scenario: ScenarioModel, names: Names | None
 ) -> Iterator[Mistake]:
-    parts = ("workload", "faults", "operations", "settle")
+    parts = ("workload", "strangers", "faults", "operations", "settle")
     if any(read.touched(part) for part in parts):
         return
     length_ms = run_ms(scenario)
@@ -166,6 +180,7 @@ def _latest(read: Read[ScenarioModel], scenario: ScenarioModel) -> Trail:
     mail_ms = workload_end_ms(scenario.workload)
     ends: list[tuple[int, Trail]] = [
         *((each.at + each.for_ms, ("workload", at)) for at, each in enumerate(scenario.workload)),
+        *((each.at + each.for_ms, ("strangers", at)) for at, each in enumerate(scenario.strangers)),
         *((_last_end_ms(each, mail_ms), ("faults", at)) for at, each in enumerate(scenario.faults)),
         *((each.at, ("operations", at)) for at, each in enumerate(scenario.operations)),
     ]

@@ -5,12 +5,13 @@ plan.json, on every machine. It expects a scenario that `lab.validate` found no 
 decides nothing that a person did not write or a default does not say.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from lab.drawn_fault import Place
 from lab.drawn_settings import with_drawn_settings
-from lab.json_record import from_text, to_line, to_text
+from lab.json_record import LEFT_OUT_IF_EMPTY, from_text, to_line, to_text
+from lab.lab_clock import parse_origin
 from lab.links import mesh
 from lab.plan_parts import (
     Clock,
@@ -41,6 +42,7 @@ from lab.plan_parts import (
     SkewClock,
     Slow,
     Stop,
+    Stranger,
     Throttle,
     When,
 )
@@ -51,6 +53,7 @@ from lab.scenario import ExpectModel, MailModel, ScenarioModel
 from lab.scenario_operations import resolve_operations
 from lab.seeds import seed_for
 from lab.settings import duplicate_window_ms, resolve_settings
+from lab.strangers import resolve_strangers, strangers_end_ms
 from lab.topology import TopologyModel, resolve_topology
 from lab.traffic import resolve_messages
 
@@ -84,6 +87,7 @@ __all__ = [
     "SkewClock",
     "Slow",
     "Stop",
+    "Stranger",
     "Throttle",
     "When",
     "default_seed",
@@ -119,6 +123,7 @@ class Plan:
     faults: tuple[Fault, ...]
     operations: tuple[Operation, ...]
     expect: Expect
+    strangers: tuple[Stranger, ...] = field(default=(), metadata=LEFT_OUT_IF_EMPTY)
 
     @property
     def powerless(self) -> frozenset[str]:
@@ -160,6 +165,9 @@ def resolve(
     last_heal_ms = max((fault.end_ms for fault in faults), default=None)
     operations = resolve_operations(scenario.operations)
     last_asked_ms = max((operation.at_ms for operation in operations), default=0)
+    last_called_ms = strangers_end_ms(scenario.strangers)
+    settings = resolve_settings(scenario.settings, parts.servers)
+    origin_ms = round(parse_origin(ORIGIN).timestamp() * 1000)
     return Plan(
         version=1,
         scenario=scenario.scenario,
@@ -169,17 +177,18 @@ def resolve(
         seed=seed,
         seed_from=seed_from,
         clock=Clock(ORIGIN, float(scenario.clock.speed)),
-        duration_ms=max(end_ms, last_heal_ms or 0, last_asked_ms) + scenario.settle,
+        duration_ms=max(end_ms, last_heal_ms or 0, last_asked_ms, last_called_ms) + scenario.settle,
         workload_end_ms=end_ms,
         last_heal_ms=last_heal_ms,
         settle_ms=scenario.settle,
         topology=parts,
-        settings=resolve_settings(scenario.settings, parts.servers),
+        settings=settings,
         links=place.links,
         messages=resolve_messages(scenario.scenario, scenario.workload, parts, seed),
         faults=faults,
         operations=operations,
         expect=_expect(scenario.expect),
+        strangers=resolve_strangers(scenario.strangers, parts, settings, origin_ms, seed),
     )
 
 

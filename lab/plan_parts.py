@@ -19,6 +19,7 @@ Verdict = Literal["pass", "fail", "unknown"]
 AutoActivation = Literal["Unrestricted", "IntrasiteOnly", "Blocked"]
 OperationKind = Literal["failover", "switchover"]
 SafetyNet = Literal["primary-safety-net", "shadow-safety-net"]
+StrangerKind = Literal["no-certificate", "foreign-certificate", "other-server", "trickles"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -331,6 +332,32 @@ class Operation:
     at_ms: int
     database: str
     to: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Trickle:
+    """A message to `recipient` of which a byte comes every `every_ms`, for `for_ms` at the most."""
+
+    recipient: str
+    every_ms: int
+    for_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class Stranger:
+    """A client that has no right to what it asks of `server`, which it calls at `at_ms`.
+
+    `certificate` names the server whose certificate it shows. It says `commands` one after the
+    other, and then sends what trickles, if anything does.
+    """
+
+    id: str
+    kind: StrangerKind
+    at_ms: int
+    server: str
+    certificate: str | None
+    commands: tuple[str, ...]
+    trickle: Trickle | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ Shows what `plan.json` holds and adds nothing to it but how faults were drawn; w
 Exchange's defaults is shown, what does not is not.
 """
 
+from collections import Counter
 from collections.abc import Sequence
 
 from rich.console import Console
@@ -25,7 +26,7 @@ def show(plan: Plan, console: Console, drawn: Sequence[str] = ()) -> None:
     console.print()
     console.print(_topology(plan), highlight=False)
     console.print(_mail(plan), highlight=False)
-    for line in [*_settings(plan), *drawn]:
+    for line in [*_strangers(plan), *_settings(plan), *drawn]:
         console.print(Text(line))
     console.print()
     console.print(timeline_table(plan))
@@ -71,6 +72,13 @@ def _mail(plan: Plan) -> Text:
         f"{len(plan.messages)} messages ({inbound} inbound, {len(plan.messages) - inbound} "
         f"outbound) to {copies} recipients"
     )
+
+
+def _strangers(plan: Plan) -> list[str]:
+    """How many of each kind, where there are any."""
+    kinds = Counter(stranger.kind for stranger in plan.strangers)
+    each = ", ".join(f"{count} {kind}" for kind, count in kinds.items())
+    return [f"{len(plan.strangers)} strangers ({each})"] if each else []
 
 
 def _settings(plan: Plan) -> list[str]:

@@ -25,6 +25,7 @@ from lab.quantities import (
 )
 from lab.scenario_faults import FaultModel
 from lab.scenario_operations import OperationModel
+from lab.scenario_strangers import StrangersModel
 from lab.settings import SettingsModel
 from lab.strict import Strict
 from nodes.core.configuration_error import ConfigurationError
@@ -158,12 +159,15 @@ class ScenarioModel(Strict):
     )
     clock: ClockModel = Field(default_factory=ClockModel, description="the lab clock")
     workload: list[MailModel] = Field(min_length=1, description="the mail that is sent")
+    strangers: list[StrangersModel] = Field(
+        default_factory=list, description="clients that ask for what they have no right to"
+    )
     faults: list[FaultModel] = Field(default_factory=list, description="what goes wrong")
     operations: list[OperationModel] = Field(
         default_factory=list, description="what an administrator does"
     )
     settle: Duration = Field(
         default=10 * MINUTE_MS,
-        description="how long the run goes on after the last mail, heal and operation",
+        description="how long the run goes on after the last mail, stranger, heal and operation",
     )
     expect: ExpectModel = Field(default_factory=ExpectModel, description="what is foretold")

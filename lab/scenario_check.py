@@ -17,6 +17,7 @@ from lab.requirements import REQUIREMENTS, families
 from lab.scenario import MailModel, RecipientsModel, ScenarioModel, SendersModel
 from lab.scenario_faults import MACHINE_KINDS, SEVERAL_KINDS, FaultModel
 from lab.scenario_operations import OperationModel
+from lab.scenario_strangers import StrangersModel
 from lab.settings import organisation, written_for
 from lab.traffic import OUTSIDE_USERS
 from nodes.core.configuration_error import suggestion
@@ -43,6 +44,8 @@ def check_names(read: ScenarioRead, names: Names | None) -> Iterator[Mistake]:
     for index, stream in enumerate(scenario.workload):
         if ("workload",) not in read.cut:  # else it is a placeholder
             yield from _mail(read, ("workload", index), stream, names)
+    for index, callers in enumerate(scenario.strangers):
+        yield from _callers(read, ("strangers", index), callers, names)
     for index, fault in enumerate(scenario.faults):
         yield from _fault(read, ("faults", index), fault, names)
     for index, promotion in enumerate(scenario.expect.promotions or []):
@@ -112,21 +115,35 @@ def _proves(read: ScenarioRead, scenario: ScenarioModel) -> Iterator[Mistake]:
 
 
 def _mail(read: ScenarioRead, here: Trail, stream: MailModel, names: Names) -> Iterator[Mistake]:
-    for index, server in enumerate(stream.via):
-        trail = (*here, "via", index)
-        if server not in names.mailbox_servers:
-            yield _no_mailbox_server(read, trail, server, names)
-        elif server in stream.via[:index]:
-            yield read.mistake(trail, server, "is named twice", "keep one of them")
-    strangers = list(_strangers(read, here, stream, names))
-    yield from strangers
-    if not strangers and not read.touched(*here):
+    yield from _mailbox_servers(read, (*here, "via"), stream.via, names)
+    unknown = list(_unknown(read, here, stream, names))
+    yield from unknown
+    if not unknown and not read.touched(*here):
         yield from _direction(read, here, stream, names)
 
 
-def _strangers(
-    read: ScenarioRead, here: Trail, stream: MailModel, names: Names
+def _mailbox_servers(
+    read: ScenarioRead, here: Trail, servers: list[str], names: Names
 ) -> Iterator[Mistake]:
+    """Those that are no mailbox servers, or named twice."""
+    for index, server in enumerate(servers):
+        if server not in names.mailbox_servers:
+            yield _no_mailbox_server(read, (*here, index), server, names)
+        elif server in servers[:index]:
+            yield read.mistake((*here, index), server, "is named twice", "keep one of them")
+
+
+def _callers(
+    read: ScenarioRead, here: Trail, stream: StrangersModel, names: Names
+) -> Iterator[Mistake]:
+    yield from _mailbox_servers(read, (*here, "to"), stream.to, names)
+    if "other-server" in stream.who and len(names.mailbox_servers) < 2:
+        place = (*here, "who", stream.who.index("other-server"))
+        rule = "needs another mailbox server, whose certificate it shows"
+        yield read.mistake(place, "other-server", rule, "add a server, or leave it out")
+
+
+def _unknown(read: ScenarioRead, here: Trail, stream: MailModel, names: Names) -> Iterator[Mistake]:
     """Databases, mailboxes and domains that are not there."""
     for key, people in (("from", stream.source), ("to", stream.to)):
         if people is not None:

@@ -39,6 +39,7 @@ from lab.reading import Read
 from lab.repeated_faults import occasions, servers_of, spread
 from lab.scenario import ScenarioModel
 from lab.scenario_faults import REPEATING_KEYS
+from lab.strangers import strangers_end_ms
 from nodes.core.units import format_timespan
 
 ScenarioRead: TypeAlias = Read[ScenarioModel]
@@ -122,6 +123,8 @@ def moments(plan: Plan) -> list[Moment]:
         Moment(plan.workload_end_ms, "end of the workload"),
         Moment(plan.duration_ms, "end of the run"),
     ]
+    if plan.strangers:
+        found.append(Moment(plan.strangers[0].at_ms, "first stranger"))
     for fault in plan.faults:
         found += _fault_moments(fault)
     found += [Moment(each.at_ms, in_words_of(each)) for each in plan.operations]
@@ -192,9 +195,10 @@ def slowness(fault: Slow) -> str:
 
 
 def _past_the_end(read: ScenarioRead, scenario: ScenarioModel) -> Iterator[Mistake]:
-    if read.touched("workload") or read.touched("settle"):
+    if any(read.touched(key) for key in ("workload", "strangers", "settle")):
         return
-    end_ms = workload_ms = workload_end_ms(scenario.workload)
+    workload_ms = workload_end_ms(scenario.workload)
+    end_ms = max(workload_ms, strangers_end_ms(scenario.strangers))
     late: set[int] = set()
     times = [(at, each) for at, fault in enumerate(scenario.faults) for each in occasions(fault)]
     for index, fault in sorted(times, key=lambda pair: pair[1].start_ms):

@@ -38,6 +38,7 @@ _PLACEHOLDERS: dict[str, Any] = {
     "topology": "unknown",
     "workload": [{"mail": "inbound", "at": "0s", "for": "1m", "rate": "1/m"}],
     "mail": "inbound",
+    "who": "no-certificate",
     "at": "0s",
     "for": "1m",
     "rate": "1/m",

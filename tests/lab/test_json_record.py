@@ -1,12 +1,12 @@
 """Records as JSON: strict in both directions."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 import pytest
 
-from lab.json_record import decode, encode, from_text, to_text
+from lab.json_record import LEFT_OUT_IF_EMPTY, decode, encode, from_text, to_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +27,20 @@ def test_source_and_target_are_from_and_to() -> None:
 def test_a_record_that_is_written_is_read_back() -> None:
     way = Way("à", None, (1, 2), (3, "y"), "out", 2.5, {"k": 1})
     assert from_text(Way, to_text(way)) == way
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    name: str
+    lines: tuple[str, ...] = field(default=(), metadata=LEFT_OUT_IF_EMPTY)
+
+
+@pytest.mark.parametrize(
+    ("stop", "names"), [(Stop("a"), ["name"]), (Stop("a", ("7",)), ["name", "lines"])]
+)
+def test_what_is_left_out_where_it_is_empty_is_read_back(stop: Stop, names: list[str]) -> None:
+    assert list(encode(stop)) == names
+    assert from_text(Stop, to_text(stop)) == stop
 
 
 def test_a_whole_number_is_a_number() -> None:

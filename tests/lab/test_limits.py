@@ -45,6 +45,11 @@ TOO_MUCH = {
         " of the run, and 20000000 is the most of a scenario"
         " | make retry longer, send fewer messages, or let the run end earlier",
     ),
+    "strangers without end": (
+        "settle:",
+        "strangers: [{who: trickles, at: 1m, for: 20m, rate: 10/s}]\nsettle:",
+        "17:13: strangers[0], 12000, strangers, and 10000 is the most of a scenario | write fewer",
+    ),
     "faults repeated by an alias": (
         CUT,
         f"  - &r {RESTART}\n" + "  - *r\n" * 500,

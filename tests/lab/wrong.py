@@ -8,6 +8,8 @@ HOW_TO_WRITE_A_TIME = "write a number with its unit as 90s, 2m, 3h, 2d or 1h30m,
 
 HOW_TO_WRITE_A_LATENCY = f"write milliseconds as 500ms, or {HOW_TO_WRITE_A_TIME[6:]}"
 
+A_STRANGER = "strangers: [{{who: {}, at: 1m, for: 10m, rate: {}}}]\nsettle:"
+
 A_FAULT = "{at: 12m, for: 5m, cut: {from: site lyon, to: site paris, kind: stall}}"
 
 SHAPE = {
@@ -100,6 +102,31 @@ SHAPE = {
         [
             "12:5: workload[0], a mapping, sends no message: rate x for is less than one"
             " | send more often or for longer"
+        ],
+    ),
+    "strangers of no kind": (
+        "settle:",
+        A_STRANGER.format("[]", "1/m"),
+        ["17:19: strangers[0].who, an empty list, must have 1 or more"],
+    ),
+    "strangers of an unknown kind": (
+        "settle:",
+        A_STRANGER.format("[trickle, no-certificate]", "1/m"),
+        ["17:20: strangers[0].who[0], 'trickle', is not one of its words | did you mean trickles?"],
+    ),
+    "strangers of one kind twice": (
+        "settle:",
+        A_STRANGER.format("[trickles, trickles]", "1/m"),
+        [
+            "17:13: strangers[0], a mapping, names a kind of stranger twice | keep one of them",
+        ],
+    ),
+    "strangers who never call": (
+        "settle:",
+        A_STRANGER.format("trickles", "1/h"),
+        [
+            "17:13: strangers[0], a mapping, nobody calls: rate x for is less than one"
+            " | call more often or for longer"
         ],
     ),
     "an unknown way to cut": (
@@ -404,6 +431,12 @@ NAMES = {
         "via: ext1",
         "12:56: workload[0].via, ext1, is no mailbox server of the topology"
         " | known are lyo-mbx1, par-mbx1, par-mbx2",
+    ),
+    "strangers who call nobody": (
+        "settle:",
+        A_STRANGER.format("trickles, to: [par-mbx1, par-mbx5]", "1/m"),
+        "17:44: strangers[0].to[1], par-mbx5, is no mailbox server of the topology"
+        " | did you mean par-mbx2?",
     ),
     "settings of a server that is not there": (
         "servers: {par-mbx1",

@@ -29,6 +29,11 @@ class Hello:
 
 
 @dataclass(frozen=True, slots=True)
+class ForeignHello:
+    """EHLO, STARTTLS, and a certificate that the authority of the run did not sign."""
+
+
+@dataclass(frozen=True, slots=True)
 class Greeting:
     """The last answer to EHLO."""
 
@@ -92,7 +97,19 @@ class Order:
 
 
 @dataclass(frozen=True, slots=True)
+class Command:
+    """A verb of the organisation in one line of text, from whomever."""
+
+    line: str
+
+
+@dataclass(frozen=True, slots=True)
+class PartOfContent:
+    """A byte of a message whose final dot is still to come."""
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
-    """The reply to a question, a demand, an order or an operation."""
+    """The reply to a question, a demand, an order, a command or an operation."""
 
     reply: Reply

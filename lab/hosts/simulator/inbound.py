@@ -14,15 +14,19 @@ from lab.hosts.simulator.conversation import (
     Announcement,
     Answer,
     Banner,
+    Command,
     Content,
     Demand,
     Final,
+    ForeignHello,
     Greeting,
     Hello,
     Order,
+    PartOfContent,
     Question,
 )
 from lab.hosts.simulator.network import Connection
+from lab.hosts.simulator.verbs import parse_command
 from lab.plan_parts import Operation
 from nodes.core.config import NodeConfig
 from nodes.core.copy_commands import (
@@ -59,6 +63,7 @@ from nodes.core.message import Envelope, Header
 from nodes.core.replies import R421_STOPPING, Reply
 from nodes.shell.bodies import Bodies
 from nodes.shell.message_headers import read_header
+from nodes.shell.shadow_verbs import R501_BAD_ARGUMENTS
 from nodes.shell.smtp_server import ACTIVITY_PARTS
 
 PROXY_ADDRESS = "192.0.2.1"
@@ -197,6 +202,11 @@ class InboundSession:
         database_id = self._sessions.database_id if offers else ""
         self.connection.say(Greeting(offers, database_id), forward=False)
 
+    def _foreign_hello(self, _: ForeignHello) -> None:
+        """Its handshake fails, and with it the session (`nodes.shell.certificates`)."""
+        self.connection.close(by_opener=False)
+        self._sessions.over(self.name)
+
     def _announcement(self, said: Announcement) -> None:
         if said.resets:
             self._sessions.door.give(TransactionReset(self.name))
@@ -258,6 +268,18 @@ class InboundSession:
         self._asks = True
         self._sessions.door.give(_ordered(self.name, said.command))
 
+    def _command(self, said: Command) -> None:
+        """Whoever says it: who may use it is the core's to say."""
+        asked = parse_command(self.name, said.line)
+        self._asks = True
+        if asked is None:
+            self.answer(R501_BAD_ARGUMENTS)
+        else:
+            self._sessions.door.give(asked)
+
+    def _part_of_content(self, _: PartOfContent) -> None:
+        """It says no more than that the client is still there."""
+
 
 def _announced(session: str, prologue: Prologue) -> Input:
     """What the verb that announces a message says."""
@@ -305,4 +327,7 @@ _HEAR: dict[type, Callable[..., None]] = {
     Demand: InboundSession._demand,
     Order: InboundSession._order,
     Operation: InboundSession._operation,
+    ForeignHello: InboundSession._foreign_hello,
+    Command: InboundSession._command,
+    PartOfContent: InboundSession._part_of_content,
 }

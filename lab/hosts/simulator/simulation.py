@@ -22,6 +22,7 @@ from lab.hosts.simulator.record import Record
 from lab.hosts.simulator.schedule import SimulatedSchedule
 from lab.hosts.simulator.sender import Workload
 from lab.hosts.simulator.server import SimulatedServer
+from lab.hosts.simulator.stranger import Strangers
 from lab.hosts.simulator.world import MS, SECOND, World
 from lab.lab_clock import LabClock, parse_origin
 from lab.ledger import Ledger
@@ -31,6 +32,7 @@ from lab.operations import operations_of
 from lab.plan import Plan
 from lab.plan_parts import LinkName, Server
 from lab.running_lab import RunningLab, Wire
+from lab.stranger_record import StrangerRecord
 from nodes.store.dump import (
     MailboxFile,
     mailbox_rows_in,
@@ -78,6 +80,7 @@ class Simulation:
                 server.links = {(link.name.target, link.name.service): link for link in links}
         self._hands = SimulatedServers(self.world, self.servers)
         self._workload = self._make_workload()
+        self._strangers = self._make_strangers()
         self._schedule = self._make_schedule()
 
     def run(self) -> Record:
@@ -88,6 +91,8 @@ class Simulation:
             self._events.is_over = True
         self._schedule.heal()
         self._workload.stop()
+        if self._strangers is not None:
+            self._strangers.stop()
         self._stop_servers()
         self._collect()
         return self.record
@@ -136,6 +141,15 @@ class Simulation:
         links = self._links_from(WORKLOAD)
         plan = self.plan
         return Workload(self.world, self._clock, plan.messages, links, ledger, plan.duration_ms)
+
+    def _make_strangers(self) -> Strangers | None:
+        plan, world = self.plan, self.world
+        if not plan.strangers:
+            return None
+        append = self.record.file("strangers.jsonl").append
+        record = StrangerRecord(append, self._clock.lab_ms, world.mono_ns)
+        links = self._links_from(WORKLOAD)
+        return Strangers(world, plan.strangers, links, record, plan.duration_ms)
 
     def _make_schedule(self) -> SimulatedSchedule:
         wires = {link.name: Wire(proxy, proxy) for proxy, link in self.links.items()}
