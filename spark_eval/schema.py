@@ -79,6 +79,19 @@ OPERATIONS: Final[Columns] = (
     ("reason", "STRING"),
 )
 
+# of strangers: a reply that one heard, or how its session ended
+STRANGERS: Final[Columns] = (
+    ("type", "STRING"),
+    ("stranger", "STRING"),
+    ("server", "STRING"),
+    ("command", "STRING"),
+    ("reply", "STRING"),
+    ("outcome", "STRING"),
+    ("sent_bytes", "BIGINT"),
+    ("at_ms", "BIGINT"),
+    ("mono_ns", "BIGINT"),
+)
+
 LIFECYCLE: Final[Columns] = (
     ("event", "STRING"),
     ("at_ms", "BIGINT"),
@@ -169,6 +182,14 @@ PLAN_OPERATION: Final[Columns] = (
     ("to", "STRING"),
 )
 
+PLAN_STRANGER: Final[Columns] = (
+    ("id", "STRING"),
+    ("kind", "STRING"),
+    ("at_ms", "BIGINT"),
+    ("server", "STRING"),
+    ("certificate", "STRING"),
+)
+
 EXPECTED_PROMOTION: Final[Columns] = (
     ("of", "STRING"),
     ("cause", "STRING"),
@@ -223,6 +244,7 @@ PLAN: Final[Columns] = (
     ("faults", f"ARRAY<{struct(PLAN_FAULT)}>"),
     ("operations", f"ARRAY<{struct(PLAN_OPERATION)}>"),
     ("expect", struct(EXPECT)),
+    ("strangers", f"ARRAY<{struct(PLAN_STRANGER)}>"),
 )
 
 HOST: Final[Columns] = (

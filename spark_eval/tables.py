@@ -112,15 +112,22 @@ class Tables(Happened):
 
     `may_resubmit` is false where no plan holds anything that makes somebody ask a Safety Net: then
     there is no `resubmission`, and nothing is spent on it; `may_cross` and `crossings`, which are
-    the hops between servers, likewise where every plan has one boundary.
+    the hops between servers, likewise where every plan has one boundary; `has_strangers` is false
+    where no plan has any.
     """
 
     def __init__(
-        self, record: Record, *, may_resubmit: bool = True, may_cross: bool = True
+        self,
+        record: Record,
+        *,
+        may_resubmit: bool = True,
+        may_cross: bool = True,
+        has_strangers: bool = True,
     ) -> None:
         super().__init__(record)
         self.may_resubmit = may_resubmit
         self.may_cross = may_cross
+        self.has_strangers = has_strangers
 
     @on_demand
     def resubmission(self) -> Resubmission | None:

@@ -26,6 +26,7 @@ from spark_eval.claims import (
     resubmission_bounded,
     resubmission_complete,
     shadow_placement,
+    strangers_learn_nothing,
 )
 from spark_eval.claims.claim import Claim
 
@@ -48,5 +49,6 @@ ALL: tuple[Claim, ...] = (
     held_long_enough.CLAIM,
     drains_after_heal.CLAIM,
     nothing_left_over.CLAIM,
+    strangers_learn_nothing.CLAIM,
     no_crash.CLAIM,
 )

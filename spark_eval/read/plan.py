@@ -107,7 +107,7 @@ def runs(plans: DataFrame) -> DataFrame:
     """One row a run with the organisation's settings flattened out; `speed` is lab milliseconds for
     each of the clock that servers wait and log by. Where `may_resubmit` is false, a plan holds
     nothing that makes anybody ask a Safety Net; where `may_cross` is, all servers are in one
-    boundary.
+    boundary; where `has_strangers` is, none calls.
     """
     config = "plan.settings.TransportConfig"
     settings = [
@@ -130,6 +130,7 @@ def runs(plans: DataFrame) -> DataFrame:
         "coalesce(CAST(ceil(least(resolution_ms, 1e15D)) AS BIGINT), 0L) AS finest_ms",
         f"{MAY_RESUBMIT} AS may_resubmit",
         f"{MAY_CROSS} AS may_cross",
+        "coalesce(size(plan.strangers) > 0, false) AS has_strangers",
         *settings,
     )
 
@@ -202,3 +203,9 @@ def operations(plans: DataFrame) -> DataFrame:
     """One row an operation as planned: `operation`, `kind`, `at_ms`, `database`, `to`."""
     exploded = plans.selectExpr("run", "inline(plan.operations)")
     return exploded.withColumnRenamed("id", "operation").fillna({"operation": NAMELESS})
+
+
+def strangers(plans: DataFrame) -> DataFrame:
+    """One row a client without the right to what it asks: `stranger`, `kind`, `server`."""
+    exploded = plans.selectExpr("run", "inline(plan.strangers)")
+    return exploded.selectExpr("run", "id AS stranger", "kind", "lower(server) AS server")

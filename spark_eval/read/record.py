@@ -70,12 +70,20 @@ class Record:
         return plan.operations(self.plans)
 
     @on_demand
+    def strangers(self) -> DataFrame:
+        return plan.strangers(self.plans)
+
+    @on_demand
     def sound(self) -> DataFrame:
         return settled(records.with_soundness(self.source.records()))
 
     @on_demand
     def operation_record(self) -> DataFrame:
         return records.operation_record(self.sound)
+
+    @on_demand
+    def stranger_record(self) -> DataFrame:
+        return records.stranger_record(self.sound)
 
     @on_demand
     def ledger(self) -> DataFrame:

@@ -1,5 +1,5 @@
-"""JSON Lines records as typed tables: ledger, faults, operations, lifecycle, queues, mailboxes,
-external.
+"""JSON Lines records as typed tables: ledger, faults, operations, strangers, lifecycle, queues,
+mailboxes, external.
 
 A line is sound when it is one JSON object and no more, says what its kind must say, and its values
 have the types of `schema.py`; anything else is damage, counted, unused. A number where a text
@@ -26,6 +26,9 @@ SENT = """CASE r.type
   WHEN 'message' THEN r.submitted_ms IS NOT NULL AND r.recipients IS NOT NULL
   WHEN 'attempt' THEN r.attempt IS NOT NULL AND r.server IS NOT NULL
   WHEN 'outcome' THEN r.attempt IS NOT NULL AND r.outcome IN ('ok', 'failed', 'unknown') END"""
+HEARD = """r.stranger IS NOT NULL AND r.at_ms IS NOT NULL AND CASE r.type
+  WHEN 'reply' THEN r.command IS NOT NULL AND r.reply IS NOT NULL
+  WHEN 'end' THEN r.outcome IS NOT NULL END"""
 # where there is a digest, it is one
 DIGESTS = " AND ".join(
     f"coalesce(r.{name} RLIKE '^[0-9A-Fa-f]{{16,64}}$', true)"
@@ -47,6 +50,7 @@ KINDS: dict[str, tuple[schema.Columns, str]] = {
     "ledger": (schema.LEDGER, f"{NAMED} AND {SENT} AND {DIGESTS}"),
     "faults": (schema.FAULTS, "r.fault IS NOT NULL AND r.phase IS NOT NULL"),
     "operations": (schema.OPERATIONS, "r.operation IS NOT NULL AND r.phase IS NOT NULL"),
+    "strangers": (schema.STRANGERS, HEARD),
     "lifecycle": (schema.LIFECYCLE, "r.event IS NOT NULL"),
     "queues": (schema.QUEUES, f"r.queue IS NOT NULL AND {QUEUED}"),
     "mailbox": (schema.MAILBOXES, f"r.mailbox IS NOT NULL AND {NAMED} AND {DIGESTS}"),
@@ -98,6 +102,11 @@ def fault_record(records: DataFrame) -> DataFrame:
 def operation_record(records: DataFrame) -> DataFrame:
     """One row a phase of an operation."""
     return _rows(records, "operations")
+
+
+def stranger_record(records: DataFrame) -> DataFrame:
+    """Replies that strangers heard and ends of their sessions, told apart by `type`."""
+    return _rows(records, "strangers", f"{short_name('record.server')} AS server")
 
 
 def lifecycle(records: DataFrame) -> DataFrame:

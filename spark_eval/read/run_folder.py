@@ -17,7 +17,7 @@ from spark_eval.given_json import read_json
 # paths within a run folder: JSON Lines that are evidence (the core's inputs and standard error are
 # not), and message tracking and connectivity logs, whatever the case of their ending
 RECORD_FILE = (
-    r"^((ledger|faults|operations)[.]jsonl|logs/[^/]+/(lifecycle|queues)[.]jsonl"
+    r"^((ledger|faults|operations|strangers)[.]jsonl|logs/[^/]+/(lifecycle|queues)[.]jsonl"
     r"|(mailboxes|external)/[^/]+[.]jsonl)$"
 )
 LOG_FILE = r"^logs/[^/]+/(MSGTRK|CONNECTLOG)[^/]*[.][Ll][Oo][Gg]$"
@@ -41,7 +41,8 @@ class UnreadableRecordError(RunFolderError):
 class RunFolder:
     """`path` is absolute, without links; `origin_ms` is the start of lab time, epoch ms. Where
     `may_resubmit` is false, its plan holds nothing that makes anybody ask a Safety Net; where
-    `may_cross` is false, all its mailbox servers are in one boundary. `has_file_list`: the lab
+    `may_cross` is false, all its mailbox servers are in one boundary; where `has_strangers` is
+    false, none calls. `has_file_list`: the lab
     promised files.json. Where there is a `uri`, the folder is there and `path` is the driver's
     copy.
     """
@@ -54,6 +55,7 @@ class RunFolder:
     origin_ms: int
     may_resubmit: bool = True
     may_cross: bool = True
+    has_strangers: bool = True
     has_file_list: bool = False
     uri: str | None = None
 
@@ -119,6 +121,7 @@ def open_run_folder(path: Path, uri: str | None = None) -> RunFolder:
         origin_ms=_origin_ms(plan, manifest),
         may_resubmit=_may_resubmit(plan),
         may_cross=_may_cross(plan),
+        has_strangers=bool(plan.get("strangers")),
         has_file_list="file_list" in manifest,
         uri=uri,
     )

@@ -108,6 +108,7 @@ class Run:
     ledger: list[Row] = field(default_factory=list)
     faults: list[Row] = field(default_factory=list)
     operations: list[Row] = field(default_factory=list)
+    strangers: list[Row] = field(default_factory=list)
     tracking: dict[str, list[Row]] = field(default_factory=dict)
     contacts: dict[str, list[Row]] = field(default_factory=dict)
     lifecycle: dict[str, list[Row]] = field(default_factory=dict)
@@ -478,6 +479,8 @@ class Run:
         }  # fmt: skip
         if self.operations:
             texts["operations.jsonl"] = _json_lines(self.operations)
+        if self.strangers:
+            texts["strangers.jsonl"] = _json_lines(self.strangers)
         for server in {*MAILBOX_SERVERS, *self.lifecycle}:
             texts |= self._server_texts(server)
         texts |= {
