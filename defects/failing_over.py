@@ -12,9 +12,17 @@ from defects.door import Door, behind
 from nodes.core.active_manager import ActiveManager
 from nodes.core.config import NodeConfig
 from nodes.core.copy_commands import DismountDatabase
-from nodes.core.effects import Effect, ManageCopy, OpenSession, RequestResubmit, SendReply
+from nodes.core.effects import (
+    CloseSession,
+    Effect,
+    ManageCopy,
+    OpenSession,
+    RequestResubmit,
+    SendReply,
+)
 from nodes.core.inputs import (
     ActiveCopyNamed,
+    DiscardAsked,
     DismountAnswered,
     Input,
     ManagerOpened,
@@ -25,10 +33,16 @@ from nodes.core.inputs import (
     SessionFailed,
 )
 from nodes.core.message import ActiveCopy
-from nodes.core.replies import r250_active_copy
+from nodes.core.replies import (
+    R421_CONNECTION_TIMEOUT,
+    R550_NOT_ALLOWED,
+    Reply,
+    r250_active_copy,
+)
 from nodes.core.resubmit_request import ResubmitDemand, ResubmitState
 
 LOSSY, DIES, CUT_OFF = "lossy-failover", "active-manager-dies", "active-manager-cut-off"
+CALLED = "strangers-call"
 MINUTE_MS = 60_000
 
 
@@ -138,11 +152,45 @@ class TakesEverybodyForAServer(Door):
         return (happened,)
 
 
+class TakesTheNameForGranted(Door):
+    """Whoever has a server's certificate may ask in the name of any server."""
+
+    def __init__(self, config: NodeConfig) -> None:
+        super().__init__(config)
+        self._peers: dict[str, str] = {}
+
+    def enters(self, happened: Input) -> Iterable[Input]:
+        if isinstance(happened, PeerAuthenticated):
+            self._peers[happened.session] = happened.peer
+        if isinstance(happened, DiscardAsked) and happened.session in self._peers:
+            return (replace(happened, asking_server=self._peers[happened.session]),)
+        return (happened,)
+
+
+class SaysTooMuch(Door):
+    """Whoever is refused is told the id of a message."""
+
+    def leaves(self, effect: Effect) -> Iterable[Effect]:
+        if isinstance(effect, SendReply) and effect.reply == R550_NOT_ALLOWED:
+            told = Reply(550, ("5.7.1 Not authorized [InternalId=1]",))
+            return (replace(effect, reply=told),)
+        return (effect,)
+
+
+class LetsThemTrickle(Door):
+    """ConnectionTimeout ends nothing."""
+
+    def leaves(self, effect: Effect) -> Iterable[Effect]:
+        is_over = isinstance(effect, CloseSession) and effect.reply == R421_CONNECTION_TIMEOUT
+        return () if is_over else (effect,)
+
+
 def manager(make: type[Door]) -> Context:
     return behind(make, ActiveManager)
 
 
 COMPLETE, BOUNDED = ("resubmission_complete",), ("resubmission_bounded",)
+NOTHING = ("strangers_learn_nothing",)
 DEFECTS = (
     Defect(
         "asks-no-safety-net",
@@ -192,7 +240,21 @@ DEFECTS = (
     Defect(
         "takes-everybody-for-a-server",
         "Whoever calls may use the verbs of servers of the organisation.",
-        "TL-6", "calm", ("strangers_learn_nothing",), lambda: behind(TakesEverybodyForAServer),
-        not_caught="no workload calls that may not",
+        "TL-6", CALLED, NOTHING, lambda: behind(TakesEverybodyForAServer),
+    ),
+    Defect(
+        "answers-in-the-name-of-any-server",
+        "A server may ask for the discard notifications of another one.",
+        "TL-6", CALLED, NOTHING, lambda: behind(TakesTheNameForGranted),
+    ),
+    Defect(
+        "says-too-much-when-it-refuses",
+        "Whoever may not ask is told the id of a message with the refusal.",
+        "TL-6", CALLED, NOTHING, lambda: behind(SaysTooMuch),
+    ),
+    Defect(
+        "never-cuts-who-trickles",
+        "A session outlives ConnectionTimeout as long as its client sends something.",
+        "SR-6", CALLED, NOTHING, lambda: behind(LetsThemTrickle),
     ),
 )  # fmt: skip
