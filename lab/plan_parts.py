@@ -336,8 +336,9 @@ class Operation:
 
 @dataclass(frozen=True, slots=True)
 class Trickle:
-    """A message to `recipient` of which a byte comes every `every_ms`, for `for_ms` at the most."""
+    """A message of which a byte comes every `every_ms`, for `for_ms` at the most."""
 
+    sender: str
     recipient: str
     every_ms: int
     for_ms: int

@@ -86,7 +86,7 @@ class Attempt:
             await self._address()
             return await self._content()
         except aiosmtplib.SMTPResponseException as error:
-            return self._ended(_one_line(error.code, error.message), f"refused at {self._stage}")
+            return self._ended(one_line(error.code, error.message), f"refused at {self._stage}")
         except (aiosmtplib.SMTPException, OSError) as error:
             return self._ended(None, f"{self._stage}: {_words(error)}")
 
@@ -128,7 +128,7 @@ class Attempt:
         self._stage = "DATA"
         ready = await self._smtp.execute_command(b"DATA")
         if ready.code != 354:
-            return self._ended(_one_line(ready.code, ready.message), "refused at DATA")
+            return self._ended(one_line(ready.code, ready.message), "refused at DATA")
         protocol = self._smtp.protocol
         if protocol is None or not protocol.is_connected:
             return self._ended(None, "DATA: connection lost")
@@ -138,7 +138,7 @@ class Attempt:
         accepted = 200 <= final.code < 300
         return Result(
             Outcome.OK if accepted else Outcome.FAILED,
-            _one_line(final.code, final.message),
+            one_line(final.code, final.message),
             "accepted" if accepted else "refused at final dot",
         )
 
@@ -185,7 +185,8 @@ def _filler(length: int) -> bytes:
     return LINE * lines + b"x" * (rest - 2) + b"\r\n"
 
 
-def _one_line(code: int, message: str) -> str:
+def one_line(code: int, message: str) -> str:
+    """A reply of any number of lines in one."""
     return " ".join(f"{code} {message}".split())
 
 

@@ -10,6 +10,7 @@ from enum import StrEnum
 
 from lab.plan_parts import Stranger
 
+STRANGERS_FILE = "strangers.jsonl"
 BANNER, EHLO, STARTTLS, DATA = "banner", "EHLO", "STARTTLS", "DATA"
 """What a reply can be to, beside the commands of the plan."""
 

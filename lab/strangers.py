@@ -12,11 +12,13 @@ from dataclasses import dataclass, replace
 from lab.plan_parts import PlanTopology, Settings, Stranger, StrangerKind, Trickle
 from lab.scenario_strangers import StrangersModel
 from lab.seeds import seed_for
+from lab.traffic import OUTSIDE_DOMAIN
 from nodes.core.units import MINUTE_MS
 
 STRANGERS = "strangers"
 NOBODYS = "stranger"
 """What a stranger writes for an id: it knows none."""
+TRICKLER = f"trickler@{OUTSIDE_DOMAIN}"
 TRICKLES_IN = 4
 """So often does it send something within `ConnectionInactivityTimeout`."""
 
@@ -85,7 +87,7 @@ def _trickle(asking: _Asking, server: str) -> Trickle:
         int(connector[name]) for name in ("ConnectionInactivityTimeout", "ConnectionTimeout")
     )
     recipient = asking.topology.mailboxes[0].address
-    return Trickle(recipient, max(1, quiet_ms // TRICKLES_IN), 2 * timeout_ms + MINUTE_MS)
+    return Trickle(TRICKLER, recipient, max(1, quiet_ms // TRICKLES_IN), 2 * timeout_ms + MINUTE_MS)
 
 
 def _commands(

@@ -1,4 +1,5 @@
-"""What the traffic source needs of a plan: its messages, its clock, and where the servers are.
+"""What the traffic source needs of a plan: its messages, its strangers, its clock, and where the
+servers are.
 
 Read from the plan file itself and from `targets.json`, with the standard library alone, because
 this runs in the container. Anything else in the plan is none of the sender's business.
@@ -9,7 +10,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
+from lab.json_record import decode
 from lab.lab_clock import parse_origin
+from lab.plan_parts import Stranger
 from lab.sending import Target
 
 
@@ -35,10 +38,11 @@ class WorkPlan:
     speed: float
     duration_ms: float
     messages: tuple[PlannedMessage, ...]
+    strangers: tuple[Stranger, ...] = ()
 
 
 def read_work_plan(path: Path) -> WorkPlan:
-    """The messages of a `plan.json`; KeyError or ValueError when it is none."""
+    """The messages and strangers of a `plan.json`; KeyError or ValueError when it is none."""
     plan = json.loads(path.read_text(encoding="utf-8"))
     messages = [_message(row) for row in plan["messages"]]
     return WorkPlan(
@@ -46,6 +50,7 @@ def read_work_plan(path: Path) -> WorkPlan:
         float(plan["clock"]["speed"]),
         float(plan["duration_ms"]),
         tuple(sorted(messages, key=lambda message: (message.at_ms, message.message_id))),
+        decode(tuple[Stranger, ...], plan.get("strangers", []), "strangers"),
     )
 
 

@@ -5,7 +5,8 @@ It is a container of the lab like any other (`python3 -m lab.workload /workload`
 the act that it tells of. A message refused, unanswered or in doubt goes to the next server of
 its `via` at once, and again every `retry_ms`, with the same Message-Id and Date, until it is
 acknowledged or the plan is over. Every message has a session of its own, so a silent server
-delays no message but its own. The same process is the lab's probe agent.
+delays no message but its own. The strangers of the plan call from here too (`lab.calling`), and
+what they hear is `strangers.jsonl`. The same process is the lab's probe agent.
 
 It draws nothing by chance, knows no fault and judges no outcome.
 """
@@ -21,12 +22,14 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from lab.agent import AGENT_PORT, Handler, Request, serve
+from lab.calling import Strangers, contexts
 from lab.errors import PASS, ScenarioError
 from lab.lab_clock import LabClock, read_start
 from lab.ledger import Ledger, LedgerFile, LedgerMessage, Outcome
 from lab.outer_edge import guarded
 from lab.probe import probe
 from lab.sending import Attempt, Mail, Patience, Result, Target, compose, tls_context
+from lab.stranger_record import STRANGERS_FILE, StrangerRecord
 from lab.work_plan import PlannedMessage, WorkPlan, read_targets, read_work_plan
 from nodes.store.message_digest import digest_of
 
@@ -171,7 +174,18 @@ class Container:
         with LedgerFile(self._folder / "ledger.jsonl") as file:
             ledger = Ledger(file.append, clock.lab_ms)
             self._workload = Workload(self._plan, targets, clock, ledger, self._tls)
-            await self._workload.run()
+            async with asyncio.TaskGroup() as sending:
+                sending.create_task(self._workload.run())
+                if self._plan.strangers:
+                    sending.create_task(self._call(targets, clock))
+
+    async def _call(self, targets: Mapping[str, Target], clock: LabClock) -> None:
+        """What strangers do meanwhile."""
+        known = contexts(self._folder / "tls")
+        with LedgerFile(self._folder / STRANGERS_FILE) as file:
+            record = StrangerRecord(file.append, clock.lab_ms)
+            strangers = self._plan.strangers
+            await Strangers(strangers, targets, clock, record, known, patience(clock)).run()
 
     async def _probe(self, request: Request) -> Mapping[str, object]:
         host, port = split_address(request["address"])

@@ -83,7 +83,30 @@ def test_the_workload_gets_the_authority_and_no_certificate(state_dir: Path) -> 
     assert found == ["authority.pem"]
 
 
+def test_strangers_get_certificates_of_servers_and_one_that_nobody_believes(tmp_path: Path) -> None:
+    authority.issue(tmp_path, FQDNS, ["par-mbx1"])
+    folder = tmp_path / "workload" / "tls" / "strangers"
+    names = ["foreign.key", "foreign.pem", "par-mbx1.key", "par-mbx1.pem"]
+    assert sorted(path.name for path in folder.iterdir()) == names
+    assert {(folder / name).stat().st_mode & 0o777 for name in names if "key" in name} == {0o600}
+    server = context_of(ssl.Purpose.CLIENT_AUTH, tmp_path, "lyo-mbx1")
+    client = ssl.create_default_context(cafile=str(tmp_path / "authority.pem"))
+    client.load_cert_chain(folder / "par-mbx1.pem", folder / "par-mbx1.key")
+    seen = shake_hands(client, server, FQDNS["lyo-mbx1"]).getpeercert()
+    assert seen is not None
+    assert seen["subjectAltName"] == (("DNS", FQDNS["par-mbx1"]),)
+    client.load_cert_chain(folder / "foreign.pem", folder / "foreign.key")
+    with pytest.raises(ssl.SSLCertVerificationError):
+        shake_hands(client, server, FQDNS["lyo-mbx1"])
+
+
 def test_the_program_takes_names_from_its_arguments(tmp_path: Path) -> None:
     assert authority.main([str(tmp_path), "a=a.example"]) == 0
     assert (tmp_path / "servers" / "a" / "etc" / "tls" / "server.pem").exists()
     assert (tmp_path / "authority.pem").exists()
+    assert not (tmp_path / "workload" / "tls" / "strangers").exists()
+
+
+def test_the_program_takes_those_of_strangers_behind_them(tmp_path: Path) -> None:
+    assert authority.main([str(tmp_path), "a=a.example", "--strangers", "a"]) == 0
+    assert (tmp_path / "workload" / "tls" / "strangers" / "a.pem").exists()

@@ -11,7 +11,7 @@ from lab.hosts.containers import inventory
 from lab.hosts.containers.image_build import ROOT
 from lab.hosts.containers.images import Images
 from lab.hosts.containers.inventory import Layout
-from lab.plan_parts import Pause, When
+from lab.plan_parts import Pause, Stranger, When
 from nodes.core.config import read_config
 from nodes.core.configuration_error import ConfigurationError
 from nodes.shell.node_file import read_node_file
@@ -124,3 +124,16 @@ def test_a_server_has_breakpoints_only_where_the_plan_asks_for_them() -> None:
     for server in ("lyo-mbx1", "ext1"):
         document = rendered("transport_node", "config.json.j2", hosts_of(asked)[server])
         assert "Breakpoints" not in document
+
+
+def test_the_authority_is_asked_for_what_strangers_show() -> None:
+    layout = layout_of()
+    own = hosts_of(layout)["authority"]["certificates"]
+    assert len(own) == len(layout.plan.topology.servers)
+    callers = tuple(
+        Stranger(f"s{number}", "other-server", 0, "par-mbx1", shown, (), None)
+        for number, shown in enumerate(("par-mbx3", "par-mbx2", "par-mbx3"))
+    )
+    called = replace(layout, plan=replace(layout.plan, strangers=callers))
+    asked = hosts_of(called)["authority"]["certificates"]
+    assert asked == [*own, "--strangers", "par-mbx2", "par-mbx3"]

@@ -1,6 +1,7 @@
 """The run's own certificate authority, and a certificate for each of its servers.
 
-Run by Ansible as a program, once: `python -m lab.hosts.containers.authority STATE name=fqdn …`.
+Run by Ansible as a program, once: `python -m lab.hosts.containers.authority STATE name=fqdn …`;
+where strangers call, `--strangers` follows, and the servers whose certificates some of them show.
 EC P-256 throughout. The authority's key never touches a disk, so nobody can issue another
 certificate for this run; a server's key lies in the state directory alone, for its owner's eyes,
 and goes when the run is taken down. Keys are never encrypted: who can read them can run the lab.
@@ -9,7 +10,7 @@ and goes when the run is taken down. Keys are never encrypted: who can read them
 import datetime
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from cryptography import x509
@@ -17,31 +18,63 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
+from lab.calling import FOREIGN
 from lab.hosts.containers import confinement
 from lab.outer_edge import guarded
 
 ORGANISATION = "shadowlab"
+STRANGERS = "--strangers"
 BEFORE = datetime.timedelta(days=1)
 AFTER = datetime.timedelta(days=30)
 
 
-def issue(state_dir: Path, fqdns: Mapping[str, str]) -> None:
+def issue(
+    state_dir: Path, fqdns: Mapping[str, str], strangers: Iterable[str] | None = None
+) -> None:
     """Write `servers/<name>/etc/tls/` of every server, `workload/tls/` and, last, `authority.pem`.
 
-    The one at the top of the state directory says that all are there.
+    The one at the top of the state directory says that all are there. `strangers` are the servers
+    whose certificates strangers show; None where nobody calls.
     """
     key = ec.generate_private_key(ec.SECP256R1())
     authority = _authority(key)
     pem = authority.public_bytes(serialization.Encoding.PEM)
     for name, fqdn in fqdns.items():
-        own_key = ec.generate_private_key(ec.SECP256R1())
-        certificate = _certificate(fqdn, own_key, authority, key)
         folder = state_dir / "servers" / name / "etc" / "tls"
-        _write(folder / "server.key", _private(own_key), 0o600)
-        _write(folder / "server.pem", certificate.public_bytes(serialization.Encoding.PEM), 0o644)
+        _issue_to(fqdn, folder / "server", authority, key)
         _write(folder / "authority.pem", pem, 0o644)
+    if strangers is not None:
+        _issue_to_strangers(state_dir / "workload", fqdns, strangers, authority, key)
     _write(state_dir / "workload" / "tls" / "authority.pem", pem, 0o644)
     _write(state_dir / "authority.pem", pem, 0o644)
+
+
+def _issue_to_strangers(
+    workload: Path,
+    fqdns: Mapping[str, str],
+    names: Iterable[str],
+    authority: x509.Certificate,
+    key: ec.EllipticCurvePrivateKey,
+) -> None:
+    """Certificates of servers, and one with a server's name by an authority of its own."""
+    folder = workload / "tls" / "strangers"
+    folder.mkdir(parents=True, exist_ok=True)
+    confinement.hand_over(folder)
+    for name in names:
+        _issue_to(fqdns[name], folder / name, authority, key)
+    other_key = ec.generate_private_key(ec.SECP256R1())
+    _issue_to(next(iter(fqdns.values())), folder / FOREIGN, _authority(other_key), other_key)
+
+
+def _issue_to(
+    fqdn: str, path: Path, authority: x509.Certificate, key: ec.EllipticCurvePrivateKey
+) -> None:
+    """`path` with `.key` and `.pem`."""
+    own_key = ec.generate_private_key(ec.SECP256R1())
+    certificate = _certificate(fqdn, own_key, authority, key)
+    pem = certificate.public_bytes(serialization.Encoding.PEM)
+    _write(path.with_name(f"{path.name}.key"), _private(own_key), 0o600)
+    _write(path.with_name(f"{path.name}.pem"), pem, 0o644)
 
 
 def _authority(key: ec.EllipticCurvePrivateKey) -> x509.Certificate:
@@ -132,9 +165,13 @@ def _write(path: Path, content: bytes, mode: int) -> None:
 
 
 def main(arguments: list[str]) -> int:
-    """`STATE name=fqdn …`."""
-    state_dir, *servers = arguments
-    issue(Path(state_dir), dict(server.split("=", 1) for server in servers))
+    """`STATE name=fqdn … [--strangers name …]`."""
+    state_dir, *names = arguments
+    strangers = None
+    if STRANGERS in names:
+        place = names.index(STRANGERS)
+        names, strangers = names[:place], names[place + 1 :]
+    issue(Path(state_dir), dict(server.split("=", 1) for server in names), strangers)
     return 0
 
 

@@ -25,6 +25,7 @@ from lab.lab_clock import parse_origin
 from lab.plan import Plan
 from lab.plan_parts import Database
 from lab.run_folder import RunFolder
+from lab.stranger_record import STRANGERS_FILE
 from nodes.store.dump import mailbox_files, mailbox_rows, queue_rows, shown_to_users, standing
 
 QUEUE_DATABASE = "queue.db"
@@ -53,6 +54,7 @@ class Collection:
         for database in self.plan.topology.databases:
             self._try(f"mailboxes of {database.name}", partial(self._mailboxes, database))
         self._try("the ledger", self._ledger)
+        self._try("what strangers heard", self._strangers)
         self._try("the ground's logs", self._ground)
         self._try("what the containers said", self._words)
         self._try("whether memory was enough", self._memory)
@@ -95,6 +97,10 @@ class Collection:
 
     def _ledger(self) -> None:
         _copy(self.state_dir / "workload" / LEDGER, self.folder.path / LEDGER)
+
+    def _strangers(self) -> None:
+        source = self.state_dir / "workload" / STRANGERS_FILE
+        _copy(source, self.folder.path / STRANGERS_FILE)
 
     def _ground(self) -> None:
         """What provisioning wrote: `*.log` of the state directory, as `logs/ground/`."""

@@ -15,6 +15,7 @@ from typing import Any
 from lab.agent import AGENT_PORT
 from lab.hosts.containers import confinement
 from lab.hosts.containers.addresses import Place, places
+from lab.hosts.containers.authority import STRANGERS
 from lab.hosts.containers.engine import RUN_LABEL, STATE_LABEL
 from lab.hosts.containers.image_build import ROOT
 from lab.hosts.containers.images import Images
@@ -79,7 +80,7 @@ def inventory(layout: Layout) -> Json:
     beside = {
         TOXIPROXY: _toxiproxy(layout),
         WORKLOAD: _workload(layout),
-        AUTHORITY: {"certificates": [f"{s.name}={s.fqdn}" for s in servers]},
+        AUTHORITY: {"certificates": _certificates(layout.plan)},
     }
     return {"all": {"vars": _everybody(layout), "children": groups, "hosts": beside}}
 
@@ -87,6 +88,13 @@ def inventory(layout: Layout) -> Json:
 def to_text(layout: Layout) -> str:
     """The inventory file."""
     return json.dumps(inventory(layout), indent=1) + "\n"
+
+
+def _certificates(plan: Plan) -> list[str]:
+    """What the authority is asked for: of every server, and what strangers show."""
+    own = [f"{server.name}={server.fqdn}" for server in plan.topology.servers]
+    shown = {each.certificate for each in plan.strangers if each.certificate is not None}
+    return [*own, STRANGERS, *sorted(shown)] if plan.strangers else own
 
 
 def _everybody(layout: Layout) -> Json:

@@ -32,7 +32,7 @@ from lab.operations import operations_of
 from lab.plan import Plan
 from lab.plan_parts import LinkName, Server
 from lab.running_lab import RunningLab, Wire
-from lab.stranger_record import StrangerRecord
+from lab.stranger_record import STRANGERS_FILE, StrangerRecord
 from nodes.store.dump import (
     MailboxFile,
     mailbox_rows_in,
@@ -146,7 +146,7 @@ class Simulation:
         plan, world = self.plan, self.world
         if not plan.strangers:
             return None
-        append = self.record.file("strangers.jsonl").append
+        append = self.record.file(STRANGERS_FILE).append
         record = StrangerRecord(append, self._clock.lab_ms, world.mono_ns)
         links = self._links_from(WORKLOAD)
         return Strangers(world, plan.strangers, links, record, plan.duration_ms)

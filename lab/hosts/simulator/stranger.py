@@ -24,13 +24,10 @@ from lab.hosts.simulator.network import Link
 from lab.hosts.simulator.world import MS, World
 from lab.plan_parts import Stranger, Trickle
 from lab.stranger_record import BANNER, DATA, EHLO, End, StrangerRecord
-from lab.traffic import OUTSIDE_DOMAIN
 from lab.workload import STEP_LAB_MS
 from nodes.core.message import Envelope
 from nodes.core.replies import Reply
 from nodes.shell.shadow_verbs import format_offer
-
-TRICKLER = f"trickler@{OUTSIDE_DOMAIN}"
 
 
 class Strangers:
@@ -133,7 +130,7 @@ class Call:
         if command is not None:
             self._say(command, Command(command))
         elif self.who.trickle is not None:
-            envelope = Envelope(TRICKLER, (self.who.trickle.recipient,))
+            envelope = Envelope(self.who.trickle.sender, (self.who.trickle.recipient,))
             self._say(DATA, Announcement(False, None, envelope))
         else:
             self.end(End.DONE)

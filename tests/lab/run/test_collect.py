@@ -90,7 +90,12 @@ def test_who_ran_out_of_memory_is_named(part: str, state: Path, folder: RunFolde
 
 @pytest.mark.parametrize(
     "path",
-    ["servers/a/data/queue.db", "servers/x/data/received.jsonl", "workload/ledger.jsonl"],
+    [
+        "servers/a/data/queue.db",
+        "servers/x/data/received.jsonl",
+        "workload/ledger.jsonl",
+        "workload/strangers.jsonl",
+    ],
 )
 def test_no_link_that_a_server_made_is_followed(
     path: str, state: Path, folder: RunFolder, tmp_path: Path
@@ -124,7 +129,13 @@ def test_a_record_that_was_never_written_is_missing_not_empty(
     state: Path, folder: RunFolder
 ) -> None:
     assert collect(state, folder) == []
-    for name in ("ledger.jsonl", "external/x.jsonl", "logs/a/queues.jsonl", "mailboxes/DB1.jsonl"):
+    for name in (
+        "ledger.jsonl",
+        "strangers.jsonl",
+        "external/x.jsonl",
+        "logs/a/queues.jsonl",
+        "mailboxes/DB1.jsonl",
+    ):
         assert not (folder.path / name).exists()
 
 
@@ -145,6 +156,12 @@ def test_a_damaged_database_is_a_complaint_and_stops_nothing(
     complaints = collect(state, folder)
     assert [complaint.partition(":")[0] for complaint in complaints] == ["queues of a"]
     assert (folder.path / "ledger.jsonl").read_text() == "{}\n"
+
+
+def test_what_strangers_heard_is_brought(state: Path, folder: RunFolder) -> None:
+    (state / "workload/strangers.jsonl").write_text("{}\n")
+    assert collect(state, folder) == []
+    assert (folder.path / "strangers.jsonl").read_text() == "{}\n"
 
 
 def test_what_provisioning_wrote_is_kept(state: Path, folder: RunFolder) -> None:
