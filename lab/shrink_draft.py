@@ -58,13 +58,13 @@ class Draft:
 
     @property
     def size(self) -> tuple[int, int, int, int, int]:
-        """What is to be small, the most important first: faults and operations, servers, messages,
-        time.
+        """What is to be small, the most important first: faults, operations and strangers, servers,
+        messages, time.
         """
         messages = sum(_messages(stream) for stream in self.streams.values())
         lasting = sum(_ms(fault, "for") for fault in self.faults.values())
         sending = sum(_ms(stream, "for") for stream in self.streams.values())
-        acts = len(self.faults) + len(self.operations)
+        acts = len(self.faults) + len(self.operations) + len(self.rest.get("strangers") or [])
         managers = [dag for dag in self.topology.get("dags", {}).values() if dag]
         return acts, len(self.topology["servers"]) + len(managers), messages, lasting, sending
 
@@ -96,9 +96,11 @@ def fewer_faults(draft: Draft) -> Iterator[Reduction]:
 
 
 def fewer_operations(draft: Draft) -> Iterator[Reduction]:
-    """Without one of them."""
+    """Without one of them, or without strangers."""
     for number in draft.operations:
         yield Reduction(f"without operation {number + 1}", partial(_without_operation, number))
+    if draft.rest.get("strangers"):
+        yield Reduction("without strangers", _without_strangers)
 
 
 def fewer_servers(draft: Draft) -> Iterator[Reduction]:
@@ -142,6 +144,11 @@ def _keep(kept: tuple[int, ...], draft: Draft) -> Draft | None:
 def _without_operation(number: int, draft: Draft) -> Draft | None:
     left = {n: each for n, each in draft.operations.items() if n != number}
     return replace(draft, operations=left) if len(left) < len(draft.operations) else None
+
+
+def _without_strangers(draft: Draft) -> Draft | None:
+    left = {key: value for key, value in draft.rest.items() if key != "strangers"}
+    return replace(draft, rest=left) if len(left) < len(draft.rest) else None
 
 
 def _with_single_copies(draft: Draft) -> Draft | None:

@@ -140,6 +140,17 @@ def test_operations_and_active_manager_go_where_the_failure_needs_neither(tmp_pa
     assert "active_manager" not in [server.role for server in least.topology.servers]
 
 
+def test_strangers_go_where_the_failure_needs_none(tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    folder.mkdir()
+    called = Path("scenarios/shadow/strangers-call.yaml").read_text("utf-8")
+    (folder / "scenario.yaml").write_text(called)
+    (folder / "plan.json").write_text("{}")
+    whole = draft_of(folder, 1)
+    assert shrunk(whole, lambda plan: len(plan.strangers) > 2).strangers
+    assert shrunk(whole, lambda plan: len(plan.messages) > 2).strangers == ()
+
+
 def test_a_draft_that_is_no_scenario_any_more_is_never_tried(draft: Draft) -> None:
     """The killed server cannot be left out while its fault is there."""
     without = {each.what: each for each in fewer_servers(draft)}
