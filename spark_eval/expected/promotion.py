@@ -93,7 +93,7 @@ def _by_span(known: DataFrame) -> DataFrame:
 
 
 def _with_contact(known: DataFrame) -> DataFrame:
-    around = f"o.lo <= {AT} + finest_ms AND o.hi >= {AT} - finest_ms"
+    around = f"o.lo <= {AT} + finest_ms AND (o.hi >= {AT} - finest_ms OR {_FAILED_WITH_IT})"
     last = known.selectExpr(
         "*",
         f"{last_before('contact_times', AT)} AS contact_ms",
@@ -118,6 +118,11 @@ def _with_contact(known: DataFrame) -> DataFrame:
         f"+ least({_TOOK}, timeout_ms + slowed_ms)) AS span_by_ms",
     )
 
+
+# the last question was begun before it was over, failed after, and was acted on at once
+_FAILED_WITH_IT = f"""coalesce(o.hi >= {last_before("begun_times", AT)} - finest_ms
+  AND {last_before("failed_times", AT)} >= {last_before("begun_times", AT)}
+  AND {AT} - {last_before("failed_times", AT)} <= exchange_ms, false)"""
 
 # those that are held together go together; what came after that has a span of its own
 _SPAN_DUE = """IF(held_ms < greatest(contact_hi_ms, oldest_ms) + span_ms,

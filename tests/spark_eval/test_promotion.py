@@ -105,6 +105,13 @@ def _after_span(begun: int, promoted: int) -> Run:
     return faulty.run
 
 
+def _failed_after_the_return(begun: int, promoted: int) -> Run:
+    """A question fails at 72 min; par-mbx1 is back since 70 min."""
+    run = _after_span(begun, promoted)
+    run.contact("lyo-mbx1", "par-mbx1", 72 * MINUTE, failed=True)
+    return run
+
+
 def _none_foretold(run: Run) -> Run:
     run.plan["expect"]["promotions"] = []
     return run
@@ -149,6 +156,9 @@ def _runs() -> dict[str, Run]:
         "only-failed": _questions_failed(38 * MINUTE + 30 * SECOND),
         "only-failed-early": _questions_failed(20 * MINUTE),
         "same-database": _spurious("database-id-changed"),
+        "failed-with-the-return": _failed_after_the_return(69 * MINUTE, 72 * MINUTE + 100),
+        "asked-after-the-return": _failed_after_the_return(71 * MINUTE, 72 * MINUTE + 100),
+        "not-at-once": _failed_after_the_return(69 * MINUTE, 75 * MINUTE),
         "never-away": _spurious("resubmit-time-span"),
         "after-discard": _after_its_discard(),
         "foretold": _foretold(new_database().run),
@@ -254,6 +264,14 @@ def test_early_counts_from_the_first_shadow_where_the_log_names_failed_questions
 def test_early_is_violated_by_a_promotion_without_a_cause(early: Results) -> None:
     assert "still had the database" in early["same-database"].examples[0].detail
     assert "so not before" in early["never-away"].examples[0].detail
+
+
+def test_early_bears_with_a_question_that_was_asked_in_vain_before_the_return(
+    early: Results,
+) -> None:
+    assert early["failed-with-the-return"].violations == 0
+    for name in ("asked-after-the-return", "not-at-once"):
+        assert "par-mbx1 was not out of reach" in early[name].examples[0].detail, name
 
 
 def test_early_is_violated_by_a_promotion_after_the_discard(early: Results) -> None:
