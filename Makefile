@@ -7,6 +7,7 @@ ON ?=
 SEED ?=
 SEEDS ?= 1000
 FUZZ ?= 10000
+DAMAGED ?= 1000
 TESTS ?=
 WORKERS ?= 2
 VENV := .venv
@@ -59,6 +60,10 @@ test-fast: $(STAMP) ## while editing: tests that need neither Spark nor an engin
 .PHONY: fuzz
 fuzz: $(STAMP) ## FUZZ examples of mutated input; some hundreds are part of make test
 	SHADOWLAB_FUZZ=$(FUZZ) $(BIN)/python -m pytest -m fuzz $(TESTS)
+
+.PHONY: damaged
+damaged: $(STAMP) java ## DAMAGED records of which one file was cut, changed or removed: none may pass
+	SHADOWLAB_DAMAGED=$(DAMAGED) $(BIN)/python -m pytest tests/spark_eval/test_damaged_records.py $(TESTS)
 
 .PHONY: lint
 lint: $(STAMP) ## all checks that need no engine

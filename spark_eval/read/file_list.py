@@ -16,7 +16,7 @@ from spark_eval.given_json import read_json
 from spark_eval.read.run_folder import LOG_FILE, RECORD_FILE, RunFolder
 
 FILE_LIST = "files.json"
-WHOLE = r"^(plan|manifest|host)[.]json$"
+WHOLE_FILES = ("plan.json", "manifest.json", "host.json")
 NO_LIST = "not there, though manifest.json names it"
 NO_SHAPE = "not what it should hold"
 GONE = "listed by the lab, and not there"
@@ -49,12 +49,14 @@ def _departures(
             yield name, GONE
         elif path.stat().st_size != int(entry["bytes"]) or _digest(path) != entry["sha256"]:
             yield name, CHANGED
-    there = (path.relative_to(folder.path).as_posix() for path in folder.evidence())
+    evidence = (path.relative_to(folder.path).as_posix() for path in folder.evidence())
+    whole = (name for name in WHOLE_FILES if (folder.path / name).is_file())
+    there = sorted([*evidence, *whole])
     yield from ((name, UNLISTED) for name in there if name not in listed)
 
 
 def _is_evidence(name: str) -> bool:
-    return any(re.match(pattern, name) for pattern in (RECORD_FILE, LOG_FILE, WHOLE))
+    return name in WHOLE_FILES or any(re.match(each, name) for each in (RECORD_FILE, LOG_FILE))
 
 
 def _digest(path: Path) -> str:
