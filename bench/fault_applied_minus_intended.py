@@ -29,7 +29,8 @@ from lab.faults.journal import Journal, Phase
 from lab.faults.schedule import Schedule
 from lab.hosts.containers import engine, toxiproxy_image
 from lab.lab_clock import START_MARGIN_NS, LabClock, parse_origin
-from lab.plan import Plan, resolve
+from lab.plan import resolve
+from lab.plan_values import Plan
 from lab.probe import Probe, probe
 from lab.run_folder import JsonLines
 from lab.running_lab import RunningLab

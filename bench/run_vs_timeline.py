@@ -14,7 +14,7 @@ from pathlib import Path
 from bench.result import Result, beside
 from lab.errors import GroundError
 from lab.hosts.containers import engine, images
-from lab.plan import Plan
+from lab.plan_values import Plan
 
 SCENARIO = "primary-loses-its-queue-database"
 SCENARIOS = Path(__file__).parents[1] / "scenarios"

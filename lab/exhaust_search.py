@@ -17,7 +17,7 @@ from lab.hosts.simulator.events import Event, Events
 from lab.hosts.simulator.record import Record
 from lab.hosts.simulator.simulation import simulate
 from lab.pairs import Pairs
-from lab.plan import Plan
+from lab.plan_values import Plan
 from lab.strikes import KINDS, Strike, overlap, strikes_at, struck
 from lab.sweep_record import Run
 

@@ -8,14 +8,31 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from lab.agent import WorkloadStatus
-from lab.plan import Plan
+from lab.agent import ProbeMessageReply, WorkloadStatus
 from lab.plan_parts import LinkName
+from lab.plan_values import Plan
+from lab.probe import Probe
 from lab.run_folder import RunFolder
 from lab.running_lab import Proxies, Servers, Wire
-from lab.steady_state import MessageProber
 
 Say = Callable[[str], None]
+
+
+class MessageProber(Protocol):
+    """Connects and sends over links from inside the lab. Raises AgentError."""
+
+    def probe(self, address: str, wait_seconds: float) -> Probe: ...
+
+    def probe_message(
+        self,
+        address: str,
+        *,
+        fqdn: str,
+        sender: str,
+        recipient: str,
+        message_id: str,
+        wait_seconds: float,
+    ) -> ProbeMessageReply: ...
 
 
 class TrafficSource(MessageProber, Protocol):

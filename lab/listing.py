@@ -10,12 +10,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from lab.given_json import read_json
+from lab.moments import wall_seconds
 from lab.plan import default_seed, resolve
 from lab.printable import visible
 from lab.run_folder import STAMP, STAMP_LENGTH
 from lab.run_outcome import span
 from lab.scenario_files import run_folders, scenario_paths
-from lab.timeline import wall_seconds
 from lab.validate import CheckedScenario, check
 
 NO_VERDICT = "-"

@@ -7,8 +7,8 @@ host's to add.
 
 from typing import TypeAlias
 
-from lab.plan import Plan
 from lab.plan_parts import Database, PlanTopology, Section, Server
+from lab.plan_values import Plan
 from nodes.core.config import NodeConfig, read_config
 from nodes.core.parameters import PARAMETERS, Value, format_value
 from nodes.core.units import format_timespan

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 
 from lab import plan_parts
 from lab.evidence import Evidence
-from lab.plan import Plan
+from lab.plan_values import Plan
 from lab.running_lab import RunningLab
 
 DECIDED = "250"

@@ -5,47 +5,20 @@ plan.json, on every machine. It expects a scenario that `lab.validate` found no 
 decides nothing that a person did not write or a default does not say.
 """
 
-from dataclasses import dataclass, field
 from typing import Literal
 
 from lab.drawn_fault import Place
 from lab.drawn_settings import with_drawn_settings
-from lab.json_record import LEFT_OUT_IF_EMPTY, from_text, to_line, to_text
 from lab.lab_clock import parse_origin
 from lab.links import mesh
 from lab.plan_parts import (
     Clock,
-    Corrupt,
-    Cut,
-    Dag,
-    Database,
-    DatabaseCopy,
     Expect,
     ExpectedPromotion,
     ExpectedResubmission,
-    Fault,
-    FillDisk,
-    Kill,
-    Link,
-    LinkName,
-    Mailbox,
-    Message,
-    Operation,
-    Pause,
     PlanTopology,
-    PowerLoss,
-    Restart,
-    Server,
-    Settings,
-    Site,
-    SiteLink,
-    SkewClock,
-    Slow,
-    Stop,
-    Stranger,
-    Throttle,
-    When,
 )
+from lab.plan_values import Plan
 from lab.planned_faults import resolve_faults
 from lab.random_faults import plain_faults
 from lab.recovery import recovery_of
@@ -57,91 +30,8 @@ from lab.strangers import resolve_strangers, strangers_end_ms
 from lab.topology import TopologyModel, resolve_topology
 from lab.traffic import resolve_messages
 
-__all__ = [
-    "Clock",
-    "Corrupt",
-    "Cut",
-    "Dag",
-    "Database",
-    "DatabaseCopy",
-    "Expect",
-    "ExpectedPromotion",
-    "ExpectedResubmission",
-    "Fault",
-    "FillDisk",
-    "Kill",
-    "Link",
-    "LinkName",
-    "Mailbox",
-    "Message",
-    "Operation",
-    "Pause",
-    "Plan",
-    "PlanTopology",
-    "PowerLoss",
-    "Restart",
-    "Server",
-    "Settings",
-    "Site",
-    "SiteLink",
-    "SkewClock",
-    "Slow",
-    "Stop",
-    "Stranger",
-    "Throttle",
-    "When",
-    "default_seed",
-    "place_of",
-    "resolve",
-    "workload_end_ms",
-]
-
 # t = 0; a plan fixes the date, so that dates are the same in every run
 ORIGIN = "2026-01-05T08:00:00Z"
-
-
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """What plan.json holds; `…_ms` is lab milliseconds since the start of lab time."""
-
-    version: Literal[1]
-    scenario: str
-    summary: str
-    proves: tuple[str, ...]
-    tags: tuple[str, ...]
-    seed: int
-    seed_from: Literal["scenario", "argument"]
-    clock: Clock
-    duration_ms: int
-    workload_end_ms: int
-    last_heal_ms: int | None
-    settle_ms: int
-    topology: PlanTopology
-    settings: Settings
-    links: tuple[Link, ...]
-    messages: tuple[Message, ...]
-    faults: tuple[Fault, ...]
-    operations: tuple[Operation, ...]
-    expect: Expect
-    strangers: tuple[Stranger, ...] = field(default=(), metadata=LEFT_OUT_IF_EMPTY)
-
-    @property
-    def powerless(self) -> frozenset[str]:
-        """Servers whose power goes at some time."""
-        return frozenset(each.server for each in self.faults if isinstance(each, PowerLoss))
-
-    def to_json(self) -> str:
-        """The text of plan.json."""
-        return to_text(self)
-
-    def to_line(self) -> str:
-        """The same in one line."""
-        return to_line(self)
-
-    @staticmethod
-    def from_json(text: str) -> "Plan":
-        """The plan that a plan.json holds. Raises ValueError with the place of what is wrong."""
-        return from_text(Plan, text)
 
 
 def default_seed(scenario: str) -> int:

@@ -11,8 +11,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from lab.plan import Plan
-from lab.timeline import moments, wall_seconds
+from lab.moments import moments, wall_seconds
+from lab.plan_values import Plan
 from nodes.core.parameters import PARAMETERS, Value, format_value
 from nodes.core.units import format_timespan
 

@@ -21,7 +21,8 @@ from pathlib import Path
 from defects.defect import Defect
 from lab.durations import Durations
 from lab.errors import GroundError
-from lab.plan import Plan, resolve
+from lab.plan import resolve
+from lab.plan_values import Plan
 from lab.progress import waiting
 from lab.prove_task import SOUND, Done, Task, carry_out
 from lab.prove_verdict import Proof, Result, Runs, content, finding, proof, soundness

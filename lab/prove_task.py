@@ -16,7 +16,7 @@ from defects.catalogue import BY_NAME
 from defects.defect import Context
 from lab.hosts.simulator.record import Record
 from lab.hosts.simulator.simulation import simulate
-from lab.plan import Plan
+from lab.plan_values import Plan
 from lab.sweep_record import Lines, files_of
 
 LONGEST_S = 120.0

@@ -16,7 +16,7 @@ from lab.file_list import FILE_LIST, write_file_list
 from lab.given_file import UnreadableFile, read_given
 from lab.given_json import BYTES_MAX, read_text
 from lab.hosts.simulator.simulation import simulate
-from lab.plan import Plan
+from lab.plan_values import Plan
 from lab.run_folder import json_text
 from lab.run_record import Identity, manifest_of_folder
 from lab.simulated_run import SIMULATOR, run_name

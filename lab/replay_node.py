@@ -18,7 +18,7 @@ from lab.errors import GroundError, ScenarioError
 from lab.given_json import read_text
 from lab.node_document import node_config
 from lab.node_record import Heard, Life, Log, Row, Values, parsed, read_lives
-from lab.plan import Plan
+from lab.plan_values import Plan
 from nodes.core.active_manager import ActiveManager
 from nodes.core.config import NodeConfig
 from nodes.core.effects import Effect, LogConnectivity, LogLifecycle, LogTracking

@@ -26,7 +26,7 @@ from lab.hosts.containers.host import ContainerHost
 from lab.judging import evaluation_of
 from lab.lab_clock import LabClock, parse_origin
 from lab.operations import operations_of
-from lab.plan import Plan
+from lab.plan_values import Plan
 from lab.progress import waiting
 from lab.run_folder import JsonLines, RunFolder
 from lab.run_outcome import (

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from lab.file_list import FILE_LIST
-from lab.plan import Plan
+from lab.plan_values import Plan
 from lab.run_folder import RunFolder
 
 

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from lab.lab_clock import LabClock
-from lab.plan import Plan
 from lab.plan_parts import CutKind, LinkName, Operation, Server
+from lab.plan_values import Plan
 from lab.probe import Probe
 from lab.standing import Standing
 

@@ -15,7 +15,8 @@ from typing import Self
 
 from lab.hosts.simulator.record import Record
 from lab.hosts.simulator.simulation import simulate
-from lab.plan import Plan, resolve
+from lab.plan import resolve
+from lab.plan_values import Plan
 from lab.run_folder import json_text, write_whole
 from lab.sweep_judge import SweepJudge
 from lab.sweep_record import Lines, files_of

@@ -18,7 +18,7 @@ from lab.hosts.simulator.events import Events
 from lab.hosts.simulator.record import Record
 from lab.hosts.simulator.simulation import simulate
 from lab.judging import evaluation_of
-from lab.plan import Plan
+from lab.plan_values import Plan
 from lab.progress import waiting
 from lab.run_folder import RunFolder
 from lab.run_outcome import (

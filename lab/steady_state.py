@@ -10,15 +10,15 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Protocol
 
 from lab.agent import AgentError, ProbeMessageReply
 from lab.errors import GroundError
 from lab.evidence import link_row
+from lab.host import MessageProber
 from lab.links import SMTP
-from lab.plan import Plan
 from lab.plan_parts import LinkName, Server
-from lab.probe import Probe, Seen
+from lab.plan_values import Plan
+from lab.probe import Seen
 from lab.run_folder import JsonLines
 from lab.running_lab import Wire
 
@@ -28,23 +28,6 @@ LOOK_EVERY_SECONDS = 0.1
 REPLY_WAIT_SECONDS = 10.0
 AT_ONCE = 6
 SENDER = "probe@outside.example"
-
-
-class MessageProber(Protocol):
-    """Connects and sends over links from inside the lab. Raises AgentError."""
-
-    def probe(self, address: str, wait_seconds: float) -> Probe: ...
-
-    def probe_message(
-        self,
-        address: str,
-        *,
-        fqdn: str,
-        sender: str,
-        recipient: str,
-        message_id: str,
-        wait_seconds: float,
-    ) -> ProbeMessageReply: ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 from lab.hosts.simulator.events import Event
-from lab.plan import Expect, Plan
-from lab.plan_parts import Cut, CutKind, Fault, Kill, LinkName, PowerLoss, ReturnsWith
+from lab.plan_parts import Cut, CutKind, Expect, Fault, Kill, LinkName, PowerLoss, ReturnsWith
+from lab.plan_values import Plan
 
 Kind: TypeAlias = Literal["kill", "power-loss", "disk-lost", "message-lost", "reply-lost"]
 OF_A_PROCESS: tuple[Kind, ...] = ("kill", "power-loss")

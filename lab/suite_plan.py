@@ -10,9 +10,10 @@ from dataclasses import dataclass
 
 from lab.durations import Durations
 from lab.errors import ScenarioError
-from lab.plan import Plan, default_seed, resolve
+from lab.moments import wall_seconds
+from lab.plan import default_seed, resolve
+from lab.plan_values import Plan
 from lab.scenario_files import find_scenario, scenario_paths
-from lab.timeline import wall_seconds
 from lab.validate import CheckedScenario, check
 
 CONTAINERS, SIMULATOR = "containers", "simulator"

@@ -20,7 +20,8 @@ import pyarrow.parquet as pq
 from lab.hosts.simulator.chance import CLOCK_RESOLUTION_MS
 from lab.hosts.simulator.record import FIELDS, Record
 from lab.hosts.simulator.simulation import simulate
-from lab.plan import Plan, resolve
+from lab.plan import resolve
+from lab.plan_values import Plan
 from lab.run_record import Identity, manifest
 from lab.scenario import ScenarioModel
 from lab.simulated_run import SIMULATOR, run_name

@@ -1,4 +1,4 @@
-"""The faults of a scenario over time: whether they can hold together, and the story they tell.
+"""The faults of a scenario over time: whether they can hold together, and whether they have time.
 
 A fault that begins after the run would have ended without it has nothing left to act on. All of it
 is derived from a file's entries and the mesh; nothing here waits or acts.
@@ -11,30 +11,13 @@ from typing import TypeAlias
 from lab.collisions import DONE, collision
 from lab.links import ends, mesh
 from lab.mistakes import Mistake
-from lab.place_words import in_words
-from lab.plan import Plan, workload_end_ms
+from lab.plan import workload_end_ms
 from lab.plan_parts import (
-    Corrupt,
-    Cut,
     Fault,
-    FillDisk,
-    Kill,
-    LinkFault,
-    LinkName,
-    Operation,
-    Pause,
     PlanTopology,
-    PowerLoss,
-    Restart,
     ServerFault,
-    SkewClock,
-    Slow,
-    Stop,
-    Throttle,
-    When,
 )
 from lab.planned_faults import resolve_faults, resolve_links
-from lab.quantities import format_byte_rate, format_latency, format_skew
 from lab.reading import Read
 from lab.repeated_faults import occasions, servers_of, spread
 from lab.scenario import ScenarioModel
@@ -43,15 +26,6 @@ from lab.strangers import strangers_end_ms
 from nodes.core.units import format_timespan
 
 ScenarioRead: TypeAlias = Read[ScenarioModel]
-
-
-@dataclass(frozen=True, slots=True)
-class Moment:
-    """Something that happens at a moment of lab time, and the links that it concerns."""
-
-    at_ms: int
-    what: str
-    links: tuple[LinkName, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,84 +88,6 @@ def _without_a_server(
             ):
                 place = ("faults", index, fault.kind, at)
                 yield read.mistake(place, word, "names no server", "name a site with servers")
-
-
-def moments(plan: Plan) -> list[Moment]:
-    """The story of a plan in the order of time."""
-    found = [
-        Moment(plan.messages[0].at_ms, "first message") if plan.messages else Moment(0, "no mail"),
-        Moment(plan.workload_end_ms, "end of the workload"),
-        Moment(plan.duration_ms, "end of the run"),
-    ]
-    if plan.strangers:
-        found.append(Moment(plan.strangers[0].at_ms, "first stranger"))
-    for fault in plan.faults:
-        found += _fault_moments(fault)
-    found += [Moment(each.at_ms, in_words_of(each)) for each in plan.operations]
-    return sorted(found, key=lambda moment: moment.at_ms)
-
-
-def in_words_of(operation: Operation) -> str:
-    """`o1: failover of DB1 to lyo-mbx1`."""
-    to = f" to {operation.to}" if operation.to else ""
-    return f"{operation.id}: {operation.kind} of {operation.database}{to}"
-
-
-def wall_seconds(plan: Plan) -> float:
-    """How many seconds of wall clock the timeline takes."""
-    return plan.duration_ms / 1000 / plan.clock.speed
-
-
-def _fault_moments(fault: Fault) -> list[Moment]:
-    begins, heals = _words(fault)
-    links = fault.links if isinstance(fault, LinkFault) else ()
-    if fault.when is not None:
-        return _place_moments(fault, fault.when, begins, heals)
-    start = Moment(fault.start_ms, f"{fault.id}: {begins}", links)
-    return [start, Moment(fault.end_ms, f"{fault.id}: {heals}")] if heals else [start]
-
-
-def _place_moments(fault: Fault, when: When, begins: str, heals: str) -> list[Moment]:
-    links = fault.links if isinstance(fault, LinkFault) else ()
-    lasts = f" for {format_timespan(when.for_ms)}" if when.for_ms else ""
-    start = f"{fault.id}: from now on, when {in_words(when)}: {begins}{lasts}"
-    end = f"{fault.id}: {heals} by now, if it began" if heals else f"{fault.id}: no later than now"
-    return [Moment(fault.start_ms, start, links), Moment(fault.end_ms, end)]
-
-
-def _words(fault: Fault) -> tuple[str, str]:
-    """What happens at its start and at its end; nothing more happens after an instant."""
-    match fault:
-        case Cut():
-            return f"cut ({fault.cut_kind})", "healed"
-        case Slow():
-            return f"slow ({slowness(fault)})", "healed"
-        case Throttle():
-            return f"throttle ({format_byte_rate(fault.bytes_per_second)})", "healed"
-        case Pause():
-            return f"pause {fault.server}", f"resume {fault.server}"
-        case Restart():
-            return f"restart {fault.server}", ""
-        case Stop():
-            return f"stop {fault.server}", f"start {fault.server}"
-        case PowerLoss():
-            return f"cut the power of {fault.server}", f"start {fault.server} with what is durable"
-        case Corrupt():
-            return f"kill {fault.server}", f"start {fault.server} with a damaged queue database"
-        case FillDisk():
-            return f"the disk of {fault.server} is full", f"{fault.server} has room again"
-        case SkewClock():
-            skewed = f"the clock of {fault.server} is wrong by {format_skew(fault.by_ms)}"
-            return skewed, f"the clock of {fault.server} is right"
-        case Kill():
-            database = fault.returns_with.replace("-", " ")
-            return f"kill {fault.server}", f"start {fault.server} with its {database}"
-
-
-def slowness(fault: Slow) -> str:
-    """`latency 500ms, jitter 100ms`."""
-    jitter = f", jitter {format_latency(fault.jitter_ms)}" if fault.jitter_ms else ""
-    return f"latency {format_latency(fault.latency_ms)}{jitter}"
 
 
 def _past_the_end(read: ScenarioRead, scenario: ScenarioModel) -> Iterator[Mistake]:

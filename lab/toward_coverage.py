@@ -16,8 +16,9 @@ from typing import TypeAlias
 
 from lab.asked_coverage import value_parts
 from lab.links import WORKLOAD
-from lab.plan import Plan, resolve
+from lab.plan import resolve
 from lab.plan_parts import Cut, Fault, LinkFault, Message
+from lab.plan_values import Plan
 from lab.validate import CheckedScenario
 
 Combination: TypeAlias = tuple[str, str, str]

@@ -15,7 +15,7 @@ from lab.errors import INTERRUPTED, PASS, GroundError, LabError, print_error
 from lab.host import Means, Say
 from lab.hosts.containers.provision import Ground
 from lab.links import WORKLOAD
-from lab.plan import Plan
+from lab.plan_values import Plan
 from lab.run_folder import STAMP, RunFolder
 from lab.run_outcome import say_to_stderr
 from lab.watchdog import Interrupted, TimeIsUp, Watchdog

@@ -13,7 +13,8 @@ import typer
 from lab.commands.completing import run_names, scenario_names
 from lab.commands.paths import not_empty
 from lab.errors import CALL_WRONG, ScenarioError
-from lab.plan import Plan, default_seed, resolve
+from lab.plan import default_seed, resolve
+from lab.plan_values import Plan
 from lab.quantities import parse_duration
 from lab.scenario_files import load_scenario
 from lab.validate import CheckedScenario

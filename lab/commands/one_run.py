@@ -24,7 +24,7 @@ from lab.commands.paths import announcement, not_empty, path_of
 from lab.commands.summary import outcome, print_line
 from lab.errors import ScenarioError
 from lab.listing import run_entries
-from lab.plan import Plan
+from lab.plan_values import Plan
 from lab.scenario_files import RUNS
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ from lab.faults.restart import Restart
 from lab.faults.slow import Slow
 from lab.faults.stop import Stop
 from lab.faults.throttle import Throttle
-from lab.plan import Plan
+from lab.plan_values import Plan
 from lab.running_lab import RunningLab
 
 KINDS: Mapping[str, Callable[[Any, RunningLab], Fault]] = {

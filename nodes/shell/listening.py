@@ -14,7 +14,7 @@ import traceback
 from collections.abc import Callable
 from contextlib import suppress
 
-from nodes.shell.node_file import Address
+from nodes.shell.address import Address
 from nodes.shell.process import EX_UNAVAILABLE, CannotStart
 
 BACKLOG = 512

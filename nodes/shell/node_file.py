@@ -17,6 +17,7 @@ from typing import Any, TypeAlias
 from nodes.core.config import NodeConfig, read_config
 from nodes.core.configuration_error import ConfigurationError, suggestion
 from nodes.core.parameters import PARAMETERS
+from nodes.shell.address import Address
 from nodes.shell.certificates import Certificates
 from nodes.shell.clock import ClockSettings
 from nodes.shell.places import PLACES, Breakpoint
@@ -48,14 +49,6 @@ _KEYS = frozenset(
         "Breakpoints",
     ]
 ) | frozenset(PARAMETERS)
-
-
-@dataclass(frozen=True, slots=True)
-class Address:
-    """Where to listen or to connect. Port 0 to listen: any that is free."""
-
-    host: str
-    port: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,8 +42,8 @@ from nodes.core.inputs import (
 )
 from nodes.core.message import BodyHandle
 from nodes.shell import database_verbs, replication_verbs, safety_net_verbs, shadow_verbs
+from nodes.shell.address import Address
 from nodes.shell.bodies import BodyGone
-from nodes.shell.node_file import Address
 from nodes.shell.whole_replies import WholeReplies
 
 GOODBYE_S = 1.0

@@ -4,7 +4,6 @@ Put together by hand from the plan's own parts, so that these tests need no scen
 """
 
 from lab.links import mesh
-from lab.plan import Plan
 from lab.plan_parts import (
     Clock,
     Dag,
@@ -19,6 +18,7 @@ from lab.plan_parts import (
     Site,
     SiteLink,
 )
+from lab.plan_values import Plan
 from nodes.core.parameters import SERVER_SECTIONS, Value, defaults
 
 DOMAIN = "shadowlab.example"

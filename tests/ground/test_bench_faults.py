@@ -11,7 +11,8 @@ from bench.toxiproxy import standing
 from lab.errors import GroundError
 from lab.hosts.containers.images import Images
 from lab.lab_clock import LabClock, parse_origin
-from lab.plan import Cut, Plan, Slow, Throttle
+from lab.plan_parts import Cut, Slow, Throttle
+from lab.plan_values import Plan
 
 ZERO_NS = 5_000_000_000
 

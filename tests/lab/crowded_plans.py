@@ -13,8 +13,9 @@ from typing import Any
 
 from lab.collisions import collision
 from lab.drawn_fault import CUT_KINDS, SKEWS_MS
-from lab.plan import Plan, resolve
+from lab.plan import resolve
 from lab.plan_parts import Fault, LinkFault
+from lab.plan_values import Plan
 from lab.quantities import format_duration, format_skew
 from lab.scenario import MailModel
 from lab.scenario_faults import FaultModel

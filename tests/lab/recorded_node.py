@@ -9,7 +9,7 @@ from collections import deque
 from pathlib import Path
 
 from lab.node_document import node_config
-from lab.plan import Plan
+from lab.plan_values import Plan
 from nodes.core import effects as fx
 from nodes.core import inputs as on
 from nodes.core.message import Envelope, Header

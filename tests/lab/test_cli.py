@@ -17,7 +17,8 @@ from lab.commands.app import GROUPS
 from lab.errors import GroundError
 from lab.hosts.containers import down, engine, leftovers
 from lab.hosts.containers.down import Removed
-from lab.plan import Plan, default_seed
+from lab.plan import default_seed
+from lab.plan_values import Plan
 from lab.run_outcome import RunOptions, RunOutcome
 from lab.scenario_files import find_run
 from lab.schema import DIALECT

@@ -10,7 +10,8 @@ from pydantic import ValidationError
 
 from lab.document import parse_document
 from lab.node_document import node_config
-from lab.plan import Plan, resolve
+from lab.plan import resolve
+from lab.plan_values import Plan
 from lab.scenario import ScenarioModel
 from lab.schema import schema
 from lab.topology import TopologyModel

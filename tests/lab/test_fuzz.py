@@ -16,7 +16,8 @@ import pytest
 
 from lab.cli import main
 from lab.hosts.simulator.simulation import simulate
-from lab.plan import Plan, resolve
+from lab.plan import resolve
+from lab.plan_values import Plan
 from lab.validate import check
 from tests.lab.mutated import NAME, mutated
 

@@ -5,9 +5,10 @@ from pathlib import Path
 import pytest
 
 from lab.links import MANAGEMENT, REPLICATION, SMTP
-from lab.plan import Plan, resolve
+from lab.moments import moments
+from lab.plan import resolve
 from lab.plan_parts import Cut, ExpectedResubmission, LinkName, Operation, Server
-from lab.timeline import moments
+from lab.plan_values import Plan
 from lab.validate import Checked, check
 from tests.lab.sound import SCENARIO, TOPOLOGY, changed, said, write
 

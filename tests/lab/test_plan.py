@@ -12,14 +12,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lab.document import parse_document
-from lab.plan import (
+from lab.plan import default_seed, resolve
+from lab.plan_parts import (
     Corrupt,
     Cut,
+    Fault,
     FillDisk,
     Kill,
     LinkName,
     Pause,
-    Plan,
     PowerLoss,
     Restart,
     SkewClock,
@@ -27,10 +28,8 @@ from lab.plan import (
     Stop,
     Throttle,
     When,
-    default_seed,
-    resolve,
 )
-from lab.plan_parts import Fault
+from lab.plan_values import Plan
 from lab.scenario import ScenarioModel
 from lab.topology import TopologyModel
 from nodes.core.contradictions import contradictions

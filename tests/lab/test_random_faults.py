@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 from lab.collisions import are_hidden, collision
 from lab.document import parse_document
-from lab.plan import Cut, Kill, Plan, default_seed, place_of, resolve
-from lab.plan_parts import Fault, LinkFault, MachineFault, ServerFault
+from lab.plan import default_seed, place_of, resolve
+from lab.plan_parts import Cut, Fault, Kill, LinkFault, MachineFault, ServerFault
+from lab.plan_values import Plan
 from lab.random_faults import in_words
 from lab.recovery import recovery_of
 from lab.scenario import ScenarioModel

@@ -13,7 +13,8 @@ from lab.document import parse_document
 from lab.drawn_settings import drawn_parts, drawn_values, settings_in_words
 from lab.hosts.simulator.simulation import simulate
 from lab.node_document import node_config as config_of
-from lab.plan import Plan, resolve
+from lab.plan import resolve
+from lab.plan_values import Plan
 from lab.scenario import ScenarioModel
 from lab.schema import schema
 from lab.topology import TopologyModel

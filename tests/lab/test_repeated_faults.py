@@ -5,9 +5,10 @@ from pathlib import Path
 import pytest
 from ruamel.yaml import YAML
 
-from lab.plan import Plan, resolve
+from lab.moments import moments
+from lab.plan import resolve
 from lab.plan_parts import Cut, Kill
-from lab.timeline import moments
+from lab.plan_values import Plan
 from lab.validate import check
 from lab.written_scenario import with_plain_faults
 from tests.lab.sound import SCENARIO, changed, checked, said, write

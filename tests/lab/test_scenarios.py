@@ -5,9 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from lab.plan import Cut, Kill, Plan, default_seed, resolve
-from lab.plan_parts import Pause
-from lab.timeline import wall_seconds
+from lab.moments import wall_seconds
+from lab.plan import default_seed, resolve
+from lab.plan_parts import Cut, Kill, Pause
+from lab.plan_values import Plan
 from lab.validate import Checked, check
 
 ROOT = Path(__file__).resolve().parents[2]

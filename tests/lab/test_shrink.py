@@ -9,8 +9,8 @@ import pytest
 from ruamel.yaml import YAML
 
 from lab.errors import ScenarioError
-from lab.plan import Plan
 from lab.plan_parts import Kill
+from lab.plan_values import Plan
 from lab.shrink import Shrink, checked_draft, draft_of, scenario_text, way_of
 from lab.shrink_draft import STAGES, Draft, fewer_faults, fewer_servers
 from lab.shrink_trial import Trial, Trials

@@ -5,9 +5,10 @@ from pathlib import Path
 import pytest
 
 from lab.hosts.simulator.verbs import PARSERS, parse_command
-from lab.plan import Plan, resolve
+from lab.moments import moments
+from lab.plan import resolve
 from lab.plan_parts import Stranger
-from lab.timeline import moments
+from lab.plan_values import Plan
 from nodes.shell.smtp_server import InboundSession
 from tests.lab.simulator.plans import plan
 from tests.lab.sound import SCENARIO, TOPOLOGY, changed, checked, said

@@ -12,7 +12,7 @@ import lab.sweep
 import lab.sweep_record
 from lab.batches import Progress
 from lab.hosts.simulator.record import Record
-from lab.plan import Plan
+from lab.plan_values import Plan
 from lab.sweep import Seeds, Sweep, fingerprint, sweep_folder
 from lab.sweep_judge import BatchJudged
 from lab.sweep_record import Done, SeedTask, carry_out, files_of

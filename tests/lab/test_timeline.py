@@ -7,9 +7,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lab.collisions import collision
-from lab.plan import Cut, Kill, LinkName, Pause, PowerLoss, Restart, Slow, Stop, Throttle, When
-from lab.plan_parts import Fault
-from lab.timeline import moments, wall_seconds
+from lab.moments import moments, wall_seconds
+from lab.plan_parts import (
+    Cut,
+    Fault,
+    Kill,
+    LinkName,
+    Pause,
+    PowerLoss,
+    Restart,
+    Slow,
+    Stop,
+    Throttle,
+    When,
+)
 from tests.lab.test_plan import plan_of
 
 A, B, C = (LinkName("a", name, "smtp") for name in ("b", "c", "d"))

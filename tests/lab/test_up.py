@@ -7,7 +7,8 @@ import pytest
 
 from lab.errors import GroundError
 from lab.hosts.containers.provision import Ground, GroundLink
-from lab.plan import Plan, resolve
+from lab.plan import resolve
+from lab.plan_values import Plan
 from lab.up import stand
 from tests.lab.sound import checked
 

@@ -23,8 +23,8 @@ from lab.hosts.containers.nodes import ContainerNodes
 from lab.hosts.containers.provision import Ground
 from lab.hosts.containers.toxiproxy import Toxiproxy
 from lab.lab_clock import START_MARGIN_NS, start_text
-from lab.plan import Plan
 from lab.plan_parts import LinkName
+from lab.plan_values import Plan
 from lab.run_folder import RunFolder, write_whole
 from lab.running_lab import Wire
 

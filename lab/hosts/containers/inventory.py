@@ -21,8 +21,8 @@ from lab.hosts.containers.image_build import ROOT
 from lab.hosts.containers.images import Images
 from lab.links import WORKLOAD
 from lab.node_document import as_settings, breakpoints, identity, node_settings, organisation
-from lab.plan import Plan
 from lab.plan_parts import Link, Server
+from lab.plan_values import Plan
 
 FILE = "inventory.json"
 TOXIPROXY, AUTHORITY, LAB = "toxiproxy", "authority", "lab"

@@ -29,7 +29,7 @@ from lab.hosts.containers import (
 from lab.hosts.containers.images import Images
 from lab.hosts.containers.inventory import LAB, TOXIPROXY, Layout
 from lab.links import WORKLOAD
-from lab.plan import Plan
+from lab.plan_values import Plan
 
 TOXIPROXY_PORT = 8474
 SEEN_BY_CONTAINERS = ("servers", "clock", "workload", "toxiproxy")

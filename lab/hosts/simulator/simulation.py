@@ -29,8 +29,8 @@ from lab.ledger import Ledger
 from lab.links import WORKLOAD
 from lab.node_document import breakpoints, node_config
 from lab.operations import operations_of
-from lab.plan import Plan
 from lab.plan_parts import LinkName, Server
+from lab.plan_values import Plan
 from lab.running_lab import RunningLab, Wire
 from lab.stranger_record import STRANGERS_FILE, StrangerRecord
 from nodes.store.dump import (

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from lab.agent import ProbeMessageReply, WorkloadStatus
 from lab.errors import GroundError
 from lab.lab_clock import LabClock, parse_origin
-from lab.plan import Plan
 from lab.plan_parts import CutKind, LinkName, Operation
+from lab.plan_values import Plan
 from lab.probe import Probe, Seen
 from lab.running_lab import RunningLab, Wire
 

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 
 from lab.links import mesh
-from lab.plan import Plan
 from lab.plan_parts import (
     Clock,
     Database,
@@ -17,6 +16,7 @@ from lab.plan_parts import (
     Settings,
     Site,
 )
+from lab.plan_values import Plan
 
 A_TO_B = LinkName("a", "b", "smtp")
 B_TO_A = LinkName("b", "a", "smtp")

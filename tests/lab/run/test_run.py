@@ -17,8 +17,8 @@ from lab import run as run_module
 from lab.agent import ProbeMessageReply, WorkloadStatus
 from lab.errors import GroundError
 from lab.host import Means, Say
-from lab.plan import Plan
 from lab.plan_parts import Cut, Kill
+from lab.plan_values import Plan
 from lab.run import run
 from lab.run_folder import RunFolder
 from lab.run_outcome import RunOptions, RunOutcome

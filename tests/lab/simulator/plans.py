@@ -2,7 +2,8 @@
 
 from functools import cache
 
-from lab.plan import Plan, resolve
+from lab.plan import resolve
+from lab.plan_values import Plan
 from lab.scenario_files import load_scenario, scenario_paths
 from lab.validate import CheckedScenario
 

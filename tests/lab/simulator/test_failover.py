@@ -11,8 +11,8 @@ import pytest
 
 from lab.hosts.simulator.record import Record
 from lab.hosts.simulator.simulation import simulate
-from lab.plan import Plan
 from lab.plan_parts import Fault, Kill
+from lab.plan_values import Plan
 from lab.replay_node import replay_node
 from tests.lab.simulator.plans import plan
 

@@ -7,8 +7,8 @@ import pytest
 
 from lab.hosts.simulator.record import Record
 from lab.hosts.simulator.simulation import simulate
-from lab.plan import Plan
 from lab.plan_parts import Cut, Fault, Kill, LinkName, Pause, Restart, Stop, When
+from lab.plan_values import Plan
 from nodes.shell.places import PLACES, Place
 from tests.lab.simulator.plans import plan
 from tests.lab.simulator.test_simulation import MINUTE_MS, events, outcomes, rows

@@ -7,8 +7,8 @@ from typing import Any
 
 from lab.hosts.simulator.record import Record
 from lab.hosts.simulator.simulation import simulate
-from lab.plan import Plan
 from lab.plan_parts import Cut, Fault, LinkName, Pause, Stranger, StrangerKind
+from lab.plan_values import Plan
 from tests.lab.simulator.plans import plan
 
 MINUTE_MS = 60_000

@@ -24,8 +24,9 @@ from nodes.core.inputs import (
 )
 from nodes.core.message import Envelope
 from nodes.core.resubmit_request import ResubmitDemand, ResubmitState, SafetyNetSource
+from nodes.shell.address import Address
 from nodes.shell.certificates import towards_the_outside
-from nodes.shell.node_file import Address, read_node_file
+from nodes.shell.node_file import read_node_file
 from nodes.shell.smtp_client import Connection, OutboundSessions, Route
 from tests.nodes.shell.organisation import Authority, Organisation
 from tests.nodes.shell.running import running
