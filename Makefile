@@ -74,6 +74,10 @@ lint: $(STAMP) ## all checks that need no engine
 	$(BIN)/yamllint --strict .
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/ansible-lint --offline -q playbooks
 
+.PHONY: pages
+pages: $(STAMP) ## write docs/requirements.md anew, from the table of requirements and the scenarios
+	@$(BIN)/python -m lab.requirements_page
+
 .PHONY: engine
 engine: $(STAMP) ## on Debian, as root, without an engine: install one and start it
 	@$(BIN)/python -m lab.hosts.containers.engine

@@ -26,6 +26,7 @@ from nodes.core.contradictions import Contradiction, contradictions
 ScenarioRead = Read[ScenarioModel]
 _OF_DATABASES = ("power_loss", "corrupt", *MACHINE_KINDS)
 _SERVER_WORDS = dict.fromkeys(SEVERAL_KINDS, ("", "server"))
+EVERY_ONE = "shadowlab list requirements says what each promises"
 NEAR_AMONG = 500  # names to look for the nearest in
 
 
@@ -108,7 +109,7 @@ def _proves(read: ScenarioRead, scenario: ScenarioModel) -> Iterator[Mistake]:
         trail: Trail = ("proves", index)
         if requirement not in REQUIREMENTS:
             hint = suggestion(requirement, REQUIREMENTS)
-            hint = hint if hint.startswith("did") else f"there are {families()}"
+            hint = hint if hint.startswith("did") else f"{EVERY_ONE}; there are {families()}"
             yield read.mistake(trail, requirement, "is no requirement", hint)
         elif requirement in scenario.proves[:index]:
             yield read.mistake(trail, requirement, "is named twice", "keep one of them")

@@ -17,9 +17,10 @@ from lab.validate import TOPOLOGIES, CheckedScenario, check, scenarios_folder
 RUNS = Path("runs")
 
 
-def scenario_paths() -> list[Path]:
-    """Every scenario file, topologies left out, by name."""
-    found = (path for path in scenarios_folder().rglob("*.yaml") if path.parent.name != TOPOLOGIES)
+def scenario_paths(folder: Path | None = None) -> list[Path]:
+    """Every scenario file below `folder`, or below `scenarios/`; topologies left out, by name."""
+    files = (folder or scenarios_folder()).rglob("*.yaml")
+    found = (path for path in files if path.parent.name != TOPOLOGIES)
     return sorted(found, key=lambda path: (path.stem, path))
 
 

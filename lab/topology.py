@@ -1,8 +1,8 @@
 """A topology as a person writes it: sites, servers, DAGs, databases, mailboxes; and as planned.
 
 The models hold the shape of the file only; whether its names fit together is asked in
-`lab.topology_check`. What `spec/lab.md` names and this version does not build is listed in
-`lab.not_built`, so that a person is told so instead of being told that a key is unknown.
+`lab.topology_check`. What is promised and this version does not build is listed in
+`lab.not_built`, so that a message says so instead of calling a key unknown.
 """
 
 from typing import Annotated, Any, Literal

@@ -25,7 +25,7 @@ def as_text(content: Mapping[str, Any]) -> str:
 
 
 def verdict_content(run: JudgedRun) -> dict[str, Any]:
-    """The shape of lab.md, then what explains it: `foretold`, `reasons` and the rest.
+    """The verdict and its counts, then what explains it: `foretold`, `reasons` and the rest.
     `not_as_foretold` is what a failure did otherwise than `expect` says.
     """
     return {

@@ -1,4 +1,4 @@
-"""From claims to one word: pass, fail or unknown, with the reasons (spec: lab.md "Claims").
+"""From claims to one word: pass, fail or unknown, with the reasons.
 
 A claim that had nothing to ask is not applicable, unless `expect` or `proves` needs it, or the
 record is damaged, which may be why: then it stays unknown.

@@ -1,6 +1,7 @@
-"""What lies about: list it, start a scenario, remove old runs."""
+"""What is there: list it, start a scenario, remove old runs."""
 
 import sys
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from json import dumps
@@ -15,7 +16,8 @@ from lab.errors import GroundError
 from lab.listing import run_lines, run_objects, scenario_lines, scenario_objects
 from lab.new_scenario import new_scenario
 from lab.prune import prunable, remove, size_bytes
-from lab.scenario_files import RUNS
+from lab.requirement_list import naming_scenarios, requirement_lines, requirement_objects
+from lab.scenario_files import RUNS, scenario_paths
 
 KEEP = 10
 
@@ -25,6 +27,7 @@ class Listed(StrEnum):
 
     scenarios = "scenarios"
     runs = "runs"
+    requirements = "requirements"
 
 
 def list_(
@@ -33,13 +36,25 @@ def list_(
         bool, typer.Option("--json", help="an array of objects, for a program")
     ] = False,
 ) -> None:
-    """List scenarios with what they ask and how long they take, or runs with their verdicts."""
+    """List scenarios with what they check and how long they take, runs with their verdicts, or
+    requirements with who checks them.
+    """
     if json:
-        rows = scenario_objects() if what is Listed.scenarios else run_objects(RUNS)
-        print(dumps(list(rows), indent=1))
+        print(dumps(list(_objects(what)), indent=1))
         return
-    lines = list(scenario_lines() if what is Listed.scenarios else run_lines(RUNS))
-    print(*lines or [f"no {what.value} here"], sep="\n")
+    print(*list(_lines(what)) or [f"no {what.value} here"], sep="\n")
+
+
+def _lines(what: Listed) -> Iterable[str]:
+    if what is Listed.requirements:
+        return requirement_lines(naming_scenarios(scenario_paths()))
+    return scenario_lines() if what is Listed.scenarios else run_lines(RUNS)
+
+
+def _objects(what: Listed) -> Iterable[Mapping[str, object]]:
+    if what is Listed.requirements:
+        return requirement_objects(naming_scenarios(scenario_paths()))
+    return scenario_objects() if what is Listed.scenarios else run_objects(RUNS)
 
 
 def new(

@@ -199,7 +199,7 @@ _TABLE = (
         ),
         limit=49 * DAY_MS,
         beyond=DAY_MS,
-        presets=MappingProxyType({"Exchange2010": HOUR_MS}),  # 002
+        presets=MappingProxyType({"Exchange2010": HOUR_MS}),  # F§4.3
     ),
 )
 

@@ -1,7 +1,7 @@
 """The plan and the host's measurements as tables: what was asked, and of what.
 
 Every default is written out in a plan; the few that this page repeats serve small hand-made plans
-for the logs of real servers (seed 000, F§3.1-3.3). Durations are lab milliseconds.
+for the logs of real servers (F§3.1, F§3.2, F§3.3). Durations are lab milliseconds.
 """
 
 from __future__ import annotations

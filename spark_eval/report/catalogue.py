@@ -34,4 +34,5 @@ def in_order(names: Iterable[str]) -> list[str]:
 def catalogue() -> Catalogue:
     text = (resources.files("spark_eval") / "requirements.toml").read_text(encoding="utf-8")
     content = tomllib.loads(text)
-    return Catalogue(content["requirements"], content["claims"])
+    sentences = {name: row["sentence"] for name, row in content["requirements"].items()}
+    return Catalogue(sentences, content["claims"])

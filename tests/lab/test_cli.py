@@ -214,6 +214,23 @@ def test_lists_are_objects_for_a_program(here: Path, capsys: pytest.CaptureFixtu
     assert run["started"] == "2026-01-05T08:00:00Z"
 
 
+def test_requirements_are_listed_with_the_claims_and_scenarios_that_check_them(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, out, _ = call(capsys, "list", "requirements")
+    lines = out.splitlines()
+    [at] = [number for number, line in enumerate(lines) if line.startswith("SM-7 ")]
+    assert code == 0
+    assert lines[at + 1].strip() == (
+        "checked by promotion_on_time, no_early_promotion; scenarios: sound"
+    )
+    rows = json.loads(call(capsys, "list", "requirements", "--json")[1])
+    by_name = {row["requirement"]: row for row in rows}
+    assert by_name["SM-7"]["scenarios"] == ["sound"]
+    assert by_name["SM-7"]["checked_by"] == ["promotion_on_time", "no_early_promotion"]
+    assert (by_name["LG-1"]["scenarios"], by_name["LG-1"]["checked_by"]) == ([], [])
+
+
 def recorded(here: Path, name: str, verdict: str | None) -> Path:
     """A run folder of `sound`, as far as a list needs it."""
     folder = here / "runs/sound" / name

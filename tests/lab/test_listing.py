@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from lab.listing import run_lines, scenario_lines
+from lab.requirement_list import NOT_CHECKED, naming_scenarios, requirement_lines
+from lab.scenario_files import scenario_paths
 from tests.lab.sound import SCENARIO, changed, write
 
 
@@ -42,6 +44,34 @@ def test_a_scenario_is_listed_with_its_time_tags_summary_and_what_it_proves() ->
         "    proves SR-1, SM-7",
         "wrong  has mistakes: shadowlab validate scenarios/wrong.yaml",
     ]
+
+
+def test_a_scenario_with_a_mistake_elsewhere_still_says_what_it_proves() -> None:
+    assert naming_scenarios(scenario_paths()) == {
+        "SR-1": ["sound", "wrong"],
+        "SM-7": ["sound", "wrong"],
+    }
+
+
+@pytest.mark.parametrize("proves", ["proves: 7", "proves: {SR-1: x}", "proves: [", ""])
+def test_a_scenario_that_says_it_in_no_list_proves_nothing(tmp_path: Path, proves: str) -> None:
+    path = tmp_path / "odd.yaml"
+    path.write_text(proves)
+    assert naming_scenarios([path]) == {}
+
+
+def test_a_requirement_that_no_claim_checks_says_so_and_what_is_not_built() -> None:
+    lines = list(requirement_lines({}))
+    [at] = [number for number, line in enumerate(lines) if line.startswith("TL-8 ")]
+    assert lines[at + 1 : at + 3] == [
+        f"       {NOT_CHECKED}",
+        "       not built yet: back pressure as a whole",
+    ]
+
+
+def test_a_requirement_of_many_scenarios_names_a_few() -> None:
+    lines = list(requirement_lines({"SM-6": ["a", "b", "c", "d", "e"]}))
+    assert "; scenarios: a, b, c and 2 more" in "\n".join(lines)
 
 
 def test_runs_are_listed_newest_first_with_host_seed_and_verdict(here: Path) -> None:

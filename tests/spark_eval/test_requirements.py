@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from lab.requirements import REQUIREMENTS
+from lab.requirements import REQUIREMENTS, requirement_table
 from spark_eval import claims
 from spark_eval.claims.claim import Claim
 from spark_eval.report.catalogue import catalogue
@@ -18,6 +18,23 @@ PROVES = re.compile(r"^proves: \[([^\]]*)\]", re.MULTILINE)
 
 def test_each_requirement_has_a_sentence_and_nothing_else_has() -> None:
     assert set(catalogue().requirements) == REQUIREMENTS
+
+
+def test_the_ids_of_each_family_count_up_from_one() -> None:
+    table = requirement_table()
+    for family in table.families:
+        names = [name for name, each in table.requirements.items() if each.family == family]
+        assert names == [f"{family}-{number}" for number in range(1, len(names) + 1)]
+    assert {each.family for each in table.requirements.values()} == set(table.families)
+
+
+def test_the_table_says_which_claim_checks_what_as_the_claims_do() -> None:
+    in_table = {
+        (claim, name)
+        for name, requirement in requirement_table().requirements.items()
+        for claim in requirement.checked_by
+    }
+    assert in_table == {(claim.name, name) for claim in claims.ALL for name in claim.requirements}
 
 
 @pytest.mark.parametrize("claim", claims.ALL, ids=lambda claim: claim.name)

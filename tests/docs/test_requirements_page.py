@@ -1,0 +1,33 @@
+"""docs/requirements.md is what the table of requirements and the scenarios say today."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from lab.requirement_list import naming_scenarios
+from lab.requirements import REQUIREMENTS
+from lab.requirements_page import PAGE, page
+from lab.scenario_files import scenario_paths
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def test_the_page_is_current() -> None:
+    written = (ROOT / PAGE).read_text(encoding="utf-8")
+    made = page(naming_scenarios(scenario_paths(ROOT / "scenarios")))
+    assert written == made, "make pages writes it anew"
+
+
+def test_each_requirement_has_a_heading_and_says_who_checks_it() -> None:
+    parts = page({"SM-6": ["site-cut"]}).split("\n### ")[1:]
+    by_name = {part.partition("\n")[0]: part for part in parts}
+    assert set(by_name) == REQUIREMENTS
+    checks = "- Checked by `promotion_on_time`, `no_early_promotion`; scenarios: `site-cut`\n"
+    assert checks in by_name["SM-6"]
+    assert "- No claim checks it yet; no scenario names it\n- Not built yet: " in by_name["LG-1"]
+    assert all("\n- Source: " in part for part in parts)
+
+
+def test_a_scenario_that_names_one_more_requirement_makes_another_page() -> None:
+    named = naming_scenarios(scenario_paths(ROOT / "scenarios"))
+    assert page(named) != page(named | {"LG-1": ["calm"]})
