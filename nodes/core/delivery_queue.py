@@ -14,7 +14,7 @@ from typing import TypeAlias
 
 from nodes.core.active_copies import ActiveCopies
 from nodes.core.config import NodeConfig
-from nodes.core.doubts import Doubts
+from nodes.core.doubts import Broke, Doubts
 from nodes.core.effects import DeliverTo
 from nodes.core.inputs import TransmissionAnswered
 from nodes.core.message import Fork, PrimaryMessage
@@ -61,13 +61,13 @@ class Answered:
 @dataclass(frozen=True, slots=True)
 class NotNow:
     """It may take it later, for all recipients: 4xx, no session, a session lost in the middle (in
-    doubt, so again). `was_offered`: the next hop was reached; `broke`: the session broke while the
-    message was sent.
+    doubt, so again). `was_offered`: the next hop was reached; `broke`: the session was lost while
+    the message was sent.
     """
 
     reason: str
     was_offered: bool = False
-    broke: bool = False
+    broke: Broke | None = None
 
 
 Result: TypeAlias = Answered | NotNow
@@ -185,16 +185,22 @@ class DeliveryQueue:
         prologue = None if database is None else DeliverTo(database, message.network_message_id)
         envelope = type(message.envelope)(message.envelope.sender, parcel.fork.recipients)
 
+        offered_ms = self._work.now_ms
+
         def answered(answer: TransmissionAnswered) -> None:
             lease.release()
             self._finish(parcel, _result(parcel, answer, lease.peer))
+
+        def lost(reason: str) -> None:
+            broke = Broke(offered_ms, self._work.now_ms)
+            self._finish(parcel, NotNow(reason, was_offered=True, broke=broke))
 
         lease.transmit(
             prologue,
             envelope,
             f"db:{message.internal_id}",
             answered,
-            lambda reason: self._finish(parcel, NotNow(reason, was_offered=True, broke=True)),
+            lost,
         )
 
     def _finish(self, parcel: Parcel, result: Result) -> None:
@@ -205,9 +211,9 @@ class DeliveryQueue:
             result = NotNow("the mailbox database is active on another server")
         elif isinstance(result, Answered):
             self._failures = 0
-            poison = self._doubts.acknowledged(internal_id)
+            poison = self._doubts.acknowledged(internal_id, self._work.now_ms)
             self._settle(internal_id, result)
-        elif result.was_offered and self._doubts.is_its_own(internal_id, broke=result.broke):
+        elif result.was_offered and self._doubts.is_its_own(internal_id, result.broke):
             self._set_aside(internal_id)
         else:
             self._fail()

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from nodes.core import effects as fx
-from nodes.core.doubts import Doubts
+from nodes.core.doubts import Broke, Doubts
 from nodes.core.message import ForkState
 from tests.nodes.core.world import HOUR, MINUTE, OUTSIDE, World
 
@@ -83,11 +83,16 @@ def test_an_answer_that_is_neither_yes_nor_no_acknowledges_nothing(code: int) ->
     assert states(world) == [ForkState.QUEUED]
 
 
+def steady_traffic(world: World, for_ms: int) -> None:
+    """A message each half a second."""
+    for number in range(for_ms // 500):
+        world.send("par1", OUTSIDE, message_id=f"<more{number}@x>")
+        world.run(500)
+
+
 def go_on_to_poison(world: World) -> None:
     with_six(world)
-    for number in range(3):
-        world.send("par1", OUTSIDE, message_id=f"<more{number}@x>")
-        world.run(5 * MINUTE)
+    steady_traffic(world, 5 * MINUTE)
 
 
 def test_at_the_threshold_it_goes_to_the_poison_queue_and_is_not_tried_again() -> None:
@@ -147,32 +152,87 @@ def test_a_message_alone_in_its_queue_is_tried_as_the_ladder_says_and_expires() 
     assert world.of("FAIL")[0].message_id == BAD
 
 
+class Flaky(World):
+    """The link outside loses what is sent over it, for as long as it is `down`."""
+
+    down = False
+
+    def _transmit(self, host: Any, e: fx.Transmit) -> None:
+        if self.down and host.peers[e.session][0] == "ext1":
+            self.lose(host, e.session)
+        else:
+            super()._transmit(host, e)
+
+
+def test_a_message_that_meets_each_failure_of_its_link_is_no_poison() -> None:
+    world = Flaky()
+    world.down = True
+    world.send("par1", OUTSIDE, message_id=BAD)
+    for number in range(4):
+        world.run(30_000)
+        world.down = False
+        world.send("par1", OUTSIDE, message_id=f"<more{number}@x>")
+        world.run(20_000)
+        world.down = True
+    world.down = False
+    world.run(HOUR)
+    assert not world.of("POISONMESSAGE")
+    assert BAD in arrived(world)
+
+
 # ------------------------------------------------------------------ whose fault it is
+
+
+AT_ONCE = Broke(offered_ms=1000, lost_ms=1500)
 
 
 def test_one_that_fails_alone_may_be_at_fault_and_two_are_not() -> None:
     doubts = Doubts(2)
-    assert doubts.is_its_own(1, broke=True)
-    assert doubts.is_its_own(1, broke=True)
-    assert not doubts.is_its_own(2, broke=True)
-    assert not doubts.is_its_own(1, broke=True)
+    assert doubts.is_its_own(1, AT_ONCE)
+    assert doubts.is_its_own(1, AT_ONCE)
+    assert not doubts.is_its_own(2, AT_ONCE)
+    assert not doubts.is_its_own(1, AT_ONCE)
 
 
-@pytest.mark.parametrize(("threshold", "broke"), list(product(range(4), [True, False])))
-def test_each_time_that_the_next_one_is_acknowledged_counts(threshold: int, broke: bool) -> None:
+@pytest.mark.parametrize(("threshold", "broke"), list(product(range(4), [AT_ONCE, None])), ids=str)
+def test_each_time_that_others_are_acknowledged_around_it_counts(
+    threshold: int, broke: Broke | None
+) -> None:
     doubts, found = Doubts(threshold), []
+    doubts.acknowledged(2, 900)
     for _ in range(3):
-        doubts.is_its_own(1, broke=broke)
-        found.append(doubts.acknowledged(2))
+        doubts.is_its_own(1, broke)
+        found.append(doubts.acknowledged(2, 1600))
     expected: list[int | None] = [None, None, None]
     if broke and threshold:
         expected = [1 if n % threshold == 0 else None for n in (1, 2, 3)]
     assert found == expected
 
 
+@pytest.mark.parametrize(
+    ("worked_ms", "offered_ms", "lost_ms", "works_ms", "is_poison"),
+    [
+        (0, 1000, 2000, 3000, True),
+        (0, 1001, 2000, 3000, False),  # nothing shows that the next hop worked before
+        (0, 1000, 2001, 3000, False),  # it may have failed meanwhile
+        (0, 1000, 2000, 3001, False),  # it may have failed, and works again
+        (None, 1000, 2000, 3000, False),
+    ],
+)
+def test_no_strike_where_it_may_have_been_the_network(
+    worked_ms: int | None, offered_ms: int, lost_ms: int, works_ms: int, is_poison: bool
+) -> None:
+    doubts = Doubts(1)
+    if worked_ms is not None:
+        doubts.acknowledged(2, worked_ms)
+    assert doubts.is_its_own(1, Broke(offered_ms, lost_ms))
+    assert (doubts.acknowledged(2, works_ms) == 1) == is_poison
+
+
 def test_a_delivery_after_all_wipes_the_slate() -> None:
     doubts = Doubts(2)
+    doubts.acknowledged(2, 900)
     for _ in range(5):
-        doubts.is_its_own(1, broke=True)
-        assert doubts.acknowledged(2) is None
-        assert doubts.acknowledged(1) is None
+        doubts.is_its_own(1, AT_ONCE)
+        assert doubts.acknowledged(2, 1600) is None
+        assert doubts.acknowledged(1, 1700) is None
