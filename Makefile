@@ -44,7 +44,7 @@ prove: $(STAMP) java ## break nodes on purpose, a defect at a time: the right cl
 WORSE = for each in 4 3 1 2 0; do if [ $$code = $$each ] || [ $$proof = $$each ]; then code=$$each; break; fi; done
 
 .PHONY: nightly
-nightly: $(STAMP) java ## every scenario of the night, one run at a time, going on where it was interrupted; then prove
+nightly: $(STAMP) java ## the nightly suite: every scenario, one run at a time, going on where it was interrupted; then prove
 	@$(BIN)/shadowlab suite $(if $(ON),--on $(ON)); code=$$?; \
 	if [ $$code -lt 5 ]; then $(BIN)/shadowlab prove; proof=$$?; \
 	  if [ $$proof -gt 4 ]; then code=$$proof; else $(WORSE); fi; fi; $(SAY_CODE)
@@ -56,6 +56,10 @@ test: lint java ## every test; those that need an engine run when one answers (a
 .PHONY: test-fast
 test-fast: $(STAMP) ## while editing: tests that need neither Spark nor an engine, and take no long
 	$(BIN)/python -m pytest -q -n $(WORKERS) --dist loadfile --no-loadscope-reorder -m "$(FAST)" $(TESTS)
+
+.PHONY: manual
+manual: $(STAMP) java ## what README and tutorial show of a terminal, typed again, the long part too
+	SHADOWLAB_MANUAL=1 $(BIN)/python -m pytest -n0 tests/docs/test_transcripts.py $(TESTS)
 
 .PHONY: fuzz
 fuzz: $(STAMP) ## FUZZ examples of mutated input; some hundreds are part of make test

@@ -2,7 +2,7 @@
 
 A probe is bounded and so is their number: one for every kind of link concerned (by the roles at
 its ends), then more up to a limit. The evidence says true only when every probe saw what the
-fault foretells and the link that is not concerned is untouched; false when a probe went through
+fault predicts and the link that is not concerned is untouched; false when a probe went through
 where it should not; else null with the reason. It changes nothing.
 
 Other faults may begin or end at the same moment. Links are probed on which, by the plan, no other

@@ -27,7 +27,7 @@ version: 1
 scenario: {name}
 summary: One server dies with mail in its queue and comes back; nothing is lost.
 proves: [SR-1, DD-1]          # the requirements that it is there to prove
-tags: [draft]                 # `nightly` makes it part of the night
+tags: [draft]                 # `nightly` makes it part of the nightly suite
 topology: two-site-dag        # scenarios/topologies, or a whole topology here
 
 settings:                     # Exchange's own parameters; what is left out has Exchange's defaults

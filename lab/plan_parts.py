@@ -381,7 +381,7 @@ class ExpectedResubmission:
 
 @dataclass(frozen=True, slots=True)
 class Expect:
-    """What the file foretells; None where it says nothing."""
+    """What the file expects; None where it says nothing."""
 
     lost: int | None
     unprotected_loss: tuple[int, int] | None

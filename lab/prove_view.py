@@ -101,4 +101,4 @@ def _sound(sound: Iterable[Soundness]) -> Iterator[str]:
             yield f"a sound node violates {name} in {each.runs.scenario} under {seeds}"
         if not each.violated:
             for line in each.not_as_foretold:
-                yield f"a sound node is not as foretold in {each.runs.scenario}, {line}"
+                yield f"a sound node is not as expected in {each.runs.scenario}, {line}"

@@ -101,7 +101,7 @@ def messages_of(rate: Rate, for_ms: int) -> int:
 
 
 class PromotionModel(Strict):
-    """Promotions that the file foretells."""
+    """Promotions that the file expects."""
 
     of: str = Field(description="the primary server whose messages are promoted")
     cause: Cause = Field(description="why")
@@ -110,14 +110,14 @@ class PromotionModel(Strict):
 
 
 class ResubmissionModel(Strict):
-    """Resubmissions that the file foretells."""
+    """Resubmissions that the file expects."""
 
     database: str = Field(description="the mailbox database that mail is resubmitted into")
     source: SafetyNet = Field(alias="from", description="which Safety Net it comes from")
 
 
 class ExpectModel(Strict):
-    """What is foretold; the claims are checked whatever stands here."""
+    """What is expected; the claims are checked whatever stands here."""
 
     lost: int | None = Field(
         default=None, ge=0, le=LOST_MAX, description="messages lost, no more and no fewer"
@@ -137,7 +137,7 @@ class ExpectModel(Strict):
     def _can_come_to_pass(self) -> "ExpectModel":
         if self.lost and self.verdict != "fail":
             raise ConfigurationError(
-                f"foretells {self.lost} lost messages, with which no run ends as {self.verdict}",
+                f"expects {self.lost} lost messages, with which no run ends as {self.verdict}",
                 "write verdict: fail; what is lost with an excuse is unprotected_loss",
             )
         return self
@@ -170,4 +170,4 @@ class ScenarioModel(Strict):
         default=10 * MINUTE_MS,
         description="how long the run goes on after the last mail, stranger, heal and operation",
     )
-    expect: ExpectModel = Field(default_factory=ExpectModel, description="what is foretold")
+    expect: ExpectModel = Field(default_factory=ExpectModel, description="what is expected")

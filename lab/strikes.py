@@ -87,7 +87,7 @@ def struck(plan: Plan, strikes: Sequence[Strike]) -> tuple[Plan, dict[int, str]]
     """The plan with the faults that `strikes` are, and which of them begins at which event.
 
     There is as much time after the last of them as after the last fault of a scenario. What the
-    scenario foretells and proves was said of the plan without them. Where faults are two, what
+    scenario expects and proves was said of the plan without them. Where faults are two, what
     both of them took away is excused, by its evidence.
     """
     first = len(plan.faults) + 1

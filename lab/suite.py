@@ -1,9 +1,9 @@
-"""Many scenarios, one run at a time: the night. Nothing that a run does ends it.
+"""Many scenarios, one run at a time: the nightly suite. Nothing that a run does ends it.
 
 Every run is a program of its own, ended by its own watchdog or, where that fails, by a bound here;
 what it leaves is healed by `shadowlab down` for that run alone. The journal is written ahead, so
 the same command goes on where a killed suite ended. What a run means is the evaluation's to say;
-here is only counted whether it ended as its scenario foretells.
+here is only counted whether it ended as its scenario expects.
 """
 
 import sys
@@ -51,7 +51,7 @@ class Means:
 
 
 def counted(code: int, foretold: str) -> int:
-    """What an exit code counts for: 0 where the run ended as its scenario foretells."""
+    """What an exit code counts for: 0 where the run ended as its scenario expects."""
     verdict = VERDICT_CODES.get(code)
     if verdict is None:
         return GROUND_FAILED
@@ -183,7 +183,7 @@ class Suite:
         cause = why(done, log) if code not in VERDICT_CODES else ""
         counts = counted(code, task.foretold)
         if code == FAIL and counts == PASS and (told := surprises(folder)):
-            counts, cause = FAIL, f"not as foretold: {told[0]}"
+            counts, cause = FAIL, f"not as expected: {told[0]}"
         return Ended(code, counts, seconds, str(folder or ""), cause)
 
     def _compare(self, task: Task) -> Ended:

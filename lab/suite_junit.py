@@ -1,6 +1,6 @@
 """junit.xml of a suite: a testsuite for each run and each comparison.
 
-A run's testcases are its claims, and `verdict`: whether it ended as its scenario foretells. A claim
+A run's testcases are its claims, and `verdict`: whether it ended as its scenario expects. A claim
 that is violated where a failure is foretold is told, and is no failure.
 """
 
@@ -72,7 +72,7 @@ def _told(task: Mapping[str, Any]) -> str:
         return str(task["cause"])
     if not task["host"]:
         return "the runs on containers and on the simulator disagree"
-    return f"{task['verdict']}, and its scenario foretells {task['foretold']}"
+    return f"{task['verdict']}, and its scenario expects {task['foretold']}"
 
 
 def _claim(classname: str, claim: Mapping[str, Any], foretold_failure: bool) -> ET.Element:
@@ -80,7 +80,7 @@ def _claim(classname: str, claim: Mapping[str, Any], foretold_failure: bool) -> 
     if claim["status"] == "violated":
         tag = "system-out" if foretold_failure else "failure"
         told = ET.SubElement(case, tag)
-        counted = f"{claim['violations']} of {claim['asked']} asked are violated"
+        counted = f"{claim['violations']} of {claim['asked']} checked are violated"
         examples = "\n".join(_example(example) for example in claim.get("examples", []))
         told.text = _legal(f"{counted}\n{examples}")
         if tag == "failure":

@@ -32,7 +32,7 @@ class Ask:
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """One run, or (`host` empty) one comparison; `seconds` of wall time are foretold.
+    """One run, or (`host` empty) one comparison; `seconds` of wall time are predicted.
 
     `timeline_seconds` is how long the plan takes on containers.
     """

@@ -29,7 +29,7 @@ def run_id(folder: Path) -> str | None:
 
 
 def surprises(folder: Path | None) -> list[str]:
-    """What a run that failed did otherwise than its scenario foretells, as its verdict says."""
+    """What a run that failed did otherwise than its scenario expects, as its verdict says."""
     try:
         found = read_json(folder / "verdict.json")["not_as_foretold"] if folder else []
     except (OSError, ValueError, KeyError, TypeError):

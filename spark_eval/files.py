@@ -119,7 +119,7 @@ def _testcase(suite: ET.Element, scenario: str, result: ClaimResult) -> None:
     if result.crashed:
         ET.SubElement(testcase, "error", message=_legal(result.reason))
     elif result.status == VIOLATED:
-        message = f"{result.violations} of {result.asked} asked are violated"
+        message = f"{result.violations} of {result.asked} checked are violated"
         failure = ET.SubElement(testcase, "failure", message=message)
         failure.text = _legal("\n".join(example_text(example) for example in result.examples))
     elif result.status in SKIPPED:

@@ -141,7 +141,7 @@ def _asked_of(
 
 
 def needed(expect: Mapping[str, Any]) -> Iterator[str]:
-    """The claims that compare what `expect` foretells with what came; [] foretells too."""
+    """The claims that compare what `expect` says with what came; [] says something too."""
     if expect.get("lost") is not None or expect.get("unprotected_loss") is not None:
         yield no_loss.CLAIM.name
     if expect.get("promotions") is not None:

@@ -23,11 +23,11 @@ def summary(run: JudgedRun) -> str:
 def _lines(run: JudgedRun) -> Iterator[str]:
     verdict = run.verdict
     foretold = (
-        "" if verdict.foretold == verdict.verdict else f" (its file foretells {verdict.foretold})"
+        "" if verdict.foretold == verdict.verdict else f" (its file expects {verdict.foretold})"
     )
     yield f"verdict: {verdict.verdict}{foretold}: {run.folder.scenario}, seed {run.folder.seed}"
     yield from (f"  because {reason}" for reason in verdict.reasons)
-    yield from (f"  not as foretold: {each}" for each in verdict.not_as_foretold)
+    yield from (f"  not as expected: {each}" for each in verdict.not_as_foretold)
     yield f"  {_delivery(run.delivery)}"
     yield from (f"      {_fate(fate)}" for fate in run.fates[:MOST_FATES])
     asked = [each for each in run.results.values() if each.status != NOT_APPLICABLE]
@@ -50,7 +50,7 @@ def _lines(run: JudgedRun) -> Iterator[str]:
 
 
 def _counts(result: ClaimResult) -> str:
-    text = f"{result.status:<8}  {result.asked} asked"
+    text = f"{result.status:<8}  {result.asked} checked"
     if result.violations:
         text += f", {result.violations} violated"
     if result.unknown:

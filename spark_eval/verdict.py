@@ -6,8 +6,8 @@ record is damaged, which may be why: then it stays unknown.
 Fail if any claim is violated; else unknown if a claim that `expect` or `proves` needs is unknown, a
 fault or an operation has no evidence that it took effect, the record is damaged where no fault
 explains it (what a line said that cannot be read was asked of nobody), or the lab's clock was too
-coarse for a duration that had to be judged; else pass. What the plan foretells is shown beside it
-and changes nothing; a failure that was foretold and came in another way is not as foretold.
+coarse for a duration that had to be judged; else pass. What the plan expects is shown beside it
+and changes nothing; a failure that was expected and came in another way is not as expected.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ def _surprises(results: Mapping[str, ClaimResult]) -> tuple[str, ...]:
 
 def _why(result: ClaimResult) -> str:
     if result.status == VIOLATED:
-        return f"{result.name} is violated: {result.violations} of {result.asked} asked"
+        return f"{result.name} is violated: {result.violations} of {result.asked} checked"
     return f"{result.name} is {result.status}: {result.reason}"
 
 

@@ -3,7 +3,7 @@
 A link whose target is down shows nothing of what else acts on it, so it is left out. Where that
 leaves none, what the proxies say of themselves is the evidence: that they keep to it is measured in
 the self-test of the lab (tests/integration). Links that are only late still show a banner; it must
-come no sooner than the fault foretells. Nothing here acts on a link.
+come no sooner than the fault predicts. Nothing here acts on a link.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence

@@ -42,7 +42,7 @@ class CounterExample:
 @dataclass(frozen=True, slots=True)
 class ClaimResult:
     """`proofs` maps each requirement that a case named to holds, violated or unknown; `surprises`
-    are what `expect` foretells and what did not, or not surely, come to pass.
+    are what `expect` says and what did not, or not surely, happen.
     """
 
     name: str

@@ -149,7 +149,7 @@ def _foretold(given: DataFrame, tables: Tables) -> DataFrame:
             subject="concat_ws(' ', 'expect.resubmissions', `database`, safety_net)",
             detail=sentence(
                 "{coalesce(came, 0L)} resubmissions to {`database`} from {safety_net} Safety Nets, "
-                "{IF(named, 'at least one is foretold', 'and no entry names them')}"
+                "{IF(named, 'at least one is expected', 'and no entry names them')}"
             ),
             at_ms="coalesce(row.at_ms, 0L)",
             refs=f"coalesce(row.ref, {NO_REF})",

@@ -27,7 +27,7 @@ NOT_CHECKED = "not checked"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Writes report.html beside suite.json and prints where it is, with a line for the night."""
+    """Writes report.html beside suite.json and prints where it is, with a line for the suite."""
     words = sys.argv[1:] if arguments is None else list(arguments)
     if len(words) != 1 or words[0].startswith("-"):
         print("usage: python -m spark_eval.report.suite FOLDER", file=sys.stderr)
@@ -84,10 +84,10 @@ def _requirements(folder: Path, task: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _line(tasks: Sequence[Mapping[str, Any]]) -> str:
-    """`14 done: 12 as foretold, 1 failed, 1 unknown; 2 not done`."""
+    """`14 done: 12 as expected, 1 failed, 1 unknown; 2 not done`."""
     done = [task for task in tasks if task["state"] == "done"]
     counts = {code: sum(task["counts"] == code for task in done) for code in (0, 1, 2, 3)}
-    names = {0: "as foretold", 1: "failed", 2: "unknown", 3: "without a verdict"}
+    names = {0: "as expected", 1: "failed", 2: "unknown", 3: "without a verdict"}
     told = ", ".join(f"{counts[code]} {name}" for code, name in names.items() if counts[code])
     left = len(tasks) - len(done)
     return f"{len(done)} done: {told or 'none'}" + (f"; {left} not done" if left else "")

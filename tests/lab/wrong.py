@@ -92,7 +92,7 @@ SHAPE = {
         "lost: 0",
         "lost: 5",
         [
-            "19:3: expect, a mapping, foretells 5 lost messages, with which no run ends as pass"
+            "19:3: expect, a mapping, expects 5 lost messages, with which no run ends as pass"
             " | write verdict: fail; what is lost with an excuse is unprotected_loss"
         ],
     ),

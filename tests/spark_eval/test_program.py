@@ -212,7 +212,7 @@ def test_the_summary_says_the_verdict_first_then_a_line_a_claim(
     judged: dict[str, JudgedRun],
 ) -> None:
     lines = summary(judged["failing"]).splitlines()
-    assert lines[0].startswith("verdict: fail (its file foretells pass)")
+    assert lines[0].startswith("verdict: fail (its file expects pass)")
     for claim in claims.ALL:
         assert sum(line.startswith(f"  {claim.name} ") for line in lines) == 1
     assert any("damage: logs/lyo-mbx2/lifecycle.jsonl" in line for line in lines)

@@ -55,7 +55,7 @@ LINKS = Links({"no_loss": "#claim-no_loss", "f1": "#fault-f1", "SM-7": "#require
 @pytest.mark.parametrize(
     ("reason", "anchor"),
     [
-        ("no_loss is violated: 102 of 465 asked", "#claim-no_loss"),
+        ("no_loss is violated: 102 of 465 checked", "#claim-no_loss"),
         ("fault f1 has no evidence that it took effect", "#fault-f1"),
         ("SM-7 is to be proven and is not asked", "#requirement-SM-7"),
     ],

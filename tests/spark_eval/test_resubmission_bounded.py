@@ -161,7 +161,7 @@ def test_expect_resubmissions_narrows(results: dict[str, ClaimResult]) -> None:
     assert results["foretold"].status == "holds"
     assert results["none"].status == results["none-of-nobody"].status == "holds"
     assert "no entry names them" in results["not-foretold"].examples[0].detail
-    assert "at least one is foretold" in results["missed"].examples[0].detail
+    assert "at least one is expected" in results["missed"].examples[0].detail
     assert results["foretold"].surprises == results["too-old"].surprises == ()
     for name, said in (("not-foretold", "DB1 primary: 2"), ("missed", "DB1 shadow: 0")):
         [surprise] = results[name].surprises

@@ -46,7 +46,7 @@ def test_fails_where_a_claim_is_violated_whatever_else_is_open() -> None:
     asked = replace(ASKED, faults={"f1": None})
     verdict = reach(_results(HELD, _result("no_phantom", "violated")), asked)
     assert (verdict.verdict, verdict.exit_code) == ("fail", 1)
-    assert verdict.reasons[0] == "no_phantom is violated: 1 of 3 asked"
+    assert verdict.reasons[0] == "no_phantom is violated: 1 of 3 checked"
 
 
 def test_is_unknown_where_the_record_is_damaged() -> None:

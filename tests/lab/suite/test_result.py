@@ -61,7 +61,7 @@ def test_a_violation_that_is_foretold_is_told_and_is_no_failure(night: Night) ->
     assert suite.run() == 0
     told = junit(suite.folder)["alpha.on.simulator"]
     assert told.attrib["failures"] == "0"
-    assert "1 of 3 asked are violated" in str(told.findtext("testcase/system-out"))
+    assert "1 of 3 checked are violated" in str(told.findtext("testcase/system-out"))
 
 
 def test_the_page_links_every_report_and_shows_who_proved_what(night: Night) -> None:

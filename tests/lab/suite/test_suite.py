@@ -123,7 +123,7 @@ def test_a_run_that_fails_in_another_way_than_foretold_counts_as_a_failure(night
     assert suite.run() == 1
     told = results(suite)["alpha on simulator"]
     assert (told["verdict"], told["counts"]) == ("fail", 1)
-    assert told["cause"] == "not as foretold: expect.lost: 3, not 5"
+    assert told["cause"] == "not as expected: expect.lost: 3, not 5"
 
 
 def test_a_run_that_dies_is_healed_by_its_id_and_the_rest_goes_on(night: Night) -> None:
