@@ -25,9 +25,9 @@ def first_difference(shown: str, printed: str) -> str | None:
         is_first, is_last = number == 0, number == len(parts) - 1
         if not part:
             continue  # the page begins or ends with an ellipsis
-        places: Sequence[int] = range(at, len(lines) - len(part) + 1)
-        places = places[:1] if is_first else places
-        places = places[-1:] if is_last else places
+        last = len(lines) - len(part)
+        first = last if is_last else at
+        places = range(max(at, first), (0 if is_first else last) + 1)
         found = next((place for place in places if _fits(part, lines[place:])), None)
         if found is None:
             return "\n".join(part)
