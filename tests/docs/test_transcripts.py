@@ -97,6 +97,8 @@ def test_dates_and_durations_are_the_machines_own() -> None:
     page = "runs/calm/20261121T041244Z-7: simulated in 0.8 s, 59:00 min of lab time\n"
     assert first_difference(page, page.replace("1121", "1224").replace("0.8", "12.3")) is None
     assert first_difference(page, page.replace("Z-7", "Z-8")) is not None
+    assert first_difference("0:08:01.360  par-mbx1\n", "0:08:01.358  par-mbx1\n") is None
+    assert first_difference("0:08:01.360  par-mbx1\n", "0:08:02.360  par-mbx1\n") is not None
 
 
 def copy_sources(folder: Path) -> None:
