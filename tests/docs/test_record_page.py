@@ -221,7 +221,7 @@ def spark_words(kind: str) -> str:
 def keys_of(part: type) -> dict[str, str]:
     hints = get_type_hints(part)
     own = {"source": "from", "target": "to"}
-    return {own.get(each.name, each.name): json_words(hints[each.name]) for each in fields(part)}  # type: ignore[arg-type]
+    return {own.get(each.name, each.name): json_words(hints[each.name]) for each in fields(part)}
 
 
 def json_words(hint: Any) -> str:
