@@ -47,7 +47,7 @@ class Doubts:
         return self._doubted == {internal_id}
 
     def _was_amid_others(self, broke: Broke) -> bool:
-        """As far as it can be told when it breaks."""
+        """As far as it can be known when it breaks."""
         before = self._worked_ms is not None and broke.offered_ms - self._worked_ms <= AT_ONCE_MS
         return before and broke.lost_ms - broke.offered_ms <= AT_ONCE_MS
 

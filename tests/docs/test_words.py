@@ -31,7 +31,7 @@ STILL_SAID: Mapping[tuple[str, str], int] = {
     ("lab", "foretell, foretold"): 1,
     ("lab", "place in the protocol"): 10,
     ("lab", "talk, talks"): 3,
-    ("lab", "tell, told (somebody of something)"): 48,
+    ("lab", "tell, told (somebody of something)"): 46,
     ("nodes", "errand"): 1,
     ("nodes", "place in the protocol"): 2,
     ("nodes", "talk, talks"): 1,
