@@ -1,7 +1,9 @@
 """Who ever held a message durably, and which of those stores were lost.
 
 A custodian is a queue database, not a server: a server that returns with a new one has lost all it
-held (SM-17). Answers one question: was the loss of a message beyond what is promised (SM-15)?
+held (SM-17). Answers one question: was the loss of a message beyond what is promised (SM-15)? A
+shadow message of an attempt that its primary server refused in the end stands for nothing: nobody
+was promised anything, and its primary server is there to say so.
 """
 
 from __future__ import annotations
@@ -17,7 +19,12 @@ def custodians(primaries: DataFrame, shadows: DataFrame, histories: DataFrame) -
     as_primary = primaries.where("born IS NOT NULL OR loaded IS NOT NULL").selectExpr(
         "run", "message_id", "server", "database_id", "failure IS NOT NULL AS unprotected"
     )
-    as_shadow = shadows.where("held IS NOT NULL").selectExpr(
+    answered_for = primaries.where("born IS NOT NULL OR loaded IS NOT NULL").selectExpr(
+        "run", "server AS primary_server", "database_id AS primary_database_id",
+        "internal_id AS primary_internal_id",
+    )  # fmt: skip
+    held = shadows.where("held IS NOT NULL").join(answered_for, list(answered_for.columns))
+    as_shadow = held.selectExpr(
         "run", "message_id", "server", "held.database_id AS database_id", "false AS unprotected"
     )
     holders = as_primary.unionByName(as_shadow)

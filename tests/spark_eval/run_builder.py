@@ -253,7 +253,7 @@ class Run:
             message_id, f"n-{message_id}", recipients, at_ms, primary, shadow or "",
             self.next_id(), self.database_ids[primary], sent_ms=at_ms,
         )  # fmt: skip
-        self._protect(message, shadow)
+        self.protect(message, shadow)
         self.log(primary, "RECEIVE", "SMTP", at_ms + 500, message)
         reply = (
             f"250 2.6.0 {message_id} [InternalId={message.internal_id}, "
@@ -262,7 +262,7 @@ class Run:
         self.attempt(message_id, primary, at_ms, "ok", reply, at_ms + 900)
         return message
 
-    def _protect(self, message: Message, shadow: str | None) -> None:
+    def protect(self, message: Message, shadow: str | None) -> None:
         if shadow is None:
             self.log(message.primary, "HAREDIRECTFAIL", "SMTP", message.at_ms + 400, message,
                      source_context="lyo-mbx1: refused; lyo-mbx2: refused; lyo-mbx1: refused; "
@@ -292,7 +292,7 @@ class Run:
             message, at_ms=at_ms, primary="lyo-mbx2", shadow="lyo-mbx1",
             internal_id=self.next_id(), database_id=self.database_ids["lyo-mbx2"],
         )  # fmt: skip
-        self._protect(again, "lyo-mbx1")
+        self.protect(again, "lyo-mbx1")
         self.log("lyo-mbx2", "RECEIVE", "SMTP", at_ms + 500, again)
         reply = f"250 2.6.0 {message.message_id} [InternalId={again.internal_id}, Hostname=x] ok"
         self.log(message.primary, "SEND", "SMTP", at_ms + 600, message, source_context=reply,

@@ -9,7 +9,7 @@ from spark_eval.claims.no_loss import CLAIM
 from tests.spark_eval.conftest import Ask
 from tests.spark_eval.failover_runs import asked_too_late, before, expired_without_a_dsn, lossy
 from tests.spark_eval.faulty_runs import new_database
-from tests.spark_eval.run_builder import HOUR, MINUTE, Run, empty, healthy, user
+from tests.spark_eval.run_builder import HOUR, MINUTE, Message, Run, empty, healthy, user
 
 EXPIRED = "550 4.4.7 QUEUE.Expired"
 SENDER = user(5)
@@ -26,6 +26,18 @@ def _both_custodians_failed() -> Run:
     run.accept(20 * MINUTE, [user(1)])
     run.kill("par-mbx1", 21 * MINUTE, 25 * MINUTE, new_database=True)
     run.kill("lyo-mbx1", 21 * MINUTE, 25 * MINUTE, new_database=True, fault="f2")
+    return run
+
+
+def _refused_first() -> Run:
+    """Both custodians failed; another shadow stands for an attempt that was refused in the end."""
+    run = _both_custodians_failed()
+    (accepted,) = (row for row in run.tracking["par-mbx1"] if row["at_ms"] == 20 * MINUTE + 500)
+    refused = Message(
+        accepted["message-id"], accepted["network-message-id"], [user(1)], 19 * MINUTE,
+        "par-mbx2", "lyo-mbx2", run.next_id(), run.database_ids["par-mbx2"],
+    )  # fmt: skip
+    run.protect(refused, "lyo-mbx2")
     return run
 
 
@@ -93,6 +105,7 @@ def results(ask: Ask) -> dict[str, ClaimResult]:
         "promoted": new_database().run,
         "lost": _lost(),
         "both": _expecting(_both_custodians_failed(), 1, 1),
+        "refused-first": _expecting(_refused_first(), 1, 1),
         "unprotected": _expecting(_unprotected("new"), 1, 1),
         "unprotected-intact": _unprotected("same"),
         "within-bounds": _expecting(_both_custodians_failed(), 1, 2),
@@ -142,6 +155,12 @@ def test_is_violated_by_a_recipient_who_does_not_see_it(results: dict[str, Claim
 def test_excuses_what_both_custodians_lost(results: dict[str, ClaimResult]) -> None:
     assert results["both"].status == "holds"
     assert results["both"].proofs["SM-15"] == "holds"
+
+
+def test_a_shadow_of_an_attempt_that_was_refused_is_no_custodian(
+    results: dict[str, ClaimResult],
+) -> None:
+    assert results["refused-first"].status == "holds"
 
 
 def test_excuses_what_was_accepted_unprotected_and_lost(results: dict[str, ClaimResult]) -> None:

@@ -8,10 +8,22 @@ WITH asked AS (
     SELECT DISTINCT run, message_id, recipient, sender
     FROM promised SEMI JOIN acknowledged USING (run, message_id)
 ),
--- received as primary or shadow message, or taken up anew from a queue or a Safety Net
+-- received as primary message, or taken up anew from a queue or a Safety Net
+answered_for AS (
+    SELECT DISTINCT run, message_id, server, database_id, internal_id
+    FROM tracking
+    WHERE event IN ('RECEIVE', 'RESUBMIT') OR (event = 'LOAD' AND context = 'delivery')
+),
+-- or as shadow of such a message; an attempt that was refused in the end promises nobody anything
 custody AS (
-    SELECT DISTINCT run, message_id, server, database_id
-    FROM tracking WHERE event IN ('RECEIVE', 'HARECEIVE', 'RESUBMIT')
+    SELECT run, message_id, server, database_id FROM answered_for
+    UNION
+    SELECT held.run, held.message_id, held.server, held.database_id
+    FROM tracking AS held SEMI JOIN answered_for AS owner
+      ON owner.run = held.run AND owner.server = held.primary_server
+         AND owner.database_id = held.primary_database_id
+         AND owner.internal_id = held.primary_internal_id
+    WHERE held.event = 'HARECEIVE'
 ),
 unprotected AS (
     SELECT DISTINCT run, message_id, true AS is_unprotected
