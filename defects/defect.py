@@ -18,6 +18,7 @@ class Defect:
     it `is_rare` (then twice as many seeds are simulated, from `first_seed` on). `requirement` is
     the id of the promise that is broken. `not_caught` says why no claim notices it yet; such a
     defect is named in every proof, and the proof fails when it is caught after all.
+    `only_simulated` says why a process of its own does not show it.
     """
 
     name: str
@@ -29,3 +30,4 @@ class Defect:
     is_rare: bool = False
     first_seed: int = 0
     not_caught: str = ""
+    only_simulated: str = ""

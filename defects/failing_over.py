@@ -241,6 +241,7 @@ DEFECTS = (
         "takes-everybody-for-a-server",
         "Whoever calls may use the verbs of servers of the organisation.",
         "TL-6", CALLED, NOTHING, lambda: behind(TakesEverybodyForAServer),
+        only_simulated="the shell of a node refuses strangers before its core hears of them",
     ),
     Defect(
         "answers-in-the-name-of-any-server",

@@ -24,6 +24,7 @@ from lab.errors import GroundError
 from lab.plan import resolve
 from lab.plan_values import Plan
 from lab.progress import waiting
+from lab.prove_choice import seeds_of
 from lab.prove_task import SOUND, Done, Task, carry_out
 from lab.prove_verdict import Proof, Result, Runs, content, finding, proof, soundness
 from lab.run_folder import json_text, write_whole
@@ -75,17 +76,13 @@ class Proving:
 
     # -------------------------------------------------------------- what is asked
 
-    def _seeds_of(self, defect: Defect) -> range:
-        count = 2 * self.seeds if defect.is_rare else self.seeds
-        return range(defect.first_seed, defect.first_seed + count)
-
     def _asked(self) -> Iterator[tuple[str, str, range]]:
         """Sound nodes first, since their failure is told of every defect."""
         for name in self.scenarios:
-            seeds = [self._seeds_of(each) for each in self.defects if each.scenario == name]
+            seeds = [seeds_of(each, self.seeds) for each in self.defects if each.scenario == name]
             yield SOUND, name, range(min(s.start for s in seeds), max(s.stop for s in seeds))
         for defect in self.defects:
-            yield defect.name, defect.scenario, self._seeds_of(defect)
+            yield defect.name, defect.scenario, seeds_of(defect, self.seeds)
 
     def _batches(self) -> Iterator[Batch]:
         name, batch = f"batch={0:05}", list[Task]()

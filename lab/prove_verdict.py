@@ -12,6 +12,7 @@ from defects.defect import Defect
 from lab.errors import FAIL, GROUND_FAILED, PASS, UNKNOWN
 
 CAUGHT, ELSEWHERE, MISSED, BROKEN = "caught", "caught by others", "not caught", "no defect"
+NOT_RUN = "not run"  # the lab could not
 KNOWN, SURPRISE = "known, not caught", "caught after all"
 PROVEN, BELIEVED, NOT_ASKED = "proven", "believed", "not asked"
 NOT_CHECKED = "not checked"  # by no claim
@@ -23,8 +24,9 @@ Result = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Runs:
-    """The runs of one defect, or of sound nodes of one scenario. `crashes` of nodes, and `bugs` of
-    runs that could not be simulated or judged at all, are a line each.
+    """The runs of one defect, or of sound nodes of one scenario. `crashes` of nodes, `bugs` of runs
+    that could not be simulated or judged at all, and runs that had no `ground`, as on an engine
+    that went away, are a line each.
     """
 
     scenario: str
@@ -32,6 +34,7 @@ class Runs:
     results: Sequence[Result]
     crashes: Sequence[str] = ()
     bugs: Sequence[str] = ()
+    ground: Sequence[str] = ()
 
     @property
     def stopped(self) -> tuple[str, ...]:
@@ -78,11 +81,15 @@ class Proof:
 
     @property
     def code(self) -> int:
-        """3 where sound nodes could not be simulated; 1 where a defect is not caught as it must be,
-        or a sound node is accused; 2 where a sound node's verdict is unknown; else 0.
+        """3 where sound nodes could not be simulated, or the lab could not run a defect; 1 where a
+        defect is not caught as it must be, or a sound node is accused; 2 where a sound node's
+        verdict is unknown; else 0.
         """
         codes = {each.code for each in self.sound}
-        if any(each.status not in FINE for each in self.findings):
+        found = {each.status for each in self.findings}
+        if NOT_RUN in found:
+            codes.add(GROUND_FAILED)
+        if found - {NOT_RUN, *FINE}:
             codes.add(FAIL)
         return next((c for c in (GROUND_FAILED, FAIL, UNKNOWN) if c in codes), PASS)
 
@@ -107,6 +114,8 @@ def finding(defect: Defect, runs: Runs) -> Finding:
 
 
 def _status(defect: Defect, runs: Runs, caught: int, is_noticed: bool) -> str:
+    if runs.ground:
+        return NOT_RUN
     if runs.stopped:
         return BROKEN
     is_caught = caught >= (1 if defect.is_rare else len(runs.seeds))
@@ -194,4 +203,5 @@ def _runs(runs: Runs) -> dict[str, Any]:
         "seeds": len(runs.seeds),
         "crashes": list(runs.crashes),
         "bugs": list(runs.bugs),
+        "ground": list(runs.ground),
     }

@@ -11,6 +11,7 @@ from lab.prove_verdict import (
     FINE,
     KNOWN,
     NOT_ASKED,
+    NOT_RUN,
     PROVEN,
     SURPRISE,
     Finding,
@@ -78,6 +79,8 @@ def _failed(found: Sequence[Finding]) -> Iterator[str]:
 def _why(each: Finding) -> str:
     wanted = " and ".join(each.defect.claims)
     where = f"in {each.runs.scenario}"
+    if each.status == NOT_RUN:
+        return f"the lab could not run it {where}: {each.runs.ground[0]}"
     if each.status == BROKEN:
         return f"its node is no node that breaks a promise: {each.runs.stopped[0]}"
     if each.status == SURPRISE:

@@ -83,6 +83,13 @@ def round_a_run(host: str) -> str:
     return f"round a run on {host}"
 
 
+def is_for_containers(plan: Plan) -> bool:
+    """Whether it runs there too: no server loses its power, and it is not meant for the simulator
+    alone.
+    """
+    return not plan.powerless and (NIGHTLY in plan.tags or SIMULATOR not in plan.tags)
+
+
 def _tasks(
     found: CheckedScenario, ask: Ask, engine_answers: bool, durations: Durations
 ) -> Iterator[Task]:
@@ -106,13 +113,8 @@ def _tasks(
 
 
 def _hosts(plan: Plan, ask: Ask, engine_answers: bool) -> Iterator[str]:
-    for_containers = NIGHTLY in plan.tags or SIMULATOR not in plan.tags
-    if (
-        for_containers
-        and not plan.powerless
-        and ask.on != SIMULATOR
-        and (engine_answers or ask.on == CONTAINERS)
-    ):
+    there_is_one = engine_answers or ask.on == CONTAINERS
+    if is_for_containers(plan) and ask.on != SIMULATOR and there_is_one:
         yield CONTAINERS
     if ask.on != CONTAINERS:
         yield SIMULATOR

@@ -37,6 +37,7 @@ def test_a_defect_says_what_is_wrong_and_what_must_notice(defect: Defect) -> Non
     assert defect.claims
     assert defect.sentence.endswith(".")
     assert not defect.not_caught.endswith(".")
+    assert not defect.only_simulated.endswith(".")
     assert defect.name == defect.name.lower().replace(" ", "-").replace("_", "-")
 
 

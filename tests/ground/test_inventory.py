@@ -126,6 +126,22 @@ def test_a_server_has_breakpoints_only_where_the_plan_asks_for_them() -> None:
         assert "Breakpoints" not in document
 
 
+def test_nodes_with_a_defect_run_it_from_its_file_and_nobody_else_does() -> None:
+    layout = layout_of()
+    manager = replace(layout.plan.topology.servers[0], name="am1", role="active_manager")
+    topology = replace(layout.plan.topology, servers=(*layout.plan.topology.servers, manager))
+    broken = replace(layout, plan=replace(layout.plan, topology=topology), defect="eats-mail")
+    commands = {name: host["command"] for name, host in hosts_of(broken).items() if "node" in host}
+    config = inventory.CONFIG
+    start = ["python3", "/etc/shadowlab/defect.pyz", "eats-mail"]
+    assert commands == {
+        **{name: [*start, "nodes.shell.runner", config] for name in MEMBERS},
+        "am1": [*start, "nodes.shell.active_manager", config],
+        "ext1": ["python3", "-m", "nodes.shell.external", config],
+    }
+    assert hosts_of(layout)["par-mbx1"]["command"] == ["python3", "-m", *commands["par-mbx1"][3:]]
+
+
 def test_the_authority_is_asked_for_what_strangers_show() -> None:
     layout = layout_of()
     own = hosts_of(layout)["authority"]["certificates"]

@@ -32,12 +32,15 @@ LIBRARIES = ("shadowlab", "aiosmtplib", "ansible-core", "docker")
 
 
 class ContainerHost:
-    """One run on containers; `state_root` is where its state directory is made."""
+    """One run on containers; `state_root` is where its state directory is made. `defect` names what
+    is wrong with its nodes, and stands in host.json; they are sound where it is empty.
+    """
 
     name = "containers"
 
-    def __init__(self, state_root: Path) -> None:
+    def __init__(self, state_root: Path, defect: str = "") -> None:
         self._state_root = state_root
+        self._defect = defect
         self._client: docker.DockerClient | None = None
         self._plan: Plan | None = None
         self._folder: RunFolder | None = None
@@ -50,7 +53,7 @@ class ContainerHost:
         made = images.ensure(self._client, say)
         say(f"provisioning {len(plan.topology.servers)} servers")
         self._ground = provision.up(
-            plan, folder.run_id, self._state_dir(folder), made, self._client
+            plan, folder.run_id, self._state_dir(folder), made, self._client, self._defect
         )
         provision.verify(self._ground)
         proxies = Toxiproxy(self._ground.toxiproxy_api, plan.clock.speed)
@@ -67,7 +70,7 @@ class ContainerHost:
         return zero_ns
 
     def describe(self) -> Mapping[str, object]:
-        return self._described
+        return self._described | ({"defect": self._defect} if self._defect else {})
 
     def stop_workload(self) -> None:
         if self._ground is not None:

@@ -16,6 +16,7 @@ from lab.agent import AGENT_PORT
 from lab.hosts.containers import confinement
 from lab.hosts.containers.addresses import Place, places
 from lab.hosts.containers.authority import STRANGERS
+from lab.hosts.containers.defect_file import BREAKABLE, command
 from lab.hosts.containers.engine import RUN_LABEL, STATE_LABEL
 from lab.hosts.containers.image_build import ROOT
 from lab.hosts.containers.images import Images
@@ -42,13 +43,16 @@ Json = dict[str, object]
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """A plan laid out for one run: its names on the engine, its folder, its addresses."""
+    """A plan laid out for one run: its names on the engine, its folder, its addresses. `defect`
+    names what is wrong with its nodes; they are sound where it is empty.
+    """
 
     plan: Plan
     run_id: str
     state_dir: Path
     images: Images
     block: IPv4Network
+    defect: str = ""
 
     def name(self, part: str) -> str:
         """What a container or network is called on the engine."""
@@ -66,6 +70,16 @@ class Layout:
     def upstream(self, server: str) -> str:
         """Where a server itself listens: `address:port`, for Toxiproxy alone."""
         return f"{self.places()[server].tenant}:{SMTP_PORT}"
+
+    def command(self, server: Server) -> list[str]:
+        """What the server's container runs."""
+        if self.is_broken(server):
+            return command(self.defect, PROGRAMS[server.role], CONFIG)
+        return ["python3", "-m", PROGRAMS[server.role], CONFIG]
+
+    def is_broken(self, server: Server) -> bool:
+        """Whether it has the defect; external servers never have one."""
+        return bool(self.defect) and server.role in BREAKABLE
 
 
 def inventory(layout: Layout) -> Json:
@@ -121,7 +135,7 @@ def _server(layout: Layout, server: Server) -> Json:
         "container": layout.name(server.name),
         "network": _network(layout, server.name, internal=True),
         "address": str(layout.places()[server.name].tenant),
-        "command": ["python3", "-m", PROGRAMS[server.role], CONFIG],
+        "command": layout.command(server),
         "confinement": _confinement("server", tmpfs=True),
         "node": identity(server),
         "links": _by_target(layout, links),

@@ -21,11 +21,13 @@ from lab.errors import GroundError
 from lab.hosts.containers import (
     addresses,
     confinement,
+    defect_file,
     down,
     inventory,
     playbook,
     verification,
 )
+from lab.hosts.containers.image_build import ROOT
 from lab.hosts.containers.images import Images
 from lab.hosts.containers.inventory import LAB, TOXIPROXY, Layout
 from lab.links import WORKLOAD
@@ -70,9 +72,15 @@ class Ground:
 
 
 def up(
-    plan: Plan, run_id: str, state_dir: Path, images: Images, client: docker.DockerClient
+    plan: Plan,
+    run_id: str,
+    state_dir: Path,
+    images: Images,
+    client: docker.DockerClient,
+    defect: str = "",
 ) -> Ground:
-    """Bring the lab of a plan up; servers may still be starting when it returns.
+    """Bring the lab of a plan up; servers may still be starting when it returns. `defect` names
+    what is wrong with its nodes.
 
     Raises GroundError. The state directory is made when it is missing.
     """
@@ -81,7 +89,7 @@ def up(
     try:
         down.claim(state_dir)
         for block in _blocks(run_id, state_dir, client):
-            layout = Layout(plan, run_id, state_dir, images, block)
+            layout = Layout(plan, run_id, state_dir, images, block, defect)
             _lay_out(layout)
             if _play(layout, client):
                 return _ground(layout, client)
@@ -119,6 +127,9 @@ def _lay_out(layout: Layout) -> None:
     for server in layout.plan.topology.servers:
         for folder in ("etc/tls", "data", "logs"):
             (state / "servers" / server.name / folder).mkdir(parents=True, exist_ok=True)
+        if layout.is_broken(server):
+            broken = state / "servers" / server.name / "etc" / defect_file.FILE
+            broken.write_bytes(defect_file.archive(ROOT))
     for folder in ("clock", "workload/tls", "toxiproxy"):
         (state / folder).mkdir(parents=True, exist_ok=True)
     (state / "workload" / "plan.json").write_text(layout.plan.to_json(), encoding="utf-8")

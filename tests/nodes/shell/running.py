@@ -6,7 +6,7 @@ import asyncio
 import os
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 
@@ -40,14 +40,22 @@ async def running(organisation: Organisation, server: str) -> AsyncIterator[int]
 
 
 class NodeProcess:
-    """A node as its container has it: a process with a configuration file."""
+    """A node as its container has it: a process with a configuration file. `words` stand before its
+    module.
+    """
 
-    def __init__(self, organisation: Organisation, server: str, module: str = "runner") -> None:
+    def __init__(
+        self,
+        organisation: Organisation,
+        server: str,
+        module: str = "runner",
+        words: Sequence[str] = ("-m",),
+    ) -> None:
         self.logs = organisation.logs(server)
         self._before = len(_starts(self.logs))
         config = organisation.write_config(server)
         self.process = subprocess.Popen(
-            [sys.executable, "-m", f"nodes.shell.{module}", str(config)],
+            [sys.executable, *words, f"nodes.shell.{module}", str(config)],
             env={**os.environ, "PYTHONPATH": str(SOURCES)},
             stderr=subprocess.PIPE,
             text=True,
@@ -77,10 +85,13 @@ class NodeProcess:
 
 @contextmanager
 def process(
-    organisation: Organisation, server: str, module: str = "runner"
+    organisation: Organisation,
+    server: str,
+    module: str = "runner",
+    words: Sequence[str] = ("-m",),
 ) -> Iterator[NodeProcess]:
     """A node as a process that is surely gone afterwards."""
-    node = NodeProcess(organisation, server, module)
+    node = NodeProcess(organisation, server, module, words)
     try:
         yield node
     finally:
