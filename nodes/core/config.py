@@ -76,7 +76,8 @@ class TransportConfig:
 @dataclass(frozen=True, slots=True)
 class ServerConfig:
     """Parameters of this server and its connectors (F§3.2, F§3.3). Times in ms;
-    `poison_threshold` is 0 where poison messages are not detected.
+    `poison_threshold` is 0 where poison messages are not detected. The last three are how many
+    notifications, or messages, are one page.
     """
 
     message_expiration_timeout_ms: int
@@ -91,6 +92,9 @@ class ServerConfig:
     receive_inactivity_timeout_ms: int
     send_inactivity_timeout_ms: int
     poison_threshold: int
+    discard_notifications_per_answer: int
+    promotion_page_size: int
+    safety_net_page_size: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,6 +212,9 @@ def _server_config(values: Mapping[str, Mapping[str, Value]]) -> ServerConfig:
         poison_threshold=(
             int(service["PoisonThreshold"]) if service["PoisonMessageDetectionEnabled"] else 0
         ),
+        discard_notifications_per_answer=int(service["DiscardNotificationsPerAnswer"]),
+        promotion_page_size=int(service["PromotionPageSize"]),
+        safety_net_page_size=int(service["SafetyNetPageSize"]),
     )
 
 

@@ -21,7 +21,6 @@ from nodes.core.queue_changes import Change, DropOldDiscards, ForgetDiscards, No
 from nodes.core.replies import r250_discards
 from nodes.core.work import Work
 
-PAGE = 200
 SWEEP_INTERVAL_MS = 60_000
 
 
@@ -30,6 +29,7 @@ class Discards:
 
     def __init__(self, config: NodeConfig, work: Work, identity: Identity) -> None:
         self._interval_ms = config.transport.shadow_message_auto_discard_interval_ms
+        self._per_answer = config.server.discard_notifications_per_answer
         self._work = work
         self._identity = identity
         self._by_server: dict[str, deque[DiscardNotification]] = {}
@@ -61,7 +61,7 @@ class Discards:
         changes += self._note_asked(server, waiting)
         if changes:
             self._work.commit(tuple(changes), lambda: None, lambda reason: None)
-        page = tuple(islice(waiting, PAGE))
+        page = tuple(islice(waiting, self._per_answer))
         listed = tuple(map(_listed, page))
         more = len(waiting) > len(page)
         reply = r250_discards(self._identity.database_id, listed, more)

@@ -190,6 +190,10 @@ _TABLE = (
     _whole(_SERVICE, "MaxPerDomainOutboundConnections", 20, INT_MAX, 1, "unlimited"),
     _whole(_SERVICE, "PoisonThreshold", 2, 10, 1),
     Parameter("PoisonMessageDetectionEnabled", _SERVICE, "bool", True),
+    # [U], names too: how much is done or said at once, the rest after it
+    _whole(_SERVICE, "DiscardNotificationsPerAnswer", 200, 200, 1),
+    _whole(_SERVICE, "PromotionPageSize", 50, 1000, 1),
+    _whole(_SERVICE, "SafetyNetPageSize", 50, 1000, 1),
     _span("ReceiveConnector", "ConnectionTimeout", 10 * MINUTE_MS, SECOND_MS),
     _span("ReceiveConnector", "ConnectionInactivityTimeout", 5 * MINUTE_MS, SECOND_MS),
     _span("SendConnector", "ConnectionInactivityTimeOut", 10 * MINUTE_MS, SECOND_MS),

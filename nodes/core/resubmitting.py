@@ -34,7 +34,6 @@ from nodes.core.routing import database_of
 from nodes.core.tracking import resubmitted_row
 from nodes.core.work import COMMIT_RETRY_MS, Because, Then, Work
 
-PAGE = 50
 LOOK_AGAIN_MS = 1000
 
 SendAnew: TypeAlias = Callable[[PrimaryMessage, str | None, Then], None]
@@ -114,8 +113,9 @@ class Resubmitting:
         elif self._delivery.has_unwritten_end(demand.end_ms):
             self._work.again(LOOK_AGAIN_MS, self._next)
         else:
+            most = self._config.server.safety_net_page_size
             self._work.read_safety_net(
-                demand.source, self._position, demand.end_ms, PAGE, self._page, self._later
+                demand.source, self._position, demand.end_ms, most, self._page, self._later
             )
 
     def _later(self, _reason: str) -> None:

@@ -26,8 +26,6 @@ from nodes.core.shadow_queue import ShadowQueue
 from nodes.core.tracking import shadow_row
 from nodes.core.work import Because, Work
 
-PROMOTION_PAGE = 50
-
 Accepted: TypeAlias = Callable[[ShadowMessage], None]
 Promoted: TypeAlias = Callable[[PrimaryMessage, str], None]
 
@@ -102,8 +100,9 @@ class ShadowRedundancy:
     def _promote(self, shadows: tuple[ShadowMessage, ...], cause: str, contact_ms: int) -> None:
         fields = (("primary", shadows[0].key.primary), ("cause", cause), ("count", len(shadows)))
         self._work.emit(LogLifecycle("promotion-begun", fields))
-        for start in range(0, len(shadows), PROMOTION_PAGE):
-            self._promote_page(shadows[start : start + PROMOTION_PAGE], cause, contact_ms)
+        page = self._config.server.promotion_page_size
+        for start in range(0, len(shadows), page):
+            self._promote_page(shadows[start : start + page], cause, contact_ms)
 
     def _promote_page(
         self, shadows: tuple[ShadowMessage, ...], cause: str, contact_ms: int
