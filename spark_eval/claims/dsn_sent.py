@@ -2,9 +2,11 @@
 (SM-12).
 
 Asks every message that a server gave up or told its sender of, but what came back from a Safety Net
-(`dsn_suppressed` asks that). Servers may give a message up again after a crash, so there may be
-fewer DSNs than failures, not more. What is given up within a heartbeat before the end may be told
-after it. That the shadow is kept until the DSN is delivered is asked by `discard_after_delivery`.
+(`dsn_suppressed` asks that), and every one that was late by more than a heartbeat and got there:
+its sender must not hear that it failed, which proves no requirement. Servers may give a message up
+again after a crash, so there may be fewer DSNs than failures, not more. What is given up within a
+heartbeat before the end may be told after it. That the shadow is kept until the DSN is delivered is
+asked by `discard_after_delivery`.
 """
 
 from __future__ import annotations
@@ -26,6 +28,7 @@ _JUDGED = cases_of(
     ("NOT tellable", not_asked()),
     ("dsns.n > coalesce(failed.n, 0L)", violated(
         "{sender} is told of {dsns.n} failures, and {coalesce(failed.n, 0L)} are logged")),
+    ("failed IS NULL", holds()),
     ("failed.last_ms > end_ms - heartbeat_ms", not_asked()),
     ("NOT sender_collected", unknown("the record of what {sender} sees was not collected")),
     ("dsns IS NULL", violated("given up, and no DSN is made for {sender}")),
@@ -38,6 +41,7 @@ def cases(tables: Tables) -> DataFrame:
     known = (
         _counted(_failures(tables), "failed")
         .join(_counted(tables.dsns, "dsns"), MAIL, "full")
+        .join(_late(tables), MAIL, "full")
         .join(tables.senders, MAIL, "left")
         .join(tables.record.runs.select("run", "end_ms", "heartbeat_ms"), "run")
     )
@@ -46,9 +50,9 @@ def cases(tables: Tables) -> DataFrame:
             status="j.status",
             subject="message_id",
             detail="j.reason",
-            at_ms="coalesce(failed.last_ms, dsns.last_ms)",
-            refs="failed.ref, dsns.ref, dsn_ref",
-            requirements="array('SM-12')",
+            at_ms="coalesce(failed.last_ms, dsns.last_ms, late.last_ms)",
+            refs="failed.ref, dsns.ref, coalesce(dsn_ref, late.ref)",
+            requirements="IF(failed IS NULL AND j.status = 'holds', array(), array('SM-12'))",
         )
     )
 
@@ -61,6 +65,15 @@ def _failures(tables: Tables) -> DataFrame:
     if tables.resubmission is None:
         return rows
     return rows.join(tables.resubmission.given.select(*COPY), COPY, "left_anti")
+
+
+def _late(tables: Tables) -> DataFrame:
+    """Messages that reached somebody more than a heartbeat after they were acknowledged."""
+    arrived = tables.deliveries.where("promised AND first_ms IS NOT NULL")
+    heartbeats = tables.record.runs.select("run", "heartbeat_ms")
+    late = arrived.join(heartbeats, "run").where("first_ms > acknowledged_ms + heartbeat_ms")
+    seen = late.selectExpr(*MAIL, "first_ms AS at_ms", "copy_refs[0] AS ref")
+    return _counted(seen, "late")
 
 
 def _counted(rows: DataFrame, name: str) -> DataFrame:

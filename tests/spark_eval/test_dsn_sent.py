@@ -23,6 +23,7 @@ from tests.spark_eval.run_builder import (
 EXPIRED = "550 4.4.7 QUEUE.Expired"
 SENDER = user(1)
 OUTSIDE = "someone@partner.example"
+ACKNOWLEDGED = 900  # lab ms from a submission to its 250
 
 
 def _sent(sender: str = SENDER) -> tuple[Run, Message]:
@@ -78,6 +79,17 @@ def _told_for_nothing() -> Run:
     return run
 
 
+def _late(by_ms: int, *, told: bool = False, sender: str = SENDER) -> Run:
+    """It reached a colleague so long after it was acknowledged."""
+    run, colleague = empty(), user(2)
+    message = run.accept(MINUTE, [colleague], mail="outbound")
+    run.ledger[0]["sender"] = sender
+    run.show(message, MINUTE + ACKNOWLEDGED + by_ms)
+    if told:
+        _tell(run, message)
+    return run
+
+
 def _not_collected() -> Run:
     run = _given_up(told=0)
     run.drop.add("mailboxes/DB1.jsonl")
@@ -100,6 +112,10 @@ def results(ask: Ask) -> dict[str, ClaimResult]:
         "null-sender-told": _given_up(told=1, sender="<>"),
         "resubmitted": expired_without_a_dsn(),
         "not-collected": _not_collected(),
+        "late": _late(2 * HEARTBEAT),
+        "late-and-told": _late(2 * HEARTBEAT, told=True),
+        "late-from-outside": _late(2 * HEARTBEAT, sender=OUTSIDE),
+        "in-time": _late(HEARTBEAT // 2),
     }
     return ask(CLAIM, runs)
 
@@ -119,6 +135,7 @@ def test_holds_where_the_sender_sees_a_dsn(results: dict[str, ClaimResult]) -> N
         ("twice", f"{SENDER} is told of 2 failures, and 1 are logged"),
         ("for-nothing", f"{SENDER} is told of 1 failures, and 0 are logged"),
         ("null-sender-told", "<> cannot be told, and 1 DSNs are made"),
+        ("late-and-told", f"{SENDER} is told of 1 failures, and 0 are logged"),
     ],
 )
 def test_is_violated(results: dict[str, ClaimResult], name: str, says: str) -> None:
@@ -126,7 +143,18 @@ def test_is_violated(results: dict[str, ClaimResult], name: str, says: str) -> N
     assert results[name].examples[0].detail == says
 
 
-@pytest.mark.parametrize("name", ["healthy", "at-the-end", "null-sender", "resubmitted"])
+def test_a_sender_whose_mail_was_late_hears_of_no_failure_and_that_proves_no_requirement(
+    results: dict[str, ClaimResult],
+) -> None:
+    late = results["late"]
+    assert (late.status, late.asked, late.proofs) == ("holds", 1, {})
+    assert results["late-and-told"].proofs == {"SM-12": "violated"}
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["healthy", "at-the-end", "null-sender", "resubmitted", "late-from-outside", "in-time"],
+)
 def test_is_unknown_where_nothing_was_asked(results: dict[str, ClaimResult], name: str) -> None:
     result = results[name]
     assert (result.status, result.asked, result.reason) == ("unknown", 0, "nothing was asked")
