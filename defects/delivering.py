@@ -233,6 +233,13 @@ def _one_report_in_five(decision: Any, config: Any, identity: Any, message: Any,
     return None if is_lost else decision(config, identity, message, *more)
 
 
+def _of_partners_alone(
+    decision: Any, config: NodeConfig, identity: Any, original: Any, recipients: Any, *more: Any
+) -> Any:
+    is_outside = not set(recipients) & set(config.mailboxes)
+    return decision(config, identity, original, recipients, *more) if is_outside else None
+
+
 def _to_a_stranger(decision: Any, config: NodeConfig, *more: Any) -> Any:
     made = decision(config, *more)
     if made is None:
@@ -378,6 +385,12 @@ DEFECTS = (
         "One message in five that expires causes no DSN.",
         "SM-12", EXPIRING, ("dsn_sent", "no_loss"),
         lambda: decides(non_delivery_report, _one_report_in_five),
+    ),
+    Defect(
+        "tells-of-partners-alone",
+        "A message that expires for colleagues too causes a DSN about partners alone.",
+        "SM-12", "every-hop-expires", ("dsn_sent",),
+        lambda: decides(non_delivery_report, _of_partners_alone),
     ),
     Defect(
         "tells-a-stranger",

@@ -3,8 +3,9 @@
 
 Asks every message that a server gave up or told its sender of, but what came back from a Safety Net
 (`dsn_suppressed` asks that), and every one that was late by more than a heartbeat and got there:
-its sender must not hear that it failed, which proves no requirement. Servers may give a message up
-again after a crash, so there may be fewer DSNs than failures, not more. What is given up within a
+its sender must not hear that it failed, which proves no requirement. A message may fail hop by hop:
+what is said of each recipient last needs a DSN that is its own. Servers may give a message up again
+after a crash, so there may be fewer DSNs than failures, not more. What is given up within a
 heartbeat before the end may be told after it. That the shadow is kept until the DSN is delivered is
 asked by `discard_after_delivery`.
 """
@@ -32,14 +33,18 @@ _JUDGED = cases_of(
     ("failed.last_ms > end_ms - heartbeat_ms", not_asked()),
     ("NOT sender_collected", unknown("the record of what {sender} sees was not collected")),
     ("dsns IS NULL", violated("given up, and no DSN is made for {sender}")),
+    ("dsns.n < owed", violated(
+        "given up for several recipients, {owed} times; {sender} is told of {dsns.n}")),
     ("dsn_ref IS NULL", violated("given up, and {sender} never saw the DSN")),
     otherwise=holds(),
 )  # fmt: skip
 
 
 def cases(tables: Tables) -> DataFrame:
+    failures = _failures(tables)
     known = (
-        _counted(_failures(tables), "failed")
+        _counted(failures, "failed")
+        .join(_owed(failures), MAIL, "left")
         .join(_counted(tables.dsns, "dsns"), MAIL, "full")
         .join(_late(tables), MAIL, "full")
         .join(tables.senders, MAIL, "left")
@@ -65,6 +70,15 @@ def _failures(tables: Tables) -> DataFrame:
     if tables.resubmission is None:
         return rows
     return rows.join(tables.resubmission.given.select(*COPY), COPY, "left_anti")
+
+
+def _owed(failures: DataFrame) -> DataFrame:
+    """`owed`: of how many failures the sender must hear. Only the last one of a recipient is sure
+    to be durable; what a crash took back is said again.
+    """
+    each = failures.selectExpr(*MAIL, "explode(recipients) AS recipient", "at_ms", "ref")
+    last = each.groupBy(*MAIL, "recipient").agg(F.max(F.struct("at_ms", "ref")).alias("last"))
+    return last.groupBy(*MAIL).agg(F.size(F.collect_set("last")).alias("owed"))
 
 
 def _late(tables: Tables) -> DataFrame:

@@ -79,6 +79,20 @@ def _told_for_nothing() -> Run:
     return run
 
 
+def _fails_twice(*, told: int, again: bool = False) -> Run:
+    """For a colleague, then for somebody outside; `again`: by a server that crashed between."""
+    run = empty()
+    message = run.accept(MINUTE, [user(2), OUTSIDE], mail="outbound")
+    run.ledger[0]["sender"] = SENDER
+    for number, recipient in enumerate(message.recipients):
+        for at_ms in [HOUR + number, *([HOUR + 5 * MINUTE + number] if again else [])]:
+            run.log("par-mbx1", "FAIL", "QUEUE", at_ms, message, recipients=[recipient],
+                    recipient_status=EXPIRED)  # fmt: skip
+    for _ in range(told):
+        _tell(run, message, at_ms=HOUR + 6 * MINUTE)
+    return run
+
+
 def _late(by_ms: int, *, told: bool = False, sender: str = SENDER) -> Run:
     """It reached a colleague so long after it was acknowledged."""
     run, colleague = empty(), user(2)
@@ -112,6 +126,10 @@ def results(ask: Ask) -> dict[str, ClaimResult]:
         "null-sender-told": _given_up(told=1, sender="<>"),
         "resubmitted": expired_without_a_dsn(),
         "not-collected": _not_collected(),
+        "both-told": _fails_twice(told=2),
+        "both-told-after-a-crash": _fails_twice(told=2, again=True),
+        "one-told": _fails_twice(told=1),
+        "one-told-after-a-crash": _fails_twice(told=1, again=True),
         "late": _late(2 * HEARTBEAT),
         "late-and-told": _late(2 * HEARTBEAT, told=True),
         "late-from-outside": _late(2 * HEARTBEAT, sender=OUTSIDE),
@@ -121,7 +139,7 @@ def results(ask: Ask) -> dict[str, ClaimResult]:
 
 
 def test_holds_where_the_sender_sees_a_dsn(results: dict[str, ClaimResult]) -> None:
-    for name in ("told", "again"):
+    for name in ("told", "again", "both-told", "both-told-after-a-crash"):
         assert (results[name].status, results[name].asked) == ("holds", 1), name
         assert results[name].proofs == {"SM-12": "holds"}
 
@@ -131,6 +149,11 @@ def test_holds_where_the_sender_sees_a_dsn(results: dict[str, ClaimResult]) -> N
     [
         ("silent", f"given up, and no DSN is made for {SENDER}"),
         ("unseen", f"given up, and {SENDER} never saw the DSN"),
+        ("one-told", f"given up for several recipients, 2 times; {SENDER} is told of 1"),
+        (
+            "one-told-after-a-crash",
+            f"given up for several recipients, 2 times; {SENDER} is told of 1",
+        ),
         ("another", f"given up, and {SENDER} never saw the DSN"),
         ("twice", f"{SENDER} is told of 2 failures, and 1 are logged"),
         ("for-nothing", f"{SENDER} is told of 1 failures, and 0 are logged"),
