@@ -19,7 +19,8 @@ from lab.given_json import read_json
 from lab.hosts.containers.host import ContainerHost
 from lab.judge import Judge
 from lab.judging import SOCKET
-from lab.plan import Plan
+from lab.moments import wall_seconds
+from lab.plan_values import Plan
 from lab.prove_verdict import Finding, Proof, Runs, content, finding, proof, violated_in
 from lab.run import run
 from lab.run_folder import VERDICT, json_text, write_whole
@@ -33,7 +34,6 @@ from lab.run_outcome import (
 )
 from lab.scenario_files import RUNS
 from lab.suite_plan import CONTAINERS, round_a_run
-from lab.timeline import wall_seconds
 from lab.watchdog import Interrupted
 
 CRASH = "no_crash"  # the claim that tells a node that broke down from one that breaks a promise

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from defects.defect import Defect
-    from lab.plan import Plan
+    from lab.plan_values import Plan
     from lab.prove_verdict import Proof
     from lab.validate import CheckedScenario
 

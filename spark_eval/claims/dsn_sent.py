@@ -86,7 +86,7 @@ def _late(tables: Tables) -> DataFrame:
     arrived = tables.deliveries.where("promised AND first_ms IS NOT NULL")
     heartbeats = tables.record.runs.select("run", "heartbeat_ms")
     late = arrived.join(heartbeats, "run").where("first_ms > acknowledged_ms + heartbeat_ms")
-    seen = late.selectExpr(*MAIL, "first_ms AS at_ms", "copy_refs[0] AS ref")
+    seen = late.selectExpr(*MAIL, "first_ms AS at_ms", "get(refs, 0) AS ref")
     return _counted(seen, "late")
 
 

@@ -20,7 +20,7 @@ from lab.cli import main
 from lab.durations import Durations
 from lab.errors import GROUND_FAILED, INTERRUPTED, GroundError, ScenarioError
 from lab.hosts.containers import engine
-from lab.plan import Plan
+from lab.plan_values import Plan
 from lab.prove_choice import TENTHS, part_of, tenth_of
 from lab.prove_on_containers import OnContainers
 from lab.prove_verdict import CAUGHT, MISSED, NOT_RUN
