@@ -132,7 +132,7 @@ def results(ask: Ask) -> dict[str, ClaimResult]:
         "one-told-after-a-crash": _fails_twice(told=1, again=True),
         "late": _late(2 * HEARTBEAT),
         "late-and-told": _late(2 * HEARTBEAT, told=True),
-        "late-from-outside": _late(2 * HEARTBEAT, sender=OUTSIDE),
+        "late-from-outside": _late(2 * HEARTBEAT, sender="sender@elsewhere.example"),
         "in-time": _late(HEARTBEAT // 2),
     }
     return ask(CLAIM, runs)
