@@ -212,6 +212,7 @@ class Delivery:
         self._move(tracked, next_hop, ForkMove.PUT_BACK)
         self._work.emit(defer_row(tracked.message, tracked.forks[next_hop], reason))
         self._queue(next_hop).put_back(tracked.message.internal_id)
+        self._set_expiry(tracked)  # it may have grown too old while it was out
 
     def _poisoned(self, internal_id: int, next_hop: str) -> None:
         """Into the poison queue: kept, never tried again, and no end of the message."""
