@@ -182,6 +182,17 @@ PLAN_OPERATION: Final[Columns] = (
     ("to", "STRING"),
 )
 
+PLAN_MESSAGE: Final[Columns] = (
+    ("message_id", "STRING"),
+    ("at_ms", "BIGINT"),
+    ("mail", "STRING"),
+    ("sender", "STRING"),
+    ("recipients", "ARRAY<STRING>"),
+    ("via", "ARRAY<STRING>"),
+    ("size_bytes", "BIGINT"),
+    ("retry_ms", "BIGINT"),
+)
+
 PLAN_STRANGER: Final[Columns] = (
     ("id", "STRING"),
     ("kind", "STRING"),
@@ -227,7 +238,7 @@ SETTINGS: Final[Columns] = (
     ("servers", "MAP<STRING, MAP<STRING, MAP<STRING, STRING>>>"),
 )
 
-# without `messages`: what was sent is the ledger's to say
+# what was sent is the ledger's to say; it is held against `messages`, which judge nothing
 PLAN: Final[Columns] = (
     ("version", "INT"),
     ("scenario", "STRING"),
@@ -245,11 +256,14 @@ PLAN: Final[Columns] = (
     ("operations", f"ARRAY<{struct(PLAN_OPERATION)}>"),
     ("expect", struct(EXPECT)),
     ("strangers", f"ARRAY<{struct(PLAN_STRANGER)}>"),
+    ("messages", f"ARRAY<{struct(PLAN_MESSAGE)}>"),
 )
 
 HOST: Final[Columns] = (
     ("clock_resolution_ms", "DOUBLE"),
     ("monotonic_zero_ns", "BIGINT"),
+    # of the lab's run, before it is judged
+    ("exit", "INT"),
 )
 
 # ---------------------------------------------------------------- the record of a sweep

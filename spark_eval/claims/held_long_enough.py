@@ -41,11 +41,13 @@ def cases(tables: Tables) -> DataFrame:
 
 
 def listings(tables: Tables) -> DataFrame:
-    """`run`, `server`, `listed`: the queue listing is there and undamaged."""
+    """`run`, `server`, `listed`: the queue listing is there and undamaged; what contradicts it from
+    outside, which is damage of no server's, hides nothing of it.
+    """
     there = tables.record.files.where("file LIKE 'logs/%/queues.jsonl'").selectExpr(
         "run", "file", "lower(regexp_extract(file, '^logs/([^/]+)/', 1)) AS server"
     )
-    damaged = tables.record.damaged_lines.select("run", "file").distinct()
+    damaged = tables.record.damaged_lines.where("server <> ''").select("run", "file").distinct()
     return there.join(damaged, ["run", "file"], "left_anti").selectExpr(
         "run", "server", "true AS listed"
     )

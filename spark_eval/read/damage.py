@@ -21,6 +21,9 @@ ORDER = (
     r"try_cast(regexp_extract(file, '-(\\d+)[.][^/]*$', 1) AS INT) AS instance, line) AS place"
 )
 NONE_MS = "CAST(NULL AS BIGINT)"
+_MISPLACED = """CASE
+  WHEN role IS NULL AND is_made THEN 'of a server that plan.json does not have'
+  WHEN role = 'mailbox' AND NOT coalesce(has_tracking, false) THEN 'no message tracking log' END"""
 
 
 def damaged_lines(records: DataFrame, rows: DataFrame) -> DataFrame:
@@ -58,14 +61,23 @@ def _nearest(time: str, side: str) -> str:
     return f"coalesce({near}, IF(bool_and(off_ms = 0), {time} FILTER (WHERE {side}), NULL))"
 
 
-def missing_logs(servers: DataFrame, files: DataFrame) -> DataFrame:
-    """Mailbox servers of the plan whose tracking log is not in the folder, in the same shape."""
-    logs = files.where("file LIKE 'logs/%/MSGTRK%'")
-    there = logs.selectExpr("run", f"{SERVER_OF_LOG} AS server").distinct()
-    absent = servers.where("role = 'mailbox'").join(there, ["run", "server"], "left_anti")
-    return absent.selectExpr(
-        "run", "server", "concat('logs/', server, '/') AS file", "CAST(NULL AS INT) AS line",
-        "'no message tracking log' AS damage", f"{NONE_MS} AS from_ms", f"{NONE_MS} AS to_ms",
+def misplaced_logs(servers: DataFrame, files: DataFrame, made: DataFrame) -> DataFrame:
+    """Mailbox servers of the plan whose tracking log is not in the folder, and in a run that the
+    lab made (`made`) logs of servers that its plan does not have, in the same shape.
+    """
+    logs = files.where("file LIKE 'logs/%'").selectExpr("run", f"{SERVER_OF_LOG} AS server", "file")
+    there = logs.groupBy("run", "server").agg(
+        F.expr("bool_or(file LIKE 'logs/%/MSGTRK%') AS has_tracking"), F.min("file").alias("first")
+    )
+    known = (
+        servers.select("run", "server", "role")
+        .join(there, ["run", "server"], "full")
+        .join(F.broadcast(made.selectExpr("run", "true AS is_made")), "run", "left")
+    )
+    return known.selectExpr("*", f"{_MISPLACED} AS damage").where("damage IS NOT NULL").selectExpr(
+        "run", "IF(role IS NULL, '', server) AS server",
+        "IF(role IS NULL, first, concat('logs/', server, '/')) AS file",
+        "CAST(NULL AS INT) AS line", "damage", f"{NONE_MS} AS from_ms", f"{NONE_MS} AS to_ms",
     )  # fmt: skip
 
 

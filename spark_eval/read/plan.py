@@ -49,12 +49,20 @@ NAMED = (
     "AND coalesce(NOT exists(plan.operations, o -> o.id IS NULL), true)"
 )
 NAMELESS = "?"
+# what manifest.json repeats of the plan
+IDENTITY = (
+    ("scenario", "STRING"),
+    ("seed", "BIGINT"),
+    ("speed", "DOUBLE"),
+    ("origin", "STRING"),
+)
 
 
 def parsed_plans(texts: DataFrame) -> DataFrame:
-    """One row a run: `run`, `plan` (null where the file is no JSON), `host`, `resolution_ms`,
-    `zero_ns`, the monotonic clock at the start of lab time, and `damaged`: which of the files hold
-    something else than they should, and read as null in it.
+    """One row a run: `run`, `plan` (null where the file is no JSON), `host` and `identity`, of
+    manifest.json, `resolution_ms`, `zero_ns`, the monotonic clock at the start of lab time, `exit`
+    of the lab's run, and `damaged`: which of the files hold something else than they should, and
+    read as null in it.
 
     `texts` has the whole of the files, as `Source.plans` gives it.
     """
@@ -67,6 +75,7 @@ def parsed_plans(texts: DataFrame) -> DataFrame:
         "run",
         f"{parsed('plan', schema.PLAN)} AS plan",
         "get_json_object(manifest, '$.host') AS host",
+        f"from_json(manifest, '{schema.ddl(IDENTITY)}') AS identity",
         f"{parsed('host', schema.HOST)} AS measured",
         f"coalesce({one_value('plan')}, plan IS NULL) AS whole_plan",
         f"coalesce({one_value('host')}, host IS NULL) AS whole_host",
@@ -79,8 +88,10 @@ def parsed_plans(texts: DataFrame) -> DataFrame:
         "run",
         "plan",
         "host",
+        "identity",
         "measured.clock_resolution_ms AS resolution_ms",
         "measured.monotonic_zero_ns AS zero_ns",
+        "measured.`exit` AS `exit`",
         f"filter(array({', '.join(damaged)}), f -> f IS NOT NULL) AS damaged",
     )
 

@@ -5,9 +5,19 @@ The few base tables that everything else scans are settled here; nothing is deri
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from functools import reduce
+
 from pyspark.sql import DataFrame
 
 from spark_eval.read import clocks, connectivity_log, csv_log, damage, plan, records, tracking_log
+from spark_eval.read.contradictions.clocks import of_clocks
+from spark_eval.read.contradictions.databases import of_databases
+from spark_eval.read.contradictions.journals import of_journals
+from spark_eval.read.contradictions.made_by_lab import made_by_lab
+from spark_eval.read.contradictions.messages import of_messages
+from spark_eval.read.contradictions.silent_servers import of_silent_servers
+from spark_eval.read.contradictions.whole_files import of_whole_files
 from spark_eval.read.source import Source
 from spark_eval.transforms.settled import on_demand, settled
 
@@ -145,11 +155,23 @@ class Record:
 
     @on_demand
     def damaged_lines(self) -> DataFrame:
-        lines = damage.damaged_lines(self.sound, self.rows)
-        missing = damage.missing_logs(self.servers, self.files)
-        found = lines.unionByName(missing).unionByName(damage.damaged_plans(self.plans))
-        departed = self.source.departures()
-        return settled(found if departed is None else found.unionByName(damage.departed(departed)))
+        departed, made = self.source.departures(), made_by_lab(self.plans)
+        found = [
+            damage.damaged_lines(self.sound, self.rows),
+            damage.misplaced_logs(self.servers, self.files, made),
+            damage.damaged_plans(self.plans),
+            *([] if departed is None else [damage.departed(departed)]),
+            *self._contradictions(made),
+        ]
+        return settled(reduce(DataFrame.unionByName, found))
+
+    def _contradictions(self, made: DataFrame) -> Iterator[DataFrame]:
+        yield of_messages(made, self.plans, self.ledger, self.tracking, self.queues, self.visible)
+        yield of_journals(made, self.plans, self.sound)
+        yield of_clocks(made, self.sound, self.ledger, self.rows, self.lifecycle)
+        yield of_databases(made, self.tracking, self.lifecycle)
+        yield of_silent_servers(made, self.ledger, self.tracking)
+        yield of_whole_files(self.plans)
 
     @on_demand
     def clocks_off(self) -> DataFrame:
