@@ -44,7 +44,7 @@ prove: $(STAMP) java ## break nodes on purpose, a defect at a time: the right cl
 WORSE = for each in 4 3 1 2 0; do if [ $$code = $$each ] || [ $$proof = $$each ]; then code=$$each; break; fi; done
 
 .PHONY: nightly
-nightly: $(STAMP) java ## the nightly suite: every scenario, one run at a time, going on where it was interrupted; then prove
+nightly: $(STAMP) java ## the nightly suite: every scenario, one run at a time, going on where it was interrupted; then prove, a tenth of it on containers
 	@$(BIN)/shadowlab suite $(if $(ON),--on $(ON)); code=$$?; \
 	if [ $$code -lt 5 ]; then $(BIN)/shadowlab prove --nightly $(if $(ON),--on $(ON)); proof=$$?; \
 	  if [ $$proof -gt 4 ]; then code=$$proof; else $(WORSE); fi; fi; $(SAY_CODE)
