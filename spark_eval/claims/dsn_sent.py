@@ -6,7 +6,7 @@ Asks every message that a server gave up or told its sender of, but what came ba
 its sender must not hear that it failed, which proves no requirement. A message may fail hop by hop:
 what is said of each recipient last needs a DSN that is its own. Servers may give a message up again
 after a crash, so there may be fewer DSNs than failures, not more. What is given up within a
-heartbeat before the end may be told after it. That the shadow is kept until the DSN is delivered is
+heartbeat before the end may come after it. That the shadow is kept until the DSN is delivered is
 asked by `discard_after_delivery`.
 """
 

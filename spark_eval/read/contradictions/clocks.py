@@ -10,7 +10,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from spark_eval.read.clocks import LAB_MS
-from spark_eval.read.contradictions.made_by_lab import finding, told
+from spark_eval.read.contradictions.made_by_lab import finding, found_in
 
 TWO_TIMES = "a time that its monotonic clock denies"
 ROUNDED_MS = 1
@@ -21,8 +21,8 @@ TIMES = "at_ms BIGINT, mono_ns BIGINT"
 def of_clocks(
     made: DataFrame, records: DataFrame, ledger: DataFrame, rows: DataFrame, lifecycle: DataFrame
 ) -> DataFrame:
-    """Contradictions, as `told` gives them. `rows` and `lifecycle` are placed, so that they say how
-    far they were off.
+    """Contradictions, as `found_in` gives them. `rows` and `lifecycle` are placed, so that they say
+    how far they were off.
     """
     return _of_lab(made, records, ledger).unionByName(_of_servers(made, rows, lifecycle))
 
@@ -38,7 +38,7 @@ def _of_lab(made: DataFrame, records: DataFrame, ledger: DataFrame) -> DataFrame
     )  # fmt: skip
     known = lines.unionByName(sent).join(F.broadcast(made), "run")
     differ = f"at_ms NOT BETWEEN {LAB_MS} - {ROUNDED_MS} AND {LAB_MS} + {ROUNDED_MS}"
-    return told(known.where(differ), finding("true", "file", "line", TWO_TIMES))
+    return found_in(known.where(differ), finding("true", "file", "line", TWO_TIMES))
 
 
 def _of_servers(made: DataFrame, rows: DataFrame, lifecycle: DataFrame) -> DataFrame:
@@ -50,4 +50,4 @@ def _of_servers(made: DataFrame, rows: DataFrame, lifecycle: DataFrame) -> DataF
         )
     )
     known = both.join(F.broadcast(made), "run").where("NOT array_contains(askew, server)")
-    return told(known, finding("true", "file", "line", TWO_TIMES))
+    return found_in(known, finding("true", "file", "line", TWO_TIMES))

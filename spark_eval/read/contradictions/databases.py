@@ -9,17 +9,17 @@ from __future__ import annotations
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from spark_eval.read.contradictions.made_by_lab import finding, told
+from spark_eval.read.contradictions.made_by_lab import finding, found_in
 
 UNOPENED = "a queue database that lifecycle.jsonl does not open"
 KEY = ("run", "server", "database_id")
 
 
 def of_databases(made: DataFrame, tracking: DataFrame, lifecycle: DataFrame) -> DataFrame:
-    """Contradictions, as `told` gives them."""
+    """Contradictions, as `found_in` gives them."""
     named = tracking.where("database_id <> ''").groupBy(*KEY).agg(F.min("ref").alias("ref"))
     opened = lifecycle.where("database_id IS NOT NULL").select(*KEY).distinct()
     unknown = named.join(F.broadcast(made.select("run")), "run").join(
         F.broadcast(opened), list(KEY), "left_anti"
     )
-    return told(unknown, finding("true", "ref.file", "ref.line", UNOPENED))
+    return found_in(unknown, finding("true", "ref.file", "ref.line", UNOPENED))

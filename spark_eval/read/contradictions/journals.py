@@ -1,6 +1,6 @@
 """faults.jsonl and operations.jsonl against the plan, and each fault's phases against each other.
 
-A fault without evidence is a reason of its own in a verdict, and not told again here. Times are
+A fault without evidence is a reason of its own in a verdict, and not named again here. Times are
 those of the lab's clock: what began before it was planned, or healed before it began, did not.
 """
 
@@ -10,7 +10,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from spark_eval import schema
-from spark_eval.read.contradictions.made_by_lab import finding, told
+from spark_eval.read.contradictions.made_by_lab import finding, found_in
 from spark_eval.read.plan import NAMELESS
 
 UNPLANNED = "names what plan.json does not have"
@@ -50,8 +50,8 @@ ROUNDED_MS = "1.0D"
 
 
 def of_journals(made: DataFrame, plans: DataFrame, records: DataFrame) -> DataFrame:
-    """Contradictions, as `told` gives them. `records` is `spark_eval.read.records.with_soundness`,
-    `plans` that of `spark_eval.read.plan.parsed_plans`.
+    """Contradictions, as `found_in` gives them. `records` is
+    `spark_eval.read.records.with_soundness`, `plans` that of `spark_eval.read.plan.parsed_plans`.
     """
     accounts = _planned(plans).unionByName(_written(records), allowMissingColumns=True)
     at = [F.expr(f"min(at_ms) FILTER (WHERE phase = '{phase}') AS `{phase}`") for phase in PHASES]
@@ -66,7 +66,7 @@ def of_journals(made: DataFrame, plans: DataFrame, records: DataFrame) -> DataFr
     known = together.join(F.broadcast(made), "run").selectExpr(
         "*", f"file = '{FAULTS}' AS is_fault", "transform(lines, l -> l.phase) AS phases"
     )
-    return told(known.where("first_line IS NOT NULL"), *_FINDINGS)
+    return found_in(known.where("first_line IS NOT NULL"), *_FINDINGS)
 
 
 def _planned(plans: DataFrame) -> DataFrame:

@@ -1,4 +1,4 @@
-"""What there is to hold a record against, and the shape in which a contradiction is told.
+"""What there is to hold a record against, and the shape in which a contradiction is named.
 
 It is damage of its file, by the server '': nothing of a server's log is excused by it.
 """
@@ -33,11 +33,11 @@ def made_by_lab(plans: DataFrame) -> DataFrame:
 
 def finding(condition: str, file: str, line: str, damage: str) -> str:
     """SQL: `FOUND` where `condition` holds, else null. `line` is SQL, null where there is none."""
-    told = f"named_struct('file', {file}, 'line', CAST({line} AS INT), 'damage', '{damage}')"
-    return f"IF(coalesce({condition}, false), {told}, NULL)"
+    found_in = f"named_struct('file', {file}, 'line', CAST({line} AS INT), 'damage', '{damage}')"
+    return f"IF(coalesce({condition}, false), {found_in}, NULL)"
 
 
-def told(rows: DataFrame, *findings: str) -> DataFrame:
+def found_in(rows: DataFrame, *findings: str) -> DataFrame:
     """A row for each of `findings`, in the shape of `spark_eval.read.damage.damaged_lines`."""
     named = f"filter(array({', '.join(findings)}), f -> f IS NOT NULL)"
     return rows.selectExpr("run", f"inline({named})").selectExpr(

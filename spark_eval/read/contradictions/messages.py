@@ -11,7 +11,7 @@ from __future__ import annotations
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from spark_eval.read.contradictions.made_by_lab import finding, told
+from spark_eval.read.contradictions.made_by_lab import finding, found_in
 from spark_eval.read.names import message_id
 
 UNPLANNED = "a message that plan.json does not have"
@@ -26,7 +26,7 @@ OPEN = "an attempt without an outcome, though the run went to its end"
 GIVEN_UP = "no further attempt at a message that was not acknowledged"
 MISSING = "without a message of plan.json, though the run went to its end"
 NOBODYS = "a message that nobody sent"
-UNTOLD = "a copy that no message tracking log tells of"
+UNTOLD = "a copy that no message tracking log has"
 
 # what the workload calls its messages; servers call their own otherwise
 OF_WORKLOAD = "message_id RLIKE '^<m[0-9]+[.]'"
@@ -41,7 +41,7 @@ def of_messages(
     made: DataFrame, plans: DataFrame, ledger: DataFrame, tracking: DataFrame, queues: DataFrame,
     visible: DataFrame,
 ) -> DataFrame:  # fmt: skip
-    """Contradictions, as `told` gives them. One grouping, and nothing is joined but `made`."""
+    """Contradictions, as `found_in` gives them. One grouping, and nothing is joined but `made`."""
     accounts = _planned(plans)
     for account in (_written(ledger), _logged(tracking), _listed(queues), _seen(visible)):
         accounts = accounts.unionByName(account, allowMissingColumns=True)
@@ -56,7 +56,7 @@ def of_messages(
     known = together.join(F.broadcast(made), "run").selectExpr(
         "*", f"{_LAST} AS last", "filter(seen, s -> NOT array_contains(taken, s.recipient)) AS odd"
     )
-    return told(known, *_FINDINGS)
+    return found_in(known, *_FINDINGS)
 
 
 def _planned(plans: DataFrame) -> DataFrame:

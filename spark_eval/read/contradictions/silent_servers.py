@@ -8,18 +8,18 @@ from __future__ import annotations
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from spark_eval.read.contradictions.made_by_lab import finding, told
+from spark_eval.read.contradictions.made_by_lab import finding, found_in
 
 SILENT = "no row of a message tracking log, though this server took mail"
 KEY = ["run", "server"]
 
 
 def of_silent_servers(made: DataFrame, ledger: DataFrame, tracking: DataFrame) -> DataFrame:
-    """Contradictions, as `told` gives them."""
+    """Contradictions, as `found_in` gives them."""
     asked = ledger.where("outcome = 'ok'").select(*KEY)
     named = tracking.where("event = 'HAREDIRECT' AND shadow_server IS NOT NULL").selectExpr(
         "run", "shadow_server AS server"
     )
     took = asked.unionByName(named).distinct().join(F.broadcast(made.select("run")), "run")
     silent = took.join(F.broadcast(tracking.select(*KEY).distinct()), KEY, "left_anti")
-    return told(silent, finding("true", "concat('logs/', server, '/')", "NULL", SILENT))
+    return found_in(silent, finding("true", "concat('logs/', server, '/')", "NULL", SILENT))

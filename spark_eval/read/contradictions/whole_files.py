@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pyspark.sql import DataFrame
 
-from spark_eval.read.contradictions.made_by_lab import finding, told
+from spark_eval.read.contradictions.made_by_lab import finding, found_in
 
 OTHER_RUN = "not of the run that plan.json plans"
 NO_RESOLUTION = "a clock resolution below 0"
@@ -22,10 +22,10 @@ _OTHER_RUN = " OR ".join(
 
 
 def of_whole_files(plans: DataFrame) -> DataFrame:
-    """Contradictions, as `told` gives them. `plans` is that of
+    """Contradictions, as `found_in` gives them. `plans` is that of
     `spark_eval.read.plan.parsed_plans`.
     """
-    return told(
+    return found_in(
         plans,
         finding(
             f"size(plan.messages) > 0 AND ({_OTHER_RUN})", "'manifest.json'", "NULL", OTHER_RUN
