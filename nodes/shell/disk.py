@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
+import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -31,8 +32,9 @@ from nodes.core.inputs import (
 from nodes.core.message import BodyHandle
 from nodes.core.queue_changes import InsertMessage, InsertShadow
 from nodes.shell.bodies import Bodies, BodyGone
+from nodes.shell.breakpoints import InGroup, nowhere
 from nodes.store.mailbox_database import MailboxDatabase
-from nodes.store.queue_database import QueueDatabase
+from nodes.store.queue_database import Halfway, QueueDatabase
 
 Give: TypeAlias = Callable[[Input], None]
 Fail: TypeAlias = Callable[[BaseException], None]
@@ -44,9 +46,16 @@ class Disk:
     """Carries out the effects that end on disk; owns the databases and closes them."""
 
     def __init__(
-        self, database: QueueDatabase, folder: Path, server: str, give: Give, fail: Fail
+        self,
+        database: QueueDatabase,
+        folder: Path,
+        server: str,
+        give: Give,
+        fail: Fail,
+        in_group: InGroup = nowhere,
     ) -> None:
         self._database = database
+        self._in_group = in_group
         self._reader = database.reader()
         self.bodies = Bodies(self._reader.read_body, self._read_copy)
         self._folder = folder
@@ -74,7 +83,7 @@ class Disk:
         group = self._next_group()
         self._is_writing = True
         loop = asyncio.get_running_loop()
-        writing = loop.run_in_executor(self._commits, self._carry_out, group)
+        writing = loop.run_in_executor(self._commits, self._carry_out, group, self._halfway(group))
         writing.add_done_callback(lambda done: self._written(group, done))
 
     def _next_group(self) -> list[Write]:
@@ -84,14 +93,27 @@ class Disk:
         group, self._waiting = self._waiting[:count], self._waiting[count:]
         return group
 
-    def _carry_out(self, group: list[Write]) -> Answers:
+    def _halfway(self, group: list[Write]) -> Halfway:
+        """What happens in the middle of the transaction: nothing, unless the lab holds it there."""
+        gate, loop = threading.Event(), asyncio.get_running_loop()
+        tell = self._in_group(gate.set) if len(group) > 1 else None
+        if tell is None:
+            return lambda: None
+
+        def halt() -> None:
+            loop.call_soon_threadsafe(tell)
+            gate.wait()
+
+        return halt
+
+    def _carry_out(self, group: list[Write], halfway: Halfway) -> Answers:
         first = group[0]
         if isinstance(first, ExpireSafetyNet):
             return (self._database.expire_safety_net(first.now_ms),)
         if isinstance(first, ReadSafetyNet):
             return (self._database.read_safety_net(first),)
         commits = [effect for effect in group if isinstance(effect, Commit)]
-        return self._database.commit(commits, self.bodies.fetch)
+        return self._database.commit(commits, self.bodies.fetch, halfway)
 
     def _written(self, group: list[Write], done: asyncio.Future[Answers]) -> None:
         self._is_writing = False

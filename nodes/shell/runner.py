@@ -39,7 +39,7 @@ from nodes.core.message import BodyHandle
 from nodes.core.node import Node
 from nodes.core.replies import R421_STOPPING
 from nodes.shell.bodies import Bodies
-from nodes.shell.breakpoints import Breakpoints
+from nodes.shell.breakpoints import Breakpoints, nowhere
 from nodes.shell.certificates import towards_the_outside
 from nodes.shell.clock import LabClock
 from nodes.shell.control_files import ControlFiles
@@ -217,8 +217,9 @@ class Runner:
             raise CannotStart(EX_IOERR, f"{path}: {error}") from error
 
     def _open_disk(self, opening: Any) -> AnyDisk:
-        file = self._file
-        return Disk(opening.database, file.data, file.node.me.name, self.give, self.fail)
+        file, name = self._file, self._file.node.me.name
+        in_group = nowhere if self._breakpoints is None else self._breakpoints.in_group
+        return Disk(opening.database, file.data, name, self.give, self.fail, in_group)
 
     def _put_together(self, opening: AnyOpening) -> None:
         file = self._file

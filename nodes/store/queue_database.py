@@ -14,7 +14,7 @@ import sqlite3
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Self
+from typing import Self, TypeAlias
 
 from nodes.core.effects import Commit, ReadSafetyNet
 from nodes.core.inputs import (
@@ -46,6 +46,8 @@ from nodes.store.rows import (
 )
 from nodes.store.safety_net import read_safety_net
 from nodes.store.sqlite_file import transaction
+
+Halfway: TypeAlias = Callable[[], None]
 
 KIND = "queue"
 EXPIRE_AGAIN_MS = 60_000
@@ -190,16 +192,21 @@ class QueueDatabase:
             apply_changes(self._connection, changes, fetch)
 
     def commit(
-        self, commits: Sequence[Commit], fetch: FetchBody
+        self,
+        commits: Sequence[Commit],
+        fetch: FetchBody,
+        halfway: Halfway = lambda: None,
     ) -> tuple[Committed | CommitFailed, ...]:
         """Carry out a group of commits in one transaction; each is all or nothing. Answers are in
-        order.
+        order. `halfway` is called inside the transaction, behind the first of several.
 
         Raises StateMismatch, with nothing of the group done.
         """
         try:
             with transaction(self._connection):
-                for commit in commits:
+                for number, commit in enumerate(commits):
+                    if number == 1:
+                        halfway()
                     apply_changes(self._connection, commit.changes, fetch)
         except sqlite3.Error as error:
             if len(commits) == 1:

@@ -36,6 +36,7 @@ from nodes.core.inputs import (
 from nodes.core.message import BodyHandle
 from nodes.core.queue_changes import InsertMessage, InsertShadow
 from nodes.shell.bodies import Bodies, BodyGone
+from nodes.shell.breakpoints import InGroup, nowhere
 from nodes.store import sqlite_file
 from nodes.store.changes import StateMismatch
 from nodes.store.mailbox_database import MailboxDatabase
@@ -60,6 +61,7 @@ class Disk:
         self._ids = Chance(seed, "database id", server)
         self.medium = medium or InMemory()
         self.when_writing: Callable[[Write | Delivery], None] = lambda written: None
+        self.in_group: InGroup = nowhere
         self._queue: QueueDatabase | None = None
         self.mailboxes: dict[str, MailboxDatabase] = {}
         self.life: Life | None = None
@@ -182,7 +184,7 @@ class Life:
         self._waiting: list[Write] = []
         self._writing: list[Write] = []
         self._deliveries: deque[Delivery] = deque()
-        self._is_over = False
+        self._is_over = self._is_halfway = False
 
     # -------------------------------------------------------------- the queue database
 
@@ -201,6 +203,15 @@ class Life:
     def _written(self) -> None:
         if self._is_over or self._is_struck(self._writing[0]):
             return
+        tell = self._disk.in_group(self._finish) if len(self._writing) > 1 else None
+        if tell is None:
+            self._finish()
+        else:
+            self._is_halfway = True
+            tell()
+
+    def _finish(self) -> None:
+        self._is_halfway = False
         group = self._writing
         try:
             answers = self._carry_out()
@@ -287,9 +298,11 @@ class Life:
         return bool(self._writing or self._deliveries)
 
     def end(self, chance: Chance) -> None:
-        """What is under way may have become durable, without a word."""
+        """What is under way may have become durable, without a word; what was held in the middle
+        has not.
+        """
         self._is_over = True
-        if self._writing and chance.happens(0.5):
+        if self._writing and chance.happens(0.5) and not self._is_halfway:
             self._carry_out_in_vain()
         if self._deliveries and chance.happens(0.5):
             self._store(self._deliveries[0])

@@ -32,7 +32,7 @@ from nodes.core.message import BodyHandle
 from nodes.core.node import Node
 from nodes.core.replies import R421_STOPPING
 from nodes.shell.bodies import Bodies
-from nodes.shell.breakpoints import Breakpoints, LetGo
+from nodes.shell.breakpoints import Breakpoints, LetGo, nowhere
 from nodes.shell.lines import LogFiles
 from nodes.shell.logs import Logs
 
@@ -252,6 +252,8 @@ class Process:
     def begin(self) -> None:
         self._logs.lifecycle(LogLifecycle("configured"))
         self.inbound = InboundSessions(self)
+        in_group = nowhere if self._breakpoints is None else self._breakpoints.in_group
+        self._server.disk.in_group = in_group
         try:
             self._life, opened = self._server.disk.plug_in(
                 self._give_from_disk, self._crash, self.now_ms()

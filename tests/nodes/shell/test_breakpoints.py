@@ -38,6 +38,7 @@ from tests.nodes.shell.running import NodeProcess, process
 from tests.nodes.shell.sending import Sent, send
 from tests.nodes.shell.test_two_nodes import LYON, PARIS, events
 from tests.nodes.shell.waiting import until
+from tests.nodes.store.samples import count
 
 OK = Reply(250, ("2.0.0 fine",))
 ENVELOPE = Envelope("a@outside.example", ("b@shadowlab.example",))
@@ -284,6 +285,10 @@ def let_go(organisation: Organisation, server: str) -> None:
     control_file(organisation.data(server), "f1", "go").write_text("")
 
 
+def rows_in(organisation: Organisation, server: str, table: str) -> int:
+    return count(organisation.data(server), table)
+
+
 def test_a_held_server_keeps_one_sender_waiting_and_serves_the_others(
     organisation: Organisation,
 ) -> None:
@@ -317,6 +322,32 @@ def test_a_shadow_server_is_held_before_its_250(organisation: Organisation) -> N
         assert events(organisation, PARIS) == []
         let_go(organisation, LYON)
         assert (first.reply() or "").startswith("250")
+
+
+def test_a_primary_killed_before_its_commit_has_nothing_of_the_message(
+    organisation: Organisation,
+) -> None:
+    with both(organisation, PARIS, "after-data-before-commit") as nodes:
+        first = Sender(nodes[PARIS].port(), 1)
+        reached(organisation, PARIS)
+        assert events(organisation, PARIS) == ["HAREDIRECT"]
+        nodes[PARIS].kill()
+        assert first.reply() is None
+        assert rows_in(organisation, PARIS, "messages") == 0
+        assert rows_in(organisation, LYON, "shadows") == 1
+
+
+def test_a_shadow_server_killed_before_its_commit_has_nothing_and_was_not_believed(
+    organisation: Organisation,
+) -> None:
+    with both(organisation, LYON, "before-shadow-commit") as nodes:
+        first = Sender(nodes[PARIS].port(), 1)
+        reached(organisation, LYON)
+        assert (first.waits, events(organisation, LYON)) == (True, [])
+        nodes[LYON].kill()
+        assert (first.reply() or "").startswith("250")
+        assert rows_in(organisation, LYON, "shadows") == 0
+        assert "HAREDIRECT" not in events(organisation, PARIS)
 
 
 def test_a_node_killed_while_it_is_held_returns_and_is_held_no_more(

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -24,10 +25,11 @@ from nodes.core.message import Header
 from nodes.core.queue_changes import DeleteMessage, FinishFork, InsertMessage
 from nodes.core.resubmit_request import Position, SafetyNetSource
 from nodes.shell.bodies import BodyGone
+from nodes.shell.breakpoints import InGroup, nowhere
 from nodes.shell.disk import Disk
 from nodes.store.queue_database import QueueDatabase
 from tests.nodes.shell.waiting import until_async
-from tests.nodes.store.samples import NOW_MS, open_queue, primary_message
+from tests.nodes.store.samples import NOW_MS, count, open_queue, primary_message
 
 USER = "db1-user01@shadowlab.example"
 
@@ -45,12 +47,22 @@ class Heard:
 
 
 @asynccontextmanager
-async def disk(folder: Path) -> AsyncIterator[tuple[Disk, Heard]]:
+async def disk(folder: Path, in_group: InGroup = nowhere) -> AsyncIterator[tuple[Disk, Heard]]:
     heard = Heard()
-    opened = open_queue(folder).database
-    made = Disk(opened, folder, "par-mbx1", heard.answers.append, heard.failures.append)
+    opened, told = open_queue(folder).database, (heard.answers.append, heard.failures.append)
+    made = Disk(opened, folder, "par-mbx1", *told, in_group)
     yield made, heard
     await asyncio.to_thread(made.close)
+
+
+def is_locked(path: Path) -> bool:
+    """Somebody has begun to write, and not ended."""
+    with closing(sqlite3.connect(path, timeout=0)) as beside:
+        try:
+            beside.execute("BEGIN IMMEDIATE")
+        except sqlite3.OperationalError:
+            return True
+    return False
 
 
 def insert(made: Disk, number: int) -> Commit:
@@ -69,9 +81,9 @@ def test_commits_that_wait_share_a_transaction_and_are_answered_in_order(
     groups: list[int] = []
     commit = QueueDatabase.commit
 
-    def counted(self: QueueDatabase, commits: list[Commit], fetch: object) -> object:
+    def counted(self: QueueDatabase, commits: list[Commit], *more: Any) -> object:
         groups.append(len(commits))
-        return commit(self, commits, fetch)  # type: ignore[arg-type]
+        return commit(self, commits, *more)
 
     monkeypatch.setattr(QueueDatabase, "commit", counted)
 
@@ -88,6 +100,41 @@ def test_commits_that_wait_share_a_transaction_and_are_answered_in_order(
                 Committed(6),
             ]
             assert groups == [1, 4, 1]
+
+    asyncio.run(write())
+
+
+def test_a_group_that_is_held_has_begun_and_nothing_of_it_is_there_until_it_is_let_go(
+    tmp_path: Path,
+) -> None:
+    held: list[Callable[[], None]] = []
+
+    def in_group(go_on: Callable[[], None]) -> Callable[[], None]:
+        return lambda: held.append(go_on)
+
+    async def write() -> None:
+        async with disk(tmp_path, in_group) as (made, heard):
+            for number in (1, 2, 3):
+                made.write(insert(made, number))
+            await until_async(lambda: held or None, "the group is held")
+            assert (heard.answers, count(tmp_path, "messages")) == ([Committed(1)], 1)
+            assert is_locked(tmp_path / "queue.db")
+            held[0]()
+            assert await heard.count(3) == [Committed(1), Committed(2), Committed(3)]
+            assert count(tmp_path, "messages") == 3
+
+    asyncio.run(write())
+
+
+def test_a_commit_that_has_a_transaction_of_its_own_is_no_group(tmp_path: Path) -> None:
+    asked: list[object] = []
+
+    async def write() -> None:
+        async with disk(tmp_path, asked.append) as (made, heard):
+            for number in (1, 2):
+                made.write(insert(made, number))
+                await heard.count(number)
+            assert asked == []
 
     asyncio.run(write())
 

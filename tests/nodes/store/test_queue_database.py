@@ -255,6 +255,20 @@ def test_a_group_of_commits_is_answered_in_order(database: QueueDatabase) -> Non
     assert database.commit(commits, fetch) == (Committed(3), Committed(1), Committed(2))
 
 
+@pytest.mark.parametrize(("group", "times"), [((1,), 0), ((1, 2, 3), 1)])
+def test_halfway_is_behind_the_first_of_several_commits(
+    group: tuple[int, ...], times: int, database: QueueDatabase
+) -> None:
+    found: list[list[int]] = []
+    commits = [Commit(n, (InsertMessage(primary_message(n), "in:1"),)) for n in group]
+
+    def halfway() -> None:
+        found.append([each.internal_id for each in database.opened(created=False).messages])
+
+    database.commit(commits, fetch, halfway)
+    assert found == [[1]] * times
+
+
 def test_a_commit_the_disk_refuses_fails_alone_and_whole(database: QueueDatabase) -> None:
     database._connection.execute("PRAGMA max_page_count = 60")
     big = {"in:big": b"x" * 1_000_000}
