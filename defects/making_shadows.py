@@ -22,7 +22,14 @@ from nodes.core.effects import (
     ShadowRequest,
     Transmit,
 )
-from nodes.core.inputs import Input, MessageOffered, SessionFailed, TransmissionAnswered
+from nodes.core.inputs import (
+    CommitFailed,
+    Committed,
+    Input,
+    MessageOffered,
+    SessionFailed,
+    TransmissionAnswered,
+)
 from nodes.core.queue_changes import InsertMessage, InsertShadow
 from nodes.core.replies import (
     Reply,
@@ -30,9 +37,10 @@ from nodes.core.replies import (
     r250_queued_for_redundancy,
 )
 from nodes.core.routing import hop_into
+from nodes.core.tracking import shadow_row
 
 QUEUED = "2.6.0 Queued mail for redundancy"
-ACROSS, CALM = "across-boundaries", "calm"
+ACROSS, CALM, KILLED = "across-boundaries", "calm", "killed-before-the-commit"
 UNREACHABLE, REJECTED = "shadow-unreachable-accepted", "shadow-unreachable-rejected"
 
 
@@ -153,6 +161,45 @@ class ShadowServerAnswersBeforeItsCommit(AnswersTooSoon):
 
     def reply(self, message_id: str, internal_id: int) -> Reply:
         return r250_queued_for_redundancy(message_id, internal_id, self.config.me.fqdn)
+
+
+class AnswersBeforeALoneCommit(AnswersBeforeItsCommit):
+    """Only while its disk writes nothing else."""
+
+    def __init__(self, config: NodeConfig) -> None:
+        super().__init__(config)
+        self._writing: set[int] = set()
+
+    def sign_of(self, effect: Effect) -> tuple[str, int]:
+        return ("", 0) if self._writing else super().sign_of(effect)
+
+    def enters(self, happened: Input) -> Iterable[Input]:
+        if isinstance(happened, Committed | CommitFailed):
+            self._writing.discard(happened.commit)
+        return super().enters(happened)
+
+    def leaves(self, effect: Effect) -> Iterable[Effect]:
+        left = super().leaves(effect)
+        if isinstance(effect, Commit):
+            self._writing.add(effect.commit)
+        return left
+
+
+class ShadowServerSaysAllBeforeItsCommit(ShadowServerAnswersBeforeItsCommit):
+    """In its log, too."""
+
+    def __init__(self, config: NodeConfig) -> None:
+        super().__init__(config)
+        self._logged: set[int] = set()
+
+    def leaves(self, effect: Effect) -> Iterable[Effect]:
+        if isinstance(effect, LogTracking) and effect.event == "HARECEIVE":
+            return () if effect.internal_id in self._logged else (effect,)
+        changes = effect.changes if isinstance(effect, Commit) else ()
+        shadows = [c.shadow for c in changes if isinstance(c, InsertShadow)]
+        self._logged.update(shadow.internal_id for shadow in shadows)
+        rows = (shadow_row("HARECEIVE", "SMTP", shadow) for shadow in shadows)
+        return (*rows, *super().leaves(effect))
 
 
 class NeverSaysUnprotected(Door):
@@ -287,6 +334,16 @@ DEFECTS = (
         "acknowledges-before-its-commit",
         "The sender hears 250 just before the primary's own copy is durable.",
         "TL-7", "power-fails", ("no_loss",), lambda: behind(AnswersBeforeItsCommit),
+    ),
+    Defect(
+        "acknowledges-before-its-commit-when-idle",
+        "While the disk has nothing else to write, the sender hears 250 before the commit.",
+        "TL-7", KILLED, ("no_loss",), lambda: behind(AnswersBeforeALoneCommit),
+    ),
+    Defect(
+        "shadow-server-says-all-before-its-commit",
+        "The primary hears 250 just before the shadow copy is durable, and the log says it too.",
+        "TL-7", KILLED, ("no_loss",), lambda: behind(ShadowServerSaysAllBeforeItsCommit),
     ),
     Defect(
         "shadow-server-acknowledges-before-its-commit",

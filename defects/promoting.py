@@ -124,6 +124,16 @@ class ForgetsShadows(Door):
         return (happened,)
 
 
+class ForgetsWhatItWasPromoting(Door):
+    """At a restart: which shadow messages the last contact was about."""
+
+    def enters(self, happened: Input) -> Iterable[Input]:
+        if not isinstance(happened, DatabaseOpened):
+            return (happened,)
+        contacts = (replace(each, held_up_to=0) for each in happened.contacts)
+        return (replace(happened, contacts=tuple(contacts)),)
+
+
 class ReadsContactsByAWrongClock(Door):
     """After a restart its last contacts seem hours older, or younger, than they are."""
 
@@ -299,6 +309,11 @@ DEFECTS = (
         "sees-no-other-database",
         "A primary's new database id is not noticed, and nothing is promoted.",
         "SM-7", LOSES, ("promotion_on_time", "no_loss"), lambda: behind(SeesNoOtherDatabase),
+    ),
+    Defect(
+        "forgets-what-it-was-promoting",
+        "A shadow server that dies in a promotion leaves the rest until the primary answers again.",
+        "SM-7", "killed-in-a-promotion", LATE, lambda: behind(ForgetsWhatItWasPromoting),
     ),
     Defect(
         "believes-outdated-answers",

@@ -24,6 +24,7 @@ from nodes.core.queue_changes import (
     MoveToShadowSafetyNet,
 )
 from nodes.core.resubmission import Resubmission
+from nodes.core.resubmit_changes import AdvanceResubmitRequest
 from nodes.core.resubmit_request import KeptCopy, ResubmitDemand
 
 CALM, LOSSY, ACROSS = "calm", "lossy-failover", "across-boundaries"
@@ -88,6 +89,16 @@ class NeverLetsGo(Door):
             self.answer(SafetyNetExpired((), effect.now_ms + HOUR_MS))
             return ()
         return (effect,)
+
+
+class WritesDownNoProgress(Door):
+    """A page that is given back is not marked as that."""
+
+    def leaves(self, effect: Effect) -> Iterable[Effect]:
+        if not isinstance(effect, Commit):
+            return (effect,)
+        left = tuple(c for c in effect.changes if not isinstance(c, AdvanceResubmitRequest))
+        return (replace(effect, changes=left),)
 
 
 class ReadsOtherwise(Door):
@@ -222,6 +233,11 @@ DEFECTS = (
         "gives-the-first-page-back",
         "A Safety Net gives back its first fifty copies.",
         "SN-8", "several-pages", COMPLETE, lambda: behind(ReadsTheFirstPage),
+    ),
+    Defect(
+        "writes-down-no-progress",
+        "A Safety Net that dies between two pages gives the first one back again.",
+        "SN-8", "killed-between-pages", BOUNDED, lambda: behind(WritesDownNoProgress),
     ),
     Defect(
         "passes-over-one-copy-in-ten",

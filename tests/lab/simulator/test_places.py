@@ -1,5 +1,7 @@
 """Faults at a place in the protocol, simulated: each place, each kind, and none at all."""
 
+import csv
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -7,8 +9,22 @@ import pytest
 
 from lab.hosts.simulator.record import Record
 from lab.hosts.simulator.simulation import simulate
-from lab.plan_parts import Cut, Fault, Kill, LinkName, Pause, Restart, Stop, When
+from lab.plan_parts import (
+    Corrupt,
+    Cut,
+    Fault,
+    Kill,
+    LinkName,
+    Pause,
+    PowerLoss,
+    Restart,
+    Stop,
+    When,
+)
 from lab.plan_values import Plan
+from nodes.core.resubmitting import PAGE
+from nodes.core.shadow import PROMOTION_PAGE
+from nodes.shell.exchange_logs import TRACKING_FIELDS
 from nodes.shell.places import PLACES, Place
 from tests.lab.simulator.plans import plan
 from tests.lab.simulator.test_simulation import MINUTE_MS, events, outcomes, rows
@@ -41,6 +57,7 @@ def phase(record: Record, name: str) -> dict[str, Any]:
     return row
 
 
+FIELDS = TRACKING_FIELDS.split(",")
 WHOLE = [
     "armed",
     "reached",
@@ -53,16 +70,173 @@ WHOLE = [
 ]
 
 
-@pytest.mark.parametrize("place", PLACES)
-def test_a_fault_begins_at_every_place_and_lasts_from_then(place: Place) -> None:
-    server = "lyo-mbx1" if place == "before-shadow-250" else "par-mbx1"
-    fault = Cut("f1", "cut", *TIMES, "stall", TO_PARIS, when(place, 1, server))
+IN_A_CALM: dict[Place, str] = {
+    "after-data-before-250": "par-mbx1",
+    "before-shadow-250": "lyo-mbx1",
+    "after-shadow-250-before-250": "par-mbx1",
+    "after-xqdiscard-before-reply": "par-mbx1",
+    "after-data-before-commit": "par-mbx1",
+    "before-shadow-commit": "lyo-mbx1",
+}
+ELSEWHERE: dict[Place, tuple[str, str]] = {
+    "in-group-commit": ("power-fails", "par-mbx1"),
+    "between-promotion-pages": ("killed-in-a-promotion", "lyo-mbx1"),
+    "between-resubmission-pages": ("killed-between-pages", "lyo-mbx1"),
+    "before-seed-commit": ("lossy-failover", "par-mbx2"),
+    "before-seed-250": ("lossy-failover", "par-mbx2"),
+}
+
+
+BEFORE_A_COMMIT: tuple[Place, ...] = (
+    "after-data-before-commit",
+    "before-shadow-commit",
+    "in-group-commit",
+)
+
+
+def struck(place: Place, kind: str = "kill") -> Plan:
+    """The plan in which its server is at that place, with that fault there."""
+    name, server = ELSEWHERE.get(place) or ("calm", IN_A_CALM[place])
+    found = plan(name, 1)
+    others = tuple(fault for fault in found.faults if fault.when is None)
+    there = When(server, place, 1, 50 * MINUTE_MS, FOR_MS)
+    return replace(found, faults=(*others, fault_of(kind, server, there)))
+
+
+def fault_of(kind: str, server: str, there: When) -> Fault:
+    times = (3 * MINUTE_MS, there.until_ms + there.for_ms)
+    match kind:
+        case "power_loss":
+            return PowerLoss("there", "power_loss", *times, server, there)
+        case "corrupt":
+            return Corrupt("there", "corrupt", *times, server, there)
+        case _:
+            return Kill("there", "kill", *times, server, "same-queue-database", there)
+
+
+def test_every_place_is_tried() -> None:
+    assert {*IN_A_CALM, *ELSEWHERE} == {*PLACES}
+
+
+WAYS = [
+    *((place, "kill") for place in PLACES),
+    *((place, kind) for place in BEFORE_A_COMMIT for kind in ("power_loss", "corrupt")),
+]
+
+
+@pytest.mark.parametrize(("place", "kind"), WAYS)
+def test_a_server_can_die_in_any_way_at_every_place_and_comes_back(place: Place, kind: str) -> None:
+    struck_plan = struck(place, kind)
+    record = simulate(struck_plan)
+    found = of_the_place(record)
+    assert [row["phase"] for row in found] == WHOLE
+    assert [row["took_effect"] for row in found if "took_effect" in row] == [True, True]
+    at_ms = {row["phase"]: row["at_ms"] for row in found}
+    assert at_ms["applied"] == at_ms["reached"]
+    assert at_ms["heal-intended"] == at_ms["applied"] + FOR_MS
+    assert record.crashes == {}
+
+
+@pytest.mark.parametrize("place", IN_A_CALM)
+def test_a_cut_begins_at_every_place_and_lasts_from_then(place: Place) -> None:
+    fault = Cut("f1", "cut", *TIMES, "stall", TO_PARIS, when(place, 1, IN_A_CALM[place]))
     record = simulate(calm_with(fault))
     assert phases(record) == WHOLE
     assert phase(record, "evidence")["took_effect"] is True
     applied, healing = phase(record, "applied"), phase(record, "heal-intended")
     assert healing["at_ms"] == applied["at_ms"] + FOR_MS
     assert 5 * MINUTE_MS <= phase(record, "reached")["reached_at_ms"] <= applied["at_ms"]
+
+
+# ------------------------------------------------------------------ between the two steps
+
+
+def tracked(record: Record, server: str, event: str) -> tuple[list[str], list[str]]:
+    """Message-Ids of a server's tracking rows with that event: before its death, and after."""
+    [death_ns] = [row["mono_ns"] for row in of_the_place(record) if row["phase"] == "applied"]
+    before, after = list[str](), list[str]()
+    for name, lines in record.files.items():
+        for line in lines if name.startswith(f"logs/{server}/MSGTRK") else ():
+            written = re.search(r"S:Mono=([0-9]+)", line)
+            if written is None:
+                continue  # the header
+            row = dict(zip(FIELDS, next(csv.reader([line])), strict=True))
+            if row["event-id"] == event:
+                (before if int(written[1]) <= death_ns else after).append(row["message-id"])
+    return before, after
+
+
+def of_the_place(record: Record) -> list[dict[str, Any]]:
+    return [row for row in rows(record, "faults.jsonl") if row["fault"] == "there"]
+
+
+def last_offered(record: Record, server: str) -> str:
+    """The Message-Id of what a server was given last before its death."""
+    [death_ms] = [row["at_ms"] for row in of_the_place(record) if row["phase"] == "applied"]
+    inputs = rows(record, f"logs/{server}/inputs.jsonl")
+    origin_ms = inputs[0]["now_ms"]
+    offered = [row for row in inputs if row["input"] == "MessageOffered"]
+    return str(
+        [r for r in offered if r["now_ms"] - origin_ms <= death_ms][-1]["header"]["message_id"]
+    )
+
+
+def test_a_primary_that_dies_before_its_commit_has_a_shadow_and_nothing_of_its_own() -> None:
+    record = simulate(struck("after-data-before-commit"))
+    [lost] = [row for row in rows(record, "ledger.jsonl") if row.get("outcome") == "unknown"]
+    shadowed, _ = tracked(record, "par-mbx1", "HAREDIRECT")
+    received, _ = tracked(record, "par-mbx1", "RECEIVE")
+    loaded = [each for part in tracked(record, "par-mbx1", "LOAD") for each in part]
+    assert shadowed[-1] == lost["message_id"]
+    assert lost["message_id"] not in (*received, *loaded)
+
+
+def test_a_shadow_server_that_dies_before_its_commit_has_nothing_and_another_one_has_it() -> None:
+    record = simulate(struck("before-shadow-commit"))
+    message_id = last_offered(record, "lyo-mbx1")
+    held = [each for part in tracked(record, "lyo-mbx1", "HARECEIVE") for each in part]
+    assert message_id not in held
+    assert "unknown" not in outcomes(record)
+    others = ("lyo-mbx2", "lyo-mbx3", "par-mbx2", "par-mbx3")
+    assert message_id in [
+        each for server in others for part in tracked(record, server, "HARECEIVE") for each in part
+    ]
+
+
+def test_a_shadow_server_that_dies_between_two_pages_has_promoted_the_first_and_then_the_rest() -> (
+    None
+):
+    record = simulate(struck("between-promotion-pages"))
+    before, after = tracked(record, "lyo-mbx1", "RESUBMIT")
+    lifecycle = rows(record, "logs/lyo-mbx1/lifecycle.jsonl")
+    begun = [row["count"] for row in lifecycle if row["event"] == "promotion-begun"]
+    assert (len(before), len(after)) == (PROMOTION_PAGE, begun[0] - PROMOTION_PAGE)
+    assert begun == [begun[0], len(after)]
+    assert len({*before, *after}) == begun[0]
+
+
+def test_a_server_that_dies_between_two_pages_of_a_resubmission_goes_on_behind_the_first() -> None:
+    record = simulate(struck("between-resubmission-pages"))
+    before, after = tracked(record, "lyo-mbx1", "RESUBMIT")
+    assert len(before) == PAGE
+    assert after
+    assert not {*before} & {*after}
+
+
+@pytest.mark.parametrize(
+    ("place", "seeded"), [("before-seed-commit", [0, 1]), ("before-seed-250", [1, 1])]
+)
+def test_a_seed_is_there_whole_or_not_at_all_when_its_copy_dies_and_comes_again(
+    place: Place, seeded: list[int]
+) -> None:
+    record = simulate(struck(place))
+    lives: list[int] = []
+    for event in events(record, "par-mbx2"):
+        if event == "started":
+            lives.append(0)
+        elif event == "copy-seeded-here":
+            lives[-1] += 1
+    assert lives[-2:] == seeded
 
 
 def test_the_acknowledgement_that_is_held_is_the_one_that_is_lost() -> None:
