@@ -1,8 +1,9 @@
 """Places in the protocol, recognised from what goes in at the core's one door and what comes out.
 
 Pure: sessions, promotions and resubmissions are followed by their inputs and effects, and a place
-is named the moment it is reached. What is to happen there is not decided here; the core knows
-nothing of it.
+is named the moment it is reached. How commits share a transaction does not show at the door; of
+that place the disk tells. What is to happen there is not decided here; the core knows nothing of
+it.
 """
 
 from __future__ import annotations
