@@ -22,8 +22,7 @@ from lab.plan_parts import (
     When,
 )
 from lab.plan_values import Plan
-from nodes.core.resubmitting import PAGE
-from nodes.core.shadow import PROMOTION_PAGE
+from nodes.core.parameters import find
 from nodes.shell.exchange_logs import TRACKING_FIELDS
 from nodes.shell.places import PLACES, Place
 from tests.lab.simulator.plans import plan
@@ -203,6 +202,10 @@ def test_a_shadow_server_that_dies_before_its_commit_has_nothing_and_another_one
     ]
 
 
+def page_size(parameter: str) -> int:
+    return int(find("TransportService", parameter).default)
+
+
 def test_a_shadow_server_that_dies_between_two_pages_has_promoted_the_first_and_then_the_rest() -> (
     None
 ):
@@ -210,7 +213,8 @@ def test_a_shadow_server_that_dies_between_two_pages_has_promoted_the_first_and_
     before, after = tracked(record, "lyo-mbx1", "RESUBMIT")
     lifecycle = rows(record, "logs/lyo-mbx1/lifecycle.jsonl")
     begun = [row["count"] for row in lifecycle if row["event"] == "promotion-begun"]
-    assert (len(before), len(after)) == (PROMOTION_PAGE, begun[0] - PROMOTION_PAGE)
+    promoted_at_once = page_size("PromotionPageSize")
+    assert (len(before), len(after)) == (promoted_at_once, begun[0] - promoted_at_once)
     assert begun == [begun[0], len(after)]
     assert len({*before, *after}) == begun[0]
 
@@ -218,7 +222,7 @@ def test_a_shadow_server_that_dies_between_two_pages_has_promoted_the_first_and_
 def test_a_server_that_dies_between_two_pages_of_a_resubmission_goes_on_behind_the_first() -> None:
     record = simulate(struck("between-resubmission-pages"))
     before, after = tracked(record, "lyo-mbx1", "RESUBMIT")
-    assert len(before) == PAGE
+    assert len(before) == page_size("SafetyNetPageSize")
     assert after
     assert not {*before} & {*after}
 
