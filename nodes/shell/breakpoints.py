@@ -2,8 +2,8 @@
 
 What is held is one effect or one input, and what follows it in its lane: a session, or a database,
 which writes and reads in order. The rest of the node goes on, and the core knows nothing. How the
-lab is told, and how it lets go, is the host's: `held` is called with the names of the breakpoints
-and with what lets go.
+lab is notified, and how it lets go, is the host's: `held` is called with the names of the
+breakpoints and with what lets go.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class Breakpoints:
 
     def in_group(self, go_on: Act) -> Act | None:
         """Several commits are about to share a transaction, which nobody can see at the door. Where
-        it is to be held: what tells of it, for the disk to call in the middle; `go_on` lets go.
+        it is to be held: what says so, for the disk to call in the middle; `go_on` lets go.
         """
         names = self._reached(At("in-group-commit"))
         if not names:

@@ -2,7 +2,7 @@
 
 Pure: sessions, promotions and resubmissions are followed by their inputs and effects, and a place
 is named the moment it is reached. How commits share a transaction does not show at the door; of
-that place the disk tells. What is to happen there is not decided here; the core knows nothing of
+that place the disk knows. What is to happen there is not decided here; the core knows nothing of
 it.
 """
 
