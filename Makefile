@@ -67,7 +67,7 @@ fuzz: $(STAMP) ## FUZZ examples of mutated input; some hundreds are part of make
 
 .PHONY: damaged
 damaged: $(STAMP) java ## DAMAGED records of which one file was cut, changed or removed, and as many with a new list: none may pass
-	SHADOWLAB_DAMAGED=$(DAMAGED) $(BIN)/python -m pytest tests/spark_eval/test_damaged_records.py $(TESTS)
+	SHADOWLAB_DAMAGED=$(DAMAGED) $(BIN)/python -m pytest tests/spark_eval/read/test_damaged_records.py $(TESTS)
 
 .PHONY: lint
 lint: $(STAMP) ## all checks that need no engine
@@ -80,7 +80,7 @@ lint: $(STAMP) ## all checks that need no engine
 
 .PHONY: pages
 pages: $(STAMP) ## write docs/requirements.md anew, from the table of requirements and the scenarios
-	@$(BIN)/python -m lab.requirements_page
+	@$(BIN)/python -m lab.cli.requirements_page
 
 .PHONY: engine
 engine: $(STAMP) ## on Debian, as root, without an engine: install one and start it
@@ -88,7 +88,7 @@ engine: $(STAMP) ## on Debian, as root, without an engine: install one and start
 
 .PHONY: images
 images: $(STAMP) ## node and Toxiproxy images: pulled where a registry answers, else built from packages
-	@$(BIN)/python -m lab.hosts.containers.images
+	@$(BIN)/python -m lab.hosts.containers.images.ensure
 
 .PHONY: bench
 bench: $(STAMP) ## measure; prints a table and writes bench/results.json
@@ -139,7 +139,7 @@ endef
 .PHONY: java
 java: $(STAMP)
 	@bash -c '$(CHECK_JAVA)'
-	@[ $(ARCHIVE:.jsa=.size) -nt $(STAMP) ] || $(BIN)/python -m lab.class_archive $(ARCHIVE)
+	@[ $(ARCHIVE:.jsa=.size) -nt $(STAMP) ] || $(BIN)/python -m lab.cli.class_archive $(ARCHIVE)
 
 # Spark needs Java 17 or newer.
 define CHECK_JAVA

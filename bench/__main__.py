@@ -19,8 +19,8 @@ from rich.console import Console
 from rich.table import Table
 
 from bench.result import Result
-from lab.errors import GROUND_FAILED, LabError, ScenarioError, print_error
-from lab.outer_edge import guarded
+from lab.program.errors import GROUND_FAILED, LabError, ScenarioError, print_error
+from lab.program.outer_edge import guarded
 
 HERE = Path(__file__).parent
 RESULTS = HERE / "results.json"
@@ -28,8 +28,10 @@ RESULTS = HERE / "results.json"
 
 def measurements() -> list[str]:
     """Names of the modules here that measure something."""
-    names = sorted(module.name for module in pkgutil.iter_modules([str(HERE)]))
-    modules = {name: importlib.import_module(f"bench.{name}") for name in names if name[0] != "_"}
+    names = sorted(module.name for module in pkgutil.iter_modules([str(HERE / "rows")]))
+    modules = {
+        name: importlib.import_module(f"bench.rows.{name}") for name in names if name[0] != "_"
+    }
     return [name for name, module in modules.items() if hasattr(module, "measure")]
 
 
@@ -71,7 +73,7 @@ def main(wanted: list[str]) -> int:
     for name in wanted or known:
         print(f"measuring {name}", file=sys.stderr)
         try:
-            done.append(importlib.import_module(f"bench.{name}").measure())
+            done.append(importlib.import_module(f"bench.rows.{name}").measure())
         except LabError as error:
             failed = True
             print_error(error)

@@ -20,7 +20,7 @@ from typing import Self
 
 import pyspark
 
-from lab.evaluation import die_with_parent
+from lab.run.evaluation import die_with_parent
 
 WORKERS = 2
 CORES, MEMORY = 1, "1g"

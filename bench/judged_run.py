@@ -9,10 +9,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from lab.plan import default_seed, resolve
-from lab.run_outcome import RunOptions
-from lab.scenario_files import load_scenario
-from lab.simulated_run import run_simulated
+from lab.planning.resolve import default_seed, resolve
+from lab.run.outcome import RunOptions
+from lab.run.simulated import run_simulated
+from lab.validation.library import load_scenario
 
 SCENARIO = "primary-loses-its-queue-database"
 ROUNDS = 3

@@ -15,8 +15,8 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from lab.errors import GroundError
-from lab.hosts.containers import authority
+from lab.hosts.containers.ground import certificates as authority
+from lab.program.errors import GroundError
 
 DOMAIN = "shadowlab.example"
 START_S = 20.0

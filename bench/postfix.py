@@ -17,8 +17,8 @@ from pathlib import Path
 
 from bench.loopback import DOMAIN, START_S, Organisation, free_port, greets
 from bench.result import Unmeasurable
-from lab.errors import GroundError
-from lab.hosts.containers import authority
+from lab.hosts.containers.ground import certificates as authority
+from lab.program.errors import GroundError
 
 FIRST, SECOND = "first", "second"
 USER, COPY = Organisation.USER, f"copy@{DOMAIN}"

@@ -4,7 +4,7 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from lab.errors import GroundError
+from lab.program.errors import GroundError
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from lab.errors import GroundError
+from lab.program.errors import GroundError
 
 SESSIONS, SIZE_BYTES = 10, 4096
 PATIENCE_S = 60.0

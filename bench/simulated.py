@@ -6,7 +6,7 @@ No fault: what is measured is the traffic, its shadows, heartbeats, discards and
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from lab.validate import CheckedScenario, check
+from lab.validation.validate import CheckedScenario, check
 
 SCENARIO = """\
 version: 1

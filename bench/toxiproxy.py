@@ -15,12 +15,12 @@ from typing import Any
 
 import docker
 
-from lab.errors import GroundError
+from lab.faults.observer.target import Wire
 from lab.hosts.containers import down, engine
-from lab.hosts.containers.provision import TOXIPROXY_PORT
+from lab.hosts.containers.ground.provision import TOXIPROXY_PORT
 from lab.hosts.containers.toxiproxy import Toxiproxy
-from lab.plan_parts import Link, LinkName
-from lab.running_lab import Wire
+from lab.plan.parts import Link, LinkName
+from lab.program.errors import GroundError
 
 ANSWERS_WITHIN_S = 15.0
 ANY_PORT: Any = ("127.0.0.1", None)

@@ -15,7 +15,7 @@ if __name__ == "__main__":  # before everything that takes its time
 import sys
 
 from defects.catalogue import BY_NAME
-from nodes.core.configuration_error import suggestion
+from nodes.core.config.error import suggestion
 from nodes.shell import active_manager, runner
 from nodes.shell.process import EX_USAGE
 from nodes.shell.signals import leave

@@ -13,9 +13,9 @@ from defects.defect import Context, Defect
 from defects.door import Door, behind
 from defects.settings import goes_by, server
 from defects.store import keeps_bodies, opens_with, replays_without_delivered_to, stores
-from nodes.core.config import NodeConfig, ServerConfig
-from nodes.core.dsn import non_delivery_report
-from nodes.core.effects import (
+from nodes.core.config.config import NodeConfig, ServerConfig
+from nodes.core.delivery.dsn import non_delivery_report
+from nodes.core.interface.effects import (
     Commit,
     DeliverToMailboxes,
     Effect,
@@ -24,7 +24,7 @@ from nodes.core.effects import (
     ShipSeed,
     Transmit,
 )
-from nodes.core.inputs import (
+from nodes.core.interface.inputs import (
     DatabaseOpened,
     Input,
     MailboxesDelivered,
@@ -32,8 +32,8 @@ from nodes.core.inputs import (
     SessionFailed,
     TransmissionAnswered,
 )
-from nodes.core.message import Fork
-from nodes.core.queue_changes import ForgetDiscards
+from nodes.core.interface.queue_changes import ForgetDiscards
+from nodes.core.model.message import Fork
 
 CALM, CUT, EXPIRING = "calm", "site-cut", "outbound-mail-expires"
 MINUTE_MS = 60_000

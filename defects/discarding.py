@@ -12,14 +12,25 @@ from defects.decisions import does
 from defects.defect import Defect
 from defects.door import Door, behind
 from defects.settings import transport
-from nodes.core.config import NodeConfig
-from nodes.core.effects import Commit, Effect, OpenSession, SendReply
-from nodes.core.inputs import Committed, DatabaseOpened, DiscardAnswered, DiscardAsked, Input
-from nodes.core.message import DiscardNotification, PrimaryMessage, ShadowKey
-from nodes.core.outbound_session import Lease
-from nodes.core.queue_changes import FinishFork, InsertDiscard, InsertMessage, InsertShadow
-from nodes.core.replies import Reply, r250_discards
-from nodes.core.shadow_queue import ShadowQueue
+from nodes.core.config.config import NodeConfig
+from nodes.core.interface.effects import Commit, Effect, OpenSession, SendReply
+from nodes.core.interface.inputs import (
+    Committed,
+    DatabaseOpened,
+    DiscardAnswered,
+    DiscardAsked,
+    Input,
+)
+from nodes.core.interface.queue_changes import (
+    FinishFork,
+    InsertDiscard,
+    InsertMessage,
+    InsertShadow,
+)
+from nodes.core.interface.replies import Reply, r250_discards
+from nodes.core.model.message import DiscardNotification, PrimaryMessage, ShadowKey
+from nodes.core.sessions.outbound_session import Lease
+from nodes.core.shadow.shadow_queue import ShadowQueue
 
 Row = tuple[int, int, int, int]
 """Sequence, the primary's internal id, delivered and first delivered in epoch ms."""

@@ -16,9 +16,9 @@ from unittest.mock import patch
 from weakref import WeakKeyDictionary
 
 from nodes.core.active_manager import ActiveManager
-from nodes.core.config import NodeConfig
-from nodes.core.effects import Effect
-from nodes.core.inputs import DatabaseOpened, DeadlineReached, Input, ManagerOpened
+from nodes.core.config.config import NodeConfig
+from nodes.core.interface.effects import Effect
+from nodes.core.interface.inputs import DatabaseOpened, DeadlineReached, Input, ManagerOpened
 from nodes.core.node import Node
 
 Core = Node | ActiveManager

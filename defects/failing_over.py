@@ -10,9 +10,9 @@ from dataclasses import replace
 from defects.defect import Context, Defect
 from defects.door import Door, behind
 from nodes.core.active_manager import ActiveManager
-from nodes.core.config import NodeConfig
-from nodes.core.copy_commands import DismountDatabase
-from nodes.core.effects import (
+from nodes.core.config.config import NodeConfig
+from nodes.core.interface.copy_commands import DismountDatabase
+from nodes.core.interface.effects import (
     CloseSession,
     Effect,
     ManageCopy,
@@ -20,7 +20,7 @@ from nodes.core.effects import (
     RequestResubmit,
     SendReply,
 )
-from nodes.core.inputs import (
+from nodes.core.interface.inputs import (
     ActiveCopyNamed,
     DiscardAsked,
     DismountAnswered,
@@ -32,14 +32,14 @@ from nodes.core.inputs import (
     SessionAccepted,
     SessionFailed,
 )
-from nodes.core.message import ActiveCopy
-from nodes.core.replies import (
+from nodes.core.interface.replies import (
     R421_CONNECTION_TIMEOUT,
     R550_NOT_ALLOWED,
     Reply,
     r250_active_copy,
 )
-from nodes.core.resubmit_request import ResubmitDemand, ResubmitState
+from nodes.core.model.message import ActiveCopy
+from nodes.core.model.resubmit_request import ResubmitDemand, ResubmitState
 
 LOSSY, DIES, CUT_OFF = "lossy-failover", "active-manager-dies", "active-manager-cut-off"
 CALLED = "strangers-call"

@@ -11,9 +11,9 @@ from defects.decisions import decides
 from defects.defect import Context, Defect
 from defects.door import Door, behind
 from defects.settings import transport
-from nodes.core.boundary import is_inside, shadow_attempts
-from nodes.core.config import NodeConfig
-from nodes.core.effects import (
+from nodes.core.config.config import NodeConfig
+from nodes.core.engine.tracking_rows import shadow_row
+from nodes.core.interface.effects import (
     Commit,
     DeliverTo,
     Effect,
@@ -22,7 +22,7 @@ from nodes.core.effects import (
     ShadowRequest,
     Transmit,
 )
-from nodes.core.inputs import (
+from nodes.core.interface.inputs import (
     CommitFailed,
     Committed,
     Input,
@@ -30,14 +30,10 @@ from nodes.core.inputs import (
     SessionFailed,
     TransmissionAnswered,
 )
-from nodes.core.queue_changes import InsertMessage, InsertShadow
-from nodes.core.replies import (
-    Reply,
-    r250_queued_for_delivery,
-    r250_queued_for_redundancy,
-)
-from nodes.core.routing import hop_into
-from nodes.core.tracking import shadow_row
+from nodes.core.interface.queue_changes import InsertMessage, InsertShadow
+from nodes.core.interface.replies import Reply, r250_queued_for_delivery, r250_queued_for_redundancy
+from nodes.core.routing.boundary import is_inside, shadow_attempts
+from nodes.core.routing.routing import hop_into
 
 QUEUED = "2.6.0 Queued mail for redundancy"
 ACROSS, CALM, KILLED = "across-boundaries", "calm", "killed-before-the-commit"

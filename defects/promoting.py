@@ -11,9 +11,8 @@ from defects.decisions import does
 from defects.defect import Context, Defect
 from defects.door import Door, behind
 from defects.settings import transport
-from nodes.core.config import NodeConfig
-from nodes.core.discard_questions import DiscardQuestions
-from nodes.core.effects import (
+from nodes.core.config.config import NodeConfig
+from nodes.core.interface.effects import (
     AskDiscard,
     Commit,
     DeliverToMailboxes,
@@ -27,7 +26,7 @@ from nodes.core.effects import (
     ShipSeed,
     Transmit,
 )
-from nodes.core.inputs import (
+from nodes.core.interface.inputs import (
     DatabaseOpened,
     DiscardAnswered,
     Input,
@@ -37,7 +36,8 @@ from nodes.core.inputs import (
     SessionOpened,
     TransmissionAnswered,
 )
-from nodes.core.queue_changes import PromoteShadow
+from nodes.core.interface.queue_changes import PromoteShadow
+from nodes.core.shadow.discard_questions import DiscardQuestions
 
 LOSES, RETURNS = "primary-loses-its-queue-database", "primary-returns-after-promotion"
 IN_TIME, AROUND, PAUSED = "primary-returns-in-time", "around-the-span", "paused-shadow-server"

@@ -11,21 +11,21 @@ from defects.decisions import does
 from defects.defect import Context, Defect
 from defects.door import Door, behind
 from defects.settings import transport
-from nodes.core.config import NodeConfig
-from nodes.core.delivery import Delivery
-from nodes.core.effects import Commit, Effect, ExpireSafetyNet
-from nodes.core.inputs import Input, ResubmitRequested, SafetyNetExpired, SafetyNetRead
-from nodes.core.message import PrimaryMessage
-from nodes.core.queue_changes import (
+from nodes.core.config.config import NodeConfig
+from nodes.core.delivery.delivery import Delivery
+from nodes.core.interface.effects import Commit, Effect, ExpireSafetyNet
+from nodes.core.interface.inputs import Input, ResubmitRequested, SafetyNetExpired, SafetyNetRead
+from nodes.core.interface.queue_changes import (
     Change,
     DeleteMessage,
     InsertShadow,
     MoveToPrimarySafetyNet,
     MoveToShadowSafetyNet,
 )
-from nodes.core.resubmission import Resubmission
-from nodes.core.resubmit_changes import AdvanceResubmitRequest
-from nodes.core.resubmit_request import KeptCopy, ResubmitDemand
+from nodes.core.interface.resubmit_changes import AdvanceResubmitRequest
+from nodes.core.model.message import PrimaryMessage
+from nodes.core.model.resubmit_request import KeptCopy, ResubmitDemand
+from nodes.core.resubmission.requests import Resubmission
 
 CALM, LOSSY, ACROSS = "calm", "lossy-failover", "across-boundaries"
 MINUTE_MS, HOUR_MS = 60_000, 3_600_000

@@ -9,7 +9,7 @@ from typing import Any
 from unittest.mock import patch
 
 from defects.defect import Context
-from nodes.core.config import NodeConfig, ServerConfig, TransportConfig
+from nodes.core.config.config import NodeConfig, ServerConfig, TransportConfig
 from nodes.core.node import Node
 
 

@@ -10,10 +10,10 @@ from typing import Any
 from unittest.mock import patch
 
 from defects.decisions import decides
-from nodes.core.copy_changes import ReplayLog
-from nodes.core.effects import ChangeCopy, DeliverToMailboxes
+from nodes.core.interface.copy_changes import ReplayLog
+from nodes.core.interface.effects import ChangeCopy, DeliverToMailboxes
 from nodes.store import sqlite_file
-from nodes.store.mailbox_database import MailboxDatabase
+from nodes.store.mailbox.database import MailboxDatabase
 
 
 @contextmanager
@@ -30,7 +30,7 @@ def stores(content: Callable[[bytes], bytes]) -> Iterator[None]:
 
 def keeps_bodies() -> AbstractContextManager[object]:
     """What nobody refers to any more stays when Safety Nets let go."""
-    return patch("nodes.store.queue_database.release_bodies", lambda connection, body_ids: None)
+    return patch("nodes.store.queue.database.release_bodies", lambda connection, body_ids: None)
 
 
 @contextmanager

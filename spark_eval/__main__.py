@@ -17,9 +17,9 @@ from typing import NoReturn
 if not __package__:  # spark-submit runs this file as a script: its folder is no library
     sys.path[0] = str(Path(__file__).resolve().parent.parent)
 
-from spark_eval.exit_codes import CRASHED, WRONG_CALL
-from spark_eval.outer_edge import guarded
-from spark_eval.printable import visible, visible_lines
+from spark_eval.program.exit_codes import CRASHED, WRONG_CALL
+from spark_eval.program.outer_edge import guarded
+from spark_eval.program.printable import visible, visible_lines
 from spark_eval.read.run_folder import (
     RunFolder,
     RunFolderError,
@@ -67,14 +67,14 @@ def _answer(options: argparse.Namespace) -> int:
         from spark_eval.sweep.folder import open_sweep
 
         sweep = open_sweep(options.sweep)
-        from spark_eval.spark_program import judge_sweep
+        from spark_eval.evaluation.program import judge_sweep
 
         return judge_sweep(sweep, options)
     if not options.when_told:
         for name in options.run:
             if not is_uri(name):
                 open_run_folder(Path(name))
-    from spark_eval.spark_program import judge_runs
+    from spark_eval.evaluation.program import judge_runs
 
     return judge_runs(options.run, options)
 
@@ -101,7 +101,7 @@ def _report_again(options: argparse.Namespace) -> int:
 def _with_each(options: argparse.Namespace, work: Callable[[RunFolder], None]) -> int:
     """Only a folder that is elsewhere needs Spark, to fetch it."""
     if any(is_uri(name) for name in options.run):
-        from spark_eval.spark_program import with_fetched
+        from spark_eval.evaluation.program import with_fetched
 
         return with_fetched(options.run, options.master, work)
     for folder in [open_run_folder(Path(name)) for name in options.run]:

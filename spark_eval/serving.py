@@ -22,10 +22,10 @@ from pyspark.sql import SparkSession
 
 from spark_eval import __main__ as evaluation
 from spark_eval.compare import __main__ as comparison
-from spark_eval.exit_codes import CRASHED, WRONG_CALL
-from spark_eval.outer_edge import guarded
-from spark_eval.released import released
+from spark_eval.program.exit_codes import CRASHED, WRONG_CALL
+from spark_eval.program.outer_edge import guarded
 from spark_eval.session import Purpose, using_session
+from spark_eval.spark.released import released
 
 PROGRAMS: dict[str, Callable[[Sequence[str]], int]] = {
     "evaluate": evaluation.main,

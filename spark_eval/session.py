@@ -22,14 +22,14 @@ from pyspark import SparkConf, SparkContext
 from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
 
-from spark_eval.class_archive import sharing
-from spark_eval.given import SUBMITTED, given_settings
-from spark_eval.jvm import launch
-from spark_eval.known_names import look_up_once
+from spark_eval.spark.class_archive import sharing
+from spark_eval.spark.given import SUBMITTED, given_settings
+from spark_eval.spark.jvm import launch
+from spark_eval.spark.known_names import look_up_once
 
 Settings: TypeAlias = dict[str, str]
 
-QUIET_LOG = Path(__file__).with_name("log4j2.properties")
+QUIET_LOG = Path(__file__).parent / "spark" / "log4j2.properties"
 
 # whoever runs it, and wherever
 FOR_THE_VERDICT: Settings = {

@@ -13,34 +13,37 @@ from itertools import count, islice
 from typing import Any
 from unittest.mock import patch
 
-from nodes.core import receiving, routing, shadow_queue
-from nodes.core.active_copies import ActiveCopies
-from nodes.core.categorizer import forks_of
-from nodes.core.database_copies import DatabaseCopies
-from nodes.core.database_copy import CopyState
-from nodes.core.delivery import Delivery
-from nodes.core.delivery_queue import Answered, DeliveryQueue
-from nodes.core.discards import Discards
-from nodes.core.dsn import non_delivery_report
-from nodes.core.effects import Commit, DeliverTo
-from nodes.core.failing_over import MARGIN_MS, FailingOver
-from nodes.core.inputs import PeerAuthenticated
-from nodes.core.log_receiving import LogReceiving
-from nodes.core.message import DiscardNotification
+from nodes.core import receiving
+from nodes.core.copies.active_copies import ActiveCopies
+from nodes.core.copies.copies import DatabaseCopies
+from nodes.core.copies.log_replay import LogReceiving
+from nodes.core.delivery.delivery import Delivery
+from nodes.core.delivery.discard_notifications import Discards
+from nodes.core.delivery.dsn import non_delivery_report
+from nodes.core.delivery.queue import Answered, DeliveryQueue
+from nodes.core.failover.failover import MARGIN_MS, FailingOver
+from nodes.core.interface.effects import Commit, DeliverTo
+from nodes.core.interface.inputs import PeerAuthenticated
+from nodes.core.interface.queue_changes import InsertMessage, PromoteShadow
+from nodes.core.interface.replies import R451_COPY_BUSY
+from nodes.core.model.database_copy import CopyState
+from nodes.core.model.message import DiscardNotification
 from nodes.core.node import Node
-from nodes.core.outbound_session import Lease
-from nodes.core.queue_changes import InsertMessage, PromoteShadow
 from nodes.core.receiving import Receiving
-from nodes.core.redundancy import Redundancy
-from nodes.core.replies import R451_COPY_BUSY
-from nodes.core.resubmitting import Resubmitting
-from nodes.core.routing import database_of
-from nodes.core.shadow_making import Made
-from nodes.core.shadow_queue import ShadowQueue
-from nodes.store import changes, mailbox_database
-from nodes.store.mailbox_copy import state_of
-from nodes.store.mailbox_database import MailboxDatabase
-from nodes.store.queue_database import QueueDatabase
+from nodes.core.resubmission.request import Resubmitting
+from nodes.core.routing import routing
+from nodes.core.routing.categorizer import forks_of
+from nodes.core.routing.routing import database_of
+from nodes.core.sessions.outbound_session import Lease
+from nodes.core.shadow import shadow_queue
+from nodes.core.shadow.primary_side import Redundancy
+from nodes.core.shadow.shadow_attempts import Made
+from nodes.core.shadow.shadow_queue import ShadowQueue
+from nodes.store.mailbox import database as mailbox_database
+from nodes.store.mailbox.copy import state_of
+from nodes.store.mailbox.database import MailboxDatabase
+from nodes.store.queue import changes
+from nodes.store.queue.database import QueueDatabase
 
 END_OF_HEADER = b"\r\n\r\n"
 Context = AbstractContextManager[Any]
@@ -159,7 +162,7 @@ def tells_everybody_everything() -> Iterator[None]:
         def listed(waiting: Any, most: int) -> Iterator[Any]:
             return islice((*waiting, *everybody), most)
 
-        with patch("nodes.core.discards.islice", listed):
+        with patch("nodes.core.delivery.discard_notifications.islice", listed):
             tells(self, asked)
 
     tells = Discards.answer
@@ -294,7 +297,7 @@ def throws_away_one_in_ten() -> Iterator[None]:
 
 
 def tells_nobody() -> Context:
-    return patch("nodes.core.delivery.non_delivery_report", lambda *_: None)
+    return patch("nodes.core.delivery.delivery.non_delivery_report", lambda *_: None)
 
 
 @contextmanager
@@ -427,7 +430,7 @@ def delivers_late_after_a_restart() -> Iterator[None]:
 
 
 def waits_an_hour_for_every_retry() -> Context:
-    return patch("nodes.core.delivery_queue.retry_interval_ms", lambda *_: AN_HOUR_MS)
+    return patch("nodes.core.delivery.queue.retry_interval_ms", lambda *_: AN_HOUR_MS)
 
 
 @contextmanager
@@ -551,7 +554,7 @@ def takes_mail_into_a_copy_that_was_dismounted() -> Iterator[None]:
     with (
         patch.object(ActiveCopies, "_learn", learn_of_its_own),
         patch.object(ActiveCopies, "takes", ActiveCopies.is_here),
-        patch("nodes.store.mailbox_database.state_of", as_if_there_were_no_other),
+        patch("nodes.store.mailbox.database.state_of", as_if_there_were_no_other),
     ):
         yield
 

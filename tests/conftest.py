@@ -17,11 +17,16 @@ import hypothesis
 import pytest
 from xdist.scheduler import LoadFileScheduling
 
-from lab.hosts.containers import engine, images
-from lab.hosts.containers.images import Images
+from lab.hosts.containers import engine
+from lab.hosts.containers.images import ensure as images
+from lab.hosts.containers.images.ensure import Images
 
 NEED_AN_ENGINE = ("engine", "scenario")
-LABS = ("tests/ground/", "tests/integration/", "tests/scenarios/test_on_containers.py")
+LABS = (
+    "tests/lab/hosts/containers/",
+    "tests/integration/",
+    "tests/scenarios/test_on_containers.py",
+)
 # how long an example takes says how busy the machine is, and no more
 hypothesis.settings.register_profile("lab", deadline=None)
 hypothesis.settings.load_profile("lab")

@@ -17,8 +17,8 @@ from bench.multiplied.multiply import multiply, run_name
 from bench.multiplied.runs import multiply_into_runs
 from bench.multiplied.sinks import Folder, LinesFile
 from bench.multiplied.template import NotOurs, Recorded, read
-from lab.errors import ScenarioError
-from lab.outer_edge import guarded
+from lab.program.errors import ScenarioError
+from lab.program.outer_edge import guarded
 
 
 def main(arguments: list[str]) -> int:

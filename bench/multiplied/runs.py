@@ -17,8 +17,8 @@ import pyarrow.parquet as pq
 
 from bench.multiplied.copies import SHIFTS, tag
 from bench.multiplied.template import CLONE, GROUP, Recorded, Template
+from lab.campaigns.sweep.task import LINES
 from lab.hosts.simulator.record import FIELDS
-from lab.sweep_record import LINES
 
 PER_BATCH = 250
 

@@ -11,8 +11,8 @@ from typing import Protocol, Self
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from lab.campaigns.sweep.task import LINES
 from lab.hosts.simulator.record import FIELDS
-from lab.sweep_record import LINES
 
 BLOCK = 50_000  # lines that are written at a time
 

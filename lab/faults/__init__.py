@@ -8,22 +8,22 @@ and servers; when it happens is the schedule's business, and whether it mattered
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from lab import plan_parts
-from lab.faults.at_place import AtPlace
+from lab.faults.at_breakpoint import AtPlace
 from lab.faults.calm import Calm
 from lab.faults.corrupt import Corrupt
 from lab.faults.cut import Cut
 from lab.faults.fault import Fault
 from lab.faults.kill import Kill
 from lab.faults.machine import FillDisk, SkewClock
+from lab.faults.observer.target import RunningLab
 from lab.faults.pause import Pause
 from lab.faults.power_loss import PowerLoss
 from lab.faults.restart import Restart
 from lab.faults.slow import Slow
 from lab.faults.stop import Stop
 from lab.faults.throttle import Throttle
-from lab.plan_values import Plan
-from lab.running_lab import RunningLab
+from lab.plan import parts as plan_parts
+from lab.plan.plan import Plan
 
 KINDS: Mapping[str, Callable[[Any, RunningLab], Fault]] = {
     "calm": Calm,

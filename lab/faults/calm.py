@@ -6,9 +6,9 @@ Its evidence is that the lab goes on as before. It is not offered in scenario fi
 from collections.abc import Mapping
 from typing import Protocol
 
-from lab.evidence import Evidence, look, wait_seconds
-from lab.probe import Seen
-from lab.running_lab import RunningLab
+from lab.faults.observer.evidence import Evidence, look, wait_seconds
+from lab.faults.observer.target import RunningLab
+from lab.workload.probe import Seen
 
 
 class Planned(Protocol):

@@ -6,11 +6,11 @@ the server has to find out for itself; whether it did shows in its next database
 
 from collections.abc import Mapping
 
-from lab import plan_parts
-from lab.evidence import Evidence
-from lab.faults.away import Away
 from lab.faults.kill import KILLED
-from lab.running_lab import RunningLab
+from lab.faults.observer.evidence import Evidence
+from lab.faults.observer.target import RunningLab
+from lab.faults.server_down import Away
+from lab.plan import parts as plan_parts
 
 
 class Corrupt(Away):

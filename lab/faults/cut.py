@@ -6,9 +6,7 @@ must see while the cut lasts, measured in the self-test of the lab (tests/integr
 
 from collections.abc import Collection, Mapping
 
-from lab import plan_parts
-from lab.evidence import Evidence, wait_seconds
-from lab.faults.links import (
+from lab.faults.link_faults import (
     as_before,
     by_their_word,
     in_words,
@@ -16,9 +14,11 @@ from lab.faults.links import (
     read_back,
     seen_over,
 )
-from lab.plan_parts import CutKind
-from lab.probe import Seen
-from lab.running_lab import RunningLab
+from lab.faults.observer.evidence import Evidence, wait_seconds
+from lab.faults.observer.target import RunningLab
+from lab.plan import parts as plan_parts
+from lab.plan.parts import CutKind
+from lab.workload.probe import Seen
 
 FORETOLD: Mapping[CutKind, Collection[Seen]] = {
     "refuse": {Seen.REFUSED},

@@ -8,7 +8,7 @@ part of `start`, and twice: it is what heals a run that ends early.
 from collections.abc import Mapping
 from typing import Protocol
 
-from lab.evidence import Evidence
+from lab.faults.observer.evidence import Evidence
 
 
 class Fault(Protocol):

@@ -7,10 +7,10 @@ while it is down, and kept for whoever wants to look at it.
 
 from collections.abc import Mapping
 
-from lab import plan_parts
-from lab.evidence import Evidence
-from lab.faults.away import Away
-from lab.running_lab import RunningLab
+from lab.faults.observer.evidence import Evidence
+from lab.faults.observer.target import RunningLab
+from lab.faults.server_down import Away
+from lab.plan import parts as plan_parts
 
 KILLED = 128 + 9
 

@@ -1,20 +1,20 @@
 """A machine that is out of order under a server that runs: its disk is full, or its clock wrong.
 
-The server is notified by the lab (`nodes.shell.machine`) and says how it finds its machine from
-then on. Its answer is the evidence; what it does about it is for the logs to show. A server that is
-about to return finds its machine so when it starts, and is waited for.
+The server is notified by the lab (`nodes.shell.chaos.machine`) and says how it finds its machine
+from then on. Its answer is the evidence; what it does about it is for the logs to show. A server
+that is about to return finds its machine so when it starts, and is waited for.
 """
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Generic, TypeVar
 
-from lab.evidence import Evidence
-from lab.faults.banner import BACK_WITHIN_SECONDS
-from lab.plan_parts import FillDisk as PlannedFillDisk
-from lab.plan_parts import SkewClock as PlannedSkewClock
-from lab.quantities import format_skew
-from lab.running_lab import RunningLab
+from lab.faults.observer.evidence import Evidence
+from lab.faults.observer.target import RunningLab
+from lab.faults.server_banner import BACK_WITHIN_SECONDS
+from lab.plan.parts import FillDisk as PlannedFillDisk
+from lab.plan.parts import SkewClock as PlannedSkewClock
+from lab.scenario.quantities import format_skew
 
 ANSWERS_WITHIN_SECONDS = 5.0
 LOOK_EVERY_SECONDS = 0.01

@@ -6,10 +6,10 @@ goes on without it. Evidence is what the host says of it, and that its banner is
 
 from collections.abc import Mapping
 
-from lab import plan_parts
-from lab.evidence import Evidence
-from lab.faults.banner import is_back, shows_nobody_a_banner, wait_until_back
-from lab.running_lab import RunningLab
+from lab.faults.observer.evidence import Evidence
+from lab.faults.observer.target import RunningLab
+from lab.faults.server_banner import is_back, shows_nobody_a_banner, wait_until_back
+from lab.plan import parts as plan_parts
 
 
 class Pause:

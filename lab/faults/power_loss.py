@@ -10,9 +10,9 @@ a machine without power would wait; and the server's logs, which are the lab's r
 
 from collections.abc import Mapping
 
-from lab.evidence import Evidence
-from lab.faults.away import Away
 from lab.faults.kill import KILLED
+from lab.faults.observer.evidence import Evidence
+from lab.faults.server_down import Away
 
 
 class PowerLoss(Away):

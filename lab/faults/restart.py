@@ -6,8 +6,8 @@ to say, and no probe has to hurry.
 
 from collections.abc import Mapping
 
-from lab.evidence import Evidence
-from lab.faults.away import Away
+from lab.faults.observer.evidence import Evidence
+from lab.faults.server_down import Away
 from lab.faults.stop import IN_GOOD_ORDER
 
 

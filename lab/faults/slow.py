@@ -7,9 +7,7 @@ silence.
 
 from collections.abc import Mapping
 
-from lab import plan_parts
-from lab.evidence import LONGEST_WAIT_SECONDS, SHARE_OF_FAULT, Evidence
-from lab.faults.links import (
+from lab.faults.link_faults import (
     as_before,
     by_their_word,
     in_words,
@@ -18,8 +16,10 @@ from lab.faults.links import (
     read_back,
     seen_over,
 )
-from lab.probe import Seen
-from lab.running_lab import RunningLab
+from lab.faults.observer.evidence import LONGEST_WAIT_SECONDS, SHARE_OF_FAULT, Evidence
+from lab.faults.observer.target import RunningLab
+from lab.plan import parts as plan_parts
+from lab.workload.probe import Seen
 
 
 class Slow:

@@ -5,8 +5,8 @@ Evidence is the exit code 0 and a server that shows nobody a banner.
 
 from collections.abc import Mapping
 
-from lab.evidence import Evidence
-from lab.faults.away import Away
+from lab.faults.observer.evidence import Evidence
+from lab.faults.server_down import Away
 
 IN_GOOD_ORDER = 0
 

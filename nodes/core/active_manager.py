@@ -15,22 +15,22 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from nodes.core import inputs
-from nodes.core.config import NodeConfig
-from nodes.core.copy_choice import CopyChoice
-from nodes.core.copy_telling import CopyTelling
-from nodes.core.copy_watching import CopyWatching
-from nodes.core.effects import DropBody, Effect, LogLifecycle
-from nodes.core.errands import Errands
-from nodes.core.failing_over import FailingOver
-from nodes.core.failover_requests import FailoverRequests
-from nodes.core.inbound_sessions import InboundSessions
-from nodes.core.manager_records import ManagerRecords
-from nodes.core.replies import R502_NOT_IMPLEMENTED
-from nodes.core.safety_net_asking import SafetyNetAsking
-from nodes.core.sending import Sessions
-from nodes.core.supervision import Supervision
-from nodes.core.work import Work
+from nodes.core.config.config import NodeConfig
+from nodes.core.engine.work import Work
+from nodes.core.failover.announcements import CopyTelling
+from nodes.core.failover.copy_choice import CopyChoice
+from nodes.core.failover.copy_monitor import CopyWatching
+from nodes.core.failover.failover import FailingOver
+from nodes.core.failover.management_calls import Errands
+from nodes.core.failover.records import ManagerRecords
+from nodes.core.failover.requests import FailoverRequests
+from nodes.core.failover.safety_net_requests import SafetyNetAsking
+from nodes.core.failover.supervision import Supervision
+from nodes.core.interface import inputs
+from nodes.core.interface.effects import DropBody, Effect, LogLifecycle
+from nodes.core.interface.replies import R502_NOT_IMPLEMENTED
+from nodes.core.sessions.inbound import InboundSessions
+from nodes.core.sessions.outbound import Sessions
 
 
 class ActiveManager:

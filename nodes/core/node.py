@@ -14,25 +14,25 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from nodes.core import inputs
-from nodes.core.active_copies import ActiveCopies
-from nodes.core.config import NodeConfig
-from nodes.core.database_copies import DatabaseCopies
-from nodes.core.delivery import Delivery
-from nodes.core.discards import Discards
-from nodes.core.effects import Effect, LogLifecycle
-from nodes.core.identity import Identity
-from nodes.core.inbound_session import InboundSession
-from nodes.core.inbound_sessions import InboundSessions
+from nodes.core.config.config import NodeConfig
+from nodes.core.copies.active_copies import ActiveCopies
+from nodes.core.copies.copies import DatabaseCopies
+from nodes.core.delivery.delivery import Delivery
+from nodes.core.delivery.discard_notifications import Discards
+from nodes.core.delivery.safety_net import SafetyNet
+from nodes.core.engine.work import Work
+from nodes.core.interface import inputs
+from nodes.core.interface.effects import Effect, LogLifecycle
+from nodes.core.interface.replies import R502_NOT_IMPLEMENTED
+from nodes.core.model.identity import Identity
 from nodes.core.receiving import Receiving
-from nodes.core.redundancy import Redundancy
-from nodes.core.replies import R502_NOT_IMPLEMENTED
-from nodes.core.resubmission import Resubmission
-from nodes.core.safety_net import SafetyNet
-from nodes.core.sending import Sessions
-from nodes.core.shadow import ShadowRedundancy
-from nodes.core.vanished_shadows import VanishedShadows
-from nodes.core.work import Work
+from nodes.core.resubmission.requests import Resubmission
+from nodes.core.sessions.inbound import InboundSessions
+from nodes.core.sessions.inbound_session import InboundSession
+from nodes.core.sessions.outbound import Sessions
+from nodes.core.shadow.primary_side import Redundancy
+from nodes.core.shadow.redundancy import ShadowRedundancy
+from nodes.core.shadow.vanished_shadows import VanishedShadows
 
 
 class Node:

@@ -12,29 +12,23 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from nodes.core.active_copies import ActiveCopies
-from nodes.core.boundary import is_inside
-from nodes.core.categorizer import forks_of
-from nodes.core.config import NodeConfig
-from nodes.core.delivery import Delivery
-from nodes.core.discards import Discards
-from nodes.core.effects import DeliverTo, DropBody, ShadowRequest, ShipLog, ShipSeed
-from nodes.core.identity import Identity
-from nodes.core.inbound_session import InboundSession
-from nodes.core.inbound_sessions import InboundSessions
-from nodes.core.inbound_states import InboundMove
-from nodes.core.inputs import (
+from nodes.core.config.config import NodeConfig
+from nodes.core.copies.active_copies import ActiveCopies
+from nodes.core.copies.log_replay import LogReceiving
+from nodes.core.delivery.delivery import Delivery
+from nodes.core.delivery.discard_notifications import Discards
+from nodes.core.engine.tracking_rows import log_mailbox_delivery, primary_row
+from nodes.core.engine.work import LocalDelivery, Work
+from nodes.core.interface.effects import DeliverTo, DropBody, ShadowRequest, ShipLog, ShipSeed
+from nodes.core.interface.inputs import (
     DeliveryRequested,
     DiscardAsked,
     MessageOffered,
     RecipientOffered,
     ShadowRequested,
 )
-from nodes.core.log_receiving import LogReceiving
-from nodes.core.message import BodyHandle, Header, PrimaryMessage, ShadowKey, ShadowMessage
-from nodes.core.queue_changes import InsertMessage
-from nodes.core.redundancy import Redundancy, shadowed
-from nodes.core.replies import (
+from nodes.core.interface.queue_changes import InsertMessage
+from nodes.core.interface.replies import (
     R250_DELIVERY_NEXT,
     R250_RECIPIENT_OK,
     R250_SHADOW_NEXT,
@@ -51,11 +45,17 @@ from nodes.core.replies import (
     r250_queued_for_delivery,
     r250_queued_for_redundancy,
 )
-from nodes.core.routing import next_hop
-from nodes.core.shadow import ShadowRedundancy
-from nodes.core.shadow_making import Made, NotMade, Outcome
-from nodes.core.tracking import log_mailbox_delivery, primary_row
-from nodes.core.work import LocalDelivery, Work
+from nodes.core.model.identity import Identity
+from nodes.core.model.message import BodyHandle, Header, PrimaryMessage, ShadowKey, ShadowMessage
+from nodes.core.routing.boundary import is_inside
+from nodes.core.routing.categorizer import forks_of
+from nodes.core.routing.routing import next_hop
+from nodes.core.sessions.inbound import InboundSessions
+from nodes.core.sessions.inbound_session import InboundSession
+from nodes.core.sessions.inbound_states import InboundMove
+from nodes.core.shadow.primary_side import Redundancy, shadowed
+from nodes.core.shadow.redundancy import ShadowRedundancy
+from nodes.core.shadow.shadow_attempts import Made, NotMade, Outcome
 
 MESSAGE_ID_LIMIT = 998  # a line, RFC 5322 section 2.1.1
 

@@ -18,12 +18,12 @@ from pathlib import Path
 from typing import Any
 
 from nodes.core.active_manager import ActiveManager
+from nodes.shell.config_file import NodeFile
 from nodes.shell.core_loop import Core
-from nodes.shell.manager_disk import ManagerDisk
-from nodes.shell.node_file import NodeFile
 from nodes.shell.process import EX_IOERR, EX_USAGE, CannotStart, serve
 from nodes.shell.runner import AnyDisk, AnyOpening, Runner, new_database_id
 from nodes.shell.signals import heed, leave
+from nodes.shell.storage.manager_disk import ManagerDisk
 from nodes.store.manager_database import open_manager_database
 
 

@@ -13,8 +13,8 @@ from collections import deque
 from collections.abc import Callable
 from typing import Protocol
 
-from nodes.core.effects import Effect
-from nodes.core.inputs import DeadlineReached, Input
+from nodes.core.interface.effects import Effect
+from nodes.core.interface.inputs import DeadlineReached, Input
 from nodes.shell.clock import POLL_S, LabClock
 
 

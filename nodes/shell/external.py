@@ -23,20 +23,20 @@ from weakref import WeakSet
 
 from aiosmtpd.smtp import SMTP, Envelope, Session
 
-from nodes.core.configuration_error import ConfigurationError
-from nodes.core.effects import LogLifecycle
-from nodes.core.replies import R550_NO_SUCH_RECIPIENT
+from nodes.core.config.error import ConfigurationError
+from nodes.core.interface.effects import LogLifecycle
+from nodes.core.interface.replies import R550_NO_SUCH_RECIPIENT
 from nodes.shell.clock import POLL_S, LabClock
-from nodes.shell.lines import LineFile, LogFolder
-from nodes.shell.listening import Listener, bind
-from nodes.shell.logs import Logs
-from nodes.shell.message_data import R552_TOO_LARGE
-from nodes.shell.message_headers import read_header
-from nodes.shell.node_file import NodeFile
+from nodes.shell.config_file import NodeFile
+from nodes.shell.logs.files import LineFile, LogFolder
+from nodes.shell.logs.logs import Logs
 from nodes.shell.overdue import cut_overdue
 from nodes.shell.process import EX_CANTCREAT, EX_USAGE, CannotStart, serve
 from nodes.shell.signals import heed, leave
-from nodes.shell.smtp_syntax import (
+from nodes.shell.smtp.headers import read_header
+from nodes.shell.smtp.listener import Listener, bind
+from nodes.shell.smtp.message_data import R552_TOO_LARGE
+from nodes.shell.smtp.syntax import (
     R250_SENDER_OK,
     R501_NOT_UNDERSTOOD,
     R553_BAD_ADDRESS,

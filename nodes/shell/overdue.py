@@ -10,9 +10,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterable
 
-from nodes.core.config import ServerConfig
-from nodes.core.replies import R421_CONNECTION_TIMEOUT, R421_INACTIVITY_TIMEOUT
-from nodes.shell.smtp_syntax import SmtpSyntax, on_the_wire
+from nodes.core.config.config import ServerConfig
+from nodes.core.interface.replies import R421_CONNECTION_TIMEOUT, R421_INACTIVITY_TIMEOUT
+from nodes.shell.smtp.syntax import SmtpSyntax, on_the_wire
 
 LOOK_S = 0.25
 

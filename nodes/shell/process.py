@@ -15,9 +15,9 @@ import traceback
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
-from nodes.core.configuration_error import ConfigurationError
-from nodes.shell.logs import note_crash, note_refusal
-from nodes.shell.node_file import NodeFile, load_node_file
+from nodes.core.config.error import ConfigurationError
+from nodes.shell.config_file import NodeFile, load_node_file
+from nodes.shell.logs.logs import note_crash, note_refusal
 
 EX_USAGE, EX_UNAVAILABLE, EX_SOFTWARE, EX_CANTCREAT, EX_IOERR = 64, 69, 70, 73, 74
 

@@ -25,31 +25,27 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol
 
-from nodes.core import effects
-from nodes.core.configuration_error import ConfigurationError
-from nodes.core.effects import Effect, LogLifecycle
-from nodes.core.inputs import (
+from nodes.core.config.error import ConfigurationError
+from nodes.core.interface import effects
+from nodes.core.interface.effects import Effect, LogLifecycle
+from nodes.core.interface.inputs import (
     DatabaseOpened,
     DatabaseSetAside,
     Input,
     ManagerOpened,
     StopRequested,
 )
-from nodes.core.message import BodyHandle
+from nodes.core.interface.replies import R421_STOPPING
+from nodes.core.model.message import BodyHandle
 from nodes.core.node import Node
-from nodes.core.replies import R421_STOPPING
-from nodes.shell.bodies import Bodies
-from nodes.shell.breakpoints import Breakpoints, nowhere
-from nodes.shell.certificates import towards_the_outside
+from nodes.shell.chaos.breakpoints import Breakpoints, nowhere
+from nodes.shell.chaos.control_files import ControlFiles
+from nodes.shell.chaos.machine import read_machine, tell_found
 from nodes.shell.clock import LabClock
-from nodes.shell.control_files import ControlFiles
+from nodes.shell.config_file import NodeFile
 from nodes.shell.core_loop import Core, CoreLoop
-from nodes.shell.disk import Disk, Write
-from nodes.shell.lines import LogFolder
-from nodes.shell.listening import Listener, bind
-from nodes.shell.logs import Logs
-from nodes.shell.machine import read_machine, tell_found
-from nodes.shell.node_file import NodeFile
+from nodes.shell.logs.files import LogFolder
+from nodes.shell.logs.logs import Logs
 from nodes.shell.overdue import cut_overdue
 from nodes.shell.process import (
     EX_CANTCREAT,
@@ -61,10 +57,14 @@ from nodes.shell.process import (
     serve,
 )
 from nodes.shell.signals import heed, leave
-from nodes.shell.smtp_client import OutboundSessions, Route
-from nodes.shell.smtp_server import InboundSessions
+from nodes.shell.smtp.client import OutboundSessions, Route
+from nodes.shell.smtp.listener import Listener, bind
+from nodes.shell.smtp.server import InboundSessions
+from nodes.shell.storage.bodies import Bodies
+from nodes.shell.storage.disk import Disk, Write
+from nodes.shell.tls import towards_the_outside
 from nodes.shell.uptime import boot_id, keep_skew, kept_skew_ms
-from nodes.store.queue_database import open_queue_database
+from nodes.store.queue.database import open_queue_database
 
 STOP_S = 3.0
 
@@ -80,7 +80,7 @@ class AnyOpening(Protocol):
 
 
 class AnyDisk(Protocol):
-    """`nodes.shell.disk.Disk`, or what Active Manager has instead."""
+    """`nodes.shell.storage.disk.Disk`, or what Active Manager has instead."""
 
     bodies: Bodies
 

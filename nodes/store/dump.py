@@ -26,11 +26,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TypeAlias
 
-from nodes.core.database_copy import CopyState
+from nodes.core.model.database_copy import CopyState
 from nodes.store import sqlite_file
 from nodes.store.leftovers import LEFTOVERS
 from nodes.store.message_digest import digest_of
-from nodes.store.rows import addresses_of
+from nodes.store.queue.rows import addresses_of
 
 Record: TypeAlias = dict[str, object]
 

@@ -12,18 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from nodes.core.effects import Commit
-from nodes.core.failover import (
-    Asking,
-    AskingState,
-    Failover,
-    FailoverKind,
-    FailoverState,
-    ManagedDatabase,
-    Telling,
-)
-from nodes.core.inputs import CommitFailed, Committed, DatabaseSetAside, ManagerOpened
-from nodes.core.manager_changes import (
+from nodes.core.interface.effects import Commit
+from nodes.core.interface.inputs import CommitFailed, Committed, DatabaseSetAside, ManagerOpened
+from nodes.core.interface.manager_changes import (
     InsertAsking,
     InsertFailover,
     ManagerChange,
@@ -32,10 +23,19 @@ from nodes.core.manager_changes import (
     SetManagedDatabase,
     SetTelling,
 )
-from nodes.core.resubmit_request import SafetyNetSource
+from nodes.core.model.failover import (
+    Asking,
+    AskingState,
+    Failover,
+    FailoverKind,
+    FailoverState,
+    ManagedDatabase,
+    Telling,
+)
+from nodes.core.model.resubmit_request import SafetyNetSource
 from nodes.store import sqlite_file
-from nodes.store.changes import StateMismatch
-from nodes.store.rows import Row
+from nodes.store.queue.changes import StateMismatch
+from nodes.store.queue.rows import Row
 from nodes.store.sqlite_file import transaction
 
 KIND = "manager"
@@ -80,7 +80,7 @@ SET_ASKING = (
 
 @dataclass(frozen=True, slots=True)
 class ManagerOpening:
-    """As `nodes.store.queue_database.Opening`."""
+    """As `nodes.store.queue.database.Opening`."""
 
     database: ManagerDatabase
     set_aside: DatabaseSetAside | None

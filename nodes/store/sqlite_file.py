@@ -18,7 +18,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TypeAlias
 
-from nodes.core.lab_time import iso
+from nodes.core.model.lab_time import iso
 
 Fill: TypeAlias = Callable[[sqlite3.Connection], object]
 

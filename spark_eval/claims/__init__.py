@@ -6,29 +6,31 @@ is violated with the right counter-example, it is unknown for lack of anything a
 
 from __future__ import annotations
 
-from spark_eval.claims import (
+from spark_eval.claim import Claim
+from spark_eval.claims.mail import (
     content_intact,
     delivered_in_time,
-    discard_after_delivery,
     drains_after_heal,
     dsn_sent,
     dsn_suppressed,
-    held_long_enough,
-    no_crash,
-    no_early_promotion,
     no_loss,
     no_phantom,
     no_visible_duplicate,
-    nothing_left_over,
+)
+from spark_eval.claims.node import no_crash, nothing_left_over, strangers_learn_nothing
+from spark_eval.claims.safety_net import (
     one_active_copy,
-    promotion_on_time,
-    redundant_before_ack,
     resubmission_bounded,
     resubmission_complete,
-    shadow_placement,
-    strangers_learn_nothing,
 )
-from spark_eval.claims.claim import Claim
+from spark_eval.claims.shadow import (
+    discard_after_delivery,
+    held_long_enough,
+    no_early_promotion,
+    promotion_on_time,
+    redundant_before_ack,
+    shadow_placement,
+)
 
 ALL: tuple[Claim, ...] = (
     no_loss.CLAIM,

@@ -18,13 +18,13 @@ from spark_eval.__main__ import Parser
 from spark_eval.compare.comparison import compare
 from spark_eval.compare.page import lines, page
 from spark_eval.compare.side import open_sides
-from spark_eval.exit_codes import CRASHED, WRONG_CALL
-from spark_eval.files import as_text
-from spark_eval.outer_edge import guarded
-from spark_eval.printable import visible, visible_lines
+from spark_eval.program.exit_codes import CRASHED, WRONG_CALL
+from spark_eval.program.outer_edge import guarded
+from spark_eval.program.printable import visible, visible_lines
 from spark_eval.read.run_folder import RunFolderError, UnreadableRecordError
+from spark_eval.results.files import as_text
+from spark_eval.results.whole_file import write_whole
 from spark_eval.session import using_session
-from spark_eval.whole_file import write_whole
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

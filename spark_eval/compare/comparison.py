@@ -9,13 +9,13 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from spark_eval.claims.claim import HOLDS, VIOLATED
+from spark_eval.claim import HOLDS, VIOLATED
 from spark_eval.compare.differences import DISAGREES, OPEN, SAME, UNKNOWN, compared
 from spark_eval.compare.fates import fates
 from spark_eval.compare.side import Side
 from spark_eval.compare.timing import left_open, margin_ms, pace_ms
-from spark_eval.results import read_tables
-from spark_eval.transforms.settled import settled
+from spark_eval.results.tables import read_tables
+from spark_eval.spark.settled import settled
 
 AGREES = "agrees"
 NOT_CHECKED = "not checked"

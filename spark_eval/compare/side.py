@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from spark_eval.given_json import read_json
+from spark_eval.read.given_json import read_json
 from spark_eval.read.run_folder import RunFolder, RunFolderError, open_run_folder
 
 Path_: TypeAlias = tuple[str, ...]

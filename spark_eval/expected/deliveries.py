@@ -10,7 +10,7 @@ from __future__ import annotations
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from spark_eval.sentences import cases, judgement, unknown
+from spark_eval.sql.reasons import cases, judgement, unknown
 
 KEY = ["run", "message_id", "recipient"]
 # a copy that came back too late for a Safety Net to have it still

@@ -11,9 +11,9 @@ from __future__ import annotations
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from spark_eval.expected.copies import coarse, too_coarse
-from spark_eval.sentences import cases, holds, not_asked, unknown, violated
-from spark_eval.transforms.sql import first_clear, last_before, overlaps
+from spark_eval.expected.shadow_copies import coarse, too_coarse
+from spark_eval.sql.intervals import first_clear, last_before, overlaps
+from spark_eval.sql.reasons import cases, holds, not_asked, unknown, violated
 
 SILENT_HEARTBEATS = 4
 PRIMARY = ("server", "database_id", "internal_id")

@@ -18,7 +18,7 @@ from __future__ import annotations
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
-from spark_eval.expected.copies import FAR_ABOVE
+from spark_eval.expected.shadow_copies import FAR_ABOVE
 from spark_eval.transforms.hops import boundaries
 from spark_eval.transforms.pace import stood_still
 from spark_eval.transforms.primaries import KEY

@@ -14,9 +14,9 @@ from __future__ import annotations
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
-from spark_eval.expected.copies import coarse, too_coarse
-from spark_eval.sentences import cases, holds, not_asked, unknown, violated
-from spark_eval.transforms.sql import FOREVER_MS, first_clear, last_before, overlaps
+from spark_eval.expected.shadow_copies import coarse, too_coarse
+from spark_eval.sql.intervals import FOREVER_MS, first_clear, last_before, overlaps
+from spark_eval.sql.reasons import cases, holds, not_asked, unknown, violated
 
 ATTEMPT = "(heartbeat_ms + timeout_ms + slowed_ms + finest_ms)"
 PROMPT = "(heartbeat_ms + exchange_ms + slowed_ms + finest_ms)"

@@ -11,7 +11,7 @@ from __future__ import annotations
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
-from spark_eval.transforms.sql import FOREVER_MS
+from spark_eval.sql.intervals import FOREVER_MS
 
 HEARTBEAT_FAILED = 22004
 PAIR = ["run", "server", "primary_server"]

@@ -10,9 +10,9 @@ from __future__ import annotations
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from spark_eval.expected.asking import NEED_MS, NO_CUTS
-from spark_eval.transforms.sql import FOREVER_MS, INTERVAL, first_clear
-from spark_eval.transforms.transitions import CHANGE
+from spark_eval.expected.safety_net_requests import NEED_MS, NO_CUTS
+from spark_eval.sql.intervals import FOREVER_MS, INTERVAL, first_clear
+from spark_eval.transforms.failovers import CHANGE
 from spark_eval.transforms.troubles import NO_TROUBLES, prolonged
 
 STATES = "('database-mounted', 'database-dismounted', 'copy-passive', 'copy-opened')"

@@ -16,16 +16,18 @@ from dataclasses import dataclass
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from spark_eval.expected import asking, came_back
+from spark_eval.expected import resubmitted_copies as came_back
+from spark_eval.expected import safety_net_requests as asking
 from spark_eval.expected.deliveries import EXPIRED
 from spark_eval.read.record import Record
-from spark_eval.sentences import cases, holds, judgement, unknown, violated
-from spark_eval.transforms import brought as brought_into
-from spark_eval.transforms import hops, operations, transitions
-from spark_eval.transforms import resubmitted as given_back
-from spark_eval.transforms.histories import lost
-from spark_eval.transforms.settled import settled
-from spark_eval.transforms.sql import overlaps
+from spark_eval.spark.settled import settled
+from spark_eval.sql.intervals import overlaps
+from spark_eval.sql.reasons import cases, holds, judgement, unknown, violated
+from spark_eval.transforms import copy_deliveries as brought_into
+from spark_eval.transforms import failovers as transitions
+from spark_eval.transforms import hops, operations
+from spark_eval.transforms import resubmissions as given_back
+from spark_eval.transforms.server_histories import lost
 
 # of a copy that need not come back, since recipients see it, and cannot
 EXCUSED = "excused"

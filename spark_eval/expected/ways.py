@@ -12,7 +12,7 @@ from __future__ import annotations
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from spark_eval.expected.asking import NO_ANSWER_MS, TRY_AGAIN_MS
+from spark_eval.expected.safety_net_requests import NO_ANSWER_MS, TRY_AGAIN_MS
 from spark_eval.transforms.hops import boundaries
 from spark_eval.transforms.troubles import TROUBLE
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from spark_eval.given_json import read_json
+from spark_eval.read.given_json import read_json
 from spark_eval.read.run_folder import LOG_FILE, RECORD_FILE, RunFolder
 
 FILE_LIST = "files.json"

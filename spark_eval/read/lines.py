@@ -14,9 +14,9 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from spark_eval import schema
-from spark_eval.partitions import together
-from spark_eval.places import to_read
 from spark_eval.read.run_folder import RunFolder
+from spark_eval.spark.partitions import together
+from spark_eval.spark.paths import to_read
 
 BYTE_ORDER_MARK = "^\ufeff"
 FIELDS_LINE = r"(?m)^#Fields: *(.*?)\r?$"

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from spark_eval.partitions import partitions_of
 from spark_eval.read.run_folder import LOG_FILE, RECORD_FILE
 from spark_eval.read.source import PLAN_FILES
+from spark_eval.spark.partitions import partitions_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,11 +13,11 @@ from typing import Protocol
 
 from pyspark.sql import DataFrame, SparkSession
 
-from spark_eval.partitions import in_one_piece
 from spark_eval.read.file_list import departures
 from spark_eval.read.lines import literal_rows, read_files, read_lines
 from spark_eval.read.run_folder import RunFolder
 from spark_eval.read.split_lines import read_split_lines
+from spark_eval.spark.partitions import in_one_piece
 
 PLAN_FILES = ("plan.json", "manifest.json", "host.json")
 

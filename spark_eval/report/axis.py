@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from spark_eval.report.words import lab_moment, lab_time
+from spark_eval.story.words import lab_moment, lab_time
 
 SECOND, MINUTE, HOUR, DAY = 1000, 60_000, 3_600_000, 86_400_000
 STEPS = (

@@ -12,8 +12,8 @@ from dataclasses import fields, replace
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from spark_eval.collected import collected
 from spark_eval.report.rows import LATE_MS, MOST_MESSAGES, MOST_UNDELIVERED, ReportRows, Rows
+from spark_eval.sql.collected import collected
 from spark_eval.story.row import StoryLine
 
 Tables = Mapping[str, DataFrame]

@@ -11,7 +11,7 @@ from spark_eval.report.axis import Delay, LabTime
 from spark_eval.report.drawing import Bar, Drawing, Key, Line, Mark, Words, keys_of
 from spark_eval.report.rows import LATE_MS, ReportRows, Rows
 from spark_eval.report.windows import behind, fault_windows
-from spark_eval.report.words import lab_moment, lab_time
+from spark_eval.story.words import lab_moment, lab_time
 
 PLOT, STEP, DEEPEST = 210, 9, 10
 # in percent of the width: marks of one column are stacked

@@ -13,7 +13,7 @@ from urllib.parse import quote
 
 from markupsafe import Markup, escape
 
-from spark_eval.report.catalogue import catalogue
+from spark_eval.judging.catalogue import catalogue
 
 NAME = re.compile(r"[A-Za-z][\w-]*")
 REQUIREMENT = re.compile(r"[A-Z]{2}-\d+")

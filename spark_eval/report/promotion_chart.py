@@ -10,7 +10,7 @@ from typing import Any
 from spark_eval.report.axis import LabTime
 from spark_eval.report.drawing import Bar, Drawing, Key, Line, Mark, Words, keys_of
 from spark_eval.report.rows import ReportRows
-from spark_eval.report.words import lab_time
+from spark_eval.story.words import lab_time
 
 LANE = 48
 MOST_LANES = 40

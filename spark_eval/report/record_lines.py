@@ -11,7 +11,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from spark_eval.given_json import parse_json
+from spark_eval.read.given_json import parse_json
 
 LONGEST = 600
 Line = tuple[str, int]

@@ -13,9 +13,8 @@ from typing import Any
 
 import jinja2
 
-from spark_eval.given_json import read_json
-from spark_eval.report import words
-from spark_eval.report.catalogue import catalogue, in_order
+from spark_eval.judging.catalogue import catalogue, in_order
+from spark_eval.read.given_json import read_json
 from spark_eval.report.delay_chart import delays
 from spark_eval.report.drawing import Drawing
 from spark_eval.report.links import Links, file_href, links_of
@@ -24,6 +23,7 @@ from spark_eval.report.promotion_chart import promotions
 from spark_eval.report.record_lines import Line, journal_lines, lines_shown
 from spark_eval.report.rows import MOST_MESSAGES, ReportRows, Rows
 from spark_eval.report.timeline_chart import timeline
+from spark_eval.story import words
 from spark_eval.story.row import inner, number, objects, said, text, texts, whole
 from spark_eval.story.story import named_in
 

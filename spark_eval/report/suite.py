@@ -12,12 +12,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from spark_eval.given_json import read_json
-from spark_eval.outer_edge import guarded
-from spark_eval.printable import visible_lines
-from spark_eval.report.catalogue import in_order
+from spark_eval.judging.catalogue import in_order
+from spark_eval.program.outer_edge import guarded
+from spark_eval.program.printable import visible_lines
+from spark_eval.read.given_json import read_json
 from spark_eval.report.render import MISSHAPEN, templates
-from spark_eval.whole_file import write_whole
+from spark_eval.results.whole_file import write_whole
 
 WRITTEN, NOT_WRITTEN, WRONG_CALL = 0, 3, 4
 WORDS = {0: "pass", 1: "fail", 2: "unknown", 3: "fail", 130: "unknown"}

@@ -14,7 +14,7 @@ from spark_eval.report.drawing import Bar, Drawing, Key, Line, Mark, Traffic, Wo
 from spark_eval.report.promotion_chart import POINTS
 from spark_eval.report.rows import ReportRows, Rows
 from spark_eval.report.windows import FEW_LINKS, Window, fault_windows, operations
-from spark_eval.report.words import lab_time
+from spark_eval.story.words import lab_time
 
 ROW, LANE, GAP = 22, 42, 12
 MOST_ROWS = 30

@@ -9,7 +9,7 @@ from typing import Any
 from spark_eval.report.axis import LabTime
 from spark_eval.report.drawing import Bar
 from spark_eval.report.rows import Rows
-from spark_eval.report.words import fault, lab_time, operation
+from spark_eval.story.words import fault, lab_time, operation
 
 # kinds of which the server itself is out of order; the others are about its sessions
 OF_A_SERVER = ("kill", "power_loss", "corrupt", "pause", "stop", "restart")

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from spark_eval.given_json import parse_json
+from spark_eval.read.given_json import parse_json
 from spark_eval.read.run_folder import RunFolder
 
 FIELDS_LINE = re.compile(r"^#Fields: *(.*?)\r?$", re.MULTILINE)

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from spark_eval.given_json import read_json
+from spark_eval.read.given_json import read_json
 from spark_eval.read.run_folder import RunFolder
 from spark_eval.story.clock import LabClock, Life, lab_clock, lives
 from spark_eval.story.lines import FolderLines, Line

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from difflib import get_close_matches
 
 from spark_eval.read.run_folder import RunFolder, RunFolderError
-from spark_eval.report.words import lab_moment
 from spark_eval.story.lines import FolderLines
 from spark_eval.story.row import StoryLine, text
 from spark_eval.story.story import LEDGER, stories
 from spark_eval.story.tracking import bracketed
+from spark_eval.story.words import lab_moment
 
 NEIGHBOURS = 50  # of an id in the order of ids: comparing with all of a long run would take minutes
 

@@ -15,20 +15,20 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from spark_eval import claims, schema
-from spark_eval.checkpoints import checkpoints_below
-from spark_eval.claims.claim import HOLDS, NOTHING_ASKED, UNKNOWN, ClaimResult
-from spark_eval.exit_codes import CRASHED
-from spark_eval.judged import Judgement
-from spark_eval.judging import judge
-from spark_eval.places import to_read
+from spark_eval.claim import HOLDS, NOTHING_ASKED, UNKNOWN, ClaimResult
+from spark_eval.expected.tables import Tables
+from spark_eval.judging.judge import judge
+from spark_eval.judging.judged import Judgement
+from spark_eval.judging.verdict import NOT_CHECKED, PASS
+from spark_eval.program.exit_codes import CRASHED
 from spark_eval.read.lines_table import LinesTable
 from spark_eval.read.record import Record
-from spark_eval.released import released
+from spark_eval.results.coverage import coverage
+from spark_eval.spark.checkpoints import checkpoints_below
+from spark_eval.spark.paths import to_read
+from spark_eval.spark.released import released
 from spark_eval.sweep.cause import cause
 from spark_eval.sweep.folder import SweepFolder
-from spark_eval.tables import Tables
-from spark_eval.transforms.coverage import coverage
-from spark_eval.verdict import NOT_CHECKED, PASS
 
 Result = dict[str, Any]
 

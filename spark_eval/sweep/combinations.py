@@ -12,8 +12,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any, TypeAlias
 
+from spark_eval.results.coverage import PHASES
 from spark_eval.sweep.folder import SweepFolder
-from spark_eval.transforms.coverage import PHASES
 
 Result = Mapping[str, Any]
 Part: TypeAlias = tuple[str, str]

@@ -19,9 +19,9 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from spark_eval.given_json import read_json
+from spark_eval.read.given_json import read_json
 from spark_eval.read.run_folder import RunFolderError, UnreadableRecordError
-from spark_eval.whole_file import write_whole
+from spark_eval.results.whole_file import write_whole
 
 BATCH = re.compile(r"^batch=(\d{5,})$")
 NUMBERS = ("first_seed", "seeds", "per_batch")

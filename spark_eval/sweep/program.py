@@ -17,16 +17,16 @@ from typing import Any, TextIO
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
-from spark_eval.exit_codes import CRASHED
-from spark_eval.files import as_text
-from spark_eval.printable import visible
+from spark_eval.program.exit_codes import CRASHED
+from spark_eval.program.printable import visible
 from spark_eval.read.run_folder import RunFolderError
-from spark_eval.report.sweep import render
+from spark_eval.results.files import as_text
+from spark_eval.results.whole_file import write_whole
 from spark_eval.sweep.batch import judge_batch
 from spark_eval.sweep.folder import SweepFolder
+from spark_eval.sweep.page import render
 from spark_eval.sweep.summary import summary
 from spark_eval.sweep.verdict import NAMES, Tally
-from spark_eval.whole_file import write_whole
 
 END = "end"
 

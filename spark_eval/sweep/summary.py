@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from spark_eval.printable import visible_lines
+from spark_eval.program.printable import visible_lines
 from spark_eval.sweep.combinations import never_at_all
 
 MOST_GROUPS = 10

@@ -13,14 +13,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from spark_eval.claims.claim import UNKNOWN, VIOLATED
-from spark_eval.exit_codes import CRASHED
-from spark_eval.report.catalogue import catalogue, in_order
+from spark_eval.claim import UNKNOWN, VIOLATED
+from spark_eval.judging.catalogue import catalogue, in_order
+from spark_eval.judging.verdict import FAIL, NOT_ASKED, PASS, PROVEN
+from spark_eval.program.exit_codes import CRASHED
+from spark_eval.results.coverage import PHASES
 from spark_eval.sweep.cause import cause
 from spark_eval.sweep.combinations import Combinations
 from spark_eval.sweep.folder import SweepFolder
-from spark_eval.transforms.coverage import PHASES
-from spark_eval.verdict import FAIL, NOT_ASKED, PASS, PROVEN
 
 Result = Mapping[str, Any]
 

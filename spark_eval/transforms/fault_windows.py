@@ -16,7 +16,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from spark_eval.read.names import AWAY_KINDS
-from spark_eval.transforms.sql import FOREVER_MS
+from spark_eval.sql.intervals import FOREVER_MS
 
 EXTENTS = (
     "named_struct('lo', coalesce(intended_ms, applied_ms), 'hi', over_ms) AS possible",

@@ -11,7 +11,7 @@ from __future__ import annotations
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from spark_eval.transforms.sql import FOREVER_MS, INTERVAL
+from spark_eval.sql.intervals import FOREVER_MS, INTERVAL
 
 # pieces of wall time that are looked at, and how many empty ones in a row are a standstill
 PIECE_WALL_MS = 250

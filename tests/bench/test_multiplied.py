@@ -21,7 +21,7 @@ from bench.multiplied.multiply import multiply
 from bench.multiplied.runs import multiply_into_runs
 from bench.multiplied.sinks import Folder
 from bench.multiplied.template import FILES, Recorded, read
-from lab.plan_values import Plan
+from lab.plan.plan import Plan
 from tests.second_opinion.recorded import recorded, write_folder
 
 pytestmark = pytest.mark.slow

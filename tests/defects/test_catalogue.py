@@ -9,14 +9,14 @@ import defects
 from defects.catalogue import ALL
 from defects.decisions import decides, does
 from defects.defect import Defect
-from lab.requirements import REQUIREMENTS
-from nodes.core import redundancy
+from lab.scenario.requirements import REQUIREMENTS
 from nodes.core.active_manager import ActiveManager
-from nodes.core.boundary import shadow_attempts
 from nodes.core.node import Node
-from nodes.core.shadow_queue import ShadowQueue
-from nodes.store.mailbox_database import MailboxDatabase
-from tests.lab.simulator.plans import SCENARIOS
+from nodes.core.routing.boundary import shadow_attempts
+from nodes.core.shadow import primary_side as redundancy
+from nodes.core.shadow.shadow_queue import ShadowQueue
+from nodes.store.mailbox.database import MailboxDatabase
+from tests.lab.hosts.simulator.plans import SCENARIOS
 
 FILES = sorted(Path(defects.__file__).parent.glob("*.py"))
 WRAPPED = (Node, ActiveManager, MailboxDatabase, ShadowQueue)

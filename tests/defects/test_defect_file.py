@@ -11,7 +11,7 @@ import pytest
 
 import defects
 from defects.__main__ import main
-from lab.hosts.containers.defect_file import archive
+from lab.hosts.containers.ground.defect_file import archive
 from nodes.core.node import Node
 from tests.nodes.shell.organisation import Organisation
 from tests.nodes.shell.running import process

@@ -3,9 +3,9 @@
 from collections.abc import Iterable
 
 from defects.door import Door, behind
-from nodes.core.config import NodeConfig
-from nodes.core.effects import Effect, LogLifecycle
-from nodes.core.inputs import DatabaseOpened, DeadlineReached, Input
+from nodes.core.config.config import NodeConfig
+from nodes.core.interface.effects import Effect, LogLifecycle
+from nodes.core.interface.inputs import DatabaseOpened, DeadlineReached, Input
 from nodes.core.node import Node
 from tests.nodes.core.world import config
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from lab.requirements import OWN, REQUIREMENTS, requirement_table
+from lab.scenario.requirements import OWN, REQUIREMENTS, requirement_table
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDERS = (
@@ -22,8 +22,8 @@ FOLDERS = (
 KINDS = {".cfg", ".css", ".dialogue", ".j2", ".md", ".py", ".sql", ".toml", ".yaml", ".yml"}
 # these say what happens to an id that does not exist
 WRONG_ON_PURPOSE = {
-    "tests/lab/wrong.py": {"SM-77"},
-    "tests/lab/test_validate.py": {"SM-70"},
+    "tests/lab/validation/wrong_scenarios.py": {"SM-77"},
+    "tests/lab/validation/test_validate.py": {"SM-70"},
 }
 MEANT_FOR_THIS_TEST = "tests/docs"
 TABLE = ("docs/requirements.md", "spark_eval/requirements.toml")

@@ -8,12 +8,13 @@ from collections.abc import Collection, Mapping
 
 import pytest
 
-from lab import prove_verdict
-from lab.faults.journal import Phase
-from spark_eval import claims, verdict
-from spark_eval.claims.claim import HOLDS, NOT_APPLICABLE, UNKNOWN, VIOLATED
-from spark_eval.counts import NO_DELIVERY, NO_PROMOTION
-from spark_eval.transforms.coverage import PHASES
+from lab.campaigns.prove import verdict as prove_verdict
+from lab.schedule.journal import Phase
+from spark_eval import claims
+from spark_eval.claim import HOLDS, NOT_APPLICABLE, UNKNOWN, VIOLATED
+from spark_eval.judging import verdict
+from spark_eval.results.counts import NO_DELIVERY, NO_PROMOTION
+from spark_eval.results.coverage import PHASES
 from tests.docs.pages import CODE, FENCED, named, read, rows, sections
 
 PAGE = "docs/glossary.md"

@@ -10,8 +10,8 @@ from functools import cache
 import pytest
 from typer.main import get_command
 
-from lab.commands.app import app
-from lab.scenario_files import find_scenario
+from lab.cli.app import app
+from lab.validation.library import find_scenario
 from tests.docs.pages import CODE, FENCED, ROOT, blocks, pages, read, rows, sections
 
 MOST_LINES = {"README.md": 200, "ARCHITECTURE.md": 110}

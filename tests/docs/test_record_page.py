@@ -14,30 +14,30 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import pytest
 
-from lab import plan_parts
-from lab.file_list import FILE_LIST, write_file_list
+from lab.campaigns.prove.verdict import content as proof_content
+from lab.campaigns.prove.verdict import proof
+from lab.campaigns.suite.journal import Ended, SuiteRecord
+from lab.campaigns.suite.plan import Task
+from lab.campaigns.suite.result import suite_content
 from lab.hosts.simulator.record import Record
 from lab.hosts.simulator.simulation import simulate
-from lab.plan_values import Plan
-from lab.prove_verdict import content as proof_content
-from lab.prove_verdict import proof
-from lab.run_record import Identity, manifest_of_folder
-from lab.suite_journal import Ended, SuiteRecord
-from lab.suite_plan import Task
-from lab.suite_result import suite_content
+from lab.plan import parts as plan_parts
+from lab.plan.plan import Plan
+from lab.record.file_list import FILE_LIST, write_file_list
+from lab.record.first_files import Identity, manifest_of_folder
 from spark_eval import schema
-from spark_eval.claims.claim import ClaimResult, CounterExample
+from spark_eval.claim import ClaimResult, CounterExample
 from spark_eval.compare.comparison import Compared, Comparison
-from spark_eval.counts import NO_DELIVERY, NO_PROMOTION, NO_SAFETY_NET
-from spark_eval.files import verdict_content
+from spark_eval.judging.verdict import Verdict
 from spark_eval.report.rows import ReportRows
-from spark_eval.result_schema import RESULT_TABLES
+from spark_eval.results.counts import NO_DELIVERY, NO_PROMOTION, NO_SAFETY_NET
+from spark_eval.results.files import verdict_content
+from spark_eval.results.schema import RESULT_TABLES
 from spark_eval.schema import Columns
 from spark_eval.sweep.folder import SweepFolder
 from spark_eval.sweep.verdict import Tally
-from spark_eval.verdict import Verdict
 from tests.docs.pages import CODE, named, rows, sections
-from tests.lab.simulator.plans import plan
+from tests.lab.hosts.simulator.plans import plan
 
 PAGE = "docs/record.md"
 EVENTS = "Events of a lifecycle log"

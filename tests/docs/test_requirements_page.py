@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from lab.requirement_list import naming_scenarios
-from lab.requirements import REQUIREMENTS
-from lab.requirements_page import PAGE, page
-from lab.scenario_files import scenario_paths
+from lab.cli.requirements_page import PAGE, page
+from lab.scenario.requirements import REQUIREMENTS
+from lab.validation.library import scenario_paths
+from lab.validation.requirement_list import naming_scenarios
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -10,9 +10,9 @@ import pytest
 from testcontainers.core.config import testcontainers_config
 from testcontainers.core.container import DockerContainer
 
-from lab.errors import GroundError
-from lab.hosts.containers.images import Images
+from lab.hosts.containers.images.ensure import Images
 from lab.hosts.containers.toxiproxy import Toxiproxy
+from lab.program.errors import GroundError
 from tests.integration.recording_server import RecordingServer, recording
 
 PROXY, OTHER = "a--b--smtp", "b--a--smtp"

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from lab.hosts.containers.images import Images
-from lab.run import run
-from lab.run_outcome import RunOptions
-from tests.lab.crowded_plans import FIRST_MS, GAP_MS, crowded, plan_of, without_evidence
-from tests.lab.simulator.test_same_bytes import Unjudged
+from lab.hosts.containers.images.ensure import Images
+from lab.run.live import run
+from lab.run.outcome import RunOptions
+from tests.lab.hosts.simulator.test_same_bytes import Unjudged
+from tests.lab.plan.crowded_plans import FIRST_MS, GAP_MS, crowded, plan_of, without_evidence
 
 pytestmark = pytest.mark.engine
 

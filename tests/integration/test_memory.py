@@ -6,11 +6,11 @@ import docker
 import pytest
 
 from lab.hosts.containers.collect import Collection
-from lab.hosts.containers.confinement import MIB
 from lab.hosts.containers.engine import RUN_LABEL
-from lab.hosts.containers.images import Images
-from lab.run_folder import RunFolder
-from tests.lab.run.small_plan import small_plan
+from lab.hosts.containers.ground.confinement import MIB
+from lab.hosts.containers.images.ensure import Images
+from lab.record.folder import RunFolder
+from tests.lab.plan.small_plan import small_plan
 
 pytestmark = pytest.mark.engine
 

@@ -11,10 +11,10 @@ import pytest
 from testcontainers.core.config import testcontainers_config
 from testcontainers.core.container import DockerContainer
 
-from lab.errors import GroundError
-from lab.hosts.containers.images import Images
+from lab.hosts.containers.ground.provision import Ground
+from lab.hosts.containers.images.ensure import Images
 from lab.hosts.containers.nodes import SMTP_PORT, ContainerNodes
-from lab.hosts.containers.provision import Ground
+from lab.program.errors import GroundError
 
 pytestmark = pytest.mark.engine
 

@@ -13,8 +13,8 @@ from contextlib import closing
 
 import pytest
 
-from lab.errors import GroundError
 from lab.hosts.containers.toxiproxy import DOWN, DROP, HOLD, RECIPES, UP, Recipe, Toxiproxy
+from lab.program.errors import GroundError
 from tests.integration.conftest import OTHER, PROXY
 from tests.integration.recording_server import RecordingServer
 from tests.parity.cut_table import TABLE, Measured

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
+from lab.hosts.simulator.event_loop import SECOND, World
 from lab.hosts.simulator.network import Connection, End, Flow, Link
-from lab.hosts.simulator.world import SECOND, World
-from lab.plan_parts import LinkName
+from lab.plan.parts import LinkName
 from tests.parity.cut_table import TABLE, Measured
 
 ONE_WAY = {

@@ -8,11 +8,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from lab.campaigns.shrink.trial import Trial
+from lab.campaigns.sweep.judge import SweepJudge
+from lab.campaigns.sweep.task import Lines, Run, files_of
 from lab.hosts.simulator.simulation import simulate
-from lab.run_folder import json_text
-from lab.shrink_trial import Trial
-from lab.sweep_judge import SweepJudge
-from lab.sweep_record import Lines, Run, files_of
+from lab.record.folder import json_text
 
 NAME = "batch=00000"
 ORIGIN = "2026-01-05T08:00:00Z"

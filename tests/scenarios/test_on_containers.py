@@ -17,7 +17,7 @@ from typing import Any
 import docker
 import pytest
 
-from lab.judge import Judge
+from lab.run.judge import Judge
 
 ROOT = Path(__file__).parents[2]
 LONGEST_S = 900

@@ -17,17 +17,17 @@ from unittest.mock import patch
 
 import pytest
 
-from lab.exhaust_search import Search
+from lab.campaigns.exhaust.pairs import Pairs
+from lab.campaigns.exhaust.search import Search
+from lab.campaigns.shrink.trial import Trial
+from lab.campaigns.sweep.task import Run
 from lab.hosts.simulator.server import Process
-from lab.pairs import Pairs
-from lab.plan import default_seed
-from lab.shrink_trial import Trial
-from lab.sweep_record import Run
-from lab.validate import check
+from lab.planning.resolve import default_seed
+from lab.validation.validate import check
 from tests import broken_nodes as broken
-from tests.lab.simulator.greylisting import greylist, to_three_outside
-from tests.lab.simulator.plans import SCENARIOS, scenario
-from tests.lab.simulator.plans import plan as scenario_plan
+from tests.lab.hosts.simulator.greylisting import greylist, to_three_outside
+from tests.lab.hosts.simulator.plans import SCENARIOS, scenario
+from tests.lab.hosts.simulator.plans import plan as scenario_plan
 from tests.scenarios.batch import Batch, Result, run_of, violated
 
 pytestmark = [pytest.mark.spark, pytest.mark.timeout(900)]

@@ -17,7 +17,7 @@ import pytest
 
 from defects.catalogue import BY_NAME
 from defects.defect import Defect
-from lab.cli import main
+from lab.cli.__main__ import main
 
 pytestmark = [pytest.mark.spark, pytest.mark.timeout(900)]
 

@@ -9,10 +9,11 @@ from pyspark.sql import SparkSession
 
 from bench.second_opinion.opinion import Case
 from spark_eval import schema
-from spark_eval.claims import no_loss, no_visible_duplicate, promotion_on_time, redundant_before_ack
+from spark_eval.claims.mail import no_loss, no_visible_duplicate
+from spark_eval.claims.shadow import promotion_on_time, redundant_before_ack
+from spark_eval.expected.tables import Tables
 from spark_eval.read.lines_table import LinesTable
 from spark_eval.read.record import Record
-from spark_eval.tables import Tables
 
 ORIGIN_MS = 1_767_600_000_000  # 2026-01-05T08:00:00Z, where the lab time of every plan starts
 CLAIMS = {

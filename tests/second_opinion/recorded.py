@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
+from lab.campaigns.sweep.task import Lines, files_of
 from lab.hosts.simulator.simulation import simulate
-from lab.sweep_record import Lines, files_of
-from tests.lab.simulator.plans import plan
+from tests.lab.hosts.simulator.plans import plan
 
 Files = dict[str, list[str]]
 

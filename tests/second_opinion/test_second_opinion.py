@@ -20,9 +20,9 @@ from pyspark.sql import SparkSession
 
 from bench.second_opinion import opinion, sources
 from bench.second_opinion.opinion import CLAIMS, Case
-from lab.plan import default_seed
+from lab.planning.resolve import default_seed
 from tests import broken_nodes
-from tests.lab.simulator.plans import SCENARIOS
+from tests.lab.hosts.simulator.plans import SCENARIOS
 from tests.second_opinion import spoiled
 from tests.second_opinion.first_opinion import cases_by_claim
 from tests.second_opinion.recorded import Files, recorded, write_folder, write_lines

@@ -10,13 +10,13 @@ import pytest
 from pyspark.sql import SparkSession
 
 from spark_eval import __main__
-from spark_eval.claims.claim import Claim, ClaimResult
+from spark_eval.claim import Claim, ClaimResult
+from spark_eval.expected.tables import Tables
 from spark_eval.read.record import Record
 from spark_eval.read.run_folder import open_run_folder
 from spark_eval.read.source import Folders
 from spark_eval.session import Purpose, session
-from spark_eval.tables import Tables
-from tests.spark_eval.run_builder import Run
+from tests.spark_eval.runs.run_builder import Run
 
 Ask = Callable[[Claim, Mapping[str, Run]], dict[str, ClaimResult]]
 

@@ -13,19 +13,20 @@ from xml.etree import ElementTree as ET
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
-from spark_eval import claims, result_schema
-from spark_eval.claims.claim import Claim, summarise
-from spark_eval.evaluation import evaluate
-from spark_eval.judged import JudgedRun
+from spark_eval import claims
+from spark_eval.claim import Claim, summarise
+from spark_eval.evaluation.evaluation import evaluate
+from spark_eval.expected.tables import Tables
+from spark_eval.judging.judged import JudgedRun
 from spark_eval.read.run_folder import open_run_folder
 from spark_eval.report import build as pages
 from spark_eval.report.page import page_again
-from spark_eval.results import read_tables
-from spark_eval.summary import summary
-from spark_eval.tables import Tables
-from tests.spark_eval.failover_runs import MOUNTED, lossy
-from tests.spark_eval.faulty_runs import new_database
-from tests.spark_eval.run_builder import Run, healthy
+from spark_eval.results import schema as result_schema
+from spark_eval.results.summary import summary
+from spark_eval.results.tables import read_tables
+from tests.spark_eval.runs.failover_runs import MOUNTED, lossy
+from tests.spark_eval.runs.faulty_runs import new_database
+from tests.spark_eval.runs.run_builder import Run, healthy
 
 SHAPE = {
     "version", "run", "scenario", "host", "seed", "verdict", "claims", "delivery", "promotion",
@@ -54,7 +55,7 @@ def judged(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> dic
         run.name = name
         folders.append(open_run_folder(run.write(root)))
     with pytest.MonkeyPatch.context() as monkeypatch:
-        monkeypatch.setattr("spark_eval.evaluation.AT_ONCE", 2)
+        monkeypatch.setattr("spark_eval.evaluation.evaluation.AT_ONCE", 2)
         return {run.folder.run: run for run in evaluate(spark, folders)}
 
 

@@ -14,11 +14,11 @@ from threading import Thread
 import pytest
 from pyspark.sql import SparkSession
 
-from lab.hosts.containers import processes
-from lab.judge import Judge
-from lab.judging import SOCKET, Judged, NoJudge, ask_judge
+from lab.program import processes
+from lab.run.judge import Judge
+from lab.run.judgement import SOCKET, Judged, NoJudge, ask_judge
 from spark_eval import serving
-from tests.spark_eval.run_builder import healthy
+from tests.spark_eval.runs.run_builder import healthy
 
 DEADLINE_SECONDS = 120.0
 Serve = Callable[[Callable[[], None]], int]

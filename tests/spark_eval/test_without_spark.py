@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from spark_eval.report.page import ROWS
-from tests.spark_eval.run_builder import healthy
+from tests.spark_eval.runs.run_builder import healthy
 
 PROGRAM = """
 import sys

@@ -18,14 +18,14 @@ import docker
 import requests
 from docker.errors import DockerException
 
-from lab.hosts.containers import confinement
+from lab.clock import parse_origin
 from lab.hosts.containers.engine import RUN_LABEL
-from lab.hosts.containers.server_files import require_file
-from lab.lab_clock import parse_origin
-from lab.plan_parts import Database
-from lab.plan_values import Plan
-from lab.run_folder import RunFolder
-from lab.stranger_record import STRANGERS_FILE
+from lab.hosts.containers.ground import confinement
+from lab.hosts.containers.ground.server_files import require_file
+from lab.plan.parts import Database
+from lab.plan.plan import Plan
+from lab.record.folder import RunFolder
+from lab.workload.stranger_record import STRANGERS_FILE
 from nodes.store.dump import mailbox_files, mailbox_rows, queue_rows, shown_to_users, standing
 
 QUEUE_DATABASE = "queue.db"

@@ -22,10 +22,9 @@ import requests
 from docker.errors import APIError, DockerException, NotFound
 from docker.models.containers import Container
 
-from lab.errors import GroundError, ScenarioError
-from lab.hosts.containers import engine, processes
+from lab.hosts.containers import engine
 from lab.hosts.containers.engine import RUN_LABEL
-from lab.hosts.containers.image_build import ROOT, first_line
+from lab.hosts.containers.images.build import ROOT, first_line
 from lab.hosts.containers.leftovers import (
     Filters,
     known_runs,
@@ -33,7 +32,9 @@ from lab.hosts.containers.leftovers import (
     run_named,
     state_folder,
 )
-from lab.outer_edge import guarded
+from lab.program import processes
+from lab.program.errors import GroundError, ScenarioError
+from lab.program.outer_edge import guarded
 
 STATE_ROOT = ROOT / ".shadowlab"
 LAB_RECORD = "lab.json"

@@ -18,9 +18,9 @@ import docker
 import requests
 from docker.errors import DockerException
 
-from lab.errors import GroundError, ScenarioError
-from lab.hosts.containers import processes
-from lab.outer_edge import guarded
+from lab.program import processes
+from lab.program.errors import GroundError, ScenarioError
+from lab.program.outer_edge import guarded
 
 RUN_LABEL = "shadowlab.run"
 ROLE_LABEL = "shadowlab.role"

@@ -14,19 +14,21 @@ import docker
 import requests
 from docker.errors import DockerException
 
-from lab.agent import Agent, AgentError
-from lab.errors import GroundError
-from lab.host import Means, Say
-from lab.hosts.containers import down, engine, images, provision
+from lab.clock import START_MARGIN_NS, start_text
+from lab.faults.observer.target import Wire
+from lab.hosts.containers import down, engine
 from lab.hosts.containers.collect import Collection
+from lab.hosts.containers.ground import provision
+from lab.hosts.containers.ground.provision import Ground
+from lab.hosts.containers.images import ensure as images
 from lab.hosts.containers.nodes import ContainerNodes
-from lab.hosts.containers.provision import Ground
 from lab.hosts.containers.toxiproxy import Toxiproxy
-from lab.lab_clock import START_MARGIN_NS, start_text
-from lab.plan_parts import LinkName
-from lab.plan_values import Plan
-from lab.run_folder import RunFolder, write_whole
-from lab.running_lab import Wire
+from lab.hosts.host import Means, Say
+from lab.plan.parts import LinkName
+from lab.plan.plan import Plan
+from lab.program.errors import GroundError
+from lab.record.folder import RunFolder, write_whole
+from lab.workload.agent import Agent, AgentError
 
 LIBRARIES = ("shadowlab", "aiosmtplib", "ansible-core", "docker")
 

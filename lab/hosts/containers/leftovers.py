@@ -14,8 +14,8 @@ from typing import TypeAlias
 
 import docker
 
-from lab.errors import ScenarioError
 from lab.hosts.containers.engine import RUN_LABEL, STATE_LABEL
+from lab.program.errors import ScenarioError
 
 Filters: TypeAlias = dict[str, str | list[str] | bool]
 

@@ -16,15 +16,15 @@ import requests
 from docker.errors import DockerException
 from docker.models.containers import Container
 
-from lab.damage import damaged
-from lab.errors import GroundError
-from lab.hosts.containers.inventory import CONFIG
-from lab.hosts.containers.provision import Ground
-from lab.hosts.containers.server_files import require_file, require_folder
-from lab.plan_parts import Operation
-from nodes.shell.control_files import GO, LAPSED, REACHED, control_file
-from nodes.shell.machine import Machine, order_machine, read_found, read_machine
-from nodes.shell.shared_files import read_shared, write_shared
+from lab.faults.damage import damaged
+from lab.hosts.containers.ground.inventory import CONFIG
+from lab.hosts.containers.ground.provision import Ground
+from lab.hosts.containers.ground.server_files import require_file, require_folder
+from lab.plan.parts import Operation
+from lab.program.errors import GroundError
+from nodes.shell.chaos.control_files import GO, LAPSED, REACHED, control_file
+from nodes.shell.chaos.machine import Machine, order_machine, read_found, read_machine
+from nodes.shell.storage.shared_files import read_shared, write_shared
 
 T = TypeVar("T")
 

@@ -20,8 +20,8 @@ from urllib.parse import quote
 
 import urllib3
 
-from lab.errors import GroundError
-from lab.plan_parts import CutKind
+from lab.plan.parts import CutKind
+from lab.program.errors import GroundError
 
 CALL_SECONDS = 3.0
 TRIES = 3

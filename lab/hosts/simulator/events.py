@@ -12,9 +12,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
-from lab.hosts.simulator.conversation import Announcement, Answer, Final
-from lab.plan_parts import LinkName
-from nodes.core.inputs import (
+from lab.hosts.simulator.smtp.steps import Announcement, Answer, Final
+from lab.plan.parts import LinkName
+from nodes.core.interface.inputs import (
     DatabaseOpened,
     ManagerOpened,
     MessageOffered,

@@ -11,10 +11,10 @@ from collections.abc import Iterable
 from enum import Enum
 from typing import Any, Protocol
 
-from lab.hosts.simulator.chance import DIAL_US, OTHER_SITE_US, SAME_SITE_US, Chance
+from lab.hosts.simulator.event_loop import World
 from lab.hosts.simulator.events import Events
-from lab.hosts.simulator.world import World
-from lab.plan_parts import CutKind, LinkName
+from lab.hosts.simulator.random_delays import DIAL_US, OTHER_SITE_US, SAME_SITE_US, Chance
+from lab.plan.parts import CutKind, LinkName
 
 CLOSED_BY_PEER = "connection closed by the peer"
 REFUSED = "connection refused"

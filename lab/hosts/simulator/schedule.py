@@ -6,14 +6,14 @@ on its way down, and a fault counts as healed when every server is up again that
 
 from collections.abc import Callable, Collection, Sequence
 
-from lab.errors import GroundError
-from lab.evidence import Evidence, unseen
-from lab.faults.at_place import AtPlace
+from lab.faults.at_breakpoint import AtPlace
 from lab.faults.fault import Fault
-from lab.faults.journal import Journal, Phase
-from lab.faults.schedule import Event, events_of
-from lab.faults.waiting import Waiting
-from lab.hosts.simulator.world import MS, World
+from lab.faults.observer.evidence import Evidence, unseen
+from lab.hosts.simulator.event_loop import MS, World
+from lab.program.errors import GroundError
+from lab.schedule.breakpoint_waits import Waiting
+from lab.schedule.journal import Journal, Phase
+from lab.schedule.schedule import Event, events_of
 
 LOOK_AFTER_US = 100 * MS
 TOLD_US = 10 * MS  # until the lab has seen that a server is held

@@ -12,29 +12,29 @@ from collections import deque
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from lab.hosts.simulator.chance import BOOT_US, TIMER_SLACK_US, Chance
-from lab.hosts.simulator.disk import Disk, Life
+from lab.hosts.simulator.breakpoints import Holds
+from lab.hosts.simulator.event_loop import MS, World
 from lab.hosts.simulator.events import Events
-from lab.hosts.simulator.holds import Holds
-from lab.hosts.simulator.inbound import InboundSession, InboundSessions
-from lab.hosts.simulator.manager_disk import ManagerDisk
-from lab.hosts.simulator.medium import InMemory, OnFiles
 from lab.hosts.simulator.network import Connection, Link
-from lab.hosts.simulator.outbound import OutboundSessions
+from lab.hosts.simulator.random_delays import BOOT_US, TIMER_SLACK_US, Chance
+from lab.hosts.simulator.smtp.inbound import InboundSession, InboundSessions
+from lab.hosts.simulator.smtp.outbound import OutboundSessions
 from lab.hosts.simulator.spinning import InputBounds
-from lab.hosts.simulator.world import MS, World
-from nodes.core import effects
+from lab.hosts.simulator.storage.disk import Disk, Life
+from lab.hosts.simulator.storage.manager_disk import ManagerDisk
+from lab.hosts.simulator.storage.medium import InMemory, OnFiles
 from nodes.core.active_manager import ActiveManager
-from nodes.core.config import NodeConfig
-from nodes.core.effects import Effect, LogLifecycle
-from nodes.core.inputs import DeadlineReached, Input, StopRequested
-from nodes.core.message import BodyHandle
+from nodes.core.config.config import NodeConfig
+from nodes.core.interface import effects
+from nodes.core.interface.effects import Effect, LogLifecycle
+from nodes.core.interface.inputs import DeadlineReached, Input, StopRequested
+from nodes.core.interface.replies import R421_STOPPING
+from nodes.core.model.message import BodyHandle
 from nodes.core.node import Node
-from nodes.core.replies import R421_STOPPING
-from nodes.shell.bodies import Bodies
-from nodes.shell.breakpoints import Breakpoints, LetGo, nowhere
-from nodes.shell.lines import LogFiles
-from nodes.shell.logs import Logs
+from nodes.shell.chaos.breakpoints import Breakpoints, LetGo, nowhere
+from nodes.shell.logs.files import LogFiles
+from nodes.shell.logs.logs import Logs
+from nodes.shell.storage.bodies import Bodies
 
 STOP_US = 3_000 * MS
 STOPPED, CRASHED, KILLED = 0, 70, 137

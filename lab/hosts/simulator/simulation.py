@@ -10,29 +10,34 @@ import threading
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 
+from lab.clock import LabClock, parse_origin
 from lab.faults import faults_of
-from lab.faults.journal import Journal
+from lab.faults.observer.target import RunningLab, Wire
+from lab.hosts.node_config import breakpoints, node_config
+from lab.hosts.simulator.breakpoints import Holds
+from lab.hosts.simulator.controls import (
+    AnyServer,
+    SimulatedProber,
+    SimulatedProxies,
+    SimulatedServers,
+)
+from lab.hosts.simulator.event_loop import MS, SECOND, World
 from lab.hosts.simulator.events import Events
-from lab.hosts.simulator.external import ExternalServer
-from lab.hosts.simulator.hands import AnyServer, SimulatedProber, SimulatedProxies, SimulatedServers
-from lab.hosts.simulator.holds import Holds
-from lab.hosts.simulator.medium import InMemory, OnFiles
 from lab.hosts.simulator.network import Link
 from lab.hosts.simulator.record import Record
 from lab.hosts.simulator.schedule import SimulatedSchedule
-from lab.hosts.simulator.sender import Workload
 from lab.hosts.simulator.server import SimulatedServer
-from lab.hosts.simulator.stranger import Strangers
-from lab.hosts.simulator.world import MS, SECOND, World
-from lab.lab_clock import LabClock, parse_origin
-from lab.ledger import Ledger
-from lab.links import WORKLOAD
-from lab.node_document import breakpoints, node_config
-from lab.operations import operations_of
-from lab.plan_parts import LinkName, Server
-from lab.plan_values import Plan
-from lab.running_lab import RunningLab, Wire
-from lab.stranger_record import STRANGERS_FILE, StrangerRecord
+from lab.hosts.simulator.smtp.external import ExternalServer
+from lab.hosts.simulator.storage.medium import InMemory, OnFiles
+from lab.hosts.simulator.strangers import Strangers
+from lab.hosts.simulator.workload import Workload
+from lab.plan.links import WORKLOAD
+from lab.plan.parts import LinkName, Server
+from lab.plan.plan import Plan
+from lab.schedule.journal import Journal
+from lab.schedule.operations import operations_of
+from lab.workload.ledger import Ledger
+from lab.workload.stranger_record import STRANGERS_FILE, StrangerRecord
 from nodes.store.dump import (
     MailboxFile,
     mailbox_rows_in,
@@ -240,7 +245,7 @@ def _lines(rows: Iterable[Row]) -> list[str]:
 
 
 class JsonText:
-    """Rows as lines of JSON, like `lab.run_folder.JsonLines`, in memory."""
+    """Rows as lines of JSON, like `lab.record.folder.JsonLines`, in memory."""
 
     def __init__(self, lines: list[str]) -> None:
         self._lines = lines

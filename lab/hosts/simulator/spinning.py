@@ -6,7 +6,7 @@ above that, which grow with the mail, end a process that would keep the simulato
 
 from collections import Counter, deque
 
-from nodes.core.inputs import Input
+from nodes.core.interface.inputs import Input
 
 IN_A_MINUTE = 20_000
 IN_AN_INSTANT = 5_000

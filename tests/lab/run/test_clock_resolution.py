@@ -1,6 +1,6 @@
 """How finely the lab resolves time."""
 
-from lab.clock_resolution import ClockResolution, quantile
+from lab.run.clock_resolution import ClockResolution, quantile
 
 
 def test_the_quantile_is_a_sample_that_the_share_does_not_exceed() -> None:

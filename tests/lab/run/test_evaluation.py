@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from lab.errors import GroundError
-from lab.evaluation import Evaluation
-from lab.hosts.containers import processes
+from lab.program import processes
+from lab.program.errors import GroundError
+from lab.run.evaluation import Evaluation
 
 DEADLINE_SECONDS = 10.0
 
@@ -85,7 +85,7 @@ def test_it_dies_with_a_lab_that_is_killed(checkout: Path) -> None:
         "time.sleep(60)\n",
     )
     program = (
-        "from pathlib import Path; from lab.evaluation import Evaluation;"
+        "from pathlib import Path; from lab.run.evaluation import Evaluation;"
         "Evaluation(Path('.')).judge()"
     )
     lab = subprocess.Popen([sys.executable, "-c", program])

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from lab.hosts.containers import processes
-from lab.judge import Judge
-from lab.judging import SOCKET, evaluation_of
+from lab.program import processes
+from lab.run.judge import Judge
+from lab.run.judgement import SOCKET, evaluation_of
 
 PROGRAM = """
 import json, os, socket, sys

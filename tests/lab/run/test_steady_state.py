@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from lab.agent import ProbeMessageReply
-from lab.errors import GroundError
-from lab.probe import Probe, Seen
-from lab.run_folder import JsonLines
-from lab.steady_state import SteadyState
-from tests.lab.run.fake_lab import FakeGround
-from tests.lab.run.small_plan import small_plan
+from lab.program.errors import GroundError
+from lab.record.folder import JsonLines
+from lab.run.steady_state import SteadyState
+from lab.workload.agent import ProbeMessageReply
+from lab.workload.probe import Probe, Seen
+from tests.lab.faults.fake_target import FakeGround
+from tests.lab.plan.small_plan import small_plan
 
 
 @pytest.fixture

@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections import Counter, deque
 from dataclasses import dataclass, field
 
-from nodes.core import copy_changes as copies
-from nodes.core import effects as fx
-from nodes.core import inputs as on
 from nodes.core.active_manager import ActiveManager
-from nodes.core.copy_commands import AskCopyStatus
-from nodes.core.database_copy import CopyStanding, CopyState, CopyStatus
+from nodes.core.interface import copy_changes as copies
+from nodes.core.interface import effects as fx
+from nodes.core.interface import inputs as on
+from nodes.core.interface.copy_commands import AskCopyStatus
+from nodes.core.model.database_copy import CopyStanding, CopyState, CopyStatus
 from nodes.core.node import Node
 
 MINUTE = 60_000

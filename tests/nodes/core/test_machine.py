@@ -18,8 +18,8 @@ from dataclasses import dataclass
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nodes.core import inputs as on
-from nodes.core.resubmit_request import ResubmitDemand, SafetyNetSource
+from nodes.core.interface import inputs as on
+from nodes.core.model.resubmit_request import ResubmitDemand, SafetyNetSource
 from tests.nodes.core.world import HOUR, MINUTE, SERVERS, START_MS, USER1, USER2, World
 
 servers = st.sampled_from(SERVERS)

@@ -8,10 +8,11 @@ from typing import Any
 
 import pytest
 
-from nodes.core import inputs as on
 from nodes.core.active_manager import ActiveManager
-from nodes.core.database_copy import CopyState
-from nodes.core.failover import (
+from nodes.core.engine.work import LEAST_PAUSE_MS, Work
+from nodes.core.interface import inputs as on
+from nodes.core.model.database_copy import CopyState
+from nodes.core.model.failover import (
     Asking,
     Failover,
     FailoverKind,
@@ -19,7 +20,7 @@ from nodes.core.failover import (
     ManagedDatabase,
     Telling,
 )
-from nodes.core.message import (
+from nodes.core.model.message import (
     ActiveCopy,
     Contact,
     DiscardNotification,
@@ -30,10 +31,14 @@ from nodes.core.message import (
     ShadowKey,
     ShadowMessage,
 )
+from nodes.core.model.resubmit_request import (
+    Position,
+    ResubmitDemand,
+    ResubmitRequest,
+    SafetyNetSource,
+)
 from nodes.core.node import Node
-from nodes.core.resubmit_request import Position, ResubmitDemand, ResubmitRequest, SafetyNetSource
-from nodes.core.work import LEAST_PAUSE_MS, Work
-from tests.nodes.core.copies import databases
+from tests.nodes.core.copies.copies import databases
 from tests.nodes.core.hostile import Hostile, HotLoop, Troubles
 from tests.nodes.core.world import (
     HOUR,

@@ -8,10 +8,10 @@ from collections import Counter
 
 import pytest
 
-from nodes.core import inputs as on
-from nodes.core.queue_changes import PromoteShadow
-from nodes.core.resubmit_changes import AdvanceResubmitRequest
-from nodes.core.resubmit_request import ResubmitDemand, SafetyNetSource
+from nodes.core.interface import inputs as on
+from nodes.core.interface.queue_changes import PromoteShadow
+from nodes.core.interface.resubmit_changes import AdvanceResubmitRequest
+from nodes.core.model.resubmit_request import ResubmitDemand, SafetyNetSource
 from tests.nodes.core.world import MINUTE, START_MS, USER1, World
 
 COUNT = 5

@@ -13,13 +13,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nodes.core.boundary import members, shadow_attempts
-from nodes.core.categorizer import forks_of
-from nodes.core.config import Server
-from nodes.core.configuration_error import ConfigurationError
-from nodes.core.identity import Identity
-from nodes.core.lab_time import iso, rfc5322
-from nodes.core.retry import retry_interval_ms
+from nodes.core.config.config import Server
+from nodes.core.config.error import ConfigurationError
+from nodes.core.config.retry import retry_interval_ms
+from nodes.core.model.identity import Identity
+from nodes.core.model.lab_time import iso, rfc5322
+from nodes.core.routing.boundary import members, shadow_attempts
+from nodes.core.routing.categorizer import forks_of
 from tests.nodes.core.world import OUTSIDE, USER1, USER2, config
 
 LOCAL_ONLY = {"ShadowMessagePreferenceSetting": "LocalOnly", "MaxRetriesForRemoteSiteShadow": 0}

@@ -13,15 +13,15 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from nodes.core import effects as fx
-from nodes.core import inputs as on
-from nodes.core import queue_changes as qc
-from nodes.core import resubmit_changes as changed
 from nodes.core.active_manager import ActiveManager
-from nodes.core.config import NodeConfig, read_config
-from nodes.core.copy_commands import CopyCommand
-from nodes.core.lab_time import iso
-from nodes.core.message import (
+from nodes.core.config.config import NodeConfig, read_config
+from nodes.core.interface import effects as fx
+from nodes.core.interface import inputs as on
+from nodes.core.interface import queue_changes as qc
+from nodes.core.interface import resubmit_changes as changed
+from nodes.core.interface.copy_commands import CopyCommand
+from nodes.core.model.lab_time import iso
+from nodes.core.model.message import (
     ActiveCopy,
     Contact,
     DiscardNotification,
@@ -33,17 +33,17 @@ from nodes.core.message import (
     ShadowKey,
     ShadowMessage,
 )
-from nodes.core.node import Node
-from nodes.core.resubmit_request import (
+from nodes.core.model.resubmit_request import (
     KeptCopy,
     Position,
     ResubmitRequest,
     ResubmitState,
     SafetyNetSource,
 )
-from nodes.shell import database_verbs
+from nodes.core.node import Node
+from nodes.shell.verbs import database as database_verbs
 from nodes.store.dump import mailbox_rows_in
-from nodes.store.mailbox_database import MailboxDatabase
+from nodes.store.mailbox.database import MailboxDatabase
 from nodes.store.manager_database import manager_database_in_memory
 
 SECOND, MINUTE, HOUR = 1000, 60_000, 3_600_000

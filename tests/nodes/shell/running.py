@@ -11,7 +11,7 @@ from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 
 import nodes
-from nodes.shell.node_file import load_node_file
+from nodes.shell.config_file import load_node_file
 from nodes.shell.runner import Runner
 from tests.nodes.shell.organisation import Organisation
 from tests.nodes.shell.waiting import records, started, until, until_async

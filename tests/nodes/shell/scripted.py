@@ -9,8 +9,8 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import TypeVar
 
-from nodes.core.effects import Effect
-from nodes.core.inputs import Input
+from nodes.core.interface.effects import Effect
+from nodes.core.interface.inputs import Input
 from tests.nodes.shell.waiting import until_async
 
 Kind = TypeVar("Kind", bound=Input)

@@ -8,8 +8,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from nodes.core.effects import DropBody, Effect, HangUp, LogLifecycle
-from nodes.core.inputs import Committed, DeadlineReached, Input, StopRequested
+from nodes.core.interface.effects import DropBody, Effect, HangUp, LogLifecycle
+from nodes.core.interface.inputs import Committed, DeadlineReached, Input, StopRequested
 from nodes.shell.clock import ClockSettings, LabClock
 from nodes.shell.core_loop import CoreLoop
 from tests.nodes.shell.scripted import Core

@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from nodes.shell import runner
-from nodes.shell.input_lines import from_json
-from nodes.shell.machine import Machine, order_machine, read_found
+from nodes.shell.chaos.machine import Machine, order_machine, read_found
+from nodes.shell.logs.inputs import from_json
 from nodes.store.dump import mailbox_files, mailbox_rows, queue_rows
 from nodes.store.message_digest import digest_of
 from tests.nodes.shell.organisation import ORIGIN_MS, Organisation

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from nodes.shell.exchange_logs import TRACKING_FIELDS
+from nodes.shell.logs.exchange import TRACKING_FIELDS
 from nodes.store.dump import mailbox_files, mailbox_rows, queue_rows
 from nodes.store.message_digest import digest_of
 from tests.nodes.shell.organisation import ORIGIN_MS, Organisation, fqdn, free_port

@@ -6,7 +6,7 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
-from nodes.core.message import (
+from nodes.core.model.message import (
     DiscardNotification,
     Envelope,
     Fork,
@@ -15,7 +15,7 @@ from nodes.core.message import (
     ShadowKey,
     ShadowMessage,
 )
-from nodes.store.queue_database import Opening, open_queue_database
+from nodes.store.queue.database import Opening, open_queue_database
 
 NOW_MS = 1_767_600_000_000  # 2026-01-05T08:00:00Z, the start of lab time
 DATABASE_ID = "11111111-2222-4333-8444-555555555555"

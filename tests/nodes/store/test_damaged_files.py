@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from nodes.core.inputs import DatabaseOpened
-from nodes.core.queue_changes import InsertMessage
-from nodes.store.queue_database import Opening
+from nodes.core.interface.inputs import DatabaseOpened
+from nodes.core.interface.queue_changes import InsertMessage
+from nodes.store.queue.database import Opening
 from tests.nodes.store.samples import fetch, open_queue, primary_message
 
 MESSAGES = 40

@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from nodes.core.effects import DeliverToMailboxes
-from nodes.core.message import Header
-from nodes.core.queue_changes import (
+from nodes.core.interface.effects import DeliverToMailboxes
+from nodes.core.interface.queue_changes import (
     FinishFork,
     InsertDiscard,
     InsertMessage,
@@ -18,8 +17,9 @@ from nodes.core.queue_changes import (
     MoveToPrimarySafetyNet,
     MoveToShadowSafetyNet,
 )
+from nodes.core.model.message import Header
 from nodes.store import dump
-from nodes.store.mailbox_database import MailboxDatabase
+from nodes.store.mailbox.database import MailboxDatabase
 from nodes.store.message_digest import digest_of
 from tests.nodes.store.samples import (
     NOW_MS,

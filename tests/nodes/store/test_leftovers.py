@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from nodes.core.queue_changes import FinishFork, InsertMessage, InsertShadow
+from nodes.core.interface.queue_changes import FinishFork, InsertMessage, InsertShadow
 from nodes.store import dump
 from nodes.store.leftovers import LEFTOVERS
 from tests.nodes.store.samples import NOW_MS, fetch, open_queue, primary_message, shadow_message

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from nodes.core.copy_changes import (
+from nodes.core.interface.copy_changes import (
     CopyChange,
     DismountCopy,
     DropLogs,
@@ -19,19 +19,19 @@ from nodes.core.copy_changes import (
     ReplayLog,
     SeedCopy,
 )
-from nodes.core.database_copy import CopyStanding, CopyState, ReplicationLog
-from nodes.core.effects import ChangeCopy, DeliverToMailboxes
-from nodes.core.inputs import (
+from nodes.core.interface.effects import ChangeCopy, DeliverToMailboxes
+from nodes.core.interface.inputs import (
     CopyChanged,
     CopyNotChanged,
     MailboxDeliveryFailed,
     MailboxesDelivered,
 )
-from nodes.core.message import Header
-from nodes.store.changes import StateMismatch
+from nodes.core.model.database_copy import CopyStanding, CopyState, ReplicationLog
+from nodes.core.model.message import Header
 from nodes.store.dump import mailbox_rows_in
-from nodes.store.log_content import LINE, from_content, to_content
-from nodes.store.mailbox_database import MailboxDatabase
+from nodes.store.mailbox.database import MailboxDatabase
+from nodes.store.mailbox.log_content import LINE, from_content, to_content
+from nodes.store.queue.changes import StateMismatch
 from tests.nodes.store.samples import NOW_MS
 
 _OF_THIS_COPY = ('INSERT INTO "meta"', 'INSERT INTO "logs"')

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from nodes.core.effects import DeliverToMailboxes
-from nodes.core.inputs import MailboxesDelivered
-from nodes.core.message import Header
+from nodes.core.interface.effects import DeliverToMailboxes
+from nodes.core.interface.inputs import MailboxesDelivered
+from nodes.core.model.message import Header
 from nodes.store.dump import mailbox_rows
-from nodes.store.mailbox_database import MailboxDatabase, mailbox_file
+from nodes.store.mailbox.database import MailboxDatabase, mailbox_file
 from tests.nodes.store.samples import NOW_MS
 
 ONE, TWO = "db1-user01@shadowlab.example", "db1-user02@shadowlab.example"

@@ -9,19 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from nodes.core.effects import Commit
-from nodes.core.failover import (
-    Asking,
-    AskingState,
-    Failover,
-    FailoverKind,
-    FailoverState,
-    ManagedDatabase,
-    Telling,
-)
-from nodes.core.failover_states import TRANSITIONS, FailoverMove, after
-from nodes.core.inputs import CommitFailed, Committed
-from nodes.core.manager_changes import (
+from nodes.core.interface.effects import Commit
+from nodes.core.interface.inputs import CommitFailed, Committed
+from nodes.core.interface.manager_changes import (
     InsertAsking,
     InsertFailover,
     ManagerChange,
@@ -30,9 +20,19 @@ from nodes.core.manager_changes import (
     SetManagedDatabase,
     SetTelling,
 )
-from nodes.core.resubmit_request import SafetyNetSource
-from nodes.store.changes import StateMismatch
+from nodes.core.model.failover import (
+    Asking,
+    AskingState,
+    Failover,
+    FailoverKind,
+    FailoverState,
+    ManagedDatabase,
+    Telling,
+)
+from nodes.core.model.failover_states import TRANSITIONS, FailoverMove, after
+from nodes.core.model.resubmit_request import SafetyNetSource
 from nodes.store.manager_database import ManagerDatabase, open_manager_database
+from nodes.store.queue.changes import StateMismatch
 from tests.nodes.store.samples import NOW_MS
 
 FAILOVER = Failover(

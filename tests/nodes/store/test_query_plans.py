@@ -8,19 +8,13 @@ from sqlite3 import Connection
 
 import pytest
 
-from nodes.store import (
-    arrivals,
-    bodies,
-    changes,
-    forks,
-    mailbox_copy,
-    mailbox_database,
-    queue_database,
-    resubmit_requests,
-    safety_net,
-    sqlite_file,
-)
-from nodes.store.mailbox_database import MailboxDatabase
+from nodes.store import sqlite_file
+from nodes.store.mailbox import copy as mailbox_copy
+from nodes.store.mailbox import database as mailbox_database
+from nodes.store.mailbox import delivered as arrivals
+from nodes.store.mailbox.database import MailboxDatabase
+from nodes.store.queue import bodies, changes, forks, resubmit_requests, safety_net
+from nodes.store.queue import database as queue_database
 from tests.nodes.store.samples import open_queue
 
 EXPIRY_TABLES = [table for table, _ in queue_database.EXPIRING]

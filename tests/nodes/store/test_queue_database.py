@@ -7,10 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from nodes.core.effects import Commit
-from nodes.core.inputs import CommitFailed, Committed, ExpiredCopy
-from nodes.core.message import ActiveCopy, Contact
-from nodes.core.queue_changes import (
+from nodes.core.interface.effects import Commit
+from nodes.core.interface.inputs import CommitFailed, Committed, ExpiredCopy
+from nodes.core.interface.queue_changes import (
     Change,
     DeleteMessage,
     DropOldDiscards,
@@ -28,8 +27,9 @@ from nodes.core.queue_changes import (
     SetShadowServer,
     SplitFork,
 )
-from nodes.store.changes import StateMismatch
-from nodes.store.queue_database import QueueDatabase
+from nodes.core.model.message import ActiveCopy, Contact
+from nodes.store.queue.changes import StateMismatch
+from nodes.store.queue.database import QueueDatabase
 from tests.nodes.store.samples import (
     BODIES,
     DATABASE_ID,

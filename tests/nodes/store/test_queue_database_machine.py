@@ -20,18 +20,9 @@ from hypothesis.stateful import (
     rule,
 )
 
-from nodes.core.effects import Commit
-from nodes.core.inputs import Committed
-from nodes.core.message import (
-    Contact,
-    DiscardNotification,
-    Fork,
-    ForkState,
-    PrimaryMessage,
-    ShadowKey,
-    ShadowMessage,
-)
-from nodes.core.queue_changes import (
+from nodes.core.interface.effects import Commit
+from nodes.core.interface.inputs import Committed
+from nodes.core.interface.queue_changes import (
     Change,
     DeleteMessage,
     DropOldDiscards,
@@ -48,7 +39,16 @@ from nodes.core.queue_changes import (
     SetShadowServer,
     SplitFork,
 )
-from nodes.store.queue_database import QueueDatabase
+from nodes.core.model.message import (
+    Contact,
+    DiscardNotification,
+    Fork,
+    ForkState,
+    PrimaryMessage,
+    ShadowKey,
+    ShadowMessage,
+)
+from nodes.store.queue.database import QueueDatabase
 from tests.nodes.store.samples import (
     NOW_MS,
     count,

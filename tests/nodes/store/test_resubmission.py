@@ -12,10 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from nodes.core.effects import ReadSafetyNet
-from nodes.core.inputs import SafetyNetNotRead, SafetyNetRead
-from nodes.core.message import Fork
-from nodes.core.queue_changes import (
+from nodes.core.interface.effects import ReadSafetyNet
+from nodes.core.interface.inputs import SafetyNetNotRead, SafetyNetRead
+from nodes.core.interface.queue_changes import (
     Change,
     FinishFork,
     InsertMessage,
@@ -24,14 +23,15 @@ from nodes.core.queue_changes import (
     MoveToShadowSafetyNet,
     SplitFork,
 )
-from nodes.core.resubmit_changes import (
+from nodes.core.interface.resubmit_changes import (
     AdvanceResubmitRequest,
     HeadTaken,
     InsertResubmitRequest,
     RemoveResubmitRequest,
     SetResubmitState,
 )
-from nodes.core.resubmit_request import (
+from nodes.core.model.message import Fork
+from nodes.core.model.resubmit_request import (
     KeptCopy,
     Position,
     ResubmitDemand,
@@ -39,8 +39,8 @@ from nodes.core.resubmit_request import (
     ResubmitState,
     SafetyNetSource,
 )
-from nodes.store.changes import StateMismatch
-from nodes.store.queue_database import QueueDatabase
+from nodes.store.queue.changes import StateMismatch
+from nodes.store.queue.database import QueueDatabase
 from nodes.store.sqlite_file import migrations
 from tests.nodes.store.samples import (
     NOW_MS,

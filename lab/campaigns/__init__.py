@@ -1,0 +1,1 @@
+"""Many runs: repeated, as a suite, under many seeds, made smaller, or with broken nodes."""

@@ -1,0 +1,1 @@
+"""Every single fault of a small scenario, and pairs of them."""

@@ -1,0 +1,1 @@
+"""The catalogue of defects, and whether the right claim notices each."""

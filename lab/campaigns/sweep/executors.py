@@ -1,0 +1,38 @@
+"""Tasks of a sweep, spread over the executors of a Spark master.
+
+Workers run this checkout with this interpreter; on a cluster both have to be there under the same
+path, as for any Python program of Spark's.
+"""
+
+import logging
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from lab.campaigns.sweep.task import Done, Task, carry_out
+from lab.program.errors import GroundError
+from spark_eval.session import session
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+def run_tasks(master: str, tasks: Sequence[Task]) -> list[Done]:
+    """Carry the tasks out, one a partition; what each did. Raises GroundError."""
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    os.environ["PYTHONPATH"] = os.pathsep.join(_search_path())
+    logging.disable(logging.CRITICAL)  # py4j would log Ctrl-C as an error, with three tracebacks
+    try:
+        context = session(master, "shadowlab sweep").sparkContext
+        context.setLogLevel("FATAL")  # what fails is raised here; what is broken off is no error
+        return context.parallelize(tasks, len(tasks)).map(carry_out).collect()
+    except Exception as error:
+        said = str(error).strip().splitlines() or [type(error).__name__]
+        hint = "Spark needs Java 17 or newer; what is done is kept, the same command goes on"
+        raise GroundError(f"the executors could not do their work: {said[0]}", hint) from error
+
+
+def _search_path() -> list[str]:
+    """Where workers find this checkout, before anything that is installed."""
+    given = os.environ.get("PYTHONPATH", "").split(os.pathsep)
+    return list(dict.fromkeys([str(ROOT), *(entry for entry in given if entry)]))

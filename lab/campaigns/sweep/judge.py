@@ -1,0 +1,103 @@
+"""The evaluation of a sweep, as a program that is told of each batch when its record is whole.
+
+Names of batches go to its standard input, a line of JSON for each comes back when it is judged;
+what it says in the end goes to this process's standard output. One batch at most waits there, so
+simulating and judging go on side by side and neither runs away from the other.
+"""
+
+import json
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
+
+from lab.program.errors import GroundError
+from lab.run.evaluation import VERDICT_CODES, die_with_parent
+
+END = "end\n"
+
+
+@dataclass(frozen=True, slots=True)
+class BatchJudged:
+    """`verdicts`: how many runs had which."""
+
+    batch: str
+    runs: int
+    seconds: float
+    verdicts: Mapping[str, int]
+
+
+class SweepJudge:
+    """Use it as a context; the program ends with it. `small_batches`: of some ten runs."""
+
+    def __init__(self, folder: Path, master: str, *, small_batches: bool = False) -> None:
+        self._log = folder / "evaluation.log"
+        command = [sys.executable, "-m", "spark_eval", "--sweep", str(folder), "--when-told"]
+        command += ["--small-batches"] if small_batches else []
+        with self._log.open("wb") as log:
+            self._program = subprocess.Popen(
+                [*command, "--master", master],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=log,
+                text=True,
+                preexec_fn=die_with_parent if sys.platform == "linux" else None,
+            )
+        self._told = self._heard = 0
+
+    def next_judged(self, batch: str | None) -> BatchJudged | None:
+        """Tell of a batch and wait for the one before it; without one, wait for the last. None when
+        nothing is waited for. Raises GroundError.
+        """
+        if batch is not None:
+            self._say(f"{batch}\n")
+            self._told += 1
+        if self._told - self._heard < (1 if batch is None else 2):
+            return None
+        self._heard += 1
+        return self._hear()
+
+    def judge_now(self, batch: str) -> BatchJudged:
+        """Tell of a batch and wait for it. Raises GroundError."""
+        self._say(f"{batch}\n")
+        return self._hear()
+
+    def conclude(self) -> tuple[int, str]:
+        """Let it write verdict and report; its exit code and its words. Raises GroundError."""
+        self._say(END)
+        said, _ = self._program.communicate()
+        code = self._program.returncode
+        if code not in VERDICT_CODES:
+            raise self._failed(f"ended with {code}")
+        return code, said
+
+    def _say(self, line: str) -> None:
+        assert self._program.stdin is not None
+        try:
+            self._program.stdin.write(line)
+            self._program.stdin.flush()
+        except BrokenPipeError as error:
+            raise self._failed("ended before its time") from error
+
+    def _hear(self) -> BatchJudged:
+        assert self._program.stdout is not None
+        line = self._program.stdout.readline()
+        try:
+            said = json.loads(line)
+            return BatchJudged(said["batch"], said["runs"], said["seconds"], said["verdicts"])
+        except (ValueError, KeyError) as error:
+            raise self._failed(f"said {line.strip()[:80]!r}") from error
+
+    def _failed(self, how: str) -> GroundError:
+        hint = f"see {self._log}; where memory ran out, ask for fewer seeds with --per-batch"
+        return GroundError(f"the evaluation of the sweep {how}", hint)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._program.poll() is None:
+            self._program.kill()
+        self._program.communicate()

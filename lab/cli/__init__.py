@@ -1,0 +1,1 @@
+"""`shadowlab`: what a person or a script asks of the lab."""

@@ -1,0 +1,132 @@
+"""One run and its ground: run, up, and down for whatever a run left.
+
+What the containers need is imported only when a command needs containers.
+"""
+
+import sys
+from dataclasses import fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from lab.cli.completion import run_names
+from lab.cli.options import STATE, AsJson, Name, On, Seed, checked_scenario, resolved_plan
+from lab.cli.paths import announcement, not_empty, path_of
+from lab.cli.summary import outcome, print_line
+from lab.plan.plan import Plan
+from lab.program.errors import ScenarioError
+from lab.run.history import run_entries
+from lab.validation.library import RUNS
+
+if TYPE_CHECKING:
+    from lab.hosts.containers.down import Removed
+
+
+def run(
+    name: Name,
+    seed: Seed = None,
+    on: Annotated[
+        On | None, typer.Option(help="by default containers where a Docker engine answers")
+    ] = None,
+    keep: Annotated[bool, typer.Option("--keep", help="leave the lab standing")] = False,
+    announce: Annotated[
+        Path | None,
+        typer.Option(
+            help="a file for the run folder's path, as soon as it is there", parser=path_of
+        ),
+    ] = None,
+    json: AsJson = False,
+) -> None:
+    """Plan, provision, run, heal, collect and evaluate; print the verdict."""
+    told = announcement(announce)
+    scenario = checked_scenario(name)
+    resolved = resolved_plan(scenario, seed)
+    from lab.run.outcome import RunOptions
+
+    options = RunOptions(
+        runs=RUNS,
+        state=STATE,
+        scenario=scenario.text,
+        keep=keep,
+        announce=told,
+        summary_to_stderr=json,
+    )
+    where, why = (on, "") if on else _host_at_hand(resolved)
+    if where is On.containers and resolved.powerless:
+        cause = (
+            "--on containers: a container that is killed loses nothing, so it knows no power_loss"
+        )
+        raise ScenarioError(cause, "--on simulator, or write kill: in the scenario")
+    print(f"seed {resolved.seed}, on {_in_words(where)}{why}", file=sys.stderr, flush=True)
+    if where is On.containers:
+        from lab.run.live import run as run_plan
+
+        ended = run_plan(resolved, options)
+    elif keep:
+        raise ScenarioError("--keep: a simulated lab leaves nothing standing", "--on containers")
+    else:
+        from lab.run.simulated import run_simulated
+
+        ended = run_simulated(resolved, options)
+    if json:
+        print_line(outcome(ended.folder, ended.exit_code))
+    raise typer.Exit(ended.exit_code)
+
+
+def up(name: Name, seed: Seed = None) -> None:
+    """Provision a scenario's lab and leave it standing, without faults; down removes it."""
+    from lab.hosts.containers.host import ContainerHost
+    from lab.run.standing_lab import stand
+
+    resolved = resolved_plan(checked_scenario(name), seed)
+    raise typer.Exit(stand(resolved, STATE, ContainerHost(STATE)).exit_code)
+
+
+def _host_at_hand(plan: Plan) -> tuple[On, str]:
+    """With the reason, where it is not containers."""
+    from lab.hosts.containers.engine import answers
+
+    if plan.powerless:
+        return On.simulator, ", since only there a server can lose its power"
+    return (On.containers, "") if answers() else (On.simulator, ", since no Docker engine answers")
+
+
+def _in_words(host: On) -> str:
+    return "the simulator" if host is On.simulator else host.value
+
+
+def down(
+    run: Annotated[
+        str | None,
+        typer.Argument(
+            help="a run's id or folder, as up and list runs show it; by default every run whose "
+            "lab is not alive",
+            callback=not_empty,
+            autocompletion=run_names,
+        ),
+    ] = None,
+) -> None:
+    """Remove whatever a run left: containers, networks, volumes, folders and processes."""
+    from lab.hosts.containers import down as take_down
+    from lab.hosts.containers.engine import connect
+
+    client = connect()
+    if run is None:
+        removed = take_down.down(client, None, STATE)
+    else:
+        recorded = {entry.folder: entry.run for entry in run_entries(RUNS) if entry.run}
+        removed = take_down.down_named(client, run, STATE, recorded)
+    _print_removed(removed)
+
+
+def _print_removed(removed: "Removed") -> None:
+    """Names of what went to stdout; runs that were left alone are named on stderr."""
+    went = [each for each in fields(removed) if each.name != "kept" and getattr(removed, each.name)]
+    for each in went:
+        names = ", ".join(str(name) for name in getattr(removed, each.name))
+        print(f"{each.name.replace('_', ' ')}: {names}")
+    if not went:
+        print("nothing was left")
+    for kept in removed.kept:
+        print(f"left alone: {kept}, its lab is alive (shadowlab down {kept})", file=sys.stderr)

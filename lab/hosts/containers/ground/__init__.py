@@ -1,0 +1,1 @@
+"""What a lab stands on: addresses, certificates, inventory, playbook, and their verification."""

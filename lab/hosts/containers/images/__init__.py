@@ -1,0 +1,1 @@
+"""The images of a lab: pulled, or built from packages."""

@@ -1,0 +1,109 @@
+"""What a server of a plan is told about itself, its organisation and its parameters.
+
+The document that `nodes.core.config.config.read_config` reads, in Exchange's parameter names;
+timespans are text there, as Exchange writes them. Where a node runs (ports, certificates, folders)
+is its host's to add.
+"""
+
+from typing import TypeAlias
+
+from lab.plan.parts import Database, PlanTopology, Section, Server
+from lab.plan.plan import Plan
+from nodes.core.config.config import NodeConfig, read_config
+from nodes.core.config.parameters import PARAMETERS, Value, format_value
+from nodes.core.config.units import format_timespan
+from nodes.shell.chaos.places import Breakpoint
+
+Json: TypeAlias = dict[str, object]
+
+
+def node_config(plan: Plan, server: Server) -> NodeConfig:
+    """The configuration of a server's core. Raises ConfigurationError for a plan nobody checked."""
+    sections = node_settings(plan, server.name)
+    return read_config({**identity(server), **organisation(plan.topology), **sections})
+
+
+def identity(server: Server) -> Json:
+    """Who a server is."""
+    return {
+        "Name": server.name,
+        "Fqdn": server.fqdn,
+        "Role": server.role,
+        "Site": server.site,
+        "DatabaseAvailabilityGroup": server.dag,
+        "Domain": server.domain,
+        "DatabaseCopyAutoActivationPolicy": server.auto_activation,
+    }
+
+
+def organisation(topology: PlanTopology) -> Json:
+    """What every server knows of the others."""
+    return {
+        "AcceptedDomain": topology.accepted_domain,
+        "Servers": [identity(server) for server in topology.servers],
+        "Databases": [_database(database) for database in topology.databases],
+        "Mailboxes": [
+            {"Address": mailbox.address, "Database": mailbox.database}
+            for mailbox in topology.mailboxes
+        ],
+    }
+
+
+def _database(database: Database) -> Json:
+    """With its copies where there are several."""
+    described: Json = {
+        "Name": database.name,
+        "Server": database.copies[0].server,
+        "DuplicateDetectionWindow": format_timespan(database.duplicate_detection_window_ms),
+    }
+    if len(database.copies) > 1:
+        described["Copies"] = [
+            {
+                "Server": copy.server,
+                "ActivationPreference": copy.activation_preference,
+                "ReplayLagTime": format_timespan(copy.replay_lag_time_ms),
+            }
+            for copy in database.copies
+        ]
+    return described
+
+
+def node_settings(plan: Plan, server: str) -> dict[str, dict[str, Value]]:
+    """Section -> parameter -> value as a node's configuration file shows it."""
+    sections: dict[str, Section] = {"TransportConfig": plan.settings.TransportConfig}
+    sections |= plan.settings.servers.get(server, {})
+    return {
+        section: {
+            name: format_value(PARAMETERS[section][name], value)
+            for name, value in values.items()
+            if not _is_left_out(values, section, name)
+        }
+        for section, values in sections.items()
+    }
+
+
+def breakpoints(plan: Plan, server: str) -> tuple[Breakpoint, ...]:
+    """Where the server is to be held, for the faults that start at a place of its."""
+    return tuple(
+        Breakpoint(fault.id, fault.when.at, fault.when.nth, fault.start_ms, fault.when.until_ms)
+        for fault in plan.faults
+        if fault.when is not None and fault.when.server == server
+    )
+
+
+def as_settings(breakpoint_: Breakpoint) -> Json:
+    """As a node's configuration file shows it."""
+    return {
+        "Name": breakpoint_.name,
+        "At": breakpoint_.at,
+        "Nth": breakpoint_.nth,
+        "FromMs": breakpoint_.from_ms,
+        "UntilMs": breakpoint_.until_ms,
+    }
+
+
+def _is_left_out(values: Section, section: str, name: str) -> bool:
+    """Every value is written out but one: RemoteOnly contradicts named local attempts (SR-13)."""
+    default = PARAMETERS[section][name].default
+    is_local_attempts = name == "MaxRetriesForLocalSiteShadow" and values[name] == default
+    return is_local_attempts and values["ShadowMessagePreferenceSetting"] == "RemoteOnly"

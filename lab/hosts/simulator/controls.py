@@ -1,0 +1,177 @@
+"""What faults act through in the simulator: its links, its servers, and eyes on both.
+
+The same faults as on containers (lab/faults) use these; a probe sees at once what a connection
+would see at this moment.
+"""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+
+from lab.hosts.simulator.event_loop import MS, World
+from lab.hosts.simulator.network import Flow, Link, cut_all
+from lab.hosts.simulator.operations import ask_locally
+from lab.hosts.simulator.server import STOPPED, SimulatedServer
+from lab.hosts.simulator.smtp.external import ExternalServer
+from lab.plan.parts import CutKind, Operation
+from lab.workload.probe import Probe, Seen
+
+AnyServer = SimulatedServer | ExternalServer
+BANNER = "220 simulated"
+
+
+class SimulatedProxies:
+    """Links by the name of their proxy."""
+
+    def __init__(self, links: Mapping[str, Link]) -> None:
+        self._links = links
+
+    def cut(self, fault_id: str, kind: CutKind, proxies: Sequence[str]) -> None:
+        cut_all([self._links[proxy] for proxy in proxies], kind)
+
+    def heal(self, fault_id: str, kind: CutKind, proxies: Sequence[str]) -> None:
+        for proxy in proxies:
+            self._links[proxy].heal()
+
+    def slow(self, fault_id: str, latency_ms: int, jitter_ms: int, proxies: Sequence[str]) -> None:
+        for proxy in proxies:
+            link = self._links[proxy]
+            link.latency_us, link.jitter_us = latency_ms * MS, jitter_ms * MS
+
+    def throttle(self, fault_id: str, bytes_per_second: int, proxies: Sequence[str]) -> None:
+        for proxy in proxies:
+            self._links[proxy].bytes_per_second = bytes_per_second
+
+    def restore(self, fault_id: str, proxies: Sequence[str]) -> None:
+        for proxy in proxies:
+            link = self._links[proxy]
+            link.latency_us, link.jitter_us, link.bytes_per_second = 0, 0, None
+
+    def read_back(self, proxies: Sequence[str]) -> dict[str, Mapping[str, object]]:
+        return {proxy: _state(self._links[proxy]) for proxy in proxies}
+
+
+def _state(link: Link) -> Mapping[str, object]:
+    return {
+        "enabled": not link.is_refusing,
+        "forward": link.forward.value,
+        "backward": link.backward.value,
+        "resetting": link.is_resetting,
+        "latency_us": link.latency_us,
+        "bytes_per_second": link.bytes_per_second,
+    }
+
+
+class SimulatedServers:
+    """Servers by name."""
+
+    def __init__(self, world: World, servers: Mapping[str, AnyServer]) -> None:
+        self._world, self._servers = world, servers
+        self._going_down: set[str] = set()
+
+    def kill(self, server: str) -> int:
+        return self._servers[server].kill()
+
+    def lose_power(self, server: str) -> int:
+        found = self._servers[server]
+        return found.lose_power() if isinstance(found, SimulatedServer) else found.kill()
+
+    def stop(self, server: str) -> int:
+        """It is told to; that it is down follows soon."""
+        self._going_down.add(server)
+        self._servers[server].stop(lambda: self._going_down.discard(server))
+        return STOPPED
+
+    def restart(self, server: str) -> int:
+        self._going_down.add(server)
+        self._servers[server].stop(lambda: self._start_again(server))
+        return STOPPED
+
+    def _start_again(self, server: str) -> None:
+        self._servers[server].start()
+        self._going_down.discard(server)
+
+    def pause(self, server: str) -> None:
+        self._servers[server].pause()
+
+    def resume(self, server: str) -> None:
+        self._servers[server].resume()
+
+    def is_paused(self, server: str) -> bool:
+        return self._servers[server].is_paused
+
+    def is_running(self, server: str) -> bool:
+        return self._servers[server].is_running
+
+    def set_aside_queue_database(self, server: str, fault_id: str) -> Sequence[str]:
+        found = self._servers[server]
+        if isinstance(found, SimulatedServer):
+            found.disk.set_queue_database_aside()
+        return ["queue.db"]
+
+    def damage_queue_database(self, server: str) -> Sequence[str]:
+        found = self._servers[server]
+        if isinstance(found, SimulatedServer):
+            found.disk.damage_queue_database()
+        return ["queue.db"]
+
+    def fill_disk(self, server: str, *, is_full: bool) -> None:
+        found = self._servers[server]
+        if isinstance(found, SimulatedServer):
+            found.fill_disk(is_full)
+
+    def skew_clock(self, server: str, by_ms: int) -> None:
+        found = self._servers[server]
+        if isinstance(found, SimulatedServer):
+            found.skew_clock(by_ms)
+
+    def machine(self, server: str) -> Mapping[str, object]:
+        found = self._servers[server]
+        return found.machine() if isinstance(found, SimulatedServer) else {}
+
+    def start(self, server: str) -> None:
+        self._servers[server].start()
+
+    def ask(self, server: str, operation: Operation) -> Callable[[], str]:
+        return ask_locally(self._world, self._servers[server], operation)
+
+    def answers(self, server: str) -> bool:
+        found = self._servers[server]
+        return found.listens and not found.is_paused
+
+    def reached(self, server: str, fault_id: str) -> Mapping[str, object] | None:
+        found = self._servers[server]
+        return found.holds.reached.get(fault_id) if isinstance(found, SimulatedServer) else None
+
+    def let_go(self, server: str, fault_id: str) -> bool:
+        found = self._servers[server]
+        if isinstance(found, SimulatedServer):
+            found.holds.let_go(fault_id)
+        return True
+
+    @property
+    def are_settled(self) -> bool:
+        """No server is on its way up or down."""
+        coming_up = any(not each.listens and each.is_running for each in self._servers.values())
+        return not self._going_down and not coming_up
+
+
+class SimulatedProber:
+    """Sees what a new connection would see. Addresses are names of proxies."""
+
+    def __init__(self, links: Mapping[str, Link], servers: SimulatedServers) -> None:
+        self._links, self._servers = links, servers
+
+    def probe(self, address: str, wait_seconds: float) -> Probe:
+        link = self._links[address]
+        if link.is_refusing:
+            return Probe(Seen.REFUSED, "connection refused")
+        if link.is_resetting:
+            return Probe(Seen.RESET, "connection reset by peer")
+        if not link.target.listens:
+            return Probe(Seen.CLOSED, "")
+        if link.backward is not Flow.PASS or not self._servers.answers(link.name.target):
+            return Probe(Seen.SILENT, "no banner")
+        late_ms = link.latency_us / MS + len(BANNER) * 1000 / (link.bytes_per_second or math.inf)
+        if late_ms > wait_seconds * 1000:
+            return Probe(Seen.SILENT, "no banner in time", wait_seconds * 1000)
+        return Probe(Seen.BANNER, BANNER, late_ms)

@@ -1,0 +1,43 @@
+"""A client on a simulated server's own machine, with its certificate, as `nodes.shell.ask` is."""
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from lab.hosts.simulator.event_loop import World
+from lab.hosts.simulator.network import Connection, Link, Target
+from lab.hosts.simulator.smtp.steps import Answer, Banner, Greeting, Hello
+from lab.plan.parts import LinkName, Operation
+
+
+class Listener(Target, Protocol):
+    """A server with a name."""
+
+    name: str
+
+
+def ask_locally(world: World, server: Listener, operation: Operation) -> Callable[[], str]:
+    """Begin to ask; what comes back gives the reply as far as it has come."""
+    client = _Client(server.name, operation)
+    link = Link(world, LinkName(server.name, server.name, "local"), server, far=False, seed=0)
+    client.connection = link.connect(client)
+    return lambda: client.reply
+
+
+class _Client:
+    def __init__(self, name: str, operation: Operation) -> None:
+        self.connection: Connection
+        self.reply = ""
+        self._name, self._operation = name, operation
+
+    def received(self, said: Any) -> None:
+        match said:
+            case Banner():
+                self.connection.say(Hello(self._name), forward=True)
+            case Greeting():
+                self.connection.say(self._operation, forward=True)
+            case Answer(reply):
+                self.reply = f"{reply.code} {' '.join(reply.lines)}"
+                self.connection.close(by_opener=True)
+
+    def closed(self, _reason: str) -> None:
+        """Without a reply there is none."""

@@ -1,0 +1,1 @@
+"""SMTP between simulated servers: sessions, replies and verbs without a socket."""

@@ -1,0 +1,333 @@
+"""Inbound sessions of a simulated server: the steps of `nodes.shell.smtp.server`, over simulated
+connections.
+
+A step that needs a decision becomes inputs of the core; its `SendReply` goes back. A client that
+goes away in the middle becomes `ConnectionLost`, and aborts nothing.
+"""
+
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any, Protocol
+
+from lab.hosts.simulator.network import Connection
+from lab.hosts.simulator.smtp.steps import (
+    Announced,
+    Announcement,
+    Answer,
+    Banner,
+    Command,
+    Content,
+    Demand,
+    Final,
+    ForeignHello,
+    Greeting,
+    Hello,
+    Order,
+    PartOfContent,
+    Question,
+)
+from lab.hosts.simulator.smtp.verbs import parse_command
+from lab.plan.parts import Operation
+from nodes.core.config.config import NodeConfig
+from nodes.core.interface.copy_commands import (
+    AskCopyStatus,
+    CopyCommand,
+    DismountDatabase,
+    MountDatabase,
+    NameActiveCopy,
+)
+from nodes.core.interface.effects import DeliverTo, Prologue, ShipLog, ShipSeed
+from nodes.core.interface.inputs import (
+    ActiveCopyNamed,
+    ConnectionLost,
+    CopyStatusAsked,
+    DeliveryRequested,
+    DiscardAsked,
+    DismountAsked,
+    FailoverRequested,
+    Input,
+    LogAnnounced,
+    MessageOffered,
+    MountAsked,
+    PeerAuthenticated,
+    RecipientOffered,
+    ResubmitRequested,
+    SeedAnnounced,
+    SessionAccepted,
+    SessionActive,
+    ShadowRequested,
+    SwitchoverRequested,
+    TransactionReset,
+)
+from nodes.core.interface.replies import R421_STOPPING, Reply
+from nodes.core.model.message import Envelope, Header
+from nodes.shell.smtp.headers import read_header
+from nodes.shell.smtp.server import ACTIVITY_PARTS
+from nodes.shell.storage.bodies import Bodies
+from nodes.shell.verbs.shadow import R501_BAD_ARGUMENTS
+
+PROXY_ADDRESS = "192.0.2.1"
+
+
+class Door(Protocol):
+    """What an inbound session needs of the server that it belongs to."""
+
+    @property
+    def config(self) -> NodeConfig: ...
+
+    @property
+    def bodies(self) -> Bodies: ...
+
+    def give(self, happened: Input) -> None: ...
+
+    def now_ms(self) -> int: ...
+
+    def when_awake(self, act: Callable[..., None], *arguments: Any) -> None: ...
+
+
+@lru_cache(maxsize=512)
+def header_of(content: bytes) -> Header:
+    """`read_header`, which is pure; every copy of a message has the same bytes."""
+    return read_header(content)
+
+
+class InboundSessions:
+    """The inbound sessions of one life of a server."""
+
+    def __init__(self, door: Door) -> None:
+        self.door = door
+        self.database_id = ""
+        self._open: dict[str, InboundSession] = {}
+        self._count = 0
+        self.activity_every_ms = door.config.server.receive_inactivity_timeout_ms // ACTIVITY_PARTS
+
+    def accept(self, connection: Connection) -> "InboundSession":
+        self._count += 1
+        session = InboundSession(self, f"in-{self._count}", connection)
+        self._open[session.name] = session
+        self.door.when_awake(session.begin)
+        return session
+
+    def is_open(self, name: str) -> bool:
+        return name in self._open
+
+    def reply(self, name: str, reply: Reply) -> None:
+        if name in self._open:
+            self._open[name].answer(reply)
+
+    def close(self, name: str, reply: Reply | None) -> None:
+        """Say the reply, if any, and close; the core hears once that it is over."""
+        session = self._open.get(name)
+        if session is not None:
+            if reply is not None:
+                session.connection.say(Final(reply), forward=False)
+            session.connection.close(by_opener=False)
+            self.over(name)
+
+    def close_all(self, reply: Reply) -> None:
+        for name in list(self._open):
+            self.close(name, reply)
+
+    def drop_all(self) -> None:
+        """The process is gone; the system closes its sessions."""
+        for session in self._open.values():
+            session.connection.close(by_opener=False)
+
+    def over(self, name: str) -> None:
+        if self._open.pop(name, None) is not None:
+            self.door.give(ConnectionLost(name))
+
+    @property
+    def await_answers(self) -> bool:
+        return any(session.awaits_final for session in self._open.values())
+
+
+class InboundSession:
+    """One session. `answers` collects what the core says at once, within a step."""
+
+    __slots__ = (
+        "_active_ms",
+        "_answers",
+        "_asks",
+        "_sessions",
+        "awaits_final",
+        "connection",
+        "name",
+    )
+
+    def __init__(self, sessions: InboundSessions, name: str, connection: Connection) -> None:
+        self._sessions, self.name, self.connection = sessions, name, connection
+        self._answers: list[Reply] | None = None
+        self._asks = False
+        self.awaits_final = False
+        self._active_ms = sessions.door.now_ms()
+
+    def begin(self) -> None:
+        self._sessions.door.give(SessionAccepted(self.name, PROXY_ADDRESS))
+        self.connection.say(Banner(), forward=False)
+
+    def received(self, said: Any) -> None:
+        self._sessions.door.when_awake(self._hear, said)
+
+    def closed(self, _reason: str) -> None:
+        self._sessions.door.when_awake(self._sessions.over, self.name)
+
+    def answer(self, reply: Reply) -> None:
+        if self._answers is not None:
+            self._answers.append(reply)
+        elif self._asks:
+            self._asks = False
+            self.connection.say(Answer(reply), forward=False)
+        elif self.awaits_final:
+            self.awaits_final = False
+            self.connection.say(Final(reply), forward=False)
+
+    def _hear(self, said: Any) -> None:
+        if self._sessions.is_open(self.name):
+            self._tell_of_activity()
+            _HEAR[type(said)](self, said)
+
+    def _tell_of_activity(self) -> None:
+        now_ms = self._sessions.door.now_ms()
+        if now_ms - self._active_ms >= self._sessions.activity_every_ms:
+            self._active_ms = now_ms
+            self._sessions.door.give(SessionActive(self.name))
+
+    def _hello(self, said: Hello) -> None:
+        config = self._sessions.door.config
+        is_inside = said.peer is not None and config.server_named(said.peer) is not None
+        if is_inside and said.peer is not None:
+            self._sessions.door.give(PeerAuthenticated(self.name, said.peer))
+        offers = is_inside and config.transport.shadow_redundancy_enabled
+        database_id = self._sessions.database_id if offers else ""
+        self.connection.say(Greeting(offers, database_id), forward=False)
+
+    def _foreign_hello(self, _: ForeignHello) -> None:
+        """Its handshake fails, and with it the session (`nodes.shell.tls`)."""
+        self.connection.close(by_opener=False)
+        self._sessions.over(self.name)
+
+    def _announcement(self, said: Announcement) -> None:
+        if said.resets:
+            self._sessions.door.give(TransactionReset(self.name))
+        early = self._prologue(said.prologue)
+        if early is not None:
+            self.connection.say(Announced(early, ()), forward=False)
+            return
+        replies = [
+            self._decided(RecipientOffered(self.name, address))
+            for address in said.envelope.recipients
+        ]
+        refused = tuple(
+            (address, reply.code, " ".join(reply.lines))
+            for address, reply in zip(said.envelope.recipients, replies, strict=True)
+            if reply.code != 250
+        )
+        early = replies[-1] if len(refused) == len(replies) else None
+        self.connection.say(Announced(early, refused), forward=False)
+
+    def _prologue(self, prologue: Prologue | None) -> Reply | None:
+        """The refusal of what announces the message, if it is refused."""
+        if prologue is None:
+            return None
+        reply = self._decided(_announced(self.name, prologue))
+        return None if reply.code == 250 else reply
+
+    def _decided(self, happened: Input) -> Reply:
+        """The core's answer to what it answers at once; one that crashed over it says nothing."""
+        said: list[Reply] = []
+        self._answers = said
+        self._sessions.door.give(happened)
+        self._answers = None
+        return said[0] if said else R421_STOPPING
+
+    def _content(self, said: Content) -> None:
+        self.awaits_final = True
+        door, content = self._sessions.door, said.content
+        handle = door.bodies.hold(content)
+        envelope = Envelope(said.envelope.sender, said.envelope.recipients)
+        offered = MessageOffered(self.name, envelope, header_of(content), len(content), handle)
+        door.give(offered)
+
+    def _question(self, said: Question) -> None:
+        self._asks = True
+        asked = DiscardAsked(
+            self.name, said.asking, said.known_database_id, said.confirmed_sequence
+        )
+        self._sessions.door.give(asked)
+
+    def _demand(self, said: Demand) -> None:
+        self._asks = True
+        self._sessions.door.give(ResubmitRequested(self.name, said.demand))
+
+    def _operation(self, said: Operation) -> None:
+        self._asks = True
+        self._sessions.door.give(_requested(self.name, said))
+
+    def _order(self, said: Order) -> None:
+        self._asks = True
+        self._sessions.door.give(_ordered(self.name, said.command))
+
+    def _command(self, said: Command) -> None:
+        """Whoever says it: who may use it is the core's to say."""
+        asked = parse_command(self.name, said.line)
+        self._asks = True
+        if asked is None:
+            self.answer(R501_BAD_ARGUMENTS)
+        else:
+            self._sessions.door.give(asked)
+
+    def _part_of_content(self, _: PartOfContent) -> None:
+        """It says no more than that the client is still there."""
+
+
+def _announced(session: str, prologue: Prologue) -> Input:
+    """What the verb that announces a message says."""
+    match prologue:
+        case DeliverTo(database, network_message_id):
+            return DeliveryRequested(session, database, network_message_id)
+        case ShipLog(epoch, log):
+            return LogAnnounced(session, epoch, log)
+        case ShipSeed(epoch, database):
+            return SeedAnnounced(session, database, epoch)
+    return ShadowRequested(
+        session,
+        prologue.primary,
+        prologue.database_id,
+        prologue.internal_id,
+        prologue.network_message_id,
+        prologue.resubmit_request,
+    )
+
+
+def _ordered(session: str, command: CopyCommand) -> Input:
+    """What Active Manager says to a server."""
+    match command:
+        case AskCopyStatus(database):
+            return CopyStatusAsked(session, database)
+        case MountDatabase(database, epoch):
+            return MountAsked(session, database, epoch)
+        case DismountDatabase(database, epoch):
+            return DismountAsked(session, database, epoch)
+        case NameActiveCopy(database, server, epoch):
+            return ActiveCopyNamed(session, database, server, epoch)
+
+
+def _requested(session: str, said: Operation) -> Input:
+    if said.kind == "failover":
+        return FailoverRequested(session, said.database, said.to)
+    return SwitchoverRequested(session, said.database, said.to or "")
+
+
+_HEAR: dict[type, Callable[..., None]] = {
+    Hello: InboundSession._hello,
+    Announcement: InboundSession._announcement,
+    Content: InboundSession._content,
+    Question: InboundSession._question,
+    Demand: InboundSession._demand,
+    Order: InboundSession._order,
+    Operation: InboundSession._operation,
+    ForeignHello: InboundSession._foreign_hello,
+    Command: InboundSession._command,
+    PartOfContent: InboundSession._part_of_content,
+}

@@ -1,0 +1,261 @@
+"""Outbound sessions of a simulated server: the steps of `nodes.shell.smtp.client`, over simulated
+connections.
+
+The core asks for one step at a time; what goes wrong becomes `SessionFailed` before the session
+stands and `SessionLost` after.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol
+
+from lab.hosts.simulator.network import Connection, Link
+from lab.hosts.simulator.smtp.steps import (
+    Announced,
+    Announcement,
+    Answer,
+    Banner,
+    Content,
+    Demand,
+    Final,
+    Greeting,
+    Hello,
+    Order,
+    Question,
+    Refused,
+)
+from nodes.core.interface.copy_commands import CopyCommand
+from nodes.core.interface.effects import (
+    AskDiscard,
+    ManageCopy,
+    OpenSession,
+    RequestResubmit,
+    Transmit,
+)
+from nodes.core.interface.inputs import (
+    CopyCommandRefused,
+    DiscardRefused,
+    Input,
+    ResubmitRefused,
+    SessionFailed,
+    SessionLost,
+    SessionOpened,
+    TransmissionAnswered,
+)
+from nodes.core.interface.replies import Reply
+from nodes.core.model.message import BodyHandle, Envelope
+from nodes.shell.smtp.client import SMTP_SERVICE
+from nodes.shell.storage.bodies import BodyGone
+from nodes.shell.verbs import database as database_verbs
+from nodes.shell.verbs import safety_net as safety_net_verbs
+from nodes.shell.verbs import shadow as shadow_verbs
+
+
+class Door(Protocol):
+    """What an outbound session needs of the server that it belongs to."""
+
+    @property
+    def name(self) -> str: ...
+
+    def give(self, happened: Input) -> None: ...
+
+    def read(self, handle: BodyHandle) -> bytes: ...
+
+    def when_awake(self, act: Callable[..., None], *arguments: Any) -> None: ...
+
+
+class OutboundSessions:
+    """The outbound sessions of one life of a server."""
+
+    def __init__(self, door: Door, links: Mapping[tuple[str, str], Link]) -> None:
+        """`links` by target and service."""
+        self.door = door
+        self._links = links
+        self._open: dict[str, OutboundSession] = {}
+
+    def open(self, effect: OpenSession) -> None:
+        link = self._links.get((effect.peer, effect.service))
+        if link is None:
+            which = "" if effect.service == SMTP_SERVICE else f" for {effect.service}"
+            reason = f"there is no link to {effect.peer}{which}"
+            self.door.give(SessionFailed(effect.session, reason))
+            return
+        session = OutboundSession(self, effect.session)
+        self._open[effect.session] = session
+        session.begin(link)
+
+    def transmit(self, effect: Transmit) -> None:
+        session = self._open.get(effect.session)
+        if session is not None:
+            session.transmit(effect)
+
+    def ask_discard(self, effect: AskDiscard) -> None:
+        session = self._open.get(effect.session)
+        if session is not None:
+            session.ask(effect)
+
+    def request_resubmit(self, effect: RequestResubmit) -> None:
+        session = self._open.get(effect.session)
+        if session is not None:
+            session.demand(effect)
+
+    def manage_copy(self, effect: ManageCopy) -> None:
+        session = self._open.get(effect.session)
+        if session is not None:
+            session.order(effect)
+
+    def hang_up(self, name: str) -> None:
+        session = self._open.pop(name, None)
+        if session is not None:
+            session.connection.close(by_opener=True)
+
+    def lost(self, name: str, happened: Input) -> None:
+        """A session broke; nobody wants to know of one that was hung up before."""
+        if self._open.pop(name, None) is not None:
+            self.door.give(happened)
+
+    def is_open(self, name: str) -> bool:
+        return name in self._open
+
+    def close_all(self) -> None:
+        for name in list(self._open):
+            self.hang_up(name)
+
+
+class OutboundSession:
+    """One session."""
+
+    __slots__ = (
+        "_content",
+        "_demands",
+        "_envelope",
+        "_name",
+        "_needs_reset",
+        "_ordered",
+        "_refused",
+        "_sessions",
+        "_stands",
+        "connection",
+    )
+
+    connection: Connection
+
+    def __init__(self, sessions: OutboundSessions, name: str) -> None:
+        self._sessions, self._name = sessions, name
+        self._stands = self._needs_reset = self._demands = False
+        self._ordered: CopyCommand | None = None
+        self._content = b""
+        self._envelope = Envelope("", ())
+        self._refused: Refused = ()
+
+    def begin(self, link: Link) -> None:
+        self.connection = link.connect(self)
+
+    def transmit(self, effect: Transmit) -> None:
+        try:
+            self._content = self._sessions.door.read(effect.body)
+        except BodyGone as error:
+            self.connection.close(by_opener=True)
+            self._sessions.lost(self._name, SessionLost(self._name, str(error)))
+            return
+        self._envelope = effect.envelope
+        announcement = Announcement(self._needs_reset, effect.prologue, effect.envelope)
+        self._needs_reset = True
+        self.connection.say(announcement, forward=True)
+
+    def ask(self, effect: AskDiscard) -> None:
+        door = self._sessions.door
+        question = Question(door.name, effect.known_database_id, effect.confirmed_sequence)
+        self.connection.say(question, forward=True)
+
+    def demand(self, effect: RequestResubmit) -> None:
+        self._demands = True
+        self.connection.say(Demand(effect.demand), forward=True)
+
+    def order(self, effect: ManageCopy) -> None:
+        self._ordered = effect.command
+        self.connection.say(Order(effect.command), forward=True)
+
+    # -------------------------------------------------------------- what comes back
+
+    def received(self, said: Any) -> None:
+        self._sessions.door.when_awake(self._hear, said)
+
+    def closed(self, reason: str) -> None:
+        self._sessions.door.when_awake(self._lost, reason)
+
+    def _lost(self, reason: str) -> None:
+        lost = SessionLost if self._stands else SessionFailed
+        self._sessions.lost(self._name, lost(self._name, reason))
+
+    def _hear(self, said: Any) -> None:
+        if self._sessions.is_open(self._name):
+            _HEAR[type(said)](self, said)
+
+    def _banner(self, _: Banner) -> None:
+        self.connection.say(Hello(self._sessions.door.name), forward=True)
+
+    def _greeting(self, said: Greeting) -> None:
+        self._stands = True
+        self._sessions.door.give(SessionOpened(self._name, said.offers_shadow, said.database_id))
+
+    def _announced(self, said: Announced) -> None:
+        if said.early is not None:
+            self._answer(said.early, said.refused)
+            return
+        self._refused = said.refused
+        out = {address for address, _, _ in said.refused}
+        taken = tuple(address for address in self._envelope.recipients if address not in out)
+        envelope = Envelope(self._envelope.sender, taken)
+        size_bytes = len(self._content)
+        self.connection.say(Content(envelope, self._content), forward=True, size_bytes=size_bytes)
+        self._content = b""
+
+    def _final(self, said: Final) -> None:
+        self._needs_reset = said.reply.code == 503
+        self._answer(said.reply, self._refused)
+
+    def _answer(self, reply: Reply, refused: Refused) -> None:
+        self._refused = ()
+        text = " ".join(reply.lines)
+        answered = TransmissionAnswered(self._name, reply.code, text, refused)
+        self._sessions.door.give(answered)
+
+    def _answer_question(self, said: Answer) -> None:
+        if self._demands:
+            self._demands = False
+            self._answer_demand(said.reply)
+        elif self._ordered is not None:
+            command, self._ordered = self._ordered, None
+            self._answer_order(command, said.reply)
+        else:
+            self._answer_discards(said)
+
+    def _answer_demand(self, reply: Reply) -> None:
+        text = " ".join(reply.lines)
+        answer = safety_net_verbs.parse_answer(self._name, text) if reply.code == 250 else None
+        self._sessions.door.give(answer or ResubmitRefused(self._name, reply.code, text))
+
+    def _answer_order(self, command: CopyCommand, reply: Reply) -> None:
+        text = " ".join(reply.lines)
+        answer = None
+        if reply.code == 250:
+            answer = database_verbs.parse_answer(self._name, command, text)
+        self._sessions.door.give(answer or CopyCommandRefused(self._name, reply.code, text))
+
+    def _answer_discards(self, said: Answer) -> None:
+        """An answer that is not of the grammar is as good as none."""
+        reply, text = said.reply, " ".join(said.reply.lines)
+        answer = shadow_verbs.parse_answer(self._name, list(reply.lines))
+        if reply.code != 250 or answer is None:
+            self._sessions.door.give(DiscardRefused(self._name, reply.code, text))
+        else:
+            self._sessions.door.give(answer)
+
+
+_HEAR: dict[type, Callable[..., None]] = {
+    Banner: OutboundSession._banner,
+    Greeting: OutboundSession._greeting,
+    Announced: OutboundSession._announced,
+    Final: OutboundSession._final,
+    Answer: OutboundSession._answer_question,
+}

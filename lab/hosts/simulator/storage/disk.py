@@ -1,0 +1,324 @@
+"""The disk of a simulated server: the real queue and mailbox databases, with time and loss.
+
+What is being written takes a drawn time and is answered then. When the process is killed, a
+transaction under way is there whole or not at all, which of the two the seed says, and nobody was
+told; what waited is lost (TL-7). When the power goes, what its medium has not made durable may be
+gone too. Commits that wait share the next transaction, as in `nodes.shell.storage.disk`.
+"""
+
+import sqlite3
+from collections import deque
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from functools import partial
+from typing import TypeAlias
+
+from lab.faults.damage import damaged
+from lab.hosts.simulator.event_loop import World
+from lab.hosts.simulator.random_delays import COMMIT_US, Chance
+from lab.hosts.simulator.storage.medium import InMemory, OnFiles
+from nodes.core.interface.effects import (
+    ChangeCopy,
+    Commit,
+    DeliverToMailboxes,
+    ExpireSafetyNet,
+    ReadSafetyNet,
+)
+from nodes.core.interface.inputs import (
+    Committed,
+    CopyNotChanged,
+    DatabaseOpened,
+    DatabaseSetAside,
+    Input,
+    MailboxDeliveryFailed,
+    ManagerOpened,
+)
+from nodes.core.interface.queue_changes import InsertMessage, InsertShadow
+from nodes.core.model.message import BodyHandle
+from nodes.shell.chaos.breakpoints import InGroup, nowhere
+from nodes.shell.storage.bodies import Bodies, BodyGone
+from nodes.store import sqlite_file
+from nodes.store.mailbox.database import MailboxDatabase
+from nodes.store.queue.changes import StateMismatch
+from nodes.store.queue.database import KIND, QueueDatabase, queue_database_in_memory
+
+Write: TypeAlias = Commit | ExpireSafetyNet | ReadSafetyNet
+Delivery: TypeAlias = DeliverToMailboxes | ChangeCopy
+Give: TypeAlias = Callable[[Input], None]
+Fail: TypeAlias = Callable[[Exception], None]
+
+QUEUE = "queue.db"
+
+
+class Disk:
+    """What survives the server's process; `plug_in` for each life of it."""
+
+    def __init__(
+        self, world: World, server: str, seed: int, medium: InMemory | OnFiles | None = None
+    ) -> None:
+        self._world, self._server = world, server
+        self._chance = Chance(seed, "disk", server)
+        self._ids = Chance(seed, "database id", server)
+        self.medium = medium or InMemory()
+        self.when_writing: Callable[[Write | Delivery], None] = lambda written: None
+        self.in_group: InGroup = nowhere
+        self._queue: QueueDatabase | None = None
+        self.mailboxes: dict[str, MailboxDatabase] = {}
+        self.life: Life | None = None
+        self._is_full = False
+
+    def plug_in(
+        self, give: Give, fail: Fail, now_ms: int
+    ) -> tuple["Life", DatabaseOpened | ManagerOpened]:
+        """A new life of the process: open the databases. `fail` hears of a mistake of ours;
+        `now_ms` is the server's own time. One that cannot be trusted is set aside, as a file is.
+        """
+        reason = self._find_queue()
+        created = self._queue is None
+        if self._queue is None:
+            new = queue_database_in_memory(now_ms, self._new_database_id())
+            self._queue = QueueDatabase(self.medium.keep(QUEUE, new.connection))
+        self._queue.limit_growth(self._is_full)
+        opened = self._queue.start(created)
+        self.life = Life(self, self._queue, self._world, self._chance, give, fail)
+        if reason is not None:
+            give(DatabaseSetAside(QUEUE, f"{QUEUE}.old", reason))
+        return self.life, opened
+
+    def _find_queue(self) -> str | None:
+        """Open what there is; why it is set aside, where it cannot be trusted."""
+        place = self.medium.place_of(QUEUE)
+        if self._queue is not None:
+            reason = self._queue.distrust()
+        elif place is not None:
+            reason = sqlite_file.damage(place, KIND)
+        else:
+            return None
+        if reason is not None:
+            self.set_queue_database_aside()
+        elif self._queue is None and place is not None:
+            self._queue = QueueDatabase(self.medium.open(QUEUE))
+        return reason
+
+    def pull_plug(self) -> None:
+        """SIGKILL: what was handed to the operating system is there."""
+        if self.life is not None:
+            self.life.end(self._chance)
+            self.life = None
+
+    def lose_power(self) -> None:
+        """The next life finds what was durable, and of the rest what chance left."""
+        self.medium.lose_power(() if self.life is None else self.life.break_off())
+        self.life = None
+        self._open_anew()
+
+    def _open_anew(self) -> None:
+        """The queue database is the next life's to open."""
+        self._queue = None
+        names = list(self.mailboxes)
+        self.mailboxes.clear()
+        for name in names:
+            with suppress(sqlite3.Error):  # nobody mends it, and nobody reads it again
+                self.mailbox_database(name)
+
+    def set_queue_database_aside(self) -> None:
+        """The next life finds none."""
+        if self._queue is not None:
+            self._queue.close()
+            self._queue = None
+        self.medium.drop(QUEUE)
+
+    def damage_queue_database(self) -> None:
+        """Of a server that is down: what its next life finds cannot be read."""
+        if self._queue is not None:
+            image = damaged(self._queue.connection.serialize())
+            self.set_queue_database_aside()
+            found = self.medium.put(QUEUE, image)
+            self._queue = None if found is None else QueueDatabase(found)
+
+    def fill(self, is_full: bool) -> None:
+        """No database grows from now on; or each may again."""
+        self._is_full = is_full
+        for database in (self._queue, *self.mailboxes.values()):
+            if database is not None:
+                database.limit_growth(is_full)
+
+    @property
+    def queue_connection(self) -> sqlite3.Connection | None:
+        return None if self._queue is None else self._queue.connection
+
+    def mailbox_database(self, name: str) -> MailboxDatabase:
+        """Open. Raises sqlite3.Error where a power loss has left it damaged."""
+        if name not in self.mailboxes:
+            self.mailboxes[name] = self._open_mailboxes(name)
+            self.mailboxes[name].limit_growth(self._is_full)
+        return self.mailboxes[name]
+
+    def _open_mailboxes(self, name: str) -> MailboxDatabase:
+        file = f"mailbox-{name}.db"
+        if self.medium.place_of(file) is not None:
+            return MailboxDatabase(self.medium.open(file))
+        new = MailboxDatabase.in_memory(name, self._server)
+        return MailboxDatabase(self.medium.keep(file, new.connection))
+
+    def _new_database_id(self) -> str:
+        digits = [self._ids.hex(count) for count in (8, 4, 3, 3, 12)]
+        return f"{digits[0]}-{digits[1]}-4{digits[2]}-8{digits[3]}-{digits[4]}"
+
+
+class Life:
+    """The databases as one process has them open. After `end` nothing is answered."""
+
+    def __init__(
+        self,
+        disk: Disk,
+        queue: QueueDatabase,
+        world: World,
+        chance: Chance,
+        give: Give,
+        fail: Fail,
+    ) -> None:
+        self._disk, self._queue, self._world = disk, queue, world
+        self._chance, self._give, self._fail = chance, give, fail
+        self.bodies = Bodies(queue.read_body, self._read_copy)
+        self._waiting: list[Write] = []
+        self._writing: list[Write] = []
+        self._deliveries: deque[Delivery] = deque()
+        self._is_over = self._is_halfway = False
+
+    # -------------------------------------------------------------- the queue database
+
+    def write(self, effect: Write) -> None:
+        self._waiting.append(effect)
+        if not self._writing:
+            self._write_next()
+
+    def _write_next(self) -> None:
+        """What waits, in order, as far as it goes into one transaction."""
+        kinds = [isinstance(effect, Commit) for effect in self._waiting]
+        count = (kinds.index(False) if False in kinds else len(kinds)) or 1
+        self._writing, self._waiting = self._waiting[:count], self._waiting[count:]
+        self._world.after(self._chance.mostly_short(*COMMIT_US), self._written)
+
+    def _written(self) -> None:
+        if self._is_over or self._is_struck(self._writing[0]):
+            return
+        tell = self._disk.in_group(self._finish) if len(self._writing) > 1 else None
+        if tell is None:
+            self._finish()
+        else:
+            self._is_halfway = True
+            tell()
+
+    def _finish(self) -> None:
+        self._is_halfway = False
+        group = self._writing
+        try:
+            answers = self._carry_out()
+        except StateMismatch as mistake:
+            self._fail(mistake)
+            return
+        self._writing = []
+        if self._waiting:
+            self._write_next()
+        for effect, answer in zip(group, answers, strict=True):
+            if isinstance(effect, Commit) and isinstance(answer, Committed):
+                self._let_go_of_stored(effect)
+            self._give(answer)
+
+    def _carry_out(self) -> tuple[Input, ...]:
+        first = self._writing[0]
+        if isinstance(first, ExpireSafetyNet):
+            return (self._queue.expire_safety_net(first.now_ms),)
+        if isinstance(first, ReadSafetyNet):
+            return (self._queue.read_safety_net(first),)
+        commits = [effect for effect in self._writing if isinstance(effect, Commit)]
+        return self._queue.commit(commits, self.bodies.fetch)
+
+    def _let_go_of_stored(self, commit: Commit) -> None:
+        for change in commit.changes:
+            if isinstance(change, InsertMessage | InsertShadow):
+                self.bodies.drop(change.body)
+
+    # -------------------------------------------------------------- mailboxes
+
+    def deliver(self, effect: Delivery) -> None:
+        self._deliveries.append(effect)
+        if len(self._deliveries) == 1:
+            self._deliver_next()
+
+    def _deliver_next(self) -> None:
+        self._world.after(self._chance.mostly_short(*COMMIT_US), self._delivered)
+
+    def _delivered(self) -> None:
+        if self._is_over or self._is_struck(self._deliveries[0]):
+            return
+        try:
+            answer = self._store(self._deliveries.popleft())
+        except StateMismatch as mistake:
+            self._fail(mistake)
+            return
+        if self._deliveries:
+            self._deliver_next()
+        self._give(answer)
+
+    def _store(self, effect: Delivery) -> Input:
+        if isinstance(effect, ChangeCopy):
+            return self._change_copy(effect)
+        try:
+            content = self.bodies.fetch(effect.body)
+            return self._disk.mailbox_database(effect.database).deliver(effect, content)
+        except (sqlite3.Error, BodyGone) as error:
+            return MailboxDeliveryFailed(effect.delivery, str(error))
+
+    def _change_copy(self, effect: ChangeCopy) -> Input:
+        try:
+            database = self._disk.mailbox_database(effect.database)
+            return database.change(effect, self.bodies.fetch)
+        except (sqlite3.Error, BodyGone) as error:
+            return CopyNotChanged(effect.change, str(error))
+
+    def _read_copy(self, handle: BodyHandle) -> bytes | None:
+        return self._disk.mailbox_database(handle.split(":")[1]).read(handle)
+
+    def read(self, handle: BodyHandle) -> bytes:
+        """The bytes behind a handle. Raises BodyGone."""
+        return self.bodies.fetch(handle)
+
+    # -------------------------------------------------------------- the end
+
+    def _is_struck(self, written: Write | Delivery) -> bool:
+        """A fault that begins in the middle of it has ended the process."""
+        if not isinstance(written, ReadSafetyNet):
+            self._disk.when_writing(written)
+        return self._is_over
+
+    @property
+    def is_busy(self) -> bool:
+        return bool(self._writing or self._deliveries)
+
+    def end(self, chance: Chance) -> None:
+        """What is under way may have become durable, without a word; what was held in the middle
+        has not.
+        """
+        self._is_over = True
+        if self._writing and chance.happens(0.5) and not self._is_halfway:
+            self._carry_out_in_vain()
+        if self._deliveries and chance.happens(0.5):
+            self._store(self._deliveries[0])
+
+    def break_off(self) -> Sequence[Callable[[], object]]:
+        """The same at a power loss: what is under way, to be carried out as far as the power is
+        there.
+        """
+        self._is_over = True
+        begun: list[Callable[[], object]] = []
+        if self._deliveries:
+            begun.append(partial(self._store, self._deliveries[0]))
+        if self._writing:
+            begun.append(self._carry_out_in_vain)
+        return begun
+
+    def _carry_out_in_vain(self) -> None:
+        with suppress(StateMismatch):  # that may be why it ends
+            self._carry_out()

@@ -1,0 +1,1 @@
+"""What a run is to do, as frozen values: the parts of plan.json."""

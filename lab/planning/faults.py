@@ -1,0 +1,119 @@
+"""From the faults of a file to those of a plan: every link named, every time a number.
+
+Plain faults only: what a random schedule stands for is written out by
+`lab.planning.random_schedule` before. Pure; nothing here asks whether faults can hold together.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from lab.plan.links import ends, links_between
+from lab.plan.parts import (
+    Corrupt,
+    Cut,
+    Fault,
+    FillDisk,
+    Kill,
+    Link,
+    LinkName,
+    Pause,
+    PlanTopology,
+    PowerLoss,
+    Restart,
+    SkewClock,
+    Slow,
+    Stop,
+    Throttle,
+    When,
+)
+from lab.scenario.faults import FaultModel, LinksModel
+
+
+def resolve_faults(
+    faults: Sequence[FaultModel],
+    topology: PlanTopology,
+    links: tuple[Link, ...],
+    workload_end_ms: int,
+) -> tuple[Fault, ...]:
+    """The faults in the order of their starts, numbered f1, f2 … in the order of the file.
+
+    Entries that stand for several are spread before. A random schedule has its number and no
+    fault. A place in the protocol is waited for until `workload_end_ms`.
+    """
+    resolved = [
+        resolve_fault(f"f{number}", fault, topology, links, workload_end_ms)
+        for number, fault in enumerate(faults, start=1)
+        if fault.random is None
+    ]
+    return tuple(sorted(resolved, key=lambda fault: fault.start_ms))
+
+
+def resolve_links(
+    named: LinksModel, topology: PlanTopology, links: tuple[Link, ...]
+) -> tuple[LinkName, ...]:
+    """The links that a fault names, each once, in the order of the mesh."""
+    found = set()
+    for sources, targets in named.directions():
+        openers = [end for word in sources for end in ends(word, topology.servers, topology.sites)]
+        goals = [end for word in targets for end in ends(word, topology.servers, topology.sites)]
+        found.update(links_between(openers, goals, links, named.service))
+    everything = (LinkName(link.source, link.target, link.service) for link in links)
+    return tuple(link for link in everything if link in found)
+
+
+def resolve_fault(
+    fault_id: str,
+    fault: FaultModel,
+    topology: PlanTopology,
+    links: tuple[Link, ...],
+    workload_end_ms: int,
+) -> Fault:
+    """One plain fault."""
+    plain = _of_links(fault_id, fault, topology, links) or _of_server(fault_id, fault)
+    if fault.when is None:
+        return plain
+    until_ms, for_ms = max(workload_end_ms, fault.start_ms), fault.for_ms or 0
+    when = When(fault.when.server, fault.when.at, fault.when.nth, until_ms, for_ms)
+    return replace(plain, end_ms=until_ms + for_ms, when=when)
+
+
+def _of_links(
+    fault_id: str, fault: FaultModel, topology: PlanTopology, links: tuple[Link, ...]
+) -> Fault | None:
+    if fault.links is None:
+        return None
+    times = (fault.start_ms, fault.end_ms)
+    concerned = resolve_links(fault.links, topology, links)
+    if fault.cut is not None:
+        return Cut(fault_id, "cut", *times, fault.cut.kind, concerned)
+    if fault.slow is not None:
+        latency = fault.slow
+        return Slow(fault_id, "slow", *times, latency.latency, latency.jitter, concerned)
+    assert fault.throttle is not None, "the model lets a fault be one of its kinds"
+    return Throttle(fault_id, "throttle", *times, fault.throttle.rate, concerned)
+
+
+def _of_server(fault_id: str, fault: FaultModel) -> Fault:
+    times = (fault.start_ms, fault.end_ms)
+    if fault.kill is not None:
+        return Kill(fault_id, "kill", *times, fault.server, fault.returns_with)
+    if fault.power_loss is not None:
+        return PowerLoss(fault_id, "power_loss", *times, fault.server)
+    if fault.corrupt is not None:
+        return Corrupt(fault_id, "corrupt", *times, fault.server)
+    if fault.pause is not None:
+        return Pause(fault_id, "pause", *times, fault.server)
+    if fault.stop is not None:
+        return Stop(fault_id, "stop", *times, fault.server)
+    if fault.restart is not None:
+        return Restart(fault_id, "restart", *times, fault.server)
+    return _of_machine(fault_id, fault)
+
+
+def _of_machine(fault_id: str, fault: FaultModel) -> Fault:
+    times = (fault.start_ms, fault.end_ms)
+    if fault.fill_disk is not None:
+        return FillDisk(fault_id, "fill_disk", *times, fault.fill_disk)
+    assert fault.skew_clock is not None, "the model lets a fault be one of its kinds"
+    assert fault.by is not None, "the model asks for it"
+    return SkewClock(fault_id, "skew_clock", *times, fault.skew_clock, fault.by)

@@ -1,0 +1,161 @@
+"""One fault of a random schedule: what kind, how long, on what, and how a person would write it.
+
+When it happens, and to which server, is decided in `lab.planning.random_schedule`. Every draw has a
+name of its own, so that no draw depends on another.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias, TypeVar
+
+from lab.plan.links import WORKLOAD
+from lab.plan.parts import Link, PlanTopology
+from lab.planning.recovery import Recovery
+from lab.planning.seeds import seed_for
+from lab.scenario.faults import MACHINE_KINDS, SERVER_KINDS
+from lab.scenario.quantities import format_byte_rate, format_duration, format_latency, format_skew
+from lab.scenario.random_faults import RandomModel
+from nodes.core.config.units import HOUR_MS, MINUTE_MS
+
+T = TypeVar("T")
+Written: TypeAlias = Mapping[str, Any]
+"""A fault as a person would write it."""
+
+SECOND_MS = 1000
+CUT_KINDS = ("refuse", "blackhole", "stall", "reset", "ack-lost")
+DATABASES = ("same-queue-database", "new-queue-database")
+SKEWS_MS = (-2 * HOUR_MS, -5 * MINUTE_MS, 5 * MINUTE_MS, 2 * HOUR_MS)
+LATENCIES_MS = (200, 500, 1000, 2000, 5000)
+RATES = (1024, 4 * 1024, 16 * 1024)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """What a schedule is drawn over; `workload_end_ms` is when the last stream ends."""
+
+    topology: PlanTopology
+    links: tuple[Link, ...]
+    recovery: Recovery
+    workload_end_ms: int
+
+    @property
+    def servers(self) -> list[str]:
+        """Who may suffer: the servers whose mail is at stake."""
+        return [each.name for each in self.topology.servers if each.role == "mailbox"]
+
+    def sufferers(self, drafts: Sequence["Draft"]) -> list[str]:
+        """Who may suffer all of these: Active Manager too, where none is of mailbox servers."""
+        if any(draft.kind in ("corrupt", *MACHINE_KINDS) for draft in drafts):
+            return self.servers
+        return self.servers + [
+            each.name for each in self.topology.servers if each.role == "active_manager"
+        ]
+
+    def site_of(self, server: str) -> str:
+        """Where it stands."""
+        return next(each.site for each in self.topology.servers if each.name == server)
+
+    def other_sites(self, server: str) -> list[str]:
+        """As ends of a cut: the sites of the organisation that it does not stand in."""
+        own = self.site_of(server)
+        sites = dict.fromkeys(
+            each.site for each in self.topology.servers if each.role != "external"
+        )
+        return [f"site {site}" for site in sites if site != own]
+
+    def peers(self, server: str) -> list[str]:
+        """Who shares a link with it."""
+        ends = [
+            link.target if link.source == server else link.source
+            for link in self.links
+            if server in (link.source, link.target)
+        ]
+        return list(dict.fromkeys(ends))
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A fault before it has a server and a time; a restart has no length."""
+
+    number: int
+    kind: str
+    returns_with: str
+    length_ms: int
+    least_ms: int
+
+    @property
+    def loses_database(self) -> bool:
+        return self.kind == "corrupt" or self.returns_with == "new-queue-database"
+
+
+@dataclass(frozen=True, slots=True)
+class Draws:
+    """Draws by name, for one entry of `faults:`."""
+
+    seed: int
+    entry: int
+
+    def below(self, limit: int, *names: str | int) -> int:
+        return seed_for(self.seed, "random", self.entry, *names) % limit
+
+    def one_of(self, choices: Sequence[T], *names: str | int) -> T:
+        return choices[self.below(len(choices), *names)]
+
+    def length_ms(self, low_ms: int, high_ms: int, *names: str | int) -> int:
+        """In whole seconds above `low_ms`."""
+        return low_ms + SECOND_MS * self.below((high_ms - low_ms) // SECOND_MS + 1, *names)
+
+
+def make_draft(random: RandomModel, draws: Draws, number: int, longest_ms: int) -> Draft:
+    """The fault of that number in its schedule."""
+    word = draws.one_of(random.faults, number, "fault")
+    whole = word in ("cut", "split")
+    kind = f"{word}-{draws.one_of(CUT_KINDS, number, 'cut')}" if whole else word
+    database = draws.one_of(DATABASES, number, "database") if kind == "kill" else ""
+    if kind == "restart":
+        return Draft(number, kind, database, 0, 0)
+    lengths = random.for_ms
+    length_ms = draws.length_ms(lengths.low, min(lengths.high, longest_ms), number, "for")
+    return Draft(number, kind, database, length_ms, lengths.low)
+
+
+def write_fault(draft: Draft, draws: Draws, place: Place, server: str, start_ms: int) -> Written:
+    """The fault on that server, from that moment on."""
+    when = {"at": format_duration(start_ms)}
+    if draft.kind != "restart":
+        when["for"] = format_duration(draft.length_ms)
+    if draft.kind == "kill":
+        return {**when, "kill": server, "returns_with": draft.returns_with}
+    if draft.kind == "skew_clock":
+        by_ms = draws.one_of(SKEWS_MS, draft.number, "by")
+        return {**when, "skew_clock": server, "by": format_skew(by_ms)}
+    if draft.kind in (*SERVER_KINDS, *MACHINE_KINDS):
+        return {**when, draft.kind: server}
+    if draft.kind.startswith("split-"):
+        between = [f"site {place.site_of(server)}", place.other_sites(server)]
+        return {**when, "cut": {"between": between, "kind": draft.kind.removeprefix("split-")}}
+    return {**when, **_of_links(draft, draws, [server, _others(draft, draws, place, server)])}
+
+
+def _of_links(draft: Draft, draws: Draws, between: list[Any]) -> Written:
+    if draft.kind == "slow":
+        latency_ms = draws.one_of(LATENCIES_MS, draft.number, "latency")
+        latency, jitter = format_latency(latency_ms), format_latency(latency_ms // 5)
+        return {"slow": {"between": between, "latency": latency, "jitter": jitter}}
+    if draft.kind == "throttle":
+        rate = format_byte_rate(draws.one_of(RATES, draft.number, "rate"))
+        return {"throttle": {"between": between, "rate": rate}}
+    return {"cut": {"between": between, "kind": draft.kind.removeprefix("cut-")}}
+
+
+def _others(draft: Draft, draws: Draws, place: Place, server: str) -> list[str]:
+    """Some of those that share a link with the server, a server among them, as in the mesh."""
+    peers = place.peers(server)
+    servers = [peer for peer in peers if peer != WORKLOAD]
+    chosen = {draws.one_of(servers, draft.number, "other", server)}
+    how_many = 1 + draws.below(len(peers), draft.number, "others", server)
+    left = [peer for peer in peers if peer not in chosen]
+    while len(chosen) < how_many:
+        at = draws.below(len(left), draft.number, "other", server, len(chosen))
+        chosen.add(left.pop(at))
+    return [peer for peer in peers if peer in chosen]

@@ -1,0 +1,135 @@
+"""The strangers of a plan: who calls which server when, with which certificate, and what it says.
+
+Every command is one that a server of the organisation might say, with names of the topology: what
+is refused is refused because of who asks (TL-6). A stranger that trickles keeps its session busy
+for longer than `ConnectionTimeout`, and never silent for `ConnectionInactivityTimeout` (SR-6).
+Drawn are the moments alone, each by a seed of its own name, so that no other draw depends on them.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from lab.plan.parts import PlanTopology, Settings, Stranger, StrangerKind, Trickle
+from lab.planning.messages import OUTSIDE_DOMAIN
+from lab.planning.seeds import seed_for
+from lab.scenario.strangers import StrangersModel
+from nodes.core.config.units import MINUTE_MS
+
+STRANGERS = "strangers"
+NOBODYS = "stranger"
+"""What a stranger writes for an id: it knows none."""
+TRICKLER = f"trickler@{OUTSIDE_DOMAIN}"
+TRICKLES_IN = 4
+"""So often does it send something within `ConnectionInactivityTimeout`."""
+
+
+def resolve_strangers(
+    streams: Sequence[StrangersModel],
+    topology: PlanTopology,
+    settings: Settings,
+    origin_ms: int,
+    seed: int,
+) -> tuple[Stranger, ...]:
+    """All strangers in the order of their moments, numbered s1, s2 … in that order."""
+    asking = _Asking(topology, settings, origin_ms)
+    drawn = [
+        _stranger(asking, stream, number, _moment(index, stream, number, seed))
+        for index, stream in enumerate(streams)
+        for number in range(stream.count)
+    ]
+    drawn.sort(key=lambda stranger: stranger.at_ms)
+    return tuple(replace(each, id=f"s{number}") for number, each in enumerate(drawn, start=1))
+
+
+def strangers_end_ms(streams: Sequence[StrangersModel]) -> int:
+    """When the last stream of strangers ends."""
+    return max((stream.at + stream.for_ms for stream in streams), default=0)
+
+
+@dataclass(frozen=True, slots=True)
+class _Asking:
+    """What strangers know of a topology; `origin_ms` is the start of lab time, epoch ms."""
+
+    topology: PlanTopology
+    settings: Settings
+    origin_ms: int
+
+    @property
+    def servers(self) -> list[str]:
+        return [server.name for server in self.topology.servers if server.role == "mailbox"]
+
+    def after(self, server: str) -> str:
+        """The next mailbox server in the order of the file; the same where there is one alone."""
+        return self.servers[(self.servers.index(server) + 1) % len(self.servers)]
+
+
+def _stranger(asking: _Asking, stream: StrangersModel, number: int, at_ms: int) -> Stranger:
+    """Kinds take turns, and each kind calls the servers in turn."""
+    servers = stream.to or asking.servers
+    turn, place = divmod(number, len(stream.who))
+    kind, server = stream.who[place], servers[turn % len(servers)]
+    certificate = asking.after(server) if kind == "other-server" else None
+    trickle = _trickle(asking, server) if kind == "trickles" else None
+    commands = _commands(asking, kind, server, certificate)
+    return Stranger("", kind, at_ms, server, certificate, commands, trickle)
+
+
+def _moment(index: int, stream: StrangersModel, number: int, seed: int) -> int:
+    first_ms, next_ms = (stream.for_ms * slot // stream.count for slot in (number, number + 1))
+    drawn = seed_for(seed, STRANGERS, index, number, "at") % max(1, next_ms - first_ms)
+    return stream.at + first_ms + drawn
+
+
+def _trickle(asking: _Asking, server: str) -> Trickle:
+    """It goes on for twice as long as it may."""
+    connector = asking.settings.servers[server]["ReceiveConnector"]
+    quiet_ms, timeout_ms = (
+        int(connector[name]) for name in ("ConnectionInactivityTimeout", "ConnectionTimeout")
+    )
+    recipient = asking.topology.mailboxes[0].address
+    return Trickle(TRICKLER, recipient, max(1, quiet_ms // TRICKLES_IN), 2 * timeout_ms + MINUTE_MS)
+
+
+def _commands(
+    asking: _Asking, kind: StrangerKind, server: str, certificate: str | None
+) -> tuple[str, ...]:
+    if kind == "trickles":
+        return ()
+    if certificate is not None:
+        return _in_the_name_of(_another(asking, server, certificate))
+    return (*_in_the_name_of(asking.after(server)), *_for_servers_alone(asking, server))
+
+
+def _another(asking: _Asking, server: str, certificate: str) -> str:
+    """Neither of the two; of two servers the one that is called."""
+    return next((name for name in asking.servers if name not in (server, certificate)), server)
+
+
+def _in_the_name_of(server: str) -> tuple[str, ...]:
+    """What a server may say for itself alone: a shadow message may follow, and discard queries."""
+    return (
+        f"XSHADOWREQUEST {server} {NOBODYS} 1 {NOBODYS}",
+        f"XQDISCARD {server} - 0",
+        f"XQUERYDISCARD {server} - 0",
+    )
+
+
+def _for_servers_alone(asking: _Asking, server: str) -> tuple[str, ...]:
+    """Deliveries, resubmission, copies and their logs, failovers."""
+    database, origin_ms = asking.topology.databases[0].name, asking.origin_ms
+    interval = f"{origin_ms} {origin_ms + MINUTE_MS}"
+    return (
+        f"XDELIVER {database} {NOBODYS}",
+        f"XRESUBMIT ADD {NOBODYS} primary {database} {interval} -",
+        "XRESUBMIT LIST",
+        f"XRESUBMIT DISABLE {NOBODYS}",
+        f"XRESUBMIT REMOVE {NOBODYS}",
+        f"XACTIVE {database} {server} 1",
+        f"XCOPYSTATUS {database}",
+        f"XMOUNT {database} 1",
+        f"XDISMOUNT {database} 1",
+        f"XFAILOVER {database}",
+        f"XSWITCHOVER {database} {server}",
+        f"XLOG {database} 1 1 1 0 {origin_ms} {'0' * 64}",
+        f"XSEED {database} 1",
+    )

@@ -1,0 +1,1 @@
+"""What every program of the lab has: errors, an outer edge, text and JSON of others read safely."""

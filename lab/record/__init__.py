@@ -1,0 +1,1 @@
+"""The run folder: the only thing that passes from the lab to the evaluation."""

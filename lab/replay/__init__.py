@@ -1,0 +1,1 @@
+"""A run, or one node of it, once more."""

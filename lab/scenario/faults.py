@@ -1,0 +1,273 @@
+"""Faults as a person writes them: links cut, slowed or throttled, servers killed, paused, stopped,
+machines whose disk is full or whose clock is wrong.
+
+The models hold the shape of an entry of `faults:` only. Whether names exist is asked in
+`lab.validation.scenario_names`, whether faults can hold together in `lab.validation.timeline`; what
+a random schedule draws is in `lab.planning.random_schedule`. Times are milliseconds of lab time
+once read.
+"""
+
+from typing import Any, ClassVar, Literal
+
+from pydantic import Field, ValidationError, model_validator
+
+from lab.plan.parts import CutKind, ReturnsWith
+from lab.scenario.quantities import ByteRate, Duration, Instant, Latency, Names, Skew
+from lab.scenario.random_faults import RandomModel
+from lab.scenario.strict import Strict
+from nodes.core.config.error import ConfigurationError
+from nodes.shell.chaos.places import Place
+
+NTH_MAX = 99_999
+_ENDPOINT = "a server, `site NAME`, `workload`, or a list of these"
+_SERVERS = "a server, `site NAME`, or a list of these,"
+TIMES_MAX = 99_999
+LINK_KINDS = ("cut", "slow", "throttle")
+SERVER_KINDS = ("kill", "power_loss", "corrupt", "pause", "stop", "restart")
+MACHINE_KINDS = ("fill_disk", "skew_clock")
+_OF_SERVERS = (*SERVER_KINDS, *MACHINE_KINDS)
+SEVERAL_KINDS = ("kill", "power_loss", "pause", "stop", "restart")
+REPEATING_KEYS = ("every", "times", "until")
+KINDS = (*LINK_KINDS, *_OF_SERVERS, "random")
+
+
+class LinksModel(Strict):
+    """Links: sessions opened by `from` towards `to`, or by either of `between`."""
+
+    noun: ClassVar[str] = "a fault of links"
+
+    source: Names = Field(default_factory=list, alias="from", description=_ENDPOINT)
+    to: Names = Field(default_factory=list, description=_ENDPOINT)
+    between: list[Names] = Field(
+        default_factory=list, max_length=2, description="two of them: sessions opened by either"
+    )
+    service: Literal["smtp", "replication", "management"] | None = Field(
+        default=None, description="one service, by default all"
+    )
+
+    @model_validator(mode="after")
+    def _has_two_ends(self) -> "LinksModel":
+        one_way = (bool(self.source), bool(self.to))
+        if len(self.between) == 2 and one_way == (False, False):
+            return self
+        if not self.between and one_way == (True, True):
+            return self
+        raise ConfigurationError(
+            f"{self.noun} takes from and to, or between with two ends", "write from: X, to: Y"
+        )
+
+    def directions(self) -> list[tuple[list[str], list[str]]]:
+        """(openers, targets) of each direction that is concerned, as the file names them."""
+        if not self.between:
+            return [(self.source, self.to)]
+        one, other = self.between
+        return [(one, other), (other, one)]
+
+
+class CutModel(LinksModel):
+    """Links cut."""
+
+    noun: ClassVar[str] = "a cut"
+
+    kind: CutKind = Field(description="how the link fails")
+
+
+class SlowModel(LinksModel):
+    """Links on which every byte comes late, in both directions."""
+
+    noun: ClassVar[str] = "slow"
+
+    latency: Latency = Field(description="how late, in lab time")
+    jitter: Latency = Field(default=0, description="give or take so much")
+
+    @model_validator(mode="after")
+    def _jitter_is_the_smaller(self) -> "SlowModel":
+        if self.jitter > self.latency:
+            raise ConfigurationError("jitter is more than latency", "make jitter the smaller one")
+        return self
+
+
+class ThrottleModel(LinksModel):
+    """Links that carry little, in each direction."""
+
+    noun: ClassVar[str] = "throttle"
+
+    rate: ByteRate = Field(description="how much per second of lab time")
+
+
+class WhenModel(Strict):
+    """A place in the protocol, instead of a time."""
+
+    server: str = Field(description="a mailbox server")
+    at: Place = Field(description="the place in the protocol that it reaches")
+    nth: int = Field(default=1, ge=1, le=NTH_MAX, description="at which time, the first by default")
+    after: Instant = Field(default=0, description="counted from this moment on")
+
+
+class FaultModel(Strict):
+    """A fault with its start and its length, or a schedule of such that is drawn.
+
+    Healing is derived, never written.
+    """
+
+    at: Instant | None = Field(default=None, description="when it starts")
+    when: WhenModel | None = Field(
+        default=None, description="where in the protocol it starts, instead of a time"
+    )
+    for_ms: Duration | None = Field(default=None, alias="for", description="how long it lasts")
+    cut: CutModel | None = Field(default=None, description="links that carry nothing")
+    slow: SlowModel | None = Field(default=None, description="links that carry all of it late")
+    throttle: ThrottleModel | None = Field(default=None, description="links that carry little")
+    every: Duration | None = Field(
+        default=None, description="it begins again after so long, each time a fault of its own"
+    )
+    times: int | None = Field(
+        default=None, ge=1, le=TIMES_MAX, description="how many times in all; with every"
+    )
+    until: Instant | None = Field(
+        default=None, description="instead of times: none of them lasts past this moment"
+    )
+    kill: Names | None = Field(
+        default=None, description=f"{_SERVERS} that die at once, as by SIGKILL"
+    )
+    returns_with: ReturnsWith = Field(
+        default="same-queue-database",
+        description="what a killed server finds when it is started again",
+    )
+    power_loss: Names | None = Field(
+        default=None,
+        description=f"{_SERVERS} that die at once, and lose what no disk was made to keep; "
+        "in the simulator only",
+    )
+    corrupt: str | None = Field(
+        default=None,
+        description="a server that is killed, and whose queue database is damaged when it returns",
+    )
+    pause: Names | None = Field(
+        default=None, description=f"{_SERVERS} that stand still, as by SIGSTOP"
+    )
+    stop: Names | None = Field(default=None, description=f"{_SERVERS} that end in good order")
+    restart: Names | None = Field(
+        default=None,
+        description=f"{_SERVERS} that end in good order and are started at once: no for",
+    )
+
+    fill_disk: str | None = Field(default=None, description="a server whose databases cannot grow")
+    skew_clock: str | None = Field(default=None, description="a server whose clock is wrong")
+    by: Skew | None = Field(default=None, description="by how much its clock is ahead, or behind")
+    random: RandomModel | None = Field(
+        default=None, description="a schedule that is drawn: no at, no for"
+    )
+
+    @model_validator(mode="after")
+    def _is_one_fault(self) -> "FaultModel":
+        if len(self._given()) != 1:
+            words = f"{', '.join(KINDS[:-1])} and {KINDS[-1]}"
+            raise ConfigurationError(
+                f"a fault is one of {words}", "give each fault an entry of its own"
+            )
+        if self.kill is None and "returns_with" in self.model_fields_set:
+            raise ConfigurationError("returns_with belongs to kill", "remove returns_with:")
+        if (self.skew_clock is None) != (self.by is None):
+            if self.by is None:
+                raise ConfigurationError("skew_clock takes by", "write by: 5m, or by: -5m")
+            raise ConfigurationError("by belongs to skew_clock", "remove by:")
+        if self.restart is not None and self.for_ms is not None:
+            raise ConfigurationError("a restart is an instant", "remove for:, or write stop:")
+        if self.random is not None:
+            if self._keys() & {"at", "when", "for", *REPEATING_KEYS}:
+                rule = "a random schedule has its times inside"
+                raise ConfigurationError(rule, "write during: and for: inside random:")
+            return self
+        if self.at is not None and self.when is not None:
+            rule = "a fault starts at a time or at a place"
+            raise ConfigurationError(rule, "remove at:, or when:")
+        start = "at" if self.when is None else "when"
+        needed = (start,) if self.restart is not None else (start, "for")
+        _refuse_missing([key for key in needed if key not in self._keys()])
+        self._starts_once_at_a_place()
+        self._repeats_in_time()
+        return self
+
+    def _starts_once_at_a_place(self) -> None:
+        several = len(self.servers) > 1 or any(word.startswith("site ") for word in self.servers)
+        if self.when is not None and several:
+            raise ConfigurationError("a place starts a fault of one server", "name one of them")
+        if self.when is not None and self._keys() & {*REPEATING_KEYS}:
+            rule = "a fault that repeats starts at a time"
+            raise ConfigurationError(rule, "write at:, or remove every:")
+
+    def _repeats_in_time(self) -> None:
+        if self.every is None:
+            if self._keys() & {*REPEATING_KEYS}:
+                raise ConfigurationError("times and until belong to every", "add every:")
+            return
+        if (self.times is None) == (self.until is None):
+            rule = "every takes times or until"
+            raise ConfigurationError(rule, "write one of them, such as times: 12")
+        if (self.for_ms or 0) >= self.every:
+            rule = "for is not shorter than every: it would begin again before it is healed"
+            raise ConfigurationError(rule, "make for shorter, or every longer")
+        if self.times_in_all < 1:
+            rule = "until comes before the first one is healed"
+            raise ConfigurationError(rule, "write a later moment, or make for shorter")
+
+    @property
+    def kind(self) -> str:
+        """Which of `KINDS` it is."""
+        return self._given()[0]
+
+    @property
+    def links(self) -> LinksModel | None:
+        """The links that it acts on; None for a fault of a server."""
+        return self.cut or self.slow or self.throttle
+
+    @property
+    def servers(self) -> list[str]:
+        """The words for the servers that it acts on, as written; none for a fault of links."""
+        given = (getattr(self, kind) for kind in _OF_SERVERS)
+        found: str | list[str] = next((each for each in given if each), [])
+        return [found] if isinstance(found, str) else found
+
+    @property
+    def server(self) -> str:
+        """The server that a plain fault acts on."""
+        return self.servers[0].removeprefix("server ")
+
+    @property
+    def times_in_all(self) -> int:
+        """How many times it begins."""
+        if self.every is None:
+            return 1
+        room_ms = (self.until or 0) - self.start_ms - (self.for_ms or 0)
+        return self.times or room_ms // self.every + 1
+
+    @property
+    def start_ms(self) -> int:
+        """When it starts; of a random schedule or a place, the earliest that it may."""
+        if self.random is not None:
+            return self.random.during.low
+        return self.when.after if self.when is not None else self.at or 0
+
+    @property
+    def end_ms(self) -> int:
+        """When it is healed for the last time, if it starts at `start_ms`; an instant ends where
+        it starts.
+        """
+        if self.random is not None:
+            return self.random.during.high
+        last_ms = self.start_ms + (self.times_in_all - 1) * (self.every or 0)
+        return last_ms + (self.for_ms or 0)
+
+    def _given(self) -> list[str]:
+        return [kind for kind in KINDS if getattr(self, kind) is not None]
+
+    def _keys(self) -> set[str]:
+        return {"for" if name == "for_ms" else name for name in self.model_fields_set}
+
+
+def _refuse_missing(keys: list[str]) -> None:
+    """Raises what pydantic says of keys that are needed and not there."""
+    if keys:
+        missing: list[Any] = [{"type": "missing", "loc": (key,), "input": {}} for key in keys]
+        raise ValidationError.from_exception_data("fault", missing)

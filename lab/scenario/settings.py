@@ -1,0 +1,150 @@
+"""`settings:` of a scenario: Exchange's parameters, for the organisation and for servers.
+
+The models are made from the one table of parameters, so that a name, a range or a default is
+written in one place only. A group such as `SendConnector` directly under `settings` holds for
+every mailbox server; under `servers:` for that server alone, and the nearer one wins.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import Field, create_model, model_validator
+
+from lab.plan.parts import Section, Server, Settings
+from lab.scenario.parameter_type import description, parameter_type
+from lab.scenario.random_settings import RandomSettings
+from lab.scenario.strict import Strict
+from nodes.core.config.error import ConfigurationError
+from nodes.core.config.parameters import (
+    DUPLICATE_DETECTION_WINDOW,
+    PARAMETERS,
+    SERVER_SECTIONS,
+    Value,
+    defaults,
+)
+
+
+class SectionModel(Strict):
+    """One group of parameters as written; what is left out keeps its default."""
+
+    def given(self) -> dict[str, Value]:
+        """The parameters that the file names, parsed."""
+        return {name: getattr(self, name) for name in sorted(self.model_fields_set)}
+
+
+def _section_model(section: str) -> type[SectionModel]:
+    """A model with one optional field for every parameter of that section."""
+    fields: dict[str, Any] = {
+        name: (parameter_type(parameter), Field(default=None, description=description(parameter)))
+        for name, parameter in PARAMETERS[section].items()
+    }
+    return create_model(section, __base__=SectionModel, __module__=__name__, **fields)
+
+
+TransportConfig = _section_model("TransportConfig")
+
+
+class _OfServer(Strict):
+    """What a server has; a word is kept for what it has not."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _holds_no_window(cls, raw: object) -> object:
+        if isinstance(raw, dict) and DATABASE in raw:
+            rule = f"{DATABASE} belongs to a mailbox database, not to a server"
+            hint = "write it under databases in the topology, or under settings for all of them"
+            raise ConfigurationError(rule, hint)
+        return raw
+
+
+DATABASE = DUPLICATE_DETECTION_WINDOW.section
+DatabaseSettings = _section_model(DATABASE)
+Window = parameter_type(DUPLICATE_DETECTION_WINDOW)
+_SERVER_FIELDS: dict[str, Any] = {
+    section: (model, Field(default_factory=model, description=f"{section} of mailbox servers"))
+    for section, model in ((name, _section_model(name)) for name in SERVER_SECTIONS)
+}
+ServerSettings = create_model(
+    "ServerSettings", __base__=_OfServer, __module__=__name__, **_SERVER_FIELDS
+)
+_RANDOM: Any = (
+    RandomSettings | None,
+    Field(default=None, description="what is drawn from the seed: parameter by parameter"),
+)
+SettingsModel = create_model(
+    "Settings",
+    __base__=Strict,
+    __module__=__name__,
+    TransportConfig=(
+        TransportConfig,
+        Field(default_factory=TransportConfig, description="of the whole organisation"),
+    ),
+    servers=(
+        dict[str, ServerSettings],  # type: ignore[valid-type]  # made at run time
+        Field(default_factory=dict, description="settings of one server, by its name"),
+    ),
+    MailboxDatabase=(
+        DatabaseSettings,
+        Field(
+            default_factory=DatabaseSettings,
+            description="of mailbox databases for which the topology says nothing else",
+        ),
+    ),
+    random=_RANDOM,
+    **_SERVER_FIELDS,
+)
+
+
+def organisation(settings: Any) -> dict[str, Value]:
+    """TransportConfig as the file gives it."""
+    given: dict[str, Value] = settings.TransportConfig.given()
+    return given
+
+
+def duplicate_window_ms(settings: Any) -> int:
+    """Of every mailbox database that has none of its own (DD-2)."""
+    given: dict[str, Value] = settings.MailboxDatabase.given()
+    parameter = DUPLICATE_DETECTION_WINDOW
+    return int(given.get(parameter.name, parameter.default))
+
+
+def written_for(settings: Any, server: str) -> dict[str, dict[str, Value]]:
+    """section -> name -> value as the file gives them for that server, the nearer one winning."""
+    own = settings.servers.get(server)
+    return {
+        section: getattr(settings, section).given()
+        | (getattr(own, section).given() if own is not None else {})
+        for section in SERVER_SECTIONS
+    }
+
+
+def resolve_settings(settings: Any, servers: tuple[Server, ...]) -> Settings:
+    """Every parameter of the organisation and of each server, defaults written out.
+
+    An external server is no Exchange server of ours: it has the defaults.
+    """
+    written = {
+        server.name: written_for(settings, server.name) if server.role == "mailbox" else {}
+        for server in servers
+    }
+    return Settings(
+        TransportConfig=_complete("TransportConfig", _with_what_follows(organisation(settings))),
+        servers={
+            name: {
+                section: _complete(section, sections.get(section, {}))
+                for section in SERVER_SECTIONS
+            }
+            for name, sections in written.items()
+        },
+    )
+
+
+def _with_what_follows(given: dict[str, Value]) -> dict[str, Value]:
+    """RemoteOnly makes no local attempts, so a default written out must not say two (F§3.1)."""
+    if given.get("ShadowMessagePreferenceSetting") == "RemoteOnly":
+        return {"MaxRetriesForLocalSiteShadow": 0} | given
+    return given
+
+
+def _complete(section: str, given: Mapping[str, Value]) -> Section:
+    return defaults(section) | dict(given)

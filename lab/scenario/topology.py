@@ -1,0 +1,231 @@
+"""A topology as a person writes it: sites, servers, DAGs, databases, mailboxes; and as planned.
+
+The models hold the shape of the file only; whether its names fit together is asked in
+`lab.validation.topology`. What is promised and this version does not build is listed in
+`lab.validation.not_built`, so that a message says so instead of calling a key unknown.
+"""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field, GetJsonSchemaHandler, model_validator
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema
+
+from lab.plan.parts import (
+    WEEK_MS,
+    AutoActivation,
+    Dag,
+    Database,
+    DatabaseCopy,
+    Mailbox,
+    PlanTopology,
+    Server,
+    Site,
+    SiteLink,
+)
+from lab.scenario.patterns import DagName, DatabaseName, DomainName, ServerName, Slug
+from lab.scenario.quantities import Instant
+from lab.scenario.settings import Window
+from lab.scenario.strict import Strict
+from nodes.core.config.error import ConfigurationError
+
+ACCEPTED_DOMAIN = "shadowlab.example"
+# each server has a network of its own, and a run carves 32 of them out of one /24
+SERVERS_MAX = 31
+MAILBOXES_MAX = 999
+MAILBOXES_IN_ALL_MAX = 10_000
+SITES_MAX = 64
+DATABASES_MAX = 100
+SITE_LINKS_MAX = SITES_MAX * (SITES_MAX - 1) // 2
+
+# what stands beside the servers on the engine, in an inventory of Ansible's and in a run folder
+RESERVED_NAMES = (
+    *("workload", "toxiproxy", "lab", "site", "server", "authority", "ground"),
+    *("all", "ungrouped", "localhost"),
+)
+
+
+class SiteModel(Strict):
+    """An Active Directory site."""
+
+    outside: bool = Field(default=False, description="where servers of other organisations stand")
+
+
+class SiteLinkModel(Strict):
+    """An IP site link between two sites."""
+
+    between: list[Slug] = Field(
+        min_length=2, max_length=2, description="the two sites that it joins"
+    )
+    cost: int = Field(default=100, ge=1, le=99_999, description="the cost of the link")
+
+
+class ServerModel(Strict):
+    """A server: a mailbox server of this organisation, or an external one."""
+
+    role: Literal["mailbox", "external"] = Field(description="what the server is")
+    site: Slug = Field(description="the site that it stands in")
+    dag: str | None = Field(
+        default=None, description="the DAG that a mailbox server is a member of"
+    )
+    domain: DomainName | None = Field(default=None, description="the domain of an external server")
+    DatabaseCopyAutoActivationPolicy: AutoActivation = Field(
+        default="Unrestricted", description="whether Active Manager may choose its copies by itself"
+    )
+
+    @model_validator(mode="after")
+    def _fits_its_role(self) -> "ServerModel":
+        if self.role == "external" and self.domain is None:
+            raise ConfigurationError("an external server needs a domain", "add domain: to it")
+        if self.role == "external" and self.dag is not None:
+            raise ConfigurationError("an external server is in no DAG", "remove dag:")
+        if self.role == "mailbox" and self.domain is not None:
+            raise ConfigurationError("only an external server has a domain", "remove domain:")
+        if self.role == "external" and "DatabaseCopyAutoActivationPolicy" in self.model_fields_set:
+            raise ConfigurationError("an external server holds no copies", "remove the policy")
+        return self
+
+
+class ActiveManagerModel(Strict):
+    """The service that decides which copy of a mailbox database is active."""
+
+    name: ServerName = Field(description="its name")
+    site: Slug = Field(description="the site that it stands in")
+
+
+class DagModel(Strict):
+    """A database availability group; its members name it."""
+
+    active_manager: ActiveManagerModel | None = Field(
+        default=None, description="who decides over copies; needed where a database has several"
+    )
+
+
+class CopyModel(Strict):
+    """A copy of a mailbox database."""
+
+    server: str = Field(description="the mailbox server that holds the copy")
+    ReplayLagTime: Instant = Field(default=0, description="how far the copy replays behind")
+
+
+def _as_copy(raw: object) -> object:
+    return {"server": raw} if isinstance(raw, str) else raw
+
+
+class OrName:
+    """In a JSON Schema: the model, or its name alone."""
+
+    def __get_pydantic_json_schema__(
+        self, core: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> JsonSchemaValue:
+        return {"anyOf": [{"type": "string"}, handler(core)]}
+
+
+Copy = Annotated[CopyModel, BeforeValidator(_as_copy), OrName()]
+
+
+class DatabaseModel(Strict):
+    """A mailbox database."""
+
+    copies: list[Copy] = Field(
+        min_length=1, description="in order of activation preference; the first is active"
+    )
+    DuplicateDetectionWindow: Window | None = Field(
+        default=None,
+        description="how long it knows what it took; by default that of settings.MailboxDatabase",
+    )
+
+
+class TopologyModel(Strict):
+    """A topology file."""
+
+    version: Literal[1] = Field(default=1, description="the version of this grammar")
+    topology: Slug = Field(default="inline", description="its name, the file's stem")
+    sites: dict[Slug, SiteModel] = Field(
+        min_length=1, max_length=SITES_MAX, description="Active Directory sites"
+    )
+    site_links: list[SiteLinkModel] = Field(
+        default_factory=list, max_length=SITE_LINKS_MAX, description="IP site links"
+    )
+    servers: dict[ServerName, ServerModel] = Field(
+        min_length=1, max_length=SERVERS_MAX, description="the servers, by name"
+    )
+    dags: dict[DagName, DagModel] = Field(
+        default_factory=dict, max_length=SERVERS_MAX, description="DAGs, by name"
+    )
+    databases: dict[DatabaseName, DatabaseModel] = Field(
+        default_factory=dict, max_length=DATABASES_MAX, description="mailbox databases, by name"
+    )
+    mailboxes: dict[str, Annotated[int, Field(ge=1, le=MAILBOXES_MAX)]] = Field(
+        default_factory=dict, description="how many mailboxes each database holds"
+    )
+
+
+def resolve_topology(model: TopologyModel, window_ms: int = WEEK_MS) -> PlanTopology:
+    """The topology of a plan, with every name written out, in the order of the file; `window_ms` of
+    databases without a duplicate detection window of their own.
+    """
+    return PlanTopology(
+        name=model.topology,
+        accepted_domain=ACCEPTED_DOMAIN,
+        sites=tuple(Site(name, site.outside) for name, site in model.sites.items()),
+        site_links=tuple(_site_link(link) for link in model.site_links),
+        servers=(*(_server(*each) for each in model.servers.items()), *_active_managers(model)),
+        dags=tuple(Dag(name, _members(model, name)) for name in model.dags),
+        databases=tuple(_database(*each, window_ms) for each in model.databases.items()),
+        mailboxes=tuple(_mailboxes(model)),
+    )
+
+
+def mailbox_addresses(database: str, count: int) -> list[str]:
+    """The addresses of a database's mailboxes: `db1-user01@…` and on."""
+    width = max(2, len(str(count)))
+    return [
+        f"{database.lower()}-user{number:0{width}d}@{ACCEPTED_DOMAIN}"
+        for number in range(1, count + 1)
+    ]
+
+
+def _site_link(link: SiteLinkModel) -> SiteLink:
+    one, other = link.between
+    return SiteLink((one, other), link.cost)
+
+
+def _server(name: str, server: ServerModel) -> Server:
+    fqdn = f"{name}.{ACCEPTED_DOMAIN}"
+    policy = server.DatabaseCopyAutoActivationPolicy
+    return Server(name, fqdn, server.role, server.site, server.dag, server.domain, policy)
+
+
+def _active_managers(model: TopologyModel) -> list[Server]:
+    found = [(dag, group.active_manager) for dag, group in model.dags.items()]
+    return [
+        Server(each.name, f"{each.name}.{ACCEPTED_DOMAIN}", "active_manager", each.site, dag, None)
+        for dag, each in found
+        if each is not None
+    ]
+
+
+def _members(model: TopologyModel, dag: str) -> tuple[str, ...]:
+    return tuple(name for name, server in model.servers.items() if server.dag == dag)
+
+
+def _database(name: str, database: DatabaseModel, window_ms: int) -> Database:
+    own_ms = database.DuplicateDetectionWindow
+    copies: list[Any] = database.copies
+    return Database(
+        name,
+        tuple(
+            DatabaseCopy(copy.server, preference, copy.ReplayLagTime)
+            for preference, copy in enumerate(copies, start=1)
+        ),
+        window_ms if own_ms is None else own_ms,
+    )
+
+
+def _mailboxes(model: TopologyModel) -> list[Mailbox]:
+    return [
+        Mailbox(address, database)
+        for database, count in model.mailboxes.items()
+        for address in mailbox_addresses(database, count)
+    ]

@@ -1,0 +1,1 @@
+"""Every mistake of a file, at its line, before anything is started."""

@@ -1,0 +1,90 @@
+"""Words of the scenario grammar that this version does not build yet.
+
+They are part of what the lab promises, so a person who writes one is told that it is not built
+yet, not that it is unknown. What gets built leaves this table. `*` stands for a name or a number.
+"""
+
+from collections.abc import Mapping
+
+from lab.validation.yaml_document import Trail
+
+_TRANSPORT_CONFIG = {
+    "ShadowHeartbeatTimeoutInterval",
+    "ShadowHeartbeatRetryCount",
+    "MaxDumpsterSizePerDatabase",
+    "MaxDumpsterTime",
+    "MaxRecipientEnvelopeLimit",
+    "MaxSendSize",
+    "MaxReceiveSize",
+    "InternalDelayDsnEnabled",
+    "ExternalDelayDsnEnabled",
+    "QueueDiagnosticsAggregationInterval",
+}
+_TRANSPORT_SERVICE = {
+    "MessageRetryInterval",
+    "MaxOutboundConnections",
+    "MaxConcurrentMailboxDeliveries",
+    "MaxConcurrentMailboxSubmissions",
+    "MaxConnectionRatePerMinute",
+    "QueueMaxIdleTime",
+    "PickupDirectoryMaxMessagesPerMinute",
+}
+_RECEIVE_CONNECTOR = {
+    "MaxAcknowledgementDelay",
+    "MaxInboundConnection",
+    "MaxInboundConnectionPerSource",
+    "MaxInboundConnectionPercentagePerSource",
+    "MaxHopCount",
+    "MaxLocalHopCount",
+    "MaxProtocolErrors",
+    "MaxRecipientsPerMessage",
+    "MessageRateLimit",
+    "TarpitInterval",
+}
+
+KEYS: Mapping[Trail, set[str]] = {
+    (): {"groups"},
+    ("operations", "*"): {
+        "activate_lagged",
+        "redirect_messages",
+        "change_group",
+        "move_mailbox",
+        "resubmit",
+    },
+    ("workload", "*", "to"): {"group"},
+    ("workload", "*", "from"): {"group"},
+    ("settings", "TransportConfig"): _TRANSPORT_CONFIG,
+    ("settings", "TransportService"): _TRANSPORT_SERVICE,
+    ("settings", "random", "TransportConfig"): _TRANSPORT_CONFIG,
+    ("settings", "random", "TransportService"): _TRANSPORT_SERVICE,
+    ("settings", "random", "ReceiveConnector"): _RECEIVE_CONNECTOR,
+    ("settings", "ReceiveConnector"): _RECEIVE_CONNECTOR,
+    ("settings", "servers", "*", "TransportService"): _TRANSPORT_SERVICE,
+    ("settings", "servers", "*", "ReceiveConnector"): _RECEIVE_CONNECTOR,
+}
+
+VALUES: Mapping[Trail, set[str]] = {
+    ("workload", "*", "mail"): {"internal"},
+    ("servers", "*", "role"): {"hub2010", "edge2010", "mailbox2010"},
+}
+
+
+def key_is_not_built(trail: Trail) -> bool:
+    """Whether the key at the end of that path is a word of the grammar still to be built."""
+    return _matches(KEYS, trail[:-1], trail[-1])
+
+
+def value_is_not_built(trail: Trail, value: object) -> bool:
+    """Whether the value at that path is a word of the grammar still to be built."""
+    return isinstance(value, str) and _matches(VALUES, trail, value)
+
+
+def _matches(table: Mapping[Trail, set[str]], trail: Trail, word: object) -> bool:
+    if trail[:1] == ("topology",):
+        trail = trail[1:]
+    return any(
+        word in words
+        and len(pattern) == len(trail)
+        and all(part in ("*", own) for part, own in zip(pattern, trail, strict=True))
+        for pattern, words in table.items()
+    )

@@ -1,0 +1,321 @@
+"""Whether what a scenario names exists: requirements, servers, sites, databases, mailboxes.
+
+Takes a scenario as read (whatever of it could be read) and the nouns of its topology; `names` is
+None when the topology itself could not be found. What depends on time is in
+`lab.validation.timeline`.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+from lab.plan.links import WORKLOAD
+from lab.planning.messages import OUTSIDE_USERS
+from lab.planning.random_settings import contradicted, entries_of
+from lab.scenario.faults import MACHINE_KINDS, SEVERAL_KINDS, FaultModel
+from lab.scenario.operations import OperationModel
+from lab.scenario.requirements import REQUIREMENTS, families
+from lab.scenario.scenario import MailModel, RecipientsModel, ScenarioModel, SendersModel
+from lab.scenario.settings import organisation, written_for
+from lab.scenario.strangers import StrangersModel
+from lab.validation.mistakes import Mistake
+from lab.validation.model_reader import Read
+from lab.validation.topology_names import Names
+from lab.validation.yaml_document import Trail
+from nodes.core.config.contradictions import Contradiction, contradictions
+from nodes.core.config.error import suggestion
+
+ScenarioRead = Read[ScenarioModel]
+_OF_DATABASES = ("power_loss", "corrupt", *MACHINE_KINDS)
+_SERVER_WORDS = dict.fromkeys(SEVERAL_KINDS, ("", "server"))
+EVERY_ONE = "shadowlab list requirements says what each promises"
+NEAR_AMONG = 500  # names to look for the nearest in
+
+
+def check_names(read: ScenarioRead, names: Names | None) -> Iterator[Mistake]:
+    """Every name in a scenario that nothing stands for."""
+    scenario = read.model
+    if scenario is None:
+        return
+    yield from _proves(read, scenario)
+    if names is None:
+        return
+    for name in scenario.settings.servers:  # type: ignore[attr-defined]  # made at run time
+        if name not in names.mailbox_servers:
+            trail: Trail = ("settings", "servers", name)
+            yield _no_mailbox_server(read, trail, name, names, of_key=True)
+    for index, stream in enumerate(scenario.workload):
+        if ("workload",) not in read.cut:  # else it is a placeholder
+            yield from _mail(read, ("workload", index), stream, names)
+    for index, callers in enumerate(scenario.strangers):
+        yield from _callers(read, ("strangers", index), callers, names)
+    for index, fault in enumerate(scenario.faults):
+        yield from _fault(read, ("faults", index), fault, names)
+    for index, promotion in enumerate(scenario.expect.promotions or []):
+        if promotion.of not in names.mailbox_servers:
+            trail = ("expect", "promotions", index, "of")
+            yield _no_mailbox_server(read, trail, promotion.of, names)
+    for index, operation in enumerate(scenario.operations):
+        yield from _operation(read, ("operations", index), operation, names)
+    for index, foretold in enumerate(scenario.expect.resubmissions or []):
+        here = ("expect", "resubmissions", index, "database")
+        yield from _copied(read, here, foretold.database, names)
+
+
+def check_settings(read: ScenarioRead, names: Names | None) -> Iterator[Mistake]:
+    """Settings that contradict each other (SR-13), at the place of one that the file gives."""
+    if read.model is None:
+        return
+    settings = read.model.settings
+    if entries_of(settings):
+        yield from _random_settings(read, settings)
+        return
+    servers = list(names.mailbox_servers) if names else list(settings.servers)  # type: ignore[attr-defined]
+    written = {server: written_for(settings, server) for server in servers}
+    transport_config = organisation(settings)
+    given = {("TransportConfig", name) for name in transport_config}
+    seen: set[tuple[Trail, str]] = set()
+    for found in contradictions(transport_config, written, given):
+        trail = _place_of(read, found)
+        if trail is None or (trail, found.message) in seen:
+            continue
+        seen.add((trail, found.message))
+        yield read.mistake(trail, "", found.message, found.hint)
+
+
+def _random_settings(read: ScenarioRead, settings: Any) -> Iterator[Mistake]:
+    """What is random and fixed, and what contradicts itself whatever is drawn."""
+    here: Trail = ("settings", "random")
+    for section, name in entries_of(settings):
+        if name in getattr(settings, section).model_fields_set:
+            rule = f"is fixed by settings.{section} already"
+            yield read.mistake((*here, section, name), name, rule, "keep one of them", of_key=True)
+    found = None if read.touched("settings") else contradicted(settings)
+    if found is not None:
+        rule = f"whatever is drawn, {found.message}"
+        yield read.mistake(here, "", rule, found.hint, of_key=True)
+
+
+def _place_of(read: ScenarioRead, found: Contradiction) -> Trail | None:
+    """Where the file gives one of the names; None if what it gives was cut for another mistake."""
+    groups: list[Trail] = [("settings", "servers", found.server)] if found.server else []
+    groups.append(("settings",))
+    trails = [(*group, *name.split(".")) for group in groups for name in found.names]
+    if any(trail in read.cut for trail in trails):
+        return None
+    return next((trail for trail in trails if read.document.at(trail) is not None), ("settings",))
+
+
+def _proves(read: ScenarioRead, scenario: ScenarioModel) -> Iterator[Mistake]:
+    for index, requirement in enumerate(scenario.proves):
+        trail: Trail = ("proves", index)
+        if requirement not in REQUIREMENTS:
+            hint = suggestion(requirement, REQUIREMENTS)
+            hint = hint if hint.startswith("did") else f"{EVERY_ONE}; there are {families()}"
+            yield read.mistake(trail, requirement, "is no requirement", hint)
+        elif requirement in scenario.proves[:index]:
+            yield read.mistake(trail, requirement, "is named twice", "keep one of them")
+
+
+def _mail(read: ScenarioRead, here: Trail, stream: MailModel, names: Names) -> Iterator[Mistake]:
+    yield from _mailbox_servers(read, (*here, "via"), stream.via, names)
+    unknown = list(_unknown(read, here, stream, names))
+    yield from unknown
+    if not unknown and not read.touched(*here):
+        yield from _direction(read, here, stream, names)
+
+
+def _mailbox_servers(
+    read: ScenarioRead, here: Trail, servers: list[str], names: Names
+) -> Iterator[Mistake]:
+    """Those that are no mailbox servers, or named twice."""
+    for index, server in enumerate(servers):
+        if server not in names.mailbox_servers:
+            yield _no_mailbox_server(read, (*here, index), server, names)
+        elif server in servers[:index]:
+            yield read.mistake((*here, index), server, "is named twice", "keep one of them")
+
+
+def _callers(
+    read: ScenarioRead, here: Trail, stream: StrangersModel, names: Names
+) -> Iterator[Mistake]:
+    yield from _mailbox_servers(read, (*here, "to"), stream.to, names)
+    if "other-server" in stream.who and len(names.mailbox_servers) < 2:
+        place = (*here, "who", stream.who.index("other-server"))
+        rule = "needs another mailbox server, whose certificate it shows"
+        yield read.mistake(place, "other-server", rule, "add a server, or leave it out")
+
+
+def _unknown(read: ScenarioRead, here: Trail, stream: MailModel, names: Names) -> Iterator[Mistake]:
+    """Databases, mailboxes and domains that are not there."""
+    for key, people in (("from", stream.source), ("to", stream.to)):
+        if people is not None:
+            for noun, known in (("database", names.databases), ("mailbox", names.mailboxes)):
+                yield from _people(read, (*here, key), noun, getattr(people, noun), known)
+    if stream.to is not None:
+        yield from _people(read, (*here, "to"), "domain", stream.to.domain, names.domains)
+
+
+def _people(
+    read: ScenarioRead, here: Trail, noun: str, found: list[str], known: tuple[str, ...]
+) -> Iterator[Mistake]:
+    there, some = set(known), known[:NEAR_AMONG]
+    for index, name in enumerate(found):
+        if name not in there:
+            hint = _near(name, some) or f"known are {', '.join(known[:6])}"
+            rule = f"is no {noun} of the topology"
+            yield read.mistake((*here, noun, index), name, rule, hint)
+
+
+def _direction(
+    read: ScenarioRead, here: Trail, stream: MailModel, names: Names
+) -> Iterator[Mistake]:
+    if stream.mail == "inbound" and stream.to is not None and stream.to.domain:
+        rule = "inbound mail goes to mailboxes"
+        yield read.mistake((*here, "to", "domain"), "", rule, "use mail: outbound")
+        return
+    goes_outside = stream.to is None or bool(stream.to.domain)
+    if stream.mail == "outbound" and not (goes_outside and names.domains):
+        hint = f"known domains are {', '.join(names.domains)}" if names.domains else ""
+        hint = hint or "add a server with role: external to the topology"
+        yield read.mistake((*here, "to"), "", "outbound mail needs an external domain", hint)
+        return
+    if stream.mail == "outbound" and not _senders(stream, names):
+        hint = "name a database that has mailboxes, or leave it out and have mailboxes"
+        yield read.mistake((*here, "from"), "", "is nobody's mailbox", hint)
+        return
+    available = _available(stream, names)
+    if stream.recipients.high > available:
+        value = f"up to {stream.recipients.high}"
+        rule = f"is more than the {available} that `to` stands for"
+        yield read.mistake((*here, "recipients"), value, rule, "widen to, or ask for fewer")
+
+
+def _available(stream: MailModel, names: Names) -> int:
+    """How many recipients a stream may choose from."""
+    if stream.to is None:
+        in_domains = OUTSIDE_USERS * len(names.domains)
+        return in_domains if stream.mail == "outbound" else len(names.mailboxes)
+    inside = _mailboxes_of(stream.to, names)
+    return len(inside) + OUTSIDE_USERS * len(set(stream.to.domain))
+
+
+def _senders(stream: MailModel, names: Names) -> set[str]:
+    """Who may send outbound mail."""
+    return set(names.mailboxes) if stream.source is None else _mailboxes_of(stream.source, names)
+
+
+def _mailboxes_of(people: RecipientsModel | SendersModel, names: Names) -> set[str]:
+    prefixes = tuple(f"{database.lower()}-user" for database in people.database)
+    return {a for a in names.mailboxes if a.startswith(prefixes)} | set(people.mailbox)
+
+
+def _fault(read: ScenarioRead, here: Trail, fault: FaultModel, names: Names) -> Iterator[Mistake]:
+    if fault.links is not None:
+        for key, words in (("from", fault.links.source), ("to", fault.links.to)):
+            yield from _ends(read, (*here, fault.kind, key), words, names)
+        for index, words in enumerate(fault.links.between):
+            yield from _ends(read, (*here, fault.kind, "between", index), words, names)
+    if fault.when is not None and fault.when.server not in names.mailbox_servers:
+        trail: Trail = (*here, "when", "server")
+        yield _no_mailbox_server(read, trail, fault.when.server, names)
+    for index, word in enumerate(fault.servers):
+        yield from _victim(read, (*here, fault.kind, index), fault, word, names)
+
+
+def _victim(
+    read: ScenarioRead, trail: Trail, fault: FaultModel, word: str, names: Names
+) -> Iterator[Mistake]:
+    """A word for servers that a fault acts on."""
+    kind, _, server = word.rpartition(" ")
+    if kind == "site" and fault.kind in SEVERAL_KINDS:
+        if server not in names.sites:
+            yield read.mistake(trail, word, "is no site of the topology", _site(server, names))
+        elif server in names.outside_sites and fault.returns_with != "same-queue-database":
+            rule = "is an outside site, whose servers have no queue database"
+            yield read.mistake(trail, word, rule, "remove returns_with:")
+        elif server in names.outside_sites and fault.kind == "power_loss":
+            rule = "is an outside site, whose servers keep nothing on disk"
+            yield read.mistake(trail, word, rule, "kill them, or name a site with mailbox servers")
+    elif kind not in _SERVER_WORDS.get(fault.kind, ("",)) or server not in names.servers:
+        rule = "is no server of the topology"
+        near = f"did you mean site {server}?" if server in names.sites else ""
+        yield read.mistake(trail, word, rule, near or _no_server(server, names))
+    elif server in names.external_servers and fault.kind in _OF_DATABASES:
+        rule = "is an external server: no database, no clock of its own"
+        yield read.mistake(trail, server, rule, "name a mailbox server")
+    elif server in names.external_servers and fault.returns_with != "same-queue-database":
+        rule = "is an external server and has no queue database"
+        yield read.mistake(trail, server, rule, "remove returns_with:")
+    elif server in names.active_managers:
+        yield from _of_active_manager(read, trail, fault, server)
+
+
+def _of_active_manager(
+    read: ScenarioRead, trail: Trail, fault: FaultModel, server: str
+) -> Iterator[Mistake]:
+    if fault.kind in ("corrupt", *MACHINE_KINDS):
+        rule = f"is Active Manager, and {fault.kind} is for mailbox servers"
+        yield read.mistake(trail, server, rule, "kill it, pause it, or name a mailbox server")
+
+
+def _operation(
+    read: ScenarioRead, here: Trail, operation: OperationModel, names: Names
+) -> Iterator[Mistake]:
+    database, to = operation.database, operation.to
+    yield from _copied(read, (*here, operation.kind), database, names)
+    copies = names.copies.get(database, ())
+    if to is not None and database in names.copies and to not in copies:
+        rule = f"has no copy of {database}"
+        yield read.mistake((*here, "to"), to, rule, suggestion(to, set(copies)))
+
+
+def _copied(read: ScenarioRead, trail: Trail, database: str, names: Names) -> Iterator[Mistake]:
+    """A database that can fail over."""
+    if database not in names.databases:
+        rule, hint = "is no database of the topology", suggestion(database, set(names.databases))
+        yield read.mistake(trail, database, rule, hint)
+    elif len(names.copies[database]) < 2:
+        rule = "has one copy and nowhere to go"
+        yield read.mistake(trail, database, rule, "give it a second copy in the topology")
+
+
+def _ends(read: ScenarioRead, here: Trail, words: list[str], names: Names) -> Iterator[Mistake]:
+    for index, word in enumerate(words):
+        kind, _, name = word.rpartition(" ")
+        trail = (*here, index)
+        if kind == "site" and name not in names.sites:
+            yield read.mistake(trail, word, "is no site of the topology", _site(name, names))
+        elif kind == "" and name not in (*names.servers, WORKLOAD, *names.outside_sites):
+            hint = f"did you mean site {name}?" if name in names.sites else _no_server(name, names)
+            yield read.mistake(trail, word, "is no server of the topology", hint)
+        elif kind == "server" and name not in names.servers:
+            hint = _no_server(name, names)
+            yield read.mistake(trail, word, "is no server of the topology", hint)
+        elif kind not in ("", "site", "server"):
+            hint = "write a server's name, site NAME or workload"
+            yield read.mistake(trail, word, "is no end of a link", hint)
+
+
+def _no_mailbox_server(
+    read: ScenarioRead, trail: Trail, name: str, names: Names, *, of_key: bool = False
+) -> Mistake:
+    rule = "is no mailbox server of the topology"
+    hint = suggestion(name, set(names.mailbox_servers))
+    return read.mistake(trail, name, rule, hint, of_key=of_key)
+
+
+def _no_server(name: str, names: Names) -> str:
+    return suggestion(name, set(names.servers))
+
+
+def _site(name: str, names: Names) -> str:
+    near = _near(name, names.sites)
+    return near.replace("did you mean ", "did you mean site ") or (
+        "known are " + ", ".join(f"site {site}" for site in names.sites)
+    )
+
+
+def _near(name: str, known: tuple[str, ...]) -> str:
+    """`did you mean X?`, or nothing when no known name is near."""
+    hint = suggestion(name, set(known)) if known else ""
+    return hint if hint.startswith("did you mean") else ""

@@ -1,0 +1,198 @@
+"""Whether the names and roles of a topology fit together.
+
+Takes a topology as read (whatever of it could be read) and gives back mistakes; the shape is
+`lab.validation.model_reader`'s business. Nothing is looked up outside the file.
+"""
+
+from collections.abc import Iterator
+
+from lab.scenario.topology import (
+    ACCEPTED_DOMAIN,
+    MAILBOXES_IN_ALL_MAX,
+    RESERVED_NAMES,
+    SERVERS_MAX,
+    CopyModel,
+    DatabaseModel,
+    ServerModel,
+    TopologyModel,
+)
+from lab.validation.mistakes import Mistake
+from lab.validation.model_reader import NOT_BUILT, Read
+from lab.validation.topology_names import Names
+from lab.validation.yaml_document import Trail
+from nodes.core.config.error import suggestion
+
+
+def check_topology(read: Read[TopologyModel], names: Names) -> Iterator[Mistake]:
+    """Every mistake of a topology that its shape alone does not show."""
+    if read.model is None:
+        return
+    yield from _site_links(read, read.model, names)
+    for name, server in read.model.servers.items():
+        yield from _server(read, name, server, names)
+    yield from _domains(read, read.model)
+    yield from _dags(read, read.model)
+    yield from _active_managers(read, read.model, names)
+    yield from _databases(read, read.model, names)
+    for database in read.model.mailboxes:
+        if database not in names.databases:
+            trail = ("mailboxes", database)
+            yield unknown(read, trail, "database", database, names.databases, of_key=True)
+    mailboxes = sum(read.model.mailboxes.values())
+    if mailboxes > MAILBOXES_IN_ALL_MAX:
+        rule = f"mailboxes in all, and {MAILBOXES_IN_ALL_MAX} is the most of a topology"
+        yield read.mistake(("mailboxes",), str(mailboxes), rule, "give databases fewer mailboxes")
+    if not names.mailbox_servers:
+        yield read.mistake(("servers",), "", "has no mailbox server", "add one: role: mailbox")
+
+
+def unknown(
+    read: Read[TopologyModel],
+    path: Trail,
+    noun: str,
+    name: str,
+    known: tuple[str, ...],
+    *,
+    of_key: bool = False,
+) -> Mistake:
+    """A name that the topology does not have."""
+    hint = suggestion(name, set(known)) if known else f"the topology has no {noun}"
+    return read.mistake(path, name, f"is no {noun} of the topology", hint, of_key=of_key)
+
+
+def _site_links(read: Read[TopologyModel], model: TopologyModel, names: Names) -> Iterator[Mistake]:
+    seen: set[frozenset[str]] = set()
+    for index, link in enumerate(model.site_links):
+        for end, site in enumerate(link.between):
+            if site not in names.sites:
+                yield unknown(
+                    read, ("site_links", index, "between", end), "site", site, names.sites
+                )
+        pair, trail = frozenset(link.between), ("site_links", index, "between")
+        if len(pair) == 1:
+            yield read.mistake(trail, link.between[0], "joins a site with itself", "name two")
+        if pair in seen:
+            yield read.mistake(trail, " and ".join(link.between), "is joined twice", "keep one")
+        seen.add(pair)
+
+
+def _server(
+    read: Read[TopologyModel], name: str, server: ServerModel, names: Names
+) -> Iterator[Mistake]:
+    here: Trail = ("servers", name)
+    yield from _reserved(read, here, name, of_key=True)
+    if server.site not in names.sites:
+        yield unknown(read, (*here, "site"), "site", server.site, names.sites)
+    elif (server.site in names.outside_sites) != (server.role == "external"):
+        where = "outside" if server.site in names.outside_sites else "inside"
+        rule = f"lies {where}, where no {server.role} server stands"
+        yield read.mistake((*here, "site"), server.site, rule, "choose another site")
+    if server.dag is not None and server.dag not in names.dags:
+        yield unknown(read, (*here, "dag"), "DAG", server.dag, names.dags)
+
+
+def _reserved(
+    read: Read[TopologyModel], here: Trail, name: str, *, of_key: bool = False
+) -> Iterator[Mistake]:
+    if name in RESERVED_NAMES:
+        rule = "is a word of the lab and no name for a server"
+        yield read.mistake(here, name, rule, "choose another name", of_key=of_key)
+
+
+def _domains(read: Read[TopologyModel], model: TopologyModel) -> Iterator[Mistake]:
+    seen = {ACCEPTED_DOMAIN: "the organisation itself"}
+    for name, server in model.servers.items():
+        if server.domain is None:
+            continue
+        if server.domain in seen:
+            rule = f"is the domain of {seen[server.domain]} already"
+            trail = ("servers", name, "domain")
+            yield read.mistake(trail, server.domain, rule, "choose another domain")
+        seen.setdefault(server.domain, name)
+
+
+def _dags(read: Read[TopologyModel], model: TopologyModel) -> Iterator[Mistake]:
+    members = {server.dag for server in model.servers.values()}
+    for dag in model.dags:
+        if dag not in members and read.whole:
+            hint = f"add dag: {dag} to servers, or remove it"
+            yield read.mistake(("dags", dag), dag, "has no member", hint, of_key=True)
+
+
+def _active_managers(
+    read: Read[TopologyModel], model: TopologyModel, names: Names
+) -> Iterator[Mistake]:
+    found = [(dag, each.active_manager) for dag, each in model.dags.items() if each.active_manager]
+    for dag, manager in found:
+        here: Trail = ("dags", dag, "active_manager")
+        yield from _reserved(read, (*here, "name"), manager.name)
+        if manager.name in model.servers:
+            yield read.mistake((*here, "name"), manager.name, "is a server already", "rename it")
+        if manager.site not in names.sites:
+            yield unknown(read, (*here, "site"), "site", manager.site, names.sites)
+        elif manager.site in names.outside_sites:
+            rule = "lies outside, where no Active Manager stands"
+            yield read.mistake((*here, "site"), manager.site, rule, "choose another site")
+        if dag != found[0][0]:
+            rule = f"a second one beside {found[0][1].name} {NOT_BUILT}"
+            yield read.mistake((*here, "name"), manager.name, rule, "keep one of them")
+    if found and len(model.servers) == SERVERS_MAX:
+        rule = f"no room for Active Manager beside {SERVERS_MAX} servers"
+        yield read.mistake(("servers",), "", rule, "leave a server out")
+
+
+def _databases(read: Read[TopologyModel], model: TopologyModel, names: Names) -> Iterator[Mistake]:
+    lowered: dict[str, str] = {}
+    for name, database in model.databases.items():
+        here: Trail = ("databases", name)
+        if name.lower() in lowered:
+            rule = f"differs from {lowered[name.lower()]} in case alone"
+            yield read.mistake(here, name, rule, "choose another name", of_key=True)
+        lowered.setdefault(name.lower(), name)
+        for index, copy in enumerate(database.copies):
+            trail: Trail = (*here, "copies", index)
+            yield from _copy(read, trail, copy, names)
+            if copy.server in [before.server for before in database.copies[:index]]:
+                yield read.mistake(trail, copy.server, "has a copy already", "name another server")
+        if len(database.copies) > 1 and read.whole:
+            yield from _several_copies(read, (*here, "copies"), database, model)
+
+
+def _several_copies(
+    read: Read[TopologyModel], here: Trail, database: DatabaseModel, model: TopologyModel
+) -> Iterator[Mistake]:
+    """They are copies within one DAG, and its Active Manager decides over them."""
+    servers = [copy.server for copy in database.copies]
+    dags = [model.servers[name].dag for name in servers if name in model.servers]
+    for index, dag in enumerate(dags):
+        if dag is None or dag != dags[0]:
+            rule = f"is not in the DAG of {servers[0]}" if dags[0] else "is in no DAG"
+            hint = "copies of a database lie within one DAG"
+            yield read.mistake((*here, index), servers[index], rule, hint)
+            return
+    group = model.dags.get(dags[0] or "") if dags else None
+    if group is not None and group.active_manager is None:
+        rule = f"several copies, and {dags[0]} has no Active Manager"
+        hint = f"write {dags[0]}: {{active_manager: {{name: am1, site: {_inside_site(model)}}}}}"
+        yield read.mistake(here, "", rule, hint)
+
+
+def _inside_site(model: TopologyModel) -> str:
+    """A site inside."""
+    return next((name for name, site in model.sites.items() if not site.outside), "NAME")
+
+
+def _copy(
+    read: Read[TopologyModel], here: Trail, copy: CopyModel, names: Names
+) -> Iterator[Mistake]:
+    strangers = {
+        **dict.fromkeys(names.external_servers, "is an external server"),
+        **dict.fromkeys(names.active_managers, "is Active Manager"),
+    }
+    if copy.server in strangers:
+        rule = f"{strangers[copy.server]} and holds no database"
+        yield read.mistake(here, copy.server, rule, "name a mailbox server")
+    elif copy.server not in names.servers:
+        yield unknown(read, here, "server", copy.server, names.mailbox_servers)
+    if copy.ReplayLagTime != 0:
+        yield read.mistake((*here, "ReplayLagTime"), "", NOT_BUILT, "leave it out")

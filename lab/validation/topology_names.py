@@ -1,0 +1,83 @@
+"""The nouns of a topology file: what its servers, sites, databases and domains are called.
+
+Taken from the file's plain data, so that they are known even where something else in the
+topology is wrong; then no server is called unknown only because its line has a slip in it.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+from lab.scenario.topology import MAILBOXES_IN_ALL_MAX, MAILBOXES_MAX, mailbox_addresses
+from lab.validation.yaml_document import Document, Trail
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """The nouns of one topology, in the order of the file; `copies`: database -> servers."""
+
+    sites: tuple[str, ...]
+    outside_sites: tuple[str, ...]
+    mailbox_servers: tuple[str, ...]
+    external_servers: tuple[str, ...]
+    active_managers: tuple[str, ...]
+    dags: tuple[str, ...]
+    databases: tuple[str, ...]
+    copies: Mapping[str, tuple[str, ...]]
+    domains: tuple[str, ...]
+    mailboxes: tuple[str, ...]
+
+    @property
+    def servers(self) -> tuple[str, ...]:
+        """All servers."""
+        return self.mailbox_servers + self.external_servers + self.active_managers
+
+
+def names_of(document: Document, base: Trail = ()) -> Names:
+    """The nouns of the topology that stands at `base` in a document."""
+    sites = _mapping(document.at((*base, "sites")))
+    servers = _mapping(document.at((*base, "servers")))
+    external = [name for name, server in servers.items() if _get(server, "role") == "external"]
+    databases = _mapping(document.at((*base, "databases")))
+    counts = _mapping(document.at((*base, "mailboxes")))
+    return Names(
+        sites=tuple(sites),
+        outside_sites=tuple(name for name, site in sites.items() if _get(site, "outside") is True),
+        mailbox_servers=tuple(name for name in servers if name not in external),
+        external_servers=tuple(external),
+        active_managers=tuple(_active_managers(_mapping(document.at((*base, "dags"))))),
+        dags=tuple(_mapping(document.at((*base, "dags")))),
+        databases=tuple(databases),
+        copies={name: _copies(_get(database, "copies")) for name, database in databases.items()},
+        domains=tuple(str(_get(servers[name], "domain")) for name in external),
+        mailboxes=tuple(islice(_mailboxes(counts), MAILBOXES_IN_ALL_MAX)),
+    )
+
+
+def _mailboxes(counts: Mapping[str, Any]) -> Iterator[str]:
+    for database, count in counts.items():
+        yield from mailbox_addresses(database, _count(count))
+
+
+def _active_managers(dags: Mapping[str, Any]) -> list[str]:
+    names = (_get(_get(dag, "active_manager"), "name") for dag in dags.values())
+    return [name for name in names if isinstance(name, str)]
+
+
+def _copies(found: Any) -> tuple[str, ...]:
+    """A copy is its server's name, or says it."""
+    entries = found if isinstance(found, list) else []
+    return tuple(str(_get(entry, "server") or entry) for entry in entries)
+
+
+def _mapping(found: Any) -> Mapping[str, Any]:
+    return found if isinstance(found, Mapping) else {}
+
+
+def _get(found: Any, key: str) -> Any:
+    return found.get(key) if isinstance(found, Mapping) else None
+
+
+def _count(found: Any) -> int:
+    return min(found, MAILBOXES_MAX) if isinstance(found, int) and found > 0 else 0

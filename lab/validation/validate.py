@@ -1,0 +1,279 @@
+"""Every mistake of every scenario file at once, before anything is started.
+
+`check` reads files, and nothing else in the lab does before it: the text, its shape, its names,
+its settings, its timeline, and the topology that it refers to. A scenario is handed on only when
+neither it nor its topology has a mistake; warnings do not hold it back.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from itertools import chain, islice
+from pathlib import Path
+from typing import Any
+
+from lab.plan.parts import PlanTopology
+from lab.planning.random_settings import entries_of
+from lab.program.given_file import is_file, is_folder, is_there, real_path
+from lab.record.folder import BESIDE_SCENARIOS
+from lab.scenario.patterns import PATTERN_WORDS, SLUG
+from lab.scenario.scenario import ScenarioModel
+from lab.scenario.topology import TopologyModel, resolve_topology
+from lab.validation.limits import check_limits
+from lab.validation.mistakes import Mistake, in_order
+from lab.validation.model_reader import MISTAKES_MAX, Read, read_model
+from lab.validation.random_schedule import check_random
+from lab.validation.scenario_names import check_names, check_settings
+from lab.validation.timeline import check_timeline
+from lab.validation.topology import check_topology
+from lab.validation.topology_names import Names, names_of
+from lab.validation.yaml_document import Document, read_document
+from nodes.core.config.error import suggestion
+
+TOPOLOGIES = "topologies"
+_PLACEHOLDERS: dict[str, Any] = {
+    "version": 1,
+    "scenario": "unnamed",
+    "summary": "unknown",
+    "topology": "unknown",
+    "workload": [{"mail": "inbound", "at": "0s", "for": "1m", "rate": "1/m"}],
+    "mail": "inbound",
+    "who": "no-certificate",
+    "at": "0s",
+    "for": "1m",
+    "rate": "1/m",
+    "kind": "refuse",
+    "latency": "1s",
+    "cause": "database-id-changed",
+    "after": "0s",
+    "within": "1m",
+    "during": "0s..1d",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedScenario:
+    """A scenario without a mistake, with its topology and the text as authored."""
+
+    path: Path
+    text: str
+    scenario: ScenarioModel
+    topology: TopologyModel
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What was found: scenarios without mistakes, all mistakes, and warnings."""
+
+    scenarios: tuple[CheckedScenario, ...]
+    mistakes: tuple[Mistake, ...]
+    warnings: tuple[Mistake, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Topology:
+    """A topology as far as it could be read."""
+
+    read: Read[TopologyModel]
+    names: Names
+    mistakes: tuple[Mistake, ...]
+
+    @property
+    def sound(self) -> TopologyModel | None:
+        return None if self.mistakes else self.read.model
+
+
+@dataclass(slots=True)
+class _Checking:
+    """One call of `check`: topologies are read once, whoever refers to them."""
+
+    topologies: dict[Path, _Topology] = field(default_factory=dict)
+    stems: dict[str, Path] = field(default_factory=dict)
+    scenarios: list[CheckedScenario] = field(default_factory=list)
+    mistakes: list[Mistake] = field(default_factory=list)
+    warnings: list[Mistake] = field(default_factory=list)
+
+
+def check(paths: Iterable[Path]) -> Checked:
+    """Check scenario and topology files; a folder stands for every `.yaml` file below it."""
+    checking = _Checking()
+    for path in _files(paths):
+        if path.parent.name == TOPOLOGIES:
+            _topology_file(checking, path)
+        else:
+            _check_scenario(checking, path)
+    return Checked(
+        tuple(checking.scenarios), in_order(checking.mistakes), in_order(checking.warnings)
+    )
+
+
+def scenarios_folder() -> Path:
+    """`scenarios/` here, else that of the checkout which this program comes from."""
+    here = Path("scenarios")
+    return here if is_folder(here) else library()
+
+
+def library() -> Path:
+    """`scenarios/` of the checkout which this program comes from."""
+    return Path(__file__).resolve().parents[2] / "scenarios"
+
+
+def find_topology(scenario: Path, name: str) -> Path | None:
+    """`topologies/<name>.yaml` beside a scenario file or its folder, or the lab's own.
+
+    A name is no path, and a link out of the folder is no topology of it: None.
+    """
+    if not re.fullmatch(SLUG, name):
+        return None
+    for folder in _around(scenario):
+        candidate = folder / TOPOLOGIES / f"{name}.yaml"
+        if is_there(candidate) and real_path(candidate).is_relative_to(real_path(folder)):
+            return candidate
+    return None
+
+
+def _around(scenario: Path) -> list[Path]:
+    """The folders whose topologies a scenario may name, the nearest first: its own, the one
+    around it and, for the copy in a run folder, those up to the working directory.
+    """
+    here, working = real_path(scenario).parent, real_path(Path())
+    within = [folder for folder in here.parents if folder.is_relative_to(working)]
+    return [here, here.parent, *within, scenarios_folder(), library()]
+
+
+def _files(paths: Iterable[Path]) -> Iterator[Path]:
+    seen = set()
+    for path in paths:
+        for file in sorted(path.rglob("*.yaml")) if is_folder(path) else [path]:
+            if real_path(file) not in seen:
+                seen.add(real_path(file))
+                yield file
+
+
+def _check_scenario(checking: _Checking, path: Path) -> None:
+    document = read_document(path)
+    read = read_model(ScenarioModel, document, (), _PLACEHOLDERS)
+    topology = _topology_of(checking, path, document, read)
+    names = topology.names if topology and topology.read.document.data is not None else None
+    sound = topology.sound if topology else None
+    found = [*document.mistakes, *read.mistakes, *_stem(document, read, path)]
+    first = checking.stems.setdefault(path.stem, path)
+    if first != path:
+        rule = f"is the name of {first} too"
+        found.append(document.mistake(("scenario",), path.stem, rule, "rename one of them"))
+    found += _meaning(read, names, resolve_topology(sound) if sound else None)
+    checking.mistakes += found
+    checking.warnings += _warnings(read, sound)
+    if not found and read.model is not None and sound is not None:
+        checking.scenarios.append(CheckedScenario(path, document.text, read.model, sound))
+
+
+def _meaning(
+    read: Read[ScenarioModel], names: Names | None, topology: PlanTopology | None
+) -> list[Mistake]:
+    """What the shape does not show; what depends on time only where the whole is in bounds."""
+    beyond = list(check_limits(read, names, topology))
+    checks = [check_names(read, names), check_settings(read, names)]
+    if not beyond:
+        checks.append(check_timeline(read, topology))
+    if not beyond and topology is not None:
+        checks.append(check_random(read, topology))
+    return beyond + _first(chain(*checks))
+
+
+def _first(found: Iterable[Mistake]) -> list[Mistake]:
+    """As many as a person can use at once."""
+    return list(islice(found, MISTAKES_MAX))
+
+
+def _is_of_a_run(path: Path) -> bool:
+    """A run folder keeps its scenario as authored, under a name of its own."""
+    return path.name == "scenario.yaml" and is_file(path.parent / "plan.json")
+
+
+def _stem(document: Document, read: Read[ScenarioModel], path: Path) -> Iterator[Mistake]:
+    if read.model is None or ("scenario",) in read.cut:
+        return
+    if read.model.scenario != path.stem and not _is_of_a_run(path):
+        rule = f"is not the file's stem, {path.stem}"
+        hint = f"write scenario: {path.stem}, or rename the file"
+        yield document.mistake(("scenario",), read.model.scenario, rule, hint)
+    if read.model.scenario in BESIDE_SCENARIOS:
+        rule = "is what runs/ calls something else"
+        yield document.mistake(("scenario",), read.model.scenario, rule, "choose another name")
+
+
+def _topology_of(
+    checking: _Checking, path: Path, document: Document, read: Read[ScenarioModel]
+) -> _Topology | None:
+    wanted = document.at(("topology",))
+    if isinstance(wanted, dict):
+        return _inline_topology(checking, document)
+    if document.data is None or (wanted is None and ("topology",) in read.cut):
+        return None
+    if not isinstance(wanted, str):
+        rule = "is neither a topology's name nor a topology"
+        read.mistakes.append(document.mistake(("topology",), "", rule, "name a topology"))
+        return None
+    found = find_topology(path, wanted)
+    if found is None:
+        hint = _nearest_topology(path, wanted)
+        read.mistakes.append(document.mistake(("topology",), wanted, "is no topology", hint))
+        return None
+    return _topology_file(checking, found)
+
+
+def _topology_file(checking: _Checking, path: Path) -> _Topology:
+    resolved = real_path(path)
+    if resolved not in checking.topologies:
+        document = read_document(path)
+        read = read_model(TopologyModel, document, (), {"version": 1, "topology": path.stem})
+        names = names_of(document)
+        found = [*document.mistakes, *read.mistakes, *_first(check_topology(read, names))]
+        if read.model is not None and read.model.topology != path.stem:
+            rule = f"is not the file's stem, {path.stem}"
+            hint = f"write topology: {path.stem}, or rename the file"
+            found.append(document.mistake(("topology",), read.model.topology, rule, hint))
+        checking.mistakes += found
+        checking.topologies[resolved] = _Topology(read, names, tuple(found))
+    return checking.topologies[resolved]
+
+
+def _inline_topology(checking: _Checking, document: Document) -> _Topology:
+    read = read_model(TopologyModel, document, ("topology",), {"version": 1, "topology": "inline"})
+    names = names_of(document, ("topology",))
+    found = [*read.mistakes, *_first(check_topology(read, names))]
+    checking.mistakes += found
+    return _Topology(read, names, tuple(found))
+
+
+def _nearest_topology(path: Path, wanted: str) -> str:
+    if not re.fullmatch(SLUG, wanted):
+        return f"name a file of {TOPOLOGIES}/ by its stem: {PATTERN_WORDS[SLUG]}"
+    for folder in _around(path):
+        candidate = folder / TOPOLOGIES / f"{wanted}.yaml"
+        if candidate.is_symlink():
+            return f"{candidate} is a link that leads out of {folder}, or to nothing"
+    known = {file.stem for folder in _around(path) for file in (folder / TOPOLOGIES).glob("*.yaml")}
+    return suggestion(wanted, known) if known else "there is no folder topologies beside it"
+
+
+def _warnings(read: Read[ScenarioModel], topology: TopologyModel | None) -> Iterator[Mistake]:
+    """SR-13: rejecting without a second server in the boundary refuses all mail."""
+    if read.model is None or topology is None:
+        return
+    settings: Any = read.model.settings
+    name = ("TransportConfig", "RejectMessageOnShadowFailure")
+    drawn = True in entries_of(settings).get(name, ())
+    if settings.TransportConfig.RejectMessageOnShadowFailure is not True and not drawn:
+        return
+    boundaries: dict[str, int] = {}
+    for server in topology.servers.values():
+        if server.role == "mailbox":
+            boundary = server.dag or f"site {server.site}"
+            boundaries[boundary] = boundaries.get(boundary, 0) + 1
+    for boundary, count in boundaries.items():
+        if count < 2:
+            trail = ("settings", "random", *name) if drawn else ("settings", *name)
+            rule = f"refuses all mail of {boundary}, which has one server"
+            yield read.mistake(trail, "true", f"warning: {rule}", "add a server, or set it false")

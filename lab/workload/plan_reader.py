@@ -1,0 +1,88 @@
+"""What the traffic source needs of a plan: its messages, its strangers, its clock, and where the
+servers are.
+
+Read from the plan file itself and from `targets.json`, with the standard library alone, because
+this runs in the container. Anything else in the plan is none of the sender's business.
+"""
+
+import json
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from lab.clock import parse_origin
+from lab.plan.parts import Stranger
+from lab.program.json_record import decode
+from lab.workload.smtp_attempt import Target
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedMessage:
+    """One message: `at_ms` lab time since the start, `via` the servers in order of preference."""
+
+    message_id: str
+    at_ms: float
+    mail: str
+    sender: str
+    recipients: tuple[str, ...]
+    via: tuple[str, ...]
+    size_bytes: int
+    retry_ms: float
+
+
+@dataclass(frozen=True, slots=True)
+class WorkPlan:
+    """`messages` in order of their time; nothing is sent from `duration_ms` on."""
+
+    origin: datetime
+    speed: float
+    duration_ms: float
+    messages: tuple[PlannedMessage, ...]
+    strangers: tuple[Stranger, ...] = ()
+
+
+def read_work_plan(path: Path) -> WorkPlan:
+    """The messages and strangers of a `plan.json`; KeyError or ValueError when it is none."""
+    plan = json.loads(path.read_text(encoding="utf-8"))
+    messages = [_message(row) for row in plan["messages"]]
+    return WorkPlan(
+        parse_origin(plan["clock"]["origin"]),
+        float(plan["clock"]["speed"]),
+        float(plan["duration_ms"]),
+        tuple(sorted(messages, key=lambda message: (message.at_ms, message.message_id))),
+        decode(tuple[Stranger, ...], plan.get("strangers", []), "strangers"),
+    )
+
+
+def read_targets(path: Path) -> dict[str, Target]:
+    """`{"par-mbx1": {"address": "10.1.2.3:21000", "fqdn": "…"}}` by server name."""
+    targets = {}
+    for server, row in json.loads(path.read_text(encoding="utf-8")).items():
+        host, _, port = row["address"].rpartition(":")
+        targets[server] = Target(server, host, int(port), row["fqdn"])
+    return targets
+
+
+def _message(row: dict[str, object]) -> PlannedMessage:
+    return PlannedMessage(
+        str(row["message_id"]),
+        _number(row["at_ms"]),
+        str(row["mail"]),
+        str(row["sender"]),
+        _names(row["recipients"]),
+        _names(row["via"]),
+        int(_number(row["size_bytes"])),
+        _number(row["retry_ms"]),
+    )
+
+
+def _number(value: object) -> float:
+    if not isinstance(value, int | float):
+        raise ValueError(f"{value!r} is no number")
+    return value
+
+
+def _names(value: object) -> tuple[str, ...]:
+    if not isinstance(value, list) or not value:
+        raise ValueError(f"{value!r} is no list of names")
+    return tuple(str(name) for name in value)

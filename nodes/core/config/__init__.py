@@ -1,0 +1,1 @@
+"""What a node is told about itself, its organisation and its parameters."""

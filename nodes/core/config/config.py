@@ -1,0 +1,287 @@
+"""What a node is told about itself, its organisation and its parameters: one file, in Exchange's
+parameter names.
+
+`read_config` takes the parsed JSON of that file and refuses a wrong one, naming the key, the value
+and the rule (SR-13). It reads no file and knows no clock: the shell does both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TypeAlias, cast
+
+from nodes.core.config.contradictions import contradictions
+from nodes.core.config.error import ConfigurationError
+from nodes.core.config.parameters import (
+    DUPLICATE_DETECTION_WINDOW,
+    PARAMETERS,
+    SERVER_SECTIONS,
+    Value,
+    parse_value,
+)
+from nodes.core.config.units import parse_timespan
+
+Json: TypeAlias = Mapping[str, object]
+
+SECTIONS = ("TransportConfig", *SERVER_SECTIONS)
+AUTO_ACTIVATION = ("Unrestricted", "IntrasiteOnly", "Blocked")
+MOUNT_DIALS = ("GoodAvailability", "BestAvailability", "Lossless")
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """A server of the organisation (`role` mailbox, active_manager) or one outside it (`role`
+    external, serving `domain`). `auto_activation` is DatabaseCopyAutoActivationPolicy, `mount_dial`
+    AutoDatabaseMountDial.
+    """
+
+    name: str
+    fqdn: str
+    role: str
+    site: str
+    dag: str | None
+    domain: str | None
+    auto_activation: str = "Unrestricted"
+    mount_dial: str = "GoodAvailability"
+
+
+@dataclass(frozen=True, slots=True)
+class DatabaseCopy:
+    """A copy of a mailbox database: where it is, how much it is preferred (1 is most), how far it
+    replays behind.
+    """
+
+    server: str
+    preference: int
+    replay_lag_ms: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class TransportConfig:
+    """Organisation-wide parameters (F§3.1). Times in ms, sizes in bytes."""
+
+    shadow_redundancy_enabled: bool
+    reject_message_on_shadow_failure: bool
+    shadow_message_preference: str
+    max_retries_for_remote_site_shadow: int
+    max_retries_for_local_site_shadow: int
+    shadow_heartbeat_frequency_ms: int
+    shadow_resubmit_time_span_ms: int
+    shadow_message_auto_discard_interval_ms: int
+    safety_net_hold_time_ms: int
+    max_receive_size_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class ServerConfig:
+    """Parameters of this server and its connectors (F§3.2, F§3.3). Times in ms;
+    `poison_threshold` is 0 where poison messages are not detected. The last three are how many
+    notifications, or messages, are one page.
+    """
+
+    message_expiration_timeout_ms: int
+    queue_glitch_retry_count: int
+    queue_glitch_retry_interval_ms: int
+    transient_failure_retry_count: int
+    transient_failure_retry_interval_ms: int
+    outbound_connection_failure_retry_interval_ms: int
+    max_messages_per_connection: int
+    max_outbound_connections_per_peer: int
+    receive_connection_timeout_ms: int
+    receive_inactivity_timeout_ms: int
+    send_inactivity_timeout_ms: int
+    poison_threshold: int
+    discard_notifications_per_answer: int
+    promotion_page_size: int
+    safety_net_page_size: int
+
+
+@dataclass(frozen=True, slots=True)
+class NodeConfig:
+    """Everything the core may know beforehand. `mailboxes` maps address to database, `databases`
+    name to the server of the copy that is active at first, `copies` name to all of them,
+    `duplicate_windows_ms` name to its duplicate detection window, wherever it is active (DD-2).
+    """
+
+    me: Server
+    accepted_domain: str
+    servers: tuple[Server, ...]
+    databases: Mapping[str, str]
+    mailboxes: Mapping[str, str]
+    transport: TransportConfig
+    server: ServerConfig
+    copies: Mapping[str, tuple[DatabaseCopy, ...]]
+    duplicate_windows_ms: Mapping[str, int]
+
+    def server_named(self, name: str) -> Server | None:
+        return next((server for server in self.servers if server.name == name), None)
+
+
+def read_config(document: Json) -> NodeConfig:
+    """NodeConfig of a node configuration file's JSON object; raises ConfigurationError."""
+    values = {section: _section(document, section) for section in SECTIONS}
+    _refuse_contradictions(document, values)
+    servers = tuple(_server(entry) for entry in _objects(document, "Servers"))
+    name = _text(document, "Name")
+    me = next((server for server in servers if server.name == name), None)
+    if me is None:
+        raise ConfigurationError(
+            f"Name: {name}: not among Servers", f"Servers are {_names(servers)}"
+        )
+    return NodeConfig(
+        me=me,
+        accepted_domain=_text(document, "AcceptedDomain"),
+        servers=servers,
+        databases={_text(e, "Name"): _text(e, "Server") for e in _objects(document, "Databases")},
+        mailboxes={
+            _text(e, "Address").lower(): _text(e, "Database")
+            for e in _objects(document, "Mailboxes")
+        },
+        transport=_transport_config(values["TransportConfig"]),
+        server=_server_config(values),
+        copies={_text(e, "Name"): _copies(e) for e in _objects(document, "Databases")},
+        duplicate_windows_ms={
+            _text(entry, "Name"): _window_ms(entry) for entry in _objects(document, "Databases")
+        },
+    )
+
+
+def _names(servers: tuple[Server, ...]) -> str:
+    return ", ".join(server.name for server in servers)
+
+
+def _section(document: Json, section: str) -> dict[str, Value]:
+    given = document.get(section, {})
+    if not isinstance(given, dict):
+        raise ConfigurationError(f"{section}: {given!r}: must be an object", "")
+    known = PARAMETERS[section]
+    for name in given:
+        if name not in known:
+            raise ConfigurationError(
+                f"{section}.{name}: no such parameter", f"{section} has {', '.join(sorted(known))}"
+            )
+    return {
+        name: parse_value(parameter, given[name]) if name in given else parameter.default
+        for name, parameter in known.items()
+    }
+
+
+def _refuse_contradictions(document: Json, values: dict[str, dict[str, Value]]) -> None:
+    given = {
+        (section, name) for section in SECTIONS for name in cast("Json", document.get(section, {}))
+    }
+    own = {section: values[section] for section in SERVER_SECTIONS}
+    found = contradictions(values["TransportConfig"], {_text(document, "Name"): own}, given)
+    if found:
+        raise ConfigurationError(found[0].message, found[0].hint)
+
+
+def _transport_config(values: Mapping[str, Value]) -> TransportConfig:
+    return TransportConfig(
+        shadow_redundancy_enabled=bool(values["ShadowRedundancyEnabled"]),
+        reject_message_on_shadow_failure=bool(values["RejectMessageOnShadowFailure"]),
+        shadow_message_preference=str(values["ShadowMessagePreferenceSetting"]),
+        max_retries_for_remote_site_shadow=int(values["MaxRetriesForRemoteSiteShadow"]),
+        max_retries_for_local_site_shadow=int(values["MaxRetriesForLocalSiteShadow"]),
+        shadow_heartbeat_frequency_ms=int(values["ShadowHeartbeatFrequency"]),
+        shadow_resubmit_time_span_ms=int(values["ShadowResubmitTimeSpan"]),
+        shadow_message_auto_discard_interval_ms=int(values["ShadowMessageAutoDiscardInterval"]),
+        safety_net_hold_time_ms=int(values["SafetyNetHoldTime"]),
+        max_receive_size_bytes=int(values["MaxReceiveSize"]),
+    )
+
+
+def _server_config(values: Mapping[str, Mapping[str, Value]]) -> ServerConfig:
+    service = values["TransportService"]
+    receive, send = values["ReceiveConnector"], values["SendConnector"]
+    return ServerConfig(
+        message_expiration_timeout_ms=int(service["MessageExpirationTimeout"]),
+        queue_glitch_retry_count=int(service["QueueGlitchRetryCount"]),
+        queue_glitch_retry_interval_ms=int(service["QueueGlitchRetryInterval"]),
+        transient_failure_retry_count=int(service["TransientFailureRetryCount"]),
+        transient_failure_retry_interval_ms=int(service["TransientFailureRetryInterval"]),
+        outbound_connection_failure_retry_interval_ms=int(
+            service["OutboundConnectionFailureRetryInterval"]
+        ),
+        max_messages_per_connection=int(service["IntraOrgConnectorSmtpMaxMessagesPerConnection"]),
+        max_outbound_connections_per_peer=int(service["MaxPerDomainOutboundConnections"]),
+        receive_connection_timeout_ms=int(receive["ConnectionTimeout"]),
+        receive_inactivity_timeout_ms=int(receive["ConnectionInactivityTimeout"]),
+        send_inactivity_timeout_ms=int(send["ConnectionInactivityTimeOut"]),
+        poison_threshold=(
+            int(service["PoisonThreshold"]) if service["PoisonMessageDetectionEnabled"] else 0
+        ),
+        discard_notifications_per_answer=int(service["DiscardNotificationsPerAnswer"]),
+        promotion_page_size=int(service["PromotionPageSize"]),
+        safety_net_page_size=int(service["SafetyNetPageSize"]),
+    )
+
+
+def _server(entry: Json) -> Server:
+    return Server(
+        name=_text(entry, "Name"),
+        fqdn=_text(entry, "Fqdn"),
+        role=_text(entry, "Role"),
+        site=_text(entry, "Site"),
+        dag=_optional(entry, "DatabaseAvailabilityGroup"),
+        domain=_optional(entry, "Domain"),
+        auto_activation=_choice(entry, "DatabaseCopyAutoActivationPolicy", AUTO_ACTIVATION),
+        mount_dial=_choice(entry, "AutoDatabaseMountDial", MOUNT_DIALS),
+    )
+
+
+def _copies(database: Json) -> tuple[DatabaseCopy, ...]:
+    """In the order of activation preference; without a list there is one."""
+    if "Copies" not in database:
+        return (DatabaseCopy(_text(database, "Server"), 1),)
+    copies = [_copy(entry) for entry in _objects(database, "Copies")]
+    servers = [copy.server for copy in copies]
+    if _text(database, "Server") not in servers or len(set(servers)) != len(servers):
+        raise ConfigurationError(
+            f"Databases: {_text(database, 'Name')}: Copies on {', '.join(servers)}",
+            "one copy a server, and one of them on Server",
+        )
+    return tuple(sorted(copies, key=lambda copy: copy.preference))
+
+
+def _window_ms(database: Json) -> int:
+    parameter = DUPLICATE_DETECTION_WINDOW
+    given = database.get(parameter.name)
+    return int(parameter.default if given is None else parse_value(parameter, given))
+
+
+def _copy(entry: Json) -> DatabaseCopy:
+    preference = entry.get("ActivationPreference")
+    if not isinstance(preference, int) or preference < 1:
+        raise ConfigurationError(
+            f"ActivationPreference: {preference!r}: must be a number from 1 on", ""
+        )
+    lag_ms = parse_timespan(entry["ReplayLagTime"]) if "ReplayLagTime" in entry else 0
+    return DatabaseCopy(_text(entry, "Server"), preference, lag_ms)
+
+
+def _objects(document: Json, key: str) -> list[Json]:
+    entries = document.get(key)
+    if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
+        raise ConfigurationError(f"{key}: must be a list of objects", "")
+    return entries
+
+
+def _choice(document: Json, key: str, choices: tuple[str, ...]) -> str:
+    """The first of the choices where nothing is said."""
+    value = document.get(key, choices[0])
+    if value not in choices:
+        raise ConfigurationError(f"{key}: {value!r}: must be one of {', '.join(choices)}", "")
+    return str(value)
+
+
+def _text(document: Json, key: str) -> str:
+    value = document.get(key)
+    if not isinstance(value, str) or not value:
+        raise ConfigurationError(f"{key}: {value!r}: must be a text that is not empty", "")
+    return value
+
+
+def _optional(document: Json, key: str) -> str | None:
+    return None if document.get(key) is None else _text(document, key)

@@ -1,0 +1,104 @@
+"""Parameters that cannot hold together (SR-13, F§3.4)."""
+
+from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+
+from nodes.core.config.parameters import Value, defaults
+from nodes.core.config.units import format_timespan
+
+
+@dataclass(frozen=True, slots=True)
+class Contradiction:
+    """Settings that cannot hold together: `names` as `Section.Name`, `server` None for all."""
+
+    names: tuple[str, ...]
+    message: str
+    hint: str
+    server: str | None = None
+
+
+def contradictions(
+    transport_config: Mapping[str, Value],
+    servers: Mapping[str, Mapping[str, Mapping[str, Value]]],
+    given: AbstractSet[tuple[str, str]],
+) -> list[Contradiction]:
+    """Settings that contradict each other (SR-13), in a fixed order.
+
+    `transport_config` and `servers` (server -> section -> name -> value) hold parsed values and
+    may leave out what has its default. `given` are the (section, name) pairs somebody wrote down.
+    """
+    found = _preference_contradictions(defaults("TransportConfig") | dict(transport_config), given)
+    for server in sorted(servers):
+        found += _server_contradictions(server, servers[server])
+    return found
+
+
+def _preference_contradictions(
+    values: Mapping[str, Value], given: AbstractSet[tuple[str, str]]
+) -> list[Contradiction]:
+    preference = values["ShadowMessagePreferenceSetting"]
+    remote, local = values["MaxRetriesForRemoteSiteShadow"], values["MaxRetriesForLocalSiteShadow"]
+    if preference == "LocalOnly" and remote != 0:
+        return [_preference_against("Remote", remote, "LocalOnly", "set it to 0 as well")]
+    if preference == "PreferRemote" and remote == 0:
+        hint = "set ShadowMessagePreferenceSetting to LocalOnly as well"
+        return [_preference_against("Remote", remote, "PreferRemote", hint)]
+    local_is_given = ("TransportConfig", "MaxRetriesForLocalSiteShadow") in given
+    if preference == "RemoteOnly" and local != 0 and local_is_given:
+        return [_preference_against("Local", local, "RemoteOnly", "set it to 0 or leave it out")]
+    return []
+
+
+def _preference_against(where: str, attempts: Value, preference: str, hint: str) -> Contradiction:
+    name = f"MaxRetriesFor{where}SiteShadow"
+    return Contradiction(
+        ("TransportConfig.ShadowMessagePreferenceSetting", f"TransportConfig.{name}"),
+        f"ShadowMessagePreferenceSetting {preference} contradicts {name} {attempts}",
+        f"{name}: {hint}" if hint.startswith("set it") else hint,
+    )
+
+
+def _server_contradictions(
+    server: str, sections: Mapping[str, Mapping[str, Value]]
+) -> list[Contradiction]:
+    found = []
+    receive = defaults("ReceiveConnector") | dict(sections.get("ReceiveConnector", {}))
+    silence, whole = receive["ConnectionInactivityTimeout"], receive["ConnectionTimeout"]
+    if int(silence) >= int(whole):
+        found.append(
+            Contradiction(
+                (
+                    "ReceiveConnector.ConnectionInactivityTimeout",
+                    "ReceiveConnector.ConnectionTimeout",
+                ),
+                f"ConnectionInactivityTimeout {format_timespan(int(silence))} is not less than "
+                f"ConnectionTimeout {format_timespan(int(whole))}",
+                "a silent session must end before a session that has run too long",
+                server,
+            )
+        )
+    return found + _delay_contradictions(server, sections.get("TransportService", {}))
+
+
+def _delay_contradictions(server: str, service: Mapping[str, Value]) -> list[Contradiction]:
+    values = defaults("TransportService") | dict(service)
+    count = values["TransientFailureRetryCount"]
+    interval_ms = values["TransientFailureRetryInterval"]
+    ladder_ms, delay_ms = int(count) * int(interval_ms), int(values["DelayNotificationTimeout"])
+    if delay_ms > ladder_ms:
+        return []
+    return [
+        Contradiction(
+            (
+                "TransportService.DelayNotificationTimeout",
+                "TransportService.TransientFailureRetryCount",
+                "TransportService.TransientFailureRetryInterval",
+            ),
+            f"DelayNotificationTimeout {format_timespan(delay_ms)} is not more than "
+            f"TransientFailureRetryCount {count} x "
+            f"TransientFailureRetryInterval {format_timespan(int(interval_ms))}",
+            f"late comes after the retries: write more than {format_timespan(ladder_ms)}",
+            server,
+        )
+    ]

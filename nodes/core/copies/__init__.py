@@ -1,0 +1,1 @@
+"""Copies of mailbox databases, and the shipping of their logs."""

@@ -1,0 +1,240 @@
+"""This server's copies of mailbox databases: which are mounted, which ship logs, which take them in
+(TP-4).
+
+A database with one copy is none of this part's business. At epoch 0 the copy that the configuration
+names is mounted by itself; from epoch 1 on nothing is mounted unless Active Manager says so, each
+time the server has started: it may be another's turn by then.
+"""
+
+from __future__ import annotations
+
+from nodes.core.config.config import NodeConfig
+from nodes.core.copies.active_copies import ActiveCopies
+from nodes.core.copies.local_copy import CopyHere
+from nodes.core.copies.log_replay import LogReceiving
+from nodes.core.copies.log_shipping import LogShipping
+from nodes.core.engine.work import Timer, Work
+from nodes.core.interface.copy_changes import DismountCopy, DropLogs, MountCopy, OpenCopy
+from nodes.core.interface.inputs import CopyStatusAsked, DismountAsked, MountAsked
+from nodes.core.interface.replies import (
+    R451_COPY_BUSY,
+    R451_COPY_FAILED,
+    R451_COPY_NOT_CHANGED,
+    R550_NO_SUCH_DATABASE,
+    Reply,
+    r250_copy_status,
+    r250_dismounted,
+    r250_mounted,
+    r554_active_under,
+)
+from nodes.core.model.database_copy import CopyState, ReplicationLog
+from nodes.core.sessions.inbound_session import InboundSession
+from nodes.core.sessions.outbound import Sessions
+
+DROP_LOGS_MS = 60_000
+
+
+class DatabaseCopies:
+    """All copies here of databases that have others."""
+
+    def __init__(
+        self, config: NodeConfig, work: Work, sessions: Sessions, active_copies: ActiveCopies
+    ) -> None:
+        self._config = config
+        self._work = work
+        self._sessions = sessions
+        self._active_copies = active_copies
+        self._copies = {
+            copy.database: copy
+            for copy in (_copy_here(config, name, work) for name in sorted(config.copies))
+            if copy is not None
+        }
+        self._shipping: dict[str, tuple[LogShipping, ...]] = {}
+        self._dropping: dict[str, Timer] = {}
+        self.receiving = LogReceiving(work, active_copies, self._copies.get)
+        active_copies.is_mounted = self.is_mounted
+        active_copies.on_superseded = self._superseded
+
+    def opened(self) -> None:
+        """After a start: ask the disk for every copy."""
+        for copy in self._copies.values():
+            self._open(copy)
+
+    def is_mounted(self, database: str) -> bool:
+        copy = self._copies.get(database)
+        return copy is None or copy.is_mounted
+
+    def logged(self, log: ReplicationLog | None) -> None:
+        """A delivery into an active copy here has written this log."""
+        if log is not None:
+            self._copies[log.database].made(log)
+
+    # -------------------------------------------------------------- a start
+
+    def _open(self, copy: CopyHere) -> None:
+        is_first = self._config.databases[copy.database] == self._config.me.name
+        state = CopyState.ACTIVE if is_first else CopyState.PASSIVE
+        copy.on_changed = lambda: self._look_at(copy)
+        copy.change(OpenCopy(state, self._work.now_ms), lambda: self._opened(copy), copy.fail)
+
+    def _opened(self, copy: CopyHere) -> None:
+        assert copy.standing is not None
+        known = self._active_copies.copy_of(copy.database)
+        copy.log("copy-opened", (("state", copy.standing.state.value),))
+        if known.epoch > copy.epoch and known.server != self._config.me.name:
+            copy.follow(known.epoch)
+        elif known.epoch == copy.epoch == 0 and copy.standing.state is CopyState.ACTIVE:
+            self._mounted(copy)
+
+    def _mounted(self, copy: CopyHere) -> None:
+        copy.is_mounted = True
+        copy.log("database-mounted")
+        self._active_copies.on_moved(copy.database)
+
+    # -------------------------------------------------------------- what Active Manager says
+
+    def status_asked(self, asked: CopyStatusAsked, session: InboundSession) -> None:
+        copy = self._copies.get(asked.database)
+        if copy is None:
+            session.reply(R550_NO_SUCH_DATABASE)
+        elif copy.standing is None and not copy.failure:
+            session.reply(R451_COPY_BUSY)
+        else:
+            session.reply(r250_copy_status(copy.status()))
+
+    def mount_asked(self, asked: MountAsked, session: InboundSession) -> None:
+        copy = self._copies.get(asked.database)
+        refusal = self._refusal(copy)
+        if copy is None or refusal is not None:
+            session.reply(refusal or R550_NO_SUCH_DATABASE)
+        elif not self._may_mount(copy, asked.epoch):
+            session.reply(r554_active_under(self._known_epoch(copy)))
+        else:
+            self._mount(copy, asked.epoch, session)
+
+    def _refusal(self, copy: CopyHere | None) -> Reply | None:
+        if copy is None:
+            return R550_NO_SUCH_DATABASE
+        if copy.failure:
+            return R451_COPY_FAILED
+        return None if copy.is_ready else R451_COPY_BUSY
+
+    def _known_epoch(self, copy: CopyHere) -> int:
+        return max(copy.epoch, self._active_copies.copy_of(copy.database).epoch)
+
+    def _may_mount(self, copy: CopyHere, epoch: int) -> bool:
+        """A later epoch; or the one under which this copy was active already."""
+        known = self._active_copies.copy_of(copy.database)
+        if epoch < known.epoch or (epoch == known.epoch and known.server != self._config.me.name):
+            return False
+        return epoch > copy.epoch or (epoch == copy.epoch and copy.is_source)
+
+    def _mount(self, copy: CopyHere, epoch: int, session: InboundSession) -> None:
+        """Mounted, and known here as the active one, before it is said."""
+
+        def mounted() -> None:
+            copy.logs = {n: log for n, log in copy.logs.items() if n <= _last_log(copy)}
+            copy.is_mounted = True
+            copy.log("database-mounted")
+            self._active_copies.mounted_here(copy.database, epoch, known_here)
+
+        def known_here(is_known: bool) -> None:
+            assert copy.standing is not None
+            session.reply(r250_mounted(copy.standing) if is_known else R451_COPY_NOT_CHANGED)
+
+        def not_mounted(_reason: str) -> None:
+            session.reply(R451_COPY_NOT_CHANGED)
+
+        copy.change(MountCopy(epoch, self._work.now_ms), mounted, not_mounted)
+
+    def dismount_asked(self, asked: DismountAsked, session: InboundSession) -> None:
+        copy = self._copies.get(asked.database)
+        refusal = self._refusal(copy)
+        if copy is None or refusal is not None:
+            session.reply(refusal or R550_NO_SUCH_DATABASE)
+        elif asked.epoch != copy.epoch or not copy.is_source:
+            session.reply(r554_active_under(self._known_epoch(copy)))
+        elif copy.standing is not None and copy.standing.state is CopyState.DISMOUNTED:
+            session.reply(r250_dismounted(copy.standing))
+        else:
+            self._dismount(copy, session)
+
+    def _dismount(self, copy: CopyHere, session: InboundSession) -> None:
+        """Nothing is taken from now on; what was taken before is in it when this is answered."""
+        was_mounted, copy.is_mounted = copy.is_mounted, False
+
+        def dismounted() -> None:
+            assert copy.standing is not None
+            copy.log("database-dismounted")
+            session.reply(r250_dismounted(copy.standing))
+
+        def not_dismounted(_reason: str) -> None:
+            copy.is_mounted = was_mounted
+            session.reply(R451_COPY_NOT_CHANGED)
+
+        copy.change(DismountCopy(), dismounted, not_dismounted)
+
+    def _superseded(self, database: str, epoch: int) -> None:
+        copy = self._copies.get(database)
+        if copy is not None and epoch > copy.epoch:
+            copy.follow(epoch)
+
+    # -------------------------------------------------------------- logs
+
+    def _look_at(self, copy: CopyHere) -> None:
+        """It stands elsewhere than before: ship what is new, replay what is due."""
+        shipping = self._shipping.get(copy.database, ())
+        if shipping and (not copy.is_source or copy.failure or shipping[0].epoch != copy.epoch):
+            for each in shipping:
+                each.stop()
+            shipping = self._shipping[copy.database] = ()
+        if not shipping and copy.is_source and not copy.failure:
+            shipping = self._shipping[copy.database] = self._shippings(copy)
+        for each in shipping:
+            each.pump()
+        self.receiving.look_at_kept(copy)
+
+    def _shippings(self, copy: CopyHere) -> tuple[LogShipping, ...]:
+        me, domain = self._config.me.name, self._config.accepted_domain
+        return tuple(
+            LogShipping(
+                copy,
+                other.server,
+                domain,
+                self._work,
+                self._sessions,
+                lambda: self._acked(copy),
+                lambda epoch: self._superseded(copy.database, epoch),
+            )
+            for other in self._config.copies[copy.database]
+            if other.server != me
+        )
+
+    def _acked(self, copy: CopyHere) -> None:
+        """Logs that every copy has are dropped, a minute's at a time."""
+        if copy.database not in self._dropping:
+            due_ms = self._work.now_ms + DROP_LOGS_MS
+            self._dropping[copy.database] = self._work.at(due_ms, lambda: self._drop(copy))
+
+    def _drop(self, copy: CopyHere) -> None:
+        del self._dropping[copy.database]
+        shipping = self._shipping.get(copy.database, ())
+        up_to = min((each.acked for each in shipping), default=0)
+        if not any(number <= up_to for number in copy.logs):
+            return
+        copy.logs = {n: log for n, log in copy.logs.items() if n > up_to}
+        change = DropLogs(up_to)
+        self._work.change_copy(copy.database, change, lambda _: None, lambda _: None)
+
+
+def _copy_here(config: NodeConfig, database: str, work: Work) -> CopyHere | None:
+    copies = config.copies[database]
+    mine = next((copy for copy in copies if copy.server == config.me.name), None)
+    if mine is None or len(copies) == 1:
+        return None
+    return CopyHere(database, mine.replay_lag_ms, work)
+
+
+def _last_log(copy: CopyHere) -> int:
+    assert copy.standing is not None
+    return copy.standing.last_log

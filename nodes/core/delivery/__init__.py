@@ -1,0 +1,1 @@
+"""Queues, retries, DSNs and expiry; discard notifications; what a Safety Net keeps."""

@@ -1,0 +1,405 @@
+"""From an accepted message to its end: every fork delivered or expired, then Primary Safety Net and
+discard notification.
+
+The promises kept here: a message's discard status becomes complete, it moves to the Primary Safety
+Net and its discard notification is written in one transaction (SM-1, SM-5); a shadow is released
+only when every fork is done, side-effect messages too (SM-10); what cannot be delivered in
+MessageExpirationTimeout expires with a DSN (SM-12).
+
+One transaction of a message is under way at a time. What finishes meanwhile waits for it, so the
+last one always knows that it is the last.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from nodes.core.config.config import NodeConfig
+from nodes.core.copies.active_copies import ActiveCopies
+from nodes.core.delivery.discard_notifications import Discards
+from nodes.core.delivery.dsn import non_delivery_report
+from nodes.core.delivery.queue import Answered, DeliveryQueue, Parcel, Result
+from nodes.core.delivery.safety_net import SafetyNet
+from nodes.core.engine.tracking_rows import (
+    defer_row,
+    log_mailbox_delivery,
+    poison_row,
+    primary_row,
+    send_row,
+)
+from nodes.core.engine.work import COMMIT_RETRY_MS, Timer, Work
+from nodes.core.interface.queue_changes import (
+    Change,
+    DeleteMessage,
+    FinishFork,
+    InsertDiscard,
+    InsertMessage,
+    MoveToPrimarySafetyNet,
+    SplitFork,
+)
+from nodes.core.model.fork_states import ENDS, ForkMove, after, left_of
+from nodes.core.model.identity import Identity
+from nodes.core.model.message import DiscardNotification, Fork, ForkState, PrimaryMessage
+from nodes.core.sessions.outbound import Sessions
+
+EXPIRED_STATUS = "550 4.4.7 QUEUE.Expired"
+NO_ROUTE_STATUS = "550 5.1.10 RESOLVER.ADR.RecipientNotFound"
+
+
+@dataclass(slots=True)
+class Tracked:
+    """A message under way: what is left of the fork of each next hop, ends not yet durable, side
+    effects not yet done. `since_ms`: when it came into its delivery queues, from which on it may
+    grow old (SM-12); `first_done_ms`: when the first of its recipients was served. `begun`: how
+    many sessions this server had begun when it came.
+    """
+
+    message: PrimaryMessage
+    forks: dict[str, Fork]
+    since_ms: int
+    first_done_ms: int | None
+    begun: int
+    ends: list[FinishFork | SplitFork] = field(default_factory=list)
+    ends_under_way: tuple[FinishFork | SplitFork, ...] = ()
+    reports: list[tuple[PrimaryMessage, str]] = field(default_factory=list)
+    side_effects: set[int] = field(default_factory=set)
+    committing: bool = False
+    completing: bool = False
+
+
+class Delivery:
+    """All primary messages of this server and the queues that they wait in."""
+
+    def __init__(
+        self,
+        config: NodeConfig,
+        work: Work,
+        sessions: Sessions,
+        identity: Identity,
+        safety_net: SafetyNet,
+        discards: Discards,
+        active_copies: ActiveCopies,
+    ) -> None:
+        self._config = config
+        self._work = work
+        self._sessions = sessions
+        self._identity = identity
+        self._safety_net = safety_net
+        self._discards = discards
+        self._active_copies = active_copies
+        active_copies.on_moved = self._moved
+        self._messages: dict[int, Tracked] = {}
+        self._queues: dict[str, DeliveryQueue] = {}
+        self._expiry: Timer | None = None
+
+    # -------------------------------------------------------------- what comes in
+
+    def opened(self, messages: tuple[PrimaryMessage, ...]) -> None:
+        """After a restart: every message where its forks stood; one that only lacked its end gets
+        it now.
+        """
+        for message in messages:
+            row = primary_row("LOAD", "BOOTLOADER", message, source_context="delivery")
+            self._work.emit(row)
+            self._track(message, message.received_ms)
+        for message in messages:
+            self._link_to_parent(message)
+        for message in messages:
+            self._enqueue(message)
+            self._advance(self._messages[message.internal_id])
+
+    def add(self, message: PrimaryMessage, since_ms: int | None = None) -> None:
+        """A message that is durable by now. `since_ms`: from when on it grows old, unless from now
+        on (SM-12).
+        """
+        self._track(message, self._work.now_ms if since_ms is None else since_ms)
+        self._link_to_parent(message)
+        self._enqueue(message)
+        if not message.forks:
+            tracked = self._messages[message.internal_id]
+            self._fail(tracked, message.envelope.recipients, NO_ROUTE_STATUS)
+        self._advance(self._messages[message.internal_id])
+
+    def shadowed_by(self, server: str) -> list[tuple[PrimaryMessage, int]]:
+        """Messages whose shadow copy is with that server, and how many sessions had been begun when
+        each came.
+        """
+        messages = self._messages.values()
+        return [(t.message, t.begun) for t in messages if t.message.shadow_server == server]
+
+    def has_unwritten_end(self, before_ms: int) -> bool:
+        """Whether a fork ended before that time and the disk does not know it yet."""
+        return any(
+            end.at_ms < before_ms
+            for tracked in self._messages.values()
+            for end in (*tracked.ends_under_way, *tracked.ends)
+        )
+
+    # -------------------------------------------------------------- queues
+
+    def _track(self, message: PrimaryMessage, since_ms: int) -> None:
+        forks = left_of(message.forks)
+        done_ms = [f.done_ms for f in message.forks if f.state is ForkState.DONE and f.done_ms]
+        first_ms, begun = min(done_ms, default=None), self._sessions.begun
+        tracked = Tracked(message, forks, since_ms, first_ms, begun)
+        self._messages[message.internal_id] = tracked
+        self._set_expiry(tracked)
+
+    def _link_to_parent(self, message: PrimaryMessage) -> None:
+        parent = message.side_effect_of
+        if parent is not None and parent in self._messages:
+            self._messages[parent].side_effects.add(message.internal_id)
+
+    def _enqueue(self, message: PrimaryMessage) -> None:
+        for fork in message.forks:
+            if fork.state is ForkState.QUEUED:
+                self._queue(fork.next_hop).append(message.internal_id)
+
+    def _queue(self, next_hop: str) -> DeliveryQueue:
+        queue = self._queues.get(next_hop)
+        if queue is None:
+            queue = DeliveryQueue(
+                next_hop,
+                self._config,
+                self._work,
+                self._sessions,
+                self._active_copies,
+                self._take,
+                self._report,
+                self._poisoned,
+            )
+            self._queues[next_hop] = queue
+        return queue
+
+    def _take(self, internal_id: int, next_hop: str) -> Parcel | None:
+        tracked = self._messages.get(internal_id)
+        if tracked is None or tracked.forks[next_hop].state is not ForkState.QUEUED:
+            return None
+        self._move(tracked, next_hop, ForkMove.HAND_OUT)
+        epoch = self._active_copies.epoch_of(next_hop)
+        return Parcel(tracked.message, tracked.forks[next_hop], epoch)
+
+    def _moved(self, database: str) -> None:
+        queue = self._queues.get(f"database:{database}")
+        if queue is not None:
+            queue.moved()
+
+    # -------------------------------------------------------------- results
+
+    def _report(self, parcel: Parcel, result: Result) -> None:
+        tracked = self._messages[parcel.message.internal_id]
+        if isinstance(result, Answered):
+            self._answered(tracked, parcel.fork, result)
+        else:
+            self._put_back(tracked, parcel.fork.next_hop, result.reason)
+
+    def _answered(self, tracked: Tracked, fork: Fork, result: Answered) -> None:
+        """Who has it is done, and who was refused; the others wait for the retry, alone."""
+        self._log_delivered(tracked.message, fork, result)
+        for status, recipients in _by_status(result.refused).items():
+            self._fail(tracked, recipients, status)
+        open_still = _addresses(result.deferred)
+        refused = _addresses(result.refused)
+        served = tuple(r for r in fork.recipients if r not in (*refused, *open_still))
+        self._end(tracked, fork.next_hop, refused, ForkMove.REFUSED)
+        self._end(tracked, fork.next_hop, served, ForkMove.ACKNOWLEDGED)
+        if open_still:
+            self._put_back(tracked, fork.next_hop, "; ".join(_by_status(result.deferred)))
+        self._advance(tracked)
+
+    def _log_delivered(self, message: PrimaryMessage, fork: Fork, result: Answered) -> None:
+        work, hop = self._work, fork.next_hop
+        if not result.reply:
+            log_mailbox_delivery(work, message, hop, result.delivered, result.duplicates)
+        elif result.delivered:
+            work.emit(send_row(message, hop, result.delivered, result.reply, result.server))
+
+    def _put_back(self, tracked: Tracked, next_hop: str, reason: str) -> None:
+        self._move(tracked, next_hop, ForkMove.PUT_BACK)
+        self._work.emit(defer_row(tracked.message, tracked.forks[next_hop], reason))
+        self._queue(next_hop).put_back(tracked.message.internal_id)
+        self._set_expiry(tracked)  # it may have grown too old while it was out
+
+    def _poisoned(self, internal_id: int, next_hop: str) -> None:
+        """Into the poison queue: kept, never tried again, and no end of the message."""
+        tracked = self._messages.get(internal_id)
+        if tracked is None or tracked.forks[next_hop].state is not ForkState.QUEUED:
+            return
+        fork = tracked.forks[next_hop]
+        self._work.emit(poison_row(tracked.message, fork))
+        self._end(tracked, next_hop, fork.recipients, ForkMove.POISON)
+        self._advance(tracked)
+
+    # -------------------------------------------------------------- ends
+
+    def _end(
+        self, tracked: Tracked, next_hop: str, recipients: tuple[str, ...], move: ForkMove
+    ) -> None:
+        """These recipients leave the fork; with the last of them it ends itself."""
+        if not recipients:
+            return
+        fork, now_ms = tracked.forks[next_hop], self._work.now_ms
+        state = after(fork.state, move)
+        if state is ForkState.DONE and tracked.first_done_ms is None:
+            tracked.first_done_ms = now_ms
+        left = tuple(each for each in fork.recipients if each not in recipients)
+        key = (tracked.message.internal_id, next_hop)
+        if left:
+            tracked.forks[next_hop] = replace(fork, recipients=left)
+            tracked.ends.append(SplitFork(*key, recipients, state.value, now_ms))
+        else:
+            self._move(tracked, next_hop, move)
+            tracked.ends.append(FinishFork(*key, state.value, now_ms))
+
+    def _fail(self, tracked: Tracked, recipients: tuple[str, ...], status: str) -> None:
+        """These recipients will not get it: say so in the log, and to the sender (SM-12); of a
+        message that was resubmitted in the log alone (SN-10).
+        """
+        message = tracked.message
+        row = primary_row("FAIL", "QUEUE", message, recipients=recipients, recipient_status=status)
+        self._work.emit(row)
+        report = non_delivery_report(
+            self._config, self._identity, message, recipients, status, self._work.now_ms
+        )
+        if report is not None and message.resubmit_request is not None:
+            self._log_suppressed(message, recipients, status)
+        elif report is not None:
+            tracked.reports.append(report)
+            tracked.side_effects.add(report[0].internal_id)
+
+    def _log_suppressed(
+        self, message: PrimaryMessage, recipients: tuple[str, ...], status: str
+    ) -> None:
+        row = primary_row(
+            "SUPPRESSED",
+            "DSN",
+            message,
+            recipients=recipients,
+            source_context=message.resubmit_request or "",
+            recipient_status=status,
+        )
+        self._work.emit(row)
+
+    def _advance(self, tracked: Tracked) -> None:
+        """Write down what has ended; with the last fork, and no side effect left, the end of the
+        message itself.
+        """
+        if tracked.committing or tracked.completing:
+            return
+        ends, reports = tuple(tracked.ends), tuple(tracked.reports)
+        completes = not tracked.side_effects and all(
+            f.state in ENDS for f in tracked.forks.values()
+        )
+        if not (ends or reports or completes):
+            return
+        changes: list[Change] = [*ends, *(InsertMessage(m, body) for m, body in reports)]
+        notification = self._complete(tracked, changes) if completes else None
+        tracked.committing, tracked.completing = True, completes
+        tracked.ends_under_way = ends
+        tracked.ends.clear()
+        tracked.reports.clear()
+
+        def committed() -> None:
+            tracked.committing = False
+            tracked.ends_under_way = ()
+            for message, _ in reports:
+                self._reported(tracked.message, message)
+            if completes:
+                self._completed(tracked, notification)
+            self._advance(tracked)
+
+        def failed(_reason: str) -> None:
+            tracked.committing = tracked.completing = False
+            tracked.ends_under_way = ()
+            tracked.ends[:0] = ends
+            tracked.reports[:0] = reports
+            self._work.again(COMMIT_RETRY_MS, lambda: self._advance(tracked))
+
+        self._work.commit(tuple(changes), committed, failed)
+
+    def _complete(self, tracked: Tracked, changes: list[Change]) -> DiscardNotification | None:
+        """The changes that end a message, appended; and the notification for the holder of its
+        shadow, if any.
+        """
+        message, now_ms = tracked.message, self._work.now_ms
+        if tracked.first_done_ms is not None:
+            expires_ms = self._safety_net.expiry_of_delivered(now_ms)
+            changes.append(MoveToPrimarySafetyNet(message.internal_id, now_ms, expires_ms))
+        else:
+            changes.append(DeleteMessage(message.internal_id))
+        if message.shadow_server is None:
+            return None
+        notification = DiscardNotification(
+            message.shadow_server,
+            self._identity.next_sequence(),
+            message.internal_id,
+            now_ms,
+            tracked.first_done_ms,
+        )
+        changes.append(InsertDiscard(notification))
+        return notification
+
+    def _completed(self, tracked: Tracked, notification: DiscardNotification | None) -> None:
+        message = tracked.message
+        del self._messages[message.internal_id]
+        if notification is not None:
+            self._discards.add(notification)
+        parent = self._messages.get(message.side_effect_of or 0)
+        if parent is not None:
+            parent.side_effects.discard(message.internal_id)
+            self._advance(parent)
+
+    def _reported(self, original: PrimaryMessage, report: PrimaryMessage) -> None:
+        row = primary_row("DSN", "DSN", report, reference=original.header.message_id)
+        self._work.emit(row)
+        self.add(report)
+
+    # -------------------------------------------------------------- expiry
+
+    def _set_expiry(self, oldest: Tracked) -> None:
+        """Unless one that is older has set it."""
+        due_ms = oldest.since_ms + self._config.server.message_expiration_timeout_ms
+        due_ms = max(due_ms, self._work.now_ms)
+        if self._expiry is not None and self._expiry.due_ms <= due_ms:
+            return
+        if self._expiry is not None:
+            self._expiry.cancel()
+        self._expiry = self._work.at(due_ms, self._expire)
+
+    def _expire(self) -> None:
+        """End every queued fork that is too old. One that is out being sent is looked at again in a
+        minute.
+        """
+        self._expiry = None
+        limit_ms = self._work.now_ms - self._config.server.message_expiration_timeout_ms
+        for tracked in sorted(self._messages.values(), key=lambda each: each.since_ms):
+            if tracked.since_ms > limit_ms:
+                self._set_expiry(tracked)
+                return
+            self._expire_queued(tracked)
+        if self._messages:
+            self._expiry = self._work.again(COMMIT_RETRY_MS, self._expire)
+
+    def _expire_queued(self, tracked: Tracked) -> None:
+        queued = [f for f in tracked.forks.values() if f.state is ForkState.QUEUED]
+        for fork in queued:
+            self._end(tracked, fork.next_hop, fork.recipients, ForkMove.EXPIRE)
+            self._fail(tracked, fork.recipients, EXPIRED_STATUS)
+        if queued:
+            self._advance(tracked)
+
+    def _move(self, tracked: Tracked, next_hop: str, move: ForkMove) -> None:
+        fork = tracked.forks[next_hop]
+        tracked.forks[next_hop] = replace(fork, state=after(fork.state, move))
+
+
+def _by_status(said: tuple[tuple[str, str], ...]) -> dict[str, tuple[str, ...]]:
+    """Recipients by what was said of them."""
+    found: dict[str, tuple[str, ...]] = {}
+    for recipient, status in said:
+        found[status] = (*found.get(status, ()), recipient)
+    return found
+
+
+def _addresses(said: tuple[tuple[str, str], ...]) -> tuple[str, ...]:
+    return tuple(recipient for recipient, _ in said)

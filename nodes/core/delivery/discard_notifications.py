@@ -1,0 +1,136 @@
+"""Discard notifications of this server as a primary: kept per shadow server until it has confirmed
+them.
+
+A shadow server that asks names its own last confirmed sequence number under the database id it
+knows; only then are those forgotten (SM-16), so a lost answer is given again, over a restart too:
+how far a shadow server has asked is on disk. What nobody asks for is dropped after
+ShadowMessageAutoDiscardInterval (SM-11). All are on disk before anybody is told (SM-5).
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from itertools import islice
+
+from nodes.core.config.config import NodeConfig
+from nodes.core.engine.work import Work
+from nodes.core.interface.effects import SendReply
+from nodes.core.interface.inputs import DiscardAsked
+from nodes.core.interface.queue_changes import (
+    Change,
+    DropOldDiscards,
+    ForgetDiscards,
+    NoteDiscardsAsked,
+)
+from nodes.core.interface.replies import r250_discards
+from nodes.core.model.identity import Identity
+from nodes.core.model.message import DiscardNotification
+
+SWEEP_INTERVAL_MS = 60_000
+
+
+class Discards:
+    """What each shadow server is still to be told."""
+
+    def __init__(self, config: NodeConfig, work: Work, identity: Identity) -> None:
+        self._interval_ms = config.transport.shadow_message_auto_discard_interval_ms
+        self._per_answer = config.server.discard_notifications_per_answer
+        self._work = work
+        self._identity = identity
+        self._by_server: dict[str, deque[DiscardNotification]] = {}
+        self._asked: dict[str, int] = {}
+        self._sweep_is_set = False
+
+    def opened(
+        self,
+        notifications: tuple[DiscardNotification, ...],
+        asked: tuple[tuple[str, int], ...],
+    ) -> None:
+        """`asked`: shadow servers, and up to which sequence each has asked."""
+        self._asked.update(asked)
+        for notification in sorted(notifications, key=lambda n: n.sequence):
+            self.add(notification)
+
+    def add(self, notification: DiscardNotification) -> None:
+        """A notification that is durable by now."""
+        self._by_server.setdefault(notification.shadow_server, deque()).append(notification)
+        self._set_sweep(notification.delivered_ms + self._interval_ms)
+
+    def answer(self, asked: DiscardAsked) -> None:
+        """Reply with the next page for the asking server, and forget what it confirms."""
+        server = asked.asking_server
+        waiting = self._by_server.get(server, deque())
+        changes: list[Change] = []
+        if asked.known_database_id == self._identity.database_id:
+            changes += self._forget(server, waiting, asked.confirmed_sequence)
+        changes += self._note_asked(server, waiting)
+        if changes:
+            self._work.commit(tuple(changes), lambda: None, lambda reason: None)
+        page = tuple(islice(waiting, self._per_answer))
+        listed = tuple(map(_listed, page))
+        more = len(waiting) > len(page)
+        reply = r250_discards(self._identity.database_id, listed, more)
+        self._work.emit(SendReply(asked.session, reply))
+
+    def _forget(
+        self, server: str, waiting: deque[DiscardNotification], confirmed: int
+    ) -> list[Change]:
+        """Forgetting may be lost with a crash: the shadow server takes a notification it has had as
+        nothing new.
+        """
+        forgotten = False
+        while waiting and waiting[0].sequence <= confirmed:
+            waiting.popleft()
+            forgotten = True
+        return [ForgetDiscards(server, confirmed)] if forgotten else []
+
+    def _note_asked(self, server: str, waiting: deque[DiscardNotification]) -> list[Change]:
+        """It asks for everything that waits for it now, whether the answer has room for it or
+        not.
+        """
+        if not waiting or waiting[-1].sequence <= self._asked.get(server, 0):
+            return []
+        self._asked[server] = waiting[-1].sequence
+        return [NoteDiscardsAsked(server, waiting[-1].sequence)]
+
+    # -------------------------------------------------------------- what nobody asks for
+
+    def _set_sweep(self, due_ms: int) -> None:
+        if not self._sweep_is_set:
+            self._sweep_is_set = True
+            self._work.at(due_ms, self._sweep)
+
+    def _sweep(self) -> None:
+        self._sweep_is_set = False
+        before_ms = self._work.now_ms - self._interval_ms + 1
+        dropped = [self._drop(server, before_ms) for server in self._by_server]
+        changes = tuple(change for change in dropped if change is not None)
+        if changes:
+            self._work.commit(changes, lambda: None, lambda reason: None)
+        left = (n.delivered_ms for server in self._by_server for n in self._not_asked(server))
+        oldest = min(left, default=None)
+        if oldest is not None:
+            next_ms = self._work.now_ms + SWEEP_INTERVAL_MS
+            self._set_sweep(max(oldest + self._interval_ms, next_ms))
+
+    def _drop(self, server: str, before_ms: int) -> Change | None:
+        old = {n.sequence for n in self._not_asked(server) if n.delivered_ms < before_ms}
+        if not old:
+            return None
+        kept = (n for n in self._by_server[server] if n.sequence not in old)
+        self._by_server[server] = deque(kept)
+        return DropOldDiscards(server, self._asked.get(server, 0), before_ms)
+
+    def _not_asked(self, server: str) -> list[DiscardNotification]:
+        asked = self._asked.get(server, 0)
+        return [n for n in self._by_server[server] if n.sequence > asked]
+
+
+def _listed(told: DiscardNotification) -> tuple[int, int, int, int]:
+    first_ms = told.first_delivered_ms
+    return (
+        told.sequence,
+        told.internal_id,
+        told.delivered_ms,
+        told.delivered_ms if first_ms is None else first_ms,
+    )

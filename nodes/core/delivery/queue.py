@@ -1,0 +1,291 @@
+"""One delivery queue: the messages with the same next hop, in order, a few at a time (F§5.3).
+
+Ready, or waiting to retry after a failure (RT-5); a message whose failure may be its own is set
+aside for as long, and holds nobody up (`doubts`). Knows how to hand a fork out: into a mailbox
+database here, or over a session. What becomes of the message then is not its business.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from nodes.core.config.config import NodeConfig
+from nodes.core.config.retry import retry_interval_ms
+from nodes.core.copies.active_copies import ActiveCopies
+from nodes.core.delivery.doubts import Broke, Doubts
+from nodes.core.engine.work import LocalDelivery, Timer, Work
+from nodes.core.interface.effects import DeliverTo
+from nodes.core.interface.inputs import TransmissionAnswered
+from nodes.core.interface.replies import R432_NOT_ACTIVE_HERE
+from nodes.core.model.message import Fork, PrimaryMessage
+from nodes.core.routing.routing import database_of
+from nodes.core.sessions.outbound import Sessions
+from nodes.core.sessions.outbound_session import Lease
+
+LOCAL_DELIVERIES = 20
+"""MaxConcurrentMailboxDeliveries (F§3.2)."""
+MESSAGES_A_CONNECTION = 20
+"""SmtpConnectorQueueMessageCountThresholdForConcurrentConnections (F§3.2): so many waiting messages
+make another session worth its handshake."""
+MOST_CONNECTIONS = 8
+NOT_MOUNTED = " ".join((str(R432_NOT_ACTIVE_HERE.code), *R432_NOT_ACTIVE_HERE.lines))
+
+
+@dataclass(frozen=True, slots=True)
+class Parcel:
+    """One fork to be handed out, to the copy of `epoch` where it goes into a mailbox database."""
+
+    message: PrimaryMessage
+    fork: Fork
+    epoch: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """The next hop has it for good for some recipients, or never will; of each recipient one thing
+    is said. `refused` (5xx) and `deferred` (4xx, to be tried again) come with status text.
+    `server`: which one it was, where the message was sent.
+    """
+
+    reply: str
+    delivered: tuple[str, ...]
+    duplicates: tuple[str, ...] = ()
+    refused: tuple[tuple[str, str], ...] = ()
+    deferred: tuple[tuple[str, str], ...] = ()
+    server: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class NotNow:
+    """It may take it later, for all recipients: 4xx, no session, a session lost in the middle (in
+    doubt, so again). `was_offered`: the next hop was reached; `broke`: the session was lost while
+    the message was sent.
+    """
+
+    reason: str
+    was_offered: bool = False
+    broke: Broke | None = None
+
+
+Result: TypeAlias = Answered | NotNow
+Report: TypeAlias = Callable[[Parcel, Result], None]
+Take: TypeAlias = Callable[[int, str], Parcel | None]
+Poison: TypeAlias = Callable[[int, str], None]
+
+
+class DeliveryQueue:
+    """`take(internal id, next hop)` gives the parcel or None where it is not wanted any more;
+    `report` gets each result; `poison` one that is to be taken out of the queue.
+    """
+
+    def __init__(
+        self,
+        next_hop: str,
+        config: NodeConfig,
+        work: Work,
+        sessions: Sessions,
+        active_copies: ActiveCopies,
+        take: Take,
+        report: Report,
+        poison: Poison,
+    ) -> None:
+        self.next_hop = next_hop
+        self.waiting: deque[int] = deque()
+        self._config = config
+        self._work = work
+        self._sessions = sessions
+        self._active_copies = active_copies
+        self._take = take
+        self._report = report
+        self._poison = poison
+        self._doubts = Doubts(config.server.poison_threshold)
+        self._aside: dict[int, Timer] = {}
+        self._attempts: Counter[int] = Counter()
+        self._active: Counter[int] = Counter()
+        self._failures = 0
+        self._retry: Timer | None = None
+
+    def append(self, internal_id: int) -> None:
+        self.waiting.append(internal_id)
+        self._pump()
+
+    def put_back(self, internal_id: int) -> None:
+        """Unless it was set aside."""
+        if internal_id not in self._aside:
+            self.waiting.appendleft(internal_id)
+
+    def _pump(self) -> None:
+        while self._retry is None and self.waiting and self._has_room():
+            parcel = self._take(self.waiting.popleft(), self.next_hop)
+            if parcel is not None:
+                self._active[parcel.epoch] += 1
+                self._hand_out(parcel)
+
+    def _has_room(self) -> bool:
+        """What is still on its way to a copy that was active before takes no room."""
+        under_way = self._active[self._active_copies.epoch_of(self.next_hop)]
+        return under_way < self._most_at_once()
+
+    def _most_at_once(self) -> int:
+        if self._is_local():
+            return LOCAL_DELIVERIES
+        return min(MOST_CONNECTIONS, 1 + len(self.waiting) // MESSAGES_A_CONNECTION)
+
+    def _is_local(self) -> bool:
+        is_mailbox = database_of(self.next_hop) is not None
+        return is_mailbox and self._active_copies.peer_of(self.next_hop) == self._config.me.name
+
+    def _hand_out(self, parcel: Parcel) -> None:
+        database = database_of(self.next_hop)
+        if database is None or not self._is_local():
+            self._to_one_of(parcel, self._active_copies.targets_of(parcel.fork))
+        elif self._active_copies.takes(database):
+            self._into_mailboxes(parcel, database)
+        else:
+            self._finish(parcel, NotNow(NOT_MOUNTED))
+
+    def _to_one_of(self, parcel: Parcel, targets: tuple[str, ...]) -> None:
+        """To the first that can be reached. One that was reached and then fails is not passed over:
+        it may have the message.
+        """
+        server, others = targets[0], targets[1:]
+
+        def unreachable(reason: str) -> None:
+            if others:
+                self._to_one_of(parcel, others)
+            else:
+                self._finish(parcel, NotNow(reason))
+
+        self._sessions.request(
+            server, "delivery", lambda lease: self._over(parcel, lease), unreachable
+        )
+
+    def _into_mailboxes(self, parcel: Parcel, database: str) -> None:
+        message = parcel.message
+        delivery = LocalDelivery(
+            database,
+            message.header,
+            message.envelope.sender,
+            parcel.fork.recipients,
+            message.size_bytes,
+            f"db:{message.internal_id}",
+        )
+        self._work.deliver(
+            delivery,
+            self._config.duplicate_windows_ms[database],
+            lambda delivered, duplicates: self._finish(parcel, Answered("", delivered, duplicates)),
+            lambda reason: self._finish(parcel, NotNow(reason)),
+        )
+
+    def _over(self, parcel: Parcel, lease: Lease) -> None:
+        message, database = parcel.message, database_of(self.next_hop)
+        prologue = None if database is None else DeliverTo(database, message.network_message_id)
+        envelope = type(message.envelope)(message.envelope.sender, parcel.fork.recipients)
+
+        offered_ms = self._work.now_ms
+
+        def answered(answer: TransmissionAnswered) -> None:
+            lease.release()
+            self._finish(parcel, _result(parcel, answer, lease.peer))
+
+        def lost(reason: str) -> None:
+            broke = Broke(offered_ms, self._work.now_ms)
+            self._finish(parcel, NotNow(reason, was_offered=True, broke=broke))
+
+        lease.transmit(
+            prologue,
+            envelope,
+            f"db:{message.internal_id}",
+            answered,
+            lost,
+        )
+
+    def _finish(self, parcel: Parcel, result: Result) -> None:
+        """What the copy before says, once another is active, is worth nothing: it goes there."""
+        self._active[parcel.epoch] -= 1
+        internal_id, poison = parcel.message.internal_id, None
+        if parcel.epoch != self._active_copies.epoch_of(self.next_hop):
+            result = NotNow("the mailbox database is active on another server")
+        elif isinstance(result, Answered):
+            self._failures = 0
+            poison = self._doubts.acknowledged(internal_id, self._work.now_ms)
+            self._settle(internal_id, result)
+        elif result.was_offered and self._doubts.is_its_own(internal_id, result.broke):
+            self._set_aside(internal_id)
+        else:
+            self._fail()
+            if not result.was_offered:
+                self._doubts.clear()
+        self._report(parcel, result)
+        if poison is not None:
+            self._take_out(poison)
+        self._pump()
+
+    def _settle(self, internal_id: int, result: Answered) -> None:
+        """The next hop works; recipients that it put off are no reason for others to wait."""
+        if result.deferred:
+            self._set_aside(internal_id)
+        else:
+            del self._attempts[internal_id]
+
+    def _set_aside(self, internal_id: int) -> None:
+        """It waits as long as a queue would that failed as often."""
+        self._attempts[internal_id] += 1
+        wait_ms = retry_interval_ms(self._config.server, self._attempts[internal_id])
+        due_ms = self._work.now_ms + wait_ms
+        self._aside[internal_id] = self._work.at(due_ms, lambda: self._back_again(internal_id))
+
+    def _back_again(self, internal_id: int) -> None:
+        del self._aside[internal_id]
+        self.append(internal_id)
+
+    def _take_out(self, internal_id: int) -> None:
+        timer = self._aside.pop(internal_id, None)
+        if timer is not None:
+            timer.cancel()
+            del self._attempts[internal_id]
+            self._poison(internal_id, self.next_hop)
+
+    def _fail(self) -> None:
+        """The first failure of several under way sets the retry; the others add nothing."""
+        if self._retry is None:
+            self._failures += 1
+            wait_ms = retry_interval_ms(self._config.server, self._failures)
+            self._retry = self._work.again(wait_ms, self._try_again)
+
+    def _try_again(self) -> None:
+        self._retry = None
+        self._pump()
+
+    def moved(self) -> None:
+        """The next hop is another server now: nothing that failed there counts."""
+        self._failures = 0
+        self._doubts.forget()
+        self._attempts.clear()
+        for timer in self._aside.values():
+            timer.cancel()
+        self.waiting.extendleft(sorted(self._aside, reverse=True))
+        self._aside.clear()
+        if self._retry is not None:
+            self._retry.cancel()
+        self._try_again()
+
+
+def _result(parcel: Parcel, answer: TransmissionAnswered, server: str) -> Result:
+    """What was said of one recipient counts for it, the last word for the others; those put off are
+    the only ones to be tried again (RFC 5321 sections 4.2.1, 4.5.4.1). What is neither a yes nor a
+    no for good is no acknowledgement.
+    """
+    reply = f"{answer.code} {answer.text}"
+    apart = {address: (code, f"{code} {text}") for address, code, text in answer.refused}
+    said = [(r, *apart.get(r, (answer.code, reply))) for r in parcel.fork.recipients]
+    delivered = tuple(r for r, code, _ in said if 200 <= code < 300)
+    refused = tuple((r, status) for r, code, status in said if code >= 500)
+    settled = {*delivered, *(r for r, _ in refused)}
+    deferred = tuple((r, status) for r, _, status in said if r not in settled)
+    if not settled:
+        return NotNow(reply, was_offered=True)
+    return Answered(reply, delivered, refused=refused, deferred=deferred, server=server)

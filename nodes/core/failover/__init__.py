@@ -1,0 +1,1 @@
+"""What Active Manager watches, decides and does."""

@@ -1,0 +1,138 @@
+"""Every mailbox server of the boundary is told which copy is active, until it says from when on it
+knows (TP-4).
+
+That time ends the interval that its Safety Net is asked for: what it brought to the copy before
+until then may be lost with that copy (SN-4). Who missed one failover is told of the next alone. Who
+knows is reminded all the same: a server keeps it in its queue database, and may lose that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from nodes.core.engine.work import Work
+from nodes.core.failover.management_calls import Errands
+from nodes.core.failover.records import Changes, ManagerRecords
+from nodes.core.interface.copy_commands import NameActiveCopy
+from nodes.core.interface.effects import LogLifecycle
+from nodes.core.interface.inputs import ActiveCopyAnswered
+from nodes.core.interface.manager_changes import SetAsking, SetTelling
+from nodes.core.model.failover import Telling
+from nodes.core.model.resubmit_request import SafetyNetSource
+from nodes.core.sessions.outbound_session import CopyAnswer
+
+TELL_AGAIN_MS = 60_000
+REMIND_MS = 300_000
+
+
+class CopyTelling:
+    """`on_told(database)` is called when another server knows."""
+
+    def __init__(self, work: Work, errands: Errands, records: ManagerRecords) -> None:
+        self.on_told: Callable[[str], None] = lambda database: None
+        self._work = work
+        self._errands = errands
+        self._records = records
+        self._under_way: set[tuple[str, str]] = set()
+        self._reminded: set[tuple[str, str]] = set()
+
+    def begin(self) -> None:
+        """Tell everybody who is to be told and is not being told."""
+        for key in sorted(self._records.tellings):
+            self._tell(key)
+            self._remind_later(key)
+
+    def _tell(self, key: tuple[str, str]) -> None:
+        telling = self._records.tellings[key]
+        if telling.learnt_ms is not None or key in self._under_way:
+            return
+        self._under_way.add(key)
+        self._errands.say(
+            telling.server,
+            NameActiveCopy(telling.database, telling.target, telling.epoch),
+            lambda answer: self._answered(telling, answer),
+            lambda reason: self._again(key),
+        )
+
+    def _answered(self, telling: Telling, answer: CopyAnswer) -> None:
+        key = (telling.database, telling.server)
+        if not isinstance(answer, ActiveCopyAnswered):
+            self._again(key)
+            return
+        told = replace(telling, learnt_ms=answer.learnt_ms)
+        self._records.change(
+            lambda: self._changes(told),
+            lambda: self._told(told),
+            lambda reason: self._again(key),
+        )
+
+    def _changes(self, told: Telling) -> Changes:
+        """With the end of what its Safety Net is asked for."""
+        if self._records.tellings[(told.database, told.server)].epoch == told.epoch:
+            return (SetTelling(told), *self._ends(told))
+        self._work.at(self._work.now_ms, lambda: self._over((told.database, told.server)))
+        return ()
+
+    def _ends(self, told: Telling) -> list[SetAsking]:
+        return [
+            SetAsking(replace(asking, end_ms=told.learnt_ms, silent_since_ms=self._work.now_ms))
+            for asking in self._records.askings.values()
+            if (asking.database, asking.server) == (told.database, told.server)
+            and asking.source is SafetyNetSource.PRIMARY
+            and asking.end_ms is None
+        ]
+
+    def _told(self, told: Telling) -> None:
+        self._log("active-copy-told", told)
+        self._over((told.database, told.server))
+        self.on_told(told.database)
+
+    # -------------------------------------------------------------- reminding
+
+    def _remind_later(self, key: tuple[str, str]) -> None:
+        if key not in self._reminded:
+            self._reminded.add(key)
+            self._work.at(self._work.now_ms + REMIND_MS, lambda: self._remind(key))
+
+    def _remind(self, key: tuple[str, str]) -> None:
+        telling = self._records.tellings[key]
+        if telling.learnt_ms is None:  # it is being told
+            self._reminded_once(key)
+            return
+        self._errands.say(
+            telling.server,
+            NameActiveCopy(telling.database, telling.target, telling.epoch),
+            lambda answer: self._reminded_of(telling, answer),
+            lambda reason: self._reminded_once(key),
+        )
+
+    def _reminded_of(self, telling: Telling, answer: CopyAnswer) -> None:
+        """One that learnt it just now had forgotten it."""
+        if isinstance(answer, ActiveCopyAnswered) and answer.learnt_ms != telling.learnt_ms:
+            self._log("active-copy-forgotten", replace(telling, learnt_ms=answer.learnt_ms))
+        self._reminded_once((telling.database, telling.server))
+
+    def _reminded_once(self, key: tuple[str, str]) -> None:
+        self._reminded.discard(key)
+        self._remind_later(key)
+
+    # -------------------------------------------------------------- trying again
+
+    def _again(self, key: tuple[str, str]) -> None:
+        self._work.again(TELL_AGAIN_MS, lambda: self._over(key))
+
+    def _over(self, key: tuple[str, str]) -> None:
+        """This time is over; whether there is more to tell is seen now."""
+        self._under_way.discard(key)
+        self._tell(key)
+
+    def _log(self, event: str, told: Telling) -> None:
+        fields = (
+            ("database", told.database),
+            ("epoch", told.epoch),
+            ("active", told.target),
+            ("server", told.server),
+            ("learnt_ms", told.learnt_ms or 0),
+        )
+        self._work.emit(LogLifecycle(event, fields))

@@ -1,0 +1,125 @@
+"""What Active Manager sees of the copies: each is asked every few seconds where it stands (TP-6).
+
+Only what was answered lately counts. Three misses in a row, and the copy is silent: its server is
+gone, or the link to it; from here the two look alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from nodes.core.config.config import NodeConfig
+from nodes.core.engine.work import Work
+from nodes.core.failover.management_calls import Errands
+from nodes.core.interface.copy_commands import AskCopyStatus
+from nodes.core.interface.effects import LogLifecycle
+from nodes.core.interface.inputs import CopyStatusAnswered
+from nodes.core.model.database_copy import CopyStatus
+from nodes.core.sessions.outbound_session import CopyAnswer
+
+WATCH_MS = 15_000
+MISSES = 3
+
+
+@dataclass(slots=True)
+class Seen:
+    """One copy. `status` is the last that was told, None before the first and while silent.
+    `is_void`: the answer that is awaited is out of date.
+    """
+
+    status: CopyStatus | None = None
+    last_log: int = 0
+    misses: int = 0
+    reason: str = ""
+    is_asked: bool = False
+    is_void: bool = False
+
+    @property
+    def is_silent(self) -> bool:
+        return self.misses >= MISSES
+
+
+class CopyWatching:
+    """`on_seen(database)` is called with every answer, and every one that did not come."""
+
+    def __init__(self, config: NodeConfig, work: Work, errands: Errands) -> None:
+        self.on_seen: Callable[[str], None] = lambda database: None
+        self._work = work
+        self._errands = errands
+        self._seen = {
+            (name, copy.server): Seen()
+            for name in sorted(config.copies)
+            for copy in config.copies[name]
+            if len(config.copies[name]) > 1
+        }
+
+    def begin(self) -> None:
+        for database, server in self._seen:
+            self.look(database, server)
+        if self._seen:
+            self._work.at(self._work.now_ms + WATCH_MS, self.begin)
+
+    def seen(self, database: str, server: str) -> Seen:
+        return self._seen[(database, server)]
+
+    def forget(self, database: str) -> None:
+        """Another copy is active, or was to be: nothing seen before counts."""
+        for (name, _), seen in self._seen.items():
+            if name == database:
+                seen.status, seen.misses, seen.is_void = None, 0, seen.is_asked
+
+    def look(self, database: str, server: str) -> None:
+        """Ask now, unless an answer is awaited."""
+        seen = self._seen[(database, server)]
+        if seen.is_asked:
+            return
+        seen.is_asked = True
+        self._errands.say(
+            server,
+            AskCopyStatus(database),
+            lambda answer: self._answered(database, server, answer),
+            lambda reason: self._missed(database, server, reason),
+        )
+
+    def _answered(self, database: str, server: str, answer: CopyAnswer) -> None:
+        if not isinstance(answer, CopyStatusAnswered):
+            self._missed(database, server, _refusal(answer))
+            return
+        seen = self._seen[(database, server)]
+        if self._was_void(database, server):
+            return
+        if seen.is_silent:
+            self._log("copy-reachable", database, server, "")
+        seen.is_asked, seen.misses, seen.status = False, 0, answer.status
+        seen.last_log = answer.status.last_log
+        self.on_seen(database)
+
+    def _missed(self, database: str, server: str, reason: str) -> None:
+        seen = self._seen[(database, server)]
+        if self._was_void(database, server):
+            return
+        seen.is_asked, seen.reason = False, reason
+        seen.misses += 1
+        if seen.misses == MISSES:
+            seen.status = None
+            self._log("copy-silent", database, server, reason)
+        self.on_seen(database)
+
+    def _was_void(self, database: str, server: str) -> bool:
+        """Then it is asked again at once."""
+        seen = self._seen[(database, server)]
+        was_void, seen.is_void = seen.is_void, False
+        if was_void:
+            seen.is_asked = False
+            self.look(database, server)
+        return was_void
+
+    def _log(self, event: str, database: str, server: str, reason: str) -> None:
+        fields = (("database", database), ("server", server), ("reason", reason))
+        self._work.emit(LogLifecycle(event, fields))
+
+
+def _refusal(answer: CopyAnswer) -> str:
+    code, text = getattr(answer, "code", ""), getattr(answer, "text", "")
+    return f"{code} {text}".strip() or "another answer"

@@ -1,0 +1,387 @@
+"""A failover or switchover of a mailbox database, step by step, each taken up again after a kill
+(TP-6).
+
+Decided, with its epoch and target, before anything is said; for a switchover the copy before is
+dismounted, and the target has all its logs; the target mounts; who is to be told and asked is
+written down with its answer. Every step can be done again: servers know it by its epoch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from nodes.core.config.config import NodeConfig
+from nodes.core.engine.work import COMMIT_RETRY_MS, Because, Then, Work
+from nodes.core.failover.management_calls import Errands
+from nodes.core.failover.records import Changes, ManagerRecords
+from nodes.core.interface.copy_commands import AskCopyStatus, DismountDatabase, MountDatabase
+from nodes.core.interface.effects import LogLifecycle
+from nodes.core.interface.inputs import (
+    CopyCommandRefused,
+    CopyStatusAnswered,
+    DismountAnswered,
+    MountAnswered,
+)
+from nodes.core.interface.manager_changes import (
+    InsertAsking,
+    InsertFailover,
+    SetFailover,
+    SetManagedDatabase,
+    SetTelling,
+)
+from nodes.core.model.failover import (
+    Asking,
+    Failover,
+    FailoverKind,
+    FailoverState,
+    ManagedDatabase,
+    Telling,
+)
+from nodes.core.model.failover_states import FailoverMove, after
+from nodes.core.model.lab_time import iso
+from nodes.core.model.resubmit_request import SafetyNetSource
+from nodes.core.routing.boundary import boundary_of, servers_of
+from nodes.core.sessions.outbound_session import CopyAnswer
+
+MARGIN_MS = 5 * 60_000
+"""Safety Nets are asked from so long before the last log that the new copy has (SN-4): clocks of
+servers differ, and a delivery is noted a little after its log."""
+SWITCHOVER_MS = 60_000
+"""A switchover that takes longer is given up, and the copy before is mounted again."""
+AGAIN_MS = 1_000
+MOUNT_AGAIN_MS = 5_000
+MOUNT_TRIES = 3
+REQUEST_MS = 10 * 60_000
+"""How long a target that was asked for is waited for; any other gives way after a few tries."""
+
+
+class FailingOver:
+    """`on_mounted(database)`: another copy is active; `on_given_up(database)`: it is not."""
+
+    def __init__(
+        self, config: NodeConfig, work: Work, errands: Errands, records: ManagerRecords
+    ) -> None:
+        self.on_mounted: Callable[[str], None] = lambda database: None
+        self.on_given_up: Callable[[str], None] = lambda database: None
+        self._config = config
+        self._work = work
+        self._errands = errands
+        self._records = records
+        self._deciding: set[str] = set()
+        self._tries: dict[str, int] = {}
+
+    def begin(self) -> None:
+        """After a start: what was decided goes on, what was mounted may be over."""
+        for database in self._records.databases:
+            failover = self._records.decided(database)
+            if failover is not None:
+                self._log("failover-taken-up", failover)
+                self._go(failover)
+            self.look_for_end(database)
+
+    def is_under_way(self, database: str) -> bool:
+        return database in self._deciding or self._records.decided(database) is not None
+
+    # -------------------------------------------------------------- deciding
+
+    def decide(
+        self,
+        managed: ManagedDatabase,
+        kind: FailoverKind,
+        cause: str,
+        target: str,
+        *,
+        is_requested: bool = False,
+        decided: Callable[[Failover], None] = lambda failover: None,
+        failed: Because = lambda reason: None,
+    ) -> None:
+        """Another copy is to be active; `decided` when that is durable."""
+
+        def make() -> Failover:
+            failover = self._new(managed, kind, cause, target)
+            return replace(failover, is_requested=is_requested)
+
+        self._write_decision(managed.database, make, decided, failed)
+
+    def take_up(self, managed: ManagedDatabase, epoch: int, target: str) -> None:
+        """That copy is found active under a later epoch: a failover that was given up, or is not
+        known here any more.
+        """
+        found = self._records.failovers.get((managed.database, epoch))
+        if found is not None and found.state is not FailoverState.GIVEN_UP:
+            return
+        new = self._new(managed, FailoverKind.FAILOVER, "found active", target)
+        self._write_decision(managed.database, lambda: found or replace(new, epoch=epoch))
+
+    def _new(
+        self, managed: ManagedDatabase, kind: FailoverKind, cause: str, target: str
+    ) -> Failover:
+        return Failover(
+            managed.database,
+            self._records.next_epoch(managed.database),
+            kind,
+            cause,
+            managed.server,
+            target,
+            FailoverState.DECIDED,
+            self._work.now_ms,
+        )
+
+    def _write_decision(
+        self,
+        database: str,
+        make: Callable[[], Failover],
+        decided: Callable[[Failover], None] = lambda failover: None,
+        failed: Because = lambda reason: None,
+    ) -> None:
+        self._deciding.add(database)
+        made: list[Failover] = []
+
+        def build() -> Changes:
+            failover = make()
+            if failover.state is FailoverState.GIVEN_UP:
+                again = replace(failover, state=after(failover.state, FailoverMove.TAKE_UP))
+                made.append(again)
+                return (SetFailover(again, failover.state),)
+            made.append(failover)
+            return (InsertFailover(failover),)
+
+        def written() -> None:
+            self._deciding.discard(database)
+            self._log("failover-decided", made[0])
+            decided(made[0])
+            self._go(made[0])
+
+        def not_written(reason: str) -> None:
+            self._deciding.discard(database)
+            failed(reason)
+
+        self._records.change(build, written, not_written)
+
+    # -------------------------------------------------------------- steps
+
+    def _go(self, failover: Failover) -> None:
+        """The next step of what is decided, as it is on disk now."""
+        failover = self._records.failovers[(failover.database, failover.epoch)]
+        if failover.state is not FailoverState.DECIDED:
+            return
+        if failover.kind is FailoverKind.FAILOVER:
+            self._mount(failover)
+        elif failover.dismounted_log is None:
+            self._dismount(failover)
+        else:
+            self._wait_for_logs(failover)
+
+    def _dismount(self, failover: Failover) -> None:
+        epoch = self._records.databases[failover.database].epoch
+
+        def answered(answer: CopyAnswer) -> None:
+            if isinstance(answer, DismountAnswered):
+                self._set(failover, lambda f: replace(f, dismounted_log=answer.last_log))
+            else:
+                self._again(failover, _refusal(answer))
+
+        command = DismountDatabase(failover.database, epoch)
+        self._errands.say(
+            failover.source, command, answered, lambda reason: self._again(failover, reason)
+        )
+
+    def _wait_for_logs(self, failover: Failover) -> None:
+        """Until the target has every log of the copy that was dismounted."""
+        assert failover.dismounted_log is not None
+        last_log = failover.dismounted_log
+
+        def answered(answer: CopyAnswer) -> None:
+            if isinstance(answer, CopyStatusAnswered) and answer.status.last_log >= last_log:
+                self._mount(failover)
+            else:
+                self._again(failover, f"{failover.target} lacks logs")
+
+        command = AskCopyStatus(failover.database)
+        self._errands.say(
+            failover.target, command, answered, lambda reason: self._again(failover, reason)
+        )
+
+    def _again(self, failover: Failover, reason: str) -> None:
+        """A step of a switchover that could not be done."""
+        if self._work.now_ms >= failover.decided_ms + SWITCHOVER_MS:
+            self._give_up(failover, reason)
+        else:
+            self._work.again(AGAIN_MS, lambda: self._go(failover))
+
+    def _mount(self, failover: Failover) -> None:
+        def answered(answer: CopyAnswer) -> None:
+            if isinstance(answer, MountAnswered):
+                self._mounted(failover, answer)
+            else:
+                is_over = isinstance(answer, CopyCommandRefused) and answer.code >= 500
+                self._not_mounted(failover, _refusal(answer), is_over=is_over)
+
+        command = MountDatabase(failover.database, failover.epoch)
+        self._errands.say(
+            failover.target, command, answered, lambda reason: self._not_mounted(failover, reason)
+        )
+
+    def _not_mounted(self, failover: Failover, reason: str, *, is_over: bool = False) -> None:
+        tries = self._tries[failover.database] = self._tries.get(failover.database, 0) + 1
+        is_patient = failover.is_requested and (
+            self._work.now_ms < failover.decided_ms + REQUEST_MS
+        )
+        if is_over or (tries >= MOUNT_TRIES and not is_patient):
+            self._give_up(failover, reason)
+        else:
+            self._work.again(MOUNT_AGAIN_MS, lambda: self._go(failover))
+
+    def _give_up(self, failover: Failover, reason: str) -> None:
+        self._tries.pop(failover.database, None)
+
+        def given_up() -> None:
+            self._log("failover-given-up", failover, (("reason", reason),))
+            self.on_given_up(failover.database)
+
+        state = after(failover.state, FailoverMove.GIVE_UP)
+        self._set(failover, lambda f: replace(f, state=state), given_up)
+
+    def _set(
+        self,
+        failover: Failover,
+        move: Callable[[Failover], Failover],
+        then: Then | None = None,
+    ) -> None:
+        """Write a step of it down, and go on; what the disk refuses is done again."""
+
+        def build() -> Changes:
+            now = self._records.failovers[(failover.database, failover.epoch)]
+            return (SetFailover(move(now), now.state),)
+
+        def refused(_reason: str) -> None:
+            self._work.again(MOUNT_AGAIN_MS, lambda: self._go(failover))
+
+        self._records.change(build, then or (lambda: self._go(failover)), refused)
+
+    # -------------------------------------------------------------- mounted
+
+    def _mounted(self, failover: Failover, answer: MountAnswered) -> None:
+        self._tries.pop(failover.database, None)
+
+        def build() -> Changes:
+            now = self._records.failovers[(failover.database, failover.epoch)]
+            managed = self._records.databases[failover.database]
+            start_ms = self._start_ms(now, managed, answer)
+            state = after(now.state, FailoverMove.MOUNT)
+            mounted = replace(now, state=state, mounted_ms=answer.mounted_ms, start_ms=start_ms)
+            moved = replace(managed, server=now.target, epoch=now.epoch)
+            made.append(mounted)
+            return (
+                SetFailover(mounted, now.state),
+                SetManagedDatabase(moved),
+                *map(SetTelling, self._tellings(mounted)),
+                *map(InsertAsking, self._askings(mounted)),
+            )
+
+        def written() -> None:
+            self._log("failover-mounted", made[-1])
+            self.on_mounted(failover.database)
+
+        made: list[Failover] = []
+        self._records.change(build, written, lambda reason: self._not_mounted(failover, reason))
+
+    def _start_ms(
+        self, failover: Failover, managed: ManagedDatabase, answer: MountAnswered
+    ) -> int | None:
+        """From when on the new copy may lack something; None after a switchover that lost nothing.
+
+        A copy that was to be active in between may have taken mail since that was decided.
+        """
+        between = self._records.given_up_since(failover.database, managed.epoch)
+        dismounted_log = failover.dismounted_log
+        if dismounted_log is not None and answer.last_log >= dismounted_log and not between:
+            return None
+        since_ms = min([answer.last_log_ms, *(f.decided_ms for f in between)])
+        return max(since_ms - MARGIN_MS, managed.created_ms, 0)
+
+    def _tellings(self, failover: Failover) -> list[Telling]:
+        return [
+            Telling(failover.database, name, failover.epoch, failover.target)
+            for name in self._boundary()
+        ]
+
+    def _askings(self, failover: Failover) -> list[Asking]:
+        if failover.start_ms is None:
+            return []
+        return [
+            Asking(
+                f"{failover.database}:{failover.epoch}",
+                name,
+                failover.database,
+                failover.epoch,
+                SafetyNetSource.PRIMARY,
+                "",
+                failover.start_ms,
+                None,
+                self._work.now_ms,
+            )
+            for name in self._boundary()
+        ]
+
+    def _boundary(self) -> tuple[str, ...]:
+        """Whoever delivers into mailbox databases of this DAG: nobody outside it does (SR-10), so
+        nobody there is told, or asked (SN-12).
+        """
+        return servers_of(self._config, boundary_of(self._config.me))
+
+    # -------------------------------------------------------------- the end
+
+    def look_for_end(self, database: str) -> None:
+        """Everybody told, and every Safety Net asked that is to be: it is over."""
+
+        def refused(_reason: str) -> None:
+            self._work.again(COMMIT_RETRY_MS, lambda: self.look_for_end(database))
+
+        for failover in list(self._records.failovers.values()):
+            if failover.database == database and self._is_over(failover):
+                self._records.change(
+                    lambda f=failover: self._end(f),  # type: ignore[misc]
+                    lambda f=failover: self._log("failover-over", f),  # type: ignore[misc]
+                    refused,
+                )
+
+    def _is_over(self, failover: Failover) -> bool:
+        if failover.state is not FailoverState.MOUNTED:
+            return False
+        name, epoch = failover.database, failover.epoch
+        asked = ((a.database, a.epoch) for a in self._records.askings.values())
+        untold = (
+            (t.database, t.epoch) for t in self._records.tellings.values() if t.learnt_ms is None
+        )
+        return (name, epoch) not in asked and (name, epoch) not in untold
+
+    def _end(self, failover: Failover) -> Changes:
+        now = self._records.failovers[(failover.database, failover.epoch)]
+        if not self._is_over(now):
+            return ()
+        state = after(now.state, FailoverMove.FINISH)
+        return (SetFailover(replace(now, state=state), now.state),)
+
+    def _log(
+        self, event: str, failover: Failover, more: tuple[tuple[str, str | int], ...] = ()
+    ) -> None:
+        start_ms, mounted_ms = failover.start_ms, failover.mounted_ms
+        fields = (
+            ("database", failover.database),
+            ("epoch", failover.epoch),
+            ("kind", failover.kind.value),
+            ("cause", failover.cause),
+            ("from", failover.source),
+            ("to", failover.target),
+            ("start", "" if start_ms is None else iso(start_ms)),
+            ("mounted", "" if mounted_ms is None else iso(mounted_ms)),
+        )
+        self._work.emit(LogLifecycle(event, (*fields, *more)))
+
+
+def _refusal(answer: CopyAnswer) -> str:
+    if isinstance(answer, CopyCommandRefused):
+        return f"{answer.code} {answer.text}"
+    return "another answer"

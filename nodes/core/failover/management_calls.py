@@ -1,0 +1,102 @@
+"""One thing said to one server, and its answer, or that none came in time.
+
+A session that hangs says nothing of the server; so an errand has a deadline of its own, shorter
+than that of the Send connector, and a session that passed it is not used again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+from nodes.core.engine.work import Because, Timer, Work
+from nodes.core.interface.copy_commands import CopyCommand
+from nodes.core.model.resubmit_request import ResubmitDemand
+from nodes.core.sessions.outbound import Sessions
+from nodes.core.sessions.outbound_session import CopyAnswer, Lease, Request, ResubmitAnswer
+
+ANSWER_MS = 30_000
+SERVICE = "management"
+
+Then: TypeAlias = Callable[[CopyAnswer], None]
+Told: TypeAlias = Callable[[ResubmitAnswer], None]
+Use: TypeAlias = Callable[[Lease, "Errand"], None]
+
+
+class Errand:
+    """Under way until `finish`, which is true once."""
+
+    def __init__(self) -> None:
+        self.request: Request | None = None
+        self.lease: Lease | None = None
+        self.timer: Timer | None = None
+        self.is_over = False
+
+    def finish(self) -> bool:
+        if self.is_over:
+            return False
+        self.is_over = True
+        if self.timer is not None:
+            self.timer.cancel()
+        return True
+
+
+class Errands:
+    """Everything that Active Manager says to servers."""
+
+    def __init__(self, work: Work, sessions: Sessions) -> None:
+        self._work = work
+        self._sessions = sessions
+
+    def say(self, server: str, command: CopyCommand, then: Then, failed: Because) -> None:
+        """One of the two is called, once."""
+
+        def use(lease: Lease, errand: Errand) -> None:
+            def answered(answer: CopyAnswer) -> None:
+                lease.release()
+                if errand.finish():
+                    then(answer)
+
+            lease.manage(command, answered, lambda reason: _fail(errand, failed, reason))
+
+        self._run(server, use, failed)
+
+    def ask(self, server: str, demand: ResubmitDemand, then: Told, failed: Because) -> None:
+        """Ask its Safety Net; one of the two is called, once."""
+
+        def use(lease: Lease, errand: Errand) -> None:
+            def answered(answer: ResubmitAnswer) -> None:
+                lease.release()
+                if errand.finish():
+                    then(answer)
+
+            lease.request_resubmit(demand, answered, lambda reason: _fail(errand, failed, reason))
+
+        self._run(server, use, failed)
+
+    def _run(self, server: str, use: Use, failed: Because) -> None:
+        errand = Errand()
+        due_ms = self._work.now_ms + ANSWER_MS
+        errand.timer = self._work.at(due_ms, lambda: self._too_late(errand, failed))
+
+        def ready(lease: Lease) -> None:
+            errand.lease = lease
+            use(lease, errand)
+
+        errand.request = self._sessions.request(
+            server, SERVICE, ready, lambda reason: _fail(errand, failed, reason), SERVICE
+        )
+
+    def _too_late(self, errand: Errand, failed: Because) -> None:
+        if not errand.finish():
+            return
+        if errand.lease is not None:
+            errand.lease.hang_up()
+        elif errand.request is not None:
+            errand.request.cancel()
+        failed("no answer in time")
+
+
+def _fail(errand: Errand, failed: Because, reason: str) -> None:
+    if errand.finish():
+        failed(reason)

@@ -1,0 +1,77 @@
+"""Failovers and switchovers on request: XFAILOVER, XSWITCHOVER. Answered when they are decided."""
+
+from __future__ import annotations
+
+from nodes.core.config.config import NodeConfig
+from nodes.core.failover.copy_choice import CopyChoice
+from nodes.core.failover.copy_monitor import CopyWatching
+from nodes.core.failover.failover import FailingOver
+from nodes.core.failover.records import ManagerRecords
+from nodes.core.interface.inputs import FailoverRequested, SwitchoverRequested
+from nodes.core.interface.replies import (
+    R451_FAILOVER_NOT_STORED,
+    R451_FAILOVER_UNDER_WAY,
+    R451_NO_COPY,
+    R503_ACTIVE_ALREADY,
+    R550_NO_SUCH_COPY,
+    R550_NO_SUCH_DATABASE,
+    Reply,
+    r250_decided,
+)
+from nodes.core.model.failover import FailoverKind
+from nodes.core.sessions.inbound_session import InboundSession
+
+
+class FailoverRequests:
+    def __init__(
+        self,
+        config: NodeConfig,
+        records: ManagerRecords,
+        watching: CopyWatching,
+        choice: CopyChoice,
+        failing_over: FailingOver,
+    ) -> None:
+        self._config = config
+        self._records = records
+        self._watching = watching
+        self._choice = choice
+        self._failing_over = failing_over
+
+    def failover(self, asked: FailoverRequested, session: InboundSession) -> None:
+        self._decide(asked.database, asked.server, FailoverKind.FAILOVER, session)
+
+    def switchover(self, asked: SwitchoverRequested, session: InboundSession) -> None:
+        self._decide(asked.database, asked.server, FailoverKind.SWITCHOVER, session)
+
+    def _decide(
+        self, database: str, server: str | None, kind: FailoverKind, session: InboundSession
+    ) -> None:
+        managed = self._records.databases.get(database)
+        refusal = self._refusal(database, server)
+        if managed is None or refusal is not None:
+            session.reply(refusal or R550_NO_SUCH_DATABASE)
+            return
+        target = server or self._choice.best(database, managed.server)
+        if target is None or self._watching.seen(database, target).is_silent:
+            session.reply(R451_NO_COPY)
+            return
+        self._failing_over.decide(
+            managed,
+            kind,
+            f"asked for by {session.peer}",
+            target,
+            is_requested=True,
+            decided=lambda f: session.reply(r250_decided(f.epoch, f.target)),
+            failed=lambda reason: session.reply(R451_FAILOVER_NOT_STORED),
+        )
+
+    def _refusal(self, database: str, server: str | None) -> Reply | None:
+        managed = self._records.databases.get(database)
+        if managed is None:
+            return R550_NO_SUCH_DATABASE
+        servers = [copy.server for copy in self._config.copies[database]]
+        if server is not None and server not in servers:
+            return R550_NO_SUCH_COPY
+        if self._failing_over.is_under_way(database):
+            return R451_FAILOVER_UNDER_WAY
+        return R503_ACTIVE_ALREADY if server == managed.server else None

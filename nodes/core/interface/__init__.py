@@ -1,0 +1,1 @@
+"""What passes the core's one door: inputs, effects, changes and replies."""

@@ -1,0 +1,91 @@
+"""Changes of a copy of a mailbox database: one effect each (`ChangeCopy`), one transaction each.
+
+They are carried out in order with the deliveries into that database, so what was asked for before a
+dismount is in it and nothing after.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from nodes.core.model.database_copy import CopyState, ReplicationLog
+from nodes.core.model.message import BodyHandle
+
+
+@dataclass(frozen=True, slots=True)
+class OpenCopy:
+    """The file is there, or is made, and is one of several copies: a new one is `state`. Answered
+    with all logs that it keeps.
+    """
+
+    state: CopyState
+    at_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class MountCopy:
+    """Active from here on. Under a higher epoch than before it begins with a log of its own, which
+    comes with the answer, and drops what it had received and not replayed.
+    """
+
+    epoch: int
+    at_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class DismountCopy:
+    """Expects it active: it takes no delivery any more."""
+
+
+@dataclass(frozen=True, slots=True)
+class FollowCopy:
+    """Another copy is active under this higher epoch: passive from here on, without own logs."""
+
+    epoch: int
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayLog:
+    """The next log of the copy that is active under `epoch`: replayed at once, or only kept for
+    later (ReplayLagTime). Not changed where the content does not fit its checksum.
+    """
+
+    epoch: int
+    log: ReplicationLog
+    body: BodyHandle
+    is_kept: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayKeptLog:
+    """The log that follows the last one replayed, kept here, is replayed."""
+
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class SeedCopy:
+    """Everything in this copy gives way to what the active copy has."""
+
+    epoch: int
+    body: BodyHandle
+
+
+@dataclass(frozen=True, slots=True)
+class DropLogs:
+    """Every copy has these."""
+
+    up_to: int
+
+
+CopyChange: TypeAlias = (
+    OpenCopy
+    | MountCopy
+    | DismountCopy
+    | FollowCopy
+    | ReplayLog
+    | ReplayKeptLog
+    | SeedCopy
+    | DropLogs
+)

@@ -1,0 +1,182 @@
+"""Everything that can happen to a node. Past facts, plain values, written down as they come: they
+are the replay.
+
+Three families: what the disk says, what inbound sessions (this server was called) say, what
+outbound sessions (this server calls) say. `session` is a string that the caller chose for inbound
+sessions and that the core chose for outbound ones (`out-<n>`). At any time one command of an
+inbound session awaits its `SendReply`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from nodes.core.interface.inputs.disk import (
+    CommitFailed,
+    Committed,
+    CopyChanged,
+    CopyNotChanged,
+    DatabaseOpened,
+    DatabaseSetAside,
+    ExpiredCopy,
+    MailboxDeliveryFailed,
+    MailboxesDelivered,
+    ManagerOpened,
+    SafetyNetExpired,
+    SafetyNetNotRead,
+    SafetyNetRead,
+)
+from nodes.core.interface.inputs.inbound import (
+    ActiveCopyNamed,
+    ConnectionLost,
+    CopyStatusAsked,
+    DeliveryRequested,
+    DiscardAsked,
+    DismountAsked,
+    FailoverRequested,
+    LogAnnounced,
+    MessageOffered,
+    MountAsked,
+    PeerAuthenticated,
+    RecipientOffered,
+    ResubmitChangeAsked,
+    ResubmitListAsked,
+    ResubmitRequested,
+    SeedAnnounced,
+    SessionAccepted,
+    SessionActive,
+    ShadowRequested,
+    SwitchoverRequested,
+    TransactionReset,
+)
+from nodes.core.interface.inputs.outbound import (
+    ActiveCopyAnswered,
+    CopyCommandRefused,
+    CopyStatusAnswered,
+    DiscardAnswered,
+    DiscardRefused,
+    DismountAnswered,
+    MountAnswered,
+    ResubmitAnswered,
+    ResubmitRefused,
+    SessionFailed,
+    SessionLost,
+    SessionOpened,
+    TransmissionAnswered,
+)
+
+__all__ = [
+    "ActiveCopyAnswered",
+    "ActiveCopyNamed",
+    "CommitFailed",
+    "Committed",
+    "ConnectionLost",
+    "CopyChanged",
+    "CopyCommandRefused",
+    "CopyNotChanged",
+    "CopyStatusAnswered",
+    "CopyStatusAsked",
+    "DatabaseOpened",
+    "DatabaseSetAside",
+    "DeadlineReached",
+    "DeliveryRequested",
+    "DiscardAnswered",
+    "DiscardAsked",
+    "DiscardRefused",
+    "DismountAnswered",
+    "DismountAsked",
+    "ExpiredCopy",
+    "FailoverRequested",
+    "Input",
+    "LogAnnounced",
+    "MailboxDeliveryFailed",
+    "MailboxesDelivered",
+    "ManagerOpened",
+    "MessageOffered",
+    "MountAnswered",
+    "MountAsked",
+    "PeerAuthenticated",
+    "RecipientOffered",
+    "ResubmitAnswered",
+    "ResubmitChangeAsked",
+    "ResubmitListAsked",
+    "ResubmitRefused",
+    "ResubmitRequested",
+    "SafetyNetExpired",
+    "SafetyNetNotRead",
+    "SafetyNetRead",
+    "SeedAnnounced",
+    "SessionAccepted",
+    "SessionActive",
+    "SessionFailed",
+    "SessionLost",
+    "SessionOpened",
+    "ShadowRequested",
+    "StopRequested",
+    "SwitchoverRequested",
+    "TransactionReset",
+    "TransmissionAnswered",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class DeadlineReached:
+    """`next_deadline_ms()` has come."""
+
+
+@dataclass(frozen=True, slots=True)
+class StopRequested:
+    """The host will stop this node; take no new work, finish nothing by force."""
+
+
+Input: TypeAlias = (
+    DatabaseOpened
+    | ManagerOpened
+    | DatabaseSetAside
+    | Committed
+    | CommitFailed
+    | MailboxesDelivered
+    | MailboxDeliveryFailed
+    | SafetyNetExpired
+    | SafetyNetRead
+    | SafetyNetNotRead
+    | CopyChanged
+    | CopyNotChanged
+    | SessionAccepted
+    | PeerAuthenticated
+    | ShadowRequested
+    | DeliveryRequested
+    | RecipientOffered
+    | TransactionReset
+    | MessageOffered
+    | DiscardAsked
+    | ResubmitRequested
+    | ResubmitListAsked
+    | ResubmitChangeAsked
+    | ActiveCopyNamed
+    | LogAnnounced
+    | SeedAnnounced
+    | CopyStatusAsked
+    | MountAsked
+    | DismountAsked
+    | FailoverRequested
+    | SwitchoverRequested
+    | SessionActive
+    | ConnectionLost
+    | SessionOpened
+    | SessionFailed
+    | TransmissionAnswered
+    | DiscardAnswered
+    | DiscardRefused
+    | ResubmitAnswered
+    | ResubmitRefused
+    | CopyStatusAnswered
+    | MountAnswered
+    | DismountAnswered
+    | ActiveCopyAnswered
+    | CopyCommandRefused
+    | SessionLost
+    | DeadlineReached
+    | StopRequested
+)

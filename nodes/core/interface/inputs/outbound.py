@@ -1,0 +1,126 @@
+"""What outbound sessions say: this server calls."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from nodes.core.model.database_copy import CopyStatus
+from nodes.core.model.resubmit_request import ResubmitState
+
+
+@dataclass(frozen=True, slots=True)
+class SessionOpened:
+    """`OpenSession` succeeded: banner, EHLO and, towards servers of the organisation, mutual TLS
+    are done. `database_id` of the peer's queue database, empty where it does not say.
+    """
+
+    session: str
+    offers_shadow: bool
+    database_id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SessionFailed:
+    """`OpenSession` did not succeed; the session does not exist."""
+
+    session: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class TransmissionAnswered:
+    """Final answer to `Transmit`. Any code; `refused` names single recipients with code and
+    text.
+    """
+
+    session: str
+    code: int
+    text: str
+    refused: tuple[tuple[str, int, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class DiscardAnswered:
+    """Final reply to this server's XQDISCARD: (sequence, primary's internal id, delivered epoch ms)
+    in order.
+    """
+
+    session: str
+    database_id: str
+    notifications: tuple[tuple[int, int, int, int], ...]
+    more: bool
+
+
+@dataclass(frozen=True, slots=True)
+class DiscardRefused:
+    session: str
+    code: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ResubmitAnswered:
+    """The peer has taken the request on, durably; `state` is how far it is."""
+
+    session: str
+    state: ResubmitState
+    resubmitted: int
+
+
+@dataclass(frozen=True, slots=True)
+class ResubmitRefused:
+    session: str
+    code: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class CopyStatusAnswered:
+    """Where the peer's copy stands."""
+
+    session: str
+    status: CopyStatus
+
+
+@dataclass(frozen=True, slots=True)
+class MountAnswered:
+    """The peer's copy is mounted, since `mounted_ms`; before it had this log as its last."""
+
+    session: str
+    mounted_ms: int
+    last_log: int
+    last_log_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class DismountAnswered:
+    """The peer's copy takes no delivery any more; its last log."""
+
+    session: str
+    last_log: int
+    last_log_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class ActiveCopyAnswered:
+    """The peer brings nothing to the copy before from `learnt_ms` on, by its own clock."""
+
+    session: str
+    learnt_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class CopyCommandRefused:
+    session: str
+    code: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class SessionLost:
+    """An open outbound session broke, whatever it was doing. Also the end of one that was hung
+    up.
+    """
+
+    session: str
+    reason: str

@@ -1,0 +1,1 @@
+"""Values that are stored; each state machine beside the states that it knows."""

@@ -1,0 +1,1 @@
+"""Requests to a Safety Net, and the mail that comes back."""

@@ -1,0 +1,236 @@
+"""One resubmit request at work: a page of copies is read, becomes new primary messages, and is
+written down with the progress, in one transaction; then the next (SN-8, SN-10 to SN-12).
+
+So every copy of the interval is resubmitted once, whenever the server is killed. Nothing is read
+before the interval is over and every delivery in it is on disk: what is written behind the progress
+would be missed. The next page waits until the messages of this one are redundant, so that a
+long interval does not use up every session at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TypeAlias
+
+from nodes.core.config.config import NodeConfig
+from nodes.core.delivery.delivery import Delivery
+from nodes.core.engine.tracking_rows import resubmitted_row
+from nodes.core.engine.work import COMMIT_RETRY_MS, Because, Then, Work
+from nodes.core.interface.effects import LogLifecycle
+from nodes.core.interface.inputs import SafetyNetRead
+from nodes.core.interface.queue_changes import Change, InsertMessage
+from nodes.core.interface.resubmit_changes import AdvanceResubmitRequest, SetResubmitState
+from nodes.core.model.identity import Identity
+from nodes.core.model.message import Envelope, Fork, PrimaryMessage
+from nodes.core.model.resubmit_request import (
+    KeptCopy,
+    Position,
+    ResubmitRequest,
+    ResubmitState,
+    SafetyNetSource,
+)
+from nodes.core.model.resubmit_states import TRANSITIONS, ResubmitMove
+from nodes.core.routing.categorizer import forks_of
+from nodes.core.routing.routing import database_of
+
+LOOK_AGAIN_MS = 1000
+
+SendAnew: TypeAlias = Callable[[PrimaryMessage, str | None, Then], None]
+Resubmitted: TypeAlias = list[tuple[PrimaryMessage, KeptCopy]]
+
+
+class Resubmitting:
+    """`request` is as it stands; `begin` goes on with it unless something of it is under way."""
+
+    def __init__(
+        self,
+        request: ResubmitRequest,
+        config: NodeConfig,
+        work: Work,
+        identity: Identity,
+        delivery: Delivery,
+        send_anew: SendAnew,
+    ) -> None:
+        self.request = request
+        self._config = config
+        self._work = work
+        self._identity = identity
+        self._delivery = delivery
+        self._send_anew = send_anew
+        self._position = request.progress
+        self._is_under_way = False
+        self._is_removed = False
+        self._is_changing = False
+
+    @property
+    def is_changing(self) -> bool:
+        """A change of its state, or its removal, is on the way to the disk."""
+        return self._is_changing or self._is_removed
+
+    def begin(self) -> None:
+        if not self._is_under_way and self._runs:
+            self._is_under_way = True
+            self._next()
+
+    def change_state(self, state: ResubmitState, changed: Then, failed: Because) -> None:
+        """The state counts once it is durable; a page that is under way then is finished."""
+        self._is_changing = True
+
+        def committed() -> None:
+            self._is_changing = False
+            self.request = replace(self.request, state=state)
+            changed()
+
+        def not_committed(reason: str) -> None:
+            self._is_changing = False
+            failed(reason)
+
+        change = SetResubmitState(self.request.demand.request_id, self.request.state, state)
+        self._work.commit((change,), committed, not_committed)
+
+    def stop(self) -> None:
+        """The request is being removed: no page is begun any more."""
+        self._is_removed = True
+
+    def go_on(self) -> None:
+        """It could not be removed."""
+        self._is_removed = False
+        self.begin()
+
+    @property
+    def _runs(self) -> bool:
+        return self.request.state is ResubmitState.RUNNING and not self._is_removed
+
+    # -------------------------------------------------------------- reading
+
+    def _next(self) -> None:
+        demand, now_ms = self.request.demand, self._work.now_ms
+        if not self._runs:
+            self._is_under_way = False
+        elif now_ms < demand.end_ms:
+            self._work.at(demand.end_ms, self._next)
+        elif self._delivery.has_unwritten_end(demand.end_ms):
+            self._work.again(LOOK_AGAIN_MS, self._next)
+        else:
+            most = self._config.server.safety_net_page_size
+            self._work.read_safety_net(
+                demand.source, self._position, demand.end_ms, most, self._page, self._later
+            )
+
+    def _later(self, _reason: str) -> None:
+        """The disk refused: everything since the last progress is done again."""
+        self._position = self.request.progress
+        self._work.again(COMMIT_RETRY_MS, self._next)
+
+    def _page(self, page: SafetyNetRead) -> None:
+        if not self._runs:
+            self._is_under_way = False
+            return
+        if page.copies:
+            self._position = page.copies[-1].position
+        wanted = self._wanted(page.copies)
+        if wanted:
+            self._resubmit(wanted, self._position, page.more)
+        else:
+            self._after_page(page.more)
+
+    def _after_page(self, more: bool) -> None:
+        if more or not self._runs:
+            self._next()
+        else:
+            self._finish()
+
+    # -------------------------------------------------------------- what is wanted of a page
+
+    def _wanted(self, copies: tuple[KeptCopy, ...]) -> Resubmitted:
+        wanted = []
+        for copy in copies:
+            recipients = self._recipients(copy)
+            # a copy whose stay is over may be gone from the disk by now
+            is_there = copy.expires_ms is None or copy.expires_ms > self._work.now_ms
+            if recipients and is_there:
+                wanted.append((self._message(copy, recipients), copy))
+        return wanted
+
+    def _recipients(self, copy: KeptCopy) -> tuple[str, ...]:
+        """Those whose mailbox is in the database now: of a primary copy as resolved, of a shadow
+        copy categorised anew (SN-8, SN-11). What went to any other next hop has left (SN-12), also
+        when that was another boundary of the organisation.
+        """
+        demand = self.request.demand
+        if demand.source is SafetyNetSource.PRIMARY:
+            if database_of(copy.next_hop) is None:
+                return ()
+            mailboxes = self._config.mailboxes
+            return tuple(r for r in copy.recipients if mailboxes.get(r) == demand.destination)
+        if demand.primaries and copy.primary not in demand.primaries:
+            return ()
+        forks = forks_of(self._config, copy.recipients)
+        hop = f"database:{demand.destination}"
+        return next((fork.recipients for fork in forks if fork.next_hop == hop), ())
+
+    def _message(self, copy: KeptCopy, recipients: tuple[str, ...]) -> PrimaryMessage:
+        demand = self.request.demand
+        return PrimaryMessage(
+            internal_id=self._identity.next_internal_id(),
+            network_message_id=copy.network_message_id,
+            header=copy.header,
+            envelope=Envelope(copy.envelope.sender, recipients),
+            size_bytes=copy.size_bytes,
+            received_ms=self._work.now_ms,
+            shadow_server=None,
+            forks=(Fork(f"database:{demand.destination}", recipients),),
+            resubmit_request=demand.request_id,
+        )
+
+    # -------------------------------------------------------------- resubmitting
+
+    def _resubmit(self, wanted: Resubmitted, progress: Position, more: bool) -> None:
+        count = len(wanted)
+        changes: list[Change] = [
+            InsertMessage(message, f"db:{copy.position.internal_id}") for message, copy in wanted
+        ]
+        request_id = self.request.demand.request_id
+        changes.append(AdvanceResubmitRequest(request_id, progress, count))
+
+        def committed() -> None:
+            resubmitted = self.request.resubmitted + count
+            self.request = replace(self.request, progress=progress, resubmitted=resubmitted)
+            self._send(wanted, more)
+
+        self._work.commit(tuple(changes), committed, self._later)
+
+    def _send(self, wanted: Resubmitted, more: bool) -> None:
+        for message, copy in wanted:
+            self._work.emit(resubmitted_row(message, self.request.demand, copy))
+        left = len(wanted)
+
+        def is_on_its_way() -> None:
+            nonlocal left
+            left -= 1
+            if left == 0:
+                self._after_page(more)
+
+        for message, _ in wanted:
+            self._send_anew(message, None, is_on_its_way)
+
+    # -------------------------------------------------------------- the end
+
+    def _finish(self) -> None:
+        if self.is_changing:
+            self._work.again(LOOK_AGAIN_MS, self._next)
+            return
+        completed = TRANSITIONS[(self.request.state, ResubmitMove.FINISH)]
+        self.change_state(completed, self._completed, self._later)
+
+    def _completed(self) -> None:
+        self._is_under_way = False
+        demand = self.request.demand
+        fields = (
+            ("request_id", demand.request_id),
+            ("safety_net", demand.source.value),
+            ("database", demand.destination),
+            ("resubmitted", self.request.resubmitted),
+        )
+        self._work.emit(LogLifecycle("resubmit-completed", fields))

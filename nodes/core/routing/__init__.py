@@ -1,0 +1,1 @@
+"""Where mail goes next, in which forks, and who is inside the high availability boundary."""

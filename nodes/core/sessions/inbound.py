@@ -1,0 +1,72 @@
+"""The sessions of whoever called this server: from the connection to its loss, and who it is.
+
+What may be said in one is for those who listen. Anyone may be connected; some verbs are for servers
+of the organisation alone (TL-6), who are known by their certificates.
+"""
+
+from __future__ import annotations
+
+from nodes.core.config.config import NodeConfig
+from nodes.core.engine.work import Work
+from nodes.core.interface.effects import CloseSession
+from nodes.core.interface.inputs import PeerAuthenticated, SessionAccepted
+from nodes.core.interface.replies import R421_STOPPING, R550_NOT_ALLOWED
+from nodes.core.sessions.inbound_session import InboundSession
+from nodes.core.sessions.inbound_states import InboundMove
+
+_ORGANISATION = frozenset({"mailbox", "active_manager"})
+
+
+class InboundSessions:
+    def __init__(self, config: NodeConfig, work: Work) -> None:
+        self._config = config
+        self._work = work
+        self._sessions: dict[str, InboundSession] = {}
+        self._is_stopping = False
+
+    def accepted(self, happened: SessionAccepted) -> None:
+        if self._is_stopping:
+            self._work.emit(CloseSession(happened.session, R421_STOPPING))
+            return
+        session = InboundSession(
+            happened.session, happened.client_address, self._config.server, self._work
+        )
+        self._sessions[session.name] = session
+
+    def authenticated(self, happened: PeerAuthenticated) -> None:
+        server = self._config.server_named(happened.peer)
+        session = self._sessions.get(happened.session)
+        if session is not None and server is not None and server.role in _ORGANISATION:
+            session.peer = server.name
+
+    def named(self, name: str) -> InboundSession | None:
+        """None once it is lost."""
+        return self._sessions.get(name)
+
+    def of_a_server(self, name: str) -> InboundSession | None:
+        """The session of a server of the organisation; anyone else is refused (TL-6)."""
+        session = self._sessions.get(name)
+        if session is not None and session.peer is None:
+            session.reply(R550_NOT_ALLOWED)
+            return None
+        return session
+
+    def active(self, name: str) -> None:
+        session = self._sessions.get(name)
+        if session is not None:
+            session.active()
+
+    def reset(self, name: str) -> None:
+        session = self._sessions.get(name)
+        if session is not None:
+            session.active()
+            session.may(InboundMove.RESET)
+
+    def lost(self, name: str) -> None:
+        session = self._sessions.pop(name, None)
+        if session is not None:
+            session.lost()
+
+    def stop(self) -> None:
+        """Nobody new is let in."""
+        self._is_stopping = True

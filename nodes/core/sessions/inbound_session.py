@@ -1,0 +1,87 @@
+"""One inbound session: what it may say next, and how long it may stay (SR-6).
+
+ConnectionTimeout is absolute, so a sender that trickles is cut too; ConnectionInactivityTimeout
+counts only while the client owes bytes. Neither cuts off an answer that is being made: the session
+then closes after the answer.
+"""
+
+from __future__ import annotations
+
+from nodes.core.config.config import ServerConfig
+from nodes.core.engine.work import Timer, Work
+from nodes.core.interface.effects import CloseSession, Prologue, SendReply
+from nodes.core.interface.replies import R421_CONNECTION_TIMEOUT, R421_INACTIVITY_TIMEOUT, Reply
+from nodes.core.sessions.inbound_states import TRANSITIONS, InboundMove, InboundState
+
+
+class InboundSession:
+    """`name` is the shell's; `peer` is set once TLS has named the client a server of the
+    organisation.
+    """
+
+    def __init__(self, name: str, client_address: str, config: ServerConfig, work: Work) -> None:
+        self.name = name
+        self.client_address = client_address
+        self.peer: str | None = None
+        self.state = InboundState.READY
+        self.announced: Prologue | None = None
+        self.is_lost = False
+        self.closes_ms = work.now_ms + config.receive_connection_timeout_ms
+        self._inactivity_ms = config.receive_inactivity_timeout_ms
+        self._work = work
+        self._active_ms = work.now_ms
+        self._is_over = False
+        self._absolute = work.at(self.closes_ms, self._connection_timed_out)
+        self._idle: Timer = work.at(work.now_ms + self._inactivity_ms, self._check_activity)
+
+    def may(self, move: InboundMove) -> bool:
+        """Make the move if the table has it."""
+        after = TRANSITIONS.get((self.state, move))
+        if after is None:
+            return False
+        self.state = after
+        if move in (InboundMove.RESET, InboundMove.ANSWER):
+            self.announced = None
+        return True
+
+    def active(self) -> None:
+        self._active_ms = self._work.now_ms
+
+    def reply(self, reply: Reply) -> None:
+        """Answer the command that waits, unless nobody is there any more."""
+        self.active()
+        if not self.is_lost:
+            self._work.emit(SendReply(self.name, reply))
+
+    def answer_message(self, reply: Reply) -> None:
+        """Answer the final dot; a session whose time ran out meanwhile closes behind the answer."""
+        moved = self.may(InboundMove.ANSWER)
+        assert moved, "answered a message that was not offered"
+        self.reply(reply)
+        if self._is_over and not self.is_lost:
+            self._close(R421_CONNECTION_TIMEOUT)
+
+    def lost(self) -> None:
+        self.is_lost = True
+        self._absolute.cancel()
+        self._idle.cancel()
+
+    def _connection_timed_out(self) -> None:
+        self._is_over = True
+        if self.state is not InboundState.OFFERED:
+            self._close(R421_CONNECTION_TIMEOUT)
+
+    def _check_activity(self) -> None:
+        quiet_ms = self._work.now_ms - self._active_ms
+        if self.state is not InboundState.OFFERED and quiet_ms >= self._inactivity_ms:
+            self._close(R421_INACTIVITY_TIMEOUT)
+            return
+        counts_from_ms = (
+            self._work.now_ms if self.state is InboundState.OFFERED else self._active_ms
+        )
+        self._idle = self._work.at(counts_from_ms + self._inactivity_ms, self._check_activity)
+
+    def _close(self, reply: Reply) -> None:
+        self._absolute.cancel()
+        self._idle.cancel()
+        self._work.emit(CloseSession(self.name, reply))

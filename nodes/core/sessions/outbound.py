@@ -1,0 +1,274 @@
+"""Outbound sessions: opened, pooled, reused, given up (design decision 11).
+
+Somebody who wants to talk to a peer asks for a `Lease`; an idle session is reused, else a new one
+is opened, up to the limit per peer. Every wait for the peer has one deadline,
+ConnectionInactivityTimeOut of the Send connector (SR-6). A session is retired after
+IntraOrgConnectorSmtpMaxMessagesPerConnection messages, after `AGE_LIMIT_MS`, and when it was idle
+for `IDLE_LIMIT_MS`. Each service of a peer (smtp, replication, management) has a pool of its own.
+This part does not know what is sent, nor why.
+
+SM-2, "asks in every session it opens, whatever for", hangs here: `ask_first` is called with each
+newly opened session, of whatever service, before anybody else gets it.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from nodes.core.config.config import NodeConfig
+from nodes.core.engine.work import Because, Work
+from nodes.core.interface.effects import HangUp, LogConnectivity, OpenSession
+from nodes.core.interface.inputs import DiscardAnswered, SessionOpened, TransmissionAnswered
+from nodes.core.sessions.outbound_session import (
+    CopyAnswer,
+    Lease,
+    Ready,
+    Request,
+    ResubmitAnswer,
+    Session,
+)
+from nodes.core.sessions.outbound_states import SessionMove, SessionState, after
+
+SMTP = "smtp"
+AGE_LIMIT_MS = 5 * 60_000
+IDLE_LIMIT_MS = 60_000
+
+AskFirst: TypeAlias = Callable[[Lease], bool]
+DatabaseNamed: TypeAlias = Callable[[str, str, int], None]  # peer, database id, session number
+
+
+@dataclass(slots=True)
+class Peer:
+    """What is going on with one service of one other server."""
+
+    idle: list[Session] = field(default_factory=list)
+    open_count: int = 0
+    waiting: deque[Request] = field(default_factory=deque)
+
+
+class Sessions:
+    """All outbound sessions of a node."""
+
+    def __init__(self, config: NodeConfig, work: Work) -> None:
+        self.work = work
+        self.ask_first: AskFirst = lambda lease: False
+        self.on_database_named: DatabaseNamed = lambda peer, database_id, number: None
+        self._config = config.server
+        self._peers: dict[tuple[str, str], Peer] = {}
+        self._sessions: dict[str, Session] = {}
+        self._count = 0
+
+    # -------------------------------------------------------------- for the other parts
+
+    def request(
+        self, peer: str, purpose: str, ready: Ready, failed: Because, service: str = SMTP
+    ) -> Request:
+        """Ask for a session; `ready(lease)` or `failed(reason)` follows, unless the request is
+        cancelled first.
+        """
+        wish = Request(peer, service, purpose, ready, failed, self)
+        state = self._peers.setdefault((peer, service), Peer())
+        if state.idle:
+            self._grant(wish, state.idle.pop())
+        elif state.open_count < self._config.max_outbound_connections_per_peer:
+            self._open(wish)
+        else:
+            state.waiting.append(wish)
+        return wish
+
+    @property
+    def begun(self) -> int:
+        """How many sessions were begun so far: later ones have higher numbers."""
+        return self._count
+
+    def hang_up_idle(self) -> None:
+        for state in self._peers.values():
+            for session in list(state.idle):
+                self.hang_up(session)
+
+    # -------------------------------------------------------------- inputs
+
+    def opened(self, happened: SessionOpened) -> None:
+        session = self._sessions.get(happened.session)
+        if session is None:
+            return
+        self._move(session, SessionMove.OPENED)
+        session.offers_shadow = happened.offers_shadow
+        session.database_id = happened.database_id
+        self._log(session, ">", "Established connection")
+        if session.database_id:
+            self.on_database_named(session.peer, session.database_id, session.number)
+        if not self.ask_first(Lease(session, self)):
+            self._hand_over(session)
+
+    def failed(self, name: str, reason: str) -> None:
+        session = self._sessions.get(name)
+        if session is not None:
+            self._lost(session, reason)
+
+    def transmission_answered(self, happened: TransmissionAnswered) -> None:
+        session = self._sessions.get(happened.session)
+        if session is None or session.state is not SessionState.TRANSMITTING:
+            return
+        answered = session.on_answer
+        self._answered(session)
+        assert answered is not None
+        answered(happened)
+
+    def discards_answered(self, happened: DiscardAnswered) -> None:
+        session = self._sessions.get(happened.session)
+        if session is None or session.state is not SessionState.ASKING:
+            return
+        answered = session.on_discards
+        self._answered(session)
+        assert answered is not None
+        answered(happened)
+
+    def request_answered(self, happened: ResubmitAnswer | CopyAnswer) -> None:
+        session = self._sessions.get(happened.session)
+        if session is None or session.state is not SessionState.REQUESTING:
+            return
+        answered = session.on_request
+        self._answered(session)
+        assert answered is not None
+        answered(happened)
+
+    def discards_refused(self, name: str, code: int, text: str) -> None:
+        """The peer will not tell. The session is of no further use: hang up, then tell who
+        waited.
+        """
+        session = self._sessions.get(name)
+        if session is not None and session.state is SessionState.ASKING:
+            self.work.emit(HangUp(name))
+            self._lost(session, f"{code} {text}")
+
+    # -------------------------------------------------------------- what leases do
+
+    def use(self, session: Session, move: SessionMove) -> None:
+        self._move(session, move)
+        self._set_timer(session, self._config.send_inactivity_timeout_ms, self._timed_out)
+
+    def release(self, session: Session) -> None:
+        """Back to the pool, to the next one waiting, or out of service."""
+        if session.state is SessionState.CLOSED:
+            return
+        assert session.state is SessionState.IDLE, "released a session that awaits an answer"
+        state = self._pool(session)
+        if self._is_spent(session):
+            self.hang_up(session)
+        elif (wish := self._next_waiting(state)) is not None:
+            self._grant(wish, session)
+        else:
+            session.request = None
+            state.idle.append(session)
+            self._set_timer(session, IDLE_LIMIT_MS, self.hang_up)
+
+    def hang_up(self, session: Session) -> None:
+        if session.state is not SessionState.CLOSED:
+            self.work.emit(HangUp(session.name))
+            self._log(session, "-", f"Messages: {session.messages}")
+            self._forget(session)
+
+    def hand_over(self, lease: Lease) -> None:
+        """The question asked first is answered: now whoever the session was opened for gets it."""
+        self._hand_over(lease.session)
+
+    def withdraw(self, wish: Request) -> None:
+        if wish.session is not None:
+            self.hang_up(wish.session)
+
+    # -------------------------------------------------------------- inside
+
+    def _open(self, wish: Request) -> None:
+        self._count += 1
+        name, now_ms = f"out-{self._count}", self.work.now_ms
+        session = Session(name, self._count, wish.peer, wish.service, now_ms, request=wish)
+        wish.session = session
+        self._sessions[session.name] = session
+        self._pool(session).open_count += 1
+        self._set_timer(session, self._config.send_inactivity_timeout_ms, self._timed_out)
+        destination = wish.purpose if wish.purpose == "shadowredundancy" else wish.peer
+        self.work.emit(LogConnectivity(session.name, destination, "+", wish.purpose))
+        self.work.emit(OpenSession(session.name, wish.peer, wish.purpose, wish.service))
+
+    def _pool(self, session: Session) -> Peer:
+        return self._peers[(session.peer, session.service)]
+
+    def _grant(self, wish: Request, session: Session) -> None:
+        wish.session = session
+        session.request = wish
+        self._clear_timer(session)
+        self._hand_over(session)
+
+    def _hand_over(self, session: Session) -> None:
+        wish = session.request
+        self._clear_timer(session)
+        if wish is None or wish.over:
+            self.release(session)
+            return
+        wish.over = True
+        wish.ready(Lease(session, self))
+
+    def _answered(self, session: Session) -> None:
+        self._move(session, SessionMove.ANSWERED)
+        self._clear_timer(session)
+        session.forget_answers()
+
+    def _timed_out(self, session: Session) -> None:
+        self.work.emit(HangUp(session.name))
+        self._lost(session, "ConnectionInactivityTimeOut")
+
+    def _lost(self, session: Session, reason: str) -> None:
+        """Tell whoever waited: for the answer if there is one awaited, for the session if it was
+        still being opened.
+        """
+        on_lost, wish = session.on_lost, session.request
+        self._log(session, "-", f"Messages: {session.messages} (Retry : {reason})")
+        self._forget(session)
+        if on_lost is not None:
+            on_lost(reason)
+        if wish is not None and not wish.over:
+            wish.over = True
+            wish.failed(reason)
+
+    def _forget(self, session: Session) -> None:
+        self._move(session, SessionMove.CLOSE)
+        self._clear_timer(session)
+        session.forget_answers()
+        del self._sessions[session.name]
+        state = self._pool(session)
+        state.open_count -= 1
+        if session in state.idle:
+            state.idle.remove(session)
+        if (wish := self._next_waiting(state)) is not None:
+            self._open(wish)
+
+    def _next_waiting(self, state: Peer) -> Request | None:
+        while state.waiting:
+            wish = state.waiting.popleft()
+            if not wish.over:
+                return wish
+        return None
+
+    def _is_spent(self, session: Session) -> bool:
+        limit = self._config.max_messages_per_connection
+        too_old = self.work.now_ms - session.opened_ms >= AGE_LIMIT_MS
+        return too_old or (limit > 0 and session.messages >= limit)
+
+    def _move(self, session: Session, move: SessionMove) -> None:
+        session.state = after(session.state, move)
+
+    def _set_timer(self, session: Session, wait_ms: int, action: Callable[[Session], None]) -> None:
+        self._clear_timer(session)
+        session.timer = self.work.at(self.work.now_ms + wait_ms, lambda: action(session))
+
+    def _clear_timer(self, session: Session) -> None:
+        if session.timer is not None:
+            session.timer.cancel()
+            session.timer = None
+
+    def _log(self, session: Session, direction: str, description: str) -> None:
+        self.work.emit(LogConnectivity(session.name, session.peer, direction, description))

@@ -1,0 +1,1 @@
+"""Shadow redundancy: shadows made, held, asked about and promoted."""

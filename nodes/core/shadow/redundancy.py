@@ -1,0 +1,168 @@
+"""Shadow redundancy as a whole: a shadow queue per primary server, and what happens to its
+messages.
+
+A server is primary for some messages and shadow for others at the same time (SM-14); this part is
+the shadow's side. Promotion turns a shadow message into a primary message of this server in one
+durable step (SM-13), in pages, so that a server killed in the middle goes on with the rest: the
+database id is kept per message and the last contact is on disk.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+from nodes.core.config.config import NodeConfig
+from nodes.core.delivery.safety_net import SafetyNet
+from nodes.core.engine.tracking_rows import shadow_row
+from nodes.core.engine.work import Because, Work
+from nodes.core.interface.effects import LogLifecycle
+from nodes.core.interface.inputs import DatabaseOpened, ExpiredCopy
+from nodes.core.interface.queue_changes import InsertShadow, PromoteShadow
+from nodes.core.model.identity import Identity
+from nodes.core.model.message import BodyHandle, PrimaryMessage, ShadowKey, ShadowMessage
+from nodes.core.routing.categorizer import forks_of
+from nodes.core.sessions.outbound import Sessions
+from nodes.core.sessions.outbound_session import Lease
+from nodes.core.shadow.shadow_queue import ShadowQueue
+
+Accepted: TypeAlias = Callable[[ShadowMessage], None]
+Promoted: TypeAlias = Callable[[PrimaryMessage, str], None]
+
+
+class ShadowRedundancy:
+    """All shadow queues of this server. `on_promoted(message, former_primary)` takes each promoted
+    message.
+    """
+
+    def __init__(
+        self,
+        config: NodeConfig,
+        work: Work,
+        sessions: Sessions,
+        identity: Identity,
+        safety_net: SafetyNet,
+        on_promoted: Promoted,
+    ) -> None:
+        self._config = config
+        self._work = work
+        self._sessions = sessions
+        self._identity = identity
+        self._safety_net = safety_net
+        self._on_promoted = on_promoted
+        self._queues: dict[str, ShadowQueue] = {}
+        self._arriving: set[ShadowKey] = set()
+        sessions.ask_first = self._ask_first
+        safety_net.on_shadow_expired = self._expired
+
+    def opened(self, happened: DatabaseOpened) -> None:
+        for contact in happened.contacts:
+            self._queue(contact.primary).opened(contact)
+        for shadow in happened.shadows:
+            self._queue(shadow.key.primary).held[shadow.key] = shadow
+            self._work.emit(shadow_row("LOAD", "BOOTLOADER", shadow, source_context="shadow"))
+        for queue in self._queues.values():
+            queue.resume()
+
+    # -------------------------------------------------------------- receiving
+
+    def accept(
+        self, shadow: ShadowMessage, body: BodyHandle, accepted: Accepted, failed: Because
+    ) -> None:
+        """Make a shadow message durable. One that is held already is accepted again and not stored
+        twice.
+        """
+        queue = self._queue(shadow.key.primary)
+        known = queue.held.get(shadow.key)
+        if known is not None:
+            accepted(known)
+            return
+        if shadow.key in self._arriving:
+            failed("the same shadow message is being stored")
+            return
+        self._arriving.add(shadow.key)
+        expires_ms = self._safety_net.expiry_of_unacknowledged(shadow.received_ms)
+
+        def committed() -> None:
+            self._arriving.discard(shadow.key)
+            queue.add(shadow)
+            self._work.emit(shadow_row("HARECEIVE", "SMTP", shadow))
+            accepted(shadow)
+
+        def not_committed(reason: str) -> None:
+            self._arriving.discard(shadow.key)
+            failed(reason)
+
+        self._work.commit((InsertShadow(shadow, body, expires_ms),), committed, not_committed)
+
+    # -------------------------------------------------------------- promoting
+
+    def _promote(self, shadows: tuple[ShadowMessage, ...], cause: str, contact_ms: int) -> None:
+        fields = (("primary", shadows[0].key.primary), ("cause", cause), ("count", len(shadows)))
+        self._work.emit(LogLifecycle("promotion-begun", fields))
+        page = self._config.server.promotion_page_size
+        for start in range(0, len(shadows), page):
+            self._promote_page(shadows[start : start + page], cause, contact_ms)
+
+    def _promote_page(
+        self, shadows: tuple[ShadowMessage, ...], cause: str, contact_ms: int
+    ) -> None:
+        pairs = [(shadow, self._primary_of(shadow)) for shadow in shadows]
+        queue = self._queue(shadows[0].key.primary)
+
+        def committed() -> None:
+            for shadow, message in pairs:
+                row = shadow_row(
+                    "RESUBMIT",
+                    "REDUNDANCY",
+                    shadow,
+                    source_context=cause,
+                    custom=(("LastContact", contact_ms or ""),),
+                    internal_id=message.internal_id,
+                )
+                self._work.emit(row)
+            for shadow, message in pairs:
+                self._on_promoted(message, shadow.key.primary)
+            queue.promoted(shadows)
+
+        def not_committed(_reason: str) -> None:
+            queue.not_promoted(shadows)
+
+        changes = tuple(PromoteShadow(shadow.key, message) for shadow, message in pairs)
+        self._work.commit(changes, committed, not_committed)
+
+    def _primary_of(self, shadow: ShadowMessage) -> PrimaryMessage:
+        """The primary message that a shadow message becomes: categorised anew from its envelope."""
+        return PrimaryMessage(
+            internal_id=self._identity.next_internal_id(),
+            network_message_id=shadow.network_message_id,
+            header=shadow.header,
+            envelope=shadow.envelope,
+            size_bytes=shadow.size_bytes,
+            received_ms=self._work.now_ms,
+            shadow_server=None,
+            forks=forks_of(self._config, shadow.envelope.recipients),
+            resubmit_request=shadow.resubmit_request,
+        )
+
+    # -------------------------------------------------------------- inside
+
+    def _queue(self, primary: str) -> ShadowQueue:
+        queue = self._queues.get(primary)
+        if queue is None:
+            queue = ShadowQueue(
+                primary, self._config, self._work, self._sessions, self._safety_net, self._promote
+            )
+            self._queues[primary] = queue
+        return queue
+
+    def _ask_first(self, lease: Lease) -> bool:
+        queue = self._queues.get(lease.peer)
+        return queue is not None and queue.ask_first(lease)
+
+    def _expired(self, copy: ExpiredCopy) -> None:
+        for queue in self._queues.values():
+            for key, shadow in queue.held.items():
+                if shadow.internal_id == copy.internal_id:
+                    queue.remove(key)
+                    return

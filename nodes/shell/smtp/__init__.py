@@ -1,0 +1,1 @@
+"""SMTP on real sockets: aiosmtpd and aiosmtplib adapted, with TLS."""

@@ -1,0 +1,393 @@
+"""Outbound sessions: aiosmtplib owns the SMTP syntax, the core says what is sent and when it is
+enough.
+
+One object a session, one step at a time in it. Whatever goes wrong becomes `SessionFailed` before
+the session stands and `SessionLost` after. The library's time-outs are off: deadlines are the
+core's, and its `HangUp` ends whatever is under way at once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+import ssl
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Protocol, TypeAlias
+
+from aiosmtplib import SMTP, SMTPConnectResponseError, SMTPException, SMTPResponse, SMTPStatus
+from aiosmtplib.protocol import PERIOD_REGEX, SMTPProtocol, normalize_message_line_endings
+
+from nodes.core.config.config import NodeConfig, Server
+from nodes.core.interface.effects import (
+    AskDiscard,
+    ManageCopy,
+    OpenSession,
+    Prologue,
+    RequestResubmit,
+    ShipLog,
+    ShipSeed,
+    Transmit,
+)
+from nodes.core.interface.inputs import (
+    CopyCommandRefused,
+    DiscardRefused,
+    Input,
+    ResubmitRefused,
+    SessionFailed,
+    SessionLost,
+    SessionOpened,
+    TransmissionAnswered,
+)
+from nodes.core.model.message import BodyHandle
+from nodes.shell.smtp.address import Address
+from nodes.shell.smtp.whole_replies import WholeReplies
+from nodes.shell.storage.bodies import BodyGone
+from nodes.shell.verbs import database as database_verbs
+from nodes.shell.verbs import replication as replication_verbs
+from nodes.shell.verbs import safety_net as safety_net_verbs
+from nodes.shell.verbs import shadow as shadow_verbs
+
+GOODBYE_S = 1.0
+REPLY_LIMIT = 512  # RFC 5321 section 4.5.3.1.5
+SMTP_SERVICE = "smtp"
+CLOSED_BY_PEER = "connection closed by the peer"
+SAID_TOO_MUCH = "the peer has said more than it was asked for"
+# what peers, networks and disks do; anything else is a mistake of ours
+EXPECTED = (SMTPException, OSError, ValueError, BodyGone, sqlite3.Error)
+
+Step: TypeAlias = Callable[[], Coroutine[None, None, Input]]
+Refused: TypeAlias = tuple[tuple[str, int, str], ...]
+
+
+class Door(Protocol):
+    """What an outbound session needs of the node that it belongs to."""
+
+    def give(self, happened: Input) -> None: ...
+
+    def body(self, handle: BodyHandle) -> Awaitable[bytes]: ...
+
+    def session_failed(self, session: str, error: Exception) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """How servers are reached: addresses by name, TLS towards the organisation and the outside.
+    `others`: addresses by name and service, of services other than smtp.
+    """
+
+    links: Mapping[str, Address]
+    organisation: ssl.SSLContext
+    outside: ssl.SSLContext
+    others: Mapping[tuple[str, str], Address] = field(default_factory=dict)
+
+    def to(self, peer: str, service: str) -> Address | None:
+        return self.links.get(peer) if service == SMTP_SERVICE else self.others.get((peer, service))
+
+
+class OutboundSessions:
+    """The outbound sessions of one node; carries the core's wishes to them."""
+
+    def __init__(self, door: Door, config: NodeConfig, route: Route) -> None:
+        self.door = door
+        self.config = config
+        self.route = route
+        self._open: dict[str, OutboundSession] = {}
+
+    def open(self, effect: OpenSession) -> None:
+        server = self.config.server_named(effect.peer)
+        address = self.route.to(effect.peer, effect.service)
+        if server is None or address is None:
+            which = "" if effect.service == SMTP_SERVICE else f" for {effect.service}"
+            reason = f"there is no link to {effect.peer}{which}"
+            self.door.give(SessionFailed(effect.session, reason))
+            return
+        session = OutboundSession(self, effect.session, server, address)
+        self._open[effect.session] = session
+        session.begin(session.connect)
+
+    def transmit(self, effect: Transmit) -> None:
+        session = self._open.get(effect.session)
+        if session is not None:
+            body = self.door.body(effect.body)
+            session.begin(lambda: session.transmit(effect, body))
+
+    def ask_discard(self, effect: AskDiscard) -> None:
+        session = self._open.get(effect.session)
+        if session is not None:
+            session.begin(lambda: session.ask_discard(effect))
+
+    def request_resubmit(self, effect: RequestResubmit) -> None:
+        session = self._open.get(effect.session)
+        if session is not None:
+            session.begin(lambda: session.request_resubmit(effect))
+
+    def manage_copy(self, effect: ManageCopy) -> None:
+        session = self._open.get(effect.session)
+        if session is not None:
+            session.begin(lambda: session.manage_copy(effect))
+
+    def hang_up(self, name: str) -> None:
+        session = self._open.pop(name, None)
+        if session is not None:
+            session.hang_up()
+
+    def lost(self, name: str, happened: Input) -> None:
+        """A session broke; nobody wants to know of one that was hung up before."""
+        if self._open.pop(name, None) is not None:
+            self.door.give(happened)
+
+    def close_all(self) -> None:
+        for name in list(self._open):
+            self.hang_up(name)
+
+
+class OutOfStep(ValueError):
+    """The peer has said what is no answer to what it was told: nothing that it says next can be
+    believed to be one.
+    """
+
+
+class Connection(SMTP):
+    """aiosmtplib's client that tells when the connection is lost, can be cut, and takes no reply
+    for the answer to a command that it does not belong to.
+    """
+
+    def __init__(self, address: Address, own_fqdn: str, lost: Callable[[], None]) -> None:
+        super().__init__(
+            hostname=address.host,
+            port=address.port,
+            local_hostname=own_fqdn,
+            timeout=None,
+            start_tls=False,
+        )
+        self._lost = lost
+        self._below: asyncio.BaseTransport | None = None
+
+    async def _create_connection(self, timeout: float | None) -> SMTPResponse:
+        """The library's, with a protocol of ours."""
+        assert self.loop is not None
+        protocol = WholeReplies(self.loop, self._on_connection_lost)
+        where = self.hostname or "", self.port or 0
+        self.transport, self.protocol = await self.loop.create_connection(lambda: protocol, *where)
+        banner = await protocol.read_response(timeout)
+        if banner.code != SMTPStatus.ready:
+            raise SMTPConnectResponseError(banner.code, banner.message)
+        return banner
+
+    async def reach(self) -> None:
+        """Connect, and wait for the banner."""
+        await self.connect()
+        self._below = self.transport
+
+    def _on_connection_lost(self, protocol: SMTPProtocol) -> None:
+        super()._on_connection_lost(protocol)
+        self._lost()
+
+    def cut(self) -> None:
+        """Close without a word, and without waiting for the peer, as TLS would."""
+        with suppress(Exception):  # a transport half open or half closed: it is aborted below
+            self.close()
+        if isinstance(self._below, asyncio.WriteTransport):
+            self._below.abort()
+
+    @property
+    def is_out_of_step(self) -> bool:
+        """More was said than asked for; the library would take it for the next answer."""
+        return self.protocol is not None and bool(self.protocol._buffer)
+
+    async def greet(self) -> None:
+        self._stay_in_step()
+        await self.ehlo()
+
+    async def encrypt(self, context: ssl.SSLContext, name: str) -> None:
+        self._stay_in_step()
+        await self.starttls(tls_context=context, server_hostname=name)
+
+    async def command(self, *words: str) -> SMTPResponse:
+        """Any command but DATA. The reply is a yes (2yz) or a no (4yz, 5yz), RFC 5321 section
+        4.3.2.
+        """
+        return _yes_or_no(await self._ask(*words))
+
+    async def body(self, content: bytes) -> SMTPResponse:
+        """DATA and the message; the reply to either. A yes to DATA alone is none."""
+        reply = await self._ask("DATA")
+        if reply.code != 354:
+            return _no(reply)
+        self._stay_in_step()
+        assert self.protocol is not None
+        text = PERIOD_REGEX.sub(b"..", normalize_message_line_endings(content))
+        self.protocol.write(text + b".\r\n")
+        return _yes_or_no(await self.protocol.read_response())
+
+    async def _ask(self, *words: str) -> SMTPResponse:
+        self._stay_in_step()
+        return await self.execute_command(*(word.encode("ascii") for word in words))
+
+    def _stay_in_step(self) -> None:
+        if self.is_out_of_step:
+            raise OutOfStep(SAID_TOO_MUCH)
+
+
+def _yes_or_no(reply: SMTPResponse) -> SMTPResponse:
+    return reply if 200 <= reply.code < 300 else _no(reply)
+
+
+def _no(reply: SMTPResponse) -> SMTPResponse:
+    if not 400 <= reply.code < 600:
+        raise OutOfStep(f"{reply.code} is no answer to that: {_one_line(reply.message)}")
+    return reply
+
+
+class OutboundSession:
+    """One session to `server`, reached at `address`."""
+
+    def __init__(
+        self, sessions: OutboundSessions, name: str, server: Server, address: Address
+    ) -> None:
+        self._sessions = sessions
+        self._name = name
+        self._server = server
+        self._connection = Connection(address, sessions.config.me.fqdn, self._connection_lost)
+        self._task: asyncio.Task[None] | None = None
+        self._stands = False
+        self._needs_reset = False
+
+    def begin(self, step: Step) -> None:
+        """Take a step; the core asks for one at a time."""
+        self._task = asyncio.get_running_loop().create_task(self._take(step))
+
+    async def _take(self, step: Step) -> None:
+        try:
+            happened = await step()
+        except Exception as error:  # whatever a peer makes of it: the session ends, not the node
+            self._task = None
+            if not isinstance(error, EXPECTED):
+                self._sessions.door.session_failed(self._name, error)
+            self._broke(f"{type(error).__name__}: {error}")
+            return
+        self._task = None
+        self._sessions.door.give(happened)
+        if not self._connection.is_connected:
+            self._broke(CLOSED_BY_PEER)
+        elif self._connection.is_out_of_step:
+            self._broke(SAID_TOO_MUCH)
+
+    def _connection_lost(self) -> None:
+        """While a step is under way it notices by itself."""
+        if self._stands and self._task is None:
+            self._broke(CLOSED_BY_PEER)
+
+    def _broke(self, reason: str) -> None:
+        self._connection.cut()
+        kind = SessionLost if self._stands else SessionFailed
+        self._sessions.lost(self._name, kind(self._name, _one_line(reason)))
+
+    def hang_up(self) -> None:
+        """QUIT where the session is idle; where something is under way, just cut."""
+        if self._task is not None:
+            self._task.cancel()
+            self._connection.cut()
+        else:
+            self._task = asyncio.get_running_loop().create_task(self._say_goodbye())
+
+    async def _say_goodbye(self) -> None:
+        try:
+            await asyncio.wait_for(self._connection.command("QUIT"), GOODBYE_S)
+        except Exception:
+            pass  # whatever the peer makes of it: nobody waits for an answer
+        finally:
+            self._connection.cut()
+
+    # -------------------------------------------------------------- steps
+
+    async def connect(self) -> Input:
+        """Connection, banner, EHLO, TLS, EHLO again. Inside the organisation TLS is a must."""
+        connection, is_inside = self._connection, self._server.role != "external"
+        await connection.reach()
+        await connection.greet()
+        if is_inside or connection.supports_extension("starttls"):
+            route = self._sessions.route
+            context = route.organisation if is_inside else route.outside
+            await connection.encrypt(context, self._server.fqdn)
+            await connection.greet()
+        self._stands = True
+        offers_shadow = connection.supports_extension(shadow_verbs.SHADOW_KEYWORD)
+        offered = connection.esmtp_extensions.get(shadow_verbs.SHADOW_KEYWORD.lower(), "")
+        return SessionOpened(self._name, offers_shadow, shadow_verbs.parse_offer(offered))
+
+    async def transmit(self, effect: Transmit, body: Awaitable[bytes]) -> Input:
+        """Prologue, MAIL, RCPTs, DATA; the refusal that ends it is the answer."""
+        content = await body
+        if self._needs_reset:
+            await self._connection.command("RSET")
+        self._needs_reset = True
+        early, refused = await self._announce(effect)
+        if early is not None:
+            return self._answered(early, refused)
+        reply = await self._connection.body(content)
+        self._needs_reset = reply.code == 503
+        return self._answered(reply, refused)
+
+    async def _announce(self, effect: Transmit) -> tuple[SMTPResponse | None, Refused]:
+        """Everything before DATA: the refusal that makes DATA pointless, and recipients refused."""
+        command, envelope = self._connection.command, effect.envelope
+        if effect.prologue is not None:
+            reply = await command(*_prologue_words(effect.prologue))
+            if reply.code >= 400:
+                return reply, ()
+        reply = await command("MAIL", f"FROM:<{envelope.sender}>")
+        if reply.code >= 400:
+            return reply, ()
+        refused: list[tuple[str, int, str]] = []
+        for recipient in envelope.recipients:
+            reply = await command("RCPT", f"TO:<{recipient}>")
+            if reply.code >= 400:
+                refused.append((recipient, reply.code, _one_line(reply.message)))
+        is_pointless = len(refused) == len(envelope.recipients)
+        return reply if is_pointless else None, tuple(refused)
+
+    async def ask_discard(self, effect: AskDiscard) -> Input:
+        """XQDISCARD. An answer that is not of the grammar is as good as none."""
+        asking = self._sessions.config.me.name
+        reply = await self._connection.command(*shadow_verbs.format_question(asking, effect))
+        text = _one_line(reply.message)
+        if reply.code != 250:
+            return DiscardRefused(self._name, reply.code, text)
+        answer = shadow_verbs.parse_answer(self._name, reply.message.split("\n"))
+        return answer or DiscardRefused(self._name, reply.code, f"cannot be understood: {text}")
+
+    async def request_resubmit(self, effect: RequestResubmit) -> Input:
+        """XRESUBMIT ADD. An answer that is not of the grammar is as good as none."""
+        reply = await self._connection.command(*safety_net_verbs.format_demand(effect.demand))
+        text = _one_line(reply.message)
+        if reply.code != 250:
+            return ResubmitRefused(self._name, reply.code, text)
+        answer = safety_net_verbs.parse_answer(self._name, text)
+        return answer or ResubmitRefused(self._name, reply.code, f"cannot be understood: {text}")
+
+    async def manage_copy(self, effect: ManageCopy) -> Input:
+        """What Active Manager says. An answer that is not of the grammar is as good as none."""
+        reply = await self._connection.command(*database_verbs.format_command(effect.command))
+        text = _one_line(reply.message)
+        if reply.code != 250:
+            return CopyCommandRefused(self._name, reply.code, text)
+        answer = database_verbs.parse_answer(self._name, effect.command, text)
+        return answer or CopyCommandRefused(self._name, reply.code, f"cannot be understood: {text}")
+
+    def _answered(self, reply: SMTPResponse, refused: Refused) -> TransmissionAnswered:
+        return TransmissionAnswered(self._name, reply.code, _one_line(reply.message), refused)
+
+
+def _prologue_words(prologue: Prologue) -> tuple[str, ...]:
+    if isinstance(prologue, ShipLog | ShipSeed):
+        return replication_verbs.format_prologue(prologue)
+    return shadow_verbs.format_prologue(prologue)
+
+
+def _one_line(text: str) -> str:
+    """A peer's words as one line of clean text, no longer than a reply may be."""
+    clean = text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    return " ".join(clean.split())[:REPLY_LIMIT]

@@ -1,0 +1,1 @@
+"""Databases and bodies on disk, behind threads."""

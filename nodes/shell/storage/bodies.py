@@ -1,0 +1,73 @@
+"""Where the bytes behind a body handle are: in memory (`in:`), in the queue database (`db:`), in a
+mailbox database (`log:<name>:<number>`, `seed:<name>`), or in the handle itself (`made:`).
+
+In memory are the bodies of messages that are not durable yet. They are let go as soon as they are,
+so a node holds metadata and not mail.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from threading import Lock
+from typing import TypeAlias
+
+from nodes.core.model.message import BodyHandle
+
+ReadStored: TypeAlias = Callable[[int], bytes | None]
+ReadCopy: TypeAlias = Callable[[BodyHandle], bytes | None]
+
+
+class BodyGone(Exception):
+    """The message of a `db:` handle has left the queue database meanwhile, or a log its copy."""
+
+
+class Bodies:
+    """`read_stored` reads a body by internal id, `read_copy` a log or a seed; they are called from
+    any thread, one at a time.
+    """
+
+    def __init__(self, read_stored: ReadStored, read_copy: ReadCopy = lambda handle: None) -> None:
+        self._read_stored = read_stored
+        self._read_copy = read_copy
+        self._held: dict[BodyHandle, bytes] = {}
+        self._count = 0
+        self._one_reader = Lock()
+
+    def hold(self, content: bytes) -> BodyHandle:
+        """Keep the bytes of a message that has just come in; gives their handle."""
+        self._count += 1
+        handle = f"in:{self._count}"
+        self._held[handle] = content
+        return handle
+
+    def drop(self, handle: BodyHandle) -> None:
+        """Let go of an `in:` body; of any other there is nothing to let go."""
+        self._held.pop(handle, None)
+
+    def at_hand(self, handle: BodyHandle) -> bytes | None:
+        """The bytes, where no disk need be read for them."""
+        if handle.startswith("made:"):
+            return handle.removeprefix("made:").encode()
+        return self._held.get(handle)
+
+    def fetch(self, handle: BodyHandle) -> bytes:
+        """The bytes, wherever they are; may wait for the disk. Raises BodyGone, sqlite3.Error."""
+        content = self.at_hand(handle)
+        if content is not None:
+            return content
+        with self._one_reader:
+            content = self._read(handle)
+        if content is None:
+            raise BodyGone(f"{handle} has left its database")
+        return content
+
+    def _read(self, handle: BodyHandle) -> bytes | None:
+        if handle.startswith("db:"):
+            return self._read_stored(int(handle.removeprefix("db:")))
+        if handle.startswith(("log:", "seed:")):
+            return self._read_copy(handle)
+        raise AssertionError(f"{handle} is not held")
+
+    def __len__(self) -> int:
+        """How many bodies are in memory."""
+        return len(self._held)

@@ -1,0 +1,220 @@
+"""The databases of a node behind threads: commits on one, deliveries on another, bodies read on a
+third.
+
+Commits that wait while one is being written share the next transaction, so that many waiting
+messages cost one sync of the disk. Answers come back on the event loop, in order. What the disk
+refuses is an answer; what is our own mistake ends the node (`fail`).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import TypeAlias
+
+from nodes.core.interface.effects import (
+    ChangeCopy,
+    Commit,
+    DeliverToMailboxes,
+    ExpireSafetyNet,
+    ReadSafetyNet,
+)
+from nodes.core.interface.inputs import Committed, CopyNotChanged, Input, MailboxDeliveryFailed
+from nodes.core.interface.queue_changes import InsertMessage, InsertShadow
+from nodes.core.model.message import BodyHandle
+from nodes.shell.chaos.breakpoints import InGroup, nowhere
+from nodes.shell.storage.bodies import Bodies, BodyGone
+from nodes.store.mailbox.database import MailboxDatabase
+from nodes.store.queue.database import Halfway, QueueDatabase
+
+Give: TypeAlias = Callable[[Input], None]
+Fail: TypeAlias = Callable[[BaseException], None]
+Write: TypeAlias = Commit | ExpireSafetyNet | ReadSafetyNet
+Answers: TypeAlias = tuple[Input, ...]
+
+
+class Disk:
+    """Carries out the effects that end on disk; owns the databases and closes them."""
+
+    def __init__(
+        self,
+        database: QueueDatabase,
+        folder: Path,
+        server: str,
+        give: Give,
+        fail: Fail,
+        in_group: InGroup = nowhere,
+    ) -> None:
+        self._database = database
+        self._in_group = in_group
+        self._reader = database.reader()
+        self.bodies = Bodies(self._reader.read_body, self._read_copy)
+        self._folder = folder
+        self._server = server
+        self._give = give
+        self._fail = fail
+        self._mailboxes: dict[str, MailboxDatabase] = {}
+        self._is_full = False
+        self._mailbox_readers: dict[str, MailboxDatabase] = {}
+        self._waiting: list[Write] = []
+        self._is_writing = False
+        self._delivering = 0
+        self._commits = ThreadPoolExecutor(1, "commits")
+        self._deliveries = ThreadPoolExecutor(1, "deliveries")
+        self._reading = ThreadPoolExecutor(1, "reading")
+
+    # -------------------------------------------------------------- the queue database
+
+    def write(self, effect: Write) -> None:
+        self._waiting.append(effect)
+        if not self._is_writing:
+            self._write_next()
+
+    def _write_next(self) -> None:
+        group = self._next_group()
+        self._is_writing = True
+        loop = asyncio.get_running_loop()
+        writing = loop.run_in_executor(self._commits, self._carry_out, group, self._halfway(group))
+        writing.add_done_callback(lambda done: self._written(group, done))
+
+    def _next_group(self) -> list[Write]:
+        """What waits, in order, as far as it goes into one transaction."""
+        kinds = [isinstance(effect, Commit) for effect in self._waiting]
+        count = (kinds.index(False) if False in kinds else len(kinds)) or 1
+        group, self._waiting = self._waiting[:count], self._waiting[count:]
+        return group
+
+    def _halfway(self, group: list[Write]) -> Halfway:
+        """What happens in the middle of the transaction: nothing, unless the lab holds it there."""
+        gate, loop = threading.Event(), asyncio.get_running_loop()
+        tell = self._in_group(gate.set) if len(group) > 1 else None
+        if tell is None:
+            return lambda: None
+
+        def halt() -> None:
+            loop.call_soon_threadsafe(tell)
+            gate.wait()
+
+        return halt
+
+    def _carry_out(self, group: list[Write], halfway: Halfway) -> Answers:
+        first = group[0]
+        if isinstance(first, ExpireSafetyNet):
+            return (self._database.expire_safety_net(first.now_ms),)
+        if isinstance(first, ReadSafetyNet):
+            return (self._database.read_safety_net(first),)
+        commits = [effect for effect in group if isinstance(effect, Commit)]
+        return self._database.commit(commits, self.bodies.fetch, halfway)
+
+    def _written(self, group: list[Write], done: asyncio.Future[Answers]) -> None:
+        self._is_writing = False
+        if done.cancelled():  # at the end, with the threads
+            return
+        error = done.exception()
+        if error is not None:
+            self._fail(error)
+            return
+        if self._waiting:  # the disk need not wait for what the answers lead to
+            self._write_next()
+        for effect, answer in zip(group, done.result(), strict=True):
+            if isinstance(effect, Commit) and isinstance(answer, Committed):
+                self._let_go_of_stored(effect)
+            self._give(answer)
+
+    def _let_go_of_stored(self, commit: Commit) -> None:
+        for change in commit.changes:
+            if isinstance(change, InsertMessage | InsertShadow):
+                self.bodies.drop(change.body)
+
+    # -------------------------------------------------------------- mailboxes, bodies
+
+    def deliver(self, effect: DeliverToMailboxes) -> None:
+        self._delivering += 1
+        loop = asyncio.get_running_loop()
+        delivering = loop.run_in_executor(self._deliveries, self._deliver, effect)
+        delivering.add_done_callback(self._delivered)
+
+    def _deliver(self, effect: DeliverToMailboxes) -> Input:
+        try:
+            content = self.bodies.fetch(effect.body)
+            return self._mailbox_database(effect.database).deliver(effect, content)
+        except (sqlite3.Error, OSError, BodyGone) as error:
+            return MailboxDeliveryFailed(effect.delivery, str(error))
+
+    def change_copy(self, effect: ChangeCopy) -> None:
+        """In order with the deliveries into it."""
+        self._delivering += 1
+        loop = asyncio.get_running_loop()
+        changing = loop.run_in_executor(self._deliveries, self._change_copy, effect)
+        changing.add_done_callback(self._delivered)
+
+    def _change_copy(self, effect: ChangeCopy) -> Input:
+        try:
+            return self._mailbox_database(effect.database).change(effect, self.bodies.fetch)
+        except (sqlite3.Error, OSError, BodyGone) as error:
+            return CopyNotChanged(effect.change, str(error))
+
+    def _read_copy(self, handle: BodyHandle) -> bytes | None:
+        name = handle.split(":")[1]
+        if name not in self._mailbox_readers:
+            self._mailbox_readers[name] = MailboxDatabase.to_read(self._folder, name)
+        return self._mailbox_readers[name].read(handle)
+
+    def _mailbox_database(self, name: str) -> MailboxDatabase:
+        if name not in self._mailboxes:
+            opened = MailboxDatabase.open(self._folder, name, self._server)
+            opened.limit_growth(self._is_full)
+            self._mailboxes[name] = opened
+        return self._mailboxes[name]
+
+    def _delivered(self, done: asyncio.Future[Input]) -> None:
+        self._delivering -= 1
+        if done.cancelled():
+            return
+        error = done.exception()
+        if error is not None:
+            self._fail(error)
+        else:
+            self._give(done.result())
+
+    def read(self, handle: BodyHandle) -> asyncio.Future[bytes]:
+        """The bytes behind a handle, as they are now. May end in BodyGone or sqlite3.Error."""
+        loop = asyncio.get_running_loop()
+        content = self.bodies.at_hand(handle)
+        if content is None:
+            return loop.run_in_executor(self._reading, self.bodies.fetch, handle)
+        found: asyncio.Future[bytes] = loop.create_future()
+        found.set_result(content)
+        return found
+
+    # -------------------------------------------------------------- a full disk, by the lab
+
+    async def fill(self, is_full: bool) -> None:
+        """No database grows from now on; or each may again. Raises sqlite3.Error."""
+        loop = asyncio.get_running_loop()
+        await loop.run_in_executor(self._commits, self._database.limit_growth, is_full)
+        await loop.run_in_executor(self._deliveries, self._fill_mailboxes, is_full)
+
+    def _fill_mailboxes(self, is_full: bool) -> None:
+        self._is_full = is_full
+        for mailboxes in self._mailboxes.values():
+            mailboxes.limit_growth(is_full)
+
+    # -------------------------------------------------------------- the end
+
+    @property
+    def is_busy(self) -> bool:
+        return self._is_writing or self._delivering > 0
+
+    def close(self) -> None:
+        """Wait for what is being written, then close every file."""
+        for threads in (self._commits, self._deliveries, self._reading):
+            threads.shutdown(cancel_futures=True)
+        self._reader.close()
+        self._database.close()
+        for mailboxes in (*self._mailboxes.values(), *self._mailbox_readers.values()):
+            mailboxes.close()

@@ -1,0 +1,1 @@
+"""The verbs that servers of an organisation say to each other."""

@@ -1,0 +1,140 @@
+"""The grammar by which Active Manager and the servers of a mailbox database speak: both ways, this
+project's own.
+
+    XCOPYSTATUS <database>
+        250 2.0.0 <active|passive|dismounted|failed> <epoch> <last-log> <last-log made> <created>
+    XMOUNT <database> <epoch>
+        250 2.0.0 <mounted> <last log before> <when it was made>
+    XDISMOUNT <database> <epoch>
+        250 2.0.0 <last-log> <last-log made>
+    XACTIVE <database> <server> <epoch>
+        250 2.0.0 <epoch ms from which on nothing was brought to the copy before>
+    XFAILOVER <database> [<server>]          to Active Manager, as is the next
+    XSWITCHOVER <database> <server>
+        250 2.0.0 <epoch> <server>           decided, and durable
+
+Times are epoch ms. As strict as `shadow_verbs`; who may use it is the core's to say.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TypeAlias
+
+from nodes.core.interface.copy_commands import (
+    AskCopyStatus,
+    CopyCommand,
+    DismountDatabase,
+    MountDatabase,
+    NameActiveCopy,
+)
+from nodes.core.interface.inputs import (
+    ActiveCopyAnswered,
+    ActiveCopyNamed,
+    CopyStatusAnswered,
+    CopyStatusAsked,
+    DismountAnswered,
+    DismountAsked,
+    FailoverRequested,
+    MountAnswered,
+    MountAsked,
+    SwitchoverRequested,
+)
+from nodes.core.model.database_copy import CopyState, CopyStatus
+
+_WORD = re.compile(r"[!-~]{1,128}")
+_NUMBER = re.compile(r"[0-9]{1,18}", re.ASCII)
+_STATES = {state.value: state for state in CopyState if state is not CopyState.SINGLE}
+
+Answer: TypeAlias = CopyStatusAnswered | MountAnswered | DismountAnswered | ActiveCopyAnswered
+
+
+def format_command(command: CopyCommand) -> tuple[str, ...]:
+    """What Active Manager says, as words."""
+    match command:
+        case AskCopyStatus(database):
+            return ("XCOPYSTATUS", database)
+        case MountDatabase(database, epoch):
+            return ("XMOUNT", database, str(epoch))
+        case DismountDatabase(database, epoch):
+            return ("XDISMOUNT", database, str(epoch))
+        case NameActiveCopy(database, server, epoch):
+            return ("XACTIVE", database, server, str(epoch))
+
+
+def parse_answer(session: str, command: CopyCommand, text: str) -> Answer | None:
+    """The 250 to a command without its code; `replies` writes it. None for what is not of the
+    grammar, here and below.
+    """
+    code, *words = text.split(" ")
+    if code != "2.0.0":
+        return None
+    if isinstance(command, AskCopyStatus):
+        return _status(session, words)
+    numbers = _numbers(words)
+    match command:
+        case MountDatabase() if len(numbers) == 3:
+            return MountAnswered(session, *numbers)
+        case DismountDatabase() if len(numbers) == 2:
+            return DismountAnswered(session, *numbers)
+        case NameActiveCopy() if len(numbers) == 1:
+            return ActiveCopyAnswered(session, *numbers)
+    return None
+
+
+def _status(session: str, words: list[str]) -> CopyStatusAnswered | None:
+    numbers = _numbers(words[1:])
+    if len(numbers) != 4 or words[0] not in _STATES:
+        return None
+    return CopyStatusAnswered(session, CopyStatus(_STATES[words[0]], *numbers))
+
+
+# ------------------------------------------------------------------ commands
+
+
+def parse_status_request(session: str, arguments: str) -> CopyStatusAsked | None:
+    words = _words(arguments)
+    return CopyStatusAsked(session, *words) if len(words) == 1 else None
+
+
+def parse_mount(session: str, arguments: str) -> MountAsked | None:
+    words = _words(arguments)
+    if len(words) != 2 or not _NUMBER.fullmatch(words[1]):
+        return None
+    return MountAsked(session, words[0], int(words[1]))
+
+
+def parse_dismount(session: str, arguments: str) -> DismountAsked | None:
+    words = _words(arguments)
+    if len(words) != 2 or not _NUMBER.fullmatch(words[1]):
+        return None
+    return DismountAsked(session, words[0], int(words[1]))
+
+
+def parse_active_copy(session: str, arguments: str) -> ActiveCopyNamed | None:
+    words = _words(arguments)
+    if len(words) != 3 or not _NUMBER.fullmatch(words[2]):
+        return None
+    return ActiveCopyNamed(session, words[0], words[1], int(words[2]))
+
+
+def parse_failover(session: str, arguments: str) -> FailoverRequested | None:
+    words = _words(arguments)
+    if len(words) not in (1, 2):
+        return None
+    return FailoverRequested(session, words[0], words[1] if len(words) == 2 else None)
+
+
+def parse_switchover(session: str, arguments: str) -> SwitchoverRequested | None:
+    words = _words(arguments)
+    return SwitchoverRequested(session, *words) if len(words) == 2 else None
+
+
+def _words(arguments: str) -> list[str]:
+    """None at all where one of them is no word."""
+    words = arguments.split(" ")
+    return words if all(_WORD.fullmatch(word) for word in words) else []
+
+
+def _numbers(words: list[str]) -> list[int]:
+    return [int(word) for word in words] if all(map(_NUMBER.fullmatch, words)) else []

@@ -1,0 +1,124 @@
+"""The grammar of the verbs that servers of the organisation use among themselves: both ways.
+
+Exchange's verbs have names that are known and arguments that are not (F§9.1), so the arguments are
+this project's own:
+
+    XSHADOWREQUEST <primary> <primary-database-id> <primary-internal-id> <network-message-id>
+        [<resubmit-request-id>]      where the message was resubmitted by Safety Net
+        in the answer to EHLO: XSHADOWREQUEST <database id of the server that is asked>
+    XDELIVER <database> <network-message-id>
+    XQDISCARD <asking-server> <known-database-id|-> <confirmed-sequence>
+        250-DatabaseId=<id>
+        250-<sequence> <primary-internal-id> <delivered epoch ms> <first fork delivered epoch ms>
+                                      for each notification
+        250 <More|Done> <number of notifications>
+
+Strict: arguments are single words of printable ASCII, numbers are decimal without sign, anything
+else is no command of this grammar and is answered `501 5.5.4`. XQUERYDISCARD, the name in the
+documents of 2010, is taken for XQDISCARD. Who may use them is the core's to say.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import TypeAlias
+
+from nodes.core.interface.effects import AskDiscard, DeliverTo, ShadowRequest
+from nodes.core.interface.inputs import (
+    DeliveryRequested,
+    DiscardAnswered,
+    DiscardAsked,
+    ShadowRequested,
+)
+from nodes.core.interface.replies import Reply
+
+SHADOW_KEYWORD = "XSHADOWREQUEST"
+R501_BAD_ARGUMENTS = Reply(501, ("5.5.4 Invalid arguments",))
+
+NONE_KNOWN = "-"
+_WORD = re.compile(r"[!-~]{1,128}")
+_NUMBER = re.compile(r"[0-9]{1,18}", re.ASCII)
+_DATABASE_ID = re.compile(r"DatabaseId=([!-~]{1,128})")
+
+Request: TypeAlias = ShadowRequested | DeliveryRequested | DiscardAsked
+Parser: TypeAlias = Callable[[str, str], Request | None]
+
+
+def format_offer(database_id: str) -> str:
+    """The keyword in the answer to EHLO."""
+    return f"{SHADOW_KEYWORD} {database_id}" if database_id else SHADOW_KEYWORD
+
+
+def parse_offer(parameters: str) -> str:
+    """What follows the keyword: the peer's database id; empty where it says none."""
+    return parameters if _WORD.fullmatch(parameters) else ""
+
+
+def format_prologue(prologue: ShadowRequest | DeliverTo) -> tuple[str, ...]:
+    """The command that announces a message, as words."""
+    if isinstance(prologue, DeliverTo):
+        return ("XDELIVER", prologue.database, prologue.network_message_id)
+    words = (
+        "XSHADOWREQUEST",
+        prologue.primary,
+        prologue.database_id,
+        str(prologue.internal_id),
+        prologue.network_message_id,
+    )
+    return words if prologue.resubmit_request is None else (*words, prologue.resubmit_request)
+
+
+def format_question(asking_server: str, asked: AskDiscard) -> tuple[str, ...]:
+    """XQDISCARD as words."""
+    known = asked.known_database_id or NONE_KNOWN
+    return ("XQDISCARD", asking_server, known, str(asked.confirmed_sequence))
+
+
+def parse_shadow_request(session: str, arguments: str) -> ShadowRequested | None:
+    """None for arguments that are not of the grammar, here and below."""
+    words = _words(arguments, 4) or _words(arguments, 5)
+    if words is None or not _NUMBER.fullmatch(words[2]):
+        return None
+    request = words[4] if len(words) == 5 else None
+    return ShadowRequested(session, words[0], words[1], int(words[2]), words[3], request)
+
+
+def parse_delivery_request(session: str, arguments: str) -> DeliveryRequested | None:
+    words = _words(arguments, 2)
+    return None if words is None else DeliveryRequested(session, words[0], words[1])
+
+
+def parse_question(session: str, arguments: str) -> DiscardAsked | None:
+    words = _words(arguments, 3)
+    if words is None or not _NUMBER.fullmatch(words[2]):
+        return None
+    known = "" if words[1] == NONE_KNOWN else words[1]
+    return DiscardAsked(session, words[0], known, int(words[2]))
+
+
+def parse_answer(session: str, lines: list[str]) -> DiscardAnswered | None:
+    """The reply to XQDISCARD, its lines without codes; `replies.r250_discards` writes them."""
+    if len(lines) < 2:
+        return None
+    database_id = _DATABASE_ID.fullmatch(lines[0])
+    notifications = [_numbers(line, 4) for line in lines[1:-1]]
+    ending, _, counted = lines[-1].partition(" ")
+    if database_id is None or ending not in ("More", "Done"):
+        return None
+    listed = tuple((n[0], n[1], n[2], n[3]) for n in notifications if n is not None)
+    if len(listed) != len(notifications) or counted != str(len(listed)):
+        return None
+    return DiscardAnswered(session, database_id[1], listed, more=ending == "More")
+
+
+def _words(arguments: str, count: int) -> list[str] | None:
+    words = arguments.split(" ")
+    fits = len(words) == count and all(_WORD.fullmatch(word) for word in words)
+    return words if fits else None
+
+
+def _numbers(line: str, count: int) -> list[int] | None:
+    words = line.split(" ")
+    fits = len(words) == count and all(_NUMBER.fullmatch(word) for word in words)
+    return [int(word) for word in words] if fits else None

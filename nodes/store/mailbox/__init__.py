@@ -1,0 +1,1 @@
+"""Mailbox databases, their copies and logs."""

@@ -1,0 +1,238 @@
+"""A copy of a mailbox database on disk: what each change does to it, and where it stands.
+
+A passive copy takes exactly the log that follows its last one, one log a transaction, so no half
+log and no log twice is ever in it. A change that meets another state than it expects is a mistake
+of ours (`StateMismatch`); a content that is not whole is the world's (`Unreadable`).
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+from nodes.core.interface.copy_changes import (
+    CopyChange,
+    DismountCopy,
+    DropLogs,
+    FollowCopy,
+    MountCopy,
+    OpenCopy,
+    ReplayKeptLog,
+    ReplayLog,
+    SeedCopy,
+)
+from nodes.core.model.database_copy import SOURCES, CopyStanding, CopyState, ReplicationLog
+from nodes.store.mailbox import delivered as arrivals
+from nodes.store.mailbox import seeds
+from nodes.store.mailbox.log_content import (
+    Record,
+    checksum,
+    expect_checksum,
+    from_content,
+    to_content,
+)
+from nodes.store.queue.changes import FetchBody, StateMismatch
+
+Logs: TypeAlias = tuple[ReplicationLog, ...]
+
+MOUNT = "mount"
+
+_LOG = "number, epoch, previous_epoch, made_ms, sha256"
+_STANDING = (
+    "name, state, epoch, created_ms, last_log, last_log_epoch, last_log_ms, "
+    "mounted_ms, mounted_after_log, mounted_after_ms"
+)
+LOAD_STANDING = f"SELECT {_STANDING} FROM meta"
+LOAD_STATE = "SELECT state FROM meta"
+LOAD_BRANCHES = "SELECT epoch, after_log FROM branches ORDER BY epoch"
+LOAD_LOGS = f"SELECT {_LOG} FROM logs ORDER BY number"
+LAST_RECEIVED = "SELECT number, epoch FROM logs ORDER BY number DESC LIMIT 1"
+ADD_LOG = f"INSERT INTO logs ({_LOG}, content) VALUES (?, ?, ?, ?, ?, ?)"
+READ_LOG = "SELECT content FROM logs WHERE number = ?"
+TAKE_LOG = f"DELETE FROM logs WHERE number = ? RETURNING {_LOG}, content"
+DROP_LOGS = "DELETE FROM logs WHERE number <= ?"
+DROP_RECEIVED = "DELETE FROM logs WHERE number > ?"
+ADD_BRANCH = "INSERT INTO branches (epoch, after_log) VALUES (?, ?)"
+SET_LAST_LOG = (
+    "UPDATE meta SET last_log = ?, last_log_epoch = ?, last_log_ms = ? WHERE last_log = ?"
+)
+BECOME_COPY = (
+    "UPDATE meta SET state = ?, created_ms = iif(created_ms = 0, ?, created_ms) "
+    "WHERE state = 'single'"
+)
+MOUNT_AGAIN = "UPDATE meta SET state = 'active' WHERE state IN ('active', 'dismounted')"
+MOUNT_COPY = (
+    "UPDATE meta SET state = 'active', epoch = ?, mounted_ms = ?, "
+    "mounted_after_log = last_log, mounted_after_ms = last_log_ms WHERE epoch < ?"
+)
+DISMOUNT = "UPDATE meta SET state = 'dismounted' WHERE state = 'active'"
+FOLLOW = "UPDATE meta SET state = 'passive', epoch = ? WHERE epoch <= ?"
+
+
+def standing_of(db: sqlite3.Connection) -> CopyStanding:
+    name, state, epoch, created_ms, *last = db.execute(LOAD_STANDING).fetchone()
+    last_log, last_epoch, last_ms, mounted_ms, after_log, after_ms = last
+    received = db.execute(LAST_RECEIVED).fetchone() or (0, 0)
+    return CopyStanding(
+        database=name,
+        state=CopyState(state),
+        epoch=epoch,
+        created_ms=created_ms,
+        last_log=last_log,
+        last_log_epoch=last_epoch,
+        last_log_ms=last_ms,
+        received=max(last_log, received[0]),
+        received_epoch=received[1] if received[0] > last_log else last_epoch,
+        mounted_ms=mounted_ms,
+        mounted_after_log=after_log,
+        mounted_after_ms=after_ms,
+        branches=tuple(db.execute(LOAD_BRANCHES)),
+    )
+
+
+def state_of(db: sqlite3.Connection) -> CopyState:
+    return CopyState(db.execute(LOAD_STATE).fetchone()[0])
+
+
+def read_log(db: sqlite3.Connection, number: int) -> bytes | None:
+    """Content of a log that is kept."""
+    row = db.execute(READ_LOG, (number,)).fetchone()
+    return None if row is None else bytes(row[0])
+
+
+def apply_change(db: sqlite3.Connection, what: CopyChange, fetch: FetchBody) -> Logs:
+    """Carry the change out inside the transaction that the caller has begun; the logs that are
+    kept since. Raises Unreadable, StateMismatch, sqlite3.Error.
+    """
+    return _APPLY[type(what)](db, what, fetch)
+
+
+def write_log(db: sqlite3.Connection, record: Record, at_ms: int) -> ReplicationLog:
+    """The next log of an active copy, in the transaction of what it says."""
+    standing = standing_of(db)
+    content = to_content(record)
+    log = ReplicationLog(
+        standing.database,
+        standing.last_log + 1,
+        standing.epoch,
+        standing.last_log_epoch,
+        at_ms,
+        checksum(content),
+    )
+    _keep(db, log, content)
+    _advance(db, log)
+    return log
+
+
+# ------------------------------------------------------------------ what each change does
+
+
+def _open(db: sqlite3.Connection, change: OpenCopy, fetch: FetchBody) -> Logs:
+    db.execute(BECOME_COPY, (change.state.value, change.at_ms))
+    name = standing_of(db).database
+    return tuple(ReplicationLog(name, *row) for row in db.execute(LOAD_LOGS))
+
+
+def _mount(db: sqlite3.Connection, change: MountCopy, fetch: FetchBody) -> Logs:
+    standing = standing_of(db)
+    if change.epoch == standing.epoch:
+        _expect_one(db.execute(MOUNT_AGAIN).rowcount, change)
+        return ()
+    db.execute(DROP_RECEIVED, (standing.last_log,))
+    row = (change.epoch, change.at_ms, change.epoch)
+    _expect_one(db.execute(MOUNT_COPY, row).rowcount, change)
+    return (write_log(db, {"kind": MOUNT, "epoch": change.epoch}, change.at_ms),)
+
+
+def _dismount(db: sqlite3.Connection, change: DismountCopy, fetch: FetchBody) -> Logs:
+    _expect_one(db.execute(DISMOUNT).rowcount, change)
+    return ()
+
+
+def _follow(db: sqlite3.Connection, change: FollowCopy, fetch: FetchBody) -> Logs:
+    """What an active copy kept for others is of no use any more; what a lagged one received
+    under an epoch before may be.
+    """
+    standing = standing_of(db)
+    _expect_one(db.execute(FOLLOW, (change.epoch, change.epoch)).rowcount, change)
+    db.execute(DROP_LOGS, (standing.last_log,))
+    return ()
+
+
+def _replay(db: sqlite3.Connection, change: ReplayLog, fetch: FetchBody) -> Logs:
+    log, content = change.log, fetch(change.body)
+    expect_checksum(content, log.sha256)
+    standing = standing_of(db)
+    follows = (standing.received + 1, standing.received_epoch) == (log.number, log.previous_epoch)
+    if standing.state is not CopyState.PASSIVE or not follows:
+        raise StateMismatch(f"{standing}: {change}")
+    _expect_one(db.execute(FOLLOW, (change.epoch, change.epoch)).rowcount, change)
+    if change.is_kept:
+        _keep(db, log, content)
+        return (log,)
+    _take_in(db, log, content)
+    return ()
+
+
+def _replay_kept(db: sqlite3.Connection, change: ReplayKeptLog, fetch: FetchBody) -> Logs:
+    taken = db.execute(TAKE_LOG, (change.number,)).fetchall()
+    _expect_one(len(taken), change)
+    *row, content = taken[0]
+    _take_in(db, ReplicationLog(standing_of(db).database, *row), content)
+    return ()
+
+
+def _seed(db: sqlite3.Connection, change: SeedCopy, fetch: FetchBody) -> Logs:
+    if state_of(db) is not CopyState.PASSIVE:
+        raise StateMismatch(f"{standing_of(db)}: {change}")
+    seeds.replant(db, fetch(change.body))
+    _expect_one(db.execute(FOLLOW, (change.epoch, change.epoch)).rowcount, change)
+    return ()
+
+
+def _drop(db: sqlite3.Connection, change: DropLogs, fetch: FetchBody) -> Logs:
+    """Only a source has logs for others."""
+    if state_of(db) in SOURCES:
+        db.execute(DROP_LOGS, (change.up_to,))
+    return ()
+
+
+# ------------------------------------------------------------------ logs
+
+
+def _keep(db: sqlite3.Connection, log: ReplicationLog, content: bytes) -> None:
+    row = (log.number, log.epoch, log.previous_epoch, log.made_ms, log.sha256)
+    db.execute(ADD_LOG, (*row, content))
+
+
+def _take_in(db: sqlite3.Connection, log: ReplicationLog, content: bytes) -> None:
+    """What the log says happens here too."""
+    record = from_content(content, arrivals.KIND, MOUNT)
+    if record["kind"] == arrivals.KIND:
+        arrivals.store(db, arrivals.from_record(record))
+    _advance(db, log)
+
+
+def _advance(db: sqlite3.Connection, log: ReplicationLog) -> None:
+    if log.epoch != log.previous_epoch:
+        db.execute(ADD_BRANCH, (log.epoch, log.number - 1))
+    row = (log.number, log.epoch, log.made_ms, log.number - 1)
+    _expect_one(db.execute(SET_LAST_LOG, row).rowcount, log)
+
+
+def _expect_one(found: int, expected_by: object) -> None:
+    if found != 1:
+        raise StateMismatch(f"{found} rows are as expected, not 1: {expected_by}")
+
+
+_APPLY: dict[type[CopyChange], Callable[[sqlite3.Connection, Any, FetchBody], Logs]] = {
+    OpenCopy: _open,
+    MountCopy: _mount,
+    DismountCopy: _dismount,
+    FollowCopy: _follow,
+    ReplayLog: _replay,
+    ReplayKeptLog: _replay_kept,
+    SeedCopy: _seed,
+    DropLogs: _drop,
+}

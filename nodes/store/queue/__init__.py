@@ -1,0 +1,1 @@
+"""The queue database: messages, forks, shadows, Safety Net, requests."""

@@ -1,0 +1,54 @@
+"""Forks of primary messages: a row a next hop, and one more for recipients that had their end
+before the others.
+
+`done` or `expired` is the end of a fork; one that is `poison` is kept, unfinished. Functions say
+how many rows were as the change expects; its caller wants one.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+
+from nodes.core.interface.queue_changes import FinishFork, SplitFork
+from nodes.core.model.message import PrimaryMessage
+from nodes.store.queue.rows import FORK_COLUMNS, addresses_of, addresses_text, fork_rows
+
+_UNFINISHED = "state NOT IN ('done', 'expired')"
+_THIS_FORK = f"internal_id = ? AND next_hop = ? AND {_UNFINISHED}"
+
+INSERT_FORK = f"INSERT INTO forks ({FORK_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?)"
+FINISH_FORK = f"UPDATE forks SET state = ?, done_ms = ? WHERE {_THIS_FORK}"
+UNFINISHED_FORKS = f"SELECT count(*) FROM forks WHERE internal_id = ? AND {_UNFINISHED}"
+DELETE_FORKS = "DELETE FROM forks WHERE internal_id = ?"
+READ_RECIPIENTS = f"SELECT recipients FROM forks WHERE {_THIS_FORK}"
+LEAVE_FORK = f"UPDATE forks SET recipients = ? WHERE {_THIS_FORK}"
+ADD_PART = (
+    f"INSERT INTO forks ({FORK_COLUMNS}) "
+    "SELECT ?1, max(position) + 1, ?2, ?3, ?4, ?5 FROM forks WHERE internal_id = ?1"
+)
+
+
+def insert(db: sqlite3.Connection, message: PrimaryMessage) -> None:
+    db.executemany(INSERT_FORK, fork_rows(message))
+
+
+def unfinished(db: sqlite3.Connection, internal_id: int) -> int:
+    return int(db.execute(UNFINISHED_FORKS, (internal_id,)).fetchone()[0])
+
+
+def finish(db: sqlite3.Connection, change: FinishFork) -> int:
+    state = (change.state, change.at_ms, change.internal_id, change.next_hop)
+    return db.execute(FINISH_FORK, state).rowcount
+
+
+def split(db: sqlite3.Connection, change: SplitFork) -> int:
+    """The recipients that stay keep the row, and its place."""
+    key = (change.internal_id, change.next_hop)
+    found = db.execute(READ_RECIPIENTS, key).fetchall()
+    everybody = addresses_of(found[0][0]) if found else ()
+    staying = tuple(each for each in everybody if each not in change.recipients)
+    if not staying or not set(change.recipients) <= set(everybody):
+        return 0
+    leaving = addresses_text(change.recipients)
+    db.execute(ADD_PART, (*key, leaving, change.state, change.at_ms))
+    return db.execute(LEAVE_FORK, (addresses_text(staying), *key)).rowcount

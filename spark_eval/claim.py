@@ -1,0 +1,186 @@
+"""The protocol of a claim: rows that were asked, each holding, violated or unknown, become a
+result.
+
+A claim names its requirements and makes `cases`; everything else is the same for all of them and is
+here. A claim with nothing to ask is unknown, never holds; where the plan needs no answer of it, the
+verdict makes that "not applicable". Refuses to look at anything but its cases.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from pyspark.sql import Column, DataFrame, Row
+from pyspark.sql import functions as F
+
+from spark_eval.expected.tables import Tables
+from spark_eval.sql.intervals import FOREVER_MS
+
+HOLDS = "holds"
+VIOLATED = "violated"
+UNKNOWN = "unknown"
+NOT_APPLICABLE = "not applicable"
+NOTHING_ASKED = "nothing was asked"
+TIMED_REASON = (
+    f"struct(coalesce(at_ms, {FOREVER_MS}) AS t, concat(subject, ': ', detail) AS reason)"
+)
+SURPRISE = "IF(foretold AND status <> 'holds', concat(subject, ': ', detail), NULL)"
+
+
+@dataclass(frozen=True, slots=True)
+class CounterExample:
+    """`which` is first, worst or last; `refs` are (file, line) in the run folder."""
+
+    which: str
+    subject: str
+    at_ms: int | None
+    detail: str
+    refs: tuple[tuple[str, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimResult:
+    """`proofs` maps each requirement that a case named to holds, violated or unknown; `surprises`
+    are what `expect` says and what did not, or not surely, happen.
+    """
+
+    name: str
+    requirements: tuple[str, ...]
+    status: str
+    asked: int = 0
+    violations: int = 0
+    unknown: int = 0
+    reason: str = NOTHING_ASKED
+    examples: tuple[CounterExample, ...] = ()
+    proofs: dict[str, str] = field(default_factory=dict)
+    crashed: bool = False
+    surprises: tuple[str, ...] = ()
+
+    @property
+    def asked_nothing(self) -> bool:
+        return not self.asked and not self.crashed
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """`cases(tables)` returns one row a case, as `case()` shapes it. Of runs that cannot hold any,
+    by their plans, `may_ask` says so, and no Spark job is spent on them.
+    """
+
+    name: str
+    requirements: tuple[str, ...]
+    cases: Callable[[Tables], DataFrame]
+    may_ask: Callable[[Tables], bool] = lambda tables: True
+
+    def asked(self, tables: Tables) -> DataFrame | None:
+        """Its cases, under its name; none where the plans hold none."""
+        if not self.may_ask(tables):
+            return None
+        return self.cases(tables).withColumn("claim", F.lit(self.name))
+
+    def check(self, tables: Tables) -> dict[str, ClaimResult]:
+        """One result for each run that had a case, in one Spark action."""
+        asked = self.asked(tables)
+        rows = summarise(asked).collect() if asked is not None else []
+        return {row["run"]: self.result(row) for row in rows}
+
+    def nothing_asked(self) -> ClaimResult:
+        return ClaimResult(self.name, self.requirements, UNKNOWN)
+
+    def crashed(self, error: Exception) -> ClaimResult:
+        said = str(error).strip().splitlines()
+        reason = f"the check crashed: {type(error).__name__}: {said[0] if said else ''}"
+        return ClaimResult(self.name, self.requirements, UNKNOWN, reason=reason, crashed=True)
+
+    def result(self, row: Row) -> ClaimResult:
+        """Of a row of `summarise`."""
+        status = VIOLATED if row["violations"] else UNKNOWN if row["unknown"] else HOLDS
+        return ClaimResult(
+            name=self.name,
+            requirements=self.requirements,
+            status=status,
+            asked=row["asked"],
+            violations=row["violations"],
+            unknown=row["unknown"],
+            reason=row["reason"] or "",
+            examples=_examples(row),
+            proofs=_proofs(row["told"]),
+            surprises=tuple(row["surprises"]),
+        )
+
+
+def case(
+    status: str,
+    subject: str,
+    detail: str,
+    at_ms: str,
+    refs: str,
+    requirements: str,
+    weight: str = "0",
+    foretold: str = "false",
+) -> list[str]:
+    """The columns of a case, from SQL. `refs` lists structs, nulls allowed; `weight` ranks the
+    worst; `foretold` where the case is what `expect` says.
+    """
+    return [
+        "run",
+        f"{status} AS status",
+        f"{subject} AS subject",
+        f"{detail} AS detail",
+        f"CAST({at_ms} AS BIGINT) AS at_ms",
+        f"filter(array({refs}), r -> r IS NOT NULL) AS refs",
+        f"CAST({requirements} AS ARRAY<STRING>) AS requirements",
+        f"CAST({weight} AS DOUBLE) AS weight",
+        f"{foretold} AS foretold",
+    ]
+
+
+def summarise(cases: DataFrame) -> DataFrame:
+    """One row a claim and run: counts, one reason for not knowing, first, worst and last
+    counter-example.
+    """
+    asked = cases.where("status IS NOT NULL")
+    return asked.groupBy("claim", "run").agg(
+        F.count("*").alias("asked"),
+        F.expr("count_if(status = 'violated') AS violations"),
+        F.expr("count_if(status = 'unknown') AS unknown"),
+        F.expr(f"min({TIMED_REASON}) FILTER (WHERE status = 'unknown').reason AS reason"),
+        _example("min_by", "coalesce(at_ms, -1L)", "first"),
+        _example("max_by", "coalesce(weight, 0.0)", "worst"),
+        _example("max_by", "coalesce(at_ms, -1L)", "last"),
+        F.expr("collect_set(struct(requirements, status)) AS told"),
+        F.expr(f"array_sort(collect_set({SURPRISE})) AS surprises"),
+    )
+
+
+def _example(pick: str, order: str, name: str) -> Column:
+    shown = "struct(subject, at_ms, detail, slice(refs, 1, 4) AS refs)"
+    # every value of the row decides between two that are level, so that one record has one answer
+    placed = f"struct({order}, subject, detail, refs)"
+    return F.expr(f"{pick}({shown}, {placed}) FILTER (WHERE status = 'violated') AS {name}")
+
+
+def _examples(row: Row) -> tuple[CounterExample, ...]:
+    found: list[CounterExample] = []
+    for which in ("first", "worst", "last"):
+        if row[which] is not None:
+            example = _counter_example(which, row[which])
+            if all(example.subject != e.subject or example.refs != e.refs for e in found):
+                found.append(example)
+    return tuple(found)
+
+
+def _counter_example(which: str, shown: Row) -> CounterExample:
+    refs = tuple((ref["file"], ref["line"]) for ref in shown["refs"])
+    return CounterExample(which, shown["subject"], shown["at_ms"], shown["detail"], refs)
+
+
+def _proofs(told: list[Row]) -> dict[str, str]:
+    worst = (HOLDS, UNKNOWN, VIOLATED)
+    proofs: dict[str, str] = {}
+    for row in told:
+        for requirement in row["requirements"]:
+            known = proofs.get(requirement, HOLDS)
+            proofs[requirement] = max(known, row["status"], key=worst.index)
+    return proofs

@@ -1,0 +1,71 @@
+"""dsn_suppressed: whatever becomes of a resubmitted message, its sender hears nothing (SN-10).
+
+Asks every message that came back from a Safety Net: one that failed or expired says SUPPRESSED and
+causes no DSN; any other causes neither. A DSN names the message by its Message-Id, which the copy
+that was accepted first has too: so there may be as many as that one has failures of its own.
+"""
+
+from __future__ import annotations
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from spark_eval.claim import Claim, case
+from spark_eval.claims.safety_net.resubmission_complete import may_ask
+from spark_eval.expected.tables import Tables
+from spark_eval.sql.reasons import cases as cases_of
+from spark_eval.sql.reasons import holds, violated
+
+COPY = ["run", "server", "database_id", "internal_id"]
+MAIL = ["run", "server", "message_id"]
+FAILED = "event = 'FAIL' AND source = 'QUEUE'"
+_JUDGED = cases_of(
+    ("dsns > own_failures", violated(
+        "{server} resubmitted it, and told its sender by {dsns} DSNs; it failed {own_failures} "
+        "times before that")),
+    ("failures IS NOT NULL AND suppressed IS NULL AND tellable", violated(
+        "{server} resubmitted it and it failed; no row says that its DSN was suppressed")),
+    ("failures IS NULL AND suppressed IS NOT NULL", violated(
+        "{server} resubmitted it, and a DSN was suppressed though it did not fail")),
+    otherwise=holds(),
+)  # fmt: skip
+
+
+def cases(tables: Tables) -> DataFrame:
+    assert tables.resubmission is not None
+    given = tables.resubmission.given
+    rows = tables.record.tracking.withColumn("database_id", F.coalesce("database_id", F.lit("")))
+    failures = _first(rows.where(FAILED), COPY, "failures")
+    suppressed = _first(rows.where("event = 'SUPPRESSED'"), COPY, "suppressed")
+    told = _first(tables.dsns, MAIL, "reports")
+    own = rows.where(FAILED).join(given.select(*COPY), COPY, "left_anti")
+    known = (
+        given.join(failures, COPY, "left")
+        .join(suppressed, COPY, "left")
+        .join(told, MAIL, "left")
+        .join(_first(own, MAIL, "own"), MAIL, "left")
+        .join(tables.senders, ["run", "message_id"], "left")
+        .selectExpr(
+            "*", "coalesce(reports.n, 0L) AS dsns", "coalesce(own.n, 0L) AS own_failures"
+        )
+    )  # fmt: skip
+    return known.selectExpr("*", f"{_JUDGED} AS j").selectExpr(
+        *case(
+            status="j.status",
+            subject="message_id",
+            detail="j.reason",
+            at_ms="coalesce(failures.at_ms, at_ms)",
+            refs="ref, failures.ref, coalesce(reports.ref, suppressed.ref)",
+            requirements="IF(failures IS NULL AND j.status = 'holds', array(), array('SN-10'))",
+        )
+    )
+
+
+def _first(rows: DataFrame, key: list[str], name: str) -> DataFrame:
+    counted = rows.groupBy(*key).agg(
+        F.count("*").alias("n"), F.expr("max(struct(at_ms, ref)) AS row")
+    )
+    return counted.selectExpr(*key, f"struct(n, row.at_ms, row.ref) AS {name}")
+
+
+CLAIM = Claim("dsn_suppressed", ("SN-10",), cases, may_ask)

@@ -1,0 +1,128 @@
+"""nothing_left_over: at the end of a run each store holds what a promise keeps, and nothing else.
+
+Asks each server whose queue listing was collected: the store itself was asked for bodies and forks
+of messages that are gone, for resubmit requests that still run, and for what is left of those that
+ended. Where a fault never healed, nothing can be said of a request that runs. And asks each shadow
+server that discard notifications wait for: they are forgotten when it has confirmed them (SM-16),
+by the question after the one that brought them. How long copies are kept is `held_long_enough`'s.
+"""
+
+from __future__ import annotations
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from spark_eval.claim import Claim, case
+from spark_eval.claims.shadow.held_long_enough import listings
+from spark_eval.expected.tables import Tables
+from spark_eval.read.records import LEFT
+from spark_eval.sql.intervals import FOREVER_MS
+from spark_eval.sql.reasons import cases as cases_of
+from spark_eval.sql.reasons import holds, unknown, violated
+
+PAIR = ["run", "server", "shadow_server"]
+# after the question that brought it and those under way then: one confirms it, and one more
+CONFIRMED = 2
+
+_STORE = cases_of(
+    ("left IS NULL", holds()),
+    (
+        "left.queue = 'running-request' AND unhealed",
+        unknown("request {left.state}, and a fault never healed"),
+    ),
+    otherwise=violated(
+        "{server} keeps {things} of what no promise keeps, first a "
+        "{concat_ws(' ', left.queue, left.internal_id, left.peer)}: {left.state}"
+    ),
+)
+_CONFIRMED = cases_of(
+    (
+        f"later >= {CONFIRMED}",
+        violated(
+            "{server} keeps {notifications} discard notifications for {shadow_server}, which "
+            "heard of the first at {@brought_ms} and asked {later} times since"
+        ),
+    ),
+    otherwise=holds(),
+)
+
+
+def cases(tables: Tables) -> DataFrame:
+    return _stores(tables).unionByName(_notifications(tables))
+
+
+def _stores(tables: Tables) -> DataFrame:
+    left = tables.record.queues.where(f"queue IN {LEFT}").groupBy("run", "server")
+    found = left.agg(
+        F.expr("min(struct(queue, internal_id, shadow_server AS peer, state, ref)) AS left"),
+        F.count("*").alias("things"),
+    )
+    unhealed = tables.windows.where(f"over_ms = {FOREVER_MS}").selectExpr("run", "true AS unhealed")
+    known = (
+        listings(tables)
+        .join(found, ["run", "server"], "left")
+        .join(unhealed.distinct(), "run", "left")
+        .join(tables.record.runs.select("run", "end_ms"), "run")
+    )
+    return known.selectExpr("*", f"{_STORE} AS j").selectExpr(
+        *case(
+            status="j.status",
+            subject="server",
+            detail="j.reason",
+            at_ms="end_ms",
+            refs="left.ref",
+            requirements="array()",
+            weight="things",
+        )
+    )
+
+
+def _notifications(tables: Tables) -> DataFrame:
+    """Counted since the last start of both, too: what one forgot and what the other knows may be
+    lost by a kill.
+    """
+    record = tables.record
+    waiting = record.queues.where("queue = 'discard'").groupBy(*PAIR)
+    oldest = waiting.agg(
+        F.expr("min(struct(delivered_ms, message_id, ref)) AS oldest"),
+        F.count("*").alias("notifications"),
+    )
+    settings = tables.histories.selectExpr(
+        "run", "server", "askew_ms + finest_ms AS apart_ms", "heartbeat_ms DIV 2 AS pause_ms"
+    )
+    started = record.lifecycle.where("event = 'started'").groupBy("run", "server")
+    lives = started.agg(F.max("at_ms").alias("started_ms"))
+    theirs = lives.selectExpr("run", "server AS shadow_server", "started_ms AS their_start_ms")
+    since = (
+        oldest.join(settings, ["run", "server"])
+        .join(lives, ["run", "server"], "left")
+        .join(theirs, ["run", "shadow_server"], "left")
+        .selectExpr(
+            *PAIR, "oldest", "notifications", "pause_ms",
+            "greatest(oldest.delivered_ms, started_ms, their_start_ms) + apart_ms AS since_ms",
+        )
+    )  # fmt: skip
+    asked = record.contacts.where("reached").selectExpr(
+        "run", "server AS shadow_server", "peer AS server", "at_ms AS asked_ms"
+    )
+    met = since.join(asked, PAIR, "left").groupBy(*PAIR, "oldest", "notifications", "pause_ms")
+    times = met.agg(
+        F.expr("array_sort(collect_list(asked_ms) FILTER (WHERE asked_ms > since_ms)) AS times")
+    ).selectExpr("*", "get(times, 0) AS brought_ms")
+    later = "size(filter(times, t -> t > brought_ms + pause_ms)) AS later"
+    known = times.selectExpr("*", later)
+    return known.selectExpr("*", f"{_CONFIRMED} AS j").selectExpr(
+        *case(
+            status="j.status",
+            # a notification may outlive what its server knew of the message
+            subject="coalesce(oldest.message_id, server)",
+            detail="j.reason",
+            at_ms="oldest.delivered_ms",
+            refs="oldest.ref",
+            requirements="array('SM-16')",
+            weight="later",
+        )
+    )
+
+
+CLAIM = Claim("nothing_left_over", ("SM-16",), cases)

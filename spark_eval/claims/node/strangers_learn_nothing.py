@@ -1,0 +1,124 @@
+"""strangers_learn_nothing: without the right nobody uses a verb of the organisation (TL-6) or holds
+a session for ever (SR-6).
+
+Asks every reply that a stranger of the plan heard: to a verb of the organisation it is `550 5.7.1`
+and names no message, and EHLO offers no such verb to who showed no server's certificate. A stranger
+with a certificate of another authority is closed out, or hears the same. Asks every session that
+trickles whether it was over by `ConnectionTimeout`, and what it takes a server and the record to
+notice. A server that ends a session for reasons of its own (421), or is in trouble, is not asked.
+"""
+
+from __future__ import annotations
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from spark_eval.claim import Claim, case
+from spark_eval.expected.tables import Tables
+from spark_eval.sql.reasons import cases as cases_of
+from spark_eval.sql.reasons import holds, not_asked, unknown, violated
+from spark_eval.transforms.troubles import NO_TROUBLES
+
+WHO = ["run", "stranger"]
+# what a server's timer and the way to the stranger take: lab ms, and wall ms at the lab's speed
+SLACK_MS, SLACK_WALL_MS = 1_000, 2_000
+LIMIT = f"session_ms + {SLACK_MS} + CAST({SLACK_WALL_MS} * speed AS BIGINT) + finest_ms"
+REFUSED = "reply RLIKE '^550 5[.]7[.]1( |$)'"
+NAMES_A_MESSAGE = "reply RLIKE '<[^<> ]+@[^<> ]+>|InternalId=|DatabaseId='"
+OFFERS = "reply RLIKE '(^| )X[A-Z]+( |$)'"
+IS_VERB = "command RLIKE '^X[A-Z]+( |$)'"
+
+_REPLIED = cases_of(
+    (f"command = 'EHLO' AND kind <> 'other-server' AND {OFFERS}", violated(
+        "{server} offers a verb of the organisation: {reply}")),
+    ("command = 'EHLO' AND kind <> 'other-server'", holds()),
+    (f"NOT ({IS_VERB}) OR reply RLIKE '^421 '", not_asked()),
+    ("reply RLIKE '^[23]'", violated("{server} accepts it: {reply}")),
+    (f"NOT ({REFUSED})", violated("{server} says more than that it may not: {reply}")),
+    (NAMES_A_MESSAGE, violated("{server} names a message or a database: {reply}")),
+    otherwise=holds(),
+)  # fmt: skip
+
+_ENDED = cases_of(
+    ("NOT is_told", unknown("the record says nothing of {stranger} ({kind})")),
+    ("is_troubled OR kind NOT IN ('trickles', 'foreign-certificate')", not_asked()),
+    ("over IS NULL", unknown("the record does not say how the session of {stranger} ended")),
+    ("kind = 'foreign-certificate' AND over.outcome = 'closed'", holds()),
+    ("kind = 'foreign-certificate' OR began IS NULL", not_asked()),
+    ("over.at_ms - began.at_ms > limit_ms", violated(
+        "after {over.sent_bytes} bytes its session at {server} is still open at {@over.at_ms}; "
+        "ConnectionTimeout was over at {@began.at_ms + session_ms}")),
+    ("over.sent_bytes > 0 AND over.outcome IN ('closed', 'refused')", holds()),
+    otherwise=not_asked(),
+)  # fmt: skip
+
+
+def cases(tables: Tables) -> DataFrame:
+    record = tables.record
+    return _replies(record.strangers, record.stranger_record).unionByName(_sessions(tables))
+
+
+def _replies(strangers: DataFrame, heard: DataFrame) -> DataFrame:
+    """Each reply to EHLO and to a verb."""
+    replies = heard.where("type = 'reply'").drop("server")
+    judged = replies.join(F.broadcast(strangers), WHO).selectExpr("*", f"{_REPLIED} AS j")
+    return judged.selectExpr(
+        *case(
+            status="j.status",
+            subject="concat(split(command, ' ')[0], ' of ', stranger, ' (', kind, ')')",
+            detail="j.reason",
+            at_ms="at_ms",
+            refs="ref",
+            requirements="array('TL-6')",
+        )
+    )
+
+
+def _sessions(tables: Tables) -> DataFrame:
+    """Each stranger of the plan, with the beginning and the end of its session."""
+    record = tables.record
+    seen = record.stranger_record.groupBy(*WHO).agg(
+        F.expr("min(struct(at_ms, ref)) FILTER (WHERE command = 'banner') AS began"),
+        F.expr(
+            "max(struct(at_ms, outcome, coalesce(sent_bytes, 0L) AS sent_bytes, ref)) "
+            "FILTER (WHERE type = 'end') AS over"
+        ),
+        F.expr("true AS is_told"),
+    )
+    settings = record.servers.select("run", "server", "session_ms")
+    paces = record.runs.select("run", "speed", "finest_ms")
+    known = (
+        record.strangers.join(seen, WHO, "left")
+        .join(F.broadcast(settings), ["run", "server"], "left")
+        .join(F.broadcast(paces), "run")
+        .join(_troubles(tables), ["run", "server"], "left")
+    )
+    placed = known.selectExpr(
+        "run", "stranger", "kind", "server", "began", "over", "session_ms",
+        "coalesce(is_told, false) AS is_told", f"{LIMIT} AS limit_ms",
+        f"exists(coalesce(troubles, {NO_TROUBLES}), x -> x.lo <= over.at_ms "
+        "AND x.hi >= coalesce(began.at_ms, over.at_ms)) AS is_troubled",
+    )  # fmt: skip
+    return placed.selectExpr("*", f"{_ENDED} AS j").selectExpr(
+        *case(
+            status="j.status",
+            subject="concat(stranger, ' (', kind, ')')",
+            detail="j.reason",
+            at_ms="over.at_ms",
+            refs="began.ref, over.ref",
+            requirements="IF(kind = 'trickles', array('SR-6'), array('TL-6'))",
+            weight="over.at_ms - began.at_ms",
+        )
+    )
+
+
+def _troubles(tables: Tables) -> DataFrame:
+    """`run`, `server`, `troubles`: of the server itself, and of the way to it."""
+    ways = tables.troubles.where("server IN (peer, 'workload') AND service = 'smtp'")
+    each = ways.selectExpr("run", "peer AS server", "explode(troubles) AS trouble")
+    return each.groupBy("run", "server").agg(F.expr("collect_set(trouble) AS troubles"))
+
+
+CLAIM = Claim(
+    "strangers_learn_nothing", ("TL-6", "SR-6"), cases, lambda tables: tables.has_strangers
+)

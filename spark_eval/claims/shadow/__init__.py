@@ -1,0 +1,1 @@
+"""Claims about shadow redundancy."""

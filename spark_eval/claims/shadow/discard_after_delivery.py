@@ -1,0 +1,114 @@
+"""discard_after_delivery: no shadow is let go before every fork is done, and each is in time after.
+
+Two questions to each shadow: the order (SM-1, SM-4, SM-10), and the deadline of one heartbeat once
+both servers can be reached (SM-2 to SM-5, SM-16). `expected.discard` derives both. Three to each
+pair of servers, which `expected.questions` derives: whether the shadow server asked in every
+session (SM-2), was told of its own messages alone (SM-3), and logged what failed (SM-18).
+"""
+
+from __future__ import annotations
+
+from pyspark.sql import DataFrame
+
+from spark_eval.claim import Claim, case
+from spark_eval.expected.tables import Tables
+from spark_eval.sql.intervals import overlaps
+from spark_eval.sql.reasons import cases as cases_of
+from spark_eval.sql.reasons import holds, not_asked, violated
+
+RESTARTS = (
+    "transform(filter(primary_kills, k -> k.kind IN ('kill', 'stop', 'restart')), k -> k.possible)"
+)
+ENDED = "coalesce(discard.at_ms, end_ms)"
+DEADLINE_REQUIREMENTS = f"""filter(array('SM-2', 'SM-3', 'SM-4', 'SM-19',
+  IF({overlaps(RESTARTS, "done_ms", ENDED)}, 'SM-5', NULL),
+  IF({overlaps("any_possible", "done_ms", ENDED)}, 'SM-16', NULL)), r -> r IS NOT NULL)"""
+
+
+def cases(tables: Tables) -> DataFrame:
+    return (
+        _order(tables.discards)
+        .unionByName(_deadline(tables.discards))
+        .unionByName(_of_pairs(tables.questions))
+    )
+
+
+def _order(discards: DataFrame) -> DataFrame:
+    return discards.selectExpr(
+        *case(
+            status="order_status",
+            subject="message_id",
+            detail="order_reason",
+            at_ms="discard.at_ms",
+            refs="discard.ref, done_ref, held.ref",
+            requirements="array('SM-1', 'SM-4', 'SM-10')",
+            weight="coalesce(done_ms - discard.at_ms, 1e15)",
+        )
+    )
+
+
+def _deadline(discards: DataFrame) -> DataFrame:
+    return discards.selectExpr(
+        *case(
+            status="deadline_status",
+            subject="message_id",
+            detail="deadline_reason",
+            at_ms=ENDED,
+            refs="coalesce(held.ref, claimed.ref), done_ref, discard.ref",
+            requirements=DEADLINE_REQUIREMENTS,
+            weight=f"IF(discard IS NULL, 1e12, 0) + {ENDED} - reachable_ms",
+        )
+    )
+
+
+def _of_pairs(questions: DataFrame) -> DataFrame:
+    return questions.selectExpr(
+        "*", f"inline(filter(array({', '.join(PAIRS)}), p -> p.j.status IS NOT NULL))"
+    ).selectExpr(
+        *case(
+            status="j.status",
+            subject="concat(server, ' and ', primary_server)",
+            detail="j.reason",
+            at_ms="row.at_ms",
+            refs="row.ref",
+            requirements="array(requirement)",
+            weight="times",
+        )
+    )
+
+
+def _pair(requirement: str, times: str, asked: str, row: str, reason: str) -> str:
+    judged = cases_of(
+        (f"{times} > 0", violated(reason)), (f"{asked} > 0", holds()), otherwise=not_asked()
+    )
+    return (
+        f"named_struct('requirement', '{requirement}', 'times', CAST({times} AS BIGINT), "
+        f"'row', {row}, 'j', {judged})"
+    )
+
+
+UNLOGGED = "greatest(failed - kills - coalesce(logged, 0L), 0L)"
+PAIRS = (
+    _pair(
+        "SM-2", "unasked", "asked", "first_unasked",
+        "{server} used {unasked} sessions to {primary_server} without a question, while it held "
+        "shadow messages of it",
+    ),
+    _pair(
+        "SM-3", "too_many", "told", "struct(most.at_ms AS at_ms, most.ref AS ref)",
+        "{primary_server} told {server} of {most.notifications} messages at once, and {most.open} "
+        "at most were its own; {too_many} times in all",
+    ),
+    _pair(
+        "SM-18", UNLOGGED, "failed",
+        "CAST(NULL AS struct<at_ms: bigint, ref: struct<file: string, line: int>>)",
+        "{failed} heartbeats of {server} to {primary_server} failed, and {coalesce(logged, 0L)} "
+        "times event 22004 says so",
+    ),
+)  # fmt: skip
+
+CLAIM = Claim(
+    "discard_after_delivery",
+    ("SM-1", "SM-2", "SM-3", "SM-4", "SM-5", "SM-10", "SM-16", "SM-18", "SM-19"),
+    cases,
+)

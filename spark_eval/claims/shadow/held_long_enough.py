@@ -1,0 +1,194 @@
+"""held_long_enough: each copy is kept as long as promised and no longer (SN-1, SN-2, SM-11, SM-12).
+
+Compares what stores owe at the end (`expected.hold`) with what their queue listings show. A listing
+that was not collected, or is damaged, answers nothing. Where servers went by clocks that were
+apart, times that lie that close to the end are not asked;
+neither is a copy whose time is up within a heartbeat after it: servers go on until they are
+stopped, and are listed then.
+"""
+
+from __future__ import annotations
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from spark_eval.claim import Claim, case
+from spark_eval.expected.tables import Tables
+from spark_eval.sql.intervals import overlaps
+from spark_eval.sql.reasons import sentence
+
+KEY = ["run", "server", "network_message_id"]
+# what is resubmitted keeps its network message id, and is a copy of its own
+FOUND = (
+    "get(filter(entries, e -> array_contains(queues, e.queue) "
+    "AND coalesce(e.internal_id = own_internal_id, true)), 0)"
+)
+# two questions a heartbeat apart when no fault is left: one was told of it, the other confirms it
+AFTER = "filter(asked, t -> t >= coalesce(calm_ms, 0))"
+CONFIRMED = f"coalesce(array_max({AFTER}) - array_min({AFTER}) > heartbeat_ms, false)"
+UNLISTED = "no sound queue listing of {server}"
+OWED = "the {what} of {server} owed it until {@keep_until_ms}; the listing does not have it"
+OVERDUE = "the {what} of {server} should have dropped it at {@gone_after_ms}"
+
+
+def cases(tables: Tables) -> DataFrame:
+    return (
+        _stays(tables)
+        .unionByName(_overstays(tables))
+        .unionByName(_expiries(tables))
+        .unionByName(_outstayed(tables))
+    )
+
+
+def listings(tables: Tables) -> DataFrame:
+    """`run`, `server`, `listed`: the queue listing is there and undamaged; what contradicts it from
+    outside, which is damage of no server's, hides nothing of it.
+    """
+    there = tables.record.files.where("file LIKE 'logs/%/queues.jsonl'").selectExpr(
+        "run", "file", "lower(regexp_extract(file, '^logs/([^/]+)/', 1)) AS server"
+    )
+    damaged = tables.record.damaged_lines.where("server <> ''").select("run", "file").distinct()
+    return there.join(damaged, ["run", "file"], "left_anti").selectExpr(
+        "run", "server", "true AS listed"
+    )
+
+
+def _settings(tables: Tables) -> DataFrame:
+    return tables.histories.select(
+        "run", "server", "end_ms", "heartbeat_ms", "finest_ms", "askew_ms", "auto_discard_ms",
+        "expiration_ms",
+    )  # fmt: skip
+
+
+def _stays(tables: Tables) -> DataFrame:
+    listed = tables.record.queues.groupBy(*KEY).agg(
+        F.expr("collect_set(struct(queue, internal_id, ref)) AS entries")
+    )
+    stays = tables.stays.withColumnRenamed("internal_id", "own_internal_id")
+    owed = stays.join(listed, KEY, "left").join(listings(tables), ["run", "server"], "left")
+    known = owed.join(_settings(tables), ["run", "server"]).selectExpr(
+        "*",
+        f"{FOUND} AS found",
+        "keep_until_ms - askew_ms > end_ms + heartbeat_ms AS still_due",
+        "gone_after_ms + heartbeat_ms + finest_ms + askew_ms < end_ms AS over",
+    )
+    return known.selectExpr("*", "found IS NOT NULL AS here").selectExpr(
+        *case(
+            status="CASE WHEN NOT still_due AND NOT over THEN NULL "
+            "WHEN listed IS NULL THEN 'unknown' WHEN still_due THEN IF(here, 'holds', 'violated') "
+            "ELSE IF(here, 'violated', 'holds') END",
+            subject="message_id",
+            detail=f"CASE WHEN listed IS NULL THEN {sentence(UNLISTED)} "
+            f"WHEN still_due THEN {sentence(OWED)} ELSE {sentence(OVERDUE)} END",
+            at_ms="end_ms",
+            refs="asked_ref, found.ref",
+            requirements="array(IF(what = 'Primary Safety Net', 'SN-1', 'SN-2'))",
+        )
+    )
+
+
+def _overstays(tables: Tables) -> DataFrame:
+    """Entries of delivery queues and discard notifications that are older than they may get.
+
+    Only what nobody asks for is dropped (SM-11). One that was asked for stays until the shadow
+    server confirms it with its next question (SM-16), which it may have no cause to ask; or until
+    the one after that, where a fault kept it from taking in what it was told.
+    """
+    contacts = tables.record.contacts.where("reached").groupBy("run", "server", "peer")
+    times = contacts.agg(F.collect_list("at_ms").alias("times")).selectExpr(
+        "run", "peer AS server", "server AS shadow_server", "times"
+    )
+    faults = tables.windows.groupBy("run").agg(F.max("over_ms").alias("calm_ms"))
+    entries = (
+        tables.record.queues.where("queue IN ('delivery', 'discard')")
+        .withColumn("shadow_server", F.expr("lower(shadow_server)"))
+        .join(times, ["run", "server", "shadow_server"], "left")
+        .join(F.broadcast(faults), "run", "left")
+    )
+    since = "IF(queue = 'discard', coalesce(delivered_ms, entered_ms), entered_ms)"
+    aged = entries.join(_settings(tables), ["run", "server"]).selectExpr(
+        "*", f"end_ms - {since} AS age_ms", f"filter(times, t -> t >= {since}) AS asked",
+        "IF(queue = 'discard', auto_discard_ms, expiration_ms) AS most_ms",
+    )  # fmt: skip
+    awaited = f"(queue = 'discard' AND coalesce(size(asked), 0) > 0 AND NOT {CONFIRMED})"
+    return aged.selectExpr(
+        *case(
+            status="IF(age_ms > most_ms + heartbeat_ms + finest_ms + askew_ms, "
+            f"IF({awaited}, NULL, 'violated'), 'holds')",
+            subject="message_id",
+            detail=sentence("in the {queue} queue of {server} for {@age_ms}, at most {@most_ms}"),
+            at_ms="end_ms",
+            refs="ref",
+            requirements="array(IF(queue = 'discard', 'SM-11', 'SM-12'))",
+            weight="age_ms - most_ms",
+        )
+    )
+
+
+def _outstayed(tables: Tables) -> DataFrame:
+    """What went to its next hop later than it should have expired, but for the session that was
+    open then, and a server that was away: it expires what it finds when it is back.
+    """
+    sent = tables.record.tracking.where("event = 'SEND'").selectExpr(
+        "run", "server", "coalesce(database_id, '') AS database_id", "internal_id", "at_ms", "ref"
+    )
+    born = _born(tables).where("born_ms IS NOT NULL")
+    settings = tables.histories.selectExpr(
+        "run", "server", "timeout_ms", "transform(kills, k -> k.possible) AS downs"
+    )
+    late = (
+        sent.join(born, ["run", "server", "database_id", "internal_id"])
+        .join(_settings(tables), ["run", "server"])
+        .where("at_ms - born_ms > expiration_ms")
+        .join(settings, ["run", "server"])
+    )
+    most = "expiration_ms + timeout_ms + heartbeat_ms + finest_ms + askew_ms"
+    away = overlaps("downs", "born_ms + expiration_ms", "at_ms")
+    return late.selectExpr(
+        *case(
+            status=f"IF(at_ms - born_ms > {most}, "
+            f"IF(coalesce({away}, false), NULL, 'violated'), 'holds')",
+            subject="message_id",
+            detail=sentence(
+                "{server} sent it on after {@at_ms - born_ms}; it expires after {@expiration_ms}"
+            ),
+            at_ms="at_ms",
+            refs="ref, born_ref",
+            requirements="array('SM-12')",
+            weight="at_ms - born_ms",
+        )
+    )
+
+
+def _born(tables: Tables) -> DataFrame:
+    return tables.primaries.selectExpr(
+        "run", "server", "database_id", "internal_id", "message_id",
+        "coalesce(born.at_ms, loaded.at_ms) AS born_ms", "born.ref AS born_ref",
+    )  # fmt: skip
+
+
+def _expiries(tables: Tables) -> DataFrame:
+    expired = tables.record.tracking.where(
+        "event = 'FAIL' AND source = 'QUEUE' AND recipient_status LIKE '%QUEUE.Expired%'"
+    ).selectExpr("run", "server", "coalesce(database_id, '') AS database_id", "internal_id",
+                 "at_ms", "ref")  # fmt: skip
+    known = expired.join(_born(tables), ["run", "server", "database_id", "internal_id"]).join(
+        _settings(tables), ["run", "server"]
+    )
+    return known.selectExpr(
+        *case(
+            status="IF(at_ms - born_ms >= expiration_ms - finest_ms - askew_ms, "
+            "'holds', 'violated')",
+            subject="message_id",
+            detail=sentence(
+                "{server} expired it after {@at_ms - born_ms}, not before {@expiration_ms}"
+            ),
+            at_ms="at_ms",
+            refs="ref, born_ref",
+            requirements="array('SM-12')",
+            weight="expiration_ms - (at_ms - born_ms)",
+        )
+    )
+
+
+CLAIM = Claim("held_long_enough", ("SN-1", "SN-2", "SM-11", "SM-12"), cases)

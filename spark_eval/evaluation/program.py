@@ -1,0 +1,133 @@
+"""What `python -m spark_eval` does on a Spark session: judge run folders, judge a sweep.
+
+Apart from `__main__`, since importing Spark takes longer than an answer that needs none of it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
+
+from spark_eval.evaluation.evaluation import evaluate
+from spark_eval.judging.judged import JudgedRun
+from spark_eval.program.exit_codes import CRASHED, WORST_FIRST
+from spark_eval.program.printable import visible
+from spark_eval.read.remote import fetch, send
+from spark_eval.read.run_folder import (
+    RunFolder,
+    UnreadableRecordError,
+    is_uri,
+    open_run_folder,
+)
+from spark_eval.results.colour import coloured
+from spark_eval.results.summary import summary
+from spark_eval.session import Purpose, using_session
+from spark_eval.sweep.folder import SweepFolder
+from spark_eval.sweep.program import judge_as_told, judge_complete
+
+LARGE_BYTES = 64 * 1024 * 1024
+"""Of logs: some ten thousand messages."""
+MANY = 12
+"""Runs, judged together, whose rows are worth the better compiler."""
+HUNDREDS = 60
+"""Runs whose rows are worth code of their own."""
+LARGE_PARQUET_BYTES = 4 * 1024 * 1024
+"""Of a run's lines in a sweep, where they are a sixteenth of what they are as text."""
+
+
+def judge_runs(names: list[str], options: argparse.Namespace) -> int:
+    """Open, judge and print them. Raises RunFolderError, UnreadableRecordError."""
+    try:
+        with using_session(options.master, purpose=purpose_of(names)) as spark:
+            # Spark came up while the record was still being written
+            if options.when_told and not sys.stdin.readline():
+                return CRASHED
+            with _opened(spark, names) as folders:
+                return _tell(evaluate(spark, folders))
+    except PySparkException as error:
+        raise _unreadable(error) from error
+
+
+def with_fetched(names: list[str], master: str | None, work: Callable[[RunFolder], None]) -> int:
+    """`work` on copies of run folders that URIs name: only Spark's Hadoop can fetch them."""
+    try:
+        with using_session(master) as spark, _opened(spark, names) as folders:
+            for folder in folders:
+                work(folder)
+            return 0
+    except PySparkException as error:
+        raise _unreadable(error) from error
+
+
+@contextmanager
+def _opened(spark: SparkSession, names: list[str]) -> Iterator[list[RunFolder]]:
+    """The folders; what is left in copies of those elsewhere is sent there in the end."""
+    with TemporaryDirectory(prefix="shadowlab-fetched-") as scratch:
+        folders = [
+            fetch(spark, name, Path(scratch).resolve() / str(number))
+            if is_uri(name)
+            else open_run_folder(Path(name))
+            for number, name in enumerate(names)
+        ]
+        yield folders
+        for folder in folders:
+            if folder.uri is not None:
+                send(spark, folder)
+
+
+def judge_sweep(sweep: SweepFolder, options: argparse.Namespace) -> int:
+    """Judge its batches, as told or all that are complete. Raises UnreadableRecordError."""
+    purpose = Purpose.RUNS if options.small_batches else purpose_of_sweep(sweep)
+    try:
+        with using_session(options.master, purpose=purpose) as spark:
+            if options.when_told:
+                return judge_as_told(spark, sweep, sys.stdin)
+            return judge_complete(spark, sweep)
+    except PySparkException as error:
+        raise _unreadable(error) from error
+
+
+def purpose_of(names: list[str]) -> Purpose:
+    """By their number, and the size of the logs that are there: those still to be written are a
+    lab's, and small.
+    """
+    tops = [Path(name) for name in names if not is_uri(name)]
+    sizes = (path.stat().st_size for top in tops for path in top.glob("logs/*/*"))
+    if sum(sizes) > LARGE_BYTES:
+        return Purpose.LARGE
+    return Purpose.RUN if len(names) < MANY else Purpose.RUNS
+
+
+def purpose_of_sweep(sweep: SweepFolder) -> Purpose:
+    """By the number of its runs, of which a batch is all that is known where they have no seeds of
+    their own: code that is generated for a few of them costs more than all else. And by the size of
+    each, where it is there already.
+    """
+    runs = max(sweep.seeds, sweep.per_batch)
+    written = sum(path.stat().st_size for path in sweep.path.glob("record/batch=*/*.parquet"))
+    if written > LARGE_PARQUET_BYTES * max(runs, 1):
+        return Purpose.LARGE
+    if runs >= HUNDREDS:
+        return Purpose.SWEEP
+    return Purpose.RUN if runs < MANY else Purpose.RUNS
+
+
+def _unreadable(error: PySparkException) -> UnreadableRecordError:
+    said = str(error).strip().splitlines() or [type(error).__name__]
+    cause = f"the record could not be evaluated: {said[0]}"
+    return UnreadableRecordError(cause, "Spark needs Java 17 or newer and room to write")
+
+
+def _tell(judged: list[JudgedRun]) -> int:
+    for run in judged:
+        print(coloured(summary(run), run.verdict.verdict, sys.stdout))
+        print(visible(f"report: {run.folder.report}"))
+    codes = {run.verdict.exit_code for run in judged}
+    return next(code for code in WORST_FIRST if code in codes)

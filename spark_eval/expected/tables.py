@@ -1,0 +1,179 @@
+"""What happened and what should have: the derived tables that claims ask, keyed by run.
+
+Each is named after the function that makes it and described there, and is made when it is first
+asked for.
+"""
+
+from __future__ import annotations
+
+from pyspark.sql import DataFrame
+
+from spark_eval.expected import custodians as custody
+from spark_eval.expected import deliveries, discard, placement, promotion, questions, senders
+from spark_eval.expected import retention as hold
+from spark_eval.expected import shadow_copies as copies
+from spark_eval.expected.resubmission import Resubmission, resubmission
+from spark_eval.read.record import Record
+from spark_eval.spark.settled import on_demand, settled
+from spark_eval.transforms import (
+    acknowledged,
+    attempts,
+    dsns,
+    fault_windows,
+    hops,
+    pace,
+    primaries,
+    shadows,
+    troubles,
+)
+from spark_eval.transforms import contacts as talks
+from spark_eval.transforms import server_histories as histories
+
+
+class Happened:
+    """What the record says happened, before anything is expected of it."""
+
+    def __init__(self, record: Record) -> None:
+        self.record = record
+
+    @on_demand
+    def windows(self) -> DataFrame:
+        record = self.record
+        return settled(fault_windows.fault_windows(record.planned_faults, record.fault_record))
+
+    @on_demand
+    def troubles(self) -> DataFrame:
+        return settled(troubles.troubles(self.windows, self.record.servers))
+
+    @on_demand
+    def histories(self) -> DataFrame:
+        record = self.record
+        return settled(
+            histories.histories(
+                record.servers, self.windows, record.tracking, record.lifecycle,
+                record.damaged_lines, record.runs, record.lives,
+            )
+        )  # fmt: skip
+
+    @on_demand
+    def attempts(self) -> DataFrame:
+        return settled(attempts.attempts(self.record.ledger))
+
+    @on_demand
+    def sent(self) -> DataFrame:
+        return settled(attempts.sent_messages(self.record.ledger))
+
+    @on_demand
+    def outcomes(self) -> DataFrame:
+        return settled(attempts.outcomes(self.attempts))
+
+    @on_demand
+    def pace(self) -> DataFrame:
+        return settled(pace.pace(self.record.runs, self.attempts, self.record.rows))
+
+    @on_demand
+    def primaries(self) -> DataFrame:
+        return settled(primaries.primaries(self.record.tracking))
+
+    @on_demand
+    def forks(self) -> DataFrame:
+        return settled(primaries.forks(self.primaries, self.record.tracking, self.dsns))
+
+    @on_demand
+    def dsns(self) -> DataFrame:
+        return dsns.dsns(self.record.tracking)
+
+    @on_demand
+    def acknowledged(self) -> DataFrame:
+        return settled(acknowledged.acknowledged(self.outcomes, self.primaries))
+
+    @on_demand
+    def copies(self) -> DataFrame:
+        record = self.record
+        kept = shadows.kept_copies(record.tracking, record.queues)
+        held = shadows.shadows(record.tracking, kept)
+        met = talks.talks(record.contacts, self.windows)
+        return settled(copies.copies(held, met, self.histories))
+
+    @on_demand
+    def hops(self) -> DataFrame:
+        return settled(hops.hops(self.record.tracking, self.record.servers))
+
+
+class Tables(Happened):
+    """What follows is what should have happened.
+
+    `may_resubmit` is false where no plan holds anything that makes somebody ask a Safety Net: then
+    there is no `resubmission`, and nothing is spent on it; `may_cross` and `crossings`, which are
+    the hops between servers, likewise where every plan has one boundary; `has_strangers` is false
+    where no plan has any.
+    """
+
+    def __init__(
+        self,
+        record: Record,
+        *,
+        may_resubmit: bool = True,
+        may_cross: bool = True,
+        has_strangers: bool = True,
+    ) -> None:
+        super().__init__(record)
+        self.may_resubmit = may_resubmit
+        self.may_cross = may_cross
+        self.has_strangers = has_strangers
+
+    @on_demand
+    def resubmission(self) -> Resubmission | None:
+        if not self.may_resubmit:
+            return None
+        return resubmission(self.record, self.windows, self.histories, self.primaries, self.hops)
+
+    @property
+    def crossings(self) -> DataFrame | None:
+        return self.hops if self.may_cross else None
+
+    @on_demand
+    def places(self) -> DataFrame:
+        record = self.record
+        return settled(deliveries.places(self.sent, record.mailboxes, record.servers, record.files))
+
+    @on_demand
+    def senders(self) -> DataFrame:
+        told = dsns.told(self.dsns, self.record.visible)
+        return settled(senders.senders(self.sent, self.places, told))
+
+    @on_demand
+    def deliveries(self) -> DataFrame:
+        record = self.record
+        named = deliveries.deliveries(self.sent, self.outcomes, record.visible, self.places)
+        held_by = custody.custodians(self.primaries, self.copies, self.histories)
+        failures = deliveries.failures(record.tracking)
+        judged = deliveries.judged(named, held_by, failures, self.senders)
+        if self.resubmission is not None:
+            judged = deliveries.not_kept_longer(judged, self.resubmission.expected)
+        return settled(judged)
+
+    @on_demand
+    def discards(self) -> DataFrame:
+        forgotten = primaries.forgotten(self.primaries)
+        return settled(discard.discards(self.copies, self.forks, self.deliveries, forgotten))
+
+    @on_demand
+    def questions(self) -> DataFrame:
+        record = self.record
+        return questions.questions(
+            record.sessions, record.contacts, record.lifecycle, self.copies, record.probe_shadows
+        )
+
+    @on_demand
+    def promotions(self) -> DataFrame:
+        return settled(promotion.promotions(self.copies))
+
+    @on_demand
+    def stays(self) -> DataFrame:
+        return hold.stays(self.primaries, self.forks, self.copies, self.histories)
+
+    @on_demand
+    def shadow_rules(self) -> DataFrame:
+        servers = self.record.servers
+        return settled(placement.rules(placement.candidates(servers), servers, self.record.runs))

@@ -1,0 +1,72 @@
+"""What a person reads on the terminal: the verdict first, a line a claim, then where the report
+lies.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from spark_eval.claim import NOT_APPLICABLE, VIOLATED, ClaimResult
+from spark_eval.judging.judged import JudgedRun
+from spark_eval.judging.verdict import NOT_ASKED, NOT_CHECKED
+from spark_eval.program.printable import visible_lines
+from spark_eval.results.files import example_text
+
+MOST_FATES = 5
+
+
+def summary(run: JudgedRun) -> str:
+    """Several lines of plain text, readable without colour."""
+    return visible_lines(_lines(run))
+
+
+def _lines(run: JudgedRun) -> Iterator[str]:
+    verdict = run.verdict
+    foretold = (
+        "" if verdict.foretold == verdict.verdict else f" (its file expects {verdict.foretold})"
+    )
+    yield f"verdict: {verdict.verdict}{foretold}: {run.folder.scenario}, seed {run.folder.seed}"
+    yield from (f"  because {reason}" for reason in verdict.reasons)
+    yield from (f"  not as expected: {each}" for each in verdict.not_as_foretold)
+    yield f"  {_delivery(run.delivery)}"
+    yield from (f"      {_fate(fate)}" for fate in run.fates[:MOST_FATES])
+    asked = [each for each in run.results.values() if each.status != NOT_APPLICABLE]
+    width = max((len(result.name) for result in asked), default=0)
+    for result in asked:
+        yield f"  {result.name:<{width}}  {_counts(result)}"
+        if result.status == VIOLATED:
+            yield from (f"      {example_text(example)}" for example in result.examples)
+    aside = [name for name, each in run.results.items() if each.status == NOT_APPLICABLE]
+    if aside:
+        yield f"  {NOT_APPLICABLE}: {', '.join(aside)}"
+    yield from (f"  damage: {_damage(entry)}" for entry in run.log_damage)
+    told = verdict.requirements
+    not_asked = [name for name, status in told.items() if status == NOT_ASKED]
+    if not_asked:
+        yield f"  not asked: {', '.join(not_asked)}"
+    unchecked = list(told.values()).count(NOT_CHECKED)
+    if unchecked:
+        yield f"  checked by no claim yet: {unchecked} of {len(told)} requirements"
+
+
+def _counts(result: ClaimResult) -> str:
+    text = f"{result.status:<8}  {result.asked} checked"
+    if result.violations:
+        text += f", {result.violations} violated"
+    if result.unknown:
+        text += f", {result.unknown} unknown"
+    return text if result.status == VIOLATED or not result.reason else f"{text}: {result.reason}"
+
+
+def _delivery(counts: Mapping[str, object]) -> str:
+    told = ("expected", "delivered", "lost", "excused")
+    return "deliveries: " + ", ".join(f"{counts[name]} {name}" for name in told)
+
+
+def _fate(fate: Mapping[str, object]) -> str:
+    return f"{fate['deliveries']} {fate['outcome']}: {fate['reason']}"
+
+
+def _damage(entry: Mapping[str, object]) -> str:
+    line = f", first line {entry['first_line']}" if entry["first_line"] else ""
+    return f"{entry['file']}: {entry['damage']}, {entry['lines']}{line}"

@@ -1,0 +1,183 @@
+"""The tables that stay: each as `result_schema.py` says, written as Parquet below `evaluation/`.
+
+Every figure of the report and every number of verdict.json comes from one of them.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+
+import pyarrow
+import pyarrow.compute
+from pyarrow import parquet
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.pandas.types import to_arrow_schema
+from pyspark.sql.types import StructType
+
+from spark_eval import schema
+from spark_eval.claim import ClaimResult
+from spark_eval.expected.tables import Tables
+from spark_eval.read.damage import log_damage
+from spark_eval.read.run_folder import RunFolder
+from spark_eval.results import schema as result_schema
+from spark_eval.results.delays import delays, promotion_delays
+from spark_eval.results.failovers import of_safety_nets
+from spark_eval.results.messages import messages
+from spark_eval.results.timeline_marks import timeline_events
+from spark_eval.spark.partitions import in_one_piece
+from spark_eval.spark.paths import to_read, to_write
+from spark_eval.sql.collected import Rows
+from spark_eval.story.row import StoryLine
+from spark_eval.story.story import named_in, stories
+
+
+def conform(rows: DataFrame, name: str) -> DataFrame:
+    """The columns of a result table, in order, cast to its types."""
+    columns = result_schema.RESULT_TABLES[name]
+    return rows.selectExpr(*(f"CAST(`{name}` AS {kind}) AS `{name}`" for name, kind in columns))
+
+
+def derived_tables(tables: Tables) -> dict[str, Callable[[], DataFrame]]:
+    """How to make each result table but those of the claims, and of Safety Nets where nobody can
+    ask them; those that need the least come first.
+    """
+    record = tables.record
+    made: dict[str, Callable[[], DataFrame]] = {
+        "fault_windows": lambda: tables.windows,
+        "attempts": lambda: tables.attempts,
+        "log_damage": lambda: log_damage(record.damaged_lines),
+        "shadows": lambda: _shadows(tables.copies),
+        "promotions": lambda: _promotions(tables.promotions),
+        "promotion_delays": lambda: promotion_delays(tables.promotions),
+        "timeline_events": lambda: timeline_events(
+            record.tracking, record.lifecycle, tables.promotions, record.runs
+        ),
+        "deliveries": lambda: tables.deliveries,
+        "delays": lambda: delays(tables.deliveries, tables.windows),
+        "messages": lambda: messages(
+            tables.sent, tables.outcomes, tables.acknowledged, tables.copies, tables.deliveries
+        ),
+        "discards": lambda: _discards(tables.discards),
+    }
+    if tables.resubmission is not None:
+        made |= of_safety_nets(tables.resubmission)
+    return made
+
+
+def claim_rows(run: str, results: Iterable[ClaimResult]) -> Rows:
+    """`claims` of one run."""
+    return [
+        {
+            "run": run,
+            "claim": result.name,
+            "status": result.status,
+            "requirements": result.requirements,
+            "asked": result.asked,
+            "violations": result.violations,
+            "unknown": result.unknown,
+            "reason": result.reason,
+        }
+        for result in results
+    ]
+
+
+def example_rows(run: str, results: Iterable[ClaimResult]) -> Rows:
+    """`counterexamples` of one run."""
+    return [
+        {
+            "run": run,
+            "claim": result.name,
+            "which": example.which,
+            "subject": example.subject,
+            "at_ms": example.at_ms,
+            "detail": example.detail,
+            "refs": [{"file": file, "line": line} for file, line in example.refs],
+        }
+        for result in results
+        for example in result.examples
+    ]
+
+
+def stories_of(folder: RunFolder, results: Iterable[ClaimResult]) -> list[StoryLine]:
+    """Every line about a message that a counter-example is about."""
+    subjects = [example.subject for result in results for example in result.examples]
+    return stories(folder, {name for name in map(named_in, subjects) if name is not None})
+
+
+def write_rows(name: str, rows: Rows, folder: RunFolder) -> None:
+    """A table of rows that the driver knows."""
+    types = StructType.fromDDL(schema.ddl(result_schema.RESULT_TABLES[name]))
+    assert isinstance(types, StructType)
+    _write_arrow(pyarrow.Table.from_pylist(rows, to_arrow_schema(types)), name, folder)
+
+
+def write_table(name: str, rows: DataFrame, folders: Sequence[RunFolder]) -> None:
+    """A table of some runs, into the folder of each; what was there is replaced.
+
+    A session that works in one piece holds little: then the driver writes, at the cost of reading
+    it. Else Spark does, in parts.
+    """
+    if in_one_piece(rows.sparkSession):
+        whole = rows.toArrow()
+        for folder in folders:
+            own = pyarrow.compute.equal(whole["run"], folder.run)
+            _write_arrow(whole.filter(own), name, folder)
+        return
+    for folder in folders:
+        target = to_write(folder.place(_place(name, folder)))
+        rows.where(rows["run"] == folder.run).write.mode("overwrite").parquet(target)
+
+
+def _write_arrow(rows: pyarrow.Table, name: str, folder: RunFolder) -> None:
+    place = _place(name, folder)
+    shutil.rmtree(place, ignore_errors=True)
+    place.mkdir(parents=True)
+    parquet.write_table(rows, place / "part-00000.snappy.parquet", compression="snappy")
+
+
+def _place(name: str, folder: RunFolder) -> Path:
+    return folder.evaluation / f"{name}.parquet"
+
+
+def read_tables(spark: SparkSession, folder: Path) -> dict[str, DataFrame]:
+    """What is there of them, by explicit row types; without tables that a run does not have."""
+    return {
+        name: read_table(spark, folder, name)
+        for name in result_schema.RESULT_TABLES
+        if name not in result_schema.OF_SAFETY_NETS or (folder / f"{name}.parquet").exists()
+    }
+
+
+def read_table(spark: SparkSession, folder: Path, name: str) -> DataFrame:
+    """One of them."""
+    columns = schema.ddl(result_schema.RESULT_TABLES[name])
+    return spark.read.schema(columns).parquet(to_read(folder / f"{name}.parquet"))
+
+
+def _refs(*structs: str) -> str:
+    return (
+        f"filter(array({', '.join(f'{name}.ref' for name in structs)}), r -> r IS NOT NULL) AS refs"
+    )
+
+
+def _shadows(copies: DataFrame) -> DataFrame:
+    return copies.selectExpr(
+        "*", "server AS shadow_server", "claimed.attempts AS attempts",
+        "discard.at_ms AS discarded_ms", "promoted.at_ms AS promoted_ms",
+        _refs("claimed", "held", "discard", "promoted"),
+    )  # fmt: skip
+
+
+def _promotions(promotions: DataFrame) -> DataFrame:
+    return promotions.where("promoted IS NOT NULL OR expected").selectExpr(
+        "*", "server AS shadow_server", "promoted.at_ms AS promoted_ms", _refs("promoted", "held")
+    )
+
+
+def _discards(discards: DataFrame) -> DataFrame:
+    asked = discards.where("order_status IS NOT NULL OR deadline_status IS NOT NULL")
+    return asked.selectExpr(
+        "*", "server AS shadow_server", "discard.at_ms AS discarded_ms", _refs("discard", "held")
+    )

@@ -1,0 +1,1 @@
+"""Spark as this program uses it: its JVM, settings, partitions and memory."""

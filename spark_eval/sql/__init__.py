@@ -1,0 +1,1 @@
+"""Pieces of Spark SQL that several derivations need."""

@@ -1,0 +1,50 @@
+"""What passed between two servers: what the asking one logged of its questions, cuts of the link it
+asks over, and what made that link late.
+
+One row for each ordered pair with either; about as many as servers squared at most.
+"""
+
+from __future__ import annotations
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from spark_eval.sql.intervals import INTERVAL
+from spark_eval.transforms.fault_windows import cuts, slows
+
+LATE = "struct<at: struct<lo: bigint, hi: bigint>, slowed_ms: bigint>"
+TOLD = ("reached", "failed", "begun")
+NO_EXTENT = f"CAST(NULL AS {INTERVAL})"
+NOT_LATE = f"CAST(NULL AS {LATE})"
+
+
+def talks(contacts: DataFrame, windows: DataFrame) -> DataFrame:
+    """`run`, `server`, `peer`, and arrays: `contacts`, `failed` (questions that had no answer) and
+    `begun` (sessions opened for one), in lab ms; `cut_possible`, `cut_certain`, `late` (`at`, an
+    interval, and `slowed_ms`).
+    """
+    asked = contacts.selectExpr(
+        "run", "server", "peer", *(f"IF({told}, at_ms, NULL) AS {told}" for told in TOLD),
+        f"{NO_EXTENT} AS possible", f"{NO_EXTENT} AS certain", f"{NOT_LATE} AS late",
+    )  # fmt: skip
+    nothing = [f"CAST(NULL AS BIGINT) AS {told}" for told in TOLD]
+    cut = cuts(windows).selectExpr(
+        "run", "server", "peer", *nothing, "possible", "certain", f"{NOT_LATE} AS late"
+    )
+    slow = slows(windows).selectExpr(
+        "run", "server", "peer", *nothing, f"{NO_EXTENT} AS possible", f"{NO_EXTENT} AS certain",
+        "named_struct('at', possible, 'slowed_ms', slowed_ms) AS late",
+    )  # fmt: skip
+    return (
+        asked.unionByName(cut)
+        .unionByName(slow)
+        .groupBy("run", "server", "peer")
+        .agg(
+            F.expr("array_sort(collect_list(reached)) AS contacts"),
+            F.expr("array_sort(collect_list(failed)) AS failed"),
+            F.expr("array_sort(collect_list(begun)) AS begun"),
+            F.expr("collect_list(possible) AS cut_possible"),
+            F.expr("collect_list(certain) AS cut_certain"),
+            F.expr("array_sort(collect_list(late)) AS late"),
+        )
+    )

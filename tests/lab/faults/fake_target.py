@@ -1,0 +1,205 @@
+"""A lab of fakes: it remembers what was done to it, and shows banners accordingly."""
+
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from lab.clock import LabClock, parse_origin
+from lab.faults.observer.target import RunningLab, Wire
+from lab.plan.parts import CutKind, LinkName, Operation
+from lab.plan.plan import Plan
+from lab.program.errors import GroundError
+from lab.workload.agent import ProbeMessageReply, WorkloadStatus
+from lab.workload.probe import Probe, Seen
+
+BANNER = "220 " + "a long way to say who answers " * 4
+LOOKS = {
+    "refuse": Seen.REFUSED,
+    "blackhole": Seen.SILENT,
+    "stall": Seen.SILENT,
+    "reset": Seen.RESET,
+    "ack-lost": Seen.SILENT,
+}
+
+
+@dataclass
+class FakeGround:
+    """Proxies, servers and prober in one. `deeds` is what was done, in order.
+
+    `fails` holds deeds that raise GroundError; `works` false makes cuts do nothing. `places` says
+    which faults have reached theirs, `lapsed` whose servers did not wait.
+    """
+
+    plan: Plan
+    deeds: list[str] = field(default_factory=list)
+    fails: set[str] = field(default_factory=set)
+    works: bool = True
+    exit_code: int = 137
+    stays_down: bool = False
+    cuts: dict[str, CutKind] = field(default_factory=dict)
+    late_ms: dict[str, int] = field(default_factory=dict)
+    down: set[str] = field(default_factory=set)
+    paused: set[str] = field(default_factory=set)
+    disk_is_full: bool = False
+    skew_ms: int = 0
+    places: dict[str, Mapping[str, object]] = field(default_factory=dict)
+    lapsed: set[str] = field(default_factory=set)
+    when_done: Callable[[str], None] = lambda deed: None
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def links(self) -> dict[LinkName, Wire]:
+        """Addresses are the names of the proxies."""
+        return {
+            LinkName(link.source, link.target, link.service): Wire(link.proxy, link.proxy)
+            for link in self.plan.links
+        }
+
+    def cut(self, fault_id: str, kind: CutKind, proxies: Sequence[str]) -> None:
+        self._do(f"cut {fault_id}")
+        if self.works:
+            self.cuts.update(dict.fromkeys(proxies, kind))
+
+    def heal(self, fault_id: str, kind: CutKind, proxies: Sequence[str]) -> None:
+        self._do(f"heal {fault_id}")
+        for proxy in proxies:
+            self.cuts.pop(proxy, None)
+
+    def slow(self, fault_id: str, latency_ms: int, jitter_ms: int, proxies: Sequence[str]) -> None:
+        self._do(f"slow {fault_id}")
+        if self.works:
+            self.late_ms.update(dict.fromkeys(proxies, latency_ms - jitter_ms))
+
+    def throttle(self, fault_id: str, bytes_per_second: int, proxies: Sequence[str]) -> None:
+        self._do(f"throttle {fault_id}")
+        if self.works:
+            late_ms = len(BANNER) * 1000 // bytes_per_second
+            self.late_ms.update(dict.fromkeys(proxies, late_ms))
+
+    def restore(self, fault_id: str, proxies: Sequence[str]) -> None:
+        self._do(f"restore {fault_id}")
+        for proxy in proxies:
+            self.late_ms.pop(proxy, None)
+
+    def read_back(self, proxies: Sequence[str]) -> Mapping[str, Mapping[str, object]]:
+        return {proxy: {"cut": self.cuts.get(proxy)} for proxy in proxies}
+
+    def kill(self, server: str) -> int:
+        self.down.add(server)
+        self._do(f"kill {server}")
+        return self.exit_code
+
+    def lose_power(self, server: str) -> int:
+        self.down.add(server)
+        self._do(f"lose power {server}")
+        return self.exit_code
+
+    def stop(self, server: str) -> int:
+        self.down.add(server)
+        self._do(f"stop {server}")
+        return self.exit_code
+
+    def restart(self, server: str) -> int:
+        exit_code = self.stop(server)
+        self.start(server)
+        return exit_code
+
+    def pause(self, server: str) -> None:
+        self._do(f"pause {server}")
+        if self.works:
+            self.paused.add(server)
+
+    def resume(self, server: str) -> None:
+        self._do(f"resume {server}")
+        self.paused.discard(server)
+
+    def is_paused(self, server: str) -> bool:
+        return server in self.paused
+
+    def is_running(self, server: str) -> bool:
+        return server not in self.down
+
+    def set_aside_queue_database(self, server: str, fault_id: str) -> Sequence[str]:
+        self._do(f"set aside {server}")
+        return ["queue.db"]
+
+    def damage_queue_database(self, server: str) -> Sequence[str]:
+        self._do(f"damage {server}")
+        return ["queue.db"] if self.works else []
+
+    def ask(self, server: str, operation: Operation) -> Callable[[], str]:
+        self._do(f"ask {server} for {operation.kind} of {operation.database}")
+        return lambda: "250 2.0.0 1 b" if self.works and server not in self.down else ""
+
+    def fill_disk(self, server: str, *, is_full: bool) -> None:
+        self._do(f"{'fill' if is_full else 'clear'} {server}")
+        self.disk_is_full = is_full and self.works
+
+    def skew_clock(self, server: str, by_ms: int) -> None:
+        self._do(f"skew {server} by {by_ms}")
+        self.skew_ms = by_ms if self.works else 0
+
+    def machine(self, server: str) -> Mapping[str, object]:
+        if server in self.down:
+            return {}
+        return {"disk_is_full": self.disk_is_full, "skew_ms": self.skew_ms}
+
+    def start(self, server: str) -> None:
+        self._do(f"start {server}")
+        if not self.stays_down:
+            self.down.discard(server)
+
+    def answers(self, server: str) -> bool:
+        self._do(f"look into {server}")
+        return server not in self.down
+
+    def reached(self, server: str, fault_id: str) -> Mapping[str, object] | None:
+        return self.places.get(fault_id)
+
+    def let_go(self, server: str, fault_id: str) -> bool:
+        self._do(f"let {server} go for {fault_id}")
+        return fault_id not in self.lapsed
+
+    def probe(self, address: str, wait_seconds: float) -> Probe:
+        _, target, _ = address.split("--")
+        if address in self.cuts:
+            return Probe(LOOKS[self.cuts[address]], "")
+        if target in self.paused:
+            return Probe(Seen.SILENT, "")
+        if target in self.down:
+            return Probe(Seen.CLOSED, "")
+        late_seconds = self.late_ms.get(address, 0) / 1000 / self.plan.clock.speed
+        if late_seconds > wait_seconds:
+            return Probe(Seen.SILENT, "", wait_seconds * 1000)
+        return Probe(Seen.BANNER, BANNER, late_seconds * 1000)
+
+    def probe_message(
+        self,
+        address: str,
+        *,
+        fqdn: str,
+        sender: str,
+        recipient: str,
+        message_id: str,
+        wait_seconds: float,
+    ) -> ProbeMessageReply:
+        self._do(f"mail over {address} to {recipient}")
+        return ProbeMessageReply("ok", "250 2.6.0 queued", "accepted")
+
+    def status(self) -> WorkloadStatus:
+        return WorkloadStatus(0, 0, 0, 0, None)
+
+    def running_lab(self, zero_ns: int | None = None) -> RunningLab:
+        clock = LabClock(
+            parse_origin(self.plan.clock.origin),
+            self.plan.clock.speed,
+            time.monotonic_ns() if zero_ns is None else zero_ns,
+        )
+        return RunningLab(self.plan, clock, self.links(), self, self, self)
+
+    def _do(self, deed: str) -> None:
+        with self.lock:
+            self.deeds.append(deed)
+        self.when_done(deed)
+        if deed in self.fails:
+            raise GroundError(f"cannot {deed}")

@@ -1,0 +1,193 @@
+"""Copies of mailbox databases, Active Manager and operations: from the file to the plan."""
+
+from pathlib import Path
+
+import pytest
+
+from lab.plan.links import MANAGEMENT, REPLICATION, SMTP
+from lab.plan.parts import Cut, ExpectedResubmission, LinkName, Operation, Server
+from lab.plan.plan import Plan
+from lab.planning.moments import moments
+from lab.planning.resolve import resolve
+from lab.validation.validate import Checked, check
+from tests.lab.scenario.sample_scenario import SCENARIO, TOPOLOGY, changed, said, write
+
+COPIES = changed(
+    changed(TOPOLOGY, "{DAG1: {}}", "{DAG1: {active_manager: {name: am1, site: lyon}}}"),
+    "[par-mbx2]",
+    "[par-mbx2, lyo-mbx1]",
+)
+OPERATIONS = "operations: [{at: 30m, failover: DB1}, {at: 20m, switchover: DB1, to: lyo-mbx1}]"
+
+
+def checked(folder: Path, scenario: str, topology: str = COPIES) -> Checked:
+    return check([write(folder, scenario, topology)])
+
+
+def with_operations(operations: str) -> str:
+    return changed(SCENARIO, "settle:", f"{operations}\nsettle:")
+
+
+def planned(folder: Path, scenario: str, topology: str = COPIES) -> Plan:
+    found = checked(folder, scenario, topology)
+    assert found.mistakes == ()
+    [one] = found.scenarios
+    return resolve(one.scenario, one.topology, 1)
+
+
+def services(plan: Plan) -> dict[str, set[tuple[str, str]]]:
+    found: dict[str, set[tuple[str, str]]] = {}
+    for link in plan.links:
+        found.setdefault(link.service, set()).add((link.source, link.target))
+    return found
+
+
+def test_active_manager_is_a_server_of_the_plan(tmp_path: Path) -> None:
+    plan = planned(tmp_path, SCENARIO)
+    expected = Server("am1", "am1.shadowlab.example", "active_manager", "lyon", "DAG1", None)
+    assert plan.topology.servers[-1] == expected
+    assert [copy.server for copy in plan.topology.databases[0].copies] == ["par-mbx2", "lyo-mbx1"]
+    assert "am1" not in plan.topology.dags[0].members
+
+
+def test_copies_of_a_database_ship_logs_and_active_manager_reaches_every_mailbox_server(
+    tmp_path: Path,
+) -> None:
+    found = services(planned(tmp_path, SCENARIO))
+    assert found[REPLICATION] == {("par-mbx2", "lyo-mbx1"), ("lyo-mbx1", "par-mbx2")}
+    assert found[MANAGEMENT] == {("am1", name) for name in ("par-mbx1", "par-mbx2", "lyo-mbx1")}
+    assert not any("am1" in ends for ends in found[SMTP])
+
+
+def test_a_topology_with_single_copies_has_the_links_of_mail_alone(tmp_path: Path) -> None:
+    assert set(services(planned(tmp_path, SCENARIO, TOPOLOGY))) == {SMTP}
+
+
+@pytest.mark.parametrize("service", ["smtp", "replication"])
+def test_a_cut_of_one_service_leaves_the_others(tmp_path: Path, service: str) -> None:
+    cut = f"cut: {{between: [par-mbx2, lyo-mbx1], service: {service}, kind: stall}}"
+    old = "cut: {from: site lyon, to: site paris, kind: stall}"
+    plan = planned(tmp_path, changed(SCENARIO, old, cut))
+    [found] = [fault for fault in plan.faults if isinstance(fault, Cut)]
+    assert set(found.links) == {
+        LinkName("par-mbx2", "lyo-mbx1", service),
+        LinkName("lyo-mbx1", "par-mbx2", service),
+    }
+
+
+def test_a_cut_without_a_service_takes_all_of_them(tmp_path: Path) -> None:
+    plan = planned(tmp_path, SCENARIO)
+    [found] = [fault for fault in plan.faults if isinstance(fault, Cut)]
+    assert {link.service for link in found.links} == {SMTP, REPLICATION, MANAGEMENT}
+
+
+def test_operations_are_in_the_plan_in_the_order_of_time(tmp_path: Path) -> None:
+    plan = planned(tmp_path, with_operations(OPERATIONS))
+    assert plan.operations == (
+        Operation("o2", "switchover", 20 * 60_000, "DB1", "lyo-mbx1"),
+        Operation("o1", "failover", 30 * 60_000, "DB1", None),
+    )
+    assert plan.duration_ms == 40 * 60_000, "settling begins after the last of them"
+    assert Plan.from_json(plan.to_json()) == plan
+    story = [moment.what for moment in moments(plan)]
+    assert "o2: switchover of DB1 to lyo-mbx1" in story
+    assert "o1: failover of DB1" in story
+
+
+def test_what_is_foretold_of_resubmissions_is_in_the_plan(tmp_path: Path) -> None:
+    told = "  lost: 0\n  resubmissions: [{database: DB1, from: shadow-safety-net}]"
+    plan = planned(tmp_path, changed(SCENARIO, "  lost: 0", told))
+    assert plan.expect.resubmissions == (ExpectedResubmission("DB1", "shadow-safety-net"),)
+    assert planned(tmp_path, SCENARIO).expect.resubmissions is None
+
+
+def test_a_plan_from_before_there_were_copies_is_still_read(tmp_path: Path) -> None:
+    plan = planned(tmp_path, SCENARIO, TOPOLOGY)
+    text = plan.to_json()
+    for line in ('   "auto_activation": "Unrestricted"', '  "resubmissions": null'):
+        assert f",\n{line}" in text or f",\n {line}" in text
+        text = text.replace(f",\n {line}", "").replace(f",\n{line}", "")
+    assert "auto_activation" not in text
+    assert Plan.from_json(text) == plan
+
+
+WRONG = {
+    "no operation": (
+        "{at: 5m}",
+        "operations[0], a mapping, an operation is one of failover and switchover"
+        " | give each operation an entry of its own",
+    ),
+    "two in one": (
+        "{at: 5m, failover: DB1, switchover: DB1, to: lyo-mbx1}",
+        "operations[0], a mapping, an operation is one of failover and switchover"
+        " | give each operation an entry of its own",
+    ),
+    "a switchover to nowhere": (
+        "{at: 5m, switchover: DB1}",
+        "operations[0], a mapping, a switchover goes to a server"
+        " | add to:, a server that has a copy",
+    ),
+    "a database that is not there": (
+        "{at: 5m, failover: DB2}",
+        "operations[0].failover, DB2, is no database of the topology | did you mean DB1?",
+    ),
+    "a server without a copy": (
+        "{at: 5m, failover: DB1, to: par-mbx1}",
+        "operations[0].to, par-mbx1, has no copy of DB1 | did you mean par-mbx2?",
+    ),
+    "past the end": (
+        "{at: 5h, failover: DB1}",
+        "operations[0].at, 05:00:00, lies past the end of the run at 00:31:00"
+        " | ask earlier, or send mail for longer",
+    ),
+}
+
+
+@pytest.mark.parametrize(("entry", "mistake"), WRONG.values(), ids=WRONG)
+def test_an_operation_that_cannot_be_is_named(tmp_path: Path, entry: str, mistake: str) -> None:
+    [found] = said(checked(tmp_path, with_operations(f"operations: [{entry}]")))
+    assert found.endswith(mistake)
+
+
+@pytest.mark.parametrize(
+    ("fault", "at", "said_of_it"),
+    [
+        ("kill: am1", "11m59s", ""),
+        ("kill: am1", "12m", "killed"),
+        ("pause: am1", "14m", "paused"),
+        ("stop: am1", "17m", "stopped"),
+        ("stop: am1", "20m", ""),
+        ("kill: par-mbx2", "14m", ""),
+    ],
+)
+def test_nobody_is_asked_while_active_manager_is_away(
+    tmp_path: Path, fault: str, at: str, said_of_it: str
+) -> None:
+    text = with_operations(f"operations: [{{at: {at}, failover: DB1}}]")
+    text = changed(text, "cut: {from: site lyon, to: site paris, kind: stall}", fault)
+    found = said(checked(tmp_path, text))
+    if not said_of_it:
+        assert found == []
+        return
+    [mistake] = found
+    assert f"asks am1, which is {said_of_it} then, and nobody would answer" in mistake
+    assert mistake.endswith("| ask before that, or some minutes after 00:17:00")
+
+
+def test_a_database_with_one_copy_cannot_fail_over(tmp_path: Path) -> None:
+    scenario = with_operations("operations: [{at: 5m, failover: DB1}]")
+    [found] = said(checked(tmp_path, scenario, TOPOLOGY))
+    assert found.endswith("has one copy and nowhere to go | give it a second copy in the topology")
+
+
+@pytest.mark.parametrize("kind", ["corrupt: am1", "fill_disk: am1", "skew_clock: am1, by: 5m"])
+def test_a_fault_of_mailbox_servers_is_none_of_active_manager(tmp_path: Path, kind: str) -> None:
+    old = "cut: {from: site lyon, to: site paris, kind: stall}"
+    [found] = said(checked(tmp_path, changed(SCENARIO, old, kind)))
+    assert "is Active Manager, and" in found
+
+
+def test_active_manager_may_be_killed_and_lose_its_database(tmp_path: Path) -> None:
+    old = "cut: {from: site lyon, to: site paris, kind: stall}"
+    new = "kill: am1, returns_with: new-queue-database"
+    assert checked(tmp_path, changed(SCENARIO, old, new)).mistakes == ()

@@ -1,0 +1,163 @@
+"""Every mistake of a scenario file: its exact place, what is wrong, and what would be right.
+
+The rows of `tests/lab/validation/wrong_scenarios.py` change one thing of the sound file each.
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lab.validation.validate import check, find_topology
+from tests.lab.scenario.sample_scenario import SCENARIO, TOPOLOGY, changed, checked, said, write
+from tests.lab.validation.wrong_scenarios import (
+    CONTRADICTIONS,
+    NAMES,
+    NOT_BUILT,
+    SHAPE,
+    TIMELINE,
+    TOPOLOGIES,
+)
+
+
+def by_name(table: Mapping[str, tuple[str, str, str | list[str]]]) -> list[Any]:
+    return [pytest.param(*row, id=name) for name, row in table.items()]
+
+
+def test_a_sound_scenario_has_no_mistake(tmp_path: Path) -> None:
+    found = checked(tmp_path)
+    assert said(found) == []
+    assert [each.scenario.scenario for each in found.scenarios] == ["sound"]
+    assert found.scenarios[0].text == SCENARIO
+
+
+@pytest.mark.parametrize(("old", "new", "mistakes"), by_name(SHAPE))
+def test_a_wrong_shape_is_named_at_its_place(
+    tmp_path: Path, old: str, new: str, mistakes: list[str]
+) -> None:
+    found = checked(tmp_path, changed(SCENARIO, old, new))
+    assert said(found) == mistakes
+    assert found.scenarios == ()
+
+
+@pytest.mark.parametrize(("old", "new", "place"), by_name(NOT_BUILT))
+def test_what_is_not_built_yet_says_so(tmp_path: Path, old: str, new: str, place: str) -> None:
+    [mistake] = said(checked(tmp_path, changed(SCENARIO, old, new)))
+    assert mistake.startswith(place)
+    assert "is not built yet" in mistake
+
+
+@pytest.mark.parametrize(("old", "new", "mistake"), by_name(NAMES))
+def test_an_unknown_name_is_told_with_the_nearest(
+    tmp_path: Path, old: str, new: str, mistake: str
+) -> None:
+    assert said(checked(tmp_path, changed(SCENARIO, old, new))) == [mistake]
+
+
+@pytest.mark.parametrize(("old", "new", "mistake"), by_name(CONTRADICTIONS))
+def test_settings_that_contradict_each_other_are_refused_with_both_names(
+    tmp_path: Path, old: str, new: str, mistake: str
+) -> None:
+    assert said(checked(tmp_path, changed(SCENARIO, old, new))) == [mistake]
+
+
+@pytest.mark.parametrize(("old", "new", "mistake"), by_name(TIMELINE))
+def test_faults_that_cannot_be_are_named(tmp_path: Path, old: str, new: str, mistake: str) -> None:
+    assert said(checked(tmp_path, changed(SCENARIO, old, new))) == [mistake]
+
+
+@pytest.mark.parametrize(("old", "new", "mistake"), by_name(TOPOLOGIES))
+def test_a_mistake_of_a_topology_is_told_in_its_own_file(
+    tmp_path: Path, old: str, new: str, mistake: str
+) -> None:
+    path = write(tmp_path, SCENARIO, changed(TOPOLOGY, old, new))
+    found = check([path])
+    assert mistake in said(found)
+    assert {mistake.file for mistake in found.mistakes if "topologies" in mistake.file}
+    assert found.scenarios == ()
+
+
+def test_a_slip_in_a_topology_makes_no_name_of_it_unknown(tmp_path: Path) -> None:
+    topology = changed(TOPOLOGY, "par-mbx1: {role: mailbox", "par-mbx1: {roll: mailbox")
+    told = said(checked(tmp_path, topology=topology))
+    assert [mistake for mistake in told if "no server" in mistake or "no mailbox" in mistake] == []
+
+
+def test_mistakes_of_every_sort_are_told_at_once_and_in_order(tmp_path: Path) -> None:
+    text = SCENARIO
+    for old, new in (
+        ("summary", "sumary"),
+        ("SM-7", "SM-70"),
+        ("kill: par-mbx1", "kill: par-mbx8"),
+        ("kind: stall", "kind: stal"),
+        ("settle: 10m", "settle: ten"),
+    ):
+        text = changed(text, old, new)
+    places = [mistake.split(": ")[0] for mistake in said(checked(tmp_path, text))]
+    assert places == ["1:1", "3:1", "4:16", "15:30", "16:69", "17:9"]
+
+
+def test_names_inside_an_entry_with_another_mistake_are_still_checked(tmp_path: Path) -> None:
+    text = changed(SCENARIO, "site lyon", "site lion").replace("kind: stall", "kind: stal")
+    assert [mistake.split(", ")[1] for mistake in said(checked(tmp_path, text))] == [
+        "site lion",
+        "'stal'",
+    ]
+
+
+def test_several_files_are_checked_in_one_go_and_a_topology_once(tmp_path: Path) -> None:
+    write(tmp_path, SCENARIO, changed(TOPOLOGY, "cost: 10", "cost: 0"))
+    write(tmp_path, changed(SCENARIO, "scenario: sound", "scenario: other"), name="other")
+    (tmp_path / "topologies" / "pair.yaml").write_text(changed(TOPOLOGY, "cost: 10", "cost: 0"))
+    found = check([tmp_path])
+    assert said(found) == ["4:45: site_links[0].cost, 0, must be 1 or more"]
+
+
+def test_two_scenarios_of_one_name_are_a_mistake(tmp_path: Path) -> None:
+    first = write(tmp_path, SCENARIO)
+    (tmp_path / "deeper").mkdir()
+    (tmp_path / "deeper" / "sound.yaml").write_text(SCENARIO, encoding="utf-8")
+    found = check([first, tmp_path])
+    assert said(found) == [
+        f"2:11: scenario, sound, is the name of {first} too | rename one of them"
+    ]
+
+
+def test_a_topology_may_stand_in_the_scenario(tmp_path: Path) -> None:
+    inside = "".join(f"  {line}\n" for line in TOPOLOGY.splitlines()[2:])
+    text = changed(SCENARIO, "topology: pair\n", f"topology:\n{inside}")
+    assert said(checked(tmp_path, text)) == []
+    wrong = changed(text, "[paris, lyon]", "[paris, lion]")
+    assert said(checked(tmp_path, wrong)) == [
+        "8:34: topology.site_links[0].between[1], lion, is no site of the topology"
+        " | did you mean lyon?"
+    ]
+
+
+def test_a_topology_is_found_beside_a_folder_that_holds_the_scenario(tmp_path: Path) -> None:
+    write(tmp_path, SCENARIO)
+    (tmp_path / "shadow").mkdir()
+    found = find_topology(tmp_path / "shadow" / "deep.yaml", "pair")
+    assert found == tmp_path.resolve() / "topologies" / "pair.yaml"
+
+
+def test_rejecting_with_one_server_in_the_boundary_is_a_warning(tmp_path: Path) -> None:
+    lonely = changed(TOPOLOGY, "lyon, dag: DAG1", "lyon")
+    text = changed(
+        SCENARIO, "{ShadowHeartbeatFrequency: 1m}", "{RejectMessageOnShadowFailure: true}"
+    )
+    found = checked(tmp_path, text, lonely)
+    assert said(found) == []
+    assert [str(warning).split(": ")[1] for warning in found.warnings] == [
+        "settings.TransportConfig.RejectMessageOnShadowFailure, true, warning"
+    ]
+    assert "site lyon, which has one server" in str(found.warnings[0])
+
+
+def test_the_copy_in_a_run_folder_need_not_have_the_scenarios_name(tmp_path: Path) -> None:
+    copy = tmp_path / "scenario.yaml"
+    copy.write_text(Path("scenarios/calm.yaml").read_text())
+    assert [mistake.rule for mistake in check([copy]).mistakes] != []
+    (tmp_path / "plan.json").write_text("{}")
+    assert check([copy]).mistakes == ()

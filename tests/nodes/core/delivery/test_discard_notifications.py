@@ -1,0 +1,70 @@
+"""What a primary forgets of what it has to notify, and what it never does (SM-11, SM-16)."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.nodes.core.copies.copies import world_of
+from tests.nodes.core.world import HOUR, MINUTE, World
+
+DROPPED_AFTER = {"ShadowMessageAutoDiscardInterval": "00:30:00"}
+
+
+def delivered_by_par1(world: World) -> None:
+    """One message; nobody has heard yet that it is delivered."""
+    world.send("par1")
+    assert len(world.hosts["par1"].disk.discards) == 1
+
+
+def test_a_notification_that_nobody_asks_for_is_dropped() -> None:
+    world = World(TransportConfig=DROPPED_AFTER)
+    world.cut[("lyo1", "par1")] = world.cut[("lyo2", "par1")] = "refuse"
+    delivered_by_par1(world)
+    world.run(HOUR)
+    assert not world.hosts["par1"].disk.discards
+
+
+@pytest.mark.parametrize("primary_restarts", [False, True])
+def test_a_notification_that_was_asked_for_is_given_again_until_it_is_confirmed(
+    primary_restarts: bool,
+) -> None:
+    world = World(TransportConfig=DROPPED_AFTER)
+    world.lose_reply_from = {"par1"}
+    delivered_by_par1(world)
+    world.run(5 * MINUTE)
+    world.cut[("lyo1", "par1")] = world.cut[("lyo2", "par1")] = "refuse"
+    if primary_restarts:
+        world.kill("par1")
+        world.start("par1")
+    world.run(HOUR)
+    world.cut.clear()
+    world.lose_reply_from.clear()
+    world.run(15 * MINUTE)
+    assert len(world.of("HADISCARD")) == 1
+
+
+def test_a_later_notification_that_nobody_asks_for_is_dropped_beside_one_that_was_asked_for() -> (
+    None
+):
+    world = World(TransportConfig=DROPPED_AFTER)
+    world.lose_reply_from = {"par1"}
+    delivered_by_par1(world)
+    world.run(5 * MINUTE)
+    world.lose_reply_from.clear()
+    world.cut[("lyo1", "par1")] = world.cut[("lyo2", "par1")] = "refuse"
+    for _ in range(4):
+        world.send("par1")
+    world.run(HOUR)
+    assert len(world.hosts["par1"].disk.discards) == 1
+
+
+def test_a_session_that_ships_logs_asks_too() -> None:
+    """lyo1 ships its logs to par1, and cannot reach it for mail."""
+    world = world_of("lyo1", "par1")
+    world.cut_service("lyo1", "par1", "smtp")
+    while "lyo1" not in {row.server for row in world.of("HARECEIVE")}:
+        world.send("par1")
+    world.run(2 * MINUTE)  # no session is idle any more
+    world.send("par1")
+    said = [text for _, name, text in world.connectivity if name == "lyo1"]
+    assert any("XQDISCARD contact;Peer=par1" in text for text in said)

@@ -1,0 +1,69 @@
+from __future__ import annotations
+
+import pytest
+
+from spark_eval.claim import ClaimResult
+from spark_eval.claims.mail.drains_after_heal import CLAIM
+from tests.spark_eval.conftest import Ask
+from tests.spark_eval.runs.faulty_runs import back_in_time
+from tests.spark_eval.runs.run_builder import MINUTE, Run, empty, healthy, user
+
+
+def _waiting(*, healed: bool = True, queue: str = "delivery") -> Run:
+    run = back_in_time().run
+    message = run.accept(40 * MINUTE, [user(1)])
+    message.done_ms = 0
+    run._own("par-mbx1", queue, message, message.internal_id, delivered_ms=None, state="retry")
+    if not healed:
+        run.faults = [row for row in run.faults if row["phase"] != "healed"]
+    return run
+
+
+def _torn_listing() -> Run:
+    run = healthy()
+    run.tail["logs/par-mbx1/queues.jsonl"] = '{"queue": "deliv'
+    return run
+
+
+@pytest.fixture(scope="module")
+def results(ask: Ask) -> dict[str, ClaimResult]:
+    runs = {
+        "healthy": healthy(),
+        "empty": empty(),
+        "healed": back_in_time().run,
+        "waiting": _waiting(),
+        "poison": _waiting(queue="poison"),
+        "never-healed": _waiting(healed=False),
+        "torn-listing": _torn_listing(),
+    }
+    return ask(CLAIM, runs)
+
+
+def test_holds_where_no_delivery_queue_holds_anything(results: dict[str, ClaimResult]) -> None:
+    assert (results["healthy"].status, results["healthy"].asked) == ("holds", 5)
+    assert results["healed"].status == "holds"
+
+
+def test_is_violated_by_a_message_still_queued(results: dict[str, ClaimResult]) -> None:
+    result = results["waiting"]
+    assert (result.status, result.violations) == ("violated", 1)
+    assert "in a delivery queue of par-mbx1 since 0:40:00.000" in result.examples[0].detail
+    assert result.examples[0].refs[0][0] == "logs/par-mbx1/queues.jsonl"
+
+
+def test_is_violated_by_a_poison_message(results: dict[str, ClaimResult]) -> None:
+    assert results["poison"].violations == 1
+    assert "in a poison queue of par-mbx1" in results["poison"].examples[0].detail
+
+
+def test_is_unknown_where_a_fault_never_healed(results: dict[str, ClaimResult]) -> None:
+    assert results["never-healed"].status == "unknown"
+    assert "never healed: f1" in results["never-healed"].reason
+
+
+def test_is_unknown_where_the_listing_is_torn(results: dict[str, ClaimResult]) -> None:
+    assert (results["torn-listing"].status, results["torn-listing"].violations) == ("unknown", 0)
+
+
+def test_is_unknown_where_nothing_was_accepted(results: dict[str, ClaimResult]) -> None:
+    assert (results["empty"].status, results["empty"].asked) == ("unknown", 0)

@@ -1,0 +1,190 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from spark_eval.claim import ClaimResult
+from spark_eval.claims.mail.dsn_sent import CLAIM
+from tests.spark_eval.conftest import Ask
+from tests.spark_eval.runs.failover_runs import expired_without_a_dsn
+from tests.spark_eval.runs.run_builder import (
+    END,
+    HEARTBEAT,
+    HOUR,
+    MINUTE,
+    Message,
+    Run,
+    empty,
+    healthy,
+    user,
+)
+
+EXPIRED = "550 4.4.7 QUEUE.Expired"
+SENDER = user(1)
+OUTSIDE = "someone@partner.example"
+ACKNOWLEDGED = 900  # lab ms from a submission to its 250
+
+
+def _sent(sender: str = SENDER) -> tuple[Run, Message]:
+    run = empty()
+    message = run.accept(MINUTE, [OUTSIDE], mail="outbound")
+    run.ledger[0]["sender"] = sender
+    return run, message
+
+
+def _give_up(run: Run, message: Message, at_ms: int = HOUR) -> None:
+    run.log("par-mbx1", "FAIL", "QUEUE", at_ms, message, recipient_status=EXPIRED)
+
+
+def _tell(
+    run: Run, message: Message, *, seen: bool = True, at_ms: int = HOUR, who: str = SENDER
+) -> None:
+    number = run.next_id()
+    report = replace(
+        message, message_id=f"<dsn.{number}@lab>", recipients=[who], internal_id=number
+    )
+    run.log("par-mbx1", "DSN", "DSN", at_ms, report, reference=message.message_id)
+    if seen:
+        run.show(report, at_ms + MINUTE)
+
+
+def _given_up(*, told: int, seen: bool = True, at_ms: int = HOUR, sender: str = SENDER) -> Run:
+    run, message = _sent(sender)
+    _give_up(run, message, at_ms)
+    for _ in range(told):
+        _tell(run, message, seen=seen, at_ms=at_ms)
+    return run
+
+
+def _given_up_twice() -> Run:
+    """By a server that crashed between the two."""
+    run, message = _sent()
+    _give_up(run, message)
+    _give_up(run, message, HOUR + 5 * MINUTE)
+    _tell(run, message, at_ms=HOUR + 5 * MINUTE)
+    return run
+
+
+def _told_another() -> Run:
+    run, message = _sent()
+    _give_up(run, message)
+    _tell(run, message, who=user(2))
+    return run
+
+
+def _told_for_nothing() -> Run:
+    run, message = _sent()
+    _tell(run, message)
+    return run
+
+
+def _fails_twice(*, told: int, again: bool = False) -> Run:
+    """For a colleague, then for somebody outside; `again`: by a server that crashed between."""
+    run = empty()
+    message = run.accept(MINUTE, [user(2), OUTSIDE], mail="outbound")
+    run.ledger[0]["sender"] = SENDER
+    for number, recipient in enumerate(message.recipients):
+        for at_ms in [HOUR + number, *([HOUR + 5 * MINUTE + number] if again else [])]:
+            run.log("par-mbx1", "FAIL", "QUEUE", at_ms, message, recipients=[recipient],
+                    recipient_status=EXPIRED)  # fmt: skip
+    for _ in range(told):
+        _tell(run, message, at_ms=HOUR + 6 * MINUTE)
+    return run
+
+
+def _late(by_ms: int, *, told: bool = False, sender: str = SENDER) -> Run:
+    """It reached a colleague so long after it was acknowledged."""
+    run, colleague = empty(), user(2)
+    message = run.accept(MINUTE, [colleague], mail="outbound")
+    run.ledger[0]["sender"] = sender
+    run.show(message, MINUTE + ACKNOWLEDGED + by_ms)
+    if told:
+        _tell(run, message)
+    return run
+
+
+def _not_collected() -> Run:
+    run = _given_up(told=0)
+    run.drop.add("mailboxes/DB1.jsonl")
+    return run
+
+
+@pytest.fixture(scope="module")
+def results(ask: Ask) -> dict[str, ClaimResult]:
+    runs = {
+        "healthy": healthy(),
+        "told": _given_up(told=1),
+        "again": _given_up_twice(),
+        "silent": _given_up(told=0),
+        "unseen": _given_up(told=1, seen=False),
+        "twice": _given_up(told=2),
+        "another": _told_another(),
+        "for-nothing": _told_for_nothing(),
+        "at-the-end": _given_up(told=0, at_ms=END - HEARTBEAT // 2),
+        "null-sender": _given_up(told=0, sender="<>"),
+        "null-sender-told": _given_up(told=1, sender="<>"),
+        "resubmitted": expired_without_a_dsn(),
+        "not-collected": _not_collected(),
+        "both-told": _fails_twice(told=2),
+        "both-told-after-a-crash": _fails_twice(told=2, again=True),
+        "one-told": _fails_twice(told=1),
+        "one-told-after-a-crash": _fails_twice(told=1, again=True),
+        "late": _late(2 * HEARTBEAT),
+        "late-and-told": _late(2 * HEARTBEAT, told=True),
+        "late-from-outside": _late(2 * HEARTBEAT, sender="sender@elsewhere.example"),
+        "in-time": _late(HEARTBEAT // 2),
+    }
+    return ask(CLAIM, runs)
+
+
+def test_holds_where_the_sender_sees_a_dsn(results: dict[str, ClaimResult]) -> None:
+    for name in ("told", "again", "both-told", "both-told-after-a-crash"):
+        assert (results[name].status, results[name].asked) == ("holds", 1), name
+        assert results[name].proofs == {"SM-12": "holds"}
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("silent", f"given up, and no DSN is made for {SENDER}"),
+        ("unseen", f"given up, and {SENDER} never saw the DSN"),
+        ("one-told", f"given up for several recipients, 2 times; {SENDER} is told of 1"),
+        (
+            "one-told-after-a-crash",
+            f"given up for several recipients, 2 times; {SENDER} is told of 1",
+        ),
+        ("another", f"given up, and {SENDER} never saw the DSN"),
+        ("twice", f"{SENDER} is told of 2 failures, and 1 are logged"),
+        ("for-nothing", f"{SENDER} is told of 1 failures, and 0 are logged"),
+        ("null-sender-told", "<> cannot be told, and 1 DSNs are made"),
+        ("late-and-told", f"{SENDER} is told of 1 failures, and 0 are logged"),
+    ],
+)
+def test_is_violated(results: dict[str, ClaimResult], name: str, says: str) -> None:
+    assert results[name].violations == 1
+    assert results[name].examples[0].detail == says
+
+
+def test_a_sender_whose_mail_was_late_hears_of_no_failure_and_that_proves_no_requirement(
+    results: dict[str, ClaimResult],
+) -> None:
+    late = results["late"]
+    assert (late.status, late.asked, late.proofs) == ("holds", 1, {})
+    assert results["late-and-told"].proofs == {"SM-12": "violated"}
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["healthy", "at-the-end", "null-sender", "resubmitted", "late-from-outside", "in-time"],
+)
+def test_is_unknown_where_nothing_was_asked(results: dict[str, ClaimResult], name: str) -> None:
+    result = results[name]
+    assert (result.status, result.asked, result.reason) == ("unknown", 0, "nothing was asked")
+
+
+def test_is_unknown_where_what_the_sender_sees_was_not_collected(
+    results: dict[str, ClaimResult],
+) -> None:
+    told = results["not-collected"]
+    assert (told.status, told.violations, told.unknown) == ("unknown", 0, 1)

@@ -1,0 +1,71 @@
+from __future__ import annotations
+
+import pytest
+
+from spark_eval.claim import ClaimResult
+from spark_eval.claims.node.no_crash import CLAIM
+from tests.spark_eval.conftest import Ask
+from tests.spark_eval.runs.faulty_runs import new_database
+from tests.spark_eval.runs.run_builder import MAILBOX_SERVERS, MINUTE, Run, empty, healthy
+
+TRACE = 'Traceback (most recent call last):\n  File "x.py", line 7\nKeyError: 999\n'
+
+
+def _ended(event: str, *servers: str, reason: str | None = TRACE) -> Run:
+    run = healthy()
+    for server in servers:
+        run.life(server, "started", 0)
+        told = {} if reason is None else {"reason": reason}
+        run.life(server, event, 7 * MINUTE, **told)
+    return run
+
+
+@pytest.fixture(scope="module")
+def results(ask: Ask) -> dict[str, ClaimResult]:
+    runs = {
+        "healthy": _ended("stopped", "par-mbx1", "lyo-mbx1"),
+        "killed": new_database().run,
+        "crashed": _ended("crashed", "par-mbx1"),
+        "two": _ended("crashed", "par-mbx1", "lyo-mbx1"),
+        "session": _ended("session-failed", "par-mbx2"),
+        "without-reason": _ended("crashed", "par-mbx1", reason=None),
+        "nothing": _no_lives(),
+    }
+    return ask(CLAIM, runs)
+
+
+def _no_lives() -> Run:
+    run = empty()
+    run.lifecycle.clear()
+    return run
+
+
+def test_holds_where_servers_stopped(results: dict[str, ClaimResult]) -> None:
+    told = results["healthy"]
+    assert (told.status, told.asked) == ("holds", len(MAILBOX_SERVERS))
+    assert results["killed"].violations == 0
+
+
+def test_is_violated_by_a_crash_and_says_why(results: dict[str, ClaimResult]) -> None:
+    told = results["crashed"]
+    assert (told.status, told.violations) == ("violated", 1)
+    assert told.examples[0].detail == "par-mbx1 crashed at 0:07:00.000: KeyError: 999"
+    assert told.examples[0].refs[0][0] == "logs/par-mbx1/lifecycle.jsonl"
+    assert results["two"].violations == 2
+
+
+def test_is_violated_by_a_session_that_failed_by_a_mistake(
+    results: dict[str, ClaimResult],
+) -> None:
+    detail = results["session"].examples[0].detail
+    assert detail == "a session of par-mbx2 failed at 0:07:00.000: KeyError: 999"
+
+
+def test_a_crash_may_have_no_reason(results: dict[str, ClaimResult]) -> None:
+    detail = results["without-reason"].examples[0].detail
+    assert detail == "par-mbx1 crashed at 0:07:00.000: no reason given"
+
+
+def test_is_unknown_where_nothing_was_asked(results: dict[str, ClaimResult]) -> None:
+    told = results["nothing"]
+    assert (told.status, told.asked, told.reason) == ("unknown", 0, "nothing was asked")

@@ -1,0 +1,136 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from spark_eval.claim import ClaimResult
+from spark_eval.claims.node.nothing_left_over import CLAIM
+from tests.spark_eval.conftest import Ask
+from tests.spark_eval.runs.run_builder import (
+    HEARTBEAT,
+    MAILBOX_SERVERS,
+    MINUTE,
+    SECOND,
+    Row,
+    Run,
+    empty,
+    healthy,
+)
+
+DELIVERED = 20 * MINUTE
+
+
+def _left(queue: str, state: str, **more: Any) -> Run:
+    run = healthy()
+    entry: Row = {
+        "queue": queue, "message_id": None, "network_message_id": None, "internal_id": None,
+        "recipients": [], "primary": None, "primary_database_id": None, "shadow_server": None,
+        "entered_ms": None, "delivered_ms": None, "expires_ms": None, "state": state,
+    }  # fmt: skip
+    run.queues.setdefault("par-mbx1", []).append({**entry, **more})
+    return run
+
+
+def _running(*, healed: bool = True) -> Run:
+    run = _left("running-request", "am:1 is running")
+    run.cut("par-mbx1", "par-mbx2", MINUTE, 2 * MINUTE)
+    if not healed:
+        run.faults = [row for row in run.faults if not row["phase"].startswith("heal")]
+    return run
+
+
+def _notified(contacts: int, *, at_once: int = 0, restarted: str = "") -> Run:
+    """lyo-mbx1 asks par-mbx1 so often after a delivery that it is to be notified of, and over
+    other sessions `at_once` with the first time.
+    """
+    run = _left("discard", "waiting", message_id="<m1@x>", internal_id=7,
+                shadow_server="lyo-mbx1", delivered_ms=DELIVERED)  # fmt: skip
+    run.contacts.clear()
+    run.heartbeats("lyo-mbx1", "par-mbx1", DELIVERED - 2 * HEARTBEAT, DELIVERED - 1)
+    for number in range(contacts):
+        run.contact("lyo-mbx1", "par-mbx1", DELIVERED + (number + 1) * HEARTBEAT)
+    for _ in range(at_once):
+        run.contact("lyo-mbx1", "par-mbx1", DELIVERED + HEARTBEAT + SECOND)
+    if restarted:
+        run.life(restarted, "started", DELIVERED + 2 * HEARTBEAT + MINUTE)
+    return run
+
+
+@pytest.fixture(scope="module")
+def results(ask: Ask) -> dict[str, ClaimResult]:
+    runs = {
+        "healthy": healthy(),
+        "body": _left("left-body", "kept for 1 messages, used by 0", internal_id=9),
+        "fork": _left("left-fork", "queued, of a message that is gone", internal_id=9),
+        "head": _left("left-head", "asked for by am:1, which is over", shadow_server="lyo-mbx2"),
+        "running": _running(),
+        "running-unhealed": _running(healed=False),
+        "notified": _notified(2),
+        "over-many-sessions": _notified(2, at_once=5),
+        "confirmed": _notified(3),
+        "restarted": _notified(3, restarted="par-mbx1"),
+        "asking-one-restarted": _notified(3, restarted="lyo-mbx1"),
+        "unlisted": _unlisted(),
+    }
+    return ask(CLAIM, runs)
+
+
+def _unlisted() -> Run:
+    run = empty()
+    run.drop |= {f"logs/{server}/queues.jsonl" for server in MAILBOX_SERVERS}
+    return run
+
+
+@pytest.mark.parametrize(
+    ("name", "asked"),
+    [
+        ("healthy", 4),
+        ("notified", 5),
+        ("restarted", 5),
+        ("asking-one-restarted", 5),
+        ("over-many-sessions", 5),
+    ],
+)
+def test_holds(results: dict[str, ClaimResult], name: str, asked: int) -> None:
+    assert (results[name].status, results[name].asked) == ("holds", asked), results[name]
+
+
+@pytest.mark.parametrize(
+    ("name", "detail"),
+    [
+        ("body", "left-body 9: kept for 1 messages, used by 0"),
+        ("fork", "left-fork 9: queued, of a message that is gone"),
+        ("head", "left-head lyo-mbx2: asked for by am:1, which is over"),
+        ("running", "running-request: am:1 is running"),
+    ],
+)
+def test_is_violated_by_what_a_store_still_has(
+    results: dict[str, ClaimResult], name: str, detail: str
+) -> None:
+    told = results[name]
+    assert told.violations == 1
+    assert told.examples[0].detail == (
+        f"par-mbx1 keeps 1 of what no promise keeps, first a {detail}"
+    )
+
+
+def test_is_violated_by_a_notification_that_was_confirmed(
+    results: dict[str, ClaimResult],
+) -> None:
+    told = results["confirmed"]
+    assert (told.violations, told.proofs) == (1, {"SM-16": "violated"})
+    assert told.examples[0].detail == (
+        "par-mbx1 keeps 1 discard notifications for lyo-mbx1, which heard of the first at "
+        "0:22:00.000 and asked 2 times since"
+    )
+
+
+def test_is_unknown_where_a_fault_never_healed(results: dict[str, ClaimResult]) -> None:
+    told = results["running-unhealed"]
+    assert (told.violations, told.unknown) == (0, 1)
+
+
+def test_is_unknown_where_nothing_was_listed(results: dict[str, ClaimResult]) -> None:
+    told = results["unlisted"]
+    assert (told.status, told.asked, told.reason) == ("unknown", 0, "nothing was asked")

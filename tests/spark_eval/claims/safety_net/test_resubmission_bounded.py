@@ -1,0 +1,179 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from spark_eval.claim import ClaimResult
+from spark_eval.claims.safety_net.resubmission_bounded import CLAIM
+from spark_eval.read.run_folder import open_run_folder
+from tests.spark_eval.conftest import Ask
+from tests.spark_eval.runs import failover_runs as f
+from tests.spark_eval.runs.run_builder import MAILBOX_SERVERS, MINUTE, Run, healthy, user
+
+
+def _with(**more: Any) -> Run:
+    """What came back is right, but for one more of it."""
+    told = f.lossy()
+    f.resubmit(told.run, told.kept, f.MOUNTED + MINUTE, lost=False, **more)
+    return told.run
+
+
+def _twice() -> Run:
+    told = f.lossy()
+    f.resubmit(told.run, told.near, f.MOUNTED + MINUTE, lost=False)
+    return told.run
+
+
+def _after_lossless() -> Run:
+    run = f.lossless_switchover()
+    f.request(run, "par-mbx1")
+    return run
+
+
+def _no_failover() -> Run:
+    run = f.with_two_copies()
+    for server in MAILBOX_SERVERS:
+        f.request(run, server)
+    return run
+
+
+def _foretold(entries: list[dict[str, str]], run: Run) -> Run:
+    run.plan["expect"]["resubmissions"] = entries
+    return run
+
+
+def _left(*, again: bool) -> Run:
+    """par-mbx1 sent something outside inside the interval it was asked for; `again`: twice."""
+    told = f.lossy()
+    outside = told.run.accept(f.MOUNTED - MINUTE, ["b@partner.example"], shadow="lyo-mbx2")
+    told.run.finish(outside, f.MOUNTED - MINUTE + 1000)
+    told.run.rows("par-mbx1", "SEND")[-1]["server-hostname"] = "ext1"
+    if again:
+        f.resubmit(told.run, outside, f.MOUNTED + MINUTE, lost=False, recipients=outside.recipients)
+    return told.run
+
+
+def _another_boundary() -> Run:
+    """par-mbx1 is in a boundary of its own, was asked, and gave back what it had sent there."""
+    run = f.lossy().run
+    [server] = [s for s in run.plan["topology"]["servers"] if s["name"] == "par-mbx1"]
+    server["dag"] = None
+    return run
+
+
+@pytest.fixture(scope="module")
+def results(ask: Ask) -> dict[str, ClaimResult]:
+    inside = f.MOUNTED - MINUTE
+    primary = {"database": "DB1", "from": "primary-safety-net"}
+    shadow = {"database": "DB1", "from": "shadow-safety-net"}
+    runs = {
+        "healthy": healthy(), "lossy": f.lossy().run, "twice": _twice(),
+        "too-old": _with(),
+        "too-new": _with(delivered_ms=f.MOUNTED + 5 * MINUTE),
+        "other-database": _with(delivered_ms=inside, destination="DB2", recipients=[user(1)]),
+        "stranger": _with(delivered_ms=inside, recipients=[user(1), "b@partner.example"]),
+        "lossless": f.lossless_switchover(), "after-lossless": _after_lossless(),
+        "no-failover": _no_failover(),
+        "left": _left(again=False), "left-again": _left(again=True),
+        "another-boundary": _another_boundary(),
+        "foretold": _foretold([primary], f.lossy().run),
+        "not-foretold": _foretold([], f.lossy().run),
+        "missed": _foretold([primary, shadow], f.lossy().run),
+        "none": _foretold([], f.lossless_switchover()),
+        "none-of-nobody": _foretold([], healthy()),
+    }  # fmt: skip
+    return ask(CLAIM, runs)
+
+
+def test_holds_where_what_came_back_belongs_to_the_failover(
+    results: dict[str, ClaimResult],
+) -> None:
+    told = results["lossy"]
+    assert (told.status, told.asked) == ("holds", 6)
+    assert told.proofs["SN-8"] == "holds"
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("twice", "resubmitted its copy 2 2 times"),
+        ("too-old", "the last log that lyo-mbx1 replayed is not older than 0:16:01.950"),
+        ("too-new", "resubmitted what it delivered at 0:25:00.000, and knew of lyo-mbx1"),
+        ("other-database", "resubmitted to DB2"),
+        ("stranger", "resubmitted for b@partner.example, no mailbox of DB1"),
+    ],
+)
+def test_what_nothing_called_for_is_violated(
+    results: dict[str, ClaimResult], name: str, said: str
+) -> None:
+    told = results[name]
+    assert (told.status, told.violations) == ("violated", 1)
+    assert said in told.examples[0].detail
+    assert told.examples[0].refs[0][0].startswith("logs/par-mbx1/MSGTRK")
+
+
+def test_a_recipient_outside_is_a_matter_of_the_boundary_too(
+    results: dict[str, ClaimResult],
+) -> None:
+    assert results["stranger"].proofs["SN-12"] == "violated"
+
+
+def test_that_what_left_the_boundary_stayed_away_is_a_case_that_holds(
+    results: dict[str, ClaimResult],
+) -> None:
+    assert "SN-12" not in results["lossy"].proofs
+    told = results["left"]
+    assert (told.status, told.asked, told.proofs["SN-12"]) == ("holds", 7, "holds")
+    again = results["left-again"]
+    assert again.proofs["SN-12"] == "violated"
+    said = [example.detail for example in again.examples]
+    assert any("sent it to ext1, outside its boundary, and resubmitted it" in each for each in said)
+
+
+def test_a_server_of_another_boundary_is_not_asked_and_gives_nothing_back(
+    results: dict[str, ClaimResult],
+) -> None:
+    told = results["another-boundary"]
+    assert (told.status, told.violations, told.proofs["SN-12"]) == ("violated", 3, "violated")
+    said = {example.detail for example in told.examples}
+    assert "par-mbx1: DB1:1 resubmitted to DB1, which is in another boundary" in said
+
+
+def test_that_nobody_is_asked_after_a_lossless_switchover_is_a_case_that_holds(
+    results: dict[str, ClaimResult],
+) -> None:
+    told = results["lossless"]
+    assert (told.status, told.asked, told.proofs["SN-4"]) == ("holds", 1, "holds")
+    asked = results["after-lossless"]
+    assert asked.status == "violated"
+    assert "a switchover" in asked.examples[0].detail
+
+
+def test_a_request_without_a_failover_is_violated(results: dict[str, ClaimResult]) -> None:
+    told = results["no-failover"]
+    assert (told.status, told.violations) == ("violated", len(MAILBOX_SERVERS))
+    assert told.examples[0].detail.endswith("DB1:1 belongs to no failover")
+
+
+def test_expect_resubmissions_narrows(results: dict[str, ClaimResult]) -> None:
+    assert results["foretold"].status == "holds"
+    assert results["none"].status == results["none-of-nobody"].status == "holds"
+    assert "no entry names them" in results["not-foretold"].examples[0].detail
+    assert "at least one is expected" in results["missed"].examples[0].detail
+    assert results["foretold"].surprises == results["too-old"].surprises == ()
+    for name, said in (("not-foretold", "DB1 primary: 2"), ("missed", "DB1 shadow: 0")):
+        [surprise] = results[name].surprises
+        assert surprise.startswith(f"expect.resubmissions {said} resubmissions"), surprise
+
+
+def test_foretelling_no_resubmission_asks_also_where_nobody_seems_able_to_ask_for_one(
+    tmp_path: Path,
+) -> None:
+    assert not open_run_folder(healthy().write(tmp_path / "silent")).may_resubmit
+    assert open_run_folder(_foretold([], healthy()).write(tmp_path / "none")).may_resubmit
+
+
+def test_nothing_to_ask_where_nothing_failed_over(results: dict[str, ClaimResult]) -> None:
+    assert (results["healthy"].status, results["healthy"].asked) == ("unknown", 0)

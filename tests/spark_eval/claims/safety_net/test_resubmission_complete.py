@@ -1,0 +1,181 @@
+from __future__ import annotations
+
+import pytest
+
+from spark_eval.claim import ClaimResult
+from spark_eval.claims.safety_net.resubmission_complete import CLAIM
+from tests.spark_eval.conftest import Ask
+from tests.spark_eval.runs import failover_runs as f
+from tests.spark_eval.runs.run_builder import HOUR, MAILBOX_SERVERS, MINUTE, Run, healthy
+
+
+def _never_given_back() -> Run:
+    told = f.before()
+    for server in MAILBOX_SERVERS:
+        f.request(told.run, server)
+    f.resubmit(told.run, told.near, lost=False)
+    return told.run
+
+
+def _inside_left_out() -> Run:
+    told = f.before()
+    for server in MAILBOX_SERVERS:
+        f.request(told.run, server)
+    f.resubmit(told.run, told.lost, lost=True)
+    f.see(told.run, told.lost, f.MOUNTED + MINUTE)
+    return told.run
+
+
+def _nobody_asked() -> Run:
+    return f.before().run
+
+
+def _one_not_asked() -> Run:
+    run = f.lossy().run
+    run.lifecycle["lyo-mbx2"] = [
+        row for row in run.lifecycle["lyo-mbx2"] if row["event"] != "resubmit-requested"
+    ]
+    return run
+
+
+def _a_recipient_left_out() -> Run:
+    told = f.before()
+    for server in MAILBOX_SERVERS:
+        f.request(told.run, server)
+    f.resubmit(told.run, told.near, lost=False)
+    f.resubmit(told.run, told.lost, lost=True, recipients=f.INSIDE[:1])
+    f.see(told.run, told.lost, f.MOUNTED + MINUTE)
+    return told.run
+
+
+def _manager_away_until_the_end() -> Run:
+    run = _never_given_back()
+    run.kill(f.MANAGER, f.MOUNTED + MINUTE, 4 * HOUR)
+    for server in MAILBOX_SERVERS:
+        rows = run.lifecycle[server]
+        run.lifecycle[server] = [row for row in rows if row["event"] != "resubmit-requested"]
+    return run
+
+
+def _taken_again_and_seen_twice() -> Run:
+    """The copies have both: the window of duplicates was over when the second one came."""
+    run, mounted = f.with_two_copies(), f.MOUNTED
+    near = f.bring(run, mounted - 4 * MINUTE)
+    f.see(run, near, mounted - 4 * MINUTE + 1000)
+    long_ago = f.bring(run, mounted - 9 * MINUTE)
+    f.see(run, long_ago, mounted - 9 * MINUTE + 1000)
+    old = f.bring(run, mounted - 12 * MINUTE)
+    f.see(run, old, mounted - 12 * MINUTE + 1000)
+    f.activate(run)
+    for server in MAILBOX_SERVERS:
+        f.request(run, server)
+    f.resubmit(run, near, lost=False)
+    f.resubmit(run, old, mounted + 30 * 1000, lost=True)
+    f.see(run, old, mounted + 31 * 1000)
+    return run
+
+
+def _primary_lost_its_queue_database() -> Run:
+    told = f.before()
+    for server in MAILBOX_SERVERS:
+        f.request(told.run, server)
+    told.run.kill("par-mbx1", 25 * MINUTE, 30 * MINUTE, new_database=True)
+    return told.run
+
+
+@pytest.fixture(scope="module")
+def results(ask: Ask) -> dict[str, ClaimResult]:
+    lossless = f.lossless_switchover()
+    runs = {
+        "healthy": healthy(), "lossy": f.lossy().run, "never": _never_given_back(),
+        "inside": _inside_left_out(), "nobody": _nobody_asked(), "one": _one_not_asked(),
+        "recipient": _a_recipient_left_out(), "manager": _manager_away_until_the_end(),
+        "twice": _taken_again_and_seen_twice(),
+        "wiped": _primary_lost_its_queue_database(), "lossless": lossless,
+    }  # fmt: skip
+    return ask(CLAIM, runs)
+
+
+def test_holds_where_every_primary_was_asked_and_gave_back_what_it_had(
+    results: dict[str, ClaimResult],
+) -> None:
+    told = results["lossy"]
+    assert (told.status, told.asked) == ("holds", 6)
+    assert {"SN-4", "SN-6", "SN-8"} <= set(told.proofs)
+
+
+def test_what_was_lost_with_the_old_copy_and_never_came_back_is_named_with_its_server(
+    results: dict[str, ClaimResult],
+) -> None:
+    told = results["never"]
+    assert (told.status, told.violations) == ("violated", 1)
+    [example] = told.examples
+    assert example.subject == "<m000003.calm.7@outside.example>"
+    assert example.detail == (
+        "par-mbx1 had brought it into DB1 on par-mbx2 at 0:18:02.000; lost with that copy, and "
+        "never resubmitted for DB1:1"
+    )
+    assert example.refs[0][0].startswith("logs/par-mbx1/MSGTRK")
+
+
+def test_what_surely_lies_inside_has_to_come_back_though_the_new_copy_has_it(
+    results: dict[str, ClaimResult],
+) -> None:
+    told = results["inside"]
+    assert (told.status, told.violations) == ("violated", 1)
+    assert told.examples[0].subject == "<m000002.calm.7@outside.example>"
+    assert "inside the interval of DB1:1" in told.examples[0].detail
+
+
+def test_what_was_brought_long_before_is_not_asked_for(results: dict[str, ClaimResult]) -> None:
+    subjects = {e.subject for told in results.values() for e in told.examples}
+    assert "<m000001.calm.7@outside.example>" not in subjects
+
+
+def test_what_is_taken_again_and_seen_as_often_was_not_lost_with_the_copy_before(
+    results: dict[str, ClaimResult],
+) -> None:
+    """Else the interval would begin before it, and what came after it would have to come back."""
+    assert (results["twice"].status, results["twice"].violations) == ("holds", 0)
+
+
+def test_a_failover_after_which_nobody_was_asked_is_violated_for_every_primary(
+    results: dict[str, ClaimResult],
+) -> None:
+    told = results["nobody"]
+    assert (told.status, told.violations) == ("violated", 6)
+
+
+def test_a_primary_that_had_nothing_has_to_be_asked_too(results: dict[str, ClaimResult]) -> None:
+    told = results["one"]
+    assert (told.status, told.violations) == ("violated", 1)
+    assert told.examples[0].subject == "DB1:1 at lyo-mbx2"
+
+
+def test_a_recipient_who_is_left_out_is_named(results: dict[str, ClaimResult]) -> None:
+    told = results["recipient"]
+    assert told.status == "violated"
+    assert told.examples[0].detail.endswith(f"without {f.INSIDE[1]}")
+
+
+def test_unknown_where_active_manager_had_no_chance_to_ask(
+    results: dict[str, ClaimResult],
+) -> None:
+    told = results["manager"]
+    assert (told.status, told.violations) == ("unknown", 0)
+    assert "the run ended before it surely could be asked" in told.reason
+
+
+def test_unknown_where_the_copies_went_with_a_queue_database(
+    results: dict[str, ClaimResult],
+) -> None:
+    told = results["wiped"]
+    assert (told.status, told.violations) == ("unknown", 0)
+    assert "lost its queue database at" in told.reason
+
+
+def test_nothing_to_ask_without_a_failover_or_after_a_lossless_switchover(
+    results: dict[str, ClaimResult],
+) -> None:
+    assert results["healthy"].asked == 0
+    assert (results["lossless"].status, results["lossless"].asked) == ("unknown", 0)

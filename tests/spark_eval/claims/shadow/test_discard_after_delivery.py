@@ -1,0 +1,353 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from spark_eval.claim import ClaimResult
+from spark_eval.claims.shadow.discard_after_delivery import CLAIM
+from tests.spark_eval.conftest import Ask
+from tests.spark_eval.runs.faulty_runs import back_in_time, new_database
+from tests.spark_eval.runs.run_builder import (
+    HEARTBEAT,
+    MINUTE,
+    SECOND,
+    Row,
+    Run,
+    empty,
+    healthy,
+    mono,
+    user,
+)
+
+SLOW = 7 * MINUTE
+"""Two heartbeats after it was told, and within the time that an exchange has."""
+
+
+def _let_go_first() -> Run:
+    """The shadow of the second message goes before one of its two recipients is done."""
+    run = healthy()
+    send = run.rows("par-mbx1", "SEND")[1]
+    late = {**send, "at_ms": send["at_ms"] + 10 * MINUTE, "custom": {**send["custom"]}}
+    late["custom"]["Mono"] = mono(late["at_ms"])
+    send["recipient-address"], late["recipient-address"] = user(1), user(3)
+    run.tracking["par-mbx1"].append(late)
+    return run
+
+
+def _let_go_never_done() -> Run:
+    run = healthy()
+    run.tracking["par-mbx1"].remove(run.rows("par-mbx1", "SEND")[1])
+    return run
+
+
+def _given_up(let_go_ms: int, *, accepted_twice: bool = False) -> Run:
+    """At 30 min; its DSN is delivered at 31 min."""
+    run = empty()
+    message = run.accept(MINUTE, [user(1)])
+    if accepted_twice:
+        run.accept(MINUTE, [user(1)], shadow=None)
+        for event in ("HAREDIRECTFAIL", "RECEIVE"):
+            run.rows("par-mbx1", event)[-1]["message-id"] = message.message_id
+    run.heartbeats("lyo-mbx1", "par-mbx1", 2 * MINUTE, 40 * MINUTE)
+    run.log("par-mbx1", "FAIL", "QUEUE", 30 * MINUTE, message)
+    report = replace(message, message_id="<dsn@lab>", internal_id=run.next_id())
+    run.log("par-mbx1", "DSN", "DSN", 30 * MINUTE, report, reference=message.message_id)
+    run.log("par-mbx1", "SEND", "SMTP", 31 * MINUTE, report)
+    message.done_ms = 30 * MINUTE
+    run.let_go(message, let_go_ms)
+    return run
+
+
+def _made_again(*, after_a_restart: bool) -> Run:
+    """One whose shadow message lyo-mbx1 keeps for ever, and another one at lyo-mbx2 that is let go
+    in time.
+    """
+    run = _discarded_at(None)
+    redirect = run.rows("par-mbx1", "HAREDIRECT")[0]
+    (held,) = run.rows("lyo-mbx1", "HARECEIVE")
+    made_ms = redirect["at_ms"]
+    if after_a_restart:
+        _again(run, "par-mbx1", redirect, "LOAD", made_ms + 20)["source-context"] = "delivery"
+    again = _again(run, "par-mbx1", redirect, "HAREDIRECT", made_ms + 40)
+    again["custom"]["ShadowServer"] = "lyo-mbx2"
+    _again(run, "lyo-mbx2", held, "HARECEIVE", made_ms + 30)
+    _again(run, "lyo-mbx2", held, "HADISCARD", 3 * MINUTE)
+    return run
+
+
+def _again(run: Run, server: str, row: Row, event: str, at_ms: int) -> Row:
+    """The same row of another time and event, in that server's log."""
+    other = {**row, "event-id": event, "at_ms": at_ms}
+    other["custom"] = {**row["custom"], "Mono": mono(at_ms)}
+    run.tracking.setdefault(server, []).append(other)
+    return other
+
+
+def _discarded_at(at_ms: int | None, *, contacts_until: int = 30 * MINUTE) -> Run:
+    """One message, done at 1 min 2 s; asked about at 2 min and every heartbeat after."""
+    run = empty()
+    message = run.accept(MINUTE, [user(1)])
+    run.finish(message, MINUTE + 2 * SECOND)
+    run.heartbeats("lyo-mbx1", "par-mbx1", 2 * MINUTE, contacts_until)
+    if at_ms is not None:
+        run.let_go(message, at_ms)
+    return run
+
+
+def _told_and_slow(let_go_ms: int, contact_again_ms: int) -> Run:
+    """Told at 2 min, one heartbeat after delivery, it lets go later: its disk is slow, say."""
+    run = empty()
+    message = run.accept(MINUTE, [user(1)])
+    run.finish(message, MINUTE + 2 * SECOND)
+    run.heartbeats("lyo-mbx1", "par-mbx1", 2 * MINUTE, 3 * MINUTE)
+    run.heartbeats("lyo-mbx1", "par-mbx1", contact_again_ms, 30 * MINUTE)
+    run.let_go(message, let_go_ms)
+    return run
+
+
+def _forgets_on_restart() -> Run:
+    """Asked again after the restart, par-mbx1 does not tell what it had delivered before."""
+    faulty = back_in_time()
+    run = faulty.run
+    run.remove("lyo-mbx1", "HADISCARD", faulty.delivered)
+    run.queues["lyo-mbx1"] = [
+        row for row in run.queues["lyo-mbx1"] if row["message_id"] != faulty.delivered.message_id
+    ]
+    return run
+
+
+def _cut_meanwhile() -> Run:
+    """lyo-mbx1 cannot ask until 40 min, and lets go at the next heartbeat."""
+    run = empty()
+    message = run.accept(MINUTE, [user(1)])
+    run.cut("lyo-mbx1", "par-mbx1", MINUTE, 40 * MINUTE)
+    run.finish(message, MINUTE + 2 * SECOND)
+    run.heartbeats("lyo-mbx1", "par-mbx1", 2 * MINUTE, 40 * MINUTE, failed=True)
+    run.heartbeats("lyo-mbx1", "par-mbx1", 41 * MINUTE, 50 * MINUTE)
+    run.let_go(message, 42 * MINUTE + 100)
+    return run
+
+
+def _row_swallowed() -> Run:
+    """lyo-mbx1 let it go and was killed before it could log that; its store shows it."""
+    run = _discarded_at(2 * MINUTE + 100)
+    run.remove("lyo-mbx1", "HADISCARD")
+    return run
+
+
+def _with_session(at_ms: int, asks_after_ms: int | None, *, messages: int = 3) -> Run:
+    """To the server of whose messages lyo-mbx1 holds one from 20:00 to 30:00."""
+    run = healthy()
+    message = run.accept(20 * MINUTE, [user(1)])
+    run.finish(message, 29 * MINUTE)
+    run.let_go(message, 30 * MINUTE)
+    run.session("lyo-mbx1", "par-mbx1", at_ms, asks_after_ms=asks_after_ms, messages=messages)
+    return run
+
+
+def _told_of(notifications: int) -> Run:
+    run = healthy()
+    run.contact("lyo-mbx1", "par-mbx1", 8 * MINUTE, notifications=notifications)
+    return run
+
+
+def _told_of_a_probe(let_go_ms: int | None = None) -> Run:
+    """Beside one of the traffic's; the lab sends probes, and nobody waits for them."""
+    run = _told_of(2)
+    known = run.accept(MINUTE, [user(1)])
+    probe = replace(known, message_id="<probe.0001@outside.example>", internal_id=run.next_id())
+    custom = run.key(probe)
+    run.log("lyo-mbx1", "HARECEIVE", "SMTP", 2 * MINUTE, probe, internal_id=9, custom=custom)
+    if let_go_ms is not None:
+        run.log("lyo-mbx1", "HADISCARD", "REDUNDANCY", let_go_ms, probe, internal_id=9,
+                custom=custom)  # fmt: skip
+    run.finish(known, 2 * MINUTE)
+    run.let_go(known, 4 * MINUTE)
+    return run
+
+
+def _unlogged() -> Run:
+    run = back_in_time().run
+    rows = run.lifecycle["lyo-mbx1"]
+    run.lifecycle["lyo-mbx1"] = [row for row in rows if row.get("event_id") != 22004]
+    return run
+
+
+def _coarse() -> Run:
+    run = healthy()
+    run.host = {"clock_resolution_ms": HEARTBEAT / 2}
+    return run
+
+
+@pytest.fixture(scope="module")
+def results(ask: Ask) -> dict[str, ClaimResult]:
+    runs = {
+        "healthy": healthy(),
+        "empty": empty(),
+        "first": _let_go_first(),
+        "never-done": _let_go_never_done(),
+        "before-the-dsn": _given_up(30 * MINUTE + 30 * SECOND),
+        "after-the-dsn": _given_up(32 * MINUTE + 100),
+        "one-of-two": _given_up(30 * MINUTE + 30 * SECOND, accepted_twice=True),
+        "asked-and-not-told": _discarded_at(20 * MINUTE),
+        "never": _discarded_at(None),
+        "made-again": _made_again(after_a_restart=True),
+        "made-twice": _made_again(after_a_restart=False),
+        "never-asked": _discarded_at(None, contacts_until=0),
+        "silent": _discarded_at(11 * MINUTE, contacts_until=0),
+        "slow-exchange": _discarded_at(3 * MINUTE + 30 * SECOND, contacts_until=0),
+        "slow-disk": _told_and_slow(SLOW, 8 * MINUTE),
+        "told-the-second-time": _told_and_slow(SLOW, 4 * MINUTE),
+        "too-slow": _told_and_slow(20 * MINUTE, 22 * MINUTE),
+        "survives": back_in_time().run,
+        "forgets": _forgets_on_restart(),
+        "promoted": new_database().run,
+        "cut": _cut_meanwhile(),
+        "swallowed": _row_swallowed(),
+        "coarse": _coarse(),
+        "asks-first": _with_session(24 * MINUTE, 20),
+        "uses-first": _with_session(24 * MINUTE, None),
+        "asks-later": _with_session(24 * MINUTE, 2 * MINUTE),
+        "uses-not-at-all": _with_session(24 * MINUTE, None, messages=0),
+        "holds-nothing": _with_session(12 * MINUTE, None),
+        "told-of-its-own": _told_of(1),
+        "told-of-others": _told_of(2),
+        "told-of-a-probe": _told_of_a_probe(),
+        "told-of-it-again": _told_of_a_probe(3 * MINUTE),
+        "unlogged": _unlogged(),
+    }
+    return ask(CLAIM, runs)
+
+
+def test_holds_where_shadows_go_at_the_heartbeat_after_delivery(
+    results: dict[str, ClaimResult],
+) -> None:
+    assert (results["healthy"].status, results["healthy"].asked) == ("holds", 10)
+
+
+def test_a_session_begins_with_a_question_while_shadow_messages_are_held(
+    results: dict[str, ClaimResult],
+) -> None:
+    [example] = results["uses-first"].examples
+    assert example.subject == "lyo-mbx1 and par-mbx1"
+    assert example.detail.startswith("lyo-mbx1 used 1 sessions to par-mbx1 without a question")
+    assert example.refs[0][0] == "logs/lyo-mbx1/CONNECTLOG20260105-1.LOG"
+    assert results["asks-later"].examples[0].detail == example.detail
+    for name in ("asks-first", "uses-not-at-all", "holds-nothing"):
+        assert results[name].violations == 0, name
+    assert results["asks-first"].asked == results["uses-not-at-all"].asked + 1
+
+
+def test_an_answer_names_no_more_than_the_asking_server_can_still_be_told_of(
+    results: dict[str, ClaimResult],
+) -> None:
+    assert (results["told-of-its-own"].status, results["told-of-its-own"].asked) == ("holds", 11)
+    [example] = results["told-of-others"].examples
+    assert "told lyo-mbx1 of 2 messages at once, and 1 at most were its own" in example.detail
+    assert results["told-of-a-probe"].status == "holds"
+    assert results["told-of-it-again"].examples[0].detail == example.detail
+
+
+def test_a_heartbeat_that_failed_is_an_event(results: dict[str, ClaimResult]) -> None:
+    assert results["survives"].proofs["SM-18"] == "holds"
+    told = results["unlogged"]
+    assert told.proofs["SM-18"] == "violated"
+    said = "5 heartbeats of lyo-mbx1 to par-mbx1 failed, and 0 times event 22004 says so"
+    assert said in [example.detail for example in told.examples]
+
+
+def test_is_violated_by_a_discard_before_the_last_fork(results: dict[str, ClaimResult]) -> None:
+    result = results["first"]
+    assert (result.status, result.violations) == ("violated", 1)
+    assert "before the last fork was done" in result.examples[0].detail
+    assert result.examples[0].refs[0][0] == "logs/lyo-mbx1/MSGTRK2026010508-1.LOG"
+
+
+def test_is_violated_by_a_discard_before_the_dsn_is_delivered(
+    results: dict[str, ClaimResult],
+) -> None:
+    result = results["before-the-dsn"]
+    assert result.violations == 1
+    assert result.examples[0].detail == (
+        "lyo-mbx1 let it go 30000 ms before the last fork was done"
+    )
+    assert results["after-the-dsn"].status == "holds"
+
+
+def test_does_not_ask_which_of_two_copies_a_dsn_is_about(results: dict[str, ClaimResult]) -> None:
+    assert results["one-of-two"].violations == 0
+
+
+def test_is_violated_by_a_discard_of_what_was_never_done(results: dict[str, ClaimResult]) -> None:
+    assert "did not log every recipient done" in results["never-done"].examples[0].detail
+
+
+def test_is_violated_where_the_primary_was_asked_and_did_not_tell(
+    results: dict[str, ClaimResult],
+) -> None:
+    detail = results["asked-and-not-told"].examples[0].detail
+    assert "lyo-mbx1 asked par-mbx1 at 0:02:00.000" in detail
+
+
+def test_asks_nothing_of_an_orphan_that_its_primary_forgot_and_made_again(
+    results: dict[str, ClaimResult],
+) -> None:
+    assert results["made-again"].status == "holds"
+    assert results["made-twice"].violations == 1
+
+
+@pytest.mark.parametrize("run", ["never", "never-asked", "forgets"])
+def test_is_violated_by_a_shadow_that_is_never_let_go(
+    results: dict[str, ClaimResult], run: str
+) -> None:
+    assert results[run].violations == 1
+    assert "never let it go" in results[run].examples[0].detail
+
+
+def test_waits_for_the_restart_of_the_primary(results: dict[str, ClaimResult]) -> None:
+    assert results["survives"].status == "holds"
+    assert results["survives"].proofs["SM-5"] == "holds"
+    assert results["forgets"].proofs["SM-5"] == "violated"
+
+
+def test_waits_until_both_can_be_reached(results: dict[str, ClaimResult]) -> None:
+    assert results["cut"].status == "holds"
+    assert results["cut"].proofs["SM-16"] == "holds"
+
+
+def test_does_not_ask_for_shadows_that_were_promoted(results: dict[str, ClaimResult]) -> None:
+    assert results["promoted"].status == "holds"
+
+
+def test_takes_the_store_as_evidence_for_a_row_that_a_kill_swallowed(
+    results: dict[str, ClaimResult],
+) -> None:
+    assert results["swallowed"].status == "holds"
+
+
+def test_allows_an_exchange_to_take_its_time(results: dict[str, ClaimResult]) -> None:
+    assert results["slow-exchange"].status == "holds"
+
+
+def test_is_violated_by_a_server_that_asks_nothing_for_several_heartbeats(
+    results: dict[str, ClaimResult],
+) -> None:
+    [example] = results["silent"].examples
+    assert example.detail == "lyo-mbx1 asked par-mbx1 nothing from 0:01:02.000 to 0:10:02.900"
+
+
+def test_the_last_question_before_it_goes_brought_it(results: dict[str, ClaimResult]) -> None:
+    assert results["slow-disk"].status == "holds"
+    assert "and let it go only at" in results["told-the-second-time"].examples[0].detail
+    assert "due" in results["too-slow"].examples[0].detail
+
+
+def test_does_not_judge_deadlines_on_a_coarse_clock(results: dict[str, ClaimResult]) -> None:
+    result = results["coarse"]
+    assert (result.status, result.violations) == ("unknown", 0)
+    assert "clock resolution" in result.reason
+
+
+def test_is_unknown_where_no_shadow_was_held(results: dict[str, ClaimResult]) -> None:
+    assert (results["empty"].status, results["empty"].asked) == ("unknown", 0)

@@ -1,0 +1,181 @@
+from __future__ import annotations
+
+import pytest
+
+from spark_eval.claim import ClaimResult
+from spark_eval.claims.shadow.held_long_enough import CLAIM
+from tests.spark_eval.conftest import Ask
+from tests.spark_eval.runs.run_builder import END, HOUR, MINUTE, Run, empty, healthy, user
+
+
+def _dropped(server: str) -> Run:
+    run = healthy()
+    del run.queues[server][1]
+    return run
+
+
+def _kept_too_long() -> Run:
+    run = healthy()
+    run.plan["settings"]["TransportConfig"]["SafetyNetHoldTime"] = HOUR
+    return run
+
+
+def _shadow_vanished() -> Run:
+    run = healthy()
+    run.accept(20 * MINUTE, [user(1)])
+    return run
+
+
+def _waiting(queue: str, age_ms: int) -> Run:
+    run = healthy()
+    entry = run.queues["par-mbx1"][0]
+    run.queues["par-mbx1"].append(
+        {**entry, "queue": queue, "entered_ms": END - age_ms, "delivered_ms": END - age_ms}
+    )
+    return run
+
+
+def _asked_for(*after_ms: int) -> Run:
+    """An old notification, whose shadow server asked so long after it was made."""
+    run = healthy()
+    run.plan["settings"]["TransportConfig"]["ShadowMessageAutoDiscardInterval"] = HOUR
+    entry = run.queues["par-mbx1"][0]
+    made = {"entered_ms": 30 * MINUTE, "delivered_ms": 30 * MINUTE}
+    waiting = {**entry, **made, "queue": "discard", "shadow_server": "par-mbx2"}
+    run.queues["par-mbx1"].append(waiting)
+    for each in after_ms:
+        run.contact("par-mbx2", "par-mbx1", 30 * MINUTE + each)
+    return run
+
+
+def _asked_beside_a_fault() -> Run:
+    """The shadow server could not take in what the first question told it."""
+    run = _asked_for(MINUTE, 20 * MINUTE)
+    run.cut("lyo-mbx2", "ext1", 10 * MINUTE, 45 * MINUTE)
+    return run
+
+
+def _expired(after_ms: int) -> Run:
+    run = empty()
+    run.plan["settings"]["servers"]["par-mbx1"]["TransportService"]["MessageExpirationTimeout"] = (
+        HOUR
+    )
+    message = run.accept(MINUTE, [user(1)])
+    run.log("par-mbx1", "FAIL", "QUEUE", MINUTE + after_ms, message,
+            recipient_status="550 4.4.7 QUEUE.Expired;<ErrorText>")  # fmt: skip
+    return run
+
+
+def _sent_on(after_ms: int, *, away: bool = False) -> Run:
+    """It expires after an hour."""
+    run = _expired(2 * HOUR)
+    run.remove("par-mbx1", "FAIL")
+    message = run.accept(2 * MINUTE, [user(1)])
+    run.finish(message, 2 * MINUTE + after_ms)
+    if away:
+        run.kill("par-mbx1", HOUR, 2 * MINUTE + after_ms - 1000)
+    return run
+
+
+def _not_collected() -> Run:
+    run = healthy()
+    run.drop.add("logs/par-mbx1/queues.jsonl")
+    return run
+
+
+@pytest.fixture(scope="module")
+def results(ask: Ask) -> dict[str, ClaimResult]:
+    runs = {
+        "healthy": healthy(),
+        "empty": empty(),
+        "primary-dropped": _dropped("par-mbx1"),
+        "shadow-dropped": _dropped("lyo-mbx1"),
+        "too-long": _kept_too_long(),
+        "vanished": _shadow_vanished(),
+        "old-delivery": _waiting("delivery", 60 * HOUR),
+        "old-notification": _waiting("discard", 60 * HOUR),
+        "young-notification": _waiting("discard", HOUR),
+        "asked-for": _asked_for(MINUTE),
+        "asked-before": _asked_for(-MINUTE),
+        "asked-twice": _asked_for(MINUTE, 20 * MINUTE),
+        "asked-beside-a-fault": _asked_beside_a_fault(),
+        "expired": _expired(HOUR + 1000),
+        "expired-early": _expired(HOUR // 2),
+        "sent-at-last": _sent_on(HOUR + MINUTE),
+        "sent-too-late": _sent_on(HOUR + 20 * MINUTE),
+        "sent-when-back": _sent_on(HOUR + 20 * MINUTE, away=True),
+        "not-collected": _not_collected(),
+    }
+    return ask(CLAIM, runs)
+
+
+def test_holds_where_both_safety_nets_have_everything(results: dict[str, ClaimResult]) -> None:
+    result = results["healthy"]
+    assert (result.status, result.asked) == ("holds", 10)
+    assert result.proofs == {"SN-1": "holds", "SN-2": "holds"}
+
+
+@pytest.mark.parametrize(
+    ("run", "net", "requirement"),
+    [
+        ("primary-dropped", "Primary Safety Net of par-mbx1", "SN-1"),
+        ("shadow-dropped", "Shadow Safety Net of lyo-mbx1", "SN-2"),
+    ],
+)
+def test_is_violated_by_a_copy_dropped_too_soon(
+    results: dict[str, ClaimResult], run: str, net: str, requirement: str
+) -> None:
+    result = results[run]
+    assert (result.violations, result.proofs[requirement]) == (1, "violated")
+    assert net in result.examples[0].detail
+    assert result.examples[0].subject == "<m000002.calm.7@outside.example>"
+
+
+def test_is_violated_by_copies_kept_too_long(results: dict[str, ClaimResult]) -> None:
+    assert results["too-long"].violations == 10
+    assert "should have dropped it" in results["too-long"].examples[0].detail
+
+
+def test_is_violated_by_a_shadow_that_vanished(results: dict[str, ClaimResult]) -> None:
+    assert "the shadow queue of lyo-mbx1 owed it" in results["vanished"].examples[0].detail
+
+
+def test_bounds_waiting_in_delivery_queues_and_of_notifications(
+    results: dict[str, ClaimResult],
+) -> None:
+    assert results["old-delivery"].proofs["SM-12"] == "violated"
+    assert results["old-notification"].proofs["SM-11"] == "violated"
+    assert results["young-notification"].proofs["SM-11"] == "holds"
+
+
+def test_a_notification_that_was_asked_for_waits_for_its_confirmation(
+    results: dict[str, ClaimResult],
+) -> None:
+    assert results["asked-for"].violations == 0
+    assert results["asked-beside-a-fault"].violations == 0
+    assert results["asked-before"].proofs["SM-11"] == "violated"
+    assert results["asked-twice"].proofs["SM-11"] == "violated"
+
+
+def test_bounds_expiry_from_below(results: dict[str, ClaimResult]) -> None:
+    assert results["expired"].proofs["SM-12"] == "holds"
+    assert results["expired-early"].proofs["SM-12"] == "violated"
+
+
+def test_is_violated_by_what_is_sent_on_after_it_should_have_expired(
+    results: dict[str, ClaimResult],
+) -> None:
+    assert results["sent-at-last"].proofs["SM-12"] == "holds"
+    said = [example.detail for example in results["sent-too-late"].examples]
+    assert "par-mbx1 sent it on after 1:19:59.500; it expires after 1:00:00.000" in said
+    assert "SM-12" not in results["sent-when-back"].proofs
+
+
+def test_is_unknown_without_a_listing(results: dict[str, ClaimResult]) -> None:
+    result = results["not-collected"]
+    assert (result.status, result.violations) == ("unknown", 0)
+    assert "no sound queue listing of par-mbx1" in result.reason
+
+
+def test_is_unknown_where_nothing_was_delivered(results: dict[str, ClaimResult]) -> None:
+    assert (results["empty"].status, results["empty"].asked) == ("unknown", 0)

@@ -1,0 +1,182 @@
+from __future__ import annotations
+
+import pytest
+
+from spark_eval.claim import ClaimResult
+from spark_eval.claims.shadow.shadow_placement import CLAIM
+from tests.spark_eval.conftest import Ask
+from tests.spark_eval.runs.faulty_runs import new_database
+from tests.spark_eval.runs.run_builder import MINUTE, Run, empty, healthy, user
+
+
+def _shadowed_by(shadow: str, attempts: int = 1, **config: object) -> Run:
+    run = empty()
+    run.plan["settings"]["TransportConfig"].update(config)
+    run.deliver(MINUTE, [user(1)], shadow=shadow)
+    run.rows("par-mbx1", "HAREDIRECT")[0]["custom"]["Attempts"] = attempts
+    return run
+
+
+def _outside_the_boundary() -> Run:
+    run = _shadowed_by("lyo-mbx1")
+    for server in run.plan["topology"]["servers"]:
+        if server["name"] == "lyo-mbx1":
+            server["dag"] = "DAG2"
+    return run
+
+
+def _no_dag(shadow: str) -> Run:
+    run = _shadowed_by(shadow)
+    for server in run.plan["topology"]["servers"]:
+        server["dag"] = None
+    return run
+
+
+def _failed(names: str, attempts: int, reason: str = "refused") -> Run:
+    run = empty()
+    run.accept(20 * MINUTE, [user(1)], shadow=None)
+    row = run.rows("par-mbx1", "HAREDIRECTFAIL")[0]
+    row["source-context"] = "; ".join(
+        f"{name}.shadowlab.example: {reason}" for name in names.split()
+    )
+    row["custom"]["Attempts"] = attempts
+    return run
+
+
+def _not_shadowed_again() -> Run:
+    run = new_database().run
+    run.remove("lyo-mbx1", "HAREDIRECT")
+    return run
+
+
+def _killed_while_trying(*, in_vain: bool) -> Run:
+    """lyo-mbx1 is killed 14 min after it promoted, its attempts hanging or not."""
+    run = _not_shadowed_again()
+    run.kill("lyo-mbx1", 30 * MINUTE, 35 * MINUTE, fault="f2")
+    if in_vain:
+        run.cut("lyo-mbx1", "lyo-mbx2", 14 * MINUTE, 40 * MINUTE, kind="stall", fault="f3")
+    return run
+
+
+def _refused(*cut_off: str) -> Run:
+    """Everybody says no; the ways to some are cut at that time, and were before."""
+    run = _failed(ALL_TRIED, 6, "451 4.3.2 Not now")
+    for number, name in enumerate(cut_off):
+        run.cut("par-mbx1", name, 12 * MINUTE, 30 * MINUTE, fault=f"f{number}")
+    return run
+
+
+def _promoted_and_never_held() -> Run:
+    """Its new primary names a shadow server that never wrote a word of it."""
+    run = new_database().run
+    for event in ("HARECEIVE", "HADISCARD"):
+        run.remove("lyo-mbx2", event)
+    run.queues["lyo-mbx2"] = []
+    return run
+
+
+ALL_TRIED = "lyo-mbx1 lyo-mbx2 lyo-mbx1 lyo-mbx2 par-mbx2 par-mbx2"
+
+
+def _killed_and_nobody_has_a_copy(*, delivered: bool) -> Run:
+    """What was tried before the kill is forgotten after it, or has not been tried again yet."""
+    run = _killed_while_trying(in_vain=True)
+    run.remove("lyo-mbx2", "HARECEIVE")
+    run.remove("lyo-mbx2", "HADISCARD")
+    if not delivered:
+        run.remove("lyo-mbx1", "SEND")
+    return run
+
+
+@pytest.fixture(scope="module")
+def results(ask: Ask) -> dict[str, ClaimResult]:
+    runs = {
+        "healthy": healthy(),
+        "empty": empty(),
+        "promoted": new_database().run,
+        "local-last": _shadowed_by("par-mbx2", attempts=5),
+        "local-first": _shadowed_by("par-mbx2", attempts=1),
+        "too-many": _shadowed_by("lyo-mbx1", attempts=5),
+        "local-only": _shadowed_by("lyo-mbx1", ShadowMessagePreferenceSetting="LocalOnly",
+                                   MaxRetriesForRemoteSiteShadow=0),
+        "remote-only": _shadowed_by("par-mbx2", ShadowMessagePreferenceSetting="RemoteOnly"),
+        "outside": _outside_the_boundary(),
+        "no-dag-same-site": _no_dag("par-mbx2"),
+        "no-dag-other-site": _no_dag("lyo-mbx1"),
+        "disabled": _shadowed_by("lyo-mbx1", ShadowRedundancyEnabled=False),
+        "failed": _failed(ALL_TRIED, 6),
+        "failed-one-twice": _failed("lyo-mbx1 lyo-mbx1", 2),
+        "failed-too-often": _failed(f"{ALL_TRIED} par-mbx2", 7),
+        "failed-too-soon": _failed("lyo-mbx1", 1),
+        "refused-by-all": _refused(),
+        "refused-by-some": _refused("lyo-mbx1", "par-mbx2"),
+        "all-cut-off": _refused("lyo-mbx1", "lyo-mbx2", "par-mbx2"),
+        "never-held": _promoted_and_never_held(),
+        "not-again": _not_shadowed_again(),
+        "killed-while-trying": _killed_while_trying(in_vain=True),
+        "killed-too-late": _killed_while_trying(in_vain=False),
+        "killed-and-delivered": _killed_and_nobody_has_a_copy(delivered=True),
+        "killed-and-waiting": _killed_and_nobody_has_a_copy(delivered=False),
+    }  # fmt: skip
+    return ask(CLAIM, runs)
+
+
+def test_holds_where_shadows_stand_in_the_remote_site(results: dict[str, ClaimResult]) -> None:
+    result = results["healthy"]
+    assert (result.status, result.asked) == ("holds", 10)
+    assert set(result.proofs) == {"SR-2", "SR-3", "SR-11"}
+
+
+@pytest.mark.parametrize("run", ["local-last", "no-dag-same-site", "failed", "all-cut-off"])
+def test_holds_where_the_rules_were_followed(results: dict[str, ClaimResult], run: str) -> None:
+    assert results[run].status == "holds"
+
+
+@pytest.mark.parametrize(
+    ("run", "says"),
+    [
+        ("local-first", "par-mbx2 in the local site after 1 attempts"),
+        ("too-many", "lyo-mbx1 in a remote site after 5 attempts"),
+        ("local-only", "LocalOnly allows 0 there"),
+        ("remote-only", "RemoteOnly allows no attempt there"),
+        ("outside", "lyo-mbx1 is outside the boundary of par-mbx1"),
+        ("no-dag-other-site", "outside the boundary"),
+        ("disabled", "ShadowRedundancyEnabled is false"),
+        ("failed-one-twice", "tried one twice while others were untried: lyo-mbx1, lyo-mbx1"),
+        ("failed-too-soon", "gave up after 1 attempts; PreferRemote allows 6"),
+        ("refused-by-all", "par-mbx1 says that lyo-mbx1, lyo-mbx2, par-mbx2 refused it"),
+        ("refused-by-some", "par-mbx1 says that lyo-mbx2 refused it, and no fault was in the way"),
+        ("never-held", "lyo-mbx1 named lyo-mbx2, which logged no HARECEIVE of it"),
+        ("failed-too-often", "more attempts than PreferRemote allows"),
+    ],
+)
+def test_is_violated_where_a_rule_was_broken(
+    results: dict[str, ClaimResult], run: str, says: str
+) -> None:
+    result = results[run]
+    assert result.status == "violated"
+    assert any(says in example.detail for example in result.examples)
+
+
+def test_asks_promoted_messages_for_a_new_shadow(results: dict[str, ClaimResult]) -> None:
+    assert results["promoted"].proofs["SM-13"] == "holds"
+    assert results["not-again"].proofs["SM-13"] == "violated"
+    assert results["not-again"].examples[0].refs[0][0] == "logs/lyo-mbx1/MSGTRK2026010508-1.LOG"
+
+
+def test_allows_attempts_at_silent_servers_their_time_before_a_kill(
+    results: dict[str, ClaimResult],
+) -> None:
+    assert "SM-13" not in results["killed-while-trying"].proofs
+    assert results["killed-too-late"].proofs["SM-13"] == "violated"
+
+
+def test_a_kill_excuses_no_message_that_went_out_and_that_nobody_else_ever_held(
+    results: dict[str, ClaimResult],
+) -> None:
+    assert results["killed-and-delivered"].proofs["SM-13"] == "violated"
+    assert "SM-13" not in results["killed-and-waiting"].proofs
+
+
+def test_is_unknown_where_no_shadow_was_due(results: dict[str, ClaimResult]) -> None:
+    assert (results["empty"].status, results["empty"].asked) == ("unknown", 0)

@@ -1,0 +1,190 @@
+"""What each kind of fault means for what should have happened: who is away, what is late."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from spark_eval.claim import ClaimResult
+from spark_eval.claims.mail import no_loss
+from spark_eval.claims.shadow import discard_after_delivery, promotion_on_time
+from spark_eval.expected.tables import Tables
+from spark_eval.read.record import Record
+from spark_eval.read.run_folder import open_run_folder
+from spark_eval.read.source import Folders
+from tests.spark_eval.conftest import Ask
+from tests.spark_eval.runs.faulty_runs import back_after_span
+from tests.spark_eval.runs.run_builder import HEARTBEAT, MINUTE, SECOND, Run, empty, user
+
+Results = dict[str, ClaimResult]
+DONE = MINUTE + 2 * SECOND
+AWAY = ("pause", "stop", "restart")
+
+
+def _let_go_at(at_ms: int) -> Run:
+    """One message, delivered at 1 min 2 s and let go at `at_ms`, with nobody asking before."""
+    run = empty()
+    message = run.accept(MINUTE, [user(1)])
+    run.finish(message, DONE)
+    run.let_go(message, at_ms)
+    return run
+
+
+def _primary_away(kind: str, *, recorded: bool = True) -> Run:
+    """par-mbx1 is away from 1 min 30 s to 40 min."""
+    run = _let_go_at(42 * MINUTE)
+    run.away(kind, "par-mbx1", MINUTE + 30 * SECOND, 40 * MINUTE)
+    if not recorded:
+        run.faults = []
+    return run
+
+
+NEVER = "its place was never reached: par-mbx1 is at before-shadow-250 for the 9th time"
+WHEN = {"server": "par-mbx1", "at": "before-shadow-250", "nth": 9, "until_ms": 0, "for_ms": 0}
+
+
+def _at_place(run: Run) -> Run:
+    """The same, with a fault that waited for a place from the start."""
+    run.plan["faults"][0]["when"] = WHEN
+    run.record("f1", "armed", 0)
+    return run
+
+
+def _never_reached() -> Run:
+    run = _primary_away("kill", recorded=False)
+    run.plan["faults"][0]["returns_with"] = "same-queue-database"
+    run.record("f1", "evidence", 40 * MINUTE, took_effect=None, reason=NEVER, observations=[])
+    run.record("f1", "healed", 40 * MINUTE)
+    return _at_place(run)
+
+
+def _own_away(kind: str) -> Run:
+    run = _let_go_at(42 * MINUTE)
+    run.away(kind, "lyo-mbx1", MINUTE + 30 * SECOND, 40 * MINUTE)
+    return run
+
+
+def _late(
+    at_ms: int, how: dict[str, int], source: str = "lyo-mbx1", until: int = 50 * MINUTE
+) -> Run:
+    """Let go at `at_ms`, with the link from `source` late from the start to `until`."""
+    target = "par-mbx1" if source == "lyo-mbx1" else "lyo-mbx1"
+    run = _let_go_at(at_ms)
+    run.late(source, target, 0, until, how)
+    return run
+
+
+SLOW = {"latency_ms": 4 * SECOND, "jitter_ms": SECOND}  # an exchange takes 100 s more
+SLOWED = 100 * SECOND
+THROTTLE = {"bytes_per_second": 1024}  # 64 s more
+AS_GOOD_AS_CUT = {"latency_ms": MINUTE, "jitter_ms": 0}
+ON_TIME = DONE + HEARTBEAT + HEARTBEAT // 2  # without a fault, with the slack of an exchange
+PERMITTED = DONE + HEARTBEAT + 10 * MINUTE  # if an exchange hangs
+
+
+@pytest.fixture(scope="module")
+def discards(ask: Ask) -> Results:
+    runs = {f"primary-{kind}": _primary_away(kind) for kind in AWAY}
+    runs |= {f"own-{kind}": _own_away(kind) for kind in AWAY}
+    runs |= {f"unrecorded-{kind}": _primary_away(kind, recorded=False) for kind in AWAY}
+    runs |= {"at-place": _at_place(_primary_away("pause")), "never-reached": _never_reached()}
+    runs |= {
+        "slow-in-time": _late(ON_TIME + SLOWED - 5 * SECOND, SLOW),
+        "slow-too-late": _late(PERMITTED + SLOWED + 5 * SECOND, SLOW),
+        "slow-the-other-way": _late(PERMITTED + SLOWED - 5 * SECOND, SLOW, "par-mbx1"),
+        "slow-long-before": _late(PERMITTED + SLOWED - 5 * SECOND, SLOW, until=30 * SECOND),
+        "throttle-in-time": _late(ON_TIME + 60 * SECOND, THROTTLE),
+        "throttle-too-late": _late(PERMITTED + 70 * SECOND, THROTTLE),
+        "as-good-as-cut": _late(52 * MINUTE, AS_GOOD_AS_CUT),
+    }
+    return ask(discard_after_delivery.CLAIM, runs)
+
+
+@pytest.mark.parametrize("kind", AWAY)
+def test_a_discard_waits_for_a_server_that_is_away(discards: Results, kind: str) -> None:
+    assert discards[f"primary-{kind}"].status == "holds"
+    assert discards[f"own-{kind}"].status == "holds"
+
+
+@pytest.mark.parametrize("kind", AWAY)
+def test_a_server_that_nobody_recorded_as_away_is_no_excuse(discards: Results, kind: str) -> None:
+    assert discards[f"unrecorded-{kind}"].status == "violated"
+
+
+def test_a_fault_at_a_place_excuses_once_it_was_reached(discards: Results) -> None:
+    assert discards["at-place"].status == "holds"
+    assert discards["never-reached"].status == "violated"
+
+
+def test_a_fault_whose_place_was_never_reached_says_so(spark: SparkSession, tmp_path: Path) -> None:
+    folder = open_run_folder(_never_reached().write(tmp_path))
+    [window] = Tables(Record(Folders(spark, [folder]))).windows.collect()
+    assert (window["took_effect"], window["reason"]) == (None, NEVER)
+    assert window["intended_ms"] is None
+
+
+def test_a_pause_proves_nothing_about_restarts(discards: Results) -> None:
+    assert discards["primary-stop"].proofs["SM-5"] == "holds"
+    assert "SM-5" not in discards["primary-pause"].proofs
+
+
+@pytest.mark.parametrize("kind", ["slow", "throttle"])
+def test_a_late_link_excuses_by_what_it_adds_and_no_more(discards: Results, kind: str) -> None:
+    assert discards[f"{kind}-in-time"].status == "holds"
+    assert discards[f"{kind}-too-late"].status == "violated"
+
+
+@pytest.mark.parametrize("run", ["slow-the-other-way", "slow-long-before"])
+def test_a_late_link_excuses_nothing_elsewhere_or_at_another_time(
+    discards: Results, run: str
+) -> None:
+    assert discards[run].status == "violated"
+
+
+def test_a_link_so_late_that_sessions_are_given_up_excuses_like_a_cut(discards: Results) -> None:
+    assert discards["as-good-as-cut"].status == "holds"
+
+
+def _span_runs_out(kind: str, *, promoted: bool) -> Run:
+    """par-mbx1 is away for longer than the span, with a message queued."""
+    faulty = back_after_span()
+    run = faulty.run
+    run.plan["faults"][0]["kind"] = kind
+    run.plan["faults"][0].pop("returns_with")
+    if not promoted:
+        run.remove("lyo-mbx1", "RESUBMIT", faulty.queued)
+        run.remove("lyo-mbx1", "SEND", faulty.queued)
+        run.queues["lyo-mbx1"] = [
+            row for row in run.queues["lyo-mbx1"] if row["message_id"] != faulty.queued.message_id
+        ]
+    return run
+
+
+@pytest.fixture(scope="module")
+def promotions(ask: Ask) -> Results:
+    runs = {f"{kind}-promoted": _span_runs_out(kind, promoted=True) for kind in ("pause", "stop")}
+    runs |= {f"{kind}-not": _span_runs_out(kind, promoted=False) for kind in ("pause", "stop")}
+    return ask(promotion_on_time.CLAIM, runs)
+
+
+@pytest.mark.parametrize("kind", ["pause", "stop"])
+def test_a_server_that_is_away_for_the_span_is_taken_over_from(
+    promotions: Results, kind: str
+) -> None:
+    assert promotions[f"{kind}-promoted"].status == "holds"
+    assert promotions[f"{kind}-not"].status == "violated"
+    assert "never promoted it" in promotions[f"{kind}-not"].examples[0].detail
+
+
+def test_only_a_sigkill_or_a_power_loss_shows_what_survives_one(ask: Ask) -> None:
+    runs = {kind: _primary_away(kind) for kind in AWAY}
+    for kind in ("kill", "power_loss"):
+        runs[kind] = _let_go_at(42 * MINUTE)
+        runs[kind].kill("par-mbx1", MINUTE + 30 * SECOND, 40 * MINUTE)
+    (lost,) = runs["power_loss"].plan["faults"]
+    lost["kind"] = "power_loss"
+    del lost["returns_with"]
+    proven = {kind for kind, found in ask(no_loss.CLAIM, runs).items() if "TL-7" in found.proofs}
+    assert proven == {"kill", "power_loss"}

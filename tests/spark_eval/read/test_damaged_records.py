@@ -1,0 +1,172 @@
+"""A record that anything happened to after the lab left it never passes: one file of it, of any
+kind, is damaged in one of ten ways. SHADOWLAB_DAMAGED says how many records (`make damaged`).
+
+The lab's list of files tells of most; what becomes of the list is among them. As many records have
+a list that was written anew, after the damage: then the record has to contradict itself, and
+`SELF_EVIDENT` says where it must.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.sql import SparkSession
+
+from spark_eval.evaluation.evaluation import evaluate
+from spark_eval.read.run_folder import RunFolder, RunFolderError, open_run_folder
+from tests.second_opinion.recorded import recorded, write_folder
+from tests.spark_eval.runs.damages import (
+    DAMAGES,
+    Damage,
+    cut_between_lines,
+    damage,
+    emptied,
+    line_lost,
+    line_twice,
+    of_another_run,
+    removed,
+)
+from tests.spark_eval.runs.file_lists import with_list
+
+pytestmark = [pytest.mark.spark, pytest.mark.fuzz, pytest.mark.timeout(3600)]
+
+RECORDS = int(os.environ.get("SHADOWLAB_DAMAGED", "12"))
+AT_ONCE = 50
+LIST = "files.json"
+# kinds of files, by how their names begin, and what none of them can hide
+SELF_EVIDENT: dict[str, tuple[Damage, ...]] = {
+    "ledger": (cut_between_lines, line_lost, line_twice, emptied, removed, of_another_run),
+    "operat": (cut_between_lines, line_lost, line_twice, emptied, removed),
+    "manife": (of_another_run,),
+    "plan.j": (of_another_run,),
+}
+SCENARIOS = ("queue-lost-with-two-messages", "one-message-out", "active-manager-dies")
+
+
+@dataclass(frozen=True, slots=True)
+class Damaged:
+    folder: Path
+    name: str
+    how: Damage
+    seed: int
+
+    @property
+    def words(self) -> str:
+        return f"{self.folder.name}: {self.name}, {self.how.__name__}, seed {self.seed}"
+
+
+@pytest.mark.parametrize("listed_anew", [False, True])
+def test_no_damaged_record_passes(
+    spark: SparkSession, tmp_path: Path, *, listed_anew: bool
+) -> None:
+    sound = [_sound(tmp_path, name, seed) for name in SCENARIOS for seed in (7, 8)]
+    passed, judged = list[str](), 0
+    for batch in _batches(_damaged(sound, tmp_path / "damaged", listed_anew=listed_anew)):
+        names = _passing(spark, [*sound, *(each.folder for each in batch)])
+        assert {each.name for each in sound} <= names
+        passed += [each.words for each in batch if each.folder.name in names]
+        judged += len(batch)
+        shutil.rmtree(tmp_path / "damaged")
+    assert (judged, passed) == (RECORDS, [])
+
+
+def _sound(root: Path, scenario: str, seed: int) -> Path:
+    return with_list(write_folder(root / f"{scenario}-{seed}", recorded(scenario, seed)))
+
+
+def _damaged(sound: list[Path], root: Path, *, listed_anew: bool) -> Iterator[Damaged]:
+    """Ways take turns, and so do records; which file is drawn."""
+    made = 0
+    for number in count():
+        origin, how = sound[number % len(sound)], DAMAGES[number // len(sound) % len(DAMAGES)]
+        name = _drawn_file(origin, random.Random(number))
+        if listed_anew and how not in SELF_EVIDENT.get(_kind(name), ()):
+            continue
+        folder = root / f"damaged-{number}"
+        _copy(origin, folder)
+        before = _listed(folder)
+        is_other = damage(folder, sound[(number + 2) % len(sound)], name, how, number)
+        if is_other and (name != LIST or _listed(folder) != before):
+            made += 1
+            yield Damaged(_with_new_list(folder) if listed_anew else folder, name, how, number)
+        else:
+            shutil.rmtree(folder)
+        if made == RECORDS:
+            return
+
+
+def _with_new_list(folder: Path) -> Path:
+    """With no manifest, nothing promises one."""
+    return with_list(folder) if (folder / "manifest.json").is_file() else folder
+
+
+def _copy(origin: Path, folder: Path) -> None:
+    """With a name of its own, which the list knows."""
+    shutil.copytree(origin, folder, ignore=shutil.ignore_patterns("evaluation", "*.html", "*.xml"))
+    (folder / "verdict.json").unlink(missing_ok=True)
+    (folder / LIST).unlink()
+    manifest = folder / "manifest.json"
+    manifest.write_text(json.dumps(json.loads(manifest.read_text()) | {"run": folder.name}))
+    with_list(folder)
+
+
+def _drawn_file(origin: Path, chance: random.Random) -> str:
+    """Each kind of file as often as any other."""
+    run = open_run_folder(origin)
+    names = [path.relative_to(origin).as_posix() for path in run.evidence()]
+    names += ["plan.json", "manifest.json", "host.json", LIST]
+    kind = chance.choice(sorted(set(map(_kind, names))))
+    return chance.choice([name for name in names if _kind(name) == kind])
+
+
+def _kind(name: str) -> str:
+    return Path(name).name[:6]
+
+
+def _listed(folder: Path) -> dict[str, Any] | None:
+    """What the list of files says, however it is written."""
+    try:
+        said = json.loads((folder / LIST).read_bytes())
+        return {each["file"]: each for each in said["files"]}
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def _batches(damaged: Iterator[Damaged]) -> Iterator[list[Damaged]]:
+    batch = list[Damaged]()
+    for each in damaged:
+        batch.append(each)
+        if len(batch) == AT_ONCE:
+            yield batch
+            batch = []
+    if batch:
+        yield batch
+
+
+def _passing(spark: SparkSession, folders: list[Path]) -> set[str]:
+    """Names of the folders whose runs pass. One that cannot be opened is not judged; one that
+    calls itself as another does is judged apart from it.
+    """
+    together, apart = dict[str, RunFolder](), list[RunFolder]()
+    for folder in filter(None, map(_opened, folders)):
+        if together.setdefault(folder.run, folder) is not folder:
+            apart.append(folder)
+    calls = [list(together.values()), *([folder] for folder in apart)]
+    judged = [run for call in calls if call for run in evaluate(spark, call)]
+    return {run.folder.path.name for run in judged if run.verdict.verdict == "pass"}
+
+
+def _opened(path: Path) -> RunFolder | None:
+    try:
+        return open_run_folder(path)
+    except RunFolderError:
+        return None

@@ -1,0 +1,174 @@
+"""Run folders with a failover of DB1 from par-mbx2 to lyo-mbx1, written by hand like the others.
+
+`lossy()` is one in which everything comes back as it should: the passive copy had its last log
+before a cut, what was delivered after that was lost with the old copy, and Safety Nets gave it
+back. Verbs take away or add what a broken node would have left.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from tests.spark_eval.runs.run_builder import DOMAIN, HOUR, MAILBOX_SERVERS, MINUTE, SECOND, Message, Row, Run, digest, empty, epoch, iso, mono, user
+
+OLD, NEW, MANAGER = "par-mbx2", "lyo-mbx1", "am1"
+MOUNTED = 20 * MINUTE
+REQUEST = "DB1:1"
+INSIDE = [user(1), user(2)]
+
+
+@dataclass
+class Failover:
+    """A run, and the messages in it: `kept` by the new copy and before the interval, `near`, kept
+    and inside of it, `lost` with the old copy.
+    """
+
+    run: Run
+    kept: Message
+    near: Message
+    lost: Message
+
+
+def with_two_copies() -> Run:
+    """DB1 on two servers, and Active Manager."""
+    run = empty()
+    topology = run.plan["topology"]
+    copies = [
+        {"server": name, "activation_preference": number, "replay_lag_time_ms": 0}
+        for number, name in enumerate((OLD, NEW), start=1)
+    ]
+    topology["databases"][0]["copies"] = copies
+    topology["servers"].append(
+        {"name": MANAGER, "fqdn": f"{MANAGER}.shadowlab.example", "role": "active_manager",
+         "site": "lyon", "dag": "DAG1", "domain": None}
+    )  # fmt: skip
+    run.database_ids[MANAGER] = f"{MANAGER}-first"
+    run.life(OLD, "database-mounted", 0, database="DB1", epoch=0, last_log=0)
+    return run
+
+
+def bring(run: Run, at_ms: int, *, copy: str = OLD, primary: str = "par-mbx1") -> Message:
+    """A message accepted, delivered into a copy of DB1 and let go; in no mailbox yet."""
+    message = run.accept(at_ms, INSIDE, primary=primary, shadow="lyo-mbx2")
+    _finish(run, message, at_ms + 2 * SECOND, copy, "DELIVER")
+    run.let_go(message, at_ms + 90 * SECOND)
+    return message
+
+
+def _finish(run: Run, message: Message, at_ms: int, copy: str, event: str) -> None:
+    """Brought to the server of a copy, which says so."""
+    run.finish(message, at_ms, visible=False)
+    run.rows(message.primary, "SEND")[-1]["server-hostname"] = f"{copy}.{DOMAIN}"
+    run.log(copy, event, "STOREDRIVER", at_ms - 50, message, internal_id=5000 + message.internal_id,
+            source_context="MDB:DB1")  # fmt: skip
+
+
+def see(run: Run, message: Message, delivered_ms: int) -> None:
+    """It is in the mailboxes at the end."""
+    for name in message.recipients:
+        run.mailboxes["DB1"].append(
+            {"mailbox": name, "message_id": message.message_id,
+             "submitted_ms": epoch(message.sent_ms), "delivered_ms": delivered_ms,
+             "size_bytes": 4096, "server": NEW, **digest(message.message_id)}
+        )  # fmt: skip
+
+
+def activate(
+    run: Run, at_ms: int = MOUNTED, *, orderly: bool = False, kind: str = "failover"
+) -> None:
+    """The other copy is mounted, and everybody told."""
+    run.life(MANAGER, "failover-decided", at_ms - SECOND, database="DB1", epoch=1, kind=kind,
+             cause="silent: connection refused")  # fmt: skip
+    if orderly:
+        run.life(OLD, "database-dismounted", at_ms - SECOND // 2, database="DB1", epoch=0,
+                 last_log=7)  # fmt: skip
+    run.life(NEW, "database-mounted", at_ms, database="DB1", epoch=1, last_log=8)
+    for number, server in enumerate(MAILBOX_SERVERS):
+        run.life(server, "active-copy", at_ms + (number + 1) * SECOND, database="DB1", epoch=1,
+                 server=NEW)  # fmt: skip
+
+
+def request(run: Run, server: str, at_ms: int = MOUNTED + 10 * SECOND) -> None:
+    run.life(server, "resubmit-requested", at_ms, request_id=REQUEST, safety_net="primary",
+             database="DB1")  # fmt: skip
+
+
+def resubmit(
+    run: Run, message: Message, at_ms: int = MOUNTED + 20 * SECOND, *, lost: bool,
+    destination: str = "DB1", recipients: list[str] | None = None, delivered_ms: int | None = None,
+) -> Message:  # fmt: skip
+    """Its primary gives it back: a new primary message, shadowed again, delivered or turfed."""
+    mine = run.next_id()
+    again = replace(message, at_ms=at_ms, internal_id=mine, recipients=recipients or INSIDE)
+    done_ms = message.done_ms if delivered_ms is None else delivered_ms
+    custom: Row = {"Destination": destination, "SafetyNet": "primary", "DeliveredAt": iso(done_ms),
+                   "CopyInternalId": message.internal_id}  # fmt: skip
+    run.log(message.primary, "RESUBMIT", "SAFETYNET", at_ms, again, source_context=REQUEST,
+            custom=custom)  # fmt: skip
+    run.log("lyo-mbx2", "HARECEIVE", "SMTP", at_ms + 300, again, internal_id=1000 + mine,
+            custom=run.key(again))  # fmt: skip
+    run.log(again.primary, "HAREDIRECT", "SMTP", at_ms + 400, again,
+            custom={"ShadowServer": "lyo-mbx2", "Attempts": 1})  # fmt: skip
+    event = "DELIVER" if lost else "DUPLICATEDELIVER"
+    _finish(run, again, at_ms + 2 * SECOND, NEW, event)
+    run.let_go(again, at_ms + 90 * SECOND)
+    return again
+
+
+def before() -> Failover:
+    """Up to the failover: nobody was asked for anything yet."""
+    run = with_two_copies()
+    kept = bring(run, 2 * MINUTE)
+    near = bring(run, 16 * MINUTE)
+    see(run, kept, 2 * MINUTE + SECOND)
+    see(run, near, 16 * MINUTE + SECOND)
+    lost = bring(run, 18 * MINUTE)
+    activate(run)
+    return Failover(run, kept, near, lost)
+
+
+def lossy() -> Failover:
+    """One message lost with the old copy and given back, one inside that was there already."""
+    told = before()
+    for server in MAILBOX_SERVERS:
+        request(told.run, server)
+    resubmit(told.run, told.near, lost=False)
+    resubmit(told.run, told.lost, MOUNTED + 30 * SECOND, lost=True)
+    see(told.run, told.lost, MOUNTED + 31 * SECOND)
+    return told
+
+
+def lossless_switchover() -> Run:
+    """In good order: the copy before was dismounted, the other one has every log."""
+    run = with_two_copies()
+    see(run, bring(run, 18 * MINUTE), 18 * MINUTE + SECOND)
+    activate(run, orderly=True, kind="switchover")
+    return run
+
+
+def asked_too_late() -> Run:
+    """Active Manager cannot reach par-mbx1 for longer than its Safety Net may keep anything."""
+    run = before().run
+    run.plan["settings"]["TransportConfig"]["SafetyNetHoldTime"] = 30 * MINUTE
+    run.cut(MANAGER, "par-mbx1", MOUNTED - MINUTE, 2 * HOUR)
+    run.plan["faults"][-1]["links"][0]["service"] = "management"
+    [row] = [row for row in run.lifecycle["par-mbx1"] if row["event"] == "active-copy"]
+    row.update(at_ms=2 * HOUR, date=iso(2 * HOUR), mono_ns=mono(2 * HOUR))
+    for server in MAILBOX_SERVERS:
+        late = server == "par-mbx1"
+        request(run, server, (2 * HOUR if late else MOUNTED) + 10 * SECOND)
+    return run
+
+
+def expired_without_a_dsn() -> Run:
+    """What was lost with the old copy came back, and could not be delivered."""
+    told = before()
+    again = replace(told.lost, at_ms=MOUNTED + MINUTE, internal_id=told.run.next_id())
+    custom = {"Destination": "DB1", "SafetyNet": "primary", "DeliveredAt": iso(told.lost.done_ms),
+              "CopyInternalId": told.lost.internal_id}  # fmt: skip
+    told.run.log("par-mbx1", "RESUBMIT", "SAFETYNET", again.at_ms, again, source_context=REQUEST,
+                 custom=custom)  # fmt: skip
+    for event, source in (("FAIL", "QUEUE"), ("SUPPRESSED", "DSN")):
+        told.run.log("par-mbx1", event, source, 2 * HOUR, again,
+                     recipient_status="550 4.4.7 QUEUE.Expired")  # fmt: skip
+    return told.run

@@ -1,0 +1,220 @@
+"""Which settings a session has: the caller's, what Spark was given, then what suits the work."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pyspark
+import pytest
+from py4j.clientserver import JavaClient
+from py4j.protocol import REFLECTION_COMMAND_NAME
+from pyspark.sql import SparkSession
+from pyspark.sql import functions as F
+
+from spark_eval.evaluation.program import (
+    HUNDREDS,
+    LARGE_BYTES,
+    LARGE_PARQUET_BYTES,
+    MANY,
+    purpose_of,
+    purpose_of_sweep,
+)
+from spark_eval.session import FOR_THE_VERDICT, ON_ONE_MACHINE, Purpose, settings
+from spark_eval.spark.given import given_settings
+from spark_eval.spark.jvm import pass_on
+from spark_eval.sweep.folder import SweepFolder
+from tests.spark_eval.runs.run_builder import healthy
+
+SOURCES = Path(__file__).resolve().parents[3]
+PACKAGES = ("spark_eval", "lab", "nodes", "bench")
+TUNED = next(iter(ON_ONE_MACHINE))
+ZONE = "spark.sql.session.timeZone"
+
+
+def test_without_anything_given_a_session_is_local() -> None:
+    assert settings({})["spark.master"] == "local[*]"
+
+
+def test_a_given_master_is_kept() -> None:
+    assert settings({"spark.master": "spark://a:7077"})["spark.master"] == "spark://a:7077"
+
+
+def test_the_callers_master_wins_over_a_given_one() -> None:
+    assert settings({"spark.master": "spark://a:7077"}, "local[1]")["spark.master"] == "local[1]"
+
+
+def test_a_cluster_is_not_tuned_for_one_machine() -> None:
+    assert TUNED not in settings({}, "spark://a:7077")
+
+
+def test_a_given_name_and_a_given_tuning_are_left_alone() -> None:
+    given = {"spark.app.name": "mine", TUNED: "200"}
+    assert not set(given) & set(settings(given, name="ours"))
+
+
+def test_what_a_verdict_hangs_on_is_set_whatever_is_given() -> None:
+    assert settings({ZONE: "Europe/Paris"})[ZONE] == FOR_THE_VERDICT[ZONE]
+
+
+def test_defaults_are_read_from_sparks_own_file(tmp_path: Path) -> None:
+    (tmp_path / "spark-defaults.conf").write_text(
+        "# ours\nspark.master   spark://a:7077\nspark.app.name=mine\n\n"
+    )
+    given = given_settings({"SPARK_CONF_DIR": str(tmp_path)})
+    assert given == {"spark.master": "spark://a:7077", "spark.app.name": "mine"}
+
+
+def test_flags_win_over_defaults(tmp_path: Path) -> None:
+    (tmp_path / "spark-defaults.conf").write_text("spark.master spark://a:7077\n")
+    flags = "--master local[3] --packages g:a:1 --conf spark.ui.enabled=true pyspark-shell"
+    given = given_settings({"SPARK_CONF_DIR": str(tmp_path), "PYSPARK_SUBMIT_ARGS": flags})
+    assert given == {"spark.master": "local[3]", "spark.ui.enabled": "true"}
+
+
+def test_of_what_the_jvm_says_two_lines_about_modules_are_left_out(tmp_path: Path) -> None:
+    reader, writer = os.pipe()
+    said = b"WARNING: Using incubator modules: jdk.incubator.vector\nWARNING: disk is full\ntorn"
+    os.write(writer, said)
+    os.close(writer)
+    target = os.open(tmp_path / "said", os.O_WRONLY | os.O_CREAT)
+    pass_on(reader, target)
+    os.close(target)
+    assert (tmp_path / "said").read_bytes() == b"WARNING: disk is full\ntorn"
+
+
+def test_no_module_has_a_name_of_the_standard_library() -> None:
+    paths = [path for package in PACKAGES for path in (SOURCES / package).rglob("*.py")]
+    own = [path for path in paths if path.stem != "__main__"]
+    assert own
+    assert [path for path in own if path.stem in sys.stdlib_module_names] == []
+
+
+@pytest.mark.spark
+def test_why_a_jvm_cannot_start_is_said(tmp_path: Path) -> None:
+    folder = healthy().write(tmp_path)
+    environment = {**os.environ, "JDK_JAVA_OPTIONS": "-XX:NoSuchOption"}
+    done = subprocess.run(
+        [sys.executable, "-m", "spark_eval", str(folder)],
+        capture_output=True, text=True, check=False, env=environment, cwd=SOURCES,
+    )  # fmt: skip
+    assert done.returncode == 3
+    assert "NoSuchOption" in done.stderr
+    assert "hint: Spark needs Java 17" in done.stderr
+
+
+@pytest.mark.spark
+def test_an_evaluation_says_nothing_but_its_verdict(tmp_path: Path) -> None:
+    folder = healthy().write(tmp_path)
+    done = subprocess.run(
+        [sys.executable, "-m", "spark_eval", str(folder)],
+        capture_output=True, text=True, check=False, cwd=SOURCES,
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def _submitted(script: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    submit = Path(pyspark.__file__).parent / "bin" / "spark-submit"
+    flags = ["--master", "local[1]", "--name", "mine", "--conf", "spark.ui.enabled=false"]
+    return subprocess.run(
+        [str(submit), *flags, str(script), *words],
+        capture_output=True, text=True, check=False, cwd=script.parent,
+        env={**os.environ, "PYSPARK_PYTHON": sys.executable, "PYTHONPATH": str(SOURCES)},
+    )  # fmt: skip
+
+
+@pytest.mark.spark
+def test_spark_submit_keeps_its_master_and_its_name(tmp_path: Path) -> None:
+    script = tmp_path / "session_of_a_submitted_program.py"
+    script.write_text(
+        "from spark_eval.session import session\n"
+        "context = session().sparkContext\n"
+        "print(context.master, context.appName)\n"
+    )
+    done = _submitted(script)
+    assert done.returncode == 0, done.stderr
+    assert "local[1] mine" in done.stdout.splitlines()
+
+
+@pytest.mark.spark
+def test_spark_submit_runs_the_program_as_a_script(tmp_path: Path) -> None:
+    done = _submitted(SOURCES / "spark_eval" / "__main__.py", str(tmp_path / "nowhere"))
+    assert done.returncode != 0
+    assert "nowhere: no such folder" in done.stdout  # where spark-submit sends both streams
+    assert "Traceback" not in done.stdout
+
+
+@pytest.mark.parametrize(("count", "purpose"), [(1, Purpose.RUN), (2, Purpose.LARGE)])
+def test_what_is_too_much_for_one_partition_gets_a_session_of_its_own(
+    tmp_path: Path, count: int, purpose: Purpose
+) -> None:
+    names = []
+    for number in range(count):
+        log = tmp_path / str(number) / "logs" / "par-mbx1" / "MSGTRKMA1.LOG"
+        log.parent.mkdir(parents=True)
+        log.touch()
+        os.truncate(log, LARGE_BYTES - 1)
+        names.append(str(tmp_path / str(number)))
+    assert purpose_of([*names, "s3a://bucket/run"]) is purpose
+
+
+@pytest.mark.parametrize(("count", "purpose"), [(MANY - 1, Purpose.RUN), (MANY, Purpose.RUNS)])
+def test_many_runs_at_once_are_worth_the_better_compiler(
+    tmp_path: Path, count: int, purpose: Purpose
+) -> None:
+    assert purpose_of([str(tmp_path / str(number)) for number in range(count)]) is purpose
+
+
+@pytest.mark.parametrize(
+    ("seeds", "purpose"), [(4, Purpose.RUN), (HUNDREDS - 1, Purpose.RUNS), (1000, Purpose.SWEEP)]
+)
+def test_a_few_seeds_are_judged_as_a_few_runs(tmp_path: Path, seeds: int, purpose: Purpose) -> None:
+    assert purpose_of_sweep(_sweep(tmp_path, seeds)) is purpose
+
+
+def test_runs_without_seeds_of_their_own_are_as_many_as_a_batch(tmp_path: Path) -> None:
+    asked = replace(_sweep(tmp_path, 0), per_batch=HUNDREDS)
+    assert purpose_of_sweep(asked) is Purpose.SWEEP
+
+
+@pytest.mark.parametrize(("seeds", "purpose"), [(1, Purpose.LARGE), (2, Purpose.RUN)])
+def test_a_batch_of_large_runs_is_judged_as_a_large_run(
+    tmp_path: Path, seeds: int, purpose: Purpose
+) -> None:
+    lines = tmp_path / "record" / "batch=00000" / "lines.parquet"
+    lines.parent.mkdir(parents=True)
+    lines.touch()
+    os.truncate(lines, LARGE_PARQUET_BYTES + 1)
+    assert purpose_of_sweep(_sweep(tmp_path, seeds)) is purpose
+
+
+def _sweep(path: Path, seeds: int) -> SweepFolder:
+    return SweepFolder(path, "calm", first_seed=0, seeds=seeds, per_batch=seeds, origin_ms=0)
+
+
+@pytest.mark.spark
+def test_what_a_column_is_made_of_is_looked_up_once(
+    spark: SparkSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sent: list[str] = []
+    send = JavaClient.send_command
+
+    def heard(self: JavaClient, command: str, *more: object) -> object:
+        sent.append(command)
+        return send(self, command, *more)
+
+    rows = spark.range(1)
+    monkeypatch.setattr(JavaClient, "send_command", heard)
+    rows.select("id", F.lit(1)).selectExpr("id").groupBy("id").agg(F.max("id"))
+    assert [command for command in sent if "max" in command or "selectExpr" in command]
+    assert [command for command in sent if command.startswith(REFLECTION_COMMAND_NAME)] == []
+
+
+def test_a_large_run_is_cut_and_joined_as_spark_knows_best() -> None:
+    large = settings({}, purpose=Purpose.LARGE)
+    assert large["spark.sql.adaptive.enabled"] == "true"
+    assert int(large["spark.sql.shuffle.partitions"]) > 1
+    assert large["spark.driver.memory"] == "2g"
