@@ -13,7 +13,7 @@ SCENARIO, SEEDS = "one-server-at-a-time", 1000
 
 def measure() -> Result:
     """Seeds a second of wall time, all starts included; aim: 15. Raises GroundError."""
-    command = [sys.executable, "-m", "lab.cli.__main__", "sweep", SCENARIO, "--seeds", str(SEEDS)]
+    command = [sys.executable, "-m", "lab.cli", "sweep", SCENARIO, "--seeds", str(SEEDS)]
     with TemporaryDirectory(prefix="shadowlab-bench-") as folder:
         began = time.monotonic()
         done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)

@@ -1,16 +1,16 @@
 """`shadowlab`: what a person or a script asks of the lab.
 
-Every command turns its words into one call and the outcome into an exit code: 0 pass, 1 fail,
-2 unknown, 3 the lab could not do its work, 4 the scenario or the call is wrong. What fails is
-said in one line with a hint below it on stderr; there is no traceback. The commands are in
-lab/commands, and imported behind the outer edge, so that whatever breaks on the way is said too.
+Every command turns its words into one call and the outcome into an exit code: 0 pass, 1 fail, 2
+unknown, 3 the lab could not do its work, 4 the scenario or the call is wrong. What fails is said in
+one line with a hint below it on stderr; there is no traceback. The commands are beside this file,
+and imported behind the outer edge, so that whatever breaks on the way is said too.
 """
 
 import os
 import signal
 import sys
 
-IS_PROGRAM = os.path.basename(sys.argv[0]) in ("shadowlab", "cli.py")
+IS_PROGRAM = sys.argv[0].endswith(("/shadowlab", "/lab/cli/__main__.py"))
 if IS_PROGRAM and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
     signal.signal(signal.SIGINT, lambda *_: os._exit(130))  # until the outer edge stands
 

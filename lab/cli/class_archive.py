@@ -16,7 +16,7 @@ import pyspark
 
 from lab.program.outer_edge import guarded
 
-RUN = (sys.executable, "-m", "lab.cli.__main__", "run", "calm", "--on", "simulator")
+RUN = (sys.executable, "-m", "lab.cli", "run", "calm", "--on", "simulator")
 ROOT = Path(__file__).resolve().parents[2]
 
 

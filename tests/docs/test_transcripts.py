@@ -113,7 +113,7 @@ def copy_sources(folder: Path) -> None:
             shutil.copy(source, folder / name)
     program = folder / PROGRAM
     program.parent.mkdir(parents=True)
-    program.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m lab.cli.__main__ "$@"\n')
+    program.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m lab.cli "$@"\n')
     program.chmod(0o755)
     if WHOLE:  # one of them checks a file out
         commit = "-c user.name=a -c user.email=a@example.org commit -qm all"

@@ -30,7 +30,7 @@ def test_a_sweep_judges_every_seed_and_the_same_command_goes_on_where_it_ended(
 
 
 def sweep(folder: Path) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "lab.cli.__main__", "sweep", "one-server-at-a-time"]
+    command = [sys.executable, "-m", "lab.cli", "sweep", "one-server-at-a-time"]
     command += ["--seeds", "4", "--per-batch", "2"]
     here = os.environ | {"PYTHONPATH": str(ROOT)}
     return subprocess.run(

@@ -18,7 +18,7 @@ from types import MappingProxyType
 from lab.program import processes
 from lab.program.processes import ProcessRecord
 
-SHADOWLAB = (sys.executable, "-m", "lab.cli.__main__")
+SHADOWLAB = (sys.executable, "-m", "lab.cli")
 PATIENCE_SECONDS = 600.0  # what a take-down may need: its steps have bounds of their own
 _SET_DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG, prctl(2)
 _C_LIBRARY = ctypes.CDLL(None, use_errno=True)

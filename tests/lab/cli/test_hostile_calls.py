@@ -178,7 +178,7 @@ def called(
     **environment: str,
 ) -> tuple[int, str]:
     """Exit code and stderr of a call by a shell, after the command `before`, redirected."""
-    shell = f"{before}; exec {sys.executable} -m lab.cli.__main__ {' '.join(words)} {after}"
+    shell = f"{before}; exec {sys.executable} -m lab.cli {' '.join(words)} {after}"
     own = {"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT), **NOWHERE, **environment}
     done = subprocess.run(
         ["sh", "-c", shell.lstrip("; ")], cwd=cwd, env=own, capture_output=True, timeout=120

@@ -65,10 +65,10 @@ def test_a_file_is_written_once_and_left_alone_afterwards(state_dir: Path) -> No
 
 def test_nothing_of_a_playbook_outlives_a_lab_that_is_killed(state_dir: Path) -> None:
     program = (
-        "from pathlib import Path; from lab.hosts.containers import playbook; "
+        "from pathlib import Path; from lab.hosts.containers.ground import playbook; "
         f"playbook.run('waits', {RUN!r}, Path({str(state_dir)!r}), Path({str(HERE)!r}))"
     )
-    with subprocess.Popen([sys.executable, "-c", program], cwd=HERE.parents[2]) as lab:
+    with subprocess.Popen([sys.executable, "-c", program], cwd=HERE.parents[5]) as lab:
         wait_for(state_dir / "there")
         os.kill(lab.pid, signal.SIGKILL)
         lab.wait()
@@ -80,11 +80,11 @@ def test_a_lab_that_is_interrupted_ends_its_playbook_first(state_dir: Path) -> N
     program = (
         # whoever runs the tests in the background of a shell has it ignored
         "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
-        "from pathlib import Path; from lab.hosts.containers import playbook; "
+        "from pathlib import Path; from lab.hosts.containers.ground import playbook; "
         f"playbook.run('waits', {RUN!r}, Path({str(state_dir)!r}), Path({str(HERE)!r}))"
     )
     with subprocess.Popen(
-        [sys.executable, "-c", program], cwd=HERE.parents[2], stderr=subprocess.DEVNULL
+        [sys.executable, "-c", program], cwd=HERE.parents[5], stderr=subprocess.DEVNULL
     ) as lab:
         wait_for(state_dir / "there")
         lab.send_signal(signal.SIGINT)

@@ -256,7 +256,8 @@ def test_an_image_that_is_missing_is_said_in_one_line(lab: Lab, tmp_path: Path) 
 def test_of_a_lab_killed_while_it_comes_up_nothing_is_left(lab: Lab, tmp_path: Path) -> None:
     other = RUN[:-1] + "4"
     program = (
-        "import sys; from pathlib import Path; from lab.hosts.containers import engine, provision\n"
+        "import sys; from pathlib import Path; from lab.hosts.containers import engine\n"
+        "from lab.hosts.containers.ground import provision\n"
         "from lab.hosts.containers.images.ensure import Images\n"
         "from tests.lab.hosts.containers.six_servers import six_servers\n"
         "provision.up(six_servers(), sys.argv[1], Path(sys.argv[2]), Images(*sys.argv[3:]), "
