@@ -18,9 +18,9 @@ from nodes.core.copies.active_copies import ActiveCopies
 from nodes.core.copies.copies import DatabaseCopies
 from nodes.core.copies.log_replay import LogReceiving
 from nodes.core.delivery.delivery import Delivery
+from nodes.core.delivery.delivery_queue import Answered, DeliveryQueue
 from nodes.core.delivery.discard_notifications import Discards
 from nodes.core.delivery.dsn import non_delivery_report
-from nodes.core.delivery.queue import Answered, DeliveryQueue
 from nodes.core.failover.failover import MARGIN_MS, FailingOver
 from nodes.core.interface.effects import Commit, DeliverTo
 from nodes.core.interface.inputs import PeerAuthenticated
@@ -40,8 +40,8 @@ from nodes.core.shadow.primary_side import Redundancy
 from nodes.core.shadow.shadow_attempts import Made
 from nodes.core.shadow.shadow_queue import ShadowQueue
 from nodes.store.mailbox import database as mailbox_database
-from nodes.store.mailbox.copy import state_of
 from nodes.store.mailbox.database import MailboxDatabase
+from nodes.store.mailbox.mailbox_copy import state_of
 from nodes.store.queue import changes
 from nodes.store.queue.database import QueueDatabase
 
@@ -430,7 +430,7 @@ def delivers_late_after_a_restart() -> Iterator[None]:
 
 
 def waits_an_hour_for_every_retry() -> Context:
-    return patch("nodes.core.delivery.queue.retry_interval_ms", lambda *_: AN_HOUR_MS)
+    return patch("nodes.core.delivery.delivery_queue.retry_interval_ms", lambda *_: AN_HOUR_MS)
 
 
 @contextmanager

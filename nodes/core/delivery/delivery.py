@@ -16,9 +16,9 @@ from dataclasses import dataclass, field, replace
 
 from nodes.core.config.config import NodeConfig
 from nodes.core.copies.active_copies import ActiveCopies
+from nodes.core.delivery.delivery_queue import Answered, DeliveryQueue, Parcel, Result
 from nodes.core.delivery.discard_notifications import Discards
 from nodes.core.delivery.dsn import non_delivery_report
-from nodes.core.delivery.queue import Answered, DeliveryQueue, Parcel, Result
 from nodes.core.delivery.safety_net import SafetyNet
 from nodes.core.engine.tracking_rows import (
     defer_row,

@@ -25,9 +25,15 @@ from nodes.core.model.message import BodyHandle
 from nodes.store import sqlite_file
 from nodes.store.mailbox import delivered as arrivals
 from nodes.store.mailbox import seeds
-from nodes.store.mailbox.copy import apply_change, read_log, standing_of, state_of, write_log
 from nodes.store.mailbox.delivered import Arrival, key_of, mailbox_id
 from nodes.store.mailbox.log_content import Unreadable
+from nodes.store.mailbox.mailbox_copy import (
+    apply_change,
+    read_log,
+    standing_of,
+    state_of,
+    write_log,
+)
 from nodes.store.queue.changes import FetchBody
 from nodes.store.sqlite_file import transaction
 

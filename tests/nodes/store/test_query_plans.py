@@ -9,9 +9,9 @@ from sqlite3 import Connection
 import pytest
 
 from nodes.store import sqlite_file
-from nodes.store.mailbox import copy as mailbox_copy
 from nodes.store.mailbox import database as mailbox_database
 from nodes.store.mailbox import delivered as arrivals
+from nodes.store.mailbox import mailbox_copy
 from nodes.store.mailbox.database import MailboxDatabase
 from nodes.store.queue import bodies, changes, forks, resubmit_requests, safety_net
 from nodes.store.queue import database as queue_database
