@@ -45,7 +45,8 @@ STEPS = ", ".join(
         _step("IF(own_lost_ms IS NULL, discard.at_ms + exchange_ms + slowed_ms, NULL)", "gone", 1),
     )
 )
-# what is kept of a probe is asked about only as part of an answer
+# what is kept of a probe is asked about only as part of an answer; its store was the first one
+_EVER_LOST = "array_min(transform(eras, e -> e.lost_ms))"
 PROBE_STEPS = ", ".join(
     (
         _step("IF(event = 'HARECEIVE', at_ms, NULL)", "had", 1),
@@ -60,6 +61,7 @@ def questions(
     lifecycle: DataFrame,
     copies: DataFrame,
     probe_shadows: DataFrame,
+    histories: DataFrame,
 ) -> DataFrame:
     """One row a pair: `asked` and `unasked` (sessions; `first_unasked` is the row of one), `told`
     and `too_many` (answers; `most`: `notifications`, `open`, `at_ms`, `ref`), `failed` and `logged`
@@ -70,11 +72,12 @@ def questions(
         F.expr("max(timeout_ms + slowed_ms) AS longest_ms"),
         F.expr("max(exchange_ms + slowed_ms) AS prompt_ms"),
         F.expr("max(size(own_possible)) AS kills"),
-        F.expr("min(own_lost_ms) AS lost_ms"),
     )
-    probed = probe_shadows.join(pairs, PAIR).selectExpr(*PAIR, f"inline(array({PROBE_STEPS}))")
+    lost = histories.selectExpr("run", "server", f"{_EVER_LOST} AS lost_ms")
+    known = probe_shadows.join(pairs, PAIR).join(lost, ["run", "server"], "left")
+    probed = known.selectExpr(*PAIR, f"inline(array({PROBE_STEPS}))")
     steps = copies.selectExpr(*PAIR, f"inline(array({STEPS}))").unionByName(probed)
-    stood = _stood(sessions, contacts, steps).join(pairs.drop("kills", "lost_ms"), PAIR)
+    stood = _stood(sessions, contacts, steps).join(pairs.drop("kills"), PAIR)
     clear = "NOT exists(outages, o -> o.lo <= at_ms AND o.hi + longest_ms >= at_ms)"
     judged = stood.selectExpr(
         "*",

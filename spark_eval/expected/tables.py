@@ -162,7 +162,12 @@ class Tables(Happened):
     def questions(self) -> DataFrame:
         record = self.record
         return questions.questions(
-            record.sessions, record.contacts, record.lifecycle, self.copies, record.probe_shadows
+            record.sessions,
+            record.contacts,
+            record.lifecycle,
+            self.copies,
+            record.probe_shadows,
+            self.histories,
         )
 
     @on_demand

@@ -12,6 +12,7 @@ from tests.spark_eval.runs.run_builder import (
     HEARTBEAT,
     MINUTE,
     SECOND,
+    Message,
     Row,
     Run,
     empty,
@@ -167,6 +168,25 @@ def _told_of_a_probe(let_go_ms: int | None = None) -> Run:
     return run
 
 
+def _told_of_a_probe_of_the_database_before() -> Run:
+    """What lyo-mbx1 has of par-mbx1 it took with its new queue database."""
+    run = empty()
+    at_first = run.database_ids["par-mbx1"]
+    probe = Message(
+        "<probe.0001@outside.example>", "n-probe", [user(1)], MINUTE, "par-mbx1", "lyo-mbx1",
+        run.next_id(), at_first,
+    )  # fmt: skip
+    custom = run.key(probe)
+    for event, source, at_ms in (("HARECEIVE", "SMTP", 1), ("HADISCARD", "REDUNDANCY", 2)):
+        run.log("lyo-mbx1", event, source, at_ms * MINUTE, probe, internal_id=9, custom=custom)
+    run.kill("lyo-mbx1", 3 * MINUTE, 4 * MINUTE, new_database=True)
+    known = run.accept(30 * MINUTE, [user(1)])
+    run.finish(known, 31 * MINUTE)
+    run.contact("lyo-mbx1", "par-mbx1", 32 * MINUTE, notifications=2)
+    run.let_go(known, 32 * MINUTE + 100)
+    return run
+
+
 def _unlogged() -> Run:
     run = back_in_time().run
     rows = run.lifecycle["lyo-mbx1"]
@@ -215,6 +235,7 @@ def results(ask: Ask) -> dict[str, ClaimResult]:
         "told-of-others": _told_of(2),
         "told-of-a-probe": _told_of_a_probe(),
         "told-of-it-again": _told_of_a_probe(3 * MINUTE),
+        "told-of-what-it-forgot": _told_of_a_probe_of_the_database_before(),
         "unlogged": _unlogged(),
     }
     return ask(CLAIM, runs)
@@ -247,6 +268,8 @@ def test_an_answer_names_no_more_than_the_asking_server_can_still_be_told_of(
     assert "told lyo-mbx1 of 2 messages at once, and 1 at most were its own" in example.detail
     assert results["told-of-a-probe"].status == "holds"
     assert results["told-of-it-again"].examples[0].detail == example.detail
+    of_the_forgotten = [each.detail for each in results["told-of-what-it-forgot"].examples]
+    assert not [detail for detail in of_the_forgotten if "messages at once" in detail]
 
 
 def test_a_heartbeat_that_failed_is_an_event(results: dict[str, ClaimResult]) -> None:
