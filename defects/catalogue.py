@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
-from defects import delivering, discarding, failing_over, making_shadows, promoting, safety_nets
+from defects import (
+    acknowledging,
+    delivering,
+    discarding,
+    expiring,
+    failing_over,
+    making_shadows,
+    promoting,
+    safety_nets,
+)
 from defects.defect import Defect
 
 ALL: tuple[Defect, ...] = (
     *making_shadows.DEFECTS,
+    *acknowledging.DEFECTS,
     *discarding.DEFECTS,
     *promoting.DEFECTS,
     *delivering.DEFECTS,
+    *expiring.DEFECTS,
     *safety_nets.DEFECTS,
     *failing_over.DEFECTS,
 )

@@ -1,20 +1,18 @@
-"""Defects of delivery: mail that is lost, doubled, altered, late, or given up (SM-12, SM-15, TL-7,
-DD, RT-5).
+"""Defects of delivery: mail that is lost, doubled, altered, or late (SM-15, TL-7, DD,
+RT-5).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
 from dataclasses import replace
-from typing import Any
 
-from defects.decisions import decides
 from defects.defect import Context, Defect
 from defects.door import Door, behind
 from defects.settings import goes_by, server
 from defects.store import keeps_bodies, opens_with, replays_without_delivered_to, stores
 from nodes.core.config.config import NodeConfig, ServerConfig
-from nodes.core.delivery.dsn import non_delivery_report
 from nodes.core.interface.effects import (
     Commit,
     DeliverToMailboxes,
@@ -33,9 +31,8 @@ from nodes.core.interface.inputs import (
     TransmissionAnswered,
 )
 from nodes.core.interface.queue_changes import ForgetDiscards
-from nodes.core.model.message import Fork
 
-CALM, CUT, EXPIRING = "calm", "site-cut", "outbound-mail-expires"
+CALM, CUT = "calm", "site-cut"
 MINUTE_MS = 60_000
 
 
@@ -107,11 +104,11 @@ class DeliversTwice(Door):
         return () if is_first else (happened,)
 
 
-class SaysSent(Door):
+class SaysSent(Door, ABC):
     """`drops` says which messages for another server are never sent, and are said to be."""
 
-    def drops(self, sent: Transmit) -> bool:
-        raise NotImplementedError
+    @abstractmethod
+    def drops(self, sent: Transmit) -> bool: ...
 
     def leaves(self, effect: Effect) -> Iterable[Effect]:
         if not isinstance(effect, Transmit):
@@ -206,14 +203,6 @@ def window(window_ms: int) -> Context:
     return goes_by(narrowed)
 
 
-def expires_after(change: Callable[[int], int]) -> Context:
-    def changed(config: ServerConfig) -> ServerConfig:
-        timeout_ms = change(config.message_expiration_timeout_ms)
-        return replace(config, message_expiration_timeout_ms=timeout_ms)
-
-    return server(changed)
-
-
 def _hardly_ever_again(config: ServerConfig) -> ServerConfig:
     day_ms = 24 * 60 * MINUTE_MS
     return replace(
@@ -222,33 +211,6 @@ def _hardly_ever_again(config: ServerConfig) -> ServerConfig:
         transient_failure_retry_interval_ms=day_ms,
         outbound_connection_failure_retry_interval_ms=day_ms,
     )
-
-
-def _no_report(_decision: Any, *_arguments: Any) -> None:
-    return None
-
-
-def _one_report_in_five(decision: Any, config: Any, identity: Any, message: Any, *more: Any) -> Any:
-    is_lost = message.internal_id % 5 == 0
-    return None if is_lost else decision(config, identity, message, *more)
-
-
-def _of_partners_alone(
-    decision: Any, config: NodeConfig, identity: Any, original: Any, recipients: Any, *more: Any
-) -> Any:
-    is_outside = not set(recipients) & set(config.mailboxes)
-    return decision(config, identity, original, recipients, *more) if is_outside else None
-
-
-def _to_a_stranger(decision: Any, config: NodeConfig, *more: Any) -> Any:
-    made = decision(config, *more)
-    if made is None:
-        return None
-    report, body = made
-    stranger = next(a for a in config.mailboxes if a not in report.envelope.recipients)
-    fork = Fork(f"database:{config.mailboxes[stranger]}", (stranger,))
-    envelope = replace(report.envelope, recipients=(stranger,))
-    return replace(report, envelope=envelope, forks=(fork,)), body
 
 
 def _flipped(content: bytes) -> bytes:
@@ -372,39 +334,5 @@ DEFECTS = (
         "duplicates-are-not-replicated",
         "A copy of a database that replays logs does not remember what was delivered.",
         "DD-3", "lossy-failover", TWICE, replays_without_delivered_to,
-    ),
-    # ---------------------------------------------------------- expiry
-    Defect(
-        "tells-nobody-of-what-expired",
-        "Mail that expires causes no DSN.",
-        "SM-12", EXPIRING, ("dsn_sent", "no_loss"),
-        lambda: decides(non_delivery_report, _no_report),
-    ),
-    Defect(
-        "tells-four-senders-of-five",
-        "One message in five that expires causes no DSN.",
-        "SM-12", EXPIRING, ("dsn_sent", "no_loss"),
-        lambda: decides(non_delivery_report, _one_report_in_five),
-    ),
-    Defect(
-        "tells-of-partners-alone",
-        "A message that expires for colleagues too causes a DSN about partners alone.",
-        "SM-12", "every-hop-expires", ("dsn_sent",),
-        lambda: decides(non_delivery_report, _of_partners_alone),
-    ),
-    Defect(
-        "tells-a-stranger",
-        "The DSN about a message goes to somebody else.",
-        "SM-12", EXPIRING, ("dsn_sent",), lambda: decides(non_delivery_report, _to_a_stranger),
-    ),
-    Defect(
-        "expires-too-soon",
-        "Mail expires after half of MessageExpirationTimeout.",
-        "SM-12", EXPIRING, ("held_long_enough",), lambda: expires_after(lambda ms: ms // 2),
-    ),
-    Defect(
-        "expires-too-late",
-        "Mail stays in its queue for far longer than MessageExpirationTimeout.",
-        "SM-12", EXPIRING, ("held_long_enough",), lambda: expires_after(lambda ms: 10 * ms),
     ),
 )  # fmt: skip

@@ -4,6 +4,7 @@ them (SM-1 to SM-5, SM-10, SM-11, SM-16, SM-19).
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
@@ -38,15 +39,15 @@ CALM, SURVIVE, LOST = "calm", "discard-notifications-survive", "discard-answer-l
 MINUTE_MS = 60_000
 
 
-class AnswersAboutDiscards(Door):
+class AnswersAboutDiscards(Door, ABC):
     """The primary's side: `given` says what a server is told instead of `rows`."""
 
     def __init__(self, config: NodeConfig) -> None:
         super().__init__(config)
         self._asking: dict[str, str] = {}
 
-    def given(self, server: str, rows: tuple[Row, ...]) -> tuple[Row, ...]:
-        raise NotImplementedError
+    @abstractmethod
+    def given(self, server: str, rows: tuple[Row, ...]) -> tuple[Row, ...]: ...
 
     def enters(self, happened: Input) -> Iterable[Input]:
         if isinstance(happened, DiscardAsked):
@@ -150,8 +151,8 @@ class NotifiesTooSoon(AnswersAboutDiscards):
         self._messages: dict[int, PrimaryMessage] = {}
         self._done: dict[int, set[str]] = {}
 
-    def is_let_go(self, message: PrimaryMessage, done: set[str]) -> bool:
-        raise NotImplementedError
+    @abstractmethod
+    def is_let_go(self, message: PrimaryMessage, done: set[str]) -> bool: ...
 
     def given(self, server: str, rows: tuple[Row, ...]) -> tuple[Row, ...]:
         extra = tuple(
@@ -197,7 +198,7 @@ class WaitsForNoDsn(NotifiesTooSoon):
 # ------------------------------------------------------------------ the shadow server's side
 
 
-class TakesInAnswers(Door):
+class TakesInAnswers(Door, ABC):
     """`taken` says what the core hears instead of a primary's answer."""
 
     def __init__(self, config: NodeConfig) -> None:
@@ -205,8 +206,8 @@ class TakesInAnswers(Door):
         self._peers: dict[str, str] = {}
         self.held: dict[str, list[ShadowKey]] = {}
 
-    def taken(self, primary: str, answer: DiscardAnswered) -> DiscardAnswered:
-        raise NotImplementedError
+    @abstractmethod
+    def taken(self, primary: str, answer: DiscardAnswered) -> DiscardAnswered: ...
 
     def enters(self, happened: Input) -> Iterable[Input]:
         if isinstance(happened, DiscardAnswered) and happened.session in self._peers:

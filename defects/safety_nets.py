@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -31,11 +32,11 @@ CALM, LOSSY, ACROSS = "calm", "lossy-failover", "across-boundaries"
 MINUTE_MS, HOUR_MS = 60_000, 3_600_000
 
 
-class WritesOtherwise(Door):
+class WritesOtherwise(Door, ABC):
     """`written` says what stands in a transaction instead of a change."""
 
-    def written(self, change: Any) -> Any:
-        raise NotImplementedError
+    @abstractmethod
+    def written(self, change: Any) -> Any: ...
 
     def leaves(self, effect: Effect) -> Iterable[Effect]:
         if isinstance(effect, Commit):
@@ -101,11 +102,11 @@ class WritesDownNoProgress(Door):
         return (replace(effect, changes=left),)
 
 
-class ReadsOtherwise(Door):
+class ReadsOtherwise(Door, ABC):
     """`read` says what the core hears instead of a page of a Safety Net."""
 
-    def read(self, page: SafetyNetRead) -> SafetyNetRead:
-        raise NotImplementedError
+    @abstractmethod
+    def read(self, page: SafetyNetRead) -> SafetyNetRead: ...
 
     def enters(self, happened: Input) -> Iterable[Input]:
         return (self.read(happened) if isinstance(happened, SafetyNetRead) else happened,)
@@ -138,11 +139,11 @@ class TakesOneHopForAnother(ReadsOtherwise):
         return replace(copy, next_hop="database:DB1") if is_relayed else copy
 
 
-class WorksOnAnotherDemand(Door):
+class WorksOnAnotherDemand(Door, ABC):
     """`demanded` says what the core is asked for instead."""
 
-    def demanded(self, demand: ResubmitDemand) -> ResubmitDemand:
-        raise NotImplementedError
+    @abstractmethod
+    def demanded(self, demand: ResubmitDemand) -> ResubmitDemand: ...
 
     def enters(self, happened: Input) -> Iterable[Input]:
         if isinstance(happened, ResubmitRequested):

@@ -21,7 +21,7 @@ from lab.campaigns.exhaust.pairs import Pairs
 from lab.campaigns.exhaust.search import Search
 from lab.campaigns.shrink.trial import Trial
 from lab.campaigns.sweep.task import Run
-from lab.hosts.simulator.server import Process
+from lab.hosts.simulator.process import Process
 from lab.planning.resolve import default_seed
 from lab.validation.validate import check
 from tests import broken_nodes as broken

@@ -12,14 +12,13 @@ last one always knows that it is the last.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-
 from nodes.core.config.config import NodeConfig
 from nodes.core.copies.active_copies import ActiveCopies
 from nodes.core.delivery.delivery_queue import Answered, DeliveryQueue, Parcel, Result
 from nodes.core.delivery.discard_notifications import Discards
 from nodes.core.delivery.dsn import non_delivery_report
 from nodes.core.delivery.safety_net import SafetyNet
+from nodes.core.delivery.tracked import Tracked
 from nodes.core.engine.tracking_rows import (
     defer_row,
     log_mailbox_delivery,
@@ -31,40 +30,17 @@ from nodes.core.engine.work import COMMIT_RETRY_MS, Timer, Work
 from nodes.core.interface.queue_changes import (
     Change,
     DeleteMessage,
-    FinishFork,
     InsertDiscard,
     InsertMessage,
     MoveToPrimarySafetyNet,
-    SplitFork,
 )
-from nodes.core.model.fork_states import ENDS, ForkMove, after, left_of
+from nodes.core.model.fork_states import ForkMove, left_of
 from nodes.core.model.identity import Identity
 from nodes.core.model.message import DiscardNotification, Fork, ForkState, PrimaryMessage
 from nodes.core.sessions.outbound import Sessions
 
 EXPIRED_STATUS = "550 4.4.7 QUEUE.Expired"
 NO_ROUTE_STATUS = "550 5.1.10 RESOLVER.ADR.RecipientNotFound"
-
-
-@dataclass(slots=True)
-class Tracked:
-    """A message under way: what is left of the fork of each next hop, ends not yet durable, side
-    effects not yet done. `since_ms`: when it came into its delivery queues, from which on it may
-    grow old (SM-12); `first_done_ms`: when the first of its recipients was served. `begun`: how
-    many sessions this server had begun when it came.
-    """
-
-    message: PrimaryMessage
-    forks: dict[str, Fork]
-    since_ms: int
-    first_done_ms: int | None
-    begun: int
-    ends: list[FinishFork | SplitFork] = field(default_factory=list)
-    ends_under_way: tuple[FinishFork | SplitFork, ...] = ()
-    reports: list[tuple[PrimaryMessage, str]] = field(default_factory=list)
-    side_effects: set[int] = field(default_factory=set)
-    committing: bool = False
-    completing: bool = False
 
 
 class Delivery:
@@ -175,7 +151,7 @@ class Delivery:
         tracked = self._messages.get(internal_id)
         if tracked is None or tracked.forks[next_hop].state is not ForkState.QUEUED:
             return None
-        self._move(tracked, next_hop, ForkMove.HAND_OUT)
+        tracked.move(next_hop, ForkMove.HAND_OUT)
         epoch = self._active_copies.epoch_of(next_hop)
         return Parcel(tracked.message, tracked.forks[next_hop], epoch)
 
@@ -201,8 +177,8 @@ class Delivery:
         open_still = _addresses(result.deferred)
         refused = _addresses(result.refused)
         served = tuple(r for r in fork.recipients if r not in (*refused, *open_still))
-        self._end(tracked, fork.next_hop, refused, ForkMove.REFUSED)
-        self._end(tracked, fork.next_hop, served, ForkMove.ACKNOWLEDGED)
+        tracked.end(fork.next_hop, refused, ForkMove.REFUSED, self._work.now_ms)
+        tracked.end(fork.next_hop, served, ForkMove.ACKNOWLEDGED, self._work.now_ms)
         if open_still:
             self._put_back(tracked, fork.next_hop, "; ".join(_by_status(result.deferred)))
         self._advance(tracked)
@@ -215,7 +191,7 @@ class Delivery:
             work.emit(send_row(message, hop, result.delivered, result.reply, result.server))
 
     def _put_back(self, tracked: Tracked, next_hop: str, reason: str) -> None:
-        self._move(tracked, next_hop, ForkMove.PUT_BACK)
+        tracked.move(next_hop, ForkMove.PUT_BACK)
         self._work.emit(defer_row(tracked.message, tracked.forks[next_hop], reason))
         self._queue(next_hop).put_back(tracked.message.internal_id)
         self._set_expiry(tracked)  # it may have grown too old while it was out
@@ -227,29 +203,10 @@ class Delivery:
             return
         fork = tracked.forks[next_hop]
         self._work.emit(poison_row(tracked.message, fork))
-        self._end(tracked, next_hop, fork.recipients, ForkMove.POISON)
+        tracked.end(next_hop, fork.recipients, ForkMove.POISON, self._work.now_ms)
         self._advance(tracked)
 
     # -------------------------------------------------------------- ends
-
-    def _end(
-        self, tracked: Tracked, next_hop: str, recipients: tuple[str, ...], move: ForkMove
-    ) -> None:
-        """These recipients leave the fork; with the last of them it ends itself."""
-        if not recipients:
-            return
-        fork, now_ms = tracked.forks[next_hop], self._work.now_ms
-        state = after(fork.state, move)
-        if state is ForkState.DONE and tracked.first_done_ms is None:
-            tracked.first_done_ms = now_ms
-        left = tuple(each for each in fork.recipients if each not in recipients)
-        key = (tracked.message.internal_id, next_hop)
-        if left:
-            tracked.forks[next_hop] = replace(fork, recipients=left)
-            tracked.ends.append(SplitFork(*key, recipients, state.value, now_ms))
-        else:
-            self._move(tracked, next_hop, move)
-            tracked.ends.append(FinishFork(*key, state.value, now_ms))
 
     def _fail(self, tracked: Tracked, recipients: tuple[str, ...], status: str) -> None:
         """These recipients will not get it: say so in the log, and to the sender (SM-12); of a
@@ -287,9 +244,7 @@ class Delivery:
         if tracked.committing or tracked.completing:
             return
         ends, reports = tuple(tracked.ends), tuple(tracked.reports)
-        completes = not tracked.side_effects and all(
-            f.state in ENDS for f in tracked.forks.values()
-        )
+        completes = tracked.is_done
         if not (ends or reports or completes):
             return
         changes: list[Change] = [*ends, *(InsertMessage(m, body) for m, body in reports)]
@@ -383,14 +338,10 @@ class Delivery:
     def _expire_queued(self, tracked: Tracked) -> None:
         queued = [f for f in tracked.forks.values() if f.state is ForkState.QUEUED]
         for fork in queued:
-            self._end(tracked, fork.next_hop, fork.recipients, ForkMove.EXPIRE)
+            tracked.end(fork.next_hop, fork.recipients, ForkMove.EXPIRE, self._work.now_ms)
             self._fail(tracked, fork.recipients, EXPIRED_STATUS)
         if queued:
             self._advance(tracked)
-
-    def _move(self, tracked: Tracked, next_hop: str, move: ForkMove) -> None:
-        fork = tracked.forks[next_hop]
-        tracked.forks[next_hop] = replace(fork, state=after(fork.state, move))
 
 
 def _by_status(said: tuple[tuple[str, str], ...]) -> dict[str, tuple[str, ...]]:

@@ -12,9 +12,9 @@ from dataclasses import dataclass, replace
 
 import pytest
 
+from defects.acknowledging import AnswersBeforeItsCommit
 from defects.defect import Context
 from defects.door import behind
-from defects.making_shadows import AnswersBeforeItsCommit
 from defects.store import opens_with
 from lab.campaigns.exhaust.pairs import Pairs
 from lab.campaigns.exhaust.search import Search

@@ -1,0 +1,57 @@
+"""A message under way: its forks, what of them has ended, and what of that is not durable yet."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from nodes.core.interface.queue_changes import FinishFork, SplitFork
+from nodes.core.model.fork_states import ENDS, ForkMove, after
+from nodes.core.model.message import Fork, ForkState, PrimaryMessage
+
+
+@dataclass(slots=True)
+class Tracked:
+    """What is left of the fork of each next hop, ends not yet durable, side effects not yet done.
+
+    `since_ms`: when it came into its delivery queues, from which on it may grow old (SM-12);
+    `first_done_ms`: when the first of its recipients was served. `begun`: how many sessions this
+    server had begun when it came.
+    """
+
+    message: PrimaryMessage
+    forks: dict[str, Fork]
+    since_ms: int
+    first_done_ms: int | None
+    begun: int
+    ends: list[FinishFork | SplitFork] = field(default_factory=list)
+    ends_under_way: tuple[FinishFork | SplitFork, ...] = ()
+    reports: list[tuple[PrimaryMessage, str]] = field(default_factory=list)
+    side_effects: set[int] = field(default_factory=set)
+    committing: bool = False
+    completing: bool = False
+
+    @property
+    def is_done(self) -> bool:
+        """Every fork has ended, and every side effect is done (SM-10)."""
+        return not self.side_effects and all(f.state in ENDS for f in self.forks.values())
+
+    def move(self, next_hop: str, move: ForkMove) -> None:
+        fork = self.forks[next_hop]
+        self.forks[next_hop] = replace(fork, state=after(fork.state, move))
+
+    def end(self, next_hop: str, recipients: tuple[str, ...], move: ForkMove, now_ms: int) -> None:
+        """These recipients leave the fork; with the last of them it ends itself."""
+        if not recipients:
+            return
+        fork = self.forks[next_hop]
+        state = after(fork.state, move)
+        if state is ForkState.DONE and self.first_done_ms is None:
+            self.first_done_ms = now_ms
+        left = tuple(each for each in fork.recipients if each not in recipients)
+        key = (self.message.internal_id, next_hop)
+        if left:
+            self.forks[next_hop] = replace(fork, recipients=left)
+            self.ends.append(SplitFork(*key, recipients, state.value, now_ms))
+        else:
+            self.move(next_hop, move)
+            self.ends.append(FinishFork(*key, state.value, now_ms))
