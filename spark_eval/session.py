@@ -50,10 +50,15 @@ EVERYWHERE: Settings = {
 ON_ONE_MACHINE: Settings = {
     # a second partition would double the tasks of a run's few rows
     "spark.sql.shuffle.partitions": "1",
-    # what is in one partition stays there, whatever a join of it is thought to come to
+    # what is in one partition stays there, whatever a join of it is thought to come to: a product
+    # of sizes, which soon is above any limit unless they are told as nothing
     "spark.sql.maxSinglePartitionBytes": str(2**63 - 1),
+    "spark.sql.sources.fileCompressionFactor": "1e-12",
+    "spark.sql.defaultSizeInBytes": "1",
     "spark.default.parallelism": "2",
     "spark.sql.adaptive.enabled": "false",
+    # an aggregation by hash of some thousand messages fits; Spark would sort after 128
+    "spark.sql.objectHashAggregate.sortBased.fallbackThreshold": "200000",
     # a broadcast is a job of its own, and planning waits for it
     "spark.sql.autoBroadcastJoinThreshold": "-1",
     "spark.sql.codegen.wholeStage": "false",
@@ -82,6 +87,9 @@ OF_A_LARGE_RUN: Settings = {
     "spark.sql.shuffle.partitions": "64",  # before they are put together by size
     "spark.sql.adaptive.enabled": "true",
     "spark.sql.autoBroadcastJoinThreshold": str(10 * 1024 * 1024),
+    "spark.sql.sources.fileCompressionFactor": "1.0",
+    "spark.sql.defaultSizeInBytes": str(2**63 - 1),
+    "spark.sql.objectHashAggregate.sortBased.fallbackThreshold": "128",
     "spark.sql.codegen.wholeStage": "true",
     "spark.sql.codegen.factoryMode": "FALLBACK",
     "spark.driver.memory": "2g",
@@ -99,17 +107,14 @@ BRIEF_LIFE = (
     "-Xmn600m",
     "-Xshare:auto",
 )
-# the better compiler spends more on generated code than it saves before some thousand runs; the
-# quiet one's cache would be full after the first batch, and the rest would be interpreted
+# from the second batch on the better compiler saves more than it spends; with the cache of the
+# quiet one, which is full after the first batch, the rest would be interpreted
 LONG_LIFE = (
-    "-XX:TieredStopAtLevel=1",
     "-XX:ReservedCodeCacheSize=512m",
     "-XX:+UseParallelGC",
     "-Xms1g",
     "-Xshare:auto",
 )
-
-
 # one run after another, all night: what is hot is worth the better compiler, and a session that ran
 # out of memory is worth nothing
 ONE_AFTER_ANOTHER = (

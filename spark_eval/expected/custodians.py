@@ -11,6 +11,7 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from spark_eval.spark.joins import joined
 from spark_eval.transforms.server_histories import lost
 
 
@@ -23,7 +24,9 @@ def custodians(primaries: DataFrame, shadows: DataFrame, histories: DataFrame) -
         "run", "server AS primary_server", "database_id AS primary_database_id",
         "internal_id AS primary_internal_id",
     )  # fmt: skip
-    held = shadows.where("held IS NOT NULL").join(answered_for, list(answered_for.columns))
+    held = shadows.where("held IS NOT NULL").transform(
+        joined, answered_for, list(answered_for.columns)
+    )
     as_shadow = held.selectExpr(
         "run", "message_id", "server", "held.database_id AS database_id", "false AS unprotected"
     )

@@ -10,6 +10,7 @@ from __future__ import annotations
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from spark_eval.spark.joins import joined
 from spark_eval.sql.reasons import cases, judgement, unknown
 
 KEY = ["run", "message_id", "recipient"]
@@ -57,7 +58,7 @@ def places(
     named = sent.selectExpr("run", both).distinct()
     away = (
         named.selectExpr("run", "recipient", "substring_index(recipient, '@', -1) AS domain")
-        .join(outside, ["run", "domain"])
+        .transform(joined, outside, ["run", "domain"])
         .selectExpr("run", "recipient", "'external' AS kind", "file")
     )
     there = files.selectExpr("run", "file", "true AS collected")

@@ -12,6 +12,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from spark_eval.expected.shadow_copies import coarse, too_coarse
+from spark_eval.spark.joins import small
 from spark_eval.sql.intervals import first_clear, last_before, overlaps
 from spark_eval.sql.reasons import cases, holds, not_asked, unknown, violated
 
@@ -36,7 +37,7 @@ def discards(
     known = (
         copies.join(of_primary, key, "left")
         .join(seen, ["run", "message_id"], "left")
-        .join(F.broadcast(forgotten), [*key, "server"], "left")
+        .join(small(forgotten), [*key, "server"], "left")
     )
     timed = known.selectExpr("*", "greatest(done_ms, held_ms) AS due_from_ms")
     reached = timed.selectExpr("*", f"{_REACHABLE} AS reachable_ms")

@@ -19,6 +19,7 @@ from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
 from spark_eval.expected.shadow_copies import FAR_ABOVE
+from spark_eval.spark.joins import joined, small
 from spark_eval.transforms.hops import boundaries
 from spark_eval.transforms.pace import stood_still
 from spark_eval.transforms.primaries import KEY
@@ -105,14 +106,14 @@ def final_legs(
     """
     inside = boundaries(servers)
     theirs = (
-        places.join(inside.withColumnRenamed("server", "peer"), ["run", "peer"])
+        joined(places, inside.withColumnRenamed("server", "peer"), ["run", "peer"])
         .groupBy("run", "place")
         .agg(F.min("boundary").alias("place_boundary"))
     )
     known = (
-        owed.join(destinations, ["run", "recipient"])
-        .join(arrivals, MAIL)
-        .join(inside, ["run", "server"])
+        joined(owed, destinations, ["run", "recipient"])
+        .transform(joined, arrivals, MAIL)
+        .transform(joined, inside, ["run", "server"])
         .join(theirs, ["run", "place"], "left")
         .where("coalesce(place_boundary = boundary, true)")
     )
@@ -122,15 +123,17 @@ def final_legs(
 
 def crossings(owed: DataFrame, hops: DataFrame, servers: DataFrame) -> DataFrame:
     """The same for what another boundary of the organisation took."""
-    taken = hops.where("crossed").join(
-        boundaries(servers).withColumnRenamed("server", "peer"), ["run", "peer"]
+    taken = hops.where("crossed").transform(
+        joined, boundaries(servers).withColumnRenamed("server", "peer"), ["run", "peer"]
     )
     each = taken.selectExpr(
         *KEY, "explode(recipients) AS recipient", "boundary AS place",
         f"CAST(struct(at_ms, ref) AS {AT}) AS arrived",
     )  # fmt: skip
     first = each.groupBy(*OWED, "place").agg(F.min("arrived").alias("arrived"))
-    return owed.join(first, OWED).selectExpr(*owed.columns, "place", "false AS is_away", "arrived")
+    return joined(owed, first, OWED).selectExpr(
+        *owed.columns, "place", "false AS is_away", "arrived"
+    )
 
 
 def load(primaries: DataFrame) -> DataFrame:
@@ -158,7 +161,7 @@ def queues_put_off(tracking: DataFrame, destinations: DataFrame) -> DataFrame:
     """`queue_deferrals` (`at_ms`, `n`) of a server's queue to a server outside: whatever message it
     put off, and the how manyeth in a row. A server cannot tell whether that was about the message.
     """
-    putting_off = F.broadcast(tracking.where(DEFERRED).select("run", "server").distinct())
+    putting_off = small(tracking.where(DEFERRED).select("run", "server").distinct())
     said = (
         tracking.where(f"event = 'SEND' OR ({DEFERRED})")
         .join(putting_off, ["run", "server"], "left_semi")
@@ -170,7 +173,7 @@ def queues_put_off(tracking: DataFrame, destinations: DataFrame) -> DataFrame:
             "internal_id",
             "explode(recipients) AS recipient",
         )
-        .join(destinations.where("is_away"), ["run", "recipient"])
+        .transform(joined, destinations.where("is_away"), ["run", "recipient"])
         .select(*QUEUE, "at_ms", "put_off", "internal_id")
         .distinct()
     )
@@ -191,18 +194,18 @@ def with_due(
     """`legs` with `due_ms`, `base_ms`, `queue_lost_ms` and `resolution_ms`."""
     settings = (
         histories.selectExpr(*SERVER)
-        .join(pace, "run")
+        .transform(joined, pace, "run")
         .join(load, ["run", "server"], "left")
         .selectExpr("*", f"{BASE} AS base_ms", f"{QUEUING} AS queuing")
     )
     mail = troubles.where("service = 'smtp'").groupBy("run", "server")
     anew = mail.agg(F.expr("flatten(collect_list(troubles)) AS around"))
     known = (
-        legs.join(F.broadcast(settings), ["run", "server"])
-        .join(F.broadcast(ways), ["run", "server", "place"], "left")
-        .join(F.broadcast(anew), ["run", "server"], "left")
+        joined(legs, small(settings), ["run", "server"])
+        .join(small(ways), ["run", "server", "place"], "left")
+        .join(small(anew), ["run", "server"], "left")
         .join(deferrals, OWED, "left")
-        .join(F.broadcast(queue_deferrals), QUEUE, "left")
+        .join(small(queue_deferrals), QUEUE, "left")
     )
     met = f"coalesce(troubles, {NO_TROUBLES})"
     again = "named_struct('lo', x.lo, 'hi', x.hi, 'hangs', true)"

@@ -9,6 +9,8 @@ from __future__ import annotations
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from spark_eval.spark.joins import joined
+
 
 def candidates(servers: DataFrame) -> DataFrame:
     """`run`, `primary_server`, `candidate`, `remote`: members of the boundary (SR-2)."""
@@ -20,7 +22,7 @@ def candidates(servers: DataFrame) -> DataFrame:
     )
     inside = "dag = its_dag OR (dag IS NULL AND its_dag IS NULL AND site = its_site)"
     return (
-        primary.join(other, "run")
+        joined(primary, other, "run")
         .where(f"primary_server <> candidate AND ({inside})")
         .selectExpr("run", "primary_server", "candidate", "site <> its_site AS remote", "dag")
     )
@@ -43,7 +45,7 @@ def rules(candidates: DataFrame, servers: DataFrame, runs: DataFrame) -> DataFra
     )  # fmt: skip
     settings = runs.select("run", "enabled", "preference", "max_remote", "max_local")
     spread = "size(remotes) > 0"
-    return known.join(settings, "run").selectExpr(
+    return joined(known, settings, "run").selectExpr(
         "run", "primary_server", "remotes", "locals", "enabled", "preference",
         f"IF({spread} AND preference <> 'LocalOnly', max_remote, 0) AS remote_attempts",
         f"IF({spread} AND preference = 'RemoteOnly', 0, max_local) AS local_attempts",

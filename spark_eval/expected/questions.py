@@ -11,6 +11,7 @@ from __future__ import annotations
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
+from spark_eval.spark.joins import joined
 from spark_eval.sql.intervals import FOREVER_MS
 
 HEARTBEAT_FAILED = 22004
@@ -74,10 +75,10 @@ def questions(
         F.expr("max(size(own_possible)) AS kills"),
     )
     lost = histories.selectExpr("run", "server", f"{_EVER_LOST} AS lost_ms")
-    known = probe_shadows.join(pairs, PAIR).join(lost, ["run", "server"], "left")
+    known = joined(probe_shadows, pairs, PAIR).join(lost, ["run", "server"], "left")
     probed = known.selectExpr(*PAIR, f"inline(array({PROBE_STEPS}))")
     steps = copies.selectExpr(*PAIR, f"inline(array({STEPS}))").unionByName(probed)
-    stood = _stood(sessions, contacts, steps).join(pairs.drop("kills"), PAIR)
+    stood = _stood(sessions, contacts, steps).transform(joined, pairs.drop("kills"), PAIR)
     clear = "NOT exists(outages, o -> o.lo <= at_ms AND o.hi + longest_ms >= at_ms)"
     judged = stood.selectExpr(
         "*",

@@ -11,6 +11,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from spark_eval.expected.safety_net_requests import NEED_MS, NO_CUTS
+from spark_eval.spark.joins import joined
 from spark_eval.sql.intervals import FOREVER_MS, INTERVAL, first_clear
 from spark_eval.transforms.failovers import CHANGE
 from spark_eval.transforms.troubles import NO_TROUBLES, prolonged
@@ -44,7 +45,7 @@ def reigns(
     waits = servers.selectExpr("run", "server AS `to`", "timeout_ms AS to_timeout_ms")
     known = (
         asked.where("`to` <> server")
-        .join(before, COPY)
+        .transform(joined, before, COPY)
         .where("epoch > own_epoch")
         .join(reached, [*CHANGE, "to"], "left")
         .join(took, [*CHANGE, "to"], "left")

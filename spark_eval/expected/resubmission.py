@@ -20,6 +20,7 @@ from spark_eval.expected import resubmitted_copies as came_back
 from spark_eval.expected import safety_net_requests as asking
 from spark_eval.expected.deliveries import EXPIRED
 from spark_eval.read.record import Record
+from spark_eval.spark.joins import joined
 from spark_eval.spark.settled import settled
 from spark_eval.sql.intervals import overlaps
 from spark_eval.sql.reasons import cases, holds, judgement, unknown, violated
@@ -98,7 +99,7 @@ def _expected(
         "ref AS brought_ref",
     )  # fmt: skip
     fates = _fates(forks, landed)
-    items = asked.join(forks, ["run", "database", "server"]).where("brought_epoch < epoch")
+    items = joined(asked, forks, ["run", "database", "server"]).where("brought_epoch < epoch")
     known = items.join(fates, COPY, "left").selectExpr(
         "*",
         "coalesce(lost_at = epoch OR (lost_at IS NULL AND NOT seen AND is_last), false) AS lost",

@@ -11,6 +11,7 @@ from __future__ import annotations
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from spark_eval.spark.joins import joined
 from spark_eval.sql.reasons import cases as cases_of
 from spark_eval.sql.reasons import holds, unknown, violated
 
@@ -86,7 +87,7 @@ def left(hops: DataFrame, asked: DataFrame, given: DataFrame) -> DataFrame:
     intervals = asked.where("request IS NOT NULL").select(
         "run", "server", "inside_from_ms", "inside_to_ms"
     )
-    gone = hops.where("left").join(intervals, ["run", "server"])
+    gone = hops.where("left").transform(joined, intervals, ["run", "server"])
     inside = gone.where("at_ms >= inside_from_ms AND at_ms < inside_to_ms")
     once = inside.groupBy(*copy).agg(
         F.max("message_id").alias("message_id"),

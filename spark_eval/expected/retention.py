@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from pyspark.sql import DataFrame
 
+from spark_eval.spark.joins import joined
 from spark_eval.transforms.server_histories import lost
 
 KEY = ["run", "server", "network_message_id"]
@@ -23,8 +24,8 @@ def stays(
     settings = histories.select("run", "server", "eras", "hold_ms")
     named = primaries.select(*key, "message_id", "network_message_id")
     delivered = (
-        named.join(forks.where("complete AND NOT expired"), key)
-        .join(settings, ["run", "server"])
+        joined(named, forks.where("complete AND NOT expired"), key)
+        .transform(joined, settings, ["run", "server"])
         .where(f"{lost('database_id')} IS NULL")
     )
     held = copies.where("enabled AND held IS NOT NULL AND own_lost_ms IS NULL")

@@ -11,6 +11,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from spark_eval.read.record import Record
+from spark_eval.spark.joins import joined
 from spark_eval.sql.intervals import INTERVAL, first_clear, merged, overlaps
 from spark_eval.sql.reasons import cases, holds, not_asked, unknown, violated
 from spark_eval.transforms.failovers import CHANGE
@@ -43,8 +44,8 @@ def asked(
         f"CAST({UNLOGGED_WALL_MS} * speed AS BIGINT) AS unlogged_ms",
     )  # fmt: skip
     known = (
-        changes.join(homes, ["run", "database"])
-        .join(servers, ["run", "server"])
+        joined(changes, homes, ["run", "database"])
+        .transform(joined, servers, ["run", "server"])
         .join(learnt, [*CHANGE, "server"], "left")
         .join(_out_of_reach(record, windows), ["run", "server"], "left")
         .selectExpr(
@@ -71,7 +72,7 @@ def asked(
     )  # fmt: skip
     first = (
         timed.select(*CHANGE, "server")
-        .join(told, ["run", "database", "server"])
+        .transform(joined, told, ["run", "database", "server"])
         .where("asked_epoch >= epoch")
         .groupBy(*CHANGE, "server")
         .agg(F.min("request").alias("request"))
@@ -104,14 +105,18 @@ def _out_of_reach(record: Record, windows: DataFrame) -> DataFrame:
     managers = record.servers.where("role = 'active_manager'").select("run", "server")
     down = downs(windows).select("run", "server", "possible")
     own = record.servers.where("role = 'mailbox'").select("run", "server")
-    of_manager = down.join(managers, ["run", "server"]).select("run", "possible").join(own, "run")
+    of_manager = (
+        joined(down, managers, ["run", "server"])
+        .select("run", "possible")
+        .transform(joined, own, "run")
+    )
     parts = down.selectExpr("run", "server", "possible", "0L AS slowed_ms").unionByName(
         of_manager.selectExpr("run", "server", "possible", "0L AS slowed_ms")
     )
     links = windows.where(f"links IS NOT NULL AND {SEEN}").selectExpr(
         "run", "inline(links)", "kind", "slowed_ms", EXTENT_SQL[0]
     )
-    from_manager = links.join(managers.withColumnRenamed("server", "manager"), "run").where(
+    from_manager = joined(links, managers.withColumnRenamed("server", "manager"), "run").where(
         "lower(`from`) = manager"
     )
     cut = from_manager.selectExpr(

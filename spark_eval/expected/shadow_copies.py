@@ -9,6 +9,7 @@ from __future__ import annotations
 from pyspark.sql import DataFrame
 
 from spark_eval.read.clocks import kept
+from spark_eval.spark.joins import joined
 from spark_eval.sql.intervals import FOREVER_MS, INTERVAL, merged
 from spark_eval.sql.reasons import unknown
 
@@ -50,12 +51,12 @@ def copies(shadows: DataFrame, talks: DataFrame, histories: DataFrame) -> DataFr
     delivered, null where its clocks leave that open.
     """
     talk = talks.withColumnRenamed("peer", "primary_server")
-    joined = (
-        shadows.join(histories.selectExpr(*OWN), ["run", "server"])
+    known = (
+        joined(shadows, histories.selectExpr(*OWN), ["run", "server"])
         .join(histories.selectExpr(*PEER), ["run", "primary_server"], "left")
         .join(talk, ["run", "server", "primary_server"], "left")
     )
-    placed = joined.selectExpr("*", *_PLACED)
+    placed = known.selectExpr("*", *_PLACED)
     return placed.selectExpr("*", *_DERIVED).drop(*_RAW)
 
 

@@ -13,6 +13,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from spark_eval.expected.safety_net_requests import NO_ANSWER_MS, TRY_AGAIN_MS
+from spark_eval.spark.joins import joined
 from spark_eval.transforms.hops import boundaries
 from spark_eval.transforms.troubles import TROUBLE
 
@@ -37,10 +38,10 @@ def ways(
     `moved`, of `moves`.
     """
     each = troubles.selectExpr("run", "server", "peer", "service", "explode(troubles) AS trouble")
-    mail = each.where("service = 'smtp'").join(places, ["run", "peer"]).select(*ROW)
+    mail = each.where("service = 'smtp'").transform(joined, places, ["run", "peer"]).select(*ROW)
     if moved is not None:
         mail = mail.unionByName(_of_managers(each, places, servers, moved))
-        learning = moved.join(_mailbox(servers), "run")
+        learning = joined(moved, _mailbox(servers), "run")
         mail = mail.unionByName(learning.select(*ROW))
     return mail.groupBy("run", "server", "place").agg(
         F.expr("array_sort(collect_set(trouble)) AS troubles")
@@ -62,11 +63,13 @@ def _of_managers(
 ) -> DataFrame:
     """To a copy: everybody's trouble with that place; to any other server: its own."""
     managers = servers.where("role = 'active_manager'").select("run", "server")
-    theirs = each.where("service = 'management'").join(managers, ["run", "server"])
+    theirs = each.where("service = 'management'").transform(joined, managers, ["run", "server"])
     told = theirs.selectExpr("run", "peer", ALWAYS_HANGS)
     which = moved.select(*PLACE).distinct()
-    of_copies = told.join(places.join(which, PLACE), ["run", "peer"]).join(_mailbox(servers), "run")
-    of_others = told.withColumnRenamed("peer", "server").join(which, "run")
+    of_copies = joined(told, joined(places, which, PLACE), ["run", "peer"]).transform(
+        joined, _mailbox(servers), "run"
+    )
+    of_others = told.withColumnRenamed("peer", "server").transform(joined, which, "run")
     return of_copies.select(*ROW).unionByName(of_others.select(*ROW))
 
 

@@ -11,6 +11,8 @@ from __future__ import annotations
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from spark_eval.spark.joins import joined, small
+
 LAB_MS = "CAST(IF(mono_ns < zero_ns, 0L, mono_ns - zero_ns) * speed / 1000000 AS BIGINT)"
 STEADY_MS = "off_ms - coalesce(ahead_ms, 0L)"
 # a clock is seen to be off when it is so by this many times the resolution
@@ -24,9 +26,7 @@ def placed(rows: DataFrame, runs: DataFrame, at: str = "at_ms") -> DataFrame:
     whose run does not say where its zero is, stay where their date puts them.
     """
     known = runs.select("run", "zero_ns", "speed", "finest_ms")
-    timed = rows.join(F.broadcast(known), "run", "left").withColumn(
-        "off_ms", F.expr(f"{at} - {LAB_MS}")
-    )
+    timed = rows.join(small(known), "run", "left").withColumn("off_ms", F.expr(f"{at} - {LAB_MS}"))
     off = "IF(coalesce(abs(off_ms) > greatest(finest_ms, 1L), false), off_ms, 0L)"
     return (
         timed.withColumn("off_ms", F.expr(off))
@@ -74,7 +74,7 @@ def with_kept(rows: DataFrame, lives: DataFrame, columns: dict[str, str]) -> Dat
     """`rows`, which name their `server`, with `columns` in lab time: each where its condition is
     met.
     """
-    known = rows.join(F.broadcast(lives), ["run", "server"], "left")
+    known = rows.join(small(lives), ["run", "server"], "left")
     for column, where in columns.items():
         known = known.withColumn(column, F.expr(f"IF({where}, {kept(column)}, {column})"))
     return known.drop("lives")
@@ -88,7 +88,7 @@ def clocks_off(rows: DataFrame, lifecycle: DataFrame, runs: DataFrame) -> DataFr
     told = lifecycle.where("date IS NOT NULL").select(*columns)
     both = rows.select(*columns).unionByName(told).where("off_ms <> 0")
     far = f"abs(off_ms) > {FAR_ABOVE} * finest_ms"
-    seen = both.join(F.broadcast(runs.select("run", "finest_ms")), "run").where(far)
+    seen = joined(both, small(runs.select("run", "finest_ms")), "run").where(far)
     return seen.groupBy("run", "server").agg(
         F.min("off_ms").alias("least_ms"),
         F.max("off_ms").alias("most_ms"),

@@ -11,6 +11,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from spark_eval.read.names import SERVER_OF_LOG
+from spark_eval.spark.joins import joined, small
 
 NAMED = (
     "CASE WHEN torn THEN 'torn last line' WHEN fields = '' THEN 'no #Fields line' "
@@ -71,8 +72,8 @@ def misplaced_logs(servers: DataFrame, files: DataFrame, made: DataFrame) -> Dat
     )
     known = (
         servers.select("run", "server", "role")
-        .join(there, ["run", "server"], "full")
-        .join(F.broadcast(made.selectExpr("run", "true AS is_made")), "run", "left")
+        .transform(joined, there, ["run", "server"], "full")
+        .join(small(made.selectExpr("run", "true AS is_made")), "run", "left")
     )
     return known.selectExpr("*", f"{_MISPLACED} AS damage").where("damage IS NOT NULL").selectExpr(
         "run", "IF(role IS NULL, '', server) AS server",

@@ -15,6 +15,7 @@ from pyspark.sql import functions as F
 
 from spark_eval.read.lines import BYTE_ORDER_MARK, FIELDS_LINE, literal_rows, named, places
 from spark_eval.read.run_folder import RunFolder
+from spark_eval.spark.joins import joined, small
 
 FILE = ["run", "file"]
 SPLIT = [*FILE, "start"]
@@ -28,9 +29,9 @@ def read_split_lines(
     start = F.col("_metadata.file_block_start").alias("start")
     place = F.monotonically_increasing_id().alias("place")
     lines = named(folders, text, start, place, F.col("value").alias("text"))
-    known = F.broadcast(_numbering(lines)), F.broadcast(_fields(lines))
-    torn = F.broadcast(_torn_files(spark, folders, files))
-    found = lines.join(known[0], SPLIT).join(known[1], FILE, "left").join(torn, FILE, "left")
+    known = small(_numbering(lines)), small(_fields(lines))
+    torn = small(_torn_files(spark, folders, files))
+    found = joined(lines, known[0], SPLIT).join(known[1], FILE, "left").join(torn, FILE, "left")
     numbered = found.where("rtrim(text) <> ''").selectExpr(
         "run", "origin_ms", "file", "coalesce(fields, '') AS fields",
         "CAST(place + shift AS INT) AS line", r"regexp_replace(text, '\r$', '') AS text",

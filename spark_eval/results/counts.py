@@ -13,6 +13,7 @@ from pyspark.sql import functions as F
 from spark_eval.expected.resubmission import Resubmission
 from spark_eval.expected.resubmitted_copies import OUTSIDE
 from spark_eval.expected.tables import Tables
+from spark_eval.spark.joins import joined
 
 NOT_BUILT = {
     "exposure": "redundancy_exposure is not built yet",
@@ -26,13 +27,15 @@ def delivery(tables: Tables) -> DataFrame:
     `visible_duplicates` counts copies beyond the first, in mailboxes and at external recipients;
     `rejected` and `in_doubt` count messages that no attempt got acknowledged.
     """
-    by_run = _deliveries(tables.deliveries).join(_unsent(tables.outcomes), "run", "full")
+    by_run = _deliveries(tables.deliveries).transform(
+        joined, _unsent(tables.outcomes), "run", "full"
+    )
     turfed = (
         tables.record.tracking.where("event = 'DUPLICATEDELIVER'")
         .groupBy("run")
         .agg(F.sum(F.size("recipients")).alias("suppressed_duplicates"))
     )
-    return by_run.join(turfed, "run", "full")
+    return joined(by_run, turfed, "run", "full")
 
 
 def _deliveries(deliveries: DataFrame) -> DataFrame:
@@ -85,7 +88,7 @@ def safety_net(known: Resubmission) -> DataFrame:
         F.expr("coalesce(sum(times) FILTER (WHERE safety_net = 'primary'), 0L) AS from_primary"),
         F.expr("coalesce(sum(times) FILTER (WHERE safety_net = 'shadow'), 0L) AS from_shadow"),
     )
-    counted = requests.join(expected, "run", "full").join(came, "run", "full")
+    counted = joined(requests, expected, "run", "full").transform(joined, came, "run", "full")
     return counted.select("run", *NO_SAFETY_NET)
 
 

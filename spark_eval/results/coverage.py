@@ -13,6 +13,7 @@ from pyspark.sql import functions as F
 
 from spark_eval.expected.resubmission import Resubmission
 from spark_eval.expected.tables import Tables
+from spark_eval.spark.joins import joined
 from spark_eval.transforms.fault_windows import EXTENTS, SEEN
 
 PHASES = ("submitting", "shadowing", "queued", "awaiting-discard", "in-safety-net")
@@ -26,7 +27,7 @@ def coverage(tables: Tables) -> DataFrame:
     happened = _faults(tables.windows)
     if tables.resubmission is not None:
         happened = happened.unionByName(_failovers(tables.resubmission))
-    met = _phases(tables).join(happened, "run")
+    met = _phases(tables).transform(joined, happened, "run")
     met = met.where("lo <= fault_hi AND hi >= fault_lo AND arrays_overlap(servers, concerned)")
     return met.groupBy("run", "phase", "kind").agg(F.count_distinct("message_id").alias("messages"))
 
@@ -64,7 +65,7 @@ def _phases(tables: Tables) -> DataFrame:
         _tried(tables.attempts)
         .join(_held(tables), KEY, "left")
         .join(_finished(tables.deliveries), KEY, "left")
-        .join(tables.record.runs.select("run", "end_ms"), "run")
+        .transform(joined, tables.record.runs.select("run", "end_ms"), "run")
         .selectExpr("*", f"coalesce(holders, {NO_NAMES}) AS had")
         .selectExpr("*", "coalesce(done_ms, seen_ms) AS last_ms")
     )

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from spark_eval.spark.joins import joined
 from spark_eval.transforms.resubmissions import RESUBMITTED
 
 MOMENTS = 240
@@ -49,7 +50,7 @@ def timeline_events(
     )  # fmt: skip
     moments = logged.unionByName(told).unionByName(promoted).where("kind IS NOT NULL")
     width = runs.selectExpr("run", f"greatest(CAST(end_ms / {MOMENTS} AS BIGINT), 1L) AS width_ms")
-    placed = moments.join(width, "run").selectExpr("*", "at_ms DIV width_ms AS moment")
+    placed = joined(moments, width, "run").selectExpr("*", "at_ms DIV width_ms AS moment")
     return placed.groupBy("run", "lane", "kind", "detail", "moment").agg(
         F.min("at_ms").alias("at_ms"), F.count("*").alias("count")
     )

@@ -10,6 +10,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from spark_eval.read.records import CONTENT
+from spark_eval.spark.joins import joined
 
 REPLY_ID = r"nullif(regexp_extract(e.reply, 'InternalId=([^,\\]\\s]+)', 1), '')"
 
@@ -35,8 +36,8 @@ def attempts(ledger: DataFrame) -> DataFrame:
         *key,
         "struct(server, outcome, reply, reason, ended_ms, mono_ns, ref) AS e",
     )
-    joined = started.join(ended, key, "full")
-    return joined.selectExpr(
+    known = joined(started, ended, key, "full")
+    return known.selectExpr(
         *key, "coalesce(server, e.server) AS server", "started_ms", "started_mono_ns",
         "coalesce(e.outcome, 'unknown') AS outcome", "e.reply AS reply", "e.reason AS reason",
         "e.ended_ms AS ended_ms", "e.mono_ns AS ended_mono_ns", f"{REPLY_ID} AS reply_internal_id",

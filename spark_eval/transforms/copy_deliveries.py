@@ -12,6 +12,8 @@ from __future__ import annotations
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from spark_eval.spark.joins import joined, small
+
 PRIMARY = ["run", "server", "database_id", "internal_id"]
 MAIL = ["run", "database", "message_id", "recipient"]
 STORED = "source = 'STOREDRIVER' AND event IN ('DELIVER', 'DUPLICATEDELIVER')"
@@ -33,7 +35,7 @@ def deliveries_into(tracking: DataFrame, actives: DataFrame) -> DataFrame:
         F.expr("collect_list(struct(epoch, coalesce(mounted.mono_ns, mounted.at_ms) AS since)) e")
     )
     since = f"coalesce(x.since <= {PLACED}, true)"
-    known = rows.join(F.broadcast(held), ["run", "database", "copy"]).selectExpr(
+    known = joined(rows, small(held), ["run", "database", "copy"]).selectExpr(
         "*", f"array_max(transform(filter(e, x -> {since}), x -> x.epoch)) AS epoch"
     )
     return known.where("epoch IS NOT NULL").drop("e")
@@ -69,7 +71,7 @@ def brought(into: DataFrame, primaries: DataFrame) -> DataFrame:
         F.expr("array_sort(array_distinct(flatten(collect_list(recipients)))) AS recipients"),
         F.expr(f"min_by(struct(at_ms, copy, epoch, ref), struct({PLACED}, ref)) AS row"),
     )
-    return forks.join(owned, PRIMARY).selectExpr(
+    return joined(forks, owned, PRIMARY).selectExpr(
         *PRIMARY, "database", "message_id", "recipients", "row.at_ms AS at_ms",
         "row.copy AS copy", "row.epoch AS epoch", "row.ref AS ref",
     )  # fmt: skip
@@ -83,8 +85,8 @@ def limits(changes: DataFrame, landed: DataFrame) -> DataFrame:
     """`changes` with `survived_ms`, the last delivery before it that the new copy has, `lost_ms`,
     the first that it lacked, and `lost_ref`: the last log that it replayed lies between them.
     """
-    each = changes.select("run", "database", "epoch", "before_epoch", "is_last").join(
-        landed, ["run", "database"]
+    each = changes.select("run", "database", "epoch", "before_epoch", "is_last").transform(
+        joined, landed, ["run", "database"]
     )
     later = "exists(taken, t -> t.epoch >= epoch)"
     before = "filter(taken, t -> t.epoch < epoch)"

@@ -6,6 +6,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from spark_eval.read.names import message_id
+from spark_eval.spark.joins import joined
 
 
 def dsns(tracking: DataFrame) -> DataFrame:
@@ -21,5 +22,5 @@ def dsns(tracking: DataFrame) -> DataFrame:
 def told(dsns: DataFrame, visible: DataFrame) -> DataFrame:
     """`run`, `message_id`, `sender`, `dsn_ref`: who sees a DSN about which message, and where."""
     seen = visible.selectExpr("run", "message_id AS report", "recipient AS sender", "ref AS seen")
-    found = dsns.join(seen, ["run", "report"])
+    found = joined(dsns, seen, ["run", "report"])
     return found.groupBy("run", "message_id", "sender").agg(F.min("seen").alias("dsn_ref"))

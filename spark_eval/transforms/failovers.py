@@ -10,6 +10,8 @@ from __future__ import annotations
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from spark_eval.spark.joins import joined
+
 KEY = ["run", "database"]
 CHANGE = [*KEY, "epoch"]
 FIRST = "struct(coalesce(mono_ns, at_ms), ref)"
@@ -28,7 +30,7 @@ def actives(lifecycle: DataFrame, databases: DataFrame) -> DataFrame:
     )  # fmt: skip
     mounts = lifecycle.where("event = 'database-mounted' AND epoch > 0")
     later = mounts.groupBy(*KEY, "epoch").agg(F.expr(f"min_by({ROW}, {FIRST}) AS mounted"))
-    known = later.join(several.select(*KEY), KEY)
+    known = joined(later, several.select(*KEY), KEY)
     return first.unionByName(known.selectExpr(*KEY, "epoch", "mounted.server AS server", "mounted"))
 
 
@@ -84,7 +86,7 @@ def learnt(lifecycle: DataFrame, changes: DataFrame) -> DataFrame:
         *KEY, "server", "epoch AS known_epoch", "struct(at_ms, mono_ns, known_epoch, ref) AS row",
         "coalesce(mono_ns, at_ms) AS placed",
     )  # fmt: skip
-    known = changes.select(*KEY, "epoch").join(told, KEY).where("known_epoch >= epoch")
+    known = changes.select(*KEY, "epoch").transform(joined, told, KEY).where("known_epoch >= epoch")
     return known.groupBy(*KEY, "epoch", "server").agg(
         F.expr("min_by(row, placed) AS learnt"), F.expr("max_by(row, placed) AS last_learnt")
     )

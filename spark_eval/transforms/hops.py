@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from pyspark.sql import DataFrame
 
+from spark_eval.spark.joins import joined
+
 REPLY_ID = r"nullif(regexp_extract(context, 'InternalId=([^,\\]\\s]+)', 1), '')"
 BOUNDARY = "coalesce(concat('dag:', dag), concat('site:', site)) AS boundary"
 
@@ -23,8 +25,8 @@ def homes(databases: DataFrame, servers: DataFrame) -> DataFrame:
     its copies, all of them.
     """
     inside = boundaries(servers)
-    own = databases.join(inside, ["run", "server"]).select("run", "database", "boundary")
-    return own.join(inside, ["run", "boundary"]).select("run", "database", "server")
+    own = joined(databases, inside, ["run", "server"]).select("run", "database", "boundary")
+    return joined(own, inside, ["run", "boundary"]).select("run", "database", "server")
 
 
 def hops(tracking: DataFrame, servers: DataFrame) -> DataFrame:
@@ -41,7 +43,9 @@ def hops(tracking: DataFrame, servers: DataFrame) -> DataFrame:
         "run", "server AS peer", "role AS peer_role",
         BOUNDARY.replace("AS boundary", "AS peer_boundary"),
     )  # fmt: skip
-    known = rows.join(boundaries(servers), ["run", "server"]).join(targets, ["run", "peer"])
+    known = joined(rows, boundaries(servers), ["run", "server"]).transform(
+        joined, targets, ["run", "peer"]
+    )
     crossed = "peer_role = 'mailbox' AND peer_boundary <> boundary"
     return known.selectExpr(
         *rows.columns, f"{crossed} AS crossed", f"peer_role = 'external' OR ({crossed}) AS left"

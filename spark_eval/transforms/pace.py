@@ -11,6 +11,7 @@ from __future__ import annotations
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from spark_eval.spark.joins import joined, small
 from spark_eval.sql.intervals import FOREVER_MS, INTERVAL
 
 # pieces of wall time that are looked at, and how many empty ones in a row are a standstill
@@ -33,7 +34,7 @@ def pace(runs: DataFrame, attempts: DataFrame, rows: DataFrame) -> DataFrame:
         ),
         F.expr(f"collect_list({WAITED}) FILTER (WHERE started_ms IS NOT NULL) AS waits"),
     )
-    silent = _silence(rows.select("run", "at_ms").join(F.broadcast(real), "run"))
+    silent = _silence(rows.select("run", "at_ms").transform(joined, small(real), "run"))
     known = runs.select("run").join(tried, "run", "left").join(silent, "run", "left")
     still = "filter(gaps, g -> exists(waits, w -> w.lo <= g.lo AND w.hi >= g.hi))"
     return known.selectExpr(

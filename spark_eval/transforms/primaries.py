@@ -11,6 +11,8 @@ from __future__ import annotations
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from spark_eval.spark.joins import joined
+
 KEY = ("run", "server", "database_id", "internal_id")
 BORN = "(event = 'RECEIVE' OR (event = 'RESUBMIT' AND source IN ('REDUNDANCY', 'SAFETYNET')))"
 DONE = "event IN ('SEND', 'DELIVER', 'DUPLICATEDELIVER') OR (event = 'FAIL' AND source = 'QUEUE')"
@@ -103,4 +105,4 @@ def _reports(primaries: DataFrame, dsns: DataFrame) -> DataFrame:
     once = primaries.groupBy(*about).agg(
         F.max("internal_id").alias("internal_id"), F.count("*").alias("n")
     )
-    return once.where("n = 1").join(dsns, about).select(*KEY, "report_id")
+    return once.where("n = 1").transform(joined, dsns, about).select(*KEY, "report_id")

@@ -12,6 +12,7 @@ from __future__ import annotations
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from spark_eval.spark.joins import joined
 from spark_eval.sql.intervals import FOREVER_MS, INTERVAL
 from spark_eval.transforms.fault_windows import downs
 
@@ -55,7 +56,7 @@ def histories(
         servers.join(together, ["run", "server"], "left")
         .join(lives, ["run", "server"], "left")
         .join(_apart(lives), "run", "left")
-        .join(runs, "run")
+        .transform(joined, runs, "run")
     )
     return known.selectExpr(
         "*",

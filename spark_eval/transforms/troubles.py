@@ -11,6 +11,7 @@ from __future__ import annotations
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from spark_eval.spark.joins import joined
 from spark_eval.transforms.fault_windows import by_link, downs
 
 TROUBLE = "struct<lo: bigint, hi: bigint, hangs: boolean>"
@@ -27,7 +28,7 @@ def troubles(windows: DataFrame, servers: DataFrame) -> DataFrame:
     others = servers.select("run", F.col("server").alias("other"))
     own = f"named_struct('lo', possible.lo, 'hi', possible.hi, 'hangs', NOT ({ENDS_IT}))"
     theirs = "named_struct('lo', possible.lo, 'hi', possible.hi, 'hangs', true)"
-    away = downs(windows).join(others, "run").selectExpr(
+    away = downs(windows).transform(joined, others, "run").selectExpr(
         "run",
         f"inline(IF(other = server, array(struct(server, other AS peer, {own} AS trouble)), "
         f"array(struct(server, other AS peer, {own} AS trouble), "

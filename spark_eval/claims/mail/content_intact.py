@@ -13,6 +13,7 @@ from pyspark.sql import functions as F
 
 from spark_eval.claim import Claim, case
 from spark_eval.expected.tables import Tables
+from spark_eval.spark.joins import joined
 from spark_eval.sql.reasons import cases as cases_of
 from spark_eval.sql.reasons import holds, unknown, violated
 
@@ -55,7 +56,7 @@ def cases(tables: Tables) -> DataFrame:
         "run", "message_id", "recipient", "place", "copied_ms", "content AS seen",
         "content.body AS text", "ref",
     )  # fmt: skip
-    known = seen.join(sent, ["run", "message_id"]).join(_texts(sent), ["run", "text"], "left")
+    known = joined(seen, sent, ["run", "message_id"]).join(_texts(sent), ["run", "text"], "left")
     return known.selectExpr("*", f"{_JUDGED} AS j").selectExpr(
         *case(
             status="j.status",

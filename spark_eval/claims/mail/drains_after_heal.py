@@ -13,6 +13,7 @@ from pyspark.sql import functions as F
 from spark_eval.claim import Claim, case
 from spark_eval.claims.shadow.held_long_enough import listings
 from spark_eval.expected.tables import Tables
+from spark_eval.spark.joins import joined
 from spark_eval.sql.intervals import FOREVER_MS
 from spark_eval.sql.reasons import sentence
 
@@ -35,10 +36,10 @@ def cases(tables: Tables) -> DataFrame:
         .agg(F.expr("array_join(array_sort(collect_list(fault)), ', ') AS unhealed"))
     )
     known = (
-        owned.join(waiting, KEY, "full")
+        joined(owned, waiting, KEY, "full")
         .join(listings(tables), ["run", "server"], "left")
         .join(unhealed, "run", "left")
-        .join(tables.record.runs.select("run", "end_ms"), "run")
+        .transform(joined, tables.record.runs.select("run", "end_ms"), "run")
     )
     return known.selectExpr(
         *case(

@@ -17,6 +17,7 @@ from pyspark.sql import functions as F
 
 from spark_eval.claim import Claim, case
 from spark_eval.expected.tables import Tables
+from spark_eval.spark.joins import joined
 from spark_eval.sql.reasons import cases as cases_of
 from spark_eval.sql.reasons import holds, not_asked, unknown, violated
 
@@ -45,10 +46,10 @@ def cases(tables: Tables) -> DataFrame:
     known = (
         _counted(failures, "failed")
         .join(_owed(failures), MAIL, "left")
-        .join(_counted(tables.dsns, "dsns"), MAIL, "full")
-        .join(_late(tables), MAIL, "full")
+        .transform(joined, _counted(tables.dsns, "dsns"), MAIL, "full")
+        .transform(joined, _late(tables), MAIL, "full")
         .join(tables.senders, MAIL, "left")
-        .join(tables.record.runs.select("run", "end_ms", "heartbeat_ms"), "run")
+        .transform(joined, tables.record.runs.select("run", "end_ms", "heartbeat_ms"), "run")
     )
     return known.selectExpr("*", f"{_JUDGED} AS j").selectExpr(
         *case(
@@ -85,7 +86,7 @@ def _late(tables: Tables) -> DataFrame:
     """Messages that reached somebody more than a heartbeat after they were acknowledged."""
     arrived = tables.deliveries.where("promised AND first_ms IS NOT NULL")
     heartbeats = tables.record.runs.select("run", "heartbeat_ms")
-    late = arrived.join(heartbeats, "run").where("first_ms > acknowledged_ms + heartbeat_ms")
+    late = joined(arrived, heartbeats, "run").where("first_ms > acknowledged_ms + heartbeat_ms")
     seen = late.selectExpr(*MAIL, "first_ms AS at_ms", "get(refs, 0) AS ref")
     return _counted(seen, "late")
 

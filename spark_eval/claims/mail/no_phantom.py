@@ -9,6 +9,7 @@ from pyspark.sql import DataFrame
 
 from spark_eval.claim import Claim, case
 from spark_eval.expected.tables import Tables
+from spark_eval.spark.joins import joined
 from spark_eval.sql.reasons import sentence
 
 KEY = ["run", "message_id", "recipient"]
@@ -49,7 +50,9 @@ def _dsns(tables: Tables) -> DataFrame:
         "message_id AS dsn",
         "concat('<', trim(BOTH '<> ' FROM reference), '>') AS message_id",
     )
-    about = generated.join(tables.sent.select("run", "message_id", "sender"), ["run", "message_id"])
+    about = joined(
+        generated, tables.sent.select("run", "message_id", "sender"), ["run", "message_id"]
+    )
     return about.selectExpr(
         "run", "dsn AS message_id", "sender AS recipient", "message_id AS about"
     ).distinct()

@@ -16,6 +16,7 @@ from spark_eval.claim import Claim, case
 from spark_eval.claims.shadow.held_long_enough import listings
 from spark_eval.expected.tables import Tables
 from spark_eval.read.records import LEFT
+from spark_eval.spark.joins import joined
 from spark_eval.sql.intervals import FOREVER_MS
 from spark_eval.sql.reasons import cases as cases_of
 from spark_eval.sql.reasons import holds, unknown, violated
@@ -62,7 +63,7 @@ def _stores(tables: Tables) -> DataFrame:
         listings(tables)
         .join(found, ["run", "server"], "left")
         .join(unhealed.distinct(), "run", "left")
-        .join(tables.record.runs.select("run", "end_ms"), "run")
+        .transform(joined, tables.record.runs.select("run", "end_ms"), "run")
     )
     return known.selectExpr("*", f"{_STORE} AS j").selectExpr(
         *case(
@@ -94,7 +95,7 @@ def _notifications(tables: Tables) -> DataFrame:
     lives = started.agg(F.max("at_ms").alias("started_ms"))
     theirs = lives.selectExpr("run", "server AS shadow_server", "started_ms AS their_start_ms")
     since = (
-        oldest.join(settings, ["run", "server"])
+        joined(oldest, settings, ["run", "server"])
         .join(lives, ["run", "server"], "left")
         .join(theirs, ["run", "shadow_server"], "left")
         .selectExpr(

@@ -15,6 +15,7 @@ from pyspark.sql import functions as F
 
 from spark_eval.claim import Claim, case
 from spark_eval.expected.tables import Tables
+from spark_eval.spark.joins import joined, small
 from spark_eval.sql.reasons import cases as cases_of
 from spark_eval.sql.reasons import holds, not_asked, unknown, violated
 from spark_eval.transforms.troubles import NO_TROUBLES
@@ -61,7 +62,7 @@ def cases(tables: Tables) -> DataFrame:
 def _replies(strangers: DataFrame, heard: DataFrame) -> DataFrame:
     """Each reply to EHLO and to a verb."""
     replies = heard.where("type = 'reply'").drop("server")
-    judged = replies.join(F.broadcast(strangers), WHO).selectExpr("*", f"{_REPLIED} AS j")
+    judged = joined(replies, small(strangers), WHO).selectExpr("*", f"{_REPLIED} AS j")
     return judged.selectExpr(
         *case(
             status="j.status",
@@ -89,8 +90,8 @@ def _sessions(tables: Tables) -> DataFrame:
     paces = record.runs.select("run", "speed", "finest_ms")
     known = (
         record.strangers.join(seen, WHO, "left")
-        .join(F.broadcast(settings), ["run", "server"], "left")
-        .join(F.broadcast(paces), "run")
+        .join(small(settings), ["run", "server"], "left")
+        .transform(joined, small(paces), "run")
         .join(_troubles(tables), ["run", "server"], "left")
     )
     placed = known.selectExpr(

@@ -19,6 +19,7 @@ from spark_eval.claims.safety_net.resubmission_complete import may_ask
 from spark_eval.expected.reigns import COPY, reigns, words
 from spark_eval.expected.resubmission import Resubmission
 from spark_eval.expected.tables import Tables
+from spark_eval.spark.joins import joined, small
 from spark_eval.spark.settled import settled
 from spark_eval.sql.reasons import cases as cases_of
 from spark_eval.sql.reasons import holds, not_asked, unknown, violated
@@ -76,7 +77,7 @@ def _deliveries(into: DataFrame, told: DataFrame, followed: DataFrame) -> DataFr
         "run", "database", "copy AS server", "epoch", "message_id", "at_ms", f"{PLACED} AS placed",
         "ref",
     )  # fmt: skip
-    known = rows.join(F.broadcast(told), COPY).join(F.broadcast(first), [*COPY, "epoch"], "left")
+    known = joined(rows, small(told), COPY).join(small(first), [*COPY, "epoch"], "left")
     judged = known.selectExpr("*", _last_word("placed")).selectExpr("*", f"{_DELIVERED} AS j")
     return judged.selectExpr(
         *case(
@@ -106,7 +107,7 @@ _GAVE_WAY = cases_of(
 
 def _gave_way(told: DataFrame, followed: DataFrame) -> DataFrame:
     last = "try_element_at(filter(words, w -> w.at_ms <= known_by_ms), -1) AS word"
-    known = followed.join(told, COPY).selectExpr("*", last).selectExpr("*", f"{_GAVE_WAY} AS j")
+    known = joined(followed, told, COPY).selectExpr("*", last).selectExpr("*", f"{_GAVE_WAY} AS j")
     return known.selectExpr(
         *case(
             status="j.status",
@@ -143,7 +144,7 @@ def _switchovers(known: Resubmission, told: DataFrame) -> DataFrame:
         .where("kind = 'switchover' OR was_asked")
     )
     before = _last_word("coalesce(mounted.mono_ns, mounted.at_ms)")
-    judged = wanted.join(told, COPY).selectExpr("*", before).selectExpr("*", f"{_IN_ORDER} AS j")
+    judged = joined(wanted, told, COPY).selectExpr("*", before).selectExpr("*", f"{_IN_ORDER} AS j")
     return judged.selectExpr(
         *case(
             status="j.status",

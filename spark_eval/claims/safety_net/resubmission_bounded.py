@@ -17,6 +17,7 @@ from spark_eval.claims.safety_net.resubmission_complete import may_ask
 from spark_eval.expected.resubmission import Resubmission
 from spark_eval.expected.resubmitted_copies import LOSSLESS, NAMED
 from spark_eval.expected.tables import Tables
+from spark_eval.spark.joins import joined
 from spark_eval.sql.reasons import cases as cases_of
 from spark_eval.sql.reasons import holds, sentence, unknown, violated
 from spark_eval.transforms.failovers import CHANGE
@@ -135,7 +136,9 @@ def _foretold(given: DataFrame, tables: Tables) -> DataFrame:
         .groupBy("run", "database", "safety_net")
         .agg(F.count("*").alias("came"), F.expr("min(struct(at_ms, ref)) AS row"))
     )
-    both = entries.join(seen, ["run", "database", "safety_net"], "full").join(narrowed, "run")
+    both = joined(entries, seen, ["run", "database", "safety_net"], "full").transform(
+        joined, narrowed, "run"
+    )
     none = narrowed.join(both.select("run"), "run", "left_anti").selectExpr(
         "run", "CAST(NULL AS STRING) AS `database`", "CAST(NULL AS STRING) AS safety_net",
         "true AS named", "0L AS came", "CAST(NULL AS STRUCT<at_ms: BIGINT, ref: STRUCT<file: "

@@ -14,6 +14,7 @@ from pyspark.sql import functions as F
 
 from spark_eval.claim import Claim, case
 from spark_eval.expected.tables import Tables
+from spark_eval.spark.joins import joined, small
 from spark_eval.sql.intervals import overlaps
 from spark_eval.sql.reasons import sentence
 
@@ -66,7 +67,7 @@ def _stays(tables: Tables) -> DataFrame:
     )
     stays = tables.stays.withColumnRenamed("internal_id", "own_internal_id")
     owed = stays.join(listed, KEY, "left").join(listings(tables), ["run", "server"], "left")
-    known = owed.join(_settings(tables), ["run", "server"]).selectExpr(
+    known = joined(owed, _settings(tables), ["run", "server"]).selectExpr(
         "*",
         f"{FOUND} AS found",
         "keep_until_ms - askew_ms > end_ms + heartbeat_ms AS still_due",
@@ -103,10 +104,10 @@ def _overstays(tables: Tables) -> DataFrame:
         tables.record.queues.where("queue IN ('delivery', 'discard')")
         .withColumn("shadow_server", F.expr("lower(shadow_server)"))
         .join(times, ["run", "server", "shadow_server"], "left")
-        .join(F.broadcast(faults), "run", "left")
+        .join(small(faults), "run", "left")
     )
     since = "IF(queue = 'discard', coalesce(delivered_ms, entered_ms), entered_ms)"
-    aged = entries.join(_settings(tables), ["run", "server"]).selectExpr(
+    aged = joined(entries, _settings(tables), ["run", "server"]).selectExpr(
         "*", f"end_ms - {since} AS age_ms", f"filter(times, t -> t >= {since}) AS asked",
         "IF(queue = 'discard', auto_discard_ms, expiration_ms) AS most_ms",
     )  # fmt: skip
@@ -137,10 +138,10 @@ def _outstayed(tables: Tables) -> DataFrame:
         "run", "server", "timeout_ms", "transform(kills, k -> k.possible) AS downs"
     )
     late = (
-        sent.join(born, ["run", "server", "database_id", "internal_id"])
-        .join(_settings(tables), ["run", "server"])
+        joined(sent, born, ["run", "server", "database_id", "internal_id"])
+        .transform(joined, _settings(tables), ["run", "server"])
         .where("at_ms - born_ms > expiration_ms")
-        .join(settings, ["run", "server"])
+        .transform(joined, settings, ["run", "server"])
     )
     most = "expiration_ms + timeout_ms + heartbeat_ms + finest_ms + askew_ms"
     away = overlaps("downs", "born_ms + expiration_ms", "at_ms")
@@ -172,9 +173,9 @@ def _expiries(tables: Tables) -> DataFrame:
         "event = 'FAIL' AND source = 'QUEUE' AND recipient_status LIKE '%QUEUE.Expired%'"
     ).selectExpr("run", "server", "coalesce(database_id, '') AS database_id", "internal_id",
                  "at_ms", "ref")  # fmt: skip
-    known = expired.join(_born(tables), ["run", "server", "database_id", "internal_id"]).join(
-        _settings(tables), ["run", "server"]
-    )
+    known = joined(
+        expired, _born(tables), ["run", "server", "database_id", "internal_id"]
+    ).transform(joined, _settings(tables), ["run", "server"])
     return known.selectExpr(
         *case(
             status="IF(at_ms - born_ms >= expiration_ms - finest_ms - askew_ms, "

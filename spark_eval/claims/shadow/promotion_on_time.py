@@ -12,6 +12,7 @@ from pyspark.sql import functions as F
 
 from spark_eval.claim import Claim, case
 from spark_eval.expected.tables import Tables
+from spark_eval.spark.joins import joined
 from spark_eval.sql.reasons import sentence
 
 AT = "promoted.at_ms"
@@ -34,8 +35,10 @@ def cases(tables: Tables) -> DataFrame:
 
 
 def _foretold(tables: Tables) -> DataFrame:
-    entries = tables.record.expected_promotions.join(
-        tables.record.runs.select("run", "finest_ms", "end_ms"), "run"
+    entries = joined(
+        tables.record.expected_promotions,
+        tables.record.runs.select("run", "finest_ms", "end_ms"),
+        "run",
     ).selectExpr("*", "lower(`of`) AS primary_server")
     seen = tables.promotions.where("promoted IS NOT NULL").selectExpr(
         "run", "primary_server", "cause", "promoted"

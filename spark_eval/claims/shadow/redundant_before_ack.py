@@ -15,6 +15,7 @@ from pyspark.sql import functions as F
 
 from spark_eval.claim import Claim, case
 from spark_eval.expected.tables import Tables
+from spark_eval.spark.joins import joined
 from spark_eval.sql.intervals import overlaps
 from spark_eval.sql.reasons import cases as cases_of
 from spark_eval.sql.reasons import holds, sentence, unknown, violated
@@ -52,7 +53,7 @@ def _accepted(tables: Tables) -> DataFrame:
 
 def _acceptances(tables: Tables, accepted: DataFrame) -> DataFrame:
     settings = tables.record.runs.where("enabled").select("run", "reject")
-    acks = accepted.join(settings, "run").selectExpr(
+    acks = joined(accepted, settings, "run").selectExpr(
         "run", "message_id", "ok", "p", "crossed", "reject", "ok.server AS server",
         "p.redirect.shadow_server AS shadow_server",
         "p.database_id AS primary_database_id", "p.internal_id AS primary_internal_id",
@@ -163,7 +164,7 @@ def _rejections(tables: Tables) -> DataFrame:
     )
     settings = tables.record.runs.where("enabled").select("run", "reject")
     asked = per_attempt.where("fail_ref IS NOT NULL OR reply LIKE '451 4.4.0%'")
-    judged = asked.join(settings, "run").selectExpr("*", f"{_REFUSED} AS j")
+    judged = joined(asked, settings, "run").selectExpr("*", f"{_REFUSED} AS j")
     return judged.selectExpr(
         *case(
             status="j.status",
@@ -190,7 +191,7 @@ def _one_hop(tables: Tables, hops: DataFrame) -> DataFrame:
     first = taken.groupBy("run", "peer", "peer_internal_id", "message_id").agg(
         F.bool_or("anew").alias("anew"), F.min("taken_ref").alias("taken_ref")
     )
-    known = inside.join(first, ["run", "peer", "peer_internal_id", "message_id"])
+    known = joined(inside, first, ["run", "peer", "peer_internal_id", "message_id"])
     return known.selectExpr(
         *case(
             status="IF(anew, 'violated', 'holds')",

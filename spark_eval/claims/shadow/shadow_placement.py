@@ -13,6 +13,7 @@ from pyspark.sql import functions as F
 
 from spark_eval.claim import Claim, case
 from spark_eval.expected.tables import Tables
+from spark_eval.spark.joins import joined
 from spark_eval.sql.intervals import overlaps
 from spark_eval.sql.reasons import cases as cases_of
 from spark_eval.sql.reasons import holds, sentence, violated
@@ -32,8 +33,8 @@ TRIED = f"transform({NAMES}, name -> lower(substring_index(name, '.', 1)))"
 
 def cases(tables: Tables) -> DataFrame:
     rules = tables.shadow_rules
-    owned = tables.primaries.withColumnRenamed("server", "primary_server").join(
-        rules, ["run", "primary_server"]
+    owned = tables.primaries.withColumnRenamed("server", "primary_server").transform(
+        joined, rules, ["run", "primary_server"]
     )
     return (
         _made(owned)
@@ -176,7 +177,7 @@ def _unprovoked(failed: DataFrame, tables: Tables) -> DataFrame:
     refusals = failed.selectExpr(
         *_OWNED, "failure.at_ms AS to_ms", f"explode({REFUSED}) AS name"
     ).selectExpr("*", "lower(substring_index(name, '.', 1)) AS peer")
-    known = refusals.join(waits, ["run", "primary_server"]).join(
+    known = joined(refusals, waits, ["run", "primary_server"]).join(
         ways, ["run", "primary_server", "peer"], "left"
     )
     trouble = f"coalesce({overlaps('troubles', 'to_ms - timeout_ms', 'to_ms')}, false)"
@@ -205,7 +206,7 @@ def _shadowed_again(owned: DataFrame, tables: Tables) -> DataFrame:
     acting = faults.groupBy("run").agg(F.expr(f"collect_list({_ACTS}) AS acting"))
     made_anew = owned.where("enabled AND born.source IN ('REDUNDANCY', 'SAFETYNET')")
     known = (
-        made_anew.join(histories, ["run", "primary_server"])
+        joined(made_anew, histories, ["run", "primary_server"])
         .join(acting, "run", "left")
         .join(_delivered_alone(tables), _OWNED, "left")
         .selectExpr("*", "redirect.shadow_server AS shadow_server")
@@ -271,7 +272,7 @@ def _delivered_alone(tables: Tables) -> DataFrame:
 
 def _disabled(tables: Tables) -> DataFrame:
     settings = tables.record.runs.where("NOT enabled").select("run")
-    return tables.acknowledged.join(settings, "run").selectExpr(
+    return joined(tables.acknowledged, settings, "run").selectExpr(
         *case(
             status="IF(primary.redirect IS NULL, 'holds', 'violated')",
             subject="message_id",

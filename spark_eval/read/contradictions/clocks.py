@@ -7,10 +7,10 @@ less than the clock resolves. A server whose clock a fault was to set is not ask
 from __future__ import annotations
 
 from pyspark.sql import DataFrame
-from pyspark.sql import functions as F
 
 from spark_eval.read.clocks import LAB_MS
 from spark_eval.read.contradictions.made_by_lab import finding, found_in
+from spark_eval.spark.joins import joined, small
 
 TWO_TIMES = "a time that its monotonic clock denies"
 ROUNDED_MS = 1
@@ -36,7 +36,7 @@ def _of_lab(made: DataFrame, records: DataFrame, ledger: DataFrame) -> DataFrame
         "run", "file", "ref.line AS line",
         "coalesce(submitted_ms, started_ms, ended_ms) AS at_ms", "mono_ns",
     )  # fmt: skip
-    known = lines.unionByName(sent).join(F.broadcast(made), "run")
+    known = lines.unionByName(sent).transform(joined, small(made), "run")
     differ = f"at_ms NOT BETWEEN {LAB_MS} - {ROUNDED_MS} AND {LAB_MS} + {ROUNDED_MS}"
     return found_in(known.where(differ), finding("true", "file", "line", TWO_TIMES))
 
@@ -49,5 +49,5 @@ def _of_servers(made: DataFrame, rows: DataFrame, lifecycle: DataFrame) -> DataF
             lifecycle.where("off_ms <> 0").selectExpr("run", "server", "file", "ref.line AS line")
         )
     )
-    known = both.join(F.broadcast(made), "run").where("NOT array_contains(askew, server)")
+    known = joined(both, small(made), "run").where("NOT array_contains(askew, server)")
     return found_in(known, finding("true", "file", "line", TWO_TIMES))

@@ -10,6 +10,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from spark_eval.read.contradictions.made_by_lab import finding, found_in
+from spark_eval.spark.joins import joined, small
 
 UNOPENED = "a queue database that lifecycle.jsonl does not open"
 KEY = ("run", "server", "database_id")
@@ -19,7 +20,7 @@ def of_databases(made: DataFrame, tracking: DataFrame, lifecycle: DataFrame) -> 
     """Contradictions, as `found_in` gives them."""
     named = tracking.where("database_id <> ''").groupBy(*KEY).agg(F.min("ref").alias("ref"))
     opened = lifecycle.where("database_id IS NOT NULL").select(*KEY).distinct()
-    unknown = named.join(F.broadcast(made.select("run")), "run").join(
-        F.broadcast(opened), list(KEY), "left_anti"
+    unknown = joined(named, small(made.select("run")), "run").join(
+        small(opened), list(KEY), "left_anti"
     )
     return found_in(unknown, finding("true", "ref.file", "ref.line", UNOPENED))

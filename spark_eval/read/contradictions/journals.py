@@ -12,6 +12,7 @@ from pyspark.sql import functions as F
 from spark_eval import schema
 from spark_eval.read.contradictions.made_by_lab import finding, found_in
 from spark_eval.read.plan import NAMELESS
+from spark_eval.spark.joins import joined, small
 
 UNPLANNED = "names what plan.json does not have"
 NO_PHASE = "a phase that there is not"
@@ -63,7 +64,7 @@ def of_journals(made: DataFrame, plans: DataFrame, records: DataFrame) -> DataFr
         F.expr("min(line) AS first_line"),
         *at,
     )
-    known = together.join(F.broadcast(made), "run").selectExpr(
+    known = joined(together, small(made), "run").selectExpr(
         "*", f"file = '{FAULTS}' AS is_fault", "transform(lines, l -> l.phase) AS phases"
     )
     return found_in(known.where("first_line IS NOT NULL"), *_FINDINGS)

@@ -13,6 +13,7 @@ from pyspark.sql import functions as F
 
 from spark_eval.read.contradictions.made_by_lab import finding, found_in
 from spark_eval.read.names import message_id
+from spark_eval.spark.joins import joined, small
 
 UNPLANNED = "a message that plan.json does not have"
 OTHERWISE = "not what plan.json says of a message"
@@ -53,7 +54,7 @@ def of_messages(
         F.expr("flatten(collect_list(taken)) AS taken"),
         F.expr("collect_list(seen) AS seen"),
     )
-    known = together.join(F.broadcast(made), "run").selectExpr(
+    known = joined(together, small(made), "run").selectExpr(
         "*", f"{_LAST} AS last", "filter(seen, s -> NOT array_contains(taken, s.recipient)) AS odd"
     )
     return found_in(known, *_FINDINGS)

@@ -6,9 +6,9 @@ A sender has a 250 of theirs, or a server names them for the shadow message that
 from __future__ import annotations
 
 from pyspark.sql import DataFrame
-from pyspark.sql import functions as F
 
 from spark_eval.read.contradictions.made_by_lab import finding, found_in
+from spark_eval.spark.joins import joined, small
 
 SILENT = "no row of a message tracking log, though this server took mail"
 KEY = ["run", "server"]
@@ -20,6 +20,6 @@ def of_silent_servers(made: DataFrame, ledger: DataFrame, tracking: DataFrame) -
     named = tracking.where("event = 'HAREDIRECT' AND shadow_server IS NOT NULL").selectExpr(
         "run", "shadow_server AS server"
     )
-    took = asked.unionByName(named).distinct().join(F.broadcast(made.select("run")), "run")
-    silent = took.join(F.broadcast(tracking.select(*KEY).distinct()), KEY, "left_anti")
+    took = asked.unionByName(named).distinct().transform(joined, small(made.select("run")), "run")
+    silent = took.join(small(tracking.select(*KEY).distinct()), KEY, "left_anti")
     return found_in(silent, finding("true", "concat('logs/', server, '/')", "NULL", SILENT))
