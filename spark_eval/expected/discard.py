@@ -79,11 +79,11 @@ _ON_TIME = "reachable_ms + heartbeat_ms + slack_ms + finest_ms"
 _NOT_AFTER = f"reachable_ms + {_WHOLE}"
 _ENDED = "coalesce(discard.at_ms, end_ms)"
 
-# the first contact, well after delivery and well before the discard, that did not bring it; the
-# last one before the discard brought it, however long letting go took
+# the first contact, well after delivery and well before the discard, that had room for it and did
+# not bring it; the last one before the discard brought it, however long letting go took
 _BROUGHT = last_before("contact_times", "discard.at_ms")
 _UNTOLD = f"""IF({overlaps("any_possible", "reachable_ms", _ENDED)}, CAST(NULL AS BIGINT),
-  array_min(filter(contact_times, c -> c >= reachable_ms + heartbeat_ms / 4
+  array_min(filter(told_all_times, c -> c >= reachable_ms + heartbeat_ms / 4
     AND c <= coalesce(discard.at_ms - CAST(heartbeat_ms / 2 AS BIGINT), end_ms)
     AND (discard IS NULL OR c < brought_ms))))"""
 # it was asked for in time, and no other question was needed: the exchange or the disk was slow

@@ -41,14 +41,14 @@ PEER = (
 def copies(shadows: DataFrame, talks: DataFrame, histories: DataFrame) -> DataFrame:
     """The columns of `shadows` and the settings, and, in lab ms, sorted where they are arrays:
 
-    `held_ms`; `contact_times`, `failed_times`, `begun_times` (`talks`); intervals `peer_possible`,
-    `peer_certain` (the primary cannot be reached), `own_possible` (the shadow server is down),
-    `any_possible`; `primary_lost_ms`, `primary_back_ms` (its database replaced, its banner after
-    that), `own_lost_ms`; holes `own_blind`, `primary_blind`; `slack_ms`, what an exchange may take,
-    of which `slowed_ms` because of faults that made the link late while the copy was held;
-    `near_ms`, what is done at once on a machine as fast as its clock resolves, and `exchange_ms`,
-    what a question surely takes no more than; `delivered_at_ms`, when the primary said it was
-    delivered, null where its clocks leave that open.
+    `held_ms`; `contact_times`, `told_all_times`, `failed_times`, `begun_times` (`talks`); intervals
+    `peer_possible`, `peer_certain` (the primary cannot be reached), `own_possible` (the shadow
+    server is down), `any_possible`; `primary_lost_ms`, `primary_back_ms` (its database replaced,
+    its banner after that), `own_lost_ms`; holes `own_blind`, `primary_blind`; `slack_ms`, what an
+    exchange may take, of which `slowed_ms` because of faults that made the link late while the copy
+    was held; `near_ms`, what is done at once on a machine as fast as its clock resolves, and
+    `exchange_ms`, what a question surely takes no more than; `delivered_at_ms`, when the primary
+    said it was delivered, null where its clocks leave that open.
     """
     talk = talks.withColumnRenamed("peer", "primary_server")
     known = (
@@ -76,8 +76,8 @@ _WHILE_HELD = (
     "AND l.at.hi >= coalesce(held.at_ms, claimed.at_ms)"
 )
 _RAW = (
-    "contacts", "failed", "begun", "own_kills", "own_eras", "primary_eras", "cut_possible",
-    "cut_certain", "primary_era", "own_era", "late", "usual_ms", "primary_lives",
+    "contacts", "told_all", "failed", "begun", "own_kills", "own_eras", "primary_eras",
+    "cut_possible", "cut_certain", "primary_era", "own_era", "late", "usual_ms", "primary_lives",
 )  # fmt: skip
 _PLACED = (
     f"coalesce(array_max(transform(filter(late, l -> {_WHILE_HELD}), l -> l.slowed_ms)), 0L) "
@@ -96,6 +96,7 @@ _SAID = "discard.delivered_at_ms"
 _DERIVED = (
     f"{kept(_SAID, 'primary_lives', 'discard.at_ms + finest_ms')} AS delivered_at_ms",
     f"coalesce(contacts, {NO_TIMES}) AS contact_times",
+    f"coalesce(told_all, {NO_TIMES}) AS told_all_times",
     f"coalesce(failed, {NO_TIMES}) AS failed_times",
     f"coalesce(begun, {NO_TIMES}) AS begun_times",
     "usual_ms + slowed_ms AS slack_ms",

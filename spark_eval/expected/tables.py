@@ -92,7 +92,7 @@ class Happened:
         record = self.record
         kept = shadows.kept_copies(record.tracking, record.queues)
         held = shadows.shadows(record.tracking, kept)
-        met = talks.talks(record.contacts, self.windows)
+        met = talks.talks(record.contacts, self.windows, record.servers)
         return settled(copies.copies(held, met, self.histories))
 
     @on_demand

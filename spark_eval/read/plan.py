@@ -39,6 +39,7 @@ SERVER_CONFIG = (
     ("transient_ms", "TransportService", "TransientFailureRetryInterval", 5 * MINUTE_MS),
     ("outage_ms", "TransportService", "OutboundConnectionFailureRetryInterval", 10 * MINUTE_MS),
     ("expiration_ms", "TransportService", "MessageExpirationTimeout", 2 * DAY_MS),
+    ("page", "TransportService", "DiscardNotificationsPerAnswer", 200),
     ("window_ms", "MailboxDatabase", "DuplicateDetectionWindow", 7 * DAY_MS),
 )
 

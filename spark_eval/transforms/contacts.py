@@ -9,21 +9,26 @@ from __future__ import annotations
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from spark_eval.spark.joins import small
 from spark_eval.sql.intervals import INTERVAL
 from spark_eval.transforms.fault_windows import cuts, slows
 
 LATE = "struct<at: struct<lo: bigint, hi: bigint>, slowed_ms: bigint>"
-TOLD = ("reached", "failed", "begun")
+TOLD = ("reached", "told_all", "failed", "begun")
+# an answer with as many notifications as one has room for may leave some for the next
+TOLD_ALL = "reached AND coalesce(notifications < page, true)"
 NO_EXTENT = f"CAST(NULL AS {INTERVAL})"
 NOT_LATE = f"CAST(NULL AS {LATE})"
 
 
-def talks(contacts: DataFrame, windows: DataFrame) -> DataFrame:
-    """`run`, `server`, `peer`, and arrays: `contacts`, `failed` (questions that had no answer) and
-    `begun` (sessions opened for one), in lab ms; `cut_possible`, `cut_certain`, `late` (`at`, an
-    interval, and `slowed_ms`).
+def talks(contacts: DataFrame, windows: DataFrame, servers: DataFrame) -> DataFrame:
+    """`run`, `server`, `peer`, and arrays: `contacts`, `told_all` (those of them whose answer left
+    nothing unsaid), `failed` (questions that had no answer) and `begun` (sessions opened for one),
+    in lab ms; `cut_possible`, `cut_certain`, `late` (`at`, an interval, and `slowed_ms`).
     """
-    asked = contacts.selectExpr(
+    pages = small(servers.selectExpr("run", "server AS peer", "page"))
+    answers = contacts.join(pages, ["run", "peer"], "left")
+    asked = answers.withColumn("told_all", F.expr(TOLD_ALL)).selectExpr(
         "run", "server", "peer", *(f"IF({told}, at_ms, NULL) AS {told}" for told in TOLD),
         f"{NO_EXTENT} AS possible", f"{NO_EXTENT} AS certain", f"{NOT_LATE} AS late",
     )  # fmt: skip
@@ -41,6 +46,7 @@ def talks(contacts: DataFrame, windows: DataFrame) -> DataFrame:
         .groupBy("run", "server", "peer")
         .agg(
             F.expr("array_sort(collect_list(reached)) AS contacts"),
+            F.expr("array_sort(collect_list(told_all)) AS told_all"),
             F.expr("array_sort(collect_list(failed)) AS failed"),
             F.expr("array_sort(collect_list(begun)) AS begun"),
             F.expr("collect_list(possible) AS cut_possible"),

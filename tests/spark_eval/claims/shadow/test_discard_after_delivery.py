@@ -107,6 +107,22 @@ def _told_and_slow(let_go_ms: int, contact_again_ms: int) -> Run:
     return run
 
 
+def _told_page_by_page(*, page: int) -> Run:
+    """At 2 min par-mbx1 tells of another message, and at 4 min of this one."""
+    run = empty()
+    for settings in run.plan["settings"]["servers"].values():
+        settings["TransportService"] |= {"DiscardNotificationsPerAnswer": page}
+    other, message = run.accept(MINUTE, [user(1)]), run.accept(MINUTE, [user(1)])
+    run.finish(other, MINUTE + SECOND)
+    run.finish(message, MINUTE + 2 * SECOND)
+    run.contact("lyo-mbx1", "par-mbx1", 2 * MINUTE, notifications=1)
+    run.let_go(other, 2 * MINUTE + 100)
+    run.contact("lyo-mbx1", "par-mbx1", 4 * MINUTE, notifications=1)
+    run.let_go(message, SLOW)
+    run.heartbeats("lyo-mbx1", "par-mbx1", 8 * MINUTE, 30 * MINUTE)
+    return run
+
+
 def _forgets_on_restart() -> Run:
     """Asked again after the restart, par-mbx1 does not tell what it had delivered before."""
     faulty = back_in_time()
@@ -219,6 +235,8 @@ def results(ask: Ask) -> dict[str, ClaimResult]:
         "slow-exchange": _discarded_at(3 * MINUTE + 30 * SECOND, contacts_until=0),
         "slow-disk": _told_and_slow(SLOW, 8 * MINUTE),
         "told-the-second-time": _told_and_slow(SLOW, 4 * MINUTE),
+        "on-the-next-page": _told_page_by_page(page=1),
+        "there-was-room": _told_page_by_page(page=2),
         "too-slow": _told_and_slow(20 * MINUTE, 22 * MINUTE),
         "survives": back_in_time().run,
         "forgets": _forgets_on_restart(),
@@ -364,6 +382,13 @@ def test_the_last_question_before_it_goes_brought_it(results: dict[str, ClaimRes
     assert results["slow-disk"].status == "holds"
     assert "and let it go only at" in results["told-the-second-time"].examples[0].detail
     assert "due" in results["too-slow"].examples[0].detail
+
+
+def test_an_answer_that_was_full_may_leave_the_rest_to_the_next(
+    results: dict[str, ClaimResult],
+) -> None:
+    assert results["on-the-next-page"].status == "holds"
+    assert "and let it go only at" in results["there-was-room"].examples[0].detail
 
 
 def test_does_not_judge_deadlines_on_a_coarse_clock(results: dict[str, ClaimResult]) -> None:
