@@ -1,6 +1,7 @@
 """Many runs: suite, repeat, sweep, and shrink for what failed in one."""
 
 import shlex
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
@@ -15,8 +16,10 @@ from lab.cli.completion import scenario_names
 from lab.cli.options import Name, On, Run, Seed, checked_scenario, parsed_duration, resolved_plan
 from lab.cli.paths import new_folder, not_empty, path_of, smaller_scenario
 from lab.cli.summary import print_line
+from lab.program.errors import ScenarioError, worst
 from lab.program.progress import waiting
 from lab.validation.library import RUNS, find_run
+from lab.validation.validate import CheckedScenario
 
 
 def suite(
@@ -82,7 +85,19 @@ def repeat(
 
 
 def sweep(
-    name: Name,
+    name: Annotated[
+        str | None,
+        typer.Argument(
+            help="a scenario's name or path",
+            show_default=False,
+            callback=not_empty,
+            autocompletion=scenario_names,
+        ),
+    ] = None,
+    tag: Annotated[
+        str | None,
+        typer.Option(help="every scenario of it instead", show_default=False, callback=not_empty),
+    ] = None,
     seeds: Annotated[int, typer.Option(min=1, help="how many")] = 1000,
     first: Annotated[int, typer.Option(min=0, help="the first seed")] = 0,
     per_batch: Annotated[int, typer.Option(min=1, help="how many are judged together")] = 250,
@@ -98,11 +113,19 @@ def sweep(
     """Simulate a scenario under many seeds, spread by Spark, and judge them all."""
     from lab.campaigns.sweep.sweep import Seeds, Sweep, sweep_folder
 
-    scenario = checked_scenario(name)
     wanted = Seeds(first, seeds, min(per_batch, seeds))
-    folder = sweep_folder(RUNS, scenario, wanted, toward)
-    work = Sweep(scenario, wanted, folder, master, keep_records=keep_records, toward=toward)
-    raise typer.Exit(work.run())
+    codes = []
+    for scenario in _swept(name, tag):
+        folder = sweep_folder(RUNS, scenario, wanted, toward)
+        work = Sweep(scenario, wanted, folder, master, keep_records=keep_records, toward=toward)
+        codes.append(work.run())
+    raise typer.Exit(worst(codes))
+
+
+def _swept(name: str | None, tag: str | None) -> Sequence[CheckedScenario]:
+    if (name is None) == (tag is None):
+        raise ScenarioError("a sweep is of one scenario, or of all of a tag", "give NAME or --tag")
+    return chosen(Ask(tag=tag)) if tag is not None else [checked_scenario(str(name))]
 
 
 def exhaust(
