@@ -107,14 +107,17 @@ BRIEF_LIFE = (
     "-Xmn600m",
     "-Xshare:auto",
 )
-# from the second batch on the better compiler saves more than it spends; with the cache of the
-# quiet one, which is full after the first batch, the rest would be interpreted
+# a batch or two: the better compiler spends more on generated code than it saves; the quiet one's
+# cache would be full after the first batch, and the rest would be interpreted
 LONG_LIFE = (
+    "-XX:TieredStopAtLevel=1",
     "-XX:ReservedCodeCacheSize=512m",
     "-XX:+UseParallelGC",
     "-Xms1g",
     "-Xshare:auto",
 )
+# from the third batch on it saves more
+LONGER_LIFE = LONG_LIFE[1:]
 # one run after another, all night: what is hot is worth the better compiler, and a session that ran
 # out of memory is worth nothing
 ONE_AFTER_ANOTHER = (
@@ -129,13 +132,14 @@ FOR_MINUTES = ("-XX:+UseParallelGC", "-Xshare:auto", "-XX:+ExitOnOutOfMemoryErro
 
 
 class Purpose(Enum):
-    """What a session is for: `RUN` is one run or a few, `RUNS` one run after another, `SWEEP`
-    batches of hundreds, `LARGE` what is too much for one partition.
+    """What a session is for: `RUN` is one run or a few, `RUNS` one run after another, `SWEEP` a
+    batch or two of hundreds, `LONG_SWEEP` more of them, `LARGE` what is too much for one partition.
     """
 
     RUN = "run"
     RUNS = "runs"
     SWEEP = "sweep"
+    LONG_SWEEP = "long sweep"
     LARGE = "large"
 
 
@@ -143,12 +147,14 @@ LOCAL = {
     Purpose.RUN: {},
     Purpose.RUNS: {},
     Purpose.SWEEP: OF_A_SWEEP,
+    Purpose.LONG_SWEEP: OF_A_SWEEP,
     Purpose.LARGE: OF_A_LARGE_RUN,
 }
 JAVA = {
     Purpose.RUN: BRIEF_LIFE,
     Purpose.RUNS: ONE_AFTER_ANOTHER,
     Purpose.SWEEP: LONG_LIFE,
+    Purpose.LONG_SWEEP: LONGER_LIFE,
     Purpose.LARGE: FOR_MINUTES,
 }
 

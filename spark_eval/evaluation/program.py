@@ -38,6 +38,8 @@ MANY = 12
 """Runs, judged together, whose rows are worth the better compiler."""
 HUNDREDS = 60
 """Runs whose rows are worth code of their own."""
+SEVERAL = 3
+"""Batches of them, in which the better compiler saves what it spends on that code."""
 LARGE_PARQUET_BYTES = 4 * 1024 * 1024
 """Of a run's lines in a sweep, where they are a sixteenth of what they are as text."""
 
@@ -115,7 +117,7 @@ def purpose_of_sweep(sweep: SweepFolder) -> Purpose:
     if written > LARGE_PARQUET_BYTES * max(runs, 1):
         return Purpose.LARGE
     if runs >= HUNDREDS:
-        return Purpose.SWEEP
+        return Purpose.LONG_SWEEP if runs >= SEVERAL * sweep.per_batch > 0 else Purpose.SWEEP
     return Purpose.RUN if runs < MANY else Purpose.RUNS
 
 

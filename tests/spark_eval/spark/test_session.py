@@ -20,6 +20,7 @@ from spark_eval.evaluation.program import (
     LARGE_BYTES,
     LARGE_PARQUET_BYTES,
     MANY,
+    SEVERAL,
     purpose_of,
     purpose_of_sweep,
 )
@@ -178,6 +179,16 @@ def test_a_few_seeds_are_judged_as_a_few_runs(tmp_path: Path, seeds: int, purpos
 def test_runs_without_seeds_of_their_own_are_as_many_as_a_batch(tmp_path: Path) -> None:
     asked = replace(_sweep(tmp_path, 0), per_batch=HUNDREDS)
     assert purpose_of_sweep(asked) is Purpose.SWEEP
+
+
+@pytest.mark.parametrize(
+    ("batches", "purpose"), [(SEVERAL - 1, Purpose.SWEEP), (SEVERAL, Purpose.LONG_SWEEP)]
+)
+def test_several_batches_are_worth_the_better_compiler(
+    tmp_path: Path, batches: int, purpose: Purpose
+) -> None:
+    asked = replace(_sweep(tmp_path, batches * HUNDREDS), per_batch=HUNDREDS)
+    assert purpose_of_sweep(asked) is purpose
 
 
 @pytest.mark.parametrize(("seeds", "purpose"), [(1, Purpose.LARGE), (2, Purpose.RUN)])
