@@ -26,7 +26,9 @@ NOTHING = {
     "notifications": "CAST(NULL AS INT)",
     "ref": "CAST(NULL AS struct<file: string, line: int>)",
 }
-_GONE = f"coalesce(discard.at_ms, promoted.at_ms, own_lost_ms, {FOREVER_MS})"
+# with its message expired, a copy is held no more, and no row says so (SM-12)
+_GONE = f"""least(coalesce(discard.at_ms, promoted.at_ms, own_lost_ms, {FOREVER_MS}),
+  held_ms + expiration_ms - askew_ms)"""
 _SURE = f"held IS NOT NULL AND held_ms + exchange_ms < {_GONE} - exchange_ms"
 
 

@@ -66,7 +66,7 @@ def resubmission(
     into = settled(brought_into.deliveries_into(record.tracking, active))
     landed = settled(brought_into.landed(into, record.visible))
     changed = transitions.changes(active, record.lifecycle)
-    limited = settled(brought_into.limits(changed, landed))
+    limited = settled(brought_into.limits(changed, landed, record.lifecycle))
     given = settled(given_back.resubmitted(record.tracking))
     homes = settled(hops.homes(record.databases, record.servers))
     requests = settled(given_back.requests(record.lifecycle, homes))

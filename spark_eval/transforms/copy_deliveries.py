@@ -15,6 +15,7 @@ from pyspark.sql import functions as F
 from spark_eval.spark.joins import joined, small
 
 PRIMARY = ["run", "server", "database_id", "internal_id"]
+CHANGE = ["run", "database", "epoch"]
 MAIL = ["run", "database", "message_id", "recipient"]
 STORED = "source = 'STOREDRIVER' AND event IN ('DELIVER', 'DUPLICATEDELIVER')"
 SENT = "event = 'SEND' AND startswith(fork, 'database:')"
@@ -77,19 +78,39 @@ def brought(into: DataFrame, primaries: DataFrame) -> DataFrame:
     )  # fmt: skip
 
 
+def _returns(changes: DataFrame, lifecycle: DataFrame) -> DataFrame:
+    """`run`, `database`, `mounts` and `seeds`: when which server's copy was made active, and made
+    anew from another one.
+    """
+    mounts = changes.groupBy("run", "database").agg(
+        F.expr("collect_list(struct(epoch, `to`, mounted.mono_ns AS at_ns)) AS mounts")
+    )
+    seeded = lifecycle.where("event = 'copy-seeded-here'")
+    seeds = seeded.groupBy("run", "database").agg(
+        F.expr("collect_list(struct(server, mono_ns AS at_ns)) AS seeds")
+    )
+    return mounts.join(seeds, ["run", "database"], "left")
+
+
+# a copy that is active again, and was not made anew meanwhile, has what it had: nothing that shows
+# what the copy between them had
+_CAME_BACK = """exists(mounts, m -> m.epoch > epoch AND m.`to` = t.copy AND NOT coalesce(
+  exists(seeds, s -> s.server = t.copy AND s.at_ns > mounted_ns AND s.at_ns < m.at_ns), false))"""
 # a row that a kill swallowed may make what was lost look as if it had been there
 SURVIVED = "array_max(filter(kept, k -> coalesce(k <= lost.at_ms, true)))"
 
 
-def limits(changes: DataFrame, landed: DataFrame) -> DataFrame:
+def limits(changes: DataFrame, landed: DataFrame, lifecycle: DataFrame) -> DataFrame:
     """`changes` with `survived_ms`, the last delivery before it that the new copy has, `lost_ms`,
     the first that it lacked, and `lost_ref`: the last log that it replayed lies between them.
     """
-    each = changes.select("run", "database", "epoch", "before_epoch", "is_last").transform(
-        joined, landed, ["run", "database"]
+    each = (
+        changes.selectExpr(*CHANGE, "before_epoch", "is_last", "mounted.mono_ns AS mounted_ns")
+        .transform(joined, landed, ["run", "database"])
+        .join(small(_returns(changes, lifecycle)), ["run", "database"], "left")
     )
     later = "exists(taken, t -> t.epoch >= epoch)"
-    before = "filter(taken, t -> t.epoch < epoch)"
+    before = f"filter(taken, t -> t.epoch < epoch AND NOT {_CAME_BACK})"
     lost = (
         "filter(taken, t -> t.epoch = before_epoch AND NOT all_seen "
         "AND (exists(taken, u -> u.epoch = epoch) "

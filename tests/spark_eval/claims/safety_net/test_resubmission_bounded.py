@@ -55,6 +55,16 @@ def _left(*, again: bool) -> Run:
     return told.run
 
 
+def _back(*, seeded: bool) -> Run:
+    """The old copy is active again later; `seeded`: it was made anew meanwhile."""
+    run = _with()
+    again_ms = f.MOUNTED + 10 * MINUTE
+    if seeded:
+        run.life(f.OLD, "copy-seeded-here", again_ms - MINUTE, database="DB1", epoch=1, last_log=9)
+    run.life(f.OLD, "database-mounted", again_ms, database="DB1", epoch=2, last_log=10)
+    return run
+
+
 def _another_boundary() -> Run:
     """par-mbx1 is in a boundary of its own, was asked, and gave back what it had sent there."""
     run = f.lossy().run
@@ -70,7 +80,7 @@ def results(ask: Ask) -> dict[str, ClaimResult]:
     shadow = {"database": "DB1", "from": "shadow-safety-net"}
     runs = {
         "healthy": healthy(), "lossy": f.lossy().run, "twice": _twice(),
-        "too-old": _with(),
+        "too-old": _with(), "back": _back(seeded=False), "back-anew": _back(seeded=True),
         "too-new": _with(delivered_ms=f.MOUNTED + 5 * MINUTE),
         "other-database": _with(delivered_ms=inside, destination="DB2", recipients=[user(1)]),
         "stranger": _with(delivered_ms=inside, recipients=[user(1), "b@partner.example"]),
@@ -93,6 +103,13 @@ def test_holds_where_what_came_back_belongs_to_the_failover(
     told = results["lossy"]
     assert (told.status, told.asked) == ("holds", 6)
     assert told.proofs["SN-8"] == "holds"
+
+
+def test_a_copy_that_is_active_again_does_not_show_what_the_other_one_had(
+    results: dict[str, ClaimResult],
+) -> None:
+    assert results["back"].violations == 0
+    assert "not older than 0:16:01.950" in results["back-anew"].examples[0].detail
 
 
 @pytest.mark.parametrize(

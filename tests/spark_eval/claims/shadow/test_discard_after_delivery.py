@@ -163,6 +163,17 @@ def _with_session(at_ms: int, asks_after_ms: int | None, *, messages: int = 3) -
     return run
 
 
+def _expired_before_the_session() -> Run:
+    """lyo-mbx1's copy is never let go, and is older than mail may become when a session begins."""
+    run = empty()
+    run.plan["settings"]["servers"]["lyo-mbx1"]["TransportService"] |= {
+        "MessageExpirationTimeout": 10 * MINUTE
+    }
+    run.accept(MINUTE, [user(1)])
+    run.session("lyo-mbx1", "par-mbx1", 12 * MINUTE, asks_after_ms=None)
+    return run
+
+
 def _told_of(notifications: int) -> Run:
     run = healthy()
     run.contact("lyo-mbx1", "par-mbx1", 8 * MINUTE, notifications=notifications)
@@ -249,6 +260,7 @@ def results(ask: Ask) -> dict[str, ClaimResult]:
         "asks-later": _with_session(24 * MINUTE, 2 * MINUTE),
         "uses-not-at-all": _with_session(24 * MINUTE, None, messages=0),
         "holds-nothing": _with_session(12 * MINUTE, None),
+        "expired": _expired_before_the_session(),
         "told-of-its-own": _told_of(1),
         "told-of-others": _told_of(2),
         "told-of-a-probe": _told_of_a_probe(),
@@ -273,7 +285,7 @@ def test_a_session_begins_with_a_question_while_shadow_messages_are_held(
     assert example.detail.startswith("lyo-mbx1 used 1 sessions to par-mbx1 without a question")
     assert example.refs[0][0] == "logs/lyo-mbx1/CONNECTLOG20260105-1.LOG"
     assert results["asks-later"].examples[0].detail == example.detail
-    for name in ("asks-first", "uses-not-at-all", "holds-nothing"):
+    for name in ("asks-first", "uses-not-at-all", "holds-nothing", "expired"):
         assert results[name].violations == 0, name
     assert results["asks-first"].asked == results["uses-not-at-all"].asked + 1
 
