@@ -25,6 +25,8 @@ PAIR = ["run", "server", "shadow_server"]
 # after the question that brought it and those under way then: one confirms it, and one more
 CONFIRMED = 2
 
+SINCE = "greatest(oldest.delivered_ms, started_ms, their_start_ms, freed_ms, their_freed_ms)"
+
 _STORE = cases_of(
     ("left IS NULL", holds()),
     (
@@ -80,7 +82,8 @@ def _stores(tables: Tables) -> DataFrame:
 
 def _notifications(tables: Tables) -> DataFrame:
     """Counted since the last start of both, too: what one forgot and what the other knows may be
-    lost by a kill.
+    lost by a kill. And since both could write it down: on a full disk nothing is confirmed, and
+    nothing forgotten.
     """
     record = tables.record
     waiting = record.queues.where("queue = 'discard'").groupBy(*PAIR)
@@ -94,15 +97,17 @@ def _notifications(tables: Tables) -> DataFrame:
     started = record.lifecycle.where("event = 'started'").groupBy("run", "server")
     lives = started.agg(F.max("at_ms").alias("started_ms"))
     theirs = lives.selectExpr("run", "server AS shadow_server", "started_ms AS their_start_ms")
+    full = tables.windows.where("kind = 'fill_disk'").groupBy("run", F.expr("lower(server) server"))
+    freed = full.agg(F.max("over_ms").alias("freed_ms"))
+    their_disks = freed.selectExpr("run", "server AS shadow_server", "freed_ms AS their_freed_ms")
     since = (
         joined(oldest, settings, ["run", "server"])
         .join(lives, ["run", "server"], "left")
+        .join(freed, ["run", "server"], "left")
         .join(theirs, ["run", "shadow_server"], "left")
-        .selectExpr(
-            *PAIR, "oldest", "notifications", "pause_ms",
-            "greatest(oldest.delivered_ms, started_ms, their_start_ms) + apart_ms AS since_ms",
-        )
-    )  # fmt: skip
+        .join(their_disks, ["run", "shadow_server"], "left")
+        .selectExpr(*PAIR, "oldest", "notifications", "pause_ms", f"{SINCE} + apart_ms AS since_ms")
+    )
     asked = record.contacts.where("reached").selectExpr(
         "run", "server AS shadow_server", "peer AS server", "at_ms AS asked_ms"
     )

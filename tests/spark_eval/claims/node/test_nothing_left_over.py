@@ -57,6 +57,20 @@ def _notified(contacts: int, *, at_once: int = 0, restarted: str = "") -> Run:
     return run
 
 
+def _full(server: str) -> Run:
+    """Its disk is full until after the second question."""
+    run = _notified(3)
+    start, end = DELIVERED - MINUTE, DELIVERED + 2 * HEARTBEAT + MINUTE
+    run.plan["faults"].append(
+        {"id": "f1", "kind": "fill_disk", "start_ms": start, "end_ms": end, "server": server}
+    )
+    for phase, at_ms in (("intended", start), ("applied", start), ("heal-intended", end)):
+        run.record("f1", phase, at_ms)
+    run.record("f1", "evidence", start, took_effect=True, observations=[])
+    run.record("f1", "healed", end)
+    return run
+
+
 @pytest.fixture(scope="module")
 def results(ask: Ask) -> dict[str, ClaimResult]:
     runs = {
@@ -71,6 +85,8 @@ def results(ask: Ask) -> dict[str, ClaimResult]:
         "confirmed": _notified(3),
         "restarted": _notified(3, restarted="par-mbx1"),
         "asking-one-restarted": _notified(3, restarted="lyo-mbx1"),
+        "disk-was-full": _full("par-mbx1"),
+        "disk-of-asking-one-was-full": _full("lyo-mbx1"),
         "unlisted": _unlisted(),
     }
     return ask(CLAIM, runs)
@@ -89,6 +105,8 @@ def _unlisted() -> Run:
         ("notified", 5),
         ("restarted", 5),
         ("asking-one-restarted", 5),
+        ("disk-was-full", 5),
+        ("disk-of-asking-one-was-full", 5),
         ("over-many-sessions", 5),
     ],
 )
