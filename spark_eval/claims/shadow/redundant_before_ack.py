@@ -18,7 +18,7 @@ from spark_eval.expected.tables import Tables
 from spark_eval.spark.joins import joined
 from spark_eval.sql.intervals import overlaps
 from spark_eval.sql.reasons import cases as cases_of
-from spark_eval.sql.reasons import holds, sentence, unknown, violated
+from spark_eval.sql.reasons import holds, not_asked, sentence, unknown, violated
 from spark_eval.transforms import acknowledged
 from spark_eval.transforms.copy_deliveries import STORED
 
@@ -132,7 +132,13 @@ _JUDGED = cases_of(
     ),
     otherwise=holds(),
 )
+# the row may be of an earlier attempt, which its sender had left open, and this one refused for
+# another reason
+_OF_ANOTHER = "is_after_open AND NOT coalesce(reply LIKE '451 4.4.0%', false)"
+_AFTER_OPEN = """coalesce(bool_or(reply IS NULL) OVER (PARTITION BY run, server, message_id
+  ORDER BY attempt ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), false)"""
 _REFUSED = cases_of(
+    (_OF_ANOTHER, not_asked()),
     (
         "NOT reject",
         violated("{server} rejected it; RejectMessageOnShadowFailure is false"),
@@ -153,10 +159,12 @@ def _rejections(tables: Tables) -> DataFrame:
     )
     key = ["run", "server", "message_id"]
     within = "BETWEEN started_mono_ns AND ended_mono_ns"
-    tried = tables.attempts.where("outcome = 'failed'")
+    each = tables.attempts.selectExpr("*", f"{_AFTER_OPEN} AS is_after_open")
+    tried = each.where("outcome = 'failed'")
     failed = tried.join(rows, key, "left").join(kept, key, "left")
     per_attempt = failed.groupBy("run", "server", "message_id", "attempt").agg(
         F.min("reply").alias("reply"),
+        F.max("is_after_open").alias("is_after_open"),
         F.min("ended_ms").alias("ended_ms"),
         F.min("ref").alias("ref"),
         F.expr(f"min(fail_ref) FILTER (WHERE fail_mono_ns {within}) AS fail_ref"),

@@ -78,6 +78,24 @@ def _rejected(reply: str, *, kept: bool = False) -> Run:
     return run
 
 
+def _refused_after_one_left_open(*, left_open: bool) -> Run:
+    """The row of a rejection falls into an attempt that a full disk refused; `left_open`: the
+    sender had gone away from an earlier one, which is what the row is of.
+    """
+    run = empty()
+    at_ms = 20 * MINUTE
+    message = run.accept(at_ms, [user(1)], shadow=None)
+    run.ledger = run.ledger[:1]
+    run.rows("par-mbx1", "HAREDIRECTFAIL")[0]["custom"]["Outcome"] = "rejected"
+    run.remove("par-mbx1", "RECEIVE")
+    if left_open:
+        earlier_ms = at_ms - 2 * MINUTE
+        run.attempt(message.message_id, "par-mbx1", earlier_ms, "failed", None, at_ms - MINUTE)
+    reply = "451 4.3.0 Message could not be stored"
+    run.attempt(message.message_id, "par-mbx1", at_ms, "failed", reply, at_ms + SECOND, 2)
+    return run
+
+
 def _accepted_twice() -> Run:
     """The first 250 is lost on its way; the sender tries again and has it accepted again."""
     run = empty()
@@ -157,6 +175,8 @@ def results(ask: Ask) -> dict[str, ClaimResult]:
         "unprotected-forbidden": _unprotected(reject=True),
         "rejected": _rejected(REJECTION),
         "rejected-otherwise": _rejected("451 4.4.0 try later"),
+        "refused": _refused_after_one_left_open(left_open=False),
+        "refused-after-an-open-one": _refused_after_one_left_open(left_open=True),
         "rejected-and-kept": _rejected(REJECTION, kept=True),
         "accepted-twice": _accepted_twice(),
         "damaged": _damaged_log(evidence=True),
@@ -240,6 +260,13 @@ def test_asks_a_rejection_for_its_words_and_for_keeping_nothing(
     assert results["rejected"].proofs == {"SR-5": "holds"}
     assert "try later" in results["rejected-otherwise"].examples[0].detail
     assert "rejected it and kept it" in results["rejected-and-kept"].examples[0].detail
+
+
+def test_a_row_of_an_attempt_that_was_left_open_is_not_held_against_the_next_one(
+    results: dict[str, ClaimResult],
+) -> None:
+    assert results["refused-after-an-open-one"].violations == 0
+    assert "par-mbx1 rejected it" in results["refused"].examples[0].detail
 
 
 def test_judges_each_acceptance_of_a_message_id_by_itself(results: dict[str, ClaimResult]) -> None:
