@@ -22,6 +22,8 @@ _TRANSPORT_CONFIG = {
 }
 _TRANSPORT_SERVICE = {
     "MessageRetryInterval",
+    "PoisonThreshold",
+    "PoisonMessageDetectionEnabled",
     "MaxOutboundConnections",
     "MaxConcurrentMailboxDeliveries",
     "MaxConcurrentMailboxSubmissions",

@@ -55,14 +55,7 @@ _QUEUES = (
         "SELECT m.message_id, m.network_message_id, m.internal_id, f.recipients, NULL, NULL, "
         "m.shadow_server, m.received_ms, NULL, NULL, f.state "
         "FROM messages AS m CROSS JOIN forks AS f ON f.internal_id = m.internal_id "
-        "WHERE f.state NOT IN ('done', 'expired', 'poison') ORDER BY m.internal_id, f.position",
-    ),
-    (
-        "poison",
-        "SELECT m.message_id, m.network_message_id, m.internal_id, f.recipients, NULL, NULL, "
-        "m.shadow_server, m.received_ms, NULL, NULL, f.state "
-        "FROM messages AS m CROSS JOIN forks AS f ON f.internal_id = m.internal_id "
-        "WHERE f.state = 'poison' ORDER BY m.internal_id, f.position",
+        "WHERE f.state NOT IN ('done', 'expired') ORDER BY m.internal_id, f.position",
     ),
     (
         "shadow",

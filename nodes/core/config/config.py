@@ -75,9 +75,8 @@ class TransportConfig:
 
 @dataclass(frozen=True, slots=True)
 class ServerConfig:
-    """Parameters of this server and its connectors (F§3.2, F§3.3). Times in ms;
-    `poison_threshold` is 0 where poison messages are not detected. The last three are how many
-    notifications, or messages, are one page.
+    """Parameters of this server and its connectors (F§3.2, F§3.3). Times in ms. The last three are
+    how many notifications, or messages, are one page.
     """
 
     message_expiration_timeout_ms: int
@@ -91,7 +90,6 @@ class ServerConfig:
     receive_connection_timeout_ms: int
     receive_inactivity_timeout_ms: int
     send_inactivity_timeout_ms: int
-    poison_threshold: int
     discard_notifications_per_answer: int
     promotion_page_size: int
     safety_net_page_size: int
@@ -209,9 +207,6 @@ def _server_config(values: Mapping[str, Mapping[str, Value]]) -> ServerConfig:
         receive_connection_timeout_ms=int(receive["ConnectionTimeout"]),
         receive_inactivity_timeout_ms=int(receive["ConnectionInactivityTimeout"]),
         send_inactivity_timeout_ms=int(send["ConnectionInactivityTimeOut"]),
-        poison_threshold=(
-            int(service["PoisonThreshold"]) if service["PoisonMessageDetectionEnabled"] else 0
-        ),
         discard_notifications_per_answer=int(service["DiscardNotificationsPerAnswer"]),
         promotion_page_size=int(service["PromotionPageSize"]),
         safety_net_page_size=int(service["SafetyNetPageSize"]),

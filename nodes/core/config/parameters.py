@@ -188,8 +188,6 @@ _TABLE = (
     ),
     _whole(_SERVICE, "IntraOrgConnectorSmtpMaxMessagesPerConnection", 20, INT_MAX),
     _whole(_SERVICE, "MaxPerDomainOutboundConnections", 20, INT_MAX, 1, "unlimited"),
-    _whole(_SERVICE, "PoisonThreshold", 2, 10, 1),
-    Parameter("PoisonMessageDetectionEnabled", _SERVICE, "bool", True),
     # [U], names too: how much is done or said at once, the rest after it
     _whole(_SERVICE, "DiscardNotificationsPerAnswer", 200, 200, 1),
     _whole(_SERVICE, "PromotionPageSize", 50, 1000, 1),

@@ -22,7 +22,6 @@ from nodes.core.delivery.tracked import Tracked
 from nodes.core.engine.tracking_rows import (
     defer_row,
     log_mailbox_delivery,
-    poison_row,
     primary_row,
     send_row,
 )
@@ -142,7 +141,6 @@ class Delivery:
                 self._active_copies,
                 self._take,
                 self._report,
-                self._poisoned,
             )
             self._queues[next_hop] = queue
         return queue
@@ -195,16 +193,6 @@ class Delivery:
         self._work.emit(defer_row(tracked.message, tracked.forks[next_hop], reason))
         self._queue(next_hop).put_back(tracked.message.internal_id)
         self._set_expiry(tracked)  # it may have grown too old while it was out
-
-    def _poisoned(self, internal_id: int, next_hop: str) -> None:
-        """Into the poison queue: kept, never tried again, and no end of the message."""
-        tracked = self._messages.get(internal_id)
-        if tracked is None or tracked.forks[next_hop].state is not ForkState.QUEUED:
-            return
-        fork = tracked.forks[next_hop]
-        self._work.emit(poison_row(tracked.message, fork))
-        tracked.end(next_hop, fork.recipients, ForkMove.POISON, self._work.now_ms)
-        self._advance(tracked)
 
     # -------------------------------------------------------------- ends
 

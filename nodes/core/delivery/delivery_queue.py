@@ -15,7 +15,7 @@ from typing import TypeAlias
 from nodes.core.config.config import NodeConfig
 from nodes.core.config.retry import retry_interval_ms
 from nodes.core.copies.active_copies import ActiveCopies
-from nodes.core.delivery.doubts import Broke, Doubts
+from nodes.core.delivery.doubts import Doubts
 from nodes.core.engine.work import LocalDelivery, Timer, Work
 from nodes.core.interface.effects import DeliverTo
 from nodes.core.interface.inputs import TransmissionAnswered
@@ -67,18 +67,16 @@ class NotNow:
 
     reason: str
     was_offered: bool = False
-    broke: Broke | None = None
 
 
 Result: TypeAlias = Answered | NotNow
 Report: TypeAlias = Callable[[Parcel, Result], None]
 Take: TypeAlias = Callable[[int, str], Parcel | None]
-Poison: TypeAlias = Callable[[int, str], None]
 
 
 class DeliveryQueue:
     """`take(internal id, next hop)` gives the parcel or None where it is not wanted any more;
-    `report` gets each result; `poison` one that is to be taken out of the queue.
+    `report` gets each result.
     """
 
     def __init__(
@@ -90,7 +88,6 @@ class DeliveryQueue:
         active_copies: ActiveCopies,
         take: Take,
         report: Report,
-        poison: Poison,
     ) -> None:
         self.next_hop = next_hop
         self.waiting: deque[int] = deque()
@@ -100,8 +97,7 @@ class DeliveryQueue:
         self._active_copies = active_copies
         self._take = take
         self._report = report
-        self._poison = poison
-        self._doubts = Doubts(config.server.poison_threshold)
+        self._doubts = Doubts()
         self._aside: dict[int, Timer] = {}
         self._attempts: Counter[int] = Counter()
         self._active: Counter[int] = Counter()
@@ -185,15 +181,12 @@ class DeliveryQueue:
         prologue = None if database is None else DeliverTo(database, message.network_message_id)
         envelope = type(message.envelope)(message.envelope.sender, parcel.fork.recipients)
 
-        offered_ms = self._work.now_ms
-
         def answered(answer: TransmissionAnswered) -> None:
             lease.release()
             self._finish(parcel, _result(parcel, answer, lease.peer))
 
         def lost(reason: str) -> None:
-            broke = Broke(offered_ms, self._work.now_ms)
-            self._finish(parcel, NotNow(reason, was_offered=True, broke=broke))
+            self._finish(parcel, NotNow(reason, was_offered=True))
 
         lease.transmit(
             prologue,
@@ -206,22 +199,20 @@ class DeliveryQueue:
     def _finish(self, parcel: Parcel, result: Result) -> None:
         """What the copy before says, once another is active, is worth nothing: it goes there."""
         self._active[parcel.epoch] -= 1
-        internal_id, poison = parcel.message.internal_id, None
+        internal_id = parcel.message.internal_id
         if parcel.epoch != self._active_copies.epoch_of(self.next_hop):
             result = NotNow("the mailbox database is active on another server")
         elif isinstance(result, Answered):
             self._failures = 0
-            poison = self._doubts.acknowledged(internal_id, self._work.now_ms)
+            self._doubts.clear()
             self._settle(internal_id, result)
-        elif result.was_offered and self._doubts.is_its_own(internal_id, result.broke):
+        elif result.was_offered and self._doubts.is_its_own(internal_id):
             self._set_aside(internal_id)
         else:
             self._fail()
             if not result.was_offered:
                 self._doubts.clear()
         self._report(parcel, result)
-        if poison is not None:
-            self._take_out(poison)
         self._pump()
 
     def _settle(self, internal_id: int, result: Answered) -> None:
@@ -242,13 +233,6 @@ class DeliveryQueue:
         del self._aside[internal_id]
         self.append(internal_id)
 
-    def _take_out(self, internal_id: int) -> None:
-        timer = self._aside.pop(internal_id, None)
-        if timer is not None:
-            timer.cancel()
-            del self._attempts[internal_id]
-            self._poison(internal_id, self.next_hop)
-
     def _fail(self) -> None:
         """The first failure of several under way sets the retry; the others add nothing."""
         if self._retry is None:
@@ -263,7 +247,7 @@ class DeliveryQueue:
     def moved(self) -> None:
         """The next hop is another server now: nothing that failed there counts."""
         self._failures = 0
-        self._doubts.forget()
+        self._doubts.clear()
         self._attempts.clear()
         for timer in self._aside.values():
             timer.cancel()

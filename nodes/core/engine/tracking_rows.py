@@ -45,14 +45,6 @@ def primary_row(
     )
 
 
-def poison_row(message: PrimaryMessage, fork: Fork) -> LogTracking:
-    """POISONMESSAGE: a fork enters the poison queue (F§1.4)."""
-    custom = (("Fork", fork.next_hop),)
-    return primary_row(
-        "POISONMESSAGE", "POISONMESSAGE", message, recipients=fork.recipients, custom=custom
-    )
-
-
 def send_row(
     message: PrimaryMessage, next_hop: str, delivered: tuple[str, ...], reply: str, server: str
 ) -> LogTracking:

@@ -35,8 +35,8 @@ class InsertMessage:
 
 @dataclass(frozen=True, slots=True)
 class FinishFork:
-    """Fork `next_hop` of a message leaves its queue: expects it unfinished, sets it `done`,
-    `expired` or `poison` at `at_ms`.
+    """Fork `next_hop` of a message leaves its queue: expects it unfinished, sets it `done`
+    or `expired` at `at_ms`.
     """
 
     internal_id: int

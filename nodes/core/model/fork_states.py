@@ -4,8 +4,7 @@ what.
 QUEUED waits in the queue of its next hop. SENDING has been handed out, to a session or to a mailbox
 database, and comes back exactly once: acknowledged, or not. DONE and EXPIRED are ends; the message
 is complete when every fork has one. A next hop may take some recipients and put off others: those
-with an end leave the fork, which is put back with the rest. POISON is in the poison queue, for
-good, and no end: nothing of the message is let go, here or at its shadow server.
+with an end leave the fork, which is put back with the rest.
 """
 
 from __future__ import annotations
@@ -23,13 +22,11 @@ class ForkMove(Enum):
     PUT_BACK = "put back"
     EXPIRE = "expire"
     REFUSED = "refused"
-    POISON = "poison"
 
 
 TRANSITIONS: dict[tuple[ForkState, ForkMove], ForkState] = {
     (ForkState.QUEUED, ForkMove.HAND_OUT): ForkState.SENDING,
     (ForkState.QUEUED, ForkMove.EXPIRE): ForkState.EXPIRED,
-    (ForkState.QUEUED, ForkMove.POISON): ForkState.POISON,
     (ForkState.SENDING, ForkMove.ACKNOWLEDGED): ForkState.DONE,
     (ForkState.SENDING, ForkMove.PUT_BACK): ForkState.QUEUED,
     (ForkState.SENDING, ForkMove.REFUSED): ForkState.EXPIRED,

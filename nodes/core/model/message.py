@@ -22,7 +22,6 @@ class ForkState(Enum):
     SENDING = "sending"
     DONE = "done"
     EXPIRED = "expired"
-    POISON = "poison"
 
 
 @dataclass(frozen=True, slots=True)

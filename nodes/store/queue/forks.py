@@ -1,8 +1,8 @@
 """Forks of primary messages: a row a next hop, and one more for recipients that had their end
 before the others.
 
-`done` or `expired` is the end of a fork; one that is `poison` is kept, unfinished. Functions say
-how many rows were as the change expects; its caller wants one.
+`done` or `expired` is the end of a fork. Functions say how many rows were as the change expects;
+its caller wants one.
 """
 
 from __future__ import annotations

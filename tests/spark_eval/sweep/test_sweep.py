@@ -169,8 +169,8 @@ SETTINGS = {
             {"name": "48h", "low": 48 * HOUR, "high": 48 * HOUR},
         ],
     },
-    "TransportService.PoisonMessageDetectionEnabled": {
-        "path": "$.settings.servers['par-mbx1'].TransportService.PoisonMessageDetectionEnabled",
+    "TransportConfig.RejectMessageOnShadowFailure": {
+        "path": "$.settings.TransportConfig.RejectMessageOnShadowFailure",
         "parts": [
             {"name": "true", "low": "true", "high": "true"},
             {"name": "false", "low": "false", "high": "false"},
@@ -184,20 +184,19 @@ def test_a_run_has_the_part_of_each_setting_that_its_plan_drew(
 ) -> None:
     long, short = new_database().run, healthy()
     short.plan["settings"]["TransportConfig"]["SafetyNetHoldTime"] = 30 * MINUTE
-    for run, detects in ((long, True), (short, False)):
-        service = run.plan["settings"]["servers"]["par-mbx1"]["TransportService"]
-        service["PoisonMessageDetectionEnabled"] = detects
+    for run, rejects in ((long, True), (short, False)):
+        run.plan["settings"]["TransportConfig"]["RejectMessageOnShadowFailure"] = rejects
     more = {"settings": SETTINGS, "kinds": ["kill", "stop"]}
     folder = write_sweep(tmp_path, {0: long, 1: short}, more=more)
     program.judge_complete(spark, open_sweep(folder))
-    hold, detection = SETTINGS
+    hold, rejection = SETTINGS
     results = _results(folder)
-    assert results[0]["settings"] == {hold: "48h", detection: "true"}
-    assert results[1]["settings"] == {hold: "1m..1h", detection: "false"}
+    assert results[0]["settings"] == {hold: "48h", rejection: "true"}
+    assert results[1]["settings"] == {hold: "1m..1h", rejection: "false"}
     met = _verdict(folder)["combinations"]
     assert met["drawn"][hold] == {"1m..1h": 1, "48h": 1}
     assert met["pairs"]["queued"] == {"kill": 2, "stop": 0}
-    assert met["never_met"]["queued"] == {"kill": {hold: ["1m..1h"], detection: ["false"]}}
+    assert met["never_met"]["queued"] == {"kill": {hold: ["1m..1h"], rejection: ["false"]}}
     page = (folder / "report.html").read_text()
     assert "queued with stop" in page
     assert "1m..1h" in page

@@ -129,7 +129,7 @@ class MailNode(_Node):
         self.lives()
 
     async def drains(self) -> None:
-        """Now that every server is well, all mail leaves, but for what is poison or refused. The
+        """Now that every server is well, all mail leaves, but for what is refused. The
         servers live in this loop, so the logs are read beside it, and not all the time.
         """
         deadline = time.monotonic() + 3 * DEADLINE_S
@@ -138,7 +138,7 @@ class MailNode(_Node):
             await asyncio.sleep(LOOK_AGAIN_S)
 
     def _unfinished(self) -> set[str]:
-        ended = {r["message-id"] for r in self._tracked("SEND", "DELIVER", "FAIL", "POISONMESSAGE")}
+        ended = {r["message-id"] for r in self._tracked("SEND", "DELIVER", "FAIL")}
         return self.acknowledged - ended
 
     async def _send(self, recipient: str) -> str:
