@@ -97,6 +97,14 @@ _SILENT = f"""({_ENDED} > silent_ms
   AND NOT exists(concat(contact_times, failed_times, begun_times),
     c -> c >= reachable_ms AND c <= silent_ms))"""
 
+# a question that was begun in time and given up only after all that was permitted: what gave it up
+# was late itself, so nothing is known of the server; the next question is due then
+_HUNG = f"""exists(begun_times, b -> b >= due_from_ms AND b <= on_time_ms AND exists(failed_times,
+  f -> f > not_after_ms AND f <= b + 2 * {_WHOLE}
+    AND NOT exists(contact_times, c -> c >= b AND c <= f)
+    AND NOT exists(begun_times, again -> again > b AND again < f)
+    AND ({_ENDED} <= f + {_WHOLE} OR {overlaps("any_possible", "f", f"f + {_WHOLE}")})))"""
+
 _RELEASED_OTHERWISE = """(discard IS NULL AND (promoted IS NOT NULL OR kept_as_primary
   OR coalesce(own_lost_ms <= not_after_ms, false)
   OR coalesce(primary_lost_ms <= not_after_ms, false)))"""
@@ -119,6 +127,10 @@ _DEADLINE = cases(
     ),
     ("untold_ms IS NOT NULL", violated(_ASKED_IN_VAIN + "let it go only at {@discard.at_ms}")),
     (_TOLD_IN_TIME, holds()),
+    (
+        _HUNG,
+        unknown("the question that {server} asked {primary_server} in time hung for too long"),
+    ),
     (
         f"{_ENDED} > not_after_ms AND discard IS NULL",
         violated(

@@ -123,6 +123,23 @@ def _told_page_by_page(*, page: int) -> Run:
     return run
 
 
+def _hung(*, then_lost: bool) -> Run:
+    """lyo-mbx1's question at 2 min is given up at 16 min, minutes after its time-out; `then_lost`:
+    the link is cut before the next one is due, and lyo-mbx1 loses its queue database.
+    """
+    run = empty()
+    message = run.accept(MINUTE, [user(1)])
+    run.finish(message, MINUTE + 2 * SECOND)
+    run.begin("lyo-mbx1", "par-mbx1", 2 * MINUTE)
+    run.contact("lyo-mbx1", "par-mbx1", 16 * MINUTE, failed=True)
+    if then_lost:
+        run.cut("lyo-mbx1", "par-mbx1", 17 * MINUTE, 40 * MINUTE, fault="f2")
+        run.kill("lyo-mbx1", 30 * MINUTE, 45 * MINUTE, new_database=True)
+    else:
+        run.heartbeats("lyo-mbx1", "par-mbx1", 18 * MINUTE, 30 * MINUTE, failed=True)
+    return run
+
+
 def _forgets_on_restart() -> Run:
     """Asked again after the restart, par-mbx1 does not tell what it had delivered before."""
     faulty = back_in_time()
@@ -248,6 +265,8 @@ def results(ask: Ask) -> dict[str, ClaimResult]:
         "told-the-second-time": _told_and_slow(SLOW, 4 * MINUTE),
         "on-the-next-page": _told_page_by_page(page=1),
         "there-was-room": _told_page_by_page(page=2),
+        "hung": _hung(then_lost=True),
+        "hung-and-more": _hung(then_lost=False),
         "too-slow": _told_and_slow(20 * MINUTE, 22 * MINUTE),
         "survives": back_in_time().run,
         "forgets": _forgets_on_restart(),
@@ -394,6 +413,15 @@ def test_the_last_question_before_it_goes_brought_it(results: dict[str, ClaimRes
     assert results["slow-disk"].status == "holds"
     assert "and let it go only at" in results["told-the-second-time"].examples[0].detail
     assert "due" in results["too-slow"].examples[0].detail
+
+
+def test_a_question_that_hung_for_longer_than_its_time_out_accuses_nobody(
+    results: dict[str, ClaimResult],
+) -> None:
+    """A machine without time to spare does that; what comes after it is judged as ever."""
+    assert (results["hung"].status, results["hung"].violations) == ("unknown", 0)
+    assert "hung for too long" in results["hung"].reason
+    assert results["hung-and-more"].status == "violated"
 
 
 def test_an_answer_that_was_full_may_leave_the_rest_to_the_next(
