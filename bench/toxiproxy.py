@@ -19,7 +19,7 @@ from lab.faults.observer.target import Wire
 from lab.hosts.containers import down, engine
 from lab.hosts.containers.ground.provision import TOXIPROXY_PORT
 from lab.hosts.containers.toxiproxy import Toxiproxy
-from lab.plan.parts import Link, LinkName
+from lab.plan.topology import Link, LinkName
 from lab.program.errors import GroundError
 
 ANSWERS_WITHIN_S = 15.0

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from typing import Final, TypeAlias
 
+from spark_eval.fault_kinds import KEYS
+
 Columns: TypeAlias = tuple[tuple[str, str], ...]
 
 
@@ -162,14 +164,9 @@ PLAN_FAULT: Final[Columns] = (
     ("kind", "STRING"),
     ("start_ms", "BIGINT"),
     ("end_ms", "BIGINT"),
-    ("cut_kind", "STRING"),
     ("links", f"ARRAY<{LINK}>"),
     ("server", "STRING"),
-    ("returns_with", "STRING"),
-    ("latency_ms", "BIGINT"),
-    ("jitter_ms", "BIGINT"),
-    ("bytes_per_second", "BIGINT"),
-    ("by_ms", "BIGINT"),
+    *KEYS,
     # instead of a time: from start_ms to until_ms, and end_ms is the latest that it may end
     ("when", "STRUCT<server: STRING, `at`: STRING, nth: INT, until_ms: BIGINT, for_ms: BIGINT>"),
 )

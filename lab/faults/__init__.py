@@ -1,6 +1,7 @@
 """Faults: one file a fault, each with a start, a stop and evidence; the registry is by kind.
 
-A new fault is a class with the methods of `Fault` below, in a file of its own, and a line in
+All faults of links are one class, which does what their plan says (`lab.plan.link_faults`). A new
+fault of servers is a class with the methods of `Fault` below, in a file of its own, and a line in
 `KINDS`. `calm.py` is the no-op to copy from. A fault acts on a running lab through its proxies
 and servers; when it happens is the schedule's business, and whether it mattered the evaluation's.
 """
@@ -11,25 +12,22 @@ from typing import Any
 from lab.faults.at_breakpoint import AtPlace
 from lab.faults.calm import Calm
 from lab.faults.corrupt import Corrupt
-from lab.faults.cut import Cut
 from lab.faults.fault import Fault
 from lab.faults.kill import Kill
+from lab.faults.links import OnLinks
 from lab.faults.machine import FillDisk, SkewClock
 from lab.faults.observer.target import RunningLab
 from lab.faults.pause import Pause
 from lab.faults.power_loss import PowerLoss
 from lab.faults.restart import Restart
-from lab.faults.slow import Slow
 from lab.faults.stop import Stop
-from lab.faults.throttle import Throttle
-from lab.plan import parts as plan_parts
+from lab.plan import faults as plan_faults
+from lab.plan.faults import LINK_KINDS
 from lab.plan.plan import Plan
 
 KINDS: Mapping[str, Callable[[Any, RunningLab], Fault]] = {
     "calm": Calm,
-    "cut": Cut,
-    "slow": Slow,
-    "throttle": Throttle,
+    **dict.fromkeys(LINK_KINDS, OnLinks),
     "kill": Kill,
     "power_loss": PowerLoss,
     "corrupt": Corrupt,
@@ -46,6 +44,6 @@ def faults_of(plan: Plan, lab: RunningLab) -> list[Fault | AtPlace]:
     return [_fault(planned, lab) for planned in plan.faults]
 
 
-def _fault(planned: plan_parts.Fault, lab: RunningLab) -> Fault | AtPlace:
+def _fault(planned: plan_faults.Fault, lab: RunningLab) -> Fault | AtPlace:
     make = KINDS[planned.kind]
     return make(planned, lab) if planned.when is None else AtPlace(planned, lab, make)

@@ -11,8 +11,7 @@ from typing import Any
 
 from lab.faults.fault import Fault
 from lab.faults.observer.target import RunningLab
-from lab.plan import parts as plan_parts
-from lab.plan.place_words import in_words
+from lab.plan import faults as plan_faults
 
 Make = Callable[[Any, RunningLab], Fault]
 
@@ -20,13 +19,13 @@ Make = Callable[[Any, RunningLab], Fault]
 class AtPlace:
     """One fault of a plan with `when`; `from_ms` to `until_ms` is when it may begin."""
 
-    def __init__(self, planned: plan_parts.Fault, lab: RunningLab, make: Make) -> None:
+    def __init__(self, planned: plan_faults.Fault, lab: RunningLab, make: Make) -> None:
         assert planned.when is not None, "a fault with a time waits for no place"
         self.id, self.from_ms, self.until_ms = planned.id, planned.start_ms, planned.when.until_ms
         self._planned, self._when, self._lab, self._make = planned, planned.when, lab, make
 
     def describe(self) -> str:
-        return in_words(self._when)
+        return self._when.in_words()
 
     def place(self) -> Mapping[str, object]:
         """For the journal: where it begins."""

@@ -10,13 +10,13 @@ from lab.faults.kill import KILLED
 from lab.faults.observer.evidence import Evidence
 from lab.faults.observer.target import RunningLab
 from lab.faults.server_down import Away
-from lab.plan import parts as plan_parts
+from lab.plan import faults as plan_faults
 
 
 class Corrupt(Away):
     """One damaged queue database of a plan."""
 
-    def __init__(self, planned: plan_parts.Corrupt, lab: RunningLab) -> None:
+    def __init__(self, planned: plan_faults.Corrupt, lab: RunningLab) -> None:
         super().__init__(planned, lab)
         self._damaged: tuple[str, ...] = ()
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from lab.faults.observer.evidence import Evidence
 from lab.faults.observer.target import RunningLab
 from lab.faults.server_down import Away
-from lab.plan import parts as plan_parts
+from lab.plan import faults as plan_faults
 
 KILLED = 128 + 9
 
@@ -18,7 +18,7 @@ KILLED = 128 + 9
 class Kill(Away):
     """One kill of a plan."""
 
-    def __init__(self, planned: plan_parts.Kill, lab: RunningLab) -> None:
+    def __init__(self, planned: plan_faults.Kill, lab: RunningLab) -> None:
         super().__init__(planned, lab)
         self._planned = planned
 

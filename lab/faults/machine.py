@@ -12,9 +12,9 @@ from typing import Generic, TypeVar
 from lab.faults.observer.evidence import Evidence
 from lab.faults.observer.target import RunningLab
 from lab.faults.server_banner import BACK_WITHIN_SECONDS
-from lab.plan.parts import FillDisk as PlannedFillDisk
-from lab.plan.parts import SkewClock as PlannedSkewClock
-from lab.scenario.quantities import format_skew
+from lab.plan.faults import FillDisk as PlannedFillDisk
+from lab.plan.faults import SkewClock as PlannedSkewClock
+from lab.plan.quantities import format_skew
 
 ANSWERS_WITHIN_SECONDS = 5.0
 LOOK_EVERY_SECONDS = 0.01

@@ -9,13 +9,13 @@ from collections.abc import Mapping
 from lab.faults.observer.evidence import Evidence
 from lab.faults.observer.target import RunningLab
 from lab.faults.server_banner import is_back, shows_nobody_a_banner, wait_until_back
-from lab.plan import parts as plan_parts
+from lab.plan import faults as plan_faults
 
 
 class Pause:
     """One pause of a plan."""
 
-    def __init__(self, planned: plan_parts.Pause, lab: RunningLab) -> None:
+    def __init__(self, planned: plan_faults.Pause, lab: RunningLab) -> None:
         self.id, self.start_ms, self.end_ms = planned.id, planned.start_ms, planned.end_ms
         self._planned, self._server, self._lab = planned, planned.server, lab
         self._was_paused = False

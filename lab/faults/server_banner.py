@@ -14,7 +14,7 @@ from lab.faults.observer.evidence import (
     wait_seconds,
 )
 from lab.faults.observer.target import RunningLab
-from lab.plan.parts import ServerFault
+from lab.plan.faults import ServerFault
 from lab.program.errors import GroundError
 from lab.workload.agent import AgentError
 from lab.workload.probe import Seen

@@ -7,7 +7,7 @@ from dataclasses import replace
 from lab.faults.observer.evidence import Evidence
 from lab.faults.observer.target import RunningLab
 from lab.faults.server_banner import is_back, shows_nobody_a_banner, wait_until_back
-from lab.plan.parts import ServerFault
+from lab.plan.faults import ServerFault
 
 
 class Away(ABC):

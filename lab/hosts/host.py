@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from lab.faults.observer.target import Proxies, Servers, Wire
-from lab.plan.parts import LinkName
 from lab.plan.plan import Plan
+from lab.plan.topology import LinkName
 from lab.record.folder import RunFolder
 from lab.workload.agent import ProbeMessageReply, WorkloadStatus
 from lab.workload.probe import Probe

@@ -7,8 +7,9 @@ is its host's to add.
 
 from typing import TypeAlias
 
-from lab.plan.parts import Database, PlanTopology, Section, Server
+from lab.plan.parts import Section
 from lab.plan.plan import Plan
+from lab.plan.topology import Database, PlanTopology, Server
 from nodes.core.config.config import NodeConfig, read_config
 from nodes.core.config.parameters import PARAMETERS, Value, format_value
 from nodes.core.config.units import format_timespan

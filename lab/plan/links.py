@@ -7,7 +7,7 @@ Active Manager talks to every mailbox server of its DAG. A link is one direction
 
 from collections.abc import Iterable, Sequence
 
-from lab.plan.parts import Link, LinkName, PlanTopology, Server, Site
+from lab.plan.topology import Link, LinkName, PlanTopology, Server, Site
 
 WORKLOAD = "workload"
 SMTP, REPLICATION, MANAGEMENT = "smtp", "replication", "management"

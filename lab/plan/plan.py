@@ -3,18 +3,9 @@
 from dataclasses import dataclass, field
 from typing import Literal
 
-from lab.plan.parts import (
-    Clock,
-    Expect,
-    Fault,
-    Link,
-    Message,
-    Operation,
-    PlanTopology,
-    PowerLoss,
-    Settings,
-    Stranger,
-)
+from lab.plan.faults import Fault, PowerLoss
+from lab.plan.parts import Clock, Expect, Message, Operation, Settings, Stranger
+from lab.plan.topology import Link, PlanTopology
 from lab.program.json_record import LEFT_OUT_IF_EMPTY, from_text, to_line, to_text
 
 

@@ -9,23 +9,10 @@ begin, or heal.
 
 from typing import TypeAlias
 
-from lab.plan.parts import Fault, LinkFault, MachineFault, ServerFault
+from lab.plan.faults import Fault, MachineFault, ServerFault
+from lab.plan.link_faults import LinkFault
 
 OnServer: TypeAlias = ServerFault | MachineFault
-
-DONE = {
-    "cut": "cut",
-    "slow": "slowed",
-    "throttle": "throttled",
-    "kill": "killed",
-    "power_loss": "without power",
-    "corrupt": "killed",
-    "pause": "paused",
-    "stop": "stopped",
-    "restart": "restarted",
-    "fill_disk": "full",
-    "skew_clock": "wrong",
-}
 
 
 def collision(earlier: Fault, later: Fault) -> str:
@@ -36,7 +23,7 @@ def collision(earlier: Fault, later: Fault) -> str:
         taken = set(earlier.links)
         first = next((link for link in later.links if link in taken), None)
         if first is not None:
-            return f"the link from {first.source} to {first.target} is {DONE[earlier.kind]} already"
+            return f"the link from {first.source} to {first.target} is {earlier.done} already"
     if isinstance(earlier, LinkFault) or isinstance(later, LinkFault):
         return ""
     if earlier.server != later.server:
@@ -45,7 +32,7 @@ def collision(earlier: Fault, later: Fault) -> str:
         return _of_a_machine(earlier, later)
     # touching counts: the server is back only when its banner is
     back = later.start_ms > earlier.end_ms
-    return "" if back else f"{later.server} is {DONE[earlier.kind]} already and not back"
+    return "" if back else f"{later.server} is {earlier.done} already and not back"
 
 
 def _of_a_machine(earlier: OnServer, later: OnServer) -> str:
@@ -53,11 +40,11 @@ def _of_a_machine(earlier: OnServer, later: OnServer) -> str:
     if isinstance(earlier, MachineFault) and isinstance(later, MachineFault):
         same = earlier.kind == later.kind and later.start_ms <= earlier.end_ms
         what = "disk" if later.kind == "fill_disk" else "clock"
-        return f"the {what} of {later.server} is {DONE[later.kind]} already" if same else ""
+        return f"the {what} of {later.server} is {later.done} already" if same else ""
     machine, away = (earlier, later) if isinstance(earlier, MachineFault) else (later, earlier)
     for edge_ms, word in ((machine.start_ms, "start"), (machine.end_ms, "end")):
         if away.start_ms <= edge_ms <= away.end_ms:
-            return f"{machine.server} is {DONE[away.kind]} and cannot be told of the {word}"
+            return f"{machine.server} is {away.done} and cannot be told of the {word}"
     return ""
 
 

@@ -4,29 +4,17 @@ Plain faults only: what a random schedule stands for is written out by
 `lab.planning.random_schedule` before. Pure; nothing here asks whether faults can hold together.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
+from lab.plan.faults import Fault, Kill, MachineFault, ServerFault, SkewClock, kinds_of
 from lab.plan.links import ends, links_between
-from lab.plan.parts import (
-    Corrupt,
-    Cut,
-    Fault,
-    FillDisk,
-    Kill,
-    Link,
-    LinkName,
-    Pause,
-    PlanTopology,
-    PowerLoss,
-    Restart,
-    SkewClock,
-    Slow,
-    Stop,
-    Throttle,
-    When,
-)
-from lab.scenario.faults import FaultModel, LinksModel
+from lab.plan.topology import Link, LinkName, PlanTopology
+from lab.plan.when import When
+from lab.scenario.faults import FaultModel
+from lab.scenario.link_faults import LinksModel
+
+ON_SERVERS: Mapping[str, Callable[..., Fault]] = kinds_of(ServerFault | MachineFault)
 
 
 def resolve_faults(
@@ -82,38 +70,15 @@ def _of_links(
 ) -> Fault | None:
     if fault.links is None:
         return None
-    times = (fault.start_ms, fault.end_ms)
     concerned = resolve_links(fault.links, topology, links)
-    if fault.cut is not None:
-        return Cut(fault_id, "cut", *times, fault.cut.kind, concerned)
-    if fault.slow is not None:
-        latency = fault.slow
-        return Slow(fault_id, "slow", *times, latency.latency, latency.jitter, concerned)
-    assert fault.throttle is not None, "the model lets a fault be one of its kinds"
-    return Throttle(fault_id, "throttle", *times, fault.throttle.rate, concerned)
+    return fault.links.planned(fault_id, fault.start_ms, fault.end_ms, concerned)
 
 
 def _of_server(fault_id: str, fault: FaultModel) -> Fault:
     times = (fault.start_ms, fault.end_ms)
     if fault.kill is not None:
         return Kill(fault_id, "kill", *times, fault.server, fault.returns_with)
-    if fault.power_loss is not None:
-        return PowerLoss(fault_id, "power_loss", *times, fault.server)
-    if fault.corrupt is not None:
-        return Corrupt(fault_id, "corrupt", *times, fault.server)
-    if fault.pause is not None:
-        return Pause(fault_id, "pause", *times, fault.server)
-    if fault.stop is not None:
-        return Stop(fault_id, "stop", *times, fault.server)
-    if fault.restart is not None:
-        return Restart(fault_id, "restart", *times, fault.server)
-    return _of_machine(fault_id, fault)
-
-
-def _of_machine(fault_id: str, fault: FaultModel) -> Fault:
-    times = (fault.start_ms, fault.end_ms)
-    if fault.fill_disk is not None:
-        return FillDisk(fault_id, "fill_disk", *times, fault.fill_disk)
-    assert fault.skew_clock is not None, "the model lets a fault be one of its kinds"
-    assert fault.by is not None, "the model asks for it"
-    return SkewClock(fault_id, "skew_clock", *times, fault.skew_clock, fault.by)
+    if fault.by is not None:
+        return SkewClock(fault_id, "skew_clock", *times, fault.server, fault.by)
+    make = ON_SERVERS[fault.kind]
+    return make(fault_id, fault.kind, *times, fault.server)

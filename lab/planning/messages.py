@@ -8,7 +8,8 @@ from bisect import insort
 from dataclasses import dataclass, replace
 
 from lab.plan.links import WORKLOAD
-from lab.plan.parts import Message, PlanTopology
+from lab.plan.parts import Message
+from lab.plan.topology import PlanTopology
 from lab.planning.seeds import seed_for
 from lab.scenario.scenario import MailModel, RecipientsModel, SendersModel, messages_of
 

@@ -2,27 +2,12 @@
 
 from dataclasses import dataclass
 
-from lab.plan.parts import (
-    Corrupt,
-    Cut,
-    Fault,
-    FillDisk,
-    Kill,
-    LinkFault,
-    LinkName,
-    Operation,
-    Pause,
-    PowerLoss,
-    Restart,
-    SkewClock,
-    Slow,
-    Stop,
-    Throttle,
-    When,
-)
-from lab.plan.place_words import in_words
+from lab.plan.faults import Fault
+from lab.plan.link_faults import LinkFault
+from lab.plan.parts import Operation
 from lab.plan.plan import Plan
-from lab.scenario.quantities import format_byte_rate, format_latency, format_skew
+from lab.plan.topology import LinkName
+from lab.plan.when import When
 from nodes.core.config.units import format_timespan
 
 
@@ -62,7 +47,7 @@ def wall_seconds(plan: Plan) -> float:
 
 
 def _fault_moments(fault: Fault) -> list[Moment]:
-    begins, heals = _words(fault)
+    begins, heals = fault.words()
     links = fault.links if isinstance(fault, LinkFault) else ()
     if fault.when is not None:
         return _place_moments(fault, fault.when, begins, heals)
@@ -73,41 +58,6 @@ def _fault_moments(fault: Fault) -> list[Moment]:
 def _place_moments(fault: Fault, when: When, begins: str, heals: str) -> list[Moment]:
     links = fault.links if isinstance(fault, LinkFault) else ()
     lasts = f" for {format_timespan(when.for_ms)}" if when.for_ms else ""
-    start = f"{fault.id}: from now on, when {in_words(when)}: {begins}{lasts}"
+    start = f"{fault.id}: from now on, when {when.in_words()}: {begins}{lasts}"
     end = f"{fault.id}: {heals} by now, if it began" if heals else f"{fault.id}: no later than now"
     return [Moment(fault.start_ms, start, links), Moment(fault.end_ms, end)]
-
-
-def _words(fault: Fault) -> tuple[str, str]:
-    """What happens at its start and at its end; nothing more happens after an instant."""
-    match fault:
-        case Cut():
-            return f"cut ({fault.cut_kind})", "healed"
-        case Slow():
-            return f"slow ({slowness(fault)})", "healed"
-        case Throttle():
-            return f"throttle ({format_byte_rate(fault.bytes_per_second)})", "healed"
-        case Pause():
-            return f"pause {fault.server}", f"resume {fault.server}"
-        case Restart():
-            return f"restart {fault.server}", ""
-        case Stop():
-            return f"stop {fault.server}", f"start {fault.server}"
-        case PowerLoss():
-            return f"cut the power of {fault.server}", f"start {fault.server} with what is durable"
-        case Corrupt():
-            return f"kill {fault.server}", f"start {fault.server} with a damaged queue database"
-        case FillDisk():
-            return f"the disk of {fault.server} is full", f"{fault.server} has room again"
-        case SkewClock():
-            skewed = f"the clock of {fault.server} is wrong by {format_skew(fault.by_ms)}"
-            return skewed, f"the clock of {fault.server} is right"
-        case Kill():
-            database = fault.returns_with.replace("-", " ")
-            return f"kill {fault.server}", f"start {fault.server} with its {database}"
-
-
-def slowness(fault: Slow) -> str:
-    """`latency 500ms, jitter 100ms`."""
-    jitter = f", jitter {format_latency(fault.jitter_ms)}" if fault.jitter_ms else ""
-    return f"latency {format_latency(fault.latency_ms)}{jitter}"

@@ -6,14 +6,16 @@ name of its own, so that no draw depends on another.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar, get_args
 
+from lab.plan.faults import MACHINE_KINDS, SERVER_KINDS
+from lab.plan.link_faults import CutKind
 from lab.plan.links import WORKLOAD
-from lab.plan.parts import Link, PlanTopology
+from lab.plan.quantities import format_duration, format_skew
+from lab.plan.topology import Link, PlanTopology
 from lab.planning.recovery import Recovery
 from lab.planning.seeds import seed_for
-from lab.scenario.faults import MACHINE_KINDS, SERVER_KINDS
-from lab.scenario.quantities import format_byte_rate, format_duration, format_latency, format_skew
+from lab.scenario.link_faults import LINK_MODELS
 from lab.scenario.random_faults import RandomModel
 from nodes.core.config.units import HOUR_MS, MINUTE_MS
 
@@ -22,11 +24,9 @@ Written: TypeAlias = Mapping[str, Any]
 """A fault as a person would write it."""
 
 SECOND_MS = 1000
-CUT_KINDS = ("refuse", "blackhole", "stall", "reset", "ack-lost")
+CUT_KINDS = get_args(CutKind)
 DATABASES = ("same-queue-database", "new-queue-database")
 SKEWS_MS = (-2 * HOUR_MS, -5 * MINUTE_MS, 5 * MINUTE_MS, 2 * HOUR_MS)
-LATENCIES_MS = (200, 500, 1000, 2000, 5000)
-RATES = (1024, 4 * 1024, 16 * 1024)
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,14 +138,9 @@ def write_fault(draft: Draft, draws: Draws, place: Place, server: str, start_ms:
 
 
 def _of_links(draft: Draft, draws: Draws, between: list[Any]) -> Written:
-    if draft.kind == "slow":
-        latency_ms = draws.one_of(LATENCIES_MS, draft.number, "latency")
-        latency, jitter = format_latency(latency_ms), format_latency(latency_ms // 5)
-        return {"slow": {"between": between, "latency": latency, "jitter": jitter}}
-    if draft.kind == "throttle":
-        rate = format_byte_rate(draws.one_of(RATES, draft.number, "rate"))
-        return {"throttle": {"between": between, "rate": rate}}
-    return {"cut": {"between": between, "kind": draft.kind.removeprefix("cut-")}}
+    kind, _, way = draft.kind.partition("-")
+    drawn = LINK_MODELS[kind].drawn(lambda these, name: draws.one_of(these, draft.number, name))
+    return {kind: {"between": between, **drawn, **({"kind": way} if way else {})}}
 
 
 def _others(draft: Draft, draws: Draws, place: Place, server: str) -> list[str]:

@@ -14,7 +14,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from operator import attrgetter
 
-from lab.plan.parts import Fault, LinkFault
+from lab.plan.faults import Fault
+from lab.plan.link_faults import LinkFault
 from lab.planning.collisions import are_hidden, collision
 from lab.planning.faults import resolve_fault, resolve_faults
 from lab.planning.random_fault import (

@@ -11,9 +11,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from lab.plan.links import WORKLOAD, ends
-from lab.plan.parts import PlanTopology
+from lab.plan.quantities import format_duration
+from lab.plan.topology import PlanTopology
 from lab.scenario.faults import REPEATING_KEYS, FaultModel
-from lab.scenario.quantities import format_duration
 
 
 def occasions(fault: FaultModel) -> list[FaultModel]:

@@ -9,8 +9,9 @@ from typing import Literal
 
 from lab.clock import parse_origin
 from lab.plan.links import mesh
-from lab.plan.parts import Clock, Expect, ExpectedPromotion, ExpectedResubmission, PlanTopology
+from lab.plan.parts import Clock, Expect, ExpectedPromotion, ExpectedResubmission
 from lab.plan.plan import Plan
+from lab.plan.topology import PlanTopology
 from lab.planning.faults import resolve_faults
 from lab.planning.messages import resolve_messages
 from lab.planning.random_fault import Place

@@ -9,7 +9,8 @@ Drawn are the moments alone, each by a seed of its own name, so that no other dr
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from lab.plan.parts import PlanTopology, Settings, Stranger, StrangerKind, Trickle
+from lab.plan.parts import Settings, Stranger, StrangerKind, Trickle
+from lab.plan.topology import PlanTopology
 from lab.planning.messages import OUTSIDE_DOMAIN
 from lab.planning.seeds import seed_for
 from lab.scenario.strangers import StrangersModel

@@ -11,7 +11,7 @@ from typing import Any
 from ruamel.yaml import YAML
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
 
-from lab.plan.parts import PlanTopology
+from lab.plan.topology import PlanTopology
 from lab.planning.random_fault import Written
 from lab.planning.random_schedule import write_out
 from lab.planning.random_settings import Drawn, drawn_values, with_drawn_settings

@@ -15,8 +15,8 @@ from lab.faults.observer.evidence import link_row
 from lab.faults.observer.target import Wire
 from lab.hosts.host import MessageProber
 from lab.plan.links import SMTP
-from lab.plan.parts import LinkName, Server
 from lab.plan.plan import Plan
+from lab.plan.topology import LinkName, Server
 from lab.program.errors import GroundError
 from lab.record.folder import JsonLines
 from lab.workload.agent import AgentError, ProbeMessageReply

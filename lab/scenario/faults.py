@@ -7,92 +7,25 @@ a random schedule draws is in `lab.planning.random_schedule`. Times are millisec
 once read.
 """
 
-from typing import Any, ClassVar, Literal
+from typing import Any
 
 from pydantic import Field, ValidationError, model_validator
 
-from lab.plan.parts import CutKind, ReturnsWith
-from lab.scenario.quantities import ByteRate, Duration, Instant, Latency, Names, Skew
+from lab.plan.faults import LINK_KINDS, MACHINE_KINDS, SERVER_KINDS, ReturnsWith
+from lab.scenario.link_faults import FaultOfLinksModel, LinksModel
+from lab.scenario.quantities import Duration, Instant, Names, Skew
 from lab.scenario.random_faults import RandomModel
 from lab.scenario.strict import Strict
 from nodes.core.config.error import ConfigurationError
 from nodes.shell.chaos.places import Place
 
 NTH_MAX = 99_999
-_ENDPOINT = "a server, `site NAME`, `workload`, or a list of these"
 _SERVERS = "a server, `site NAME`, or a list of these,"
 TIMES_MAX = 99_999
-LINK_KINDS = ("cut", "slow", "throttle")
-SERVER_KINDS = ("kill", "power_loss", "corrupt", "pause", "stop", "restart")
-MACHINE_KINDS = ("fill_disk", "skew_clock")
 _OF_SERVERS = (*SERVER_KINDS, *MACHINE_KINDS)
 SEVERAL_KINDS = ("kill", "power_loss", "pause", "stop", "restart")
 REPEATING_KEYS = ("every", "times", "until")
 KINDS = (*LINK_KINDS, *_OF_SERVERS, "random")
-
-
-class LinksModel(Strict):
-    """Links: sessions opened by `from` towards `to`, or by either of `between`."""
-
-    noun: ClassVar[str] = "a fault of links"
-
-    source: Names = Field(default_factory=list, alias="from", description=_ENDPOINT)
-    to: Names = Field(default_factory=list, description=_ENDPOINT)
-    between: list[Names] = Field(
-        default_factory=list, max_length=2, description="two of them: sessions opened by either"
-    )
-    service: Literal["smtp", "replication", "management"] | None = Field(
-        default=None, description="one service, by default all"
-    )
-
-    @model_validator(mode="after")
-    def _has_two_ends(self) -> "LinksModel":
-        one_way = (bool(self.source), bool(self.to))
-        if len(self.between) == 2 and one_way == (False, False):
-            return self
-        if not self.between and one_way == (True, True):
-            return self
-        raise ConfigurationError(
-            f"{self.noun} takes from and to, or between with two ends", "write from: X, to: Y"
-        )
-
-    def directions(self) -> list[tuple[list[str], list[str]]]:
-        """(openers, targets) of each direction that is concerned, as the file names them."""
-        if not self.between:
-            return [(self.source, self.to)]
-        one, other = self.between
-        return [(one, other), (other, one)]
-
-
-class CutModel(LinksModel):
-    """Links cut."""
-
-    noun: ClassVar[str] = "a cut"
-
-    kind: CutKind = Field(description="how the link fails")
-
-
-class SlowModel(LinksModel):
-    """Links on which every byte comes late, in both directions."""
-
-    noun: ClassVar[str] = "slow"
-
-    latency: Latency = Field(description="how late, in lab time")
-    jitter: Latency = Field(default=0, description="give or take so much")
-
-    @model_validator(mode="after")
-    def _jitter_is_the_smaller(self) -> "SlowModel":
-        if self.jitter > self.latency:
-            raise ConfigurationError("jitter is more than latency", "make jitter the smaller one")
-        return self
-
-
-class ThrottleModel(LinksModel):
-    """Links that carry little, in each direction."""
-
-    noun: ClassVar[str] = "throttle"
-
-    rate: ByteRate = Field(description="how much per second of lab time")
 
 
 class WhenModel(Strict):
@@ -104,7 +37,7 @@ class WhenModel(Strict):
     after: Instant = Field(default=0, description="counted from this moment on")
 
 
-class FaultModel(Strict):
+class FaultModel(FaultOfLinksModel):
     """A fault with its start and its length, or a schedule of such that is drawn.
 
     Healing is derived, never written.
@@ -115,9 +48,6 @@ class FaultModel(Strict):
         default=None, description="where in the protocol it starts, instead of a time"
     )
     for_ms: Duration | None = Field(default=None, alias="for", description="how long it lasts")
-    cut: CutModel | None = Field(default=None, description="links that carry nothing")
-    slow: SlowModel | None = Field(default=None, description="links that carry all of it late")
-    throttle: ThrottleModel | None = Field(default=None, description="links that carry little")
     every: Duration | None = Field(
         default=None, description="it begins again after so long, each time a fault of its own"
     )
@@ -220,7 +150,7 @@ class FaultModel(Strict):
     @property
     def links(self) -> LinksModel | None:
         """The links that it acts on; None for a fault of a server."""
-        return self.cut or self.slow or self.throttle
+        return next((each for kind in LINK_KINDS if (each := getattr(self, kind))), None)
 
     @property
     def servers(self) -> list[str]:

@@ -11,8 +11,9 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
+from lab.plan.quantities import SIZE_UNITS, format_duration
 from nodes.core.config.error import ConfigurationError, shown
-from nodes.core.config.units import DAY_MS, format_timespan, parse_timespan
+from nodes.core.config.units import DAY_MS, parse_timespan
 
 SEED_MAX = 2**53 - 1
 SKEW_MAX_MS = 30 * DAY_MS
@@ -26,7 +27,6 @@ _MILLISECONDS = re.compile(r"([0-9]{1,6})ms", re.ASCII)
 _BYTE_RATE = re.compile(r"([0-9]{1,8})(B|KiB|MiB)/s", re.ASCII)
 _RANGE = re.compile(r"([0-9]{1,6})\.\.([0-9]{1,6})", re.ASCII)
 _PERIOD_MS = {"s": 1_000, "m": 60_000, "h": 3_600_000}
-_SIZE_UNITS = {"B": 1, "KiB": 1024, "MiB": 1024 * 1024}
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ def parse_size(raw: object) -> int:
     match = _SIZE.fullmatch(raw) if isinstance(raw, str) else None
     if match is None:
         raise _refusal(raw, "is not a size", "write a number with B, KiB or MiB, such as 4KiB")
-    size_bytes = int(match[1]) * _SIZE_UNITS[match[2]]
+    size_bytes = int(match[1]) * SIZE_UNITS[match[2]]
     if not SIZE_MIN_BYTES <= size_bytes <= SIZE_MAX_BYTES:
         raise _refusal(raw, "is out of range", "a message has 256B to 10MiB")
     return size_bytes
@@ -96,12 +96,6 @@ def parse_latency(raw: object) -> int:
         raise _refusal(raw, "is not a latency", hint) from error
 
 
-def format_latency(value_ms: int) -> str:
-    """As `parse_latency` reads it: `500ms`, `2s`."""
-    seconds, rest_ms = divmod(value_ms, 1000)
-    return f"{value_ms}ms" if rest_ms else f"{seconds}s"
-
-
 def parse_skew(raw: object) -> int:
     """`5m` ahead, `-5m` behind, in milliseconds: not nothing, less than a month."""
     behind = isinstance(raw, str) and raw.startswith("-")
@@ -115,25 +109,13 @@ def parse_skew(raw: object) -> int:
     return -value_ms if behind else value_ms
 
 
-def format_skew(value_ms: int) -> str:
-    """As `parse_skew` reads it."""
-    return f"{'-' if value_ms < 0 else ''}{format_duration(abs(value_ms))}"
-
-
 def parse_byte_rate(raw: object) -> int:
     """`10KiB/s`, in bytes per second."""
     match = _BYTE_RATE.fullmatch(raw) if isinstance(raw, str) else None
     if match is None or int(match[1]) == 0:
         hint = "write a number with B, KiB or MiB per s, such as 10KiB/s"
         raise _refusal(raw, "is not a rate of bytes", hint)
-    return int(match[1]) * _SIZE_UNITS[match[2]]
-
-
-def format_byte_rate(bytes_per_second: int) -> str:
-    """As `parse_byte_rate` reads it, in the largest unit that leaves nothing over."""
-    units = (unit for unit in ("MiB", "KiB", "B") if bytes_per_second % _SIZE_UNITS[unit] == 0)
-    unit = next(units)
-    return f"{bytes_per_second // _SIZE_UNITS[unit]}{unit}/s"
+    return int(match[1]) * SIZE_UNITS[match[2]]
 
 
 def parse_range(raw: object) -> Range:
@@ -170,15 +152,6 @@ def _two_timespans(raw: object, parse: Callable[[object], int]) -> tuple[int, in
     if len(parts) != 2:
         raise _refusal(raw, "is not two times", "write from..to, such as 5m..2h")
     return parse(parts[0]), parse(parts[1])
-
-
-def format_duration(value_ms: int) -> str:
-    """As a person writes it: `1h30m`, `45s`; Exchange's form where that cannot say it."""
-    seconds, rest_ms = divmod(value_ms, 1000)
-    if rest_ms or seconds == 0:
-        return format_timespan(value_ms) if rest_ms else "0s"
-    counts = (seconds // 3600, seconds // 60 % 60, seconds % 60)
-    return "".join(f"{count}{unit}" for count, unit in zip(counts, "hms", strict=True) if count)
 
 
 def as_range_text(range_ms: Range) -> str:

@@ -4,10 +4,12 @@ The shape of the entry only. What is drawn is in `lab.planning.random_schedule`,
 in `lab.validation.random_schedule`.
 """
 
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 from pydantic import Field, model_validator
 
+from lab.plan.faults import LINK_KINDS, MACHINE_KINDS, SERVER_KINDS
+from lab.plan.link_faults import CutKind
 from lab.scenario.quantities import (
     DurationRangeText,
     FixedSeed,
@@ -21,25 +23,18 @@ from nodes.core.config.error import ConfigurationError
 from nodes.core.config.units import MINUTE_MS
 
 COUNT_MAX = 200
-RandomKind: TypeAlias = Literal[
+DRAWABLE = (
     "cut",
-    "cut-refuse",
-    "cut-blackhole",
-    "cut-stall",
-    "cut-reset",
-    "cut-ack-lost",
+    *(f"cut-{kind}" for kind in get_args(CutKind)),
     "split",
-    "slow",
-    "throttle",
-    "kill",
-    "power_loss",
-    "corrupt",
-    "pause",
-    "stop",
-    "restart",
-    "fill_disk",
-    "skew_clock",
-]
+    *LINK_KINDS[1:],
+    *SERVER_KINDS,
+    *MACHINE_KINDS,
+)
+if TYPE_CHECKING:
+    RandomKind: TypeAlias = str
+else:
+    RandomKind = Literal[DRAWABLE]
 AtMost: TypeAlias = Literal["one-server-at-a-time", "one-site-at-a-time", "none"]
 
 

@@ -14,8 +14,9 @@ from typing import Annotated, Any, TypeAlias
 
 from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema, create_model
 
+from lab.plan.quantities import format_duration
 from lab.scenario.parameter_type import description, parameter_schema
-from lab.scenario.quantities import FixedSeed, as_list, format_duration
+from lab.scenario.quantities import FixedSeed, as_list
 from lab.scenario.strict import Strict
 from nodes.core.config.error import ConfigurationError, refusal
 from nodes.core.config.parameters import PARAMETERS, Parameter, Value, format_value, parse_value

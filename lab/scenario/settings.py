@@ -10,7 +10,8 @@ from typing import Any
 
 from pydantic import Field, create_model, model_validator
 
-from lab.plan.parts import Section, Server, Settings
+from lab.plan.parts import Section, Settings
+from lab.plan.topology import Server
 from lab.scenario.parameter_type import description, parameter_type
 from lab.scenario.random_settings import RandomSettings
 from lab.scenario.strict import Strict

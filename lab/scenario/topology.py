@@ -11,7 +11,7 @@ from pydantic import BeforeValidator, Field, GetJsonSchemaHandler, model_validat
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
-from lab.plan.parts import (
+from lab.plan.topology import (
     WEEK_MS,
     AutoActivation,
     Dag,

@@ -9,7 +9,7 @@ Counted, never resolved: whoever breaks one of them is told before any of it is 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from lab.plan.parts import PlanTopology
+from lab.plan.topology import PlanTopology
 from lab.planning.random_settings import at_their_least, entries_of
 from lab.planning.repeated_faults import servers_of
 from lab.planning.resolve import workload_end_ms

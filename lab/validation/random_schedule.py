@@ -5,12 +5,13 @@ Asked of the file alone, so that the answer is the same for every seed.
 
 from collections.abc import Iterator, Sequence
 
+from lab.plan.faults import LINK_KINDS
 from lab.plan.links import WORKLOAD
-from lab.plan.parts import PlanTopology
+from lab.plan.topology import PlanTopology
 from lab.planning.random_settings import at_their_most
 from lab.planning.recovery import Recovery
 from lab.planning.resolve import place_of
-from lab.scenario.faults import LINK_KINDS, FaultModel
+from lab.scenario.faults import FaultModel
 from lab.scenario.quantities import as_range_text
 from lab.scenario.random_faults import RandomModel, may_lose_database
 from lab.scenario.scenario import ScenarioModel

@@ -8,10 +8,11 @@ None when the topology itself could not be found. What depends on time is in
 from collections.abc import Iterator
 from typing import Any
 
+from lab.plan.faults import MACHINE_KINDS
 from lab.plan.links import WORKLOAD
 from lab.planning.messages import OUTSIDE_USERS
 from lab.planning.random_settings import contradicted, entries_of
-from lab.scenario.faults import MACHINE_KINDS, SEVERAL_KINDS, FaultModel
+from lab.scenario.faults import SEVERAL_KINDS, FaultModel
 from lab.scenario.operations import OperationModel
 from lab.scenario.requirements import REQUIREMENTS, families
 from lab.scenario.scenario import MailModel, RecipientsModel, ScenarioModel, SendersModel

@@ -8,9 +8,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from lab.plan.faults import Fault, ServerFault
 from lab.plan.links import ends, mesh
-from lab.plan.parts import Fault, PlanTopology, ServerFault
-from lab.planning.collisions import DONE, collision
+from lab.plan.topology import PlanTopology
+from lab.planning.collisions import collision
 from lab.planning.faults import resolve_faults, resolve_links
 from lab.planning.repeated_faults import occasions, servers_of, spread
 from lab.planning.resolve import workload_end_ms
@@ -141,7 +142,7 @@ def _nobody_to_ask(
     for index, operation in enumerate(scenario.operations):
         holding = (f for f in away if f.start_ms <= operation.at <= f.end_ms)
         if (fault := next(holding, None)) and not read.touched("operations", index, "at"):
-            rule = f"asks {fault.server}, which is {DONE[fault.kind]} then, and nobody would answer"
+            rule = f"asks {fault.server}, which is {fault.done} then, and nobody would answer"
             hint = f"ask before that, or some minutes after {format_timespan(fault.end_ms)}"
             place = ("operations", index, "at")
             yield read.mistake(place, format_timespan(operation.at), rule, hint)

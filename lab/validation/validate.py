@@ -12,7 +12,7 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
-from lab.plan.parts import PlanTopology
+from lab.plan.topology import PlanTopology
 from lab.planning.random_settings import entries_of
 from lab.program.given_file import is_file, is_folder, is_there, real_path
 from lab.record.folder import BESIDE_SCENARIOS

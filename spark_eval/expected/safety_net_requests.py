@@ -15,8 +15,8 @@ from spark_eval.spark.joins import joined
 from spark_eval.sql.intervals import INTERVAL, first_clear, merged, overlaps
 from spark_eval.sql.reasons import cases, holds, not_asked, unknown, violated
 from spark_eval.transforms.failovers import CHANGE
+from spark_eval.transforms.fault_windows import CUT, SEEN, downs
 from spark_eval.transforms.fault_windows import EXTENTS as EXTENT_SQL
-from spark_eval.transforms.fault_windows import SEEN, downs
 from spark_eval.transforms.server_histories import UNLOGGED_WALL_MS
 
 # how long before the last log Safety Nets are asked from (SN-4)
@@ -120,7 +120,7 @@ def _out_of_reach(record: Record, windows: DataFrame) -> DataFrame:
         "lower(`from`) = manager"
     )
     cut = from_manager.selectExpr(
-        "run", "lower(`to`) AS server", "IF(kind = 'cut', possible, NULL) AS possible",
+        "run", "lower(`to`) AS server", f"IF({CUT}, possible, NULL) AS possible",
         "coalesce(slowed_ms, 0L) AS slowed_ms",
     )  # fmt: skip
     return (

@@ -12,8 +12,6 @@ if TYPE_CHECKING:  # a story reads these names, and must not wait for Spark
     from pyspark.sql import DataFrame
 
 PROBE_MARK = "<probe."
-# kinds of faults that take a server away
-AWAY_KINDS = ("kill", "power_loss", "corrupt", "pause", "stop", "restart")
 REF = "named_struct('file', file, 'line', line) AS ref"
 SERVER_OF_LOG = "lower(regexp_extract(file, '^logs/([^/]+)/', 1))"
 

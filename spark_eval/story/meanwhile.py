@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from spark_eval.read.names import AWAY_KINDS
+from spark_eval.fault_kinds import AWAY_KINDS
 from spark_eval.story.lines import Line
 from spark_eval.story.record import Record
 from spark_eval.story.row import StoryLine, objects, said, text, whole

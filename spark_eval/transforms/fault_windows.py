@@ -5,9 +5,10 @@ its certain extent from when it was applied to when healing began. What is late 
 possible extent, what had to happen on the certain one.
 
 A server that was killed, paused, stopped or restarted is away and a link that is cut carries
-nothing. A server whose disk is full may fail at everything that it should write, and need not: it
-is possibly away all that time, and certainly never. A link that is slow or throttled carries all of
-it, later by `slowed_ms` an exchange.
+nothing. A server whose disk is full may fail at everything that it should write, and need not, and
+a link whose sessions carry so much and no more ends some of them: both are possibly away all that
+time, and certainly never. A link that is slow or throttled carries all of it, later by `slowed_ms`
+an exchange.
 """
 
 from __future__ import annotations
@@ -15,22 +16,20 @@ from __future__ import annotations
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from spark_eval.read.names import AWAY_KINDS
+from spark_eval.fault_kinds import AWAY_KINDS, KINDS, LINK, SERVER, Does, is_one_of, kinds
 from spark_eval.sql.intervals import FOREVER_MS
 
+AWAY = is_one_of(AWAY_KINDS)
+IN_DOUBT = is_one_of(kinds(LINK, Does.IN_DOUBT) + kinds(SERVER, Does.IN_DOUBT))
 EXTENTS = (
     "named_struct('lo', coalesce(intended_ms, applied_ms), 'hi', over_ms) AS possible",
     "named_struct('lo', coalesce(applied_ms, intended_ms), "
-    "'hi', least(coalesce(heal_intended_ms, over_ms), over_ms)) AS certain",
+    f"'hi', IF({IN_DOUBT}, coalesce(applied_ms, intended_ms), "
+    "least(coalesce(heal_intended_ms, over_ms), over_ms))) AS certain",
 )
-# round trips of an exchange that begins with a new connection, TLS and greetings, and its bytes
-ROUND_TRIPS = 10
-EXCHANGE_BYTES = 65_536
-
-AWAY = f"kind IN {AWAY_KINDS}"
-IN_DOUBT = "kind = 'fill_disk'"
-SLOWED = f"""CASE kind WHEN 'slow' THEN {2 * ROUND_TRIPS} * (latency_ms + jitter_ms)
-  WHEN 'throttle' THEN {EXCHANGE_BYTES} * 1000 DIV bytes_per_second END"""
+CUT = is_one_of(kinds(LINK, Does.AWAY, Does.IN_DOUBT))
+LATE = " ".join(f"WHEN '{name}' THEN {KINDS[name].late_ms}" for name in kinds(LINK, Does.LATE))
+SLOWED = f"CASE kind {LATE} END"
 SEEN = "coalesce(applied_ms, intended_ms) IS NOT NULL"
 
 
@@ -64,15 +63,13 @@ def downs(windows: DataFrame) -> DataFrame:
     intended. Who damages a server's disk, or cuts its power, has killed it.
     """
     kind = "IF(kind IN ('corrupt', 'power_loss'), 'kill', kind) AS kind"
-    known = windows.where(f"({AWAY} OR {IN_DOUBT}) AND {SEEN}").selectExpr("*", *EXTENTS)
-    never = "named_struct('lo', certain.lo, 'hi', certain.lo)"
-    certain = f"IF({IN_DOUBT}, {never}, certain) AS certain"
-    return known.selectExpr("run", "server", kind, "possible", certain)
+    known = windows.where(f"server IS NOT NULL AND ({AWAY} OR {IN_DOUBT}) AND {SEEN}")
+    return known.selectExpr("run", "server", kind, *EXTENTS)
 
 
 def cuts(windows: DataFrame) -> DataFrame:
     """`run`, `server`, `peer`, `possible`, `certain`: sessions to `peer` cut."""
-    return _by_link(windows.where("kind = 'cut'"))
+    return _by_link(windows.where(CUT))
 
 
 def slows(windows: DataFrame) -> DataFrame:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from spark_eval.fault_kinds import LINK, is_one_of, kinds
 from spark_eval.spark.joins import joined
 from spark_eval.transforms.fault_windows import by_link, downs
 
@@ -34,9 +35,7 @@ def troubles(windows: DataFrame, servers: DataFrame) -> DataFrame:
         f"array(struct(server, other AS peer, {own} AS trouble), "
         f"struct(other AS server, server AS peer, {theirs} AS trouble))))",
     ).selectExpr("run", "server", "peer", f"explode({SERVICES}) AS service", "trouble")  # fmt: skip
-    links = by_link(windows.where("kind IN ('cut', 'slow', 'throttle')")).selectExpr(
-        *WAY, f"{theirs} AS trouble"
-    )
+    links = by_link(windows.where(is_one_of(kinds(LINK)))).selectExpr(*WAY, f"{theirs} AS trouble")
     return (
         away.unionByName(links)
         .groupBy(*WAY)

@@ -21,7 +21,7 @@ from lab.campaigns.suite.plan import Task
 from lab.campaigns.suite.result import suite_content
 from lab.hosts.simulator.record import Record
 from lab.hosts.simulator.simulation import simulate
-from lab.plan import parts as plan_parts
+from lab.plan import faults, link_faults, parts, topology, when
 from lab.plan.plan import Plan
 from lab.record.file_list import FILE_LIST, write_file_list
 from lab.record.first_files import Identity, manifest_of_folder
@@ -64,28 +64,28 @@ JSON_WORDS = {int: "integer", str: "string", float: "number", bool: "boolean"}
 # parts of plan.json by the key that leads to them; a part's own keys are those of its dataclass
 PARTS: Mapping[str, type] = {
     "plan.json": Plan,
-    "clock": plan_parts.Clock,
-    "topology": plan_parts.PlanTopology,
-    "sites": plan_parts.Site,
-    "site_links": plan_parts.SiteLink,
-    "servers": plan_parts.Server,
-    "dags": plan_parts.Dag,
-    "databases": plan_parts.Database,
-    "copies": plan_parts.DatabaseCopy,
-    "mailboxes": plan_parts.Mailbox,
-    "settings": plan_parts.Settings,
-    "links": plan_parts.Link,
-    "messages": plan_parts.Message,
-    "when": plan_parts.When,
-    "operations": plan_parts.Operation,
-    "strangers": plan_parts.Stranger,
-    "trickle": plan_parts.Trickle,
-    "expect": plan_parts.Expect,
-    "promotions": plan_parts.ExpectedPromotion,
-    "resubmissions": plan_parts.ExpectedResubmission,
+    "clock": parts.Clock,
+    "topology": topology.PlanTopology,
+    "sites": topology.Site,
+    "site_links": topology.SiteLink,
+    "servers": topology.Server,
+    "dags": topology.Dag,
+    "databases": topology.Database,
+    "copies": topology.DatabaseCopy,
+    "mailboxes": topology.Mailbox,
+    "settings": parts.Settings,
+    "links": topology.Link,
+    "messages": parts.Message,
+    "when": when.When,
+    "operations": parts.Operation,
+    "strangers": parts.Stranger,
+    "trickle": parts.Trickle,
+    "expect": parts.Expect,
+    "promotions": parts.ExpectedPromotion,
+    "resubmissions": parts.ExpectedResubmission,
 }
 FAULTS: Mapping[str, type] = {
-    str(get_args(get_type_hints(kind)["kind"])[0]): kind for kind in get_args(plan_parts.Fault)
+    str(get_args(get_type_hints(kind)["kind"])[0]): kind for kind in get_args(faults.Fault)
 }
 # between them they have every kind of file and line that the simulator writes
 SIMULATED = (
@@ -130,10 +130,14 @@ def test_every_key_of_a_fault_says_which_kinds_have_it() -> None:
 
 
 def test_no_part_of_a_plan_is_left_out() -> None:
-    parts = {each for each in vars(plan_parts).values() if isinstance(each, type)}
-    ours = {each for each in parts if is_dataclass(each) and each.__module__ == plan_parts.__name__}
+    ours = {
+        each
+        for module in (faults, link_faults, parts, topology, when)
+        for each in vars(module).values()
+        if isinstance(each, type) and is_dataclass(each) and each.__module__ == module.__name__
+    }
     # a fault names a link by three keys, which the page says above the tables
-    assert ours - {*PARTS.values(), *FAULTS.values()} == {plan_parts.LinkName}
+    assert ours - {*PARTS.values(), *FAULTS.values()} == {topology.LinkName}
 
 
 def test_the_words_of_a_plan_are_named_where_they_are_described() -> None:

@@ -10,7 +10,7 @@ from bench.rows import fault_applied_minus_intended as measurement
 from bench.toxiproxy import standing
 from lab.clock import LabClock, parse_origin
 from lab.hosts.containers.images.ensure import Images
-from lab.plan.parts import Cut, Slow, Throttle
+from lab.plan.link_faults import Cut, Slow, Throttle
 from lab.plan.plan import Plan
 from lab.program.errors import GroundError
 

@@ -13,46 +13,42 @@ from contextlib import closing
 
 import pytest
 
-from lab.hosts.containers.toxiproxy import DOWN, DROP, HOLD, RECIPES, UP, Recipe, Toxiproxy
+from lab.hosts.containers.toxiproxy import Toxiproxy
+from lab.plan.effects import Effect, both_ways
+from lab.plan.link_faults import CUTS, CutKind
 from lab.program.errors import GroundError
 from tests.integration.conftest import OTHER, PROXY
 from tests.integration.recording_server import RecordingServer
-from tests.parity.cut_table import TABLE, Measured
+from tests.parity.cut_table import EFFECTS, TABLE, Measured
 
 pytestmark = pytest.mark.engine
 
 SOON, LATER = 0.3, 3.0  # nothing should come; something should
 
 
-ONE_WAY = {
-    "timeout upstream only": Recipe(True, (("timeout", UP, DROP),)),
-    "bandwidth upstream only": Recipe(True, (("bandwidth", UP, HOLD),)),
-    "bandwidth downstream only": Recipe(True, (("bandwidth", DOWN, HOLD),)),
-}
-
-
 @pytest.mark.parametrize("kind", TABLE)
 def test_a_cut_does_what_the_table_says(
     kind: str, toxiproxy: Toxiproxy, server: RecordingServer, ports: dict[str, int]
 ) -> None:
-    recipe = ONE_WAY[kind] if kind in ONE_WAY else RECIPES[kind]  # type: ignore[index]
-    assert _measure(recipe, toxiproxy, server, ports[PROXY]) == TABLE[kind]
+    assert _measure(EFFECTS[kind], toxiproxy, server, ports[PROXY]) == TABLE[kind]
 
 
-@pytest.mark.parametrize("kind", RECIPES)
+@pytest.mark.parametrize("kind", CUTS)
 def test_a_cut_touches_no_other_proxy(
-    kind: str, toxiproxy: Toxiproxy, ports: dict[str, int]
+    kind: CutKind, toxiproxy: Toxiproxy, ports: dict[str, int]
 ) -> None:
-    toxiproxy.cut("f1", kind, [PROXY])  # type: ignore[arg-type]
+    toxiproxy.apply("f1", CUTS[kind], [PROXY])
     with closing(_connect(ports[OTHER])) as session:
         assert _hear(session, LATER) == "220 recording"
 
 
-@pytest.mark.parametrize("kind", RECIPES)
-def test_a_healed_proxy_is_as_new(kind: str, toxiproxy: Toxiproxy, ports: dict[str, int]) -> None:
+@pytest.mark.parametrize("kind", CUTS)
+def test_a_healed_proxy_is_as_new(
+    kind: CutKind, toxiproxy: Toxiproxy, ports: dict[str, int]
+) -> None:
     before = toxiproxy.read_back([PROXY, OTHER])
-    toxiproxy.cut("f1", kind, [PROXY, OTHER])  # type: ignore[arg-type]
-    toxiproxy.heal("f1", kind, [PROXY, OTHER])  # type: ignore[arg-type]
+    toxiproxy.apply("f1", CUTS[kind], [PROXY, OTHER])
+    toxiproxy.undo("f1", CUTS[kind], [PROXY, OTHER])
     assert toxiproxy.read_back([PROXY, OTHER]) == before
     with closing(_connect(ports[PROXY])) as session:
         assert _hear(session, LATER) == "220 recording"
@@ -61,7 +57,9 @@ def test_a_healed_proxy_is_as_new(kind: str, toxiproxy: Toxiproxy, ports: dict[s
 def test_a_slow_proxy_is_late_in_both_directions(
     toxiproxy: Toxiproxy, ports: dict[str, int]
 ) -> None:
-    toxiproxy.slow("f1", 3000, 0, [PROXY])  # 0.3 s of wall time
+    toxiproxy.apply(
+        "f1", both_ways("latency", latency=3000, jitter=0), [PROXY]
+    )  # 0.3 s of wall time
     began = time.monotonic()
     with closing(_connect(ports[PROXY])) as session:
         assert _hear(session, LATER) == "220 recording"
@@ -76,7 +74,9 @@ def test_a_slow_proxy_is_late_in_both_directions(
 def test_a_throttled_proxy_lets_through_what_its_rate_says_and_no_more(
     toxiproxy: Toxiproxy, server: RecordingServer, ports: dict[str, int]
 ) -> None:
-    toxiproxy.throttle("f1", 100, [PROXY])  # 1000 bytes in a second of wall time
+    toxiproxy.apply(
+        "f1", both_ways("bandwidth", rate=100), [PROXY]
+    )  # 1000 bytes in a second of wall time
     with closing(_connect(ports[PROXY])) as session:
         assert _hear(session, LATER) == "220 recording"
         began = time.monotonic()
@@ -86,14 +86,41 @@ def test_a_throttled_proxy_lets_through_what_its_rate_says_and_no_more(
     assert server.got("x" * 600, SOON)
 
 
-@pytest.mark.parametrize("act", ["slow", "throttle"])
-def test_a_restored_proxy_is_as_new(act: str, toxiproxy: Toxiproxy, ports: dict[str, int]) -> None:
+def test_a_limited_proxy_ends_a_session_that_has_carried_so_much(
+    toxiproxy: Toxiproxy, server: RecordingServer, ports: dict[str, int]
+) -> None:
+    limit = both_ways("limit_data", bytes=1000)
+    with closing(_connect(ports[PROXY])) as old:
+        assert _hear(old, LATER) == "220 recording"
+        _tell(old, "b" * 400)  # and so much comes back
+        assert _hear(old, LATER).startswith("250 bbb")
+        toxiproxy.apply("f1", limit, [PROXY])
+        with closing(_connect(ports[PROXY])) as new:
+            assert _hear(new, LATER) == "220 recording"
+            for session in (old, new):
+                _tell(session, "s" * 400)
+                assert _hear(session, LATER).startswith("250 sss")
+                _tell(session, "m" * 700)
+                assert _hear(session, LATER) in ("closed", "reset")
+    assert not server.got("m" * 700, SOON)
+    toxiproxy.undo("f1", limit, [PROXY])
+    with closing(_connect(ports[PROXY])) as again:
+        assert _hear(again, LATER) == "220 recording"
+        _tell(again, "a" * 2000)
+        assert server.got("a" * 2000, LATER)
+
+
+@pytest.mark.parametrize(
+    "effect",
+    [both_ways("latency", latency=20_000, jitter=0), both_ways("bandwidth", rate=10)],
+    ids=["slow", "throttle"],
+)
+def test_a_restored_proxy_is_as_new(
+    effect: Effect, toxiproxy: Toxiproxy, ports: dict[str, int]
+) -> None:
     before = toxiproxy.read_back([PROXY])
-    if act == "slow":
-        toxiproxy.slow("f1", 20_000, 0, [PROXY])
-    else:
-        toxiproxy.throttle("f1", 10, [PROXY])
-    toxiproxy.restore("f1", [PROXY])
+    toxiproxy.apply("f1", effect, [PROXY])
+    toxiproxy.undo("f1", effect, [PROXY])
     assert toxiproxy.read_back([PROXY]) == before
     with closing(_connect(ports[PROXY])) as session:
         began = time.monotonic()
@@ -104,25 +131,25 @@ def test_a_restored_proxy_is_as_new(act: str, toxiproxy: Toxiproxy, ports: dict[
 def test_cutting_and_healing_twice_is_no_mistake(
     toxiproxy: Toxiproxy, ports: dict[str, int]
 ) -> None:
-    for act in (toxiproxy.cut, toxiproxy.cut, toxiproxy.heal, toxiproxy.heal):
-        act("f1", "blackhole", [PROXY])
+    for act in (toxiproxy.apply, toxiproxy.apply, toxiproxy.undo, toxiproxy.undo):
+        act("f1", CUTS["blackhole"], [PROXY])
     assert toxiproxy.read_back([PROXY])[PROXY] == {"enabled": True, "toxics": []}
 
 
 def test_a_proxy_that_is_not_there_is_a_ground_error(toxiproxy: Toxiproxy) -> None:
     with pytest.raises(GroundError, match="404"):
-        toxiproxy.cut("f1", "stall", ["nobody--nothing--smtp"])
+        toxiproxy.apply("f1", CUTS["stall"], ["nobody--nothing--smtp"])
 
 
-def _measure(recipe: Recipe, toxiproxy: Toxiproxy, server: RecordingServer, port: int) -> Measured:
+def _measure(effect: Effect, toxiproxy: Toxiproxy, server: RecordingServer, port: int) -> Measured:
     with closing(_connect(port)) as old:
         assert _hear(old, LATER) == "220 recording"
-        toxiproxy.apply("f1", recipe, [PROXY])
+        toxiproxy.apply("f1", effect, [PROXY])
         _tell(old, "during")
         old_during = _hear(old, SOON)
         at_once = server.got("during", SOON)
         new, new_during = _dial(port)
-        toxiproxy.undo("f1", recipe, [PROXY])
+        toxiproxy.undo("f1", effect, [PROXY])
         old_at_heal = _after(old, old_during)
         new_at_heal = _after(new, new_during)
         new.close()

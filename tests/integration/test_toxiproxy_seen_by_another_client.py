@@ -4,7 +4,7 @@ What a client reads back of itself may be wrong in the same way as what it wrote
 fault is looked at with `toxiproxy-python`, and the words expected are written out here.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
@@ -12,6 +12,8 @@ import pytest
 import toxiproxy as other_client
 
 from lab.hosts.containers.toxiproxy import Toxiproxy
+from lab.plan.effects import Effect, both_ways
+from lab.plan.link_faults import CUTS
 from tests.integration.conftest import OTHER, PROXY
 
 pytestmark = pytest.mark.engine
@@ -40,24 +42,13 @@ EXPECTED = {
     "ack-lost": View(toxics={("timeout", DOWN): {"timeout": 0}}),
     "slow": both("latency", latency=300, jitter=60),  # milliseconds of the host's clock
     "throttle": both("bandwidth", rate=2),  # KB in a second of it
+    "limit_data": both("limit_data", bytes=16_384),
 }
-APPLY: Mapping[str, Callable[[Toxiproxy], None]] = {
-    "refuse": lambda ours: ours.cut(FAULT, "refuse", [PROXY]),
-    "blackhole": lambda ours: ours.cut(FAULT, "blackhole", [PROXY]),
-    "stall": lambda ours: ours.cut(FAULT, "stall", [PROXY]),
-    "reset": lambda ours: ours.cut(FAULT, "reset", [PROXY]),
-    "ack-lost": lambda ours: ours.cut(FAULT, "ack-lost", [PROXY]),
-    "slow": lambda ours: ours.slow(FAULT, 3000, 600, [PROXY]),
-    "throttle": lambda ours: ours.throttle(FAULT, 200, [PROXY]),
-}
-UNDO: Mapping[str, Callable[[Toxiproxy], None]] = {
-    "refuse": lambda ours: ours.heal(FAULT, "refuse", [PROXY]),
-    "blackhole": lambda ours: ours.heal(FAULT, "blackhole", [PROXY]),
-    "stall": lambda ours: ours.heal(FAULT, "stall", [PROXY]),
-    "reset": lambda ours: ours.heal(FAULT, "reset", [PROXY]),
-    "ack-lost": lambda ours: ours.heal(FAULT, "ack-lost", [PROXY]),
-    "slow": lambda ours: ours.restore(FAULT, [PROXY]),
-    "throttle": lambda ours: ours.restore(FAULT, [PROXY]),
+EFFECTS: Mapping[str, Effect] = {
+    **{str(kind): effect for kind, effect in CUTS.items()},
+    "slow": both_ways("latency", latency=3000, jitter=600),
+    "throttle": both_ways("bandwidth", rate=200),
+    "limit_data": both_ways("limit_data", bytes=16_384),
 }
 
 
@@ -75,10 +66,10 @@ def test_a_fault_is_what_another_client_sees_and_nothing_of_it_is_left(
     kind: str, toxiproxy: Toxiproxy, theirs: other_client.Toxiproxy
 ) -> None:
     assert view(theirs, PROXY) == View()
-    APPLY[kind](toxiproxy)
+    toxiproxy.apply(FAULT, EFFECTS[kind], [PROXY])
     assert view(theirs, PROXY) == EXPECTED[kind]
     assert view(theirs, OTHER) == View()
-    UNDO[kind](toxiproxy)
+    toxiproxy.undo(FAULT, EFFECTS[kind], [PROXY])
     assert view(theirs, PROXY) == View()
 
 
@@ -87,12 +78,12 @@ def test_a_fault_is_what_another_client_sees_and_nothing_of_it_is_left(
 def test_every_toxic_acts_on_every_connection_and_bears_its_faults_name(
     kind: str, toxiproxy: Toxiproxy, theirs: other_client.Toxiproxy
 ) -> None:
-    APPLY[kind](toxiproxy)
+    toxiproxy.apply(FAULT, EFFECTS[kind], [PROXY])
     toxics = theirs.get_proxy(PROXY).toxics()
     assert toxics
     assert all(name.startswith(f"{FAULT}-") for name in toxics)
     assert {toxic.toxicity for toxic in toxics.values()} == {1}
-    UNDO[kind](toxiproxy)
+    toxiproxy.undo(FAULT, EFFECTS[kind], [PROXY])
 
 
 def test_both_clients_see_the_same_proxies(

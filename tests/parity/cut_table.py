@@ -6,7 +6,11 @@ that were sent meanwhile. `reset_peer` resets new connections only: an old sessi
 the next reply to it would pass, and an idle one lives on.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+
+from lab.plan.effects import DOWN, UP, Effect, one_way
+from lab.plan.link_faults import CUTS
 
 
 @dataclass(frozen=True)
@@ -33,4 +37,10 @@ TABLE = {
     "bandwidth downstream only": Measured(
         "silent", "silent", "250 during", "220 recording", "delivered"
     ),
+}
+EFFECTS: Mapping[str, Effect] = {
+    **{str(kind): effect for kind, effect in CUTS.items()},
+    "timeout upstream only": one_way("timeout", UP, timeout=0),
+    "bandwidth upstream only": one_way("bandwidth", UP, rate=0),
+    "bandwidth downstream only": one_way("bandwidth", DOWN, rate=0),
 }

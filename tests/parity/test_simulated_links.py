@@ -1,20 +1,15 @@
 """The simulated link does under every cut what the real proxy was measured to do."""
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from lab.hosts.simulator.event_loop import SECOND, World
-from lab.hosts.simulator.network import Connection, End, Flow, Link
-from lab.plan.parts import LinkName
-from tests.parity.cut_table import TABLE, Measured
+from lab.hosts.simulator.network import Connection, End, Link
+from lab.plan.effects import Effect, both_ways
+from lab.plan.topology import LinkName
+from tests.parity.cut_table import EFFECTS, TABLE, Measured
 
-ONE_WAY = {
-    "timeout upstream only": (Flow.DROP, Flow.PASS),
-    "bandwidth upstream only": (Flow.HOLD, Flow.PASS),
-    "bandwidth downstream only": (Flow.PASS, Flow.HOLD),
-}
 SOON = 10 * SECOND
 
 
@@ -76,26 +71,20 @@ def link(server: Recording) -> Link:
 
 @pytest.mark.parametrize("kind", TABLE)
 def test_a_simulated_cut_does_what_the_table_says(kind: str, link: Link, server: Recording) -> None:
-    def cut() -> None:
-        if kind in ONE_WAY:
-            link.set_flows(*ONE_WAY[kind])
-        else:
-            link.cut(kind)  # type: ignore[arg-type]
-
-    assert measure(link, server, cut) == TABLE[kind]
+    assert measure(link, server, EFFECTS[kind]) == TABLE[kind]
 
 
-def measure(link: Link, server: Recording, cut: Callable[[], None]) -> Measured:
+def measure(link: Link, server: Recording, effect: Effect) -> Measured:
     old = Client(link)
     assert old.hear() == "220 recording"
-    cut()
+    link.apply(effect)
     old.tell("during")
     old_during = old.hear()
     at_once = "during" in server.lines
     new = Client(link)
     heard = new.hear()
     new_during = "banner" if heard.startswith("220") else heard
-    link.heal()
+    link.undo()
     old_at_heal, new_at_heal = after(old, old_during), after(new, new_during)
     in_the_end = "during" in server.lines
     return Measured(
@@ -137,7 +126,7 @@ def test_what_is_said_arrives_in_order_whatever_the_delays(link: Link, server: R
 def test_a_slow_link_is_late_in_both_directions(link: Link) -> None:
     client = Client(link)
     client.hear()
-    link.latency_us = 3 * SECOND
+    link.apply(both_ways("latency", latency=3000, jitter=0))
     began_us = link.world.now_us
     client.tell("late")
     link.world.run_until(began_us + 5 * SECOND)
@@ -149,13 +138,36 @@ def test_a_slow_link_is_late_in_both_directions(link: Link) -> None:
 def test_a_throttled_link_takes_its_time_for_every_byte(link: Link, server: Recording) -> None:
     client = Client(link)
     client.hear()
-    link.bytes_per_second = 100
+    link.apply(both_ways("bandwidth", rate=100))
     began_us = link.world.now_us
     client.connection.say("long", forward=True, size_bytes=1000)
     link.world.run_until(began_us + 9 * SECOND)
     assert server.lines == []
     link.world.run_until(began_us + 12 * SECOND)
     assert server.lines == ["long"]
+
+
+def test_a_limited_link_ends_a_session_that_has_carried_so_much(
+    link: Link, server: Recording
+) -> None:
+    old = Client(link)
+    assert old.hear() == "220 recording"
+    old.connection.say("before", forward=True, size_bytes=900)
+    assert old.hear() == "250 before"
+    link.apply(both_ways("limit_data", bytes=1000))
+    for client in (old, Client(link)):
+        if client is not old:
+            assert client.hear() == "220 recording"
+        client.connection.say("small", forward=True, size_bytes=500)
+        assert client.hear() == "250 small"
+        client.connection.say("too much", forward=True, size_bytes=501)
+        assert client.hear() == "closed"
+    link.undo()
+    again = Client(link)
+    assert again.hear() == "220 recording"
+    again.connection.say("too much", forward=True, size_bytes=2000)
+    assert again.hear() == "250 too much"
+    assert server.lines == ["before", "small", "small", "too much"]
 
 
 def test_a_server_that_is_down_lets_a_connection_end_without_a_banner(

@@ -13,8 +13,11 @@ from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 from lab.hosts.simulator.events import Event
-from lab.plan.parts import Cut, CutKind, Expect, Fault, Kill, LinkName, PowerLoss, ReturnsWith
+from lab.plan.faults import Fault, Kill, PowerLoss, ReturnsWith
+from lab.plan.link_faults import Cut, CutKind
+from lab.plan.parts import Expect
 from lab.plan.plan import Plan
+from lab.plan.topology import LinkName
 
 Kind: TypeAlias = Literal["kill", "power-loss", "disk-lost", "message-lost", "reply-lost"]
 OF_A_PROCESS: tuple[Kind, ...] = ("kill", "power-loss")

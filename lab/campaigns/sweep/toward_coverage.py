@@ -15,8 +15,10 @@ from itertools import product
 from typing import TypeAlias
 
 from lab.campaigns.sweep.asked_coverage import value_parts
+from lab.plan.faults import Fault
+from lab.plan.link_faults import Cut, LinkFault
 from lab.plan.links import WORKLOAD
-from lab.plan.parts import Cut, Fault, LinkFault, Message
+from lab.plan.parts import Message
 from lab.plan.plan import Plan
 from lab.planning.resolve import resolve
 from lab.validation.validate import CheckedScenario

@@ -16,7 +16,7 @@ from math import inf
 
 from lab.faults.observer.standing import is_to_be_touched
 from lab.faults.observer.target import RunningLab
-from lab.plan.parts import LinkName
+from lab.plan.topology import LinkName
 from lab.workload.agent import AgentError
 from lab.workload.probe import Seen
 

@@ -10,7 +10,9 @@ import threading
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 
-from lab.plan.parts import Fault, LinkFault, LinkName, MachineFault
+from lab.plan.faults import Fault, MachineFault
+from lab.plan.link_faults import LinkFault
+from lab.plan.topology import LinkName
 
 
 @dataclass(slots=True)

@@ -13,29 +13,23 @@ from typing import Protocol
 
 from lab.clock import LabClock
 from lab.faults.observer.standing import Standing
-from lab.plan.parts import CutKind, LinkName, Operation, Server
+from lab.plan.effects import Effect
+from lab.plan.parts import Operation
 from lab.plan.plan import Plan
+from lab.plan.topology import LinkName, Server
 from lab.workload.probe import Probe
 
 
 class Proxies(Protocol):
-    """The proxies of the links, by proxy name; latencies and rates are in lab time.
+    """The proxies of the links, by proxy name.
 
     Each call returns when the proxies say that it is done. Every method raises GroundError.
     """
 
-    def cut(self, fault_id: str, kind: CutKind, proxies: Sequence[str]) -> None: ...
+    def apply(self, fault_id: str, effect: Effect, proxies: Sequence[str]) -> None: ...
 
-    def heal(self, fault_id: str, kind: CutKind, proxies: Sequence[str]) -> None: ...
-
-    def slow(self, fault_id: str, latency_ms: int, jitter_ms: int, proxies: Sequence[str]) -> None:
-        """Every byte comes late, in both directions."""
-
-    def throttle(self, fault_id: str, bytes_per_second: int, proxies: Sequence[str]) -> None:
-        """No more than so much passes, in each direction."""
-
-    def restore(self, fault_id: str, proxies: Sequence[str]) -> None:
-        """Undo `slow` or `throttle` of that fault, whole, half or not at all done."""
+    def undo(self, fault_id: str, effect: Effect, proxies: Sequence[str]) -> None:
+        """Of that fault, whole, half or not at all applied."""
 
     def read_back(self, proxies: Sequence[str]) -> Mapping[str, Mapping[str, object]]: ...
 

@@ -22,8 +22,8 @@ from lab.clock import parse_origin
 from lab.hosts.containers.engine import RUN_LABEL
 from lab.hosts.containers.ground import confinement
 from lab.hosts.containers.ground.server_files import require_file
-from lab.plan.parts import Database
 from lab.plan.plan import Plan
+from lab.plan.topology import Database
 from lab.record.folder import RunFolder
 from lab.workload.stranger_record import STRANGERS_FILE
 from nodes.store.dump import mailbox_files, mailbox_rows, queue_rows, shown_to_users, standing

@@ -24,8 +24,8 @@ from lab.hosts.containers.images import ensure as images
 from lab.hosts.containers.nodes import ContainerNodes
 from lab.hosts.containers.toxiproxy import Toxiproxy
 from lab.hosts.host import Means, Say
-from lab.plan.parts import LinkName
 from lab.plan.plan import Plan
+from lab.plan.topology import LinkName
 from lab.program.errors import GroundError
 from lab.record.folder import RunFolder, write_whole
 from lab.workload.agent import Agent, AgentError

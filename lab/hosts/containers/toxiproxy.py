@@ -1,8 +1,8 @@
 """Faults of links as calls of the real Toxiproxy's HTTP API: bounded, repeated, and read back.
 
-A fault of each kind is an explicit list of toxics, or a disabled proxy; nothing is left to chance
-and no toxic is ever left idle (`reset_peer` acts even with toxicity 0). A call may hang on the
-other side (removing a toxic does at times), so each is bounded and tried again, an answer that
+What a fault does to a link is an explicit list of toxics, or a disabled proxy; nothing is left to
+chance and no toxic is ever left idle (`reset_peer` acts even with toxicity 0). A call may hang on
+the other side (removing a toxic does at times), so each is bounded and tried again, an answer that
 says "there already" or "gone already" is success, and what counts is what the proxies say of
 themselves afterwards. Connections to the API and the threads that call it are kept between calls,
 since a fault is as late as the last of its proxies.
@@ -20,7 +20,7 @@ from urllib.parse import quote
 
 import urllib3
 
-from lab.plan.parts import CutKind
+from lab.plan.effects import Effect
 from lab.program.errors import GroundError
 
 CALL_SECONDS = 3.0
@@ -59,47 +59,30 @@ class ProxyState:
         return {"enabled": self.enabled, "toxics": toxics}
 
 
-@dataclass(frozen=True, slots=True)
-class Recipe:
-    """How a proxy is made to act a fault: disabled, or (type, stream, attributes) of each toxic."""
-
-    enabled: bool
-    toxics: tuple[tuple[str, str, Mapping[str, int]], ...]
-
-    def toxics_of(self, fault_id: str) -> tuple[Toxic, ...]:
-        return tuple(
-            Toxic(f"{fault_id}-{stream}", type_, stream, attributes)
-            for type_, stream, attributes in self.toxics
-        )
-
-
-UP, DOWN = "upstream", "downstream"
-DROP: Mapping[str, int] = {"timeout": 0}  # nothing passes, and the connection ends with the toxic
-HOLD: Mapping[str, int] = {"rate": 0}  # nothing passes while the toxic is there
-
-RECIPES: Mapping[CutKind, Recipe] = {
-    "refuse": Recipe(False, ()),
-    "blackhole": Recipe(True, (("timeout", UP, DROP), ("timeout", DOWN, DROP))),
-    "stall": Recipe(True, (("bandwidth", UP, HOLD), ("bandwidth", DOWN, HOLD))),
-    "reset": Recipe(True, (("reset_peer", DOWN, DROP),)),
-    "ack-lost": Recipe(True, (("timeout", DOWN, DROP),)),
+BYTES_PER_MS = 1000  # in a second, at a rate of 1
+# lab time to the wall's: a latency there is stays one, however fast lab time runs; Toxiproxy counts
+# whole bytes per millisecond, and with none at all a link would be cut
+IN_WALL_TIME: Mapping[str, Callable[[int, float], int]] = {
+    "latency": lambda ms, speed: max(1, round(ms / speed)),
+    "jitter": lambda ms, speed: round(ms / speed),
+    "rate": lambda rate, speed: max(1, round(rate * speed / BYTES_PER_MS)) if rate else 0,
 }
 
-# what any toxic of a fault is called does not depend on what it does
-BOTH_STREAMS = Recipe(True, (("", UP, {}), ("", DOWN, {})))
-BYTES_PER_MS = 1000  # in a second, at a rate of 1
 
-
-def slow_recipe(latency_ms: int, jitter_ms: int, speed: float) -> Recipe:
-    """Lab time to the wall's; a latency there is stays one, however fast lab time runs."""
-    late = {"latency": max(1, round(latency_ms / speed)), "jitter": round(jitter_ms / speed)}
-    return Recipe(True, (("latency", UP, late), ("latency", DOWN, late)))
-
-
-def throttle_recipe(bytes_per_second: int, speed: float) -> Recipe:
-    """Toxiproxy counts whole bytes per millisecond; with none at all a link would be cut."""
-    little = {"rate": max(1, round(bytes_per_second * speed / BYTES_PER_MS))}
-    return Recipe(True, (("bandwidth", UP, little), ("bandwidth", DOWN, little)))
+def toxics_of(fault_id: str, effect: Effect, speed: float) -> tuple[Toxic, ...]:
+    """What makes a proxy act that, as Toxiproxy has it; what one is called does not depend on what
+    it does.
+    """
+    return tuple(
+        Toxic(
+            f"{fault_id}-{each.stream}", each.type, each.stream,
+            {
+                name: IN_WALL_TIME[name](value, speed) if name in IN_WALL_TIME else value
+                for name, value in each.attributes.items()
+            },
+        )
+        for each in effect.toxics
+    )  # fmt: skip
 
 
 class Toxiproxy:
@@ -123,43 +106,28 @@ class Toxiproxy:
         found = json.loads(self._call("GET", "/proxies"))
         return {name: _state(row) for name, row in found.items()}
 
-    def cut(self, fault_id: str, kind: CutKind, proxies: Sequence[str]) -> None:
-        """Cut all of these proxies at once; returns when they say that they are cut."""
-        self.apply(fault_id, RECIPES[kind], proxies)
-
-    def heal(self, fault_id: str, kind: CutKind, proxies: Sequence[str]) -> None:
-        """Undo `cut`, whole or half done; returns when the proxies say so."""
-        self.undo(fault_id, RECIPES[kind], proxies)
-
-    def slow(self, fault_id: str, latency_ms: int, jitter_ms: int, proxies: Sequence[str]) -> None:
-        self.apply(fault_id, slow_recipe(latency_ms, jitter_ms, self._speed), proxies)
-
-    def throttle(self, fault_id: str, bytes_per_second: int, proxies: Sequence[str]) -> None:
-        self.apply(fault_id, throttle_recipe(bytes_per_second, self._speed), proxies)
-
-    def restore(self, fault_id: str, proxies: Sequence[str]) -> None:
-        self.undo(fault_id, BOTH_STREAMS, proxies)
-
-    def apply(self, fault_id: str, recipe: Recipe, proxies: Sequence[str]) -> None:
-        """Any recipe; a cut is one of those that have a name."""
-        self._all_at_once(lambda proxy: self._apply(proxy, recipe, fault_id), proxies)
-        wanted = recipe.toxics_of(fault_id)
+    def apply(self, fault_id: str, effect: Effect, proxies: Sequence[str]) -> None:
+        """To all of these proxies at once; returns when they say that it is applied."""
+        wanted = toxics_of(fault_id, effect, self._speed)
+        self._all_at_once(lambda proxy: self._apply(proxy, effect, wanted), proxies)
         self._compare(
             "the fault",
             proxies,
             lambda state: (
-                state.enabled == recipe.enabled and set_of(wanted) <= set_of(state.toxics)
+                state.enabled == effect.enabled and set_of(wanted) <= set_of(state.toxics)
             ),
         )
 
-    def undo(self, fault_id: str, recipe: Recipe, proxies: Sequence[str]) -> None:
-        """Take a recipe back, whole or half applied."""
-        self._all_at_once(lambda proxy: self._undo(proxy, recipe, fault_id), proxies)
-        names = {toxic.name for toxic in recipe.toxics_of(fault_id)}
+    def undo(self, fault_id: str, effect: Effect, proxies: Sequence[str]) -> None:
+        """Whole or half applied; returns when the proxies say that nothing of it is left."""
+        names = [toxic.name for toxic in toxics_of(fault_id, effect, self._speed)]
+        self._all_at_once(lambda proxy: self._undo(proxy, effect, names), proxies)
         self._compare(
             "the heal",
             proxies,
-            lambda state: state.enabled and not names & {toxic.name for toxic in state.toxics},
+            lambda state: (
+                state.enabled and not {toxic.name for toxic in state.toxics}.intersection(names)
+            ),
         )
 
     def read_back(self, proxies: Sequence[str]) -> Mapping[str, Mapping[str, object]]:
@@ -179,17 +147,17 @@ class Toxiproxy:
         for call in calls:
             call.result()
 
-    def _apply(self, proxy: str, recipe: Recipe, fault_id: str) -> None:
-        if not recipe.enabled:
+    def _apply(self, proxy: str, effect: Effect, toxics: Sequence[Toxic]) -> None:
+        if not effect.enabled:
             self._call("POST", f"/proxies/{quote(proxy)}", {"enabled": False})
-        for toxic in recipe.toxics_of(fault_id):
+        for toxic in toxics:
             self._call("POST", f"/proxies/{quote(proxy)}/toxics", _body(toxic), settled=CONFLICT)
 
-    def _undo(self, proxy: str, recipe: Recipe, fault_id: str) -> None:
-        for toxic in recipe.toxics_of(fault_id):
-            path = f"/proxies/{quote(proxy)}/toxics/{quote(toxic.name)}"
+    def _undo(self, proxy: str, effect: Effect, names: Sequence[str]) -> None:
+        for name in names:
+            path = f"/proxies/{quote(proxy)}/toxics/{quote(name)}"
             self._call("DELETE", path, settled=NOT_FOUND)
-        if not recipe.enabled:
+        if not effect.enabled:
             self._call("POST", f"/proxies/{quote(proxy)}", {"enabled": True})
 
     def _compare(

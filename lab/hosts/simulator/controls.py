@@ -8,11 +8,12 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 
 from lab.hosts.simulator.event_loop import MS, World
-from lab.hosts.simulator.network import Flow, Link, cut_all
+from lab.hosts.simulator.network import Flow, Link
 from lab.hosts.simulator.operations import ask_locally
 from lab.hosts.simulator.server import STOPPED, SimulatedServer
 from lab.hosts.simulator.smtp.external import ExternalServer
-from lab.plan.parts import CutKind, Operation
+from lab.plan.effects import Effect
+from lab.plan.parts import Operation
 from lab.workload.probe import Probe, Seen
 
 AnyServer = SimulatedServer | ExternalServer
@@ -25,26 +26,13 @@ class SimulatedProxies:
     def __init__(self, links: Mapping[str, Link]) -> None:
         self._links = links
 
-    def cut(self, fault_id: str, kind: CutKind, proxies: Sequence[str]) -> None:
-        cut_all([self._links[proxy] for proxy in proxies], kind)
-
-    def heal(self, fault_id: str, kind: CutKind, proxies: Sequence[str]) -> None:
+    def apply(self, fault_id: str, effect: Effect, proxies: Sequence[str]) -> None:
         for proxy in proxies:
-            self._links[proxy].heal()
+            self._links[proxy].apply(effect)
 
-    def slow(self, fault_id: str, latency_ms: int, jitter_ms: int, proxies: Sequence[str]) -> None:
+    def undo(self, fault_id: str, effect: Effect, proxies: Sequence[str]) -> None:
         for proxy in proxies:
-            link = self._links[proxy]
-            link.latency_us, link.jitter_us = latency_ms * MS, jitter_ms * MS
-
-    def throttle(self, fault_id: str, bytes_per_second: int, proxies: Sequence[str]) -> None:
-        for proxy in proxies:
-            self._links[proxy].bytes_per_second = bytes_per_second
-
-    def restore(self, fault_id: str, proxies: Sequence[str]) -> None:
-        for proxy in proxies:
-            link = self._links[proxy]
-            link.latency_us, link.jitter_us, link.bytes_per_second = 0, 0, None
+            self._links[proxy].undo()
 
     def read_back(self, proxies: Sequence[str]) -> dict[str, Mapping[str, object]]:
         return {proxy: _state(self._links[proxy]) for proxy in proxies}
@@ -58,6 +46,7 @@ def _state(link: Link) -> Mapping[str, object]:
         "resetting": link.is_resetting,
         "latency_us": link.latency_us,
         "bytes_per_second": link.bytes_per_second,
+        **({} if link.limit_bytes is None else {"limit_bytes": link.limit_bytes}),
     }
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 from lab.hosts.simulator.smtp.steps import Announcement, Answer, Final
-from lab.plan.parts import LinkName
+from lab.plan.topology import LinkName
 from nodes.core.interface.inputs import (
     DatabaseOpened,
     ManagerOpened,

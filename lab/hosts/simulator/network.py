@@ -7,14 +7,14 @@ connection arrives in order, after a drawn delay, and is opaque here.
 """
 
 from collections import deque
-from collections.abc import Iterable
 from enum import Enum
 from typing import Any, Protocol
 
-from lab.hosts.simulator.event_loop import World
+from lab.hosts.simulator.event_loop import MS, World
 from lab.hosts.simulator.events import Events
 from lab.hosts.simulator.random_delays import DIAL_US, OTHER_SITE_US, SAME_SITE_US, Chance
-from lab.plan.parts import CutKind, LinkName
+from lab.plan.effects import DOWN, UP, Effect
+from lab.plan.topology import LinkName
 
 CLOSED_BY_PEER = "connection closed by the peer"
 REFUSED = "connection refused"
@@ -66,6 +66,7 @@ class Link:
         self.is_refusing = self.is_resetting = False
         self.latency_us = self.jitter_us = 0
         self.bytes_per_second: int | None = None
+        self.limit_bytes: int | None = None
         self._usual = OTHER_SITE_US if far else SAME_SITE_US
         self._chance = Chance(seed, "link", name.source, name.target, name.service)
         self._connections: dict[Connection, None] = {}
@@ -104,21 +105,44 @@ class Link:
             delay_us += size_bytes * 1_000_000 // self.bytes_per_second
         return max(delay_us, 1)
 
-    # -------------------------------------------------------------- cuts
+    # -------------------------------------------------------------- faults
 
-    def cut(self, kind: CutKind) -> None:
-        if kind == "refuse":
+    def apply(self, effect: Effect) -> None:
+        """Toxics of Toxiproxy's, in the order in which they were added."""
+        if not effect.enabled:
             self.is_refusing = True
             self._end_all()
-        elif kind == "reset":
-            self.is_resetting = True
-        else:
-            self.set_flows(*_FLOWS[kind])
+        flows = {UP: self.forward, DOWN: self.backward}
+        for toxic in effect.toxics:
+            said = toxic.attributes
+            if toxic.type == "reset_peer":
+                self.is_resetting = True
+            elif toxic.type == "timeout":
+                flows[toxic.stream] = Flow.DROP
+            elif toxic.type == "latency":
+                self.latency_us, self.jitter_us = said["latency"] * MS, said["jitter"] * MS
+            elif toxic.type == "bandwidth" and said["rate"] > 0:
+                self.bytes_per_second = said["rate"]
+            elif toxic.type == "bandwidth":
+                flows[toxic.stream] = Flow.HOLD
+            elif toxic.type == "limit_data":
+                self._limit(said["bytes"])
+            else:
+                raise NotImplementedError(f"no simulated link has the toxic {toxic.type}")
+        self.set_flows(flows[UP], flows[DOWN])
 
-    def heal(self) -> None:
-        """Undo a cut of any kind."""
+    def undo(self) -> None:
+        """All that acts on it."""
         self.is_refusing = self.is_resetting = False
+        self.latency_us = self.jitter_us = 0
+        self.bytes_per_second = self.limit_bytes = None
         self.set_flows(Flow.PASS, Flow.PASS)
+
+    def _limit(self, limit_bytes: int) -> None:
+        """Of each direction of each session, counted from now on where one is open."""
+        self.limit_bytes = limit_bytes
+        for connection in self._connections:
+            connection.count_anew()
 
     def set_flows(self, forward: Flow, backward: Flow) -> None:
         """A connection that lived while bytes were lost is closed when they no longer are."""
@@ -136,24 +160,20 @@ class Link:
             connection.break_off(CLOSED_BY_PEER)
 
 
-_FLOWS: dict[CutKind, tuple[Flow, Flow]] = {
-    "blackhole": (Flow.DROP, Flow.DROP),
-    "stall": (Flow.HOLD, Flow.HOLD),
-    "ack-lost": (Flow.PASS, Flow.DROP),
-}
 _END = object()
 
 
 class Connection:
     """One connection through a link. `forward` is from the opener to the target."""
 
-    __slots__ = ("_clear_us", "_ends", "_held", "_is_over", "_link", "_reason")
+    __slots__ = ("_carried", "_clear_us", "_ends", "_held", "_is_over", "_link", "_reason")
 
     def __init__(self, link: Link, opener: End) -> None:
         self._link = link
         self._ends: list[End | None] = [None, opener]  # by direction: who hears what goes there
         self._held: tuple[deque[tuple[Any, int]], ...] = (deque(), deque())
         self._clear_us = [0, 0]
+        self._carried = [0, 0]
         self._is_over = False
         self._reason = CLOSED_BY_PEER
 
@@ -179,11 +199,24 @@ class Connection:
         if not forward and link.is_resetting:  # a new one is reset, an old one just ends
             self.break_off(CLOSED_BY_PEER)
             return
+        if self._is_full(0 if forward else 1, size_bytes):
+            self.break_off(CLOSED_BY_PEER)
+            return
         flow, held = (link.forward, self._held[0]) if forward else (link.backward, self._held[1])
         if flow is Flow.HOLD or held:
             held.append((said, size_bytes))
         elif flow is Flow.PASS:
             self._send(said, size_bytes, forward)
+
+    def count_anew(self) -> None:
+        """What it has carried each way."""
+        self._carried = [0, 0]
+
+    def _is_full(self, way: int, size_bytes: int) -> bool:
+        """Whether this is more than the link lets one session carry."""
+        limit_bytes = self._link.limit_bytes
+        self._carried[way] += size_bytes
+        return limit_bytes is not None and self._carried[way] >= limit_bytes
 
     def close(self, *, by_opener: bool) -> None:
         """One end hangs up and hears nothing any more; the other learns of it in its turn."""
@@ -235,8 +268,3 @@ class Connection:
     def _finish(self) -> None:
         self._is_over = True
         self._link.forget(self)
-
-
-def cut_all(links: Iterable[Link], kind: CutKind) -> None:
-    for link in links:
-        link.cut(kind)

@@ -6,7 +6,8 @@ from typing import Any, Protocol
 from lab.hosts.simulator.event_loop import World
 from lab.hosts.simulator.network import Connection, Link, Target
 from lab.hosts.simulator.smtp.steps import Answer, Banner, Greeting, Hello
-from lab.plan.parts import LinkName, Operation
+from lab.plan.parts import Operation
+from lab.plan.topology import LinkName
 
 
 class Listener(Target, Protocol):

@@ -32,8 +32,8 @@ from lab.hosts.simulator.storage.medium import InMemory, OnFiles
 from lab.hosts.simulator.strangers import Strangers
 from lab.hosts.simulator.workload import Workload
 from lab.plan.links import WORKLOAD
-from lab.plan.parts import LinkName, Server
 from lab.plan.plan import Plan
+from lab.plan.topology import LinkName, Server
 from lab.schedule.journal import Journal
 from lab.schedule.operations import operations_of
 from lab.workload.ledger import Ledger

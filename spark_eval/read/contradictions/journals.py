@@ -10,6 +10,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from spark_eval import schema
+from spark_eval.fault_kinds import KEYS
 from spark_eval.read.contradictions.made_by_lab import finding, found_in
 from spark_eval.read.plan import NAMELESS
 from spark_eval.spark.joins import joined, small
@@ -30,10 +31,8 @@ PHASES = (
 REPEATED: schema.Columns = (
     ("kind", "STRING"),
     ("server", "STRING"),
-    ("cut_kind", "STRING"),
-    ("returns_with", "STRING"),
     ("links", f"ARRAY<{schema.LINK}>"),
-    ("by_ms", "BIGINT"),
+    *KEYS,
     ("database", "STRING"),
     ("to", "STRING"),
 )

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from pyspark.sql import DataFrame
 
-from spark_eval.read.names import AWAY_KINDS
+from spark_eval.fault_kinds import SERVER, Does, is_one_of, kinds
 from spark_eval.read.plan import WALL_SPEED
 
-UNSTEADY_KINDS = (*AWAY_KINDS, "fill_disk")
+UNSTEADY = is_one_of(kinds(SERVER, Does.AWAY, Does.IN_DOUBT))
 # a simulated run has a record only if it went to its end
 ENDED = "coalesce(`exit` = 0, host <=> 'simulator')"
 FOUND = "struct<file: string, line: int, damage: string>"
@@ -26,7 +26,7 @@ def made_by_lab(plans: DataFrame) -> DataFrame:
     return plans.where("size(plan.messages) > 0").selectExpr(
         "run", "plan.duration_ms AS end_ms", f"{WALL_SPEED} AS speed", "zero_ns",
         f"{ENDED} AS ended",
-        f"NOT exists({faults}, f -> f.kind IN {UNSTEADY_KINDS}) AS steady",
+        f"NOT exists({faults}, f -> f.{UNSTEADY}) AS steady",
         f"{askew} AS askew",
     )  # fmt: skip
 

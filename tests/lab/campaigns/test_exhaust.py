@@ -19,7 +19,7 @@ from lab.campaigns.exhaust.strikes import strikes_at, struck
 from lab.campaigns.sweep.judge import BatchJudged
 from lab.campaigns.sweep.task import Done, Task
 from lab.hosts.simulator.events import Event
-from lab.plan.parts import LinkName
+from lab.plan.topology import LinkName
 from lab.program.errors import ScenarioError
 from tests.lab.hosts.simulator.plans import plan
 

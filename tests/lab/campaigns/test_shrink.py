@@ -11,7 +11,7 @@ from ruamel.yaml import YAML
 from lab.campaigns.shrink.draft import STAGES, Draft, fewer_faults, fewer_servers
 from lab.campaigns.shrink.shrink import Shrink, checked_draft, draft_of, scenario_text, way_of
 from lab.campaigns.shrink.trial import Trial, Trials
-from lab.plan.parts import Kill
+from lab.plan.faults import Kill
 from lab.plan.plan import Plan
 from lab.program.errors import ScenarioError
 from lab.validation.validate import check

@@ -7,14 +7,17 @@ from dataclasses import dataclass, field
 
 from lab.clock import LabClock, parse_origin
 from lab.faults.observer.target import RunningLab, Wire
-from lab.plan.parts import CutKind, LinkName, Operation
+from lab.plan.effects import Effect
+from lab.plan.link_faults import CUTS, CutKind
+from lab.plan.parts import Operation
 from lab.plan.plan import Plan
+from lab.plan.topology import LinkName
 from lab.program.errors import GroundError
 from lab.workload.agent import ProbeMessageReply, WorkloadStatus
 from lab.workload.probe import Probe, Seen
 
 BANNER = "220 " + "a long way to say who answers " * 4
-LOOKS = {
+LOOKS: Mapping[CutKind, Seen] = {
     "refuse": Seen.REFUSED,
     "blackhole": Seen.SILENT,
     "stall": Seen.SILENT,
@@ -37,8 +40,7 @@ class FakeGround:
     works: bool = True
     exit_code: int = 137
     stays_down: bool = False
-    cuts: dict[str, CutKind] = field(default_factory=dict)
-    late_ms: dict[str, int] = field(default_factory=dict)
+    effects: dict[str, Effect] = field(default_factory=dict)
     down: set[str] = field(default_factory=set)
     paused: set[str] = field(default_factory=set)
     disk_is_full: bool = False
@@ -55,34 +57,18 @@ class FakeGround:
             for link in self.plan.links
         }
 
-    def cut(self, fault_id: str, kind: CutKind, proxies: Sequence[str]) -> None:
-        self._do(f"cut {fault_id}")
+    def apply(self, fault_id: str, effect: Effect, proxies: Sequence[str]) -> None:
+        self._do(f"apply {fault_id}")
         if self.works:
-            self.cuts.update(dict.fromkeys(proxies, kind))
+            self.effects.update(dict.fromkeys(proxies, effect))
 
-    def heal(self, fault_id: str, kind: CutKind, proxies: Sequence[str]) -> None:
-        self._do(f"heal {fault_id}")
+    def undo(self, fault_id: str, effect: Effect, proxies: Sequence[str]) -> None:
+        self._do(f"undo {fault_id}")
         for proxy in proxies:
-            self.cuts.pop(proxy, None)
-
-    def slow(self, fault_id: str, latency_ms: int, jitter_ms: int, proxies: Sequence[str]) -> None:
-        self._do(f"slow {fault_id}")
-        if self.works:
-            self.late_ms.update(dict.fromkeys(proxies, latency_ms - jitter_ms))
-
-    def throttle(self, fault_id: str, bytes_per_second: int, proxies: Sequence[str]) -> None:
-        self._do(f"throttle {fault_id}")
-        if self.works:
-            late_ms = len(BANNER) * 1000 // bytes_per_second
-            self.late_ms.update(dict.fromkeys(proxies, late_ms))
-
-    def restore(self, fault_id: str, proxies: Sequence[str]) -> None:
-        self._do(f"restore {fault_id}")
-        for proxy in proxies:
-            self.late_ms.pop(proxy, None)
+            self.effects.pop(proxy, None)
 
     def read_back(self, proxies: Sequence[str]) -> Mapping[str, Mapping[str, object]]:
-        return {proxy: {"cut": self.cuts.get(proxy)} for proxy in proxies}
+        return {proxy: {"effect": str(self.effects.get(proxy))} for proxy in proxies}
 
     def kill(self, server: str) -> int:
         self.down.add(server)
@@ -162,13 +148,15 @@ class FakeGround:
 
     def probe(self, address: str, wait_seconds: float) -> Probe:
         _, target, _ = address.split("--")
-        if address in self.cuts:
-            return Probe(LOOKS[self.cuts[address]], "")
+        effect = self.effects.get(address, Effect())
+        for kind, seen in LOOKS.items():
+            if effect == CUTS[kind]:
+                return Probe(seen, "")
         if target in self.paused:
             return Probe(Seen.SILENT, "")
         if target in self.down:
             return Probe(Seen.CLOSED, "")
-        late_seconds = self.late_ms.get(address, 0) / 1000 / self.plan.clock.speed
+        late_seconds = _late_ms(effect) / 1000 / self.plan.clock.speed
         if late_seconds > wait_seconds:
             return Probe(Seen.SILENT, "", wait_seconds * 1000)
         return Probe(Seen.BANNER, BANNER, late_seconds * 1000)
@@ -203,3 +191,13 @@ class FakeGround:
         self.when_done(deed)
         if deed in self.fails:
             raise GroundError(f"cannot {deed}")
+
+
+def _late_ms(effect: Effect) -> int:
+    """By how much its banner is late."""
+    for toxic in effect.toxics:
+        if toxic.type == "latency":
+            return toxic.attributes["latency"] - toxic.attributes["jitter"]
+        if toxic.type == "bandwidth":
+            return len(BANNER) * 1000 // toxic.attributes["rate"]
+    return 0

@@ -6,13 +6,15 @@ from math import inf
 
 import pytest
 
-from lab.faults.cut import Cut
 from lab.faults.kill import Kill
+from lab.faults.links import OnLinks
 from lab.faults.observer.evidence import LOOKS, look
 from lab.faults.observer.target import RunningLab
-from lab.plan.parts import Cut as PlannedCut
-from lab.plan.parts import Fault, LinkName
-from lab.plan.parts import Kill as PlannedKill
+from lab.plan.faults import Fault
+from lab.plan.faults import Kill as PlannedKill
+from lab.plan.link_faults import CUTS
+from lab.plan.link_faults import Cut as PlannedCut
+from lab.plan.topology import LinkName
 from lab.workload.agent import AgentError
 from lab.workload.probe import Probe, Seen
 from tests.lab.faults.fake_target import FakeGround
@@ -45,14 +47,16 @@ def lab_of(*faults: Fault) -> tuple[FakeGround, RunningLab]:
     return ground, ground.running_lab()
 
 
-def disturbed(ground: FakeGround, lab: RunningLab, link: LinkName, by: Cut | Kill) -> RunningLab:
+def disturbed(
+    ground: FakeGround, lab: RunningLab, link: LinkName, by: OnLinks | Kill
+) -> RunningLab:
     """The lab, where `by` begins while the link is probed for the first time."""
     return replace(lab, prober=ProbesInTurn(ground, link, by.start))
 
 
 def compared(lab: RunningLab, fault: PlannedCut) -> LinkName:
     """The link that it is compared with."""
-    acting = Cut(fault, lab)
+    acting = OnLinks(fault, lab)
     acting.start()
     (other,) = [each.link for each in acting.evidence().observations if not each.concerned]
     return other
@@ -76,12 +80,12 @@ def test_a_link_to_a_server_that_dies_in_a_moment_is_not_compared_with() -> None
 def test_a_probe_that_another_fault_disturbed_is_made_again() -> None:
     """The other one is in no plan, so nothing said beforehand that it would begin."""
     ground, lab = lab_of()
-    first = Cut(cut("f1", A_TO_B), lab)
+    first = OnLinks(cut("f1", A_TO_B), lab)
     first.start()
     other = first.evidence().observations[-1].link
     first.stop()
-    by = Cut(cut("f2", other), lab)
-    again = Cut(cut("f3", A_TO_B), disturbed(ground, lab, other, by))
+    by = OnLinks(cut("f2", other), lab)
+    again = OnLinks(cut("f3", A_TO_B), disturbed(ground, lab, other, by))
     again.start()
     evidence = again.evidence()
     assert evidence.took_effect is True
@@ -93,7 +97,7 @@ def test_a_server_that_dies_under_a_cut_does_not_spoil_its_evidence() -> None:
     ground, lab = lab_of()
     by = Kill(PlannedKill("f2", "kill", 0, LONG_MS, "b", "same-queue-database"), lab)
     lab = disturbed(ground, lab, A_TO_B, by)
-    fault = Cut(cut("f1", A_TO_B), lab)
+    fault = OnLinks(cut("f1", A_TO_B), lab)
     fault.start()
     evidence = fault.evidence()
     assert evidence.took_effect is True
@@ -102,8 +106,8 @@ def test_a_server_that_dies_under_a_cut_does_not_spoil_its_evidence() -> None:
 
 def test_a_link_that_is_cut_while_it_is_seen_to_be_healed_is_not_held_against_it() -> None:
     ground, lab = lab_of()
-    by = Cut(cut("f2", A_TO_B), lab)
-    fault = Cut(cut("f1", A_TO_B, B_TO_A), disturbed(ground, lab, A_TO_B, by))
+    by = OnLinks(cut("f2", A_TO_B), lab)
+    fault = OnLinks(cut("f1", A_TO_B, B_TO_A), disturbed(ground, lab, A_TO_B, by))
     fault.start()
     fault.stop()
     evidence = fault.evidence_healed()
@@ -114,7 +118,7 @@ def test_a_link_that_is_cut_while_it_is_seen_to_be_healed_is_not_held_against_it
 def test_a_server_is_looked_for_over_links_that_others_leave_alone() -> None:
     """A link that is cut shows no banner, whether its server is there or not."""
     ground, lab = lab_of()
-    Cut(cut("f1", B_TO_A), lab).start()
+    OnLinks(cut("f1", B_TO_A), lab).start()
     ground.works = False
     fault = Kill(PlannedKill("f2", "kill", 0, LONG_MS, "a", "same-queue-database"), lab)
     fault.start()
@@ -124,7 +128,7 @@ def test_a_server_is_looked_for_over_links_that_others_leave_alone() -> None:
 
 def test_a_cut_of_every_link_to_a_server_proves_no_kill() -> None:
     ground, lab = lab_of()
-    Cut(cut("f1", *lab.links_to("a")), lab).start()
+    OnLinks(cut("f1", *lab.links_to("a")), lab).start()
     fault = Kill(PlannedKill("f2", "kill", 0, LONG_MS, "a", "same-queue-database"), lab)
     fault.start()
     ground.down.clear()
@@ -167,7 +171,7 @@ def test_a_prober_that_never_answers_is_asked_a_few_times_while_there_is_time(
 
 def test_what_stays_unclear_is_looked_at_a_few_times_only() -> None:
     ground, lab = lab_of()
-    ground.cuts.update(dict.fromkeys((link.proxy for link in ground.plan.links), "reset"))
+    ground.effects.update(dict.fromkeys((link.proxy for link in ground.plan.links), CUTS["reset"]))
     looks: list[str] = []
 
     class Counting:

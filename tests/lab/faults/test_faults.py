@@ -7,26 +7,28 @@ import pytest
 from lab.faults import KINDS
 from lab.faults.calm import Calm
 from lab.faults.corrupt import Corrupt
-from lab.faults.cut import Cut
 from lab.faults.kill import Kill
+from lab.faults.links import OnLinks
 from lab.faults.machine import FillDisk, SkewClock
 from lab.faults.observer.target import RunningLab
 from lab.faults.pause import Pause
 from lab.faults.restart import Restart
-from lab.faults.slow import Slow
 from lab.faults.stop import Stop
-from lab.plan.parts import Corrupt as PlannedCorrupt
-from lab.plan.parts import Cut as PlannedCut
-from lab.plan.parts import CutKind, Fault, LinkName, ReturnsWith
-from lab.plan.parts import FillDisk as PlannedFillDisk
-from lab.plan.parts import Kill as PlannedKill
-from lab.plan.parts import Pause as PlannedPause
-from lab.plan.parts import PowerLoss as PlannedPowerLoss
-from lab.plan.parts import Restart as PlannedRestart
-from lab.plan.parts import SkewClock as PlannedSkewClock
-from lab.plan.parts import Slow as PlannedSlow
-from lab.plan.parts import Stop as PlannedStop
-from lab.plan.parts import Throttle as PlannedThrottle
+from lab.plan.faults import Corrupt as PlannedCorrupt
+from lab.plan.faults import Fault, ReturnsWith
+from lab.plan.faults import FillDisk as PlannedFillDisk
+from lab.plan.faults import Kill as PlannedKill
+from lab.plan.faults import Pause as PlannedPause
+from lab.plan.faults import PowerLoss as PlannedPowerLoss
+from lab.plan.faults import Restart as PlannedRestart
+from lab.plan.faults import SkewClock as PlannedSkewClock
+from lab.plan.faults import Stop as PlannedStop
+from lab.plan.link_faults import CUTS, CutKind
+from lab.plan.link_faults import Cut as PlannedCut
+from lab.plan.link_faults import LimitData as PlannedLimitData
+from lab.plan.link_faults import Slow as PlannedSlow
+from lab.plan.link_faults import Throttle as PlannedThrottle
+from lab.plan.topology import LinkName
 from lab.program.errors import GroundError
 from lab.workload.probe import Seen
 from tests.lab.faults.fake_target import LOOKS, FakeGround
@@ -49,6 +51,10 @@ def throttle() -> PlannedThrottle:
     return PlannedThrottle("f1", "throttle", 0, 240_000, 50, (A_TO_B, B_TO_A))
 
 
+def limit_data() -> PlannedLimitData:
+    return PlannedLimitData("f1", "limit_data", 0, 240_000, 16_384, (A_TO_B, B_TO_A))
+
+
 def lab_of(ground: FakeGround) -> RunningLab:
     return ground.running_lab()
 
@@ -62,13 +68,13 @@ def ground() -> FakeGround:
 def test_a_cut_is_evident_when_probes_see_what_it_foretells(
     kind: CutKind, ground: FakeGround
 ) -> None:
-    fault = Cut(cut(kind), lab_of(ground))
+    fault = OnLinks(cut(kind), lab_of(ground))
     fault.start()
     assert fault.evidence().took_effect is True
 
 
 def test_the_evidence_holds_a_link_that_is_not_concerned(ground: FakeGround) -> None:
-    fault = Cut(cut(), lab_of(ground))
+    fault = OnLinks(cut(), lab_of(ground))
     fault.start()
     other = [each for each in fault.evidence().observations if not each.concerned]
     assert [each.seen for each in other] == [Seen.BANNER]
@@ -76,22 +82,22 @@ def test_the_evidence_holds_a_link_that_is_not_concerned(ground: FakeGround) -> 
 
 def test_a_cut_that_lets_a_probe_through_did_not_take_effect(ground: FakeGround) -> None:
     ground.works = False
-    fault = Cut(cut(), lab_of(ground))
+    fault = OnLinks(cut(), lab_of(ground))
     fault.start()
     assert fault.evidence().took_effect is False
 
 
 def test_a_cut_that_hurts_another_link_is_not_clear(ground: FakeGround) -> None:
-    fault = Cut(cut(), lab_of(ground))
+    fault = OnLinks(cut(), lab_of(ground))
     fault.start()
-    ground.cuts.update(dict.fromkeys((link.proxy for link in ground.plan.links), "stall"))
+    ground.effects.update(dict.fromkeys((link.proxy for link in ground.plan.links), CUTS["stall"]))
     assert fault.evidence().took_effect is None
 
 
 def test_every_kind_of_link_concerned_is_probed(ground: FakeGround) -> None:
     links = (A_TO_B, B_TO_A, WORKLOAD_TO_A, LinkName("a", "x", "smtp"))
     lab = lab_of(ground)
-    fault = Cut(cut(links=links), lab)
+    fault = OnLinks(cut(links=links), lab)
     fault.start()
     concerned = [each.link for each in fault.evidence().observations if each.concerned]
     assert {lab.kind_of_link(link) for link in concerned} == {
@@ -106,7 +112,7 @@ def test_a_cut_towards_a_server_that_is_down_is_evident_by_what_its_proxies_say(
 ) -> None:
     lab = lab_of(ground)
     Kill(kill(), lab).start()
-    fault = Cut(cut(links=(B_TO_A,)), lab)
+    fault = OnLinks(cut(links=(B_TO_A,)), lab)
     fault.start()
     evidence = fault.evidence()
     assert evidence.took_effect is True
@@ -118,14 +124,14 @@ def test_a_cut_towards_a_server_that_is_down_is_evident_by_what_its_proxies_say(
 def test_proxies_that_have_changed_their_word_are_no_evidence(ground: FakeGround) -> None:
     lab = lab_of(ground)
     Kill(kill(), lab).start()
-    fault = Cut(cut(links=(B_TO_A,)), lab)
+    fault = OnLinks(cut(links=(B_TO_A,)), lab)
     fault.start()
-    ground.cuts.clear()
+    ground.effects.clear()
     assert fault.evidence().took_effect is None
 
 
 def test_a_healed_cut_shows_banners_again(ground: FakeGround) -> None:
-    fault = Cut(cut(), lab_of(ground))
+    fault = OnLinks(cut(), lab_of(ground))
     fault.start()
     fault.stop()
     assert fault.evidence_healed().took_effect is True
@@ -200,7 +206,7 @@ def test_a_banner_is_looked_for_from_inside_when_every_link_is_cut(ground: FakeG
     lab = lab_of(ground)
     fault = Kill(kill(), lab)
     fault.start()
-    Cut(cut(links=tuple(lab.links_to("a"))), lab).start()
+    OnLinks(cut(links=tuple(lab.links_to("a"))), lab).start()
     fault.stop()
     fault.healed()
     assert "look into a" in ground.deeds
@@ -329,7 +335,7 @@ def test_a_late_link_is_evident_by_a_late_banner(
     assert evidence.took_effect is True
     assert {each.seen for each in evidence.observations} == {Seen.BANNER}
     fault.stop()
-    assert ground.deeds == [f"{planned.kind} f1", "restore f1"]
+    assert ground.deeds == ["apply f1", "undo f1"]
     assert fault.evidence_healed().took_effect is True
 
 
@@ -343,8 +349,21 @@ def test_a_link_that_is_not_late_did_not_take_effect(
     assert fault.evidence().took_effect is False
 
 
+def test_a_limited_link_is_evident_by_its_banner_and_what_its_proxies_say(
+    ground: FakeGround,
+) -> None:
+    fault = KINDS["limit_data"](limit_data(), lab_of(ground))
+    assert fault.intent()["limit_bytes"] == 16_384
+    fault.start()
+    evidence = fault.evidence()
+    assert evidence.took_effect is True
+    assert {each.seen for each in evidence.observations} == {Seen.BANNER}
+    ground.effects.clear()
+    assert fault.evidence().took_effect is None
+
+
 def test_a_latency_longer_than_the_fault_shows_as_silence(ground: FakeGround) -> None:
-    fault = Slow(slow(latency_ms=200_000), lab_of(ground))
+    fault = OnLinks(slow(latency_ms=200_000), lab_of(ground))
     fault.start()
     evidence = fault.evidence()
     assert evidence.took_effect is True
@@ -416,6 +435,7 @@ def test_a_restart_that_broke_off_is_made_good(ground: FakeGround) -> None:
         cut(),
         slow(),
         throttle(),
+        limit_data(),
         kill(),
         PlannedPowerLoss("f1", "power_loss", 1000, 4000, "a"),
         PlannedCorrupt("f1", "corrupt", 1000, 4000, "a"),

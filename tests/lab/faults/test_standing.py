@@ -1,7 +1,9 @@
 """Who acts on which link, now and since."""
 
 from lab.faults.observer.standing import Standing, is_to_be_touched
-from lab.plan.parts import Cut, FillDisk, Kill, LinkName
+from lab.plan.faults import FillDisk, Kill
+from lab.plan.link_faults import Cut
+from lab.plan.topology import LinkName
 from tests.lab.plan.small_plan import A_TO_B, B_TO_A
 
 

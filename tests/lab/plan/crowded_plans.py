@@ -11,14 +11,15 @@ from itertools import combinations
 from random import Random
 from typing import Any
 
-from lab.plan.parts import Fault, LinkFault
+from lab.plan.faults import Fault
+from lab.plan.link_faults import LinkFault
 from lab.plan.plan import Plan
+from lab.plan.quantities import format_duration, format_skew
 from lab.planning.collisions import collision
 from lab.planning.random_fault import CUT_KINDS, SKEWS_MS
 from lab.planning.resolve import resolve
 from lab.scenario.faults import FaultModel
 from lab.scenario.operations import OperationModel
-from lab.scenario.quantities import format_duration, format_skew
 from lab.scenario.scenario import MailModel
 from tests.lab.hosts.simulator.plans import scenario
 
@@ -26,7 +27,7 @@ BASE = "lossless-switchover"  # its topology has copies of databases, and so an 
 MAILBOX_SERVERS = ("par-mbx1", "par-mbx2", "par-mbx3", "lyo-mbx1", "lyo-mbx2", "lyo-mbx3")
 SERVERS = (*MAILBOX_SERVERS, "ext1", "am1")
 ENDS = (*SERVERS, "workload", "site paris", "site lyon")
-OF_LINKS = (*(f"cut-{kind}" for kind in CUT_KINDS), "slow", "throttle")
+OF_LINKS = (*(f"cut-{kind}" for kind in CUT_KINDS), "slow", "throttle", "limit_data")
 OF_SERVERS = ("kill", "kill-new", "pause", "stop", "restart")
 OF_MAILBOX_SERVERS = ("corrupt", "fill_disk", "skew_clock")
 AT_A_PLACE = ("place-cut", "place-kill")
@@ -127,6 +128,8 @@ def _of_links(draw: Random, kind: str) -> Written:
         return {"slow": {**links, "latency": "2s", "jitter": "400ms"}}
     if kind == "throttle":
         return {"throttle": {**links, "rate": "4KiB/s"}}
+    if kind == "limit_data":
+        return {"limit_data": {**links, "bytes": "16KiB"}}
     return {"cut": {**links, "kind": kind.removeprefix("cut-")}}
 
 

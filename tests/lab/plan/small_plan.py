@@ -2,21 +2,11 @@
 
 from collections.abc import Sequence
 
+from lab.plan.faults import Fault
 from lab.plan.links import mesh
-from lab.plan.parts import (
-    Clock,
-    Database,
-    DatabaseCopy,
-    Expect,
-    Fault,
-    LinkName,
-    Mailbox,
-    PlanTopology,
-    Server,
-    Settings,
-    Site,
-)
+from lab.plan.parts import Clock, Expect, Settings
 from lab.plan.plan import Plan
+from lab.plan.topology import Database, DatabaseCopy, LinkName, Mailbox, PlanTopology, Server, Site
 
 A_TO_B = LinkName("a", "b", "smtp")
 B_TO_A = LinkName("b", "a", "smtp")

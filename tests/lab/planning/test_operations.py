@@ -4,9 +4,11 @@ from pathlib import Path
 
 import pytest
 
+from lab.plan.link_faults import Cut
 from lab.plan.links import MANAGEMENT, REPLICATION, SMTP
-from lab.plan.parts import Cut, ExpectedResubmission, LinkName, Operation, Server
+from lab.plan.parts import ExpectedResubmission, Operation
 from lab.plan.plan import Plan
+from lab.plan.topology import LinkName, Server
 from lab.planning.moments import moments
 from lab.planning.resolve import resolve
 from lab.validation.validate import Checked, check

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lab.plan.parts import Cut, Fault, Kill, LinkFault, MachineFault, ServerFault
+from lab.plan.faults import Fault, Kill, MachineFault, ServerFault
+from lab.plan.link_faults import Cut, LinkFault
 from lab.plan.plan import Plan
 from lab.planning.collisions import are_hidden, collision
 from lab.planning.random_schedule import in_words
@@ -26,7 +27,8 @@ TOPOLOGY = TopologyModel.model_validate(
 SITES = {name: server.site for name, server in TOPOLOGY.servers.items()}
 MAILBOX_SERVERS = [name for name, server in TOPOLOGY.servers.items() if server.role == "mailbox"]
 EVERYTHING = (
-    "[cut, slow, throttle, kill, corrupt, pause, stop, restart, fill_disk, skew_clock, power_loss]"
+    "[cut, slow, throttle, limit_data, kill, corrupt, pause, stop, restart, fill_disk, skew_clock,"
+    " power_loss]"
 )
 SCENARIO = """\
 version: 1
@@ -170,7 +172,7 @@ def test_every_word_is_drawn_and_cut_stands_for_its_five_kinds() -> None:
         for fault in plan_of(text, seed).faults
     )
     assert set(drawn) == {
-        *("refuse", "blackhole", "stall", "reset", "ack-lost", "slow", "throttle"),
+        *("refuse", "blackhole", "stall", "reset", "ack-lost", "slow", "throttle", "limit_data"),
         *("same-queue-database", "new-queue-database", "corrupt", "pause", "stop", "restart"),
         *("fill_disk", "skew_clock", "power_loss"),
     }

@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 from ruamel.yaml import YAML
 
-from lab.plan.parts import Cut, Kill
+from lab.plan.faults import Kill
+from lab.plan.link_faults import Cut
 from lab.plan.plan import Plan
 from lab.planning.moments import moments
 from lab.planning.resolve import resolve

@@ -11,23 +11,21 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lab.plan.parts import (
+from lab.plan.faults import (
     Corrupt,
-    Cut,
     Fault,
     FillDisk,
     Kill,
-    LinkName,
     Pause,
     PowerLoss,
     Restart,
     SkewClock,
-    Slow,
     Stop,
-    Throttle,
-    When,
 )
+from lab.plan.link_faults import Cut, LimitData, Slow, Throttle
 from lab.plan.plan import Plan
+from lab.plan.topology import LinkName
+from lab.plan.when import When
 from lab.planning.resolve import default_seed, resolve
 from lab.scenario.scenario import ScenarioModel
 from lab.scenario.topology import TopologyModel
@@ -265,6 +263,10 @@ def test_a_server_returns_with_its_own_queue_database_unless_told_otherwise() ->
         (
             "for: 5m, throttle: {between: [par-mbx1, lyo-mbx1], rate: 10KiB/s}",
             Throttle("f2", "throttle", 720_000, 1_020_000, 10_240, BOTH_WAYS),
+        ),
+        (
+            "for: 5m, limit_data: {between: [par-mbx1, lyo-mbx1], bytes: 16KiB}",
+            LimitData("f2", "limit_data", 720_000, 1_020_000, 16_384, BOTH_WAYS),
         ),
         ("for: 5m, pause: lyo-mbx1", Pause("f2", "pause", 720_000, 1_020_000, "lyo-mbx1")),
         ("for: 5m, stop: lyo-mbx1", Stop("f2", "stop", 720_000, 1_020_000, "lyo-mbx1")),

@@ -14,7 +14,8 @@ from typing import Any
 import pytest
 
 from lab.hosts.host import Means, Say
-from lab.plan.parts import Cut, Kill
+from lab.plan.faults import Kill
+from lab.plan.link_faults import Cut
 from lab.plan.plan import Plan
 from lab.program.errors import GroundError
 from lab.record.folder import RunFolder
@@ -131,7 +132,7 @@ def lines(folder: Path, name: str) -> list[Any]:
 
 def test_a_run_goes_its_whole_way_in_order(lab: Lab) -> None:
     outcome = lab.run()
-    faults = ["cut f1", "kill a", "heal f1", "set aside a", "start a"]
+    faults = ["apply f1", "kill a", "undo f1", "set aside a", "start a"]
     assert outcome.exit_code == 0
     assert lab.deeds() == ["up", "start the clock", *faults, *TAKE_DOWN]
 
@@ -221,7 +222,14 @@ def test_the_cause_is_said_in_one_line(lab: Lab, capsys: pytest.CaptureFixture[s
 def test_a_fault_that_cannot_start_ends_the_run_healed(lab: Lab) -> None:
     lab.ground.fails = {"kill a"}
     assert lab.run().exit_code == 3
-    assert lab.deeds()[2:] == ["cut f1", "kill a", "set aside a", "start a", "heal f1", *TAKE_DOWN]
+    assert lab.deeds()[2:] == [
+        "apply f1",
+        "kill a",
+        "set aside a",
+        "start a",
+        "undo f1",
+        *TAKE_DOWN,
+    ]
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -231,13 +239,13 @@ def test_a_person_ends_a_run_healed_collected_and_taken_down(
     lab.ground.when_done = lambda deed: os.kill(os.getpid(), number) if deed == "kill a" else None
     assert lab.run().exit_code == 130
     assert lab.deeds()[-4:] == TAKE_DOWN
-    assert {"heal f1", "start a"} <= set(lab.deeds())
+    assert {"undo f1", "start a"} <= set(lab.deeds())
     assert lab.evaluated == []
 
 
 def test_a_second_ctrl_c_does_not_leave_the_take_down_half_done(lab: Lab) -> None:
     def press(deed: str) -> None:
-        if deed in ("cut f1", "collect", "stop the workload"):
+        if deed in ("apply f1", "collect", "stop the workload"):
             os.kill(os.getpid(), signal.SIGINT)
 
     lab.ground.when_done = press
@@ -264,7 +272,7 @@ def test_a_step_of_the_take_down_that_fails_skips_none_of_the_others(lab: Lab) -
 
 def test_a_bug_of_the_lab_keeps_its_traceback(lab: Lab) -> None:
     def trip(deed: str) -> None:
-        if deed == "cut f1":
+        if deed == "apply f1":
             raise ZeroDivisionError
 
     lab.ground.when_done = trip

@@ -10,7 +10,9 @@ import pytest
 
 from lab.clock import LabClock, parse_origin
 from lab.faults import faults_of
-from lab.plan.parts import Cut, Fault, Kill, When
+from lab.plan.faults import Fault, Kill
+from lab.plan.link_faults import Cut
+from lab.plan.when import When
 from lab.program.errors import GroundError
 from lab.record.folder import JsonLines
 from lab.schedule.journal import Journal
@@ -75,7 +77,7 @@ def test_the_fault_begins_when_its_place_is_reached_and_lasts_from_then(tmp_path
     reached_at(timeline, 1500)
     timeline.run()
     [(_, began), (_, healed)] = [
-        deed for deed in timeline.deeds if deed[0] in ("cut f1", "heal f1")
+        deed for deed in timeline.deeds if deed[0] in ("apply f1", "undo f1")
     ]
     assert 1500 <= began <= 1500 + LOOK_EVERY_SECONDS * 60_000
     assert healed == began + 900
@@ -111,7 +113,7 @@ def test_a_place_that_is_never_reached_leaves_no_evidence_and_nothing_to_heal(
 ) -> None:
     timeline = Timeline(tmp_path, (cut_at_place(),))
     timeline.run()
-    assert "cut f1" not in [deed for deed, _ in timeline.deeds]
+    assert "apply f1" not in [deed for deed, _ in timeline.deeds]
     [evidence] = timeline.rows("evidence")
     assert evidence["took_effect"] is None
     assert evidence["reason"] == (
@@ -138,7 +140,7 @@ def test_faults_at_their_times_go_on_while_another_waits(tmp_path: Path) -> None
     timeline = Timeline(tmp_path, (cut_at_place(), kill))
     reached_at(timeline, 1500)
     timeline.run()
-    acts = ("kill b", "cut f1", "heal f1", "start b")
+    acts = ("kill b", "apply f1", "undo f1", "start b")
     assert [deed for deed, _ in timeline.deeds if deed in acts] == list(acts)
     assert dict(timeline.deeds)["start b"] == 4000
 
@@ -159,14 +161,14 @@ def test_a_run_that_ends_early_lets_go_of_who_waits_and_heals_what_began(tmp_pat
     timeline.schedule.finish()
     done = [deed for deed, _ in timeline.deeds]
     assert "let b go for f2" in done
-    assert "heal f1" in done
+    assert "undo f1" in done
     assert "kill b" not in done
 
 
 def test_a_server_is_let_go_when_the_fault_cannot_be_applied(tmp_path: Path) -> None:
     timeline = Timeline(tmp_path, (cut_at_place(),))
     reached_at(timeline, 1500)
-    timeline.ground.fails.add("cut f1")
+    timeline.ground.fails.add("apply f1")
     with pytest.raises(GroundError):
         timeline.run()
     timeline.schedule.finish()

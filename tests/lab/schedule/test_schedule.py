@@ -12,7 +12,7 @@ from lab.clock import LabClock, parse_origin
 from lab.faults.fault import Fault
 from lab.faults.observer.evidence import Evidence
 from lab.faults.server_down import Away
-from lab.plan.parts import Kill
+from lab.plan.faults import Kill
 from lab.program.errors import GroundError
 from lab.record.folder import JsonLines
 from lab.schedule.journal import Journal

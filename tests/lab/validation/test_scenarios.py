@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from lab.plan.parts import Cut, Kill, Pause
+from lab.plan.faults import Kill, Pause
+from lab.plan.link_faults import Cut
 from lab.plan.plan import Plan
 from lab.planning.moments import wall_seconds
 from lab.planning.resolve import default_seed, resolve

@@ -6,19 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lab.plan.parts import (
-    Cut,
-    Fault,
-    Kill,
-    LinkName,
-    Pause,
-    PowerLoss,
-    Restart,
-    Slow,
-    Stop,
-    Throttle,
-    When,
-)
+from lab.plan.faults import Fault, Kill, Pause, PowerLoss, Restart, Stop
+from lab.plan.link_faults import Cut, Slow, Throttle
+from lab.plan.topology import LinkName
+from lab.plan.when import When
 from lab.planning.collisions import collision
 from lab.planning.moments import moments, wall_seconds
 from tests.lab.planning.test_resolve import plan_of

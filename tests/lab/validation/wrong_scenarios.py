@@ -146,8 +146,8 @@ SHAPE = {
         ", cut: {from: site lyon, to: site paris, kind: stall}",
         "",
         [
-            "16:5: faults[1], a mapping, a fault is one of cut, slow, throttle, kill, power_loss,"
-            " corrupt, pause, stop, restart, fill_disk, skew_clock and random"
+            "16:5: faults[1], a mapping, a fault is one of cut, slow, throttle, limit_data, kill,"
+            " power_loss, corrupt, pause, stop, restart, fill_disk, skew_clock and random"
             " | give each fault an entry of its own"
         ],
     ),
@@ -180,6 +180,14 @@ SHAPE = {
         [
             "16:75: faults[1].throttle.rate, '10/m', is not a rate of bytes"
             " | write a number with B, KiB or MiB per s, such as 10KiB/s"
+        ],
+    ),
+    "a limit that no greeting passes": (
+        "cut: {from: site lyon, to: site paris, kind: stall}",
+        "limit_data: {from: site lyon, to: site paris, bytes: 1KiB}",
+        [
+            "16:36: faults[1].limit_data, a mapping, a session needs some of 8KiB to greet"
+            " | limit it to more, or write cut:"
         ],
     ),
     "slow links with one end": (

@@ -79,6 +79,7 @@ def _late(
 SLOW = {"latency_ms": 4 * SECOND, "jitter_ms": SECOND}  # an exchange takes 100 s more
 SLOWED = 100 * SECOND
 THROTTLE = {"bytes_per_second": 1024}  # 64 s more
+LIMIT = {"limit_bytes": 16_384}  # an exchange may pass, or not
 AS_GOOD_AS_CUT = {"latency_ms": MINUTE, "jitter_ms": 0}
 ON_TIME = DONE + HEARTBEAT + HEARTBEAT // 2  # without a fault, with the slack of an exchange
 PERMITTED = DONE + HEARTBEAT + 10 * MINUTE  # if an exchange hangs
@@ -97,6 +98,8 @@ def discards(ask: Ask) -> Results:
         "slow-long-before": _late(PERMITTED + SLOWED - 5 * SECOND, SLOW, until=30 * SECOND),
         "throttle-in-time": _late(ON_TIME + 60 * SECOND, THROTTLE),
         "throttle-too-late": _late(PERMITTED + 70 * SECOND, THROTTLE),
+        "limited": _late(52 * MINUTE, LIMIT),
+        "limited-long-before": _late(52 * MINUTE, LIMIT, until=30 * SECOND),
         "as-good-as-cut": _late(52 * MINUTE, AS_GOOD_AS_CUT),
     }
     return ask(discard_after_delivery.CLAIM, runs)
@@ -147,6 +150,11 @@ def test_a_link_so_late_that_sessions_are_given_up_excuses_like_a_cut(discards: 
     assert discards["as-good-as-cut"].status == "holds"
 
 
+def test_a_limited_link_excuses_like_a_cut_while_it_lasts(discards: Results) -> None:
+    assert discards["limited"].status == "holds"
+    assert discards["limited-long-before"].status == "violated"
+
+
 def _span_runs_out(kind: str, *, promoted: bool) -> Run:
     """par-mbx1 is away for longer than the span, with a message queued."""
     faulty = back_after_span()
@@ -162,10 +170,22 @@ def _span_runs_out(kind: str, *, promoted: bool) -> Run:
     return run
 
 
+def _span_runs_out_over_a_link(how: dict[str, object]) -> Run:
+    """The link to par-mbx1 is in trouble instead, and nothing is promoted."""
+    run = _span_runs_out("pause", promoted=False)
+    (fault,) = run.plan["faults"]
+    del fault["server"]
+    link = {"from": "lyo-mbx1", "to": "par-mbx1", "service": "smtp"}
+    fault.update({"links": [link], **how})
+    return run
+
+
 @pytest.fixture(scope="module")
 def promotions(ask: Ask) -> Results:
     runs = {f"{kind}-promoted": _span_runs_out(kind, promoted=True) for kind in ("pause", "stop")}
     runs |= {f"{kind}-not": _span_runs_out(kind, promoted=False) for kind in ("pause", "stop")}
+    runs["link-cut"] = _span_runs_out_over_a_link({"kind": "cut", "cut_kind": "stall"})
+    runs["link-limited"] = _span_runs_out_over_a_link({"kind": "limit_data", **LIMIT})
     return ask(promotion_on_time.CLAIM, runs)
 
 
@@ -176,6 +196,11 @@ def test_a_server_that_is_away_for_the_span_is_taken_over_from(
     assert promotions[f"{kind}-promoted"].status == "holds"
     assert promotions[f"{kind}-not"].status == "violated"
     assert "never promoted it" in promotions[f"{kind}-not"].examples[0].detail
+
+
+def test_a_limited_link_obliges_nobody_to_take_over(promotions: Results) -> None:
+    assert promotions["link-cut"].status == "violated"
+    assert promotions["link-limited"].violations == 0
 
 
 def test_only_a_sigkill_or_a_power_loss_shows_what_survives_one(ask: Ask) -> None:

@@ -445,10 +445,13 @@ class Run:
         self.record(fault, "healed", end)
 
     def late(self, source: str, target: str, start: int, end: int, how: dict[str, int]) -> None:
-        """A link slowed (`latency_ms`, `jitter_ms`) or throttled (`bytes_per_second`)."""
+        """A link slowed (`latency_ms`, `jitter_ms`), throttled (`bytes_per_second`) or limited
+        (`limit_bytes`).
+        """
         self.cut(source, target, start, end)
         del self.plan["faults"][-1]["cut_kind"]
-        kind = "throttle" if "bytes_per_second" in how else "slow"
+        kinds = {"latency_ms": "slow", "bytes_per_second": "throttle", "limit_bytes": "limit_data"}
+        kind = next(kind for key, kind in kinds.items() if key in how)
         self.plan["faults"][-1].update({"kind": kind, **how})
 
     # ------------------------------------------------------------ on disk

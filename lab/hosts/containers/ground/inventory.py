@@ -21,8 +21,8 @@ from lab.hosts.containers.images.build import ROOT
 from lab.hosts.containers.images.ensure import Images
 from lab.hosts.node_config import as_settings, breakpoints, identity, node_settings, organisation
 from lab.plan.links import WORKLOAD
-from lab.plan.parts import Link, Server
 from lab.plan.plan import Plan
+from lab.plan.topology import Link, Server
 from lab.workload.agent import AGENT_PORT
 
 FILE = "inventory.json"

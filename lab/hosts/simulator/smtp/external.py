@@ -21,7 +21,7 @@ from lab.hosts.simulator.smtp.steps import (
     Greeting,
     Hello,
 )
-from lab.plan.parts import Server
+from lab.plan.topology import Server
 from nodes.core.interface.replies import R550_NO_SUCH_RECIPIENT, Reply
 from nodes.store.message_digest import digest_of
 

@@ -4,21 +4,18 @@ Put together by hand from the plan's own parts, so that these tests need no scen
 """
 
 from lab.plan.links import mesh
-from lab.plan.parts import (
-    Clock,
+from lab.plan.parts import Clock, Expect, Message, Settings
+from lab.plan.plan import Plan
+from lab.plan.topology import (
     Dag,
     Database,
     DatabaseCopy,
-    Expect,
     Mailbox,
-    Message,
     PlanTopology,
     Server,
-    Settings,
     Site,
     SiteLink,
 )
-from lab.plan.plan import Plan
 from nodes.core.config.parameters import SERVER_SECTIONS, Value, defaults
 
 DOMAIN = "shadowlab.example"

@@ -11,7 +11,9 @@ from typing import Any
 
 import pytest
 
-from lab.hosts.containers.toxiproxy import RECIPES, Toxiproxy
+from lab.hosts.containers.toxiproxy import Toxiproxy
+from lab.plan.effects import both_ways
+from lab.plan.link_faults import CUTS
 from lab.program.errors import GroundError
 
 PROXY = "a--b--smtp"
@@ -117,27 +119,26 @@ def told(api: FakeApi) -> set[tuple[str, str, str]]:
     return {(each["type"], each["stream"], str(each["attributes"])) for each in api.toxics}
 
 
-@pytest.mark.parametrize("kind", RECIPES)
+@pytest.mark.parametrize("kind", CUTS)
 def test_a_cut_is_an_explicit_list_of_calls(kind: Any, api: FakeApi, toxiproxy: Toxiproxy) -> None:
-    toxiproxy.cut("f1", kind, [PROXY])
-    recipe = RECIPES[kind]
+    toxiproxy.apply("f1", CUTS[kind], [PROXY])
     made = {(toxic["type"], toxic["stream"]) for toxic in api.toxics}
-    assert api.enabled == recipe.enabled
-    assert made == {(type_, stream) for type_, stream, _ in recipe.toxics}
+    assert api.enabled == CUTS[kind].enabled
+    assert made == {(toxic.type, toxic.stream) for toxic in CUTS[kind].toxics}
 
 
-@pytest.mark.parametrize("kind", RECIPES)
+@pytest.mark.parametrize("kind", CUTS)
 def test_no_toxic_is_ever_made_with_less_than_full_toxicity(
     kind: Any, api: FakeApi, toxiproxy: Toxiproxy
 ) -> None:
-    toxiproxy.cut("f1", kind, [PROXY])
+    toxiproxy.apply("f1", CUTS[kind], [PROXY])
     assert all(toxic["toxicity"] == 1.0 for toxic in api.toxics)
 
 
-@pytest.mark.parametrize("kind", RECIPES)
+@pytest.mark.parametrize("kind", CUTS)
 def test_a_heal_takes_all_of_it_back(kind: Any, api: FakeApi, toxiproxy: Toxiproxy) -> None:
-    toxiproxy.cut("f1", kind, [PROXY])
-    toxiproxy.heal("f1", kind, [PROXY])
+    toxiproxy.apply("f1", CUTS[kind], [PROXY])
+    toxiproxy.undo("f1", CUTS[kind], [PROXY])
     assert (api.enabled, api.toxics) == (True, [])
 
 
@@ -145,8 +146,8 @@ def test_connections_are_kept_from_one_fault_to_the_next(
     api: FakeApi, toxiproxy: Toxiproxy
 ) -> None:
     for fault in range(5):
-        toxiproxy.cut(f"f{fault}", "blackhole", [PROXY])
-        toxiproxy.heal(f"f{fault}", "blackhole", [PROXY])
+        toxiproxy.apply(f"f{fault}", CUTS["blackhole"], [PROXY])
+        toxiproxy.undo(f"f{fault}", CUTS["blackhole"], [PROXY])
     assert len(api.calls) == 30
     assert len(api.connections) < 5
 
@@ -154,16 +155,16 @@ def test_connections_are_kept_from_one_fault_to_the_next(
 def test_a_connection_that_the_other_side_gave_up_costs_nothing(
     api: FakeApi, toxiproxy: Toxiproxy
 ) -> None:
-    toxiproxy.cut("f1", "blackhole", [PROXY])
+    toxiproxy.apply("f1", CUTS["blackhole"], [PROXY])
     api.give_up_connections()
-    toxiproxy.heal("f1", "blackhole", [PROXY])
+    toxiproxy.undo("f1", CUTS["blackhole"], [PROXY])
     assert api.toxics == []
 
 
 def test_slow_is_the_same_latency_in_both_directions_in_wall_time(
     api: FakeApi, toxiproxy: Toxiproxy
 ) -> None:
-    toxiproxy.slow("f1", 600, 120, [PROXY])
+    toxiproxy.apply("f1", both_ways("latency", latency=600, jitter=120), [PROXY])
     assert told(api) == {
         ("latency", "upstream", "{'latency': 10, 'jitter': 2}"),
         ("latency", "downstream", "{'latency': 10, 'jitter': 2}"),
@@ -173,44 +174,44 @@ def test_slow_is_the_same_latency_in_both_directions_in_wall_time(
 def test_a_latency_never_becomes_none_however_fast_lab_time_runs(
     api: FakeApi, toxiproxy: Toxiproxy
 ) -> None:
-    toxiproxy.slow("f1", 1, 0, [PROXY])
+    toxiproxy.apply("f1", both_ways("latency", latency=1, jitter=0), [PROXY])
     assert {attributes for _, _, attributes in told(api)} == {"{'latency': 1, 'jitter': 0}"}
 
 
 def test_throttle_is_a_rate_of_lab_time_and_never_nothing(
     api: FakeApi, toxiproxy: Toxiproxy
 ) -> None:
-    toxiproxy.throttle("f1", 10_000, [PROXY])
+    toxiproxy.apply("f1", both_ways("bandwidth", rate=10_000), [PROXY])
     assert told(api) == {
         ("bandwidth", "upstream", "{'rate': 600}"),
         ("bandwidth", "downstream", "{'rate': 600}"),
     }
-    toxiproxy.restore("f1", [PROXY])
-    toxiproxy.throttle("f1", 1, [PROXY])
+    toxiproxy.undo("f1", both_ways("bandwidth", rate=10_000), [PROXY])
+    toxiproxy.apply("f1", both_ways("bandwidth", rate=1), [PROXY])
     assert {attributes for _, _, attributes in told(api)} == {"{'rate': 1}"}
 
 
 def test_restoring_takes_back_what_a_fault_did_and_nothing_else(
     api: FakeApi, toxiproxy: Toxiproxy
 ) -> None:
-    toxiproxy.slow("f1", 600, 0, [PROXY])
-    toxiproxy.throttle("f2", 600, [PROXY])
+    toxiproxy.apply("f1", both_ways("latency", latency=600, jitter=0), [PROXY])
+    toxiproxy.apply("f2", both_ways("bandwidth", rate=600), [PROXY])
     for _ in range(2):
-        toxiproxy.restore("f1", [PROXY])
+        toxiproxy.undo("f1", both_ways("latency", latency=600, jitter=0), [PROXY])
     assert [toxic["name"] for toxic in api.toxics] == ["f2-upstream", "f2-downstream"]
 
 
 def test_a_heal_leaves_the_toxics_of_another_fault(api: FakeApi, toxiproxy: Toxiproxy) -> None:
-    toxiproxy.cut("f1", "ack-lost", [PROXY])
-    toxiproxy.cut("f2", "stall", [PROXY])
-    toxiproxy.heal("f2", "stall", [PROXY])
+    toxiproxy.apply("f1", CUTS["ack-lost"], [PROXY])
+    toxiproxy.apply("f2", CUTS["stall"], [PROXY])
+    toxiproxy.undo("f2", CUTS["stall"], [PROXY])
     assert [toxic["name"] for toxic in api.toxics] == ["f1-downstream"]
 
 
 def test_a_call_that_hangs_is_given_up_and_tried_again(api: FakeApi, toxiproxy: Toxiproxy) -> None:
     api.hangs = 1
     began = time.monotonic()
-    toxiproxy.cut("f1", "refuse", [PROXY])
+    toxiproxy.apply("f1", CUTS["refuse"], [PROXY])
     assert api.enabled is False
     assert time.monotonic() - began < 2
 
@@ -231,7 +232,7 @@ def test_a_fault_that_a_signal_interrupts_does_nothing_after_it_was_left(
     before = signal.signal(signal.SIGUSR1, interrupt)
     try:
         with pytest.raises(InterruptedError):
-            toxiproxy.cut("f1", "blackhole", [PROXY])
+            toxiproxy.apply("f1", CUTS["blackhole"], [PROXY])
     finally:
         signal.signal(signal.SIGUSR1, before)
     assert len(api.toxics) == 2
@@ -240,12 +241,12 @@ def test_a_fault_that_a_signal_interrupts_does_nothing_after_it_was_left(
 def test_a_call_that_hangs_for_ever_is_a_ground_error(api: FakeApi, toxiproxy: Toxiproxy) -> None:
     api.hangs = 99
     with pytest.raises(GroundError, match="timed out"):
-        toxiproxy.cut("f1", "refuse", [PROXY])
+        toxiproxy.apply("f1", CUTS["refuse"], [PROXY])
 
 
 def test_an_error_of_the_server_is_tried_again(api: FakeApi, toxiproxy: Toxiproxy) -> None:
     api.errors = 2
-    toxiproxy.cut("f1", "ack-lost", [PROXY])
+    toxiproxy.apply("f1", CUTS["ack-lost"], [PROXY])
     assert len(api.toxics) == 1
 
 
@@ -254,7 +255,7 @@ def test_a_change_that_was_not_made_is_noticed_by_reading_back(
 ) -> None:
     api.deaf = True
     with pytest.raises(GroundError, match="did not do what it was told"):
-        toxiproxy.cut("f1", "blackhole", [PROXY])
+        toxiproxy.apply("f1", CUTS["blackhole"], [PROXY])
 
 
 def test_an_api_that_is_not_there_is_a_ground_error() -> None:

@@ -9,19 +9,11 @@ import pytest
 
 from lab.hosts.simulator.record import Record
 from lab.hosts.simulator.simulation import simulate
-from lab.plan.parts import (
-    Corrupt,
-    Cut,
-    Fault,
-    Kill,
-    LinkName,
-    Pause,
-    PowerLoss,
-    Restart,
-    Stop,
-    When,
-)
+from lab.plan.faults import Corrupt, Fault, Kill, Pause, PowerLoss, Restart, Stop
+from lab.plan.link_faults import Cut
 from lab.plan.plan import Plan
+from lab.plan.topology import LinkName
+from lab.plan.when import When
 from nodes.core.config.parameters import find
 from nodes.shell.chaos.places import PLACES, Place
 from nodes.shell.logs.exchange import TRACKING_FIELDS

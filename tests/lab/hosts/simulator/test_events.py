@@ -11,7 +11,7 @@ from lab.campaigns.exhaust.strikes import KINDS, Strike, strikes_at, struck
 from lab.hosts.simulator.events import Event, Events
 from lab.hosts.simulator.record import Record
 from lab.hosts.simulator.simulation import simulate
-from lab.plan.parts import LinkName
+from lab.plan.topology import LinkName
 from tests.lab.hosts.simulator.plans import plan
 
 ONE_MESSAGE = plan("one-message-in", 1)

@@ -11,7 +11,7 @@ import pytest
 
 from lab.hosts.simulator.record import Record
 from lab.hosts.simulator.simulation import simulate
-from lab.plan.parts import Fault, Kill
+from lab.plan.faults import Fault, Kill
 from lab.plan.plan import Plan
 from lab.replay.node import replay_node
 from tests.lab.hosts.simulator.plans import plan

@@ -9,7 +9,7 @@ from lab.hosts.simulator.network import Link
 from lab.hosts.simulator.record import Record
 from lab.hosts.simulator.simulation import Simulation
 from lab.hosts.simulator.smtp.steps import Answer, Banner, Demand, Greeting, Hello
-from lab.plan.parts import Kill
+from lab.plan.faults import Kill
 from nodes.core.interface.replies import Reply
 from nodes.core.model.resubmit_request import ResubmitDemand, SafetyNetSource
 from nodes.shell.logs.exchange import TRACKING_FIELDS

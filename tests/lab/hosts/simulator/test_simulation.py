@@ -10,7 +10,9 @@ from lab.hosts.simulator.event_loop import MS, SECOND
 from lab.hosts.simulator.record import Record
 from lab.hosts.simulator.server import SimulatedServer
 from lab.hosts.simulator.simulation import Simulation, simulate
-from lab.plan.parts import Cut, Fault, Kill, LinkName, Pause, Restart, Stop
+from lab.plan.faults import Fault, Kill, Pause, Restart, Stop
+from lab.plan.link_faults import CUTS, Cut
+from lab.plan.topology import LinkName
 from nodes.core.interface.inputs import DiscardAsked, Input
 from nodes.core.node import Node
 from tests.lab.hosts.simulator.plans import plan
@@ -176,6 +178,6 @@ def test_an_acknowledgement_that_is_lost_leaves_the_sender_in_doubt() -> None:
         world.run_until(world.now_us + MS)
     while not simulation.record.file("logs/par-mbx1/inputs.jsonl")[-1].count("MessageOffered"):
         world.run_until(world.now_us + 100)
-    link.cut("ack-lost")
+    link.apply(CUTS["ack-lost"])
     world.run_until(world.now_us + 20 * 60 * SECOND)
     assert "unknown" in outcomes(simulation.record)

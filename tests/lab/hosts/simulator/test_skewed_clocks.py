@@ -14,7 +14,7 @@ from lab.hosts.simulator.event_loop import MS
 from lab.hosts.simulator.record import Record
 from lab.hosts.simulator.server import SimulatedServer
 from lab.hosts.simulator.simulation import Simulation
-from lab.plan.parts import Kill
+from lab.plan.faults import Kill
 from lab.replay.node import replay_node
 from nodes.shell.logs.exchange import TRACKING_FIELDS
 from tests.lab.hosts.simulator.plans import plan

@@ -7,8 +7,11 @@ from typing import Any
 
 from lab.hosts.simulator.record import Record
 from lab.hosts.simulator.simulation import simulate
-from lab.plan.parts import Cut, Fault, LinkName, Pause, Stranger, StrangerKind
+from lab.plan.faults import Fault, Pause
+from lab.plan.link_faults import Cut
+from lab.plan.parts import Stranger, StrangerKind
 from lab.plan.plan import Plan
+from lab.plan.topology import LinkName
 from tests.lab.hosts.simulator.plans import plan
 
 MINUTE_MS = 60_000

@@ -11,7 +11,9 @@ from lab.hosts.containers.ground import inventory
 from lab.hosts.containers.ground.inventory import Layout
 from lab.hosts.containers.images.build import ROOT
 from lab.hosts.containers.images.ensure import Images
-from lab.plan.parts import Pause, Stranger, When
+from lab.plan.faults import Pause
+from lab.plan.parts import Stranger
+from lab.plan.when import When
 from nodes.core.config.config import read_config
 from nodes.core.config.error import ConfigurationError
 from nodes.shell.chaos.places import Breakpoint

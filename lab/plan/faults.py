@@ -1,0 +1,175 @@
+"""The faults of a plan: of links, of servers, of the machines that servers run on.
+
+The fields are those of plan.json, times lab ms since the start. `done` is what a server, or its
+disk or clock, is meanwhile; `words` what happens at the start and at the end, of which nothing is
+left for an instant. A new kind of fault of a server is a class here, its entry in a scenario file
+(`lab.scenario.faults`), what does it (`lab.faults`) and what the evaluation makes of it
+(`spark_eval.fault_kinds`).
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar, Literal, TypeAlias, get_args, get_type_hints
+
+from lab.plan.link_faults import LinkFault
+from lab.plan.quantities import format_skew
+from lab.plan.when import When
+
+ReturnsWith = Literal["same-queue-database", "new-queue-database"]
+
+
+@dataclass(frozen=True, slots=True)
+class Kill:
+    """A server killed at the start and started again at the end."""
+
+    done: ClassVar = "killed"
+
+    id: str
+    kind: Literal["kill"]
+    start_ms: int
+    end_ms: int
+    server: str
+    returns_with: ReturnsWith
+    when: When | None = None
+
+    def words(self) -> tuple[str, str]:
+        database = self.returns_with.replace("-", " ")
+        return f"kill {self.server}", f"start {self.server} with its {database}"
+
+
+@dataclass(frozen=True, slots=True)
+class PowerLoss:
+    """A server whose power goes at the start: killed, and what was not durable may be gone when it
+    is started at the end.
+    """
+
+    done: ClassVar = "without power"
+
+    id: str
+    kind: Literal["power_loss"]
+    start_ms: int
+    end_ms: int
+    server: str
+    when: When | None = None
+
+    def words(self) -> tuple[str, str]:
+        return f"cut the power of {self.server}", f"start {self.server} with what is durable"
+
+
+@dataclass(frozen=True, slots=True)
+class Corrupt:
+    """A server killed at the start, whose queue database is damaged before it is started again."""
+
+    done: ClassVar = "killed"
+
+    id: str
+    kind: Literal["corrupt"]
+    start_ms: int
+    end_ms: int
+    server: str
+    when: When | None = None
+
+    def words(self) -> tuple[str, str]:
+        return f"kill {self.server}", f"start {self.server} with a damaged queue database"
+
+
+@dataclass(frozen=True, slots=True)
+class Pause:
+    """A server that stands still from start to end, its connections open, its clock going on."""
+
+    done: ClassVar = "paused"
+
+    id: str
+    kind: Literal["pause"]
+    start_ms: int
+    end_ms: int
+    server: str
+    when: When | None = None
+
+    def words(self) -> tuple[str, str]:
+        return f"pause {self.server}", f"resume {self.server}"
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """A server that ends in good order and is started at the end, with all that it had."""
+
+    done: ClassVar = "stopped"
+
+    id: str
+    kind: Literal["stop"]
+    start_ms: int
+    end_ms: int
+    server: str
+    when: When | None = None
+
+    def words(self) -> tuple[str, str]:
+        return f"stop {self.server}", f"start {self.server}"
+
+
+@dataclass(frozen=True, slots=True)
+class Restart:
+    """A server that ends in good order and is started at once: `end_ms` is `start_ms`."""
+
+    done: ClassVar = "restarted"
+
+    id: str
+    kind: Literal["restart"]
+    start_ms: int
+    end_ms: int
+    server: str
+    when: When | None = None
+
+    def words(self) -> tuple[str, str]:
+        return f"restart {self.server}", ""
+
+
+@dataclass(frozen=True, slots=True)
+class FillDisk:
+    """A server whose databases cannot grow from start to end."""
+
+    done: ClassVar = "full"
+
+    id: str
+    kind: Literal["fill_disk"]
+    start_ms: int
+    end_ms: int
+    server: str
+    when: When | None = None
+
+    def words(self) -> tuple[str, str]:
+        return f"the disk of {self.server} is full", f"{self.server} has room again"
+
+
+@dataclass(frozen=True, slots=True)
+class SkewClock:
+    """A server whose clock shows `by_ms` more than lab time from start to end."""
+
+    done: ClassVar = "wrong"
+
+    id: str
+    kind: Literal["skew_clock"]
+    start_ms: int
+    end_ms: int
+    server: str
+    by_ms: int
+    when: When | None = None
+
+    def words(self) -> tuple[str, str]:
+        skewed = f"the clock of {self.server} is wrong by {format_skew(self.by_ms)}"
+        return skewed, f"the clock of {self.server} is right"
+
+
+ServerFault: TypeAlias = Kill | PowerLoss | Corrupt | Pause | Stop | Restart  # it is away
+MachineFault: TypeAlias = FillDisk | SkewClock  # it is there, on a machine that is out of order
+Fault: TypeAlias = LinkFault | ServerFault | MachineFault
+
+
+def kinds_of(faults: object) -> Mapping[str, type]:
+    """The classes of one of these unions by the kind that plan.json gives them, in their order."""
+    return {str(get_args(get_type_hints(each)["kind"])[0]): each for each in get_args(faults)}
+
+
+LINK_KINDS = tuple(kinds_of(LinkFault))
+SERVER_KINDS = tuple(kinds_of(ServerFault))
+MACHINE_KINDS = tuple(kinds_of(MachineFault))

@@ -1,0 +1,123 @@
+"""Faults of links in a plan: what each kind does to them, and how it is called.
+
+`done` is what a link is meanwhile, `effect` how Toxiproxy makes it so, `words` what happens at the
+start and at the end. The fields are those of plan.json, times lab ms since the start.
+
+A new kind is a class here, its entry in a scenario file (`lab.scenario.link_faults`) and what the
+evaluation makes of it (`spark_eval.fault_kinds`).
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar, Literal, TypeAlias
+
+from lab.plan.effects import DOWN, Effect, both_ways, one_way
+from lab.plan.quantities import format_byte_rate, format_latency, format_size
+from lab.plan.topology import LinkName
+from lab.plan.when import When
+
+HEALED = "healed"
+CutKind = Literal["refuse", "blackhole", "stall", "reset", "ack-lost"]
+
+# all but a refusal lets a connection be opened; what each does then is measured in the self-test of
+# the lab (tests/integration)
+CUTS: Mapping[CutKind, Effect] = {
+    "refuse": Effect(enabled=False),
+    "blackhole": both_ways("timeout", timeout=0),
+    "stall": both_ways("bandwidth", rate=0),
+    "reset": one_way("reset_peer", DOWN, timeout=0),
+    "ack-lost": one_way("timeout", DOWN, timeout=0),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """Links cut from start to end, in one of the five ways."""
+
+    done: ClassVar = "cut"
+
+    id: str
+    kind: Literal["cut"]
+    start_ms: int
+    end_ms: int
+    cut_kind: CutKind
+    links: tuple[LinkName, ...]
+    when: When | None = None
+
+    @property
+    def effect(self) -> Effect:
+        return CUTS[self.cut_kind]
+
+    def words(self) -> tuple[str, str]:
+        return f"cut ({self.cut_kind})", HEALED
+
+
+@dataclass(frozen=True, slots=True)
+class Slow:
+    """Links on which every byte comes late, by `latency_ms` give or take `jitter_ms`."""
+
+    done: ClassVar = "slowed"
+
+    id: str
+    kind: Literal["slow"]
+    start_ms: int
+    end_ms: int
+    latency_ms: int
+    jitter_ms: int
+    links: tuple[LinkName, ...]
+    when: When | None = None
+
+    @property
+    def effect(self) -> Effect:
+        return both_ways("latency", latency=self.latency_ms, jitter=self.jitter_ms)
+
+    def words(self) -> tuple[str, str]:
+        jitter = f", jitter {format_latency(self.jitter_ms)}" if self.jitter_ms else ""
+        return f"slow (latency {format_latency(self.latency_ms)}{jitter})", HEALED
+
+
+@dataclass(frozen=True, slots=True)
+class Throttle:
+    """Links that carry so many bytes per second of lab time, in each direction, and no more."""
+
+    done: ClassVar = "throttled"
+
+    id: str
+    kind: Literal["throttle"]
+    start_ms: int
+    end_ms: int
+    bytes_per_second: int
+    links: tuple[LinkName, ...]
+    when: When | None = None
+
+    @property
+    def effect(self) -> Effect:
+        return both_ways("bandwidth", rate=self.bytes_per_second)
+
+    def words(self) -> tuple[str, str]:
+        return f"throttle ({format_byte_rate(self.bytes_per_second)})", HEALED
+
+
+@dataclass(frozen=True, slots=True)
+class LimitData:
+    """Links on which every session ends when it has carried so many bytes in one direction."""
+
+    done: ClassVar = "limited"
+
+    id: str
+    kind: Literal["limit_data"]
+    start_ms: int
+    end_ms: int
+    limit_bytes: int
+    links: tuple[LinkName, ...]
+    when: When | None = None
+
+    @property
+    def effect(self) -> Effect:
+        return both_ways("limit_data", bytes=self.limit_bytes)
+
+    def words(self) -> tuple[str, str]:
+        return f"limit_data ({format_size(self.limit_bytes)})", HEALED
+
+
+LinkFault: TypeAlias = Cut | Slow | Throttle | LimitData

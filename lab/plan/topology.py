@@ -1,0 +1,116 @@
+"""Who is there and who can reach whom: the values of a plan's topology, with the field names of
+plan.json.
+
+`source` and `target` are `from` and `to` in the file.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+AutoActivation = Literal["Unrestricted", "IntrasiteOnly", "Blocked"]
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """An Active Directory site; `outside` is where servers of other organisations stand."""
+
+    name: str
+    outside: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SiteLink:
+    """An IP site link."""
+
+    between: tuple[str, str]
+    cost: int
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """A server; `dag` for members of one, `domain` for external servers.
+
+    `auto_activation` is DatabaseCopyAutoActivationPolicy of a mailbox server.
+    """
+
+    name: str
+    fqdn: str
+    role: Literal["mailbox", "external", "active_manager"]
+    site: str
+    dag: str | None
+    domain: str | None
+    auto_activation: AutoActivation = "Unrestricted"
+
+
+@dataclass(frozen=True, slots=True)
+class Dag:
+    """A database availability group."""
+
+    name: str
+    members: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DatabaseCopy:
+    """A copy of a mailbox database; the one with activation preference 1 is active."""
+
+    server: str
+    activation_preference: int
+    replay_lag_time_ms: int
+
+
+WEEK_MS = 7 * 86_400_000
+
+
+@dataclass(frozen=True, slots=True)
+class Database:
+    """A mailbox database and its copies, in order of activation preference.
+
+    `duplicate_detection_window_ms` is the same wherever it is active (DD-2).
+    """
+
+    name: str
+    copies: tuple[DatabaseCopy, ...]
+    duplicate_detection_window_ms: int = WEEK_MS
+
+
+@dataclass(frozen=True, slots=True)
+class Mailbox:
+    """A mailbox and the database that holds it."""
+
+    address: str
+    database: str
+
+
+@dataclass(frozen=True, slots=True)
+class PlanTopology:
+    """Who is there, in the order of the file."""
+
+    name: str
+    accepted_domain: str
+    sites: tuple[Site, ...]
+    site_links: tuple[SiteLink, ...]
+    servers: tuple[Server, ...]
+    dags: tuple[Dag, ...]
+    databases: tuple[Database, ...]
+    mailboxes: tuple[Mailbox, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LinkName:
+    """A link: sessions that `source` opens towards `target` for a service."""
+
+    source: str
+    target: str
+    service: str
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A link with its proxy and the port that the proxy listens on."""
+
+    source: str
+    target: str
+    service: str
+    proxy: str
+    port: int
