@@ -1,21 +1,19 @@
 """Drives the core: inputs one at a time, written down, their effects carried out in order.
 
-An input that comes while another is handled waits until all effects of that one are carried out, so
-a log row stands before the reply that follows it. The core's next deadline is kept as a timer of
-the event loop, in lab time. A mistake of ours, here or in the core, ends the node (`failed`): half
-of an input's effects is a state that nobody has thought about.
+The core's next deadline is kept as a timer of the event loop, in lab time. A mistake of ours, here
+or in the core, ends the node (`failed`).
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections import deque
 from collections.abc import Callable
 from typing import Protocol
 
 from nodes.core.interface.effects import Effect
 from nodes.core.interface.inputs import DeadlineReached, Input
 from nodes.shell.clock import POLL_S, LabClock
+from nodes.shell.one_at_a_time import OneAtATime
 
 
 class Core(Protocol):
@@ -42,25 +40,22 @@ class CoreLoop:
         self._write_down = write_down
         self._carry_out = carry_out
         self._failed = failed
-        self._waiting: deque[Input] = deque()
-        self._is_handling = False
-        self._is_over = False
+        self._inputs = OneAtATime(self._handle, self._set_timer, self._broke)
         self._timer: asyncio.TimerHandle | None = None
         self._timer_due_ms: int | None = None
 
     def give(self, happened: Input) -> None:
         """Something happened. Nothing does any more after `end`."""
-        if self._is_over:
-            return
-        self._waiting.append(happened)
-        if not self._is_handling:
-            self._handle_all()
+        self._inputs.give(happened)
 
     def end(self) -> None:
-        self._is_over = True
-        self._waiting.clear()
+        self._inputs.end()
         if self._timer is not None:
             self._timer.cancel()
+
+    def _broke(self, error: Exception) -> None:
+        self.end()
+        self._failed(error)
 
     async def wait_for_lab_time(self) -> None:
         """Look for the start of lab time until it is set going; then timers run."""
@@ -70,18 +65,6 @@ class CoreLoop:
         self._timer_due_ms = None
         self._set_timer()
 
-    def _handle_all(self) -> None:
-        self._is_handling = True
-        try:
-            while self._waiting:
-                self._handle(self._waiting.popleft())
-            self._set_timer()
-        except Exception as error:
-            self.end()
-            self._failed(error)
-        finally:
-            self._is_handling = False
-
     def _handle(self, happened: Input) -> None:
         now_ms = self._clock.now_ms()
         self._write_down(happened, now_ms)
@@ -89,7 +72,7 @@ class CoreLoop:
             self._carry_out(effect)
 
     def _set_timer(self) -> None:
-        due_ms = None if self._is_over else self._core.next_deadline_ms()
+        due_ms = None if self._inputs.is_over else self._core.next_deadline_ms()
         if due_ms == self._timer_due_ms:
             return
         if self._timer is not None:
@@ -105,4 +88,4 @@ class CoreLoop:
         if due_ms is not None and due_ms <= self._clock.now_ms():
             self.give(DeadlineReached())
         else:
-            self._handle_all()  # nothing but the timer anew
+            self._inputs.handle_all()  # nothing but the timer anew

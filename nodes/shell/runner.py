@@ -19,14 +19,13 @@ import socket
 import sqlite3
 import sys
 import traceback
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol
 
 from nodes.core.config.error import ConfigurationError
-from nodes.core.interface import effects
 from nodes.core.interface.effects import Effect, LogLifecycle
 from nodes.core.interface.inputs import (
     DatabaseOpened,
@@ -44,6 +43,7 @@ from nodes.shell.chaos.machine import read_machine, tell_found
 from nodes.shell.clock import LabClock
 from nodes.shell.config_file import NodeFile
 from nodes.shell.core_loop import Core, CoreLoop
+from nodes.shell.effect_table import effect_table
 from nodes.shell.logs.files import LogFolder
 from nodes.shell.logs.logs import Logs
 from nodes.shell.overdue import cut_overdue
@@ -61,7 +61,8 @@ from nodes.shell.smtp.client import OutboundSessions, Route
 from nodes.shell.smtp.listener import Listener, bind
 from nodes.shell.smtp.server import InboundSessions
 from nodes.shell.storage.bodies import Bodies
-from nodes.shell.storage.disk import Disk, Write
+from nodes.shell.storage.disk import Disk
+from nodes.shell.storage.writing import Store, Write
 from nodes.shell.tls import towards_the_outside
 from nodes.shell.uptime import boot_id, keep_skew, kept_skew_ms
 from nodes.store.queue.database import open_queue_database
@@ -86,9 +87,7 @@ class AnyDisk(Protocol):
 
     def write(self, effect: Write) -> None: ...
 
-    def deliver(self, effect: effects.DeliverToMailboxes) -> None: ...
-
-    def change_copy(self, effect: effects.ChangeCopy) -> None: ...
+    def deliver(self, effect: Store) -> None: ...
 
     def read(self, handle: BodyHandle) -> asyncio.Future[bytes]: ...
 
@@ -122,7 +121,7 @@ class Runner:
         self._core_loop = CoreLoop(
             self._make_core(file), self._clock, self._write_down, self._carry_out, self.fail
         )
-        self._table = self._effect_table()
+        self._table = effect_table(self)
         self._breakpoints: Breakpoints | None = None
         self._has_disk = False
         self._stopped = asyncio.Event()
@@ -137,8 +136,8 @@ class Runner:
         """Until it is stopped; gives the exit code. Raises CannotStart."""
         port = bind(self._file.listen)
         with port:
-            self._logs = self._open_logs()
-            self._logs.lifecycle(LogLifecycle("configured", (("pid", os.getpid()),)))
+            self.logs = self._open_logs()
+            self.logs.lifecycle(LogLifecycle("configured", (("pid", os.getpid()),)))
             opening = self._open_database()
             self._breakpoints = self._open_breakpoints()
             self._put_together(opening)
@@ -172,7 +171,7 @@ class Runner:
         try:
             machine = read_machine(self._file.data)
             self._clock.skew(self._file.clock.skew_ms + machine.skew_ms)
-            await self._disk.fill(machine.disk_is_full)
+            await self.disk.fill(machine.disk_is_full)
             if machine.order:
                 tell_found(self._file.data, machine, {"mono_ns": self._clock.mono_ns()})
         except (OSError, ValueError, sqlite3.Error) as error:
@@ -223,24 +222,24 @@ class Runner:
 
     def _put_together(self, opening: AnyOpening) -> None:
         file = self._file
-        self._logs.name_database(opening.opened.database_id)
-        self._disk = self._open_disk(opening)
+        self.logs.name_database(opening.opened.database_id)
+        self.disk = self._open_disk(opening)
         self._has_disk = True
-        self._inbound = InboundSessions(self, file.node, self._disk.bodies, self._tls)
-        self._inbound.database_id = opening.opened.database_id
-        self._outbound = OutboundSessions(self, file.node, self._route)
+        self.inbound = InboundSessions(self, file.node, self.disk.bodies, self._tls)
+        self.inbound.database_id = opening.opened.database_id
+        self.outbound = OutboundSessions(self, file.node, self._route)
 
     def _begin(self, opening: AnyOpening, port: socket.socket) -> Listener:
         """Tell the core what the disk holds, then let clients in."""
         if opening.set_aside is not None:
             self.give(opening.set_aside)
         self.give(opening.opened)
-        listener = Listener(port, self._inbound.connected)
+        listener = Listener(port, self.inbound.connected)
         started = (
             ("database_id", opening.opened.database_id),
             ("port", int(port.getsockname()[1])),
         )
-        self._logs.lifecycle(LogLifecycle("started", started))
+        self.logs.lifecycle(LogLifecycle("started", started))
         return listener
 
     async def _wait_for_lab_time(self) -> None:
@@ -254,7 +253,7 @@ class Runner:
     async def _cut_overdue(self) -> None:
         """Until lab time runs: then the core does it."""
         with self._own():
-            await cut_overdue(self._inbound.connections, self._file.node.server)
+            await cut_overdue(self.inbound.connections, self._file.node.server)
 
     async def _end(self) -> None:
         """What is under way gets a short time; the rest is as after a crash."""
@@ -266,13 +265,13 @@ class Runner:
                 await self._wait_until_quiet()
         self._core_loop.end()
         with self._own():
-            self._inbound.close_all(R421_STOPPING)
+            self.inbound.close_all(R421_STOPPING)
         with self._own():
-            self._outbound.close_all()
+            self.outbound.close_all()
         with self._own():
-            await asyncio.to_thread(self._disk.close)
-        self._logs.lifecycle(self._last_words())
-        self._logs.close()
+            await asyncio.to_thread(self.disk.close)
+        self.logs.lifecycle(self._last_words())
+        self.logs.close()
 
     @contextmanager
     def _own(self) -> Iterator[None]:
@@ -290,7 +289,7 @@ class Runner:
     async def _wait_until_quiet(self) -> None:
         loop = asyncio.get_running_loop()
         until = loop.time() + STOP_S
-        while (self._disk.is_busy or self._inbound.await_answers) and loop.time() < until:
+        while (self.disk.is_busy or self.inbound.await_answers) and loop.time() < until:
             await asyncio.sleep(0.01)
 
     # -------------------------------------------------------------- what the parts need
@@ -307,18 +306,18 @@ class Runner:
         """One session has ended by a mistake of ours; the node goes on."""
         traceback.print_exception(error)
         fields = (("session", session), ("reason", said(error)))
-        self._logs.lifecycle(LogLifecycle("session-failed", fields))
+        self.logs.lifecycle(LogLifecycle("session-failed", fields))
 
     def now_ms(self) -> int:
         return self._clock.now_ms()
 
     def body(self, handle: BodyHandle) -> Awaitable[bytes]:
-        return self._disk.read(handle)
+        return self.disk.read(handle)
 
     # -------------------------------------------------------------- effects
 
     def _write_down(self, happened: Input, now_ms: int) -> None:
-        self._logs.input(happened, now_ms)
+        self.logs.input(happened, now_ms)
 
     def _carry_out(self, effect: Effect) -> None:
         if self._breakpoints is None:
@@ -328,28 +327,6 @@ class Runner:
 
     def _do(self, effect: Effect) -> None:
         self._table[type(effect)](effect)
-
-    def _effect_table(self) -> dict[type[Effect], Callable[[Any], None]]:
-        """What is asked of whom. Looked up late: the parts are made when the node is opened."""
-        return {
-            effects.LogTracking: lambda e: self._logs.tracking(e),
-            effects.LogConnectivity: lambda e: self._logs.connectivity(e),
-            effects.LogLifecycle: lambda e: self._logs.lifecycle(e),
-            effects.Commit: lambda e: self._disk.write(e),
-            effects.ExpireSafetyNet: lambda e: self._disk.write(e),
-            effects.ReadSafetyNet: lambda e: self._disk.write(e),
-            effects.DeliverToMailboxes: lambda e: self._disk.deliver(e),
-            effects.ChangeCopy: lambda e: self._disk.change_copy(e),
-            effects.DropBody: lambda e: self._disk.bodies.drop(e.body),
-            effects.SendReply: lambda e: self._inbound.reply(e.session, e.reply),
-            effects.CloseSession: lambda e: self._inbound.close(e.session, e.reply),
-            effects.OpenSession: lambda e: self._outbound.open(e),
-            effects.Transmit: lambda e: self._outbound.transmit(e),
-            effects.AskDiscard: lambda e: self._outbound.ask_discard(e),
-            effects.RequestResubmit: lambda e: self._outbound.request_resubmit(e),
-            effects.ManageCopy: lambda e: self._outbound.manage_copy(e),
-            effects.HangUp: lambda e: self._outbound.hang_up(e.session),
-        }
 
 
 def _machine_skew_ms(data: Path) -> int:

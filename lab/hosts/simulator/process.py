@@ -1,7 +1,8 @@
 """One process of a simulated server: the real core, driven as `nodes.shell.runner` drives it.
 
-Inputs one at a time, written down, their effects carried out in order; the core's next deadline
-becomes an event, late by a drawn slack. No decision of a transport server is made here.
+Inputs one at a time, written down, their effects carried out in order by the same table; the core's
+next deadline becomes an event, late by a drawn slack. No decision of a transport server is made
+here.
 """
 
 import sqlite3
@@ -23,14 +24,15 @@ from lab.hosts.simulator.storage.disk import Disk, Life
 from lab.hosts.simulator.storage.manager_disk import ManagerDisk
 from nodes.core.active_manager import ActiveManager
 from nodes.core.config.config import NodeConfig
-from nodes.core.interface import effects
 from nodes.core.interface.effects import Effect, LogLifecycle
 from nodes.core.interface.inputs import DeadlineReached, Input
 from nodes.core.interface.replies import R421_STOPPING
 from nodes.core.model.message import BodyHandle
 from nodes.core.node import Node
 from nodes.shell.chaos.breakpoints import Breakpoints, LetGo, nowhere
+from nodes.shell.effect_table import effect_table
 from nodes.shell.logs.logs import Logs
+from nodes.shell.one_at_a_time import OneAtATime
 from nodes.shell.storage.bodies import Bodies
 
 # what comes of rows of which a power loss has left some
@@ -68,42 +70,40 @@ class Process:
         self.name, self.config = server.name, server.config
         self.is_paused = False
         self.clock, self.now_ms = clock, clock.now_ms
-        self._server, self._world, self._chance, self._logs = server, world, chance, logs
+        self._server, self._world, self._chance, self.logs = server, world, chance, logs
         self._keeps_inputs = keeps_inputs
         is_manager = server.config.me.role == "active_manager"
         self._node = (ActiveManager if is_manager else Node)(server.config)
-        self._waiting: deque[Input] = deque()
+        self._inputs = OneAtATime(self._handle, self._set_timer, self._crash)
         self._asleep: deque[tuple[Callable[..., None], tuple[Any, ...]]] = deque()
-        self._is_handling = self._is_over = False
         self._wakes_us: int | None = None
         self._bounds = InputBounds(server.messages)
-        self._life: Life
+        self.disk: Life
         self.outbound = OutboundSessions(self, server.links)
         self.inbound: InboundSessions
-        self._table = self._effect_table()
+        self._table = effect_table(self)
         self._breakpoints = self._make_breakpoints()
 
     def begin(self) -> None:
-        self._logs.lifecycle(LogLifecycle("configured"))
+        self.logs.lifecycle(LogLifecycle("configured"))
         self.inbound = InboundSessions(self)
         in_group = nowhere if self._breakpoints is None else self._breakpoints.in_group
         self._server.disk.in_group = in_group
         try:
-            self._life, opened = self._server.disk.plug_in(
+            self.disk, opened = self._server.disk.plug_in(
                 self._give_from_disk, self._crash, self.now_ms()
             )
         except UNREADABLE as error:
             self._crash(error)
             return
         self.inbound.database_id = opened.database_id
-        self._logs.name_database(opened.database_id)
+        self.logs.name_database(opened.database_id)
         self.give(opened)
-        self._logs.lifecycle(LogLifecycle("started", (("database_id", opened.database_id),)))
+        self.logs.lifecycle(LogLifecycle("started", (("database_id", opened.database_id),)))
 
     def end(self) -> None:
         """Nothing is heard or done any more."""
-        self._is_over = True
-        self._waiting.clear()
+        self._inputs.end()
         self._asleep.clear()
 
     def drop_sessions(self) -> None:
@@ -116,16 +116,16 @@ class Process:
         self.end()
         self.inbound.close_all(R421_STOPPING)
         self.outbound.close_all()
-        self._logs.lifecycle(LogLifecycle("stopped"))
+        self.logs.lifecycle(LogLifecycle("stopped"))
 
     @property
     def is_busy(self) -> bool:
-        return self._life.is_busy or self.inbound.await_answers
+        return self.disk.is_busy or self.inbound.await_answers
 
     def resume(self) -> None:
         """What came meanwhile is taken up, in order."""
         self.is_paused = False
-        while self._asleep and not self.is_paused and not self._is_over:
+        while self._asleep and not self.is_paused and not self._inputs.is_over:
             act, arguments = self._asleep.popleft()
             act(*arguments)
 
@@ -140,20 +140,22 @@ class Process:
         def held(names: tuple[str, ...], let_go: LetGo) -> None:
             holds.held(names, lambda: self.when_awake(let_go))
 
-        return Breakpoints(holds.planned, holds.reached, world.now_ms, self._take, self._do, held)
+        return Breakpoints(
+            holds.planned, holds.reached, world.now_ms, self._inputs.give, self._do, held
+        )
 
     # -------------------------------------------------------------- what the parts need
 
     @property
     def bodies(self) -> Bodies:
-        return self._life.bodies
+        return self.disk.bodies
 
     def read(self, handle: BodyHandle) -> bytes:
-        return self._life.read(handle)
+        return self.disk.read(handle)
 
     def when_awake(self, act: Callable[..., None], *arguments: Any) -> None:
         """A stopped process hears nothing until it goes on; one that is gone never."""
-        if self._is_over:
+        if self._inputs.is_over:
             return
         if self.is_paused:
             self._asleep.append((act, arguments))
@@ -168,30 +170,14 @@ class Process:
     def give(self, happened: Input) -> None:
         """Something happened."""
         if self._breakpoints is None:
-            self._take(happened)
+            self._inputs.give(happened)
         else:
             self._breakpoints.give(happened)
-
-    def _take(self, happened: Input) -> None:
-        """Hand it to the core, carry out what it wants, in order."""
-        if self._is_over:
-            return
-        self._waiting.append(happened)
-        if self._is_handling:
-            return
-        self._is_handling = True
-        try:
-            while self._waiting:
-                self._handle(self._waiting.popleft())
-            self._set_timer()
-        except Exception as error:
-            self._crash(error)
-        self._is_handling = False
 
     def _crash(self, error: Exception) -> None:
         said = "".join(traceback.format_exception(error))
         fields = (("reason", said), ("last_inputs", self._bounds.last_inputs()))
-        self._logs.lifecycle(LogLifecycle("crashed", fields))
+        self.logs.lifecycle(LogLifecycle("crashed", fields))
         self._server.crash(said)
 
     def _handle(self, happened: Input) -> None:
@@ -200,7 +186,7 @@ class Process:
         self._bounds.note(happened, self._world.now_us)
         now_ms = self.now_ms()
         if self._keeps_inputs:
-            self._logs.input(happened, now_ms)
+            self.logs.input(happened, now_ms)
         for effect in self._node.handle(happened, now_ms):
             if self._breakpoints is None:
                 self._do(effect)
@@ -212,7 +198,7 @@ class Process:
         events = self._server.events
         if events is not None:
             events.at_door(self.name, happened, self._world.now_ms())
-        return self._is_over
+        return self._inputs.is_over
 
     def _do(self, effect: Effect) -> None:
         self._table[type(effect)](effect)
@@ -247,26 +233,3 @@ class Process:
             self._set_timer()
         except Exception as error:
             self._crash(error)
-
-    def _effect_table(self) -> dict[type[Effect], Callable[[Any], None]]:
-        """What is asked of whom."""
-        logs, outbound = self._logs, self.outbound
-        return {
-            effects.LogTracking: logs.tracking,
-            effects.LogConnectivity: logs.connectivity,
-            effects.LogLifecycle: logs.lifecycle,
-            effects.Commit: lambda e: self._life.write(e),
-            effects.ExpireSafetyNet: lambda e: self._life.write(e),
-            effects.ReadSafetyNet: lambda e: self._life.write(e),
-            effects.DeliverToMailboxes: lambda e: self._life.deliver(e),
-            effects.ChangeCopy: lambda e: self._life.deliver(e),
-            effects.DropBody: lambda e: self.bodies.drop(e.body),
-            effects.SendReply: lambda e: self.inbound.reply(e.session, e.reply),
-            effects.CloseSession: lambda e: self.inbound.close(e.session, e.reply),
-            effects.OpenSession: outbound.open,
-            effects.Transmit: outbound.transmit,
-            effects.AskDiscard: outbound.ask_discard,
-            effects.RequestResubmit: outbound.request_resubmit,
-            effects.ManageCopy: outbound.manage_copy,
-            effects.HangUp: lambda e: outbound.hang_up(e.session),
-        }

@@ -1,40 +1,37 @@
 """The databases of a node behind threads: commits on one, deliveries on another, bodies read on a
 third.
 
-Commits that wait while one is being written share the next transaction, so that many waiting
-messages cost one sync of the disk. Answers come back on the event loop, in order. What the disk
-refuses is an answer; what is our own mistake ends the node (`fail`).
+Answers come back on the event loop, in order. What the disk refuses is an answer; what is our own
+mistake ends the node (`fail`).
 """
 
 from __future__ import annotations
 
 import asyncio
-import sqlite3
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TypeAlias
 
-from nodes.core.interface.effects import (
-    ChangeCopy,
-    Commit,
-    DeliverToMailboxes,
-    ExpireSafetyNet,
-    ReadSafetyNet,
-)
-from nodes.core.interface.inputs import Committed, CopyNotChanged, Input, MailboxDeliveryFailed
-from nodes.core.interface.queue_changes import InsertMessage, InsertShadow
+from nodes.core.interface.inputs import Input
 from nodes.core.model.message import BodyHandle
 from nodes.shell.chaos.breakpoints import InGroup, nowhere
-from nodes.shell.storage.bodies import Bodies, BodyGone
+from nodes.shell.storage.bodies import Bodies
+from nodes.shell.storage.writing import (
+    Answers,
+    Store,
+    Write,
+    let_go_of_stored,
+    next_group,
+    store,
+    write_group,
+)
 from nodes.store.mailbox.database import MailboxDatabase
 from nodes.store.queue.database import Halfway, QueueDatabase
 
 Give: TypeAlias = Callable[[Input], None]
 Fail: TypeAlias = Callable[[BaseException], None]
-Write: TypeAlias = Commit | ExpireSafetyNet | ReadSafetyNet
-Answers: TypeAlias = tuple[Input, ...]
 
 
 class Disk:
@@ -75,18 +72,11 @@ class Disk:
             self._write_next()
 
     def _write_next(self) -> None:
-        group = self._next_group()
+        group = next_group(self._waiting)
         self._is_writing = True
         loop = asyncio.get_running_loop()
         writing = loop.run_in_executor(self._commits, self._carry_out, group, self._halfway(group))
         writing.add_done_callback(lambda done: self._written(group, done))
-
-    def _next_group(self) -> list[Write]:
-        """What waits, in order, as far as it goes into one transaction."""
-        kinds = [isinstance(effect, Commit) for effect in self._waiting]
-        count = (kinds.index(False) if False in kinds else len(kinds)) or 1
-        group, self._waiting = self._waiting[:count], self._waiting[count:]
-        return group
 
     def _halfway(self, group: list[Write]) -> Halfway:
         """What happens in the middle of the transaction: nothing, unless the lab holds it there."""
@@ -102,13 +92,7 @@ class Disk:
         return halt
 
     def _carry_out(self, group: list[Write], halfway: Halfway) -> Answers:
-        first = group[0]
-        if isinstance(first, ExpireSafetyNet):
-            return (self._database.expire_safety_net(first.now_ms),)
-        if isinstance(first, ReadSafetyNet):
-            return (self._database.read_safety_net(first),)
-        commits = [effect for effect in group if isinstance(effect, Commit)]
-        return self._database.commit(commits, self.bodies.fetch, halfway)
+        return write_group(self._database, self.bodies, group, halfway)
 
     def _written(self, group: list[Write], done: asyncio.Future[Answers]) -> None:
         self._is_writing = False
@@ -121,42 +105,20 @@ class Disk:
         if self._waiting:  # the disk need not wait for what the answers lead to
             self._write_next()
         for effect, answer in zip(group, done.result(), strict=True):
-            if isinstance(effect, Commit) and isinstance(answer, Committed):
-                self._let_go_of_stored(effect)
+            let_go_of_stored(self.bodies, effect, answer)
             self._give(answer)
-
-    def _let_go_of_stored(self, commit: Commit) -> None:
-        for change in commit.changes:
-            if isinstance(change, InsertMessage | InsertShadow):
-                self.bodies.drop(change.body)
 
     # -------------------------------------------------------------- mailboxes, bodies
 
-    def deliver(self, effect: DeliverToMailboxes) -> None:
+    def deliver(self, effect: Store) -> None:
+        """Into mailboxes; or a change of a copy, in order with what is delivered into it."""
         self._delivering += 1
         loop = asyncio.get_running_loop()
-        delivering = loop.run_in_executor(self._deliveries, self._deliver, effect)
+        delivering = loop.run_in_executor(self._deliveries, self._store, effect)
         delivering.add_done_callback(self._delivered)
 
-    def _deliver(self, effect: DeliverToMailboxes) -> Input:
-        try:
-            content = self.bodies.fetch(effect.body)
-            return self._mailbox_database(effect.database).deliver(effect, content)
-        except (sqlite3.Error, OSError, BodyGone) as error:
-            return MailboxDeliveryFailed(effect.delivery, str(error))
-
-    def change_copy(self, effect: ChangeCopy) -> None:
-        """In order with the deliveries into it."""
-        self._delivering += 1
-        loop = asyncio.get_running_loop()
-        changing = loop.run_in_executor(self._deliveries, self._change_copy, effect)
-        changing.add_done_callback(self._delivered)
-
-    def _change_copy(self, effect: ChangeCopy) -> Input:
-        try:
-            return self._mailbox_database(effect.database).change(effect, self.bodies.fetch)
-        except (sqlite3.Error, OSError, BodyGone) as error:
-            return CopyNotChanged(effect.change, str(error))
+    def _store(self, effect: Store) -> Input:
+        return store(self._mailbox_database, self.bodies, effect)
 
     def _read_copy(self, handle: BodyHandle) -> bytes | None:
         name = handle.split(":")[1]

@@ -11,16 +11,11 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeAlias
 
-from nodes.core.interface.effects import (
-    ChangeCopy,
-    Commit,
-    DeliverToMailboxes,
-    ExpireSafetyNet,
-    ReadSafetyNet,
-)
+from nodes.core.interface.effects import Commit
 from nodes.core.interface.inputs import CommitFailed, Committed, Input
 from nodes.core.model.message import BodyHandle
 from nodes.shell.storage.bodies import Bodies
+from nodes.shell.storage.writing import Store, Write
 from nodes.store.manager_database import ManagerDatabase
 
 Answers: TypeAlias = tuple[Committed | CommitFailed, ...]
@@ -42,7 +37,7 @@ class ManagerDisk:
         self._writing = 0
         self._commits = ThreadPoolExecutor(1, "commits")
 
-    def write(self, effect: Commit | ExpireSafetyNet | ReadSafetyNet) -> None:
+    def write(self, effect: Write) -> None:
         assert isinstance(effect, Commit), f"Active Manager has no Safety Net: {effect}"
         self._writing += 1
         loop = asyncio.get_running_loop()
@@ -60,11 +55,8 @@ class ManagerDisk:
         for answer in done.result():
             self._give(answer)
 
-    def deliver(self, effect: DeliverToMailboxes) -> None:
-        raise AssertionError(f"Active Manager has no mailboxes: {effect}")
-
-    def change_copy(self, effect: ChangeCopy) -> None:
-        raise AssertionError(f"Active Manager has no copies: {effect}")
+    def deliver(self, effect: Store) -> None:
+        raise AssertionError(f"Active Manager has no mailboxes and no copies: {effect}")
 
     def read(self, handle: BodyHandle) -> asyncio.Future[bytes]:
         raise AssertionError(f"Active Manager has no mail: {handle}")

@@ -18,7 +18,7 @@ Times are epoch ms. As strict as `shadow_verbs`; who may use it is the core's to
 
 from __future__ import annotations
 
-import re
+from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
 from nodes.core.interface.copy_commands import (
@@ -41,12 +41,17 @@ from nodes.core.interface.inputs import (
     SwitchoverRequested,
 )
 from nodes.core.model.database_copy import CopyState, CopyStatus
+from nodes.shell.verbs.words import NUMBER, numbers_of, words_of
 
-_WORD = re.compile(r"[!-~]{1,128}")
-_NUMBER = re.compile(r"[0-9]{1,18}", re.ASCII)
 _STATES = {state.value: state for state in CopyState if state is not CopyState.SINGLE}
 
 Answer: TypeAlias = CopyStatusAnswered | MountAnswered | DismountAnswered | ActiveCopyAnswered
+# what the numbers of an answer become, and how many they are
+_ANSWERS: Mapping[type[CopyCommand], tuple[Callable[..., Answer], int]] = {
+    MountDatabase: (MountAnswered, 3),
+    DismountDatabase: (DismountAnswered, 2),
+    NameActiveCopy: (ActiveCopyAnswered, 1),
+}
 
 
 def format_command(command: CopyCommand) -> tuple[str, ...]:
@@ -71,20 +76,14 @@ def parse_answer(session: str, command: CopyCommand, text: str) -> Answer | None
         return None
     if isinstance(command, AskCopyStatus):
         return _status(session, words)
-    numbers = _numbers(words)
-    match command:
-        case MountDatabase() if len(numbers) == 3:
-            return MountAnswered(session, *numbers)
-        case DismountDatabase() if len(numbers) == 2:
-            return DismountAnswered(session, *numbers)
-        case NameActiveCopy() if len(numbers) == 1:
-            return ActiveCopyAnswered(session, *numbers)
-    return None
+    make, count = _ANSWERS[type(command)]
+    numbers = numbers_of(words, count)
+    return None if numbers is None else make(session, *numbers)
 
 
 def _status(session: str, words: list[str]) -> CopyStatusAnswered | None:
-    numbers = _numbers(words[1:])
-    if len(numbers) != 4 or words[0] not in _STATES:
+    numbers = numbers_of(words[1:], 4)
+    if numbers is None or words[0] not in _STATES:
         return None
     return CopyStatusAnswered(session, CopyStatus(_STATES[words[0]], *numbers))
 
@@ -93,48 +92,38 @@ def _status(session: str, words: list[str]) -> CopyStatusAnswered | None:
 
 
 def parse_status_request(session: str, arguments: str) -> CopyStatusAsked | None:
-    words = _words(arguments)
-    return CopyStatusAsked(session, *words) if len(words) == 1 else None
+    words = words_of(arguments, 1)
+    return CopyStatusAsked(session, *words) if words else None
 
 
 def parse_mount(session: str, arguments: str) -> MountAsked | None:
-    words = _words(arguments)
-    if len(words) != 2 or not _NUMBER.fullmatch(words[1]):
+    words = words_of(arguments, 2)
+    if words is None or not NUMBER.fullmatch(words[1]):
         return None
     return MountAsked(session, words[0], int(words[1]))
 
 
 def parse_dismount(session: str, arguments: str) -> DismountAsked | None:
-    words = _words(arguments)
-    if len(words) != 2 or not _NUMBER.fullmatch(words[1]):
+    words = words_of(arguments, 2)
+    if words is None or not NUMBER.fullmatch(words[1]):
         return None
     return DismountAsked(session, words[0], int(words[1]))
 
 
 def parse_active_copy(session: str, arguments: str) -> ActiveCopyNamed | None:
-    words = _words(arguments)
-    if len(words) != 3 or not _NUMBER.fullmatch(words[2]):
+    words = words_of(arguments, 3)
+    if words is None or not NUMBER.fullmatch(words[2]):
         return None
     return ActiveCopyNamed(session, words[0], words[1], int(words[2]))
 
 
 def parse_failover(session: str, arguments: str) -> FailoverRequested | None:
-    words = _words(arguments)
-    if len(words) not in (1, 2):
+    words = words_of(arguments, 1, 2)
+    if words is None:
         return None
     return FailoverRequested(session, words[0], words[1] if len(words) == 2 else None)
 
 
 def parse_switchover(session: str, arguments: str) -> SwitchoverRequested | None:
-    words = _words(arguments)
-    return SwitchoverRequested(session, *words) if len(words) == 2 else None
-
-
-def _words(arguments: str) -> list[str]:
-    """None at all where one of them is no word."""
-    words = arguments.split(" ")
-    return words if all(_WORD.fullmatch(word) for word in words) else []
-
-
-def _numbers(words: list[str]) -> list[int]:
-    return [int(word) for word in words] if all(map(_NUMBER.fullmatch, words)) else []
+    words = words_of(arguments, 2)
+    return SwitchoverRequested(session, *words) if words else None

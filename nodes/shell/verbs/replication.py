@@ -18,9 +18,8 @@ import re
 from nodes.core.interface.effects import ShipLog, ShipSeed
 from nodes.core.interface.inputs import LogAnnounced, SeedAnnounced
 from nodes.core.model.database_copy import ReplicationLog
+from nodes.shell.verbs.words import NUMBER, numbers_of, words_of
 
-_WORD = re.compile(r"[!-~]{1,128}")
-_NUMBER = re.compile(r"[0-9]{1,18}", re.ASCII)
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 
 
@@ -35,18 +34,17 @@ def format_prologue(prologue: ShipLog | ShipSeed) -> tuple[str, ...]:
 
 def parse_log(session: str, arguments: str) -> LogAnnounced | None:
     """None for arguments that are not of the grammar, here and below."""
-    words = arguments.split(" ")
-    if len(words) != 7 or not _WORD.fullmatch(words[0]) or not _SHA256.fullmatch(words[6]):
+    words = words_of(arguments, 7)
+    numbers = words and numbers_of(words[1:6], 5)
+    if not words or not numbers or not _SHA256.fullmatch(words[6]):
         return None
-    if not all(_NUMBER.fullmatch(word) for word in words[1:6]):
-        return None
-    epoch, number, log_epoch, previous_epoch, made_ms = map(int, words[1:6])
+    epoch, number, log_epoch, previous_epoch, made_ms = numbers
     log = ReplicationLog(words[0], number, log_epoch, previous_epoch, made_ms, words[6])
     return LogAnnounced(session, epoch, log)
 
 
 def parse_seed(session: str, arguments: str) -> SeedAnnounced | None:
-    words = arguments.split(" ")
-    if len(words) != 2 or not _WORD.fullmatch(words[0]) or not _NUMBER.fullmatch(words[1]):
+    words = words_of(arguments, 2)
+    if words is None or not NUMBER.fullmatch(words[1]):
         return None
     return SeedAnnounced(session, words[0], int(words[1]))

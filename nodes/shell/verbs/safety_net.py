@@ -26,13 +26,12 @@ from nodes.core.interface.inputs import (
 )
 from nodes.core.model.resubmit_request import ResubmitDemand, ResubmitState, SafetyNetSource
 from nodes.core.model.resubmit_states import ResubmitMove
+from nodes.shell.verbs.words import NUMBER, WORD
 
 VERB = "XRESUBMIT"
 NOBODY = "-"
 
-_WORD = re.compile(r"[!-~]{1,128}")
 _NAME = re.compile(r"[!-+\--~]{1,64}")
-_NUMBER = re.compile(r"[0-9]{1,18}", re.ASCII)
 _SOURCES = {source.value: source for source in SafetyNetSource}
 _STATES = {state.value: state for state in ResubmitState}
 _CHANGES = {"ENABLE": ResubmitMove.ENABLE, "DISABLE": ResubmitMove.DISABLE, "REMOVE": None}
@@ -62,7 +61,7 @@ def parse_request(session: str, arguments: str) -> Request | None:
         return None if demand is None else ResubmitRequested(session, demand)
     if what == "LIST" and not words:
         return ResubmitListAsked(session)
-    if what in _CHANGES and len(words) == 1 and _WORD.fullmatch(words[0]):
+    if what in _CHANGES and len(words) == 1 and WORD.fullmatch(words[0]):
         return ResubmitChangeAsked(session, words[0], _CHANGES[what])
     return None
 
@@ -72,7 +71,7 @@ def parse_answer(session: str, text: str) -> ResubmitAnswered | None:
     words = text.split(" ")
     if len(words) != 3 or words[0] != "2.0.0" or words[1] not in _STATES:
         return None
-    if not _NUMBER.fullmatch(words[2]):
+    if not NUMBER.fullmatch(words[2]):
         return None
     return ResubmitAnswered(session, _STATES[words[1]], int(words[2]))
 
@@ -84,8 +83,8 @@ def _demand(words: list[str]) -> ResubmitDemand | None:
     primaries = () if named == NOBODY else tuple(named.split(","))
     fits = (
         source in _SOURCES
-        and all(_WORD.fullmatch(word) for word in (request_id, database))
-        and all(_NUMBER.fullmatch(word) for word in (start, end))
+        and all(WORD.fullmatch(word) for word in (request_id, database))
+        and all(NUMBER.fullmatch(word) for word in (start, end))
         and all(_NAME.fullmatch(name) for name in primaries)
     )
     if not fits:

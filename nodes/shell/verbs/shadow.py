@@ -32,13 +32,12 @@ from nodes.core.interface.inputs import (
     ShadowRequested,
 )
 from nodes.core.interface.replies import Reply
+from nodes.shell.verbs.words import NUMBER, WORD, numbers_of, words_of
 
 SHADOW_KEYWORD = "XSHADOWREQUEST"
 R501_BAD_ARGUMENTS = Reply(501, ("5.5.4 Invalid arguments",))
 
 NONE_KNOWN = "-"
-_WORD = re.compile(r"[!-~]{1,128}")
-_NUMBER = re.compile(r"[0-9]{1,18}", re.ASCII)
 _DATABASE_ID = re.compile(r"DatabaseId=([!-~]{1,128})")
 
 Request: TypeAlias = ShadowRequested | DeliveryRequested | DiscardAsked
@@ -52,7 +51,7 @@ def format_offer(database_id: str) -> str:
 
 def parse_offer(parameters: str) -> str:
     """What follows the keyword: the peer's database id; empty where it says none."""
-    return parameters if _WORD.fullmatch(parameters) else ""
+    return parameters if WORD.fullmatch(parameters) else ""
 
 
 def format_prologue(prologue: ShadowRequest | DeliverTo) -> tuple[str, ...]:
@@ -77,21 +76,21 @@ def format_question(asking_server: str, asked: AskDiscard) -> tuple[str, ...]:
 
 def parse_shadow_request(session: str, arguments: str) -> ShadowRequested | None:
     """None for arguments that are not of the grammar, here and below."""
-    words = _words(arguments, 4) or _words(arguments, 5)
-    if words is None or not _NUMBER.fullmatch(words[2]):
+    words = words_of(arguments, 4, 5)
+    if words is None or not NUMBER.fullmatch(words[2]):
         return None
     request = words[4] if len(words) == 5 else None
     return ShadowRequested(session, words[0], words[1], int(words[2]), words[3], request)
 
 
 def parse_delivery_request(session: str, arguments: str) -> DeliveryRequested | None:
-    words = _words(arguments, 2)
+    words = words_of(arguments, 2)
     return None if words is None else DeliveryRequested(session, words[0], words[1])
 
 
 def parse_question(session: str, arguments: str) -> DiscardAsked | None:
-    words = _words(arguments, 3)
-    if words is None or not _NUMBER.fullmatch(words[2]):
+    words = words_of(arguments, 3)
+    if words is None or not NUMBER.fullmatch(words[2]):
         return None
     known = "" if words[1] == NONE_KNOWN else words[1]
     return DiscardAsked(session, words[0], known, int(words[2]))
@@ -102,7 +101,7 @@ def parse_answer(session: str, lines: list[str]) -> DiscardAnswered | None:
     if len(lines) < 2:
         return None
     database_id = _DATABASE_ID.fullmatch(lines[0])
-    notifications = [_numbers(line, 4) for line in lines[1:-1]]
+    notifications = [numbers_of(line.split(" "), 4) for line in lines[1:-1]]
     ending, _, counted = lines[-1].partition(" ")
     if database_id is None or ending not in ("More", "Done"):
         return None
@@ -110,15 +109,3 @@ def parse_answer(session: str, lines: list[str]) -> DiscardAnswered | None:
     if len(listed) != len(notifications) or counted != str(len(listed)):
         return None
     return DiscardAnswered(session, database_id[1], listed, more=ending == "More")
-
-
-def _words(arguments: str, count: int) -> list[str] | None:
-    words = arguments.split(" ")
-    fits = len(words) == count and all(_WORD.fullmatch(word) for word in words)
-    return words if fits else None
-
-
-def _numbers(line: str, count: int) -> list[int] | None:
-    words = line.split(" ")
-    fits = len(words) == count and all(_NUMBER.fullmatch(word) for word in words)
-    return [int(word) for word in words] if fits else None

@@ -17,33 +17,25 @@ from lab.faults.damage import damaged
 from lab.hosts.simulator.event_loop import World
 from lab.hosts.simulator.random_delays import COMMIT_US, Chance
 from lab.hosts.simulator.storage.medium import InMemory, OnFiles
-from nodes.core.interface.effects import (
-    ChangeCopy,
-    Commit,
-    DeliverToMailboxes,
-    ExpireSafetyNet,
-    ReadSafetyNet,
-)
-from nodes.core.interface.inputs import (
-    Committed,
-    CopyNotChanged,
-    DatabaseOpened,
-    DatabaseSetAside,
-    Input,
-    MailboxDeliveryFailed,
-    ManagerOpened,
-)
-from nodes.core.interface.queue_changes import InsertMessage, InsertShadow
+from nodes.core.interface.effects import ReadSafetyNet
+from nodes.core.interface.inputs import DatabaseOpened, DatabaseSetAside, Input, ManagerOpened
 from nodes.core.model.message import BodyHandle
 from nodes.shell.chaos.breakpoints import InGroup, nowhere
-from nodes.shell.storage.bodies import Bodies, BodyGone
+from nodes.shell.storage.bodies import Bodies
+from nodes.shell.storage.writing import (
+    Answers,
+    Store,
+    Write,
+    let_go_of_stored,
+    next_group,
+    store,
+    write_group,
+)
 from nodes.store import sqlite_file
 from nodes.store.mailbox.database import MailboxDatabase
 from nodes.store.queue.changes import StateMismatch
 from nodes.store.queue.database import KIND, QueueDatabase, queue_database_in_memory
 
-Write: TypeAlias = Commit | ExpireSafetyNet | ReadSafetyNet
-Delivery: TypeAlias = DeliverToMailboxes | ChangeCopy
 Give: TypeAlias = Callable[[Input], None]
 Fail: TypeAlias = Callable[[Exception], None]
 
@@ -60,7 +52,7 @@ class Disk:
         self._chance = Chance(seed, "disk", server)
         self._ids = Chance(seed, "database id", server)
         self.medium = medium or InMemory()
-        self.when_writing: Callable[[Write | Delivery], None] = lambda written: None
+        self.when_writing: Callable[[Write | Store], None] = lambda written: None
         self.in_group: InGroup = nowhere
         self._queue: QueueDatabase | None = None
         self.mailboxes: dict[str, MailboxDatabase] = {}
@@ -183,7 +175,7 @@ class Life:
         self.bodies = Bodies(queue.read_body, self._read_copy)
         self._waiting: list[Write] = []
         self._writing: list[Write] = []
-        self._deliveries: deque[Delivery] = deque()
+        self._deliveries: deque[Store] = deque()
         self._is_over = self._is_halfway = False
 
     # -------------------------------------------------------------- the queue database
@@ -194,10 +186,7 @@ class Life:
             self._write_next()
 
     def _write_next(self) -> None:
-        """What waits, in order, as far as it goes into one transaction."""
-        kinds = [isinstance(effect, Commit) for effect in self._waiting]
-        count = (kinds.index(False) if False in kinds else len(kinds)) or 1
-        self._writing, self._waiting = self._waiting[:count], self._waiting[count:]
+        self._writing = next_group(self._waiting)
         self._world.after(self._chance.mostly_short(*COMMIT_US), self._written)
 
     def _written(self) -> None:
@@ -222,27 +211,15 @@ class Life:
         if self._waiting:
             self._write_next()
         for effect, answer in zip(group, answers, strict=True):
-            if isinstance(effect, Commit) and isinstance(answer, Committed):
-                self._let_go_of_stored(effect)
+            let_go_of_stored(self.bodies, effect, answer)
             self._give(answer)
 
-    def _carry_out(self) -> tuple[Input, ...]:
-        first = self._writing[0]
-        if isinstance(first, ExpireSafetyNet):
-            return (self._queue.expire_safety_net(first.now_ms),)
-        if isinstance(first, ReadSafetyNet):
-            return (self._queue.read_safety_net(first),)
-        commits = [effect for effect in self._writing if isinstance(effect, Commit)]
-        return self._queue.commit(commits, self.bodies.fetch)
-
-    def _let_go_of_stored(self, commit: Commit) -> None:
-        for change in commit.changes:
-            if isinstance(change, InsertMessage | InsertShadow):
-                self.bodies.drop(change.body)
+    def _carry_out(self) -> Answers:
+        return write_group(self._queue, self.bodies, self._writing)
 
     # -------------------------------------------------------------- mailboxes
 
-    def deliver(self, effect: Delivery) -> None:
+    def deliver(self, effect: Store) -> None:
         self._deliveries.append(effect)
         if len(self._deliveries) == 1:
             self._deliver_next()
@@ -262,21 +239,8 @@ class Life:
             self._deliver_next()
         self._give(answer)
 
-    def _store(self, effect: Delivery) -> Input:
-        if isinstance(effect, ChangeCopy):
-            return self._change_copy(effect)
-        try:
-            content = self.bodies.fetch(effect.body)
-            return self._disk.mailbox_database(effect.database).deliver(effect, content)
-        except (sqlite3.Error, BodyGone) as error:
-            return MailboxDeliveryFailed(effect.delivery, str(error))
-
-    def _change_copy(self, effect: ChangeCopy) -> Input:
-        try:
-            database = self._disk.mailbox_database(effect.database)
-            return database.change(effect, self.bodies.fetch)
-        except (sqlite3.Error, BodyGone) as error:
-            return CopyNotChanged(effect.change, str(error))
+    def _store(self, effect: Store) -> Input:
+        return store(self._disk.mailbox_database, self.bodies, effect)
 
     def _read_copy(self, handle: BodyHandle) -> bytes | None:
         return self._disk.mailbox_database(handle.split(":")[1]).read(handle)
@@ -287,7 +251,7 @@ class Life:
 
     # -------------------------------------------------------------- the end
 
-    def _is_struck(self, written: Write | Delivery) -> bool:
+    def _is_struck(self, written: Write | Store) -> bool:
         """A fault that begins in the middle of it has ended the process."""
         if not isinstance(written, ReadSafetyNet):
             self._disk.when_writing(written)

@@ -1,0 +1,76 @@
+"""What effects that end on disk do to the databases of a node, whoever says when.
+
+Commits that wait while one is being written share the next transaction, so that many waiting
+messages cost one sync of the disk. What the disk refuses is an answer.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Iterable, Sequence
+from typing import TypeAlias
+
+from nodes.core.interface.effects import (
+    ChangeCopy,
+    Commit,
+    DeliverToMailboxes,
+    ExpireSafetyNet,
+    ReadSafetyNet,
+)
+from nodes.core.interface.inputs import Committed, CopyNotChanged, Input, MailboxDeliveryFailed
+from nodes.core.interface.queue_changes import InsertMessage, InsertShadow
+from nodes.shell.storage.bodies import Bodies, BodyGone
+from nodes.store.mailbox.database import MailboxDatabase
+from nodes.store.queue.database import Halfway, QueueDatabase
+
+Write: TypeAlias = Commit | ExpireSafetyNet | ReadSafetyNet
+Store: TypeAlias = DeliverToMailboxes | ChangeCopy
+Answers: TypeAlias = tuple[Input, ...]
+
+
+def next_group(waiting: list[Write]) -> list[Write]:
+    """Taken from what waits, in order, as far as it goes into one transaction."""
+    kinds = [isinstance(effect, Commit) for effect in waiting]
+    count = (kinds.index(False) if False in kinds else len(kinds)) or 1
+    group = waiting[:count]
+    del waiting[:count]
+    return group
+
+
+def write_group(
+    database: QueueDatabase, bodies: Bodies, group: Sequence[Write], halfway: Halfway = lambda: None
+) -> Answers:
+    """The answers, in order. `halfway` is called in the middle of a transaction of several."""
+    first = group[0]
+    if isinstance(first, ExpireSafetyNet):
+        return (database.expire_safety_net(first.now_ms),)
+    if isinstance(first, ReadSafetyNet):
+        return (database.read_safety_net(first),)
+    commits = [effect for effect in group if isinstance(effect, Commit)]
+    return database.commit(commits, bodies.fetch, halfway)
+
+
+def let_go_of_stored(bodies: Bodies, effect: Write, answer: Input) -> None:
+    """A body that is in the database is not kept in memory too."""
+    if isinstance(effect, Commit) and isinstance(answer, Committed):
+        for body in _stored_by(effect):
+            bodies.drop(body)
+
+
+def _stored_by(commit: Commit) -> Iterable[str]:
+    return (
+        change.body for change in commit.changes if isinstance(change, InsertMessage | InsertShadow)
+    )
+
+
+def store(mailboxes: Callable[[str], MailboxDatabase], bodies: Bodies, effect: Store) -> Input:
+    """Deliver into a mailbox database, or change a copy of one; `mailboxes` opens it by name."""
+    try:
+        if isinstance(effect, ChangeCopy):
+            return mailboxes(effect.database).change(effect, bodies.fetch)
+        content = bodies.fetch(effect.body)
+        return mailboxes(effect.database).deliver(effect, content)
+    except (sqlite3.Error, OSError, BodyGone) as error:
+        if isinstance(effect, ChangeCopy):
+            return CopyNotChanged(effect.change, str(error))
+        return MailboxDeliveryFailed(effect.delivery, str(error))
