@@ -95,8 +95,9 @@ class Redundancy:
                 self.log_made(message, result)
                 change = SetShadowServer(message.internal_id, result.server, result.database_id)
                 redundant = shadowed(message, result)
+                # on a full disk too it is known here, so that who holds it hears of its end
                 self._work.commit(
-                    (change,), lambda: deliver(redundant), lambda reason: deliver(message)
+                    (change,), lambda: deliver(redundant), lambda _reason: deliver(redundant)
                 )
             else:
                 self.log_not_made(message, result, "accepted")

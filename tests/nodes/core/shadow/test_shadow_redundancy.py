@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
+from nodes.core.interface.queue_changes import SetShadowServer
 from tests.nodes.core.world import HOUR, MINUTE, OUTSIDE, SECOND, USER1, USER2, World
 
 
@@ -139,6 +141,24 @@ def test_a_promoted_message_is_shadowed_again_and_that_shadow_is_let_go() -> Non
     assert [row.server for row in world.of("HAREDIRECT")] == ["par1", promoter]
     assert world.of("HAREDIRECT")[1].custom["ShadowServer"] != "par1"
     assert len(world.of("HADISCARD")) == 1
+
+
+def test_a_full_disk_does_not_forget_who_holds_the_shadow_of_a_promoted_message() -> None:
+    world = World()
+    queued_on_a_dead_primary(world)
+    for host in world.hosts.values():
+        host.commit = partial(_not_who_holds_it, host, host.commit)  # type: ignore[method-assign]
+    world.run(3 * HOUR + 10 * MINUTE)
+    assert len(world.of("HAREDIRECT")) == 2
+    assert len(world.of("HADISCARD")) == 1
+
+
+def _not_who_holds_it(host: Any, commit: Any, number: int, changes: tuple[Any, ...]) -> Any:
+    host.disk.is_full = any(isinstance(change, SetShadowServer) for change in changes)
+    try:
+        return commit(number, changes)
+    finally:
+        host.disk.is_full = False
 
 
 def test_a_new_queue_database_promotes_within_a_heartbeat() -> None:
