@@ -140,6 +140,17 @@ def _hung(*, then_lost: bool) -> Run:
     return run
 
 
+def _dropped_after(interval_ms: int) -> Run:
+    """par-mbx1 is away until 8 min; at 10 min 2 s it drops the notification, if it does."""
+    run = empty()
+    run.plan["settings"]["TransportConfig"]["ShadowMessageAutoDiscardInterval"] = interval_ms
+    message = run.accept(MINUTE, [user(1)])
+    run.finish(message, MINUTE + 2 * SECOND)
+    run.away("pause", "par-mbx1", MINUTE + 30 * SECOND, 8 * MINUTE)
+    run.heartbeats("lyo-mbx1", "par-mbx1", 10 * MINUTE + 1, 40 * MINUTE)
+    return run
+
+
 def _forgets_on_restart() -> Run:
     """Asked again after the restart, par-mbx1 does not tell what it had delivered before."""
     faulty = back_in_time()
@@ -265,6 +276,8 @@ def results(ask: Ask) -> dict[str, ClaimResult]:
         "told-the-second-time": _told_and_slow(SLOW, 4 * MINUTE),
         "on-the-next-page": _told_page_by_page(page=1),
         "there-was-room": _told_page_by_page(page=2),
+        "dropped": _dropped_after(9 * MINUTE),
+        "not-dropped": _dropped_after(40 * MINUTE),
         "hung": _hung(then_lost=True),
         "hung-and-more": _hung(then_lost=False),
         "too-slow": _told_and_slow(20 * MINUTE, 22 * MINUTE),
@@ -422,6 +435,13 @@ def test_a_question_that_hung_for_longer_than_its_time_out_accuses_nobody(
     assert (results["hung"].status, results["hung"].violations) == ("unknown", 0)
     assert "hung for too long" in results["hung"].reason
     assert results["hung-and-more"].status == "violated"
+
+
+def test_a_notification_may_be_dropped_before_it_has_to_be_asked_for(
+    results: dict[str, ClaimResult],
+) -> None:
+    assert results["dropped"].violations == 0
+    assert results["not-dropped"].status == "violated"
 
 
 def test_an_answer_that_was_full_may_leave_the_rest_to_the_next(
