@@ -367,7 +367,7 @@ def exchanges_the_texts_of_what_is_stored_together() -> Iterator[None]:
     """
     commit = QueueDatabase.commit
 
-    def exchanged(self: Any, commits: Sequence[Commit], fetch: Any) -> Any:
+    def exchanged(self: Any, commits: Sequence[Commit], fetch: Any, halfway: Any) -> Any:
         stored = [each for asked in commits for each in asked.changes]
         bodies = [each.body for each in stored if isinstance(each, InsertMessage)]
         pairs = list(zip(bodies[::2], bodies[1::2], strict=False))
@@ -381,7 +381,7 @@ def exchanges_the_texts_of_what_is_stored_together() -> Iterator[None]:
             return replace(change, body=f"made:{(header + end + text).decode()}")
 
         wrong = [replace(asked, changes=tuple(map(changed, asked.changes))) for asked in commits]
-        return commit(self, wrong, fetch)
+        return commit(self, wrong, fetch, halfway)
 
     with patch.object(QueueDatabase, "commit", exchanged):
         yield
