@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+ToxicType = Literal["timeout", "bandwidth", "latency", "reset_peer", "limit_data"]
 Stream = Literal["upstream", "downstream"]
 UP: Stream = "upstream"
 DOWN: Stream = "downstream"
@@ -19,7 +20,7 @@ DOWN: Stream = "downstream"
 class Toxic:
     """A toxic on one direction of a link."""
 
-    type: str
+    type: ToxicType
     stream: Stream
     attributes: Mapping[str, int]
 
@@ -32,10 +33,10 @@ class Effect:
     enabled: bool = True
 
 
-def both_ways(kind: str, **attributes: int) -> Effect:
+def both_ways(kind: ToxicType, **attributes: int) -> Effect:
     """The same toxic in each direction."""
     return Effect((Toxic(kind, UP, attributes), Toxic(kind, DOWN, attributes)))
 
 
-def one_way(kind: str, stream: Stream, **attributes: int) -> Effect:
+def one_way(kind: ToxicType, stream: Stream, **attributes: int) -> Effect:
     return Effect((Toxic(kind, stream, attributes),))

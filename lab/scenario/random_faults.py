@@ -27,7 +27,7 @@ DRAWABLE = (
     "cut",
     *(f"cut-{kind}" for kind in get_args(CutKind)),
     "split",
-    *LINK_KINDS[1:],
+    *(kind for kind in LINK_KINDS if kind != "cut"),
     *SERVER_KINDS,
     *MACHINE_KINDS,
 )

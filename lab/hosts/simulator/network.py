@@ -8,7 +8,7 @@ connection arrives in order, after a drawn delay, and is opaque here.
 
 from collections import deque
 from enum import Enum
-from typing import Any, Protocol
+from typing import Any, Protocol, assert_never
 
 from lab.hosts.simulator.event_loop import MS, World
 from lab.hosts.simulator.events import Events
@@ -115,20 +115,21 @@ class Link:
         flows = {UP: self.forward, DOWN: self.backward}
         for toxic in effect.toxics:
             said = toxic.attributes
-            if toxic.type == "reset_peer":
-                self.is_resetting = True
-            elif toxic.type == "timeout":
-                flows[toxic.stream] = Flow.DROP
-            elif toxic.type == "latency":
-                self.latency_us, self.jitter_us = said["latency"] * MS, said["jitter"] * MS
-            elif toxic.type == "bandwidth" and said["rate"] > 0:
-                self.bytes_per_second = said["rate"]
-            elif toxic.type == "bandwidth":
-                flows[toxic.stream] = Flow.HOLD
-            elif toxic.type == "limit_data":
-                self._limit(said["bytes"])
-            else:
-                raise NotImplementedError(f"no simulated link has the toxic {toxic.type}")
+            match toxic.type:
+                case "reset_peer":
+                    self.is_resetting = True
+                case "timeout":
+                    flows[toxic.stream] = Flow.DROP
+                case "latency":
+                    self.latency_us, self.jitter_us = said["latency"] * MS, said["jitter"] * MS
+                case "bandwidth" if said["rate"] > 0:
+                    self.bytes_per_second = said["rate"]
+                case "bandwidth":
+                    flows[toxic.stream] = Flow.HOLD
+                case "limit_data":
+                    self._limit(said["bytes"])
+                case _:
+                    assert_never(toxic.type)
         self.set_flows(flows[UP], flows[DOWN])
 
     def undo(self) -> None:
