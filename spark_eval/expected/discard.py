@@ -108,11 +108,15 @@ _HUNG = f"""exists(begun_times, b -> b >= due_from_ms AND b <= on_time_ms AND ex
 _RELEASED_OTHERWISE = """(discard IS NULL AND (promoted IS NOT NULL OR kept_as_primary
   OR coalesce(own_lost_ms <= not_after_ms, false)
   OR coalesce(primary_lost_ms <= not_after_ms, false)))"""
+# a shadow message that nobody let go is kept no longer than this, and no row says so (SM-12)
+_KEPT_UNTIL = "held_ms + hold_ms + expiration_ms - askew_ms"
+_STILL_THERE = f"(discard IS NOT NULL OR least(on_time_ms, untold_ms) <= {_KEPT_UNTIL})"
 # a notification that nobody asked for is dropped after `auto_discard_ms` (SM-11), which may be
 # before it has to be asked for
 _ASKED = f"""(enabled AND claimed IS NOT NULL AND forgotten IS NULL
   AND (held IS NOT NULL OR kept_as_shadow) AND coalesce(complete, false)
   AND reachable_ms IS NOT NULL AND on_time_ms - due_from_ms < auto_discard_ms
+  AND {_STILL_THERE}
   AND (discard IS NOT NULL OR on_time_ms <= end_ms OR untold_ms IS NOT NULL)
   AND NOT {_RELEASED_OTHERWISE})"""
 _ASKED_IN_VAIN = (

@@ -151,6 +151,20 @@ def _dropped_after(interval_ms: int) -> Run:
     return run
 
 
+def _kept_until(age_ms: int) -> Run:
+    """par-mbx1 is away until 8 min; at that age the shadow message at lyo-mbx1 is dropped."""
+    run = empty()
+    run.plan["settings"]["TransportConfig"]["SafetyNetHoldTime"] = MINUTE
+    run.plan["settings"]["servers"]["lyo-mbx1"]["TransportService"] |= {
+        "MessageExpirationTimeout": age_ms - MINUTE
+    }
+    message = run.accept(MINUTE, [user(1)])
+    run.finish(message, MINUTE + 2 * SECOND)
+    run.away("pause", "par-mbx1", MINUTE + 30 * SECOND, 8 * MINUTE)
+    run.heartbeats("lyo-mbx1", "par-mbx1", 10 * MINUTE + 1, 40 * MINUTE)
+    return run
+
+
 def _forgets_on_restart() -> Run:
     """Asked again after the restart, par-mbx1 does not tell what it had delivered before."""
     faulty = back_in_time()
@@ -278,6 +292,8 @@ def results(ask: Ask) -> dict[str, ClaimResult]:
         "there-was-room": _told_page_by_page(page=2),
         "dropped": _dropped_after(9 * MINUTE),
         "not-dropped": _dropped_after(40 * MINUTE),
+        "expires-first": _kept_until(9 * MINUTE),
+        "expires-later": _kept_until(30 * MINUTE),
         "hung": _hung(then_lost=True),
         "hung-and-more": _hung(then_lost=False),
         "too-slow": _told_and_slow(20 * MINUTE, 22 * MINUTE),
@@ -442,6 +458,13 @@ def test_a_notification_may_be_dropped_before_it_has_to_be_asked_for(
 ) -> None:
     assert results["dropped"].violations == 0
     assert results["not-dropped"].status == "violated"
+
+
+def test_a_shadow_message_may_expire_before_it_has_to_be_let_go(
+    results: dict[str, ClaimResult],
+) -> None:
+    assert results["expires-first"].violations == 0
+    assert "never let it go" in results["expires-later"].examples[0].detail
 
 
 def test_an_answer_that_was_full_may_leave_the_rest_to_the_next(
