@@ -191,7 +191,9 @@ def with_due(
     legs: DataFrame, ways: DataFrame, troubles: DataFrame, histories: DataFrame, pace: DataFrame,
     deferrals: DataFrame, queue_deferrals: DataFrame, load: DataFrame,
 ) -> DataFrame:  # fmt: skip
-    """`legs` with `due_ms`, `base_ms`, `queue_lost_ms` and `resolution_ms`."""
+    """`legs` with `due_ms`, `base_ms`, `queue_lost_ms` and `resolution_ms`. Nothing is put off that
+    arrived before it would have been.
+    """
     settings = (
         histories.selectExpr(*SERVER)
         .transform(joined, pace, "run")
@@ -222,8 +224,11 @@ def with_due(
             "timeout_ms + IF(is_anew, session_ms, 0L) AS hang_ms",
             lost,
         )
-        .selectExpr("*", f"{_after_troubles('calm_due_ms')} AS first_due_ms")
-        .selectExpr("*", f"IF(is_away, {_AFTER_ANSWERS}, first_due_ms) AS put_off_ms")
+        .selectExpr("*", "coalesce(arrived.at_ms <= calm_due_ms, true) AS is_early")
+        .selectExpr("*", f"IF(is_early, calm_due_ms, {_after_troubles('calm_due_ms')}) "
+                    "AS first_due_ms")
+        .selectExpr("*", f"IF(is_away AND NOT is_early, {_AFTER_ANSWERS}, first_due_ms) "
+                    "AS put_off_ms")
         .selectExpr("*", f"IF(put_off_ms > first_due_ms, {_after_troubles('put_off_ms')}, "
                     "first_due_ms) AS lab_due_ms")
         .selectExpr(

@@ -17,37 +17,56 @@ from spark_eval.read.names import SERVER_OF_LOG
 TOKEN = r'(?:^|,)("[^"]*(?:""[^"]*)*"|[^",]*)'
 # this lab's servers say the host's monotonic time in every row (custom-data, description)
 MONO = "(?:^|;)(?:S:)?Mono=([0-9]+)(?:;|$)"
+# what anybody asks of a row
+FIELDS = (
+    "date-time", "timestamp", "custom-data", "description", "event-id", "source",
+    "internal-message-id", "message-id", "network-message-id", "recipient-address",
+    "recipient-status", "source-context", "server-hostname", "reference", "session",
+    "destination", "direction",
+)  # fmt: skip
+QUOTED = "contains(text, '\"')"
 WHOLE = (
-    "NOT torn AND fields <> '' AND size(tokens) = size(names) AND array_join(tokens, ',') = text"
+    "NOT torn AND fields <> '' AND size(tokens) = size(names) "
+    f"AND (NOT {QUOTED} OR array_join(tokens, ',') = text)"
 )
+KEPT = ("run", "origin_ms", "file", "line", "torn", "fields <> '' AS headed")
 
 
 def parse_rows(lines: DataFrame) -> DataFrame:
-    """Adds `names`, `values` (null where the row is no row), `server`, `at_ms` (lab ms since the
-    start, by the row's date), `mono_ns` (null for real servers) and `sound`; no header lines.
-    `field` reads a value.
+    """Adds `said` (a struct of `FIELDS`, null where the row is no row or its version has no such
+    field), `headed` (its file says which fields it has), `server`, `at_ms` (lab ms since the start,
+    by the row's date), `mono_ns` (null for real servers) and `sound`; no header lines.
     """
+    # most rows have no quotes, and need not be looked at value by value
+    told_apart = F.regexp_extract_all("text", F.lit(TOKEN), 1)
     tokens = lines.where("NOT startswith(text, '#')").select(
         "*",
-        F.regexp_extract_all("text", F.lit(TOKEN), 1).alias("tokens"),
-        F.split(F.lower("fields"), r",\s*").alias("names"),
+        F.when(F.expr(QUOTED), told_apart).otherwise(F.split("text", ",")).alias("tokens"),
+        F.expr("split(replace(lower(fields), ' ', ''), ',') AS names"),
     )
-    # most rows have no quotes, and need not be looked at value by value
-    bare = F.when(F.contains("text", F.lit('"')), _unquoted()).otherwise(F.col("tokens"))
-    values = F.when(F.expr(WHOLE), bare).alias("values")
-    rows = tokens.select("run", "origin_ms", "file", "fields", "line", "torn", "names", values)
+    bare = F.when(F.expr(QUOTED), _unquoted()).otherwise(F.col("tokens"))
+    rows = tokens.select("*", F.when(F.expr(WHOLE), bare).alias("values"))
+    said = f"struct({', '.join(map(_value, FIELDS))}) AS said"
     date = f"coalesce({field('date-time')}, {field('timestamp')})"
     at_ms = f"unix_millis(try_to_timestamp({date})) - origin_ms"
-    said = f"coalesce({field('custom-data')}, {field('description')})"
-    mono_ns = f"try_cast(nullif(regexp_extract({said}, '{MONO}', 1), '') AS BIGINT)"
-    return rows.selectExpr(
-        "*", f"{SERVER_OF_LOG} AS server", f"{at_ms} AS at_ms", f"{mono_ns} AS mono_ns"
-    ).selectExpr("*", "at_ms IS NOT NULL AS sound")
+    custom = f"coalesce({field('custom-data')}, {field('description')})"
+    mono_ns = f"try_cast(nullif(regexp_extract({custom}, '{MONO}', 1), '') AS BIGINT)"
+    return (
+        rows.selectExpr(*KEPT, f"{SERVER_OF_LOG} AS server", said)
+        .selectExpr("*", f"{at_ms} AS at_ms", f"{mono_ns} AS mono_ns")
+        .selectExpr("*", "at_ms IS NOT NULL AS sound")
+    )
 
 
 def field(name: str) -> str:
-    """SQL: the value of a field of a row; null where the log's version does not have it."""
-    return f"try_element_at(values, CAST(nullif(array_position(names, '{name}'), 0) AS INT))"
+    """SQL: the value of a field of a row."""
+    assert name in FIELDS
+    return f"said.`{name}`"
+
+
+def _value(name: str) -> str:
+    place = f"CAST(nullif(array_position(names, '{name}'), 0) AS INT)"
+    return f"try_element_at(values, {place}) AS `{name}`"
 
 
 def _unquoted() -> Column:

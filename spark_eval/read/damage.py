@@ -14,7 +14,7 @@ from spark_eval.read.names import SERVER_OF_LOG
 from spark_eval.spark.joins import joined, small
 
 NAMED = (
-    "CASE WHEN torn THEN 'torn last line' WHEN fields = '' THEN 'no #Fields line' "
+    "CASE WHEN torn THEN 'torn last line' WHEN NOT headed THEN 'no #Fields line' "
     "ELSE 'malformed line' END"
 )
 ORDER = (
