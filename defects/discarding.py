@@ -28,7 +28,7 @@ from nodes.core.interface.queue_changes import (
     InsertMessage,
     InsertShadow,
 )
-from nodes.core.interface.replies import Reply, r250_discards
+from nodes.core.interface.replies import DiscardReply
 from nodes.core.model.message import DiscardNotification, PrimaryMessage, ShadowKey
 from nodes.core.sessions.outbound_session import Lease
 from nodes.core.shadow.shadow_queue import ShadowQueue
@@ -58,15 +58,11 @@ class AnswersAboutDiscards(Door, ABC):
         if not isinstance(effect, SendReply):
             return (effect,)
         server = self._asking.pop(effect.session, None)
-        if server is None or effect.reply.code != 250:
+        reply = effect.reply
+        if server is None or not isinstance(reply, DiscardReply):
             return (effect,)
-        return (SendReply(effect.session, self._altered(server, effect.reply)),)
-
-    def _altered(self, server: str, reply: Reply) -> Reply:
-        first, *listed, last = reply.lines
-        rows = tuple((int(a), int(b), int(c), int(d)) for a, b, c, d in map(str.split, listed))
-        given = self.given(server, rows)
-        return r250_discards(first.partition("=")[2], given, last.startswith("More"))
+        given = self.given(server, reply.notifications)
+        return (SendReply(effect.session, replace(reply, notifications=given)),)
 
 
 class NotifiesNobody(AnswersAboutDiscards):

@@ -35,10 +35,9 @@ from nodes.core.interface.inputs import (
 from nodes.core.interface.replies import (
     R421_CONNECTION_TIMEOUT,
     R550_NOT_ALLOWED,
+    ActiveCopyReply,
     Reply,
-    r250_active_copy,
 )
-from nodes.core.model.message import ActiveCopy
 from nodes.core.model.resubmit_request import ResubmitDemand, ResubmitState
 
 LOSSY, DIES, CUT_OFF = "lossy-failover", "active-manager-dies", "active-manager-cut-off"
@@ -126,8 +125,7 @@ class IgnoresActiveManager(Door):
     def enters(self, happened: Input) -> Iterable[Input]:
         if not isinstance(happened, ActiveCopyNamed):
             return (happened,)
-        copy = ActiveCopy(happened.database, happened.server, happened.epoch, self.now_ms)
-        self.hold_back(SendReply(happened.session, r250_active_copy(copy)), 0)
+        self.hold_back(SendReply(happened.session, ActiveCopyReply(self.now_ms)), 0)
         return ()
 
 

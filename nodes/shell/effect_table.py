@@ -11,6 +11,7 @@ from nodes.core.interface.replies import Reply
 from nodes.shell.logs.logs import Logs
 from nodes.shell.storage.bodies import Bodies
 from nodes.shell.storage.writing import Store, Write
+from nodes.shell.verbs.replies import in_words
 
 EffectTable: TypeAlias = Mapping[type[Effect], Callable[[Any], None]]
 
@@ -76,7 +77,7 @@ def effect_table(parts: Parts) -> EffectTable:
         effects.DeliverToMailboxes: lambda e: parts.disk.deliver(e),
         effects.ChangeCopy: lambda e: parts.disk.deliver(e),
         effects.DropBody: lambda e: parts.disk.bodies.drop(e.body),
-        effects.SendReply: lambda e: parts.inbound.reply(e.session, e.reply),
+        effects.SendReply: lambda e: parts.inbound.reply(e.session, in_words(e.reply)),
         effects.CloseSession: lambda e: parts.inbound.close(e.session, e.reply),
         effects.OpenSession: lambda e: parts.outbound.open(e),
         effects.Transmit: lambda e: parts.outbound.transmit(e),

@@ -20,7 +20,7 @@ from nodes.core.interface.replies import (
     R451_COPY_NOT_STORED,
     R550_NO_SUCH_DATABASE,
     R554_LATER_COPY_KNOWN,
-    r250_active_copy,
+    ActiveCopyReply,
 )
 from nodes.core.model.message import ActiveCopy, Fork
 from nodes.core.routing.boundary import servers_of
@@ -94,7 +94,7 @@ class ActiveCopies:
         elif happened.database in self._arriving:
             session.reply(R451_COPY_NOT_STORED)
         elif (happened.epoch, happened.server) == (known.epoch, known.server):
-            session.reply(r250_active_copy(known))
+            session.reply(ActiveCopyReply(known.learnt_ms))
         elif happened.epoch <= known.epoch or not self._is_member(happened.server):
             session.reply(R554_LATER_COPY_KNOWN)
         else:
@@ -102,7 +102,7 @@ class ActiveCopies:
             self._learn(
                 copy,
                 known,
-                lambda: session.reply(r250_active_copy(copy)),
+                lambda: session.reply(ActiveCopyReply(copy.learnt_ms)),
                 lambda: session.reply(R451_COPY_NOT_STORED),
             )
 

@@ -21,13 +21,13 @@ from nodes.core.interface.replies import (
     R451_COPY_FAILED,
     R451_COPY_NOT_CHANGED,
     R550_NO_SUCH_DATABASE,
+    ActiveUnder,
+    CopyStatusReply,
+    DismountReply,
+    MountReply,
     Reply,
-    r250_copy_status,
-    r250_dismounted,
-    r250_mounted,
-    r554_active_under,
 )
-from nodes.core.model.database_copy import CopyState, ReplicationLog
+from nodes.core.model.database_copy import CopyStanding, CopyState, ReplicationLog
 from nodes.core.sessions.inbound_session import InboundSession
 from nodes.core.sessions.outbound import Sessions
 
@@ -100,7 +100,7 @@ class DatabaseCopies:
         elif copy.standing is None and not copy.failure:
             session.reply(R451_COPY_BUSY)
         else:
-            session.reply(r250_copy_status(copy.status()))
+            session.reply(CopyStatusReply(copy.status()))
 
     def mount_asked(self, asked: MountAsked, session: InboundSession) -> None:
         copy = self._copies.get(asked.database)
@@ -108,7 +108,7 @@ class DatabaseCopies:
         if copy is None or refusal is not None:
             session.reply(refusal or R550_NO_SUCH_DATABASE)
         elif not self._may_mount(copy, asked.epoch):
-            session.reply(r554_active_under(self._known_epoch(copy)))
+            session.reply(ActiveUnder(self._known_epoch(copy)))
         else:
             self._mount(copy, asked.epoch, session)
 
@@ -140,7 +140,7 @@ class DatabaseCopies:
 
         def known_here(is_known: bool) -> None:
             assert copy.standing is not None
-            session.reply(r250_mounted(copy.standing) if is_known else R451_COPY_NOT_CHANGED)
+            session.reply(_mounted(copy.standing) if is_known else R451_COPY_NOT_CHANGED)
 
         def not_mounted(_reason: str) -> None:
             session.reply(R451_COPY_NOT_CHANGED)
@@ -153,9 +153,9 @@ class DatabaseCopies:
         if copy is None or refusal is not None:
             session.reply(refusal or R550_NO_SUCH_DATABASE)
         elif asked.epoch != copy.epoch or not copy.is_source:
-            session.reply(r554_active_under(self._known_epoch(copy)))
+            session.reply(ActiveUnder(self._known_epoch(copy)))
         elif copy.standing is not None and copy.standing.state is CopyState.DISMOUNTED:
-            session.reply(r250_dismounted(copy.standing))
+            session.reply(_dismounted(copy.standing))
         else:
             self._dismount(copy, session)
 
@@ -166,7 +166,7 @@ class DatabaseCopies:
         def dismounted() -> None:
             assert copy.standing is not None
             copy.log("database-dismounted")
-            session.reply(r250_dismounted(copy.standing))
+            session.reply(_dismounted(copy.standing))
 
         def not_dismounted(_reason: str) -> None:
             copy.is_mounted = was_mounted
@@ -233,6 +233,14 @@ def _copy_here(config: NodeConfig, database: str, work: Work) -> CopyHere | None
     if mine is None or len(copies) == 1:
         return None
     return CopyHere(database, mine.replay_lag_ms, work)
+
+
+def _mounted(standing: CopyStanding) -> MountReply:
+    return MountReply(standing.mounted_ms, standing.mounted_after_log, standing.mounted_after_ms)
+
+
+def _dismounted(standing: CopyStanding) -> DismountReply:
+    return DismountReply(standing.last_log, standing.last_log_ms)
 
 
 def _last_log(copy: CopyHere) -> int:

@@ -24,11 +24,12 @@ from nodes.core.interface.replies import (
     R451_COPY_NOT_CHANGED,
     R503_BAD_SEQUENCE,
     R550_NO_SUCH_DATABASE,
+    ActiveUnder,
+    AnyReply,
+    LogExpected,
+    LogReplayed,
     Reply,
-    r250_replayed,
-    r250_seeded,
-    r503_expects,
-    r554_active_under,
+    Seeded,
 )
 from nodes.core.model.database_copy import CopyState, ReplicationLog
 from nodes.core.model.message import BodyHandle
@@ -70,7 +71,7 @@ class LogReceiving:
             session.announced = announced
             session.reply(go_on)
 
-    def _refusal(self, announced: ShipLog | ShipSeed) -> Reply | None:
+    def _refusal(self, announced: ShipLog | ShipSeed) -> AnyReply | None:
         """Why it cannot be taken now, if so."""
         log = announced.log if isinstance(announced, ShipLog) else None
         database = announced.database if isinstance(announced, ShipSeed) else announced.log.database
@@ -83,11 +84,11 @@ class LogReceiving:
             return R451_COPY_BUSY
         return self._out_of_date(copy, announced.epoch) or _not_next(copy, log)
 
-    def _out_of_date(self, copy: CopyHere, epoch: int) -> Reply | None:
+    def _out_of_date(self, copy: CopyHere, epoch: int) -> AnyReply | None:
         """Whoever is active under a later epoch is followed, and found ready the next time."""
         known = max(copy.epoch, self._active_copies.epoch_of(f"database:{copy.database}"))
         if epoch < known or (epoch == copy.epoch and copy.is_source):
-            return r554_active_under(known)
+            return ActiveUnder(known)
         if epoch > copy.epoch and copy.is_source:
             copy.follow(epoch)
             return R451_COPY_BUSY
@@ -114,7 +115,7 @@ class LogReceiving:
         change = ReplayLog(announced.epoch, log, body, is_kept=copy.lag_ms > 0)
 
         def replayed() -> None:
-            session.answer_message(r250_replayed(log.number))
+            session.answer_message(LogReplayed(log.number))
 
         self._change(copy, change, session, body, replayed)
 
@@ -126,7 +127,7 @@ class LogReceiving:
             assert copy.standing is not None
             copy.logs.clear()
             copy.log("copy-seeded-here")
-            session.answer_message(r250_seeded(copy.standing.last_log))
+            session.answer_message(Seeded(copy.standing.last_log))
 
         self._change(copy, SeedCopy(announced.epoch, body), session, body, seeded)
 
@@ -182,13 +183,13 @@ class LogReceiving:
         self._timers[copy.database] = self._work.at(due_ms, lambda: self.look_at_kept(copy))
 
 
-def _not_next(copy: CopyHere, log: ReplicationLog | None) -> Reply | None:
+def _not_next(copy: CopyHere, log: ReplicationLog | None) -> LogExpected | None:
     standing = copy.standing
     assert standing is not None
     expected = (standing.received + 1, standing.received_epoch)
     if log is None or (log.number, log.previous_epoch) == expected:
         return None
-    return r503_expects(*expected)
+    return LogExpected(*expected)
 
 
 def _next_kept(copy: CopyHere) -> ReplicationLog | None:

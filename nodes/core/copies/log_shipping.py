@@ -8,13 +8,13 @@ cannot be sent now is sent again; that the copy is behind, and from which log on
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 
 from nodes.core.copies.local_copy import CopyHere
 from nodes.core.engine.work import Then, Timer, Work
 from nodes.core.interface.effects import LogLifecycle, ShipLog, ShipSeed
 from nodes.core.interface.inputs import TransmissionAnswered
+from nodes.core.interface.replies import ActiveUnder, LogExpected, LogReplayed, Seeded
 from nodes.core.model.database_copy import ReplicationLog
 from nodes.core.model.message import Envelope
 from nodes.core.sessions.outbound import Sessions
@@ -24,10 +24,6 @@ RETRY_MS = 10_000
 REFUSED_RETRY_MS = 600_000
 """After a refusal for good, such as a seed that is too large."""
 SERVICE = "replication"
-
-_EXPECTS = re.compile(r"5\.5\.1 expects ([0-9]{1,18}) after ([0-9]{1,18})")
-_ACTIVE_UNDER = re.compile(r"5\.5\.4 active under ([0-9]{1,18})")
-_SEEDED = re.compile(r"2\.6\.0 seeded ([0-9]{1,18})")
 
 
 class LogShipping:
@@ -88,7 +84,7 @@ class LogShipping:
     def _ship(self, lease: Lease, log: ReplicationLog) -> None:
         def answered(answer: TransmissionAnswered) -> None:
             lease.release()
-            if answer.code == 250:
+            if answer.log_reply == LogReplayed(log.number):
                 self._has(log.number)
             else:
                 self._refused(answer)
@@ -100,11 +96,11 @@ class LogShipping:
     def _seed(self, lease: Lease) -> None:
         def answered(answer: TransmissionAnswered) -> None:
             lease.release()
-            seeded = _SEEDED.fullmatch(answer.text)
-            if answer.code == 250 and seeded is not None:
+            seeded = answer.log_reply
+            if isinstance(seeded, Seeded):
                 self._needs_seed = False
-                self._log("copy-seeded", int(seeded[1]), "")
-                self._has(int(seeded[1]))
+                self._log("copy-seeded", seeded.last_log, "")
+                self._has(seeded.last_log)
             else:
                 self._refused(answer)
 
@@ -128,16 +124,14 @@ class LogShipping:
         self.pump()
 
     def _refused(self, answer: TransmissionAnswered) -> None:
-        expects = _EXPECTS.fullmatch(answer.text)
-        later = _ACTIVE_UNDER.fullmatch(answer.text)
-        reason = f"{answer.code} {answer.text}"
+        said, reason = answer.log_reply, f"{answer.code} {answer.text}"
         if self._is_over:
             self._is_under_way = False
-        elif later is not None:
+        elif isinstance(said, ActiveUnder):
             self._is_under_way = False
-            self._on_superseded(int(later[1]))
-        elif expects is not None:
-            self._expects(int(expects[1]) - 1, int(expects[2]), reason)
+            self._on_superseded(said.epoch)
+        elif isinstance(said, LogExpected):
+            self._expects(said.number - 1, said.after_epoch, reason)
         else:
             self._fail(reason, REFUSED_RETRY_MS if answer.code >= 500 else RETRY_MS)
 

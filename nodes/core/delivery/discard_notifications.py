@@ -22,7 +22,7 @@ from nodes.core.interface.queue_changes import (
     ForgetDiscards,
     NoteDiscardsAsked,
 )
-from nodes.core.interface.replies import r250_discards
+from nodes.core.interface.replies import DiscardReply
 from nodes.core.model.identity import Identity
 from nodes.core.model.message import DiscardNotification
 
@@ -69,7 +69,7 @@ class Discards:
         page = tuple(islice(waiting, self._per_answer))
         listed = tuple(map(_listed, page))
         more = len(waiting) > len(page)
-        reply = r250_discards(self._identity.database_id, listed, more)
+        reply = DiscardReply(self._identity.database_id, listed, more)
         self._work.emit(SendReply(asked.session, reply))
 
     def _forget(

@@ -15,8 +15,8 @@ from nodes.core.interface.replies import (
     R503_ACTIVE_ALREADY,
     R550_NO_SUCH_COPY,
     R550_NO_SUCH_DATABASE,
+    FailoverReply,
     Reply,
-    r250_decided,
 )
 from nodes.core.model.failover import FailoverKind
 from nodes.core.sessions.inbound_session import InboundSession
@@ -61,7 +61,7 @@ class FailoverRequests:
             f"asked for by {session.peer}",
             target,
             is_requested=True,
-            decided=lambda f: session.reply(r250_decided(f.epoch, f.target)),
+            decided=lambda f: session.reply(FailoverReply(f.epoch, f.target)),
             failed=lambda reason: session.reply(R451_FAILOVER_NOT_STORED),
         )
 

@@ -17,7 +17,7 @@ from nodes.core.interface.copy_changes import CopyChange
 from nodes.core.interface.copy_commands import CopyCommand
 from nodes.core.interface.manager_changes import ManagerChange
 from nodes.core.interface.queue_changes import Change
-from nodes.core.interface.replies import Reply
+from nodes.core.interface.replies import AnyReply, Reply
 from nodes.core.model.database_copy import ReplicationLog
 from nodes.core.model.message import BodyHandle, Envelope, Header
 from nodes.core.model.resubmit_request import Position, ResubmitDemand, SafetyNetSource
@@ -107,7 +107,7 @@ class SendReply:
     """Answer the command that the inbound session waits with."""
 
     session: str
-    reply: Reply
+    reply: AnyReply
 
 
 @dataclass(frozen=True, slots=True)

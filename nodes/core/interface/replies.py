@@ -1,19 +1,20 @@
-"""SMTP replies by name, each name starting with its code (TL-5, F§2.3). The texts are part of the
-contract.
+"""What a server answers. What says a thing of its own is a type of its own, and `nodes.shell.verbs`
+has its words; all others are constants by name, each name starting with its code (TL-5, F§2.3). The
+texts are part of the contract.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar, TypeAlias
 
-from nodes.core.model.database_copy import CopyStanding, CopyStatus
-from nodes.core.model.message import ActiveCopy
-from nodes.core.model.resubmit_request import ResubmitRequest
+from nodes.core.model.database_copy import CopyStatus
+from nodes.core.model.resubmit_request import ResubmitRequest, ResubmitState
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """One SMTP reply; several lines make a multi-line reply (RFC 5321 section 4.2.1)."""
+    """One SMTP reply in words; several lines make a multi-line reply (RFC 5321 section 4.2.1)."""
 
     code: int
     lines: tuple[str, ...]
@@ -59,45 +60,6 @@ R451_COPY_NOT_CHANGED = _reply(451, "4.3.0 Copy of the mailbox database could no
 R451_COPY_FAILED = _reply(451, "4.3.0 Copy of the mailbox database has failed")
 
 
-def r250_replayed(number: int) -> Reply:
-    """Answer to a log: it is durable here."""
-    return _reply(250, f"2.6.0 replayed {number}")
-
-
-def r250_seeded(last_log: int) -> Reply:
-    """Answer to a seed, read by `log_shipping`."""
-    return _reply(250, f"2.6.0 seeded {last_log}")
-
-
-def r503_expects(number: int, after_epoch: int) -> Reply:
-    """Answer to a log that does not follow the last one here, read by `log_shipping`."""
-    return _reply(503, f"5.5.1 expects {number} after {after_epoch}")
-
-
-def r554_active_under(epoch: int) -> Reply:
-    """Answer to whoever acts under an epoch that is over, read by `log_shipping`."""
-    return _reply(554, f"5.5.4 active under {epoch}")
-
-
-def r250_copy_status(status: CopyStatus) -> Reply:
-    """Answer to XCOPYSTATUS, parsed by `nodes.shell.verbs.database`, as are the next two."""
-    numbers = (status.epoch, status.last_log, status.last_log_ms, status.created_ms)
-    return _reply(250, f"2.0.0 {status.state.value} {' '.join(map(str, numbers))}")
-
-
-def r250_mounted(standing: CopyStanding) -> Reply:
-    """Answer to XMOUNT: when it was mounted under this epoch, and what it had before: the number
-    of its last log, and when that was made.
-    """
-    numbers = (standing.mounted_ms, standing.mounted_after_log, standing.mounted_after_ms)
-    return _reply(250, f"2.0.0 {' '.join(map(str, numbers))}")
-
-
-def r250_dismounted(standing: CopyStanding) -> Reply:
-    """Answer to XDISMOUNT: its last log, and when that was made."""
-    return _reply(250, f"2.0.0 {standing.last_log} {standing.last_log_ms}")
-
-
 R451_FAILOVER_UNDER_WAY = _reply(451, "4.3.2 Another failover of the database is under way")
 R451_FAILOVER_NOT_STORED = _reply(451, "4.3.0 Failover could not be stored")
 R451_NO_COPY = _reply(451, "4.3.1 No copy of the mailbox database can be mounted")
@@ -105,50 +67,8 @@ R503_ACTIVE_ALREADY = _reply(503, "5.5.1 Copy of the mailbox database is active 
 R550_NO_SUCH_COPY = _reply(550, "5.4.4 No copy of the mailbox database on that server")
 
 
-def r250_decided(epoch: int, server: str) -> Reply:
-    """Answer to XFAILOVER and XSWITCHOVER: durable, and under way."""
-    return _reply(250, f"2.0.0 {epoch} {server}")
-
-
 R451_COPY_NOT_STORED = _reply(451, "4.3.0 Active copy could not be stored")
 R554_LATER_COPY_KNOWN = _reply(554, "5.5.4 Another active copy is known")
-
-
-def r250_active_copy(copy: ActiveCopy) -> Reply:
-    """Answer to XACTIVE: epoch ms from which on nothing was brought to the copy before."""
-    return _reply(250, f"2.0.0 {copy.learnt_ms}")
-
-
-def r250_resubmit(request: ResubmitRequest) -> Reply:
-    """Answer to XRESUBMIT ADD, parsed by `nodes.shell.verbs.safety_net`."""
-    return _reply(250, f"2.0.0 {request.state.value} {request.resubmitted}")
-
-
-def r250_resubmit_list(requests: tuple[ResubmitRequest, ...]) -> Reply:
-    """Answer to XRESUBMIT LIST (SN-16), a request a line, then `Done <n>`.
-
-    `<id> <source> <destination> <start> <end> <created> <requested by> <state> <resubmitted>
-    <end of the head or -> <untold servers by comma or ->`; times in epoch ms.
-    """
-    return Reply(250, (*map(_listed, requests), f"Done {len(requests)}"))
-
-
-def _listed(request: ResubmitRequest) -> str:
-    demand = request.demand
-    words = (
-        demand.request_id,
-        demand.source.value,
-        demand.destination,
-        demand.start_ms,
-        demand.end_ms,
-        request.created_ms,
-        request.requested_by,
-        request.state.value,
-        request.resubmitted,
-        "-" if request.head_end_ms is None else request.head_end_ms,
-        ",".join(request.untold) or "-",
-    )
-    return " ".join(map(str, words))
 
 
 MESSAGE_ID_SHOWN = 255
@@ -175,14 +95,118 @@ def _named(message_id: str, internal_id: int, hostname: str) -> str:
     return f"{message_id} [InternalId={internal_id}, Hostname={hostname}]"
 
 
-def r250_discards(
-    database_id: str, notifications: tuple[tuple[int, int, int, int], ...], more: bool
-) -> Reply:
-    """Answer to XQDISCARD: this project's own grammar, parsed by `nodes.shell.verbs.shadow`.
+@dataclass(frozen=True, slots=True)
+class LogReplayed:
+    """To a log: it is durable here."""
 
-    Lines: `DatabaseId=<id>`, then `<sequence> <internal id> <delivered epoch ms> <first fork
-    delivered epoch ms>` each, then `More <n>` or `Done <n>`.
-    """
-    listed = tuple(" ".join(map(str, numbers)) for numbers in notifications)
-    last = f"{'More' if more else 'Done'} {len(notifications)}"
-    return Reply(250, (f"DatabaseId={database_id}", *listed, last))
+    code: ClassVar[int] = 250
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class Seeded:
+    """To a seed: it is durable here."""
+
+    code: ClassVar[int] = 250
+    last_log: int
+
+
+@dataclass(frozen=True, slots=True)
+class LogExpected:
+    """To a log that does not follow the last one here, which was made under `after_epoch`."""
+
+    code: ClassVar[int] = 503
+    number: int
+    after_epoch: int
+
+
+@dataclass(frozen=True, slots=True)
+class ActiveUnder:
+    """To whoever acts under an epoch that is over."""
+
+    code: ClassVar[int] = 554
+    epoch: int
+
+
+LogReply: TypeAlias = LogReplayed | Seeded | LogExpected | ActiveUnder
+
+
+@dataclass(frozen=True, slots=True)
+class CopyStatusReply:
+    """To XCOPYSTATUS."""
+
+    code: ClassVar[int] = 250
+    status: CopyStatus
+
+
+@dataclass(frozen=True, slots=True)
+class MountReply:
+    """To XMOUNT: when it was mounted under this epoch, and its last log before."""
+
+    code: ClassVar[int] = 250
+    mounted_ms: int
+    last_log: int
+    last_log_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class DismountReply:
+    """To XDISMOUNT."""
+
+    code: ClassVar[int] = 250
+    last_log: int
+    last_log_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class ActiveCopyReply:
+    """To XACTIVE: from `learnt_ms` on nothing was delivered to the copy before."""
+
+    code: ClassVar[int] = 250
+    learnt_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class FailoverReply:
+    """To XFAILOVER and XSWITCHOVER: durable, and under way."""
+
+    code: ClassVar[int] = 250
+    epoch: int
+    server: str
+
+
+CopyReply: TypeAlias = (
+    CopyStatusReply | MountReply | DismountReply | ActiveCopyReply | FailoverReply
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ResubmitReply:
+    """To XRESUBMIT ADD: how far the request is."""
+
+    code: ClassVar[int] = 250
+    state: ResubmitState
+    resubmitted: int
+
+
+@dataclass(frozen=True, slots=True)
+class ResubmitListReply:
+    """To XRESUBMIT LIST (SN-16)."""
+
+    code: ClassVar[int] = 250
+    requests: tuple[ResubmitRequest, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DiscardReply:
+    """To XQDISCARD: sequence, internal id, delivered and first fork delivered in epoch ms, each."""
+
+    code: ClassVar[int] = 250
+    database_id: str
+    notifications: tuple[tuple[int, int, int, int], ...]
+    more: bool
+
+
+AnyReply: TypeAlias = (
+    Reply | LogReply | CopyReply | ResubmitReply | ResubmitListReply | DiscardReply
+)

@@ -28,9 +28,10 @@ from nodes.core.interface.replies import (
     R550_NO_SUCH_DATABASE,
     R550_NO_SUCH_REQUEST,
     R554_OTHER_REQUEST,
+    AnyReply,
     Reply,
-    r250_resubmit,
-    r250_resubmit_list,
+    ResubmitListReply,
+    ResubmitReply,
 )
 from nodes.core.interface.resubmit_changes import InsertResubmitRequest, RemoveResubmitRequest
 from nodes.core.model.identity import Identity
@@ -50,7 +51,7 @@ from nodes.core.routing.routing import database_of, hop_into
 from nodes.core.sessions.inbound_session import InboundSession
 from nodes.core.sessions.outbound import Sessions
 
-Answer = Callable[[Reply], None]
+Answer = Callable[[AnyReply], None]
 
 
 class Resubmission:
@@ -99,7 +100,7 @@ class Resubmission:
         if refusal is not None:
             session.reply(refusal)
         elif demand.request_id in self._requests:
-            session.reply(r250_resubmit(self._now(demand.request_id)))
+            session.reply(_standing(self._now(demand.request_id)))
         elif demand.request_id in self._arriving:
             self._arriving[demand.request_id][1].append(session.reply)
         else:
@@ -109,7 +110,7 @@ class Resubmission:
         session = self._session(asked.session)
         if session is not None:
             listed = tuple(self._now(request_id) for request_id in sorted(self._requests))
-            session.reply(r250_resubmit_list(listed))
+            session.reply(ResubmitListReply(listed))
 
     def change_asked(self, asked: ResubmitChangeAsked) -> None:
         session = self._session(asked.session)
@@ -165,7 +166,7 @@ class Resubmission:
             _, answers = self._arriving.pop(request_id)
             self._log("resubmit-requested", request)
             for each in answers:
-                each(r250_resubmit(request))
+                each(_standing(request))
             self._begin(request)
 
         def not_committed(_reason: str) -> None:
@@ -230,6 +231,10 @@ class Resubmission:
             ("resubmitted", request.resubmitted),
         )
         self._work.emit(LogLifecycle(event, fields))
+
+
+def _standing(request: ResubmitRequest) -> ResubmitReply:
+    return ResubmitReply(request.state, request.resubmitted)
 
 
 _ASKED_FOR = {

@@ -10,7 +10,12 @@ from __future__ import annotations
 from nodes.core.config.config import ServerConfig
 from nodes.core.engine.work import Timer, Work
 from nodes.core.interface.effects import CloseSession, Prologue, SendReply
-from nodes.core.interface.replies import R421_CONNECTION_TIMEOUT, R421_INACTIVITY_TIMEOUT, Reply
+from nodes.core.interface.replies import (
+    R421_CONNECTION_TIMEOUT,
+    R421_INACTIVITY_TIMEOUT,
+    AnyReply,
+    Reply,
+)
 from nodes.core.sessions.inbound_states import TRANSITIONS, InboundMove, InboundState
 
 
@@ -47,13 +52,13 @@ class InboundSession:
     def active(self) -> None:
         self._active_ms = self._work.now_ms
 
-    def reply(self, reply: Reply) -> None:
+    def reply(self, reply: AnyReply) -> None:
         """Answer the command that waits, unless nobody is there any more."""
         self.active()
         if not self.is_lost:
             self._work.emit(SendReply(self.name, reply))
 
-    def answer_message(self, reply: Reply) -> None:
+    def answer_message(self, reply: AnyReply) -> None:
         """Answer the final dot; a session whose time ran out meanwhile closes behind the answer."""
         moved = self.may(InboundMove.ANSWER)
         assert moved, "answered a message that was not offered"

@@ -3,7 +3,8 @@ replayed.
 
 `{"input": "RecipientOffered", "session": "in-3", "address": "…"}`: the name of the class and its
 fields. Dataclasses inside are objects, tuples are lists, enum members their values. Bodies are
-handles, never bytes. The types of the fields in `nodes.core.interface.inputs` are the schema.
+handles, never bytes. The types of the fields in `nodes.core.interface.inputs` are the schema. What
+follows from other fields is neither compared nor written down: it is read out of them again.
 """
 
 from __future__ import annotations
@@ -16,7 +17,8 @@ from enum import Enum
 from functools import cache
 from typing import Any, TypeAlias, Union, cast, get_args, get_origin, get_type_hints
 
-from nodes.core.interface.inputs import Input
+from nodes.core.interface.inputs import Input, TransmissionAnswered
+from nodes.shell.verbs.replication import understood
 
 Json: TypeAlias = Mapping[str, Any]
 Decoder: TypeAlias = Callable[[Any], Any]
@@ -35,7 +37,8 @@ def from_json(document: Json) -> Input:
 
     Raises KeyError, TypeError, ValueError for what no node wrote.
     """
-    return cast("Input", _decoder(INPUTS[document["input"]])(document))
+    happened = cast("Input", _decoder(INPUTS[document["input"]])(document))
+    return understood(happened) if isinstance(happened, TransmissionAnswered) else happened
 
 
 def _as_object(value: Any) -> Any:
@@ -46,7 +49,7 @@ def _as_object(value: Any) -> Any:
 
 @cache
 def _names(kind: Any) -> tuple[str, ...]:
-    return tuple(field.name for field in fields(kind))
+    return tuple(field.name for field in fields(kind) if field.compare)
 
 
 @cache

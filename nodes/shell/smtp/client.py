@@ -378,7 +378,9 @@ class OutboundSession:
         return answer or CopyCommandRefused(self._name, reply.code, f"cannot be understood: {text}")
 
     def _answered(self, reply: SMTPResponse, refused: Refused) -> TransmissionAnswered:
-        return TransmissionAnswered(self._name, reply.code, _one_line(reply.message), refused)
+        text = _one_line(reply.message)
+        answer = TransmissionAnswered(self._name, reply.code, text, refused)
+        return replication_verbs.understood(answer)
 
 
 def _prologue_words(prologue: Prologue) -> tuple[str, ...]:

@@ -40,6 +40,14 @@ from nodes.core.interface.inputs import (
     MountAsked,
     SwitchoverRequested,
 )
+from nodes.core.interface.replies import (
+    ActiveCopyReply,
+    CopyReply,
+    CopyStatusReply,
+    DismountReply,
+    FailoverReply,
+    MountReply,
+)
 from nodes.core.model.database_copy import CopyState, CopyStatus
 from nodes.shell.verbs.words import NUMBER, numbers_of, words_of
 
@@ -67,9 +75,29 @@ def format_command(command: CopyCommand) -> tuple[str, ...]:
             return ("XACTIVE", database, server, str(epoch))
 
 
+def format_reply(reply: CopyReply) -> str:
+    """What a server or Active Manager answers."""
+    match reply:
+        case CopyStatusReply(status):
+            numbers = (status.epoch, status.last_log, status.last_log_ms, status.created_ms)
+            return _line(status.state.value, *numbers)
+        case MountReply(mounted_ms, last_log, last_log_ms):
+            return _line(mounted_ms, last_log, last_log_ms)
+        case DismountReply(last_log, last_log_ms):
+            return _line(last_log, last_log_ms)
+        case ActiveCopyReply(learnt_ms):
+            return _line(learnt_ms)
+        case FailoverReply(epoch, server):
+            return _line(epoch, server)
+
+
+def _line(*words: str | int) -> str:
+    return " ".join(("2.0.0", *map(str, words)))
+
+
 def parse_answer(session: str, command: CopyCommand, text: str) -> Answer | None:
-    """The 250 to a command without its code; `replies` writes it. None for what is not of the
-    grammar, here and below.
+    """The 250 to a command, without its code. None for what is not of the grammar, here and
+    below.
     """
     code, *words = text.split(" ")
     if code != "2.0.0":

@@ -1,4 +1,5 @@
-"""The grammar by which the active copy of a mailbox database ships what it has: this project's own.
+"""The grammar by which the active copy of a mailbox database ships what it has, both ways:
+this project's own.
 
     XLOG <database> <epoch> <number> <log-epoch> <previous-log-epoch> <made> <sha256>
         250 2.0.0 Log may follow          then MAIL, RCPT, DATA; 250 2.6.0 replayed <number>
@@ -14,13 +15,26 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from dataclasses import astuple, replace
 
 from nodes.core.interface.effects import ShipLog, ShipSeed
-from nodes.core.interface.inputs import LogAnnounced, SeedAnnounced
+from nodes.core.interface.inputs import LogAnnounced, SeedAnnounced, TransmissionAnswered
+from nodes.core.interface.replies import ActiveUnder, LogExpected, LogReplayed, LogReply, Seeded
 from nodes.core.model.database_copy import ReplicationLog
 from nodes.shell.verbs.words import NUMBER, numbers_of, words_of
 
 _SHA256 = re.compile(r"[0-9a-f]{64}")
+_REPLIES: Mapping[type[LogReply], str] = {
+    LogReplayed: "2.6.0 replayed {}",
+    Seeded: "2.6.0 seeded {}",
+    LogExpected: "5.5.1 expects {} after {}",
+    ActiveUnder: "5.5.4 active under {}",
+}
+_READ = {
+    kind: re.compile(re.escape(text).replace(r"\{\}", f"({NUMBER.pattern})"))
+    for kind, text in _REPLIES.items()
+}
 
 
 def format_prologue(prologue: ShipLog | ShipSeed) -> tuple[str, ...]:
@@ -48,3 +62,25 @@ def parse_seed(session: str, arguments: str) -> SeedAnnounced | None:
     if words is None or not NUMBER.fullmatch(words[1]):
         return None
     return SeedAnnounced(session, words[0], int(words[1]))
+
+
+# ------------------------------------------------------------------ replies
+
+
+def format_reply(reply: LogReply) -> str:
+    return _REPLIES[type(reply)].format(*astuple(reply))
+
+
+def parse_reply(code: int, text: str) -> LogReply | None:
+    """The final reply to a log or a seed."""
+    for kind, grammar in _READ.items():
+        found = grammar.fullmatch(text)
+        if found is not None and code == kind.code:
+            return kind(*map(int, found.groups()))
+    return None
+
+
+def understood(answer: TransmissionAnswered) -> TransmissionAnswered:
+    """With what its text says of a log or a seed, if it does."""
+    reply = parse_reply(answer.code, answer.text)
+    return answer if reply is None else replace(answer, log_reply=reply)

@@ -24,7 +24,13 @@ from nodes.core.interface.inputs import (
     ResubmitListAsked,
     ResubmitRequested,
 )
-from nodes.core.model.resubmit_request import ResubmitDemand, ResubmitState, SafetyNetSource
+from nodes.core.interface.replies import ResubmitListReply, ResubmitReply
+from nodes.core.model.resubmit_request import (
+    ResubmitDemand,
+    ResubmitRequest,
+    ResubmitState,
+    SafetyNetSource,
+)
 from nodes.core.model.resubmit_states import ResubmitMove
 from nodes.shell.verbs.words import NUMBER, WORD
 
@@ -66,14 +72,41 @@ def parse_request(session: str, arguments: str) -> Request | None:
     return None
 
 
+def format_reply(reply: ResubmitReply) -> str:
+    return f"2.0.0 {reply.state.value} {reply.resubmitted}"
+
+
 def parse_answer(session: str, text: str) -> ResubmitAnswered | None:
-    """The reply to XRESUBMIT ADD without its code; `replies.r250_resubmit` writes it."""
+    """The reply to XRESUBMIT ADD without its code."""
     words = text.split(" ")
     if len(words) != 3 or words[0] != "2.0.0" or words[1] not in _STATES:
         return None
     if not NUMBER.fullmatch(words[2]):
         return None
     return ResubmitAnswered(session, _STATES[words[1]], int(words[2]))
+
+
+def format_list(reply: ResubmitListReply) -> tuple[str, ...]:
+    """For people: no server reads it."""
+    return (*map(_listed, reply.requests), f"Done {len(reply.requests)}")
+
+
+def _listed(request: ResubmitRequest) -> str:
+    demand = request.demand
+    words = (
+        demand.request_id,
+        demand.source.value,
+        demand.destination,
+        demand.start_ms,
+        demand.end_ms,
+        request.created_ms,
+        request.requested_by,
+        request.state.value,
+        request.resubmitted,
+        NOBODY if request.head_end_ms is None else request.head_end_ms,
+        ",".join(request.untold) or NOBODY,
+    )
+    return " ".join(map(str, words))
 
 
 def _demand(words: list[str]) -> ResubmitDemand | None:

@@ -31,7 +31,7 @@ from nodes.core.interface.inputs import (
     DiscardAsked,
     ShadowRequested,
 )
-from nodes.core.interface.replies import Reply
+from nodes.core.interface.replies import DiscardReply, Reply
 from nodes.shell.verbs.words import NUMBER, WORD, numbers_of, words_of
 
 SHADOW_KEYWORD = "XSHADOWREQUEST"
@@ -96,8 +96,14 @@ def parse_question(session: str, arguments: str) -> DiscardAsked | None:
     return DiscardAsked(session, words[0], known, int(words[2]))
 
 
+def format_reply(reply: DiscardReply) -> tuple[str, ...]:
+    listed = tuple(" ".join(map(str, numbers)) for numbers in reply.notifications)
+    ending = f"{'More' if reply.more else 'Done'} {len(listed)}"
+    return (f"DatabaseId={reply.database_id}", *listed, ending)
+
+
 def parse_answer(session: str, lines: list[str]) -> DiscardAnswered | None:
-    """The reply to XQDISCARD, its lines without codes; `replies.r250_discards` writes them."""
+    """The reply to XQDISCARD, its lines without codes."""
     if len(lines) < 2:
         return None
     database_id = _DATABASE_ID.fullmatch(lines[0])

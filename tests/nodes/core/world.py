@@ -37,11 +37,14 @@ from nodes.core.model.resubmit_request import (
     KeptCopy,
     Position,
     ResubmitRequest,
-    ResubmitState,
     SafetyNetSource,
 )
 from nodes.core.node import Node
 from nodes.shell.verbs import database as database_verbs
+from nodes.shell.verbs import replication as replication_verbs
+from nodes.shell.verbs import safety_net as safety_net_verbs
+from nodes.shell.verbs import shadow as shadow_verbs
+from nodes.shell.verbs.replies import in_words
 from nodes.store.dump import mailbox_rows_in
 from nodes.store.mailbox.database import MailboxDatabase
 from nodes.store.manager_database import manager_database_in_memory
@@ -618,7 +621,7 @@ class World:
             case fx.DeliverToMailboxes():
                 self._deliver(host, effect)
             case fx.SendReply(session, reply):
-                self._reply(host, session, reply)
+                self._reply(host, session, in_words(reply))
             case fx.CloseSession(session, reply):
                 host.replies.setdefault(session, []).append(reply)
                 self._break(host, session)
@@ -820,16 +823,8 @@ class World:
         text = reply.lines[0]
         if self.cut.get((peer, host.name)) == "silent" or host.name in self.lose_reply_from:
             return
-        if text.startswith("DatabaseId="):
-            listed = tuple(
-                (int(a), int(b), int(c), int(d))
-                for a, b, c, d in (x.split() for x in reply.lines[1:-1])
-            )
-            more = reply.lines[-1].startswith("More")
-            self.give(
-                caller,
-                on.DiscardAnswered(remote, text.removeprefix("DatabaseId="), listed, more),
-            )
+        if (discards := shadow_verbs.parse_answer(remote, list(reply.lines))) is not None:
+            self.give(caller, discards)
         elif session in self._requesting:
             self._requesting.remove(session)
             self.give(caller, _resubmit_answer(remote, reply))
@@ -837,7 +832,8 @@ class World:
             command = self._managing.pop(session)
             self.give(caller, _copy_answer(remote, command, reply))
         elif "may follow" not in text:
-            self.give(caller, on.TransmissionAnswered(remote, reply.code, text))
+            answer = on.TransmissionAnswered(remote, reply.code, text)
+            self.give(caller, replication_verbs.understood(answer))
 
     def _break(self, host: Host, session: str) -> None:
         peer, remote = host.peers.pop(session, ("", ""))
@@ -853,7 +849,7 @@ def _copy_answer(session: str, command: CopyCommand, reply: Any) -> on.Input:
 
 
 def _resubmit_answer(session: str, reply: Any) -> on.Input:
-    if reply.code != 250:
+    answer = safety_net_verbs.parse_answer(session, reply.lines[0])
+    if reply.code != 250 or answer is None:
         return on.ResubmitRefused(session, reply.code, reply.lines[0])
-    _, state, resubmitted = reply.lines[0].split()
-    return on.ResubmitAnswered(session, ResubmitState(state), int(resubmitted))
+    return answer

@@ -46,6 +46,7 @@ from nodes.core.model.message import BodyHandle, Envelope
 from nodes.shell.smtp.client import SMTP_SERVICE
 from nodes.shell.storage.bodies import BodyGone
 from nodes.shell.verbs import database as database_verbs
+from nodes.shell.verbs import replication as replication_verbs
 from nodes.shell.verbs import safety_net as safety_net_verbs
 from nodes.shell.verbs import shadow as shadow_verbs
 
@@ -218,7 +219,7 @@ class OutboundSession:
         self._refused = ()
         text = " ".join(reply.lines)
         answered = TransmissionAnswered(self._name, reply.code, text, refused)
-        self._sessions.door.give(answered)
+        self._sessions.door.give(replication_verbs.understood(answered))
 
     def _answer_question(self, said: Answer) -> None:
         if self._demands:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from nodes.core.interface.replies import LogReply
 from nodes.core.model.database_copy import CopyStatus
 from nodes.core.model.resubmit_request import ResubmitState
 
@@ -30,13 +31,15 @@ class SessionFailed:
 @dataclass(frozen=True, slots=True)
 class TransmissionAnswered:
     """Final answer to `Transmit`. Any code; `refused` names single recipients with code and
-    text.
+    text. `log_reply` is what the text says of a log or a seed, if it does: it follows from the
+    text, so it is neither compared nor written down.
     """
 
     session: str
     code: int
     text: str
     refused: tuple[tuple[str, int, str], ...] = ()
+    log_reply: LogReply | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,9 +8,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nodes.core.interface.inputs import DatabaseOpened, Input, RecipientOffered
+from nodes.core.interface.inputs import (
+    DatabaseOpened,
+    Input,
+    RecipientOffered,
+    TransmissionAnswered,
+)
+from nodes.core.interface.replies import LogReplayed
 from nodes.core.model.message import ForkState
 from nodes.shell.logs.inputs import INPUTS, from_json, to_text
+from nodes.shell.verbs.replication import understood
 
 TEXTS = st.text(max_size=20)
 
@@ -32,6 +39,18 @@ def test_an_input_is_the_same_when_read_again(happened: Input) -> None:
 def test_a_line_begins_with_its_time_and_names_its_input() -> None:
     line = to_text(RecipientOffered("in-1", "a@b"), now_ms=5)
     assert line == '{"now_ms":5,"input":"RecipientOffered","session":"in-1","address":"a@b"}'
+
+
+def test_what_an_answer_says_of_a_log_is_not_written_down_and_is_read_out_of_its_text() -> None:
+    answer = understood(TransmissionAnswered("out-1", 250, "2.6.0 replayed 7"))
+    line = to_text(answer)
+    assert line == (
+        '{"input":"TransmissionAnswered","session":"out-1","code":250,'
+        '"text":"2.6.0 replayed 7","refused":[]}'
+    )
+    again = from_json(json.loads(line))
+    assert isinstance(again, TransmissionAnswered)
+    assert again.log_reply == LogReplayed(7)
 
 
 def test_every_input_of_the_core_is_known() -> None:

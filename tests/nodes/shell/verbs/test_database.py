@@ -13,23 +13,19 @@ from nodes.core.interface.copy_commands import (
     MountDatabase,
     NameActiveCopy,
 )
-from nodes.core.interface.effects import ShipLog, ShipSeed
 from nodes.core.interface.replies import (
-    r250_active_copy,
-    r250_copy_status,
-    r250_dismounted,
-    r250_mounted,
+    ActiveCopyReply,
+    CopyStatusReply,
+    DismountReply,
+    FailoverReply,
+    MountReply,
 )
-from nodes.core.model.database_copy import CopyStanding, CopyState, CopyStatus, ReplicationLog
-from nodes.core.model.message import ActiveCopy
+from nodes.core.model.database_copy import CopyState, CopyStatus
 from nodes.shell.verbs import database as database_verbs
-from nodes.shell.verbs import replication as replication_verbs
 
 WORDS = st.text(st.characters(min_codepoint=33, max_codepoint=126), min_size=1, max_size=40)
 NUMBERS = st.integers(0, 10**18 - 1)
 STATES = st.sampled_from([state for state in CopyState if state is not CopyState.SINGLE])
-SHA256 = st.binary(min_size=32, max_size=32).map(bytes.hex)
-LOGS = st.builds(ReplicationLog, WORDS, NUMBERS, NUMBERS, NUMBERS, NUMBERS, SHA256)
 
 
 def arguments(words: tuple[str, ...]) -> str:
@@ -57,54 +53,32 @@ def test_a_command_is_read_back(database: str, server: str, epoch: int) -> None:
 
 @given(st.builds(CopyStatus, STATES, NUMBERS, NUMBERS, NUMBERS, NUMBERS))
 def test_a_status_of_the_core_is_read_back(status: CopyStatus) -> None:
-    (text,) = r250_copy_status(status).lines
+    text = database_verbs.format_reply(CopyStatusReply(status))
     answer = database_verbs.parse_answer("out-1", AskCopyStatus("DB1"), text)
     assert answer == on.CopyStatusAnswered("out-1", status)
 
 
-@given(st.lists(NUMBERS, min_size=5, max_size=5))
-def test_other_answers_of_the_core_are_read_back(numbers: list[int]) -> None:
-    last, last_ms, mounted_ms, after, after_ms = numbers
-    standing = CopyStanding(
-        "DB1", CopyState.ACTIVE, 1, 0, last, 1, last_ms, 0, 0, mounted_ms, after, after_ms, ()
-    )
-    (text,) = r250_mounted(standing).lines
+@given(NUMBERS, NUMBERS, NUMBERS)
+def test_other_answers_of_the_core_are_read_back(at_ms: int, last: int, last_ms: int) -> None:
+    text = database_verbs.format_reply(MountReply(at_ms, last, last_ms))
     mounted = database_verbs.parse_answer("out-1", MountDatabase("DB1", 1), text)
-    assert mounted == on.MountAnswered("out-1", mounted_ms, after, after_ms)
-    (text,) = r250_dismounted(standing).lines
+    assert mounted == on.MountAnswered("out-1", at_ms, last, last_ms)
+    text = database_verbs.format_reply(DismountReply(last, last_ms))
     dismounted = database_verbs.parse_answer("out-1", DismountDatabase("DB1", 1), text)
     assert dismounted == on.DismountAnswered("out-1", last, last_ms)
-    (text,) = r250_active_copy(ActiveCopy("DB1", "a", 1, last)).lines
+    text = database_verbs.format_reply(ActiveCopyReply(at_ms))
     named = database_verbs.parse_answer("out-1", NameActiveCopy("DB1", "a", 1), text)
-    assert named == on.ActiveCopyAnswered("out-1", last)
+    assert named == on.ActiveCopyAnswered("out-1", at_ms)
+
+
+def test_a_decision_names_its_epoch_and_the_server() -> None:
+    assert database_verbs.format_reply(FailoverReply(3, "lyo1")) == "2.0.0 3 lyo1"
 
 
 @pytest.mark.parametrize("text", ["", "2.0.0", "2.0.0 single 1 2 3 4", "2.0.0 active 1 2 3 x"])
 def test_another_answer_is_none(text: str) -> None:
     assert database_verbs.parse_answer("out-1", AskCopyStatus("DB1"), text) is None
     assert database_verbs.parse_answer("out-1", MountDatabase("DB1", 1), text) is None
-
-
-@given(NUMBERS, LOGS)
-def test_the_announcement_of_a_log_and_of_a_seed_are_read_back(
-    epoch: int, log: ReplicationLog
-) -> None:
-    words = replication_verbs.format_prologue(ShipLog(epoch, log))
-    assert replication_verbs.parse_log("in-1", arguments(words)) == on.LogAnnounced(
-        "in-1", epoch, log
-    )
-    words = replication_verbs.format_prologue(ShipSeed(epoch, log.database))
-    assert replication_verbs.parse_seed("in-1", arguments(words)) == on.SeedAnnounced(
-        "in-1", log.database, epoch
-    )
-
-
-@pytest.mark.parametrize(
-    "said",
-    ["", "DB1", "DB1 0 1 0 0 5 abc", "DB1 0 1 0 0 -5 " + "0" * 64, "DB1 0 1 0 0 " + "0" * 64],
-)
-def test_another_announcement_is_none(said: str) -> None:
-    assert replication_verbs.parse_log("in-1", said) is None
 
 
 def test_what_is_asked_of_active_manager_may_leave_the_server_to_it() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,7 +14,7 @@ from nodes.core.interface.inputs import (
     ResubmitListAsked,
     ResubmitRequested,
 )
-from nodes.core.interface.replies import r250_resubmit
+from nodes.core.interface.replies import ResubmitListReply, ResubmitReply
 from nodes.core.model.resubmit_request import (
     Position,
     ResubmitDemand,
@@ -45,14 +47,22 @@ def test_a_demand_is_read_back(demand: ResubmitDemand) -> None:
     assert asked == ResubmitRequested("in-1", demand)
 
 
-@given(DEMANDS, st.sampled_from(ResubmitState), NUMBERS)
-def test_an_answer_of_the_core_is_read_back(
-    demand: ResubmitDemand, state: ResubmitState, resubmitted: int
-) -> None:
-    request = ResubmitRequest(demand, "par-mbx1", 0, Position(0, 0, 0), state, resubmitted)
-    (text,) = r250_resubmit(request).lines
+@given(st.sampled_from(ResubmitState), NUMBERS)
+def test_an_answer_of_the_core_is_read_back(state: ResubmitState, resubmitted: int) -> None:
+    text = safety_net_verbs.format_reply(ResubmitReply(state, resubmitted))
     answer = safety_net_verbs.parse_answer("out-1", text)
     assert answer == ResubmitAnswered("out-1", state, resubmitted)
+
+
+def test_a_list_has_a_request_a_line_and_says_how_many() -> None:
+    demand = ResubmitDemand("am:1", SafetyNetSource.PRIMARY, "DB1", 1, 9, ())
+    whole = ResubmitRequest(demand, "par-mbx1", 5, Position(0, 0, 0), ResubmitState.RUNNING, 2)
+    headless = replace(whole, head_end_ms=7, untold=("a", "b"))
+    assert safety_net_verbs.format_list(ResubmitListReply((whole, headless))) == (
+        "am:1 primary DB1 1 9 5 par-mbx1 running 2 - -",
+        "am:1 primary DB1 1 9 5 par-mbx1 running 2 7 a,b",
+        "Done 2",
+    )
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from nodes.core.interface.inputs import (
     DiscardAsked,
     ShadowRequested,
 )
-from nodes.core.interface.replies import r250_discards
+from nodes.core.interface.replies import DiscardReply
 from nodes.shell.verbs import shadow as shadow_verbs
 
 WORDS = st.text(st.characters(min_codepoint=33, max_codepoint=126), min_size=1, max_size=40)
@@ -55,8 +55,8 @@ def test_an_answer_of_the_core_is_read_back(
     database_id: str, notifications: list[tuple[int, int, int, int]], more: bool
 ) -> None:
     listed = tuple(notifications)
-    reply = r250_discards(database_id, listed, more)
-    answer = shadow_verbs.parse_answer("out-1", list(reply.lines))
+    lines = shadow_verbs.format_reply(DiscardReply(database_id, listed, more))
+    answer = shadow_verbs.parse_answer("out-1", list(lines))
     assert answer == DiscardAnswered("out-1", database_id, listed, more)
 
 
