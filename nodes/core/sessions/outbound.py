@@ -36,6 +36,11 @@ SMTP = "smtp"
 AGE_LIMIT_MS = 5 * 60_000
 IDLE_LIMIT_MS = 60_000
 
+Answer: TypeAlias = TransmissionAnswered | DiscardAnswered | ResubmitAnswer | CopyAnswer
+_AWAITING = {
+    TransmissionAnswered: SessionState.TRANSMITTING,
+    DiscardAnswered: SessionState.ASKING,
+}
 AskFirst: TypeAlias = Callable[[Lease], bool]
 DatabaseNamed: TypeAlias = Callable[[str, str, int], None]  # peer, database id, session number
 
@@ -109,32 +114,18 @@ class Sessions:
         if session is not None:
             self._lost(session, reason)
 
-    def transmission_answered(self, happened: TransmissionAnswered) -> None:
+    def answered(self, happened: Answer) -> None:
+        """Final answer to what the session awaits; any other comes too late."""
         session = self._sessions.get(happened.session)
-        if session is None or session.state is not SessionState.TRANSMITTING:
+        awaits = _AWAITING.get(type(happened), SessionState.REQUESTING)
+        if session is None or session.state is not awaits:
             return
-        answered = session.on_answer
-        self._answered(session)
-        assert answered is not None
-        answered(happened)
-
-    def discards_answered(self, happened: DiscardAnswered) -> None:
-        session = self._sessions.get(happened.session)
-        if session is None or session.state is not SessionState.ASKING:
-            return
-        answered = session.on_discards
-        self._answered(session)
-        assert answered is not None
-        answered(happened)
-
-    def request_answered(self, happened: ResubmitAnswer | CopyAnswer) -> None:
-        session = self._sessions.get(happened.session)
-        if session is None or session.state is not SessionState.REQUESTING:
-            return
-        answered = session.on_request
-        self._answered(session)
-        assert answered is not None
-        answered(happened)
+        awaited = session.awaited
+        self._move(session, SessionMove.ANSWERED)
+        self._clear_timer(session)
+        session.awaited = None
+        assert awaited is not None
+        awaited.answered(happened)
 
     def discards_refused(self, name: str, code: int, text: str) -> None:
         """The peer will not tell. The session is of no further use: hang up, then tell who
@@ -212,11 +203,6 @@ class Sessions:
         wish.over = True
         wish.ready(Lease(session, self))
 
-    def _answered(self, session: Session) -> None:
-        self._move(session, SessionMove.ANSWERED)
-        self._clear_timer(session)
-        session.forget_answers()
-
     def _timed_out(self, session: Session) -> None:
         self.work.emit(HangUp(session.name))
         self._lost(session, "ConnectionInactivityTimeOut")
@@ -225,11 +211,11 @@ class Sessions:
         """Tell whoever waited: for the answer if there is one awaited, for the session if it was
         still being opened.
         """
-        on_lost, wish = session.on_lost, session.request
+        awaited, wish = session.awaited, session.request
         self._log(session, "-", f"Messages: {session.messages} (Retry : {reason})")
         self._forget(session)
-        if on_lost is not None:
-            on_lost(reason)
+        if awaited is not None:
+            awaited.lost(reason)
         if wish is not None and not wish.over:
             wish.over = True
             wish.failed(reason)
@@ -237,7 +223,7 @@ class Sessions:
     def _forget(self, session: Session) -> None:
         self._move(session, SessionMove.CLOSE)
         self._clear_timer(session)
-        session.forget_answers()
+        session.awaited = None
         del self._sessions[session.name]
         state = self._pool(session)
         state.open_count -= 1

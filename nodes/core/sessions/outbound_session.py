@@ -12,7 +12,14 @@ from typing import Any, Protocol, TypeAlias
 
 from nodes.core.engine.work import Because, Timer, Work
 from nodes.core.interface.copy_commands import CopyCommand
-from nodes.core.interface.effects import AskDiscard, ManageCopy, Prologue, RequestResubmit, Transmit
+from nodes.core.interface.effects import (
+    AskDiscard,
+    Effect,
+    ManageCopy,
+    Prologue,
+    RequestResubmit,
+    Transmit,
+)
 from nodes.core.interface.inputs import (
     ActiveCopyAnswered,
     CopyCommandRefused,
@@ -39,6 +46,14 @@ RequestAnswered: TypeAlias = Callable[[ResubmitAnswer], None]
 CommandAnswered: TypeAlias = Callable[[CopyAnswer], None]
 
 
+@dataclass(frozen=True, slots=True)
+class Awaited:
+    """Who waits for an answer: one of the two is called, once."""
+
+    answered: Callable[[Any], None]
+    lost: Because
+
+
 @dataclass(slots=True)
 class Session:
     """One outbound session and who waits for its next answer."""
@@ -53,14 +68,8 @@ class Session:
     database_id: str = ""
     messages: int = 0
     request: Request | None = None
-    on_answer: Answered | None = None
-    on_discards: DiscardsAnswered | None = None
-    on_request: Callable[[Any], None] | None = None
-    on_lost: Because | None = None
+    awaited: Awaited | None = None
     timer: Timer | None = None
-
-    def forget_answers(self) -> None:
-        self.on_answer = self.on_discards = self.on_request = self.on_lost = None
 
 
 class Pool(Protocol):
@@ -123,29 +132,32 @@ class Lease:
         answered: Answered,
         lost: Because,
     ) -> None:
-        self.session.on_answer, self.session.on_lost = answered, lost
         self.session.messages += 1
-        self.sessions.use(self.session, SessionMove.TRANSMIT)
-        self.sessions.work.emit(Transmit(self.session.name, prologue, envelope, body))
+        effect = Transmit(self.session.name, prologue, envelope, body)
+        self._say(SessionMove.TRANSMIT, effect, answered, lost)
 
     def ask(
         self, known_database_id: str, confirmed: int, answered: DiscardsAnswered, lost: Because
     ) -> None:
-        self.session.on_discards, self.session.on_lost = answered, lost
-        self.sessions.use(self.session, SessionMove.ASK)
-        self.sessions.work.emit(AskDiscard(self.session.name, known_database_id, confirmed))
+        effect = AskDiscard(self.session.name, known_database_id, confirmed)
+        self._say(SessionMove.ASK, effect, answered, lost)
 
     def request_resubmit(
         self, demand: ResubmitDemand, answered: RequestAnswered, lost: Because
     ) -> None:
-        self.session.on_request, self.session.on_lost = answered, lost
-        self.sessions.use(self.session, SessionMove.REQUEST)
-        self.sessions.work.emit(RequestResubmit(self.session.name, demand))
+        effect = RequestResubmit(self.session.name, demand)
+        self._say(SessionMove.REQUEST, effect, answered, lost)
 
     def manage(self, command: CopyCommand, answered: CommandAnswered, lost: Because) -> None:
-        self.session.on_request, self.session.on_lost = answered, lost
-        self.sessions.use(self.session, SessionMove.REQUEST)
-        self.sessions.work.emit(ManageCopy(self.session.name, command))
+        effect = ManageCopy(self.session.name, command)
+        self._say(SessionMove.REQUEST, effect, answered, lost)
+
+    def _say(
+        self, move: SessionMove, effect: Effect, answered: Callable[[Any], None], lost: Because
+    ) -> None:
+        self.session.awaited = Awaited(answered, lost)
+        self.sessions.use(self.session, move)
+        self.sessions.work.emit(effect)
 
     def release(self) -> None:
         self.sessions.release(self.session)
