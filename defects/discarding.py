@@ -255,9 +255,10 @@ class ForgetsNotifications(Door):
         return (happened,)
 
 
-def _only_for_heartbeats(ask_first: Any, queue: ShadowQueue, lease: Lease) -> bool:
+def _only_for_heartbeats(ask_first: Any, queue: ShadowQueue, lease: Lease) -> None:
     request = lease.session.request
-    return request is not None and request.purpose == "heartbeat" and ask_first(queue, lease)
+    if request is not None and request.purpose == "heartbeat":
+        ask_first(queue, lease)
 
 
 DISCARD = ("discard_after_delivery",)

@@ -15,7 +15,7 @@ from unittest.mock import patch
 
 from nodes.core import receiving
 from nodes.core.copies.active_copies import ActiveCopies
-from nodes.core.copies.copies import DatabaseCopies
+from nodes.core.copies.local_copy import CopyHere
 from nodes.core.copies.log_replay import LogReceiving
 from nodes.core.delivery.delivery import Delivery
 from nodes.core.delivery.delivery_queue import Answered, DeliveryQueue
@@ -139,9 +139,10 @@ def asks_in_heartbeats_only() -> Context:
     """Never in a session that was opened for something else."""
     asks = ShadowQueue.ask_first
 
-    def in_its_own(self: Any, lease: Lease) -> bool:
+    def in_its_own(self: Any, lease: Lease) -> None:
         wish = lease.session.request
-        return wish is not None and wish.purpose == "heartbeat" and asks(self, lease)
+        if wish is not None and wish.purpose == "heartbeat":
+            asks(self, lease)
 
     return patch.object(ShadowQueue, "ask_first", in_its_own)
 
@@ -530,7 +531,7 @@ def hears_of_no_other_copy_by_its_logs() -> Iterator[None]:
 
     with (
         patch.object(LogReceiving, "_out_of_date", busy),
-        patch.object(DatabaseCopies, "_superseded", lambda self, database, epoch: None),
+        patch.object(CopyHere, "superseded", lambda self, epoch: None),
     ):
         yield
 

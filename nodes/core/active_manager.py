@@ -20,6 +20,14 @@ from nodes.core.engine.work import Work
 from nodes.core.failover.announcements import CopyTelling
 from nodes.core.failover.copy_choice import CopyChoice
 from nodes.core.failover.copy_monitor import CopyWatching
+from nodes.core.failover.events import (
+    AskingClosed,
+    CopySeen,
+    FailoverEvent,
+    FailoverGivenUp,
+    FailoverMounted,
+    ServerTold,
+)
 from nodes.core.failover.failover import FailingOver
 from nodes.core.failover.management_calls import Errands
 from nodes.core.failover.records import ManagerRecords
@@ -30,14 +38,14 @@ from nodes.core.interface import inputs
 from nodes.core.interface.effects import DropBody, Effect, LogLifecycle
 from nodes.core.interface.replies import R502_NOT_IMPLEMENTED
 from nodes.core.sessions.inbound import InboundSessions
-from nodes.core.sessions.outbound import Sessions
+from nodes.core.sessions.outbound import PeerReached, Sessions
 
 
 class ActiveManager:
     """A server of role `active_manager`. Give it `ManagerOpened` before anything from a session."""
 
     def __init__(self, config: NodeConfig) -> None:
-        self._work = Work()
+        self._work = Work(self._report)
         self._inbound = InboundSessions(config, self._work)
         self._outbound = Sessions(config, self._work)
         self._records = ManagerRecords(config, self._work)
@@ -59,7 +67,7 @@ class ActiveManager:
         self._requests = FailoverRequests(
             config, self._records, self._watching, choice, self._failing_over
         )
-        self._connect_parts()
+        self._hearers = self._routing_table()
         self._handlers = self._dispatch_table()
 
     def handle(self, happened: inputs.Input, now_ms: int) -> tuple[Effect, ...]:
@@ -73,20 +81,26 @@ class ActiveManager:
         """When `DeadlineReached` is wanted, lab time in epoch ms; None: nothing waits for time."""
         return self._work.next_deadline_ms()
 
-    def _connect_parts(self) -> None:
-        self._failing_over.on_mounted = self._mounted
-        self._failing_over.on_given_up = self._supervision.given_up
-        self._telling.on_told = self._told
-        self._asking.on_closed = self._failing_over.look_for_end
+    def _report(self, event: object) -> None:
+        for hear in self._hearers[type(event)]:
+            hear(event)
 
-    def _mounted(self, database: str) -> None:
-        self._supervision.look_anew(database)
-        self._told(database)
+    def _routing_table(self) -> dict[type, tuple[Callable[[Any], None], ...]]:
+        """Who hears of what another part reports, in this order."""
+        supervision, failing_over = self._supervision, self._failing_over
+        return {
+            PeerReached: (),
+            CopySeen: (lambda e: supervision.look(e.database),),
+            FailoverMounted: (lambda e: supervision.look_anew(e.database), self._go_on),
+            FailoverGivenUp: (lambda e: supervision.given_up(e.database),),
+            ServerTold: (self._go_on,),
+            AskingClosed: (lambda e: failing_over.look_for_end(e.database),),
+        }
 
-    def _told(self, database: str) -> None:
+    def _go_on(self, event: FailoverEvent) -> None:
         self._telling.begin()
         self._asking.begin()
-        self._failing_over.look_for_end(database)
+        self._failing_over.look_for_end(event.database)
 
     def _dispatch_table(self) -> dict[type, Callable[[Any], None]]:
         work, outbound, inbound = self._work, self._outbound, self._inbound

@@ -15,11 +15,12 @@ from collections.abc import Callable
 from typing import Any
 
 from nodes.core.config.config import NodeConfig
-from nodes.core.copies.active_copies import ActiveCopies
+from nodes.core.copies.active_copies import ActiveCopies, CopyMoved
 from nodes.core.copies.copies import DatabaseCopies
+from nodes.core.copies.local_copy import CopyHereChanged, copies_here
 from nodes.core.delivery.delivery import Delivery
 from nodes.core.delivery.discard_notifications import Discards
-from nodes.core.delivery.safety_net import SafetyNet
+from nodes.core.delivery.safety_net import SafetyNet, ShadowExpired
 from nodes.core.engine.work import Work
 from nodes.core.interface import inputs
 from nodes.core.interface.effects import Effect, LogLifecycle
@@ -29,9 +30,9 @@ from nodes.core.receiving import Receiving
 from nodes.core.resubmission.requests import Resubmission
 from nodes.core.sessions.inbound import InboundSessions
 from nodes.core.sessions.inbound_session import InboundSession
-from nodes.core.sessions.outbound import Sessions
+from nodes.core.sessions.outbound import PeerReached, Sessions
 from nodes.core.shadow.primary_side import Redundancy
-from nodes.core.shadow.redundancy import ShadowRedundancy
+from nodes.core.shadow.redundancy import ShadowPromoted, ShadowRedundancy
 from nodes.core.shadow.vanished_shadows import VanishedShadows
 
 
@@ -41,56 +42,51 @@ class Node:
     """
 
     def __init__(self, config: NodeConfig) -> None:
-        self._work = Work()
+        self._work = work = Work(self._report)
         self._identity = Identity()
-        self._sessions = Sessions(config, self._work)
-        self._safety_net = SafetyNet(config, self._work)
-        self._discards = Discards(config, self._work, self._identity)
-        self._active_copies = ActiveCopies(config, self._work)
+        self._sessions = Sessions(config, work)
+        self._safety_net = SafetyNet(config, work)
+        self._discards = Discards(config, work, self._identity)
+        here = copies_here(config, work)
+        self._active_copies = ActiveCopies(config, work, here)
+        self._copies = DatabaseCopies(config, work, self._sessions, self._active_copies, here)
         self._delivery = Delivery(
             config,
-            self._work,
+            work,
             self._sessions,
             self._identity,
             self._safety_net,
             self._discards,
             self._active_copies,
         )
-        self._redundancy = Redundancy(
-            config, self._work, self._identity, self._sessions, self._delivery
+        self._redundancy = Redundancy(config, work, self._identity, self._sessions, self._delivery)
+        self._vanished = VanishedShadows(work, self._delivery)
+        self._shadow = ShadowRedundancy(
+            config, work, self._sessions, self._identity, self._safety_net
         )
-        VanishedShadows(self._work, self._sessions, self._delivery)
-        self._inbound = InboundSessions(config, self._work)
+        self._inbound = InboundSessions(config, work)
         self._receiving = Receiving(
             config,
-            self._work,
+            work,
             self._inbound,
             self._identity,
             self._delivery,
             self._discards,
             self._redundancy,
             self._active_copies,
+            self._shadow,
+            self._copies.receiving,
         )
-        self._shadow = ShadowRedundancy(
-            config,
-            self._work,
-            self._sessions,
-            self._identity,
-            self._safety_net,
-            self._redundancy.promoted,
-        )
-        self._receiving.shadow = self._shadow
-        self._copies = DatabaseCopies(config, self._work, self._sessions, self._active_copies)
-        self._receiving.logs = self._copies.receiving
         self._resubmission = Resubmission(
             config,
-            self._work,
+            work,
             self._identity,
             self._sessions,
             self._delivery,
             self._redundancy.send_anew,
             self._inbound.of_a_server,
         )
+        self._hearers = self._routing_table()
         self._handlers = self._dispatch_table()
 
     def handle(self, happened: inputs.Input, now_ms: int) -> tuple[Effect, ...]:
@@ -103,6 +99,20 @@ class Node:
     def next_deadline_ms(self) -> int | None:
         """When `DeadlineReached` is wanted, lab time in epoch ms; None: nothing waits for time."""
         return self._work.next_deadline_ms()
+
+    def _report(self, event: object) -> None:
+        for hear in self._hearers[type(event)]:
+            hear(event)
+
+    def _routing_table(self) -> dict[type, tuple[Callable[[Any], None], ...]]:
+        """Who hears of what another part reports, in this order."""
+        return {
+            PeerReached: (self._vanished.reached, self._shadow.reached),
+            CopyMoved: (self._delivery.moved,),
+            CopyHereChanged: (self._copies.changed,),
+            ShadowPromoted: (self._redundancy.promoted,),
+            ShadowExpired: (self._shadow.expired,),
+        }
 
     def _dispatch_table(self) -> dict[type, Callable[[Any], None]]:
         work, sessions, inbound, receiving = (

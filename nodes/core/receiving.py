@@ -73,9 +73,9 @@ class Receiving:
         discards: Discards,
         redundancy: Redundancy,
         active_copies: ActiveCopies,
+        shadow: ShadowRedundancy,
+        logs: LogReceiving,
     ) -> None:
-        self.shadow: ShadowRedundancy
-        self.logs: LogReceiving
         self._config = config
         self._work = work
         self._sessions = sessions
@@ -84,6 +84,8 @@ class Receiving:
         self._discards = discards
         self._redundancy = redundancy
         self._active_copies = active_copies
+        self._shadow = shadow
+        self._logs = logs
 
     # -------------------------------------------------------------- verbs
 
@@ -165,7 +167,7 @@ class Receiving:
         elif isinstance(announced, ShadowRequest):
             self._take_shadow(session, announced, offered)
         elif isinstance(announced, ShipLog | ShipSeed):
-            self.logs.take(session, announced, offered)
+            self._logs.take(session, announced, offered)
         elif (refusal := self._oversize(session, offered)) is not None:
             self._work.emit(DropBody(offered.body))
             session.answer_message(refusal)
@@ -211,7 +213,7 @@ class Receiving:
                 )
             )
 
-        self.shadow.accept(shadow, offered.body, accepted, self._refuser(session, offered.body))
+        self._shadow.accept(shadow, offered.body, accepted, self._refuser(session, offered.body))
 
     def _take_delivery(
         self, session: InboundSession, target: DeliverTo, offered: MessageOffered

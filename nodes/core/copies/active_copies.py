@@ -9,9 +9,11 @@ Safety Net for (SN-4).
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
 from nodes.core.config.config import NodeConfig
+from nodes.core.copies.local_copy import CopyHere
 from nodes.core.engine.work import Then, Work
 from nodes.core.interface.effects import LogLifecycle
 from nodes.core.interface.inputs import ActiveCopyNamed
@@ -28,18 +30,20 @@ from nodes.core.routing.routing import database_of, is_relay
 from nodes.core.sessions.inbound_session import InboundSession
 
 
-class ActiveCopies:
-    """`on_moved(database)` is called when another copy counts, or this server's own takes mail;
-    `on_superseded(database, epoch)` when one elsewhere is active. `is_mounted(database)`: whether
-    this server's copy is, where that is not always so.
-    """
+@dataclass(frozen=True, slots=True)
+class CopyMoved:
+    """Another copy counts now, or this server's own takes mail."""
 
-    def __init__(self, config: NodeConfig, work: Work) -> None:
-        self.on_moved: Callable[[str], None] = lambda database: None
-        self.on_superseded: Callable[[str, int], None] = lambda database, epoch: None
-        self.is_mounted: Callable[[str], bool] = lambda database: True
+    database: str
+
+
+class ActiveCopies:
+    """`here`: this server's own copies of databases that have others."""
+
+    def __init__(self, config: NodeConfig, work: Work, here: Mapping[str, CopyHere]) -> None:
         self._config = config
         self._work = work
+        self._here = here
         self._copies = {
             name: ActiveCopy(name, server, 0, 0) for name, server in config.databases.items()
         }
@@ -56,7 +60,8 @@ class ActiveCopies:
 
     def takes(self, database: str) -> bool:
         """Whether deliveries into it are taken here now."""
-        return self.is_here(database) and self.is_mounted(database)
+        copy = self._here.get(database)
+        return self.is_here(database) and (copy is None or copy.is_mounted)
 
     def copy_of(self, database: str) -> ActiveCopy:
         return self._copies[database]
@@ -124,7 +129,7 @@ class ActiveCopies:
             answer(False)
         elif (epoch, me) == (known.epoch, known.server):
             answer(True)
-            self.on_moved(database)
+            self._work.report(CopyMoved(database))
         else:
             copy = self._learnt(database, me, epoch)
             self._learn(copy, known, lambda: answer(True), lambda: answer(False))
@@ -140,20 +145,21 @@ class ActiveCopies:
     def _learn(self, copy: ActiveCopy, known: ActiveCopy, then: Then, failed: Then) -> None:
         self._copies[copy.database] = copy
         self._arriving.add(copy.database)
-        if copy.server != self._config.me.name:
-            self.on_superseded(copy.database, copy.epoch)
+        here = self._here.get(copy.database)
+        if here is not None and copy.server != self._config.me.name:
+            here.superseded(copy.epoch)
 
         def committed() -> None:
             self._arriving.discard(copy.database)
             self._work.emit(LogLifecycle("active-copy", _fields(copy)))
             then()
-            self.on_moved(copy.database)
+            self._work.report(CopyMoved(copy.database))
 
         def not_committed(_reason: str) -> None:
             self._arriving.discard(copy.database)
             self._copies[copy.database] = known
             failed()
-            self.on_moved(copy.database)
+            self._work.report(CopyMoved(copy.database))
 
         self._work.commit((SetActiveCopy(copy),), committed, not_committed)
 

@@ -8,9 +8,11 @@ time the server has started: it may be another's turn by then.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from nodes.core.config.config import NodeConfig
-from nodes.core.copies.active_copies import ActiveCopies
-from nodes.core.copies.local_copy import CopyHere
+from nodes.core.copies.active_copies import ActiveCopies, CopyMoved
+from nodes.core.copies.local_copy import CopyHere, CopyHereChanged
 from nodes.core.copies.log_replay import LogReceiving
 from nodes.core.copies.log_shipping import LogShipping
 from nodes.core.engine.work import Timer, Work
@@ -38,31 +40,26 @@ class DatabaseCopies:
     """All copies here of databases that have others."""
 
     def __init__(
-        self, config: NodeConfig, work: Work, sessions: Sessions, active_copies: ActiveCopies
+        self,
+        config: NodeConfig,
+        work: Work,
+        sessions: Sessions,
+        active_copies: ActiveCopies,
+        copies: Mapping[str, CopyHere],
     ) -> None:
         self._config = config
         self._work = work
         self._sessions = sessions
         self._active_copies = active_copies
-        self._copies = {
-            copy.database: copy
-            for copy in (_copy_here(config, name, work) for name in sorted(config.copies))
-            if copy is not None
-        }
+        self._copies = copies
         self._shipping: dict[str, tuple[LogShipping, ...]] = {}
         self._dropping: dict[str, Timer] = {}
-        self.receiving = LogReceiving(work, active_copies, self._copies.get)
-        active_copies.is_mounted = self.is_mounted
-        active_copies.on_superseded = self._superseded
+        self.receiving = LogReceiving(work, active_copies, copies)
 
     def opened(self) -> None:
         """After a start: ask the disk for every copy."""
         for copy in self._copies.values():
             self._open(copy)
-
-    def is_mounted(self, database: str) -> bool:
-        copy = self._copies.get(database)
-        return copy is None or copy.is_mounted
 
     def logged(self, log: ReplicationLog | None) -> None:
         """A delivery into an active copy here has written this log."""
@@ -74,7 +71,6 @@ class DatabaseCopies:
     def _open(self, copy: CopyHere) -> None:
         is_first = self._config.databases[copy.database] == self._config.me.name
         state = CopyState.ACTIVE if is_first else CopyState.PASSIVE
-        copy.on_changed = lambda: self._look_at(copy)
         copy.change(OpenCopy(state, self._work.now_ms), lambda: self._opened(copy), copy.fail)
 
     def _opened(self, copy: CopyHere) -> None:
@@ -89,7 +85,7 @@ class DatabaseCopies:
     def _mounted(self, copy: CopyHere) -> None:
         copy.is_mounted = True
         copy.log("database-mounted")
-        self._active_copies.on_moved(copy.database)
+        self._work.report(CopyMoved(copy.database))
 
     # -------------------------------------------------------------- what Active Manager says
 
@@ -174,15 +170,11 @@ class DatabaseCopies:
 
         copy.change(DismountCopy(), dismounted, not_dismounted)
 
-    def _superseded(self, database: str, epoch: int) -> None:
-        copy = self._copies.get(database)
-        if copy is not None and epoch > copy.epoch:
-            copy.follow(epoch)
-
     # -------------------------------------------------------------- logs
 
-    def _look_at(self, copy: CopyHere) -> None:
-        """It stands elsewhere than before: ship what is new, replay what is due."""
+    def changed(self, event: CopyHereChanged) -> None:
+        """Ship what is new, replay what is due."""
+        copy = self._copies[event.database]
         shipping = self._shipping.get(copy.database, ())
         if shipping and (not copy.is_source or copy.failure or shipping[0].epoch != copy.epoch):
             for each in shipping:
@@ -204,7 +196,6 @@ class DatabaseCopies:
                 self._work,
                 self._sessions,
                 lambda: self._acked(copy),
-                lambda epoch: self._superseded(copy.database, epoch),
             )
             for other in self._config.copies[copy.database]
             if other.server != me
@@ -225,14 +216,6 @@ class DatabaseCopies:
         copy.logs = {n: log for n, log in copy.logs.items() if n > up_to}
         change = DropLogs(up_to)
         self._work.change_copy(copy.database, change, lambda _: None, lambda _: None)
-
-
-def _copy_here(config: NodeConfig, database: str, work: Work) -> CopyHere | None:
-    copies = config.copies[database]
-    mine = next((copy for copy in copies if copy.server == config.me.name), None)
-    if mine is None or len(copies) == 1:
-        return None
-    return CopyHere(database, mine.replay_lag_ms, work)
 
 
 def _mounted(standing: CopyStanding) -> MountReply:

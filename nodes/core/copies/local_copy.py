@@ -7,8 +7,9 @@ of a later epoch elsewhere is dismounted at once and made passive as soon as the
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
+from nodes.core.config.config import NodeConfig
 from nodes.core.engine.work import Because, Then, Work
 from nodes.core.interface.copy_changes import CopyChange, FollowCopy
 from nodes.core.interface.effects import LogLifecycle
@@ -24,10 +25,15 @@ from nodes.core.model.database_copy import (
 DISK_AGAIN_MS = 1000
 
 
+@dataclass(frozen=True, slots=True)
+class CopyHereChanged:
+    """It stands elsewhere than before."""
+
+    database: str
+
+
 class CopyHere:
-    """`on_changed` is called when it stands elsewhere than before. `standing` is None until the
-    disk has told it.
-    """
+    """`standing` is None until the disk has told it."""
 
     def __init__(self, database: str, lag_ms: int, work: Work) -> None:
         self.database = database
@@ -36,7 +42,6 @@ class CopyHere:
         self.logs: dict[int, ReplicationLog] = {}
         self.is_mounted = False
         self.failure = ""
-        self.on_changed: Then = lambda: None
         self._work = work
         self._is_changing = self._waits_for_disk = False
         self._wanted_epoch = 0
@@ -111,7 +116,7 @@ class CopyHere:
             received=log.number,
             received_epoch=log.epoch,
         )
-        self.on_changed()
+        self._changed()
 
     def follow(self, epoch: int) -> None:
         """Another copy is active under this epoch."""
@@ -123,12 +128,20 @@ class CopyHere:
         """It is of no use until somebody mends it."""
         self.failure, self.is_mounted = reason, False
         self.log("copy-failed", (("reason", reason),))
-        self.on_changed()
+        self._changed()
 
     def log(self, event: str, fields: tuple[tuple[str, str | int], ...] = ()) -> None:
         last_log = 0 if self.standing is None else self.standing.last_log
         about = (("database", self.database), ("epoch", self.epoch), ("last_log", last_log))
         self._work.emit(LogLifecycle(event, (*about, *fields)))
+
+    def superseded(self, epoch: int) -> None:
+        """Another copy may be active under this epoch, unless that is over."""
+        if epoch > self.epoch:
+            self.follow(epoch)
+
+    def _changed(self) -> None:
+        self._work.report(CopyHereChanged(self.database))
 
     def _look_again(self) -> None:
         if self.standing is None or self._is_changing or self._waits_for_disk:
@@ -136,7 +149,7 @@ class CopyHere:
         if self._wanted_epoch > self.standing.epoch:
             self._follow()
         else:
-            self.on_changed()
+            self._changed()
 
     def _follow(self) -> None:
         def followed() -> None:
@@ -154,3 +167,13 @@ class CopyHere:
     def _follow_again(self) -> None:
         self._waits_for_disk = False
         self._look_again()
+
+
+def copies_here(config: NodeConfig, work: Work) -> dict[str, CopyHere]:
+    """Those of databases that have others, by database."""
+    return {
+        name: CopyHere(name, copy.replay_lag_ms, work)
+        for name in sorted(config.copies)
+        for copy in config.copies[name]
+        if copy.server == config.me.name and len(config.copies[name]) > 1
+    }

@@ -8,7 +8,7 @@ order.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Mapping
 
 from nodes.core.copies.active_copies import ActiveCopies
 from nodes.core.copies.local_copy import DISK_AGAIN_MS, CopyHere
@@ -38,17 +38,14 @@ from nodes.core.sessions.inbound_states import InboundMove
 
 
 class LogReceiving:
-    """`copy_of(database)`: the copy here, None where there is none."""
+    """`copies`: this server's own, by database."""
 
     def __init__(
-        self,
-        work: Work,
-        active_copies: ActiveCopies,
-        copy_of: Callable[[str], CopyHere | None],
+        self, work: Work, active_copies: ActiveCopies, copies: Mapping[str, CopyHere]
     ) -> None:
         self._work = work
         self._active_copies = active_copies
-        self._copy_of = copy_of
+        self._copies = copies
         self._timers: dict[str, Timer] = {}
 
     # -------------------------------------------------------------- announcements
@@ -75,7 +72,7 @@ class LogReceiving:
         """Why it cannot be taken now, if so."""
         log = announced.log if isinstance(announced, ShipLog) else None
         database = announced.database if isinstance(announced, ShipSeed) else announced.log.database
-        copy = self._copy_of(database)
+        copy = self._copies.get(database)
         if copy is None:
             return R550_NO_SUCH_DATABASE
         if copy.failure:
@@ -110,8 +107,7 @@ class LogReceiving:
             self._replant(session, announced, offered.body)
 
     def _replay(self, session: InboundSession, announced: ShipLog, body: BodyHandle) -> None:
-        copy, log = self._copy_of(announced.log.database), announced.log
-        assert copy is not None
+        copy, log = self._copies[announced.log.database], announced.log
         change = ReplayLog(announced.epoch, log, body, is_kept=copy.lag_ms > 0)
 
         def replayed() -> None:
@@ -120,8 +116,7 @@ class LogReceiving:
         self._change(copy, change, session, body, replayed)
 
     def _replant(self, session: InboundSession, announced: ShipSeed, body: BodyHandle) -> None:
-        copy = self._copy_of(announced.database)
-        assert copy is not None
+        copy = self._copies[announced.database]
 
         def seeded() -> None:
             assert copy.standing is not None

@@ -8,8 +8,6 @@ cannot be sent now is sent again; that the copy is behind, and from which log on
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from nodes.core.copies.local_copy import CopyHere
 from nodes.core.engine.work import Then, Timer, Work
 from nodes.core.interface.effects import LogLifecycle, ShipLog, ShipSeed
@@ -28,8 +26,7 @@ SERVICE = "replication"
 
 class LogShipping:
     """From `copy`, under its present epoch, to `server`. `acked`: the last log that the other is
-    known to have. `on_acked` is called when that is more; `on_superseded(epoch)` when the other
-    knows a later epoch.
+    known to have. `on_acked` is called when that is more.
     """
 
     def __init__(
@@ -40,7 +37,6 @@ class LogShipping:
         work: Work,
         sessions: Sessions,
         on_acked: Then,
-        on_superseded: Callable[[int], None],
     ) -> None:
         assert copy.standing is not None
         self.server = server
@@ -51,7 +47,6 @@ class LogShipping:
         self._work = work
         self._sessions = sessions
         self._on_acked = on_acked
-        self._on_superseded = on_superseded
         self._needs_seed = self._is_under_way = self._is_behind = self._is_over = False
         self._was_told: tuple[int, int] | None = None
         self._retry: Timer | None = None
@@ -129,7 +124,7 @@ class LogShipping:
             self._is_under_way = False
         elif isinstance(said, ActiveUnder):
             self._is_under_way = False
-            self._on_superseded(said.epoch)
+            self._copy.superseded(said.epoch)
         elif isinstance(said, LogExpected):
             self._expects(said.number - 1, said.after_epoch, reason)
         else:

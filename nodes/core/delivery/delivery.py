@@ -13,7 +13,7 @@ last one always knows that it is the last.
 from __future__ import annotations
 
 from nodes.core.config.config import NodeConfig
-from nodes.core.copies.active_copies import ActiveCopies
+from nodes.core.copies.active_copies import ActiveCopies, CopyMoved
 from nodes.core.delivery.delivery_queue import Answered, DeliveryQueue, Parcel, Result
 from nodes.core.delivery.discard_notifications import Discards
 from nodes.core.delivery.dsn import non_delivery_report
@@ -62,7 +62,6 @@ class Delivery:
         self._safety_net = safety_net
         self._discards = discards
         self._active_copies = active_copies
-        active_copies.on_moved = self._moved
         self._messages: dict[int, Tracked] = {}
         self._queues: dict[str, DeliveryQueue] = {}
         self._expiry: Timer | None = None
@@ -153,8 +152,8 @@ class Delivery:
         epoch = self._active_copies.epoch_of(next_hop)
         return Parcel(tracked.message, tracked.forks[next_hop], epoch)
 
-    def _moved(self, database: str) -> None:
-        queue = self._queues.get(f"database:{database}")
+    def moved(self, event: CopyMoved) -> None:
+        queue = self._queues.get(f"database:{event.database}")
         if queue is not None:
             queue.moved()
 

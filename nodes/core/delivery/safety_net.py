@@ -7,7 +7,7 @@ longer than promised.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from dataclasses import dataclass
 
 from nodes.core.config.config import NodeConfig
 from nodes.core.engine.work import Timer, Work
@@ -17,6 +17,13 @@ from nodes.core.interface.inputs import ExpiredCopy, SafetyNetExpired
 SWEEP_INTERVAL_MS = 60_000
 
 
+@dataclass(frozen=True, slots=True)
+class ShadowExpired:
+    """A shadow message that nobody acknowledged is gone from the disk (SN-2)."""
+
+    internal_id: int
+
+
 class SafetyNet:
     def __init__(self, config: NodeConfig, work: Work) -> None:
         self._hold_ms = config.transport.safety_net_hold_time_ms
@@ -24,7 +31,6 @@ class SafetyNet:
         self._work = work
         self._sweep: Timer | None = None
         self._swept_ms = 0
-        self.on_shadow_expired: Callable[[ExpiredCopy], None] = lambda copy: None
 
     def opened(self, next_expiry_ms: int | None) -> None:
         if next_expiry_ms is not None:
@@ -46,7 +52,7 @@ class SafetyNet:
             event = "shadow-expired" if shadow else "safety-net-expired"
             self._work.emit(LogLifecycle(event, _fields(copy)))
             if shadow:
-                self.on_shadow_expired(copy)
+                self._work.report(ShadowExpired(copy.internal_id))
         if happened.next_expiry_ms is not None:
             self._set_sweep(happened.next_expiry_ms)
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from nodes.core.interface.copy_changes import CopyChange
 from nodes.core.interface.effects import (
@@ -64,14 +64,17 @@ class LocalDelivery:
 Delivered: TypeAlias = Callable[[tuple[str, ...], tuple[str, ...]], None]
 Read: TypeAlias = Callable[[SafetyNetRead], None]
 Changed: TypeAlias = Callable[[CopyChanged], None]
+Report: TypeAlias = Callable[[Any], None]
 
 
 @dataclass(slots=True)
 class Work:
-    """Shared by the parts of one node; holds no decision of its own. `now_ms`: lab time of the
-    input, epoch ms.
+    """Shared by the parts of one node; holds no decision of its own. `report(event)`: other parts
+    hear of it at once, which ones the door says in one table. `now_ms`: lab time of the input,
+    epoch ms.
     """
 
+    report: Report
     now_ms: int = 0
     effects: list[Effect] = field(default_factory=list)
     _timers: list[tuple[int, int, Timer]] = field(default_factory=list)

@@ -8,10 +8,10 @@ knows is reminded all the same: a server keeps it in its queue database, and may
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 
 from nodes.core.engine.work import Work
+from nodes.core.failover.events import ServerTold
 from nodes.core.failover.management_calls import Errands
 from nodes.core.failover.records import Changes, ManagerRecords
 from nodes.core.interface.copy_commands import NameActiveCopy
@@ -27,10 +27,7 @@ REMIND_MS = 300_000
 
 
 class CopyTelling:
-    """`on_told(database)` is called when another server knows."""
-
     def __init__(self, work: Work, errands: Errands, records: ManagerRecords) -> None:
-        self.on_told: Callable[[str], None] = lambda database: None
         self._work = work
         self._errands = errands
         self._records = records
@@ -86,7 +83,7 @@ class CopyTelling:
     def _told(self, told: Telling) -> None:
         self._log("active-copy-told", told)
         self._over((told.database, told.server))
-        self.on_told(told.database)
+        self._work.report(ServerTold(told.database))
 
     # -------------------------------------------------------------- reminding
 

@@ -6,11 +6,11 @@ gone, or the link to it; from here the two look alike.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from nodes.core.config.config import NodeConfig
 from nodes.core.engine.work import Work
+from nodes.core.failover.events import CopySeen
 from nodes.core.failover.management_calls import Errands
 from nodes.core.interface.copy_commands import AskCopyStatus
 from nodes.core.interface.effects import LogLifecycle
@@ -41,10 +41,7 @@ class Seen:
 
 
 class CopyWatching:
-    """`on_seen(database)` is called with every answer, and every one that did not come."""
-
     def __init__(self, config: NodeConfig, work: Work, errands: Errands) -> None:
-        self.on_seen: Callable[[str], None] = lambda database: None
         self._work = work
         self._errands = errands
         self._seen = {
@@ -93,7 +90,7 @@ class CopyWatching:
             self._log("copy-reachable", database, server, "")
         seen.is_asked, seen.misses, seen.status = False, 0, answer.status
         seen.last_log = answer.status.last_log
-        self.on_seen(database)
+        self._work.report(CopySeen(database))
 
     def _missed(self, database: str, server: str, reason: str) -> None:
         seen = self._seen[(database, server)]
@@ -104,7 +101,7 @@ class CopyWatching:
         if seen.misses == MISSES:
             seen.status = None
             self._log("copy-silent", database, server, reason)
-        self.on_seen(database)
+        self._work.report(CopySeen(database))
 
     def _was_void(self, database: str, server: str) -> bool:
         """Then it is asked again at once."""

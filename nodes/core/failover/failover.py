@@ -13,6 +13,7 @@ from dataclasses import replace
 
 from nodes.core.config.config import NodeConfig
 from nodes.core.engine.work import COMMIT_RETRY_MS, Because, Then, Work
+from nodes.core.failover.events import FailoverGivenUp, FailoverMounted
 from nodes.core.failover.management_calls import Errands
 from nodes.core.failover.records import Changes, ManagerRecords
 from nodes.core.interface.copy_commands import AskCopyStatus, DismountDatabase, MountDatabase
@@ -57,13 +58,9 @@ REQUEST_MS = 10 * 60_000
 
 
 class FailingOver:
-    """`on_mounted(database)`: another copy is active; `on_given_up(database)`: it is not."""
-
     def __init__(
         self, config: NodeConfig, work: Work, errands: Errands, records: ManagerRecords
     ) -> None:
-        self.on_mounted: Callable[[str], None] = lambda database: None
-        self.on_given_up: Callable[[str], None] = lambda database: None
         self._config = config
         self._work = work
         self._errands = errands
@@ -238,7 +235,7 @@ class FailingOver:
 
         def given_up() -> None:
             self._log("failover-given-up", failover, (("reason", reason),))
-            self.on_given_up(failover.database)
+            self._work.report(FailoverGivenUp(failover.database))
 
         state = after(failover.state, FailoverMove.GIVE_UP)
         self._set(failover, lambda f: replace(f, state=state), given_up)
@@ -282,7 +279,7 @@ class FailingOver:
 
         def written() -> None:
             self._log("failover-mounted", made[-1])
-            self.on_mounted(failover.database)
+            self._work.report(FailoverMounted(failover.database))
 
         made: list[Failover] = []
         self._records.change(build, written, lambda reason: self._not_mounted(failover, reason))

@@ -9,12 +9,12 @@ asked for longer than a Safety Net can hold what is asked for.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import TypeAlias
 
 from nodes.core.config.config import NodeConfig
 from nodes.core.engine.work import Work
+from nodes.core.failover.events import AskingClosed
 from nodes.core.failover.management_calls import Errands
 from nodes.core.failover.records import Changes, ManagerRecords
 from nodes.core.interface.effects import LogLifecycle
@@ -34,12 +34,9 @@ Key: TypeAlias = tuple[str, str]
 
 
 class SafetyNetAsking:
-    """`on_closed(database)` is called when one server more need not be asked any more."""
-
     def __init__(
         self, config: NodeConfig, work: Work, errands: Errands, records: ManagerRecords
     ) -> None:
-        self.on_closed: Callable[[str], None] = lambda database: None
         self._config = config
         self._work = work
         self._errands = errands
@@ -102,8 +99,7 @@ class SafetyNetAsking:
 
     def _closed(self, key: Key) -> None:
         self._under_way.discard(key)
-        database = key[0].partition(":")[0]
-        self.on_closed(database)
+        self._work.report(AskingClosed(key[0].partition(":")[0]))
 
     # -------------------------------------------------------------- silence
 

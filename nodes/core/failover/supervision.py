@@ -45,7 +45,6 @@ class Supervision:
         self._mounting: set[str] = set()
         self._resting: set[str] = set()
         self._helpless: set[str] = set()
-        watching.on_seen = self.look
 
     def look_anew(self, database: str) -> None:
         """What was seen so far is out of date."""

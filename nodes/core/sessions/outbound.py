@@ -7,8 +7,8 @@ IntraOrgConnectorSmtpMaxMessagesPerConnection messages, after `AGE_LIMIT_MS`, an
 for `IDLE_LIMIT_MS`. Each service of a peer (smtp, replication, management) has a pool of its own.
 This part does not know what is sent, nor why.
 
-SM-2, "asks in every session it opens, whatever for", hangs here: `ask_first` is called with each
-newly opened session, of whatever service, before anybody else gets it.
+SM-2, "asks in every session it opens, whatever for", hangs here: each newly opened session, of
+whatever service, is reported before anybody else gets it.
 """
 
 from __future__ import annotations
@@ -41,8 +41,13 @@ _AWAITING = {
     TransmissionAnswered: SessionState.TRANSMITTING,
     DiscardAnswered: SessionState.ASKING,
 }
-AskFirst: TypeAlias = Callable[[Lease], bool]
-DatabaseNamed: TypeAlias = Callable[[str, str, int], None]  # peer, database id, session number
+
+
+@dataclass(frozen=True, slots=True)
+class PeerReached:
+    """A session stands. Whoever asks in it at once has it first, and hands it over then."""
+
+    lease: Lease
 
 
 @dataclass(slots=True)
@@ -59,8 +64,6 @@ class Sessions:
 
     def __init__(self, config: NodeConfig, work: Work) -> None:
         self.work = work
-        self.ask_first: AskFirst = lambda lease: False
-        self.on_database_named: DatabaseNamed = lambda peer, database_id, number: None
         self._config = config.server
         self._peers: dict[tuple[str, str], Peer] = {}
         self._sessions: dict[str, Session] = {}
@@ -104,9 +107,8 @@ class Sessions:
         session.offers_shadow = happened.offers_shadow
         session.database_id = happened.database_id
         self._log(session, ">", "Established connection")
-        if session.database_id:
-            self.on_database_named(session.peer, session.database_id, session.number)
-        if not self.ask_first(Lease(session, self)):
+        self.work.report(PeerReached(Lease(session, self)))
+        if session.state is SessionState.IDLE:
             self._hand_over(session)
 
     def failed(self, name: str, reason: str) -> None:

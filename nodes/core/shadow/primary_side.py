@@ -16,6 +16,7 @@ from nodes.core.model.identity import Identity
 from nodes.core.model.message import BodyHandle, ForkState, PrimaryMessage
 from nodes.core.routing.boundary import shadow_attempts
 from nodes.core.sessions.outbound import Sessions
+from nodes.core.shadow.redundancy import ShadowPromoted
 from nodes.core.shadow.shadow_attempts import Made, NotMade, Outcome, ShadowMaking
 
 
@@ -64,9 +65,9 @@ class Redundancy:
     def _deliver_since_received(self, message: PrimaryMessage) -> None:
         self._delivery.add(message, message.received_ms)
 
-    def promoted(self, message: PrimaryMessage, former_primary: str) -> None:
+    def promoted(self, event: ShadowPromoted) -> None:
         """A promoted message is a primary message like any other (SM-13)."""
-        self.send_anew(message, former_primary, lambda: None)
+        self.send_anew(event.message, event.former_primary, lambda: None)
 
     def send_anew(self, message: PrimaryMessage, avoid: str | None, then: Then) -> None:
         """A message that is durable here is shadowed where another server can take it (SM-13), then

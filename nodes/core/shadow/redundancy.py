@@ -10,30 +10,35 @@ database id is kept per message and the last contact is on disk.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TypeAlias
 
 from nodes.core.config.config import NodeConfig
-from nodes.core.delivery.safety_net import SafetyNet
+from nodes.core.delivery.safety_net import SafetyNet, ShadowExpired
 from nodes.core.engine.tracking_rows import shadow_row
 from nodes.core.engine.work import Because, Work
 from nodes.core.interface.effects import LogLifecycle
-from nodes.core.interface.inputs import DatabaseOpened, ExpiredCopy
+from nodes.core.interface.inputs import DatabaseOpened
 from nodes.core.interface.queue_changes import InsertShadow, PromoteShadow
 from nodes.core.model.identity import Identity
 from nodes.core.model.message import BodyHandle, PrimaryMessage, ShadowKey, ShadowMessage
 from nodes.core.routing.categorizer import forks_of
-from nodes.core.sessions.outbound import Sessions
-from nodes.core.sessions.outbound_session import Lease
+from nodes.core.sessions.outbound import PeerReached, Sessions
 from nodes.core.shadow.shadow_queue import ShadowQueue
 
 Accepted: TypeAlias = Callable[[ShadowMessage], None]
-Promoted: TypeAlias = Callable[[PrimaryMessage, str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class ShadowPromoted:
+    """A shadow message is a primary message of this server now, durably."""
+
+    message: PrimaryMessage
+    former_primary: str
 
 
 class ShadowRedundancy:
-    """All shadow queues of this server. `on_promoted(message, former_primary)` takes each promoted
-    message.
-    """
+    """All shadow queues of this server."""
 
     def __init__(
         self,
@@ -42,18 +47,14 @@ class ShadowRedundancy:
         sessions: Sessions,
         identity: Identity,
         safety_net: SafetyNet,
-        on_promoted: Promoted,
     ) -> None:
         self._config = config
         self._work = work
         self._sessions = sessions
         self._identity = identity
         self._safety_net = safety_net
-        self._on_promoted = on_promoted
         self._queues: dict[str, ShadowQueue] = {}
         self._arriving: set[ShadowKey] = set()
-        sessions.ask_first = self._ask_first
-        safety_net.on_shadow_expired = self._expired
 
     def opened(self, happened: DatabaseOpened) -> None:
         for contact in happened.contacts:
@@ -63,6 +64,18 @@ class ShadowRedundancy:
             self._work.emit(shadow_row("LOAD", "BOOTLOADER", shadow, source_context="shadow"))
         for queue in self._queues.values():
             queue.resume()
+
+    def reached(self, event: PeerReached) -> None:
+        queue = self._queues.get(event.lease.peer)
+        if queue is not None:
+            queue.ask_first(event.lease)
+
+    def expired(self, event: ShadowExpired) -> None:
+        for queue in self._queues.values():
+            for key, shadow in queue.held.items():
+                if shadow.internal_id == event.internal_id:
+                    queue.remove(key)
+                    return
 
     # -------------------------------------------------------------- receiving
 
@@ -122,7 +135,7 @@ class ShadowRedundancy:
                 )
                 self._work.emit(row)
             for shadow, message in pairs:
-                self._on_promoted(message, shadow.key.primary)
+                self._work.report(ShadowPromoted(message, shadow.key.primary))
             queue.promoted(shadows)
 
         def not_committed(_reason: str) -> None:
@@ -155,14 +168,3 @@ class ShadowRedundancy:
             )
             self._queues[primary] = queue
         return queue
-
-    def _ask_first(self, lease: Lease) -> bool:
-        queue = self._queues.get(lease.peer)
-        return queue is not None and queue.ask_first(lease)
-
-    def _expired(self, copy: ExpiredCopy) -> None:
-        for queue in self._queues.values():
-            for key, shadow in queue.held.items():
-                if shadow.internal_id == copy.internal_id:
-                    queue.remove(key)
-                    return

@@ -100,14 +100,10 @@ class ShadowQueue:
 
     # -------------------------------------------------------------- asking
 
-    def ask_first(self, lease: Lease) -> bool:
-        """A session to the primary was opened, for whatever: ask before it is used (SM-2). False:
-        nothing to ask.
-        """
-        if not self.held:
-            return False
-        self._ask(lease, lambda: self._sessions.hand_over(lease))
-        return True
+    def ask_first(self, lease: Lease) -> None:
+        """A session to the primary was opened, for whatever: ask before it is used (SM-2)."""
+        if self.held:
+            self._ask(lease, lambda: self._sessions.hand_over(lease))
 
     def _ask(self, lease: Lease, then: Then) -> None:
         # whoever wanted the session is told; a heartbeat says so itself

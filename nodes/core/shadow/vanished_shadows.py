@@ -12,19 +12,23 @@ from nodes.core.delivery.delivery import Delivery
 from nodes.core.engine.tracking_rows import primary_row
 from nodes.core.engine.work import Work
 from nodes.core.model.message import PrimaryMessage
-from nodes.core.sessions.outbound import Sessions
+from nodes.core.sessions.outbound import PeerReached
 
 SINGLE_COPY = "single-copy"
 
 
 class VanishedShadows:
-    def __init__(self, work: Work, sessions: Sessions, delivery: Delivery) -> None:
+    def __init__(self, work: Work, delivery: Delivery) -> None:
         self._work = work
         self._delivery = delivery
         self._reported: dict[str, set[int]] = {}
-        sessions.on_database_named = self._named
 
-    def _named(self, server: str, database_id: str, session: int) -> None:
+    def reached(self, event: PeerReached) -> None:
+        session = event.lease.session
+        if session.database_id:
+            self.named(session.peer, session.database_id, session.number)
+
+    def named(self, server: str, database_id: str, session: int) -> None:
         """A session says something only of messages that were here when it was begun: an id that it
         names and their copy has not is a later one than their copy's, however late it stands.
         """

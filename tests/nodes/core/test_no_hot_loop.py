@@ -226,6 +226,6 @@ def test_a_part_that_does_not_wait_is_seen() -> None:
 
 
 def test_a_retry_is_never_due_at_the_instant_at_which_it_is_set() -> None:
-    work = Work(now_ms=NOW_MS)
+    work = Work(lambda event: None, NOW_MS)
     work.again(0, lambda: None)
     assert work.next_deadline_ms() == NOW_MS + LEAST_PAUSE_MS

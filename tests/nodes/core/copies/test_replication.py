@@ -258,6 +258,12 @@ def test_the_copy_before_is_told_by_its_own_server_too_and_takes_no_mail_from_th
     assert world.shows("par2") == []
 
 
+def test_a_copy_is_passive_as_soon_as_its_server_hears_of_another_one() -> None:
+    world = world_of()
+    name_copy(world, "par2", "lyo1")
+    assert status(world, "par2") == ("passive", 1, 0)
+
+
 def test_a_copy_before_that_cannot_be_told_is_told_when_it_ships() -> None:
     world = world_of()
     world.cut_service("lyo1", "par2", "replication")

@@ -10,14 +10,14 @@ HOUR_MS = 3_600_000
 
 
 def test_cancelled_time_outs_are_forgotten_before_they_are_due() -> None:
-    work = Work()
+    work = Work(lambda event: None)
     for number in range(50 * FEW_TIMERS):
         work.at(HOUR_MS + number, lambda: None).cancel()
     assert len(work._timers) <= FEW_TIMERS
 
 
 def test_what_still_waits_is_done_in_its_order_among_many_that_are_cancelled() -> None:
-    work, done = Work(), list[int]()
+    work, done = Work(lambda event: None), list[int]()
     for number in range(3 * FEW_TIMERS):
         due_ms = HOUR_MS - number // 7
         work.at(due_ms, lambda number=number: done.append(number))  # type: ignore[misc]

@@ -9,7 +9,7 @@ import pytest
 from nodes.core.failover.safety_net_requests import SILENCE_MS
 from nodes.core.interface import inputs as on
 from nodes.core.model.failover import FailoverState
-from tests.nodes.core.copies.copies import ask, events, mount, status, world_of
+from tests.nodes.core.copies.copies import ask, events, mount, name_copy, status, world_of
 from tests.nodes.core.world import (
     HOUR,
     MANAGER,
@@ -214,6 +214,15 @@ def test_a_target_that_stays_away_is_given_up_and_the_copy_before_goes_on() -> N
     assert len(events(world, "failover-given-up")) == 1
     send(world)
     assert len(world.shows("par2")) == 1
+
+
+def test_before_a_failover_that_was_given_up_is_tried_again_its_copies_are_seen_anew() -> None:
+    """lyo1 knows of a later epoch and mounts under none before; par2 is found silent each time."""
+    world = managed()
+    name_copy(world, "lyo1", "par2", 99)
+    world.kill("par2")
+    world.run(10 * MINUTE)
+    assert 10 < len(events(world, "failover-given-up")) < 25
 
 
 # ------------------------------------------------------------------ by itself

@@ -36,7 +36,7 @@ def test_a_fork_moves_as_its_table_says_or_not_at_all(state: ForkState, move: Fo
 def test_an_inbound_session_refuses_what_is_not_in_its_table(
     state: InboundState, move: InboundMove
 ) -> None:
-    session = InboundSession("in-1", "192.0.2.1", config("par1").server, Work())
+    session = InboundSession("in-1", "192.0.2.1", config("par1").server, Work(lambda event: None))
     session.state = state
     legal = (state, move) in inbound_states.TRANSITIONS
     assert session.may(move) is legal

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
+from nodes.core.interface import inputs as on
 from nodes.core.interface.queue_changes import SetShadowServer
 from tests.nodes.core.world import HOUR, MINUTE, OUTSIDE, SECOND, USER1, USER2, World
 
@@ -119,6 +120,17 @@ def queued_on_a_dead_primary(world: World, count: int = 1) -> None:
         world.send("par1", USER1)
     world.run(3 * MINUTE)
     world.kill("par1")
+
+
+def test_a_shadow_message_whose_stay_on_disk_is_over_is_not_promoted_any_more() -> None:
+    world = World()
+    queued_on_a_dead_primary(world)
+    holder = world.of("HARECEIVE")[0].server
+    (shadow,) = world.hosts[holder].disk.shadows.values()
+    expired = on.ExpiredCopy("shadow", shadow.internal_id, "<m@x>", shadow.network_message_id)
+    world.say(holder, on.SafetyNetExpired((expired,), None))
+    world.run(4 * HOUR)
+    assert not [event for _, event, _ in world.lifecycle if event == "promotion-begun"]
 
 
 def test_the_span_without_contact_promotes_after_a_failed_attempt_and_not_before() -> None:

@@ -97,7 +97,7 @@ def reported_at_last(world: World) -> list[str]:
 def test_a_session_that_stands_late_is_not_believed() -> None:
     """It was begun before lyo1 lost its queue database, and says the id that lyo1 had."""
     world, old_id, late = loses_its_database_between_two_messages()
-    par1(world)._sessions.on_database_named("lyo1", old_id, late)
+    par1(world)._vanished.named("lyo1", old_id, late)
     assert reported_at_last(world) == ["<old@x>"]
 
 
@@ -106,7 +106,7 @@ def test_a_session_says_nothing_of_messages_that_came_after_it_was_begun() -> No
     world, old_id, _ = loses_its_database_between_two_messages()
     tracked = par1(world)._delivery.shadowed_by("lyo1")
     (begun,) = [begun for message, begun in tracked if message.header.message_id == "<new@x>"]
-    par1(world)._sessions.on_database_named("lyo1", old_id, begun)
+    par1(world)._vanished.named("lyo1", old_id, begun)
     assert "<new@x>" not in reported_at_last(world)
 
 

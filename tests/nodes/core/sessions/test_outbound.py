@@ -1,0 +1,71 @@
+"""Outbound sessions: who has one first, and which answer counts."""
+
+from __future__ import annotations
+
+import pytest
+
+from nodes.core.engine.work import Work
+from nodes.core.interface import inputs as on
+from nodes.core.model.message import Envelope
+from nodes.core.sessions.outbound import Answer, PeerReached, Sessions
+from nodes.core.sessions.outbound_session import Lease
+from tests.nodes.core.world import config
+
+ANSWERED = on.TransmissionAnswered("out-1", 250, "2.6.0 Queued")
+OTHERS: list[Answer] = [
+    on.DiscardAnswered("out-1", "db", (), more=False),
+    on.ResubmitRefused("out-1", 550, "no"),
+    on.CopyCommandRefused("out-1", 550, "no"),
+]
+
+
+class Peer:
+    """par1's sessions to par2; `asks` in each before it is handed over."""
+
+    def __init__(self, *, asks: bool = False) -> None:
+        self.asks = asks
+        self.heard: list[object] = []
+        self.reached: list[PeerReached] = []
+        self.leases: list[Lease] = []
+        self.sessions = Sessions(config("par1"), Work(self.report))
+        self.sessions.request("par2", "delivery", self.leases.append, self.heard.append)
+        self.sessions.opened(on.SessionOpened("out-1", offers_shadow=True))
+
+    def report(self, event: PeerReached) -> None:
+        self.reached.append(event)
+        if self.asks:
+            event.lease.ask("", 0, self.heard.append, self.heard.append)
+
+    def transmit(self) -> None:
+        envelope = Envelope("a@x", ("b@x",))
+        self.leases[0].transmit(None, envelope, "db:1", self.heard.append, self.heard.append)
+
+
+def test_a_session_goes_to_whom_it_was_opened_for_unless_somebody_asks_first() -> None:
+    assert len(Peer().leases) == 1
+    peer = Peer(asks=True)
+    assert peer.leases == []
+    peer.sessions.answered(OTHERS[0])
+    assert peer.heard == [OTHERS[0]]
+    peer.sessions.hand_over(peer.reached[0].lease)
+    assert len(peer.leases) == 1
+
+
+@pytest.mark.parametrize("other", OTHERS)
+def test_only_the_answer_that_is_awaited_counts_and_only_once(other: Answer) -> None:
+    peer = Peer()
+    peer.transmit()
+    peer.sessions.answered(other)
+    assert peer.heard == []
+    peer.sessions.answered(ANSWERED)
+    peer.sessions.answered(ANSWERED)
+    assert peer.heard == [ANSWERED]
+
+
+def test_who_waits_for_an_answer_hears_of_the_loss_once() -> None:
+    peer = Peer()
+    peer.transmit()
+    peer.sessions.failed("out-1", "gone")
+    peer.sessions.failed("out-1", "gone")
+    peer.sessions.answered(ANSWERED)
+    assert peer.heard == ["gone"]
