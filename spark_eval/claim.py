@@ -22,9 +22,7 @@ VIOLATED = "violated"
 UNKNOWN = "unknown"
 NOT_APPLICABLE = "not applicable"
 NOTHING_ASKED = "nothing was asked"
-SHOWN = (
-    "IF(status = 'holds', NULL, struct(subject, at_ms, detail, refs, weight, foretold)) AS shown"
-)
+SHOWN = ("subject", "at_ms", "detail", "refs", "weight", "foretold")
 TOLD = "concat(shown.subject, ': ', shown.detail)"
 TIMED_REASON = f"struct(coalesce(shown.at_ms, {FOREVER_MS}) AS t, {TOLD} AS reason)"
 SURPRISE = f"IF(shown.foretold, {TOLD}, NULL)"
@@ -165,7 +163,7 @@ def _alike(cases: DataFrame) -> DataFrame:
     """
     return (
         cases.where("status IS NOT NULL")
-        .selectExpr("claim", "run", "status", "requirements", SHOWN)
+        .withColumn("shown", F.when(F.col("status") != HOLDS, F.struct(*SHOWN)))
         .groupBy("claim", "run", "status", "requirements", "shown")
         .agg(F.count("*").alias("times"))
     )

@@ -23,7 +23,7 @@ from lab.faults.observer.evidence import (
     look,
 )
 from lab.faults.observer.target import RunningLab
-from lab.plan.effects import DOWN, Effect
+from lab.plan.effects import DOWN, Attributes, Effect
 from lab.plan.link_faults import LinkFault
 from lab.plan.topology import LinkName
 from lab.workload.probe import Seen
@@ -153,7 +153,7 @@ def least_ms(effect: Effect, seen: Observation) -> float:
     return late_ms
 
 
-def _latency(attributes: Mapping[str, int], jitters: int) -> int:
+def _latency(attributes: Attributes, jitters: int) -> int:
     return attributes.get("latency", 0) + jitters * attributes.get("jitter", 0)
 
 

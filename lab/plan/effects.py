@@ -1,19 +1,30 @@
 """What a fault does to a link, in Toxiproxy's terms, and in lab time.
 
 A proxy that is not enabled refuses and ends every session. A toxic acts on one direction:
-`upstream` is what the opener of a session says. Its attributes have Toxiproxy's names: `latency`
-and `jitter` are milliseconds, `rate` bytes per second (0: nothing passes while it is there),
-`bytes` bytes of each session, `timeout` 0 (nothing passes, and what was sent is lost).
+`upstream` is what the opener of a session says.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypedDict, Unpack
 
 ToxicType = Literal["timeout", "bandwidth", "latency", "reset_peer", "limit_data"]
 Stream = Literal["upstream", "downstream"]
 UP: Stream = "upstream"
 DOWN: Stream = "downstream"
+
+
+class Attributes(TypedDict, total=False):
+    """By Toxiproxy's names: `latency` and `jitter` are lab ms, `rate` bytes per lab second (0:
+    nothing passes while it is there), `bytes` bytes of each session, `timeout` 0 (nothing passes,
+    and what was sent is lost). The real proxy has them in the wall's time
+    (`lab.hosts.containers.toxiproxy`).
+    """
+
+    latency: int
+    jitter: int
+    rate: int
+    bytes: int
+    timeout: Literal[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +33,7 @@ class Toxic:
 
     type: ToxicType
     stream: Stream
-    attributes: Mapping[str, int]
+    attributes: Attributes
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,10 +44,10 @@ class Effect:
     enabled: bool = True
 
 
-def both_ways(kind: ToxicType, **attributes: int) -> Effect:
+def both_ways(kind: ToxicType, **attributes: Unpack[Attributes]) -> Effect:
     """The same toxic in each direction."""
     return Effect((Toxic(kind, UP, attributes), Toxic(kind, DOWN, attributes)))
 
 
-def one_way(kind: ToxicType, stream: Stream, **attributes: int) -> Effect:
+def one_way(kind: ToxicType, stream: Stream, **attributes: Unpack[Attributes]) -> Effect:
     return Effect((Toxic(kind, stream, attributes),))

@@ -3,8 +3,8 @@
 `done` is what a link is meanwhile, `effect` how Toxiproxy makes it so, `words` what happens at the
 start and at the end. The fields are those of plan.json, times lab ms since the start.
 
-A new kind is a class here, its entry in a scenario file (`lab.scenario.link_faults`) and what the
-evaluation makes of it (`spark_eval.fault_kinds`).
+A new kind is a class here, named in `LinkFault`, its entry in a scenario file
+(`lab.scenario.link_faults`) and what the evaluation makes of it (`spark_eval.fault_kinds`).
 """
 
 from collections.abc import Mapping

@@ -1,7 +1,8 @@
 """The claims, one file each; `ALL` is the order of reports.
 
-To add one: a module with `cases(tables)` and a `CLAIM`, a line here, and three tests: it holds, it
-is violated with the right counter-example, it is unknown for lack of anything asked.
+To add one: a module with `cases(tables)` and a `CLAIM`, its import and its place here, and three
+tests: it holds, it is violated with the right counter-example, it is unknown for lack of anything
+asked.
 """
 
 from __future__ import annotations

@@ -13,6 +13,7 @@ import toxiproxy as other_client
 
 from lab.hosts.containers.toxiproxy import Toxiproxy
 from lab.plan.effects import Effect, both_ways
+from lab.plan.faults import LINK_KINDS
 from lab.plan.link_faults import CUTS
 from tests.integration.conftest import OTHER, PROXY
 
@@ -58,6 +59,10 @@ def theirs(toxiproxy: Toxiproxy) -> other_client.Toxiproxy:
     url, client = urlsplit(toxiproxy.url), other_client.Toxiproxy()
     client.update_api_consumer(url.hostname, url.port)
     return client
+
+
+def test_every_kind_of_link_fault_is_looked_at() -> None:
+    assert EXPECTED.keys() == EFFECTS.keys() == {*CUTS, *LINK_KINDS} - {"cut"}
 
 
 @pytest.mark.parametrize("kind", EXPECTED)

@@ -16,6 +16,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from threading import Condition
+from typing import cast
 from urllib.parse import quote
 
 import urllib3
@@ -60,12 +61,14 @@ class ProxyState:
 
 
 BYTES_PER_MS = 1000  # in a second, at a rate of 1
-# lab time to the wall's: a latency there is stays one, however fast lab time runs; Toxiproxy counts
-# whole bytes per millisecond, and with none at all a link would be cut
+# every attribute, lab time to the wall's: a latency there is stays one, however fast lab time runs;
+# Toxiproxy counts whole bytes per millisecond, and with none at all a link would be cut
 IN_WALL_TIME: Mapping[str, Callable[[int, float], int]] = {
     "latency": lambda ms, speed: max(1, round(ms / speed)),
     "jitter": lambda ms, speed: round(ms / speed),
     "rate": lambda rate, speed: max(1, round(rate * speed / BYTES_PER_MS)) if rate else 0,
+    "bytes": lambda count, speed: count,
+    "timeout": lambda never, speed: never,
 }
 
 
@@ -77,8 +80,8 @@ def toxics_of(fault_id: str, effect: Effect, speed: float) -> tuple[Toxic, ...]:
         Toxic(
             f"{fault_id}-{each.stream}", each.type, each.stream,
             {
-                name: IN_WALL_TIME[name](value, speed) if name in IN_WALL_TIME else value
-                for name, value in each.attributes.items()
+                name: IN_WALL_TIME[name](value, speed)
+                for name, value in cast(Mapping[str, int], each.attributes).items()
             },
         )
         for each in effect.toxics

@@ -14,8 +14,8 @@ from lab.faults.observer.target import RunningLab
 from lab.faults.pause import Pause
 from lab.faults.restart import Restart
 from lab.faults.stop import Stop
+from lab.plan.faults import LINK_KINDS, Fault, ReturnsWith
 from lab.plan.faults import Corrupt as PlannedCorrupt
-from lab.plan.faults import Fault, ReturnsWith
 from lab.plan.faults import FillDisk as PlannedFillDisk
 from lab.plan.faults import Kill as PlannedKill
 from lab.plan.faults import Pause as PlannedPause
@@ -429,13 +429,17 @@ def test_a_restart_that_broke_off_is_made_good(ground: FakeGround) -> None:
     assert ground.deeds == ["stop a", "start a", "start a"]
 
 
+OF_LINKS = (cut(), slow(), throttle(), limit_data())
+
+
+def test_every_kind_of_link_fault_is_tried() -> None:
+    assert {planned.kind for planned in OF_LINKS} == set(LINK_KINDS)
+
+
 @pytest.mark.parametrize(
     "planned",
     [
-        cut(),
-        slow(),
-        throttle(),
-        limit_data(),
+        *OF_LINKS,
         kill(),
         PlannedPowerLoss("f1", "power_loss", 1000, 4000, "a"),
         PlannedCorrupt("f1", "corrupt", 1000, 4000, "a"),

@@ -11,7 +11,7 @@ from itertools import combinations
 from random import Random
 from typing import Any
 
-from lab.plan.faults import Fault
+from lab.plan.faults import LINK_KINDS, Fault
 from lab.plan.link_faults import LinkFault
 from lab.plan.plan import Plan
 from lab.plan.quantities import format_duration, format_skew
@@ -27,7 +27,14 @@ BASE = "lossless-switchover"  # its topology has copies of databases, and so an 
 MAILBOX_SERVERS = ("par-mbx1", "par-mbx2", "par-mbx3", "lyo-mbx1", "lyo-mbx2", "lyo-mbx3")
 SERVERS = (*MAILBOX_SERVERS, "ext1", "am1")
 ENDS = (*SERVERS, "workload", "site paris", "site lyon")
-OF_LINKS = (*(f"cut-{kind}" for kind in CUT_KINDS), "slow", "throttle", "limit_data")
+GIVEN: Mapping[str, Mapping[str, str]] = {
+    "slow": {"latency": "2s", "jitter": "400ms"},
+    "throttle": {"rate": "4KiB/s"},
+    "limit_data": {"bytes": "16KiB"},
+}
+OF_LINKS = (
+    *(f"cut-{kind}" for kind in CUT_KINDS), *(kind for kind in LINK_KINDS if kind != "cut")
+)  # fmt: skip
 OF_SERVERS = ("kill", "kill-new", "pause", "stop", "restart")
 OF_MAILBOX_SERVERS = ("corrupt", "fill_disk", "skew_clock")
 AT_A_PLACE = ("place-cut", "place-kill")
@@ -124,13 +131,9 @@ def _of_links(draw: Random, kind: str) -> Written:
     between = draw.sample(ENDS, 2)
     one_way = {"from": between[0], "to": between[1]}
     links = draw.choice((one_way, {"between": between}))
-    if kind == "slow":
-        return {"slow": {**links, "latency": "2s", "jitter": "400ms"}}
-    if kind == "throttle":
-        return {"throttle": {**links, "rate": "4KiB/s"}}
-    if kind == "limit_data":
-        return {"limit_data": {**links, "bytes": "16KiB"}}
-    return {"cut": {**links, "kind": kind.removeprefix("cut-")}}
+    if kind.startswith("cut-"):
+        return {"cut": {**links, "kind": kind.removeprefix("cut-")}}
+    return {kind: {**links, **GIVEN[kind]}}
 
 
 def _go_together(written: Sequence[Written]) -> bool:

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from lab.hosts.containers.toxiproxy import Toxiproxy
-from lab.plan.effects import both_ways
+from lab.hosts.containers.toxiproxy import IN_WALL_TIME, Toxiproxy
+from lab.plan.effects import Attributes, both_ways
 from lab.plan.link_faults import CUTS
 from lab.program.errors import GroundError
 
@@ -117,6 +117,10 @@ def toxiproxy(api: FakeApi) -> Toxiproxy:
 def told(api: FakeApi) -> set[tuple[str, str, str]]:
     """(type, stream, attributes) of the toxics that are there."""
     return {(each["type"], each["stream"], str(each["attributes"])) for each in api.toxics}
+
+
+def test_every_attribute_of_a_toxic_has_its_unit_in_the_walls_time() -> None:
+    assert IN_WALL_TIME.keys() == Attributes.__annotations__.keys()
 
 
 @pytest.mark.parametrize("kind", CUTS)
