@@ -25,7 +25,7 @@ from aiosmtpd.smtp import SMTP, Envelope, Session
 
 from nodes.core.config.error import ConfigurationError
 from nodes.core.interface.effects import LogLifecycle
-from nodes.core.interface.replies import R550_NO_SUCH_RECIPIENT
+from nodes.core.interface.replies import R550_NO_SUCH_RECIPIENT, as_shown
 from nodes.shell.clock import POLL_S, LabClock
 from nodes.shell.config_file import NodeFile
 from nodes.shell.logs.files import LineFile, LogFolder
@@ -120,7 +120,7 @@ class Received:
             self._file.sync()
         except OSError:
             return b"452 4.3.1 Insufficient system storage"
-        return f"250 2.0.0 {message_id} accepted".encode("ascii", "replace")
+        return f"250 2.0.0 {as_shown(message_id)} accepted".encode("ascii", "replace")
 
     async def handle_exception(self, error: Exception) -> str:
         """The library's parser stumbled over a command."""

@@ -86,13 +86,17 @@ def r250_queued_for_redundancy(message_id: str, internal_id: int, hostname: str)
 
 
 def _named(message_id: str, internal_id: int, hostname: str) -> str:
-    """A reply has 512 octets at most (RFC 5321 section 4.5.3.1.5), so of a long Message-Id it shows
+    return f"{as_shown(message_id)} [InternalId={internal_id}, Hostname={hostname}]"
+
+
+def as_shown(message_id: str) -> str:
+    """In a reply, which has 512 octets at most (RFC 5321 section 4.5.3.1.5): of a long Message-Id
     both ends.
     """
-    if len(message_id) > MESSAGE_ID_SHOWN:
-        half = MESSAGE_ID_SHOWN // 2
-        message_id = f"{message_id[:half]}...{message_id[-half:]}"
-    return f"{message_id} [InternalId={internal_id}, Hostname={hostname}]"
+    if len(message_id) <= MESSAGE_ID_SHOWN:
+        return message_id
+    half = MESSAGE_ID_SHOWN // 2
+    return f"{message_id[:half]}...{message_id[-half:]}"
 
 
 @dataclass(frozen=True, slots=True)

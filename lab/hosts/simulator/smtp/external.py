@@ -22,7 +22,7 @@ from lab.hosts.simulator.smtp.steps import (
     Hello,
 )
 from lab.plan.topology import Server
-from nodes.core.interface.replies import R550_NO_SUCH_RECIPIENT, Reply
+from nodes.core.interface.replies import R550_NO_SUCH_RECIPIENT, Reply, as_shown
 from nodes.store.message_digest import digest_of
 
 KILLED = 137
@@ -122,7 +122,7 @@ class ExternalServer:
             **digest_of(said.content).columns(),
         }
         self._record(json.dumps(received))
-        reply = Reply(250, (f"2.0.0 {message_id} accepted",))
+        reply = Reply(250, (f"2.0.0 {as_shown(message_id)} accepted",))
         session.connection.say(Final(reply), forward=False)
 
 

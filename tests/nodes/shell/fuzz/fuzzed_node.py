@@ -9,6 +9,7 @@ import ssl
 from itertools import count
 from pathlib import Path
 
+from nodes.core.interface.replies import as_shown
 from nodes.store.dump import mailbox_files, mailbox_rows, queue_rows
 from tests.nodes.shell.fuzz.fuzzed_sessions import NUMBER, PEER, TLS, USER, FuzzedSession
 from tests.nodes.shell.organisation import ORIGIN_MS, Organisation, fqdn
@@ -103,7 +104,11 @@ class FuzzedNode:
         if self._node.process.poll() is None:
             self._node.kill()
 
-    def held(self) -> set[str]:
+    def lost(self) -> set[str]:
+        """Message-Ids, as replies show them, that were acknowledged and are held nowhere."""
+        return self.acknowledged - set(map(as_shown, self._held()))
+
+    def _held(self) -> set[str]:
         """Message-Ids in any queue, Safety Net, mailbox or list of what was received."""
         data = self._organisation.data(self._server)
         found = {str(r["message_id"]) for r in records(data / "received.jsonl")}
