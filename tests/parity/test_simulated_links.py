@@ -4,10 +4,14 @@ from typing import Any
 
 import pytest
 
+from lab.hosts.simulator.controls import SimulatedProxies
 from lab.hosts.simulator.event_loop import SECOND, World
 from lab.hosts.simulator.network import Connection, End, Link
 from lab.plan.effects import Effect, both_ways
+from lab.plan.link_faults import CUTS
 from lab.plan.topology import LinkName
+from lab.scenario.link_faults import LINK_MODELS
+from tests.lab.plan.crowded_plans import GIVEN, OF_LINKS
 from tests.parity.cut_table import EFFECTS, TABLE, Measured
 
 SOON = 10 * SECOND
@@ -168,6 +172,26 @@ def test_a_limited_link_ends_a_session_that_has_carried_so_much(
     again.connection.say("too much", forward=True, size_bytes=2000)
     assert again.hear() == "250 too much"
     assert server.lines == ["before", "small", "small", "too much"]
+
+
+def effect_of(kind: str) -> Effect:
+    """Of a fault of links as a scenario file has it."""
+    cuts = {f"cut-{cut}": effect for cut, effect in CUTS.items()}
+    if kind in cuts:
+        return cuts[kind]
+    model = LINK_MODELS[kind].model_validate({"from": "a", "to": "b", **GIVEN[kind]})
+    return model.planned("f1", 0, 1, ()).effect
+
+
+@pytest.mark.parametrize("kind", OF_LINKS)
+def test_what_is_read_back_of_a_link_shows_each_fault_and_its_end(kind: str, link: Link) -> None:
+    """A fault that no probe sees is believed for what the proxies say of themselves."""
+    proxies, effect = SimulatedProxies({"p": link}), effect_of(kind)
+    before = proxies.read_back(["p"])
+    proxies.apply("f1", effect, ["p"])
+    assert proxies.read_back(["p"]) != before
+    proxies.undo("f1", effect, ["p"])
+    assert proxies.read_back(["p"]) == before
 
 
 def test_a_server_that_is_down_lets_a_connection_end_without_a_banner(
