@@ -14,6 +14,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from spark_eval.claim import Claim, case
+from spark_eval.expected import calls
 from spark_eval.expected.tables import Tables
 from spark_eval.spark.joins import joined, small
 from spark_eval.sql.reasons import cases as cases_of
@@ -21,9 +22,6 @@ from spark_eval.sql.reasons import holds, not_asked, unknown, violated
 from spark_eval.transforms.troubles import NO_TROUBLES
 
 WHO = ["run", "stranger"]
-# what a server's timer and the way to the stranger take: lab ms, and wall ms at the lab's speed
-SLACK_MS, SLACK_WALL_MS = 1_000, 2_000
-LIMIT = f"session_ms + {SLACK_MS} + CAST({SLACK_WALL_MS} * speed AS BIGINT) + finest_ms"
 REFUSED = "reply RLIKE '^550 5[.]7[.]1( |$)'"
 NAMES_A_MESSAGE = "reply RLIKE '<[^<> ]+@[^<> ]+>|InternalId=|DatabaseId='"
 OFFERS = "reply RLIKE '(^| )X[A-Z]+( |$)'"
@@ -86,17 +84,14 @@ def _sessions(tables: Tables) -> DataFrame:
         ),
         F.expr("true AS is_told"),
     )
-    settings = record.servers.select("run", "server", "session_ms")
-    paces = record.runs.select("run", "speed", "finest_ms")
     known = (
         record.strangers.join(seen, WHO, "left")
-        .join(small(settings), ["run", "server"], "left")
-        .transform(joined, small(paces), "run")
-        .join(_troubles(tables), ["run", "server"], "left")
+        .join(small(calls.limits(record.servers, record.runs)), ["run", "server"], "left")
+        .join(calls.troubles(tables.troubles), ["run", "server"], "left")
     )
     placed = known.selectExpr(
         "run", "stranger", "kind", "server", "began", "over", "session_ms",
-        "coalesce(is_told, false) AS is_told", f"{LIMIT} AS limit_ms",
+        "coalesce(is_told, false) AS is_told", "limit_ms",
         f"exists(coalesce(troubles, {NO_TROUBLES}), x -> x.lo <= over.at_ms "
         "AND x.hi >= coalesce(began.at_ms, over.at_ms)) AS is_troubled",
     )  # fmt: skip
@@ -111,13 +106,6 @@ def _sessions(tables: Tables) -> DataFrame:
             weight="over.at_ms - began.at_ms",
         )
     )
-
-
-def _troubles(tables: Tables) -> DataFrame:
-    """`run`, `server`, `troubles`: of the server itself, and of the way to it."""
-    ways = tables.troubles.where("server IN (peer, 'workload') AND service = 'smtp'")
-    each = ways.selectExpr("run", "peer AS server", "explode(troubles) AS trouble")
-    return each.groupBy("run", "server").agg(F.expr("collect_set(trouble) AS troubles"))
 
 
 CLAIM = Claim(

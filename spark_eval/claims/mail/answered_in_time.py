@@ -1,0 +1,65 @@
+"""answered_in_time: whoever hands over a message hears what became of it before the session ends
+(SR-6).
+
+Asks every attempt of the workload that waited for a tenth of ConnectionTimeout or more, or that
+ended without a reply, while neither its server nor the way there was in trouble: its answer is
+there by ConnectionTimeout, and what a server and the record need to notice. An answer is any reply
+but a 421, which ends the session and says nothing of the message. Where other servers are silent,
+that is what SR-6 divides the sender's session for.
+
+The workload waits 5 minutes for a reply and 15 for the one to the final dot; where
+ConnectionTimeout is longer than that, whoever gave up first is not asked.
+"""
+
+from __future__ import annotations
+
+from pyspark.sql import DataFrame
+
+from spark_eval.claim import Claim, case
+from spark_eval.expected import calls
+from spark_eval.expected.tables import Tables
+from spark_eval.spark.joins import joined, small
+from spark_eval.sql.reasons import cases as cases_of
+from spark_eval.sql.reasons import holds, not_asked, violated
+from spark_eval.transforms.troubles import NO_TROUBLES
+
+SERVER = ["run", "server"]
+STOPPED = "reason LIKE '%the workload was stopped'"
+GAVE_UP = "lower(reason) LIKE '%timed out%' AND took_ms < session_ms"
+SLOW = "took_ms * 10 >= session_ms"
+OVER = "ConnectionTimeout was over at {@started_ms + session_ms}"
+_JUDGED = cases_of(
+    (f"is_troubled OR coalesce({STOPPED}, false)", not_asked()),
+    (f"reply IS NULL AND ({GAVE_UP})", not_asked()),
+    ("reply IS NULL", violated(f"{{server}} gave no answer ({{reason}}); {OVER}")),
+    ("reply LIKE '421%'", violated("{server} ended the session instead of an answer: {reply}")),
+    ("took_ms > limit_ms", violated(f"{{server}} answered at {{@ended_ms}}; {OVER}")),
+    (SLOW, holds()),
+    otherwise=not_asked(),
+)
+
+
+def cases(tables: Tables) -> DataFrame:
+    ended = tables.attempts.where("started_ms IS NOT NULL AND ended_ms IS NOT NULL")
+    took = ended.selectExpr("*", "ended_ms - started_ms AS took_ms")
+    known = joined(
+        took, small(calls.limits(tables.record.servers, tables.record.runs)), SERVER
+    ).where(f"reply IS NULL OR reply LIKE '421%' OR {SLOW}")
+    met = known.join(calls.troubles(tables.troubles), SERVER, "left").selectExpr(
+        "*", f"exists(coalesce(troubles, {NO_TROUBLES}), x -> x.lo <= ended_ms "
+        "AND x.hi >= started_ms) AS is_troubled",
+    )  # fmt: skip
+    return met.selectExpr("*", f"{_JUDGED} AS j").selectExpr(
+        *case(
+            status="j.status",
+            subject="concat(message_id, ', attempt ', attempt)",
+            detail="j.reason",
+            at_ms="ended_ms",
+            refs="ref",
+            requirements="array('SR-6')",
+            weight="took_ms - session_ms",
+        )
+    )
+
+
+CLAIM = Claim("answered_in_time", ("SR-6",), cases)
