@@ -44,11 +44,11 @@ def _to_a_stranger(decision: Any, config: NodeConfig, *more: Any) -> Any:
     made = decision(config, *more)
     if made is None:
         return None
-    report, body = made
+    report = made.message
     stranger = next(a for a in config.mailboxes if a not in report.envelope.recipients)
     fork = Fork(f"database:{config.mailboxes[stranger]}", (stranger,))
     envelope = replace(report.envelope, recipients=(stranger,))
-    return replace(report, envelope=envelope, forks=(fork,)), body
+    return replace(made, message=replace(report, envelope=envelope, forks=(fork,)))
 
 
 DEFECTS = (

@@ -311,7 +311,7 @@ def tells_senders_twice() -> Iterator[None]:
         report = non_delivery_report(self._config, self._identity, *about)
         if report is not None:
             tracked.reports.append(report)
-            tracked.side_effects.add(report[0].internal_id)
+            tracked.side_effects.add(report.message.internal_id)
 
     with patch.object(Delivery, "_fail", fail_and_tell):
         yield

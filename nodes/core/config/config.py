@@ -80,6 +80,7 @@ class ServerConfig:
     """
 
     message_expiration_timeout_ms: int
+    delay_notification_timeout_ms: int
     queue_glitch_retry_count: int
     queue_glitch_retry_interval_ms: int
     transient_failure_retry_count: int
@@ -195,6 +196,7 @@ def _server_config(values: Mapping[str, Mapping[str, Value]]) -> ServerConfig:
     receive, send = values["ReceiveConnector"], values["SendConnector"]
     return ServerConfig(
         message_expiration_timeout_ms=int(service["MessageExpirationTimeout"]),
+        delay_notification_timeout_ms=int(service["DelayNotificationTimeout"]),
         queue_glitch_retry_count=int(service["QueueGlitchRetryCount"]),
         queue_glitch_retry_interval_ms=int(service["QueueGlitchRetryInterval"]),
         transient_failure_retry_count=int(service["TransientFailureRetryCount"]),

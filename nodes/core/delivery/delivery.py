@@ -4,7 +4,8 @@ discard notification.
 The promises kept here: a message's discard status becomes complete, it moves to the Primary Safety
 Net and its discard notification is written in one transaction (SM-1, SM-5); a shadow is released
 only when every fork is done, side-effect messages too (SM-10); what cannot be delivered in
-MessageExpirationTimeout expires with a DSN (SM-12).
+MessageExpirationTimeout expires with a DSN (SM-12), what cannot in DelayNotificationTimeout is
+reported as delayed (RT-5).
 
 One transaction of a message is under way at a time. What finishes meanwhile waits for it, so the
 last one always knows that it is the last.
@@ -12,11 +13,15 @@ last one always knows that it is the last.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from functools import partial
+
 from nodes.core.config.config import NodeConfig
 from nodes.core.copies.active_copies import ActiveCopies, CopyMoved
+from nodes.core.delivery.age_limit import AgeLimit
 from nodes.core.delivery.delivery_queue import Answered, DeliveryQueue, Parcel, Result
 from nodes.core.delivery.discard_notifications import Discards
-from nodes.core.delivery.dsn import non_delivery_report
+from nodes.core.delivery.dsn import Report, delay_report, non_delivery_report
 from nodes.core.delivery.safety_net import SafetyNet
 from nodes.core.delivery.tracked import Tracked
 from nodes.core.engine.tracking_rows import (
@@ -25,13 +30,14 @@ from nodes.core.engine.tracking_rows import (
     primary_row,
     send_row,
 )
-from nodes.core.engine.work import COMMIT_RETRY_MS, Timer, Work
+from nodes.core.engine.work import COMMIT_RETRY_MS, Work
 from nodes.core.interface.queue_changes import (
     Change,
     DeleteMessage,
     InsertDiscard,
     InsertMessage,
     MoveToPrimarySafetyNet,
+    NoteDelayNotified,
 )
 from nodes.core.model.fork_states import ForkMove, left_of
 from nodes.core.model.identity import Identity
@@ -39,6 +45,7 @@ from nodes.core.model.message import DiscardNotification, Fork, ForkState, Prima
 from nodes.core.sessions.outbound import Sessions
 
 EXPIRED_STATUS = "550 4.4.7 QUEUE.Expired"
+DELAYED_CONTEXT = "delayed"
 NO_ROUTE_STATUS = "550 5.1.10 RESOLVER.ADR.RecipientNotFound"
 
 
@@ -64,7 +71,13 @@ class Delivery:
         self._active_copies = active_copies
         self._messages: dict[int, Tracked] = {}
         self._queues: dict[str, DeliveryQueue] = {}
-        self._expiry: Timer | None = None
+        age_limit = partial(AgeLimit, work, self._messages)
+        self._expiry = age_limit(
+            config.server.message_expiration_timeout_ms, self._expire, lambda tracked: True
+        )
+        self._delay = age_limit(
+            config.server.delay_notification_timeout_ms, self._notify_of_delay, _may_be_delayed
+        )
 
     # -------------------------------------------------------------- what comes in
 
@@ -115,9 +128,12 @@ class Delivery:
         forks = left_of(message.forks)
         done_ms = [f.done_ms for f in message.forks if f.state is ForkState.DONE and f.done_ms]
         first_ms, begun = min(done_ms, default=None), self._sessions.begun
-        tracked = Tracked(message, forks, since_ms, first_ms, begun)
+        tracked = Tracked(
+            message, forks, since_ms, first_ms, begun, delay_notified=message.delay_notified
+        )
         self._messages[message.internal_id] = tracked
-        self._set_expiry(tracked)
+        self._expiry.watch(tracked)
+        self._delay.watch(tracked)
 
     def _link_to_parent(self, message: PrimaryMessage) -> None:
         parent = message.side_effect_of
@@ -191,7 +207,7 @@ class Delivery:
         tracked.move(next_hop, ForkMove.PUT_BACK)
         self._work.emit(defer_row(tracked.message, tracked.forks[next_hop], reason))
         self._queue(next_hop).put_back(tracked.message.internal_id)
-        self._set_expiry(tracked)  # it may have grown too old while it was out
+        self._expiry.watch(tracked)  # it may have grown too old while it was out
 
     # -------------------------------------------------------------- ends
 
@@ -208,8 +224,7 @@ class Delivery:
         if report is not None and message.resubmit_request is not None:
             self._log_suppressed(message, recipients, status)
         elif report is not None:
-            tracked.reports.append(report)
-            tracked.side_effects.add(report[0].internal_id)
+            _send(tracked, report)
 
     def _log_suppressed(
         self, message: PrimaryMessage, recipients: tuple[str, ...], status: str
@@ -234,7 +249,7 @@ class Delivery:
         completes = tracked.is_done
         if not (ends or reports or completes):
             return
-        changes: list[Change] = [*ends, *(InsertMessage(m, body) for m, body in reports)]
+        changes: list[Change] = [*ends, *_stored(tracked.message, reports)]
         notification = self._complete(tracked, changes) if completes else None
         tracked.committing, tracked.completing = True, completes
         tracked.ends_under_way = ends
@@ -244,8 +259,8 @@ class Delivery:
         def committed() -> None:
             tracked.committing = False
             tracked.ends_under_way = ()
-            for message, _ in reports:
-                self._reported(tracked.message, message)
+            for report in reports:
+                self._reported(tracked.message, report)
             if completes:
                 self._completed(tracked, notification)
             self._advance(tracked)
@@ -291,44 +306,52 @@ class Delivery:
             parent.side_effects.discard(message.internal_id)
             self._advance(parent)
 
-    def _reported(self, original: PrimaryMessage, report: PrimaryMessage) -> None:
-        row = primary_row("DSN", "DSN", report, reference=original.header.message_id)
+    def _reported(self, original: PrimaryMessage, report: Report) -> None:
+        about, context = original.header.message_id, DELAYED_CONTEXT if report.is_of_delay else ""
+        row = primary_row("DSN", "DSN", report.message, reference=about, source_context=context)
         self._work.emit(row)
-        self.add(report)
+        self.add(report.message)
 
-    # -------------------------------------------------------------- expiry
+    # -------------------------------------------------------------- age
 
-    def _set_expiry(self, oldest: Tracked) -> None:
-        """Unless one that is older has set it."""
-        due_ms = oldest.since_ms + self._config.server.message_expiration_timeout_ms
-        due_ms = max(due_ms, self._work.now_ms)
-        if self._expiry is not None and self._expiry.due_ms <= due_ms:
-            return
-        if self._expiry is not None:
-            self._expiry.cancel()
-        self._expiry = self._work.at(due_ms, self._expire)
-
-    def _expire(self) -> None:
-        """End every queued fork that is too old. One that is out being sent is looked at again in a
-        minute.
+    def _expire(self, tracked: Tracked) -> None:
+        """End every queued fork of what is too old. One that is out being sent is looked at again
+        in a minute.
         """
-        self._expiry = None
-        limit_ms = self._work.now_ms - self._config.server.message_expiration_timeout_ms
-        for tracked in sorted(self._messages.values(), key=lambda each: each.since_ms):
-            if tracked.since_ms > limit_ms:
-                self._set_expiry(tracked)
-                return
-            self._expire_queued(tracked)
-        if self._messages:
-            self._expiry = self._work.again(COMMIT_RETRY_MS, self._expire)
-
-    def _expire_queued(self, tracked: Tracked) -> None:
         queued = [f for f in tracked.forks.values() if f.state is ForkState.QUEUED]
         for fork in queued:
             tracked.end(fork.next_hop, fork.recipients, ForkMove.EXPIRE, self._work.now_ms)
             self._fail(tracked, fork.recipients, EXPIRED_STATUS)
         if queued:
             self._advance(tracked)
+
+    def _notify_of_delay(self, tracked: Tracked) -> None:
+        """Once, and the sender of what was not resubmitted alone (RT-5, SN-10)."""
+        tracked.delay_notified = True
+        report = delay_report(
+            self._config, self._identity, tracked.message, tracked.waiting, self._work.now_ms
+        )
+        if report is not None:
+            _send(tracked, report)
+            self._advance(tracked)
+
+
+def _may_be_delayed(tracked: Tracked) -> bool:
+    is_back = tracked.message.resubmit_request is not None
+    return bool(tracked.waiting) and not (tracked.delay_notified or is_back)
+
+
+def _stored(message: PrimaryMessage, reports: tuple[Report, ...]) -> Iterator[Change]:
+    for each in reports:
+        yield InsertMessage(each.message, each.body)
+        if each.is_of_delay:
+            yield NoteDelayNotified(message.internal_id)
+
+
+def _send(tracked: Tracked, report: Report) -> None:
+    """With what is written down next."""
+    tracked.reports.append(report)
+    tracked.side_effects.add(report.message.internal_id)
 
 
 def _by_status(said: tuple[tuple[str, str], ...]) -> dict[str, tuple[str, ...]]:

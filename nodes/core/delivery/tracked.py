@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
+from nodes.core.delivery.dsn import Report
 from nodes.core.interface.queue_changes import FinishFork, SplitFork
 from nodes.core.model.fork_states import ENDS, ForkMove, after
 from nodes.core.model.message import Fork, ForkState, PrimaryMessage
@@ -25,8 +26,9 @@ class Tracked:
     begun: int
     ends: list[FinishFork | SplitFork] = field(default_factory=list)
     ends_under_way: tuple[FinishFork | SplitFork, ...] = ()
-    reports: list[tuple[PrimaryMessage, str]] = field(default_factory=list)
+    reports: list[Report] = field(default_factory=list)
     side_effects: set[int] = field(default_factory=set)
+    delay_notified: bool = False
     committing: bool = False
     completing: bool = False
 
@@ -34,6 +36,11 @@ class Tracked:
     def is_done(self) -> bool:
         """Every fork has ended, and every side effect is done (SM-10)."""
         return not self.side_effects and all(f.state in ENDS for f in self.forks.values())
+
+    @property
+    def waiting(self) -> tuple[str, ...]:
+        """Recipients that nobody has served or given up yet."""
+        return tuple(r for f in self.forks.values() if f.state not in ENDS for r in f.recipients)
 
     def move(self, next_hop: str, move: ForkMove) -> None:
         fork = self.forks[next_hop]

@@ -87,6 +87,15 @@ class SetShadowServer:
 
 
 @dataclass(frozen=True, slots=True)
+class NoteDelayNotified:
+    """The sender of a message is notified that it is delayed (RT-5), by a DSN that is stored
+    with this.
+    """
+
+    internal_id: int
+
+
+@dataclass(frozen=True, slots=True)
 class InsertDiscard:
     notification: DiscardNotification
 
@@ -177,6 +186,7 @@ Change: TypeAlias = (
     | MoveToPrimarySafetyNet
     | DeleteMessage
     | SetShadowServer
+    | NoteDelayNotified
     | InsertDiscard
     | ForgetDiscards
     | NoteDiscardsAsked

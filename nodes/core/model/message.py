@@ -66,7 +66,7 @@ class PrimaryMessage:
     `shadow_database_id` (empty: not known). `side_effect_of` names the
     message whose side effect this one is (a DSN), so that the shadow of that one is kept until this
     one is done (SM-10). `resubmit_request` names the request that made it; such a message causes no
-    DSN (SN-10).
+    DSN (SN-10). `delay_notified`: its sender was, or will be, by a DSN that is stored (RT-5).
     """
 
     internal_id: int
@@ -80,6 +80,7 @@ class PrimaryMessage:
     side_effect_of: int | None = None
     resubmit_request: str | None = None
     shadow_database_id: str = ""
+    delay_notified: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,6 +23,7 @@ from nodes.core.interface.queue_changes import (
     InsertShadow,
     MoveToPrimarySafetyNet,
     MoveToShadowSafetyNet,
+    NoteDelayNotified,
     NoteDiscardsAsked,
     PromoteShadow,
     SetActiveCopy,
@@ -52,6 +53,9 @@ COPY_TO_PRIMARY_SAFETY_NET = (
     f"SELECT {MESSAGE_COLUMNS}, ?, ? FROM messages WHERE internal_id = ?"
 )
 DELETE_MESSAGE = "DELETE FROM messages WHERE internal_id = ? RETURNING body_id"
+NOTE_DELAY_NOTIFIED = (
+    "UPDATE messages SET delay_notified = 1 WHERE internal_id = ? AND delay_notified = 0"
+)
 SET_SHADOW_SERVER = (
     "UPDATE messages SET shadow_server = ?, shadow_database_id = ? "
     "WHERE internal_id = ? AND shadow_server IS NULL"
@@ -161,6 +165,12 @@ def _set_shadow_server(db: sqlite3.Connection, change: SetShadowServer, fetch: F
     _expect_one(db.execute(SET_SHADOW_SERVER, named).rowcount, change)
 
 
+def _note_delay_notified(
+    db: sqlite3.Connection, change: NoteDelayNotified, fetch: FetchBody
+) -> None:
+    _expect_one(db.execute(NOTE_DELAY_NOTIFIED, (change.internal_id,)).rowcount, change)
+
+
 # ------------------------------------------------------------------ discard notifications
 
 
@@ -249,6 +259,7 @@ _APPLY: dict[type[Any], Callable[[sqlite3.Connection, Any, FetchBody], None]] = 
     MoveToPrimarySafetyNet: _move_to_primary_safety_net,
     DeleteMessage: _delete_message,
     SetShadowServer: _set_shadow_server,
+    NoteDelayNotified: _note_delay_notified,
     InsertDiscard: _insert_discard,
     ForgetDiscards: _forget_discards,
     NoteDiscardsAsked: _note_discards_asked,

@@ -141,6 +141,10 @@ class Disk:
                     shadow_server=server,
                     shadow_database_id=database_id,
                 )
+            case qc.NoteDelayNotified(internal_id):
+                message = self.messages[internal_id]
+                assert not message.delay_notified
+                self.messages[internal_id] = replace(message, delay_notified=True)
             case qc.InsertDiscard(notification):
                 self.discards[notification.sequence] = notification
                 self.last_sequence = max(self.last_sequence, notification.sequence)

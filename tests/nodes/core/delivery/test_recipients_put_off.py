@@ -111,7 +111,7 @@ def test_only_the_recipient_that_waited_expires(again: bool) -> None:
         restarts(world)
     world.run(2 * DAY + HOUR)
     assert [row.recipients for row in rows(world, "FAIL")] == [(BOB,)]
-    assert len(world.of("DSN")) == 1
+    assert [row.context for row in world.of("DSN")] == ["delayed", ""]
     (message,) = kept(world)
     assert [(f.recipients, f.state) for f in message.forks] == [
         ((BOB,), ForkState.EXPIRED),
