@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from defects import (
     acknowledging,
+    answering,
+    delaying,
     delivering,
     discarding,
     expiring,
@@ -17,10 +19,12 @@ from defects.defect import Defect
 ALL: tuple[Defect, ...] = (
     *making_shadows.DEFECTS,
     *acknowledging.DEFECTS,
+    *answering.DEFECTS,
     *discarding.DEFECTS,
     *promoting.DEFECTS,
     *delivering.DEFECTS,
     *expiring.DEFECTS,
+    *delaying.DEFECTS,
     *safety_nets.DEFECTS,
     *failing_over.DEFECTS,
 )

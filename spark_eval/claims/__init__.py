@@ -9,7 +9,9 @@ from __future__ import annotations
 
 from spark_eval.claim import Claim
 from spark_eval.claims.mail import (
+    answered_in_time,
     content_intact,
+    delay_dsn_sent,
     delivered_in_time,
     drains_after_heal,
     dsn_sent,
@@ -39,6 +41,7 @@ ALL: tuple[Claim, ...] = (
     no_visible_duplicate.CLAIM,
     content_intact.CLAIM,
     delivered_in_time.CLAIM,
+    answered_in_time.CLAIM,
     one_active_copy.CLAIM,
     redundant_before_ack.CLAIM,
     shadow_placement.CLAIM,
@@ -48,6 +51,7 @@ ALL: tuple[Claim, ...] = (
     resubmission_complete.CLAIM,
     resubmission_bounded.CLAIM,
     dsn_sent.CLAIM,
+    delay_dsn_sent.CLAIM,
     dsn_suppressed.CLAIM,
     held_long_enough.CLAIM,
     drains_after_heal.CLAIM,

@@ -73,6 +73,7 @@ def _evaluated(
         may_resubmit=any(f.may_resubmit for f in folders),
         may_cross=any(f.may_cross for f in folders),
         has_strangers=any(f.has_strangers for f in folders),
+        may_delay=any(f.may_delay for f in folders),
     )
     with ThreadPoolExecutor(1) as pool:
         writing = pool.submit(_write_tables, tables, folders)

@@ -106,7 +106,8 @@ class Tables(Happened):
     `may_resubmit` is false where no plan holds anything that makes somebody ask a Safety Net: then
     there is no `resubmission`, and nothing is spent on it; `may_cross` and `crossings`, which are
     the hops between servers, likewise where every plan has one boundary; `has_strangers` is false
-    where no plan has any.
+    where no plan has any; `may_delay` where every run ends before mail could have waited for
+    DelayNotificationTimeout.
     """
 
     def __init__(
@@ -116,11 +117,13 @@ class Tables(Happened):
         may_resubmit: bool = True,
         may_cross: bool = True,
         has_strangers: bool = True,
+        may_delay: bool = True,
     ) -> None:
         super().__init__(record)
         self.may_resubmit = may_resubmit
         self.may_cross = may_cross
         self.has_strangers = has_strangers
+        self.may_delay = may_delay
 
     @on_demand
     def resubmission(self) -> Resubmission | None:
@@ -139,7 +142,7 @@ class Tables(Happened):
 
     @on_demand
     def senders(self) -> DataFrame:
-        told = dsns.told(self.dsns, self.record.visible)
+        told = dsns.told(self.dsns.where(dsns.FAILED), self.record.visible)
         return settled(senders.senders(self.sent, self.places, told))
 
     @on_demand

@@ -39,6 +39,7 @@ SERVER_CONFIG = (
     ("transient_ms", "TransportService", "TransientFailureRetryInterval", 5 * MINUTE_MS),
     ("outage_ms", "TransportService", "OutboundConnectionFailureRetryInterval", 10 * MINUTE_MS),
     ("expiration_ms", "TransportService", "MessageExpirationTimeout", 2 * DAY_MS),
+    ("delay_ms", "TransportService", "DelayNotificationTimeout", 4 * HOUR_MS),
     ("page", "TransportService", "DiscardNotificationsPerAnswer", 200),
     ("window_ms", "MailboxDatabase", "DuplicateDetectionWindow", 7 * DAY_MS),
 )
@@ -115,11 +116,20 @@ MAY_CROSS = (
 )
 
 
+# mail may wait for DelayNotificationTimeout before the run is over
+MAY_DELAY = (
+    "coalesce(array_min(transform(map_values(plan.settings.servers), s -> try_cast(try_element_at("
+    "try_element_at(s, 'TransportService'), 'DelayNotificationTimeout') AS BIGINT))), "
+    f"{4 * HOUR_MS}L) < plan.duration_ms"
+)
+
+
 def runs(plans: DataFrame) -> DataFrame:
     """One row a run with the organisation's settings flattened out; `speed` is lab milliseconds for
     each of the clock that servers wait and log by. Where `may_resubmit` is false, a plan holds
     nothing that makes anybody ask a Safety Net; where `may_cross` is, all servers are in one
-    boundary; where `has_strangers` is, none calls.
+    boundary; where `has_strangers` is, none calls; where `may_delay` is, it ends before mail could
+    have waited for DelayNotificationTimeout.
     """
     config = "plan.settings.TransportConfig"
     settings = [
@@ -143,6 +153,7 @@ def runs(plans: DataFrame) -> DataFrame:
         f"{MAY_RESUBMIT} AS may_resubmit",
         f"{MAY_CROSS} AS may_cross",
         "coalesce(size(plan.strangers) > 0, false) AS has_strangers",
+        f"coalesce({MAY_DELAY}, true) AS may_delay",
         *settings,
     )
 

@@ -42,9 +42,9 @@ class RunFolder:
     """`path` is absolute, without links; `origin_ms` is the start of lab time, epoch ms. Where
     `may_resubmit` is false, its plan holds nothing that makes anybody ask a Safety Net; where
     `may_cross` is false, all its mailbox servers are in one boundary; where `has_strangers` is
-    false, none calls. `has_file_list`: the lab
-    promised files.json. Where there is a `uri`, the folder is there and `path` is the driver's
-    copy.
+    false, none calls; where `may_delay` is false, it ends before mail could have waited for
+    DelayNotificationTimeout. `has_file_list`: the lab promised files.json. Where there is a `uri`,
+    the folder is there and `path` is the driver's copy.
     """
 
     path: Path
@@ -56,6 +56,7 @@ class RunFolder:
     may_resubmit: bool = True
     may_cross: bool = True
     has_strangers: bool = True
+    may_delay: bool = True
     has_file_list: bool = False
     uri: str | None = None
 
@@ -122,6 +123,7 @@ def open_run_folder(path: Path, uri: str | None = None) -> RunFolder:
         may_resubmit=_may_resubmit(plan),
         may_cross=_may_cross(plan),
         has_strangers=bool(plan.get("strangers")),
+        may_delay=_may_delay(plan),
         has_file_list="file_list" in manifest,
         uri=uri,
     )
@@ -135,6 +137,16 @@ def _may_resubmit(plan: dict[str, Any]) -> bool:
     except (AttributeError, KeyError, TypeError):
         return True
     return several or bool(plan.get("operations")) or foretold is not None
+
+
+def _may_delay(plan: dict[str, Any]) -> bool:
+    """As `may_delay` of `spark_eval.read.plan`; a plan of another shape may hold anything."""
+    try:
+        services = [each["TransportService"] for each in plan["settings"]["servers"].values()]
+        least_ms = min(int(each["DelayNotificationTimeout"]) for each in services)
+        return least_ms < int(plan["duration_ms"])
+    except (AttributeError, KeyError, TypeError, ValueError):
+        return True
 
 
 def _may_cross(plan: dict[str, Any]) -> bool:

@@ -81,6 +81,7 @@ def _results(record: Record, settings: Mapping[str, dict[str, str]]) -> list[Res
         may_resubmit=any(row["may_resubmit"] for row in planned),
         may_cross=any(row["may_cross"] for row in planned),
         has_strangers=any(row["has_strangers"] for row in planned),
+        may_delay=any(row["may_delay"] for row in planned),
     )
     with ThreadPoolExecutor(1) as pool:
         naming, covering = pool.submit(_servers, record), pool.submit(_coverage, tables)
@@ -94,7 +95,7 @@ def _results(record: Record, settings: Mapping[str, dict[str, str]]) -> list[Res
 
 def _planned(record: Record) -> DataFrame:
     return record.runs.where("end_ms IS NOT NULL AND seed IS NOT NULL").select(
-        "run", "seed", "may_resubmit", "may_cross", "has_strangers"
+        "run", "seed", "may_resubmit", "may_cross", "has_strangers", "may_delay"
     )
 
 

@@ -8,14 +8,19 @@ from pyspark.sql import functions as F
 from spark_eval.read.names import message_id
 from spark_eval.spark.joins import joined
 
+OF_DELAY = "context <=> 'delayed'"
+FAILED = "NOT is_of_delay"
+
 
 def dsns(tracking: DataFrame) -> DataFrame:
     """One row a DSN: `message_id` is what it is about, `report` its own Message-Id, `report_id` its
-    internal id at `server`; `at_ms`, `ref`.
+    internal id at `server`; `at_ms`, `ref`. `is_of_delay`: it says that something is late, and not
+    that it failed.
     """
     return tracking.where("event = 'DSN'").selectExpr(
         "run", "server", "coalesce(database_id, '') AS database_id", "internal_id AS report_id",
         "message_id AS report", f"{message_id('reference')} AS message_id", "at_ms", "ref",
+        f"{OF_DELAY} AS is_of_delay",
     )  # fmt: skip
 
 

@@ -67,7 +67,8 @@ def forks(primaries: DataFrame, tracking: DataFrame, dsns: DataFrame) -> DataFra
     """One row a primary message: is every recipient done, and every side effect (a DSN that its
     server made about it), and when was the first and the last.
 
-    `complete`, `expired` (any by time), `first_done_ms`, `done_ms`, `done_mono_ns`, `done_ref`.
+    `complete`, `expired` (any by time), `first_done_ms`, `done_ms`, `done_mono_ns`, `done_ref`; and
+    `served_ms`, when the last recipient was, if all are.
     """
     owed = primaries.selectExpr(
         *KEY,
@@ -85,13 +86,20 @@ def forks(primaries: DataFrame, tracking: DataFrame, dsns: DataFrame) -> DataFra
         first.selectExpr(*KEY[:-1], "internal_id AS report_id", "done"),
         [*KEY[:-1], "report_id"],
         "left",
-    ).selectExpr(*KEY, "done")
-    joined = owed.join(first, [*KEY, "recipient"], "left").select(*KEY, "done").unionByName(told)
+    ).selectExpr(*KEY, "done", "false AS is_owed")
+    served = owed.join(first, [*KEY, "recipient"], "left").selectExpr(
+        *KEY, "done", "true AS is_owed"
+    )
+    joined = served.unionByName(told)
     return joined.groupBy(*KEY).agg(
         F.expr("count(*) = count(done) AS complete"),
         F.expr("min(done.at_ms) AS first_done_ms"),
         F.expr("max(done.at_ms) AS done_ms"),
         F.expr("coalesce(bool_or(done.event = 'FAIL'), false) AS expired"),
+        F.expr(
+            "IF(count_if(is_owed AND done IS NULL) = 0, max(done.at_ms) FILTER (WHERE is_owed), "
+            "NULL) AS served_ms"
+        ),
         F.expr("max(done.mono_ns) AS done_mono_ns"),
         F.expr("max(struct(coalesce(done.mono_ns, done.at_ms), done.ref)).ref AS done_ref"),
     )

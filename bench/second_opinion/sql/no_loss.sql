@@ -43,11 +43,12 @@ failed AS (
     SELECT DISTINCT run, message_id, unnest(recipients) AS recipient, true AS is_failed
     FROM tracking WHERE event = 'FAIL' AND source = 'QUEUE'
 ),
--- the notification is a message of its own, which names the one that failed
+-- the notification is a message of its own, which names the one that failed; one that is late has not
 notified AS (
     SELECT DISTINCT dsn.run, dsn.reference AS message_id, visible.recipient AS sender,
            true AS is_notified
     FROM tracking AS dsn JOIN visible USING (run, message_id) WHERE dsn.event = 'DSN'
+      AND dsn.context IS DISTINCT FROM 'delayed'
 ),
 -- of mail that came back from a Safety Net the sender hears nothing (SN-10)
 suppressed AS (

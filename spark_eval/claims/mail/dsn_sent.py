@@ -3,7 +3,8 @@
 
 Asks every message that a server gave up or told its sender of, but what came back from a Safety Net
 (`dsn_suppressed` asks that), and every one that was late by more than a heartbeat and got there:
-its sender must not hear that it failed, which proves no requirement. A message may fail hop by hop:
+its sender must not hear that it failed, which proves no requirement; that it is delayed is
+`delay_dsn_sent`'s. A message may fail hop by hop:
 what is said of each recipient last needs a DSN that is its own. Servers may give a message up again
 after a crash, so there may be fewer DSNs than failures, not more. What is given up within a
 heartbeat before the end may come after it. That the shadow is kept until the DSN is delivered is
@@ -20,6 +21,7 @@ from spark_eval.expected.tables import Tables
 from spark_eval.spark.joins import joined
 from spark_eval.sql.reasons import cases as cases_of
 from spark_eval.sql.reasons import holds, not_asked, unknown, violated
+from spark_eval.transforms.dsns import FAILED
 
 MAIL = ["run", "message_id"]
 COPY = ["run", "server", "database_id", "internal_id"]
@@ -46,7 +48,7 @@ def cases(tables: Tables) -> DataFrame:
     known = (
         _counted(failures, "failed")
         .join(_owed(failures), MAIL, "left")
-        .transform(joined, _counted(tables.dsns, "dsns"), MAIL, "full")
+        .transform(joined, _counted(tables.dsns.where(FAILED), "dsns"), MAIL, "full")
         .transform(joined, _late(tables), MAIL, "full")
         .join(tables.senders, MAIL, "left")
         .transform(joined, tables.record.runs.select("run", "end_ms", "heartbeat_ms"), "run")

@@ -1,8 +1,9 @@
 """dsn_suppressed: whatever becomes of a resubmitted message, its sender hears nothing (SN-10).
 
 Asks every message that came back from a Safety Net: one that failed or expired says SUPPRESSED and
-causes no DSN; any other causes neither. A DSN names the message by its Message-Id, which the copy
-that was accepted first has too: so there may be as many as that one has failures of its own.
+causes no DSN; any other causes neither (that it is late is `delay_dsn_sent`'s). A DSN names the
+message by its Message-Id, which the copy that was accepted first has too: so there may be as many
+as that one has failures of its own.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from spark_eval.claims.safety_net.resubmission_complete import may_ask
 from spark_eval.expected.tables import Tables
 from spark_eval.sql.reasons import cases as cases_of
 from spark_eval.sql.reasons import holds, violated
+from spark_eval.transforms import dsns
 
 COPY = ["run", "server", "database_id", "internal_id"]
 MAIL = ["run", "server", "message_id"]
@@ -37,7 +39,7 @@ def cases(tables: Tables) -> DataFrame:
     rows = tables.record.tracking.withColumn("database_id", F.coalesce("database_id", F.lit("")))
     failures = _first(rows.where(FAILED), COPY, "failures")
     suppressed = _first(rows.where("event = 'SUPPRESSED'"), COPY, "suppressed")
-    told = _first(tables.dsns, MAIL, "reports")
+    told = _first(tables.dsns.where(dsns.FAILED), MAIL, "reports")
     own = rows.where(FAILED).join(given.select(*COPY), COPY, "left_anti")
     known = (
         given.join(failures, COPY, "left")

@@ -1,0 +1,150 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from spark_eval.claim import ClaimResult
+from spark_eval.claims.mail.delay_dsn_sent import CLAIM
+from tests.spark_eval.conftest import Ask
+from tests.spark_eval.runs.run_builder import (
+    END,
+    HOUR,
+    MINUTE,
+    SECOND,
+    Message,
+    Run,
+    empty,
+    healthy,
+    user,
+)
+
+SENDER, OUTSIDE = user(1), "someone@partner.example"
+SERVER = "par-mbx1"
+DELAY = 40 * MINUTE
+RECEIVED = MINUTE + 500
+DUE = RECEIVED + DELAY
+# a second, two of the wall at 60 times its speed, and the clock's resolution
+SLACK = SECOND + 120 * SECOND + 900
+
+
+def _waits(sender: str = SENDER, until: int | None = None) -> tuple[Run, Message]:
+    """One message, which somebody outside gets at `until`."""
+    run = empty()
+    service = {"DelayNotificationTimeout": DELAY}
+    run.plan["settings"]["servers"] = {SERVER: {"TransportService": service}}
+    message = run.accept(MINUTE, [OUTSIDE], mail="outbound")
+    run.ledger[0]["sender"] = sender
+    if until is not None:
+        run.finish(message, until)
+    return run, message
+
+
+def _tell(run: Run, message: Message, at_ms: int = DUE, *, seen: bool = True) -> None:
+    number = run.next_id()
+    report = replace(
+        message, message_id=f"<dsn.{number}@lab>", recipients=[SENDER], internal_id=number
+    )
+    run.log(SERVER, "DSN", "DSN", at_ms, report, reference=message.message_id,
+            source_context="delayed")  # fmt: skip
+    if seen:
+        run.show(report, at_ms + MINUTE)
+
+
+def _told(*at_ms: int, until: int | None = 2 * HOUR, seen: bool = True) -> Run:
+    run, message = _waits(until=until)
+    for each in at_ms:
+        _tell(run, message, each, seen=seen)
+    return run
+
+
+def _away(back_ms: int, *, told: bool, new_database: bool = False) -> Run:
+    """The server is killed ten minutes before the message is delayed."""
+    run, message = _waits()
+    run.kill(SERVER, DUE - 10 * MINUTE, back_ms, new_database=new_database)
+    if told:
+        _tell(run, message, back_ms + MINUTE)
+    return run
+
+
+def _resubmitted(*, told: bool) -> Run:
+    run, message = _waits(until=2 * MINUTE)
+    run.log(SERVER, "RESUBMIT", "SAFETYNET", HOUR, message, internal_id=run.next_id())
+    if told:
+        _tell(run, message, HOUR + DELAY)
+    return run
+
+
+def _from_nobody() -> Run:
+    run, _ = _waits(sender="")
+    return run
+
+
+def _not_collected() -> Run:
+    run = _told(DUE, seen=False)
+    run.drop.add("mailboxes/DB1.jsonl")
+    return run
+
+
+HOLDS = {
+    "told-and-delivered": _told(DUE),
+    "told-and-still-there": _told(DUE, until=None),
+    "told-as-early-as-may-be": _told(DUE - SLACK),
+    "told-when-it-is-back": _away(HOUR, told=True),
+}
+VIOLATED = {
+    "not-told": (_told(), "it waits at par-mbx1 beyond 0:43:03.300, and no DSN notifies"),
+    "told-twice": (_told(DUE, DUE + MINUTE), "2 times of a delay; 1 of it waited"),
+    "told-for-nothing": (_told(HOUR, until=2 * MINUTE), "1 times of a delay; 0 of it"),
+    "told-too-early": (
+        _told(DUE - SLACK - SECOND),
+        "a delay at 0:38:57.600, before 0:38:57.700",
+    ),
+    "never-seen": (_told(DUE, seen=False), "delayed, and db1-user01@shadowlab.example never saw"),
+    "not-told-when-it-is-back": (_away(HOUR, told=False), "beyond 1:02:"),
+    "told-of-what-came-back": (_resubmitted(told=True), "1 times of a delay; 0 of it"),
+}
+NOT_ASKED = {
+    "delivered-before": healthy(),
+    "nothing-sent": empty(),
+    "delivered-just-then": _told(until=DUE + SLACK),
+    "came-back-and-waits": _resubmitted(told=False),
+    "lost-with-its-database": _away(HOUR, told=False, new_database=True),
+    "away-until-the-end": _away(END, told=False),
+    "from-nobody": _from_nobody(),
+}
+
+
+@pytest.fixture(scope="module")
+def results(ask: Ask) -> dict[str, ClaimResult]:
+    asked = {f"holds-{name}": run for name, run in HOLDS.items()}
+    asked |= {f"violated-{name}": run for name, (run, _) in VIOLATED.items()}
+    return ask(CLAIM, asked | NOT_ASKED | {"not-collected": _not_collected()})
+
+
+@pytest.mark.parametrize("name", HOLDS)
+def test_holds(name: str, results: dict[str, ClaimResult]) -> None:
+    result = results[f"holds-{name}"]
+    assert (result.status, result.asked) == ("holds", 1), result.reason
+    assert result.proofs == {"RT-5": "holds"}
+
+
+@pytest.mark.parametrize("name", VIOLATED)
+def test_is_violated(name: str, results: dict[str, ClaimResult]) -> None:
+    result = results[f"violated-{name}"]
+    assert (result.status, result.violations) == ("violated", 1)
+    assert VIOLATED[name][1] in result.examples[0].detail
+
+
+@pytest.mark.parametrize("name", NOT_ASKED)
+def test_asks_nothing_of_what_did_not_surely_wait(
+    name: str, results: dict[str, ClaimResult]
+) -> None:
+    assert results[name].asked_nothing, results[name].reason
+
+
+def test_is_unknown_where_nobody_knows_what_the_sender_saw(
+    results: dict[str, ClaimResult],
+) -> None:
+    assert results["not-collected"].status == "unknown"
+    assert "was not collected" in results["not-collected"].reason
