@@ -27,6 +27,17 @@ LABS = (
     "tests/integration/",
     "tests/scenarios/test_on_containers.py",
 )
+# what asks for the Spark session of the tests: warm in one worker, it does this in half the time
+IN_ONE_SESSION = (
+    "tests/second_opinion/",
+    "tests/spark_eval/claims/",
+    "tests/spark_eval/compare/",
+    "tests/spark_eval/read/",
+    "tests/spark_eval/report/",
+    "tests/spark_eval/story/",
+    "tests/spark_eval/sweep/",
+    "tests/spark_eval/test_program.py",
+)
 # how long an example takes says how busy the machine is, and no more
 hypothesis.settings.register_profile("lab", deadline=None)
 hypothesis.settings.load_profile("lab")
@@ -48,7 +59,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if "spark" in getattr(item, "fixturenames", ()):
             item.add_marker("spark")
-    items.sort(key=lambda item: (not _is_beside_labs(item), not item.get_closest_marker("spark")))
+    items.sort(key=_turn)
     concerned = [item for item in items if _needs_an_engine(item)]
     for item in concerned:
         if not _is_beside_labs(item):
@@ -61,14 +72,18 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> LoadFileScheduling:
-    return LabsInOneWorker(config, log)
+    return TogetherInOneWorker(config, log)
 
 
-class LabsInOneWorker(LoadFileScheduling):  # type: ignore[misc]
-    """Whole files to either worker, and everything with labs on containers to one of them."""
+class TogetherInOneWorker(LoadFileScheduling):  # type: ignore[misc]
+    """Whole files to any worker; everything with labs on containers to one of them, everything that
+    shares a Spark session to one.
+    """
 
     def _split_scope(self, nodeid: str) -> str:
-        return "labs" if nodeid.startswith(LABS) else super()._split_scope(nodeid)
+        if nodeid.startswith(LABS):
+            return "labs"
+        return "session" if nodeid.startswith(IN_ONE_SESSION) else super()._split_scope(nodeid)
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -78,6 +93,12 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
         policy = os.SCHED_OTHER if _is_beside_labs(item) else os.SCHED_IDLE
         with suppress(PermissionError):  # only root comes back from idle
             os.sched_setscheduler(0, policy, os.sched_param(0))
+
+
+def _turn(item: pytest.Item) -> tuple[bool, bool, bool]:
+    """The longest work first."""
+    is_in_session = item.nodeid.startswith(IN_ONE_SESSION)
+    return not _is_beside_labs(item), not is_in_session, not item.get_closest_marker("spark")
 
 
 def _needs_an_engine(item: pytest.Item) -> bool:
