@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import Any
 
 from lab.plan.topology import PlanTopology
-from lab.planning.random_settings import entries_of
 from lab.program.given_file import is_file, is_folder, is_there, real_path
 from lab.record.folder import BESIDE_SCENARIOS
 from lab.scenario.patterns import PATTERN_WORDS, SLUG
 from lab.scenario.scenario import ScenarioModel
 from lab.scenario.topology import TopologyModel, resolve_topology
+from lab.validation.doubtful_settings import doubtful_settings
 from lab.validation.limits import check_limits
 from lab.validation.mistakes import Mistake, in_order
 from lab.validation.model_reader import MISTAKES_MAX, Read, read_model
@@ -163,7 +163,7 @@ def _check_scenario(checking: _Checking, path: Path) -> None:
         found.append(document.mistake(("scenario",), path.stem, rule, "rename one of them"))
     found += _meaning(read, names, resolve_topology(sound) if sound else None)
     checking.mistakes += found
-    checking.warnings += _warnings(read, sound)
+    checking.warnings += doubtful_settings(read, sound)
     if not found and read.model is not None and sound is not None:
         checking.scenarios.append(CheckedScenario(path, document.text, read.model, sound))
 
@@ -256,24 +256,3 @@ def _nearest_topology(path: Path, wanted: str) -> str:
             return f"{candidate} is a link that leads out of {folder}, or to nothing"
     known = {file.stem for folder in _around(path) for file in (folder / TOPOLOGIES).glob("*.yaml")}
     return suggestion(wanted, known) if known else "there is no folder topologies beside it"
-
-
-def _warnings(read: Read[ScenarioModel], topology: TopologyModel | None) -> Iterator[Mistake]:
-    """SR-13: rejecting without a second server in the boundary refuses all mail."""
-    if read.model is None or topology is None:
-        return
-    settings: Any = read.model.settings
-    name = ("TransportConfig", "RejectMessageOnShadowFailure")
-    drawn = True in entries_of(settings).get(name, ())
-    if settings.TransportConfig.RejectMessageOnShadowFailure is not True and not drawn:
-        return
-    boundaries: dict[str, int] = {}
-    for server in topology.servers.values():
-        if server.role == "mailbox":
-            boundary = server.dag or f"site {server.site}"
-            boundaries[boundary] = boundaries.get(boundary, 0) + 1
-    for boundary, count in boundaries.items():
-        if count < 2:
-            trail = ("settings", "random", *name) if drawn else ("settings", *name)
-            rule = f"refuses all mail of {boundary}, which has one server"
-            yield read.mistake(trail, "true", f"warning: {rule}", "add a server, or set it false")

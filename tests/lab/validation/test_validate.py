@@ -155,6 +155,32 @@ def test_rejecting_with_one_server_in_the_boundary_is_a_warning(tmp_path: Path) 
     assert "site lyon, which has one server" in str(found.warnings[0])
 
 
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        (
+            "{SafetyNetHoldTime: 3h}",
+            "settings.TransportConfig.SafetyNetHoldTime, 03:00:00, warning: is longer than "
+            "DuplicateDetectionWindow 02:00:00 of DB1, so what comes back after it shows twice",
+        ),
+        (
+            "{ShadowHeartbeatFrequency: 1m}",
+            "settings.TransportConfig.SafetyNetHoldTime, 2.00:00:00",
+        ),
+        ("{SafetyNetHoldTime: 2h}", ""),
+    ],
+)
+def test_holding_beyond_the_window_of_a_database_is_a_warning(
+    tmp_path: Path, settings: str, said: str
+) -> None:
+    text = changed(SCENARIO, "{ShadowHeartbeatFrequency: 1m}", settings)
+    window = "settings:\n  MailboxDatabase: {DuplicateDetectionWindow: 2h}"
+    found = checked(tmp_path, changed(text, "settings:", window))
+    assert found.mistakes == ()
+    assert len(found.warnings) == (1 if said else 0)
+    assert said in "".join(map(str, found.warnings))
+
+
 def test_the_copy_in_a_run_folder_need_not_have_the_scenarios_name(tmp_path: Path) -> None:
     copy = tmp_path / "scenario.yaml"
     copy.write_text(Path("scenarios/calm.yaml").read_text())

@@ -1,0 +1,64 @@
+"""Settings that contradict nothing and are hardly meant: warnings, which hold no scenario back."""
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+from lab.planning.random_settings import entries_of
+from lab.scenario.scenario import ScenarioModel
+from lab.scenario.settings import duplicate_window_ms, organisation
+from lab.scenario.topology import TopologyModel, resolve_topology
+from lab.validation.mistakes import Mistake
+from lab.validation.model_reader import Read
+from nodes.core.config.parameters import PARAMETERS
+from nodes.core.config.units import format_timespan
+
+REJECTING = ("TransportConfig", "RejectMessageOnShadowFailure")
+HOLDING = ("TransportConfig", "SafetyNetHoldTime")
+WINDOW = ("MailboxDatabase", "DuplicateDetectionWindow")
+
+
+def doubtful_settings(
+    read: Read[ScenarioModel], topology: TopologyModel | None
+) -> Iterator[Mistake]:
+    if read.model is None or topology is None:
+        return
+    yield from _rejecting_alone(read, read.model.settings, topology)
+    yield from _holding_beyond_the_window(read, read.model.settings, topology)
+
+
+def _rejecting_alone(
+    read: Read[ScenarioModel], settings: Any, topology: TopologyModel
+) -> Iterator[Mistake]:
+    """SR-13: rejecting without a second server in the boundary refuses all mail."""
+    drawn = True in entries_of(settings).get(REJECTING, ())
+    if settings.TransportConfig.RejectMessageOnShadowFailure is not True and not drawn:
+        return
+    mailbox = [server for server in topology.servers.values() if server.role == "mailbox"]
+    boundaries = Counter(server.dag or f"site {server.site}" for server in mailbox)
+    trail = ("settings", "random", *REJECTING) if drawn else ("settings", *REJECTING)
+    for boundary, count in boundaries.items():
+        if count < 2:
+            rule = f"warning: refuses all mail of {boundary}, which has one server"
+            yield read.mistake(trail, "true", rule, "add a server, or set it false")
+
+
+def _holding_beyond_the_window(
+    read: Read[ScenarioModel], settings: Any, topology: TopologyModel
+) -> Iterator[Mistake]:
+    """SN-15: what is resubmitted later than the window shows twice. What is drawn is left alone."""
+    drawn = entries_of(settings)
+    section, name = HOLDING
+    hold_ms = int(organisation(settings).get(name, PARAMETERS[section][name].default))
+    databases = resolve_topology(topology, duplicate_window_ms(settings)).databases
+    short = min(databases, key=lambda each: each.duplicate_detection_window_ms, default=None)
+    if short is None or HOLDING in drawn or WINDOW in drawn:
+        return
+    window_ms = short.duplicate_detection_window_ms
+    if hold_ms > window_ms:
+        rule = (
+            f"warning: is longer than {WINDOW[1]} {format_timespan(window_ms)} of {short.name}, so "
+            "what comes back after it shows twice"
+        )
+        hint = "write a shorter one, or a longer window"
+        yield read.mistake(("settings", *HOLDING), format_timespan(hold_ms), rule, hint)
