@@ -139,13 +139,19 @@ def _of_links(draw: Random, kind: str) -> Written:
 def _go_together(written: Sequence[Written]) -> bool:
     """Whether a person may write them in one file, and each can be reached at all."""
     plan = plan_of([written])
-    asked = bool(plan.operations)
+    asked = [operation.database for operation in plan.operations]
+    if len(asked) > len(set(asked)):
+        return False  # one at a time
+    copies = {d.name: {each.server for each in d.copies} for d in plan.topology.databases}
+    needed = set().union(*(copies[database] for database in asked))
     if any(isinstance(fault, LinkFault) and not fault.links for fault in plan.faults):
         return False
     if any(collision(*pair) for pair in combinations(plan.faults, 2)):
         return False
     if asked and any("am1" in _touched(fault) for fault in plan.faults):
         return False  # who is away decides nothing
+    if any(needed & _touched(each) for each in plan.faults if not isinstance(each, LinkFault)):
+        return False  # there may be no copy to mount
     waiting = [fault.when.server for fault in plan.faults if fault.when is not None]
     others = [fault for fault in plan.faults if fault.when is None]
     return not any(server in _touched(fault) for server in waiting for fault in others)
