@@ -28,7 +28,7 @@ def discards(
     """
     of_primary = forks.selectExpr(
         "run", *(f"{name} AS primary_{name}" for name in PRIMARY),
-        "complete", "done_ms", "done_mono_ns", "done_ref",
+        "complete", "done_ms", "known_ms", "done_mono_ns", "done_ref",
     )  # fmt: skip
     seen = deliveries.groupBy("run", "message_id").agg(
         F.expr("IF(bool_and(first_ms IS NOT NULL), max(first_ms), NULL) AS all_visible_ms")
@@ -39,7 +39,7 @@ def discards(
         .join(seen, ["run", "message_id"], "left")
         .join(small(forgotten), [*key, "server"], "left")
     )
-    timed = known.selectExpr("*", "greatest(done_ms, held_ms) AS due_from_ms")
+    timed = known.selectExpr("*", "greatest(known_ms, held_ms) AS due_from_ms")
     reached = timed.selectExpr("*", f"{_REACHABLE} AS reachable_ms")
     bounded = reached.selectExpr(
         "*", f"{_ON_TIME} AS on_time_ms", f"{_NOT_AFTER} AS not_after_ms",
@@ -120,7 +120,7 @@ _ASKED = f"""(enabled AND claimed IS NOT NULL AND forgotten IS NULL
   AND (discard IS NOT NULL OR on_time_ms <= end_ms OR untold_ms IS NOT NULL)
   AND NOT {_RELEASED_OTHERWISE})"""
 _ASKED_IN_VAIN = (
-    "{server} asked {primary_server} at {@untold_ms}, after delivery at {@done_ms}, and "
+    "{server} asked {primary_server} at {@untold_ms}, after delivery at {@known_ms}, and "
 )
 _DEADLINE = cases(
     (f"NOT coalesce({_ASKED}, false)", not_asked()),
@@ -140,7 +140,7 @@ _DEADLINE = cases(
     (
         f"{_ENDED} > not_after_ms AND discard IS NULL",
         violated(
-            "{server} never let it go; delivered at {@done_ms}, both could be reached "
+            "{server} never let it go; delivered at {@known_ms}, both could be reached "
             "from {@reachable_ms}"
         ),
     ),

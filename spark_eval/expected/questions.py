@@ -26,9 +26,10 @@ NOTHING = {
     "notifications": "CAST(NULL AS INT)",
     "ref": "CAST(NULL AS struct<file: string, line: int>)",
 }
-# with its message expired, a copy is held no more, and no row says so (SM-12)
+# with its message expired, a copy is held no more, and no row says so (SM-12); nor does one where a
+# kill came between the commit of its promotion and the row: the next LOAD shows it
 _GONE = f"""least(coalesce(discard.at_ms, promoted.at_ms, own_lost_ms, {FOREVER_MS}),
-  held_ms + expiration_ms - askew_ms)"""
+  coalesce(loaded_ms, {FOREVER_MS}), held_ms + expiration_ms - askew_ms)"""
 _SURE = f"held IS NOT NULL AND held_ms + exchange_ms < {_GONE} - exchange_ms"
 
 

@@ -35,7 +35,7 @@ def stays(
 def _in_primary_net(delivered: DataFrame) -> DataFrame:
     return delivered.where("network_message_id IS NOT NULL").selectExpr(
         *KEY, "internal_id", "message_id", "'Primary Safety Net' AS what",
-        "first_done_ms + hold_ms AS keep_until_ms", "done_ms + hold_ms AS gone_after_ms",
+        "first_done_ms + hold_ms AS keep_until_ms", "known_ms + hold_ms AS gone_after_ms",
         "array('primary-safety-net') AS queues", "done_ref AS asked_ref",
     )  # fmt: skip
 

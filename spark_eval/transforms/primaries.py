@@ -20,7 +20,8 @@ DONE = "event IN ('SEND', 'DELIVER', 'DUPLICATEDELIVER') OR (event = 'FAIL' AND 
 
 def primaries(tracking: DataFrame) -> DataFrame:
     """`born`, `redirect`, `failure` (HAREDIRECTFAIL accepted), `loaded`, each a struct or null; and
-    `last_shadow` (`shadow_server`, `mono_ns`) where a shadow was made more than once.
+    `last_shadow` (`shadow_server`, `mono_ns`) where a shadow was made more than once;
+    `last_loaded_ms`.
     """
     about = tracking.where(
         f"internal_id IS NOT NULL AND ({BORN} OR event IN ('HAREDIRECT', 'HAREDIRECTFAIL') "
@@ -40,6 +41,7 @@ def primaries(tracking: DataFrame) -> DataFrame:
             "AND coalesce(outcome, 'accepted') = 'accepted') AS failure"
         ),
         F.expr(f"min_by({row}, {first}) FILTER (WHERE event = 'LOAD') AS loaded"),
+        F.expr("max(at_ms) FILTER (WHERE event = 'LOAD') AS last_loaded_ms"),
         F.expr(
             "IF(count_if(event = 'HAREDIRECT') > 1, max_by(struct(shadow_server, mono_ns), "
             "mono_ns) FILTER (WHERE event = 'HAREDIRECT'), NULL) AS last_shadow"
@@ -67,34 +69,38 @@ def forks(primaries: DataFrame, tracking: DataFrame, dsns: DataFrame) -> DataFra
     """One row a primary message: is every recipient done, and every side effect (a DSN that its
     server made about it), and when was the first and the last.
 
-    `complete`, `expired` (any by time), `first_done_ms`, `done_ms`, `done_mono_ns`, `done_ref`; and
-    `served_ms`, when the last recipient was, if all are.
+    `complete`, `expired` (any by time), `first_done_ms`, `done_ms`, `done_mono_ns`, `done_ref`;
+    `served_ms`, when the last recipient was, if all are; and `known_ms`: as `done_ms`, but later
+    where its server forgot that by a restart and served somebody again.
     """
     owed = primaries.selectExpr(
-        *KEY,
+        *KEY, "last_loaded_ms",
         "explode(array_distinct(coalesce(born.recipients, loaded.recipients))) AS recipient",
-    )
+    )  # fmt: skip
     reports = _reports(primaries, dsns)
     done = tracking.where(f"internal_id IS NOT NULL AND ({DONE})").selectExpr(
         "run", "server", "coalesce(database_id, '') AS database_id", "internal_id",
         "explode(recipients) AS recipient", "struct(at_ms, mono_ns, event, ref) AS done",
     )  # fmt: skip
     first = done.groupBy(*KEY, "recipient").agg(
-        F.expr("min_by(done, struct(coalesce(done.mono_ns, done.at_ms), done.ref)) AS done")
+        F.expr("min_by(done, struct(coalesce(done.mono_ns, done.at_ms), done.ref)) AS done"),
+        F.expr("max(done.at_ms) AS last_ms"),
     )
+    known = "IF(last_loaded_ms BETWEEN done.at_ms AND last_ms, last_ms, done.at_ms) AS known_ms"
     told = reports.join(
         first.selectExpr(*KEY[:-1], "internal_id AS report_id", "done"),
         [*KEY[:-1], "report_id"],
         "left",
-    ).selectExpr(*KEY, "done", "false AS is_owed")
+    ).selectExpr(*KEY, "done", "done.at_ms AS known_ms", "false AS is_owed")
     served = owed.join(first, [*KEY, "recipient"], "left").selectExpr(
-        *KEY, "done", "true AS is_owed"
+        *KEY, "done", known, "true AS is_owed"
     )
     joined = served.unionByName(told)
     return joined.groupBy(*KEY).agg(
         F.expr("count(*) = count(done) AS complete"),
         F.expr("min(done.at_ms) AS first_done_ms"),
         F.expr("max(done.at_ms) AS done_ms"),
+        F.expr("max(known_ms) AS known_ms"),
         F.expr("coalesce(bool_or(done.event = 'FAIL'), false) AS expired"),
         F.expr(
             "IF(count_if(is_owed AND done IS NULL) = 0, max(done.at_ms) FILTER (WHERE is_owed), "

@@ -100,6 +100,20 @@ def test_a_fault_leaves_its_journal_with_evidence() -> None:
     assert [row["took_effect"] for row in found if "took_effect" in row] == [True, True]
 
 
+def test_a_server_that_is_killed_again_before_it_was_back_is_waited_for_as_on_containers() -> None:
+    """It takes half a second and more to come up."""
+    first = Kill("f1", "kill", 5 * MINUTE_MS, 6 * MINUTE_MS, "par-mbx1", "same-queue-database")
+    again_ms = first.end_ms + 200
+    again = replace(first, id="f2", start_ms=again_ms, end_ms=again_ms + MINUTE_MS)
+    found = rows(with_faults(first, again), "faults.jsonl")
+    assert [row["phase"] for row in found if row["fault"] == "f1"][-2:] == [
+        "healed",
+        "evidence-healed",
+    ]
+    assert [row["took_effect"] for row in found if "took_effect" in row] == [True] * 4
+    assert all(row["banner_ms"] > again.end_ms for row in found if row["phase"] == "healed")
+
+
 def test_a_paused_server_does_nothing_and_then_goes_on() -> None:
     pause = Pause("f1", "pause", 5 * MINUTE_MS, 25 * MINUTE_MS, "par-mbx1")
     inputs = rows(with_faults(pause), "logs/par-mbx1/inputs.jsonl")

@@ -216,6 +216,35 @@ def _expired_before_the_session() -> Run:
     return run
 
 
+def _promoted_before_the_session(*, loaded: bool) -> Run:
+    """lyo-mbx1 was killed before it could log that; only the LOAD after it shows the promotion."""
+    run = empty()
+    message = run.accept(MINUTE, [user(1)])
+    run.kill("lyo-mbx1", 10 * MINUTE, 11 * MINUTE)
+    if loaded:
+        run.log("lyo-mbx1", "LOAD", "BOOTLOADER", 11 * MINUTE + SECOND, message,
+                internal_id=run.next_id(), source_context="delivery")  # fmt: skip
+    run.session("lyo-mbx1", "par-mbx1", 20 * MINUTE, asks_after_ms=None)
+    return run
+
+
+def _served_again(*, after_a_restart: bool) -> Run:
+    """par-mbx1 is killed before it has kept that it delivered, and delivers again at 10 min; it is
+    asked at 6 and 8 min.
+    """
+    run = empty()
+    message = run.accept(MINUTE, [user(1)])
+    run.finish(message, MINUTE + 2 * SECOND)
+    if after_a_restart:
+        run.kill("par-mbx1", MINUTE + 3 * SECOND, 2 * MINUTE)
+        run.log("par-mbx1", "LOAD", "BOOTLOADER", 2 * MINUTE + 2 * SECOND, message,
+                source_context="delivery")  # fmt: skip
+    run.log("par-mbx1", "SEND", "SMTP", 10 * MINUTE, message, custom={"Fork": "database:DB1"})
+    run.heartbeats("lyo-mbx1", "par-mbx1", 6 * MINUTE, 30 * MINUTE)
+    run.let_go(message, 12 * MINUTE + 100)
+    return run
+
+
 def _told_of(notifications: int) -> Run:
     run = healthy()
     run.contact("lyo-mbx1", "par-mbx1", 8 * MINUTE, notifications=notifications)
@@ -309,6 +338,10 @@ def results(ask: Ask) -> dict[str, ClaimResult]:
         "uses-not-at-all": _with_session(24 * MINUTE, None, messages=0),
         "holds-nothing": _with_session(12 * MINUTE, None),
         "expired": _expired_before_the_session(),
+        "promoted-by-then": _promoted_before_the_session(loaded=True),
+        "not-promoted": _promoted_before_the_session(loaded=False),
+        "served-again": _served_again(after_a_restart=True),
+        "served-twice": _served_again(after_a_restart=False),
         "told-of-its-own": _told_of(1),
         "told-of-others": _told_of(2),
         "told-of-a-probe": _told_of_a_probe(),
@@ -336,6 +369,21 @@ def test_a_session_begins_with_a_question_while_shadow_messages_are_held(
     for name in ("asks-first", "uses-not-at-all", "holds-nothing", "expired"):
         assert results[name].violations == 0, name
     assert results["asks-first"].asked == results["uses-not-at-all"].asked + 1
+
+
+def test_a_promotion_whose_row_a_kill_swallowed_ends_the_holding(
+    results: dict[str, ClaimResult],
+) -> None:
+    assert results["promoted-by-then"].violations == 0
+    (example,) = results["not-promoted"].examples
+    assert "used 1 sessions to par-mbx1 without a question" in example.detail
+
+
+def test_a_server_that_forgot_a_delivery_by_a_restart_tells_of_it_after_the_next(
+    results: dict[str, ClaimResult],
+) -> None:
+    assert results["served-again"].violations == 0
+    assert "after delivery at 0:01:02" in results["served-twice"].examples[0].detail
 
 
 def test_an_answer_names_no_more_than_the_asking_server_can_still_be_told_of(
