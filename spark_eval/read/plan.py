@@ -10,6 +10,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from spark_eval import schema
+from spark_eval.fault_kinds import KINDS, is_one_of
 from spark_eval.read.strict import DAMAGED, one_value, parsed
 
 MINUTE_MS = 60_000
@@ -51,6 +52,9 @@ NAMED = (
     "AND coalesce(NOT exists(plan.operations, o -> o.id IS NULL), true)"
 )
 NAMELESS = "?"
+# what is of no kind that the table knows would excuse nothing, and be passed over
+_IS_KNOWN = f"coalesce(f.{is_one_of(tuple(KINDS))}, false)"
+KNOWN = f"coalesce(NOT exists(plan.faults, f -> NOT {_IS_KNOWN}), true)"
 # what manifest.json repeats of the plan
 IDENTITY = (
     ("scenario", "STRING"),
@@ -83,7 +87,7 @@ def parsed_plans(texts: DataFrame) -> DataFrame:
         f"coalesce({one_value('host')}, host IS NULL) AS whole_host",
     )
     damaged = (
-        f"IF(whole_plan AND plan.{DAMAGED} IS NULL AND {NAMED}, NULL, 'plan.json')",
+        f"IF(whole_plan AND plan.{DAMAGED} IS NULL AND {NAMED} AND {KNOWN}, NULL, 'plan.json')",
         f"IF(whole_host AND measured.{DAMAGED} IS NULL, NULL, 'host.json')",
     )
     return read.selectExpr(

@@ -14,7 +14,7 @@ from spark_eval.judging.judged import JudgedRun
 from spark_eval.read.run_folder import open_run_folder
 from tests.spark_eval.runs.faulty_runs import new_database
 from tests.spark_eval.runs.file_lists import with_list
-from tests.spark_eval.runs.run_builder import END, Run, healthy
+from tests.spark_eval.runs.run_builder import END, MINUTE, Run, healthy
 
 SERVER = "logs/par-mbx1"
 FILES = [
@@ -53,6 +53,15 @@ def _without(part: str) -> Run:
     return run
 
 
+def _with_a_fault_of(kind: str) -> Run:
+    run = healthy()
+    run.away("pause", SERVER.removeprefix("logs/"), MINUTE, 2 * MINUTE)
+    run.plan["faults"][0]["kind"] = kind
+    for row in run.faults:
+        row.update({"kind": kind} if "kind" in row else {})
+    return run
+
+
 def _with_notification(internal_id: int | None) -> Run:
     """As a node lists a notification when it knows nothing more of the message, a DSN for one. The
     run ends before anybody asks for it.
@@ -72,6 +81,7 @@ def _runs() -> dict[str, Run]:
     runs["more than a kill's"] = _with_tail(new_database().run, KILLED, '{"ev\n{"ev\n{"ev')
     runs["a message forgotten"] = _with_notification(77)
     runs["nothing named"] = _with_notification(None)
+    runs["a kind nobody knows"] = _with_a_fault_of("earthquake")
     return runs
 
 
@@ -123,6 +133,15 @@ def test_a_run_that_was_changed_after_the_lab_left_it_does_not_pass(
     verdict = judged[f"departed {name}"].verdict
     assert verdict.verdict != "pass"
     assert reason in verdict.reasons
+
+
+def test_a_fault_of_a_kind_that_nobody_knows_is_damage_of_the_plan(
+    judged: dict[str, JudgedRun],
+) -> None:
+    """It might excuse everything, or nothing."""
+    verdict = judged["a kind nobody knows"].verdict
+    assert verdict.verdict == "unknown"
+    assert "plan.json is damaged: not what it should hold" in verdict.reasons
 
 
 @pytest.mark.parametrize(("name", "reason"), DAMAGED.items())
