@@ -22,7 +22,7 @@ ANSWERED = ("answered_in_time",)
 
 class ForgetsOneAnswerInFifty(Door):
     def leaves(self, effect: Effect) -> Iterable[Effect]:
-        if isinstance(effect, SendReply) and _takes_a_message(effect.reply) and self.is_nth(50):
+        if isinstance(effect, SendReply) and takes_a_message(effect.reply) and self.is_nth(50):
             return ()
         return (effect,)
 
@@ -34,7 +34,8 @@ class HangsUpInsteadOfRejecting(Door):
         return (effect,)
 
 
-def _takes_a_message(reply: AnyReply) -> bool:
+def takes_a_message(reply: AnyReply) -> bool:
+    """It is the 250 to a message from outside of the boundary."""
     return isinstance(reply, Reply) and reply.lines[0].endswith("Queued mail for delivery")
 
 

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
+from defects.answering import takes_a_message
 from defects.decisions import decides
 from defects.defect import Context, Defect
 from defects.door import Door, behind
@@ -16,19 +17,23 @@ from nodes.core.interface.effects import (
     DeliverTo,
     Effect,
     LogTracking,
+    SendReply,
     ShadowRequest,
     Transmit,
 )
 from nodes.core.interface.inputs import (
     Input,
     SessionFailed,
+    SessionOpened,
     TransmissionAnswered,
 )
+from nodes.core.interface.replies import R451_NOT_REDUNDANT
 from nodes.core.routing.boundary import is_inside, shadow_attempts
 from nodes.core.routing.routing import hop_into
 
 QUEUED = "2.6.0 Queued mail for redundancy"
 ACROSS, CALM = "across-boundaries", "calm"
+OFF = "shadow-redundancy-off"
 UNREACHABLE, REJECTED = "shadow-unreachable-accepted", "shadow-unreachable-rejected"
 
 
@@ -51,6 +56,33 @@ class BelievesInShadows(Door):
             return (effect,)
         self.answer(TransmissionAnswered(sent.session, 250, QUEUED))
         return ()
+
+
+class SeesAnOffer(Door):
+    """Takes whoever offers no shadow verbs for one that does."""
+
+    def enters(self, happened: Input) -> Iterable[Input]:
+        if isinstance(happened, SessionOpened):
+            return (replace(happened, offers_shadow=True),)
+        return (happened,)
+
+
+@contextmanager
+def makes_shadows_though_they_are_off() -> Iterator[None]:
+    with (
+        transport(lambda t: replace(t, shadow_redundancy_enabled=True)),
+        behind(SeesAnOffer),
+    ):
+        yield
+
+
+class RefusesOneInFifty(Door):
+    """It keeps the message all the same."""
+
+    def leaves(self, effect: Effect) -> Iterable[Effect]:
+        if isinstance(effect, SendReply) and takes_a_message(effect.reply) and self.is_nth(50):
+            return (SendReply(effect.session, R451_NOT_REDUNDANT),)
+        return (effect,)
 
 
 class BelievesInOneOfFifty(BelievesInShadows):
@@ -272,6 +304,17 @@ DEFECTS = (
         "two-hops-inside-a-boundary",
         "What could go into a mailbox in one hop is received once more on the way.",
         "SR-12", ACROSS, REDUNDANT, lambda: behind(TakesTwoHops),
+    ),
+    Defect(
+        "makes-shadows-though-they-are-off",
+        "Shadow copies are made and taken, though ShadowRedundancyEnabled is false.",
+        "SR-9", OFF, PLACED,
+        makes_shadows_though_they_are_off,
+    ),
+    Defect(
+        "refuses-one-in-fifty-though-shadows-are-off",
+        "One message in fifty is refused for the lack of a shadow copy that nobody would make.",
+        "SR-14", OFF, PLACED, lambda: behind(RefusesOneInFifty),
     ),
     Defect(
         "shadow-under-no-database-id",

@@ -291,7 +291,7 @@ def throws_away_one_in_ten() -> Iterator[None]:
         if message.internal_id % 10:
             enqueue(self, message)
         else:
-            self._expire_queued(self._messages[message.internal_id])
+            self._expire(self._messages[message.internal_id])
 
     with patch.object(Delivery, "_enqueue", enqueue_nine), tells_nobody():
         yield

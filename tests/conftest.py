@@ -27,16 +27,20 @@ LABS = (
     "tests/integration/",
     "tests/scenarios/test_on_containers.py",
 )
-# what asks for the Spark session of the tests: warm in one worker, it does this in half the time
-IN_ONE_SESSION = (
-    "tests/second_opinion/",
-    "tests/spark_eval/claims/",
-    "tests/spark_eval/compare/",
-    "tests/spark_eval/read/",
-    "tests/spark_eval/report/",
-    "tests/spark_eval/story/",
-    "tests/spark_eval/sweep/",
-    "tests/spark_eval/test_program.py",
+# what asks for the Spark session of the tests: a worker's first minutes with one are its slowest
+SESSIONS = (
+    (
+        "tests/second_opinion/",
+        "tests/spark_eval/sweep/",
+        "tests/spark_eval/test_program.py",
+    ),
+    (
+        "tests/spark_eval/claims/",
+        "tests/spark_eval/compare/",
+        "tests/spark_eval/read/",
+        "tests/spark_eval/report/",
+        "tests/spark_eval/story/",
+    ),
 )
 # how long an example takes says how busy the machine is, and no more
 hypothesis.settings.register_profile("lab", deadline=None)
@@ -76,14 +80,14 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> LoadFileSche
 
 
 class TogetherInOneWorker(LoadFileScheduling):  # type: ignore[misc]
-    """Whole files to any worker; everything with labs on containers to one of them, everything that
-    shares a Spark session to one.
+    """Whole files to any worker; everything with labs on containers to one of them, and either half
+    of what asks for a Spark session to one.
     """
 
     def _split_scope(self, nodeid: str) -> str:
-        if nodeid.startswith(LABS):
-            return "labs"
-        return "session" if nodeid.startswith(IN_ONE_SESSION) else super()._split_scope(nodeid)
+        together = {"labs": LABS, **{f"session {n}": half for n, half in enumerate(SESSIONS)}}
+        found = (name for name, paths in together.items() if nodeid.startswith(paths))
+        return next(found, None) or super()._split_scope(nodeid)
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -97,7 +101,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 def _turn(item: pytest.Item) -> tuple[bool, bool, bool]:
     """The longest work first."""
-    is_in_session = item.nodeid.startswith(IN_ONE_SESSION)
+    is_in_session = item.nodeid.startswith(sum(SESSIONS, ()))
     return not _is_beside_labs(item), not is_in_session, not item.get_closest_marker("spark")
 
 

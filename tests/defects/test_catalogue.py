@@ -9,7 +9,7 @@ import defects
 from defects.catalogue import ALL
 from defects.decisions import decides, does
 from defects.defect import Defect
-from lab.scenario.requirements import REQUIREMENTS
+from lab.scenario.requirements import REQUIREMENTS, Requirement, requirement_table
 from nodes.core.active_manager import ActiveManager
 from nodes.core.node import Node
 from nodes.core.routing.boundary import shadow_attempts
@@ -39,6 +39,17 @@ def test_a_defect_says_what_is_wrong_and_what_must_notice(defect: Defect) -> Non
     assert not defect.not_caught.endswith(".")
     assert not defect.only_simulated.endswith(".")
     assert defect.name == defect.name.lower().replace(" ", "-").replace("_", "-")
+
+
+CHECKED = [each for each in requirement_table().requirements.values() if each.checked_by]
+
+
+@pytest.mark.parametrize("requirement", CHECKED, ids=lambda each: str(each.name))
+def test_whatever_a_claim_checks_has_a_defect_that_it_must_notice(
+    requirement: Requirement,
+) -> None:
+    of_it = [each for each in ALL if each.requirement == requirement.name]
+    assert any(set(each.claims) & set(requirement.checked_by) for each in of_it)
 
 
 @pytest.mark.parametrize("defect", ALL, ids=name_of)

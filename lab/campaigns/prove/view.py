@@ -54,9 +54,12 @@ def _seeds(each: Finding) -> str:
 
 
 def _requirements(made: Proof) -> Iterator[str]:
+    """Of those that a tried defect is about."""
     by_status: dict[str, list[str]] = {PROVEN: [], BELIEVED: [], NOT_ASKED: []}
+    tried = {each.defect.requirement for each in made.findings}
     for name, (status, _) in made.requirements.items():
-        by_status[status].append(name)
+        if name in tried:
+            by_status[status].append(name)
     for status, names in by_status.items():
         if names:
             yield f"{status} ({len(names)}): {', '.join(names)}"
@@ -82,7 +85,7 @@ def _why(each: Finding) -> str:
     if each.status == NOT_RUN:
         return f"the lab could not run it {where}: {each.runs.ground[0]}"
     if each.status == BROKEN:
-        return f"its node is no node that breaks a promise: {each.runs.stopped[0]}"
+        return f"its node crashed, which breaks no promise: {each.runs.stopped[0]}"
     if each.status == SURPRISE:
         return f"{wanted} catches it {where}: take its not_caught out of the catalogue"
     if each.status == ELSEWHERE:

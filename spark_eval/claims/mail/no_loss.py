@@ -19,7 +19,7 @@ from spark_eval.sql.reasons import sentence
 OPEN = "unknown"
 STATUS = "CASE outcome WHEN 'lost' THEN 'violated' WHEN 'unknown' THEN 'unknown' ELSE 'holds' END"
 KILLED_AFTER = "exists(kills, k -> k.kind = 'kill' AND k.certain.lo >= acknowledged_ms)"
-REQUIREMENTS = f"""filter(array(IF(outcome = 'excused', 'SM-15', NULL),
+REQUIREMENTS = f"""filter(array(IF(outcome IN ('excused', 'lost'), 'SM-15', NULL),
   IF({KILLED_AFTER}, 'TL-7', NULL)), r -> r IS NOT NULL)"""
 
 

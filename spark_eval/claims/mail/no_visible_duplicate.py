@@ -18,7 +18,7 @@ from spark_eval.sql.reasons import sentence
 from spark_eval.transforms.resubmissions import RESUBMITTED
 from spark_eval.transforms.shadows import PROMOTED
 
-REQUIREMENTS = """filter(array('DD-1', IF(far_apart, 'DD-2', NULL), IF(promoted, 'SM-9', NULL),
+REQUIREMENTS = """filter(array('DD-1', IF(copies > 1, 'DD-2', NULL), IF(promoted, 'SM-9', NULL),
   IF(accepted > 1, 'SR-7', NULL), IF(resubmitted, 'SN-15', NULL),
   IF(resubmitted, 'DD-3', NULL)), r -> r IS NOT NULL)"""
 COPIES = "{copies} copies with one submit time in {place}"

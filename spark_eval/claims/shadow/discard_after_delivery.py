@@ -22,6 +22,7 @@ RESTARTS = (
 ENDED = "coalesce(discard.at_ms, end_ms)"
 DEADLINE_REQUIREMENTS = f"""filter(array('SM-2', 'SM-3', 'SM-4', 'SM-19',
   IF({overlaps(RESTARTS, "done_ms", ENDED)}, 'SM-5', NULL),
+  IF(deadline_status = 'violated' AND untold_ms IS NOT NULL, 'SM-11', NULL),
   IF({overlaps("any_possible", "done_ms", ENDED)}, 'SM-16', NULL)), r -> r IS NOT NULL)"""
 
 
@@ -109,6 +110,6 @@ PAIRS = (
 
 CLAIM = Claim(
     "discard_after_delivery",
-    ("SM-1", "SM-2", "SM-3", "SM-4", "SM-5", "SM-10", "SM-16", "SM-18", "SM-19"),
+    ("SM-1", "SM-2", "SM-3", "SM-4", "SM-5", "SM-10", "SM-11", "SM-16", "SM-18", "SM-19"),
     cases,
 )

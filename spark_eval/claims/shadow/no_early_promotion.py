@@ -20,9 +20,11 @@ from spark_eval.transforms.fault_windows import EXTENTS, SEEN
 AT = "promoted.at_ms"
 UNTIL = "coalesce(discard.at_ms, promoted.at_ms, end_ms)"
 DOWNS = "transform(filter(primary_kills, k -> k.kind <> 'fill_disk'), k -> k.possible)"
+WAS_AWAY = overlaps(DOWNS, "held_ms", UNTIL)
 BY_CAUSE = f"""CASE WHEN by_database THEN array('SM-7')
-  WHEN promoted IS NOT NULL THEN array('SM-6')
-  WHEN {overlaps(DOWNS, "held_ms", UNTIL)} THEN IF(changed, array('SM-7'), array('SM-8'))
+  WHEN promoted IS NOT NULL THEN IF(earliness = 'violated' AND NOT changed AND {WAS_AWAY},
+    array('SM-6', 'SM-8'), array('SM-6'))
+  WHEN {WAS_AWAY} THEN IF(changed, array('SM-7'), array('SM-8'))
   ELSE array('SM-6') END"""
 WHILE_WRONG = f"coalesce({overlaps('wrong', 'held_ms', UNTIL)}, false)"
 REQUIREMENTS = f"concat({BY_CAUSE}, IF({WHILE_WRONG}, array('SM-18'), array()))"

@@ -12,6 +12,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from spark_eval.claim import Claim, case
+from spark_eval.claims.shadow.redundant_before_ack import REJECTION
 from spark_eval.expected.tables import Tables
 from spark_eval.spark.joins import joined
 from spark_eval.sql.intervals import overlaps
@@ -271,15 +272,30 @@ def _delivered_alone(tables: Tables) -> DataFrame:
 
 
 def _disabled(tables: Tables) -> DataFrame:
-    settings = tables.record.runs.where("NOT enabled").select("run")
-    return joined(tables.acknowledged, settings, "run").selectExpr(
+    """No copy is made, and nothing is refused for the lack of one."""
+    settings = tables.record.runs.where("NOT enabled").select("run", "reject")
+    accepted = joined(tables.acknowledged, settings, "run").selectExpr(
         *case(
             status="IF(primary.redirect IS NULL, 'holds', 'violated')",
             subject="message_id",
             detail="'a shadow was made; ShadowRedundancyEnabled is false'",
             at_ms="ok.ended_ms",
             refs="ok.ref, primary.redirect.ref",
-            requirements="array('SR-9', 'SR-14')",
+            requirements="IF(primary.redirect IS NULL AND reject, array('SR-9', 'SR-14'), "
+            "array('SR-9'))",
+        )
+    )
+    refused = tables.attempts.where(f"reply LIKE '{REJECTION}%'").transform(joined, settings, "run")
+    return accepted.unionByName(
+        refused.selectExpr(
+            *case(
+                status="'violated'",
+                subject="message_id",
+                detail=sentence("refused by {server}; ShadowRedundancyEnabled is false"),
+                at_ms="ended_ms",
+                refs="ref",
+                requirements="array('SR-14')",
+            )
         )
     )
 

@@ -87,7 +87,7 @@ def test_a_defect_that_passes_fails_the_proof(tmp_path: Path) -> None:
 def test_a_node_that_broke_down_has_not_shown_its_defect(tmp_path: Path) -> None:
     made = proving(tmp_path, Runs(tmp_path, judged("no_loss", "no_crash"))).run()
     assert made.code == 1
-    assert "eats-mail: its node is no node that breaks a promise" in "\n".join(told(made))
+    assert "eats-mail: its node crashed, which breaks no promise" in "\n".join(told(made))
 
 
 def test_a_run_that_the_lab_could_not_carry_out_says_nothing_of_its_defect(tmp_path: Path) -> None:
@@ -220,7 +220,8 @@ def test_a_night_simulates_all_and_tries_a_tenth_on_containers(
     assert [each.partition(" on ")[2] for each in proofs] == hosts
     counts = {each.partition(" on ")[2]: int(each.split()[0]) for each in proofs}
     assert counts.get("simulator", len(ALL)) == len(ALL)
-    assert counts.get("containers", 10) in (10, 11)
+    tenth = sum(not each.only_simulated for each in ALL) / 10
+    assert abs(counts.get("containers", tenth) - tenth) < 1
 
 
 def test_containers_that_were_asked_for_need_an_engine(

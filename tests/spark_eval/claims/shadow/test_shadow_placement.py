@@ -3,10 +3,11 @@ from __future__ import annotations
 import pytest
 
 from spark_eval.claim import ClaimResult
+from spark_eval.claims.shadow.redundant_before_ack import REJECTION
 from spark_eval.claims.shadow.shadow_placement import CLAIM
 from tests.spark_eval.conftest import Ask
 from tests.spark_eval.runs.faulty_runs import new_database
-from tests.spark_eval.runs.run_builder import MINUTE, Run, empty, healthy, user
+from tests.spark_eval.runs.run_builder import MINUTE, SECOND, Run, empty, healthy, user
 
 
 def _shadowed_by(shadow: str, attempts: int = 1, **config: object) -> Run:
@@ -88,6 +89,17 @@ def _killed_and_nobody_has_a_copy(*, delivered: bool) -> Run:
     return run
 
 
+def _switched_off(reply: str) -> Run:
+    """One message accepted without a shadow, and one refused with that."""
+    run = empty()
+    config = {"ShadowRedundancyEnabled": False, "RejectMessageOnShadowFailure": True}
+    run.plan["settings"]["TransportConfig"].update(config)
+    run.accept(MINUTE, [user(1)], shadow=None)
+    refused = run.submit(2 * MINUTE, [user(2)])
+    run.attempt(refused, "par-mbx1", 2 * MINUTE, "failed", reply, 2 * MINUTE + SECOND)
+    return run
+
+
 @pytest.fixture(scope="module")
 def results(ask: Ask) -> dict[str, ClaimResult]:
     runs = {
@@ -104,6 +116,8 @@ def results(ask: Ask) -> dict[str, ClaimResult]:
         "no-dag-same-site": _no_dag("par-mbx2"),
         "no-dag-other-site": _no_dag("lyo-mbx1"),
         "disabled": _shadowed_by("lyo-mbx1", ShadowRedundancyEnabled=False),
+        "disabled-and-refused": _switched_off(REJECTION),
+        "disabled-and-busy": _switched_off("452 4.3.1 Insufficient system resources"),
         "failed": _failed(ALL_TRIED, 6),
         "failed-one-twice": _failed("lyo-mbx1 lyo-mbx1", 2),
         "failed-too-often": _failed(f"{ALL_TRIED} par-mbx2", 7),
@@ -132,6 +146,14 @@ def test_holds_where_the_rules_were_followed(results: dict[str, ClaimResult], ru
     assert results[run].status == "holds"
 
 
+def test_with_shadow_redundancy_off_any_other_refusal_is_fine(
+    results: dict[str, ClaimResult],
+) -> None:
+    result = results["disabled-and-busy"]
+    assert (result.status, result.asked) == ("holds", 1)
+    assert result.proofs == {"SR-9": "holds", "SR-14": "holds"}
+
+
 @pytest.mark.parametrize(
     ("run", "says"),
     [
@@ -142,6 +164,7 @@ def test_holds_where_the_rules_were_followed(results: dict[str, ClaimResult], ru
         ("outside", "lyo-mbx1 is outside the boundary of par-mbx1"),
         ("no-dag-other-site", "outside the boundary"),
         ("disabled", "ShadowRedundancyEnabled is false"),
+        ("disabled-and-refused", "refused by par-mbx1; ShadowRedundancyEnabled is false"),
         ("failed-one-twice", "tried one twice while others were untried: lyo-mbx1, lyo-mbx1"),
         ("failed-too-soon", "gave up after 1 attempts; PreferRemote allows 6"),
         ("refused-by-all", "par-mbx1 says that lyo-mbx1, lyo-mbx2, par-mbx2 refused it"),
