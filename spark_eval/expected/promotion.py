@@ -208,8 +208,8 @@ _EARLINESS = cases(
 )
 
 _MISSING_BY = "IF(changed_surely, changed_by_ms, spent.by_ms)"
-_SWALLOWED = f"""(coalesce(loaded_ms, {FOREVER_MS}) <= {_MISSING_BY}
-  OR {overlaps("own_blind", "held_ms", _MISSING_BY)})"""
+_IN_A_HOLE = overlaps("own_blind", "held_ms", _MISSING_BY)
+_SWALLOWED = f"(coalesce(loaded_ms, {FOREVER_MS}) <= {_MISSING_BY} OR {_IN_A_HOLE})"
 _MAY_BE_DUE = """(changed AND changed_reach_ms + heartbeat_ms + slack_ms <= end_ms
   AND discard IS NULL AND own_lost_ms IS NULL AND NOT kept_as_primary)"""
 _TIMELINESS = cases(
@@ -218,6 +218,8 @@ _TIMELINESS = cases(
         "promoted IS NULL AND expected AND kept_as_primary",
         unknown("the store of {server} shows it promoted, its log does not say when"),
     ),
+    # let go before a kill that came between its commit and its row
+    (f"promoted IS NULL AND expected AND in_safety_net AND {_IN_A_HOLE}", not_asked()),
     (
         f"promoted IS NULL AND expected AND {coarse('heartbeat_ms')}",
         too_coarse("a heartbeat", "heartbeat_ms"),

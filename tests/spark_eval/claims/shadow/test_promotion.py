@@ -37,6 +37,23 @@ def _missing(faulty: Faulty, *, swallowed: bool = False) -> Run:
     return run
 
 
+def _let_go_unlogged(*, killed: bool) -> Run:
+    """The delivered message lies in lyo-mbx1's Safety Net, and no row says how it came there."""
+    faulty = new_database()
+    run = faulty.run
+    run.remove("lyo-mbx1", "RESUBMIT", faulty.delivered)
+    run.let_go(faulty.delivered, 10 * MINUTE)
+    run.remove("lyo-mbx1", "HADISCARD", faulty.delivered)
+    run.queues["lyo-mbx1"] = [
+        row
+        for row in run.queues["lyo-mbx1"]
+        if row["message_id"] != faulty.delivered.message_id or row["queue"] == "shadow-safety-net"
+    ]
+    if killed:
+        run.kill("lyo-mbx1", 10 * MINUTE + 100, 11 * MINUTE, fault="f2")
+    return run
+
+
 def _spurious(cause: str) -> Run:
     run = healthy()
     message = run.accept(20 * MINUTE, ["db1-user01@shadowlab.example"])
@@ -131,6 +148,8 @@ def _runs() -> dict[str, Run]:
         "new-database-late": _moved(new_database(), 16 * MINUTE + LATE),
         "new-database-missing": _missing(new_database()),
         "new-database-swallowed": _missing(new_database(), swallowed=True),
+        "let-go-before-a-kill": _let_go_unlogged(killed=True),
+        "let-go-by-itself": _let_go_unlogged(killed=False),
         "new-database-prompt": _moved(new_database(), BACK + HEARTBEAT + 3 * SECOND),
         "new-database-slow": _moved(new_database(), BACK + HEARTBEAT + 30 * SECOND),
         "new-database-twice": _moved(new_database(), BACK + 2 * HEARTBEAT + MINUTE),
@@ -229,6 +248,14 @@ def test_on_time_is_violated_by_a_missing_promotion(on_time: Results, run: str) 
 
 def test_on_time_takes_the_store_as_evidence(on_time: Results) -> None:
     assert on_time["new-database-swallowed"].violations == 0
+
+
+def test_on_time_asks_nothing_of_what_was_let_go_before_a_kill_swallowed_the_row(
+    on_time: Results,
+) -> None:
+    assert on_time["let-go-before-a-kill"].violations == 0
+    (example,) = on_time["let-go-by-itself"].examples
+    assert "lyo-mbx1 never promoted it" in example.detail
 
 
 def test_early_is_violated_at_half_the_span(early: Results) -> None:
