@@ -9,6 +9,7 @@ from defects.defect import Defect
 from defects.door import Door, behind
 from defects.settings import server
 from nodes.core.interface.effects import CloseSession, Effect, SendReply
+from nodes.core.interface.inputs import Input, RecipientOffered
 from nodes.core.interface.replies import (
     R421_CONNECTION_TIMEOUT,
     R451_NOT_REDUNDANT,
@@ -25,6 +26,12 @@ class ForgetsOneAnswerInFifty(Door):
         if isinstance(effect, SendReply) and takes_a_message(effect.reply) and self.is_nth(50):
             return ()
         return (effect,)
+
+
+class LeavesOneRecipientInFiftyUnanswered(Door):
+    def enters(self, happened: Input) -> Iterable[Input]:
+        is_passed_over = isinstance(happened, RecipientOffered) and self.is_nth(50)
+        return () if is_passed_over else (happened,)
 
 
 class HangsUpInsteadOfRejecting(Door):
@@ -44,6 +51,11 @@ DEFECTS = (
         "forgets-one-answer-in-fifty",
         "One message in fifty is taken, kept and delivered; its sender is left without a word.",
         "SR-6", CALM, ANSWERED, lambda: behind(ForgetsOneAnswerInFifty),
+    ),
+    Defect(
+        "leaves-one-recipient-in-fifty-unanswered",
+        "One RCPT in fifty gets no answer; its client waits until it gives up.",
+        "SR-6", CALM, ANSWERED, lambda: behind(LeavesOneRecipientInFiftyUnanswered),
     ),
     Defect(
         "hangs-up-instead-of-rejecting",

@@ -9,6 +9,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from spark_eval.spark.joins import joined, small
+from spark_eval.sql.intervals import overlaps
 
 # what a server's timer and the way to the client take: lab ms, and wall ms at the lab's speed
 SLACK_MS, SLACK_WALL_MS = 1_000, 2_000
@@ -35,3 +36,8 @@ def troubles(ways: DataFrame) -> DataFrame:
     outside = ways.where("server IN (peer, 'workload') AND service = 'smtp'")
     each = outside.selectExpr("run", "peer AS server", "explode(troubles) AS trouble")
     return each.groupBy("run", "server").agg(F.expr("collect_set(trouble) AS troubles"))
+
+
+def troubled(start: str, end: str) -> str:
+    """SQL over a row that has `troubles`, or null: whether one of them touches [start, end]."""
+    return f"coalesce({overlaps('troubles', start, end)}, false)"

@@ -19,7 +19,6 @@ from spark_eval.expected.tables import Tables
 from spark_eval.spark.joins import joined, small
 from spark_eval.sql.reasons import cases as cases_of
 from spark_eval.sql.reasons import holds, not_asked, unknown, violated
-from spark_eval.transforms.troubles import NO_TROUBLES
 
 WHO = ["run", "stranger"]
 REFUSED = "reply RLIKE '^550 5[.]7[.]1( |$)'"
@@ -92,8 +91,7 @@ def _sessions(tables: Tables) -> DataFrame:
     placed = known.selectExpr(
         "run", "stranger", "kind", "server", "began", "over", "session_ms",
         "coalesce(is_told, false) AS is_told", "limit_ms",
-        f"exists(coalesce(troubles, {NO_TROUBLES}), x -> x.lo <= over.at_ms "
-        "AND x.hi >= coalesce(began.at_ms, over.at_ms)) AS is_troubled",
+        f"{calls.troubled('coalesce(began.at_ms, over.at_ms)', 'over.at_ms')} AS is_troubled",
     )  # fmt: skip
     return placed.selectExpr("*", f"{_ENDED} AS j").selectExpr(
         *case(

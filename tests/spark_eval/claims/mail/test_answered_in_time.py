@@ -49,9 +49,16 @@ HOLDS = {
 }
 VIOLATED = {
     "late": (_tried(LIMIT + 1), "par-mbx1 answered at 0:17:01.901; ConnectionTimeout was over at"),
-    "silent": (_unanswered(15 * MINUTE), "par-mbx1 gave no answer (final dot: timed out)"),
+    "silent": (_unanswered(15 * MINUTE), "no answer in 0:15:00.000 (final dot: timed out)"),
     "gone": (_unanswered(SECOND, "final dot: connection lost"), "par-mbx1 gave no answer"),
-    "gone-early": (_tried(SECOND, reply=None, reason="MAIL: connection lost"), "no answer (MAIL"),
+    "silent-before-the-dot": (
+        _tried(5 * MINUTE, reply=None, reason="RCPT user01: timed out"),
+        "par-mbx1 gave no answer in 0:05:00.000 (RCPT user01: timed out)",
+    ),
+    "gone-early": (
+        _tried(SECOND, reply=None, reason="MAIL: connection lost"),
+        "no answer in 0:00:01.000 (MAIL",
+    ),
     "hung-up": (_tried(10 * MINUTE, reply=HUNG_UP), "ended the session instead of an answer: 421"),
     "others-cut-off": (_cut_off(_tried(LIMIT + 1), "lyo-mbx1"), "par-mbx1 answered at"),
 }
