@@ -55,7 +55,7 @@ def _judge_here(folder: str) -> None:
     four = [claim for claim in claims.ALL if claim.name in opinion.CLAIMS]
     with using_session(purpose=purpose_of([folder])) as spark:
         run = open_run_folder(Path(folder))
-        tables = Tables(Record(Folders(spark, [run])), may_resubmit=run.may_resubmit)
+        tables = Tables(Record(Folders(spark, [run])), run.scope)
         found = check_claims(four, tables, [run.run])
     crashed = [
         result.reason for each in found.values() for result in each.values() if result.crashed

@@ -21,6 +21,7 @@ from spark_eval.judging.judged import JudgedRun, Judgement
 from spark_eval.read.damage import log_damage
 from spark_eval.read.record import Record
 from spark_eval.read.run_folder import RunFolder, RunFolderError
+from spark_eval.read.scope import together
 from spark_eval.read.source import Folders
 from spark_eval.report.build import build, with_stories
 from spark_eval.report.page import write_page
@@ -68,13 +69,7 @@ def _named(folder: RunFolder) -> str:
 def _evaluated(
     spark: SparkSession, folders: Sequence[RunFolder], checks: Sequence[Claim]
 ) -> list[JudgedRun]:
-    tables = Tables(
-        Record(Folders(spark, folders)),
-        may_resubmit=any(f.may_resubmit for f in folders),
-        may_cross=any(f.may_cross for f in folders),
-        has_strangers=any(f.has_strangers for f in folders),
-        may_delay=any(f.may_delay for f in folders),
-    )
+    tables = Tables(Record(Folders(spark, folders)), together([f.scope for f in folders]))
     with ThreadPoolExecutor(1) as pool:
         writing = pool.submit(_write_tables, tables, folders)
         telling = pool.submit(_told, tables)

@@ -14,6 +14,7 @@ from spark_eval.expected import retention as hold
 from spark_eval.expected import shadow_copies as copies
 from spark_eval.expected.resubmission import Resubmission, resubmission
 from spark_eval.read.record import Record
+from spark_eval.read.scope import Scope
 from spark_eval.spark.settled import on_demand, settled
 from spark_eval.transforms import (
     acknowledged,
@@ -103,37 +104,24 @@ class Happened:
 class Tables(Happened):
     """What follows is what should have happened.
 
-    `may_resubmit` is false where no plan holds anything that makes somebody ask a Safety Net: then
-    there is no `resubmission`, and nothing is spent on it; `may_cross` and `crossings`, which are
-    the hops between servers, likewise where every plan has one boundary; `has_strangers` is false
-    where no plan has any; `may_delay` where every run ends before mail could have waited for
-    DelayNotificationTimeout.
+    `scope` is what the plans may hold: where nothing makes somebody ask a Safety Net there is no
+    `resubmission`, and nothing is spent on it; no `crossings`, the hops between servers, where
+    every plan has one boundary.
     """
 
-    def __init__(
-        self,
-        record: Record,
-        *,
-        may_resubmit: bool = True,
-        may_cross: bool = True,
-        has_strangers: bool = True,
-        may_delay: bool = True,
-    ) -> None:
+    def __init__(self, record: Record, scope: Scope = Scope()) -> None:  # noqa: B008 (it is frozen)
         super().__init__(record)
-        self.may_resubmit = may_resubmit
-        self.may_cross = may_cross
-        self.has_strangers = has_strangers
-        self.may_delay = may_delay
+        self.scope = scope
 
     @on_demand
     def resubmission(self) -> Resubmission | None:
-        if not self.may_resubmit:
+        if not self.scope.may_resubmit:
             return None
         return resubmission(self.record, self.windows, self.histories, self.primaries, self.hops)
 
     @property
     def crossings(self) -> DataFrame | None:
-        return self.hops if self.may_cross else None
+        return self.hops if self.scope.may_cross else None
 
     @on_demand
     def places(self) -> DataFrame:

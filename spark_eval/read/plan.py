@@ -11,6 +11,7 @@ from pyspark.sql import functions as F
 
 from spark_eval import schema
 from spark_eval.fault_kinds import KINDS, is_one_of
+from spark_eval.read import scope
 from spark_eval.read.strict import DAMAGED, one_value, parsed
 
 MINUTE_MS = 60_000
@@ -106,34 +107,9 @@ def parsed_plans(texts: DataFrame) -> DataFrame:
 WALL_SPEED = "IF(host <=> 'simulator', 1.0D, coalesce(plan.clock.speed, 1.0D))"
 
 
-# a mailbox database with several copies, an operation, or a resubmission that is foretold
-MAY_RESUBMIT = (
-    "(coalesce(exists(plan.topology.databases, d -> size(d.copies) > 1), false) "
-    "OR coalesce(size(plan.operations) > 0, false) "
-    "OR plan.expect.resubmissions IS NOT NULL)"
-)
-
-# mailbox servers in more than one DAG, or site without a DAG (TP-3)
-MAY_CROSS = (
-    "coalesce(size(array_distinct(transform(filter(plan.topology.servers, s -> s.role = "
-    "'mailbox'), s -> coalesce(concat('dag:', s.dag), concat('site:', s.site))))) > 1, false)"
-)
-
-
-# mail may wait for DelayNotificationTimeout before the run is over
-MAY_DELAY = (
-    "coalesce(array_min(transform(map_values(plan.settings.servers), s -> try_cast(try_element_at("
-    "try_element_at(s, 'TransportService'), 'DelayNotificationTimeout') AS BIGINT))), "
-    f"{4 * HOUR_MS}L) < plan.duration_ms"
-)
-
-
 def runs(plans: DataFrame) -> DataFrame:
     """One row a run with the organisation's settings flattened out; `speed` is lab milliseconds for
-    each of the clock that servers wait and log by. Where `may_resubmit` is false, a plan holds
-    nothing that makes anybody ask a Safety Net; where `may_cross` is, all servers are in one
-    boundary; where `has_strangers` is, none calls; where `may_delay` is, it ends before mail could
-    have waited for DelayNotificationTimeout.
+    each of the clock that servers wait and log by; and what its plan may hold (`read.scope`).
     """
     config = "plan.settings.TransportConfig"
     settings = [
@@ -154,10 +130,7 @@ def runs(plans: DataFrame) -> DataFrame:
         "resolution_ms",
         "zero_ns",
         "coalesce(CAST(ceil(least(resolution_ms, 1e15D)) AS BIGINT), 0L) AS finest_ms",
-        f"{MAY_RESUBMIT} AS may_resubmit",
-        f"{MAY_CROSS} AS may_cross",
-        "coalesce(size(plan.strangers) > 0, false) AS has_strangers",
-        f"coalesce({MAY_DELAY}, true) AS may_delay",
+        *scope.COLUMNS,
         *settings,
     )
 

@@ -7,12 +7,13 @@ refused; anything else that is missing is told by the tables (a log that is not 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from spark_eval.read.given_json import read_json
+from spark_eval.read.scope import Scope, scope_of
 
 # paths within a run folder: JSON Lines that are evidence (the core's inputs and standard error are
 # not), and message tracking and connectivity logs, whatever the case of their ending
@@ -39,12 +40,9 @@ class UnreadableRecordError(RunFolderError):
 
 @dataclass(frozen=True, slots=True)
 class RunFolder:
-    """`path` is absolute, without links; `origin_ms` is the start of lab time, epoch ms. Where
-    `may_resubmit` is false, its plan holds nothing that makes anybody ask a Safety Net; where
-    `may_cross` is false, all its mailbox servers are in one boundary; where `has_strangers` is
-    false, none calls; where `may_delay` is false, it ends before mail could have waited for
-    DelayNotificationTimeout. `has_file_list`: the lab promised files.json. Where there is a `uri`,
-    the folder is there and `path` is the driver's copy.
+    """`path` is absolute, without links; `origin_ms` is the start of lab time, epoch ms.
+    `scope`: what its plan may hold. `has_file_list`: the lab promised files.json. Where there is a
+    `uri`, the folder is there and `path` is the driver's copy.
     """
 
     path: Path
@@ -53,10 +51,7 @@ class RunFolder:
     seed: int | str | None
     host: str | None
     origin_ms: int
-    may_resubmit: bool = True
-    may_cross: bool = True
-    has_strangers: bool = True
-    may_delay: bool = True
+    scope: Scope = field(default_factory=Scope)
     has_file_list: bool = False
     uri: str | None = None
 
@@ -120,43 +115,10 @@ def open_run_folder(path: Path, uri: str | None = None) -> RunFolder:
         seed=manifest.get("seed", plan.get("seed")),
         host=manifest.get("host"),
         origin_ms=_origin_ms(plan, manifest),
-        may_resubmit=_may_resubmit(plan),
-        may_cross=_may_cross(plan),
-        has_strangers=bool(plan.get("strangers")),
-        may_delay=_may_delay(plan),
+        scope=scope_of(plan),
         has_file_list="file_list" in manifest,
         uri=uri,
     )
-
-
-def _may_resubmit(plan: dict[str, Any]) -> bool:
-    """As `may_resubmit` of `spark_eval.read.plan`; a plan of another shape may hold anything."""
-    try:
-        several = any(len(each["copies"]) > 1 for each in plan["topology"]["databases"])
-        foretold = (plan.get("expect") or {}).get("resubmissions")
-    except (AttributeError, KeyError, TypeError):
-        return True
-    return several or bool(plan.get("operations")) or foretold is not None
-
-
-def _may_delay(plan: dict[str, Any]) -> bool:
-    """As `may_delay` of `spark_eval.read.plan`; a plan of another shape may hold anything."""
-    try:
-        services = [each["TransportService"] for each in plan["settings"]["servers"].values()]
-        least_ms = min(int(each["DelayNotificationTimeout"]) for each in services)
-        return least_ms < int(plan["duration_ms"])
-    except (AttributeError, KeyError, TypeError, ValueError):
-        return True
-
-
-def _may_cross(plan: dict[str, Any]) -> bool:
-    """As `may_cross` of `spark_eval.read.plan`; a plan of another shape may hold anything."""
-    try:
-        servers = [each for each in plan["topology"]["servers"] if each["role"] == "mailbox"]
-        boundaries = {(each["dag"], None if each["dag"] else each["site"]) for each in servers}
-    except (AttributeError, KeyError, TypeError):
-        return True
-    return len(boundaries) > 1
 
 
 def _origin_ms(plan: dict[str, Any], manifest: dict[str, Any]) -> int:

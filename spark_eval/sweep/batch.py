@@ -23,6 +23,7 @@ from spark_eval.judging.verdict import NOT_CHECKED, PASS
 from spark_eval.program.exit_codes import CRASHED
 from spark_eval.read.lines_table import LinesTable
 from spark_eval.read.record import Record
+from spark_eval.read.scope import NAMES, Scope, together
 from spark_eval.results.coverage import coverage
 from spark_eval.spark.checkpoints import checkpoints_below
 from spark_eval.spark.paths import to_read
@@ -76,13 +77,8 @@ def _results(record: Record, settings: Mapping[str, dict[str, str]]) -> list[Res
     """In any order; a run whose plan cannot be read is not among them."""
     planned = _planned(record).collect()
     seeds = {row["run"]: row["seed"] for row in planned}
-    tables = Tables(
-        record,
-        may_resubmit=any(row["may_resubmit"] for row in planned),
-        may_cross=any(row["may_cross"] for row in planned),
-        has_strangers=any(row["has_strangers"] for row in planned),
-        may_delay=any(row["may_delay"] for row in planned),
-    )
+    scopes = [Scope(*(row[name] for name in NAMES)) for row in planned]
+    tables = Tables(record, together(scopes))
     with ThreadPoolExecutor(1) as pool:
         naming, covering = pool.submit(_servers, record), pool.submit(_coverage, tables)
         judgements = judge(tables, list(seeds), claims.ALL)
@@ -95,7 +91,7 @@ def _results(record: Record, settings: Mapping[str, dict[str, str]]) -> list[Res
 
 def _planned(record: Record) -> DataFrame:
     return record.runs.where("end_ms IS NOT NULL AND seed IS NOT NULL").select(
-        "run", "seed", "may_resubmit", "may_cross", "has_strangers", "may_delay"
+        "run", "seed", *NAMES
     )
 
 

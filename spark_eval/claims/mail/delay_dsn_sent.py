@@ -119,4 +119,4 @@ _BACK = (
     "greatest(acc, k.possible.hi + slack_ms), acc)) + vague_ms)"
 )
 
-CLAIM = Claim("delay_dsn_sent", ("RT-5",), cases, lambda tables: tables.may_delay)
+CLAIM = Claim("delay_dsn_sent", ("RT-5",), cases, lambda tables: tables.scope.may_delay)

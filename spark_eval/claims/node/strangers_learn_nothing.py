@@ -107,5 +107,5 @@ def _sessions(tables: Tables) -> DataFrame:
 
 
 CLAIM = Claim(
-    "strangers_learn_nothing", ("TL-6", "SR-6"), cases, lambda tables: tables.has_strangers
+    "strangers_learn_nothing", ("TL-6", "SR-6"), cases, lambda tables: tables.scope.has_strangers
 )

@@ -188,8 +188,8 @@ def test_expect_resubmissions_narrows(results: dict[str, ClaimResult]) -> None:
 def test_foretelling_no_resubmission_asks_also_where_nobody_seems_able_to_ask_for_one(
     tmp_path: Path,
 ) -> None:
-    assert not open_run_folder(healthy().write(tmp_path / "silent")).may_resubmit
-    assert open_run_folder(_foretold([], healthy()).write(tmp_path / "none")).may_resubmit
+    assert not open_run_folder(healthy().write(tmp_path / "silent")).scope.may_resubmit
+    assert open_run_folder(_foretold([], healthy()).write(tmp_path / "none")).scope.may_resubmit
 
 
 def test_nothing_to_ask_where_nothing_failed_over(results: dict[str, ClaimResult]) -> None:
