@@ -1,4 +1,6 @@
-"""Defects of the answer to whoever handed over a message: late, none, or another word (SR-6)."""
+"""Defects of the answer to whoever handed over a message: late, none, or another word (SR-5, SR-6,
+TL-5).
+"""
 
 from __future__ import annotations
 
@@ -11,14 +13,17 @@ from defects.settings import server
 from nodes.core.interface.effects import CloseSession, Effect, SendReply
 from nodes.core.interface.inputs import Input, RecipientOffered
 from nodes.core.interface.replies import (
+    R250_RECIPIENT_OK,
     R421_CONNECTION_TIMEOUT,
     R451_NOT_REDUNDANT,
+    R550_NO_SUCH_RECIPIENT,
     AnyReply,
     Reply,
 )
 
 CALM, REJECTED = "calm", "shadow-unreachable-rejected"
-ANSWERED = ("answered_in_time",)
+ANSWERED, REFUSED = ("answered_in_time",), ("refused_for_cause",)
+FIVE_MINUTES_MS = 300_000
 
 
 class ForgetsOneAnswerInFifty(Door):
@@ -38,6 +43,53 @@ class HangsUpInsteadOfRejecting(Door):
     def leaves(self, effect: Effect) -> Iterable[Effect]:
         if isinstance(effect, SendReply) and effect.reply == R451_NOT_REDUNDANT:
             return (CloseSession(effect.session, R421_CONNECTION_TIMEOUT),)
+        return (effect,)
+
+
+class AnswersLateNowAndThen(Door):
+    """The host is asked for the reply five minutes later, and nobody is waited for meanwhile."""
+
+    def leaves(self, effect: Effect) -> Iterable[Effect]:
+        if isinstance(effect, SendReply) and takes_a_message(effect.reply) and self.is_nth(20):
+            self.hold_back(effect, FIVE_MINUTES_MS)
+            return ()
+        return (effect,)
+
+
+class RefusesRecipients(Door):
+    reply = Reply(452, ("4.3.1 Insufficient system resources",))
+
+    def leaves(self, effect: Effect) -> Iterable[Effect]:
+        if isinstance(effect, SendReply) and effect.reply == R250_RECIPIENT_OK and self.refuses():
+            return (SendReply(effect.session, self.reply),)
+        return (effect,)
+
+    def refuses(self) -> bool:
+        return self.is_nth(50)
+
+
+class KnowsOneRecipientInFiftyNot(RefusesRecipients):
+    reply = R550_NO_SUCH_RECIPIENT
+
+
+class RefusesAllAfterARestart(RefusesRecipients):
+    def refuses(self) -> bool:
+        return self.starts > 1
+
+
+class RejectsOneInTen(Door):
+    """Nothing was tried, and no row says so."""
+
+    def leaves(self, effect: Effect) -> Iterable[Effect]:
+        if isinstance(effect, SendReply) and takes_a_message(effect.reply) and self.is_nth(10):
+            return (SendReply(effect.session, R451_NOT_REDUNDANT),)
+        return (effect,)
+
+
+class NamesNoMessage(Door):
+    def leaves(self, effect: Effect) -> Iterable[Effect]:
+        if isinstance(effect, SendReply) and takes_a_message(effect.reply) and self.is_nth(20):
+            return (SendReply(effect.session, Reply(250, ("2.0.0 OK",))),)
         return (effect,)
 
 
@@ -68,5 +120,35 @@ DEFECTS = (
         "SR-6", REJECTED, ANSWERED,
         lambda: server(lambda each: replace(
             each, receive_connection_timeout_ms=2 * each.receive_connection_timeout_ms)),
+    ),
+    Defect(
+        "answers-five-minutes-late-now-and-then",
+        "One message in twenty is safe at once, and its sender hears of it five minutes later.",
+        "SR-6", CALM, ANSWERED, lambda: behind(AnswersLateNowAndThen),
+    ),
+    Defect(
+        "refuses-one-recipient-in-fifty",
+        "One RCPT in fifty is answered with 452, and nothing is short.",
+        "SR-5", CALM, REFUSED, lambda: behind(RefusesRecipients),
+    ),
+    Defect(
+        "knows-one-recipient-in-fifty-not",
+        "One RCPT in fifty is answered with 550 5.1.10, though the mailbox is there.",
+        "SR-5", CALM, REFUSED, lambda: behind(KnowsOneRecipientInFiftyNot),
+    ),
+    Defect(
+        "refuses-all-after-a-restart",
+        "After its first restart a server takes no mail any more.",
+        "SR-5", "primary-returns-in-time", REFUSED, lambda: behind(RefusesAllAfterARestart),
+    ),
+    Defect(
+        "rejects-one-in-ten-without-an-attempt",
+        "One message in ten is rejected for the lack of a shadow copy that nobody tried to make.",
+        "SR-5", REJECTED, REFUSED, lambda: behind(RejectsOneInTen),
+    ),
+    Defect(
+        "names-no-message",
+        "One message in twenty is accepted with a 250 that names nothing.",
+        "TL-5", CALM, ("traceable",), lambda: behind(NamesNoMessage),
     ),
 )  # fmt: skip

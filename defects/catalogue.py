@@ -13,6 +13,7 @@ from defects import (
     making_shadows,
     promoting,
     safety_nets,
+    tracing,
 )
 from defects.defect import Defect
 
@@ -27,5 +28,6 @@ ALL: tuple[Defect, ...] = (
     *delaying.DEFECTS,
     *safety_nets.DEFECTS,
     *failing_over.DEFECTS,
+    *tracing.DEFECTS,
 )
 BY_NAME = {defect.name: defect for defect in ALL}

@@ -17,6 +17,7 @@ from nodes.core.interface.effects import (
     DeliverTo,
     Effect,
     LogTracking,
+    OpenSession,
     SendReply,
     ShadowRequest,
     Transmit,
@@ -31,6 +32,7 @@ from nodes.core.interface.replies import R451_NOT_REDUNDANT
 from nodes.core.routing.boundary import is_inside, shadow_attempts
 from nodes.core.routing.routing import hop_into
 
+FOR_A_SHADOW = "shadowredundancy"
 QUEUED = "2.6.0 Queued mail for redundancy"
 ACROSS, CALM = "across-boundaries", "calm"
 OFF = "shadow-redundancy-off"
@@ -124,6 +126,26 @@ class BelievesForWhatIsResubmitted(BelievesInShadows):
     def believes(self, sent: Transmit) -> bool:
         asked = sent.prologue
         return isinstance(asked, ShadowRequest) and asked.resubmit_request is not None
+
+
+class GivesUpAtOnce(Door):
+    """A session for a shadow message is said to have failed, and was never opened."""
+
+    def leaves(self, effect: Effect) -> Iterable[Effect]:
+        if not isinstance(effect, OpenSession) or effect.purpose != FOR_A_SHADOW:
+            return (effect,)
+        if not self.gives_up():
+            return (effect,)
+        self.answer(SessionFailed(effect.session, "connection refused"))
+        return ()
+
+    def gives_up(self) -> bool:
+        return True
+
+
+class GivesUpOneInTwenty(GivesUpAtOnce):
+    def gives_up(self) -> bool:
+        return self.is_nth(20)
 
 
 class NeverSaysUnprotected(Door):
@@ -274,6 +296,21 @@ DEFECTS = (
         "the-same-shadow-server-again",
         "Every attempt goes to the server that has just failed.",
         "SR-4", UNREACHABLE, PLACED, lambda: decides(shadow_attempts, _the_first_again),
+    ),
+    Defect(
+        "gives-up-before-it-tries",
+        "No other server is called; each message is accepted as one that cannot be made redundant.",
+        "SR-1", CALM, PLACED, lambda: behind(GivesUpAtOnce),
+    ),
+    Defect(
+        "rejects-before-it-tries",
+        "No other server is called; each message is rejected as one that cannot be made redundant.",
+        "SR-5", REJECTED, PLACED, lambda: behind(GivesUpAtOnce),
+    ),
+    Defect(
+        "gives-up-one-attempt-in-twenty",
+        "One session in twenty for a shadow copy is said to have failed; the next server is tried.",
+        "SR-3", CALM, PLACED, lambda: behind(GivesUpOneInTwenty),
     ),
     Defect(
         "rejects-what-is-to-be-accepted",

@@ -19,6 +19,8 @@ from spark_eval.claims.mail import (
     no_loss,
     no_phantom,
     no_visible_duplicate,
+    refused_for_cause,
+    traceable,
 )
 from spark_eval.claims.node import no_crash, nothing_left_over, strangers_learn_nothing
 from spark_eval.claims.safety_net import (
@@ -42,6 +44,7 @@ ALL: tuple[Claim, ...] = (
     content_intact.CLAIM,
     delivered_in_time.CLAIM,
     answered_in_time.CLAIM,
+    refused_for_cause.CLAIM,
     one_active_copy.CLAIM,
     redundant_before_ack.CLAIM,
     shadow_placement.CLAIM,
@@ -56,6 +59,7 @@ ALL: tuple[Claim, ...] = (
     held_long_enough.CLAIM,
     drains_after_heal.CLAIM,
     nothing_left_over.CLAIM,
+    traceable.CLAIM,
     strangers_learn_nothing.CLAIM,
     no_crash.CLAIM,
 )

@@ -12,7 +12,7 @@ from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
 from spark_eval.spark.joins import joined
-from spark_eval.sql.intervals import FOREVER_MS
+from spark_eval.sql.intervals import FOREVER_MS, overlaps
 
 HEARTBEAT_FAILED = 22004
 PAIR = ["run", "server", "primary_server"]
@@ -31,6 +31,8 @@ NOTHING = {
 _GONE = f"""least(coalesce(discard.at_ms, promoted.at_ms, own_lost_ms, {FOREVER_MS}),
   coalesce(loaded_ms, {FOREVER_MS}), held_ms + expiration_ms - askew_ms)"""
 _SURE = f"held IS NOT NULL AND held_ms + exchange_ms < {_GONE} - exchange_ms"
+
+_LET_GO = f"discard IS NOT NULL AND NOT {overlaps('own_blind', 'discard.at_ms', 'discard.at_ms')}"
 
 
 def _step(at_ms: str, what: str, by: int) -> str:
@@ -69,19 +71,25 @@ def questions(
 ) -> DataFrame:
     """One row a pair: `asked` and `unasked` (sessions; `first_unasked` is the row of one), `told`
     and `too_many` (answers; `most`: `notifications`, `open`, `at_ms`, `ref`), `failed` and `logged`
-    (attempts), `kills` (of the shadow server).
+    (attempts), `kills` (of the shadow server); `let_go` (shadow messages, by tracking rows that no
+    kill came close to; `first_let_go` is one of them) and `named` (notifications that the answers
+    brought).
     """
     pairs = copies.groupBy(*PAIR).agg(
         F.expr("max(any_possible) AS outages"),
         F.expr("max(timeout_ms + slowed_ms) AS longest_ms"),
         F.expr("max(exchange_ms + slowed_ms) AS prompt_ms"),
         F.expr("max(size(own_possible)) AS kills"),
+        F.expr(f"count_if({_LET_GO}) AS let_go"),
+        F.expr(f"min(IF({_LET_GO}, struct(discard.at_ms, discard.ref), NULL)) AS first_let_go"),
     )
     lost = histories.selectExpr("run", "server", f"{_EVER_LOST} AS lost_ms")
     known = joined(probe_shadows, pairs, PAIR).join(lost, ["run", "server"], "left")
     probed = known.selectExpr(*PAIR, f"inline(array({PROBE_STEPS}))")
     steps = copies.selectExpr(*PAIR, f"inline(array({STEPS}))").unionByName(probed)
-    stood = _stood(sessions, contacts, steps).transform(joined, pairs.drop("kills"), PAIR)
+    stood = _stood(sessions, contacts, steps).transform(
+        joined, pairs.drop("kills", "let_go", "first_let_go"), PAIR
+    )
     clear = "NOT exists(outages, o -> o.lo <= at_ms AND o.hi + longest_ms >= at_ms)"
     judged = stood.selectExpr(
         "*",
@@ -102,8 +110,9 @@ def questions(
         ),
     )
     return (
-        pairs.select(*PAIR, "kills")
+        pairs.select(*PAIR, "kills", "let_go", "first_let_go")
         .join(counted, PAIR, "left")
+        .join(_named(contacts), PAIR, "left")
         .join(_failed(sessions, contacts), PAIR, "left")
         .join(_logged(lifecycle), PAIR, "left")
     )
@@ -134,6 +143,12 @@ def _event(rows: DataFrame, rank: int, *given: str) -> DataFrame:
         name if name in given else f"{nothing} AS {name}" for name, nothing in NOTHING.items()
     ]
     return rows.selectExpr(*PAIR, "at_ms", f"{rank} AS rank", *columns)
+
+
+def _named(contacts: DataFrame) -> DataFrame:
+    """By the connectivity log: of how many messages a server was notified, some twice."""
+    named = contacts.where("reached").withColumnRenamed("peer", "primary_server")
+    return named.groupBy(*PAIR).agg(F.expr("sum(notifications) AS named"))
 
 
 def _failed(sessions: DataFrame, contacts: DataFrame) -> DataFrame:

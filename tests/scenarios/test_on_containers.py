@@ -1,7 +1,8 @@
 """Whole experiments on containers, as a user runs them: each reaches the verdict its file
 foretells, and the simulator agrees.
 
-All of them are for the night; here are the calm one and two that break most.
+All of them are for the night; here are the calm one, judged as for a user, and two that break most,
+judged one after the other as in a suite.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from lab.run.judge import Judge
 
 ROOT = Path(__file__).parents[2]
 LONGEST_S = 900
+ALONE = "calm"
 
 
 @pytest.fixture(scope="module")
@@ -34,13 +36,14 @@ def judge(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Judge]:
 @pytest.mark.timeout(LONGEST_S + 60)
 @pytest.mark.parametrize(
     "scenario",
-    ["calm", "primary-loses-its-queue-database", "discard-notifications-survive"],
+    [ALONE, "primary-loses-its-queue-database", "discard-notifications-survive"],
 )
 def test_a_scenario_ends_in_pass_with_a_report_and_leaves_nothing_running(
     scenario: str, tmp_path: Path, docker_engine: docker.DockerClient, judge: Judge
 ) -> None:
     (tmp_path / "scenarios").symlink_to(ROOT / "scenarios")
-    done = _shadowlab("run", scenario, "--on", "containers", folder=tmp_path)
+    asked = {} if scenario == ALONE else judge.environment()
+    done = _shadowlab("run", scenario, "--on", "containers", folder=tmp_path, environment=asked)
     assert done.returncode == 0, done.stdout + done.stderr
     folder = tmp_path / "runs" / scenario / "latest"
     verdict: dict[str, Any] = json.loads((folder / "verdict.json").read_text())

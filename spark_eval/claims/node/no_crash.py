@@ -1,7 +1,8 @@
 """no_crash: no server ends by a mistake of its own, or works for ever on one moment.
 
-Asks each server whose lifecycle log starts: `crashed` is the end of a process by its own mistake,
-`session-failed` that of a session. A server that the simulator stopped since it span has crashed,
+Asks each server of the organisation: `crashed` in its lifecycle log is the end of a process by its
+own mistake, `session-failed` that of a session; a log that does not say `started` before anything
+else was received hides both (TL-4). A server that the simulator stopped since it span has crashed,
 too. What a server that was killed did is for other claims.
 """
 
@@ -13,13 +14,17 @@ from pyspark.sql import functions as F
 from spark_eval.claim import Claim, case
 from spark_eval.expected.tables import Tables
 from spark_eval.sql.reasons import cases as cases_of
-from spark_eval.sql.reasons import holds, violated
+from spark_eval.sql.reasons import holds, not_asked, violated
 
+SERVER = ["run", "server"]
 MISTAKES = "('crashed', 'session-failed')"
 # the last line of a traceback
 WHY = "element_at(split(trim(BOTH '\\n' FROM first.reason), '\\n'), -1)"
+_ROW = "struct(at_ms, mono_ns, event, coalesce(reason, 'no reason given') AS reason, ref)"
 _JUDGED = cases_of(
-    ("first IS NULL", holds()),
+    ("first IS NULL AND starts > 0", holds()),
+    ("first IS NULL AND coalesce(is_damaged, false)", not_asked()),
+    ("first IS NULL", violated("the lifecycle log of {server} has no start of it")),
     (
         "first.event = 'crashed'",
         violated(f"{{server}} crashed at {{@first.at_ms}}: {{{WHY}}}"),
@@ -29,25 +34,31 @@ _JUDGED = cases_of(
 
 
 def cases(tables: Tables) -> DataFrame:
-    lives = tables.record.lifecycle.groupBy("run", "server").agg(
-        F.expr(
-            "min(struct(at_ms, mono_ns, event, coalesce(reason, 'no reason given') AS reason, ref))"
-            f" FILTER (WHERE event IN {MISTAKES}) AS first"
-        ),
-        F.expr(f"count_if(event IN {MISTAKES}) AS mistakes"),
-        F.expr("min(struct(at_ms, ref)) AS began"),
+    rows = tables.record.lifecycle.select(*SERVER, "at_ms", "mono_ns", "event", "reason", "ref")
+    silent = tables.record.servers.where("role = 'mailbox'").select(*SERVER)
+    lives = (
+        rows.unionByName(silent, allowMissingColumns=True)
+        .groupBy(*SERVER)
+        .agg(
+            F.expr(f"min({_ROW}) FILTER (WHERE event IN {MISTAKES}) AS first"),
+            F.expr(f"count_if(event IN {MISTAKES}) AS mistakes"),
+            F.expr("count_if(event = 'started') AS starts"),
+            F.expr("min(struct(at_ms, ref)) FILTER (WHERE event IS NOT NULL) AS began"),
+        )
     )
-    return lives.selectExpr("*", f"{_JUDGED} AS j").selectExpr(
+    damaged = tables.record.damaged_lines.select(*SERVER).distinct()
+    known = lives.join(damaged.withColumn("is_damaged", F.lit(True)), SERVER, "left")
+    return known.selectExpr("*", f"{_JUDGED} AS j").selectExpr(
         *case(
             status="j.status",
             subject="server",
             detail="j.reason",
             at_ms="coalesce(first.at_ms, began.at_ms)",
             refs="coalesce(first.ref, began.ref)",
-            requirements="array()",
+            requirements="array('TL-4')",
             weight="mistakes",
         )
     )
 
 
-CLAIM = Claim("no_crash", (), cases)
+CLAIM = Claim("no_crash", ("TL-4",), cases)

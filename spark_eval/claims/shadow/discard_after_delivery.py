@@ -1,9 +1,10 @@
 """discard_after_delivery: no shadow is let go before every fork is done, and each is in time after.
 
 Two questions to each shadow: the order (SM-1, SM-4, SM-10), and the deadline of one heartbeat once
-both servers can be reached (SM-2 to SM-5, SM-16). `expected.discard` derives both. Three to each
+both servers can be reached (SM-2 to SM-5, SM-16). `expected.discard` derives both. Four to each
 pair of servers, which `expected.questions` derives: whether the shadow server asked in every
-session (SM-2), was told of its own messages alone (SM-3), and logged what failed (SM-18).
+session (SM-2), was told of its own messages alone (SM-3), logged the answers by which it let them
+go (TL-4), and logged what failed (SM-18).
 """
 
 from __future__ import annotations
@@ -88,6 +89,7 @@ def _pair(requirement: str, times: str, asked: str, row: str, reason: str) -> st
     )
 
 
+UNNAMED = "greatest(let_go - coalesce(named, 0L), 0L)"
 UNLOGGED = "greatest(failed - kills - coalesce(logged, 0L), 0L)"
 PAIRS = (
     _pair(
@@ -101,6 +103,11 @@ PAIRS = (
         "at most were its own; {too_many} times in all",
     ),
     _pair(
+        "TL-4", UNNAMED, "let_go", "first_let_go",
+        "{server} let {let_go} shadow messages of {primary_server} go, and by its connectivity log "
+        "{coalesce(named, 0L)} discard notifications came",
+    ),
+    _pair(
         "SM-18", UNLOGGED, "failed",
         "CAST(NULL AS struct<at_ms: bigint, ref: struct<file: string, line: int>>)",
         "{failed} heartbeats of {server} to {primary_server} failed, and {coalesce(logged, 0L)} "
@@ -110,6 +117,6 @@ PAIRS = (
 
 CLAIM = Claim(
     "discard_after_delivery",
-    ("SM-1", "SM-2", "SM-3", "SM-4", "SM-5", "SM-10", "SM-11", "SM-16", "SM-18", "SM-19"),
+    ("SM-1", "SM-2", "SM-3", "SM-4", "SM-5", "SM-10", "SM-11", "SM-16", "SM-18", "SM-19", "TL-4"),
     cases,
 )

@@ -1,9 +1,10 @@
 """shadow_placement: a shadow stands where topology and settings permit, found as SR-3 and SR-4 say.
 
 Asks every shadow that a primary named (HAREDIRECT), every one that a server took (HARECEIVE), every
-failure to make one (HAREDIRECTFAIL), and every promoted and resubmitted message, which must be
-shadowed again (SM-13). A server that is said to have refused a copy had a reason: a fault was in
-its way. With `ShadowRedundancyEnabled` false there must be none at all (SR-9, SR-14).
+failure to make one (HAREDIRECTFAIL), whether the message was accepted then or rejected, and every
+promoted and resubmitted message, which must be shadowed again (SM-13). Where an attempt is said to
+have failed, a fault was in its way. With `ShadowRedundancyEnabled` false there must be none at all
+(SR-9, SR-14).
 """
 
 from __future__ import annotations
@@ -28,7 +29,6 @@ STRANGER = "{server} may hold no shadow of {primary_server}"
 # `server: reason; server: reason`
 NAME = "(?:^|; ?)([A-Za-z0-9][A-Za-z0-9.-]*): "
 NAMES = f"regexp_extract_all(failure.context, '{NAME}', 1)"
-REFUSED = f"regexp_extract_all(failure.context, '{NAME}[45][0-9][0-9] ', 1)"
 TRIED = f"transform({NAMES}, name -> lower(substring_index(name, '.', 1)))"
 
 
@@ -39,8 +39,9 @@ def cases(tables: Tables) -> DataFrame:
     )
     return (
         _made(owned)
+        .unionByName(_made_late(owned, tables))
         .unionByName(_taken(tables))
-        .unionByName(_failed(owned, tables))
+        .unionByName(_failed(tables))
         .unionByName(_shadowed_again(owned, tables))
         .unionByName(_disabled(tables))
     )
@@ -141,18 +142,23 @@ _FAILED = cases_of(
     (
         "unprovoked IS NOT NULL",
         violated(
-            "{primary_server} says that {array_join(unprovoked, ', ')} refused it, and no fault "
-            "was in the way"
+            "{primary_server} says that an attempt at {array_join(unprovoked, ', ')} failed, and "
+            "no fault was in the way"
         ),
     ),
     otherwise=holds(),
 )
 
 
-def _failed(owned: DataFrame, tables: Tables) -> DataFrame:
-    failed = owned.where("failure IS NOT NULL AND enabled")
+def _failed(tables: Tables) -> DataFrame:
+    told = "event = 'HAREDIRECTFAIL' AND coalesce(outcome, 'accepted') IN ('accepted', 'rejected')"
+    rows = tables.record.tracking.where(told).selectExpr(
+        "run", "server AS primary_server", "message_id",
+        "struct(at_ms, attempts, context, ref) AS failure",
+    )  # fmt: skip
+    failed = joined(rows, tables.shadow_rules.where("enabled"), ["run", "primary_server"])
     tried = failed.selectExpr("*", f"{TRIED} AS tried").join(
-        _unprovoked(failed, tables), _OWNED, "left"
+        _unprovoked(failed, tables), ["run", "failure"], "left"
     )
     return tried.selectExpr("*", f"{_FAILED} AS j").selectExpr(
         *case(
@@ -161,31 +167,73 @@ def _failed(owned: DataFrame, tables: Tables) -> DataFrame:
             detail="j.reason",
             at_ms="failure.at_ms",
             refs="failure.ref",
-            requirements="array('SR-3', 'SR-4')",
+            requirements="concat(array('SR-3', 'SR-4'), IF(unprovoked IS NULL, array(), "
+            "array('SR-1', 'SR-5')))",
             weight="failure.attempts",
         )
     )
 
 
 def _unprovoked(failed: DataFrame, tables: Tables) -> DataFrame:
-    """`_OWNED`, `unprovoked`: servers that refused a copy while no fault was in the way, nor had
-    been for as long as all attempts may take.
+    """`run`, `failure`, `unprovoked`: servers at which an attempt failed without a fault."""
+    attempts = failed.selectExpr(
+        "run", "primary_server", "failure", f"explode(array_distinct({TRIED})) AS peer"
+    )
+    known = _with_trouble(attempts, "failure.at_ms", tables)
+    return (
+        known.where("NOT in_trouble")
+        .groupBy("run", "failure")
+        .agg(F.expr("array_sort(collect_set(peer)) AS unprovoked"))
+    )
+
+
+def _with_trouble(attempts: DataFrame, at_ms: str, tables: Tables) -> DataFrame:
+    """The same with `in_trouble`: a fault was in the way from `primary_server` to `peer` then, or
+    for as long before as all attempts may take.
     """
     waits = tables.histories.selectExpr("run", "server AS primary_server", "timeout_ms")
     ways = tables.troubles.where("service = 'smtp'").selectExpr(
         "run", "server AS primary_server", "peer", "troubles"
     )
-    refusals = failed.selectExpr(
-        *_OWNED, "failure.at_ms AS to_ms", f"explode({REFUSED}) AS name"
-    ).selectExpr("*", "lower(substring_index(name, '.', 1)) AS peer")
-    known = joined(refusals, waits, ["run", "primary_server"]).join(
+    known = joined(attempts, waits, ["run", "primary_server"]).join(
         ways, ["run", "primary_server", "peer"], "left"
     )
-    trouble = f"coalesce({overlaps('troubles', 'to_ms - timeout_ms', 'to_ms')}, false)"
-    return (
-        known.where(f"NOT {trouble}")
-        .groupBy(*_OWNED)
-        .agg(F.expr("array_sort(collect_set(peer)) AS unprovoked"))
+    trouble = overlaps("troubles", f"{at_ms} - timeout_ms", at_ms)
+    return known.selectExpr("*", f"coalesce({trouble}, false) AS in_trouble")
+
+
+_REMOTE_ONES = "least(redirect.attempts - 1, IF(size(remotes) = 0, 0, remote_attempts))"
+_AT_LEAST = (
+    f"least({_REMOTE_ONES}, size(remotes)) "
+    f"+ least(redirect.attempts - 1 - {_REMOTE_ONES}, size(locals)) AS at_least"
+)
+
+
+def _made_late(owned: DataFrame, tables: Tables) -> DataFrame:
+    """Shadows that stand after some attempts failed: `at_least` so many servers were hard to reach,
+    since each attempt goes to another one while there is one in its site.
+    """
+    late = owned.where("redirect.attempts > 1").selectExpr(
+        "run", "primary_server", "message_id", "redirect", _AT_LEAST,
+        "explode(array_distinct(concat(remotes, locals))) AS peer",
+    )  # fmt: skip
+    known = _with_trouble(late, "redirect.at_ms", tables)
+    counted = known.groupBy("run", "primary_server", "message_id", "redirect", "at_least").agg(
+        F.expr("count_if(in_trouble) AS in_trouble")
+    )
+    return counted.selectExpr(
+        *case(
+            status="IF(in_trouble < at_least, 'violated', 'holds')",
+            subject="message_id",
+            detail=sentence(
+                "{primary_server} says that {redirect.attempts - 1} attempts failed, and a fault "
+                "was in the way of {in_trouble} servers"
+            ),
+            at_ms="redirect.at_ms",
+            refs="redirect.ref",
+            requirements="array('SR-3')",
+            weight="redirect.attempts",
+        )
     )
 
 
@@ -302,6 +350,6 @@ def _disabled(tables: Tables) -> DataFrame:
 
 CLAIM = Claim(
     "shadow_placement",
-    ("SR-2", "SR-3", "SR-4", "SR-9", "SR-11", "SR-14", "SM-13"),
+    ("SR-1", "SR-2", "SR-3", "SR-4", "SR-5", "SR-9", "SR-11", "SR-14", "SM-13"),
     cases,
 )

@@ -43,6 +43,7 @@ def with_two_copies() -> Run:
          "site": "lyon", "dag": "DAG1", "domain": None}
     )  # fmt: skip
     run.database_ids[MANAGER] = f"{MANAGER}-first"
+    run.life(MANAGER, "started", 0, database_id=f"{MANAGER}-first")
     run.life(OLD, "database-mounted", 0, database="DB1", epoch=0, last_log=0)
     return run
 

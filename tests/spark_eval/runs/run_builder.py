@@ -12,6 +12,7 @@ import csv
 import io
 import json
 from copy import deepcopy
+from collections import Counter
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
@@ -121,6 +122,7 @@ class Run:
     tail: dict[str, str] = field(default_factory=dict)
     drop: set[str] = field(default_factory=set)
     last_id: int = 0
+    logs_answers: bool = True
 
     # ------------------------------------------------------------ what servers log
 
@@ -168,21 +170,23 @@ class Run:
         self, server: str, peer: str, at_ms: int, *, failed: bool = False,
         notifications: int = 0, session: str = "08D",
     ) -> None:  # fmt: skip
-        database = self.database_ids[peer]
-        said = f"Peer={peer};DatabaseId={database};Notifications={notifications};Mono={mono(at_ms)}"
-        description = (
-            f"XQDISCARD failed;Peer={peer};Reason=refused"
-            if failed
-            else f"XQDISCARD contact;{said}"
-        )
-        row = {
-            "at_ms": at_ms, "session": session, "source": "SMTP", "destination": peer,
-            "direction": "-" if failed else ">", "description": description,
-        }  # fmt: skip
+        row = self._answer(peer, at_ms, session, notifications)
+        if failed:
+            row |= {"direction": "-", "description": f"XQDISCARD failed;Peer={peer};Reason=refused"}
         self.contacts.setdefault(server, []).append(row)
         if failed:
             named = {"event_id": 22004, "primary": peer, "reason": "refused"}
             self.life(server, "shadow-heartbeat-failed", at_ms, **named)
+
+    def _answer(
+        self, peer: str, at_ms: int, session: str = "08D", notifications: int = 0
+    ) -> Row:
+        said = f"DatabaseId={self.database_ids[peer]};Notifications={notifications}"
+        return {
+            "at_ms": at_ms, "session": session, "source": "SMTP", "destination": peer,
+            "direction": ">",
+            "description": f"XQDISCARD contact;Peer={peer};{said};Mono={mono(at_ms)}",
+        }  # fmt: skip
 
     def session(
         self, server: str, peer: str, at_ms: int, *, asks_after_ms: int | None, messages: int = 3
@@ -338,13 +342,13 @@ class Run:
         row = self.log(message.shadow, "RESUBMIT", "REDUNDANCY", at_ms, message, internal_id=mine,
                        source_context=cause, custom=self.key(message))  # fmt: skip
         again = replace(
-            message, at_ms=at_ms, primary=message.shadow, shadow="lyo-mbx2", internal_id=mine,
+            message, at_ms=at_ms, primary=message.shadow, shadow="par-mbx2", internal_id=mine,
             database_id=self.database_ids[message.shadow],
         )  # fmt: skip
-        self.log("lyo-mbx2", "HARECEIVE", "SMTP", at_ms + 300, again, internal_id=1000 + mine,
+        self.log("par-mbx2", "HARECEIVE", "SMTP", at_ms + 300, again, internal_id=1000 + mine,
                  custom=self.key(again))  # fmt: skip
         self.log(message.shadow, "HAREDIRECT", "SMTP", at_ms + 400, again,
-                 custom={"ShadowServer": "lyo-mbx2", "Attempts": 5})  # fmt: skip
+                 custom={"ShadowServer": "par-mbx2", "Attempts": 1})  # fmt: skip
         self.finish(again, at_ms + 2 * SECOND, visible=not duplicate)
         if duplicate:
             self.log("par-mbx2", "DUPLICATEDELIVER", "STOREDRIVER", at_ms + 1900, again,
@@ -504,17 +508,46 @@ class Run:
             path.write_text(text, encoding="utf-8")
         return folder
 
+    def _contacts_of(self, server: str) -> list[Row]:
+        """Each shadow message that was let go was named by the last answer since its delivery, or
+        by one that came just then, unless there is to be no such row.
+        """
+        if not self.logs_answers:
+            return self.contacts.get(server, [])
+        rows = [dict(row) for row in self.contacts.get(server, [])]
+        named: Counter[tuple[str, int]] = Counter()
+        for gone in self.tracking.get(server, []):
+            if gone["event-id"] == "HADISCARD" and "DeliveredAt" in gone["custom"]:
+                primary, at_ms = gone["custom"]["PrimaryServer"], gone["at_ms"]
+                done = gone["custom"]["DeliveredAt"]
+                answers = _answers(rows, primary)
+                before = [when for when in answers if iso(when) >= done and when <= at_ms]
+                if not before:
+                    rows.append(self._answer(primary, at_ms - 1))
+                named[primary, max(before, default=at_ms - 1)] += 1
+        for (primary, at_ms), times in named.items():
+            row = _answers(rows, primary)[at_ms]
+            said = row["description"]
+            row["description"] = said.replace("Notifications=0", f"Notifications={times}")
+        return rows
+
     def _server_texts(self, server: str) -> dict[str, str]:
         return {
             f"logs/{server}/MSGTRK2026010508-1.LOG": log_text(
                 FIELDS_2016, self.tracking.get(server, [])
             ),
             f"logs/{server}/CONNECTLOG20260105-1.LOG": log_text(
-                FIELDS_CONNECTIVITY, self.contacts.get(server, [])
+                FIELDS_CONNECTIVITY, self._contacts_of(server)
             ),
             f"logs/{server}/lifecycle.jsonl": _json_lines(self.lifecycle.get(server, [])),
             f"logs/{server}/queues.jsonl": _json_lines(self.queues.get(server, [])),
         }
+
+
+def _answers(rows: list[Row], primary: str) -> dict[int, Row]:
+    """By time, what the connectivity log has of answers of `primary`."""
+    said = f"XQDISCARD contact;Peer={primary};"
+    return {row["at_ms"]: row for row in rows if row["description"].startswith(said)}
 
 
 def _json_lines(rows: list[Row]) -> str:

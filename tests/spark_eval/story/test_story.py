@@ -77,14 +77,14 @@ def test_a_story_is_every_line_of_a_message_in_order_of_time(lines: list[str]) -
         ("f1", "kill par-mbx1: healed"),
         ("lyo-mbx1", "REDUNDANCY RESUBMIT"),
         ("lyo-mbx1", "SMTP DEFER"),
-        ("lyo-mbx2", "SMTP HARECEIVE"),
+        ("par-mbx2", "SMTP HARECEIVE"),
         ("lyo-mbx1", "SMTP HAREDIRECT"),
         ("par-mbx2", "STOREDRIVER DELIVER"),
         ("lyo-mbx1", "SMTP SEND"),
         ("lyo-mbx1", "DSN DSN"),
-        ("lyo-mbx2", "REDUNDANCY HADISCARD"),
+        ("par-mbx2", "REDUNDANCY HADISCARD"),
         ("lyo-mbx1", "at the end in"),
-        ("lyo-mbx2", "at the end in"),
+        ("par-mbx2", "at the end in"),
     ]
     moments = [line.split()[0] for line in lines]
     assert moments == sorted(moments)

@@ -8,12 +8,14 @@ from tests.spark_eval.conftest import Ask
 from tests.spark_eval.runs.run_builder import MINUTE, SECOND, Run, empty, healthy, user
 
 SERVER = "par-mbx1"
-BEGAN = 5 * MINUTE
+BEGAN = 20 * MINUTE
 REJECTED = "451 4.4.0 Message failed to be made redundant"
 HUNG_UP = "421 4.4.1 Connection timed out"
 NO_ANSWER = "final dot: timed out"
 # ConnectionTimeout, a second, two of the wall at 60 times its speed, and the clock's resolution
 LIMIT = 10 * MINUTE + SECOND + 120 * SECOND + 900
+QUIET = LIMIT - 10 * MINUTE + 20 * SECOND
+ACCEPTED = "250 2.6.0 Queued mail for delivery"
 SEEN = "<m000001.calm.7@outside.example>, attempt 1"
 
 
@@ -42,13 +44,28 @@ def _cut_off(run: Run, peer: str) -> Run:
     return run
 
 
+def _cut_off_before(run: Run) -> Run:
+    """Longer ago than a session may take."""
+    run.cut("lyo-mbx1", SERVER, BEGAN - 15 * MINUTE, BEGAN - 14 * MINUTE)
+    return run
+
+
 HOLDS = {
-    "as-late-as-may-be": (_tried(LIMIT), 1),
-    "accepted-after-a-while": (_tried(MINUTE, "ok", "250 2.6.0 Queued mail for delivery"), 1),
+    "as-late-as-may-be": (_cut_off(_tried(LIMIT), "lyo-mbx1"), 1),
+    "accepted-after-a-while": (_cut_off(_tried(3 * MINUTE, "ok", ACCEPTED), "lyo-mbx1"), 1),
+    "accepted-while-all-was-well": (_tried(QUIET, "ok", ACCEPTED), 1),
     "others-cut-off": (_cut_off(_tried(9 * MINUTE), "lyo-mbx1"), 1),
 }
 VIOLATED = {
-    "late": (_tried(LIMIT + 1), "par-mbx1 answered at 0:17:01.901; ConnectionTimeout was over at"),
+    "late": (_tried(LIMIT + 1), "par-mbx1 answered at 0:32:01.901; ConnectionTimeout was over at"),
+    "late-while-all-was-well": (
+        _tried(QUIET + 1, "ok", ACCEPTED),
+        "par-mbx1 answered after 0:02:21.901, and no fault acted anywhere",
+    ),
+    "late-long-after-a-fault": (
+        _cut_off_before(_tried(3 * MINUTE, "ok", ACCEPTED)),
+        "and no fault acted anywhere",
+    ),
     "silent": (_unanswered(15 * MINUTE), "no answer in 0:15:00.000 (final dot: timed out)"),
     "gone": (_unanswered(SECOND, "final dot: connection lost"), "par-mbx1 gave no answer"),
     "silent-before-the-dot": (

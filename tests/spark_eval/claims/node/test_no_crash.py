@@ -29,7 +29,8 @@ def results(ask: Ask) -> dict[str, ClaimResult]:
         "two": _ended("crashed", "par-mbx1", "lyo-mbx1"),
         "session": _ended("session-failed", "par-mbx2"),
         "without-reason": _ended("crashed", "par-mbx1", reason=None),
-        "nothing": _no_lives(),
+        "no-lives": _no_lives(),
+        "no-mailbox-servers": _without_servers(),
     }
     return ask(CLAIM, runs)
 
@@ -37,6 +38,12 @@ def results(ask: Ask) -> dict[str, ClaimResult]:
 def _no_lives() -> Run:
     run = empty()
     run.lifecycle.clear()
+    return run
+
+
+def _without_servers() -> Run:
+    run = _no_lives()
+    run.plan["topology"]["servers"] = []
     return run
 
 
@@ -66,6 +73,13 @@ def test_a_crash_may_have_no_reason(results: dict[str, ClaimResult]) -> None:
     assert detail == "par-mbx1 crashed at 0:07:00.000: no reason given"
 
 
+def test_is_violated_by_a_server_whose_log_has_no_start(results: dict[str, ClaimResult]) -> None:
+    told = results["no-lives"]
+    assert (told.status, told.violations) == ("violated", len(MAILBOX_SERVERS))
+    assert told.examples[0].detail == "the lifecycle log of lyo-mbx1 has no start of it"
+    assert told.proofs == {"TL-4": "violated"}
+
+
 def test_is_unknown_where_nothing_was_asked(results: dict[str, ClaimResult]) -> None:
-    told = results["nothing"]
+    told = results["no-mailbox-servers"]
     assert (told.status, told.asked, told.reason) == ("unknown", 0, "nothing was asked")

@@ -74,6 +74,7 @@ def _made_again(*, after_a_restart: bool) -> Run:
     again["custom"]["ShadowServer"] = "lyo-mbx2"
     _again(run, "lyo-mbx2", held, "HARECEIVE", made_ms + 30)
     _again(run, "lyo-mbx2", held, "HADISCARD", 3 * MINUTE)
+    run.contact("lyo-mbx2", "par-mbx1", 3 * MINUTE, notifications=1)
     return run
 
 
@@ -285,6 +286,19 @@ def _told_of_a_probe_of_the_database_before() -> Run:
     return run
 
 
+def _no_answer_logged(*, killed: bool) -> Run:
+    """Two shadow messages were let go, the second just before a kill, and one answer is logged."""
+    run = empty()
+    run.contact("lyo-mbx1", "par-mbx1", 5 * MINUTE, notifications=1)
+    for let_go_ms in (5 * MINUTE + 100, 6 * MINUTE):
+        message = run.accept(4 * MINUTE, [user(1)])
+        run.finish(message, 4 * MINUTE + 2 * SECOND)
+        run.let_go(message, let_go_ms)
+    if killed:
+        run.kill("lyo-mbx1", 6 * MINUTE + 100, 7 * MINUTE)
+    return run
+
+
 def _unlogged() -> Run:
     run = back_in_time().run
     rows = run.lifecycle["lyo-mbx1"]
@@ -301,6 +315,8 @@ def _coarse() -> Run:
 @pytest.fixture(scope="module")
 def results(ask: Ask) -> dict[str, ClaimResult]:
     runs = {
+        "one-answer-for-two": _no_answer_logged(killed=False),
+        "one-answer-and-a-kill": _no_answer_logged(killed=True),
         "healthy": healthy(),
         "empty": empty(),
         "first": _let_go_first(),
@@ -355,7 +371,7 @@ def results(ask: Ask) -> dict[str, ClaimResult]:
 def test_holds_where_shadows_go_at_the_heartbeat_after_delivery(
     results: dict[str, ClaimResult],
 ) -> None:
-    assert (results["healthy"].status, results["healthy"].asked) == ("holds", 10)
+    assert (results["healthy"].status, results["healthy"].asked) == ("holds", 12)
 
 
 def test_a_session_begins_with_a_question_while_shadow_messages_are_held(
@@ -389,7 +405,7 @@ def test_a_server_that_forgot_a_delivery_by_a_restart_tells_of_it_after_the_next
 def test_an_answer_names_no_more_than_the_asking_server_can_still_be_told_of(
     results: dict[str, ClaimResult],
 ) -> None:
-    assert (results["told-of-its-own"].status, results["told-of-its-own"].asked) == ("holds", 11)
+    assert (results["told-of-its-own"].status, results["told-of-its-own"].asked) == ("holds", 12)
     [example] = results["told-of-others"].examples
     assert "told lyo-mbx1 of 2 messages at once, and 1 at most were its own" in example.detail
     assert results["told-of-a-probe"].status == "holds"
@@ -477,6 +493,18 @@ def test_takes_the_store_as_evidence_for_a_row_that_a_kill_swallowed(
 
 def test_allows_an_exchange_to_take_its_time(results: dict[str, ClaimResult]) -> None:
     assert results["slow-exchange"].status == "holds"
+
+
+def test_what_was_let_go_was_named_by_an_answer_in_the_log(
+    results: dict[str, ClaimResult],
+) -> None:
+    (example,) = results["one-answer-for-two"].examples
+    assert example.detail == (
+        "lyo-mbx1 let 2 shadow messages of par-mbx1 go, and by its connectivity log 1 discard "
+        "notifications came"
+    )
+    assert results["one-answer-for-two"].proofs["TL-4"] == "violated"
+    assert results["one-answer-and-a-kill"].proofs["TL-4"] == "holds"
 
 
 def test_is_violated_by_a_server_that_asks_nothing_for_several_heartbeats(

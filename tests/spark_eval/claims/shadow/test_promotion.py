@@ -76,7 +76,7 @@ def _no_contact_rows(at_ms: int) -> Run:
     run = back_after_span().run
     for row in run.rows("lyo-mbx1", "RESUBMIT"):
         row["at_ms"], row["custom"]["Mono"] = at_ms, mono(at_ms)
-    run.contacts = {}
+    run.contacts, run.logs_answers = {}, False
     return run
 
 

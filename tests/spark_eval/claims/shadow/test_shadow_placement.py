@@ -59,11 +59,24 @@ def _killed_while_trying(*, in_vain: bool) -> Run:
     return run
 
 
-def _refused(*cut_off: str) -> Run:
-    """Everybody says no; the ways to some are cut at that time, and were before."""
-    run = _failed(ALL_TRIED, 6, "451 4.3.2 Not now")
-    for number, name in enumerate(cut_off):
-        run.cut("par-mbx1", name, 12 * MINUTE, 30 * MINUTE, fault=f"f{number}")
+def _behind_cuts(run: Run, *names: str, end: int = 30 * MINUTE) -> Run:
+    """The ways of par-mbx1 to these are cut almost from the beginning."""
+    for number, name in enumerate(names):
+        run.cut("par-mbx1", name, SECOND, end, fault=f"f{number}")
+    return run
+
+
+def _refused(*cut_off: str, reason: str = "451 4.3.2 Not now") -> Run:
+    """Nobody takes a copy; the ways to some are cut."""
+    return _behind_cuts(_failed(ALL_TRIED, 6, reason), *cut_off)
+
+
+def _rejected(*cut_off: str) -> Run:
+    """The same, and the message is rejected for it."""
+    run = _refused(*cut_off)
+    run.rows("par-mbx1", "HAREDIRECTFAIL")[0]["custom"]["Outcome"] = "rejected"
+    run.remove("par-mbx1", "RECEIVE")
+    run.ledger[-1] |= {"outcome": "failed", "reply": REJECTION}
     return run
 
 
@@ -71,19 +84,34 @@ def _promoted_and_never_held() -> Run:
     """Its new primary names a shadow server that never wrote a word of it."""
     run = new_database().run
     for event in ("HARECEIVE", "HADISCARD"):
-        run.remove("lyo-mbx2", event)
-    run.queues["lyo-mbx2"] = []
+        run.remove("par-mbx2", event)
+    run.queues["par-mbx2"] = []
     return run
 
 
+REMOTE = ("lyo-mbx1", "lyo-mbx2")
+ALL = (*REMOTE, "par-mbx2")
 ALL_TRIED = "lyo-mbx1 lyo-mbx2 lyo-mbx1 lyo-mbx2 par-mbx2 par-mbx2"
+
+
+FOR_NOTHING = ", and no fault was in the way"
+
+
+def _single_copy() -> Run:
+    """Not a word about an attempt: the database that held the shadow message is gone (SM-17)."""
+    run = empty()
+    message = run.deliver(MINUTE, [user(1)])
+    row = run.log("par-mbx1", "HAREDIRECTFAIL", "SMTP", 7 * MINUTE, message)
+    row["source-context"] = "lyo-mbx1: the queue database that held the shadow message is gone"
+    row["custom"]["Outcome"] = "single-copy"
+    return run
 
 
 def _killed_and_nobody_has_a_copy(*, delivered: bool) -> Run:
     """What was tried before the kill is forgotten after it, or has not been tried again yet."""
     run = _killed_while_trying(in_vain=True)
-    run.remove("lyo-mbx2", "HARECEIVE")
-    run.remove("lyo-mbx2", "HADISCARD")
+    run.remove("par-mbx2", "HARECEIVE")
+    run.remove("par-mbx2", "HADISCARD")
     if not delivered:
         run.remove("lyo-mbx1", "SEND")
     return run
@@ -106,7 +134,10 @@ def results(ask: Ask) -> dict[str, ClaimResult]:
         "healthy": healthy(),
         "empty": empty(),
         "promoted": new_database().run,
-        "local-last": _shadowed_by("par-mbx2", attempts=5),
+        "local-last": _behind_cuts(_shadowed_by("par-mbx2", attempts=5), *REMOTE),
+        "local-last-for-nothing": _shadowed_by("par-mbx2", attempts=5),
+        "second-attempt": _behind_cuts(_shadowed_by("lyo-mbx1", attempts=2), "lyo-mbx2"),
+        "second-attempt-for-nothing": _shadowed_by("lyo-mbx1", attempts=2),
         "local-first": _shadowed_by("par-mbx2", attempts=1),
         "too-many": _shadowed_by("lyo-mbx1", attempts=5),
         "local-only": _shadowed_by("lyo-mbx1", ShadowMessagePreferenceSetting="LocalOnly",
@@ -118,13 +149,18 @@ def results(ask: Ask) -> dict[str, ClaimResult]:
         "disabled": _shadowed_by("lyo-mbx1", ShadowRedundancyEnabled=False),
         "disabled-and-refused": _switched_off(REJECTION),
         "disabled-and-busy": _switched_off("452 4.3.1 Insufficient system resources"),
-        "failed": _failed(ALL_TRIED, 6),
+        "gave-up-for-nothing": _failed(ALL_TRIED, 6),
+        "gave-up-long-after": _behind_cuts(_failed(ALL_TRIED, 6), *ALL, end=9 * MINUTE),
+        "single-copy": _single_copy(),
         "failed-one-twice": _failed("lyo-mbx1 lyo-mbx1", 2),
         "failed-too-often": _failed(f"{ALL_TRIED} par-mbx2", 7),
         "failed-too-soon": _failed("lyo-mbx1", 1),
         "refused-by-all": _refused(),
         "refused-by-some": _refused("lyo-mbx1", "par-mbx2"),
-        "all-cut-off": _refused("lyo-mbx1", "lyo-mbx2", "par-mbx2"),
+        "all-cut-off": _refused(*ALL),
+        "all-silent": _refused(*ALL, reason="no answer in its share of the session"),
+        "rejected": _rejected(*ALL),
+        "rejected-for-nothing": _rejected(*REMOTE),
         "never-held": _promoted_and_never_held(),
         "not-again": _not_shadowed_again(),
         "killed-while-trying": _killed_while_trying(in_vain=True),
@@ -141,7 +177,18 @@ def test_holds_where_shadows_stand_in_the_remote_site(results: dict[str, ClaimRe
     assert set(result.proofs) == {"SR-2", "SR-3", "SR-11"}
 
 
-@pytest.mark.parametrize("run", ["local-last", "no-dag-same-site", "failed", "all-cut-off"])
+@pytest.mark.parametrize(
+    "run",
+    [
+        "local-last",
+        "second-attempt",
+        "no-dag-same-site",
+        "all-cut-off",
+        "all-silent",
+        "rejected",
+        "single-copy",
+    ],
+)
 def test_holds_where_the_rules_were_followed(results: dict[str, ClaimResult], run: str) -> None:
     assert results[run].status == "holds"
 
@@ -167,9 +214,14 @@ def test_with_shadow_redundancy_off_any_other_refusal_is_fine(
         ("disabled-and-refused", "refused by par-mbx1; ShadowRedundancyEnabled is false"),
         ("failed-one-twice", "tried one twice while others were untried: lyo-mbx1, lyo-mbx1"),
         ("failed-too-soon", "gave up after 1 attempts; PreferRemote allows 6"),
-        ("refused-by-all", "par-mbx1 says that lyo-mbx1, lyo-mbx2, par-mbx2 refused it"),
-        ("refused-by-some", "par-mbx1 says that lyo-mbx2 refused it, and no fault was in the way"),
-        ("never-held", "lyo-mbx1 named lyo-mbx2, which logged no HARECEIVE of it"),
+        ("refused-by-all", f"an attempt at lyo-mbx1, lyo-mbx2, par-mbx2 failed{FOR_NOTHING}"),
+        ("refused-by-some", f"par-mbx1 says that an attempt at lyo-mbx2 failed{FOR_NOTHING}"),
+        ("gave-up-for-nothing", f"lyo-mbx1, lyo-mbx2, par-mbx2 failed{FOR_NOTHING}"),
+        ("gave-up-long-after", f"lyo-mbx1, lyo-mbx2, par-mbx2 failed{FOR_NOTHING}"),
+        ("rejected-for-nothing", f"an attempt at par-mbx2 failed{FOR_NOTHING}"),
+        ("local-last-for-nothing", "4 attempts failed, and a fault was in the way of 0 servers"),
+        ("second-attempt-for-nothing", "1 attempts failed, and a fault was in the way of 0"),
+        ("never-held", "lyo-mbx1 named par-mbx2, which logged no HARECEIVE of it"),
         ("failed-too-often", "more attempts than PreferRemote allows"),
     ],
 )

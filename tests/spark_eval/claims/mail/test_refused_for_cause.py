@@ -1,0 +1,86 @@
+from __future__ import annotations
+
+import pytest
+
+from spark_eval.claim import ClaimResult
+from spark_eval.claims.mail.refused_for_cause import CLAIM
+from spark_eval.claims.shadow.redundant_before_ack import REJECTION
+from tests.spark_eval.conftest import Ask
+from tests.spark_eval.runs.run_builder import MINUTE, SECOND, Run, empty, healthy, mono, user
+
+SERVER, OTHER = "par-mbx1", "par-mbx2"
+BEGAN = 5 * MINUTE
+BUSY = "452 4.3.1 Insufficient system resources"
+
+
+def _refused(reply: str, *, logged_at: int | None = None) -> Run:
+    """One message refused with that; where `logged_at`, no shadow message could be made then."""
+    run = empty()
+    if logged_at is None:
+        message_id = run.submit(BEGAN, [user(1)])
+        run.attempt(message_id, SERVER, BEGAN, "failed", reply, BEGAN + SECOND)
+        return run
+    run.accept(BEGAN, [user(1)], shadow=None)
+    run.remove(SERVER, "RECEIVE")
+    (row,) = run.rows(SERVER, "HAREDIRECTFAIL")
+    row["custom"] |= {"Outcome": "rejected", "Mono": mono(logged_at)}
+    run.ledger[-1] |= {"outcome": "failed", "reply": reply}
+    return run
+
+
+def _killed(run: Run, server: str) -> Run:
+    run.kill(server, BEGAN + 500, BEGAN + MINUTE)
+    return run
+
+
+def _cut(run: Run, source: str) -> Run:
+    run.cut(source, SERVER, BEGAN - MINUTE, BEGAN + MINUTE)
+    return run
+
+
+HOLDS = {
+    "its-server-was-killed": _killed(_refused(BUSY), SERVER),
+    "its-way-was-cut": _cut(_refused(BUSY), "workload"),
+    "no-shadow-was-made": _refused(REJECTION, logged_at=BEGAN + 400),
+}
+VIOLATED = {
+    "busy": (_refused(BUSY), "par-mbx1 refused it, and no fault was in the way: 452 4.3.1"),
+    "nobody-of-that-name": (_refused("550 5.1.10 recipient not found"), "refused it, and no fault"),
+    "another-was-killed": (_killed(_refused(BUSY), OTHER), "refused it, and no fault"),
+    "another-way-was-cut": (_cut(_refused(BUSY), OTHER), "refused it, and no fault"),
+    "rejected-without-a-word": (
+        _refused(REJECTION),
+        "par-mbx1 rejected it, and logged no attempt to make it redundant",
+    ),
+    "rejected-before": (_refused(REJECTION, logged_at=BEGAN - SECOND), "rejected it, and logged"),
+}
+NOT_ASKED = {
+    "accepted": healthy(),
+    "nothing-sent": empty(),
+    "hung-up": _refused("421 4.3.2 Service not active"),
+}
+
+
+@pytest.fixture(scope="module")
+def results(ask: Ask) -> dict[str, ClaimResult]:
+    asked = {f"violated-{name}": run for name, (run, _) in VIOLATED.items()}
+    return ask(CLAIM, HOLDS | asked | NOT_ASKED)
+
+
+@pytest.mark.parametrize("name", HOLDS)
+def test_holds_where_something_was_in_the_way(name: str, results: dict[str, ClaimResult]) -> None:
+    assert (results[name].status, results[name].asked) == ("holds", 1)
+    assert results[name].proofs == {"SR-5": "holds"}
+
+
+@pytest.mark.parametrize("name", VIOLATED)
+def test_is_violated_where_nothing_was(name: str, results: dict[str, ClaimResult]) -> None:
+    result = results[f"violated-{name}"]
+    assert (result.status, result.violations) == ("violated", 1)
+    assert VIOLATED[name][1] in result.examples[0].detail
+    assert result.examples[0].refs[0] == ("ledger.jsonl", 3)
+
+
+@pytest.mark.parametrize("name", NOT_ASKED)
+def test_asks_nothing_where_nobody_was_refused(name: str, results: dict[str, ClaimResult]) -> None:
+    assert results[name].asked_nothing

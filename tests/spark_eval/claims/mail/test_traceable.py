@@ -1,0 +1,98 @@
+from __future__ import annotations
+
+import pytest
+
+from spark_eval.claim import ClaimResult
+from spark_eval.claims.mail.traceable import CLAIM
+from tests.spark_eval.conftest import Ask
+from tests.spark_eval.runs.faulty_runs import new_database
+from tests.spark_eval.runs.run_builder import MINUTE, Run, empty, healthy, user
+
+MESSAGE = "<m000001.calm.7@outside.example>"
+ANOTHER = "n-another"
+
+
+def _named_otherwise(server: str, event: str) -> Run:
+    """One row of the first message has another network message id."""
+    run = healthy()
+    run.rows(server, event)[0]["network-message-id"] = ANOTHER
+    return run
+
+
+def _swallowed(event: str, *, killed: bool) -> Run:
+    """Its primary server lacks every row but one about a message that was sent."""
+    run = empty()
+    message = run.deliver(5 * MINUTE, [user(1)])
+    for other in {"RECEIVE", "HAREDIRECT", "SEND"} - {event}:
+        run.remove(message.primary, other)
+    if killed:
+        run.kill(message.primary, 5 * MINUTE + 500, 6 * MINUTE)
+    return run
+
+
+def _answered(reply: str) -> Run:
+    run = healthy()
+    outcome = next(row for row in run.ledger if row["type"] == "outcome")
+    outcome["reply"] = reply
+    return run
+
+
+def _reply(message_id: str = MESSAGE, host: str = "par-mbx1.shadowlab.example") -> str:
+    return f"250 2.6.0 {message_id} [InternalId=1, Hostname={host}] Queued mail for delivery"
+
+
+SOUND = {"healthy": healthy(), "promoted": new_database().run, "answered": _answered(_reply())}
+IDS = {
+    "delivered": (_named_otherwise("par-mbx2", "DELIVER"), "by which no server received it"),
+    "sent": (_named_otherwise("par-mbx1", "SEND"), "by which no server received it"),
+    "received": (_named_otherwise("par-mbx1", "RECEIVE"), "under two network message ids"),
+    "shadowed": (_named_otherwise("lyo-mbx1", "HARECEIVE"), "under two network message ids"),
+    "let-go": (_named_otherwise("lyo-mbx1", "HADISCARD"), "by which no server received it"),
+}
+REPLIES = {
+    "in-other-words": "250 2.0.0 OK",
+    "for-redundancy": _reply().replace("delivery", "redundancy"),
+    "of-another-message": _reply("<m000002.calm.7@outside.example>"),
+    "of-another-server": _reply(host="par-mbx2.shadowlab.example"),
+    "without-a-number": _reply().replace("InternalId=1", "InternalId="),
+}
+
+
+@pytest.fixture(scope="module")
+def results(ask: Ask) -> dict[str, ClaimResult]:
+    runs = SOUND | {"empty": empty(), "rows-swallowed": _swallowed("RECEIVE", killed=True)}
+    runs |= {f"id-{name}": run for name, (run, _) in IDS.items()}
+    runs |= {f"reply-{name}": _answered(reply) for name, reply in REPLIES.items()}
+    return ask(CLAIM, runs)
+
+
+@pytest.mark.parametrize("name", [*SOUND, "rows-swallowed"])
+def test_holds(name: str, results: dict[str, ClaimResult]) -> None:
+    assert results[name].status == "holds", results[name].examples
+    assert results[name].proofs == {"TL-3": "holds", "TL-5": "holds"}
+
+
+@pytest.mark.parametrize("name", IDS)
+def test_is_violated_by_another_network_message_id(
+    name: str, results: dict[str, ClaimResult]
+) -> None:
+    result = results[f"id-{name}"]
+    assert (result.status, result.violations) == ("violated", 1)
+    assert result.examples[0].subject == MESSAGE
+    assert IDS[name][1] in result.examples[0].detail
+    assert result.proofs["TL-3"] == "violated"
+
+
+@pytest.mark.parametrize("name", REPLIES)
+def test_is_violated_by_an_answer_that_does_not_name_the_message(
+    name: str, results: dict[str, ClaimResult]
+) -> None:
+    result = results[f"reply-{name}"]
+    assert (result.status, result.violations) == ("violated", 1)
+    assert result.examples[0].subject == f"{MESSAGE}, attempt 1"
+    assert result.examples[0].detail == f"par-mbx1 accepted it and answered {REPLIES[name]}"
+    assert result.proofs["TL-5"] == "violated"
+
+
+def test_asks_nothing_where_nobody_sent_anything(results: dict[str, ClaimResult]) -> None:
+    assert results["empty"].asked_nothing
