@@ -110,7 +110,7 @@ def questions(
         ),
     )
     return (
-        pairs.select(*PAIR, "kills", "let_go", "first_let_go")
+        _let_go(pairs, sessions, contacts, histories)
         .join(counted, PAIR, "left")
         .join(_named(contacts), PAIR, "left")
         .join(_failed(sessions, contacts), PAIR, "left")
@@ -143,6 +143,19 @@ def _event(rows: DataFrame, rank: int, *given: str) -> DataFrame:
         name if name in given else f"{nothing} AS {name}" for name, nothing in NOTHING.items()
     ]
     return rows.selectExpr(*PAIR, "at_ms", f"{rank} AS rank", *columns)
+
+
+def _let_go(
+    pairs: DataFrame, sessions: DataFrame, contacts: DataFrame, histories: DataFrame
+) -> DataFrame:
+    """`let_go` is 0 where nobody but the lab's own servers would log an answer, and none is."""
+    logs = sessions.select("run", "server").unionByName(contacts.select("run", "server"))
+    logging = logs.distinct().withColumn("logs", F.lit(True))
+    made = histories.where("is_made").select("run", "server", "is_made")
+    known = pairs.join(logging, ["run", "server"], "left").join(made, ["run", "server"], "left")
+    return known.selectExpr(
+        *PAIR, "kills", "first_let_go", "IF(logs OR is_made, let_go, 0L) AS let_go"
+    )
 
 
 def _named(contacts: DataFrame) -> DataFrame:

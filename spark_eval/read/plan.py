@@ -109,7 +109,8 @@ WALL_SPEED = "IF(host <=> 'simulator', 1.0D, coalesce(plan.clock.speed, 1.0D))"
 
 def runs(plans: DataFrame) -> DataFrame:
     """One row a run with the organisation's settings flattened out; `speed` is lab milliseconds for
-    each of the clock that servers wait and log by; and what its plan may hold (`read.scope`).
+    each of the clock that servers wait and log by; `is_made`: the lab made its record, and what a
+    server of the lab logs is there; and what its plan may hold (`read.scope`).
     """
     config = "plan.settings.TransportConfig"
     settings = [
@@ -130,6 +131,7 @@ def runs(plans: DataFrame) -> DataFrame:
         "resolution_ms",
         "zero_ns",
         "coalesce(CAST(ceil(least(resolution_ms, 1e15D)) AS BIGINT), 0L) AS finest_ms",
+        "coalesce(size(plan.messages) > 0, false) AS is_made",
         *scope.COLUMNS,
         *settings,
     )

@@ -25,7 +25,9 @@ OWNER = (
 )
 # as much of a Message-Id as every reply shows
 SHOWN = 255
-NAMED = "^250 2[.]6[.]0 .+ \\\\[InternalId=[0-9]+, Hostname=[^ ]+\\\\] Queued mail for delivery$"
+NAMED = (
+    "^250 2[.]6[.]0 .+ \\\\[InternalId=[0-9]+, Hostname=[^ ]+\\\\] (.+ )?Queued mail for delivery$"
+)
 HOST = "lower(regexp_extract(reply, 'Hostname=([^.\\\\]]+)', 1))"
 _ONE_ID = cases_of(
     ("size(entered) = 0", not_asked()),

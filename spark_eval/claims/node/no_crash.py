@@ -13,6 +13,7 @@ from pyspark.sql import functions as F
 
 from spark_eval.claim import Claim, case
 from spark_eval.expected.tables import Tables
+from spark_eval.spark.joins import joined
 from spark_eval.sql.reasons import cases as cases_of
 from spark_eval.sql.reasons import holds, not_asked, violated
 
@@ -21,9 +22,11 @@ MISTAKES = "('crashed', 'session-failed')"
 # the last line of a traceback
 WHY = "element_at(split(trim(BOTH '\\n' FROM first.reason), '\\n'), -1)"
 _ROW = "struct(at_ms, mono_ns, event, coalesce(reason, 'no reason given') AS reason, ref)"
+# of servers that are not the lab's own nobody has such a log
+_HAS_LOGS = "is_made OR sum(starts) OVER (PARTITION BY run) > 0"
 _JUDGED = cases_of(
     ("first IS NULL AND starts > 0", holds()),
-    ("first IS NULL AND coalesce(is_damaged, false)", not_asked()),
+    (f"first IS NULL AND (coalesce(is_damaged, false) OR NOT ({_HAS_LOGS}))", not_asked()),
     ("first IS NULL", violated("the lifecycle log of {server} has no start of it")),
     (
         "first.event = 'crashed'",
@@ -47,7 +50,9 @@ def cases(tables: Tables) -> DataFrame:
         )
     )
     damaged = tables.record.damaged_lines.select(*SERVER).distinct()
-    known = lives.join(damaged.withColumn("is_damaged", F.lit(True)), SERVER, "left")
+    known = joined(lives, tables.record.runs.select("run", "is_made"), "run").join(
+        damaged.withColumn("is_damaged", F.lit(True)), SERVER, "left"
+    )
     return known.selectExpr("*", f"{_JUDGED} AS j").selectExpr(
         *case(
             status="j.status",

@@ -41,7 +41,12 @@ def _reply(message_id: str = MESSAGE, host: str = "par-mbx1.shadowlab.example") 
     return f"250 2.6.0 {message_id} [InternalId=1, Hostname={host}] Queued mail for delivery"
 
 
-SOUND = {"healthy": healthy(), "promoted": new_database().run, "answered": _answered(_reply())}
+SOUND = {
+    "healthy": healthy(),
+    "promoted": new_database().run,
+    "answered": _answered(_reply()),
+    "with-its-speed": _answered(_reply().replace("] ", "] 4096 bytes in 0.1, 40 KB/sec ")),
+}
 IDS = {
     "delivered": (_named_otherwise("par-mbx2", "DELIVER"), "by which no server received it"),
     "sent": (_named_otherwise("par-mbx1", "SEND"), "by which no server received it"),

@@ -29,7 +29,9 @@ def results(ask: Ask) -> dict[str, ClaimResult]:
         "two": _ended("crashed", "par-mbx1", "lyo-mbx1"),
         "session": _ended("session-failed", "par-mbx2"),
         "without-reason": _ended("crashed", "par-mbx1", reason=None),
-        "no-lives": _no_lives(),
+        "no-lives": _made_by_the_lab(_no_lives()),
+        "logs-of-others": _no_lives(),
+        "one-is-silent": _silent("lyo-mbx1"),
         "no-mailbox-servers": _without_servers(),
     }
     return ask(CLAIM, runs)
@@ -38,6 +40,18 @@ def results(ask: Ask) -> dict[str, ClaimResult]:
 def _no_lives() -> Run:
     run = empty()
     run.lifecycle.clear()
+    return run
+
+
+def _made_by_the_lab(run: Run) -> Run:
+    """Its plan says what is to be sent."""
+    run.plan["messages"] = [{"message_id": "<m000001.calm.7@outside.example>"}]
+    return run
+
+
+def _silent(server: str) -> Run:
+    run = empty()
+    del run.lifecycle[server]
     return run
 
 
@@ -78,6 +92,8 @@ def test_is_violated_by_a_server_whose_log_has_no_start(results: dict[str, Claim
     assert (told.status, told.violations) == ("violated", len(MAILBOX_SERVERS))
     assert told.examples[0].detail == "the lifecycle log of lyo-mbx1 has no start of it"
     assert told.proofs == {"TL-4": "violated"}
+    assert results["one-is-silent"].violations == 1
+    assert results["logs-of-others"].asked_nothing
 
 
 def test_is_unknown_where_nothing_was_asked(results: dict[str, ClaimResult]) -> None:

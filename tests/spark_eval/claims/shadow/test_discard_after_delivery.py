@@ -299,6 +299,14 @@ def _no_answer_logged(*, killed: bool) -> Run:
     return run
 
 
+def _without_connectivity_logs(*, made_by_the_lab: bool) -> Run:
+    run = healthy()
+    run.contacts, run.logs_answers = {}, False
+    if made_by_the_lab:
+        run.plan["messages"] = [{"message_id": row["message_id"]} for row in run.ledger[:1]]
+    return run
+
+
 def _unlogged() -> Run:
     run = back_in_time().run
     rows = run.lifecycle["lyo-mbx1"]
@@ -317,6 +325,8 @@ def results(ask: Ask) -> dict[str, ClaimResult]:
     runs = {
         "one-answer-for-two": _no_answer_logged(killed=False),
         "one-answer-and-a-kill": _no_answer_logged(killed=True),
+        "no-connectivity-log": _without_connectivity_logs(made_by_the_lab=True),
+        "of-other-servers": _without_connectivity_logs(made_by_the_lab=False),
         "healthy": healthy(),
         "empty": empty(),
         "first": _let_go_first(),
@@ -505,6 +515,8 @@ def test_what_was_let_go_was_named_by_an_answer_in_the_log(
     )
     assert results["one-answer-for-two"].proofs["TL-4"] == "violated"
     assert results["one-answer-and-a-kill"].proofs["TL-4"] == "holds"
+    assert results["no-connectivity-log"].proofs["TL-4"] == "violated"
+    assert "TL-4" not in results["of-other-servers"].proofs
 
 
 def test_is_violated_by_a_server_that_asks_nothing_for_several_heartbeats(
