@@ -15,6 +15,7 @@ from defects.store import keeps_bodies, opens_with, replays_without_delivered_to
 from nodes.core.config.config import NodeConfig, ServerConfig
 from nodes.core.interface.effects import (
     Commit,
+    DeliverTo,
     DeliverToMailboxes,
     Effect,
     ShadowRequest,
@@ -218,6 +219,28 @@ def _flipped(content: bytes) -> bytes:
 
 
 LOSS, TWICE = ("no_loss",), ("no_visible_duplicate",)
+
+
+class SaysItWasPutOff(Door):
+    """Of one message in twenty the first five deliveries into a mailbox database are not sent."""
+
+    def __init__(self, config: NodeConfig) -> None:
+        super().__init__(config)
+        self._left: dict[str, int] = {}
+
+    def leaves(self, effect: Effect) -> Iterable[Effect]:
+        if not isinstance(effect, Transmit) or not isinstance(effect.prologue, DeliverTo):
+            return (effect,)
+        message = effect.prologue.network_message_id
+        if message not in self._left:
+            self._left[message] = 5 if self.is_nth(20) else 0
+        if not self._left[message]:
+            return (effect,)
+        self._left[message] -= 1
+        self.answer(TransmissionAnswered(effect.session, 451, "4.3.2 Not now"))
+        return ()
+
+
 DEFECTS = (
     Defect(
         "loses-one-delivery-in-fifty",
@@ -258,6 +281,12 @@ DEFECTS = (
         "delivers-two-minutes-late",
         "Every delivery waits for two minutes.",
         "RT-5", CALM, ("delivered_in_time",), lambda: behind(DeliversLate),
+    ),
+    Defect(
+        "says-it-was-put-off",
+        "One delivery in twenty is put off five times; another server is said to have answered "
+        "451.",
+        "RT-5", CALM, ("delivered_in_time",), lambda: behind(SaysItWasPutOff),
     ),
     Defect(
         "hardly-ever-tries-again",

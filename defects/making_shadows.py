@@ -128,6 +128,20 @@ class BelievesForWhatIsResubmitted(BelievesInShadows):
         return isinstance(asked, ShadowRequest) and asked.resubmit_request is not None
 
 
+class SaysNothingOfAttempts(Door):
+    def leaves(self, effect: Effect) -> Iterable[Effect]:
+        if isinstance(effect, LogTracking) and effect.event == "HAREDIRECT":
+            told = tuple(pair for pair in effect.custom if pair[0] != "Attempts")
+            return (replace(effect, custom=told),)
+        return (effect,)
+
+
+@contextmanager
+def stays_at_home_in_silence() -> Iterator[None]:
+    with decides(shadow_attempts, _in_reverse), behind(SaysNothingOfAttempts):
+        yield
+
+
 class GivesUpAtOnce(Door):
     """A session for a shadow message is said to have failed, and was never opened."""
 
@@ -286,6 +300,11 @@ DEFECTS = (
         "shadow-at-home-first",
         "The servers of the primary's own site are tried before those of the other.",
         "SR-3", CALM, PLACED, lambda: decides(shadow_attempts, _in_reverse),
+    ),
+    Defect(
+        "shadow-at-home-first-in-silence",
+        "The same, and the log does not say how many attempts there were.",
+        "SR-3", CALM, PLACED, stays_at_home_in_silence,
     ),
     Defect(
         "one-attempt-at-a-shadow",

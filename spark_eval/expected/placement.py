@@ -29,7 +29,8 @@ def candidates(servers: DataFrame) -> DataFrame:
 
 
 def rules(candidates: DataFrame, servers: DataFrame, runs: DataFrame) -> DataFrame:
-    """One row a primary server: `remotes`, `locals` (names), `remote_attempts`, `local_attempts`.
+    """One row a primary server: `remotes`, `locals` (names), `remote_attempts`, `local_attempts`;
+    `enabled`, `preference` and `is_made` as of the run.
 
     The preference counts in a DAG over several sites only; elsewhere the local count alone (SR-3).
     """
@@ -43,10 +44,10 @@ def rules(candidates: DataFrame, servers: DataFrame, runs: DataFrame) -> DataFra
         "run", "primary_server",
         f"coalesce(remotes, {none}) AS remotes", f"coalesce(locals, {none}) AS locals",
     )  # fmt: skip
-    settings = runs.select("run", "enabled", "preference", "max_remote", "max_local")
+    settings = runs.select("run", "enabled", "preference", "is_made", "max_remote", "max_local")
     spread = "size(remotes) > 0"
     return joined(known, settings, "run").selectExpr(
-        "run", "primary_server", "remotes", "locals", "enabled", "preference",
+        "run", "primary_server", "remotes", "locals", "enabled", "preference", "is_made",
         f"IF({spread} AND preference <> 'LocalOnly', max_remote, 0) AS remote_attempts",
         f"IF({spread} AND preference = 'RemoteOnly', 0, max_local) AS local_attempts",
     )  # fmt: skip

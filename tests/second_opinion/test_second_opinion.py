@@ -1,8 +1,8 @@
 """Two opinions about the same records: the evaluation's, and DuckDB's (`bench.second_opinion`).
 
 Every scenario of the library, some seeds of the random ones, nodes that break a promise, and runs
-that were spoiled afterwards, case by case and all together. SHADOWLAB_FUZZ / 100 is the number of
-seeds of each random scenario; what `make fuzz` has beyond FEW (100) is judged apart.
+that were spoiled afterwards, case by case. SHADOWLAB_FUZZ / 100 is the number of seeds of each
+random scenario (3 by default; `make fuzz`: 100).
 """
 
 from __future__ import annotations
@@ -32,10 +32,7 @@ pytestmark = [pytest.mark.spark, pytest.mark.timeout(3600)]
 RANDOM = (
     "anything-goes", "around-the-span", "cuts-only", "failovers", "one-server-at-a-time",
 )  # fmt: skip
-FEW = 3
-SEEDS = range(1, 1 + FEW)
-MORE_SEEDS = range(1 + FEW, 1 + int(os.environ.get("SHADOWLAB_FUZZ", "300")) // 100)
-SOUND = {*SCENARIOS, *(f"{name}-{seed}" for name in RANDOM for seed in SEEDS)}
+SEEDS = range(1, 1 + int(os.environ.get("SHADOWLAB_FUZZ", "300")) // 100)
 AT_ONCE = 100
 Opinion = Mapping[str, Counter[Case]]
 
@@ -69,8 +66,8 @@ def name_of(run: spoiled.SpoiledRun) -> str:
     return f"{run.spoil.__name__} in {run.scenario}"
 
 
-def of_random_scenarios(seeds: range) -> Iterator[tuple[str, Files]]:
-    for seed in seeds:
+def of_random_scenarios() -> Iterator[tuple[str, Files]]:
+    for seed in SEEDS:
         for name in RANDOM:
             yield f"{name}-{seed}", recorded(name, seed)
 
@@ -90,8 +87,7 @@ def opinions_of(spark: SparkSession, folder: Path, runs: Mapping[str, Files]) ->
 
 @pytest.fixture(scope="module")
 def opinions(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Opinions:
-    runs = dict(library()) | dict(of_random_scenarios(SEEDS))
-    runs |= dict(broken()) | dict(spoiled_runs())
+    runs = dict(library()) | dict(broken()) | dict(spoiled_runs())
     return opinions_of(spark, tmp_path_factory.mktemp("opinions"), runs)
 
 
@@ -114,7 +110,7 @@ def test_what_the_first_opinion_finds_is_found_by_the_strict_reading(
 
 @pytest.mark.parametrize("claim", CLAIMS)
 def test_sound_runs_hold_by_the_strict_reading_too(claim: str, opinions: Opinions) -> None:
-    assert {case for case in violated(opinions.strict[claim]) if case.run in SOUND} == set()
+    assert {case for case in violated(opinions.strict[claim]) if case.run in SCENARIOS} == set()
 
 
 @pytest.mark.parametrize(("claim", "runs"), list(zip(CLAIMS, (6, 5, 10, 9), strict=True)))
@@ -136,9 +132,10 @@ def test_a_spoiled_run_violates_what_was_spoiled(
 
 
 @pytest.mark.fuzz
-@pytest.mark.skipif(not MORE_SEEDS, reason="make fuzz has more seeds")
-def test_both_have_the_same_opinion_of_more_seeds(spark: SparkSession, tmp_path: Path) -> None:
-    runs = of_random_scenarios(MORE_SEEDS)
+def test_both_have_the_same_opinion_of_random_scenarios(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    runs = of_random_scenarios()
     while some := dict(islice(runs, AT_ONCE)):
         found = opinions_of(spark, tmp_path, some)
         assert found.second == found.first

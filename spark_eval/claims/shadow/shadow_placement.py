@@ -58,6 +58,10 @@ _MADE = cases_of(
         violated(f"{{{_SHADOW}}} is outside the boundary of {{primary_server}}"),
     ),
     (
+        "is_made AND redirect.attempts IS NULL",
+        violated("{primary_server} does not say at which attempt it was made"),
+    ),
+    (
         f"{_REMOTE} AND coalesce(redirect.attempts > remote_attempts, remote_attempts = 0)",
         violated(f"{{{_SHADOW}}} in a remote site {_AFTER}{{remote_attempts}} there"),
     ),

@@ -18,6 +18,14 @@ def _shadowed_by(shadow: str, attempts: int = 1, **config: object) -> Run:
     return run
 
 
+def _without_attempts(*, made_by_the_lab: bool) -> Run:
+    run = _shadowed_by("lyo-mbx1")
+    del run.rows("par-mbx1", "HAREDIRECT")[0]["custom"]["Attempts"]
+    if made_by_the_lab:
+        run.plan["messages"] = [{"message_id": run.ledger[0]["message_id"]}]
+    return run
+
+
 def _outside_the_boundary() -> Run:
     run = _shadowed_by("lyo-mbx1")
     for server in run.plan["topology"]["servers"]:
@@ -139,6 +147,8 @@ def results(ask: Ask) -> dict[str, ClaimResult]:
         "second-attempt": _behind_cuts(_shadowed_by("lyo-mbx1", attempts=2), "lyo-mbx2"),
         "second-attempt-for-nothing": _shadowed_by("lyo-mbx1", attempts=2),
         "local-first": _shadowed_by("par-mbx2", attempts=1),
+        "without-attempts": _without_attempts(made_by_the_lab=True),
+        "of-other-servers": _without_attempts(made_by_the_lab=False),
         "too-many": _shadowed_by("lyo-mbx1", attempts=5),
         "local-only": _shadowed_by("lyo-mbx1", ShadowMessagePreferenceSetting="LocalOnly",
                                    MaxRetriesForRemoteSiteShadow=0),
@@ -205,6 +215,7 @@ def test_with_shadow_redundancy_off_any_other_refusal_is_fine(
     ("run", "says"),
     [
         ("local-first", "par-mbx2 in the local site after 1 attempts"),
+        ("without-attempts", "par-mbx1 does not say at which attempt it was made"),
         ("too-many", "lyo-mbx1 in a remote site after 5 attempts"),
         ("local-only", "LocalOnly allows 0 there"),
         ("remote-only", "RemoteOnly allows no attempt there"),
