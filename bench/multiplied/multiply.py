@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -12,6 +13,9 @@ from bench.multiplied.sinks import Sink
 from bench.multiplied.template import CLONE, GROUP, Recorded, Template, message_number
 from bench.multiplied.widened import addresses, widened
 from lab.hosts.simulator.record import FIELDS
+
+CONNECTIVITY = "/CONNECTLOG"
+NOTIFICATIONS = re.compile(r"(?<=\bNotifications=)\d+")
 
 
 def multiply(
@@ -64,17 +68,23 @@ def _multiply_file(file: _File, sink: Sink) -> None:
         sink.add(name, _lines(file, group, texts, numbers, wide))
 
 
+def _notified(line: str, times: int) -> str:
+    """One answer names all clones of a message."""
+    return NOTIFICATIONS.sub(lambda found: str(int(found[0]) * times), line)
+
+
 def _lines(
     file: _File, group: int, texts: list[str], numbers: list[str], wide: list[str]
 ) -> Iterator[str]:
     every, copies, mine = file.copies.tags(group, ""), file.copies, tag(group)
     is_shared = GROUP not in file.template.path(file.name)
+    times = len(every) if CONNECTIVITY in file.name else 1
     for text, number in zip(texts, numbers, strict=True):
         if is_shared and group and GROUP not in text:
             continue
         parts = text.replace(GROUP, mine).split(CLONE)
         if len(parts) == 1:
-            yield parts[0]
+            yield parts[0] if times == 1 else _notified(parts[0], times)
             continue
         tags = copies.tags(group, number) if number in copies.busy else every
         for clone in tags:
