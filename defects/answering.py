@@ -77,11 +77,11 @@ class RefusesAllAfterARestart(RefusesRecipients):
         return self.starts > 1
 
 
-class RejectsOneInTen(Door):
-    """Nothing was tried, and no row says so."""
+class RejectsOneInFifty(Door):
+    """It keeps the message all the same; no row says that anything was tried."""
 
     def leaves(self, effect: Effect) -> Iterable[Effect]:
-        if isinstance(effect, SendReply) and takes_a_message(effect.reply) and self.is_nth(10):
+        if isinstance(effect, SendReply) and takes_a_message(effect.reply) and self.is_nth(50):
             return (SendReply(effect.session, R451_NOT_REDUNDANT),)
         return (effect,)
 
@@ -142,9 +142,9 @@ DEFECTS = (
         "SR-5", "primary-returns-in-time", REFUSED, lambda: behind(RefusesAllAfterARestart),
     ),
     Defect(
-        "rejects-one-in-ten-without-an-attempt",
-        "One message in ten is rejected for the lack of a shadow copy that nobody tried to make.",
-        "SR-5", REJECTED, REFUSED, lambda: behind(RejectsOneInTen),
+        "rejects-one-in-fifty-without-an-attempt",
+        "One message in fifty is rejected for the lack of a shadow copy that nobody tried to make.",
+        "SR-5", REJECTED, REFUSED, lambda: behind(RejectsOneInFifty),
     ),
     Defect(
         "names-no-message",

@@ -218,9 +218,6 @@ def _flipped(content: bytes) -> bytes:
     return content[:-3] + bytes([content[-3] ^ 1]) + content[-2:]
 
 
-LOSS, TWICE = ("no_loss",), ("no_visible_duplicate",)
-
-
 class SaysItWasPutOff(Door):
     """Of one message in twenty the first five deliveries into a mailbox database are not sent."""
 
@@ -241,6 +238,7 @@ class SaysItWasPutOff(Door):
         return ()
 
 
+LOSS, TWICE = ("no_loss",), ("no_visible_duplicate",)
 DEFECTS = (
     Defect(
         "loses-one-delivery-in-fifty",

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
-from defects.answering import takes_a_message
+from defects.answering import RejectsOneInFifty
 from defects.decisions import decides
 from defects.defect import Context, Defect
 from defects.door import Door, behind
@@ -18,7 +18,6 @@ from nodes.core.interface.effects import (
     Effect,
     LogTracking,
     OpenSession,
-    SendReply,
     ShadowRequest,
     Transmit,
 )
@@ -28,7 +27,6 @@ from nodes.core.interface.inputs import (
     SessionOpened,
     TransmissionAnswered,
 )
-from nodes.core.interface.replies import R451_NOT_REDUNDANT
 from nodes.core.routing.boundary import is_inside, shadow_attempts
 from nodes.core.routing.routing import hop_into
 
@@ -76,15 +74,6 @@ def makes_shadows_though_they_are_off() -> Iterator[None]:
         behind(SeesAnOffer),
     ):
         yield
-
-
-class RefusesOneInFifty(Door):
-    """It keeps the message all the same."""
-
-    def leaves(self, effect: Effect) -> Iterable[Effect]:
-        if isinstance(effect, SendReply) and takes_a_message(effect.reply) and self.is_nth(50):
-            return (SendReply(effect.session, R451_NOT_REDUNDANT),)
-        return (effect,)
 
 
 class BelievesInOneOfFifty(BelievesInShadows):
@@ -370,7 +359,7 @@ DEFECTS = (
     Defect(
         "refuses-one-in-fifty-though-shadows-are-off",
         "One message in fifty is refused for the lack of a shadow copy that nobody would make.",
-        "SR-14", OFF, PLACED, lambda: behind(RefusesOneInFifty),
+        "SR-14", OFF, PLACED, lambda: behind(RejectsOneInFifty),
     ),
     Defect(
         "shadow-under-no-database-id",

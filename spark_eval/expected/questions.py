@@ -2,8 +2,9 @@
 
 Each session that a shadow server opens to a primary server while it surely holds shadow messages of
 it begins with a question, at once, whatever it is for (SM-2); an answer names no more messages than
-that server can still have to be told of (SM-3); an attempt that failed is event 22004 (SM-18). All
-three are told by the shadow server's own logs, and by its clock alone.
+that server can still have to be told of (SM-3); an attempt that failed is event 22004 (SM-18);
+and an answer is logged for each message that it lets go (TL-4). All four are told by the shadow
+server's own logs, and by its clock alone.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ NOTHING = {
 _GONE = f"""least(coalesce(discard.at_ms, promoted.at_ms, own_lost_ms, {FOREVER_MS}),
   coalesce(loaded_ms, {FOREVER_MS}), held_ms + expiration_ms - askew_ms)"""
 _SURE = f"held IS NOT NULL AND held_ms + exchange_ms < {_GONE} - exchange_ms"
-
+# by a row that is far from any hole: what a kill swallowed may be the answer
 _LET_GO = f"discard IS NOT NULL AND NOT {overlaps('own_blind', 'discard.at_ms', 'discard.at_ms')}"
 
 

@@ -14,7 +14,7 @@ from spark_eval.expected import retention as hold
 from spark_eval.expected import shadow_copies as copies
 from spark_eval.expected.resubmission import Resubmission, resubmission
 from spark_eval.read.record import Record
-from spark_eval.read.scope import Scope
+from spark_eval.read.scope import ANYTHING, Scope
 from spark_eval.spark.settled import on_demand, settled
 from spark_eval.transforms import (
     acknowledged,
@@ -109,7 +109,7 @@ class Tables(Happened):
     every plan has one boundary.
     """
 
-    def __init__(self, record: Record, scope: Scope = Scope()) -> None:  # noqa: B008 (it is frozen)
+    def __init__(self, record: Record, scope: Scope = ANYTHING) -> None:
         super().__init__(record)
         self.scope = scope
 

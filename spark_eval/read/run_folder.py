@@ -7,13 +7,13 @@ refused; anything else that is missing is told by the tables (a log that is not 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from spark_eval.read.given_json import read_json
-from spark_eval.read.scope import Scope, scope_of
+from spark_eval.read.scope import ANYTHING, Scope, scope_of
 
 # paths within a run folder: JSON Lines that are evidence (the core's inputs and standard error are
 # not), and message tracking and connectivity logs, whatever the case of their ending
@@ -51,7 +51,7 @@ class RunFolder:
     seed: int | str | None
     host: str | None
     origin_ms: int
-    scope: Scope = field(default_factory=Scope)
+    scope: Scope = ANYTHING
     has_file_list: bool = False
     uri: str | None = None
 

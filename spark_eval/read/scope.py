@@ -10,8 +10,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
-DELAYED_AFTER_MS = 4 * 3_600_000  # DelayNotificationTimeout, unless a plan says otherwise
-
 
 @dataclass(frozen=True, slots=True)
 class Scope:
@@ -26,6 +24,7 @@ class Scope:
     may_delay: bool = True
 
 
+ANYTHING = Scope()
 NAMES = tuple(each.name for each in fields(Scope))
 
 
@@ -80,6 +79,6 @@ _IN_SQL = (
     "coalesce(size(array_distinct(transform(filter(plan.topology.servers, s -> s.role = "
     "'mailbox'), s -> coalesce(concat('dag:', s.dag), concat('site:', s.site))))) > 1, false)",
     "coalesce(size(plan.strangers) > 0, false)",
-    f"coalesce(coalesce(array_min({_DELAYS_MS}), {DELAYED_AFTER_MS}L) < plan.duration_ms, true)",
+    f"coalesce(array_min({_DELAYS_MS}) < plan.duration_ms, true)",
 )
 COLUMNS = tuple(f"{sql} AS {name}" for name, sql in zip(NAMES, _IN_SQL, strict=True))

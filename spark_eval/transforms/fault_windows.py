@@ -67,6 +67,12 @@ def downs(windows: DataFrame) -> DataFrame:
     return known.selectExpr("run", "server", kind, *EXTENTS)
 
 
+def acting(windows: DataFrame) -> DataFrame:
+    """`run`, `acting`: the possible extents of all faults of a run that were at least intended."""
+    known = windows.where(SEEN).selectExpr("run", *EXTENTS)
+    return known.groupBy("run").agg(F.expr("collect_list(possible) AS acting"))
+
+
 def cuts(windows: DataFrame) -> DataFrame:
     """`run`, `server`, `peer`, `possible`, `certain`: sessions to `peer` cut."""
     return _by_link(windows.where(CUT))

@@ -16,7 +16,6 @@ than that, a sender that gave up first is not asked.
 from __future__ import annotations
 
 from pyspark.sql import DataFrame
-from pyspark.sql import functions as F
 
 from spark_eval.claim import Claim, case
 from spark_eval.expected import calls
@@ -25,6 +24,7 @@ from spark_eval.spark.joins import joined, small
 from spark_eval.sql.intervals import overlaps
 from spark_eval.sql.reasons import cases as cases_of
 from spark_eval.sql.reasons import holds, not_asked, violated
+from spark_eval.transforms.fault_windows import acting
 
 SERVER = ["run", "server"]
 # while all is well, what committing a message here and at one other server takes at most
@@ -55,7 +55,7 @@ def cases(tables: Tables) -> DataFrame:
     took = ended.selectExpr("*", "ended_ms - started_ms AS took_ms")
     known = joined(
         took, small(calls.limits(tables.record.servers, tables.record.runs)), SERVER
-    ).join(_acting(tables.windows), "run", "left")
+    ).join(acting(tables.windows), "run", "left")
     asked = known.selectExpr("*", f"{FAULTS_ACT} AS faults_act").where(
         f"reply IS NULL OR reply LIKE '421%' OR {SLOW} OR ({LATE_IN_QUIET})"
     )
@@ -72,17 +72,6 @@ def cases(tables: Tables) -> DataFrame:
             requirements="array('SR-6')",
             weight="took_ms - session_ms",
         )
-    )
-
-
-def _acting(windows: DataFrame) -> DataFrame:
-    """`run`, `acting`: when any fault of it may have."""
-    began = "coalesce(intended_ms, applied_ms)"
-    acting = f"named_struct('lo', {began}, 'hi', over_ms)"
-    return (
-        windows.where(f"{began} IS NOT NULL")
-        .groupBy("run")
-        .agg(F.expr(f"collect_list({acting}) AS acting"))
     )
 
 

@@ -19,6 +19,7 @@ from spark_eval.spark.joins import joined
 from spark_eval.sql.intervals import overlaps
 from spark_eval.sql.reasons import cases as cases_of
 from spark_eval.sql.reasons import holds, sentence, violated
+from spark_eval.transforms.fault_windows import acting
 
 _OWNED = ["run", "primary_server", "database_id", "internal_id"]
 UNNAMED = "{server} holds it under no database id"
@@ -243,7 +244,6 @@ def _made_late(owned: DataFrame, tables: Tables) -> DataFrame:
 
 # `blind` without the moment before a kill: what that may have swallowed left other traces
 _HOLES = "filter(blind, b -> NOT exists(kills, k -> k.certain.lo = b.hi))"
-_ACTS = "named_struct('lo', coalesce(intended_ms, applied_ms), 'hi', over_ms)"
 
 
 def _shadowed_again(owned: DataFrame, tables: Tables) -> DataFrame:
@@ -255,12 +255,10 @@ def _shadowed_again(owned: DataFrame, tables: Tables) -> DataFrame:
         "run", "server AS primary_server", "blind", "kills", "heartbeat_ms", "timeout_ms",
         "end_ms", "transform(kills, k -> k.possible) AS downs",
     )  # fmt: skip
-    faults = tables.windows.where("coalesce(intended_ms, applied_ms) IS NOT NULL")
-    acting = faults.groupBy("run").agg(F.expr(f"collect_list({_ACTS}) AS acting"))
     made_anew = owned.where("enabled AND born.source IN ('REDUNDANCY', 'SAFETYNET')")
     known = (
         joined(made_anew, histories, ["run", "primary_server"])
-        .join(acting, "run", "left")
+        .join(acting(tables.windows), "run", "left")
         .join(_delivered_alone(tables), _OWNED, "left")
         .selectExpr("*", "redirect.shadow_server AS shadow_server")
         .join(_never_held(tables), [*_OWNED, "shadow_server"], "left")

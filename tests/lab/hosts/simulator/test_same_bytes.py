@@ -1,6 +1,6 @@
 """The same plan gives the same bytes, in any process and under any hash seed.
 
-SHADOWLAB_FUZZ / 500 is the number of seeds of each scenario, 1 at least (`make fuzz`: 20).
+SHADOWLAB_FUZZ / 500 is the number of seeds of each scenario, 2 at least (`make fuzz`: 20).
 """
 
 import os
@@ -16,7 +16,7 @@ from lab.run.outcome import RunOptions
 from lab.run.simulated import run_simulated
 from tests.lab.hosts.simulator.plans import SCENARIOS, plan
 
-SEEDS_EACH = max(1, int(os.environ.get("SHADOWLAB_FUZZ", "300")) // 500)
+SEEDS_EACH = max(2, int(os.environ.get("SHADOWLAB_FUZZ", "300")) // 500)
 
 
 class Unjudged:
