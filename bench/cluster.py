@@ -20,7 +20,7 @@ from typing import Self
 
 import pyspark
 
-from lab.run.evaluation import die_with_parent
+from lab.program.death_signal import KILLED_WITH_PARENT
 
 WORKERS = 2
 CORES, MEMORY = 1, "1g"
@@ -74,7 +74,7 @@ class Cluster:
                 stdin=subprocess.DEVNULL,
                 stdout=out,
                 stderr=subprocess.STDOUT,
-                preexec_fn=die_with_parent if sys.platform == "linux" else None,
+                preexec_fn=KILLED_WITH_PARENT,
             )
         self._programs.append(program)
         deadline = time.monotonic() + DEADLINE_SECONDS

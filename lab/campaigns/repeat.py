@@ -15,14 +15,13 @@ from typing import Any
 
 from lab.campaigns.suite.program import SHADOWLAB, run_program
 from lab.campaigns.suite.run import announced_folder, why
-from lab.program.errors import GROUND_FAILED, INTERRUPTED, worst
+from lab.program.errors import GROUND_FAILED, INTERRUPTED, VERDICTS, worst
 from lab.program.watchdog import Interrupted, Watchdog
 from lab.run.history import read_object
 from lab.run.judge import Judge
 from lab.run.outcome import Say, say_to_stderr, span
 
 LONGEST_SECONDS = 7200.0
-VERDICT_CODES = (0, 1, 2)
 NUMBERS = ("delivery", "promotion", "safety_net", "exposure")
 
 
@@ -70,7 +69,7 @@ class Repetition:
         except Interrupted as signal_name:
             self.say(f"ended by {signal_name}")
             return done, INTERRUPTED
-        codes = [each.code if each.code in VERDICT_CODES else GROUND_FAILED for each in done]
+        codes = [each.code if each.code in VERDICTS else GROUND_FAILED for each in done]
         return done, worst(codes)
 
     def _one(self, scratch: Path, number: int, seed: int, judge: Judge) -> Repeated:
@@ -82,7 +81,7 @@ class Repetition:
         done = run_program(words, log, LONGEST_SECONDS, environment=environment)
         seconds = time.monotonic() - began
         folder = announced_folder(announcement)
-        judged = folder is not None and done.code in VERDICT_CODES
+        judged = folder is not None and done.code in VERDICTS
         told = read_object(folder / "verdict.json") if folder and judged else {}
         return Repeated(seed, done.code, seconds, folder, "" if judged else why(done, log), told)
 

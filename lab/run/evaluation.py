@@ -4,7 +4,6 @@
 code. It dies with the lab: the kernel kills it when the lab's process ends, however that ends.
 """
 
-import ctypes
 import os
 import signal
 import subprocess
@@ -12,16 +11,15 @@ import sys
 from pathlib import Path
 from typing import TextIO
 
-from lab.program.errors import GROUND_FAILED, GroundError
+from lab.program.death_signal import KILLED_WITH_PARENT
+from lab.program.errors import GROUND_FAILED, VERDICTS, GroundError
 from lab.program.progress import is_terminal, waiting
 from lab.run.durations import Durations
 
-VERDICT_CODES = (0, 1, 2, 3)
+EVALUATION_CODES = (*VERDICTS, GROUND_FAILED)  # the last: a check crashed
 LOG = "evaluation/stderr.log"
 FORCE_COLOR = "FORCE_COLOR"  # https://force-color.org
 GO = b"the record is whole\n"
-_SET_DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG, prctl(2)
-_C_LIBRARY = ctypes.CDLL(None, use_errno=True)
 
 
 class Evaluation:
@@ -43,7 +41,7 @@ class Evaluation:
                 stdout=subprocess.PIPE if is_terminal() else self._target,
                 stderr=log,
                 env=os.environ | colour_of(self._target),
-                preexec_fn=die_with_parent if sys.platform == "linux" else None,
+                preexec_fn=KILLED_WITH_PARENT,
             )
 
     def judge(self) -> int:
@@ -61,7 +59,7 @@ class Evaluation:
         if said:  # else it was printed at once
             print(said.decode("utf-8", "replace"), end="", file=self._target, flush=True)
         code = self._program.returncode
-        if code not in VERDICT_CODES:
+        if code not in EVALUATION_CODES:
             raise GroundError(_ended(code), f"shadowlab evaluate {self._folder} does it again")
         if code == GROUND_FAILED:
             sys.stderr.write(self._log.read_text(errors="replace"))
@@ -85,8 +83,3 @@ def _ended(code: int) -> str:
 def colour_of(target: TextIO) -> dict[str, str]:
     """What lets a program whose output passes through here colour it as for a terminal."""
     return {FORCE_COLOR: "1"} if target.isatty() else {}
-
-
-def die_with_parent() -> None:
-    """In the child, before its program: only a system call, no import and no lock."""
-    _C_LIBRARY.prctl(_SET_DEATH_SIGNAL, signal.SIGKILL)

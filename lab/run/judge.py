@@ -13,7 +13,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Self
 
-from lab.run.evaluation import die_with_parent
+from lab.program.death_signal import KILLED_WITH_PARENT
 from lab.run.judgement import SOCKET
 
 
@@ -50,7 +50,7 @@ class Judge:
                 stdout=subprocess.DEVNULL,
                 stderr=log,
                 pass_fds=[inherited],
-                preexec_fn=die_with_parent if sys.platform == "linux" else None,
+                preexec_fn=KILLED_WITH_PARENT,
             )
 
     def end(self) -> None:

@@ -13,11 +13,9 @@ from pathlib import Path
 from typing import Protocol
 
 from lab.program.errors import (
-    FAIL,
     GROUND_FAILED,
     INTERRUPTED,
-    PASS,
-    UNKNOWN,
+    VERDICTS,
     LabError,
     print_error,
 )
@@ -26,8 +24,6 @@ from lab.program.watchdog import Interrupted, Watchdog
 from lab.record.file_list import write_file_list
 from lab.record.folder import VERDICT, RunFolder, point_latest, write_whole
 from lab.run.durations import Durations
-
-VERDICT_CODES = (PASS, FAIL, UNKNOWN)
 
 Say = Callable[[str], None]
 
@@ -102,7 +98,7 @@ def _close(folder: Path, judging: Judging) -> Ending | None:
 
 
 def _point_latest(folder: Path, ending: Ending, say: Say) -> None:
-    if ending.exit_code in VERDICT_CODES or (folder / VERDICT).is_file():
+    if ending.exit_code in VERDICTS or (folder / VERDICT).is_file():
         try:
             point_latest(folder)
         except OSError as error:

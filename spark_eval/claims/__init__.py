@@ -7,7 +7,7 @@ asked.
 
 from __future__ import annotations
 
-from spark_eval.claim import Claim
+from spark_eval.claims.claim import Claim
 from spark_eval.claims.mail import (
     answered_in_time,
     content_intact,

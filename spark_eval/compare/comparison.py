@@ -9,7 +9,7 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from spark_eval.claim import HOLDS, VIOLATED
+from spark_eval.claims.claim import HOLDS, VIOLATED
 from spark_eval.compare.differences import DISAGREES, OPEN, SAME, UNKNOWN, compared
 from spark_eval.compare.fates import fates
 from spark_eval.compare.side import Side

@@ -14,7 +14,7 @@ from dataclasses import replace
 from pyspark.sql import DataFrame, SparkSession
 
 from spark_eval import claims
-from spark_eval.claim import Claim
+from spark_eval.claims.claim import Claim
 from spark_eval.expected.tables import Tables
 from spark_eval.judging.judge import judge
 from spark_eval.judging.judged import JudgedRun, Judgement

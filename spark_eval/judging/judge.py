@@ -14,7 +14,7 @@ from typing import Any
 
 from pyspark.sql import DataFrame
 
-from spark_eval.claim import Claim, ClaimResult, summarise
+from spark_eval.claims.claim import Claim, ClaimResult, summarise
 from spark_eval.claims.mail import no_loss
 from spark_eval.claims.safety_net import resubmission_bounded
 from spark_eval.claims.shadow import no_early_promotion, promotion_on_time

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from spark_eval.claim import ClaimResult
+from spark_eval.claims.claim import ClaimResult
 from spark_eval.judging.verdict import Verdict
 from spark_eval.read.run_folder import RunFolder
 

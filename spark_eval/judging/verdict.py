@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from spark_eval.claim import HOLDS, NOT_APPLICABLE, UNKNOWN, VIOLATED, ClaimResult
+from spark_eval.claims.claim import HOLDS, NOT_APPLICABLE, UNKNOWN, VIOLATED, ClaimResult
 from spark_eval.judging.catalogue import catalogue, in_order
 from spark_eval.program.exit_codes import CRASHED
 

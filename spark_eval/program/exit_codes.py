@@ -1,5 +1,7 @@
-"""Exit codes of the evaluation's programs: 0 pass, 1 fail, 2 unknown, 3 and 4 as named here."""
+"""Exit codes of the evaluation's programs; the first three are verdicts."""
 
-CRASHED = 3  # a check crashed, or the record could not be evaluated
+PASS, FAIL, UNKNOWN = 0, 1, 2
+CRASHED = 3  # a check crashed, or the record could not be evaluated, or the report not written
 WRONG_CALL = 4
-WORST_FIRST = (CRASHED, 1, 2, 0)
+INTERRUPTED = 130  # a person ended it
+WORST_FIRST = (CRASHED, FAIL, UNKNOWN, PASS)

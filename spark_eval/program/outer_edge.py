@@ -14,13 +14,11 @@ import traceback
 from collections.abc import Callable
 from contextlib import suppress
 
+from spark_eval.program.exit_codes import CRASHED, INTERRUPTED, WRONG_CALL
 from spark_eval.program.printable import visible
 
 DEBUG = "SHADOWLAB_DEBUG"
 OFF = ("", "0")
-FAILED = 3
-INTERRUPTED = 130
-WRONG_CALL = 4
 
 
 def guarded(work: Callable[[], int]) -> int:
@@ -34,13 +32,13 @@ def guarded(work: Callable[[], int]) -> int:
     except KeyboardInterrupt:
         code = INTERRUPTED
     except BrokenPipeError:
-        code = FAILED  # whoever read stdout has gone
+        code = CRASHED  # whoever read stdout has gone
     except SystemExit as error:
         code = _code_of(error)
     except Exception as error:
         said = visible(" ".join(str(error).split()))
         print(f"error: {type(error).__name__}: {said}\nhint: {_hint()}", file=sys.stderr)
-        code = FAILED
+        code = CRASHED
     _close_stdout()
     return code
 
@@ -49,7 +47,7 @@ def _code_of(error: SystemExit) -> int:
     """1 and 2 are the codes with which libraries end a program; here they are verdicts."""
     if error.code is None or error.code in (0, WRONG_CALL):
         return error.code or 0
-    return FAILED
+    return CRASHED
 
 
 def _hint() -> str:

@@ -13,15 +13,22 @@ from pathlib import Path
 from typing import Any
 
 from spark_eval.judging.catalogue import in_order
+from spark_eval.program.exit_codes import (
+    CRASHED,
+    FAIL,
+    INTERRUPTED,
+    PASS,
+    UNKNOWN,
+    WRONG_CALL,
+)
 from spark_eval.program.outer_edge import guarded
 from spark_eval.program.printable import visible_lines
 from spark_eval.read.given_json import read_json
 from spark_eval.report.render import MISSHAPEN, templates
 from spark_eval.results.whole_file import write_whole
 
-WRITTEN, NOT_WRITTEN, WRONG_CALL = 0, 3, 4
-WORDS = {0: "pass", 1: "fail", 2: "unknown", 3: "fail", 130: "unknown"}
-SAID = {0: "pass", 1: "fail", 2: "unknown", 3: "the lab could not", 130: "interrupted"}
+WORDS = {PASS: "pass", FAIL: "fail", UNKNOWN: "unknown", CRASHED: "fail", INTERRUPTED: "unknown"}
+SAID = WORDS | {CRASHED: "the lab could not", INTERRUPTED: "interrupted"}
 STATUSES = ("proven", "violated", "unknown", "not asked")
 NOT_CHECKED = "not checked"
 
@@ -40,9 +47,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (OSError, *MISSHAPEN) as error:
         cause = f"error: the page of {folder} could not be made: {error!r}"
         print(visible_lines((cause, "hint: shadowlab suite writes suite.json")), file=sys.stderr)
-        return NOT_WRITTEN
+        return CRASHED
     print(visible_lines((told, f"report: {folder / 'report.html'}")))
-    return WRITTEN
+    return PASS
 
 
 def render(folder: Path, content: Mapping[str, Any]) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 from xml.etree import ElementTree as ET
 
-from spark_eval.claim import NOT_APPLICABLE, UNKNOWN, VIOLATED, ClaimResult, CounterExample
+from spark_eval.claims.claim import NOT_APPLICABLE, UNKNOWN, VIOLATED, ClaimResult, CounterExample
 from spark_eval.judging.judged import JudgedRun
 
 SKIPPED = (UNKNOWN, NOT_APPLICABLE)

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from spark_eval.claim import NOT_APPLICABLE, VIOLATED, ClaimResult
+from spark_eval.claims.claim import NOT_APPLICABLE, VIOLATED, ClaimResult
 from spark_eval.judging.judged import JudgedRun
 from spark_eval.judging.verdict import NOT_ASKED, NOT_CHECKED
 from spark_eval.program.printable import visible_lines

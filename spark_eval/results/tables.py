@@ -17,7 +17,7 @@ from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StructType
 
 from spark_eval import schema
-from spark_eval.claim import ClaimResult
+from spark_eval.claims.claim import ClaimResult
 from spark_eval.expected.tables import Tables
 from spark_eval.read.damage import log_damage
 from spark_eval.read.run_folder import RunFolder

@@ -15,7 +15,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from spark_eval import claims, schema
-from spark_eval.claim import HOLDS, NOTHING_ASKED, UNKNOWN, ClaimResult
+from spark_eval.claims.claim import HOLDS, NOTHING_ASKED, UNKNOWN, ClaimResult
 from spark_eval.expected.tables import Tables
 from spark_eval.judging.judge import judge
 from spark_eval.judging.judged import Judgement

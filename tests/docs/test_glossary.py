@@ -11,7 +11,7 @@ import pytest
 from lab.campaigns.prove import verdict as prove_verdict
 from lab.schedule.journal import Phase
 from spark_eval import claims
-from spark_eval.claim import HOLDS, NOT_APPLICABLE, UNKNOWN, VIOLATED
+from spark_eval.claims.claim import HOLDS, NOT_APPLICABLE, UNKNOWN, VIOLATED
 from spark_eval.judging import verdict
 from spark_eval.results.counts import NO_DELIVERY, NO_PROMOTION
 from spark_eval.results.coverage import PHASES

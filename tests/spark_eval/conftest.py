@@ -10,7 +10,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from spark_eval import __main__
-from spark_eval.claim import Claim, ClaimResult
+from spark_eval.claims.claim import Claim, ClaimResult
 from spark_eval.expected.tables import Tables
 from spark_eval.read.record import Record
 from spark_eval.read.run_folder import open_run_folder

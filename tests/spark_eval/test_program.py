@@ -14,7 +14,7 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 from spark_eval import claims
-from spark_eval.claim import Claim, summarise
+from spark_eval.claims.claim import Claim, summarise
 from spark_eval.evaluation.evaluation import evaluate
 from spark_eval.expected.tables import Tables
 from spark_eval.judging.judged import JudgedRun

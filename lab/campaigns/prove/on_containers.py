@@ -18,7 +18,7 @@ from lab.campaigns.suite.plan import CONTAINERS, round_a_run
 from lab.hosts.containers.host import ContainerHost
 from lab.plan.plan import Plan
 from lab.planning.moments import wall_seconds
-from lab.program.errors import INTERRUPTED
+from lab.program.errors import INTERRUPTED, VERDICTS
 from lab.program.given_json import read_json
 from lab.program.watchdog import Interrupted
 from lab.record.folder import VERDICT, json_text, write_whole
@@ -26,7 +26,7 @@ from lab.run.durations import Durations
 from lab.run.judge import Judge
 from lab.run.judgement import SOCKET
 from lab.run.live import run
-from lab.run.outcome import VERDICT_CODES, RunOptions, RunOutcome, Say, say_to_stderr, span
+from lab.run.outcome import RunOptions, RunOutcome, Say, say_to_stderr, span
 from lab.validation.library import RUNS
 
 CRASH = "no_crash"  # the claim that tells a node that broke down from one that breaks a promise
@@ -75,7 +75,7 @@ class OnContainers:
             name = f"{defect.name}/{plan.scenario}/{plan.seed}"
             if outcome.exit_code == INTERRUPTED:
                 raise Interrupted(name)
-            if outcome.exit_code not in VERDICT_CODES:
+            if outcome.exit_code not in VERDICTS:
                 ground.append(f"{name}: {_cause(outcome.folder)}")
                 continue
             result = read_json(outcome.folder / VERDICT)

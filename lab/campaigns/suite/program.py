@@ -4,7 +4,6 @@ When the suite ends, however that is, the kernel asks the program to end, and a 
 removes its lab; one that does not is killed. Only what was started here is ever signalled.
 """
 
-import ctypes
 import os
 import signal
 import subprocess
@@ -16,12 +15,11 @@ from pathlib import Path
 from types import MappingProxyType
 
 from lab.program import processes
+from lab.program.death_signal import ASKED_TO_END_WITH_PARENT
 from lab.program.processes import ProcessRecord
 
 SHADOWLAB = (sys.executable, "-m", "lab.cli")
 PATIENCE_SECONDS = 600.0  # what a take-down may need: its steps have bounds of their own
-_SET_DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG, prctl(2)
-_C_LIBRARY = ctypes.CDLL(None, use_errno=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +49,7 @@ def run_program(
             stderr=subprocess.STDOUT,
             env=os.environ | environment,
             start_new_session=True,
-            preexec_fn=_end_with_parent if sys.platform == "linux" else None,
+            preexec_fn=ASKED_TO_END_WITH_PARENT,
         )
     try:
         started(processes.describe(program.pid))
@@ -72,8 +70,3 @@ def end(program: subprocess.Popen[bytes], patience_seconds: float) -> int:
         with suppress(ProcessLookupError):
             os.killpg(program.pid, signal.SIGKILL)
         return program.wait()
-
-
-def _end_with_parent() -> None:
-    """In the child, before its program: only a system call, no import and no lock."""
-    _C_LIBRARY.prctl(_SET_DEATH_SIGNAL, signal.SIGTERM)

@@ -28,7 +28,7 @@ from lab.run.judge import Judge
 from lab.run.outcome import Say, say_to_stderr, span
 from lab.validation.library import RUNS
 
-VERDICT_CODES = {PASS: "pass", FAIL: "fail", UNKNOWN: "unknown"}
+VERDICT_WORDS = {PASS: "pass", FAIL: "fail", UNKNOWN: "unknown"}
 HANGS_AFTER = 2.0  # times the timeline, on containers; and
 LONGEST_SECONDS = {CONTAINERS: 4800.0, "simulator": 1800.0, "": 900.0}
 DOWN_SECONDS = 300.0
@@ -52,7 +52,7 @@ class Means:
 
 def counted(code: int, foretold: str) -> int:
     """What an exit code counts for: 0 where the run ended as its scenario expects."""
-    verdict = VERDICT_CODES.get(code)
+    verdict = VERDICT_WORDS.get(code)
     if verdict is None:
         return GROUND_FAILED
     if verdict == foretold:
@@ -147,7 +147,7 @@ class Suite:
         """How long what went its whole way took, for the next suite."""
         step = "comparison" if task.kind == COMPARE else round_a_run(task.host)
         timeline = task.timeline_seconds if task.host == CONTAINERS else 0.0
-        if ended.code in VERDICT_CODES and ended.seconds > 0:
+        if ended.code in VERDICT_WORDS and ended.seconds > 0:
             self.means.durations.note(ended.seconds - timeline, step, task.scenario)
 
     def _run(self, task: Task) -> Ended:
@@ -171,7 +171,7 @@ class Suite:
         seconds = time.monotonic() - began
         if done.hung:
             self._remark(f"{task.name} hung and was ended after {span(seconds)}")
-        if done.hung or done.code not in VERDICT_CODES:
+        if done.hung or done.code not in VERDICT_WORDS:
             self._heal(task, attempt)
         folder = announced_folder(self._announcement(attempt))
         return self._ended(task, done, seconds, folder, self._log(attempt))
@@ -180,7 +180,7 @@ class Suite:
         self, task: Task, done: Finished, seconds: float, folder: Path | None, log: Path
     ) -> Ended:
         code = GROUND_FAILED if done.hung else done.code
-        cause = why(done, log) if code not in VERDICT_CODES else ""
+        cause = why(done, log) if code not in VERDICT_WORDS else ""
         counts = counted(code, task.foretold)
         if code == FAIL and counts == PASS and (told := surprises(folder)):
             counts, cause = FAIL, f"not as expected: {told[0]}"
@@ -193,7 +193,7 @@ class Suite:
             for each in record.tasks
             if each.kind != COMPARE and each.path == task.path
         ]
-        if any(each.code not in VERDICT_CODES or not each.folder for each in both):
+        if any(each.code not in VERDICT_WORDS or not each.folder for each in both):
             return Ended(UNKNOWN, UNKNOWN, 0.0, cause="not compared: a run has no verdict")
         attempt, began = self.journal.begin(task), time.monotonic()
         out = self.folder / "compared" / task.scenario

@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
+from lab.program.death_signal import KILLED_WITH_PARENT
 from lab.program.errors import GroundError
-from lab.run.evaluation import VERDICT_CODES, die_with_parent
+from lab.run.evaluation import EVALUATION_CODES
 
 END = "end\n"
 
@@ -43,7 +44,7 @@ class SweepJudge:
                 stdout=subprocess.PIPE,
                 stderr=log,
                 text=True,
-                preexec_fn=die_with_parent if sys.platform == "linux" else None,
+                preexec_fn=KILLED_WITH_PARENT,
             )
         self._told = self._heard = 0
 
@@ -69,7 +70,7 @@ class SweepJudge:
         self._say(END)
         said, _ = self._program.communicate()
         code = self._program.returncode
-        if code not in VERDICT_CODES:
+        if code not in EVALUATION_CODES:
             raise self._failed(f"ended with {code}")
         return code, said
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from spark_eval.claim import Claim, case
+from spark_eval.claims.claim import Claim, case
 from spark_eval.claims.safety_net.resubmission_complete import may_ask
 from spark_eval.expected.resubmission import Resubmission
 from spark_eval.expected.resubmitted_copies import LOSSLESS, NAMED

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from pyspark.sql import DataFrame
 
-from spark_eval.claim import Claim, case
+from spark_eval.claims.claim import Claim, case
 from spark_eval.expected.resubmission import Resubmission
 from spark_eval.expected.tables import Tables
 

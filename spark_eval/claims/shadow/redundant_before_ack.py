@@ -13,7 +13,7 @@ from __future__ import annotations
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from spark_eval.claim import Claim, case
+from spark_eval.claims.claim import Claim, case
 from spark_eval.expected.tables import Tables
 from spark_eval.spark.joins import joined
 from spark_eval.sql.intervals import overlaps

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from spark_eval.claim import ClaimResult
+from spark_eval.claims.claim import ClaimResult
 from spark_eval.claims.mail import no_loss
 from spark_eval.claims.shadow import discard_after_delivery, promotion_on_time
 from spark_eval.expected.tables import Tables

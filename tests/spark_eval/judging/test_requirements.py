@@ -9,7 +9,7 @@ import pytest
 
 from lab.scenario.requirements import REQUIREMENTS, requirement_table
 from spark_eval import claims
-from spark_eval.claim import Claim
+from spark_eval.claims.claim import Claim
 from spark_eval.judging.catalogue import catalogue
 
 SCENARIOS = Path(__file__).resolve().parents[3] / "scenarios"

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from lab.scenario.requirements import REQUIREMENTS
-from spark_eval.claim import ClaimResult
+from spark_eval.claims.claim import ClaimResult
 from spark_eval.judging.catalogue import in_order
 from spark_eval.judging.judge import needed
 from spark_eval.judging.verdict import Asked, applied, reach

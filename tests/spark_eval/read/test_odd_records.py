@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from spark_eval.__main__ import main
+from spark_eval.program.exit_codes import CRASHED
 from spark_eval.program.printable import visible
 from spark_eval.read.run_folder import UnreadableRecordError, open_run_folder
 from spark_eval.report import suite
@@ -52,7 +53,7 @@ def test_a_report_of_what_no_evaluation_left_is_not_written(folder: Path, verdic
 
 def test_the_page_of_a_suite_that_no_suite_left_is_not_written(tmp_path: Path) -> None:
     (tmp_path / "suite.json").write_text("[]")
-    assert suite.main([str(tmp_path)]) == suite.NOT_WRITTEN
+    assert suite.main([str(tmp_path)]) == CRASHED
 
 
 PLANS: dict[str, dict[str, object]] = {

@@ -4,11 +4,9 @@ What it says is kept in the run's ansible.log; what went wrong comes back as one
 task's own message. A person's ANSIBLE_… variables do not reach it.
 """
 
-import ctypes
 import json
 import os
 import re
-import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -17,6 +15,7 @@ from typing import NoReturn
 from lab.hosts.containers.ground import inventory
 from lab.hosts.containers.images.build import ROOT
 from lab.program import processes
+from lab.program.death_signal import KILLED_WITH_PARENT
 from lab.program.errors import GroundError
 
 TIMEOUT_S = 300.0
@@ -25,8 +24,6 @@ LOG = "ansible.log"
 FATAL = re.compile(r"^fatal: \[(?P<host>[^\]]+)\]: \w+!? => (?P<result>\{.*\})$", re.M)
 FAILED_ITEM = re.compile(r"^failed: \[(?P<host>[^\]]+)\].* => (?P<result>\{.*\})$", re.M)
 ERROR = re.compile(r"^\[ERROR\]: (.*)$", re.M)
-_SET_DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG, prctl(2)
-_C_LIBRARY = ctypes.CDLL(None, use_errno=True)
 
 
 def run(name: str, run_id: str, state_dir: Path, folder: Path = PLAYBOOKS) -> str:
@@ -77,7 +74,7 @@ def _start(path: Path, run_id: str, state_dir: Path, output: int) -> subprocess.
         stderr=subprocess.STDOUT,
         env=own | _environment(run_id, state_dir),
         start_new_session=True,
-        preexec_fn=_die_with_parent if sys.platform == "linux" else None,
+        preexec_fn=KILLED_WITH_PARENT,
     )
 
 
@@ -113,8 +110,3 @@ def _end(playbook: subprocess.Popen[bytes], run_id: str) -> None:
 
 def _raise_late(name: str, log: Path) -> NoReturn:
     raise GroundError(f"{name}.yml did not end within {TIMEOUT_S:.0f} s", f"see {log}")
-
-
-def _die_with_parent() -> None:
-    """In the child, before its program: only a system call, no import and no lock."""
-    _C_LIBRARY.prctl(_SET_DEATH_SIGNAL, signal.SIGKILL)

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from spark_eval.claim import ClaimResult
+from spark_eval.claims.claim import ClaimResult
 from spark_eval.claims.mail.answered_in_time import CLAIM
 from tests.spark_eval.conftest import Ask
 from tests.spark_eval.runs.run_builder import MINUTE, SECOND, Run, empty, healthy, user

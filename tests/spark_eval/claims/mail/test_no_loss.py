@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from spark_eval.claim import ClaimResult
+from spark_eval.claims.claim import ClaimResult
 from spark_eval.claims.mail.no_loss import CLAIM
 from tests.spark_eval.conftest import Ask
 from tests.spark_eval.runs.failover_runs import asked_too_late, before, expired_without_a_dsn, lossy

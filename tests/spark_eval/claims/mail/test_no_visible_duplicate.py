@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from spark_eval.claim import ClaimResult
+from spark_eval.claims.claim import ClaimResult
 from spark_eval.claims.mail.no_visible_duplicate import CLAIM
 from tests.spark_eval.conftest import Ask
 from tests.spark_eval.runs.faulty_runs import back_after_span, new_database

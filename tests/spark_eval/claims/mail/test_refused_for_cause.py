@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from spark_eval.claim import ClaimResult
+from spark_eval.claims.claim import ClaimResult
 from spark_eval.claims.mail.refused_for_cause import CLAIM
 from spark_eval.claims.shadow.redundant_before_ack import REJECTION
 from tests.spark_eval.conftest import Ask

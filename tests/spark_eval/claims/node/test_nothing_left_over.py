@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from spark_eval.claim import ClaimResult
+from spark_eval.claims.claim import ClaimResult
 from spark_eval.claims.node.nothing_left_over import CLAIM
 from tests.spark_eval.conftest import Ask
 from tests.spark_eval.runs.run_builder import (

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from spark_eval.claim import ClaimResult
+from spark_eval.claims.claim import ClaimResult
 from spark_eval.claims.safety_net.resubmission_bounded import CLAIM
 from spark_eval.read.run_folder import open_run_folder
 from tests.spark_eval.conftest import Ask

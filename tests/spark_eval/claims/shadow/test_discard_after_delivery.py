@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from spark_eval.claim import ClaimResult
+from spark_eval.claims.claim import ClaimResult
 from spark_eval.claims.shadow.discard_after_delivery import CLAIM
 from tests.spark_eval.conftest import Ask
 from tests.spark_eval.runs.faulty_runs import back_in_time, new_database

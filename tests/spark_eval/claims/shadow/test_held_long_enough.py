@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from spark_eval.claim import ClaimResult
+from spark_eval.claims.claim import ClaimResult
 from spark_eval.claims.shadow.held_long_enough import CLAIM
 from tests.spark_eval.conftest import Ask
 from tests.spark_eval.runs.run_builder import END, HOUR, MINUTE, Run, empty, healthy, user

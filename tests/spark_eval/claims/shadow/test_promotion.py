@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from spark_eval.claim import ClaimResult
+from spark_eval.claims.claim import ClaimResult
 from spark_eval.claims.shadow import no_early_promotion, promotion_on_time
 from tests.spark_eval.conftest import Ask
 from tests.spark_eval.runs.faulty_runs import Faulty, back_after_span, back_in_time, new_database

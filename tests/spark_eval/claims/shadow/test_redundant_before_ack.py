@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from spark_eval.claim import ClaimResult
+from spark_eval.claims.claim import ClaimResult
 from spark_eval.claims.shadow.redundant_before_ack import CLAIM, REJECTION
 from tests.spark_eval.conftest import Ask
 from tests.spark_eval.runs.run_builder import (
