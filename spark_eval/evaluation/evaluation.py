@@ -32,6 +32,7 @@ from spark_eval.results import tables as results
 from spark_eval.results.files import as_text, junit_xml, verdict_content
 from spark_eval.results.whole_file import write_whole
 from spark_eval.spark.checkpoints import checkpoints_below
+from spark_eval.spark.released import released
 from spark_eval.sql.collected import Rows, collected
 
 Derived = Mapping[str, DataFrame]
@@ -48,7 +49,8 @@ def evaluate(
     Raises `RunFolderError` where two of them are the same run.
     """
     distinct(folders)
-    with checkpoints_below(spark, folders[0].place(folders[0].evaluation)):
+    place = folders[0].place(folders[0].evaluation)
+    with released(spark), checkpoints_below(spark, place):
         return _evaluated(spark, folders, checks)
 
 

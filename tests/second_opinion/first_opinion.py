@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from pathlib import Path
 
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
 from bench.second_opinion.opinion import Case
 from spark_eval import schema
@@ -14,6 +14,7 @@ from spark_eval.claims.shadow import promotion_on_time, redundant_before_ack
 from spark_eval.expected.tables import Tables
 from spark_eval.read.lines_table import LinesTable
 from spark_eval.read.record import Record
+from spark_eval.spark.released import released
 
 ORIGIN_MS = 1_767_600_000_000  # 2026-01-05T08:00:00Z, where the lab time of every plan starts
 CLAIMS = {
@@ -25,9 +26,11 @@ CLAIMS = {
 def cases_by_claim(spark: SparkSession, lines: Path) -> dict[str, Counter[Case]]:
     """How often each case was asked, by claim; `lines` is a Parquet file of a sweep's lines."""
     rows = spark.read.schema(schema.ddl(schema.SWEEP_LINES)).parquet(str(lines))
-    tables = Tables(Record(LinesTable(rows, ORIGIN_MS, 2)))
-    asked = {
-        name: claim.cases(tables).where("status IS NOT NULL").select("run", "subject", "status")
-        for name, claim in CLAIMS.items()
-    }
-    return {name: Counter(Case(*row) for row in cases.collect()) for name, cases in asked.items()}
+    with released(spark):
+        tables = Tables(Record(LinesTable(rows, ORIGIN_MS, 2)))
+        return {name: _counted(claim.cases(tables)) for name, claim in CLAIMS.items()}
+
+
+def _counted(cases: DataFrame) -> Counter[Case]:
+    asked = cases.where("status IS NOT NULL").select("run", "subject", "status")
+    return Counter(Case(*row) for row in asked.collect())
