@@ -9,6 +9,7 @@ from typing import Any
 from defects.decisions import decides
 from defects.defect import Defect
 from defects.door import Door, behind
+from defects.expiring import rewords
 from defects.settings import server
 from nodes.core.delivery.dsn import delay_report
 from nodes.core.interface.effects import Commit, Effect
@@ -37,6 +38,14 @@ def _not_of_every_third(decision: Any, config: Any, identity: Any, message: Any,
     return None if is_passed_over else decision(config, identity, message, *more)
 
 
+def _says_it_failed(decision: Any, *arguments: Any) -> Any:
+    return rewords(decision(*arguments), "Action: delayed", "Action: failed")
+
+
+def _names_somebody_else(decision: Any, *arguments: Any) -> Any:
+    return rewords(decision(*arguments), "rfc822; ", "rfc822; not-")
+
+
 DEFECTS = (
     Defect(
         "notifies-nobody-of-a-delay",
@@ -47,6 +56,16 @@ DEFECTS = (
         "notifies-two-senders-of-three-of-a-delay",
         "One message in three that is delayed causes no DSN.",
         "RT-5", DELAYED, NOTIFIED, lambda: decides(delay_report, _not_of_every_third),
+    ),
+    Defect(
+        "delay-dsn-says-it-failed",
+        "The DSN about delayed mail says that it failed.",
+        "RT-5", DELAYED, NOTIFIED, lambda: decides(delay_report, _says_it_failed),
+    ),
+    Defect(
+        "delay-dsn-names-somebody-else",
+        "The DSN about delayed mail says that delivery to somebody else is delayed.",
+        "RT-5", DELAYED, NOTIFIED, lambda: decides(delay_report, _names_somebody_else),
     ),
     Defect(
         "notifies-of-a-delay-again-after-a-restart",

@@ -10,7 +10,7 @@ from defects.decisions import decides
 from defects.defect import Context, Defect
 from defects.settings import server
 from nodes.core.config.config import NodeConfig, ServerConfig
-from nodes.core.delivery.dsn import non_delivery_report
+from nodes.core.delivery.dsn import Report, non_delivery_report
 from nodes.core.model.message import Fork
 
 EXPIRING = "outbound-mail-expires"
@@ -51,6 +51,29 @@ def _to_a_stranger(decision: Any, config: NodeConfig, *more: Any) -> Any:
     return replace(made, message=replace(report, envelope=envelope, forks=(fork,)))
 
 
+def rewords(made: Report | None, old: str, new: str) -> Report | None:
+    """The same DSN with other words in it."""
+    if made is None:
+        return None
+    assert old in made.body, "a DSN says it in other words now"
+    body = made.body.replace(old, new)
+    size_bytes = made.message.size_bytes + len(body) - len(made.body)
+    return replace(made, message=replace(made.message, size_bytes=size_bytes), body=body)
+
+
+def _says(old: str, new: str) -> Context:
+    def decide(decision: Any, *arguments: Any) -> Report | None:
+        return rewords(decision(*arguments), old, new)
+
+    return decides(non_delivery_report, decide)
+
+
+def _of_the_first_alone(
+    decision: Any, config: Any, identity: Any, message: Any, recipients: Any, *more: Any
+) -> Any:
+    return decision(config, identity, message, recipients[:1], *more)
+
+
 DEFECTS = (
     Defect(
         "tells-nobody-of-what-expired",
@@ -74,6 +97,29 @@ DEFECTS = (
         "tells-a-stranger",
         "The DSN about a message goes to somebody else.",
         "SM-12", EXPIRING, ("dsn_sent",), lambda: decides(non_delivery_report, _to_a_stranger),
+    ),
+    Defect(
+        "dsn-names-somebody-else",
+        "The DSN says that delivery to somebody else has failed.",
+        "SM-12", EXPIRING, ("dsn_sent", "no_loss"), lambda: _says("rfc822; ", "rfc822; not-"),
+    ),
+    Defect(
+        "dsn-names-the-first-recipient-alone",
+        "Of several recipients for whom mail is given up, the DSN names one.",
+        "SM-12", "every-hop-expires", ("dsn_sent", "no_loss"),
+        lambda: decides(non_delivery_report, _of_the_first_alone),
+    ),
+    Defect(
+        "dsn-says-it-is-late",
+        "The DSN about mail that is given up says that it is delayed.",
+        "SM-12", EXPIRING, ("dsn_sent", "no_loss"),
+        lambda: _says("Action: failed", "Action: delayed"),
+    ),
+    Defect(
+        "dsn-for-people-alone",
+        "What a DSN says is in its text, and not in fields that a program could read.",
+        "SM-12", EXPIRING, ("dsn_sent", "no_loss"),
+        lambda: _says("message/delivery-status", "text/plain"),
     ),
     Defect(
         "expires-too-soon",

@@ -38,6 +38,9 @@ DIGEST: Final[Columns] = (
     ("body_sha256", "STRING"),
 )
 
+# of a DSN, what it says of whom (RFC 3464); of another message it is empty
+REPORTS: Final = ("reports", "ARRAY<STRUCT<recipient: STRING, action: STRING>>")
+
 LEDGER: Final[Columns] = (
     ("type", "STRING"),
     ("message_id", "STRING"),
@@ -138,6 +141,7 @@ MAILBOXES: Final[Columns] = (
     ("size_bytes", "BIGINT"),
     ("server", "STRING"),
     *DIGEST,
+    REPORTS,
 )
 
 EXTERNAL: Final[Columns] = (
@@ -148,6 +152,7 @@ EXTERNAL: Final[Columns] = (
     ("size_bytes", "BIGINT"),
     ("peer", "STRING"),
     *DIGEST,
+    REPORTS,
 )
 
 PLAN_SERVER: Final[Columns] = (

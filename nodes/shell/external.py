@@ -46,6 +46,7 @@ from nodes.shell.smtp.syntax import (
     keywords,
     on_the_wire,
 )
+from nodes.store.dsn_fields import reports_of
 from nodes.store.message_digest import digest_of
 
 RECEIVED = "received.jsonl"
@@ -114,6 +115,7 @@ class Received:
             "size_bytes": len(content),
             "peer": session.host_name or "",
             **digest_of(content).columns(),
+            "reports": reports_of(content),
         }
         try:
             self._file.append(json.dumps(record))

@@ -28,6 +28,7 @@ from typing import TypeAlias
 
 from nodes.core.model.database_copy import CopyState
 from nodes.store import sqlite_file
+from nodes.store.dsn_fields import reports_of
 from nodes.store.leftovers import LEFTOVERS
 from nodes.store.message_digest import digest_of
 from nodes.store.queue.rows import addresses_of
@@ -130,11 +131,11 @@ def mailbox_rows_in(connection: sqlite3.Connection, origin_ms: int) -> Iterator[
     # what is sorted is kept until all is
     for message_row, copies in groupby(connection.execute(_MAILBOXES), key=itemgetter(-1)):
         (content,) = connection.execute(_CONTENT, (message_row,)).fetchone()
-        digest = digest_of(content).columns()
+        said: Record = {**digest_of(content).columns(), "reports": reports_of(content)}
         for *row, _ in copies:
             record: Record = dict(zip(_MAILBOX_KEYS, row, strict=True))
             record["delivered_ms"] = _since(record["delivered_ms"], origin_ms)
-            yield record | digest
+            yield record | said
 
 
 @dataclass(frozen=True, slots=True)

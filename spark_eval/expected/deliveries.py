@@ -120,6 +120,8 @@ def not_kept_longer(judged: DataFrame, expected: DataFrame) -> DataFrame:
     return known.selectExpr(*(replaced.get(name, name) for name in judged.columns))
 
 
+# the record may not have what a DSN says
+_IS_NAMED = "dsn_ref IS NOT NULL AND coalesce(array_contains(named, recipient), true)"
 _NAMES = "{array_join(servers, ' and ')}"
 _OUTCOME = cases(
     ("copies > 0", judgement("delivered")),
@@ -132,7 +134,7 @@ _OUTCOME = cases(
         ),
     ),
     (
-        "failure_ref IS NOT NULL AND dsn_ref IS NOT NULL",
+        f"failure_ref IS NOT NULL AND {_IS_NAMED}",
         judgement("excused", "given up and its sender told by a DSN: {failed_at} said {status}"),
     ),
     (
@@ -146,6 +148,10 @@ _OUTCOME = cases(
     (
         "failure_ref IS NOT NULL AND sender_collected = false",
         unknown("{failed_at} gave it up; the record of what its sender sees was not collected"),
+    ),
+    (
+        "failure_ref IS NOT NULL AND dsn_ref IS NOT NULL",
+        judgement("lost", "{failed_at} gave it up ({status}), and no DSN to {sender} says so"),
     ),
     (
         "failure_ref IS NOT NULL",

@@ -5,10 +5,11 @@ from __future__ import annotations
 from pyspark.sql import DataFrame
 
 
-def senders(sent: DataFrame, places: DataFrame, told: DataFrame) -> DataFrame:
+def senders(sent: DataFrame, places: DataFrame, notified: DataFrame) -> DataFrame:
     """One row a message: its `sender`; `tellable`, whether the sender reads mail here, which the
     null sender never does (RFC 5321 section 6.1); `sender_collected`, whether the record of that is
-    there; `dsn_ref`, a DSN about the message that the sender sees.
+    there; `dsn_ref`, `dsns_seen`, `named`: DSNs of a failure that the sender sees, as in
+    `transforms.dsns.notified`.
     """
     reads = places.selectExpr(
         "run", "recipient AS sender", "true AS reads",
@@ -17,9 +18,9 @@ def senders(sent: DataFrame, places: DataFrame, told: DataFrame) -> DataFrame:
     known = (
         sent.select("run", "message_id", "sender")
         .join(reads, ["run", "sender"], "left")
-        .join(told, ["run", "message_id", "sender"], "left")
+        .join(notified, ["run", "message_id", "sender"], "left")
     )
     return known.selectExpr(
         "run", "message_id", "sender", "coalesce(reads, false) AS tellable", "sender_collected",
-        "dsn_ref",
+        "dsn_ref", "dsns_seen", "named",
     )  # fmt: skip

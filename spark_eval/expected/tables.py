@@ -130,8 +130,9 @@ class Tables(Happened):
 
     @on_demand
     def senders(self) -> DataFrame:
-        told = dsns.told(self.dsns.where(dsns.FAILED), self.record.visible)
-        return settled(senders.senders(self.sent, self.places, told))
+        failed = self.dsns.where(dsns.FAILED)
+        notified = dsns.notified(failed, self.record.visible, dsns.SAYS_FAILED)
+        return settled(senders.senders(self.sent, self.places, notified))
 
     @on_demand
     def deliveries(self) -> DataFrame:

@@ -9,6 +9,8 @@ from spark_eval.read.names import message_id
 from spark_eval.spark.joins import joined
 
 OF_DELAY = "context <=> 'delayed'"
+# what a DSN says of a recipient (RFC 3464 section 2.3.3)
+SAYS_FAILED, SAYS_DELAYED = "failed", "delayed"
 FAILED = "NOT is_of_delay"
 
 
@@ -24,8 +26,20 @@ def dsns(tracking: DataFrame) -> DataFrame:
     )  # fmt: skip
 
 
-def told(dsns: DataFrame, visible: DataFrame) -> DataFrame:
-    """`run`, `message_id`, `sender`, `dsn_ref`: who sees a DSN about which message, and where."""
-    seen = visible.selectExpr("run", "message_id AS report", "recipient AS sender", "ref AS seen")
+def notified(dsns: DataFrame, visible: DataFrame, action: str) -> DataFrame:
+    """`run`, `message_id`, `sender`, `dsn_ref`: who sees a DSN about which message, and where;
+    `dsns_seen`, how many; `named`, of whom they say `action`, null where the record does not have
+    what they say.
+    """
+    says = f"r -> r.action = '{action}' AND r.recipient IS NOT NULL"
+    seen = visible.selectExpr(
+        "run", "message_id AS report", "recipient AS sender", "ref AS seen",
+        f"transform(filter(reports, {says}), r -> lower(r.recipient)) AS says",
+    )  # fmt: skip
     found = joined(dsns, seen, ["run", "report"])
-    return found.groupBy("run", "message_id", "sender").agg(F.min("seen").alias("dsn_ref"))
+    named = "IF(bool_or(says IS NOT NULL), array_distinct(flatten(collect_list(says))), NULL)"
+    return found.groupBy("run", "message_id", "sender").agg(
+        F.min("seen").alias("dsn_ref"),
+        F.size(F.collect_set("report")).alias("dsns_seen"),
+        F.expr(named).alias("named"),
+    )

@@ -59,6 +59,7 @@ SPARK_WORDS = {
     schema.LINK: "link",
     f"ARRAY<{schema.LINK}>": "list of link",
     "ARRAY<STRING>": "list of string",
+    schema.REPORTS[1]: "list of object",
 }
 JSON_WORDS = {int: "integer", str: "string", float: "number", bool: "boolean"}
 # parts of plan.json by the key that leads to them; a part's own keys are those of its dataclass

@@ -43,9 +43,14 @@ failed AS (
     SELECT DISTINCT run, message_id, unnest(recipients) AS recipient, true AS is_failed
     FROM tracking WHERE event = 'FAIL' AND source = 'QUEUE'
 ),
--- the notification is a message of its own, which names the one that failed; one that is late has not
+-- the notification is a message of its own, which refers to the one that failed and names whoever
+-- it failed for; one that is late has not
 notified AS (
     SELECT DISTINCT dsn.run, dsn.reference AS message_id, visible.recipient AS sender,
+           unnest(list_transform(
+               list_filter(from_json(visible.reports, '[{"recipient": "VARCHAR", "action": "VARCHAR"}]'),
+                           lambda report: report.action = 'failed'),
+               lambda report: lower(report.recipient))) AS recipient,
            true AS is_notified
     FROM tracking AS dsn JOIN visible USING (run, message_id) WHERE dsn.event = 'DSN'
       AND dsn.context IS DISTINCT FROM 'delayed'
@@ -65,7 +70,7 @@ decided AS (
     LEFT JOIN seen USING (run, message_id, recipient)
     LEFT JOIN failed USING (run, message_id, recipient)
     LEFT JOIN suppressed USING (run, message_id, recipient)
-    LEFT JOIN notified USING (run, message_id, sender)
+    LEFT JOIN notified USING (run, message_id, sender, recipient)
 ),
 excuses AS (
     SELECT run, count(DISTINCT message_id) FILTER (status = 'excused') AS excused

@@ -100,11 +100,13 @@ FROM contact_lines WHERE text LIKE '%,+,heartbeat;Mono=%';
 CREATE OR REPLACE TABLE visible AS
 SELECT run, lower(text ->> '$.mailbox') AS recipient, text ->> '$.message_id' AS message_id,
        text ->> '$.submitted_ms' AS submitted_ms, (text ->> '$.delivered_ms')::BIGINT AS at_ms,
-       false AS is_outside, split_part(split_part(file, '/', 2), '.', 1) AS place
+       false AS is_outside, split_part(split_part(file, '/', 2), '.', 1) AS place,
+       text -> '$.reports' AS reports
 FROM mailbox_lines
 UNION ALL
 SELECT run, lower(unnest(from_json(text -> '$.recipients', '["VARCHAR"]'))),
-       text ->> '$.message_id', NULL, (text ->> '$.received_ms')::BIGINT, true, text ->> '$.peer'
+       text ->> '$.message_id', NULL, (text ->> '$.received_ms')::BIGINT, true, text ->> '$.peer',
+       text -> '$.reports'
 FROM external_lines;
 
 -- where lines are all there is, a row is cut at the commas that no quotation marks hold

@@ -1,5 +1,5 @@
 """Delivery status notifications as messages of their own: what failed, and what is delayed (SM-12,
-RT-5; RFC 3464, kept to what a reader needs).
+RT-5). A sentence for people, and the fields of RFC 3464 for programs; not the original's header.
 """
 
 from __future__ import annotations
@@ -12,10 +12,25 @@ from nodes.core.model.lab_time import rfc5322
 from nodes.core.model.message import BodyHandle, Envelope, Header, PrimaryMessage
 from nodes.core.routing.categorizer import forks_of
 
-FAILED = "Undeliverable", "Delivery has failed to these recipients:"
-DELAYED = (
+
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """`action` as in RFC 3464; `status` where a reply has no enhanced code."""
+
+    subject: str
+    sentence: str
+    action: str
+    status: str
+
+
+FAILED = Wording(
+    "Undeliverable", "Delivery has failed to these recipients:", action="failed", status="5.0.0"
+)
+DELAYED = Wording(
     "Delivery delayed",
     "Delivery to these recipients is delayed. Nothing needs to be sent again; it is still tried:",
+    action="delayed",
+    status="4.0.0",
 )
 DELAYED_STATUS = "400 4.4.7 Message delayed"
 
@@ -63,7 +78,7 @@ def _report(
     recipients: tuple[str, ...],
     status: str,
     now_ms: int,
-    words: tuple[str, str],
+    wording: Wording,
 ) -> tuple[PrimaryMessage, BodyHandle] | None:
     """Nobody gets one about a message with the null reverse-path (RFC 5321 section 6.1), nor a
     sender without a route.
@@ -74,10 +89,9 @@ def _report(
         return None
     internal_id = identity.next_internal_id()
     message_id = f"<{identity.network_message_id(internal_id)}@{config.me.fqdn}>"
-    said, sentence = words
-    header = Header(message_id, now_ms // 1000 * 1000, f"{said}: {original.header.subject}")
-    about = (f"  {recipient}: {status}" for recipient in recipients)
-    text = _text(config, original, header, (sentence, *about), now_ms)
+    subject = f"{wording.subject}: {original.header.subject}"
+    header = Header(message_id, now_ms // 1000 * 1000, subject)
+    text = _text(config, original, header, recipients, status, now_ms, wording)
     message = PrimaryMessage(
         internal_id=internal_id,
         network_message_id=identity.network_message_id(internal_id),
@@ -96,10 +110,13 @@ def _text(
     config: NodeConfig,
     original: PrimaryMessage,
     header: Header,
-    lines: tuple[str, ...],
+    recipients: tuple[str, ...],
+    status: str,
     now_ms: int,
+    wording: Wording,
 ) -> str:
-    head = [
+    boundary = header.message_id[1:].partition("@")[0]
+    head = (
         f"From: postmaster@{config.accepted_domain}",
         f"To: {original.envelope.sender}",
         f"Subject: {header.subject}",
@@ -107,5 +124,32 @@ def _text(
         f"In-Reply-To: {original.header.message_id}",
         f"Date: {rfc5322(now_ms)}",
         "Auto-Submitted: auto-replied",
-    ]
-    return "\r\n".join([*head, "", *lines, ""])
+        "MIME-Version: 1.0",
+        f'Content-Type: multipart/report; report-type=delivery-status; boundary="{boundary}"',
+    )
+    said = ("", wording.sentence, *(f"  {recipient}: {status}" for recipient in recipients))
+    fields = ["", f"Reporting-MTA: dns; {config.me.fqdn}"]
+    for recipient in recipients:
+        fields += _fields_of(recipient, status, wording)
+    parts = (("text/plain; charset=us-ascii", said), ("message/delivery-status", fields))
+    lines = [*head, ""]
+    for content_type, content in parts:
+        lines += [f"--{boundary}", f"Content-Type: {content_type}", *content, ""]
+    return "\r\n".join([*lines, f"--{boundary}--", ""])
+
+
+def _fields_of(recipient: str, status: str, wording: Wording) -> tuple[str, ...]:
+    """Of one recipient (RFC 3464 section 2.3); `status` is a reply's code and text."""
+    enhanced = status.split(" ", 2)[1:2]
+    return (
+        "",
+        f"Final-Recipient: rfc822; {recipient}",
+        f"Action: {wording.action}",
+        f"Status: {enhanced[0] if _is_enhanced(enhanced) else wording.status}",
+        f"Diagnostic-Code: smtp; {status}",
+    )
+
+
+def _is_enhanced(words: list[str]) -> bool:
+    """Whether it is an enhanced status code, as 4.4.7."""
+    return [each.isdecimal() for word in words for each in word.split(".")] == [True] * 3

@@ -5,7 +5,8 @@ Asks every message that a server made a DSN of delay for, and every one that sur
 that long: from when the server accepted or promoted it to when the last recipient was served or
 given up, or its queue database was lost. A server that is away then makes the DSN when it is back.
 There is none of what came from a Safety Net (SN-10). A server that accepted a message twice may
-notify twice. What is made within a heartbeat before the end may be seen after it.
+notify twice. The DSN says so of somebody, and of recipients of the message alone (RFC 3464). What
+is made within a heartbeat before the end may be seen after it.
 """
 
 from __future__ import annotations
@@ -39,6 +40,10 @@ _JUDGED = cases_of(
     ("sent IS NULL OR sent.last_ms > end_ms - heartbeat_ms", not_asked()),
     ("NOT sender_collected", unknown("the record of what {sender} sees was not collected")),
     ("seen IS NULL", violated("delayed, and {sender} never saw the DSN")),
+    ("size(named) = 0", violated("delayed, and the DSN to {sender} says so of nobody")),
+    ("size(array_except(named, whom)) > 0", violated(
+        "{sender} is notified of a delay for {array_join(array_except(named, whom), ' and ')}, "
+        "for whom it does not wait")),
     otherwise=holds(),
 )  # fmt: skip
 
@@ -49,14 +54,15 @@ def cases(tables: Tables) -> DataFrame:
         F.expr("struct(count(*) AS n, min(at_ms) AS first_ms, max(at_ms) AS last_ms, "
                "min(ref) AS ref) AS sent")
     )  # fmt: skip
-    seen = dsns.told(delayed, tables.record.visible).groupBy(*MAIL).agg(
-        F.min("dsn_ref").alias("seen")
-    )  # fmt: skip
+    notified = dsns.notified(delayed, tables.record.visible, dsns.SAYS_DELAYED)
+    seen = notified.groupBy(*MAIL).agg(
+        F.min("dsn_ref").alias("seen"), F.max("named").alias("named")
+    )
     known = (
         joined(_waiting(tables), sent, AT, "full")
         .where("sent IS NOT NULL OR must > 0")
         .join(seen, MAIL, "left")
-        .join(tables.senders.drop("dsn_ref"), MAIL, "left")
+        .join(tables.senders.drop("dsn_ref", "dsns_seen", "named"), MAIL, "left")
         .transform(joined, small(tables.record.runs.select("run", "end_ms", "heartbeat_ms")), "run")
     )
     return known.selectExpr("*", f"{_JUDGED} AS j").selectExpr(
@@ -87,6 +93,7 @@ def _waiting(tables: Tables) -> DataFrame:
     timed = known.selectExpr(
         *AT, "vague_ms", "end_ms", "blind", "delay_ms < expiration_ms AS is_notified_first",
         "coalesce(born.ref, loaded.ref) AS since_ref",
+        "coalesce(born.recipients, loaded.recipients) AS recipients",
         "coalesce(born.source <=> 'SAFETYNET', false) AS is_back",
         "coalesce(born.at_ms, loaded.at_ms) + delay_ms AS from_ms",
         "coalesce(born.at_ms, loaded.at_ms) + delay_ms + slack_ms "
@@ -96,8 +103,8 @@ def _waiting(tables: Tables) -> DataFrame:
         f"e -> e.id = database_id), 1).lost_ms, {FOREVER_MS})) AS left_ms",
     )  # fmt: skip
     waited = timed.where("NOT is_back AND left_ms >= from_ms - vague_ms").selectExpr(
-        *AT, "since_ref", "from_ms - vague_ms - slack_ms - shadowing_ms AS least_ms", "blind",
-        "from_ms",
+        *AT, "since_ref", "recipients", "blind", "from_ms",
+        "from_ms - vague_ms - slack_ms - shadowing_ms AS least_ms",
         f"{_BACK} AS due_ms",
         f"is_notified_first AND left_ms > {_BACK} AND end_ms > {_BACK} AS must",
     )  # fmt: skip
@@ -108,6 +115,7 @@ def _waiting(tables: Tables) -> DataFrame:
         F.expr("min(due_ms) FILTER (WHERE must) AS due_ms"),
         F.expr(f"bool_or({overlaps('blind', 'from_ms', 'due_ms')}) AS is_blind"),
         F.min("since_ref").alias("since_ref"),
+        F.expr("array_distinct(flatten(collect_list(recipients))) AS whom"),
     )
 
 

@@ -5,7 +5,8 @@ Asks every message that a server gave up or told its sender of, but what came ba
 (`dsn_suppressed` asks that), and every one that was late by more than a heartbeat and got there:
 its sender must not hear that it failed, which proves no requirement; that it is delayed is
 `delay_dsn_sent`'s. A message may fail hop by hop:
-what is said of each recipient last needs a DSN that is its own. Servers may give a message up again
+what is said of each recipient last needs a DSN that is its own, and DSNs name those recipients and
+no others (RFC 3464). Servers may give a message up again
 after a crash, so there may be fewer DSNs than failures, not more. What is given up within a
 heartbeat before the end may come after it. That the shadow is kept until the DSN is delivered is
 asked by `discard_after_delivery`.
@@ -39,6 +40,12 @@ _JUDGED = cases_of(
     ("dsns.n < owed", violated(
         "given up for several recipients, {owed} times; {sender} is told of {dsns.n}")),
     ("dsn_ref IS NULL", violated("given up, and {sender} never saw the DSN")),
+    ("size(array_except(named, whom)) > 0", violated(
+        "{sender} is notified that it failed for "
+        "{array_join(array_except(named, whom), ' and ')}, and no such failure is logged")),
+    ("dsns_seen >= dsns.n AND size(array_except(whom, named)) > 0", violated(
+        "given up for {array_join(array_except(whom, named), ' and ')}, and no DSN to "
+        "{sender} says so")),
     otherwise=holds(),
 )  # fmt: skip
 
@@ -77,11 +84,13 @@ def _failures(tables: Tables) -> DataFrame:
 
 def _owed(failures: DataFrame) -> DataFrame:
     """`owed`: of how many failures the sender must hear. Only the last one of a recipient is sure
-    to be durable; what a crash took back is said again.
+    to be durable; what a crash took back is said again. `whom`: which recipients that are.
     """
     each = failures.selectExpr(*MAIL, "explode(recipients) AS recipient", "at_ms", "ref")
     last = each.groupBy(*MAIL, "recipient").agg(F.max(F.struct("at_ms", "ref")).alias("last"))
-    return last.groupBy(*MAIL).agg(F.size(F.collect_set("last")).alias("owed"))
+    return last.groupBy(*MAIL).agg(
+        F.size(F.collect_set("last")).alias("owed"), F.collect_set("recipient").alias("whom")
+    )
 
 
 def _late(tables: Tables) -> DataFrame:

@@ -117,6 +117,7 @@ def test_a_mailbox_shows_a_line_per_visible_copy(node: Path) -> None:
             "size_bytes": 42,
             "server": "par-mbx1",
             **digest_of(CONTENT).columns(),
+            "reports": [],
         }
     ]
 

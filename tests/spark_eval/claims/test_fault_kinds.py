@@ -7,18 +7,16 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from spark_eval.claims.claim import ClaimResult
 from spark_eval.claims.mail import no_loss
 from spark_eval.claims.shadow import discard_after_delivery, promotion_on_time
 from spark_eval.expected.tables import Tables
 from spark_eval.read.record import Record
 from spark_eval.read.run_folder import open_run_folder
 from spark_eval.read.source import Folders
-from tests.spark_eval.conftest import Ask
+from tests.spark_eval.claims.conftest import Ask, Results
 from tests.spark_eval.runs.faulty_runs import back_after_span
 from tests.spark_eval.runs.run_builder import HEARTBEAT, MINUTE, SECOND, Run, empty, user
 
-Results = dict[str, ClaimResult]
 DONE = MINUTE + 2 * SECOND
 AWAY = ("pause", "stop", "restart")
 
@@ -85,13 +83,13 @@ ON_TIME = DONE + HEARTBEAT + HEARTBEAT // 2  # without a fault, with the slack o
 PERMITTED = DONE + HEARTBEAT + 10 * MINUTE  # if an exchange hangs
 
 
-@pytest.fixture(scope="module")
-def discards(ask: Ask) -> Results:
-    runs = {f"primary-{kind}": _primary_away(kind) for kind in AWAY}
-    runs |= {f"own-{kind}": _own_away(kind) for kind in AWAY}
-    runs |= {f"unrecorded-{kind}": _primary_away(kind, recorded=False) for kind in AWAY}
-    runs |= {"at-place": _at_place(_primary_away("pause")), "never-reached": _never_reached()}
-    runs |= {
+def _discards() -> dict[str, Run]:
+    away = {f"primary-{kind}": _primary_away(kind) for kind in AWAY}
+    away |= {f"own-{kind}": _own_away(kind) for kind in AWAY}
+    away |= {f"unrecorded-{kind}": _primary_away(kind, recorded=False) for kind in AWAY}
+    return away | {
+        "at-place": _at_place(_primary_away("pause")),
+        "never-reached": _never_reached(),
         "slow-in-time": _late(ON_TIME + SLOWED - 5 * SECOND, SLOW),
         "slow-too-late": _late(PERMITTED + SLOWED + 5 * SECOND, SLOW),
         "slow-the-other-way": _late(PERMITTED + SLOWED - 5 * SECOND, SLOW, "par-mbx1"),
@@ -102,7 +100,11 @@ def discards(ask: Ask) -> Results:
         "limited-long-before": _late(52 * MINUTE, LIMIT, until=30 * SECOND),
         "as-good-as-cut": _late(52 * MINUTE, AS_GOOD_AS_CUT),
     }
-    return ask(discard_after_delivery.CLAIM, runs)
+
+
+@pytest.fixture(scope="module")
+def discards(ask: Ask) -> Results:
+    return ask(discard_after_delivery.CLAIM)
 
 
 @pytest.mark.parametrize("kind", AWAY)
@@ -180,13 +182,18 @@ def _span_runs_out_over_a_link(how: dict[str, object]) -> Run:
     return run
 
 
+def _promotions() -> dict[str, Run]:
+    away = {f"{kind}-promoted": _span_runs_out(kind, promoted=True) for kind in ("pause", "stop")}
+    away |= {f"{kind}-not": _span_runs_out(kind, promoted=False) for kind in ("pause", "stop")}
+    return away | {
+        "link-cut": _span_runs_out_over_a_link({"kind": "cut", "cut_kind": "stall"}),
+        "link-limited": _span_runs_out_over_a_link({"kind": "limit_data", **LIMIT}),
+    }
+
+
 @pytest.fixture(scope="module")
 def promotions(ask: Ask) -> Results:
-    runs = {f"{kind}-promoted": _span_runs_out(kind, promoted=True) for kind in ("pause", "stop")}
-    runs |= {f"{kind}-not": _span_runs_out(kind, promoted=False) for kind in ("pause", "stop")}
-    runs["link-cut"] = _span_runs_out_over_a_link({"kind": "cut", "cut_kind": "stall"})
-    runs["link-limited"] = _span_runs_out_over_a_link({"kind": "limit_data", **LIMIT})
-    return ask(promotion_on_time.CLAIM, runs)
+    return ask(promotion_on_time.CLAIM)
 
 
 @pytest.mark.parametrize("kind", ["pause", "stop"])
@@ -203,13 +210,22 @@ def test_a_limited_link_obliges_nobody_to_take_over(promotions: Results) -> None
     assert promotions["link-limited"].violations == 0
 
 
-def test_only_a_sigkill_or_a_power_loss_shows_what_survives_one(ask: Ask) -> None:
-    runs = {kind: _primary_away(kind) for kind in AWAY}
+def _survivals() -> dict[str, Run]:
+    away = {kind: _primary_away(kind) for kind in AWAY}
     for kind in ("kill", "power_loss"):
-        runs[kind] = _let_go_at(42 * MINUTE)
-        runs[kind].kill("par-mbx1", MINUTE + 30 * SECOND, 40 * MINUTE)
-    (lost,) = runs["power_loss"].plan["faults"]
+        away[kind] = _let_go_at(42 * MINUTE)
+        away[kind].kill("par-mbx1", MINUTE + 30 * SECOND, 40 * MINUTE)
+    (lost,) = away["power_loss"].plan["faults"]
     lost["kind"] = "power_loss"
     del lost["returns_with"]
-    proven = {kind for kind, found in ask(no_loss.CLAIM, runs).items() if "TL-7" in found.proofs}
+    return away
+
+
+def test_only_a_sigkill_or_a_power_loss_shows_what_survives_one(ask: Ask) -> None:
+    found = ask(no_loss.CLAIM)
+    proven = {kind for kind in _survivals() if "TL-7" in found[kind].proofs}
     assert proven == {"kill", "power_loss"}
+
+
+def runs() -> dict[str, Run]:
+    return _discards() | _promotions() | _survivals()

@@ -2,9 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from spark_eval.claims.claim import ClaimResult
 from spark_eval.claims.mail.answered_in_time import CLAIM
-from tests.spark_eval.conftest import Ask
+from tests.spark_eval.claims.conftest import Ask, Results
 from tests.spark_eval.runs.run_builder import MINUTE, SECOND, Run, empty, healthy, user
 
 SERVER = "par-mbx1"
@@ -88,22 +87,26 @@ NOT_ASKED = {
 }
 
 
-@pytest.fixture(scope="module")
-def results(ask: Ask) -> dict[str, ClaimResult]:
+def runs() -> dict[str, Run]:
     asked = {f"holds-{name}": run for name, (run, _) in HOLDS.items()}
     asked |= {f"violated-{name}": run for name, (run, _) in VIOLATED.items()}
-    return ask(CLAIM, asked | NOT_ASKED)
+    return asked | NOT_ASKED
+
+
+@pytest.fixture(scope="module")
+def results(ask: Ask) -> Results:
+    return ask(CLAIM)
 
 
 @pytest.mark.parametrize("name", HOLDS)
-def test_holds(name: str, results: dict[str, ClaimResult]) -> None:
+def test_holds(name: str, results: Results) -> None:
     result = results[f"holds-{name}"]
     assert (result.status, result.asked) == ("holds", HOLDS[name][1]), result.reason
     assert result.proofs == {"SR-6": "holds"}
 
 
 @pytest.mark.parametrize("name", VIOLATED)
-def test_is_violated(name: str, results: dict[str, ClaimResult]) -> None:
+def test_is_violated(name: str, results: Results) -> None:
     result = results[f"violated-{name}"]
     assert (result.status, result.violations) == ("violated", 1)
     (example, *_) = result.examples
@@ -113,7 +116,5 @@ def test_is_violated(name: str, results: dict[str, ClaimResult]) -> None:
 
 
 @pytest.mark.parametrize("name", NOT_ASKED)
-def test_asks_nothing_of_who_answered_soon_or_could_not(
-    name: str, results: dict[str, ClaimResult]
-) -> None:
+def test_asks_nothing_of_who_answered_soon_or_could_not(name: str, results: Results) -> None:
     assert results[name].asked_nothing

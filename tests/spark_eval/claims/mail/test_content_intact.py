@@ -4,9 +4,8 @@ from typing import Any
 
 import pytest
 
-from spark_eval.claims.claim import ClaimResult
 from spark_eval.claims.mail.content_intact import CLAIM, NO_BODY
-from tests.spark_eval.conftest import Ask
+from tests.spark_eval.claims.conftest import Ask, Results
 from tests.spark_eval.runs.run_builder import (
     MINUTE,
     Row,
@@ -64,9 +63,8 @@ def _with_a_dsn() -> Run:
     return run
 
 
-@pytest.fixture(scope="module")
-def results(ask: Ask) -> dict[str, ClaimResult]:
-    runs = {
+def runs() -> dict[str, Run]:
+    return {
         "healthy": healthy(),
         "empty": empty(),
         "flipped": _seen(healthy(), body_sha256=OTHER),
@@ -85,13 +83,15 @@ def results(ask: Ask) -> dict[str, ClaimResult]:
         "dsn": _with_a_dsn(),
         "malformed": _seen(healthy(), body_sha256="not a digest"),
     }
-    return ask(CLAIM, runs)
+
+
+@pytest.fixture(scope="module")
+def results(ask: Ask) -> Results:
+    return ask(CLAIM)
 
 
 @pytest.mark.parametrize("name", ["healthy", "outside", "longer"])
-def test_holds_where_every_copy_is_as_it_was_sent(
-    name: str, results: dict[str, ClaimResult]
-) -> None:
+def test_holds_where_every_copy_is_as_it_was_sent(name: str, results: Results) -> None:
     result = results[name]
     assert (result.status, result.unknown, result.proofs) == ("holds", 0, {"TL-10": "holds"})
     assert result.asked == COPIES + (name == "outside")
@@ -107,7 +107,7 @@ def test_holds_where_every_copy_is_as_it_was_sent(
     ],
 )
 def test_is_violated_by_a_copy_that_is_not_as_it_was_sent(
-    name: str, differs: str, results: dict[str, ClaimResult]
+    name: str, differs: str, results: Results
 ) -> None:
     result = results[name]
     assert (result.status, result.violations, result.unknown) == ("violated", 1, 0)
@@ -116,7 +116,7 @@ def test_is_violated_by_a_copy_that_is_not_as_it_was_sent(
     assert example.refs == (("mailboxes/DB1.jsonl", 1), ("ledger.jsonl", 1))
 
 
-def test_names_what_was_sent_and_what_is_seen(results: dict[str, ClaimResult]) -> None:
+def test_names_what_was_sent_and_what_is_seen(results: Results) -> None:
     sent = digest("<m000001.calm.7@outside.example>")
     (example,) = results["flipped"].examples
     header = f"4096 bytes, header {sent['header_sha256']}, body"
@@ -126,7 +126,7 @@ def test_names_what_was_sent_and_what_is_seen(results: dict[str, ClaimResult]) -
     assert "no body; sent were" in results["no-body"].examples[0].detail
 
 
-def test_names_the_message_whose_text_is_shown(results: dict[str, ClaimResult]) -> None:
+def test_names_the_message_whose_text_is_shown(results: Results) -> None:
     result = results["exchanged"]
     assert (result.status, result.violations) == ("violated", 2)
     assert [each.detail.partition(": ")[0] for each in result.examples] == [
@@ -138,16 +138,14 @@ def test_names_the_message_whose_text_is_shown(results: dict[str, ClaimResult]) 
     assert [file for file, _ in first] == ["mailboxes/DB1.jsonl", "ledger.jsonl", "ledger.jsonl"]
 
 
-def test_asks_what_is_seen_outside_too(results: dict[str, ClaimResult]) -> None:
+def test_asks_what_is_seen_outside_too(results: Results) -> None:
     result = results["outside-flipped"]
     assert (result.status, result.violations) == ("violated", 1)
     assert result.examples[0].refs[0] == ("external/ext1.jsonl", 2)
 
 
 @pytest.mark.parametrize("name", ["old", "old-ledger", "old-mailboxes"])
-def test_is_unknown_where_a_record_says_nothing_of_contents(
-    name: str, results: dict[str, ClaimResult]
-) -> None:
+def test_is_unknown_where_a_record_says_nothing_of_contents(name: str, results: Results) -> None:
     result = results[name]
     copies = IN_DB1 if name == "old-mailboxes" else COPIES
     assert (result.status, result.asked, result.unknown) == ("unknown", COPIES, copies)
@@ -156,20 +154,20 @@ def test_is_unknown_where_a_record_says_nothing_of_contents(
     assert why in result.reason
 
 
-def test_what_is_half_known_is_not_held(results: dict[str, ClaimResult]) -> None:
+def test_what_is_half_known_is_not_held(results: Results) -> None:
     assert (results["half-known"].status, results["half-known"].unknown) == ("unknown", 1)
     assert results["half-known-and-flipped"].violations == 1
 
 
-def test_asks_nothing_of_what_the_workload_did_not_send(results: dict[str, ClaimResult]) -> None:
+def test_asks_nothing_of_what_the_workload_did_not_send(results: Results) -> None:
     assert (results["dsn"].status, results["dsn"].asked) == ("holds", COPIES)
 
 
 def test_a_line_whose_digest_is_none_is_damage_and_not_asked(
-    results: dict[str, ClaimResult],
+    results: Results,
 ) -> None:
     assert results["malformed"].asked == COPIES - 1
 
 
-def test_is_unknown_where_nothing_was_delivered(results: dict[str, ClaimResult]) -> None:
+def test_is_unknown_where_nothing_was_delivered(results: Results) -> None:
     assert (results["empty"].status, results["empty"].asked) == ("unknown", 0)

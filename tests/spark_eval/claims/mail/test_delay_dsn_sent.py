@@ -4,9 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from spark_eval.claims.claim import ClaimResult
 from spark_eval.claims.mail.delay_dsn_sent import CLAIM
-from tests.spark_eval.conftest import Ask
+from tests.spark_eval.claims.conftest import Ask, Results
 from tests.spark_eval.runs.run_builder import (
     END,
     HOUR,
@@ -51,6 +50,13 @@ def _tell(run: Run, message: Message, at_ms: int = DUE, *, seen: bool = True) ->
         run.show(report, at_ms + MINUTE)
 
 
+def _says(*names: str, action: str = "delayed") -> Run:
+    run = _told(DUE)
+    said = [{"recipient": each, "action": action} for each in names]
+    run.mailboxes["DB1"][-1]["reports"] = said
+    return run
+
+
 def _told(*at_ms: int, until: int | None = 2 * HOUR, seen: bool = True) -> Run:
     run, message = _waits(until=until)
     for each in at_ms:
@@ -91,6 +97,7 @@ HOLDS = {
     "told-and-still-there": _told(DUE, until=None),
     "told-as-early-as-may-be": _told(DUE - SLACK),
     "told-when-it-is-back": _away(HOUR, told=True),
+    "says-who": _says(OUTSIDE.upper()),
 }
 VIOLATED = {
     "not-told": (_told(), "it waits at par-mbx1 beyond 0:43:03.300, and no DSN notifies"),
@@ -102,6 +109,12 @@ VIOLATED = {
     ),
     "never-seen": (_told(DUE, seen=False), "delayed, and db1-user01@shadowlab.example never saw"),
     "not-told-when-it-is-back": (_away(HOUR, told=False), "beyond 1:02:"),
+    "says-nobody": (_says(), "delayed, and the DSN to db1-user01@shadowlab.example says so of"),
+    "says-that-it-failed": (_says(OUTSIDE, action="failed"), "says so of nobody"),
+    "says-another": (
+        _says(OUTSIDE, user(3)),
+        f"is notified of a delay for {user(3)}, for whom it does not wait",
+    ),
     "told-of-what-came-back": (_resubmitted(told=True), "1 times of a delay; 0 of it"),
 }
 NOT_ASKED = {
@@ -115,36 +128,38 @@ NOT_ASKED = {
 }
 
 
-@pytest.fixture(scope="module")
-def results(ask: Ask) -> dict[str, ClaimResult]:
+def runs() -> dict[str, Run]:
     asked = {f"holds-{name}": run for name, run in HOLDS.items()}
     asked |= {f"violated-{name}": run for name, (run, _) in VIOLATED.items()}
-    return ask(CLAIM, asked | NOT_ASKED | {"not-collected": _not_collected()})
+    return asked | NOT_ASKED | {"not-collected": _not_collected()}
+
+
+@pytest.fixture(scope="module")
+def results(ask: Ask) -> Results:
+    return ask(CLAIM)
 
 
 @pytest.mark.parametrize("name", HOLDS)
-def test_holds(name: str, results: dict[str, ClaimResult]) -> None:
+def test_holds(name: str, results: Results) -> None:
     result = results[f"holds-{name}"]
     assert (result.status, result.asked) == ("holds", 1), result.reason
     assert result.proofs == {"RT-5": "holds"}
 
 
 @pytest.mark.parametrize("name", VIOLATED)
-def test_is_violated(name: str, results: dict[str, ClaimResult]) -> None:
+def test_is_violated(name: str, results: Results) -> None:
     result = results[f"violated-{name}"]
     assert (result.status, result.violations) == ("violated", 1)
     assert VIOLATED[name][1] in result.examples[0].detail
 
 
 @pytest.mark.parametrize("name", NOT_ASKED)
-def test_asks_nothing_of_what_did_not_surely_wait(
-    name: str, results: dict[str, ClaimResult]
-) -> None:
+def test_asks_nothing_of_what_did_not_surely_wait(name: str, results: Results) -> None:
     assert results[name].asked_nothing, results[name].reason
 
 
 def test_is_unknown_where_nobody_knows_what_the_sender_saw(
-    results: dict[str, ClaimResult],
+    results: Results,
 ) -> None:
     assert results["not-collected"].status == "unknown"
     assert "was not collected" in results["not-collected"].reason

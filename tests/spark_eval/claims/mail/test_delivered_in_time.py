@@ -2,9 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from spark_eval.claims.claim import ClaimResult
 from spark_eval.claims.mail.delivered_in_time import CLAIM
-from tests.spark_eval.conftest import Ask
+from tests.spark_eval.claims.conftest import Ask, Results
 from tests.spark_eval.runs.failover_runs import MOUNTED, lossy
 from tests.spark_eval.runs.run_builder import (
     HOUR,
@@ -188,9 +187,13 @@ RUNS = {
 }
 
 
+def runs() -> dict[str, Run]:
+    return {name: make() for name, make in RUNS.items()}
+
+
 @pytest.fixture(scope="module")
-def results(ask: Ask) -> dict[str, ClaimResult]:
-    return ask(CLAIM, {name: make() for name, make in RUNS.items()})
+def results(ask: Ask) -> Results:
+    return ask(CLAIM)
 
 
 @pytest.mark.parametrize(
@@ -201,7 +204,7 @@ def results(ask: Ask) -> dict[str, ClaimResult]:
         ("crossing", 2), ("still", 4), ("promoted", 2),
     ],
 )  # fmt: skip
-def test_holds(results: dict[str, ClaimResult], name: str, asked: int) -> None:
+def test_holds(results: Results, name: str, asked: int) -> None:
     told = results[name]
     assert (told.status, told.asked) == ("holds", asked), told
     assert told.proofs == {"RT-5": "holds"}
@@ -216,29 +219,29 @@ def test_holds(results: dict[str, ClaimResult], name: str, asked: int) -> None:
         "arriving-late", "silent", "promoted-late",
     ],
 )  # fmt: skip
-def test_is_violated(results: dict[str, ClaimResult], name: str) -> None:
+def test_is_violated(results: Results, name: str) -> None:
     assert results[name].violations == 1
     assert results[name].proofs == {"RT-5": "violated"}
 
 
-def test_what_a_safety_net_gave_back_is_due_anew(results: dict[str, ClaimResult]) -> None:
+def test_what_a_safety_net_gave_back_is_due_anew(results: Results) -> None:
     assert results["given-back-late"].violations == 2  # recipients
     [first, *_] = results["given-back-late"].examples
     assert first.detail.startswith("par-mbx1 had it for db1-user01@shadowlab.example from 0:20:30")
 
 
-def test_says_since_when_and_by_when(results: dict[str, ClaimResult]) -> None:
+def test_says_since_when_and_by_when(results: Results) -> None:
     assert results["late"].examples[0].detail == (
         f"par-mbx1 had it for {user(1)} from 0:01:00.500 on; it arrived at 0:04:09.501, due by "
         "0:04:09.500"
     )
 
 
-def test_is_unknown_where_nothing_was_asked(results: dict[str, ClaimResult]) -> None:
+def test_is_unknown_where_nothing_was_asked(results: Results) -> None:
     told = results["nothing"]
     assert (told.status, told.asked, told.reason) == ("unknown", 0, "nothing was asked")
 
 
-def test_is_unknown_where_the_clock_s_resolution_is(results: dict[str, ClaimResult]) -> None:
+def test_is_unknown_where_the_clock_s_resolution_is(results: Results) -> None:
     told = results["no-resolution"]
     assert (told.status, told.violations, told.unknown) == ("unknown", 0, 1)

@@ -2,9 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from spark_eval.claims.claim import ClaimResult
 from spark_eval.claims.mail.drains_after_heal import CLAIM
-from tests.spark_eval.conftest import Ask
+from tests.spark_eval.claims.conftest import Ask, Results
 from tests.spark_eval.runs.faulty_runs import back_in_time
 from tests.spark_eval.runs.run_builder import MINUTE, Run, empty, healthy, user
 
@@ -25,9 +24,8 @@ def _torn_listing() -> Run:
     return run
 
 
-@pytest.fixture(scope="module")
-def results(ask: Ask) -> dict[str, ClaimResult]:
-    runs = {
+def runs() -> dict[str, Run]:
+    return {
         "healthy": healthy(),
         "empty": empty(),
         "healed": back_in_time().run,
@@ -36,34 +34,38 @@ def results(ask: Ask) -> dict[str, ClaimResult]:
         "never-healed": _waiting(healed=False),
         "torn-listing": _torn_listing(),
     }
-    return ask(CLAIM, runs)
 
 
-def test_holds_where_no_delivery_queue_holds_anything(results: dict[str, ClaimResult]) -> None:
+@pytest.fixture(scope="module")
+def results(ask: Ask) -> Results:
+    return ask(CLAIM)
+
+
+def test_holds_where_no_delivery_queue_holds_anything(results: Results) -> None:
     assert (results["healthy"].status, results["healthy"].asked) == ("holds", 5)
     assert results["healed"].status == "holds"
 
 
-def test_is_violated_by_a_message_still_queued(results: dict[str, ClaimResult]) -> None:
+def test_is_violated_by_a_message_still_queued(results: Results) -> None:
     result = results["waiting"]
     assert (result.status, result.violations) == ("violated", 1)
     assert "in a delivery queue of par-mbx1 since 0:40:00.000" in result.examples[0].detail
     assert result.examples[0].refs[0][0] == "logs/par-mbx1/queues.jsonl"
 
 
-def test_is_violated_by_a_poison_message(results: dict[str, ClaimResult]) -> None:
+def test_is_violated_by_a_poison_message(results: Results) -> None:
     assert results["poison"].violations == 1
     assert "in a poison queue of par-mbx1" in results["poison"].examples[0].detail
 
 
-def test_is_unknown_where_a_fault_never_healed(results: dict[str, ClaimResult]) -> None:
+def test_is_unknown_where_a_fault_never_healed(results: Results) -> None:
     assert results["never-healed"].status == "unknown"
     assert "never healed: f1" in results["never-healed"].reason
 
 
-def test_is_unknown_where_the_listing_is_torn(results: dict[str, ClaimResult]) -> None:
+def test_is_unknown_where_the_listing_is_torn(results: Results) -> None:
     assert (results["torn-listing"].status, results["torn-listing"].violations) == ("unknown", 0)
 
 
-def test_is_unknown_where_nothing_was_accepted(results: dict[str, ClaimResult]) -> None:
+def test_is_unknown_where_nothing_was_accepted(results: Results) -> None:
     assert (results["empty"].status, results["empty"].asked) == ("unknown", 0)

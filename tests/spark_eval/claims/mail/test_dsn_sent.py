@@ -1,12 +1,12 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
 
-from spark_eval.claims.claim import ClaimResult
 from spark_eval.claims.mail.dsn_sent import CLAIM
-from tests.spark_eval.conftest import Ask
+from tests.spark_eval.claims.conftest import Ask, Results
 from tests.spark_eval.runs.failover_runs import expired_without_a_dsn
 from tests.spark_eval.runs.run_builder import (
     END,
@@ -38,7 +38,14 @@ def _give_up(run: Run, message: Message, at_ms: int = HOUR) -> None:
 
 
 def _tell(
-    run: Run, message: Message, *, seen: bool = True, at_ms: int = HOUR, who: str = SENDER
+    run: Run,
+    message: Message,
+    *,
+    seen: bool = True,
+    at_ms: int = HOUR,
+    who: str = SENDER,
+    names: Sequence[str] | None = None,
+    action: str = "failed",
 ) -> None:
     number = run.next_id()
     report = replace(
@@ -47,6 +54,9 @@ def _tell(
     run.log("par-mbx1", "DSN", "DSN", at_ms, report, reference=message.message_id)
     if seen:
         run.show(report, at_ms + MINUTE)
+    if names is not None:
+        said = [{"recipient": each, "action": action} for each in names]
+        run.mailboxes["DB1"][-1]["reports"] = said
 
 
 def _given_up(*, told: int, seen: bool = True, at_ms: int = HOUR, sender: str = SENDER) -> Run:
@@ -79,7 +89,7 @@ def _told_for_nothing() -> Run:
     return run
 
 
-def _fails_twice(*, told: int, again: bool = False) -> Run:
+def _fails_for_two(*, again: bool = False) -> tuple[Run, Message]:
     """For a colleague, then for somebody outside; `again`: by a server that crashed between."""
     run = empty()
     message = run.accept(MINUTE, [user(2), OUTSIDE], mail="outbound")
@@ -88,6 +98,11 @@ def _fails_twice(*, told: int, again: bool = False) -> Run:
         for at_ms in [HOUR + number, *([HOUR + 5 * MINUTE + number] if again else [])]:
             run.log("par-mbx1", "FAIL", "QUEUE", at_ms, message, recipients=[recipient],
                     recipient_status=EXPIRED)  # fmt: skip
+    return run, message
+
+
+def _fails_twice(*, told: int, again: bool = False) -> Run:
+    run, message = _fails_for_two(again=again)
     for _ in range(told):
         _tell(run, message, at_ms=HOUR + 6 * MINUTE)
     return run
@@ -104,15 +119,22 @@ def _late(by_ms: int, *, told: bool = False, sender: str = SENDER) -> Run:
     return run
 
 
+def _says(*reports: Sequence[str], action: str = "failed") -> Run:
+    """A DSN that names these, for each of `reports`."""
+    run, message = _fails_for_two()
+    for each in reports:
+        _tell(run, message, at_ms=HOUR + 6 * MINUTE, names=each, action=action)
+    return run
+
+
 def _not_collected() -> Run:
     run = _given_up(told=0)
     run.drop.add("mailboxes/DB1.jsonl")
     return run
 
 
-@pytest.fixture(scope="module")
-def results(ask: Ask) -> dict[str, ClaimResult]:
-    runs = {
+def runs() -> dict[str, Run]:
+    return {
         "healthy": healthy(),
         "told": _given_up(told=1),
         "again": _given_up_twice(),
@@ -134,12 +156,21 @@ def results(ask: Ask) -> dict[str, ClaimResult]:
         "late-and-told": _late(2 * HEARTBEAT, told=True),
         "late-from-outside": _late(2 * HEARTBEAT, sender="sender@elsewhere.example"),
         "in-time": _late(HEARTBEAT // 2),
+        "names-each": _says([user(2)], [OUTSIDE.upper()]),
+        "names-one-twice": _says([user(2)], [user(2)]),
+        "names-somebody-else": _says([user(2), OUTSIDE], [user(3)]),
+        "names-nobody": _says([], []),
+        "says-late": _says([user(2)], [OUTSIDE], action="delayed"),
     }
-    return ask(CLAIM, runs)
 
 
-def test_holds_where_the_sender_sees_a_dsn(results: dict[str, ClaimResult]) -> None:
-    for name in ("told", "again", "both-told", "both-told-after-a-crash"):
+@pytest.fixture(scope="module")
+def results(ask: Ask) -> Results:
+    return ask(CLAIM)
+
+
+def test_holds_where_the_sender_sees_a_dsn(results: Results) -> None:
+    for name in ("told", "again", "both-told", "both-told-after-a-crash", "names-each"):
         assert (results[name].status, results[name].asked) == ("holds", 1), name
         assert results[name].proofs == {"SM-12": "holds"}
 
@@ -157,17 +188,27 @@ def test_holds_where_the_sender_sees_a_dsn(results: dict[str, ClaimResult]) -> N
         ("another", f"given up, and {SENDER} never saw the DSN"),
         ("twice", f"{SENDER} is told of 2 failures, and 1 are logged"),
         ("for-nothing", f"{SENDER} is told of 1 failures, and 0 are logged"),
+        ("names-one-twice", f"given up for {OUTSIDE}, and no DSN to {SENDER} says so"),
+        (
+            "names-somebody-else",
+            f"{SENDER} is notified that it failed for {user(3)}, and no such failure is logged",
+        ),
+        (
+            "names-nobody",
+            f"given up for {user(2)} and {OUTSIDE}, and no DSN to {SENDER} says so",
+        ),
+        ("says-late", f"given up for {user(2)} and {OUTSIDE}, and no DSN to {SENDER} says so"),
         ("null-sender-told", "<> cannot be told, and 1 DSNs are made"),
         ("late-and-told", f"{SENDER} is told of 1 failures, and 0 are logged"),
     ],
 )
-def test_is_violated(results: dict[str, ClaimResult], name: str, says: str) -> None:
+def test_is_violated(results: Results, name: str, says: str) -> None:
     assert results[name].violations == 1
     assert results[name].examples[0].detail == says
 
 
 def test_a_sender_whose_mail_was_late_hears_of_no_failure_and_that_proves_no_requirement(
-    results: dict[str, ClaimResult],
+    results: Results,
 ) -> None:
     late = results["late"]
     assert (late.status, late.asked, late.proofs) == ("holds", 1, {})
@@ -178,13 +219,13 @@ def test_a_sender_whose_mail_was_late_hears_of_no_failure_and_that_proves_no_req
     "name",
     ["healthy", "at-the-end", "null-sender", "resubmitted", "late-from-outside", "in-time"],
 )
-def test_is_unknown_where_nothing_was_asked(results: dict[str, ClaimResult], name: str) -> None:
+def test_is_unknown_where_nothing_was_asked(results: Results, name: str) -> None:
     result = results[name]
     assert (result.status, result.asked, result.reason) == ("unknown", 0, "nothing was asked")
 
 
 def test_is_unknown_where_what_the_sender_sees_was_not_collected(
-    results: dict[str, ClaimResult],
+    results: Results,
 ) -> None:
     told = results["not-collected"]
     assert (told.status, told.violations, told.unknown) == ("unknown", 0, 1)

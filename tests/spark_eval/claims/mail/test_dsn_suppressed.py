@@ -2,9 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from spark_eval.claims.claim import ClaimResult
 from spark_eval.claims.mail.dsn_suppressed import CLAIM
-from tests.spark_eval.conftest import Ask
+from tests.spark_eval.claims.conftest import Ask, Results
 from tests.spark_eval.runs import failover_runs as f
 from tests.spark_eval.runs.run_builder import HOUR, Message, Run
 
@@ -60,9 +59,8 @@ def _first_copy_failed_before() -> Run:
     return told.run
 
 
-@pytest.fixture(scope="module")
-def results(ask: Ask) -> dict[str, ClaimResult]:
-    runs = {
+def runs() -> dict[str, Run]:
+    return {
         "quiet": _failed(suppressed=True, report=False),
         "told": _failed(suppressed=False, report=True),
         "silent": _failed(suppressed=False, report=False),
@@ -71,17 +69,21 @@ def results(ask: Ask) -> dict[str, ClaimResult]:
         "before": _first_copy_failed_before(),
         "nothing": f.before().run,
     }
-    return ask(CLAIM, runs)
+
+
+@pytest.fixture(scope="module")
+def results(ask: Ask) -> Results:
+    return ask(CLAIM)
 
 
 def test_holds_where_the_failure_of_what_came_back_was_kept_from_its_sender(
-    results: dict[str, ClaimResult],
+    results: Results,
 ) -> None:
     told = results["quiet"]
     assert (told.status, told.asked, told.proofs) == ("holds", 1, {"SN-10": "holds"})
 
 
-def test_a_dsn_about_what_came_back_is_violated(results: dict[str, ClaimResult]) -> None:
+def test_a_dsn_about_what_came_back_is_violated(results: Results) -> None:
     told = results["told"]
     assert (told.status, told.violations) == ("violated", 1)
     assert "told its sender by 1 DSNs" in told.examples[0].detail
@@ -89,21 +91,21 @@ def test_a_dsn_about_what_came_back_is_violated(results: dict[str, ClaimResult])
 
 
 def test_a_failure_of_which_nothing_says_that_it_was_suppressed_is_violated(
-    results: dict[str, ClaimResult],
+    results: Results,
 ) -> None:
     assert results["silent"].status == "violated"
     assert results["for-nothing"].status == "violated"
 
 
-def test_what_was_delivered_holds_and_proves_nothing(results: dict[str, ClaimResult]) -> None:
+def test_what_was_delivered_holds_and_proves_nothing(results: Results) -> None:
     assert (results["delivered"].status, results["delivered"].proofs) == ("holds", {})
 
 
 def test_a_dsn_about_the_message_as_it_was_accepted_is_none(
-    results: dict[str, ClaimResult],
+    results: Results,
 ) -> None:
     assert results["before"].status == "holds"
 
 
-def test_unknown_where_nothing_came_back(results: dict[str, ClaimResult]) -> None:
+def test_unknown_where_nothing_came_back(results: Results) -> None:
     assert (results["nothing"].status, results["nothing"].asked) == ("unknown", 0)

@@ -4,15 +4,15 @@ from dataclasses import replace
 
 import pytest
 
-from spark_eval.claims.claim import ClaimResult
 from spark_eval.claims.mail.no_loss import CLAIM
-from tests.spark_eval.conftest import Ask
+from tests.spark_eval.claims.conftest import Ask, Results
 from tests.spark_eval.runs.failover_runs import asked_too_late, before, expired_without_a_dsn, lossy
 from tests.spark_eval.runs.faulty_runs import new_database
 from tests.spark_eval.runs.run_builder import HOUR, MINUTE, Message, Run, empty, healthy, user
 
 EXPIRED = "550 4.4.7 QUEUE.Expired"
 SENDER = user(5)
+OUTSIDE = "someone@partner.example"
 
 
 def _lost() -> Run:
@@ -58,10 +58,10 @@ def _foretelling(run: Run, lost: int) -> Run:
     return run
 
 
-def _given_up(*, told: str = "", status: str = EXPIRED) -> Run:
-    """By its only server; `told` sees a DSN about it."""
+def _given_up(*, told: str = "", status: str = EXPIRED, names: str = "") -> Run:
+    """By its only server; `told` sees a DSN about it, whose fields name somebody."""
     run = empty()
-    message = run.accept(MINUTE, ["someone@partner.example"], mail="outbound")
+    message = run.accept(MINUTE, [OUTSIDE], mail="outbound")
     run.ledger[0]["sender"] = SENDER
     run.log("par-mbx1", "FAIL", "QUEUE", HOUR, message, recipient_status=status)
     if told:
@@ -70,6 +70,8 @@ def _given_up(*, told: str = "", status: str = EXPIRED) -> Run:
         )
         run.log("par-mbx1", "DSN", "DSN", HOUR, report, reference=message.message_id)
         run.show(report, HOUR + MINUTE)
+    if names:
+        run.mailboxes["DB1"][-1]["reports"] = [{"recipient": names, "action": "failed"}]
     return run
 
 
@@ -98,9 +100,8 @@ def _shadow_database_lost_later() -> Run:
     return run
 
 
-@pytest.fixture(scope="module")
-def results(ask: Ask) -> dict[str, ClaimResult]:
-    runs = {
+def runs() -> dict[str, Run]:
+    return {
         "healthy": healthy(),
         "promoted": new_database().run,
         "lost": _lost(),
@@ -123,6 +124,8 @@ def results(ask: Ask) -> dict[str, ClaimResult]:
         "given-up": _given_up(),
         "given-up-and-told": _expecting(_given_up(told=SENDER), 1, 1),
         "given-up-and-told-another": _given_up(told=user(6)),
+        "given-up-and-named": _expecting(_given_up(told=SENDER, names=OUTSIDE.upper()), 1, 1),
+        "given-up-and-another-named": _given_up(told=SENDER, names=user(6)),
         "given-up-unseen": _given_up_and_nobody_collected_what_its_sender_sees(),
         "in-doubt": _in_doubt(),
         "not-collected": _not_collected(),
@@ -132,19 +135,23 @@ def results(ask: Ask) -> dict[str, ClaimResult]:
         "asked-too-late": _expecting(asked_too_late(), 1, 1),
         "expired": _expecting(expired_without_a_dsn(), 1, 1),
     }
-    return ask(CLAIM, runs)
 
 
-def test_holds_where_every_recipient_sees_every_message(results: dict[str, ClaimResult]) -> None:
+@pytest.fixture(scope="module")
+def results(ask: Ask) -> Results:
+    return ask(CLAIM)
+
+
+def test_holds_where_every_recipient_sees_every_message(results: Results) -> None:
     assert (results["healthy"].status, results["healthy"].asked) == ("holds", 9)
 
 
-def test_holds_where_shadows_were_promoted(results: dict[str, ClaimResult]) -> None:
+def test_holds_where_shadows_were_promoted(results: Results) -> None:
     assert results["promoted"].status == "holds"
     assert results["promoted"].proofs["TL-7"] == "holds"
 
 
-def test_is_violated_by_a_recipient_who_does_not_see_it(results: dict[str, ClaimResult]) -> None:
+def test_is_violated_by_a_recipient_who_does_not_see_it(results: Results) -> None:
     result = results["lost"]
     assert (result.status, result.violations) == ("violated", 1)
     example = result.examples[0]
@@ -152,33 +159,33 @@ def test_is_violated_by_a_recipient_who_does_not_see_it(results: dict[str, Claim
     assert example.refs == (("ledger.jsonl", 6),)
 
 
-def test_excuses_what_both_custodians_lost(results: dict[str, ClaimResult]) -> None:
+def test_excuses_what_both_custodians_lost(results: Results) -> None:
     assert results["both"].status == "holds"
     assert results["both"].proofs["SM-15"] == "holds"
 
 
 def test_a_shadow_of_an_attempt_that_was_refused_is_no_custodian(
-    results: dict[str, ClaimResult],
+    results: Results,
 ) -> None:
     assert results["refused-first"].status == "holds"
 
 
-def test_excuses_what_was_accepted_unprotected_and_lost(results: dict[str, ClaimResult]) -> None:
+def test_excuses_what_was_accepted_unprotected_and_lost(results: Results) -> None:
     assert results["unprotected"].status == "holds"
 
 
 def test_does_not_excuse_an_unprotected_message_whose_store_is_intact(
-    results: dict[str, ClaimResult],
+    results: Results,
 ) -> None:
     assert results["unprotected-intact"].violations == 1
 
 
-def test_does_not_excuse_while_one_custodian_is_left(results: dict[str, ClaimResult]) -> None:
+def test_does_not_excuse_while_one_custodian_is_left(results: Results) -> None:
     assert results["one-custodian-left"].violations == 1
 
 
 def test_what_was_lost_with_a_copy_of_its_database_is_lost_unless_it_came_back(
-    results: dict[str, ClaimResult],
+    results: Results,
 ) -> None:
     assert (results["lost-with-a-copy"].status, results["lost-with-a-copy"].violations) == (
         "violated", 2,
@@ -187,17 +194,17 @@ def test_what_was_lost_with_a_copy_of_its_database_is_lost_unless_it_came_back(
 
 
 def test_excuses_what_no_safety_net_may_keep_until_it_can_be_asked(
-    results: dict[str, ClaimResult],
+    results: Results,
 ) -> None:
     told = results["asked-too-late"]
     assert (told.status, told.proofs["SM-15"]) == ("holds", "holds")
 
 
-def test_excuses_what_came_back_and_expired(results: dict[str, ClaimResult]) -> None:
+def test_excuses_what_came_back_and_expired(results: Results) -> None:
     assert results["expired"].status == "holds"
 
 
-def test_bounds_unprotected_loss_where_the_plan_does(results: dict[str, ClaimResult]) -> None:
+def test_bounds_unprotected_loss_where_the_plan_does(results: Results) -> None:
     assert results["within-bounds"].status == "holds"
     assert results["within-bounds"].surprises == ()
     assert results["beyond-bounds"].examples[0].subject == "expect.unprotected_loss"
@@ -206,7 +213,7 @@ def test_bounds_unprotected_loss_where_the_plan_does(results: dict[str, ClaimRes
 
 
 def test_permits_no_excuse_where_the_plan_says_nothing_of_loss(
-    results: dict[str, ClaimResult],
+    results: Results,
 ) -> None:
     (example,) = results["unforeseen"].examples
     assert example.subject == "expect.unprotected_loss"
@@ -223,7 +230,7 @@ def test_permits_no_excuse_where_the_plan_says_nothing_of_loss(
     ],
 )
 def test_foretells_how_many_are_lost_no_fewer_and_no_more(
-    results: dict[str, ClaimResult], name: str, lost: int, said: str
+    results: Results, name: str, lost: int, said: str
 ) -> None:
     told = results[name]
     assert (told.status, told.violations) == ("violated", lost + 1)
@@ -231,14 +238,14 @@ def test_foretells_how_many_are_lost_no_fewer_and_no_more(
 
 
 def test_what_is_lost_as_foretold_is_a_violation_and_no_surprise(
-    results: dict[str, ClaimResult],
+    results: Results,
 ) -> None:
     told = results["as-many-lost"]
     assert (told.status, told.violations, told.surprises) == ("violated", 1, ())
 
 
 def test_a_message_whose_fate_is_unknown_may_be_one_that_is_lost(
-    results: dict[str, ClaimResult],
+    results: Results,
 ) -> None:
     told = results["maybe-two-lost"]
     assert (told.status, told.violations) == ("unknown", 0)
@@ -246,22 +253,23 @@ def test_a_message_whose_fate_is_unknown_may_be_one_that_is_lost(
 
 
 def test_foretelling_no_loss_is_no_question_where_no_mail_was_sent(
-    results: dict[str, ClaimResult],
+    results: Results,
 ) -> None:
     assert (results["nothing-sent"].status, results["nothing-sent"].asked) == ("unknown", 0)
     assert results["none-lost-none-foretold"].asked == results["healthy"].asked
 
 
-def test_a_loss_that_did_not_happen_proves_nothing(results: dict[str, ClaimResult]) -> None:
+def test_a_loss_that_did_not_happen_proves_nothing(results: Results) -> None:
     told = results["none-excused"]
     assert (told.status, told.asked) == ("holds", results["healthy"].asked + 1)
     assert "SM-15" not in told.proofs
 
 
 def test_does_not_excuse_what_a_server_gave_up_unless_its_sender_sees_a_dsn(
-    results: dict[str, ClaimResult],
+    results: Results,
 ) -> None:
-    assert results["given-up-and-told"].status == "holds"
+    for name in ("given-up-and-told", "given-up-and-named"):
+        assert results[name].status == "holds", name
     for name in ("given-up", "given-up-and-told-another"):
         assert results[name].violations == 1, name
         assert results[name].examples[0].detail == (
@@ -269,19 +277,26 @@ def test_does_not_excuse_what_a_server_gave_up_unless_its_sender_sees_a_dsn(
         )
 
 
+def test_a_dsn_that_names_another_excuses_nothing(results: Results) -> None:
+    assert results["given-up-and-another-named"].violations == 1
+    assert results["given-up-and-another-named"].examples[0].detail == (
+        f"par-mbx1 gave it up ({EXPIRED}), and no DSN to {SENDER} says so"
+    )
+
+
 def test_is_unknown_where_what_the_sender_sees_was_not_collected(
-    results: dict[str, ClaimResult],
+    results: Results,
 ) -> None:
     told = results["given-up-unseen"]
     assert (told.status, told.violations) == ("unknown", 0)
     assert "what its sender sees was not collected" in told.reason
 
 
-def test_is_unknown_where_nothing_was_acknowledged(results: dict[str, ClaimResult]) -> None:
+def test_is_unknown_where_nothing_was_acknowledged(results: Results) -> None:
     result = results["in-doubt"]
     assert (result.status, result.asked, result.reason) == ("unknown", 0, "nothing was asked")
 
 
-def test_is_unknown_where_the_mailboxes_were_not_collected(results: dict[str, ClaimResult]) -> None:
+def test_is_unknown_where_the_mailboxes_were_not_collected(results: Results) -> None:
     assert (results["not-collected"].status, results["not-collected"].violations) == ("unknown", 0)
     assert "not collected" in results["not-collected"].reason

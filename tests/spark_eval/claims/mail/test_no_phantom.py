@@ -2,9 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from spark_eval.claims.claim import ClaimResult
 from spark_eval.claims.mail.no_phantom import CLAIM
-from tests.spark_eval.conftest import Ask
+from tests.spark_eval.claims.conftest import Ask, Results
 from tests.spark_eval.runs.run_builder import MINUTE, Row, Run, empty, healthy, mono, user
 
 
@@ -49,9 +48,8 @@ def _torn_ledger() -> Run:
     return run
 
 
-@pytest.fixture(scope="module")
-def results(ask: Ask) -> dict[str, ClaimResult]:
-    runs = {
+def runs() -> dict[str, Run]:
+    return {
         "healthy": healthy(),
         "empty": empty(),
         "no-one": _sent_by_no_one(),
@@ -61,38 +59,42 @@ def results(ask: Ask) -> dict[str, ClaimResult]:
         "stray-dsn": _dsn_to("someone@partner.example"),
         "torn": _torn_ledger(),
     }
-    return ask(CLAIM, runs)
 
 
-def test_holds_where_every_copy_was_sent_to_its_reader(results: dict[str, ClaimResult]) -> None:
+@pytest.fixture(scope="module")
+def results(ask: Ask) -> Results:
+    return ask(CLAIM)
+
+
+def test_holds_where_every_copy_was_sent_to_its_reader(results: Results) -> None:
     assert (results["healthy"].status, results["healthy"].asked) == ("holds", 9)
 
 
-def test_is_violated_by_a_copy_that_no_one_sent(results: dict[str, ClaimResult]) -> None:
+def test_is_violated_by_a_copy_that_no_one_sent(results: Results) -> None:
     result = results["no-one"]
     assert (result.status, result.violations) == ("violated", 1)
     assert result.examples[0].detail == "seen in DB1, sent by no one"
     assert result.examples[0].refs == (("mailboxes/DB1.jsonl", 9),)
 
 
-def test_is_violated_by_a_copy_in_another_mailbox(results: dict[str, ClaimResult]) -> None:
+def test_is_violated_by_a_copy_in_another_mailbox(results: Results) -> None:
     assert results["another"].examples[0].detail == "seen in DB1, not sent to this recipient"
 
 
-def test_takes_no_notice_of_probes(results: dict[str, ClaimResult]) -> None:
+def test_takes_no_notice_of_probes(results: Results) -> None:
     assert (results["probe"].status, results["probe"].asked) == ("holds", 9)
 
 
 def test_lets_a_dsn_reach_the_sender_it_is_for_and_no_one_else(
-    results: dict[str, ClaimResult],
+    results: Results,
 ) -> None:
     assert results["dsn"].status == "holds"
     assert results["stray-dsn"].violations == 1
 
 
-def test_is_unknown_where_nothing_was_delivered(results: dict[str, ClaimResult]) -> None:
+def test_is_unknown_where_nothing_was_delivered(results: Results) -> None:
     assert (results["empty"].status, results["empty"].asked) == ("unknown", 0)
 
 
-def test_is_unknown_where_the_ledger_is_torn(results: dict[str, ClaimResult]) -> None:
+def test_is_unknown_where_the_ledger_is_torn(results: Results) -> None:
     assert (results["torn"].status, results["torn"].violations) == ("unknown", 0)

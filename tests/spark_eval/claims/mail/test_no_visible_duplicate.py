@@ -2,9 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from spark_eval.claims.claim import ClaimResult
 from spark_eval.claims.mail.no_visible_duplicate import CLAIM
-from tests.spark_eval.conftest import Ask
+from tests.spark_eval.claims.conftest import Ask, Results
 from tests.spark_eval.runs.faulty_runs import back_after_span, new_database
 from tests.spark_eval.runs.run_builder import HOUR, MINUTE, Run, empty, healthy
 
@@ -35,9 +34,8 @@ def _with_window(run: Run, window_ms: int) -> Run:
     return run
 
 
-@pytest.fixture(scope="module")
-def results(ask: Ask) -> dict[str, ClaimResult]:
-    runs = {
+def runs() -> dict[str, Run]:
+    return {
         "healthy": healthy(),
         "empty": empty(),
         "hidden": back_after_span().run,
@@ -49,25 +47,29 @@ def results(ask: Ask) -> dict[str, ClaimResult]:
         "outside": _twice_outside(promoted=False),
         "outside-promoted": _twice_outside(promoted=True),
     }
-    return ask(CLAIM, runs)
 
 
-def test_holds_where_each_mailbox_has_one_copy(results: dict[str, ClaimResult]) -> None:
+@pytest.fixture(scope="module")
+def results(ask: Ask) -> Results:
+    return ask(CLAIM)
+
+
+def test_holds_where_each_mailbox_has_one_copy(results: Results) -> None:
     assert (results["healthy"].status, results["healthy"].proofs["DD-1"]) == ("holds", "holds")
 
 
-def test_proves_sm_9_where_a_promoted_copy_was_hidden(results: dict[str, ClaimResult]) -> None:
+def test_proves_sm_9_where_a_promoted_copy_was_hidden(results: Results) -> None:
     assert results["hidden"].proofs["SM-9"] == "holds"
 
 
-def test_is_violated_by_a_second_copy_with_the_same_date(results: dict[str, ClaimResult]) -> None:
+def test_is_violated_by_a_second_copy_with_the_same_date(results: Results) -> None:
     result = results["twice"]
     assert (result.status, result.violations) == ("violated", 1)
     assert result.examples[0].refs == (("mailboxes/DB1.jsonl", 1), ("mailboxes/DB1.jsonl", 9))
 
 
 def test_is_violated_by_a_copy_with_another_date_than_its_sender_gave(
-    results: dict[str, ClaimResult],
+    results: Results,
 ) -> None:
     [example] = results["other-date"].examples
     assert example.detail == (
@@ -76,21 +78,21 @@ def test_is_violated_by_a_copy_with_another_date_than_its_sender_gave(
     assert example.refs[:2] == (("mailboxes/DB1.jsonl", 9), ("ledger.jsonl", 1))
 
 
-def test_permits_copies_further_apart_than_the_window(results: dict[str, ClaimResult]) -> None:
+def test_permits_copies_further_apart_than_the_window(results: Results) -> None:
     assert results["window-over"].proofs["DD-2"] == "holds"
 
 
-def test_the_window_is_the_database_s_own(results: dict[str, ClaimResult]) -> None:
+def test_the_window_is_the_database_s_own(results: Results) -> None:
     assert results["own-window-over"].proofs["DD-2"] == "holds"
     assert results["own-window-not-over"].violations == 1
 
 
 def test_is_violated_by_copies_outside_that_nothing_explains(
-    results: dict[str, ClaimResult],
+    results: Results,
 ) -> None:
     assert results["outside"].violations == 1
     assert results["outside-promoted"].status == "holds"
 
 
-def test_is_unknown_where_nothing_was_delivered(results: dict[str, ClaimResult]) -> None:
+def test_is_unknown_where_nothing_was_delivered(results: Results) -> None:
     assert (results["empty"].status, results["empty"].asked) == ("unknown", 0)

@@ -2,10 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from spark_eval.claims.claim import ClaimResult
 from spark_eval.claims.mail.refused_for_cause import CLAIM
 from spark_eval.claims.shadow.redundant_before_ack import REJECTION
-from tests.spark_eval.conftest import Ask
+from tests.spark_eval.claims.conftest import Ask, Results
 from tests.spark_eval.runs.run_builder import MINUTE, SECOND, Run, empty, healthy, mono, user
 
 SERVER, OTHER = "par-mbx1", "par-mbx2"
@@ -61,20 +60,24 @@ NOT_ASKED = {
 }
 
 
-@pytest.fixture(scope="module")
-def results(ask: Ask) -> dict[str, ClaimResult]:
+def runs() -> dict[str, Run]:
     asked = {f"violated-{name}": run for name, (run, _) in VIOLATED.items()}
-    return ask(CLAIM, HOLDS | asked | NOT_ASKED)
+    return HOLDS | asked | NOT_ASKED
+
+
+@pytest.fixture(scope="module")
+def results(ask: Ask) -> Results:
+    return ask(CLAIM)
 
 
 @pytest.mark.parametrize("name", HOLDS)
-def test_holds_where_something_was_in_the_way(name: str, results: dict[str, ClaimResult]) -> None:
+def test_holds_where_something_was_in_the_way(name: str, results: Results) -> None:
     assert (results[name].status, results[name].asked) == ("holds", 1)
     assert results[name].proofs == {"SR-5": "holds"}
 
 
 @pytest.mark.parametrize("name", VIOLATED)
-def test_is_violated_where_nothing_was(name: str, results: dict[str, ClaimResult]) -> None:
+def test_is_violated_where_nothing_was(name: str, results: Results) -> None:
     result = results[f"violated-{name}"]
     assert (result.status, result.violations) == ("violated", 1)
     assert VIOLATED[name][1] in result.examples[0].detail
@@ -82,5 +85,5 @@ def test_is_violated_where_nothing_was(name: str, results: dict[str, ClaimResult
 
 
 @pytest.mark.parametrize("name", NOT_ASKED)
-def test_asks_nothing_where_nobody_was_refused(name: str, results: dict[str, ClaimResult]) -> None:
+def test_asks_nothing_where_nobody_was_refused(name: str, results: Results) -> None:
     assert results[name].asked_nothing

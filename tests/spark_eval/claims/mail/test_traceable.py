@@ -2,9 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from spark_eval.claims.claim import ClaimResult
 from spark_eval.claims.mail.traceable import CLAIM
-from tests.spark_eval.conftest import Ask
+from tests.spark_eval.claims.conftest import Ask, Results
 from tests.spark_eval.runs.faulty_runs import new_database
 from tests.spark_eval.runs.run_builder import MINUTE, Run, empty, healthy, user
 
@@ -63,24 +62,26 @@ REPLIES = {
 }
 
 
+def runs() -> dict[str, Run]:
+    asked = SOUND | {"empty": empty(), "rows-swallowed": _swallowed("RECEIVE", killed=True)}
+    asked |= {f"id-{name}": run for name, (run, _) in IDS.items()}
+    asked |= {f"reply-{name}": _answered(reply) for name, reply in REPLIES.items()}
+    return asked
+
+
 @pytest.fixture(scope="module")
-def results(ask: Ask) -> dict[str, ClaimResult]:
-    runs = SOUND | {"empty": empty(), "rows-swallowed": _swallowed("RECEIVE", killed=True)}
-    runs |= {f"id-{name}": run for name, (run, _) in IDS.items()}
-    runs |= {f"reply-{name}": _answered(reply) for name, reply in REPLIES.items()}
-    return ask(CLAIM, runs)
+def results(ask: Ask) -> Results:
+    return ask(CLAIM)
 
 
 @pytest.mark.parametrize("name", [*SOUND, "rows-swallowed"])
-def test_holds(name: str, results: dict[str, ClaimResult]) -> None:
+def test_holds(name: str, results: Results) -> None:
     assert results[name].status == "holds", results[name].examples
     assert results[name].proofs == {"TL-3": "holds", "TL-5": "holds"}
 
 
 @pytest.mark.parametrize("name", IDS)
-def test_is_violated_by_another_network_message_id(
-    name: str, results: dict[str, ClaimResult]
-) -> None:
+def test_is_violated_by_another_network_message_id(name: str, results: Results) -> None:
     result = results[f"id-{name}"]
     assert (result.status, result.violations) == ("violated", 1)
     assert result.examples[0].subject == MESSAGE
@@ -90,7 +91,7 @@ def test_is_violated_by_another_network_message_id(
 
 @pytest.mark.parametrize("name", REPLIES)
 def test_is_violated_by_an_answer_that_does_not_name_the_message(
-    name: str, results: dict[str, ClaimResult]
+    name: str, results: Results
 ) -> None:
     result = results[f"reply-{name}"]
     assert (result.status, result.violations) == ("violated", 1)
@@ -99,5 +100,5 @@ def test_is_violated_by_an_answer_that_does_not_name_the_message(
     assert result.proofs["TL-5"] == "violated"
 
 
-def test_asks_nothing_where_nobody_sent_anything(results: dict[str, ClaimResult]) -> None:
+def test_asks_nothing_where_nobody_sent_anything(results: Results) -> None:
     assert results["empty"].asked_nothing

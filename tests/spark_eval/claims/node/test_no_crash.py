@@ -2,9 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from spark_eval.claims.claim import ClaimResult
 from spark_eval.claims.node.no_crash import CLAIM
-from tests.spark_eval.conftest import Ask
+from tests.spark_eval.claims.conftest import Ask, Results
 from tests.spark_eval.runs.faulty_runs import new_database
 from tests.spark_eval.runs.run_builder import MAILBOX_SERVERS, MINUTE, Run, empty, healthy
 
@@ -20,9 +19,8 @@ def _ended(event: str, *servers: str, reason: str | None = TRACE) -> Run:
     return run
 
 
-@pytest.fixture(scope="module")
-def results(ask: Ask) -> dict[str, ClaimResult]:
-    runs = {
+def runs() -> dict[str, Run]:
+    return {
         "healthy": _ended("stopped", "par-mbx1", "lyo-mbx1"),
         "killed": new_database().run,
         "crashed": _ended("crashed", "par-mbx1"),
@@ -34,7 +32,11 @@ def results(ask: Ask) -> dict[str, ClaimResult]:
         "one-is-silent": _silent("lyo-mbx1"),
         "no-mailbox-servers": _without_servers(),
     }
-    return ask(CLAIM, runs)
+
+
+@pytest.fixture(scope="module")
+def results(ask: Ask) -> Results:
+    return ask(CLAIM)
 
 
 def _no_lives() -> Run:
@@ -61,13 +63,13 @@ def _without_servers() -> Run:
     return run
 
 
-def test_holds_where_servers_stopped(results: dict[str, ClaimResult]) -> None:
+def test_holds_where_servers_stopped(results: Results) -> None:
     told = results["healthy"]
     assert (told.status, told.asked) == ("holds", len(MAILBOX_SERVERS))
     assert results["killed"].violations == 0
 
 
-def test_is_violated_by_a_crash_and_says_why(results: dict[str, ClaimResult]) -> None:
+def test_is_violated_by_a_crash_and_says_why(results: Results) -> None:
     told = results["crashed"]
     assert (told.status, told.violations) == ("violated", 1)
     assert told.examples[0].detail == "par-mbx1 crashed at 0:07:00.000: KeyError: 999"
@@ -76,18 +78,18 @@ def test_is_violated_by_a_crash_and_says_why(results: dict[str, ClaimResult]) ->
 
 
 def test_is_violated_by_a_session_that_failed_by_a_mistake(
-    results: dict[str, ClaimResult],
+    results: Results,
 ) -> None:
     detail = results["session"].examples[0].detail
     assert detail == "a session of par-mbx2 failed at 0:07:00.000: KeyError: 999"
 
 
-def test_a_crash_may_have_no_reason(results: dict[str, ClaimResult]) -> None:
+def test_a_crash_may_have_no_reason(results: Results) -> None:
     detail = results["without-reason"].examples[0].detail
     assert detail == "par-mbx1 crashed at 0:07:00.000: no reason given"
 
 
-def test_is_violated_by_a_server_whose_log_has_no_start(results: dict[str, ClaimResult]) -> None:
+def test_is_violated_by_a_server_whose_log_has_no_start(results: Results) -> None:
     told = results["no-lives"]
     assert (told.status, told.violations) == ("violated", len(MAILBOX_SERVERS))
     assert told.examples[0].detail == "the lifecycle log of lyo-mbx1 has no start of it"
@@ -96,6 +98,6 @@ def test_is_violated_by_a_server_whose_log_has_no_start(results: dict[str, Claim
     assert results["logs-of-others"].asked_nothing
 
 
-def test_is_unknown_where_nothing_was_asked(results: dict[str, ClaimResult]) -> None:
+def test_is_unknown_where_nothing_was_asked(results: Results) -> None:
     told = results["no-mailbox-servers"]
     assert (told.status, told.asked, told.reason) == ("unknown", 0, "nothing was asked")

@@ -4,9 +4,8 @@ from typing import Any
 
 import pytest
 
-from spark_eval.claims.claim import ClaimResult
 from spark_eval.claims.node.nothing_left_over import CLAIM
-from tests.spark_eval.conftest import Ask
+from tests.spark_eval.claims.conftest import Ask, Results
 from tests.spark_eval.runs.run_builder import (
     HEARTBEAT,
     MAILBOX_SERVERS,
@@ -71,9 +70,8 @@ def _full(server: str) -> Run:
     return run
 
 
-@pytest.fixture(scope="module")
-def results(ask: Ask) -> dict[str, ClaimResult]:
-    runs = {
+def runs() -> dict[str, Run]:
+    return {
         "healthy": healthy(),
         "body": _left("left-body", "kept for 1 messages, used by 0", internal_id=9),
         "fork": _left("left-fork", "queued, of a message that is gone", internal_id=9),
@@ -89,7 +87,11 @@ def results(ask: Ask) -> dict[str, ClaimResult]:
         "disk-of-asking-one-was-full": _full("lyo-mbx1"),
         "unlisted": _unlisted(),
     }
-    return ask(CLAIM, runs)
+
+
+@pytest.fixture(scope="module")
+def results(ask: Ask) -> Results:
+    return ask(CLAIM)
 
 
 def _unlisted() -> Run:
@@ -110,7 +112,7 @@ def _unlisted() -> Run:
         ("over-many-sessions", 5),
     ],
 )
-def test_holds(results: dict[str, ClaimResult], name: str, asked: int) -> None:
+def test_holds(results: Results, name: str, asked: int) -> None:
     assert (results[name].status, results[name].asked) == ("holds", asked), results[name]
 
 
@@ -123,9 +125,7 @@ def test_holds(results: dict[str, ClaimResult], name: str, asked: int) -> None:
         ("running", "running-request: am:1 is running"),
     ],
 )
-def test_is_violated_by_what_a_store_still_has(
-    results: dict[str, ClaimResult], name: str, detail: str
-) -> None:
+def test_is_violated_by_what_a_store_still_has(results: Results, name: str, detail: str) -> None:
     told = results[name]
     assert told.violations == 1
     assert told.examples[0].detail == (
@@ -134,7 +134,7 @@ def test_is_violated_by_what_a_store_still_has(
 
 
 def test_is_violated_by_a_notification_that_was_confirmed(
-    results: dict[str, ClaimResult],
+    results: Results,
 ) -> None:
     told = results["confirmed"]
     assert (told.violations, told.proofs) == (1, {"SM-16": "violated"})
@@ -144,11 +144,11 @@ def test_is_violated_by_a_notification_that_was_confirmed(
     )
 
 
-def test_is_unknown_where_a_fault_never_healed(results: dict[str, ClaimResult]) -> None:
+def test_is_unknown_where_a_fault_never_healed(results: Results) -> None:
     told = results["running-unhealed"]
     assert (told.violations, told.unknown) == (0, 1)
 
 
-def test_is_unknown_where_nothing_was_listed(results: dict[str, ClaimResult]) -> None:
+def test_is_unknown_where_nothing_was_listed(results: Results) -> None:
     told = results["unlisted"]
     assert (told.status, told.asked, told.reason) == ("unknown", 0, "nothing was asked")

@@ -2,9 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from spark_eval.claims.claim import ClaimResult
 from spark_eval.claims.node.strangers_learn_nothing import CLAIM
-from tests.spark_eval.conftest import Ask
+from tests.spark_eval.claims.conftest import Ask, Results
 from tests.spark_eval.runs.run_builder import MINUTE, SECOND, Run, healthy, mono
 
 SERVER = "par-mbx1"
@@ -83,9 +82,8 @@ def _without_an_end() -> Run:
     return run
 
 
-@pytest.fixture(scope="module")
-def results(ask: Ask) -> dict[str, ClaimResult]:
-    runs = {
+def runs() -> dict[str, Run]:
+    return {
         "nobody": healthy(),
         "refused": _refused(),
         "another-server": _greeted("other-server", "250 XSHADOWREQUEST 11-22"),
@@ -109,7 +107,11 @@ def results(ask: Ask) -> dict[str, ClaimResult]:
         "without-a-word": _without_a_word(),
         "without-an-end": _without_an_end(),
     }
-    return ask(CLAIM, runs)
+
+
+@pytest.fixture(scope="module")
+def results(ask: Ask) -> Results:
+    return ask(CLAIM)
 
 
 @pytest.mark.parametrize(
@@ -121,7 +123,7 @@ def results(ask: Ask) -> dict[str, ClaimResult]:
         ("cut-by-the-network", 1, "SR-6"),
     ],
 )
-def test_holds(results: dict[str, ClaimResult], name: str, asked: int, requirement: str) -> None:
+def test_holds(results: Results, name: str, asked: int, requirement: str) -> None:
     told = results[name]
     assert (told.status, told.asked) == ("holds", asked), told
     assert told.proofs == {requirement: "holds"}
@@ -157,9 +159,7 @@ def test_holds(results: dict[str, ClaimResult], name: str, asked: int, requireme
         ),
     ],
 )
-def test_is_violated_by_a_reply(
-    results: dict[str, ClaimResult], name: str, subject: str, says: str
-) -> None:
+def test_is_violated_by_a_reply(results: Results, name: str, subject: str, says: str) -> None:
     [example] = results[name].examples
     assert (example.subject, example.detail) == (subject, says)
     assert [file for file, _ in example.refs] == ["strangers.jsonl"]
@@ -169,9 +169,7 @@ def test_is_violated_by_a_reply(
 @pytest.mark.parametrize(
     ("name", "open_at"), [("trickles-on", "0:15:01.901"), ("gives-up", "0:24:00.000")]
 )
-def test_is_violated_by_a_session_that_goes_on(
-    results: dict[str, ClaimResult], name: str, open_at: str
-) -> None:
+def test_is_violated_by_a_session_that_goes_on(results: Results, name: str, open_at: str) -> None:
     [example] = results[name].examples
     assert example.detail == (
         f"after 8 bytes its session at par-mbx1 is still open at {open_at}; "
@@ -183,13 +181,13 @@ def test_is_violated_by_a_session_that_goes_on(
 @pytest.mark.parametrize(
     "name", ["nobody", "still-open", "never-trickled", "cut-off", "foreign-hangs"]
 )
-def test_is_unknown_where_nothing_was_asked(results: dict[str, ClaimResult], name: str) -> None:
+def test_is_unknown_where_nothing_was_asked(results: Results, name: str) -> None:
     told = results[name]
     assert (told.status, told.asked, told.reason) == ("unknown", 0, "nothing was asked")
 
 
 def test_a_server_that_ends_a_session_or_offers_a_verb_to_a_server_is_not_asked(
-    results: dict[str, ClaimResult],
+    results: Results,
 ) -> None:
     assert (results["stopping"].status, results["stopping"].asked) == ("holds", 1)
     assert (results["another-server"].status, results["another-server"].asked) == ("unknown", 0)
@@ -208,7 +206,5 @@ def test_a_server_that_ends_a_session_or_offers_a_verb_to_a_server_is_not_asked(
         ),
     ],
 )
-def test_is_unknown_where_the_record_is_not_whole(
-    results: dict[str, ClaimResult], name: str, reason: str
-) -> None:
+def test_is_unknown_where_the_record_is_not_whole(results: Results, name: str, reason: str) -> None:
     assert (results[name].status, results[name].reason) == ("unknown", reason)

@@ -2,9 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from spark_eval.claims.claim import ClaimResult
 from spark_eval.claims.safety_net.one_active_copy import CLAIM
-from tests.spark_eval.conftest import Ask
+from tests.spark_eval.claims.conftest import Ask, Results
 from tests.spark_eval.runs.failover_runs import (
     MANAGER,
     MOUNTED,
@@ -89,9 +88,8 @@ def _damaged() -> Run:
     return run
 
 
-@pytest.fixture(scope="module")
-def results(ask: Ask) -> dict[str, ClaimResult]:
-    runs = {
+def runs() -> dict[str, Run]:
+    return {
         "one-copy": healthy(),
         "failover": lossy().run,
         "switchover": lossless_switchover(),
@@ -105,14 +103,18 @@ def results(ask: Ask) -> dict[str, ClaimResult]:
         "after-a-dismount": _taken_after_a_dismount(),
         "damaged": _damaged(),
     }
-    return ask(CLAIM, runs)
+
+
+@pytest.fixture(scope="module")
+def results(ask: Ask) -> Results:
+    return ask(CLAIM)
 
 
 @pytest.mark.parametrize(
     ("name", "asked"),
     [("failover", 6), ("switchover", 3), ("not-known-yet", 2), ("just-known", 2), ("cut-off", 3)],
 )
-def test_holds(results: dict[str, ClaimResult], name: str, asked: int) -> None:
+def test_holds(results: Results, name: str, asked: int) -> None:
     told = results[name]
     assert (told.status, told.asked) == ("holds", asked), told
     assert told.proofs == {"TP-4": "holds"}
@@ -148,18 +150,18 @@ def test_holds(results: dict[str, ClaimResult], name: str, asked: int) -> None:
         ),
     ],
 )
-def test_is_violated(results: dict[str, ClaimResult], name: str, says: str) -> None:
+def test_is_violated(results: Results, name: str, says: str) -> None:
     assert says in [example.detail for example in results[name].examples]
     assert results[name].proofs == {"TP-4": "violated"}
 
 
-def test_is_unknown_where_nothing_was_asked(results: dict[str, ClaimResult]) -> None:
+def test_is_unknown_where_nothing_was_asked(results: Results) -> None:
     told = results["one-copy"]
     assert (told.status, told.asked, told.reason) == ("unknown", 0, "nothing was asked")
 
 
 def test_is_unknown_where_the_record_may_lack_the_copy_s_own_word(
-    results: dict[str, ClaimResult],
+    results: Results,
 ) -> None:
     told = results["damaged"]
     assert (told.status, told.violations) == ("unknown", 0)

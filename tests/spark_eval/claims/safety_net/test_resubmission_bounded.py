@@ -5,10 +5,9 @@ from typing import Any
 
 import pytest
 
-from spark_eval.claims.claim import ClaimResult
 from spark_eval.claims.safety_net.resubmission_bounded import CLAIM
 from spark_eval.read.run_folder import open_run_folder
-from tests.spark_eval.conftest import Ask
+from tests.spark_eval.claims.conftest import Ask, Results
 from tests.spark_eval.runs import failover_runs as f
 from tests.spark_eval.runs.run_builder import MAILBOX_SERVERS, MINUTE, Run, healthy, user
 
@@ -73,12 +72,11 @@ def _another_boundary() -> Run:
     return run
 
 
-@pytest.fixture(scope="module")
-def results(ask: Ask) -> dict[str, ClaimResult]:
+def runs() -> dict[str, Run]:
     inside = f.MOUNTED - MINUTE
     primary = {"database": "DB1", "from": "primary-safety-net"}
     shadow = {"database": "DB1", "from": "shadow-safety-net"}
-    runs = {
+    return {
         "healthy": healthy(), "lossy": f.lossy().run, "twice": _twice(),
         "too-old": _with(), "back": _back(seeded=False), "back-anew": _back(seeded=True),
         "too-new": _with(delivered_ms=f.MOUNTED + 5 * MINUTE),
@@ -94,11 +92,15 @@ def results(ask: Ask) -> dict[str, ClaimResult]:
         "none": _foretold([], f.lossless_switchover()),
         "none-of-nobody": _foretold([], healthy()),
     }  # fmt: skip
-    return ask(CLAIM, runs)
+
+
+@pytest.fixture(scope="module")
+def results(ask: Ask) -> Results:
+    return ask(CLAIM)
 
 
 def test_holds_where_what_came_back_belongs_to_the_failover(
-    results: dict[str, ClaimResult],
+    results: Results,
 ) -> None:
     told = results["lossy"]
     assert (told.status, told.asked) == ("holds", 6)
@@ -106,7 +108,7 @@ def test_holds_where_what_came_back_belongs_to_the_failover(
 
 
 def test_a_copy_that_is_active_again_does_not_show_what_the_other_one_had(
-    results: dict[str, ClaimResult],
+    results: Results,
 ) -> None:
     assert results["back"].violations == 0
     assert "not older than 0:16:01.950" in results["back-anew"].examples[0].detail
@@ -122,9 +124,7 @@ def test_a_copy_that_is_active_again_does_not_show_what_the_other_one_had(
         ("stranger", "resubmitted for b@partner.example, no mailbox of DB1"),
     ],
 )
-def test_what_nothing_called_for_is_violated(
-    results: dict[str, ClaimResult], name: str, said: str
-) -> None:
+def test_what_nothing_called_for_is_violated(results: Results, name: str, said: str) -> None:
     told = results[name]
     assert (told.status, told.violations) == ("violated", 1)
     assert said in told.examples[0].detail
@@ -132,13 +132,13 @@ def test_what_nothing_called_for_is_violated(
 
 
 def test_a_recipient_outside_is_a_matter_of_the_boundary_too(
-    results: dict[str, ClaimResult],
+    results: Results,
 ) -> None:
     assert results["stranger"].proofs["SN-12"] == "violated"
 
 
 def test_that_what_left_the_boundary_stayed_away_is_a_case_that_holds(
-    results: dict[str, ClaimResult],
+    results: Results,
 ) -> None:
     assert "SN-12" not in results["lossy"].proofs
     told = results["left"]
@@ -150,7 +150,7 @@ def test_that_what_left_the_boundary_stayed_away_is_a_case_that_holds(
 
 
 def test_a_server_of_another_boundary_is_not_asked_and_gives_nothing_back(
-    results: dict[str, ClaimResult],
+    results: Results,
 ) -> None:
     told = results["another-boundary"]
     assert (told.status, told.violations, told.proofs["SN-12"]) == ("violated", 3, "violated")
@@ -159,7 +159,7 @@ def test_a_server_of_another_boundary_is_not_asked_and_gives_nothing_back(
 
 
 def test_that_nobody_is_asked_after_a_lossless_switchover_is_a_case_that_holds(
-    results: dict[str, ClaimResult],
+    results: Results,
 ) -> None:
     told = results["lossless"]
     assert (told.status, told.asked, told.proofs["SN-4"]) == ("holds", 1, "holds")
@@ -168,13 +168,13 @@ def test_that_nobody_is_asked_after_a_lossless_switchover_is_a_case_that_holds(
     assert "a switchover" in asked.examples[0].detail
 
 
-def test_a_request_without_a_failover_is_violated(results: dict[str, ClaimResult]) -> None:
+def test_a_request_without_a_failover_is_violated(results: Results) -> None:
     told = results["no-failover"]
     assert (told.status, told.violations) == ("violated", len(MAILBOX_SERVERS))
     assert told.examples[0].detail.endswith("DB1:1 belongs to no failover")
 
 
-def test_expect_resubmissions_narrows(results: dict[str, ClaimResult]) -> None:
+def test_expect_resubmissions_narrows(results: Results) -> None:
     assert results["foretold"].status == "holds"
     assert results["none"].status == results["none-of-nobody"].status == "holds"
     assert "no entry names them" in results["not-foretold"].examples[0].detail
@@ -192,5 +192,5 @@ def test_foretelling_no_resubmission_asks_also_where_nobody_seems_able_to_ask_fo
     assert open_run_folder(_foretold([], healthy()).write(tmp_path / "none")).scope.may_resubmit
 
 
-def test_nothing_to_ask_where_nothing_failed_over(results: dict[str, ClaimResult]) -> None:
+def test_nothing_to_ask_where_nothing_failed_over(results: Results) -> None:
     assert (results["healthy"].status, results["healthy"].asked) == ("unknown", 0)

@@ -2,9 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from spark_eval.claims.claim import ClaimResult
 from spark_eval.claims.safety_net.resubmission_complete import CLAIM
-from tests.spark_eval.conftest import Ask
+from tests.spark_eval.claims.conftest import Ask, Results
 from tests.spark_eval.runs import failover_runs as f
 from tests.spark_eval.runs.run_builder import HOUR, MAILBOX_SERVERS, MINUTE, Run, healthy
 
@@ -83,21 +82,24 @@ def _primary_lost_its_queue_database() -> Run:
     return told.run
 
 
-@pytest.fixture(scope="module")
-def results(ask: Ask) -> dict[str, ClaimResult]:
+def runs() -> dict[str, Run]:
     lossless = f.lossless_switchover()
-    runs = {
+    return {
         "healthy": healthy(), "lossy": f.lossy().run, "never": _never_given_back(),
         "inside": _inside_left_out(), "nobody": _nobody_asked(), "one": _one_not_asked(),
         "recipient": _a_recipient_left_out(), "manager": _manager_away_until_the_end(),
         "twice": _taken_again_and_seen_twice(),
         "wiped": _primary_lost_its_queue_database(), "lossless": lossless,
     }  # fmt: skip
-    return ask(CLAIM, runs)
+
+
+@pytest.fixture(scope="module")
+def results(ask: Ask) -> Results:
+    return ask(CLAIM)
 
 
 def test_holds_where_every_primary_was_asked_and_gave_back_what_it_had(
-    results: dict[str, ClaimResult],
+    results: Results,
 ) -> None:
     told = results["lossy"]
     assert (told.status, told.asked) == ("holds", 6)
@@ -105,7 +107,7 @@ def test_holds_where_every_primary_was_asked_and_gave_back_what_it_had(
 
 
 def test_what_was_lost_with_the_old_copy_and_never_came_back_is_named_with_its_server(
-    results: dict[str, ClaimResult],
+    results: Results,
 ) -> None:
     told = results["never"]
     assert (told.status, told.violations) == ("violated", 1)
@@ -119,7 +121,7 @@ def test_what_was_lost_with_the_old_copy_and_never_came_back_is_named_with_its_s
 
 
 def test_what_surely_lies_inside_has_to_come_back_though_the_new_copy_has_it(
-    results: dict[str, ClaimResult],
+    results: Results,
 ) -> None:
     told = results["inside"]
     assert (told.status, told.violations) == ("violated", 1)
@@ -127,39 +129,39 @@ def test_what_surely_lies_inside_has_to_come_back_though_the_new_copy_has_it(
     assert "inside the interval of DB1:1" in told.examples[0].detail
 
 
-def test_what_was_brought_long_before_is_not_asked_for(results: dict[str, ClaimResult]) -> None:
+def test_what_was_brought_long_before_is_not_asked_for(results: Results) -> None:
     subjects = {e.subject for told in results.values() for e in told.examples}
     assert "<m000001.calm.7@outside.example>" not in subjects
 
 
 def test_what_is_taken_again_and_seen_as_often_was_not_lost_with_the_copy_before(
-    results: dict[str, ClaimResult],
+    results: Results,
 ) -> None:
     """Else the interval would begin before it, and what came after it would have to come back."""
     assert (results["twice"].status, results["twice"].violations) == ("holds", 0)
 
 
 def test_a_failover_after_which_nobody_was_asked_is_violated_for_every_primary(
-    results: dict[str, ClaimResult],
+    results: Results,
 ) -> None:
     told = results["nobody"]
     assert (told.status, told.violations) == ("violated", 6)
 
 
-def test_a_primary_that_had_nothing_has_to_be_asked_too(results: dict[str, ClaimResult]) -> None:
+def test_a_primary_that_had_nothing_has_to_be_asked_too(results: Results) -> None:
     told = results["one"]
     assert (told.status, told.violations) == ("violated", 1)
     assert told.examples[0].subject == "DB1:1 at lyo-mbx2"
 
 
-def test_a_recipient_who_is_left_out_is_named(results: dict[str, ClaimResult]) -> None:
+def test_a_recipient_who_is_left_out_is_named(results: Results) -> None:
     told = results["recipient"]
     assert told.status == "violated"
     assert told.examples[0].detail.endswith(f"without {f.INSIDE[1]}")
 
 
 def test_unknown_where_active_manager_had_no_chance_to_ask(
-    results: dict[str, ClaimResult],
+    results: Results,
 ) -> None:
     told = results["manager"]
     assert (told.status, told.violations) == ("unknown", 0)
@@ -167,7 +169,7 @@ def test_unknown_where_active_manager_had_no_chance_to_ask(
 
 
 def test_unknown_where_the_copies_went_with_a_queue_database(
-    results: dict[str, ClaimResult],
+    results: Results,
 ) -> None:
     told = results["wiped"]
     assert (told.status, told.violations) == ("unknown", 0)
@@ -175,7 +177,7 @@ def test_unknown_where_the_copies_went_with_a_queue_database(
 
 
 def test_nothing_to_ask_without_a_failover_or_after_a_lossless_switchover(
-    results: dict[str, ClaimResult],
+    results: Results,
 ) -> None:
     assert results["healthy"].asked == 0
     assert (results["lossless"].status, results["lossless"].asked) == ("unknown", 0)

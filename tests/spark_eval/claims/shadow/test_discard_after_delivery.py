@@ -4,9 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from spark_eval.claims.claim import ClaimResult
 from spark_eval.claims.shadow.discard_after_delivery import CLAIM
-from tests.spark_eval.conftest import Ask
+from tests.spark_eval.claims.conftest import Ask, Results
 from tests.spark_eval.runs.faulty_runs import back_in_time, new_database
 from tests.spark_eval.runs.run_builder import (
     HEARTBEAT,
@@ -320,9 +319,8 @@ def _coarse() -> Run:
     return run
 
 
-@pytest.fixture(scope="module")
-def results(ask: Ask) -> dict[str, ClaimResult]:
-    runs = {
+def runs() -> dict[str, Run]:
+    return {
         "one-answer-for-two": _no_answer_logged(killed=False),
         "one-answer-and-a-kill": _no_answer_logged(killed=True),
         "no-connectivity-log": _without_connectivity_logs(made_by_the_lab=True),
@@ -375,17 +373,21 @@ def results(ask: Ask) -> dict[str, ClaimResult]:
         "told-of-what-it-forgot": _told_of_a_probe_of_the_database_before(),
         "unlogged": _unlogged(),
     }
-    return ask(CLAIM, runs)
+
+
+@pytest.fixture(scope="module")
+def results(ask: Ask) -> Results:
+    return ask(CLAIM)
 
 
 def test_holds_where_shadows_go_at_the_heartbeat_after_delivery(
-    results: dict[str, ClaimResult],
+    results: Results,
 ) -> None:
     assert (results["healthy"].status, results["healthy"].asked) == ("holds", 12)
 
 
 def test_a_session_begins_with_a_question_while_shadow_messages_are_held(
-    results: dict[str, ClaimResult],
+    results: Results,
 ) -> None:
     [example] = results["uses-first"].examples
     assert example.subject == "lyo-mbx1 and par-mbx1"
@@ -398,7 +400,7 @@ def test_a_session_begins_with_a_question_while_shadow_messages_are_held(
 
 
 def test_a_promotion_whose_row_a_kill_swallowed_ends_the_holding(
-    results: dict[str, ClaimResult],
+    results: Results,
 ) -> None:
     assert results["promoted-by-then"].violations == 0
     (example,) = results["not-promoted"].examples
@@ -406,14 +408,14 @@ def test_a_promotion_whose_row_a_kill_swallowed_ends_the_holding(
 
 
 def test_a_server_that_forgot_a_delivery_by_a_restart_tells_of_it_after_the_next(
-    results: dict[str, ClaimResult],
+    results: Results,
 ) -> None:
     assert results["served-again"].violations == 0
     assert "after delivery at 0:01:02" in results["served-twice"].examples[0].detail
 
 
 def test_an_answer_names_no_more_than_the_asking_server_can_still_be_told_of(
-    results: dict[str, ClaimResult],
+    results: Results,
 ) -> None:
     assert (results["told-of-its-own"].status, results["told-of-its-own"].asked) == ("holds", 12)
     [example] = results["told-of-others"].examples
@@ -424,7 +426,7 @@ def test_an_answer_names_no_more_than_the_asking_server_can_still_be_told_of(
     assert not [detail for detail in of_the_forgotten if "messages at once" in detail]
 
 
-def test_a_heartbeat_that_failed_is_an_event(results: dict[str, ClaimResult]) -> None:
+def test_a_heartbeat_that_failed_is_an_event(results: Results) -> None:
     assert results["survives"].proofs["SM-18"] == "holds"
     told = results["unlogged"]
     assert told.proofs["SM-18"] == "violated"
@@ -432,7 +434,7 @@ def test_a_heartbeat_that_failed_is_an_event(results: dict[str, ClaimResult]) ->
     assert said in [example.detail for example in told.examples]
 
 
-def test_is_violated_by_a_discard_before_the_last_fork(results: dict[str, ClaimResult]) -> None:
+def test_is_violated_by_a_discard_before_the_last_fork(results: Results) -> None:
     result = results["first"]
     assert (result.status, result.violations) == ("violated", 1)
     assert "before the last fork was done" in result.examples[0].detail
@@ -440,7 +442,7 @@ def test_is_violated_by_a_discard_before_the_last_fork(results: dict[str, ClaimR
 
 
 def test_is_violated_by_a_discard_before_the_dsn_is_delivered(
-    results: dict[str, ClaimResult],
+    results: Results,
 ) -> None:
     result = results["before-the-dsn"]
     assert result.violations == 1
@@ -450,63 +452,61 @@ def test_is_violated_by_a_discard_before_the_dsn_is_delivered(
     assert results["after-the-dsn"].status == "holds"
 
 
-def test_does_not_ask_which_of_two_copies_a_dsn_is_about(results: dict[str, ClaimResult]) -> None:
+def test_does_not_ask_which_of_two_copies_a_dsn_is_about(results: Results) -> None:
     assert results["one-of-two"].violations == 0
 
 
-def test_is_violated_by_a_discard_of_what_was_never_done(results: dict[str, ClaimResult]) -> None:
+def test_is_violated_by_a_discard_of_what_was_never_done(results: Results) -> None:
     assert "did not log every recipient done" in results["never-done"].examples[0].detail
 
 
 def test_is_violated_where_the_primary_was_asked_and_did_not_tell(
-    results: dict[str, ClaimResult],
+    results: Results,
 ) -> None:
     detail = results["asked-and-not-told"].examples[0].detail
     assert "lyo-mbx1 asked par-mbx1 at 0:02:00.000" in detail
 
 
 def test_asks_nothing_of_an_orphan_that_its_primary_forgot_and_made_again(
-    results: dict[str, ClaimResult],
+    results: Results,
 ) -> None:
     assert results["made-again"].status == "holds"
     assert results["made-twice"].violations == 1
 
 
 @pytest.mark.parametrize("run", ["never", "never-asked", "forgets"])
-def test_is_violated_by_a_shadow_that_is_never_let_go(
-    results: dict[str, ClaimResult], run: str
-) -> None:
+def test_is_violated_by_a_shadow_that_is_never_let_go(results: Results, run: str) -> None:
     assert results[run].violations == 1
     assert "never let it go" in results[run].examples[0].detail
 
 
-def test_waits_for_the_restart_of_the_primary(results: dict[str, ClaimResult]) -> None:
+def test_waits_for_the_restart_of_the_primary(results: Results) -> None:
     assert results["survives"].status == "holds"
     assert results["survives"].proofs["SM-5"] == "holds"
     assert results["forgets"].proofs["SM-5"] == "violated"
 
 
-def test_waits_until_both_can_be_reached(results: dict[str, ClaimResult]) -> None:
+def test_waits_until_both_can_be_reached(results: Results) -> None:
     assert results["cut"].status == "holds"
     assert results["cut"].proofs["SM-16"] == "holds"
 
 
-def test_does_not_ask_for_shadows_that_were_promoted(results: dict[str, ClaimResult]) -> None:
+def test_does_not_ask_for_shadows_that_were_promoted(results: Results) -> None:
     assert results["promoted"].status == "holds"
 
 
 def test_takes_the_store_as_evidence_for_a_row_that_a_kill_swallowed(
-    results: dict[str, ClaimResult],
+    results: Results,
 ) -> None:
     assert results["swallowed"].status == "holds"
 
 
-def test_allows_an_exchange_to_take_its_time(results: dict[str, ClaimResult]) -> None:
+def test_allows_an_exchange_to_take_its_time(results: Results) -> None:
     assert results["slow-exchange"].status == "holds"
 
 
 def test_what_was_let_go_was_named_by_an_answer_in_the_log(
-    results: dict[str, ClaimResult],
+    results: Results,
 ) -> None:
     (example,) = results["one-answer-for-two"].examples
     assert example.detail == (
@@ -520,20 +520,20 @@ def test_what_was_let_go_was_named_by_an_answer_in_the_log(
 
 
 def test_is_violated_by_a_server_that_asks_nothing_for_several_heartbeats(
-    results: dict[str, ClaimResult],
+    results: Results,
 ) -> None:
     [example] = results["silent"].examples
     assert example.detail == "lyo-mbx1 asked par-mbx1 nothing from 0:01:02.000 to 0:10:02.900"
 
 
-def test_the_last_question_before_it_goes_brought_it(results: dict[str, ClaimResult]) -> None:
+def test_the_last_question_before_it_goes_brought_it(results: Results) -> None:
     assert results["slow-disk"].status == "holds"
     assert "and let it go only at" in results["told-the-second-time"].examples[0].detail
     assert "due" in results["too-slow"].examples[0].detail
 
 
 def test_a_question_that_hung_for_longer_than_its_time_out_accuses_nobody(
-    results: dict[str, ClaimResult],
+    results: Results,
 ) -> None:
     """A machine without time to spare does that; what comes after it is judged as ever."""
     assert (results["hung"].status, results["hung"].violations) == ("unknown", 0)
@@ -542,31 +542,31 @@ def test_a_question_that_hung_for_longer_than_its_time_out_accuses_nobody(
 
 
 def test_a_notification_may_be_dropped_before_it_has_to_be_asked_for(
-    results: dict[str, ClaimResult],
+    results: Results,
 ) -> None:
     assert results["dropped"].violations == 0
     assert results["not-dropped"].status == "violated"
 
 
 def test_a_shadow_message_may_expire_before_it_has_to_be_let_go(
-    results: dict[str, ClaimResult],
+    results: Results,
 ) -> None:
     assert results["expires-first"].violations == 0
     assert "never let it go" in results["expires-later"].examples[0].detail
 
 
 def test_an_answer_that_was_full_may_leave_the_rest_to_the_next(
-    results: dict[str, ClaimResult],
+    results: Results,
 ) -> None:
     assert results["on-the-next-page"].status == "holds"
     assert "and let it go only at" in results["there-was-room"].examples[0].detail
 
 
-def test_does_not_judge_deadlines_on_a_coarse_clock(results: dict[str, ClaimResult]) -> None:
+def test_does_not_judge_deadlines_on_a_coarse_clock(results: Results) -> None:
     result = results["coarse"]
     assert (result.status, result.violations) == ("unknown", 0)
     assert "clock resolution" in result.reason
 
 
-def test_is_unknown_where_no_shadow_was_held(results: dict[str, ClaimResult]) -> None:
+def test_is_unknown_where_no_shadow_was_held(results: Results) -> None:
     assert (results["empty"].status, results["empty"].asked) == ("unknown", 0)

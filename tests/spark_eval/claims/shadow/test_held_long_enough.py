@@ -2,9 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from spark_eval.claims.claim import ClaimResult
 from spark_eval.claims.shadow.held_long_enough import CLAIM
-from tests.spark_eval.conftest import Ask
+from tests.spark_eval.claims.conftest import Ask, Results
 from tests.spark_eval.runs.run_builder import END, HOUR, MINUTE, Run, empty, healthy, user
 
 
@@ -83,9 +82,8 @@ def _not_collected() -> Run:
     return run
 
 
-@pytest.fixture(scope="module")
-def results(ask: Ask) -> dict[str, ClaimResult]:
-    runs = {
+def runs() -> dict[str, Run]:
+    return {
         "healthy": healthy(),
         "empty": empty(),
         "primary-dropped": _dropped("par-mbx1"),
@@ -106,10 +104,14 @@ def results(ask: Ask) -> dict[str, ClaimResult]:
         "sent-when-back": _sent_on(HOUR + 20 * MINUTE, away=True),
         "not-collected": _not_collected(),
     }
-    return ask(CLAIM, runs)
 
 
-def test_holds_where_both_safety_nets_have_everything(results: dict[str, ClaimResult]) -> None:
+@pytest.fixture(scope="module")
+def results(ask: Ask) -> Results:
+    return ask(CLAIM)
+
+
+def test_holds_where_both_safety_nets_have_everything(results: Results) -> None:
     result = results["healthy"]
     assert (result.status, result.asked) == ("holds", 10)
     assert result.proofs == {"SN-1": "holds", "SN-2": "holds"}
@@ -123,7 +125,7 @@ def test_holds_where_both_safety_nets_have_everything(results: dict[str, ClaimRe
     ],
 )
 def test_is_violated_by_a_copy_dropped_too_soon(
-    results: dict[str, ClaimResult], run: str, net: str, requirement: str
+    results: Results, run: str, net: str, requirement: str
 ) -> None:
     result = results[run]
     assert (result.violations, result.proofs[requirement]) == (1, "violated")
@@ -131,17 +133,17 @@ def test_is_violated_by_a_copy_dropped_too_soon(
     assert result.examples[0].subject == "<m000002.calm.7@outside.example>"
 
 
-def test_is_violated_by_copies_kept_too_long(results: dict[str, ClaimResult]) -> None:
+def test_is_violated_by_copies_kept_too_long(results: Results) -> None:
     assert results["too-long"].violations == 10
     assert "should have dropped it" in results["too-long"].examples[0].detail
 
 
-def test_is_violated_by_a_shadow_that_vanished(results: dict[str, ClaimResult]) -> None:
+def test_is_violated_by_a_shadow_that_vanished(results: Results) -> None:
     assert "the shadow queue of lyo-mbx1 owed it" in results["vanished"].examples[0].detail
 
 
 def test_bounds_waiting_in_delivery_queues_and_of_notifications(
-    results: dict[str, ClaimResult],
+    results: Results,
 ) -> None:
     assert results["old-delivery"].proofs["SM-12"] == "violated"
     assert results["old-notification"].proofs["SM-11"] == "violated"
@@ -149,7 +151,7 @@ def test_bounds_waiting_in_delivery_queues_and_of_notifications(
 
 
 def test_a_notification_that_was_asked_for_waits_for_its_confirmation(
-    results: dict[str, ClaimResult],
+    results: Results,
 ) -> None:
     assert results["asked-for"].violations == 0
     assert results["asked-beside-a-fault"].violations == 0
@@ -157,13 +159,13 @@ def test_a_notification_that_was_asked_for_waits_for_its_confirmation(
     assert results["asked-twice"].proofs["SM-11"] == "violated"
 
 
-def test_bounds_expiry_from_below(results: dict[str, ClaimResult]) -> None:
+def test_bounds_expiry_from_below(results: Results) -> None:
     assert results["expired"].proofs["SM-12"] == "holds"
     assert results["expired-early"].proofs["SM-12"] == "violated"
 
 
 def test_is_violated_by_what_is_sent_on_after_it_should_have_expired(
-    results: dict[str, ClaimResult],
+    results: Results,
 ) -> None:
     assert results["sent-at-last"].proofs["SM-12"] == "holds"
     said = [example.detail for example in results["sent-too-late"].examples]
@@ -171,11 +173,11 @@ def test_is_violated_by_what_is_sent_on_after_it_should_have_expired(
     assert "SM-12" not in results["sent-when-back"].proofs
 
 
-def test_is_unknown_without_a_listing(results: dict[str, ClaimResult]) -> None:
+def test_is_unknown_without_a_listing(results: Results) -> None:
     result = results["not-collected"]
     assert (result.status, result.violations) == ("unknown", 0)
     assert "no sound queue listing of par-mbx1" in result.reason
 
 
-def test_is_unknown_where_nothing_was_delivered(results: dict[str, ClaimResult]) -> None:
+def test_is_unknown_where_nothing_was_delivered(results: Results) -> None:
     assert (results["empty"].status, results["empty"].asked) == ("unknown", 0)

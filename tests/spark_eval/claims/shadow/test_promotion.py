@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from spark_eval.claims.claim import ClaimResult
 from spark_eval.claims.shadow import no_early_promotion, promotion_on_time
-from tests.spark_eval.conftest import Ask
+from tests.spark_eval.claims.conftest import Ask, Results
 from tests.spark_eval.runs.faulty_runs import Faulty, back_after_span, back_in_time, new_database
 from tests.spark_eval.runs.run_builder import HEARTBEAT, HOUR, MINUTE, SECOND, Run, healthy, mono
 
-Results = dict[str, ClaimResult]
 LATE = 20 * MINUTE
 BACK = 15 * MINUTE
 DUE = 39 * MINUTE  # of the oldest that is held, which came after the last contact
@@ -141,7 +139,7 @@ def _clock_wrong(server: str) -> Run:
     return run
 
 
-def _runs() -> dict[str, Run]:
+def runs() -> dict[str, Run]:
     return {
         "healthy": healthy(),
         "new-database": new_database().run,
@@ -190,12 +188,12 @@ def _runs() -> dict[str, Run]:
 
 @pytest.fixture(scope="module")
 def on_time(ask: Ask) -> Results:
-    return ask(promotion_on_time.CLAIM, _runs())
+    return ask(promotion_on_time.CLAIM)
 
 
 @pytest.fixture(scope="module")
 def early(ask: Ask) -> Results:
-    return ask(no_early_promotion.CLAIM, _runs())
+    return ask(no_early_promotion.CLAIM)
 
 
 def test_both_hold_at_a_heartbeat_after_the_new_database(on_time: Results, early: Results) -> None:

@@ -4,9 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from spark_eval.claims.claim import ClaimResult
 from spark_eval.claims.shadow.redundant_before_ack import CLAIM, REJECTION
-from tests.spark_eval.conftest import Ask
+from tests.spark_eval.claims.conftest import Ask, Results
 from tests.spark_eval.runs.run_builder import (
     DOMAIN,
     MINUTE,
@@ -157,9 +156,8 @@ def _crossing(spoil: str = "") -> Run:
     return run
 
 
-@pytest.fixture(scope="module")
-def results(ask: Ask) -> dict[str, ClaimResult]:
-    runs = {
+def runs() -> dict[str, Run]:
+    return {
         "id-given-again": _id_given_again(),
         "healthy": healthy(),
         "empty": empty(),
@@ -187,15 +185,19 @@ def results(ask: Ask) -> dict[str, ClaimResult]:
         "crossing-shadow-late": _crossing("late"),
         "two-hops": _crossing("two hops"),
     }
-    return ask(CLAIM, runs)
 
 
-def test_holds_where_the_shadow_is_there_before_the_250(results: dict[str, ClaimResult]) -> None:
+@pytest.fixture(scope="module")
+def results(ask: Ask) -> Results:
+    return ask(CLAIM)
+
+
+def test_holds_where_the_shadow_is_there_before_the_250(results: Results) -> None:
     result = results["healthy"]
     assert (result.status, result.asked, result.proofs) == ("holds", 5, {"SR-1": "holds"})
 
 
-def test_is_violated_by_a_shadow_that_comes_after_the_250(results: dict[str, ClaimResult]) -> None:
+def test_is_violated_by_a_shadow_that_comes_after_the_250(results: Results) -> None:
     result = results["shadow-late"]
     assert (result.status, result.violations) == ("violated", 1)
     example = result.examples[0]
@@ -220,14 +222,12 @@ def test_is_violated_by_a_shadow_that_comes_after_the_250(results: dict[str, Cla
         ("two-hops", "lyo-mbx2 sent it to lyo-mbx1 in its own boundary, which received it anew"),
     ],
 )
-def test_is_violated_where_a_step_is_missing_or_late(
-    results: dict[str, ClaimResult], run: str, says: str
-) -> None:
+def test_is_violated_where_a_step_is_missing_or_late(results: Results, run: str, says: str) -> None:
     assert says in results[run].examples[0].detail
 
 
 def test_asks_of_mail_that_crosses_what_it_asks_of_mail_from_outside(
-    results: dict[str, ClaimResult],
+    results: Results,
 ) -> None:
     result = results["crossing"]
     assert (result.status, result.asked) == ("holds", 2)
@@ -237,25 +237,25 @@ def test_asks_of_mail_that_crosses_what_it_asks_of_mail_from_outside(
 
 
 def test_takes_the_store_as_evidence_for_a_row_that_a_kill_swallowed(
-    results: dict[str, ClaimResult],
+    results: Results,
 ) -> None:
     assert results["swallowed"].violations == 0
 
 
-def test_does_not_judge_what_a_kill_may_have_swallowed(results: dict[str, ClaimResult]) -> None:
+def test_does_not_judge_what_a_kill_may_have_swallowed(results: Results) -> None:
     result = results["swallowed-without-trace"]
     assert (result.status, result.violations, result.unknown) == ("unknown", 0, 1)
 
 
 def test_permits_unprotected_mail_only_where_it_is_not_to_be_rejected(
-    results: dict[str, ClaimResult],
+    results: Results,
 ) -> None:
     assert results["unprotected"].proofs["SR-5"] == "holds"
     assert results["unprotected-forbidden"].proofs["SR-5"] == "violated"
 
 
 def test_asks_a_rejection_for_its_words_and_for_keeping_nothing(
-    results: dict[str, ClaimResult],
+    results: Results,
 ) -> None:
     assert results["rejected"].proofs == {"SR-5": "holds"}
     assert "try later" in results["rejected-otherwise"].examples[0].detail
@@ -263,29 +263,29 @@ def test_asks_a_rejection_for_its_words_and_for_keeping_nothing(
 
 
 def test_a_row_of_an_attempt_that_was_left_open_is_not_held_against_the_next_one(
-    results: dict[str, ClaimResult],
+    results: Results,
 ) -> None:
     assert results["refused-after-an-open-one"].violations == 0
     assert "par-mbx1 rejected it" in results["refused"].examples[0].detail
 
 
-def test_judges_each_acceptance_of_a_message_id_by_itself(results: dict[str, ClaimResult]) -> None:
+def test_judges_each_acceptance_of_a_message_id_by_itself(results: Results) -> None:
     result = results["accepted-twice"]
     assert (result.status, result.asked) == ("holds", 1)
 
 
-def test_does_not_judge_what_damage_may_have_hidden(results: dict[str, ClaimResult]) -> None:
+def test_does_not_judge_what_damage_may_have_hidden(results: Results) -> None:
     assert results["damaged"].violations == 0
     result = results["damaged-without-trace"]
     assert (result.status, result.violations, result.unknown) == ("unknown", 0, 1)
     assert "hole" in result.reason
 
 
-def test_is_unknown_where_nothing_was_acknowledged(results: dict[str, ClaimResult]) -> None:
+def test_is_unknown_where_nothing_was_acknowledged(results: Results) -> None:
     assert (results["empty"].status, results["empty"].asked) == ("unknown", 0)
 
 
 def test_a_promoted_message_is_not_taken_for_the_acknowledged_one(
-    results: dict[str, ClaimResult],
+    results: Results,
 ) -> None:
     assert results["id-given-again"].status == "holds"

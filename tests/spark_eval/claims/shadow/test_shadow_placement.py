@@ -2,10 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from spark_eval.claims.claim import ClaimResult
 from spark_eval.claims.shadow.redundant_before_ack import REJECTION
 from spark_eval.claims.shadow.shadow_placement import CLAIM
-from tests.spark_eval.conftest import Ask
+from tests.spark_eval.claims.conftest import Ask, Results
 from tests.spark_eval.runs.faulty_runs import new_database
 from tests.spark_eval.runs.run_builder import MINUTE, SECOND, Run, empty, healthy, user
 
@@ -136,9 +135,8 @@ def _switched_off(reply: str) -> Run:
     return run
 
 
-@pytest.fixture(scope="module")
-def results(ask: Ask) -> dict[str, ClaimResult]:
-    runs = {
+def runs() -> dict[str, Run]:
+    return {
         "healthy": healthy(),
         "empty": empty(),
         "promoted": new_database().run,
@@ -178,10 +176,14 @@ def results(ask: Ask) -> dict[str, ClaimResult]:
         "killed-and-delivered": _killed_and_nobody_has_a_copy(delivered=True),
         "killed-and-waiting": _killed_and_nobody_has_a_copy(delivered=False),
     }  # fmt: skip
-    return ask(CLAIM, runs)
 
 
-def test_holds_where_shadows_stand_in_the_remote_site(results: dict[str, ClaimResult]) -> None:
+@pytest.fixture(scope="module")
+def results(ask: Ask) -> Results:
+    return ask(CLAIM)
+
+
+def test_holds_where_shadows_stand_in_the_remote_site(results: Results) -> None:
     result = results["healthy"]
     assert (result.status, result.asked) == ("holds", 10)
     assert set(result.proofs) == {"SR-2", "SR-3", "SR-11"}
@@ -199,12 +201,12 @@ def test_holds_where_shadows_stand_in_the_remote_site(results: dict[str, ClaimRe
         "single-copy",
     ],
 )
-def test_holds_where_the_rules_were_followed(results: dict[str, ClaimResult], run: str) -> None:
+def test_holds_where_the_rules_were_followed(results: Results, run: str) -> None:
     assert results[run].status == "holds"
 
 
 def test_with_shadow_redundancy_off_any_other_refusal_is_fine(
-    results: dict[str, ClaimResult],
+    results: Results,
 ) -> None:
     result = results["disabled-and-busy"]
     assert (result.status, result.asked) == ("holds", 1)
@@ -236,33 +238,31 @@ def test_with_shadow_redundancy_off_any_other_refusal_is_fine(
         ("failed-too-often", "more attempts than PreferRemote allows"),
     ],
 )
-def test_is_violated_where_a_rule_was_broken(
-    results: dict[str, ClaimResult], run: str, says: str
-) -> None:
+def test_is_violated_where_a_rule_was_broken(results: Results, run: str, says: str) -> None:
     result = results[run]
     assert result.status == "violated"
     assert any(says in example.detail for example in result.examples)
 
 
-def test_asks_promoted_messages_for_a_new_shadow(results: dict[str, ClaimResult]) -> None:
+def test_asks_promoted_messages_for_a_new_shadow(results: Results) -> None:
     assert results["promoted"].proofs["SM-13"] == "holds"
     assert results["not-again"].proofs["SM-13"] == "violated"
     assert results["not-again"].examples[0].refs[0][0] == "logs/lyo-mbx1/MSGTRK2026010508-1.LOG"
 
 
 def test_allows_attempts_at_silent_servers_their_time_before_a_kill(
-    results: dict[str, ClaimResult],
+    results: Results,
 ) -> None:
     assert "SM-13" not in results["killed-while-trying"].proofs
     assert results["killed-too-late"].proofs["SM-13"] == "violated"
 
 
 def test_a_kill_excuses_no_message_that_went_out_and_that_nobody_else_ever_held(
-    results: dict[str, ClaimResult],
+    results: Results,
 ) -> None:
     assert results["killed-and-delivered"].proofs["SM-13"] == "violated"
     assert "SM-13" not in results["killed-and-waiting"].proofs
 
 
-def test_is_unknown_where_no_shadow_was_due(results: dict[str, ClaimResult]) -> None:
+def test_is_unknown_where_no_shadow_was_due(results: Results) -> None:
     assert (results["empty"].status, results["empty"].asked) == ("unknown", 0)

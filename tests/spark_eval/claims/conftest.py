@@ -1,0 +1,75 @@
+"""What claims say of runs that tests made up: a module has a claim asked of what its `runs()`
+gives.
+
+The runs of all modules are one batch: what claims ask of a run is derived for all at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import TypeAlias
+
+import pytest
+from pyspark.sql import SparkSession
+
+from spark_eval.claims.claim import Claim, ClaimResult
+from spark_eval.expected.tables import Tables
+from spark_eval.read.record import Record
+from spark_eval.read.run_folder import RunFolder, open_run_folder
+from spark_eval.read.source import Folders
+from spark_eval.spark.released import released
+
+Results: TypeAlias = dict[str, ClaimResult]
+"""By the name of a run in its module."""
+Ask: TypeAlias = Callable[[Claim], Results]
+
+HERE = Path(__file__).parent
+
+
+class Batch:
+    """Runs of modules, and each claim's results, asked when somebody wants them."""
+
+    def __init__(self, spark: SparkSession, folder: Path, modules: Iterable[ModuleType]) -> None:
+        self._names: dict[str, list[str]] = {}
+        folders = [run for module in modules for run in self._written(module, folder)]
+        self._tables = Tables(Record(Folders(spark, folders)))
+        self._found: dict[str, Results] = {}
+
+    def _written(self, module: ModuleType, folder: Path) -> Iterator[RunFolder]:
+        runs = module.runs()
+        self._names[module.__name__] = list(runs)
+        for name, run in runs.items():
+            run.name = _name(module, name)
+            yield open_run_folder(run.write(folder))
+
+    def ask(self, module: ModuleType, claim: Claim) -> Results:
+        if claim.name not in self._found:
+            self._found[claim.name] = claim.check(self._tables)
+        found = self._found[claim.name]
+        return {
+            name: found.get(_name(module, name), claim.nothing_asked())
+            for name in self._names[module.__name__]
+        }
+
+
+def _name(module: ModuleType, run: str) -> str:
+    return f"{module.__name__.rpartition('.')[-1]}-{run}"
+
+
+@pytest.fixture(scope="package")
+def batch(
+    spark: SparkSession, request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Batch]:
+    items = (item for item in request.session.items if item.path.is_relative_to(HERE))
+    modules = dict.fromkeys(item.module for item in items if isinstance(item, pytest.Function))
+    asking = [module for module in modules if hasattr(module, "runs")]
+    with released(spark):
+        yield Batch(spark, tmp_path_factory.mktemp("claims"), asking)
+
+
+@pytest.fixture(scope="module")
+def ask(batch: Batch, request: pytest.FixtureRequest) -> Ask:
+    """What a claim says of this module's runs."""
+    return lambda claim: batch.ask(request.module, claim)
