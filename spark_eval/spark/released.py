@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -10,7 +11,11 @@ from pyspark.sql import SparkSession
 
 @contextmanager
 def released(spark: SparkSession) -> Iterator[None]:
-    """Frees what was settled within, and nothing that was there before."""
+    """Frees what was settled within, and nothing that was there before.
+
+    The JVM keeps a plan for as long as Python has its frame, and frames that refer to each other
+    until its collector finds them, which in a large process is seldom.
+    """
     context = spark.sparkContext._jsc
     before = set(context.getPersistentRDDs().keySet())
     try:
@@ -19,3 +24,4 @@ def released(spark: SparkSession) -> Iterator[None]:
         kept = context.getPersistentRDDs()
         for key in set(kept.keySet()) - before:
             kept[key].unpersist(False)
+        gc.collect()
