@@ -119,9 +119,10 @@ clean: ## remove what make made in this folder, but runs/ and a lab that still s
 .PHONY: venv
 venv: $(STAMP)
 
+# compiled when first imported: of Ansible and Spark most never is, and it takes as long as the rest
 $(STAMP): pyproject.toml constraints.txt
 	@bash -c '$(MAKE_VENV)'
-	$(BIN)/python -m pip install -qq --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	$(BIN)/python -m pip install -qq --no-compile --disable-pip-version-check -c constraints.txt -e '.[dev]'
 	@touch $(STAMP)
 
 # Debian's python3 comes without ensurepip; as root it is installed, else the message says so.
