@@ -10,6 +10,7 @@ TONIGHT ?= 250
 FUZZ ?= 10000
 DAMAGED ?= 1000
 TESTS ?=
+BESIDE ?=
 WORKERS ?= 3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -57,7 +58,8 @@ nightly: $(STAMP) java ## the nightly suite: every scenario, one run at a time, 
 	$(SAY_CODE)
 
 .PHONY: test
-test: lint java ## every test; those that need an engine run when one answers (and fail without one where CI is set)
+test: $(STAMP) ## every test; those that need an engine run when one answers (and fail without one where CI is set)
+	@$(MAKE) --no-print-directory --jobs 3 --output-sync lint java $(BESIDE)
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder $(TESTS)
 
 .PHONY: test-fast
@@ -77,11 +79,17 @@ damaged: $(STAMP) java ## DAMAGED records of which one file was cut, changed or 
 	SHADOWLAB_DAMAGED=$(DAMAGED) $(BIN)/python -m pytest tests/spark_eval/read/test_damaged_records.py $(TESTS)
 
 .PHONY: lint
-lint: $(STAMP) ## all checks that need no engine
+lint: lint-python lint-playbooks ## all checks that need no engine
+
+.PHONY: lint-python
+lint-python: $(STAMP)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy $(CHECKED)
 	$(BIN)/lint-imports --no-logo
+
+.PHONY: lint-playbooks
+lint-playbooks: $(STAMP)
 	$(BIN)/yamllint --strict .
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/ansible-lint --offline -q playbooks
 
@@ -95,6 +103,10 @@ engine: $(STAMP) ## on Debian, as root, without an engine: install one and start
 
 .PHONY: images
 images: $(STAMP) ## node and Toxiproxy images: pulled where a registry answers, else built from packages
+	@$(BIN)/python -m lab.hosts.containers.images.ensure
+
+.PHONY: ground
+ground: engine
 	@$(BIN)/python -m lab.hosts.containers.images.ensure
 
 .PHONY: bench

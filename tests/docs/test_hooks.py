@@ -11,7 +11,7 @@ from ruamel.yaml import YAML
 
 from tests.docs.pages import ROOT
 
-RECIPE = re.compile(r"^lint:.*\n((?:\t.*\n)+)", re.MULTILINE)
+RECIPES = re.compile(r"^lint-\w+:.*\n((?:\t.*\n)+)", re.MULTILINE)
 OF_FILES = {"ruff check", "ruff format", "yamllint"}  # they get the files of a commit
 
 
@@ -44,10 +44,10 @@ def entry_of(hook: dict[str, Any]) -> str:
 def recipe() -> list[str]:
     text = (ROOT / "Makefile").read_text(encoding="utf-8")
     checked = re.search(r"^CHECKED := (.*)$", text, re.MULTILINE)
-    found = RECIPE.search(text)
-    assert found is not None
+    found = RECIPES.findall(text)
+    assert found
     assert checked is not None
-    filled = found[1].replace("$(BIN)", ".venv/bin").replace("$(CHECKED)", checked[1])
+    filled = "".join(found).replace("$(BIN)", ".venv/bin").replace("$(CHECKED)", checked[1])
     filled = filled.replace("$(CURDIR)", "$PWD").replace("$$", "$")
     return [plain(line.strip()) for line in filled.splitlines()]
 
