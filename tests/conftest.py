@@ -27,21 +27,8 @@ LABS = (
     "tests/integration/",
     "tests/scenarios/test_on_containers.py",
 )
-# what asks for the Spark session of the tests: a worker's first minutes with one are its slowest
-SESSIONS = (
-    (
-        "tests/second_opinion/",
-        "tests/spark_eval/sweep/",
-        "tests/spark_eval/test_program.py",
-    ),
-    (
-        "tests/spark_eval/claims/",
-        "tests/spark_eval/compare/",
-        "tests/spark_eval/read/",
-        "tests/spark_eval/report/",
-        "tests/spark_eval/story/",
-    ),
-)
+# what asks for the Spark session of the tests: a session's first minutes are its slowest
+SESSION = ("tests/second_opinion/", "tests/spark_eval/")
 # how long an example takes says how busy the machine is, and no more
 hypothesis.settings.register_profile("lab", deadline=None)
 hypothesis.settings.load_profile("lab")
@@ -63,6 +50,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if "spark" in getattr(item, "fixturenames", ()):
             item.add_marker("spark")
+            if not item.nodeid.startswith(SESSION):
+                raise pytest.UsageError(f"{item.nodeid} needs the session outside of {SESSION}")
     items.sort(key=_turn)
     concerned = [item for item in items if _needs_an_engine(item)]
     for item in concerned:
@@ -80,12 +69,12 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> LoadFileSche
 
 
 class TogetherInOneWorker(LoadFileScheduling):  # type: ignore[misc]
-    """Whole files to any worker; everything with labs on containers to one of them, and either half
-    of what asks for a Spark session to one.
+    """Whole files to any worker; everything with labs on containers to one of them, and what asks
+    for a Spark session to one.
     """
 
     def _split_scope(self, nodeid: str) -> str:
-        together = {"labs": LABS, **{f"session {n}": half for n, half in enumerate(SESSIONS)}}
+        together = {"labs": LABS, "session": SESSION}
         found = (name for name, paths in together.items() if nodeid.startswith(paths))
         return next(found, None) or super()._split_scope(nodeid)
 
@@ -101,7 +90,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 def _turn(item: pytest.Item) -> tuple[bool, bool, bool]:
     """The longest work first."""
-    is_in_session = item.nodeid.startswith(sum(SESSIONS, ()))
+    is_in_session = item.nodeid.startswith(SESSION)
     return not _is_beside_labs(item), not is_in_session, not item.get_closest_marker("spark")
 
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 from lab.campaigns.shrink.trial import Trial
 from lab.campaigns.sweep.judge import SweepJudge
@@ -15,6 +17,8 @@ from lab.hosts.simulator.simulation import simulate
 from lab.record.folder import json_text
 
 NAME = "batch=00000"
+# with twice as many runs as a batch of a sweep it would collect garbage for a sixth of the time
+ROOM = "--conf spark.driver.memory=4g pyspark-shell"
 ORIGIN = "2026-01-05T08:00:00Z"
 Result = dict[str, Any]
 """As a sweep keeps one: `verdict`, `reasons`, `foretold`, `claims`, …"""
@@ -52,7 +56,9 @@ class Batch:
         content = json_text({**about, "per_batch": runs, "origin": ORIGIN})
         (self._folder / "sweep.json").write_text(content)
         (self._record / "_SUCCESS").touch()
-        with SweepJudge(self._folder, "local[2]") as judge:
+        with patch.dict(os.environ, PYSPARK_SUBMIT_ARGS=ROOM):
+            judge = SweepJudge(self._folder, "local[2]")
+        with judge:
             judge.judge_now(NAME)
         lines = (self._folder / "results" / f"{NAME}.jsonl").read_text("utf-8").splitlines()
         found = {row["run"]: row for row in map(json.loads, lines)}
