@@ -14,6 +14,7 @@ LINK, SERVER = "link", "server"
 # round trips of an exchange that begins with a new connection, TLS and greetings, and its bytes
 ROUND_TRIPS = 10
 EXCHANGE_BYTES = 65_536
+LEAST_PAUSE_MS = 100  # measured: a millisecond and a bit of the wall's, at speed 60
 
 
 class Does(Enum):
@@ -57,6 +58,14 @@ KINDS: Final[Mapping[str, FaultKind]] = {
         late_ms=f"{EXCHANGE_BYTES} * 1000 DIV bytes_per_second",
     ),
     "limit_data": FaultKind(LINK, Does.IN_DOUBT, (("limit_bytes", "BIGINT"),)),
+    # it halves what it reads until each piece is small enough; the wall's clock has a grain, too
+    "slice": FaultKind(
+        LINK,
+        Does.LATE,
+        (("piece_bytes", "BIGINT"), ("pause_ms", "BIGINT")),
+        late_ms=f"2 * ({EXCHANGE_BYTES} DIV piece_bytes + {ROUND_TRIPS})"
+        f" * GREATEST(pause_ms, {LEAST_PAUSE_MS})",
+    ),
     "kill": FaultKind(SERVER, Does.AWAY, (("returns_with", "STRING"),)),
     "power_loss": FaultKind(SERVER, Does.AWAY),
     "corrupt": FaultKind(SERVER, Does.AWAY),

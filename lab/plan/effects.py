@@ -7,7 +7,7 @@ A proxy that is not enabled refuses and ends every session. A toxic acts on one 
 from dataclasses import dataclass
 from typing import Literal, TypedDict, Unpack
 
-ToxicType = Literal["timeout", "bandwidth", "latency", "reset_peer", "limit_data"]
+ToxicType = Literal["timeout", "bandwidth", "latency", "reset_peer", "limit_data", "slicer"]
 Stream = Literal["upstream", "downstream"]
 UP: Stream = "upstream"
 DOWN: Stream = "downstream"
@@ -16,8 +16,8 @@ DOWN: Stream = "downstream"
 class Attributes(TypedDict, total=False):
     """By Toxiproxy's names: `latency` and `jitter` are lab ms, `rate` bytes per lab second (0:
     nothing passes while it is there), `bytes` bytes of each session, `timeout` 0 (nothing passes,
-    and what was sent is lost). The real proxy has them in the wall's time
-    (`lab.hosts.containers.toxiproxy`).
+    and what was sent is lost), `average_size` and `size_variation` bytes of a piece, `delay` lab ms
+    after each piece. The real proxy has them in the wall's time (`lab.hosts.containers.toxiproxy`).
     """
 
     latency: int
@@ -25,6 +25,9 @@ class Attributes(TypedDict, total=False):
     rate: int
     bytes: int
     timeout: Literal[0]
+    average_size: int
+    size_variation: Literal[0]
+    delay: int
 
 
 @dataclass(frozen=True, slots=True)

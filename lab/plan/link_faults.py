@@ -120,4 +120,30 @@ class LimitData:
         return f"limit_data ({format_size(self.limit_bytes)})", HEALED
 
 
-LinkFault: TypeAlias = Cut | Slow | Throttle | LimitData
+@dataclass(frozen=True, slots=True)
+class Slice:
+    """Links that carry everything in pieces of `piece_bytes` at most, with a pause after each."""
+
+    done: ClassVar = "sliced"
+
+    id: str
+    kind: Literal["slice"]
+    start_ms: int
+    end_ms: int
+    piece_bytes: int
+    pause_ms: int
+    links: tuple[LinkName, ...]
+    when: When | None = None
+
+    @property
+    def effect(self) -> Effect:
+        return both_ways(
+            "slicer", average_size=self.piece_bytes, size_variation=0, delay=self.pause_ms
+        )
+
+    def words(self) -> tuple[str, str]:
+        pieces, pause = format_size(self.piece_bytes), format_latency(self.pause_ms)
+        return f"slice (pieces of {pieces}, pause {pause})", HEALED
+
+
+LinkFault: TypeAlias = Cut | Slow | Throttle | LimitData | Slice

@@ -10,7 +10,7 @@ from typing import ClassVar, Literal, Protocol, get_args
 
 from pydantic import Field, model_validator
 
-from lab.plan.link_faults import Cut, CutKind, LimitData, LinkFault, Slow, Throttle
+from lab.plan.link_faults import Cut, CutKind, LimitData, LinkFault, Slice, Slow, Throttle
 from lab.plan.quantities import format_byte_rate, format_latency, format_size
 from lab.plan.topology import LinkName
 from lab.scenario.quantities import ByteRate, Latency, Names, Size
@@ -22,6 +22,8 @@ LATENCIES_MS = (200, 500, 1000, 2000, 5000)
 RATES = (1024, 4 * 1024, 16 * 1024)
 LEAST_LIMIT_BYTES = 8 * 1024  # TLS and greetings, with certificates on both sides
 LIMITS = (8 * 1024, 16 * 1024, 64 * 1024)
+PIECES = (256, 1024, 4 * 1024)
+PAUSES_MS = (10, 50, 200)
 
 
 class Draw(Protocol):
@@ -157,6 +159,25 @@ class LimitDataModel(LinksModel):
         return {"bytes": format_size(draw(LIMITS, "bytes"))}
 
 
+class SliceModel(LinksModel):
+    """Links that carry everything, in small pieces with a pause after each, in both directions."""
+
+    noun: ClassVar[str] = "slice"
+
+    piece_bytes: Size = Field(alias="pieces", description="how large a piece is at most")
+    pause: Latency = Field(description="how long after each piece, in lab time")
+
+    def planned(
+        self, fault_id: str, start_ms: int, end_ms: int, links: tuple[LinkName, ...]
+    ) -> Slice:
+        return Slice(fault_id, "slice", start_ms, end_ms, self.piece_bytes, self.pause, links)
+
+    @classmethod
+    def drawn(cls, draw: Draw) -> Mapping[str, str]:
+        pause = format_latency(draw(PAUSES_MS, "pause"))
+        return {"pieces": format_size(draw(PIECES, "pieces")), "pause": pause}
+
+
 class FaultOfLinksModel(Strict):
     """One of these at most."""
 
@@ -166,6 +187,7 @@ class FaultOfLinksModel(Strict):
     limit_data: LimitDataModel | None = Field(
         default=None, description="links that end each session after so much"
     )
+    slice: SliceModel | None = Field(default=None, description="links that carry it in pieces")
 
 
 LINK_MODELS: Mapping[str, type[LinksModel]] = {

@@ -110,6 +110,40 @@ def test_a_limited_proxy_ends_a_session_that_has_carried_so_much(
         assert server.got("a" * 2000, LATER)
 
 
+def test_a_sliced_proxy_carries_all_of_it_in_pieces_with_a_pause_after_each(
+    toxiproxy: Toxiproxy, server: RecordingServer, ports: dict[str, int]
+) -> None:
+    slices = both_ways("slicer", average_size=256, size_variation=0, delay=2000)  # 0.2 s
+    with closing(_connect(ports[PROXY])) as old:
+        assert _hear(old, LATER) == "220 recording"
+        toxiproxy.apply("f1", slices, [PROXY])
+        with closing(_connect(ports[PROXY])) as new:
+            assert _hear(new, LATER) == "220 recording"
+            for session, letter in ((old, "o"), (new, "n")):
+                began = time.monotonic()
+                _tell(session, letter * 500)  # two pieces
+                assert server.got(letter * 500, LATER)
+                assert time.monotonic() - began >= 0.19
+                began = time.monotonic()
+                _tell(session, letter * 900)  # four
+                assert server.got(letter * 900, LATER)
+                assert time.monotonic() - began >= 0.59
+
+
+def test_what_a_slicing_proxy_still_has_goes_on_at_the_heal(
+    toxiproxy: Toxiproxy, server: RecordingServer, ports: dict[str, int]
+) -> None:
+    slices = both_ways("slicer", average_size=256, size_variation=0, delay=100_000)  # 10 s
+    with closing(_connect(ports[PROXY])) as session:
+        assert _hear(session, LATER) == "220 recording"
+        toxiproxy.apply("f1", slices, [PROXY])
+        _tell(session, "h" * 900)
+        assert not server.got("h" * 900, SOON)
+        toxiproxy.undo("f1", slices, [PROXY])
+        assert server.got("h" * 900, LATER)
+        assert _hear(session, LATER).startswith("250 hhh")
+
+
 @pytest.mark.parametrize(
     "effect",
     [both_ways("latency", latency=20_000, jitter=0), both_ways("bandwidth", rate=10)],

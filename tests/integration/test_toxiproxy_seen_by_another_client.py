@@ -44,12 +44,15 @@ EXPECTED = {
     "slow": both("latency", latency=300, jitter=60),  # milliseconds of the host's clock
     "throttle": both("bandwidth", rate=2),  # KB in a second of it
     "limit_data": both("limit_data", bytes=16_384),
+    # microseconds of the host's clock
+    "slice": both("slicer", average_size=256, size_variation=0, delay=1000),
 }
 EFFECTS: Mapping[str, Effect] = {
     **{str(kind): effect for kind, effect in CUTS.items()},
     "slow": both_ways("latency", latency=3000, jitter=600),
     "throttle": both_ways("bandwidth", rate=200),
     "limit_data": both_ways("limit_data", bytes=16_384),
+    "slice": both_ways("slicer", average_size=256, size_variation=0, delay=10),
 }
 
 

@@ -174,6 +174,49 @@ def test_a_limited_link_ends_a_session_that_has_carried_so_much(
     assert server.lines == ["before", "small", "small", "too much"]
 
 
+def test_a_sliced_link_carries_all_of_it_in_pieces_with_a_pause_after_each(
+    link: Link, server: Recording
+) -> None:
+    old = Client(link)
+    assert old.hear() == "220 recording"
+    link.apply(both_ways("slicer", average_size=256, size_variation=0, delay=2000))
+    for client in (old, Client(link)):
+        if client is not old:
+            assert client.hear() == "220 recording"
+        client.connection.say("four pieces", forward=True, size_bytes=1000)
+        link.world.run_until(link.world.now_us + 5 * SECOND)
+        assert server.lines == []
+        link.world.run_until(link.world.now_us + 2 * SECOND)
+        assert server.lines == ["four pieces"]
+        client.tell("next")
+        assert len(server.lines) == 1
+        assert client.hear() == "250 four pieces"
+        assert server.lines == ["four pieces", "next"]
+        server.lines.clear()
+
+
+def test_what_a_slicing_link_still_has_goes_on_at_the_heal(link: Link, server: Recording) -> None:
+    client, sliced = (
+        Client(link),
+        both_ways("slicer", average_size=256, size_variation=0, delay=2000),
+    )
+    assert client.hear() == "220 recording"
+    link.apply(sliced)
+    client.connection.say("long", forward=True, size_bytes=8000)
+    client.tell("and more")
+    link.world.run_until(link.world.now_us + 3 * SECOND)
+    link.undo()
+    link.world.run_until(link.world.now_us + SECOND)
+    assert server.lines == ["long", "and more"]
+    link.apply(sliced)
+    client.connection.say("two pieces", forward=True, size_bytes=500)
+    client.connection.close(by_opener=True)
+    link.world.run_until(link.world.now_us + SECOND)
+    assert server.lines == ["long", "and more"]
+    client.hear()
+    assert server.lines == ["long", "and more", "two pieces"]
+
+
 def effect_of(kind: str) -> Effect:
     """Of a fault of links as a scenario file has it."""
     cuts = {f"cut-{cut}": effect for cut, effect in CUTS.items()}

@@ -61,6 +61,7 @@ class ProxyState:
 
 
 BYTES_PER_MS = 1000  # in a second, at a rate of 1
+US_PER_MS = 1000  # a slicer's delay is in microseconds
 # every attribute, lab time to the wall's: a latency there is stays one, however fast lab time runs;
 # Toxiproxy counts whole bytes per millisecond, and with none at all a link would be cut
 IN_WALL_TIME: Mapping[str, Callable[[int, float], int]] = {
@@ -69,6 +70,9 @@ IN_WALL_TIME: Mapping[str, Callable[[int, float], int]] = {
     "rate": lambda rate, speed: max(1, round(rate * speed / BYTES_PER_MS)) if rate else 0,
     "bytes": lambda count, speed: count,
     "timeout": lambda never, speed: never,
+    "average_size": lambda count, speed: count,
+    "size_variation": lambda count, speed: count,
+    "delay": lambda ms, speed: max(1, round(ms * US_PER_MS / speed)),
 }
 
 

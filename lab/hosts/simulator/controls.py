@@ -6,6 +6,7 @@ would see at this moment.
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
 
 from lab.hosts.simulator.event_loop import MS, World
 from lab.hosts.simulator.network import Flow, Link
@@ -47,6 +48,7 @@ def _state(link: Link) -> Mapping[str, object]:
         "latency_us": link.latency_us,
         "bytes_per_second": link.bytes_per_second,
         **({} if link.limit_bytes is None else {"limit_bytes": link.limit_bytes}),
+        **({} if link.slicing is None else asdict(link.slicing)),
     }
 
 

@@ -7,6 +7,7 @@ connection arrives in order, after a drawn delay, and is opaque here.
 """
 
 from collections import deque
+from dataclasses import dataclass
 from enum import Enum
 from typing import Any, Protocol, assert_never
 
@@ -27,6 +28,21 @@ class Flow(Enum):
     PASS = "pass"
     HOLD = "hold"
     DROP = "drop"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Slicing:
+    """What is read is halved until each piece is small enough; each is followed by a pause."""
+
+    piece_bytes: int
+    pause_us: int
+
+    def pauses(self, size_bytes: int) -> int:
+        """As many as pieces; none after an end."""
+        count = 1 if size_bytes else 0
+        while size_bytes > count * self.piece_bytes:
+            count *= 2
+        return count
 
 
 class End(Protocol):
@@ -67,6 +83,7 @@ class Link:
         self.latency_us = self.jitter_us = 0
         self.bytes_per_second: int | None = None
         self.limit_bytes: int | None = None
+        self.slicing: Slicing | None = None
         self._usual = OTHER_SITE_US if far else SAME_SITE_US
         self._chance = Chance(seed, "link", name.source, name.target, name.service)
         self._connections: dict[Connection, None] = {}
@@ -128,6 +145,8 @@ class Link:
                     flows[toxic.stream] = Flow.HOLD
                 case "limit_data":
                     self._limit(said["bytes"])
+                case "slicer":
+                    self.slicing = Slicing(said["average_size"], said["delay"] * MS)
                 case _:
                     assert_never(toxic.type)
         self.set_flows(flows[UP], flows[DOWN])
@@ -136,7 +155,7 @@ class Link:
         """All that acts on it."""
         self.is_refusing = self.is_resetting = False
         self.latency_us = self.jitter_us = 0
-        self.bytes_per_second = self.limit_bytes = None
+        self.bytes_per_second = self.limit_bytes = self.slicing = None
         self.set_flows(Flow.PASS, Flow.PASS)
 
     def _limit(self, limit_bytes: int) -> None:
@@ -167,13 +186,23 @@ _END = object()
 class Connection:
     """One connection through a link. `forward` is from the opener to the target."""
 
-    __slots__ = ("_carried", "_clear_us", "_ends", "_held", "_is_over", "_link", "_reason")
+    __slots__ = (
+        "_carried",
+        "_clear_us",
+        "_ends",
+        "_free_us",
+        "_held",
+        "_is_over",
+        "_link",
+        "_reason",
+    )
 
     def __init__(self, link: Link, opener: End) -> None:
         self._link = link
         self._ends: list[End | None] = [None, opener]  # by direction: who hears what goes there
         self._held: tuple[deque[tuple[Any, int]], ...] = (deque(), deque())
         self._clear_us = [0, 0]
+        self._free_us = [0, 0]  # when the slicer of that direction has made its last pause
         self._carried = [0, 0]
         self._is_over = False
         self._reason = CLOSED_BY_PEER
@@ -203,6 +232,9 @@ class Connection:
         if self._is_full(0 if forward else 1, size_bytes):
             self.break_off(CLOSED_BY_PEER)
             return
+        if link.slicing is not None:
+            self._slice(link.slicing, said, size_bytes, forward)
+            return
         flow, held = (link.forward, self._held[0]) if forward else (link.backward, self._held[1])
         if flow is Flow.HOLD or held:
             held.append((said, size_bytes))
@@ -225,7 +257,9 @@ class Connection:
             return
         self._ends[1 if by_opener else 0] = None
         held = self._held[0 if by_opener else 1]
-        if held:
+        if self._link.slicing is not None:
+            self._slice(self._link.slicing, _END, 0, by_opener)
+        elif held:
             held.append((_END, 0))
         else:
             self._send(_END, 0, by_opener)
@@ -244,9 +278,25 @@ class Connection:
         self._link.world.after(delay_us, end.closed, reason)
 
     def let_go(self, forward: bool) -> None:
-        """Send on what was held."""
-        held = self._held[0 if forward else 1]
+        """Send on what was held, also in pieces of which some have not gone yet."""
+        way = 0 if forward else 1
+        held, self._free_us[way] = self._held[way], 0
         while held and not self._is_over:
+            self._send(*held.popleft(), forward)
+
+    def _slice(self, slicing: Slicing, said: Any, size_bytes: int, forward: bool) -> None:
+        """Hold it until its last piece goes; the pause after that is what the next waits for."""
+        way, pauses = 0 if forward else 1, slicing.pauses(size_bytes)
+        begins_us = max(self._link.world.now_us, self._free_us[way])
+        self._free_us[way] = begins_us + pauses * slicing.pause_us
+        self._held[way].append((said, size_bytes))
+        goes_us = begins_us + max(pauses - 1, 0) * slicing.pause_us
+        self._link.world.at(goes_us, self._sliced, slicing, forward)
+
+    def _sliced(self, slicing: Slicing, forward: bool) -> None:
+        """Its last piece goes, unless a heal has let all of it go."""
+        held = self._held[0 if forward else 1]
+        if self._link.slicing is slicing and held and not self._is_over:
             self._send(*held.popleft(), forward)
 
     def _send(self, said: Any, size_bytes: int, forward: bool) -> None:

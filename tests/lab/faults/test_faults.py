@@ -26,6 +26,7 @@ from lab.plan.faults import Stop as PlannedStop
 from lab.plan.link_faults import CUTS, CutKind
 from lab.plan.link_faults import Cut as PlannedCut
 from lab.plan.link_faults import LimitData as PlannedLimitData
+from lab.plan.link_faults import Slice as PlannedSlice
 from lab.plan.link_faults import Slow as PlannedSlow
 from lab.plan.link_faults import Throttle as PlannedThrottle
 from lab.plan.topology import LinkName
@@ -53,6 +54,10 @@ def throttle() -> PlannedThrottle:
 
 def limit_data() -> PlannedLimitData:
     return PlannedLimitData("f1", "limit_data", 0, 240_000, 16_384, (A_TO_B, B_TO_A))
+
+
+def slice_() -> PlannedSlice:
+    return PlannedSlice("f1", "slice", 0, 240_000, 256, 10, (A_TO_B, B_TO_A))
 
 
 def lab_of(ground: FakeGround) -> RunningLab:
@@ -362,6 +367,19 @@ def test_a_limited_link_is_evident_by_its_banner_and_what_its_proxies_say(
     assert fault.evidence().took_effect is None
 
 
+def test_a_sliced_link_is_evident_by_its_banner_and_what_its_proxies_say(
+    ground: FakeGround,
+) -> None:
+    fault = KINDS["slice"](slice_(), lab_of(ground))
+    assert (fault.intent()["piece_bytes"], fault.intent()["pause_ms"]) == (256, 10)
+    fault.start()
+    evidence = fault.evidence()
+    assert evidence.took_effect is True
+    assert {each.seen for each in evidence.observations} == {Seen.BANNER}
+    ground.effects.clear()
+    assert fault.evidence().took_effect is None
+
+
 def test_a_latency_longer_than_the_fault_shows_as_silence(ground: FakeGround) -> None:
     fault = OnLinks(slow(latency_ms=200_000), lab_of(ground))
     fault.start()
@@ -429,7 +447,7 @@ def test_a_restart_that_broke_off_is_made_good(ground: FakeGround) -> None:
     assert ground.deeds == ["stop a", "start a", "start a"]
 
 
-OF_LINKS = (cut(), slow(), throttle(), limit_data())
+OF_LINKS = (cut(), slow(), throttle(), limit_data(), slice_())
 
 
 def test_every_kind_of_link_fault_is_tried() -> None:

@@ -31,6 +31,7 @@ GIVEN: Mapping[str, Mapping[str, str]] = {
     "slow": {"latency": "2s", "jitter": "400ms"},
     "throttle": {"rate": "4KiB/s"},
     "limit_data": {"bytes": "16KiB"},
+    "slice": {"pieces": "256B", "pause": "10ms"},
 }
 OF_LINKS = (
     *(f"cut-{kind}" for kind in CUT_KINDS), *(kind for kind in LINK_KINDS if kind != "cut")

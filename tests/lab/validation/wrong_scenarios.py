@@ -146,8 +146,8 @@ SHAPE = {
         ", cut: {from: site lyon, to: site paris, kind: stall}",
         "",
         [
-            "16:5: faults[1], a mapping, a fault is one of cut, slow, throttle, limit_data, kill,"
-            " power_loss, corrupt, pause, stop, restart, fill_disk, skew_clock and random"
+            "16:5: faults[1], a mapping, a fault is one of cut, slow, throttle, limit_data, slice,"
+            " kill, power_loss, corrupt, pause, stop, restart, fill_disk, skew_clock and random"
             " | give each fault an entry of its own"
         ],
     ),
@@ -188,6 +188,13 @@ SHAPE = {
         [
             "16:36: faults[1].limit_data, a mapping, a session needs some of 8KiB to greet"
             " | limit it to more, or write cut:"
+        ],
+    ),
+    "pieces too small to carry anything": (
+        "cut: {from: site lyon, to: site paris, kind: stall}",
+        "slice: {from: site lyon, to: site paris, pieces: 1B, pause: 10ms}",
+        [
+            "16:73: faults[1].slice.pieces, '1B', is out of range | a message has 256B to 10MiB",
         ],
     ),
     "slow links with one end": (

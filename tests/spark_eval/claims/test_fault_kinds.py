@@ -77,6 +77,8 @@ def _late(
 SLOW = {"latency_ms": 4 * SECOND, "jitter_ms": SECOND}  # an exchange takes 100 s more
 SLOWED = 100 * SECOND
 THROTTLE = {"bytes_per_second": 1024}  # 64 s more
+SLICE = {"piece_bytes": 256, "pause_ms": 200}  # 106 s more
+FINE_SLICE = {"piece_bytes": 256, "pause_ms": 10}  # no less than 53 s: so fine no clock is
 LIMIT = {"limit_bytes": 16_384}  # an exchange may pass, or not
 AS_GOOD_AS_CUT = {"latency_ms": MINUTE, "jitter_ms": 0}
 ON_TIME = DONE + HEARTBEAT + HEARTBEAT // 2  # without a fault, with the slack of an exchange
@@ -96,6 +98,10 @@ def _discards() -> dict[str, Run]:
         "slow-long-before": _late(PERMITTED + SLOWED - 5 * SECOND, SLOW, until=30 * SECOND),
         "throttle-in-time": _late(ON_TIME + 60 * SECOND, THROTTLE),
         "throttle-too-late": _late(PERMITTED + 70 * SECOND, THROTTLE),
+        "slice-in-time": _late(ON_TIME + 101 * SECOND, SLICE),
+        "slice-too-late": _late(PERMITTED + 112 * SECOND, SLICE),
+        "fine-slice-in-time": _late(ON_TIME + 48 * SECOND, FINE_SLICE),
+        "fine-slice-too-late": _late(PERMITTED + 58 * SECOND, FINE_SLICE),
         "limited": _late(52 * MINUTE, LIMIT),
         "limited-long-before": _late(52 * MINUTE, LIMIT, until=30 * SECOND),
         "as-good-as-cut": _late(52 * MINUTE, AS_GOOD_AS_CUT),
@@ -135,7 +141,7 @@ def test_a_pause_proves_nothing_about_restarts(discards: Results) -> None:
     assert "SM-5" not in discards["primary-pause"].proofs
 
 
-@pytest.mark.parametrize("kind", ["slow", "throttle"])
+@pytest.mark.parametrize("kind", ["slow", "throttle", "slice", "fine-slice"])
 def test_a_late_link_excuses_by_what_it_adds_and_no_more(discards: Results, kind: str) -> None:
     assert discards[f"{kind}-in-time"].status == "holds"
     assert discards[f"{kind}-too-late"].status == "violated"

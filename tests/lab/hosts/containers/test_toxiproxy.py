@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from lab.hosts.containers.toxiproxy import IN_WALL_TIME, Toxiproxy
-from lab.plan.effects import Attributes, both_ways
-from lab.plan.link_faults import CUTS
+from lab.plan.effects import Attributes, Effect, both_ways
+from lab.plan.link_faults import CUTS, Slice
 from lab.program.errors import GroundError
 
 PROXY = "a--b--smtp"
@@ -114,6 +114,10 @@ def toxiproxy(api: FakeApi) -> Toxiproxy:
     return Toxiproxy(f"http://127.0.0.1:{api.server_address[1]}", SPEED, call_seconds=0.2)
 
 
+def slices(pause_ms: int) -> Effect:
+    return Slice("f1", "slice", 0, 1, 256, pause_ms, ()).effect
+
+
 def told(api: FakeApi) -> set[tuple[str, str, str]]:
     """(type, stream, attributes) of the toxics that are there."""
     return {(each["type"], each["stream"], str(each["attributes"])) for each in api.toxics}
@@ -193,6 +197,14 @@ def test_throttle_is_a_rate_of_lab_time_and_never_nothing(
     toxiproxy.undo("f1", both_ways("bandwidth", rate=10_000), [PROXY])
     toxiproxy.apply("f1", both_ways("bandwidth", rate=1), [PROXY])
     assert {attributes for _, _, attributes in told(api)} == {"{'rate': 1}"}
+
+
+def test_slices_are_of_so_many_bytes_and_pauses_in_microseconds_of_the_wall(
+    api: FakeApi, toxiproxy: Toxiproxy
+) -> None:
+    toxiproxy.apply("f1", slices(pause_ms=30), [PROXY])
+    said = {"average_size": 256, "size_variation": 0, "delay": 500}
+    assert told(api) == {("slicer", stream, str(said)) for stream in ("upstream", "downstream")}
 
 
 def test_restoring_takes_back_what_a_fault_did_and_nothing_else(
