@@ -20,6 +20,7 @@ from spark_eval.claims.mail import (
     no_phantom,
     no_visible_duplicate,
     refused_for_cause,
+    retries_paced,
     traceable,
 )
 from spark_eval.claims.node import no_crash, nothing_left_over, strangers_learn_nothing
@@ -43,6 +44,7 @@ ALL: tuple[Claim, ...] = (
     no_visible_duplicate.CLAIM,
     content_intact.CLAIM,
     delivered_in_time.CLAIM,
+    retries_paced.CLAIM,
     answered_in_time.CLAIM,
     refused_for_cause.CLAIM,
     one_active_copy.CLAIM,

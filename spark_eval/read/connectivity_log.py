@@ -18,6 +18,7 @@ TOLD = field("description")
 PEER = "try_element_at(told, 'Peer')"
 DESTINATION = field("destination")
 SESSION = field("session")
+RETRY = r"\(Retry : (.*)\)(?:;Mono=[0-9]+)?$"
 FOR_MESSAGES = "('delivery', 'shadowredundancy')"
 
 
@@ -41,6 +42,29 @@ def contacts(parsed: DataFrame) -> DataFrame:
         "try_element_at(told, 'DatabaseId') AS database_id",
         "try_cast(try_element_at(told, 'Notifications') AS INT) AS notifications",
         "mono_ns",
+    )  # fmt: skip
+
+
+def given_up(parsed: DataFrame) -> DataFrame:
+    """`run`, `server`, `at_ms`, `reason` of sessions that ended otherwise than in good order;
+    `opened_ms`, of one that was opened for a delivery and never stood, so that nothing else used
+    it; `had_stood`.
+    """
+    in_order = Window.partitionBy("run", "server", "session").orderBy("file", "line")
+    rows = parsed.where(f"sound AND {SESSION} <> ''").selectExpr(
+        "run", "server", "file", "line", "at_ms", f"{SESSION} AS session", f"{TOLD} AS description",
+        f"{field('direction')} AS direction", f"split_part({TOLD}, ';', 1) AS said",
+    )  # fmt: skip
+    beside = rows.withColumns(
+        {
+            "before": F.lag("said").over(in_order),
+            "way": F.lag("direction").over(in_order),
+            "before_ms": F.lag("at_ms").over(in_order),
+        }
+    ).withColumn("reason", F.regexp_extract("description", RETRY, 1))
+    return beside.where("direction = '-' AND reason <> ''").selectExpr(
+        "run", "server", "at_ms", "reason", "NOT (way <=> '+') AS had_stood",
+        "IF(way = '+' AND before = 'delivery', before_ms, NULL) AS opened_ms",
     )  # fmt: skip
 
 
