@@ -76,7 +76,7 @@ def parse_size(raw: object) -> int:
         raise _refusal(raw, "is not a size", "write a number with B, KiB or MiB, such as 4KiB")
     size_bytes = int(match[1]) * SIZE_UNITS[match[2]]
     if not SIZE_MIN_BYTES <= size_bytes <= SIZE_MAX_BYTES:
-        raise _refusal(raw, "is out of range", "a message has 256B to 10MiB")
+        raise _refusal(raw, "is out of range", "a size is 256B to 10MiB")
     return size_bytes
 
 

@@ -194,7 +194,7 @@ SHAPE = {
         "cut: {from: site lyon, to: site paris, kind: stall}",
         "slice: {from: site lyon, to: site paris, pieces: 1B, pause: 10ms}",
         [
-            "16:73: faults[1].slice.pieces, '1B', is out of range | a message has 256B to 10MiB",
+            "16:73: faults[1].slice.pieces, '1B', is out of range | a size is 256B to 10MiB",
         ],
     ),
     "slow links with one end": (
