@@ -12,13 +12,13 @@ import argparse
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import NoReturn
 
 if not __package__:  # spark-submit runs this file as a script: its folder is no library
     sys.path[0] = str(Path(__file__).resolve().parent.parent)
 
 from spark_eval.program.exit_codes import CRASHED, WRONG_CALL
 from spark_eval.program.outer_edge import guarded
+from spark_eval.program.parser import Parser
 from spark_eval.program.printable import visible, visible_lines
 from spark_eval.read.run_folder import (
     RunFolder,
@@ -27,14 +27,6 @@ from spark_eval.read.run_folder import (
     is_uri,
     open_run_folder,
 )
-
-
-class Parser(argparse.ArgumentParser):
-    """argparse ends a wrong call with 2, which here means unknown."""
-
-    def error(self, message: str) -> NoReturn:
-        self.print_usage(sys.stderr)
-        self.exit(WRONG_CALL, f"error: {message}\n")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -60,9 +52,7 @@ def _answer(options: argparse.Namespace) -> int:
     if options.report_only:
         return _report_again(options)
     if options.serve is not None:
-        from spark_eval.serving import serve
-
-        return serve(options.serve, options.master)
+        return _serve(options)
     if options.sweep:
         from spark_eval.sweep.folder import open_sweep
 
@@ -77,6 +67,13 @@ def _answer(options: argparse.Namespace) -> int:
     from spark_eval.evaluation.program import judge_runs
 
     return judge_runs(options.run, options)
+
+
+def _serve(options: argparse.Namespace) -> int:
+    from spark_eval.compare.__main__ import main as compare
+    from spark_eval.serving import serve
+
+    return serve(options.serve, options.master, {"evaluate": main, "compare": compare})
 
 
 def _story(options: argparse.Namespace) -> int:

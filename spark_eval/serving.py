@@ -1,9 +1,9 @@
 """One session for many runs: answers calls over a Unix socket until standard input ends.
 
-A call is a line of JSON, `{"program": "evaluate" or "compare", "words": [...]}`, with the words
-that the program takes; the answer is a line, `{"code": n, "out": text, "err": text}`: what the
-program ends with and prints. There is one call at a time, and what it kept in memory is freed
-before the next. A session that broke answers nothing: whoever called finds the connection closed.
+A call is a line of JSON, `{"program": name, "words": [...]}`, with the words that the program
+takes; the answer is a line, `{"code": n, "out": text, "err": text}`: what the program ends with and
+prints. There is one call at a time, and what it kept in memory is freed before the next. A session
+that broke answers nothing: whoever called finds the connection closed.
 """
 
 from __future__ import annotations
@@ -13,30 +13,26 @@ import json
 import selectors
 import socket
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import redirect_stderr, redirect_stdout, suppress
-from typing import Any
+from typing import Any, TypeAlias
 
 from py4j.protocol import Py4JError
 from pyspark.sql import SparkSession
 
-from spark_eval import __main__ as evaluation
-from spark_eval.compare import __main__ as comparison
 from spark_eval.program.exit_codes import CRASHED, WRONG_CALL
 from spark_eval.program.outer_edge import guarded
 from spark_eval.session import Purpose, using_session
 from spark_eval.spark.released import released
 
-PROGRAMS: dict[str, Callable[[Sequence[str]], int]] = {
-    "evaluate": evaluation.main,
-    "compare": comparison.main,
-}
+Programs: TypeAlias = Mapping[str, Callable[[Sequence[str]], int]]
+"""By name, what takes words and gives an exit code, on the session that runs."""
 LONGEST_CALL_BYTES = 65_536
 PATIENCE_SECONDS = 10.0
 """For a caller to say its line."""
 
 
-def serve(inherited: int, master: str | None) -> int:
+def serve(inherited: int, master: str | None, programs: Programs) -> int:
     """`inherited`: the descriptor of a socket on which somebody listens for us already. 0 when
     standard input ended, 3 when the session broke.
     """
@@ -46,7 +42,7 @@ def serve(inherited: int, master: str | None) -> int:
     ):
         for caller in _callers(listening):
             with caller:
-                told = _answer(spark, caller)
+                told = _answer(spark, caller, programs)
                 if not _stands(spark):
                     return CRASHED
                 with suppress(OSError):  # nobody waits for it any more
@@ -65,20 +61,20 @@ def _callers(listening: socket.socket) -> Iterator[socket.socket]:
             yield listening.accept()[0]
 
 
-def _answer(spark: SparkSession, caller: socket.socket) -> dict[str, Any]:
+def _answer(spark: SparkSession, caller: socket.socket, programs: Programs) -> dict[str, Any]:
     out, err = io.StringIO(), io.StringIO()
     with redirect_stdout(out), redirect_stderr(err), suppress(Py4JError), released(spark):
-        code = guarded(lambda: _called(caller))
+        code = guarded(lambda: _called(caller, programs))
         return {"code": code, "out": out.getvalue(), "err": err.getvalue()}
     return {}
 
 
-def _called(caller: socket.socket) -> int:
+def _called(caller: socket.socket, programs: Programs) -> int:
     caller.settimeout(PATIENCE_SECONDS)
     try:
         with caller.makefile("rb") as lines:
             call = json.loads(lines.readline(LONGEST_CALL_BYTES))
-        program, words = PROGRAMS[call["program"]], [str(word) for word in call["words"]]
+        program, words = programs[call["program"]], [str(word) for word in call["words"]]
     except (OSError, ValueError, KeyError, TypeError) as error:
         print(f"error: this is no call: {error}", file=sys.stderr)
         return WRONG_CALL

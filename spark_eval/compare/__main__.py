@@ -14,12 +14,12 @@ from pathlib import Path
 
 from pyspark.errors import PySparkException
 
-from spark_eval.__main__ import Parser
 from spark_eval.compare.comparison import compare
 from spark_eval.compare.page import lines, page
 from spark_eval.compare.side import open_sides
 from spark_eval.program.exit_codes import CRASHED, WRONG_CALL
 from spark_eval.program.outer_edge import guarded
+from spark_eval.program.parser import Parser
 from spark_eval.program.printable import visible, visible_lines
 from spark_eval.read.run_folder import RunFolderError, UnreadableRecordError
 from spark_eval.results.files import as_text

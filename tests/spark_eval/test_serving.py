@@ -17,7 +17,9 @@ from pyspark.sql import SparkSession
 from lab.program import processes
 from lab.run.judge import Judge
 from lab.run.judgement import SOCKET, Judged, NoJudge, ask_judge
-from spark_eval import serving
+from spark_eval.__main__ import main as evaluate
+from spark_eval.compare.__main__ import main as compare
+from spark_eval.serving import serve as serve_with
 from tests.spark_eval.runs.run_builder import healthy
 
 DEADLINE_SECONDS = 120.0
@@ -44,7 +46,8 @@ def serve(spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
         calling.start()
         with open(reader) as stdin:
             monkeypatch.setattr("sys.stdin", stdin)
-            code = serving.serve(listening.detach(), None)
+            programs = {"evaluate": evaluate, "compare": compare}
+            code = serve_with(listening.detach(), None, programs)
         calling.join()
         return code
 
