@@ -105,8 +105,10 @@ engine: $(STAMP) ## on Debian, as root, without an engine: install one and start
 images: $(STAMP) ## node and Toxiproxy images: pulled where a registry answers, else built from packages
 	@$(BIN)/python -m lab.hosts.containers.images.ensure
 
+# packages are installed one after the other
 .PHONY: ground
-ground: engine
+ground: installed-java
+	@$(BIN)/python -m lab.hosts.containers.engine
 	@$(BIN)/python -m lab.hosts.containers.images.ensure
 
 .PHONY: bench
@@ -157,9 +159,12 @@ $$python -m venv $(VENV)
 endef
 
 .PHONY: java
-java: $(STAMP)
-	@bash -c '$(CHECK_JAVA)'
+java: installed-java
 	@[ $(ARCHIVE:.jsa=.size) -nt $(STAMP) ] || $(BIN)/python -m lab.cli.class_archive $(ARCHIVE)
+
+.PHONY: installed-java
+installed-java: $(STAMP)
+	@bash -c '$(CHECK_JAVA)'
 
 # Spark needs Java 17 or newer.
 define CHECK_JAVA
