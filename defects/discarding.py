@@ -5,7 +5,8 @@ them (SM-1 to SM-5, SM-10, SM-11, SM-16, SM-19).
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -13,7 +14,7 @@ from defects.decisions import does
 from defects.defect import Defect
 from defects.door import Door, behind
 from defects.settings import transport
-from nodes.core.config.config import NodeConfig
+from nodes.core.config.config import NodeConfig, TransportConfig
 from nodes.core.interface.effects import Commit, Effect, OpenSession, SendReply
 from nodes.core.interface.inputs import (
     Committed,
@@ -30,7 +31,8 @@ from nodes.core.interface.queue_changes import (
 )
 from nodes.core.interface.replies import DiscardReply
 from nodes.core.model.message import DiscardNotification, PrimaryMessage, ShadowKey
-from nodes.core.sessions.outbound_session import Lease
+from nodes.core.sessions.outbound import Sessions
+from nodes.core.sessions.outbound_session import Lease, Session
 from nodes.core.shadow.shadow_queue import ShadowQueue
 
 Row = tuple[int, int, int, int]
@@ -261,7 +263,24 @@ def _only_for_heartbeats(ask_first: Any, queue: ShadowQueue, lease: Lease) -> No
         ask_first(queue, lease)
 
 
-DISCARD = ("discard_after_delivery",)
+def _every_five_seconds(config: TransportConfig) -> TransportConfig:
+    return replace(config, shadow_heartbeat_frequency_ms=5_000)
+
+
+def _hung_up(release: Any, sessions: Sessions, session: Session) -> None:
+    if session.request is not None and session.request.purpose == "heartbeat":
+        sessions.hang_up(session)
+    else:
+        release(sessions, session)
+
+
+@contextmanager
+def _one_session_for_each_question() -> Iterator[None]:
+    with transport(_every_five_seconds), does(Sessions, "release", _hung_up):
+        yield
+
+
+DISCARD, PACED = ("discard_after_delivery",), ("heartbeats_paced",)
 DEFECTS = (
     Defect(
         "notifies-nobody",
@@ -297,6 +316,16 @@ DEFECTS = (
                 t, shadow_heartbeat_frequency_ms=10 * t.shadow_heartbeat_frequency_ms
             )
         ),
+    ),
+    Defect(
+        "opens-a-session-every-five-seconds",
+        "The shadow server opens a session every five seconds, asks in it and hangs up.",
+        "SM-2", CALM, PACED, _one_session_for_each_question,
+    ),
+    Defect(
+        "asks-every-five-seconds-where-nobody-answers",
+        "Once a primary server cannot be reached, it is tried every five seconds.",
+        "SM-2", "primary-returns-in-time", PACED, lambda: transport(_every_five_seconds),
     ),
     Defect(
         "notifies-everybody-of-everything",

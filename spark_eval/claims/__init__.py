@@ -31,6 +31,7 @@ from spark_eval.claims.safety_net import (
 )
 from spark_eval.claims.shadow import (
     discard_after_delivery,
+    heartbeats_paced,
     held_long_enough,
     no_early_promotion,
     promotion_on_time,
@@ -51,6 +52,7 @@ ALL: tuple[Claim, ...] = (
     redundant_before_ack.CLAIM,
     shadow_placement.CLAIM,
     discard_after_delivery.CLAIM,
+    heartbeats_paced.CLAIM,
     promotion_on_time.CLAIM,
     no_early_promotion.CLAIM,
     resubmission_complete.CLAIM,

@@ -19,6 +19,8 @@ PEER = "try_element_at(told, 'Peer')"
 DESTINATION = field("destination")
 SESSION = field("session")
 RETRY = r"\(Retry : (.*)\)(?:;Mono=[0-9]+)?$"
+# rows of one input stand closer together than this
+TOGETHER_MS = 1_000
 FOR_MESSAGES = "('delivery', 'shadowredundancy')"
 
 
@@ -42,6 +44,23 @@ def contacts(parsed: DataFrame) -> DataFrame:
         "try_element_at(told, 'DatabaseId') AS database_id",
         "try_cast(try_element_at(told, 'Notifications') AS INT) AS notifications",
         "mono_ns",
+    )  # fmt: skip
+
+
+def heartbeats(parsed: DataFrame) -> DataFrame:
+    """`run`, `server`, `peer`, `at_ms`, `ref` of sessions opened for a heartbeat, a row each;
+    `may_have_waited`: it opened at the moment at which another one to that peer ended.
+    """
+    in_order = Window.partitionBy("run", "server", "peer").orderBy("at_ms", "file", "line")
+    ends = F.when(F.expr("way = '-'"), F.col("at_ms"))
+    rows = parsed.where("sound").selectExpr(
+        "run", "server", "file", "line", "at_ms", REF, f"{short_name(DESTINATION)} AS peer",
+        f"{field('direction')} AS way", f"split_part({TOLD}, ';', 1) AS said",
+    )  # fmt: skip
+    beside = rows.withColumn("ended_ms", F.max(ends).over(in_order))
+    return beside.where(f"way = '+' AND said = '{HEARTBEAT}'").selectExpr(
+        "run", "server", "peer", "at_ms", "ref",
+        f"coalesce(at_ms - ended_ms < {TOGETHER_MS}, false) AS may_have_waited",
     )  # fmt: skip
 
 

@@ -1,0 +1,101 @@
+"""heartbeats_paced: no server opens sessions only to ask more often than every
+ShadowHeartbeatFrequency (SM-2).
+
+Asks every session that was opened for a heartbeat after another one to the same primary server,
+whatever became of that one. Sessions for mail are none of these, nor is a question in a session
+that was open already: that opens nothing. The time between two is known by the asking server's log
+alone.
+
+Not asked: the first after a restart, which asks at once; what a pause, a full disk or a hole of the
+log lies between; what follows an answer that may have left notifications for the next; the attempt
+that comes before a promotion, from the moment at which no contact was longer ago than
+ShadowResubmitTimeSpan; what follows one that opened when another session to the same server ended,
+since it may have waited for that. Where rows may be as late as a heartbeat is long, nothing is.
+"""
+
+from __future__ import annotations
+
+from pyspark.sql import DataFrame, Window
+from pyspark.sql import functions as F
+
+from spark_eval.claims.claim import Claim, case
+from spark_eval.expected.tables import Tables
+from spark_eval.read.clocks import FAR_ABOVE
+from spark_eval.spark.joins import joined, small
+from spark_eval.sql.intervals import overlaps
+from spark_eval.sql.reasons import cases as cases_of
+from spark_eval.sql.reasons import holds, not_asked, violated
+from spark_eval.transforms.contacts import TOLD_ALL
+from spark_eval.transforms.server_histories import UNLOGGED_WALL_MS
+
+SERVER, PAIR = ["run", "server"], ["run", "server", "peer"]
+# how late a row may be, and how well two times of one clock can be compared
+VAGUE = f"CAST({UNLOGGED_WALL_MS} * speed AS BIGINT) + {FAR_ABOVE} * finest_ms"
+AWAY = "transform(kills, k -> k.possible)"
+RESTARTED = "exists(lives, l -> l.lo_ms > before.at_ms AND l.lo_ms <= at_ms + vague_ms)"
+SPAN_MAY_BE_OVER = "at_ms - coalesce(contact_ms, 0L) >= span_ms - askew_ms - vague_ms"
+_JUDGED = cases_of(
+    ("lives IS NULL OR vague_ms >= heartbeat_ms", not_asked()),
+    (f"{overlaps(AWAY, 'before.at_ms', 'at_ms')} OR {RESTARTED}", not_asked()),
+    (overlaps("blind", "before.at_ms", "at_ms"), not_asked()),
+    ("before.may_have_waited OR coalesce(full_ms >= before.at_ms, false)", not_asked()),
+    (SPAN_MAY_BE_OVER, not_asked()),
+    (
+        "at_ms - before.at_ms < heartbeat_ms - vague_ms",
+        violated(
+            "{server} opened a session to {peer} only to ask at {@at_ms}, after one at "
+            "{@before.at_ms}; not due before {@before.at_ms + heartbeat_ms}"
+        ),
+    ),
+    otherwise=holds(),
+)
+
+
+def cases(tables: Tables) -> DataFrame:
+    paces = tables.histories.selectExpr(
+        *SERVER, "heartbeat_ms", "span_ms", "askew_ms", "kills", "blind", "lives",
+        f"{VAGUE} AS vague_ms",
+    )  # fmt: skip
+    known = _followed(tables).transform(joined, small(paces), SERVER)
+    return known.selectExpr("*", f"{_JUDGED} AS j").selectExpr(
+        *case(
+            status="j.status",
+            subject="concat(server, ' and ', peer)",
+            detail="j.reason",
+            at_ms="at_ms",
+            refs="before.ref, ref",
+            requirements="array('SM-2')",
+            weight="before.at_ms + heartbeat_ms - at_ms",
+        )
+    )
+
+
+def _followed(tables: Tables) -> DataFrame:
+    """One row a heartbeat that followed another one of its pair: `before`, that one; `contact_ms`
+    and `full_ms`, the last contact, and the last whose answer may have left something unsaid.
+    """
+    pages = small(tables.record.servers.selectExpr("run", "server AS peer", "page"))
+    reached = tables.record.contacts.where("reached").join(pages, ["run", "peer"], "left")
+    answers = reached.selectExpr(
+        *PAIR, "at_ms", "at_ms AS contact_ms", f"IF({TOLD_ALL}, NULL, at_ms) AS full_ms"
+    )
+    opened = tables.record.heartbeats.selectExpr(
+        *PAIR, "at_ms", "ref", "struct(at_ms, ref, may_have_waited) AS before"
+    )
+    earlier = (
+        Window.partitionBy(*PAIR).orderBy("at_ms", "ref").rowsBetween(Window.unboundedPreceding, -1)
+    )
+    return (
+        opened.unionByName(answers, allowMissingColumns=True)
+        .withColumns(
+            {
+                "before": F.last("before", ignorenulls=True).over(earlier),
+                "contact_ms": F.max("contact_ms").over(earlier),
+                "full_ms": F.max("full_ms").over(earlier),
+            }
+        )
+        .where("ref IS NOT NULL AND before IS NOT NULL")
+    )
+
+
+CLAIM = Claim("heartbeats_paced", ("SM-2",), cases)

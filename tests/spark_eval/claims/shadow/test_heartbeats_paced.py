@@ -1,0 +1,198 @@
+from __future__ import annotations
+
+import pytest
+
+from spark_eval.claims.shadow.heartbeats_paced import CLAIM
+from tests.spark_eval.claims.conftest import Ask, Results
+from tests.spark_eval.runs.run_builder import (
+    HEARTBEAT,
+    MINUTE,
+    SECOND,
+    SPAN,
+    Run,
+    empty,
+    healthy,
+)
+
+SERVER, PRIMARY, OTHER = "lyo-mbx1", "par-mbx1", "par-mbx2"
+BEGAN = 20 * MINUTE
+# a quarter of a wall second at 60 times its speed, and five times the clock's resolution of 900 ms
+VAGUE = 15 * SECOND + 4_500
+EARLY = HEARTBEAT - VAGUE - 1
+
+
+def _run() -> Run:
+    """Contact was not long ago."""
+    run = empty()
+    run.life(SERVER, "started", SECOND, database_id=run.database_ids[SERVER])
+    run.contact(SERVER, PRIMARY, BEGAN - 5 * MINUTE)
+    return run
+
+
+def _beats(*waits_ms: int) -> Run:
+    """Sessions opened for a heartbeat, so long after one another."""
+    run, at_ms = _run(), BEGAN
+    for wait_ms in waits_ms:
+        at_ms += wait_ms
+        run.begin(SERVER, PRIMARY, at_ms)
+    return run
+
+
+def _failed() -> Run:
+    """An attempt that failed at once is no leave to try again."""
+    run = _beats(0, 5 * SECOND)
+    run.contact(SERVER, PRIMARY, BEGAN + SECOND, failed=True)
+    return run
+
+
+def _two_primaries() -> Run:
+    run = _beats(0)
+    run.begin(SERVER, OTHER, BEGAN + SECOND)
+    return run
+
+
+def _mail_between() -> Run:
+    """It asks in a session for mail and in one of its own when a heartbeat is over."""
+    run = _beats(0, HEARTBEAT)
+    run.session(SERVER, PRIMARY, BEGAN + HEARTBEAT - 5 * SECOND, asks_after_ms=10)
+    return run
+
+
+def _pooled() -> Run:
+    """Questions in a session that stands open."""
+    run = _beats(0, HEARTBEAT)
+    for second in (1, 10, 20):
+        run.contact(SERVER, PRIMARY, BEGAN + second * SECOND)
+    return run
+
+
+def _full_answer() -> Run:
+    run = _beats(0, 5 * SECOND)
+    run.contact(SERVER, PRIMARY, BEGAN + SECOND, notifications=200)
+    return run
+
+
+def _nearly_full_answer() -> Run:
+    run = _beats(0, 5 * SECOND)
+    run.contact(SERVER, PRIMARY, BEGAN + SECOND, notifications=199)
+    return run
+
+
+def _restarted() -> Run:
+    run = _beats(0, 30 * SECOND)
+    run.life(SERVER, "started", BEGAN + 20 * SECOND, database_id=run.database_ids[SERVER])
+    return run
+
+
+def _away(kind: str) -> Run:
+    run = _beats(0, 30 * SECOND)
+    run.away(kind, SERVER, BEGAN + SECOND, BEGAN + 20 * SECOND)
+    return run
+
+
+def _span_over(after_ms: int) -> Run:
+    """The last contact was `after_ms` before the second of two attempts."""
+    run = empty()
+    run.life(SERVER, "started", SECOND, database_id=run.database_ids[SERVER])
+    run.contact(SERVER, PRIMARY, BEGAN)
+    run.begin(SERVER, PRIMARY, BEGAN + after_ms - 5 * SECOND)
+    run.begin(SERVER, PRIMARY, BEGAN + after_ms)
+    return run
+
+
+def _waited(ended_ms: int) -> Run:
+    """The first one opened so long after a session for mail was closed."""
+    run = _beats(0, 5 * SECOND)
+    run.session(SERVER, PRIMARY, BEGAN - 4 * MINUTE - ended_ms, asks_after_ms=10)
+    return run
+
+
+def _starts_unknown() -> Run:
+    run = _beats(0, 5 * SECOND)
+    run.lifecycle.pop(SERVER)
+    return run
+
+
+def _own_frequency() -> Run:
+    run = _beats(0, 30 * SECOND, 30 * SECOND)
+    run.plan["settings"]["TransportConfig"]["ShadowHeartbeatFrequency"] = 30 * SECOND
+    return run
+
+
+def _too_often_to_tell() -> Run:
+    run = _beats(0, SECOND)
+    run.plan["settings"]["TransportConfig"]["ShadowHeartbeatFrequency"] = VAGUE
+    return run
+
+
+HOLDS = {
+    "one-a-heartbeat": (_beats(0, *[HEARTBEAT] * 3), 3),
+    "as-early-as-may-be": (_beats(0, HEARTBEAT - VAGUE), 1),
+    "mail-between": (_mail_between(), 1),
+    "pooled": (_pooled(), 1),
+    "own-frequency": (_own_frequency(), 2),
+}
+VIOLATED = {
+    "every-five-seconds": (_beats(0, *[5 * SECOND] * 4), 4),
+    "a-little-early": (_beats(0, EARLY), 1),
+    "one-of-four-early": (_beats(0, HEARTBEAT, MINUTE, HEARTBEAT, HEARTBEAT), 1),
+    "failed-and-tried-at-once": (_failed(), 1),
+    "nearly-full-answer": (_nearly_full_answer(), 1),
+    "long-before-the-span-is-over": (_span_over(SPAN - MINUTE), 1),
+    "did-not-wait": (_waited(SECOND), 1),
+}
+NOT_ASKED = {
+    "all-was-well": healthy(),
+    "nobody-asks": _run(),
+    "asked-once": _beats(0),
+    "two-primaries": _two_primaries(),
+    "full-answer": _full_answer(),
+    "restarted": _restarted(),
+    "paused": _away("pause"),
+    "restarted-by-a-fault": _away("restart"),
+    "before-a-promotion": _span_over(SPAN),
+    "waited-for-a-session": _waited(1),
+    "starts-unknown": _starts_unknown(),
+    "too-often-to-tell": _too_often_to_tell(),
+}
+
+
+def runs() -> dict[str, Run]:
+    asked = {f"holds-{name}": run for name, (run, _) in HOLDS.items()}
+    asked |= {f"violated-{name}": run for name, (run, _) in VIOLATED.items()}
+    return asked | NOT_ASKED
+
+
+@pytest.fixture(scope="module")
+def results(ask: Ask) -> Results:
+    return ask(CLAIM)
+
+
+@pytest.mark.parametrize("name", HOLDS)
+def test_holds(name: str, results: Results) -> None:
+    result = results[f"holds-{name}"]
+    assert (result.status, result.asked) == ("holds", HOLDS[name][1]), result.examples
+    assert result.proofs == {"SM-2": "holds"}
+
+
+@pytest.mark.parametrize("name", VIOLATED)
+def test_is_violated(name: str, results: Results) -> None:
+    result = results[f"violated-{name}"]
+    assert (result.status, result.violations) == ("violated", VIOLATED[name][1]), result
+    (example, *_) = result.examples
+    assert example.subject == "lyo-mbx1 and par-mbx1"
+    assert {file for file, _ in example.refs} == {"logs/lyo-mbx1/CONNECTLOG20260105-1.LOG"}
+    assert len(example.refs) == 2
+
+
+def test_says_when_it_was_due(results: Results) -> None:
+    (example, *_) = results["violated-a-little-early"].examples
+    assert example.detail == (
+        "lyo-mbx1 opened a session to par-mbx1 only to ask at 0:21:40.499, after one at "
+        "0:20:00.000; not due before 0:22:00.000"
+    )
+
+
+@pytest.mark.parametrize("name", NOT_ASKED)
+def test_asks_nothing_where_there_may_be_a_reason_to_ask_again(name: str, results: Results) -> None:
+    assert results[name].asked_nothing
