@@ -66,6 +66,12 @@ KINDS: Final[Mapping[str, FaultKind]] = {
         late_ms=f"2 * ({EXCHANGE_BYTES} DIV piece_bytes + {ROUND_TRIPS})"
         f" * GREATEST(pause_ms, {LEAST_PAUSE_MS})",
     ),
+    "drip": FaultKind(
+        LINK,
+        Does.LATE,
+        (("latency_ms", "BIGINT"), ("bytes_per_second", "BIGINT")),
+        late_ms=f"{2 * ROUND_TRIPS} * latency_ms + {EXCHANGE_BYTES} * 1000 DIV bytes_per_second",
+    ),
     "kill": FaultKind(SERVER, Does.AWAY, (("returns_with", "STRING"),)),
     "power_loss": FaultKind(SERVER, Does.AWAY),
     "corrupt": FaultKind(SERVER, Does.AWAY),
@@ -75,7 +81,8 @@ KINDS: Final[Mapping[str, FaultKind]] = {
     "fill_disk": FaultKind(SERVER, Does.IN_DOUBT),
     "skew_clock": FaultKind(SERVER, Does.OTHER, (("by_ms", "BIGINT"),)),
 }
-KEYS: Final = tuple(key for kind in KINDS.values() for key in kind.keys)
+# once each, also where two kinds have the same
+KEYS: Final = tuple(dict.fromkeys(key for kind in KINDS.values() for key in kind.keys))
 
 
 def kinds(on: str, *does: Does) -> tuple[str, ...]:

@@ -146,4 +146,30 @@ class Slice:
         return f"slice (pieces of {pieces}, pause {pause})", HEALED
 
 
-LinkFault: TypeAlias = Cut | Slow | Throttle | LimitData | Slice
+@dataclass(frozen=True, slots=True)
+class Drip:
+    """Links that carry little, and every byte of it late, in each direction: a bad satellite."""
+
+    done: ClassVar = "dripping"
+
+    id: str
+    kind: Literal["drip"]
+    start_ms: int
+    end_ms: int
+    latency_ms: int
+    bytes_per_second: int
+    links: tuple[LinkName, ...]
+    when: When | None = None
+
+    @property
+    def effect(self) -> Effect:
+        late = both_ways("latency", latency=self.latency_ms, jitter=0)
+        little = both_ways("bandwidth", rate=self.bytes_per_second)
+        return Effect((*late.toxics, *little.toxics))
+
+    def words(self) -> tuple[str, str]:
+        latency, rate = format_latency(self.latency_ms), format_byte_rate(self.bytes_per_second)
+        return f"drip (latency {latency}, {rate})", HEALED
+
+
+LinkFault: TypeAlias = Cut | Slow | Throttle | LimitData | Slice | Drip

@@ -10,7 +10,7 @@ from typing import ClassVar, Literal, Protocol, get_args
 
 from pydantic import Field, model_validator
 
-from lab.plan.link_faults import Cut, CutKind, LimitData, LinkFault, Slice, Slow, Throttle
+from lab.plan.link_faults import Cut, CutKind, Drip, LimitData, LinkFault, Slice, Slow, Throttle
 from lab.plan.quantities import format_byte_rate, format_latency, format_size
 from lab.plan.topology import LinkName
 from lab.scenario.quantities import ByteRate, Latency, Names, Size
@@ -178,6 +178,25 @@ class SliceModel(LinksModel):
         return {"pieces": format_size(draw(PIECES, "pieces")), "pause": pause}
 
 
+class DripModel(LinksModel):
+    """Links that carry little, and that late, in both directions."""
+
+    noun: ClassVar[str] = "drip"
+
+    latency: Latency = Field(description="how late every byte is, in lab time")
+    rate: ByteRate = Field(description="how much per second of lab time")
+
+    def planned(
+        self, fault_id: str, start_ms: int, end_ms: int, links: tuple[LinkName, ...]
+    ) -> Drip:
+        return Drip(fault_id, "drip", start_ms, end_ms, self.latency, self.rate, links)
+
+    @classmethod
+    def drawn(cls, draw: Draw) -> Mapping[str, str]:
+        latency = format_latency(draw(LATENCIES_MS, "latency"))
+        return {"latency": latency, "rate": format_byte_rate(draw(RATES, "rate"))}
+
+
 class FaultOfLinksModel(Strict):
     """One of these at most."""
 
@@ -188,6 +207,7 @@ class FaultOfLinksModel(Strict):
         default=None, description="links that end each session after so much"
     )
     slice: SliceModel | None = Field(default=None, description="links that carry it in pieces")
+    drip: DripModel | None = Field(default=None, description="links that carry little, and late")
 
 
 LINK_MODELS: Mapping[str, type[LinksModel]] = {

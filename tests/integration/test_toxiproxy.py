@@ -86,6 +86,20 @@ def test_a_throttled_proxy_lets_through_what_its_rate_says_and_no_more(
     assert server.got("x" * 600, SOON)
 
 
+def test_a_dripping_proxy_is_late_and_lets_through_what_its_rate_says(
+    toxiproxy: Toxiproxy, server: RecordingServer, ports: dict[str, int]
+) -> None:
+    late = both_ways("latency", latency=3000, jitter=0)  # 0.3 s of wall time
+    little = both_ways("bandwidth", rate=100)  # 1000 bytes in a second of it
+    toxiproxy.apply("f1", Effect((*late.toxics, *little.toxics)), [PROXY])
+    with closing(_connect(ports[PROXY])) as session:
+        assert _hear(session, LATER) == "220 recording"
+        began = time.monotonic()
+        _tell(session, "x" * 600)
+        assert server.got("x" * 600, LATER)
+    assert time.monotonic() - began >= 0.88
+
+
 def test_a_limited_proxy_ends_a_session_that_has_carried_so_much(
     toxiproxy: Toxiproxy, server: RecordingServer, ports: dict[str, int]
 ) -> None:

@@ -14,7 +14,7 @@ import toxiproxy as other_client
 from lab.hosts.containers.toxiproxy import Toxiproxy
 from lab.plan.effects import Effect, both_ways
 from lab.plan.faults import LINK_KINDS
-from lab.plan.link_faults import CUTS
+from lab.plan.link_faults import CUTS, Drip
 from tests.integration.conftest import OTHER, PROXY
 
 pytestmark = pytest.mark.engine
@@ -46,6 +46,16 @@ EXPECTED = {
     "limit_data": both("limit_data", bytes=16_384),
     # microseconds of the host's clock
     "slice": both("slicer", average_size=256, size_variation=0, delay=1000),
+    "drip": View(
+        toxics={
+            (kind, stream): attributes
+            for stream in (UP, DOWN)
+            for kind, attributes in (
+                ("latency", {"latency": 300, "jitter": 0}),
+                ("bandwidth", {"rate": 2}),
+            )
+        }
+    ),
 }
 EFFECTS: Mapping[str, Effect] = {
     **{str(kind): effect for kind, effect in CUTS.items()},
@@ -53,6 +63,7 @@ EFFECTS: Mapping[str, Effect] = {
     "throttle": both_ways("bandwidth", rate=200),
     "limit_data": both_ways("limit_data", bytes=16_384),
     "slice": both_ways("slicer", average_size=256, size_variation=0, delay=10),
+    "drip": Drip("f1", "drip", 0, 1, 3000, 200, ()).effect,
 }
 
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from lab.hosts.simulator.controls import SimulatedProxies
-from lab.hosts.simulator.event_loop import SECOND, World
+from lab.hosts.simulator.event_loop import MS, SECOND, World
 from lab.hosts.simulator.network import Connection, End, Link
 from lab.plan.effects import Effect, both_ways
 from lab.plan.link_faults import CUTS
@@ -215,6 +215,26 @@ def test_what_a_slicing_link_still_has_goes_on_at_the_heal(link: Link, server: R
     assert server.lines == ["long", "and more"]
     client.hear()
     assert server.lines == ["long", "and more", "two pieces"]
+
+
+def test_a_dripping_link_is_late_and_takes_its_time_for_every_byte(
+    link: Link, server: Recording
+) -> None:
+    client = Client(link)
+    client.hear()
+    link.apply(effect_of("drip"))  # 2 s, and 1024 bytes a second
+    began_us = link.world.now_us
+    client.connection.say("long", forward=True, size_bytes=4096)
+    link.world.run_until(began_us + 5900 * MS)
+    assert server.lines == []
+    link.world.run_until(began_us + 8 * SECOND)
+    assert server.lines == ["long"]
+    assert not client.heard
+    link.undo()
+    again_us = link.world.now_us
+    Client(link).tell("and soon")
+    link.world.run_until(again_us + SECOND)
+    assert server.lines == ["long", "and soon"]
 
 
 def effect_of(kind: str) -> Effect:

@@ -12,7 +12,8 @@ class, one for the whole process. Creating the proxies is not done here, the gro
 """
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from threading import Condition
@@ -82,14 +83,23 @@ def toxics_of(fault_id: str, effect: Effect, speed: float) -> tuple[Toxic, ...]:
     """
     return tuple(
         Toxic(
-            f"{fault_id}-{each.stream}", each.type, each.stream,
+            name, each.type, each.stream,
             {
-                name: IN_WALL_TIME[name](value, speed)
-                for name, value in cast(Mapping[str, int], each.attributes).items()
+                attribute: IN_WALL_TIME[attribute](value, speed)
+                for attribute, value in cast(Mapping[str, int], each.attributes).items()
             },
         )
-        for each in effect.toxics
+        for name, each in zip(_names(fault_id, effect), effect.toxics, strict=True)
     )  # fmt: skip
+
+
+def _names(fault_id: str, effect: Effect) -> Iterator[str]:
+    """`f1-upstream`, and of a second one of that direction `f1-upstream-2`."""
+    counts = Counter[str]()
+    for each in effect.toxics:
+        counts[each.stream] += 1
+        nth = counts[each.stream]
+        yield f"{fault_id}-{each.stream}" + (f"-{nth}" if nth > 1 else "")
 
 
 class Toxiproxy:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from lab.clock import LabClock, parse_origin
 from lab.faults.observer.target import RunningLab, Wire
-from lab.plan.effects import Effect
+from lab.plan.effects import DOWN, Effect
 from lab.plan.link_faults import CUTS, CutKind
 from lab.plan.parts import Operation
 from lab.plan.plan import Plan
@@ -195,9 +195,10 @@ class FakeGround:
 
 def _late_ms(effect: Effect) -> int:
     """By how much its banner is late."""
+    late_ms = 0
     for toxic in effect.toxics:
-        if toxic.type == "latency":
-            return toxic.attributes["latency"] - toxic.attributes["jitter"]
-        if toxic.type == "bandwidth":
-            return len(BANNER) * 1000 // toxic.attributes["rate"]
-    return 0
+        if toxic.stream == DOWN and toxic.type == "latency":
+            late_ms += toxic.attributes["latency"] - toxic.attributes["jitter"]
+        if toxic.stream == DOWN and toxic.type == "bandwidth":
+            late_ms += len(BANNER) * 1000 // toxic.attributes["rate"]
+    return late_ms

@@ -25,6 +25,7 @@ from lab.plan.faults import SkewClock as PlannedSkewClock
 from lab.plan.faults import Stop as PlannedStop
 from lab.plan.link_faults import CUTS, CutKind
 from lab.plan.link_faults import Cut as PlannedCut
+from lab.plan.link_faults import Drip as PlannedDrip
 from lab.plan.link_faults import LimitData as PlannedLimitData
 from lab.plan.link_faults import Slice as PlannedSlice
 from lab.plan.link_faults import Slow as PlannedSlow
@@ -58,6 +59,10 @@ def limit_data() -> PlannedLimitData:
 
 def slice_() -> PlannedSlice:
     return PlannedSlice("f1", "slice", 0, 240_000, 256, 10, (A_TO_B, B_TO_A))
+
+
+def drip() -> PlannedDrip:
+    return PlannedDrip("f1", "drip", 0, 240_000, 1200, 50, (A_TO_B, B_TO_A))
 
 
 def lab_of(ground: FakeGround) -> RunningLab:
@@ -330,9 +335,9 @@ def test_a_server_that_is_about_to_return_is_waited_for(kind: str, ground: FakeG
     assert fault.evidence().took_effect is True
 
 
-@pytest.mark.parametrize("planned", [slow(), throttle()])
+@pytest.mark.parametrize("planned", [slow(), throttle(), drip()])
 def test_a_late_link_is_evident_by_a_late_banner(
-    planned: PlannedSlow | PlannedThrottle, ground: FakeGround
+    planned: PlannedSlow | PlannedThrottle | PlannedDrip, ground: FakeGround
 ) -> None:
     fault = KINDS[planned.kind](planned, lab_of(ground))
     fault.start()
@@ -344,9 +349,9 @@ def test_a_late_link_is_evident_by_a_late_banner(
     assert fault.evidence_healed().took_effect is True
 
 
-@pytest.mark.parametrize("planned", [slow(), throttle()])
+@pytest.mark.parametrize("planned", [slow(), throttle(), drip()])
 def test_a_link_that_is_not_late_did_not_take_effect(
-    planned: PlannedSlow | PlannedThrottle, ground: FakeGround
+    planned: PlannedSlow | PlannedThrottle | PlannedDrip, ground: FakeGround
 ) -> None:
     ground.works = False
     fault = KINDS[planned.kind](planned, lab_of(ground))
@@ -447,7 +452,7 @@ def test_a_restart_that_broke_off_is_made_good(ground: FakeGround) -> None:
     assert ground.deeds == ["stop a", "start a", "start a"]
 
 
-OF_LINKS = (cut(), slow(), throttle(), limit_data(), slice_())
+OF_LINKS = (cut(), slow(), throttle(), limit_data(), slice_(), drip())
 
 
 def test_every_kind_of_link_fault_is_tried() -> None:

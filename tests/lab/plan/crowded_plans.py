@@ -32,6 +32,7 @@ GIVEN: Mapping[str, Mapping[str, str]] = {
     "throttle": {"rate": "4KiB/s"},
     "limit_data": {"bytes": "16KiB"},
     "slice": {"pieces": "256B", "pause": "10ms"},
+    "drip": {"latency": "2s", "rate": "1KiB/s"},
 }
 OF_LINKS = (
     *(f"cut-{kind}" for kind in CUT_KINDS), *(kind for kind in LINK_KINDS if kind != "cut")

@@ -22,7 +22,7 @@ from lab.plan.faults import (
     SkewClock,
     Stop,
 )
-from lab.plan.link_faults import Cut, LimitData, Slice, Slow, Throttle
+from lab.plan.link_faults import Cut, Drip, LimitData, Slice, Slow, Throttle
 from lab.plan.plan import Plan
 from lab.plan.topology import LinkName
 from lab.plan.when import When
@@ -271,6 +271,10 @@ def test_a_server_returns_with_its_own_queue_database_unless_told_otherwise() ->
         (
             "for: 5m, slice: {between: [par-mbx1, lyo-mbx1], pieces: 256B, pause: 10ms}",
             Slice("f2", "slice", 720_000, 1_020_000, 256, 10, BOTH_WAYS),
+        ),
+        (
+            "for: 5m, drip: {between: [par-mbx1, lyo-mbx1], latency: 600ms, rate: 8KiB/s}",
+            Drip("f2", "drip", 720_000, 1_020_000, 600, 8192, BOTH_WAYS),
         ),
         ("for: 5m, pause: lyo-mbx1", Pause("f2", "pause", 720_000, 1_020_000, "lyo-mbx1")),
         ("for: 5m, stop: lyo-mbx1", Stop("f2", "stop", 720_000, 1_020_000, "lyo-mbx1")),

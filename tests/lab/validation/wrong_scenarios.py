@@ -147,8 +147,8 @@ SHAPE = {
         "",
         [
             "16:5: faults[1], a mapping, a fault is one of cut, slow, throttle, limit_data, slice,"
-            " kill, power_loss, corrupt, pause, stop, restart, fill_disk, skew_clock and random"
-            " | give each fault an entry of its own"
+            " drip, kill, power_loss, corrupt, pause, stop, restart, fill_disk, skew_clock and"
+            " random | give each fault an entry of its own"
         ],
     ),
     "a cut that returns with a database": (
@@ -196,6 +196,11 @@ SHAPE = {
         [
             "16:73: faults[1].slice.pieces, '1B', is out of range | a size is 256B to 10MiB",
         ],
+    ),
+    "a link that drips without a rate": (
+        "cut: {from: site lyon, to: site paris, kind: stall}",
+        "drip: {from: site lyon, to: site paris, latency: 600ms}",
+        ["16:30: faults[1].drip, rate, is missing | rate: how much per second of lab time"],
     ),
     "slow links with one end": (
         "cut: {from: site lyon, to: site paris, kind: stall}",

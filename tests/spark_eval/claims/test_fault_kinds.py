@@ -79,6 +79,7 @@ SLOWED = 100 * SECOND
 THROTTLE = {"bytes_per_second": 1024}  # 64 s more
 SLICE = {"piece_bytes": 256, "pause_ms": 200}  # 106 s more
 FINE_SLICE = {"piece_bytes": 256, "pause_ms": 10}  # no less than 53 s: so fine no clock is
+DRIP = {"latency_ms": 2 * SECOND, "bytes_per_second": 1024}  # 40 s more, and 64
 LIMIT = {"limit_bytes": 16_384}  # an exchange may pass, or not
 AS_GOOD_AS_CUT = {"latency_ms": MINUTE, "jitter_ms": 0}
 ON_TIME = DONE + HEARTBEAT + HEARTBEAT // 2  # without a fault, with the slack of an exchange
@@ -102,6 +103,8 @@ def _discards() -> dict[str, Run]:
         "slice-too-late": _late(PERMITTED + 112 * SECOND, SLICE),
         "fine-slice-in-time": _late(ON_TIME + 48 * SECOND, FINE_SLICE),
         "fine-slice-too-late": _late(PERMITTED + 58 * SECOND, FINE_SLICE),
+        "drip-in-time": _late(ON_TIME + 100 * SECOND, DRIP),
+        "drip-too-late": _late(PERMITTED + 110 * SECOND, DRIP),
         "limited": _late(52 * MINUTE, LIMIT),
         "limited-long-before": _late(52 * MINUTE, LIMIT, until=30 * SECOND),
         "as-good-as-cut": _late(52 * MINUTE, AS_GOOD_AS_CUT),
@@ -141,7 +144,7 @@ def test_a_pause_proves_nothing_about_restarts(discards: Results) -> None:
     assert "SM-5" not in discards["primary-pause"].proofs
 
 
-@pytest.mark.parametrize("kind", ["slow", "throttle", "slice", "fine-slice"])
+@pytest.mark.parametrize("kind", ["slow", "throttle", "slice", "fine-slice", "drip"])
 def test_a_late_link_excuses_by_what_it_adds_and_no_more(discards: Results, kind: str) -> None:
     assert discards[f"{kind}-in-time"].status == "holds"
     assert discards[f"{kind}-too-late"].status == "violated"

@@ -450,13 +450,16 @@ class Run:
 
     def late(self, source: str, target: str, start: int, end: int, how: dict[str, int]) -> None:
         """A link slowed (`latency_ms`, `jitter_ms`), throttled (`bytes_per_second`), limited
-        (`limit_bytes`) or sliced (`piece_bytes`, `pause_ms`).
+        (`limit_bytes`), sliced (`piece_bytes`, `pause_ms`) or dripping (`latency_ms`,
+        `bytes_per_second`).
         """
         self.cut(source, target, start, end)
         del self.plan["faults"][-1]["cut_kind"]
         kinds = {"latency_ms": "slow", "bytes_per_second": "throttle",
                  "limit_bytes": "limit_data", "piece_bytes": "slice"}  # fmt: skip
         kind = next(kind for key, kind in kinds.items() if key in how)
+        if {"latency_ms", "bytes_per_second"} <= how.keys():
+            kind = "drip"
         self.plan["faults"][-1].update({"kind": kind, **how})
 
     # ------------------------------------------------------------ on disk

@@ -13,7 +13,7 @@ import pytest
 
 from lab.hosts.containers.toxiproxy import IN_WALL_TIME, Toxiproxy
 from lab.plan.effects import Attributes, Effect, both_ways
-from lab.plan.link_faults import CUTS, Slice
+from lab.plan.link_faults import CUTS, Drip, Slice
 from lab.program.errors import GroundError
 
 PROXY = "a--b--smtp"
@@ -205,6 +205,24 @@ def test_slices_are_of_so_many_bytes_and_pauses_in_microseconds_of_the_wall(
     toxiproxy.apply("f1", slices(pause_ms=30), [PROXY])
     said = {"average_size": 256, "size_variation": 0, "delay": 500}
     assert told(api) == {("slicer", stream, str(said)) for stream in ("upstream", "downstream")}
+
+
+def test_two_toxics_of_one_direction_are_both_there_and_both_taken_back(
+    api: FakeApi, toxiproxy: Toxiproxy
+) -> None:
+    effect = Drip("f1", "drip", 0, 1, 600, 10_000, ()).effect
+    for _ in range(2):
+        toxiproxy.apply("f1", effect, [PROXY])
+        assert told(api) == {
+            (kind, stream, said)
+            for stream in ("upstream", "downstream")
+            for kind, said in (
+                ("latency", "{'latency': 10, 'jitter': 0}"),
+                ("bandwidth", "{'rate': 600}"),
+            )
+        }
+    toxiproxy.undo("f1", effect, [PROXY])
+    assert api.toxics == []
 
 
 def test_restoring_takes_back_what_a_fault_did_and_nothing_else(
