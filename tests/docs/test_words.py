@@ -56,22 +56,27 @@ def test_a_page_says_none_of_them(page: str) -> None:
 
 @pytest.mark.parametrize("package", ["bench", "defects", "lab", "nodes", "spark_eval"])
 def test_docstrings_and_messages_say_no_more_of_them_than_they_did(package: str) -> None:
-    said = Counter(
-        word
-        for prose in prose_of(package)
+    places = [
+        (word, f"{path}:{line}")
+        for path, line, prose in prose_of(package)
         for word, words in UNWANTED.items()
         for _ in re.findall(words, prose, re.I)
-    )
+    ]
+    said = Counter(word for word, _ in places)
     allowed = {word: count for (where, word), count in STILL_SAID.items() if where == package}
     more = {word: count for word, count in said.items() if count > allowed.get(word, 0)}
-    assert more == {}, f"{package} may say {allowed}; {GLOSSARY} has better words"
+    where = "\n".join(place for word, place in places if word in more)
+    assert more == {}, f"{package} may say {allowed}; {GLOSSARY} has better words\n{where}"
     gone = {word for word in allowed if not said[word]}
     assert gone == set(), f"{package} says this no more: take it out of the list"
 
 
-def prose_of(package: str) -> Iterator[str]:
-    """Docstrings and messages: every text with a space in it, without what is quoted as code."""
+def prose_of(package: str) -> Iterator[tuple[str, int, str]]:
+    """File, line and text of docstrings and messages: each text with a space in it, without what is
+    quoted as code.
+    """
     for path in sorted((ROOT / package).rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Constant) and isinstance(node.value, str) and " " in node.value:
-                yield CODE_OR_QUOTE.sub("", node.value)
+                file = path.relative_to(ROOT).as_posix()
+                yield file, node.lineno, CODE_OR_QUOTE.sub("", node.value)

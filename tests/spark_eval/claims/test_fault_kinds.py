@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -64,9 +65,10 @@ def _own_away(kind: str) -> Run:
     return run
 
 
-def _late(
-    at_ms: int, how: dict[str, int], source: str = "lyo-mbx1", until: int = 50 * MINUTE
-) -> Run:
+How = Mapping[str, str | int]
+
+
+def _late(at_ms: int, how: How, source: str = "lyo-mbx1", until: int = 50 * MINUTE) -> Run:
     """Let go at `at_ms`, with the link from `source` late from the start to `until`."""
     target = "par-mbx1" if source == "lyo-mbx1" else "lyo-mbx1"
     run = _let_go_at(at_ms)
@@ -74,14 +76,22 @@ def _late(
     return run
 
 
-SLOW = {"latency_ms": 4 * SECOND, "jitter_ms": SECOND}  # an exchange takes 100 s more
+SLOW: How = {
+    "kind": "slow",
+    "latency_ms": 4 * SECOND,
+    "jitter_ms": SECOND,
+}  # an exchange takes 100 s more
 SLOWED = 100 * SECOND
-THROTTLE = {"bytes_per_second": 1024}  # 64 s more
-SLICE = {"piece_bytes": 256, "pause_ms": 200}  # 106 s more
-FINE_SLICE = {"piece_bytes": 256, "pause_ms": 10}  # no less than 53 s: so fine no clock is
-DRIP = {"latency_ms": 2 * SECOND, "bytes_per_second": 1024}  # 40 s more, and 64
-LIMIT = {"limit_bytes": 16_384}  # an exchange may pass, or not
-AS_GOOD_AS_CUT = {"latency_ms": MINUTE, "jitter_ms": 0}
+THROTTLE: How = {"kind": "throttle", "bytes_per_second": 1024}  # 64 s more
+SLICE: How = {"kind": "slice", "piece_bytes": 256, "pause_ms": 200}  # 106 s more
+FINE_SLICE: How = {**SLICE, "pause_ms": 10}  # no less than 53 s: so fine no clock is
+DRIP: How = {
+    "kind": "drip",
+    "latency_ms": 2 * SECOND,
+    "bytes_per_second": 1024,
+}  # 40 s more, and 64
+LIMIT: How = {"kind": "limit_data", "limit_bytes": 16_384}  # an exchange may pass, or not
+AS_GOOD_AS_CUT: How = {"kind": "slow", "latency_ms": MINUTE, "jitter_ms": 0}
 ON_TIME = DONE + HEARTBEAT + HEARTBEAT // 2  # without a fault, with the slack of an exchange
 PERMITTED = DONE + HEARTBEAT + 10 * MINUTE  # if an exchange hangs
 

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from pathlib import Path
+from collections.abc import Mapping
 from typing import Any
 
 Row = dict[str, Any]
@@ -448,19 +449,15 @@ class Run:
         self.record(fault, "heal-intended", end)
         self.record(fault, "healed", end)
 
-    def late(self, source: str, target: str, start: int, end: int, how: dict[str, int]) -> None:
-        """A link slowed (`latency_ms`, `jitter_ms`), throttled (`bytes_per_second`), limited
-        (`limit_bytes`), sliced (`piece_bytes`, `pause_ms`) or dripping (`latency_ms`,
-        `bytes_per_second`).
+    def late(
+        self, source: str, target: str, start: int, end: int, how: Mapping[str, str | int]
+    ) -> None:
+        """A link that a fault makes late: `how` has its `kind` and its own fields, as in
+        plan.json.
         """
         self.cut(source, target, start, end)
         del self.plan["faults"][-1]["cut_kind"]
-        kinds = {"latency_ms": "slow", "bytes_per_second": "throttle",
-                 "limit_bytes": "limit_data", "piece_bytes": "slice"}  # fmt: skip
-        kind = next(kind for key, kind in kinds.items() if key in how)
-        if {"latency_ms", "bytes_per_second"} <= how.keys():
-            kind = "drip"
-        self.plan["faults"][-1].update({"kind": kind, **how})
+        self.plan["faults"][-1].update(how)
 
     # ------------------------------------------------------------ on disk
 
