@@ -12,6 +12,7 @@ from defects import (
     failing_over,
     making_shadows,
     promoting,
+    retrying,
     safety_nets,
     tracing,
 )
@@ -24,6 +25,7 @@ ALL: tuple[Defect, ...] = (
     *discarding.DEFECTS,
     *promoting.DEFECTS,
     *delivering.DEFECTS,
+    *retrying.DEFECTS,
     *expiring.DEFECTS,
     *delaying.DEFECTS,
     *safety_nets.DEFECTS,

@@ -7,15 +7,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import Any
 
-from defects.decisions import decides
 from defects.defect import Context, Defect
 from defects.door import Door, behind
-from defects.settings import goes_by, server
+from defects.settings import goes_by
 from defects.store import keeps_bodies, opens_with, replays_without_delivered_to, stores
-from nodes.core.config.config import NodeConfig, ServerConfig
-from nodes.core.config.retry import retry_interval_ms
+from nodes.core.config.config import NodeConfig
 from nodes.core.interface.effects import (
     Commit,
     DeliverTo,
@@ -207,39 +204,6 @@ def window(window_ms: int) -> Context:
     return goes_by(narrowed)
 
 
-def _hardly_ever_again(config: ServerConfig) -> ServerConfig:
-    day_ms = 24 * 60 * MINUTE_MS
-    return replace(
-        config,
-        queue_glitch_retry_interval_ms=day_ms,
-        transient_failure_retry_interval_ms=day_ms,
-        outbound_connection_failure_retry_interval_ms=day_ms,
-    )
-
-
-def _every_second(config: ServerConfig) -> ServerConfig:
-    return replace(
-        config,
-        queue_glitch_retry_interval_ms=1_000,
-        transient_failure_retry_interval_ms=1_000,
-        outbound_connection_failure_retry_interval_ms=1_000,
-    )
-
-
-def _by_the_minute(config: ServerConfig) -> ServerConfig:
-    glitch_ms = config.queue_glitch_retry_interval_ms
-    return replace(
-        config,
-        transient_failure_retry_interval_ms=glitch_ms,
-        outbound_connection_failure_retry_interval_ms=glitch_ms,
-    )
-
-
-def _every_third_time_early(decision: Any, config: ServerConfig, failures: int) -> int:
-    wait_ms: int = decision(config, failures)
-    return wait_ms // 2 if failures % 3 == 0 else wait_ms
-
-
 def _flipped(content: bytes) -> bytes:
     return content[:-3] + bytes([content[-3] ^ 1]) + content[-2:]
 
@@ -265,7 +229,6 @@ class SaysItWasPutOff(Door):
 
 
 LOSS, TWICE = ("no_loss",), ("no_visible_duplicate",)
-PACED = ("retries_paced",)
 DEFECTS = (
     Defect(
         "loses-one-delivery-in-fifty",
@@ -312,26 +275,6 @@ DEFECTS = (
         "One delivery in twenty is put off five times; another server is said to have answered "
         "451.",
         "RT-5", CALM, ("delivered_in_time",), lambda: behind(SaysItWasPutOff),
-    ),
-    Defect(
-        "hardly-ever-tries-again",
-        "What could not be delivered is tried again after a day.",
-        "RT-5", CUT, ("drains_after_heal",), lambda: server(_hardly_ever_again),
-    ),
-    Defect(
-        "tries-again-every-second",
-        "What could not be delivered is tried again after a second, as often as need be.",
-        "RT-5", CUT, PACED, lambda: server(_every_second),
-    ),
-    Defect(
-        "tries-again-by-the-minute-for-ever",
-        "However often a queue has failed, it waits as long as after the first time.",
-        "RT-5", "outbound-mail-delayed", PACED, lambda: server(_by_the_minute),
-    ),
-    Defect(
-        "waits-for-half-of-every-third-retry",
-        "After every third failure in a row a queue is tried again in half the time.",
-        "RT-5", CUT, PACED, lambda: decides(retry_interval_ms, _every_third_time_early),
     ),
     Defect(
         "forgets-its-queue-at-a-restart",

@@ -17,7 +17,7 @@ from spark_eval.sql.reasons import cases, holds, not_asked, unknown, violated
 from spark_eval.transforms.failovers import CHANGE
 from spark_eval.transforms.fault_windows import CUT, SEEN, downs
 from spark_eval.transforms.fault_windows import EXTENTS as EXTENT_SQL
-from spark_eval.transforms.server_histories import UNLOGGED_WALL_MS
+from spark_eval.transforms.server_histories import UNLOGGED_MS
 
 # how long before the last log Safety Nets are asked from (SN-4)
 MARGIN_MS = 5 * 60_000
@@ -41,7 +41,7 @@ def asked(
     servers = histories.where("role = 'mailbox'").selectExpr(
         "run", "server", "end_ms", "finest_ms", "askew_ms", "hold_ms", "eras", "blind",
         "CAST(greatest(heartbeat_ms / 2, 1000 * speed) AS BIGINT) AS usual_ms",
-        f"CAST({UNLOGGED_WALL_MS} * speed AS BIGINT) AS unlogged_ms",
+        f"{UNLOGGED_MS} AS unlogged_ms",
     )  # fmt: skip
     known = (
         joined(changes, homes, ["run", "database"])

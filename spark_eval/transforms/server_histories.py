@@ -12,12 +12,16 @@ from __future__ import annotations
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from spark_eval.read.clocks import FAR_ABOVE
 from spark_eval.spark.joins import joined
 from spark_eval.sql.intervals import FOREVER_MS, INTERVAL
 from spark_eval.transforms.fault_windows import downs
 
 # a node logs within this of its commit, in wall milliseconds; more than any commit takes
 UNLOGGED_WALL_MS = 250
+UNLOGGED_MS = f"CAST({UNLOGGED_WALL_MS} * speed AS BIGINT)"
+# how late a row may be, and how well two times of one clock can be compared
+VAGUE_MS = f"{UNLOGGED_MS} + {FAR_ABOVE} * finest_ms"
 
 EXTENT = f"struct<possible: {INTERVAL}, certain: {INTERVAL}, kind: string>"
 FIRST = "struct<from_ms: bigint, id: string>"
@@ -48,8 +52,7 @@ def histories(
         F.expr("collect_list(hole) AS holes"),
         F.expr("array_sort(collect_list(first)) AS firsts"),
     )
-    unlogged = f"CAST({UNLOGGED_WALL_MS} * speed AS BIGINT)"
-    before_kill = f"d -> named_struct('lo', d.certain.lo - {unlogged}, 'hi', d.certain.lo)"
+    before_kill = f"d -> named_struct('lo', d.certain.lo - {UNLOGGED_MS}, 'hi', d.certain.lo)"
     killed = "filter(downs, d -> d.kind = 'kill')"
     holes = f"concat(holes, transform({killed}, {before_kill}))"
     known = (

@@ -20,13 +20,12 @@ from pyspark.sql import functions as F
 
 from spark_eval.claims.claim import Claim, case
 from spark_eval.expected.tables import Tables
-from spark_eval.read.clocks import FAR_ABOVE
 from spark_eval.spark.joins import joined, small
 from spark_eval.sql.intervals import overlaps
 from spark_eval.sql.reasons import cases as cases_of
 from spark_eval.sql.reasons import holds, not_asked, violated
 from spark_eval.transforms.primaries import KEY
-from spark_eval.transforms.server_histories import UNLOGGED_WALL_MS
+from spark_eval.transforms.server_histories import VAGUE_MS
 
 SERVER, QUEUE = ["run", "server"], ["run", "server", "fork"]
 BEGINS = "event IN ('RECEIVE', 'RESUBMIT', 'LOAD')"
@@ -36,8 +35,6 @@ REFUSED = "event = 'FAIL' AND source = 'QUEUE'"
 INTO = f"IF({STORED}, concat('database:', substring(context, 5)), fork) AS fork"
 # rows of one input stand so close together, whatever log they are in
 TOGETHER_MS = 1_000
-# how late a row may be, and how well two clocks can be compared
-VAGUE = f"CAST({UNLOGGED_WALL_MS} * speed AS BIGINT) + {FAR_ABOVE} * finest_ms"
 LADDER = cases_of(
     ("rung > glitches + transients", "outage_ms"),
     ("rung > glitches", "least(transient_ms, outage_ms)"),
@@ -59,7 +56,7 @@ _JUDGED = cases_of(
 def cases(tables: Tables) -> DataFrame:
     paces = tables.histories.selectExpr(
         *SERVER, "glitches", "glitch_ms", "transients", "transient_ms", "outage_ms", "blind",
-        f"{VAGUE} AS vague_ms",
+        f"{VAGUE_MS} AS vague_ms",
     )  # fmt: skip
     known = _followed(tables).transform(joined, small(paces), SERVER)
     timed = known.selectExpr("*", f"failed_ms + {LADDER} AS due_ms")

@@ -20,17 +20,14 @@ from pyspark.sql import functions as F
 
 from spark_eval.claims.claim import Claim, case
 from spark_eval.expected.tables import Tables
-from spark_eval.read.clocks import FAR_ABOVE
 from spark_eval.spark.joins import joined, small
 from spark_eval.sql.intervals import overlaps
 from spark_eval.sql.reasons import cases as cases_of
 from spark_eval.sql.reasons import holds, not_asked, violated
 from spark_eval.transforms.contacts import TOLD_ALL
-from spark_eval.transforms.server_histories import UNLOGGED_WALL_MS
+from spark_eval.transforms.server_histories import VAGUE_MS
 
 SERVER, PAIR = ["run", "server"], ["run", "server", "peer"]
-# how late a row may be, and how well two times of one clock can be compared
-VAGUE = f"CAST({UNLOGGED_WALL_MS} * speed AS BIGINT) + {FAR_ABOVE} * finest_ms"
 AWAY = "transform(kills, k -> k.possible)"
 RESTARTED = "exists(lives, l -> l.lo_ms > before.at_ms AND l.lo_ms <= at_ms + vague_ms)"
 SPAN_MAY_BE_OVER = "at_ms - coalesce(contact_ms, 0L) >= span_ms - askew_ms - vague_ms"
@@ -54,7 +51,7 @@ _JUDGED = cases_of(
 def cases(tables: Tables) -> DataFrame:
     paces = tables.histories.selectExpr(
         *SERVER, "heartbeat_ms", "span_ms", "askew_ms", "kills", "blind", "lives",
-        f"{VAGUE} AS vague_ms",
+        f"{VAGUE_MS} AS vague_ms",
     )  # fmt: skip
     known = _followed(tables).transform(joined, small(paces), SERVER)
     return known.selectExpr("*", f"{_JUDGED} AS j").selectExpr(
