@@ -18,6 +18,8 @@ STAMP := $(VENV)/.installed
 ARCHIVE := $(VENV)/spark-classes.jsa
 FAST := not (spark or engine or scenario or fuzz or slow)
 CHECKED := defects lab nodes spark_eval tests bench playbooks/action_plugins
+# pip compiles nothing here, so what is imported stays compiled, whatever images of Python set
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help
 help: ## this list

@@ -11,13 +11,8 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from ruamel.yaml import YAML
+from ruamel.yaml.composer import MaxDepthExceededError
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
-from ruamel.yaml.events import (
-    MappingEndEvent,
-    MappingStartEvent,
-    SequenceEndEvent,
-    SequenceStartEvent,
-)
 from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 from ruamel.yaml.reader import ReaderError
 
@@ -117,9 +112,9 @@ def parse_document(name: str, raw: bytes) -> Document:
 
 def _compose(name: str, text: str) -> Document:
     try:
-        if (deep := _too_deep(text)) is not None:
-            return _unreadable(name, "", deep, f"is nested deeper than {DEPTH_MAX}", FLATTER, text)
-        node = YAML(typ="safe", pure=True).compose(text)
+        yaml = YAML(typ="safe", pure=True)
+        yaml.max_depth = DEPTH_MAX
+        node = yaml.compose(text)
     except ReaderError as error:
         value = f"character 0x{ord(text[error.position]):02x}"
         place = _place_of(text[: error.position])
@@ -127,6 +122,8 @@ def _compose(name: str, text: str) -> Document:
     except MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         place = Place(mark.line + 1, mark.column + 1) if mark else START
+        if isinstance(error, MaxDepthExceededError):
+            return _unreadable(name, "", place, f"is nested deeper than {DEPTH_MAX}", FLATTER, text)
         rule = f"is not YAML: {error.problem or error.context}"
         return _unreadable(name, "", place, rule, "", text)
     except (YAMLError, ValueError) as error:
@@ -138,19 +135,6 @@ def _compose(name: str, text: str) -> Document:
     data = None if unfolding.overrun else data
     mistakes = tuple(unfolding.mistakes)
     return Document(name, text, data, unfolding.values, unfolding.keys, mistakes)
-
-
-def _too_deep(text: str) -> Place | None:
-    """Where the text is first nested deeper than it may be; composing it would not come back."""
-    depth = 0
-    for event in YAML(typ="safe", pure=True).parse(text):
-        if isinstance(event, MappingStartEvent | SequenceStartEvent):
-            depth += 1
-            if depth > DEPTH_MAX:
-                return Place(event.start_mark.line + 1, event.start_mark.column + 1)
-        elif isinstance(event, MappingEndEvent | SequenceEndEvent):
-            depth -= 1
-    return None
 
 
 def _unreadable(

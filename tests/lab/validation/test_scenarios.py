@@ -9,17 +9,12 @@ from lab.plan.faults import Kill, Pause
 from lab.plan.link_faults import Cut
 from lab.plan.plan import Plan
 from lab.planning.moments import wall_seconds
-from lab.planning.resolve import default_seed, resolve
+from lab.planning.resolve import default_seed
 from lab.validation.validate import Checked, check
+from tests.lab.hosts.simulator.plans import SCENARIOS, plan
 
 ROOT = Path(__file__).resolve().parents[3]
-CHECKED = check([ROOT / "scenarios"])
-PLANS = {
-    each.scenario.scenario: resolve(
-        each.scenario, each.topology, default_seed(each.scenario.scenario), "scenario"
-    )
-    for each in CHECKED.scenarios
-}
+PLANS = {name: plan(name, default_seed(name)) for name in SCENARIOS}
 FIRST_EIGHT = [
     "calm",
     "discard-notifications-survive",
@@ -53,8 +48,9 @@ def cuts_of(plan: Plan) -> list[Cut]:
 
 
 def test_no_scenario_has_a_mistake_or_a_warning() -> None:
-    assert CHECKED.mistakes == ()
-    assert CHECKED.warnings == ()
+    checked = check([ROOT / "scenarios"])
+    assert checked.mistakes == ()
+    assert checked.warnings == ()
 
 
 def test_the_first_eight_are_there() -> None:

@@ -43,24 +43,30 @@ SMALL = {
     "delayed": _delaying_after(HOUR - 1),
     "over-before-a-delay": _delaying_after(HOUR),
 }
-PLANS = SMALL | {name: _of_the_library(name) for name in SCENARIOS}
 
 
 @pytest.fixture(scope="module")
-def in_sql(spark: SparkSession) -> dict[str, Scope]:
-    rows = [(name, "plan.json", json.dumps(each)) for name, each in PLANS.items()]
+def plans() -> dict[str, Plan]:
+    return SMALL | {name: _of_the_library(name) for name in SCENARIOS}
+
+
+@pytest.fixture(scope="module")
+def in_sql(spark: SparkSession, plans: dict[str, Plan]) -> dict[str, Scope]:
+    rows = [(name, "plan.json", json.dumps(each)) for name, each in plans.items()]
     texts = spark.createDataFrame(rows, "run STRING, file STRING, value STRING")
     found = runs(parsed_plans(texts)).select("run", *NAMES).collect()
     return {row["run"]: Scope(*(row[name] for name in NAMES)) for row in found}
 
 
-@pytest.mark.parametrize("name", PLANS)
-def test_a_plan_may_hold_the_same_in_sql(name: str, in_sql: dict[str, Scope]) -> None:
-    assert scope_of(PLANS[name]) == in_sql[name]
+@pytest.mark.parametrize("name", [*SMALL, *SCENARIOS])
+def test_a_plan_may_hold_the_same_in_sql(
+    name: str, plans: dict[str, Plan], in_sql: dict[str, Scope]
+) -> None:
+    assert scope_of(plans[name]) == in_sql[name]
 
 
-def test_each_of_it_is_there_and_is_not_there() -> None:
-    scopes = [scope_of(each) for each in PLANS.values()]
+def test_each_of_it_is_there_and_is_not_there(plans: dict[str, Plan]) -> None:
+    scopes = [scope_of(each) for each in plans.values()]
     for name in NAMES:
         assert {getattr(each, name) for each in scopes} == {True, False}, name
 
