@@ -135,10 +135,15 @@ clean: ## remove what make made in this folder, but runs/ and a lab that still s
 .PHONY: venv
 venv: $(STAMP)
 
-# compiled when first imported: of Ansible and Spark most never is, and it takes as long as the rest
+# Compiled when first imported: of Ansible and Spark most never is, and it takes as long as the rest.
+# Spark comes as source: it is made ready beside all others, and not compressed to be taken out again.
+# What goes wrong with these two, the last line does again, or says.
+PIP := $(BIN)/python -m pip install -qq --no-compile --disable-pip-version-check -c constraints.txt
 $(STAMP): pyproject.toml constraints.txt
 	@bash -c '$(MAKE_VENV)'
-	$(BIN)/python -m pip install -qq --no-compile --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	@$(PIP) --no-deps --config-settings=--build-option=--compression=stored pyspark 2>/dev/null & \
+	  $(PIP) --no-deps -r <(grep -v ^pyspark= constraints.txt) 2>/dev/null; wait
+	$(PIP) -e '.[dev]'
 	@touch $(STAMP)
 
 # Debian's python3 comes without ensurepip; as root it is installed, else the message says so.
