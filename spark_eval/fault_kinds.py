@@ -72,6 +72,8 @@ KINDS: Final[Mapping[str, FaultKind]] = {
         (("latency_ms", "BIGINT"), ("bytes_per_second", "BIGINT")),
         late_ms=f"{2 * ROUND_TRIPS} * latency_ms + {EXCHANGE_BYTES} * 1000 DIV bytes_per_second",
     ),
+    # measured: no answer passes, neither to sessions that were open before nor to new ones
+    "reset_after": FaultKind(LINK, Does.AWAY, (("after_ms", "BIGINT"),)),
     "kill": FaultKind(SERVER, Does.AWAY, (("returns_with", "STRING"),)),
     "power_loss": FaultKind(SERVER, Does.AWAY),
     "corrupt": FaultKind(SERVER, Does.AWAY),

@@ -1,8 +1,8 @@
 """Faults of links: sessions that `from` opens towards `to` are refused, lost, late, cut short.
 
 What a fault does to its links is its `effect`, and what a new connection sees of that follows from
-it. Links that are only late still show a banner; it must come no sooner than the effect predicts. A
-latency that is longer than a probe may wait shows as silence.
+it. Links that are only late still show a banner; it must come no sooner than the effect predicts,
+and so must a reset. What takes longer than a probe may wait shows as silence.
 
 A banner is short, so of links that carry little, or end a session later, above all what the proxies
 say of themselves is the evidence. So it is where every link's target is down and shows nothing of
@@ -65,8 +65,8 @@ class OnLinks:
         slowest = LONGEST_WAIT_SECONDS + self._lab.clock.wall_seconds(slowest_ms(self._effect))
         share = SHARE_OF_FAULT * self._lab.clock.wall_seconds(self.end_ms - self.start_ms)
         foretold = foretold_by(self._effect)
-        if Seen.BANNER in foretold and slowest > share:
-            foretold = {Seen.BANNER, Seen.SILENT}
+        if slowest > share and (Seen.BANNER in foretold or slowest_ms(self._effect)):
+            foretold = {*foretold, Seen.SILENT}
         wait = min(slowest, max(share, SHORTEST_WAIT_SECONDS))
         seen = look(self._lab, self.id, self._links, foretold, wait, until_ms=self.end_ms)
         if not any(observation.concerned for observation in seen.observations):
@@ -106,13 +106,15 @@ class OnLinks:
         return Evidence(None, seen.observations, f"{why}, and its proxies have changed")
 
     def _no_sooner(self, evidence: Evidence) -> Evidence:
-        """The evidence, refuted where a banner came over a late link too soon."""
+        """The evidence, refuted where a banner or a reset came over a late link too soon."""
         allowed_ms = self._lab.clock.lab_span_ms(ROUNDING_SECONDS)
         for seen in evidence.observations:
             least = least_ms(self._effect, seen) - allowed_ms
-            if seen.concerned and seen.seen is Seen.BANNER and seen.took_ms < least:
+            is_late = seen.seen in (Seen.BANNER, Seen.RESET)
+            if seen.concerned and is_late and seen.took_ms < least:
                 link = f"{seen.link.source} to {seen.link.target}"
-                reason = f"{link}: a banner in {seen.took_ms:.0f} ms of lab time, not {least:.0f}"
+                came = f"a {seen.seen} in {seen.took_ms:.0f} ms of lab time"
+                reason = f"{link}: {came}, not {least:.0f}"
                 return Evidence(False, evidence.observations, reason)
         return evidence
 
@@ -136,13 +138,13 @@ def is_shown_by_a_banner(effect: Effect) -> bool:
 
 
 def slowest_ms(effect: Effect) -> int:
-    """How late a banner may be."""
+    """How late a banner or a reset may be."""
     return max((_latency(each.attributes, 1) for each in effect.toxics), default=0)
 
 
 def least_ms(effect: Effect, seen: Observation) -> float:
     """How late a banner must be at least: half of what its bytes need, since some may be sent at
-    once.
+    once. Of a reset all of its time.
     """
     late_ms = 0.0
     for toxic in effect.toxics:
@@ -154,7 +156,8 @@ def least_ms(effect: Effect, seen: Observation) -> float:
 
 
 def _latency(attributes: Attributes, jitters: int) -> int:
-    return attributes.get("latency", 0) + jitters * attributes.get("jitter", 0)
+    late_ms = attributes.get("latency", 0) + attributes.get("timeout", 0)
+    return late_ms + jitters * attributes.get("jitter", 0)
 
 
 def in_words(links: Sequence[LinkName]) -> str:

@@ -15,16 +15,17 @@ DOWN: Stream = "downstream"
 
 class Attributes(TypedDict, total=False):
     """By Toxiproxy's names: `latency` and `jitter` are lab ms, `rate` bytes per lab second (0:
-    nothing passes while it is there), `bytes` bytes of each session, `timeout` 0 (nothing passes,
-    and what was sent is lost), `average_size` and `size_variation` bytes of a piece, `delay` lab ms
-    after each piece. The real proxy has them in the wall's time (`lab.hosts.containers.toxiproxy`).
+    nothing passes while it is there), `bytes` bytes of each session, `timeout` lab ms from the
+    first bytes, which are lost like all that follow, to the end (0: never by a `timeout`, at once
+    by a `reset_peer`), `average_size` and `size_variation` bytes of a piece, `delay` lab ms after
+    each piece. The real proxy has them in the wall's time (`lab.hosts.containers.toxiproxy`).
     """
 
     latency: int
     jitter: int
     rate: int
     bytes: int
-    timeout: Literal[0]
+    timeout: int
     average_size: int
     size_variation: Literal[0]
     delay: int

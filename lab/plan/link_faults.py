@@ -172,4 +172,30 @@ class Drip:
         return f"drip (latency {latency}, {rate})", HEALED
 
 
-LinkFault: TypeAlias = Cut | Slow | Throttle | LimitData | Slice | Drip
+@dataclass(frozen=True, slots=True)
+class ResetAfter:
+    """Links that accept connections, answer nothing, and reset each `after_ms` after its opening.
+
+    Toxiproxy counts from the first bytes of a direction, and loses them. Towards the opener these
+    are the banner, which comes at the opening; of an older session, its next reply.
+    """
+
+    done: ClassVar = "reset"
+
+    id: str
+    kind: Literal["reset_after"]
+    start_ms: int
+    end_ms: int
+    after_ms: int
+    links: tuple[LinkName, ...]
+    when: When | None = None
+
+    @property
+    def effect(self) -> Effect:
+        return one_way("reset_peer", DOWN, timeout=self.after_ms)
+
+    def words(self) -> tuple[str, str]:
+        return f"reset_after ({format_latency(self.after_ms)})", HEALED
+
+
+LinkFault: TypeAlias = Cut | Slow | Throttle | LimitData | Slice | Drip | ResetAfter

@@ -10,12 +10,23 @@ from typing import ClassVar, Literal, Protocol, get_args
 
 from pydantic import Field, model_validator
 
-from lab.plan.link_faults import Cut, CutKind, Drip, LimitData, LinkFault, Slice, Slow, Throttle
-from lab.plan.quantities import format_byte_rate, format_latency, format_size
+from lab.plan.link_faults import (
+    Cut,
+    CutKind,
+    Drip,
+    LimitData,
+    LinkFault,
+    ResetAfter,
+    Slice,
+    Slow,
+    Throttle,
+)
+from lab.plan.quantities import format_byte_rate, format_duration, format_latency, format_size
 from lab.plan.topology import LinkName
 from lab.scenario.quantities import ByteRate, Latency, Names, Size
 from lab.scenario.strict import Strict
 from nodes.core.config.error import ConfigurationError
+from nodes.core.config.units import MINUTE_MS
 
 _ENDPOINT = "a server, `site NAME`, `workload`, or a list of these"
 LATENCIES_MS = (200, 500, 1000, 2000, 5000)
@@ -24,6 +35,8 @@ LEAST_LIMIT_BYTES = 8 * 1024  # TLS and greetings, with certificates on both sid
 LIMITS = (8 * 1024, 16 * 1024, 64 * 1024)
 PIECES = (256, 1024, 4 * 1024)
 PAUSES_MS = (10, 50, 200)
+MOST_AFTER_MS = MINUTE_MS  # a heal waits as long, for sessions that are to be reset
+AFTERS_MS = (5_000, 30_000, MOST_AFTER_MS)
 
 
 class Draw(Protocol):
@@ -197,6 +210,30 @@ class DripModel(LinksModel):
         return {"latency": latency, "rate": format_byte_rate(draw(RATES, "rate"))}
 
 
+class ResetAfterModel(LinksModel):
+    """Links that reset each connection a while after its opening, and answer nothing before."""
+
+    noun: ClassVar[str] = "reset_after"
+
+    after: Latency = Field(description="how long after its opening, in lab time")
+
+    @model_validator(mode="after")
+    def _heals_soon(self) -> "ResetAfterModel":
+        if self.after > MOST_AFTER_MS:
+            rule = f"after is more than {format_duration(MOST_AFTER_MS)}, and a heal waits as long"
+            raise ConfigurationError(rule, "make it shorter, or write cut: with kind: blackhole")
+        return self
+
+    def planned(
+        self, fault_id: str, start_ms: int, end_ms: int, links: tuple[LinkName, ...]
+    ) -> ResetAfter:
+        return ResetAfter(fault_id, "reset_after", start_ms, end_ms, self.after, links)
+
+    @classmethod
+    def drawn(cls, draw: Draw) -> Mapping[str, str]:
+        return {"after": format_latency(draw(AFTERS_MS, "after"))}
+
+
 class FaultOfLinksModel(Strict):
     """One of these at most."""
 
@@ -208,6 +245,9 @@ class FaultOfLinksModel(Strict):
     )
     slice: SliceModel | None = Field(default=None, description="links that carry it in pieces")
     drip: DripModel | None = Field(default=None, description="links that carry little, and late")
+    reset_after: ResetAfterModel | None = Field(
+        default=None, description="links that reset each connection after so long"
+    )
 
 
 LINK_MODELS: Mapping[str, type[LinksModel]] = {

@@ -15,7 +15,7 @@ import pytest
 
 from lab.hosts.containers.toxiproxy import Toxiproxy
 from lab.plan.effects import Effect, both_ways
-from lab.plan.link_faults import CUTS, CutKind
+from lab.plan.link_faults import CUTS, CutKind, ResetAfter
 from lab.program.errors import GroundError
 from tests.integration.conftest import OTHER, PROXY
 from tests.integration.recording_server import RecordingServer
@@ -156,6 +156,56 @@ def test_what_a_slicing_proxy_still_has_goes_on_at_the_heal(
         toxiproxy.undo("f1", slices, [PROXY])
         assert server.got("h" * 900, LATER)
         assert _hear(session, LATER).startswith("250 hhh")
+
+
+RESETS = ResetAfter("f1", "reset_after", 0, 1, 10_000, ()).effect  # after a second of wall time
+
+
+def test_a_proxy_that_resets_answers_nothing_and_resets_each_connection_in_time(
+    toxiproxy: Toxiproxy, server: RecordingServer, ports: dict[str, int]
+) -> None:
+    with closing(_connect(ports[PROXY])) as old, closing(_connect(ports[PROXY])) as idle:
+        assert (_hear(old, LATER), _hear(idle, LATER)) == ("220 recording", "220 recording")
+        toxiproxy.apply("f1", RESETS, [PROXY])
+        began = time.monotonic()
+        with closing(_connect(ports[PROXY])) as new:
+            for session, line in ((old, "during"), (new, "not greeted")):
+                _tell(session, line)
+                assert server.got(line, LATER)
+            assert (_hear(old, LATER), _hear(new, LATER)) == ("closed", "reset")
+        assert time.monotonic() - began >= 0.99
+        toxiproxy.undo("f1", RESETS, [PROXY])
+        with closing(_connect(ports[PROXY])) as again:
+            assert _hear(again, LATER) == "220 recording"
+        _tell(idle, "after")
+        assert _hear(idle, LATER) == "250 after"
+
+
+def test_what_waits_to_be_reset_at_the_heal_still_is(
+    toxiproxy: Toxiproxy, server: RecordingServer, ports: dict[str, int]
+) -> None:
+    with closing(_connect(ports[PROXY])) as old:
+        assert _hear(old, LATER) == "220 recording"
+        toxiproxy.apply("f1", RESETS, [PROXY])
+        _tell(old, "during")
+        with closing(_connect(ports[PROXY])) as new:
+            _tell(new, "not greeted")
+            assert server.got("not greeted", LATER)
+            toxiproxy.undo("f1", RESETS, [PROXY])
+            assert (_hear(old, LATER), _hear(new, LATER)) == ("closed", "reset")
+
+
+def test_a_server_that_hangs_up_over_a_proxy_that_resets_is_noticed_in_time(
+    toxiproxy: Toxiproxy, server: RecordingServer, ports: dict[str, int]
+) -> None:
+    with closing(_connect(ports[PROXY])) as session:
+        assert _hear(session, LATER) == "220 recording"
+        toxiproxy.apply("f1", RESETS, [PROXY])
+        session.shutdown(socket.SHUT_WR)  # the server hangs up as well
+        began = time.monotonic()
+        assert _hear(session, LATER) == "closed"
+        assert time.monotonic() - began >= 0.9
+        toxiproxy.undo("f1", RESETS, [PROXY])
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ import toxiproxy as other_client
 from lab.hosts.containers.toxiproxy import Toxiproxy
 from lab.plan.effects import Effect, both_ways
 from lab.plan.faults import LINK_KINDS
-from lab.plan.link_faults import CUTS, Drip
+from lab.plan.link_faults import CUTS, Drip, ResetAfter
 from tests.integration.conftest import OTHER, PROXY
 
 pytestmark = pytest.mark.engine
@@ -56,6 +56,8 @@ EXPECTED = {
             )
         }
     ),
+    # milliseconds of the host's clock
+    "reset_after": View(toxics={("reset_peer", DOWN): {"timeout": 500}}),
 }
 EFFECTS: Mapping[str, Effect] = {
     **{str(kind): effect for kind, effect in CUTS.items()},
@@ -64,6 +66,7 @@ EFFECTS: Mapping[str, Effect] = {
     "limit_data": both_ways("limit_data", bytes=16_384),
     "slice": both_ways("slicer", average_size=256, size_variation=0, delay=10),
     "drip": Drip("f1", "drip", 0, 1, 3000, 200, ()).effect,
+    "reset_after": ResetAfter("f1", "reset_after", 0, 1, 5000, ()).effect,
 }
 
 

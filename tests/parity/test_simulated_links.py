@@ -237,6 +237,54 @@ def test_a_dripping_link_is_late_and_takes_its_time_for_every_byte(
     assert server.lines == ["long", "and soon"]
 
 
+def test_a_link_that_resets_answers_nothing_and_resets_each_connection_in_time(
+    link: Link, server: Recording
+) -> None:
+    old, idle = Client(link), Client(link)
+    assert (old.hear(), idle.hear()) == ("220 recording", "220 recording")
+    link.apply(effect_of("reset_after"))  # 5 s
+    old.tell("during")
+    new = Client(link)
+    began_us = link.world.now_us
+    link.world.run_until(began_us + 4900 * MS)
+    assert (old.heard, new.heard, server.lines) == ([], [], ["during"])
+    new.tell("not greeted")
+    link.world.run_until(began_us + 6 * SECOND)
+    assert (old.heard, new.heard) == (["closed"], ["reset"])
+    assert server.lines == ["during", "not greeted"]
+    link.undo()
+    again = Client(link)
+    assert again.hear() == "220 recording"
+    for client in (idle, again):
+        client.tell("after")
+        assert client.hear() == "250 after"
+
+
+def test_what_waits_to_be_reset_at_the_heal_still_is(link: Link, server: Recording) -> None:
+    old = Client(link)
+    assert old.hear() == "220 recording"
+    link.apply(effect_of("reset_after"))
+    old.tell("during")
+    new = Client(link)
+    link.world.run_until(link.world.now_us + SECOND)
+    link.undo()
+    new.tell("after")
+    assert (old.hear(), new.hear()) == ("closed", "reset")
+    assert server.lines == ["during", "after"]
+
+
+def test_a_server_that_hangs_up_over_a_link_that_resets_is_noticed_in_time(link: Link) -> None:
+    client = Client(link)
+    assert client.hear() == "220 recording"
+    link.apply(effect_of("reset_after"))
+    began_us = link.world.now_us
+    client.connection.close(by_opener=False)
+    link.world.run_until(began_us + 4900 * MS)
+    assert client.heard == []
+    link.world.run_until(began_us + 6 * SECOND)
+    assert client.heard == ["closed"]
+
+
 def effect_of(kind: str) -> Effect:
     """Of a fault of links as a scenario file has it."""
     cuts = {f"cut-{cut}": effect for cut, effect in CUTS.items()}

@@ -70,7 +70,7 @@ IN_WALL_TIME: Mapping[str, Callable[[int, float], int]] = {
     "jitter": lambda ms, speed: round(ms / speed),
     "rate": lambda rate, speed: max(1, round(rate * speed / BYTES_PER_MS)) if rate else 0,
     "bytes": lambda count, speed: count,
-    "timeout": lambda never, speed: never,
+    "timeout": lambda ms, speed: max(1, round(ms / speed)) if ms else 0,
     "average_size": lambda count, speed: count,
     "size_variation": lambda count, speed: count,
     "delay": lambda ms, speed: max(1, round(ms * US_PER_MS / speed)),
@@ -109,7 +109,7 @@ class Toxiproxy:
     """
 
     def __init__(self, url: str, speed: float = 1.0, call_seconds: float = CALL_SECONDS) -> None:
-        self.url, self._speed = url, speed
+        self.url, self._speed, self._call_seconds = url, speed, call_seconds
         self._api = urllib3.connection_from_url(
             url, maxsize=CONNECTIONS, block=True, timeout=call_seconds, retries=False
         )
@@ -137,8 +137,9 @@ class Toxiproxy:
 
     def undo(self, fault_id: str, effect: Effect, proxies: Sequence[str]) -> None:
         """Whole or half applied; returns when the proxies say that nothing of it is left."""
-        names = [toxic.name for toxic in toxics_of(fault_id, effect, self._speed)]
-        self._all_at_once(lambda proxy: self._undo(proxy, effect, names), proxies)
+        toxics = toxics_of(fault_id, effect, self._speed)
+        names = [toxic.name for toxic in toxics]
+        self._all_at_once(lambda proxy: self._undo(proxy, effect, toxics), proxies)
         self._compare(
             "the heal",
             proxies,
@@ -170,10 +171,12 @@ class Toxiproxy:
         for toxic in toxics:
             self._call("POST", f"/proxies/{quote(proxy)}/toxics", _body(toxic), settled=CONFLICT)
 
-    def _undo(self, proxy: str, effect: Effect, names: Sequence[str]) -> None:
-        for name in names:
-            path = f"/proxies/{quote(proxy)}/toxics/{quote(name)}"
-            self._call("DELETE", path, settled=NOT_FOUND)
+    def _undo(self, proxy: str, effect: Effect, toxics: Sequence[Toxic]) -> None:
+        """A `reset_peer` is gone when it has reset those that wait for it."""
+        for toxic in toxics:
+            path = f"/proxies/{quote(proxy)}/toxics/{quote(toxic.name)}"
+            waits_seconds = toxic.attributes.get("timeout", 0) / 1000
+            self._call("DELETE", path, settled=NOT_FOUND, waits_seconds=waits_seconds)
         if not effect.enabled:
             self._call("POST", f"/proxies/{quote(proxy)}", {"enabled": True})
 
@@ -190,13 +193,22 @@ class Toxiproxy:
             )
 
     def _call(
-        self, method: str, path: str, body: object = None, *, settled: int | None = None
+        self,
+        method: str,
+        path: str,
+        body: object = None,
+        *,
+        settled: int | None = None,
+        waits_seconds: float = 0.0,
     ) -> bytes:
-        """The answer's body; `settled` is an error code that means it was done before."""
+        """The answer's body; `settled` is an error code that means it was done before, and
+        `waits_seconds` how much longer than others it may take.
+        """
+        seconds = self._call_seconds + waits_seconds
         said = ""
         for _ in range(TRIES):
             try:
-                answer = self._api.request(method, path, json=body)
+                answer = self._api.request(method, path, json=body, timeout=seconds)
             except urllib3.exceptions.HTTPError as error:
                 said = str(error) or type(error).__name__
                 continue

@@ -48,6 +48,7 @@ def _state(link: Link) -> Mapping[str, object]:
         "latency_us": link.latency_us,
         "bytes_per_second": link.bytes_per_second,
         **({} if link.limit_bytes is None else {"limit_bytes": link.limit_bytes}),
+        **({} if link.reset_after_us is None else {"reset_after_us": link.reset_after_us}),
         **({} if link.slicing is None else asdict(link.slicing)),
     }
 
@@ -162,7 +163,15 @@ class SimulatedProber:
             return Probe(Seen.CLOSED, "")
         if link.backward is not Flow.PASS or not self._servers.answers(link.name.target):
             return Probe(Seen.SILENT, "no banner")
+        if link.reset_after_us is not None:
+            return _reset_in_time(link.reset_after_us / MS, wait_seconds * 1000)
         late_ms = link.latency_us / MS + len(BANNER) * 1000 / (link.bytes_per_second or math.inf)
         if late_ms > wait_seconds * 1000:
             return Probe(Seen.SILENT, "no banner in time", wait_seconds * 1000)
         return Probe(Seen.BANNER, BANNER, late_ms)
+
+
+def _reset_in_time(after_ms: float, wait_ms: float) -> Probe:
+    if after_ms > wait_ms:
+        return Probe(Seen.SILENT, "no banner in time", wait_ms)
+    return Probe(Seen.RESET, "connection reset by peer", after_ms)

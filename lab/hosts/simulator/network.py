@@ -83,6 +83,7 @@ class Link:
         self.latency_us = self.jitter_us = 0
         self.bytes_per_second: int | None = None
         self.limit_bytes: int | None = None
+        self.reset_after_us: int | None = None
         self.slicing: Slicing | None = None
         self._usual = OTHER_SITE_US if far else SAME_SITE_US
         self._chance = Chance(seed, "link", name.source, name.target, name.service)
@@ -133,6 +134,8 @@ class Link:
         for toxic in effect.toxics:
             said = toxic.attributes
             match toxic.type:
+                case "reset_peer" if said["timeout"] > 0:
+                    self.reset_after_us = said["timeout"] * MS
                 case "reset_peer":
                     self.is_resetting = True
                 case "timeout":
@@ -155,7 +158,7 @@ class Link:
         """All that acts on it."""
         self.is_refusing = self.is_resetting = False
         self.latency_us = self.jitter_us = 0
-        self.bytes_per_second = self.limit_bytes = self.slicing = None
+        self.bytes_per_second = self.limit_bytes = self.slicing = self.reset_after_us = None
         self.set_flows(Flow.PASS, Flow.PASS)
 
     def _limit(self, limit_bytes: int) -> None:
@@ -192,9 +195,11 @@ class Connection:
         "_ends",
         "_free_us",
         "_held",
+        "_is_doomed",
         "_is_over",
         "_link",
         "_reason",
+        "_reset",
     )
 
     def __init__(self, link: Link, opener: End) -> None:
@@ -204,8 +209,10 @@ class Connection:
         self._clear_us = [0, 0]
         self._free_us = [0, 0]  # when the slicer of that direction has made its last pause
         self._carried = [0, 0]
-        self._is_over = False
+        self._is_over = self._is_doomed = False
         self._reason = CLOSED_BY_PEER
+        # a connection older than the toxic is closed instead
+        self._reset = CLOSED_BY_PEER if link.reset_after_us is None else RESET
 
     @property
     def target(self) -> str:
@@ -229,6 +236,8 @@ class Connection:
         if not forward and link.is_resetting:  # a new one is reset, an old one just ends
             self.break_off(CLOSED_BY_PEER)
             return
+        if not forward and self._is_lost():
+            return
         if self._is_full(0 if forward else 1, size_bytes):
             self.break_off(CLOSED_BY_PEER)
             return
@@ -240,6 +249,16 @@ class Connection:
             held.append((said, size_bytes))
         elif flow is Flow.PASS:
             self._send(said, size_bytes, forward)
+
+    def _is_lost(self) -> bool:
+        """Whether nothing goes back any more: from the first reply on it is to be reset, and a heal
+        does not change that.
+        """
+        after_us = self._link.reset_after_us
+        if not self._is_doomed and after_us is not None:
+            self._is_doomed = True
+            self._link.world.after(after_us, self.break_off, self._reset)
+        return self._is_doomed
 
     def count_anew(self) -> None:
         """What it has carried each way."""
@@ -256,6 +275,8 @@ class Connection:
         if self._is_over:
             return
         self._ends[1 if by_opener else 0] = None
+        if not by_opener and self._is_lost():
+            return
         held = self._held[0 if by_opener else 1]
         if self._link.slicing is not None:
             self._slice(self._link.slicing, _END, 0, by_opener)

@@ -159,6 +159,8 @@ class FakeGround:
         late_seconds = _late_ms(effect) / 1000 / self.plan.clock.speed
         if late_seconds > wait_seconds:
             return Probe(Seen.SILENT, "", wait_seconds * 1000)
+        if any(toxic.type == "reset_peer" for toxic in effect.toxics):
+            return Probe(Seen.RESET, "", late_seconds * 1000)
         return Probe(Seen.BANNER, BANNER, late_seconds * 1000)
 
     def probe_message(
@@ -201,4 +203,6 @@ def _late_ms(effect: Effect) -> int:
             late_ms += toxic.attributes["latency"] - toxic.attributes["jitter"]
         if toxic.stream == DOWN and toxic.type == "bandwidth":
             late_ms += len(BANNER) * 1000 // toxic.attributes["rate"]
+        if toxic.stream == DOWN and toxic.type == "reset_peer":
+            late_ms += toxic.attributes["timeout"]
     return late_ms

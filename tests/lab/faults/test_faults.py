@@ -27,6 +27,7 @@ from lab.plan.link_faults import CUTS, CutKind
 from lab.plan.link_faults import Cut as PlannedCut
 from lab.plan.link_faults import Drip as PlannedDrip
 from lab.plan.link_faults import LimitData as PlannedLimitData
+from lab.plan.link_faults import ResetAfter as PlannedResetAfter
 from lab.plan.link_faults import Slice as PlannedSlice
 from lab.plan.link_faults import Slow as PlannedSlow
 from lab.plan.link_faults import Throttle as PlannedThrottle
@@ -63,6 +64,11 @@ def slice_() -> PlannedSlice:
 
 def drip() -> PlannedDrip:
     return PlannedDrip("f1", "drip", 0, 240_000, 1200, 50, (A_TO_B, B_TO_A))
+
+
+def reset_after(after_ms: int = 30_000) -> PlannedResetAfter:
+    links = (A_TO_B, B_TO_A)
+    return PlannedResetAfter("f1", "reset_after", 0, 240_000, after_ms, links)
 
 
 def lab_of(ground: FakeGround) -> RunningLab:
@@ -385,6 +391,38 @@ def test_a_sliced_link_is_evident_by_its_banner_and_what_its_proxies_say(
     assert fault.evidence().took_effect is None
 
 
+def test_links_that_reset_are_evident_by_a_reset_in_time_and_no_sooner(
+    ground: FakeGround,
+) -> None:
+    fault = KINDS["reset_after"](reset_after(), lab_of(ground))
+    assert fault.intent()["after_ms"] == 30_000
+    fault.start()
+    evidence = fault.evidence()
+    assert evidence.took_effect is True
+    assert {each.seen for each in evidence.observations if each.concerned} == {Seen.RESET}
+    ground.effects.update(dict.fromkeys(ground.effects, CUTS["reset"]))
+    too_soon = fault.evidence()
+    assert too_soon.took_effect is False
+    assert "a reset in 0 ms of lab time" in too_soon.reason
+    fault.stop()
+    assert fault.evidence_healed().took_effect is True
+
+
+def test_links_that_do_not_reset_did_not_take_effect(ground: FakeGround) -> None:
+    ground.works = False
+    fault = KINDS["reset_after"](reset_after(), lab_of(ground))
+    fault.start()
+    assert fault.evidence().took_effect is False
+
+
+def test_a_reset_later_than_the_fault_shows_as_silence(ground: FakeGround) -> None:
+    fault = KINDS["reset_after"](reset_after(after_ms=200_000), lab_of(ground))
+    fault.start()
+    evidence = fault.evidence()
+    assert evidence.took_effect is True
+    assert {each.seen for each in evidence.observations if each.concerned} == {Seen.SILENT}
+
+
 def test_a_latency_longer_than_the_fault_shows_as_silence(ground: FakeGround) -> None:
     fault = OnLinks(slow(latency_ms=200_000), lab_of(ground))
     fault.start()
@@ -452,7 +490,7 @@ def test_a_restart_that_broke_off_is_made_good(ground: FakeGround) -> None:
     assert ground.deeds == ["stop a", "start a", "start a"]
 
 
-OF_LINKS = (cut(), slow(), throttle(), limit_data(), slice_(), drip())
+OF_LINKS = (cut(), slow(), throttle(), limit_data(), slice_(), drip(), reset_after())
 
 
 def test_every_kind_of_link_fault_is_tried() -> None:

@@ -33,6 +33,7 @@ GIVEN: Mapping[str, Mapping[str, str]] = {
     "limit_data": {"bytes": "16KiB"},
     "slice": {"pieces": "256B", "pause": "10ms"},
     "drip": {"latency": "2s", "rate": "1KiB/s"},
+    "reset_after": {"after": "5s"},
 }
 OF_LINKS = (
     *(f"cut-{kind}" for kind in CUT_KINDS), *(kind for kind in LINK_KINDS if kind != "cut")

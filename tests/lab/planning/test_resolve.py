@@ -22,7 +22,7 @@ from lab.plan.faults import (
     SkewClock,
     Stop,
 )
-from lab.plan.link_faults import Cut, Drip, LimitData, Slice, Slow, Throttle
+from lab.plan.link_faults import Cut, Drip, LimitData, ResetAfter, Slice, Slow, Throttle
 from lab.plan.plan import Plan
 from lab.plan.topology import LinkName
 from lab.plan.when import When
@@ -275,6 +275,14 @@ def test_a_server_returns_with_its_own_queue_database_unless_told_otherwise() ->
         (
             "for: 5m, drip: {between: [par-mbx1, lyo-mbx1], latency: 600ms, rate: 8KiB/s}",
             Drip("f2", "drip", 720_000, 1_020_000, 600, 8192, BOTH_WAYS),
+        ),
+        (
+            "for: 5m, reset_after: {between: [par-mbx1, lyo-mbx1], after: 30s}",
+            ResetAfter("f2", "reset_after", 720_000, 1_020_000, 30_000, BOTH_WAYS),
+        ),
+        (
+            "for: 5m, reset_after: {from: lyo-mbx1, to: par-mbx1, after: 500ms}",
+            ResetAfter("f2", "reset_after", 720_000, 1_020_000, 500, BOTH_WAYS[1:]),
         ),
         ("for: 5m, pause: lyo-mbx1", Pause("f2", "pause", 720_000, 1_020_000, "lyo-mbx1")),
         ("for: 5m, stop: lyo-mbx1", Stop("f2", "stop", 720_000, 1_020_000, "lyo-mbx1")),

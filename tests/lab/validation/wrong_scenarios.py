@@ -147,8 +147,8 @@ SHAPE = {
         "",
         [
             "16:5: faults[1], a mapping, a fault is one of cut, slow, throttle, limit_data, slice,"
-            " drip, kill, power_loss, corrupt, pause, stop, restart, fill_disk, skew_clock and"
-            " random | give each fault an entry of its own"
+            " drip, reset_after, kill, power_loss, corrupt, pause, stop, restart, fill_disk,"
+            " skew_clock and random | give each fault an entry of its own"
         ],
     ),
     "a cut that returns with a database": (
@@ -201,6 +201,14 @@ SHAPE = {
         "cut: {from: site lyon, to: site paris, kind: stall}",
         "drip: {from: site lyon, to: site paris, latency: 600ms}",
         ["16:30: faults[1].drip, rate, is missing | rate: how much per second of lab time"],
+    ),
+    "connections reset so late that a heal takes too long": (
+        "cut: {from: site lyon, to: site paris, kind: stall}",
+        "reset_after: {from: site lyon, to: site paris, after: 2m}",
+        [
+            "16:37: faults[1].reset_after, a mapping, after is more than 1m, and a heal waits as"
+            " long | make it shorter, or write cut: with kind: blackhole"
+        ],
     ),
     "slow links with one end": (
         "cut: {from: site lyon, to: site paris, kind: stall}",

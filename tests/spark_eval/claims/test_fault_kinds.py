@@ -91,6 +91,7 @@ DRIP: How = {
     "bytes_per_second": 1024,
 }  # 40 s more, and 64
 LIMIT: How = {"kind": "limit_data", "limit_bytes": 16_384}  # an exchange may pass, or not
+RESETS: How = {"kind": "reset_after", "after_ms": 30_000}  # no answer passes
 AS_GOOD_AS_CUT: How = {"kind": "slow", "latency_ms": MINUTE, "jitter_ms": 0}
 ON_TIME = DONE + HEARTBEAT + HEARTBEAT // 2  # without a fault, with the slack of an exchange
 PERMITTED = DONE + HEARTBEAT + 10 * MINUTE  # if an exchange hangs
@@ -117,6 +118,8 @@ def _discards() -> dict[str, Run]:
         "drip-too-late": _late(PERMITTED + 110 * SECOND, DRIP),
         "limited": _late(52 * MINUTE, LIMIT),
         "limited-long-before": _late(52 * MINUTE, LIMIT, until=30 * SECOND),
+        "resets": _late(52 * MINUTE, RESETS),
+        "resets-long-before": _late(52 * MINUTE, RESETS, until=30 * SECOND),
         "as-good-as-cut": _late(52 * MINUTE, AS_GOOD_AS_CUT),
     }
 
@@ -176,6 +179,11 @@ def test_a_limited_link_excuses_like_a_cut_while_it_lasts(discards: Results) -> 
     assert discards["limited-long-before"].status == "violated"
 
 
+def test_links_that_reset_excuse_like_a_cut_while_they_last(discards: Results) -> None:
+    assert discards["resets"].status == "holds"
+    assert discards["resets-long-before"].status == "violated"
+
+
 def _span_runs_out(kind: str, *, promoted: bool) -> Run:
     """par-mbx1 is away for longer than the span, with a message queued."""
     faulty = back_after_span()
@@ -206,6 +214,7 @@ def _promotions() -> dict[str, Run]:
     away |= {f"{kind}-not": _span_runs_out(kind, promoted=False) for kind in ("pause", "stop")}
     return away | {
         "link-cut": _span_runs_out_over_a_link({"kind": "cut", "cut_kind": "stall"}),
+        "link-resets": _span_runs_out_over_a_link({**RESETS}),
         "link-limited": _span_runs_out_over_a_link({"kind": "limit_data", **LIMIT}),
     }
 
@@ -227,6 +236,12 @@ def test_a_server_that_is_away_for_the_span_is_taken_over_from(
 def test_a_limited_link_obliges_nobody_to_take_over(promotions: Results) -> None:
     assert promotions["link-cut"].status == "violated"
     assert promotions["link-limited"].violations == 0
+
+
+def test_links_that_reset_are_no_contact_however_often_they_are_opened(
+    promotions: Results,
+) -> None:
+    assert promotions["link-resets"].status == "violated"
 
 
 def _survivals() -> dict[str, Run]:

@@ -13,7 +13,7 @@ import pytest
 
 from lab.hosts.containers.toxiproxy import IN_WALL_TIME, Toxiproxy
 from lab.plan.effects import Attributes, Effect, both_ways
-from lab.plan.link_faults import CUTS, Drip, Slice
+from lab.plan.link_faults import CUTS, Drip, ResetAfter, Slice
 from lab.program.errors import GroundError
 
 PROXY = "a--b--smtp"
@@ -21,7 +21,9 @@ SPEED = 60.0
 
 
 class FakeApi(ThreadingHTTPServer):
-    """Toxiproxy's API in memory. `hangs` and `errors` are how many calls still misbehave."""
+    """Toxiproxy's API in memory. `hangs` and `errors` are how many calls still misbehave,
+    `heal_seconds` how long a toxic takes to go.
+    """
 
     daemon_threads = True
 
@@ -30,6 +32,7 @@ class FakeApi(ThreadingHTTPServer):
         self.calls: list[tuple[str, str, Any]] = []
         self.enabled, self.toxics = True, list[dict[str, Any]]()
         self.hangs = self.errors = 0
+        self.heal_seconds = 0.0
         self.connections = list[socket.socket]()
         self.deaf = False
         self.released = threading.Event()
@@ -50,6 +53,7 @@ class FakeApi(ThreadingHTTPServer):
                 self.at_first_toxic()
             self.toxics.append(body)
         elif method == "DELETE":
+            self.released.wait(self.heal_seconds)
             name = path.rpartition("/")[2]
             if name not in [toxic["name"] for toxic in self.toxics]:
                 return 404, {"error": "toxic not found"}
@@ -116,6 +120,10 @@ def toxiproxy(api: FakeApi) -> Toxiproxy:
 
 def slices(pause_ms: int) -> Effect:
     return Slice("f1", "slice", 0, 1, 256, pause_ms, ()).effect
+
+
+def resets(after_ms: int) -> Effect:
+    return ResetAfter("f1", "reset_after", 0, 1, after_ms, ()).effect
 
 
 def told(api: FakeApi) -> set[tuple[str, str, str]]:
@@ -205,6 +213,27 @@ def test_slices_are_of_so_many_bytes_and_pauses_in_microseconds_of_the_wall(
     toxiproxy.apply("f1", slices(pause_ms=30), [PROXY])
     said = {"average_size": 256, "size_variation": 0, "delay": 500}
     assert told(api) == {("slicer", stream, str(said)) for stream in ("upstream", "downstream")}
+
+
+def test_resets_come_after_milliseconds_of_the_wall_and_never_at_once(
+    api: FakeApi, toxiproxy: Toxiproxy
+) -> None:
+    for after_ms, wall_ms in ((30_000, 500), (1, 1)):
+        toxiproxy.apply("f1", resets(after_ms), [PROXY])
+        assert told(api) == {("reset_peer", "downstream", str({"timeout": wall_ms}))}
+        toxiproxy.undo("f1", resets(after_ms), [PROXY])
+    toxiproxy.apply("f1", CUTS["reset"], [PROXY])
+    assert told(api) == {("reset_peer", "downstream", str({"timeout": 0}))}
+
+
+def test_a_heal_that_waits_for_sessions_to_be_reset_is_waited_for(
+    api: FakeApi, toxiproxy: Toxiproxy
+) -> None:
+    toxiproxy.apply("f1", resets(600_000), [PROXY])  # 10 s of wall time
+    api.heal_seconds = 0.7  # more than all tries of another call take
+    toxiproxy.undo("f1", resets(600_000), [PROXY])
+    assert api.toxics == []
+    assert [method for method, _, _ in api.calls].count("DELETE") == 1
 
 
 def test_two_toxics_of_one_direction_are_both_there_and_both_taken_back(
