@@ -8,6 +8,7 @@ from defects import (
     delaying,
     delivering,
     discarding,
+    ending_sessions,
     expiring,
     failing_over,
     making_shadows,
@@ -31,5 +32,6 @@ ALL: tuple[Defect, ...] = (
     *safety_nets.DEFECTS,
     *failing_over.DEFECTS,
     *tracing.DEFECTS,
+    *ending_sessions.DEFECTS,
 )
 BY_NAME = {defect.name: defect for defect in ALL}

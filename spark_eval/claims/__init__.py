@@ -23,7 +23,12 @@ from spark_eval.claims.mail import (
     retries_paced,
     traceable,
 )
-from spark_eval.claims.node import no_crash, nothing_left_over, strangers_learn_nothing
+from spark_eval.claims.node import (
+    no_crash,
+    nothing_left_over,
+    sessions_ended,
+    strangers_learn_nothing,
+)
 from spark_eval.claims.safety_net import (
     one_active_copy,
     resubmission_bounded,
@@ -65,5 +70,6 @@ ALL: tuple[Claim, ...] = (
     nothing_left_over.CLAIM,
     traceable.CLAIM,
     strangers_learn_nothing.CLAIM,
+    sessions_ended.CLAIM,
     no_crash.CLAIM,
 )

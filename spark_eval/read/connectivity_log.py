@@ -1,5 +1,5 @@
 """Connectivity logs: the moments at which a server had, or failed to have, contact with a primary,
-and those at which it opened a session for a heartbeat; and what sessions began with.
+and those at which it opened a session for a heartbeat; what sessions began with, and their ends.
 
 Contact is the final reply to a server's own XQDISCARD and nothing else (SM-6).
 """
@@ -62,6 +62,24 @@ def heartbeats(parsed: DataFrame) -> DataFrame:
         "run", "server", "peer", "at_ms", "ref",
         f"coalesce(at_ms - ended_ms < {TOGETHER_MS}, false) AS may_have_waited",
     )  # fmt: skip
+
+
+def openings(parsed: DataFrame) -> DataFrame:
+    """`run`, `server`, `session`, `purpose`, `at_ms`, `ref` of sessions as they were opened, a row
+    each; `ended` (`at_ms`, `ref`), null where none of that name ended before the next one opened.
+    """
+    in_order = Window.partitionBy("run", "server", "session").orderBy("at_ms", "file", "line")
+    is_end = f"{field('direction')} = '-' AND NOT startswith({TOLD}, '{CONTACT}')"
+    ends = f"sound AND {SESSION} <> '' AND ({field('direction')} = '+' OR {is_end})"
+    rows = parsed.where(ends).selectExpr(
+        "run", "server", "file", "line", "at_ms", REF, f"{SESSION} AS session",
+        f"{field('direction')} AS way", f"split_part({TOLD}, ';', 1) AS purpose",
+    )  # fmt: skip
+    beside = rows.withColumn("after", F.lead(F.struct("way", "at_ms", "ref")).over(in_order))
+    ended = "IF(after.way = '-', named_struct('at_ms', after.at_ms, 'ref', after.ref), NULL)"
+    return beside.where("way = '+'").selectExpr(
+        "run", "server", "session", "purpose", "at_ms", "ref", f"{ended} AS ended"
+    )
 
 
 def given_up(parsed: DataFrame) -> DataFrame:

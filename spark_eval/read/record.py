@@ -132,6 +132,10 @@ class Record:
         return connectivity_log.sessions(self._connectivity)
 
     @on_demand
+    def openings(self) -> DataFrame:
+        return connectivity_log.openings(self._connectivity)
+
+    @on_demand
     def heartbeats(self) -> DataFrame:
         return connectivity_log.heartbeats(self._connectivity)
 

@@ -30,7 +30,7 @@ GROUPS, CLONES = 3, 2
 FACTOR = GROUPS * CLONES
 WIDE = 50
 # claims that ask servers, of which a clone of a message makes no more; and one that asks both
-OF_SERVERS = ("heartbeats_paced", "no_crash", "nothing_left_over")
+OF_SERVERS = ("heartbeats_paced", "no_crash", "nothing_left_over", "sessions_ended")
 OF_BOTH = "discard_after_delivery"
 
 
