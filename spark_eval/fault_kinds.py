@@ -51,6 +51,13 @@ KINDS: Final[Mapping[str, FaultKind]] = {
         (("latency_ms", "BIGINT"), ("jitter_ms", "BIGINT")),
         late_ms=f"{2 * ROUND_TRIPS} * (latency_ms + jitter_ms)",
     ),
+    # one way only: of each round trip the answer is late
+    "slow_replies": FaultKind(
+        LINK,
+        Does.LATE,
+        (("latency_ms", "BIGINT"),),
+        late_ms=f"{ROUND_TRIPS} * latency_ms",
+    ),
     "throttle": FaultKind(
         LINK,
         Does.LATE,

@@ -77,6 +77,28 @@ class Slow:
 
 
 @dataclass(frozen=True, slots=True)
+class SlowReplies:
+    """Links on which what the opener says passes at once, and every answer `latency_ms` late."""
+
+    done: ClassVar = "slow to answer"
+
+    id: str
+    kind: Literal["slow_replies"]
+    start_ms: int
+    end_ms: int
+    latency_ms: int
+    links: tuple[LinkName, ...]
+    when: When | None = None
+
+    @property
+    def effect(self) -> Effect:
+        return one_way("latency", DOWN, latency=self.latency_ms, jitter=0)
+
+    def words(self) -> tuple[str, str]:
+        return f"slow_replies (latency {format_latency(self.latency_ms)})", HEALED
+
+
+@dataclass(frozen=True, slots=True)
 class Throttle:
     """Links that carry so many bytes per second of lab time, in each direction, and no more."""
 
@@ -198,4 +220,4 @@ class ResetAfter:
         return f"reset_after ({format_latency(self.after_ms)})", HEALED
 
 
-LinkFault: TypeAlias = Cut | Slow | Throttle | LimitData | Slice | Drip | ResetAfter
+LinkFault: TypeAlias = Cut | Slow | SlowReplies | Throttle | LimitData | Slice | Drip | ResetAfter

@@ -19,6 +19,7 @@ from lab.plan.link_faults import (
     ResetAfter,
     Slice,
     Slow,
+    SlowReplies,
     Throttle,
 )
 from lab.plan.quantities import format_byte_rate, format_duration, format_latency, format_size
@@ -131,6 +132,23 @@ class SlowModel(LinksModel):
         return {"latency": format_latency(latency_ms), "jitter": jitter}
 
 
+class SlowRepliesModel(LinksModel):
+    """Links on which every answer comes late, and what the opener says passes at once."""
+
+    noun: ClassVar[str] = "slow_replies"
+
+    latency: Latency = Field(description="how late every answer is, in lab time")
+
+    def planned(
+        self, fault_id: str, start_ms: int, end_ms: int, links: tuple[LinkName, ...]
+    ) -> SlowReplies:
+        return SlowReplies(fault_id, "slow_replies", start_ms, end_ms, self.latency, links)
+
+    @classmethod
+    def drawn(cls, draw: Draw) -> Mapping[str, str]:
+        return {"latency": format_latency(draw(LATENCIES_MS, "latency"))}
+
+
 class ThrottleModel(LinksModel):
     """Links that carry little, in each direction."""
 
@@ -239,6 +257,9 @@ class FaultOfLinksModel(Strict):
 
     cut: CutModel | None = Field(default=None, description="links that carry nothing")
     slow: SlowModel | None = Field(default=None, description="links that carry all of it late")
+    slow_replies: SlowRepliesModel | None = Field(
+        default=None, description="links that carry answers late"
+    )
     throttle: ThrottleModel | None = Field(default=None, description="links that carry little")
     limit_data: LimitDataModel | None = Field(
         default=None, description="links that end each session after so much"

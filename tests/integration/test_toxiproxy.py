@@ -15,7 +15,7 @@ import pytest
 
 from lab.hosts.containers.toxiproxy import Toxiproxy
 from lab.plan.effects import Effect, both_ways
-from lab.plan.link_faults import CUTS, CutKind, ResetAfter
+from lab.plan.link_faults import CUTS, CutKind, ResetAfter, SlowReplies
 from lab.program.errors import GroundError
 from tests.integration.conftest import OTHER, PROXY
 from tests.integration.recording_server import RecordingServer
@@ -69,6 +69,43 @@ def test_a_slow_proxy_is_late_in_both_directions(
         reply = time.monotonic()
     assert banner - began >= 0.29
     assert reply - banner >= 0.58
+
+
+SLOW_REPLIES = SlowReplies("f1", "slow_replies", 0, 1, 10_000, ()).effect  # 1 s of wall time
+
+
+def test_a_proxy_with_slow_replies_is_late_in_what_it_answers_alone(
+    toxiproxy: Toxiproxy, server: RecordingServer, ports: dict[str, int]
+) -> None:
+    with closing(_connect(ports[PROXY])) as old:
+        assert _hear(old, LATER) == "220 recording"
+        toxiproxy.apply("f1", SLOW_REPLIES, [PROXY])
+        began = time.monotonic()
+        _tell(old, "during")
+        assert server.got("during", LATER)
+        arrived = time.monotonic()
+        assert _hear(old, LATER) == "250 during"
+        assert time.monotonic() - began >= 0.98
+        assert time.monotonic() - arrived >= 0.5
+        began = time.monotonic()
+        with closing(_connect(ports[PROXY])) as new:
+            assert _hear(new, LATER) == "220 recording"
+            assert time.monotonic() - began >= 0.98
+        toxiproxy.undo("f1", SLOW_REPLIES, [PROXY])
+
+
+def test_an_answer_that_is_late_at_the_heal_still_comes(
+    toxiproxy: Toxiproxy, server: RecordingServer, ports: dict[str, int]
+) -> None:
+    with closing(_connect(ports[PROXY])) as session:
+        assert _hear(session, LATER) == "220 recording"
+        toxiproxy.apply("f1", SLOW_REPLIES, [PROXY])
+        _tell(session, "during")
+        assert server.got("during", LATER)
+        toxiproxy.undo("f1", SLOW_REPLIES, [PROXY])
+        assert _hear(session, LATER) == "250 during"
+        _tell(session, "after")
+        assert _hear(session, LATER) == "250 after"
 
 
 def test_a_throttled_proxy_lets_through_what_its_rate_says_and_no_more(

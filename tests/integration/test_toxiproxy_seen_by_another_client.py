@@ -14,7 +14,7 @@ import toxiproxy as other_client
 from lab.hosts.containers.toxiproxy import Toxiproxy
 from lab.plan.effects import Effect, both_ways
 from lab.plan.faults import LINK_KINDS
-from lab.plan.link_faults import CUTS, Drip, ResetAfter
+from lab.plan.link_faults import CUTS, Drip, ResetAfter, SlowReplies
 from tests.integration.conftest import OTHER, PROXY
 
 pytestmark = pytest.mark.engine
@@ -42,6 +42,7 @@ EXPECTED = {
     "reset": View(toxics={("reset_peer", DOWN): {"timeout": 0}}),
     "ack-lost": View(toxics={("timeout", DOWN): {"timeout": 0}}),
     "slow": both("latency", latency=300, jitter=60),  # milliseconds of the host's clock
+    "slow_replies": View(toxics={("latency", DOWN): {"latency": 300, "jitter": 0}}),
     "throttle": both("bandwidth", rate=2),  # KB in a second of it
     "limit_data": both("limit_data", bytes=16_384),
     # microseconds of the host's clock
@@ -62,6 +63,7 @@ EXPECTED = {
 EFFECTS: Mapping[str, Effect] = {
     **{str(kind): effect for kind, effect in CUTS.items()},
     "slow": both_ways("latency", latency=3000, jitter=600),
+    "slow_replies": SlowReplies("f1", "slow_replies", 0, 1, 3000, ()).effect,
     "throttle": both_ways("bandwidth", rate=200),
     "limit_data": both_ways("limit_data", bytes=16_384),
     "slice": both_ways("slicer", average_size=256, size_variation=0, delay=10),

@@ -139,6 +139,38 @@ def test_a_slow_link_is_late_in_both_directions(link: Link) -> None:
     assert client.heard == ["250 late"]
 
 
+def test_a_link_with_slow_replies_is_late_in_what_it_answers_alone(
+    link: Link, server: Recording
+) -> None:
+    old = Client(link)
+    assert old.hear() == "220 recording"
+    link.apply(effect_of("slow_replies"))  # 2 s
+    began_us = link.world.now_us
+    old.tell("during")
+    new = Client(link)
+    link.world.run_until(began_us + 900 * MS)
+    assert server.lines == ["during"]
+    link.world.run_until(began_us + 1900 * MS)
+    assert (old.heard, new.heard) == ([], [])
+    link.world.run_until(began_us + 3 * SECOND)
+    assert (old.heard, new.heard) == (["250 during"], ["220 recording"])
+
+
+def test_an_answer_that_is_late_at_the_heal_still_comes(link: Link, server: Recording) -> None:
+    client = Client(link)
+    assert client.hear() == "220 recording"
+    link.apply(effect_of("slow_replies"))
+    began_us = link.world.now_us
+    client.tell("during")
+    link.world.run_until(began_us + SECOND)
+    link.undo()
+    link.world.run_until(began_us + 3 * SECOND)
+    assert client.heard == ["250 during"]
+    client.tell("after")
+    link.world.run_until(link.world.now_us + SECOND)
+    assert client.heard == ["250 during", "250 after"]
+
+
 def test_a_throttled_link_takes_its_time_for_every_byte(link: Link, server: Recording) -> None:
     client = Client(link)
     client.hear()

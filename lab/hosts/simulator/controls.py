@@ -13,7 +13,7 @@ from lab.hosts.simulator.network import Flow, Link
 from lab.hosts.simulator.operations import ask_locally
 from lab.hosts.simulator.server import STOPPED, SimulatedServer
 from lab.hosts.simulator.smtp.external import ExternalServer
-from lab.plan.effects import Effect
+from lab.plan.effects import DOWN, Effect
 from lab.plan.parts import Operation
 from lab.workload.probe import Probe, Seen
 
@@ -45,7 +45,7 @@ def _state(link: Link) -> Mapping[str, object]:
         "forward": link.forward.value,
         "backward": link.backward.value,
         "resetting": link.is_resetting,
-        "latency_us": link.latency_us,
+        "latency_us": {stream: late.latency_us for stream, late in link.late.items()},
         "bytes_per_second": link.bytes_per_second,
         **({} if link.limit_bytes is None else {"limit_bytes": link.limit_bytes}),
         **({} if link.reset_after_us is None else {"reset_after_us": link.reset_after_us}),
@@ -165,7 +165,8 @@ class SimulatedProber:
             return Probe(Seen.SILENT, "no banner")
         if link.reset_after_us is not None:
             return _reset_in_time(link.reset_after_us / MS, wait_seconds * 1000)
-        late_ms = link.latency_us / MS + len(BANNER) * 1000 / (link.bytes_per_second or math.inf)
+        late_ms = link.late[DOWN].latency_us / MS
+        late_ms += len(BANNER) * 1000 / (link.bytes_per_second or math.inf)
         if late_ms > wait_seconds * 1000:
             return Probe(Seen.SILENT, "no banner in time", wait_seconds * 1000)
         return Probe(Seen.BANNER, BANNER, late_ms)

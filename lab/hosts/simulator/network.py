@@ -14,7 +14,7 @@ from typing import Any, Protocol, assert_never
 from lab.hosts.simulator.event_loop import MS, World
 from lab.hosts.simulator.events import Events
 from lab.hosts.simulator.random_delays import DIAL_US, OTHER_SITE_US, SAME_SITE_US, Chance
-from lab.plan.effects import DOWN, UP, Effect
+from lab.plan.effects import DOWN, UP, Effect, Stream
 from lab.plan.topology import LinkName
 
 CLOSED_BY_PEER = "connection closed by the peer"
@@ -43,6 +43,17 @@ class Slicing:
         while size_bytes > count * self.piece_bytes:
             count *= 2
         return count
+
+
+@dataclass(frozen=True, slots=True)
+class Lateness:
+    """How late one direction of a link is, give or take its jitter."""
+
+    latency_us: int = 0
+    jitter_us: int = 0
+
+
+ON_TIME = Lateness()
 
 
 class End(Protocol):
@@ -80,7 +91,7 @@ class Link:
         self._events = events
         self.forward = self.backward = Flow.PASS
         self.is_refusing = self.is_resetting = False
-        self.latency_us = self.jitter_us = 0
+        self.late = {UP: ON_TIME, DOWN: ON_TIME}
         self.bytes_per_second: int | None = None
         self.limit_bytes: int | None = None
         self.reset_after_us: int | None = None
@@ -96,10 +107,10 @@ class Link:
         connection = Connection(self, end)
         if self.is_refusing or self.is_resetting:
             reason = REFUSED if self.is_refusing else RESET
-            connection.end_later(end, reason, self.delay_us(0))
+            connection.end_later(end, reason, self.delay_us(0, DOWN))
             return connection
         self._connections[connection] = None
-        self.world.after(self.delay_us(0), connection.dial)
+        self.world.after(self.delay_us(0, UP), connection.dial)
         return connection
 
     def is_used(self, said: Any, *, forward: bool) -> None:
@@ -114,11 +125,11 @@ class Link:
         """How long the proxy tries to reach a server that is down."""
         return self._chance.mostly_short(*DIAL_US)
 
-    def delay_us(self, size_bytes: int) -> int:
+    def delay_us(self, size_bytes: int, stream: Stream) -> int:
         """How long something takes to the other end."""
-        delay_us = self._chance.mostly_short(*self._usual)
-        if self.latency_us or self.jitter_us:
-            delay_us += self.latency_us + self._chance.up_to(2 * self.jitter_us) - self.jitter_us
+        delay_us, late = self._chance.mostly_short(*self._usual), self.late[stream]
+        if late != ON_TIME:
+            delay_us += late.latency_us + self._chance.up_to(2 * late.jitter_us) - late.jitter_us
         if self.bytes_per_second:
             delay_us += size_bytes * 1_000_000 // self.bytes_per_second
         return max(delay_us, 1)
@@ -141,7 +152,7 @@ class Link:
                 case "timeout":
                     flows[toxic.stream] = Flow.DROP
                 case "latency":
-                    self.latency_us, self.jitter_us = said["latency"] * MS, said["jitter"] * MS
+                    self.late[toxic.stream] = Lateness(said["latency"] * MS, said["jitter"] * MS)
                 case "bandwidth" if said["rate"] > 0:
                     self.bytes_per_second = said["rate"]
                 case "bandwidth":
@@ -157,7 +168,7 @@ class Link:
     def undo(self) -> None:
         """All that acts on it."""
         self.is_refusing = self.is_resetting = False
-        self.latency_us = self.jitter_us = 0
+        self.late = {UP: ON_TIME, DOWN: ON_TIME}
         self.bytes_per_second = self.limit_bytes = self.slicing = self.reset_after_us = None
         self.set_flows(Flow.PASS, Flow.PASS)
 
@@ -290,9 +301,9 @@ class Connection:
         if not self._is_over:
             self._reason = reason
             self._finish()
-            for end in self._ends:
+            for end, stream in zip(self._ends, (UP, DOWN), strict=True):
                 if end is not None:
-                    self.end_later(end, reason, self._link.delay_us(0))
+                    self.end_later(end, reason, self._link.delay_us(0, stream))
 
     def end_later(self, end: End, reason: str, delay_us: int) -> None:
         self._is_over = True
@@ -321,8 +332,8 @@ class Connection:
             self._send(*held.popleft(), forward)
 
     def _send(self, said: Any, size_bytes: int, forward: bool) -> None:
-        link, way = self._link, 0 if forward else 1
-        due_us = max(link.world.now_us + link.delay_us(size_bytes), self._clear_us[way])
+        link, way, stream = self._link, 0 if forward else 1, UP if forward else DOWN
+        due_us = max(link.world.now_us + link.delay_us(size_bytes, stream), self._clear_us[way])
         self._clear_us[way] = due_us
         link.world.at(due_us, self._arrive, said, way)
 

@@ -30,6 +30,7 @@ from lab.plan.link_faults import LimitData as PlannedLimitData
 from lab.plan.link_faults import ResetAfter as PlannedResetAfter
 from lab.plan.link_faults import Slice as PlannedSlice
 from lab.plan.link_faults import Slow as PlannedSlow
+from lab.plan.link_faults import SlowReplies as PlannedSlowReplies
 from lab.plan.link_faults import Throttle as PlannedThrottle
 from lab.plan.topology import LinkName
 from lab.program.errors import GroundError
@@ -48,6 +49,10 @@ def kill(returns_with: ReturnsWith = "same-queue-database") -> PlannedKill:
 
 def slow(latency_ms: int = 1200) -> PlannedSlow:
     return PlannedSlow("f1", "slow", 0, 240_000, latency_ms, 200, (A_TO_B, B_TO_A))
+
+
+def slow_replies() -> PlannedSlowReplies:
+    return PlannedSlowReplies("f1", "slow_replies", 0, 240_000, 1200, (A_TO_B, B_TO_A))
 
 
 def throttle() -> PlannedThrottle:
@@ -341,9 +346,9 @@ def test_a_server_that_is_about_to_return_is_waited_for(kind: str, ground: FakeG
     assert fault.evidence().took_effect is True
 
 
-@pytest.mark.parametrize("planned", [slow(), throttle(), drip()])
+@pytest.mark.parametrize("planned", [slow(), slow_replies(), throttle(), drip()])
 def test_a_late_link_is_evident_by_a_late_banner(
-    planned: PlannedSlow | PlannedThrottle | PlannedDrip, ground: FakeGround
+    planned: PlannedSlow | PlannedSlowReplies | PlannedThrottle | PlannedDrip, ground: FakeGround
 ) -> None:
     fault = KINDS[planned.kind](planned, lab_of(ground))
     fault.start()
@@ -355,9 +360,9 @@ def test_a_late_link_is_evident_by_a_late_banner(
     assert fault.evidence_healed().took_effect is True
 
 
-@pytest.mark.parametrize("planned", [slow(), throttle(), drip()])
+@pytest.mark.parametrize("planned", [slow(), slow_replies(), throttle(), drip()])
 def test_a_link_that_is_not_late_did_not_take_effect(
-    planned: PlannedSlow | PlannedThrottle | PlannedDrip, ground: FakeGround
+    planned: PlannedSlow | PlannedSlowReplies | PlannedThrottle | PlannedDrip, ground: FakeGround
 ) -> None:
     ground.works = False
     fault = KINDS[planned.kind](planned, lab_of(ground))
@@ -490,7 +495,9 @@ def test_a_restart_that_broke_off_is_made_good(ground: FakeGround) -> None:
     assert ground.deeds == ["stop a", "start a", "start a"]
 
 
-OF_LINKS = (cut(), slow(), throttle(), limit_data(), slice_(), drip(), reset_after())
+OF_LINKS = (
+    cut(), slow(), slow_replies(), throttle(), limit_data(), slice_(), drip(), reset_after()
+)  # fmt: skip
 
 
 def test_every_kind_of_link_fault_is_tried() -> None:

@@ -29,6 +29,7 @@ SERVERS = (*MAILBOX_SERVERS, "ext1", "am1")
 ENDS = (*SERVERS, "workload", "site paris", "site lyon")
 GIVEN: Mapping[str, Mapping[str, str]] = {
     "slow": {"latency": "2s", "jitter": "400ms"},
+    "slow_replies": {"latency": "2s"},
     "throttle": {"rate": "4KiB/s"},
     "limit_data": {"bytes": "16KiB"},
     "slice": {"pieces": "256B", "pause": "10ms"},

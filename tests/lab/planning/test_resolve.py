@@ -22,7 +22,16 @@ from lab.plan.faults import (
     SkewClock,
     Stop,
 )
-from lab.plan.link_faults import Cut, Drip, LimitData, ResetAfter, Slice, Slow, Throttle
+from lab.plan.link_faults import (
+    Cut,
+    Drip,
+    LimitData,
+    ResetAfter,
+    Slice,
+    Slow,
+    SlowReplies,
+    Throttle,
+)
 from lab.plan.plan import Plan
 from lab.plan.topology import LinkName
 from lab.plan.when import When
@@ -259,6 +268,14 @@ def test_a_server_returns_with_its_own_queue_database_unless_told_otherwise() ->
         (
             "for: 5m, slow: {between: [par-mbx1, lyo-mbx1], latency: 2s}",
             Slow("f2", "slow", 720_000, 1_020_000, 2000, 0, BOTH_WAYS),
+        ),
+        (
+            "for: 5m, slow_replies: {between: [par-mbx1, lyo-mbx1], latency: 4s}",
+            SlowReplies("f2", "slow_replies", 720_000, 1_020_000, 4000, BOTH_WAYS),
+        ),
+        (
+            "for: 5m, slow_replies: {from: lyo-mbx1, to: par-mbx1, latency: 4s}",
+            SlowReplies("f2", "slow_replies", 720_000, 1_020_000, 4000, BOTH_WAYS[1:]),
         ),
         (
             "for: 5m, throttle: {between: [par-mbx1, lyo-mbx1], rate: 10KiB/s}",

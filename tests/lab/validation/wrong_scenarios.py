@@ -146,9 +146,9 @@ SHAPE = {
         ", cut: {from: site lyon, to: site paris, kind: stall}",
         "",
         [
-            "16:5: faults[1], a mapping, a fault is one of cut, slow, throttle, limit_data, slice,"
-            " drip, reset_after, kill, power_loss, corrupt, pause, stop, restart, fill_disk,"
-            " skew_clock and random | give each fault an entry of its own"
+            "16:5: faults[1], a mapping, a fault is one of cut, slow, slow_replies, throttle,"
+            " limit_data, slice, drip, reset_after, kill, power_loss, corrupt, pause, stop,"
+            " restart, fill_disk, skew_clock and random | give each fault an entry of its own"
         ],
     ),
     "a cut that returns with a database": (
@@ -172,6 +172,14 @@ SHAPE = {
         [
             "16:30: faults[1].slow, a mapping, jitter is more than latency"
             " | make jitter the smaller one"
+        ],
+    ),
+    "answers that are late by nothing said": (
+        "cut: {from: site lyon, to: site paris, kind: stall}",
+        "slow_replies: {from: site lyon, to: site paris}",
+        [
+            "16:38: faults[1].slow_replies, latency, is missing"
+            " | latency: how late every answer is, in lab time"
         ],
     ),
     "a rate that is no rate of bytes": (

@@ -83,6 +83,7 @@ SLOW: How = {
 }  # an exchange takes 100 s more
 SLOWED = 100 * SECOND
 THROTTLE: How = {"kind": "throttle", "bytes_per_second": 1024}  # 64 s more
+SLOW_REPLIES: How = {"kind": "slow_replies", "latency_ms": 4 * SECOND}  # 40 s more
 SLICE: How = {"kind": "slice", "piece_bytes": 256, "pause_ms": 200}  # 106 s more
 FINE_SLICE: How = {**SLICE, "pause_ms": 10}  # no less than 53 s: so fine no clock is
 DRIP: How = {
@@ -108,6 +109,8 @@ def _discards() -> dict[str, Run]:
         "slow-too-late": _late(PERMITTED + SLOWED + 5 * SECOND, SLOW),
         "slow-the-other-way": _late(PERMITTED + SLOWED - 5 * SECOND, SLOW, "par-mbx1"),
         "slow-long-before": _late(PERMITTED + SLOWED - 5 * SECOND, SLOW, until=30 * SECOND),
+        "slow-replies-in-time": _late(ON_TIME + 35 * SECOND, SLOW_REPLIES),
+        "slow-replies-too-late": _late(PERMITTED + 45 * SECOND, SLOW_REPLIES),
         "throttle-in-time": _late(ON_TIME + 60 * SECOND, THROTTLE),
         "throttle-too-late": _late(PERMITTED + 70 * SECOND, THROTTLE),
         "slice-in-time": _late(ON_TIME + 101 * SECOND, SLICE),
@@ -157,7 +160,9 @@ def test_a_pause_proves_nothing_about_restarts(discards: Results) -> None:
     assert "SM-5" not in discards["primary-pause"].proofs
 
 
-@pytest.mark.parametrize("kind", ["slow", "throttle", "slice", "fine-slice", "drip"])
+@pytest.mark.parametrize(
+    "kind", ["slow", "slow-replies", "throttle", "slice", "fine-slice", "drip"]
+)
 def test_a_late_link_excuses_by_what_it_adds_and_no_more(discards: Results, kind: str) -> None:
     assert discards[f"{kind}-in-time"].status == "holds"
     assert discards[f"{kind}-too-late"].status == "violated"
