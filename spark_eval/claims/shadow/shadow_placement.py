@@ -184,7 +184,7 @@ def _unprovoked(failed: DataFrame, tables: Tables) -> DataFrame:
     attempts = failed.selectExpr(
         "run", "primary_server", "failure", f"explode(array_distinct({TRIED})) AS peer"
     )
-    known = _with_trouble(attempts, "failure.at_ms", tables)
+    known = _with_trouble(attempts, "failure", tables)
     return (
         known.where("NOT in_trouble")
         .groupBy("run", "failure")
@@ -192,18 +192,23 @@ def _unprovoked(failed: DataFrame, tables: Tables) -> DataFrame:
     )
 
 
-def _with_trouble(attempts: DataFrame, at_ms: str, tables: Tables) -> DataFrame:
-    """The same with `in_trouble`: a fault was in the way from `primary_server` to `peer` then, or
-    for as long before as all attempts may take.
+def _with_trouble(attempts: DataFrame, told: str, tables: Tables) -> DataFrame:
+    """The same with `in_trouble`: a fault was in the way from `primary_server` to `peer` when the
+    row `told` was written, or for as long before as all attempts that it tells of may have taken,
+    while a session stood.
     """
-    waits = tables.histories.selectExpr("run", "server AS primary_server", "timeout_ms")
+    waits = tables.histories.selectExpr(
+        "run", "server AS primary_server", "timeout_ms",
+        "greatest(session_ms, timeout_ms) AS most_ms",
+    )  # fmt: skip
     ways = tables.troubles.where("service = 'smtp'").selectExpr(
         "run", "server AS primary_server", "peer", "troubles"
     )
     known = joined(attempts, waits, ["run", "primary_server"]).join(
         ways, ["run", "primary_server", "peer"], "left"
     )
-    trouble = overlaps("troubles", f"{at_ms} - timeout_ms", at_ms)
+    took_ms = f"least(greatest(coalesce({told}.attempts, 1), 1) * timeout_ms, most_ms)"
+    trouble = overlaps("troubles", f"{told}.at_ms - {took_ms}", f"{told}.at_ms")
     return known.selectExpr("*", f"coalesce({trouble}, false) AS in_trouble")
 
 
@@ -222,7 +227,7 @@ def _made_late(owned: DataFrame, tables: Tables) -> DataFrame:
         "run", "primary_server", "message_id", "redirect", _AT_LEAST,
         "explode(array_distinct(concat(remotes, locals))) AS peer",
     )  # fmt: skip
-    known = _with_trouble(late, "redirect.at_ms", tables)
+    known = _with_trouble(late, "redirect", tables)
     counted = known.groupBy("run", "primary_server", "message_id", "redirect", "at_least").agg(
         F.expr("count_if(in_trouble) AS in_trouble")
     )

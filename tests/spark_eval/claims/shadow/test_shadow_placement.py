@@ -6,13 +6,20 @@ from spark_eval.claims.shadow.redundant_before_ack import REJECTION
 from spark_eval.claims.shadow.shadow_placement import CLAIM
 from tests.spark_eval.claims.conftest import Ask, Results
 from tests.spark_eval.runs.faulty_runs import new_database
-from tests.spark_eval.runs.run_builder import MINUTE, SECOND, Run, empty, healthy, user
+from tests.spark_eval.runs.run_builder import (
+    MINUTE,
+    SECOND,
+    Run,
+    empty,
+    healthy,
+    user,
+)
 
 
-def _shadowed_by(shadow: str, attempts: int = 1, **config: object) -> Run:
+def _shadowed_by(shadow: str, attempts: int = 1, at_ms: int = MINUTE, **config: object) -> Run:
     run = empty()
     run.plan["settings"]["TransportConfig"].update(config)
-    run.deliver(MINUTE, [user(1)], shadow=shadow)
+    run.deliver(at_ms, [user(1)], shadow=shadow)
     run.rows("par-mbx1", "HAREDIRECT")[0]["custom"]["Attempts"] = attempts
     return run
 
@@ -71,6 +78,16 @@ def _behind_cuts(run: Run, *names: str, end: int = 30 * MINUTE) -> Run:
     for number, name in enumerate(names):
         run.cut("par-mbx1", name, SECOND, end, fault=f"f{number}")
     return run
+
+
+def _local_last_after_the_heal(minutes: int) -> Run:
+    """Each attempt may take a minute; so many before the fifth came off, remote servers could be
+    reached again.
+    """
+    run = _shadowed_by("par-mbx2", attempts=5, at_ms=20 * MINUTE)
+    of_server = run.plan["settings"]["servers"]["par-mbx1"]
+    of_server["SendConnector"]["ConnectionInactivityTimeOut"] = MINUTE
+    return _behind_cuts(run, *REMOTE, end=(20 - minutes) * MINUTE)
 
 
 def _refused(*cut_off: str, reason: str = "451 4.3.2 Not now") -> Run:
@@ -142,6 +159,8 @@ def runs() -> dict[str, Run]:
         "promoted": new_database().run,
         "local-last": _behind_cuts(_shadowed_by("par-mbx2", attempts=5), *REMOTE),
         "local-last-for-nothing": _shadowed_by("par-mbx2", attempts=5),
+        "local-last-soon-after-the-heal": _local_last_after_the_heal(minutes=3),
+        "local-last-long-after-the-heal": _local_last_after_the_heal(minutes=6),
         "second-attempt": _behind_cuts(_shadowed_by("lyo-mbx1", attempts=2), "lyo-mbx2"),
         "second-attempt-for-nothing": _shadowed_by("lyo-mbx1", attempts=2),
         "local-first": _shadowed_by("par-mbx2", attempts=1),
@@ -193,6 +212,7 @@ def test_holds_where_shadows_stand_in_the_remote_site(results: Results) -> None:
     "run",
     [
         "local-last",
+        "local-last-soon-after-the-heal",
         "second-attempt",
         "no-dag-same-site",
         "all-cut-off",
@@ -233,6 +253,7 @@ def test_with_shadow_redundancy_off_any_other_refusal_is_fine(
         ("gave-up-long-after", f"lyo-mbx1, lyo-mbx2, par-mbx2 failed{FOR_NOTHING}"),
         ("rejected-for-nothing", f"an attempt at par-mbx2 failed{FOR_NOTHING}"),
         ("local-last-for-nothing", "4 attempts failed, and a fault was in the way of 0 servers"),
+        ("local-last-long-after-the-heal", "4 attempts failed, and a fault was in the way of 0"),
         ("second-attempt-for-nothing", "1 attempts failed, and a fault was in the way of 0"),
         ("never-held", "lyo-mbx1 named par-mbx2, which logged no HARECEIVE of it"),
         ("failed-too-often", "more attempts than PreferRemote allows"),
