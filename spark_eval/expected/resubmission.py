@@ -64,7 +64,7 @@ def resubmission(
     """Everything about failovers, planned; what several claims need is settled."""
     active = settled(transitions.actives(record.lifecycle, record.databases))
     into = settled(brought_into.deliveries_into(record.tracking, active))
-    landed = settled(brought_into.landed(into, record.visible))
+    landed = settled(brought_into.landed(into, record.visible, record.databases))
     changed = transitions.changes(active, record.lifecycle)
     limited = settled(brought_into.limits(changed, landed, record.lifecycle))
     given = settled(given_back.resubmitted(record.tracking))
@@ -125,11 +125,11 @@ def _expected(
 def _fates(forks: DataFrame, landed: DataFrame) -> DataFrame:
     """`lost_at`: the epoch under which it first had to be taken again; `seen`, by everybody."""
     each = forks.selectExpr(
-        *COPY, "message_id", "brought_epoch", "explode(recipients) AS recipient"
+        *COPY, "message_id", "brought_epoch", "brought_ms", "explode(recipients) AS recipient"
     )
     known = each.join(landed, ["run", "database", "message_id", "recipient"], "left")
-    later = "filter(taken, t -> t.epoch > brought_epoch AND NOT all_seen)"
-    again = f"array_min(transform({later}, t -> t.epoch))"
+    later = "t.epoch > brought_epoch AND t.at_ms - brought_ms <= window_ms AND NOT all_seen"
+    again = f"array_min(transform(filter(taken, t -> {later}), t -> t.epoch))"
     return known.groupBy(*COPY).agg(
         F.expr(f"min({again}) AS lost_at"), F.expr("bool_and(coalesce(seen, false)) AS seen")
     )

@@ -2,9 +2,9 @@
 
 Two voices: the server of the copy logs each delivery (DELIVER), the primary each fork that it has
 brought there. A delivery was lost with the copy that it went to when a later copy took the same
-message for the same recipient again, or when the recipient does not see it at the end. Where the
-recipient sees every delivery, none was lost: the later copy took it again since its duplicate
-detection window was over (DD-4).
+message for the same recipient again, or when the recipient does not see it at the end. That a later
+copy took it again shows nothing where its duplicate detection window was over by then (DD-4), or
+where the recipient sees every delivery.
 """
 
 from __future__ import annotations
@@ -42,10 +42,10 @@ def deliveries_into(tracking: DataFrame, actives: DataFrame) -> DataFrame:
     return known.where("epoch IS NOT NULL").drop("e")
 
 
-def landed(into: DataFrame, visible: DataFrame) -> DataFrame:
+def landed(into: DataFrame, visible: DataFrame, databases: DataFrame) -> DataFrame:
     """One row a message, recipient and database that took it: `taken`, an array of (epoch, at_ms,
     copy, ref) in order; `seen`, whether the recipient sees it at the end, `all_seen`, as often as
-    it was taken.
+    it was taken; `window_ms`, for how long that database knows it again.
     """
     taken = into.where("event = 'DELIVER'").selectExpr(
         "run", "database", "message_id", "explode(recipients) AS recipient",
@@ -56,9 +56,12 @@ def landed(into: DataFrame, visible: DataFrame) -> DataFrame:
         "run", "place AS `database`", "message_id", "recipient"
     )
     shown = boxes.groupBy(*MAIL).agg(F.count("*").alias("shown"))
-    return grouped.join(shown, MAIL, "left").selectExpr(
+    windows = small(databases.select("run", "database", "window_ms"))
+    known = grouped.transform(joined, windows, ["run", "database"])
+    return known.join(shown, MAIL, "left").selectExpr(
         *MAIL,
         "taken",
+        "window_ms",
         "shown IS NOT NULL AS seen",
         "coalesce(shown >= size(taken), false) AS all_seen",
     )
@@ -113,7 +116,7 @@ def limits(changes: DataFrame, landed: DataFrame, lifecycle: DataFrame) -> DataF
     before = f"filter(taken, t -> t.epoch < epoch AND NOT {_CAME_BACK})"
     lost = (
         "filter(taken, t -> t.epoch = before_epoch AND NOT all_seen "
-        "AND (exists(taken, u -> u.epoch = epoch) "
+        "AND (exists(taken, u -> u.epoch = epoch AND u.at_ms - t.at_ms <= window_ms) "
         f"OR (is_last AND NOT seen AND NOT {later})))"
     )
     told = each.selectExpr(

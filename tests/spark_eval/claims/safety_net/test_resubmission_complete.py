@@ -5,7 +5,15 @@ import pytest
 from spark_eval.claims.safety_net.resubmission_complete import CLAIM
 from tests.spark_eval.claims.conftest import Ask, Results
 from tests.spark_eval.runs import failover_runs as f
-from tests.spark_eval.runs.run_builder import HOUR, MAILBOX_SERVERS, MINUTE, Run, healthy
+from tests.spark_eval.runs.run_builder import (
+    HOUR,
+    MAILBOX_SERVERS,
+    MINUTE,
+    Run,
+    healthy,
+    iso,
+    mono,
+)
 
 
 def _never_given_back() -> Run:
@@ -74,6 +82,18 @@ def _taken_again_and_seen_twice() -> Run:
     return run
 
 
+def _taken_twice_before(window_ms: int) -> Run:
+    """The same, and the copy that was lost had taken the second one too, a minute before."""
+    run = _taken_again_and_seen_twice()
+    run.plan["topology"]["databases"][0]["duplicate_detection_window_ms"] = window_ms
+    [*_, taken] = run.rows(f.OLD, "DELIVER")
+    at_ms = f.MOUNTED - MINUTE
+    placed = {"at_ms": at_ms, "date-time": iso(at_ms)}
+    custom = taken["custom"] | {"Mono": mono(at_ms)}
+    run.tracking[f.OLD].append(taken | placed | {"custom": custom})
+    return run
+
+
 def _primary_lost_its_queue_database() -> Run:
     told = f.before()
     for server in MAILBOX_SERVERS:
@@ -89,6 +109,8 @@ def runs() -> dict[str, Run]:
         "inside": _inside_left_out(), "nobody": _nobody_asked(), "one": _one_not_asked(),
         "recipient": _a_recipient_left_out(), "manager": _manager_away_until_the_end(),
         "twice": _taken_again_and_seen_twice(),
+        "after-the-window": _taken_twice_before(window_ms=5 * MINUTE),
+        "within-the-window": _taken_twice_before(window_ms=HOUR),
         "wiped": _primary_lost_its_queue_database(), "lossless": lossless,
     }  # fmt: skip
 
@@ -139,6 +161,15 @@ def test_what_is_taken_again_and_seen_as_often_was_not_lost_with_the_copy_before
 ) -> None:
     """Else the interval would begin before it, and what came after it would have to come back."""
     assert (results["twice"].status, results["twice"].violations) == ("holds", 0)
+
+
+def test_what_is_taken_again_after_the_window_of_duplicates_was_not_lost_either(
+    results: Results,
+) -> None:
+    assert (results["after-the-window"].status, results["after-the-window"].violations) == (
+        "holds", 0,
+    )  # fmt: skip
+    assert results["within-the-window"].status == "violated"
 
 
 def test_a_failover_after_which_nobody_was_asked_is_violated_for_every_primary(
