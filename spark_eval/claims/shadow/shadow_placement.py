@@ -194,7 +194,7 @@ def _unprovoked(failed: DataFrame, tables: Tables) -> DataFrame:
 
 def _with_trouble(attempts: DataFrame, told: str, tables: Tables) -> DataFrame:
     """The same with `in_trouble`: a fault was in the way from `primary_server` to `peer` when the
-    row `told` was written, or for as long before as all attempts that it tells of may have taken,
+    row `told` was written, or for as long before as all attempts that it counts may have taken,
     while a session stood.
     """
     waits = tables.histories.selectExpr(
