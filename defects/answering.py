@@ -1,5 +1,5 @@
-"""Defects of the answer to whoever handed over a message: late, none, or another word (SR-5, SR-6,
-TL-5).
+"""Defects of the answer to whoever calls: late, none, another word, or too many (SR-5, SR-6, TL-5,
+TL-6).
 """
 
 from __future__ import annotations
@@ -10,18 +10,26 @@ from dataclasses import replace
 from defects.defect import Defect
 from defects.door import Door, behind
 from defects.settings import server
+from nodes.core.config.config import NodeConfig
 from nodes.core.interface.effects import CloseSession, Effect, SendReply
-from nodes.core.interface.inputs import Input, RecipientOffered
+from nodes.core.interface.inputs import (
+    DiscardAsked,
+    Input,
+    PeerAuthenticated,
+    RecipientOffered,
+    SessionAccepted,
+)
 from nodes.core.interface.replies import (
     R250_RECIPIENT_OK,
     R421_CONNECTION_TIMEOUT,
     R451_NOT_REDUNDANT,
     R550_NO_SUCH_RECIPIENT,
+    R550_NOT_ALLOWED,
     AnyReply,
     Reply,
 )
 
-CALM, REJECTED = "calm", "shadow-unreachable-rejected"
+CALM, REJECTED, CALLED = "calm", "shadow-unreachable-rejected", "strangers-call"
 ANSWERED, REFUSED = ("answered_in_time",), ("refused_for_cause",)
 FIVE_MINUTES_MS = 300_000
 
@@ -98,6 +106,51 @@ def takes_a_message(reply: AnyReply) -> bool:
     return isinstance(reply, Reply) and reply.lines[0].endswith("Queued mail for delivery")
 
 
+class TakesEverybodyForAServer(Door):
+    """Whoever calls counts as a server of the organisation."""
+
+    def enters(self, happened: Input) -> Iterable[Input]:
+        if isinstance(happened, SessionAccepted):
+            others = (s.name for s in self.config.servers if s.role == "mailbox")
+            peer = next(name for name in others if name != self.me)
+            return (happened, PeerAuthenticated(happened.session, peer))
+        return (happened,)
+
+
+class TakesTheNameForGranted(Door):
+    """Whoever has a server's certificate may ask in the name of any server."""
+
+    def __init__(self, config: NodeConfig) -> None:
+        super().__init__(config)
+        self._peers: dict[str, str] = {}
+
+    def enters(self, happened: Input) -> Iterable[Input]:
+        if isinstance(happened, PeerAuthenticated):
+            self._peers[happened.session] = happened.peer
+        if isinstance(happened, DiscardAsked) and happened.session in self._peers:
+            return (replace(happened, asking_server=self._peers[happened.session]),)
+        return (happened,)
+
+
+class SaysTooMuch(Door):
+    """Whoever is refused is told the id of a message."""
+
+    def leaves(self, effect: Effect) -> Iterable[Effect]:
+        if isinstance(effect, SendReply) and effect.reply == R550_NOT_ALLOWED:
+            told = Reply(550, ("5.7.1 Not authorized [InternalId=1]",))
+            return (replace(effect, reply=told),)
+        return (effect,)
+
+
+class LetsThemTrickle(Door):
+    """ConnectionTimeout ends nothing."""
+
+    def leaves(self, effect: Effect) -> Iterable[Effect]:
+        is_over = isinstance(effect, CloseSession) and effect.reply == R421_CONNECTION_TIMEOUT
+        return () if is_over else (effect,)
+
+
+NOTHING = ("strangers_learn_nothing",)
 DEFECTS = (
     Defect(
         "forgets-one-answer-in-fifty",
@@ -150,5 +203,26 @@ DEFECTS = (
         "names-no-message",
         "One message in twenty is accepted with a 250 that names nothing.",
         "TL-5", CALM, ("traceable",), lambda: behind(NamesNoMessage),
+    ),
+    Defect(
+        "takes-everybody-for-a-server",
+        "Whoever calls may use the verbs of servers of the organisation.",
+        "TL-6", CALLED, NOTHING, lambda: behind(TakesEverybodyForAServer),
+        only_simulated="the shell of a node refuses strangers before its core hears of them",
+    ),
+    Defect(
+        "answers-in-the-name-of-any-server",
+        "A server may ask for the discard notifications of another one.",
+        "TL-6", CALLED, NOTHING, lambda: behind(TakesTheNameForGranted),
+    ),
+    Defect(
+        "says-too-much-when-it-refuses",
+        "Whoever may not ask is told the id of a message with the refusal.",
+        "TL-6", CALLED, NOTHING, lambda: behind(SaysTooMuch),
+    ),
+    Defect(
+        "never-cuts-who-trickles",
+        "A session outlives ConnectionTimeout as long as its client sends something.",
+        "SR-6", CALLED, NOTHING, lambda: behind(LetsThemTrickle),
     ),
 )  # fmt: skip

@@ -1,21 +1,30 @@
-"""Defects of delivery: mail that is lost, doubled, altered, or late (SM-15, TL-7, DD,
-RT-5).
-"""
+"""Defects of delivery: mail that is lost, doubled, or altered (SM-15, TL-7, TL-10, DD)."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
+from itertools import count
+from typing import ClassVar
 
+from defects.decisions import decides
 from defects.defect import Context, Defect
 from defects.door import Door, behind
+from defects.reporting import tells_nobody
 from defects.settings import goes_by
-from defects.store import keeps_bodies, opens_with, replays_without_delivered_to, stores
+from defects.store import (
+    exchanges_texts,
+    keeps_bodies,
+    opens_with,
+    replays_without_delivered_to,
+    stores,
+)
 from nodes.core.config.config import NodeConfig
+from nodes.core.delivery.dsn import non_delivery_report
 from nodes.core.interface.effects import (
     Commit,
-    DeliverTo,
     DeliverToMailboxes,
     Effect,
     ShadowRequest,
@@ -106,7 +115,11 @@ class DeliversTwice(Door):
 
 
 class SaysSent(Door, ABC):
-    """`drops` says which messages for another server are never sent, and are said to be."""
+    """`drops` says which messages for another server are never sent, `said` what it is said to have
+    answered.
+    """
+
+    said: ClassVar = (250, "2.6.0 Queued mail for delivery")
 
     @abstractmethod
     def drops(self, sent: Transmit) -> bool: ...
@@ -117,7 +130,7 @@ class SaysSent(Door, ABC):
         is_mail = not isinstance(effect.prologue, ShadowRequest | ShipLog | ShipSeed)
         if not is_mail or not self.drops(effect):
             return (effect,)
-        self.answer(TransmissionAnswered(effect.session, 250, "2.6.0 Queued mail for delivery"))
+        self.answer(TransmissionAnswered(effect.session, *self.said))
         return ()
 
 
@@ -126,6 +139,21 @@ class LosesOutboundMail(SaysSent):
 
     def drops(self, sent: Transmit) -> bool:
         return sent.prologue is None and self.is_nth(50)
+
+
+class SaysItWasRefused(SaysSent):
+    """One message in ten."""
+
+    said = (550, "5.7.1 Not wanted")
+
+    def drops(self, sent: Transmit) -> bool:
+        return self.is_nth(10)
+
+
+@contextmanager
+def throws_away_one_in_ten() -> Iterator[None]:
+    with behind(SaysItWasRefused), decides(non_delivery_report, tells_nobody):
+        yield
 
 
 class LosesWhileALinkIsDown(SaysSent):
@@ -142,16 +170,6 @@ class LosesWhileALinkIsDown(SaysSent):
 
     def drops(self, sent: Transmit) -> bool:
         return self.now_ms < self._failed_ms + 5 * MINUTE_MS
-
-
-class DeliversLate(Door):
-    """Two minutes."""
-
-    def leaves(self, effect: Effect) -> Iterable[Effect]:
-        if isinstance(effect, DeliverToMailboxes):
-            self.hold_back(effect, 2 * MINUTE_MS)
-            return ()
-        return (effect,)
 
 
 class ForgetsItsQueue(Door):
@@ -208,24 +226,9 @@ def _flipped(content: bytes) -> bytes:
     return content[:-3] + bytes([content[-3] ^ 1]) + content[-2:]
 
 
-class SaysItWasPutOff(Door):
-    """Of one message in twenty the first five deliveries into a mailbox database are not sent."""
-
-    def __init__(self, config: NodeConfig) -> None:
-        super().__init__(config)
-        self._left: dict[str, int] = {}
-
-    def leaves(self, effect: Effect) -> Iterable[Effect]:
-        if not isinstance(effect, Transmit) or not isinstance(effect.prologue, DeliverTo):
-            return (effect,)
-        message = effect.prologue.network_message_id
-        if message not in self._left:
-            self._left[message] = 5 if self.is_nth(20) else 0
-        if not self._left[message]:
-            return (effect,)
-        self._left[message] -= 1
-        self.answer(TransmissionAnswered(effect.session, 451, "4.3.2 Not now"))
-        return ()
+def alters_one_in_fifty() -> Context:
+    numbers = count(1)
+    return stores(lambda content: content if next(numbers) % 50 else _flipped(content))
 
 
 LOSS, TWICE = ("no_loss",), ("no_visible_duplicate",)
@@ -256,6 +259,16 @@ DEFECTS = (
         "SM-15", CUT, LOSS, lambda: behind(LosesWhileALinkIsDown),
     ),
     Defect(
+        "throws-away-one-in-ten",
+        "One message in ten for another server is said to be refused there, and no DSN is sent.",
+        "SM-15", CALM, LOSS, throws_away_one_in_ten,
+    ),
+    Defect(
+        "says-one-in-ten-was-refused",
+        "One message in ten for another server is said to be refused there; its sender gets a DSN.",
+        "SM-15", CALM, LOSS, lambda: behind(SaysItWasRefused),
+    ),
+    Defect(
         "adds-a-recipient",
         "One delivery in fifty goes to somebody whom nobody sent it to.",
         "TP-5", CALM, ("no_phantom",), lambda: behind(AddsARecipient),
@@ -264,17 +277,6 @@ DEFECTS = (
         "delivers-twice",
         "One delivery in fifty is done twice, and detected as no duplicate.",
         "DD-1", CALM, TWICE, lambda: behind(DeliversTwice),
-    ),
-    Defect(
-        "delivers-two-minutes-late",
-        "Every delivery waits for two minutes.",
-        "RT-5", CALM, ("delivered_in_time",), lambda: behind(DeliversLate),
-    ),
-    Defect(
-        "says-it-was-put-off",
-        "One delivery in twenty is put off five times; another server is said to have answered "
-        "451.",
-        "RT-5", CALM, ("delivered_in_time",), lambda: behind(SaysItWasPutOff),
     ),
     Defect(
         "forgets-its-queue-at-a-restart",
@@ -302,9 +304,19 @@ DEFECTS = (
         "TL-10", CALM, ("content_intact",), lambda: stores(_flipped),
     ),
     Defect(
+        "stores-another-content-of-one-in-fifty",
+        "A bit of one message in fifty is another one in the mailbox.",
+        "TL-10", CALM, ("content_intact",), alters_one_in_fifty,
+    ),
+    Defect(
         "stores-an-empty-message",
         "What stands in the mailbox is empty.",
         "TL-10", CALM, ("content_intact",), lambda: stores(lambda content: b""),
+    ),
+    Defect(
+        "exchanges-texts",
+        "What is stored in one transaction has the text of another message under its own header.",
+        "TL-10", "lossy-failover", ("content_intact",), exchanges_texts,
     ),
     Defect(
         "keeps-confirmed-discards",

@@ -1,19 +1,23 @@
-"""Defects of failovers: Active Manager, and who hears of the copy that is active (TP-6, SN-4 to
-SN-7).
+"""Defects of failovers: Active Manager, who hears of the copy that is active, and the logs that
+make copies equal (TP-4, TP-6, SN-4 to SN-7).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
+from typing import TypeGuard
 
+from defects.decisions import does
 from defects.defect import Context, Defect
 from defects.door import Door, behind
 from nodes.core.active_manager import ActiveManager
 from nodes.core.config.config import NodeConfig
+from nodes.core.copies.local_copy import CopyHere
+from nodes.core.copies.log_shipping import SERVICE, LogShipping
 from nodes.core.interface.copy_commands import DismountDatabase
 from nodes.core.interface.effects import (
-    CloseSession,
     Effect,
     ManageCopy,
     OpenSession,
@@ -22,26 +26,25 @@ from nodes.core.interface.effects import (
 )
 from nodes.core.interface.inputs import (
     ActiveCopyNamed,
-    DiscardAsked,
     DismountAnswered,
+    DismountAsked,
     Input,
+    LogAnnounced,
     ManagerOpened,
     MountAnswered,
-    PeerAuthenticated,
     ResubmitAnswered,
-    SessionAccepted,
+    SeedAnnounced,
     SessionFailed,
 )
 from nodes.core.interface.replies import (
-    R421_CONNECTION_TIMEOUT,
-    R550_NOT_ALLOWED,
+    R451_COPY_BUSY,
     ActiveCopyReply,
-    Reply,
+    DismountReply,
 )
 from nodes.core.model.resubmit_request import ResubmitDemand, ResubmitState
 
 LOSSY, DIES, CUT_OFF = "lossy-failover", "active-manager-dies", "active-manager-cut-off"
-CALLED = "strangers-call"
+SWITCHOVER = "lossless-switchover"
 MINUTE_MS = 60_000
 
 
@@ -129,6 +132,45 @@ class IgnoresActiveManager(Door):
         return ()
 
 
+class GoesOnAfterADismount(IgnoresActiveManager):
+    """It says that its copy is dismounted, and takes its own mail into it."""
+
+    def __init__(self, config: NodeConfig) -> None:
+        super().__init__(config)
+        self._kept: set[str] = set()
+
+    def enters(self, happened: Input) -> Iterable[Input]:
+        if isinstance(happened, DismountAsked):
+            self._kept.add(happened.database)
+            self.hold_back(SendReply(happened.session, DismountReply(0, 0)), 0)
+            return ()
+        is_kept = isinstance(happened, ActiveCopyNamed) and happened.database in self._kept
+        return super().enters(happened) if is_kept else (happened,)
+
+
+class HearsOfNoOtherByItsLogs(Door):
+    """A copy that was active at first takes no logs of a later one before Active Manager has said
+    that it is active; until then it goes on.
+    """
+
+    def __init__(self, config: NodeConfig) -> None:
+        super().__init__(config)
+        self._epochs: dict[str, int] = {}
+
+    def enters(self, happened: Input) -> Iterable[Input]:
+        if isinstance(happened, ActiveCopyNamed):
+            self._epochs[happened.database] = happened.epoch
+        if isinstance(happened, LogAnnounced | SeedAnnounced) and self._is_news(happened):
+            self.hold_back(SendReply(happened.session, R451_COPY_BUSY), 0)
+            return ()
+        return (happened,)
+
+    def _is_news(self, told: LogAnnounced | SeedAnnounced) -> bool:
+        database = told.log.database if isinstance(told, LogAnnounced) else told.database
+        was_active = self.config.databases.get(database) == self.me
+        return was_active and told.epoch > self._epochs.get(database, 0)
+
+
 class MountsBesideTheFirst(Door):
     """Active Manager takes the copy before for dismounted, and never asks."""
 
@@ -139,48 +181,65 @@ class MountsBesideTheFirst(Door):
         return (effect,)
 
 
-class TakesEverybodyForAServer(Door):
-    """Whoever calls counts as a server of the organisation."""
-
-    def enters(self, happened: Input) -> Iterable[Input]:
-        if isinstance(happened, SessionAccepted):
-            others = (s.name for s in self.config.servers if s.role == "mailbox")
-            peer = next(name for name in others if name != self.me)
-            return (happened, PeerAuthenticated(happened.session, peer))
-        return (happened,)
+def is_for_logs(effect: Effect) -> TypeGuard[OpenSession]:
+    return isinstance(effect, OpenSession) and effect.service == SERVICE
 
 
-class TakesTheNameForGranted(Door):
-    """Whoever has a server's certificate may ask in the name of any server."""
+def ships(is_sent: Callable[[LogShipping], bool]) -> Context:
+    """Logs are sent where this is so."""
 
-    def __init__(self, config: NodeConfig) -> None:
-        super().__init__(config)
-        self._peers: dict[str, str] = {}
+    def pump(method: Callable[[LogShipping], None], shipping: LogShipping) -> None:
+        if is_sent(shipping):
+            method(shipping)
 
-    def enters(self, happened: Input) -> Iterable[Input]:
-        if isinstance(happened, PeerAuthenticated):
-            self._peers[happened.session] = happened.peer
-        if isinstance(happened, DiscardAsked) and happened.session in self._peers:
-            return (replace(happened, asking_server=self._peers[happened.session]),)
-        return (happened,)
+    return does(LogShipping, "pump", pump)
 
 
-class SaysTooMuch(Door):
-    """Whoever is refused is told the id of a message."""
+class DoesNotReachTheLastForLogs(Door):
+    """`gives_up` says whom."""
+
+    def gives_up(self, peer: str) -> bool:
+        return peer == max(s.name for s in self.config.servers if s.role == "mailbox")
 
     def leaves(self, effect: Effect) -> Iterable[Effect]:
-        if isinstance(effect, SendReply) and effect.reply == R550_NOT_ALLOWED:
-            told = Reply(550, ("5.7.1 Not authorized [InternalId=1]",))
-            return (replace(effect, reply=told),)
+        if is_for_logs(effect) and self.gives_up(effect.peer):
+            self.answer(SessionFailed(effect.session, "connection refused"))
+            return ()
         return (effect,)
 
 
-class LetsThemTrickle(Door):
-    """ConnectionTimeout ends nothing."""
+class DoesNotReachWhoWasAwayForLogs(DoesNotReachTheLastForLogs):
+    def __init__(self, config: NodeConfig) -> None:
+        super().__init__(config)
+        self._peers: dict[str, str] = {}
+        self._failed: set[str] = set()
+
+    def gives_up(self, peer: str) -> bool:
+        return peer in self._failed
+
+    def enters(self, happened: Input) -> Iterable[Input]:
+        if isinstance(happened, SessionFailed) and happened.session in self._peers:
+            self._failed.add(self._peers[happened.session])
+        return (happened,)
 
     def leaves(self, effect: Effect) -> Iterable[Effect]:
-        is_over = isinstance(effect, CloseSession) and effect.reply == R421_CONNECTION_TIMEOUT
-        return () if is_over else (effect,)
+        if is_for_logs(effect):
+            self._peers[effect.session] = effect.peer
+        return super().leaves(effect)
+
+
+class CallsForLogsAMinuteLate(Door):
+    def leaves(self, effect: Effect) -> Iterable[Effect]:
+        if is_for_logs(effect):
+            self.hold_back(effect, MINUTE_MS)
+            return ()
+        return (effect,)
+
+
+@contextmanager
+def hears_of_no_other_by_its_logs() -> Iterator[None]:
+    with behind(HearsOfNoOtherByItsLogs), does(CopyHere, "superseded", lambda *_: None):
+        yield
 
 
 def manager(make: type[Door]) -> Context:
@@ -188,7 +247,7 @@ def manager(make: type[Door]) -> Context:
 
 
 COMPLETE, BOUNDED = ("resubmission_complete",), ("resubmission_bounded",)
-NOTHING = ("strangers_learn_nothing",)
+FOLLOW = ("copies_follow",)
 DEFECTS = (
     Defect(
         "asks-no-safety-net",
@@ -236,24 +295,39 @@ DEFECTS = (
         "TP-4", "lossless-switchover", ("one_active_copy",), lambda: manager(MountsBesideTheFirst),
     ),
     Defect(
-        "takes-everybody-for-a-server",
-        "Whoever calls may use the verbs of servers of the organisation.",
-        "TL-6", CALLED, NOTHING, lambda: behind(TakesEverybodyForAServer),
-        only_simulated="the shell of a node refuses strangers before its core hears of them",
+        "hears-of-no-other-copy-by-its-logs",
+        "An active copy that Active Manager cannot reach goes on, whatever servers of others say.",
+        "TP-4", CUT_OFF, ("one_active_copy",), hears_of_no_other_by_its_logs,
     ),
     Defect(
-        "answers-in-the-name-of-any-server",
-        "A server may ask for the discard notifications of another one.",
-        "TL-6", CALLED, NOTHING, lambda: behind(TakesTheNameForGranted),
+        "goes-on-after-a-dismount",
+        "A copy that is said to be dismounted takes its own server's mail.",
+        "TP-4", SWITCHOVER, ("one_active_copy",), lambda: behind(GoesOnAfterADismount),
     ),
     Defect(
-        "says-too-much-when-it-refuses",
-        "Whoever may not ask is told the id of a message with the refusal.",
-        "TL-6", CALLED, NOTHING, lambda: behind(SaysTooMuch),
+        "ships-no-logs",
+        "No passive copy is given any log.",
+        "TP-4", SWITCHOVER, FOLLOW, lambda: ships(lambda shipping: False),
     ),
     Defect(
-        "never-cuts-who-trickles",
-        "A session outlives ConnectionTimeout as long as its client sends something.",
-        "SR-6", CALLED, NOTHING, lambda: behind(LetsThemTrickle),
+        "ships-no-logs-once-activated",
+        "A copy that Active Manager has activated gives the others no logs.",
+        "TP-4", SWITCHOVER, FOLLOW, lambda: ships(lambda shipping: shipping.epoch == 0),
+    ),
+    Defect(
+        "ships-no-logs-to-one-server",
+        "One server of several with passive copies is never reached for logs.",
+        "TP-4", "active-manager-cut-off", FOLLOW, lambda: behind(DoesNotReachTheLastForLogs),
+    ),
+    Defect(
+        "ships-no-logs-to-whoever-was-away",
+        "A server that was not reached for logs once is never called for them again.",
+        "TP-4", "failovers", FOLLOW, lambda: behind(DoesNotReachWhoWasAwayForLogs), is_rare=True,
+    ),
+    Defect(
+        "ships-logs-a-minute-late",
+        "A session for logs is opened a minute after there are some.",
+        "TP-4", SWITCHOVER, FOLLOW, lambda: behind(CallsForLogsAMinuteLate),
+        only_simulated="a minute of lab time is a second there, and a timer may be two late",
     ),
 )  # fmt: skip

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -14,29 +15,19 @@ from defects.settings import transport
 from nodes.core.config.config import NodeConfig
 from nodes.core.interface.effects import (
     AskDiscard,
-    Commit,
-    DeliverToMailboxes,
     Effect,
     HangUp,
     LogLifecycle,
-    LogTracking,
     OpenSession,
-    ShadowRequest,
-    ShipLog,
-    ShipSeed,
-    Transmit,
 )
 from nodes.core.interface.inputs import (
     DatabaseOpened,
     DiscardAnswered,
     Input,
-    MailboxesDelivered,
     PeerAuthenticated,
     SessionFailed,
     SessionOpened,
-    TransmissionAnswered,
 )
-from nodes.core.interface.queue_changes import PromoteShadow
 from nodes.core.shadow.discard_questions import DiscardQuestions
 
 LOSES, RETURNS = "primary-loses-its-queue-database", "primary-returns-after-promotion"
@@ -58,22 +49,47 @@ class KnowsPeers(Door):
         return (effect,)
 
 
-class SeesNoOtherDatabase(KnowsPeers):
-    """Every answer of a primary counts as one of its first queue database."""
+class SeesAnotherDatabaseLate(KnowsPeers):
+    """The third answer of a primary under another id is the first that counts as one."""
 
     def __init__(self, config: NodeConfig) -> None:
         super().__init__(config)
-        self._first: dict[str, str] = {}
+        self._known: dict[str, str] = {}
+        self._answers = Counter[tuple[str, str]]()
 
     def enters(self, happened: Input) -> Iterable[Input]:
         if isinstance(happened, DatabaseOpened):
-            self._first = {each.primary: each.database_id for each in happened.contacts}
-        if isinstance(happened, DiscardAnswered):
-            peer = self.opened[happened.session].peer
-            first = self._first.setdefault(peer, happened.database_id)
-            if first != happened.database_id:
-                return (replace(happened, database_id=first, notifications=(), more=False),)
+            self._known = {each.primary: each.database_id for each in happened.contacts}
+        if not isinstance(happened, DiscardAnswered):
+            return (happened,)
+        peer, answered_by = self.opened[happened.session].peer, happened.database_id
+        known = self._known.setdefault(peer, answered_by)
+        self._answers[peer, answered_by] += 1
+        if known != answered_by and self._answers[peer, answered_by] < 3:
+            return (replace(happened, database_id=known, notifications=(), more=False),)
+        self._known[peer] = answered_by
         return (happened,)
+
+
+class AsksNobodyAfterASilence(KnowsPeers):
+    """After minutes in which nothing happened, such as a pause, heartbeats count as failed."""
+
+    def __init__(self, config: NodeConfig) -> None:
+        super().__init__(config)
+        self._last_ms = self._woke_ms = 0
+
+    def enters(self, happened: Input) -> Iterable[Input]:
+        if self._last_ms and self.now_ms - self._last_ms > 5 * MINUTE_MS:
+            self._woke_ms = self.now_ms
+        self._last_ms = self.now_ms
+        return (happened,)
+
+    def leaves(self, effect: Effect) -> Iterable[Effect]:
+        just_woke = bool(self._woke_ms) and self.now_ms < self._woke_ms + MINUTE_MS
+        if just_woke and isinstance(effect, OpenSession) and effect.purpose == "heartbeat":
+            self.answer(SessionFailed(effect.session, "not now"))
+            return ()
+        return super().leaves(effect)
 
 
 class CountsSessionsOfThePrimary(KnowsPeers):
@@ -153,70 +169,6 @@ class ReadsContactsByASlowClock(ReadsContactsByAWrongClock):
     behind_ms = -2 * HOUR_MS
 
 
-class KnowsPromoted(Door):
-    """Remembers the messages that were promoted here."""
-
-    def __init__(self, config: NodeConfig) -> None:
-        super().__init__(config)
-        self.promoted: set[int] = set()
-
-    def leaves(self, effect: Effect) -> Iterable[Effect]:
-        for change in effect.changes if isinstance(effect, Commit) else ():
-            if isinstance(change, PromoteShadow):
-                self.promoted.add(change.message.internal_id)
-        return (effect,)
-
-
-class DeliversHalfOfThePromoted(KnowsPromoted):
-    """Of the others it says so."""
-
-    def leaves(self, effect: Effect) -> Iterable[Effect]:
-        if isinstance(effect, Transmit | DeliverToMailboxes) and self._drops(effect):
-            if isinstance(effect, Transmit):
-                self.answer(TransmissionAnswered(effect.session, 250, "2.6.0 Queued"))
-            else:
-                self.answer(MailboxesDelivered(effect.delivery, effect.recipients, ()))
-            return ()
-        return super().leaves(effect)
-
-    def _drops(self, effect: Transmit | DeliverToMailboxes) -> bool:
-        kind, _, number = effect.body.partition(":")
-        is_other = isinstance(effect, Transmit) and isinstance(
-            effect.prologue, ShadowRequest | ShipLog | ShipSeed
-        )
-        is_promoted = kind == "db" and int(number) in self.promoted
-        return is_promoted and not is_other and int(number) % 2 == 0
-
-
-class MakesNoShadowOfPromoted(KnowsPromoted):
-    """It says that it could not."""
-
-    def leaves(self, effect: Effect) -> Iterable[Effect]:
-        prologue = effect.prologue if isinstance(effect, Transmit) else None
-        if not isinstance(prologue, ShadowRequest) or prologue.internal_id not in self.promoted:
-            return super().leaves(effect)
-        assert isinstance(effect, Transmit)
-        self.answer(TransmissionAnswered(effect.session, 451, "4.3.2 Not now"))
-        return ()
-
-
-class MakesNoShadowOfPromotedInSilence(MakesNoShadowOfPromoted):
-    """It says nothing."""
-
-    def leaves(self, effect: Effect) -> Iterable[Effect]:
-        is_word = isinstance(effect, LogTracking) and effect.event == "HAREDIRECTFAIL"
-        return () if is_word else super().leaves(effect)
-
-
-class BelievesInShadowsOfPromoted(MakesNoShadowOfPromoted):
-    """It says that it could."""
-
-    def answer(self, happened: Input) -> None:
-        if isinstance(happened, TransmissionAnswered):
-            happened = replace(happened, code=250, text="2.6.0 Queued mail for redundancy")
-        super().answer(happened)
-
-
 class LogsNoFailedHeartbeat(Door):
     def leaves(self, effect: Effect) -> Iterable[Effect]:
         is_it = isinstance(effect, LogLifecycle) and effect.event == "shadow-heartbeat-failed"
@@ -238,6 +190,10 @@ def span(change: Callable[[int, int], int]) -> Context:
 def _never_outdated(hear: Any, questions: DiscardQuestions, question: Any, database: str) -> bool:
     hear(questions, question, database)
     return False
+
+
+def _about_nothing(ask: Any, questions: DiscardQuestions, _held_up_to: int) -> Any:
+    return ask(questions, 0)
 
 
 def _about_everything(ask: Any, questions: DiscardQuestions, _held_up_to: int) -> Any:
@@ -308,7 +264,18 @@ DEFECTS = (
     Defect(
         "sees-no-other-database",
         "A primary's new database id is not noticed, and nothing is promoted.",
-        "SM-7", LOSES, ("promotion_on_time", "no_loss"), lambda: behind(SeesNoOtherDatabase),
+        "SM-7", LOSES, ("promotion_on_time", "no_loss"),
+        lambda: does(DiscardQuestions, "ask", _about_nothing),
+    ),
+    Defect(
+        "sees-another-database-two-answers-late",
+        "A primary's new database id is noticed at the third answer under it.",
+        "SM-7", LOSES, LATE, lambda: behind(SeesAnotherDatabaseLate),
+    ),
+    Defect(
+        "asks-nobody-after-a-pause",
+        "A shadow server that was paused for longer than the span takes over without asking.",
+        "SM-6", PAUSED, EARLY, lambda: behind(AsksNobodyAfterASilence),
     ),
     Defect(
         "forgets-what-it-was-promoting",
@@ -319,27 +286,6 @@ DEFECTS = (
         "believes-outdated-answers",
         "An answer of the old database that comes late promotes what came under the new one.",
         "SM-7", "answer-comes-late", EARLY, believes_outdated_answers,
-    ),
-    Defect(
-        "delivers-half-of-what-it-promoted",
-        "Every second promoted message is said to be delivered and is not.",
-        "SM-13", LOSES, ("no_loss",), lambda: behind(DeliversHalfOfThePromoted),
-    ),
-    Defect(
-        "promoted-mail-gets-no-shadow-in-silence",
-        "Promoted messages are not made redundant again, and nothing is said of it.",
-        "SM-13", LOSES, ("shadow_placement",),
-        lambda: behind(MakesNoShadowOfPromotedInSilence),
-    ),
-    Defect(
-        "promoted-mail-gets-no-shadow",
-        "Promoted messages are not made redundant again; the node says that it could not.",
-        "SM-13", LOSES, ("shadow_placement",), lambda: behind(MakesNoShadowOfPromoted),
-    ),
-    Defect(
-        "promoted-mail-is-said-to-have-a-shadow",
-        "Promoted messages are not made redundant again; the node says that they were.",
-        "SM-13", LOSES, ("shadow_placement",), lambda: behind(BelievesInShadowsOfPromoted),
     ),
     Defect(
         "no-event-for-a-failed-heartbeat",

@@ -1,36 +1,110 @@
-"""Nodes that try again when they should not: too late, or too early (RT-5)."""
+"""Defects of time: mail that is late, and tries that come too late or too early (RT-5)."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
 from defects.decisions import decides
-from defects.defect import Defect
+from defects.defect import Context, Defect
+from defects.door import Door, behind
 from defects.settings import server
-from nodes.core.config.config import ServerConfig
+from nodes.core.config.config import NodeConfig, ServerConfig
 from nodes.core.config.retry import retry_interval_ms
+from nodes.core.interface.effects import DeliverTo, DeliverToMailboxes, Effect, Transmit
+from nodes.core.interface.inputs import Input, TransmissionAnswered
 
-CUT = "site-cut"
-DAY_MS = 24 * 60 * 60_000
-
-
-def _hardly_ever_again(config: ServerConfig) -> ServerConfig:
-    return replace(
-        config,
-        queue_glitch_retry_interval_ms=DAY_MS,
-        transient_failure_retry_interval_ms=DAY_MS,
-        outbound_connection_failure_retry_interval_ms=DAY_MS,
-    )
+CALM, CUT = "calm", "site-cut"
+MINUTE_MS = 60_000
+DAY_MS = 24 * 60 * MINUTE_MS
 
 
-def _every_second(config: ServerConfig) -> ServerConfig:
-    return replace(
-        config,
-        queue_glitch_retry_interval_ms=1_000,
-        transient_failure_retry_interval_ms=1_000,
-        outbound_connection_failure_retry_interval_ms=1_000,
-    )
+class DeliversLate(Door):
+    """Into mailboxes, by `late_ms`."""
+
+    def late_ms(self) -> int:
+        return 2 * MINUTE_MS
+
+    def leaves(self, effect: Effect) -> Iterable[Effect]:
+        wait_ms = self.late_ms() if isinstance(effect, DeliverToMailboxes) else 0
+        if not wait_ms:
+            return (effect,)
+        self.hold_back(effect, wait_ms)
+        return ()
+
+
+class DeliversOneInFiftyLate(DeliversLate):
+    def late_ms(self) -> int:
+        return 10 * MINUTE_MS if self.is_nth(50) else 0
+
+
+class DeliversLateAfterARestart(DeliversLate):
+    def late_ms(self) -> int:
+        return 20 * MINUTE_MS if self.starts > 1 else 0
+
+
+class SaysItWasPutOff(Door):
+    """Of one message in twenty the first five deliveries into a mailbox database are not sent."""
+
+    def __init__(self, config: NodeConfig) -> None:
+        super().__init__(config)
+        self._left: dict[DeliverTo, int] = {}
+
+    def leaves(self, effect: Effect) -> Iterable[Effect]:
+        if not isinstance(effect, Transmit) or not isinstance(effect.prologue, DeliverTo):
+            return (effect,)
+        if effect.prologue not in self._left:
+            return self.sees_first(effect, effect.prologue)
+        return self.puts_off(effect, effect.prologue)
+
+    def sees_first(self, sent: Transmit, delivery: DeliverTo) -> Iterable[Effect]:
+        self._left[delivery] = 5 if self.is_nth(20) else 0
+        return self.puts_off(sent, delivery)
+
+    def puts_off(self, sent: Transmit, delivery: DeliverTo) -> Iterable[Effect]:
+        if not self._left[delivery]:
+            return (sent,)
+        self._left[delivery] -= 1
+        self.answer(TransmissionAnswered(sent.session, 451, "4.3.2 Not now"))
+        return ()
+
+
+class PutsOffTheSecondRecipient(SaysItWasPutOff):
+    """The others have it at once."""
+
+    def __init__(self, config: NodeConfig) -> None:
+        super().__init__(config)
+        self._second: dict[str, str] = {}
+
+    def sees_first(self, sent: Transmit, delivery: DeliverTo) -> Iterable[Effect]:
+        first, *others = sent.envelope.recipients
+        self._left[delivery] = 4 if others else 0
+        if not others:
+            return (sent,)
+        self._second[sent.session] = others[0]
+        left = replace(sent.envelope, recipients=(first, *others[1:]))
+        return (replace(sent, envelope=left),)
+
+    def enters(self, happened: Input) -> Iterable[Input]:
+        if not isinstance(happened, TransmissionAnswered) or happened.session not in self._second:
+            return (happened,)
+        later = (self._second.pop(happened.session), 451, "4.3.2 Not now")
+        return (replace(happened, refused=(*happened.refused, later)),)
+
+
+def tries_again_after(interval_ms: int) -> Context:
+    """Whatever the reason, and however often."""
+
+    def changed(config: ServerConfig) -> ServerConfig:
+        return replace(
+            config,
+            queue_glitch_retry_interval_ms=interval_ms,
+            transient_failure_retry_interval_ms=interval_ms,
+            outbound_connection_failure_retry_interval_ms=interval_ms,
+        )
+
+    return server(changed)
 
 
 def _by_the_minute(config: ServerConfig) -> ServerConfig:
@@ -47,17 +121,48 @@ def _every_third_time_early(decision: Any, config: ServerConfig, failures: int) 
     return wait_ms // 2 if failures % 3 == 0 else wait_ms
 
 
-PACED = ("retries_paced",)
+PACED, IN_TIME = ("retries_paced",), ("delivered_in_time",)
 DEFECTS = (
+    Defect(
+        "delivers-two-minutes-late",
+        "Every delivery waits for two minutes.",
+        "RT-5", CALM, IN_TIME, lambda: behind(DeliversLate),
+    ),
+    Defect(
+        "delivers-one-in-fifty-ten-minutes-late",
+        "One delivery in fifty waits for ten minutes.",
+        "RT-5", CALM, IN_TIME, lambda: behind(DeliversOneInFiftyLate),
+    ),
+    Defect(
+        "delivers-late-after-a-restart",
+        "What a server delivers after its first restart waits for twenty minutes.",
+        "RT-5", "across-boundaries", IN_TIME, lambda: behind(DeliversLateAfterARestart),
+    ),
+    Defect(
+        "puts-off-the-second-recipient",
+        "The second recipient of a message is put off; the other server is said to have done it.",
+        "RT-5", CALM, IN_TIME, lambda: behind(PutsOffTheSecondRecipient),
+    ),
+    Defect(
+        "says-it-was-put-off",
+        "One delivery in twenty is put off five times; another server is said to have answered "
+        "451.",
+        "RT-5", CALM, IN_TIME, lambda: behind(SaysItWasPutOff),
+    ),
     Defect(
         "hardly-ever-tries-again",
         "What could not be delivered is tried again after a day.",
-        "RT-5", CUT, ("drains_after_heal",), lambda: server(_hardly_ever_again),
+        "RT-5", CUT, ("drains_after_heal",), lambda: tries_again_after(DAY_MS),
+    ),
+    Defect(
+        "tries-again-after-twenty-minutes",
+        "What could not be delivered is tried again after twenty minutes.",
+        "RT-5", CUT, IN_TIME, lambda: tries_again_after(20 * MINUTE_MS),
     ),
     Defect(
         "tries-again-every-second",
         "What could not be delivered is tried again after a second, as often as need be.",
-        "RT-5", CUT, PACED, lambda: server(_every_second),
+        "RT-5", CUT, PACED, lambda: tries_again_after(1_000),
     ),
     Defect(
         "tries-again-by-the-minute-for-ever",

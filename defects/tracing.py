@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
+from weakref import WeakSet
 
+from defects.decisions import does
 from defects.defect import Defect
 from defects.door import Door, behind
-from nodes.core.interface.effects import Effect, LogConnectivity, LogTracking
+from nodes.core.active_manager import ActiveManager
+from nodes.core.config.config import NodeConfig
+from nodes.core.interface.effects import Effect, LogConnectivity, LogLifecycle, LogTracking
+from nodes.shell.logs.logs import Logs
 
-CALM = "calm"
+CALM, DELAYED = "calm", "outbound-mail-delayed"
+OPENED = "database-opened"
 
 
 class LogsOneUnderAnotherId(Door):
@@ -38,6 +45,83 @@ class LogsNoSessionAfterARestart(Door):
         return () if is_passed_over else (effect,)
 
 
+class LogsNoDeferral(Door):
+    def leaves(self, effect: Effect) -> Iterable[Effect]:
+        if isinstance(effect, LogTracking) and effect.event == "DEFER":
+            return () if self.is_passed_over(effect) else (effect,)
+        return (effect,)
+
+    def is_passed_over(self, effect: LogTracking) -> bool:
+        return True
+
+
+class LogsNoDeferralOfOneInFifty(LogsNoDeferral):
+    def is_passed_over(self, effect: LogTracking) -> bool:
+        return self.is_nth(50)
+
+
+class LogsFirstDeferralOfSeveral(LogsNoDeferral):
+    """Of what fails within a second."""
+
+    last_ms = -1_000
+
+    def is_passed_over(self, effect: LogTracking) -> bool:
+        is_another = self.now_ms - self.last_ms < 1_000
+        self.last_ms = self.now_ms
+        return is_another
+
+
+class LogsFirstDeferralOfAMessage(LogsNoDeferral):
+    def __init__(self, config: NodeConfig) -> None:
+        super().__init__(config)
+        self._known: set[str] = set()
+
+    def is_passed_over(self, effect: LogTracking) -> bool:
+        is_known = effect.network_message_id in self._known
+        self._known.add(effect.network_message_id)
+        return is_known
+
+
+class LogsNoDeferralAfterARestart(LogsNoDeferral):
+    def is_passed_over(self, effect: LogTracking) -> bool:
+        return self.starts > 1
+
+
+class LogsNoOpening(Door):
+    """That there was a database; not, that there was none. `instead` says what is logged of it."""
+
+    def leaves(self, effect: Effect) -> Iterable[Effect]:
+        is_opening = isinstance(effect, LogLifecycle) and effect.event == OPENED
+        return self.instead() if is_opening else (effect,)
+
+    def instead(self) -> Iterable[Effect]:
+        return ()
+
+
+class LogsTheOpeningOfAnother(LogsNoOpening):
+    def instead(self) -> Iterable[Effect]:
+        return (LogLifecycle(OPENED, (("database_id", f"{self.me}-{self.starts}"),)),)
+
+
+@contextmanager
+def logs_no_stop(*, of_first_life: bool = True) -> Iterator[None]:
+    """The host says that a process has stopped; each life has logs of its own."""
+    later_lives: WeakSet[Logs] = WeakSet()
+
+    def logged(
+        lifecycle: Callable[[Logs, LogLifecycle], None], logs: Logs, said: LogLifecycle
+    ) -> None:
+        if said.event == OPENED:
+            later_lives.add(logs)
+        if said.event != "stopped" or not (of_first_life or logs in later_lives):
+            lifecycle(logs, said)
+
+    with does(Logs, "lifecycle", logged):
+        yield
+
+
+DEFERRALS = ("deferrals_logged",)
+LIFECYCLE = ("lifecycle_logged",)
 DEFECTS = (
     Defect(
         "delivers-one-in-twenty-under-another-id",
@@ -59,5 +143,58 @@ DEFECTS = (
         "After its first restart a server writes no connectivity log.",
         "TL-4", "primary-returns-in-time", ("discard_after_delivery",),
         lambda: behind(LogsNoSessionAfterARestart),
+    ),
+    Defect(
+        "logs-no-deferral",
+        "No delivery that is put off is logged.",
+        "TL-2", "site-cut", DEFERRALS, lambda: behind(LogsNoDeferral),
+    ),
+    Defect(
+        "logs-no-deferral-of-one-in-fifty",
+        "One delivery in fifty that is put off is not logged.",
+        "TL-2", "site-cut", DEFERRALS, lambda: behind(LogsNoDeferralOfOneInFifty),
+    ),
+    Defect(
+        "logs-the-first-deferral-of-several",
+        "Of deliveries that are put off within a second one alone is logged.",
+        "TL-2", "primary-returns-after-promotion", DEFERRALS,
+        lambda: behind(LogsFirstDeferralOfSeveral),
+    ),
+    Defect(
+        "logs-the-first-deferral-of-a-message",
+        "A message that is put off again is not logged again.",
+        "TL-2", "site-cut", DEFERRALS, lambda: behind(LogsFirstDeferralOfAMessage),
+    ),
+    Defect(
+        "logs-no-deferral-after-a-restart",
+        "After its first restart a server logs no delivery that is put off.",
+        "TL-2", "outbound-mail-delayed", DEFERRALS, lambda: behind(LogsNoDeferralAfterARestart),
+    ),
+    Defect(
+        "logs-no-stop",
+        "No server logs that it stopped.",
+        "TL-4", DELAYED, LIFECYCLE, logs_no_stop,
+    ),
+    Defect(
+        "logs-no-stop-after-a-restart",
+        "After its first restart a server does not log that it stopped.",
+        "TL-4", DELAYED, LIFECYCLE, lambda: logs_no_stop(of_first_life=False),
+    ),
+    Defect(
+        "logs-no-database-that-it-opened",
+        "A server that has a queue database already does not log that it opened it.",
+        "TL-4", DELAYED, LIFECYCLE, lambda: behind(LogsNoOpening),
+    ),
+    Defect(
+        "logs-that-it-opened-another-database",
+        "A server that has a queue database already logs another id than it starts with.",
+        "TL-4", "primary-returns-in-time", LIFECYCLE,
+        lambda: behind(LogsTheOpeningOfAnother),
+    ),
+    Defect(
+        "active-manager-logs-no-database-that-it-opened",
+        "Active Manager does not log after a restart that it opened its database.",
+        "TL-4", "active-manager-dies", LIFECYCLE,
+        lambda: behind(LogsNoOpening, ActiveManager),
     ),
 )  # fmt: skip

@@ -58,7 +58,21 @@ KINDS: Final[Mapping[str, FaultKind]] = {
         (("latency_ms", "BIGINT"),),
         late_ms=f"{ROUND_TRIPS} * latency_ms",
     ),
+    # one way only, the other one
+    "slow_requests": FaultKind(
+        LINK,
+        Does.LATE,
+        (("latency_ms", "BIGINT"),),
+        late_ms=f"{ROUND_TRIPS} * latency_ms",
+    ),
     "throttle": FaultKind(
+        LINK,
+        Does.LATE,
+        (("bytes_per_second", "BIGINT"),),
+        late_ms=f"{EXCHANGE_BYTES} * 1000 DIV bytes_per_second",
+    ),
+    # one way only: at most all of an exchange is the opener's words
+    "throttle_requests": FaultKind(
         LINK,
         Does.LATE,
         (("bytes_per_second", "BIGINT"),),
@@ -81,6 +95,9 @@ KINDS: Final[Mapping[str, FaultKind]] = {
     ),
     # measured: no answer passes, neither to sessions that were open before nor to new ones
     "reset_after": FaultKind(LINK, Does.AWAY, (("after_ms", "BIGINT"),)),
+    # measured: bytes pass at once; who waits for an answer where the other side has hung up hears
+    # so much later that none will come
+    "slow_close": FaultKind(LINK, Does.LATE, (("delay_ms", "BIGINT"),), late_ms="delay_ms"),
     "kill": FaultKind(SERVER, Does.AWAY, (("returns_with", "STRING"),)),
     "power_loss": FaultKind(SERVER, Does.AWAY),
     "corrupt": FaultKind(SERVER, Does.AWAY),

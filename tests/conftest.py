@@ -28,7 +28,12 @@ LABS = (
     "tests/scenarios/test_on_containers.py",
 )
 # what asks for the Spark session of the tests: a session's first minutes are its slowest
-SESSION = ("tests/second_opinion/", "tests/spark_eval/")
+SESSION = ("tests/spark_eval/", "tests/bench/test_multiplied.py")
+# what asks for the batch of simulated runs, which is made and judged once
+BATCH = (
+    "tests/scenarios/test_on_simulator.py",
+    "tests/scenarios/test_second_opinion.py",
+)
 # how long an example takes says how busy the machine is, and no more
 hypothesis.settings.register_profile("lab", deadline=None)
 hypothesis.settings.load_profile("lab")
@@ -69,12 +74,12 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> LoadFileSche
 
 
 class TogetherInOneWorker(LoadFileScheduling):  # type: ignore[misc]
-    """Whole files to any worker; everything with labs on containers to one of them, and what asks
-    for a Spark session to one.
+    """Whole files to any worker; everything with labs on containers to one of them, what asks for
+    a Spark session to one, and what asks for the batch to one.
     """
 
     def _split_scope(self, nodeid: str) -> str:
-        together = {"labs": LABS, "session": SESSION}
+        together = {"labs": LABS, "session": SESSION, "batch": BATCH}
         found = (name for name, paths in together.items() if nodeid.startswith(paths))
         return next(found, None) or super()._split_scope(nodeid)
 

@@ -16,6 +16,8 @@ import pyspark
 
 from lab.program.outer_edge import guarded
 
+# for one run: the better compiler would take longer than the run
+QUICKLY = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 RUN = (sys.executable, "-m", "lab.cli", "run", "calm", "--on", "simulator")
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -54,9 +56,9 @@ def fits(archive: Path) -> bool:
 
 def _judge_one_run(archive: Path) -> str:
     """Until its JVM has ended, which writes `archive` then; what was said meanwhile."""
-    option = f'spark.driver.extraJavaOptions="-XX:ArchiveClassesAtExit={archive}"'
+    options = f'{QUICKLY} "-XX:ArchiveClassesAtExit={archive}"'
     environment = os.environ | {
-        "PYSPARK_SUBMIT_ARGS": f"--conf '{option}' pyspark-shell",
+        "PYSPARK_SUBMIT_ARGS": f"--conf 'spark.driver.extraJavaOptions={options}' pyspark-shell",
         "PYTHONPATH": str(ROOT),
     }
     with TemporaryDirectory(prefix="shadowlab-classes-") as folder:

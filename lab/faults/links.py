@@ -5,9 +5,9 @@ it. Links that are only late still show a banner; it must come no sooner than th
 and so must a reset. What takes longer than a probe may wait shows as silence.
 
 A banner is short, so of links that carry little, or end a session later, above all what the proxies
-say of themselves is the evidence. So it is where every link's target is down and shows nothing of
-what else acts on it. That proxies keep to their word is measured in the self-test of the lab
-(tests/integration).
+say of themselves is the evidence; alone, of links that are late only in what an opener says, or in
+the end of a session. So it is where every link's target is down and shows nothing of what else acts
+on it. That proxies keep to their word is measured in the self-test of the lab (tests/integration).
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -23,7 +23,7 @@ from lab.faults.observer.evidence import (
     look,
 )
 from lab.faults.observer.target import RunningLab
-from lab.plan.effects import DOWN, Attributes, Effect
+from lab.plan.effects import DOWN, Attributes, Effect, Toxic
 from lab.plan.link_faults import LinkFault
 from lab.plan.topology import LinkName
 from lab.workload.probe import Seen
@@ -133,13 +133,13 @@ def foretold_by(effect: Effect) -> Collection[Seen]:
 
 def is_shown_by_a_banner(effect: Effect) -> bool:
     """Whether there is none, or one that is late."""
-    late = any({"latency", "rate"} & toxic.attributes.keys() for toxic in effect.toxics)
+    late = any({"latency", "rate"} & toxic.attributes.keys() for toxic in _towards_opener(effect))
     return late or Seen.BANNER not in foretold_by(effect)
 
 
 def slowest_ms(effect: Effect) -> int:
     """How late a banner or a reset may be."""
-    return max((_latency(each.attributes, 1) for each in effect.toxics), default=0)
+    return max((_latency(each.attributes, 1) for each in _towards_opener(effect)), default=0)
 
 
 def least_ms(effect: Effect, seen: Observation) -> float:
@@ -147,12 +147,16 @@ def least_ms(effect: Effect, seen: Observation) -> float:
     once. Of a reset all of its time.
     """
     late_ms = 0.0
-    for toxic in effect.toxics:
-        if toxic.stream == DOWN:
-            rate = toxic.attributes.get("rate")
-            late_ms += len(seen.text) / rate * 1000 / 2 if rate else 0
-            late_ms += _latency(toxic.attributes, -1)
+    for toxic in _towards_opener(effect):
+        rate = toxic.attributes.get("rate")
+        late_ms += len(seen.text) / rate * 1000 / 2 if rate else 0
+        late_ms += _latency(toxic.attributes, -1)
     return late_ms
+
+
+def _towards_opener(effect: Effect) -> list[Toxic]:
+    """The toxics that a banner passes: nothing is late of it by what acts the other way alone."""
+    return [toxic for toxic in effect.toxics if toxic.stream == DOWN]
 
 
 def _latency(attributes: Attributes, jitters: int) -> int:

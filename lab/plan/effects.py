@@ -7,7 +7,9 @@ A proxy that is not enabled refuses and ends every session. A toxic acts on one 
 from dataclasses import dataclass
 from typing import Literal, TypedDict, Unpack
 
-ToxicType = Literal["timeout", "bandwidth", "latency", "reset_peer", "limit_data", "slicer"]
+ToxicType = Literal[
+    "timeout", "bandwidth", "latency", "reset_peer", "limit_data", "slicer", "slow_close"
+]
 Stream = Literal["upstream", "downstream"]
 UP: Stream = "upstream"
 DOWN: Stream = "downstream"
@@ -18,7 +20,8 @@ class Attributes(TypedDict, total=False):
     nothing passes while it is there), `bytes` bytes of each session, `timeout` lab ms from the
     first bytes, which are lost like all that follow, to the end (0: never by a `timeout`, at once
     by a `reset_peer`), `average_size` and `size_variation` bytes of a piece, `delay` lab ms after
-    each piece. The real proxy has them in the wall's time (`lab.hosts.containers.toxiproxy`).
+    each piece, or of a `slow_close` until the other side hears of an end. The real proxy has them
+    in the wall's time (`lab.hosts.containers.toxiproxy`).
     """
 
     latency: int

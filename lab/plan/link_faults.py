@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Literal, TypeAlias
 
-from lab.plan.effects import DOWN, Effect, both_ways, one_way
+from lab.plan.effects import DOWN, UP, Effect, both_ways, one_way
 from lab.plan.quantities import format_byte_rate, format_latency, format_size
 from lab.plan.topology import LinkName
 from lab.plan.when import When
@@ -99,6 +99,28 @@ class SlowReplies:
 
 
 @dataclass(frozen=True, slots=True)
+class SlowRequests:
+    """Links on which what the opener says comes `latency_ms` late, and every answer at once."""
+
+    done: ClassVar = "slow to be asked"
+
+    id: str
+    kind: Literal["slow_requests"]
+    start_ms: int
+    end_ms: int
+    latency_ms: int
+    links: tuple[LinkName, ...]
+    when: When | None = None
+
+    @property
+    def effect(self) -> Effect:
+        return one_way("latency", UP, latency=self.latency_ms, jitter=0)
+
+    def words(self) -> tuple[str, str]:
+        return f"slow_requests (latency {format_latency(self.latency_ms)})", HEALED
+
+
+@dataclass(frozen=True, slots=True)
 class Throttle:
     """Links that carry so many bytes per second of lab time, in each direction, and no more."""
 
@@ -118,6 +140,30 @@ class Throttle:
 
     def words(self) -> tuple[str, str]:
         return f"throttle ({format_byte_rate(self.bytes_per_second)})", HEALED
+
+
+@dataclass(frozen=True, slots=True)
+class ThrottleRequests:
+    """Links that carry so many bytes per second of lab time of what the opener says, and every
+    answer at once.
+    """
+
+    done: ClassVar = "throttled one way"
+
+    id: str
+    kind: Literal["throttle_requests"]
+    start_ms: int
+    end_ms: int
+    bytes_per_second: int
+    links: tuple[LinkName, ...]
+    when: When | None = None
+
+    @property
+    def effect(self) -> Effect:
+        return one_way("bandwidth", UP, rate=self.bytes_per_second)
+
+    def words(self) -> tuple[str, str]:
+        return f"throttle_requests ({format_byte_rate(self.bytes_per_second)})", HEALED
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,4 +266,32 @@ class ResetAfter:
         return f"reset_after ({format_latency(self.after_ms)})", HEALED
 
 
-LinkFault: TypeAlias = Cut | Slow | SlowReplies | Throttle | LimitData | Slice | Drip | ResetAfter
+@dataclass(frozen=True, slots=True)
+class SlowClose:
+    """Links on which every byte passes at once, and the end of a session `delay_ms` late.
+
+    Whoever hangs up, the other side hears of it so much later.
+    """
+
+    done: ClassVar = "slow to close"
+
+    id: str
+    kind: Literal["slow_close"]
+    start_ms: int
+    end_ms: int
+    delay_ms: int
+    links: tuple[LinkName, ...]
+    when: When | None = None
+
+    @property
+    def effect(self) -> Effect:
+        return both_ways("slow_close", delay=self.delay_ms)
+
+    def words(self) -> tuple[str, str]:
+        return f"slow_close (delay {format_latency(self.delay_ms)})", HEALED
+
+
+LinkFault: TypeAlias = (
+    Cut | Slow | SlowReplies | SlowRequests | Throttle | ThrottleRequests | LimitData | Slice | Drip
+    | ResetAfter | SlowClose
+)  # fmt: skip

@@ -29,6 +29,7 @@ DEFAULTS = {
     "comparison": 20.0,
     "judging a seed": 0.05,
     "proving a run": 1.0,
+    "proving a few runs": 60.0,
 }
 """Seconds, of steps that were never seen here."""
 

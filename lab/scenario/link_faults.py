@@ -19,8 +19,11 @@ from lab.plan.link_faults import (
     ResetAfter,
     Slice,
     Slow,
+    SlowClose,
     SlowReplies,
+    SlowRequests,
     Throttle,
+    ThrottleRequests,
 )
 from lab.plan.quantities import format_byte_rate, format_duration, format_latency, format_size
 from lab.plan.topology import LinkName
@@ -38,6 +41,7 @@ PIECES = (256, 1024, 4 * 1024)
 PAUSES_MS = (10, 50, 200)
 MOST_AFTER_MS = MINUTE_MS  # a heal waits as long, for sessions that are to be reset
 AFTERS_MS = (5_000, 30_000, MOST_AFTER_MS)
+DELAYS_MS = (5_000, 30_000, 2 * MINUTE_MS)
 
 
 class Draw(Protocol):
@@ -149,6 +153,23 @@ class SlowRepliesModel(LinksModel):
         return {"latency": format_latency(draw(LATENCIES_MS, "latency"))}
 
 
+class SlowRequestsModel(LinksModel):
+    """Links on which what the opener says comes late, and every answer passes at once."""
+
+    noun: ClassVar[str] = "slow_requests"
+
+    latency: Latency = Field(description="how late all that the opener says is, in lab time")
+
+    def planned(
+        self, fault_id: str, start_ms: int, end_ms: int, links: tuple[LinkName, ...]
+    ) -> SlowRequests:
+        return SlowRequests(fault_id, "slow_requests", start_ms, end_ms, self.latency, links)
+
+    @classmethod
+    def drawn(cls, draw: Draw) -> Mapping[str, str]:
+        return {"latency": format_latency(draw(LATENCIES_MS, "latency"))}
+
+
 class ThrottleModel(LinksModel):
     """Links that carry little, in each direction."""
 
@@ -160,6 +181,23 @@ class ThrottleModel(LinksModel):
         self, fault_id: str, start_ms: int, end_ms: int, links: tuple[LinkName, ...]
     ) -> Throttle:
         return Throttle(fault_id, "throttle", start_ms, end_ms, self.rate, links)
+
+    @classmethod
+    def drawn(cls, draw: Draw) -> Mapping[str, str]:
+        return {"rate": format_byte_rate(draw(RATES, "rate"))}
+
+
+class ThrottleRequestsModel(LinksModel):
+    """Links that carry little of what the opener says, and every answer at once."""
+
+    noun: ClassVar[str] = "throttle_requests"
+
+    rate: ByteRate = Field(description="how much of what the opener says per second of lab time")
+
+    def planned(
+        self, fault_id: str, start_ms: int, end_ms: int, links: tuple[LinkName, ...]
+    ) -> ThrottleRequests:
+        return ThrottleRequests(fault_id, "throttle_requests", start_ms, end_ms, self.rate, links)
 
     @classmethod
     def drawn(cls, draw: Draw) -> Mapping[str, str]:
@@ -252,6 +290,23 @@ class ResetAfterModel(LinksModel):
         return {"after": format_latency(draw(AFTERS_MS, "after"))}
 
 
+class SlowCloseModel(LinksModel):
+    """Links on which the end of a session comes late, whoever ends it."""
+
+    noun: ClassVar[str] = "slow_close"
+
+    delay: Latency = Field(description="how late the end of a session is, in lab time")
+
+    def planned(
+        self, fault_id: str, start_ms: int, end_ms: int, links: tuple[LinkName, ...]
+    ) -> SlowClose:
+        return SlowClose(fault_id, "slow_close", start_ms, end_ms, self.delay, links)
+
+    @classmethod
+    def drawn(cls, draw: Draw) -> Mapping[str, str]:
+        return {"delay": format_latency(draw(DELAYS_MS, "delay"))}
+
+
 class FaultOfLinksModel(Strict):
     """One of these at most."""
 
@@ -260,7 +315,13 @@ class FaultOfLinksModel(Strict):
     slow_replies: SlowRepliesModel | None = Field(
         default=None, description="links that carry answers late"
     )
+    slow_requests: SlowRequestsModel | None = Field(
+        default=None, description="links that carry late what the opener says"
+    )
     throttle: ThrottleModel | None = Field(default=None, description="links that carry little")
+    throttle_requests: ThrottleRequestsModel | None = Field(
+        default=None, description="links that carry little of what the opener says"
+    )
     limit_data: LimitDataModel | None = Field(
         default=None, description="links that end each session after so much"
     )
@@ -268,6 +329,9 @@ class FaultOfLinksModel(Strict):
     drip: DripModel | None = Field(default=None, description="links that carry little, and late")
     reset_after: ResetAfterModel | None = Field(
         default=None, description="links that reset each connection after so long"
+    )
+    slow_close: SlowCloseModel | None = Field(
+        default=None, description="links that carry the end of a session late"
     )
 
 

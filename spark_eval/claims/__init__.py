@@ -24,12 +24,15 @@ from spark_eval.claims.mail import (
     traceable,
 )
 from spark_eval.claims.node import (
+    deferrals_logged,
+    lifecycle_logged,
     no_crash,
     nothing_left_over,
     sessions_ended,
     strangers_learn_nothing,
 )
 from spark_eval.claims.safety_net import (
+    copies_follow,
     one_active_copy,
     resubmission_bounded,
     resubmission_complete,
@@ -54,6 +57,7 @@ ALL: tuple[Claim, ...] = (
     answered_in_time.CLAIM,
     refused_for_cause.CLAIM,
     one_active_copy.CLAIM,
+    copies_follow.CLAIM,
     redundant_before_ack.CLAIM,
     shadow_placement.CLAIM,
     discard_after_delivery.CLAIM,
@@ -70,6 +74,8 @@ ALL: tuple[Claim, ...] = (
     nothing_left_over.CLAIM,
     traceable.CLAIM,
     strangers_learn_nothing.CLAIM,
+    deferrals_logged.CLAIM,
     sessions_ended.CLAIM,
+    lifecycle_logged.CLAIM,
     no_crash.CLAIM,
 )

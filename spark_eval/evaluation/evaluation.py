@@ -42,16 +42,17 @@ AT_ONCE = 25
 
 
 def evaluate(
-    spark: SparkSession, folders: Sequence[RunFolder], checks: Sequence[Claim] = claims.ALL
+    spark: SparkSession, folders: Sequence[RunFolder], checks: Sequence[Claim] | None = None
 ) -> list[JudgedRun]:
     """Judges `folders` together, keyed by run, and writes each one's files, tables and report.
+    All claims are asked where none are named.
 
     Raises `RunFolderError` where two of them are the same run.
     """
     distinct(folders)
     place = folders[0].place(folders[0].evaluation)
     with released(spark), checkpoints_below(spark, place):
-        return _evaluated(spark, folders, checks)
+        return _evaluated(spark, folders, claims.ALL if checks is None else checks)
 
 
 def distinct(folders: Sequence[RunFolder]) -> None:

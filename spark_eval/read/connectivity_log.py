@@ -19,6 +19,8 @@ PEER = "try_element_at(told, 'Peer')"
 DESTINATION = field("destination")
 SESSION = field("session")
 RETRY = r"\(Retry : (.*)\)(?:;Mono=[0-9]+)?$"
+STANDS = "Established connection"
+MESSAGES = "^Messages: ([0-9]+)"
 # rows of one input stand closer together than this
 TOGETHER_MS = 1_000
 FOR_MESSAGES = "('delivery', 'shadowredundancy')"
@@ -66,30 +68,43 @@ def heartbeats(parsed: DataFrame) -> DataFrame:
 
 def openings(parsed: DataFrame) -> DataFrame:
     """`run`, `server`, `session`, `purpose`, `at_ms`, `ref` of sessions as they were opened, a row
-    each; `ended` (`at_ms`, `ref`), null where none of that name ended before the next one opened.
+    each; `peer`, where the row names a server; `stood_ms`, null where it never stood; `ended`
+    (`at_ms`, `ref`, and `messages`, how many it carried), null where none of that name ended before
+    the next one opened.
     """
     in_order = Window.partitionBy("run", "server", "session").orderBy("at_ms", "file", "line")
     is_end = f"{field('direction')} = '-' AND NOT startswith({TOLD}, '{CONTACT}')"
-    ends = f"sound AND {SESSION} <> '' AND ({field('direction')} = '+' OR {is_end})"
-    rows = parsed.where(ends).selectExpr(
+    stands = f"startswith({TOLD}, '{STANDS}')"
+    kept = f"sound AND {SESSION} <> '' AND ({field('direction')} = '+' OR {stands} OR {is_end})"
+    rows = parsed.where(kept).selectExpr(
         "run", "server", "file", "line", "at_ms", REF, f"{SESSION} AS session",
         f"{field('direction')} AS way", f"split_part({TOLD}, ';', 1) AS purpose",
+        f"{short_name(DESTINATION)} AS peer",
+        f"try_cast(regexp_extract({TOLD}, '{MESSAGES}', 1) AS BIGINT) AS messages",
     )  # fmt: skip
-    beside = rows.withColumn("after", F.lead(F.struct("way", "at_ms", "ref")).over(in_order))
-    ended = "IF(after.way = '-', named_struct('at_ms', after.at_ms, 'ref', after.ref), NULL)"
-    return beside.where("way = '+'").selectExpr(
-        "run", "server", "session", "purpose", "at_ms", "ref", f"{ended} AS ended"
+    row = F.struct("way", "at_ms", "ref", "messages")
+    beside = rows.withColumns(
+        {"next": F.lead(row).over(in_order), "after": F.lead(row, 2).over(in_order)}
+    ).withColumn("last", F.expr("IF(next.way = '>', after, next)"))
+    ended = (
+        "IF(last.way = '-', named_struct('at_ms', last.at_ms, 'ref', last.ref, "
+        "'messages', last.messages), NULL)"
     )
+    return beside.where("way = '+'").selectExpr(
+        "run", "server", "session", "purpose", "peer", "at_ms", "ref",
+        "IF(next.way = '>', next.at_ms, NULL) AS stood_ms", f"{ended} AS ended",
+    )  # fmt: skip
 
 
 def given_up(parsed: DataFrame) -> DataFrame:
-    """`run`, `server`, `at_ms`, `reason` of sessions that ended otherwise than in good order;
-    `opened_ms`, of one that was opened for a delivery and never stood, so that nothing else used
-    it; `had_stood`.
+    """`run`, `server`, `session`, `peer`, `at_ms`, `ref`, `reason` of sessions that ended otherwise
+    than in good order; `opened_ms`, of one that was opened for a delivery and never stood, so that
+    nothing else used it; `had_stood`.
     """
     in_order = Window.partitionBy("run", "server", "session").orderBy("file", "line")
     rows = parsed.where(f"sound AND {SESSION} <> ''").selectExpr(
-        "run", "server", "file", "line", "at_ms", f"{SESSION} AS session", f"{TOLD} AS description",
+        "run", "server", "file", "line", "at_ms", REF, f"{SESSION} AS session",
+        f"{short_name(DESTINATION)} AS peer", f"{TOLD} AS description",
         f"{field('direction')} AS direction", f"split_part({TOLD}, ';', 1) AS said",
     )  # fmt: skip
     beside = rows.withColumns(
@@ -100,7 +115,8 @@ def given_up(parsed: DataFrame) -> DataFrame:
         }
     ).withColumn("reason", F.regexp_extract("description", RETRY, 1))
     return beside.where("direction = '-' AND reason <> ''").selectExpr(
-        "run", "server", "at_ms", "reason", "NOT (way <=> '+') AS had_stood",
+        "run", "server", "session", "peer", "at_ms", "ref", "reason",
+        "NOT (way <=> '+') AS had_stood",
         "IF(way = '+' AND before = 'delivery', before_ms, NULL) AS opened_ms",
     )  # fmt: skip
 

@@ -5,10 +5,8 @@ often as it should be, and its verdict is the same, with as many times as much a
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +20,7 @@ from bench.multiplied.runs import multiply_into_runs
 from bench.multiplied.sinks import Folder
 from bench.multiplied.template import FILES, Recorded, read
 from lab.plan.plan import Plan
-from tests.second_opinion.recorded import recorded, write_folder
+from tests.scenarios.recorded import recorded, write_folder
 
 pytestmark = pytest.mark.slow
 
@@ -30,7 +28,10 @@ GROUPS, CLONES = 3, 2
 FACTOR = GROUPS * CLONES
 WIDE = 50
 # claims that ask servers, of which a clone of a message makes no more; and one that asks both
-OF_SERVERS = ("heartbeats_paced", "no_crash", "nothing_left_over", "sessions_ended")
+OF_SERVERS = (
+    "deferrals_logged", "heartbeats_paced", "no_crash", "nothing_left_over", "sessions_ended",
+    "lifecycle_logged",
+)  # fmt: skip
 OF_BOTH = "discard_after_delivery"
 
 
@@ -110,7 +111,7 @@ def test_a_group_is_some_seconds_later(folder: Path, multiplied: Path) -> None:
 @pytest.mark.spark
 @pytest.mark.timeout(1800)
 def test_its_verdict_is_the_same_and_every_claim_asks_as_many_times_as_much(
-    tmp_path: Path,
+    tmp_path: Path, run_main: Callable[..., int]
 ) -> None:
     """Requests to Safety Nets are the groups' own, so a failover is multiplied by groups alone."""
     asked_of = {
@@ -122,7 +123,8 @@ def test_its_verdict_is_the_same_and_every_claim_asks_as_many_times_as_much(
         for scenario, copies in asked_of.items()
         for folder in one_and_many(tmp_path / scenario, scenario, copies)
     ]
-    verdicts = iter(judged(*folders))
+    assert run_main(*folders) in (0, 1, 2)
+    verdicts = map(verdict, folders)
     for one, many, copies in zip(verdicts, verdicts, asked_of.values(), strict=True):
         factor = copies.groups * copies.clones
         found = asked(many)
@@ -154,11 +156,9 @@ def asked(verdict: dict[str, Any]) -> dict[str, tuple[str, int]]:
     return {claim["name"]: (claim["status"], claim["asked"]) for claim in verdict["claims"]}
 
 
-def judged(*folders: Path) -> list[dict[str, Any]]:
-    command = [sys.executable, "-m", "spark_eval", *map(str, folders)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode in (0, 1, 2), done.stderr
-    return [json.loads((folder / "verdict.json").read_text()) for folder in folders]
+def verdict(folder: Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((folder / "verdict.json").read_text())
+    return found
 
 
 # ------------------------------------------------------------------ uneven mail

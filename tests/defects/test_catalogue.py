@@ -11,15 +11,23 @@ from defects.decisions import decides, does
 from defects.defect import Defect
 from lab.scenario.requirements import REQUIREMENTS, Requirement, requirement_table
 from nodes.core.active_manager import ActiveManager
+from nodes.core.copies.local_copy import CopyHere
+from nodes.core.copies.log_shipping import LogShipping
 from nodes.core.node import Node
 from nodes.core.routing.boundary import shadow_attempts
 from nodes.core.shadow import primary_side as redundancy
+from nodes.core.shadow.discard_questions import DiscardQuestions
 from nodes.core.shadow.shadow_queue import ShadowQueue
+from nodes.shell.logs.logs import Logs
 from nodes.store.mailbox.database import MailboxDatabase
+from nodes.store.queue.database import QueueDatabase
 from tests.lab.hosts.simulator.plans import SCENARIOS
 
 FILES = sorted(Path(defects.__file__).parent.glob("*.py"))
-WRAPPED = (Node, ActiveManager, MailboxDatabase, ShadowQueue)
+WRAPPED = (
+    Node, ActiveManager, MailboxDatabase, QueueDatabase, ShadowQueue, DiscardQuestions, CopyHere,
+    LogShipping, Logs,
+)  # fmt: skip
 
 
 def name_of(defect: Defect) -> str:

@@ -1,9 +1,13 @@
-"""A server on loopback that greets, answers every line, and remembers what reached it when."""
+"""A server on loopback that greets, answers every line, and remembers what reached it when: lines,
+and ends of connections.
+"""
 
 import socketserver
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+
+ENDED = "(ended)"  # not a line: an end of a connection
 
 
 class RecordingServer(socketserver.ThreadingTCPServer):
@@ -43,6 +47,7 @@ class _Conversation(socketserver.StreamRequestHandler):
                 self.wfile.write(f"250 {line}\r\n".encode())
         except OSError:
             pass  # the proxy dropped it, which is what is being measured
+        self.server.note(ENDED)
 
 
 @contextmanager

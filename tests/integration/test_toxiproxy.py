@@ -15,10 +15,18 @@ import pytest
 
 from lab.hosts.containers.toxiproxy import Toxiproxy
 from lab.plan.effects import Effect, both_ways
-from lab.plan.link_faults import CUTS, CutKind, ResetAfter, SlowReplies
+from lab.plan.link_faults import (
+    CUTS,
+    CutKind,
+    ResetAfter,
+    SlowClose,
+    SlowReplies,
+    SlowRequests,
+    ThrottleRequests,
+)
 from lab.program.errors import GroundError
 from tests.integration.conftest import OTHER, PROXY
-from tests.integration.recording_server import RecordingServer
+from tests.integration.recording_server import ENDED, RecordingServer
 from tests.parity.cut_table import EFFECTS, TABLE, Measured
 
 pytestmark = pytest.mark.engine
@@ -108,6 +116,28 @@ def test_an_answer_that_is_late_at_the_heal_still_comes(
         assert _hear(session, LATER) == "250 after"
 
 
+SLOW_REQUESTS = SlowRequests("f1", "slow_requests", 0, 1, 10_000, ()).effect  # 1 s of wall time
+
+
+def test_a_proxy_with_slow_requests_is_late_in_what_its_opener_says_alone(
+    toxiproxy: Toxiproxy, server: RecordingServer, ports: dict[str, int]
+) -> None:
+    with closing(_connect(ports[PROXY])) as old:
+        assert _hear(old, LATER) == "220 recording"
+        toxiproxy.apply("f1", SLOW_REQUESTS, [PROXY])
+        began = time.monotonic()
+        _tell(old, "during")
+        with closing(_connect(ports[PROXY])) as new:
+            assert _hear(new, LATER) == "220 recording"
+            assert time.monotonic() - began <= 0.5
+        assert server.got("during", LATER)
+        arrived = time.monotonic()
+        assert arrived - began >= 0.98
+        assert _hear(old, LATER) == "250 during"
+        assert time.monotonic() - arrived <= 0.5
+        toxiproxy.undo("f1", SLOW_REQUESTS, [PROXY])
+
+
 def test_a_throttled_proxy_lets_through_what_its_rate_says_and_no_more(
     toxiproxy: Toxiproxy, server: RecordingServer, ports: dict[str, int]
 ) -> None:
@@ -121,6 +151,34 @@ def test_a_throttled_proxy_lets_through_what_its_rate_says_and_no_more(
         assert _hear(session, LATER).startswith("250 xxx")
     assert time.monotonic() - began >= 0.58
     assert server.got("x" * 600, SOON)
+
+
+# 1000 bytes in a second of wall time
+THROTTLE_REQUESTS = ThrottleRequests("f1", "throttle_requests", 0, 1, 100, ()).effect
+
+
+def test_a_proxy_that_throttles_requests_takes_its_time_for_what_its_opener_says_alone(
+    toxiproxy: Toxiproxy, server: RecordingServer, ports: dict[str, int]
+) -> None:
+    with closing(_connect(ports[PROXY])) as old:
+        assert _hear(old, LATER) == "220 recording"
+        toxiproxy.apply("f1", THROTTLE_REQUESTS, [PROXY])
+        with closing(_connect(ports[PROXY])) as new:
+            assert _hear(new, LATER) == "220 recording"
+            for session, letter in ((old, "o"), (new, "n")):
+                began = time.monotonic()
+                _tell(session, letter * 900)
+                assert server.got(letter * 900, LATER)
+                arrived = time.monotonic()
+                assert arrived - began >= 0.88
+                reply = f"250 {letter * 900}\r\n".encode()  # a throttle of it would take 0.9 s
+                assert session.recv(len(reply), socket.MSG_WAITALL) == reply
+                assert time.monotonic() - arrived <= 0.5
+        toxiproxy.undo("f1", THROTTLE_REQUESTS, [PROXY])
+        began = time.monotonic()
+        _tell(old, "a" * 900)
+        assert server.got("a" * 900, LATER)
+        assert time.monotonic() - began <= 0.5
 
 
 def test_a_dripping_proxy_is_late_and_lets_through_what_its_rate_says(
@@ -243,6 +301,49 @@ def test_a_server_that_hangs_up_over_a_proxy_that_resets_is_noticed_in_time(
         assert _hear(session, LATER) == "closed"
         assert time.monotonic() - began >= 0.9
         toxiproxy.undo("f1", RESETS, [PROXY])
+
+
+SLOW_CLOSE = SlowClose("f1", "slow_close", 0, 1, 10_000, ()).effect  # 1 s of wall time
+
+
+@pytest.mark.parametrize("is_old", [True, False])
+def test_a_proxy_that_is_slow_to_close_is_late_with_ends_alone_whoever_hangs_up(
+    is_old: bool, toxiproxy: Toxiproxy, server: RecordingServer, ports: dict[str, int]
+) -> None:
+    if not is_old:
+        toxiproxy.apply("f1", SLOW_CLOSE, [PROXY])
+    with closing(_connect(ports[PROXY])) as session:
+        began = time.monotonic()
+        assert _hear(session, LATER) == "220 recording"
+        if is_old:
+            toxiproxy.apply("f1", SLOW_CLOSE, [PROXY])
+        _tell(session, "during")
+        assert _hear(session, LATER) == "250 during"
+        assert time.monotonic() - began <= 0.5
+        began = time.monotonic()
+        session.shutdown(socket.SHUT_WR)
+        assert server.got(ENDED, LATER)  # and hangs up as well
+        arrived = time.monotonic()
+        assert arrived - began >= 0.98
+        assert _hear(session, LATER) == "closed"
+        assert time.monotonic() - arrived >= 0.98
+        toxiproxy.undo("f1", SLOW_CLOSE, [PROXY])
+
+
+def test_an_end_that_waits_at_the_heal_comes_at_once(
+    toxiproxy: Toxiproxy, server: RecordingServer, ports: dict[str, int]
+) -> None:
+    slow = SlowClose("f1", "slow_close", 0, 1, 200_000, ()).effect  # 20 s of wall time
+    with closing(_connect(ports[PROXY])) as session:
+        assert _hear(session, LATER) == "220 recording"
+        toxiproxy.apply("f1", slow, [PROXY])
+        session.shutdown(socket.SHUT_WR)
+        assert not server.got(ENDED, SOON)
+        began = time.monotonic()
+        toxiproxy.undo("f1", slow, [PROXY])
+        assert server.got(ENDED, LATER)
+        assert _hear(session, LATER) == "closed"
+        assert time.monotonic() - began <= LATER
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,15 @@ import toxiproxy as other_client
 from lab.hosts.containers.toxiproxy import Toxiproxy
 from lab.plan.effects import Effect, both_ways
 from lab.plan.faults import LINK_KINDS
-from lab.plan.link_faults import CUTS, Drip, ResetAfter, SlowReplies
+from lab.plan.link_faults import (
+    CUTS,
+    Drip,
+    ResetAfter,
+    SlowClose,
+    SlowReplies,
+    SlowRequests,
+    ThrottleRequests,
+)
 from tests.integration.conftest import OTHER, PROXY
 
 pytestmark = pytest.mark.engine
@@ -43,7 +51,9 @@ EXPECTED = {
     "ack-lost": View(toxics={("timeout", DOWN): {"timeout": 0}}),
     "slow": both("latency", latency=300, jitter=60),  # milliseconds of the host's clock
     "slow_replies": View(toxics={("latency", DOWN): {"latency": 300, "jitter": 0}}),
+    "slow_requests": View(toxics={("latency", UP): {"latency": 300, "jitter": 0}}),
     "throttle": both("bandwidth", rate=2),  # KB in a second of it
+    "throttle_requests": View(toxics={("bandwidth", UP): {"rate": 2}}),
     "limit_data": both("limit_data", bytes=16_384),
     # microseconds of the host's clock
     "slice": both("slicer", average_size=256, size_variation=0, delay=1000),
@@ -59,16 +69,20 @@ EXPECTED = {
     ),
     # milliseconds of the host's clock
     "reset_after": View(toxics={("reset_peer", DOWN): {"timeout": 500}}),
+    "slow_close": both("slow_close", delay=500),
 }
 EFFECTS: Mapping[str, Effect] = {
     **{str(kind): effect for kind, effect in CUTS.items()},
     "slow": both_ways("latency", latency=3000, jitter=600),
     "slow_replies": SlowReplies("f1", "slow_replies", 0, 1, 3000, ()).effect,
+    "slow_requests": SlowRequests("f1", "slow_requests", 0, 1, 3000, ()).effect,
     "throttle": both_ways("bandwidth", rate=200),
+    "throttle_requests": ThrottleRequests("f1", "throttle_requests", 0, 1, 200, ()).effect,
     "limit_data": both_ways("limit_data", bytes=16_384),
     "slice": both_ways("slicer", average_size=256, size_variation=0, delay=10),
     "drip": Drip("f1", "drip", 0, 1, 3000, 200, ()).effect,
     "reset_after": ResetAfter("f1", "reset_after", 0, 1, 5000, ()).effect,
+    "slow_close": SlowClose("f1", "slow_close", 0, 1, 5000, ()).effect,
 }
 
 

@@ -4,13 +4,14 @@ from typing import Any
 
 import pytest
 
-from lab.hosts.simulator.controls import SimulatedProxies
+from lab.hosts.simulator.controls import SimulatedProber, SimulatedProxies, SimulatedServers
 from lab.hosts.simulator.event_loop import MS, SECOND, World
 from lab.hosts.simulator.network import Connection, End, Link
 from lab.plan.effects import Effect, both_ways
 from lab.plan.link_faults import CUTS
 from lab.plan.topology import LinkName
 from lab.scenario.link_faults import LINK_MODELS
+from lab.workload.probe import Seen
 from tests.lab.plan.crowded_plans import GIVEN, OF_LINKS
 from tests.parity.cut_table import EFFECTS, TABLE, Measured
 
@@ -24,6 +25,7 @@ class Recording:
 
     def __init__(self) -> None:
         self.lines: list[str] = []
+        self.ended = 0
 
     def accept(self, connection: Connection, opener: str) -> End:
         connection.say("220 recording", forward=False)
@@ -39,7 +41,7 @@ class Conversation:
         self.connection.say(f"250 {said}", forward=False)
 
     def closed(self, reason: str) -> None:
-        pass
+        self.server.ended += 1
 
 
 class Client:
@@ -171,6 +173,23 @@ def test_an_answer_that_is_late_at_the_heal_still_comes(link: Link, server: Reco
     assert client.heard == ["250 during", "250 after"]
 
 
+def test_a_link_with_slow_requests_is_late_in_what_its_opener_says_alone(
+    link: Link, server: Recording
+) -> None:
+    old = Client(link)
+    assert old.hear() == "220 recording"
+    link.apply(effect_of("slow_requests"))  # 2 s
+    began_us = link.world.now_us
+    old.tell("during")
+    new = Client(link)
+    link.world.run_until(began_us + 900 * MS)
+    assert (old.heard, new.heard, server.lines) == ([], ["220 recording"], [])
+    link.world.run_until(began_us + 1900 * MS)
+    assert server.lines == []
+    link.world.run_until(began_us + 3 * SECOND)
+    assert (old.heard, server.lines) == (["250 during"], ["during"])
+
+
 def test_a_throttled_link_takes_its_time_for_every_byte(link: Link, server: Recording) -> None:
     client = Client(link)
     client.hear()
@@ -181,6 +200,48 @@ def test_a_throttled_link_takes_its_time_for_every_byte(link: Link, server: Reco
     assert server.lines == []
     link.world.run_until(began_us + 12 * SECOND)
     assert server.lines == ["long"]
+
+
+def test_a_link_that_throttles_requests_takes_its_time_for_what_its_opener_says_alone(
+    link: Link, server: Recording
+) -> None:
+    old = Client(link)
+    assert old.hear() == "220 recording"
+    link.apply(effect_of("throttle_requests"))  # 4096 bytes a second
+    for client in (old, Client(link)):
+        if client is not old:
+            link.world.run_until(link.world.now_us + SECOND)
+            assert client.heard.pop() == "220 recording"
+        began_us = link.world.now_us
+        client.connection.say("long", forward=True, size_bytes=16_384)
+        client.connection.say("freely", forward=False, size_bytes=16_384)
+        link.world.run_until(began_us + SECOND)
+        assert (client.heard, server.lines) == (["freely"], [])
+        link.world.run_until(began_us + 3900 * MS)
+        assert server.lines == []
+        link.world.run_until(began_us + 5 * SECOND)
+        assert (client.heard, server.lines) == (["freely", "250 long"], ["long"])
+        server.lines.clear()
+    link.undo()
+    old.connection.say("after", forward=True, size_bytes=16_384)
+    link.world.run_until(link.world.now_us + SECOND)
+    assert server.lines == ["after"]
+
+
+class Answering(SimulatedServers):
+    """No server is away."""
+
+    def answers(self, server: str) -> bool:
+        return True
+
+
+@pytest.mark.parametrize(("kind", "is_late"), [("throttle", True), ("throttle_requests", False)])
+def test_a_banner_is_late_by_what_throttles_answers_alone(
+    kind: str, is_late: bool, link: Link
+) -> None:
+    link.apply(effect_of(kind))  # 4096 bytes a second
+    seen = SimulatedProber({"p": link}, Answering(link.world, {})).probe("p", 1)
+    assert (seen.seen, seen.took_ms > 0) == (Seen.BANNER, is_late)
 
 
 def test_a_limited_link_ends_a_session_that_has_carried_so_much(
@@ -315,6 +376,43 @@ def test_a_server_that_hangs_up_over_a_link_that_resets_is_noticed_in_time(link:
     assert client.heard == []
     link.world.run_until(began_us + 6 * SECOND)
     assert client.heard == ["closed"]
+
+
+@pytest.mark.parametrize("is_old", [True, False])
+@pytest.mark.parametrize("by_opener", [True, False])
+def test_a_link_that_is_slow_to_close_is_late_with_ends_alone_whoever_hangs_up(
+    by_opener: bool, is_old: bool, link: Link, server: Recording
+) -> None:
+    client = Client(link) if is_old else None
+    link.world.run_until(link.world.now_us + SECOND)
+    link.apply(effect_of("slow_close"))  # 5 s
+    client = client or Client(link)
+    client.tell("during")
+    link.world.run_until(link.world.now_us + SECOND)
+    assert client.heard == ["220 recording", "250 during"]
+    began_us = link.world.now_us
+    client.connection.say("last", forward=by_opener)
+    client.connection.close(by_opener=by_opener)
+    link.world.run_until(began_us + 4900 * MS)
+    heard = server.lines[1:] if by_opener else client.heard[2:]
+    assert (server.ended, heard) == (0, ["last"])
+    link.world.run_until(began_us + 6 * SECOND)
+    assert (server.ended, client.heard[2:]) == ((1, []) if by_opener else (0, ["last", "closed"]))
+
+
+@pytest.mark.parametrize("by_opener", [True, False])
+def test_an_end_that_waits_at_the_heal_comes_at_once(
+    by_opener: bool, link: Link, server: Recording
+) -> None:
+    client = Client(link)
+    assert client.hear() == "220 recording"
+    link.apply(effect_of("slow_close"))
+    client.connection.close(by_opener=by_opener)
+    link.world.run_until(link.world.now_us + SECOND)
+    assert (server.ended, client.heard) == (0, [])
+    link.undo()
+    link.world.run_until(link.world.now_us + SECOND)
+    assert (server.ended, client.heard) == ((1, []) if by_opener else (0, ["closed"]))
 
 
 def effect_of(kind: str) -> Effect:

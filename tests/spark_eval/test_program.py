@@ -24,6 +24,7 @@ from spark_eval.report.page import page_again
 from spark_eval.results import schema as result_schema
 from spark_eval.results.summary import summary
 from spark_eval.results.tables import read_tables
+from tests.spark_eval.conftest import FEW_CLAIMS
 from tests.spark_eval.runs.failover_runs import MOUNTED, lossy
 from tests.spark_eval.runs.faulty_runs import new_database
 from tests.spark_eval.runs.run_builder import Run, healthy
@@ -280,6 +281,7 @@ def test_the_same_record_gives_the_same_bytes_under_any_name(
         assert (moved / name).read_bytes() == (folder / name).read_bytes()
 
 
+@pytest.mark.usefixtures("few_claims")
 @pytest.mark.parametrize("table", ["timeline_events", "claims", "stories"])
 def test_no_verdict_is_left_where_a_table_could_not_be_written(
     spark: SparkSession, tmp_path: Path, table: str
@@ -292,6 +294,7 @@ def test_no_verdict_is_left_where_a_table_could_not_be_written(
     assert not any((folder / name).exists() for name in ("verdict.json", "junit.xml"))
 
 
+@pytest.mark.usefixtures("few_claims")
 def test_links_in_a_run_folder_are_replaced_and_not_followed(
     spark: SparkSession, tmp_path: Path
 ) -> None:
@@ -345,7 +348,7 @@ def test_the_page_of_a_simulated_run_says_so_and_nothing_of_this_machine(
     run.ran_on = "simulator"
     run.host["versions"] = {"python": "3.11.7"}
     folder = run.write(tmp_path)
-    evaluate(spark, [open_run_folder(folder)])
+    evaluate(spark, [open_run_folder(folder)], FEW_CLAIMS)
     page = (folder / "report.html").read_text()
     head = page[page.index("<main>") : page.index("<h1>")]
     assert "simulated" in head
@@ -370,6 +373,7 @@ def test_a_crash_of_a_check_leaves_the_other_claims_alone(
     assert suite.find("testcase[@name='no_phantom']/error") is not None
 
 
+@pytest.mark.usefixtures("few_claims")
 def test_exits_with_the_verdicts_code_and_names_the_report(
     run_main: Callable[..., int], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -378,6 +382,7 @@ def test_exits_with_the_verdicts_code_and_names_the_report(
     assert f"report: {folder / 'report.html'}" in capsys.readouterr().out
 
 
+@pytest.mark.usefixtures("few_claims")
 def test_exits_2_where_a_fault_has_no_evidence(
     run_main: Callable[..., int], tmp_path: Path
 ) -> None:

@@ -32,13 +32,12 @@ WITH sent AS (
     WHERE event = 'SEND' AND receiver.role = 'mailbox' AND receiver.boundary = sender.boundary
 ),
 taken AS (
-    SELECT run, server, internal_id, message_id, bool_or(event = 'RECEIVE') AS is_received_anew,
-           bool_or(event IN ('DELIVER', 'DUPLICATEDELIVER')) AS is_stored
+    SELECT run, server, internal_id, message_id, bool_or(event = 'RECEIVE') AS is_received_anew
     FROM tracking WHERE event IN ('RECEIVE', 'DELIVER', 'DUPLICATEDELIVER') GROUP BY ALL
 )
-SELECT sent.run, sent.message_id, coalesce(is_received_anew, false) AS is_received_anew,
-       coalesce(is_stored, false) AS is_stored
-FROM sent LEFT JOIN taken USING (run, server, internal_id, message_id);
+-- what nobody took went nowhere: whether it is lost, no_loss asks
+SELECT sent.run, sent.message_id, is_received_anew
+FROM sent JOIN taken USING (run, server, internal_id, message_id);
 
 CREATE OR REPLACE TABLE redundant_before_ack_cases AS
 -- who heard 250: the sender, and a server of another boundary that sent the message on
@@ -74,7 +73,8 @@ failed AS (
     FROM tracking WHERE event = 'HAREDIRECTFAIL' GROUP BY ALL
 )
 SELECT heard.run, heard.message_id AS subject,
-       CASE WHEN received.at_ns IS NULL OR heard.at_ns IS NULL THEN 'unknown'
+       CASE WHEN heard.internal_id IS NULL OR heard.at_ns IS NULL THEN 'unknown'
+            WHEN received.at_ns IS NULL THEN 'violated'  -- nobody took it in as a primary message
             -- the shadow server's 250 first, then the primary's own commit, then the 250 that is heard
             WHEN shadowed.at_ns < received.at_ns AND received.at_ns < heard.at_ns THEN 'holds'
             WHEN failed.at_ns < heard.at_ns AND NOT rejects THEN 'holds'
@@ -95,6 +95,4 @@ SELECT attempts.run, attempts.message_id,
             ELSE 'violated' END
 FROM refused AS attempts JOIN runs ON runs.run = attempts.run AND is_redundant
 UNION ALL
-SELECT run, message_id,
-       CASE WHEN is_received_anew THEN 'violated' WHEN is_stored THEN 'holds' ELSE 'violated' END
-FROM hops;
+SELECT run, message_id, CASE WHEN is_received_anew THEN 'violated' ELSE 'holds' END FROM hops;

@@ -8,10 +8,8 @@ here.
 """
 
 import json
-import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -21,6 +19,7 @@ from lab.campaigns.batches import Batch, Batches, Progress
 from lab.campaigns.exhaust.pairs import Pairs
 from lab.campaigns.exhaust.search import Search, Slice, StrikeTask
 from lab.campaigns.exhaust.strikes import Strike, struck
+from lab.campaigns.simulating import simulating
 from lab.campaigns.sweep.judge import SweepJudge
 from lab.campaigns.sweep.sweep import fingerprint_of
 from lab.hosts.simulator.events import Events
@@ -97,7 +96,7 @@ class Exhaust:
         if not path.exists():
             self.say(f"counting {self._which}pairs")
             firsts = range(len(self.search.singles))
-            with ProcessPoolExecutor(os.cpu_count()) as pool:
+            with simulating() as pool:
                 counts = list(pool.map(partial(_followers, self.search), firsts, chunksize=8))
             write_whole(path, json.dumps(counts))
         return [Slice(n, 0, count) for n, count in enumerate(read_json(path)) if count]

@@ -8,11 +8,10 @@ to is in prove.json. Nothing is decided here but what to ask.
 """
 
 import json
-import os
 import shutil
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures import Executor, Future
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -22,6 +21,7 @@ from defects.defect import Defect
 from lab.campaigns.prove.choice import seeds_of
 from lab.campaigns.prove.task import SOUND, Done, Task, carry_out
 from lab.campaigns.prove.verdict import Proof, Result, Runs, content, finding, proof, soundness
+from lab.campaigns.simulating import simulating
 from lab.campaigns.sweep.judge import BatchJudged, SweepJudge
 from lab.plan.plan import Plan
 from lab.planning.resolve import resolve
@@ -35,10 +35,27 @@ from lab.validation.validate import CheckedScenario
 
 PROOFS = "proofs"
 PER_BATCH = 100
+"""Runs of whole scenarios: 250 fill the 2 GiB of a sweep's session, and it collects garbage."""
 ORIGIN = "2026-01-05T08:00:00Z"
-STEP = "proving a run"
+STEP, SMALL = "proving a run", "proving a few runs"
+FEW = 50
+"""Runs that wait for Spark above all: how long they take says nothing of many."""
 
 Batch = tuple[str, list[Task]]
+
+
+def expected(durations: Durations, runs: int) -> float:
+    """Seconds that a proof of so many runs may take."""
+    few = durations.expected(SMALL)
+    return few if runs < FEW else few + runs * durations.expected(STEP)
+
+
+def note(durations: Durations, runs: int, seconds: float) -> None:
+    """A proof of so many runs took so long."""
+    if runs < FEW:
+        durations.note(seconds, SMALL)
+    else:
+        durations.note((seconds - durations.expected(SMALL)) / runs, STEP)
 
 
 @dataclass(slots=True)
@@ -63,13 +80,19 @@ class Proving:
         batches = list(self._batches())
         tasks = [task for _, batch in batches for task in batch]
         runs = sum(len(task.plans) for task in tasks)
-        about = runs * self.durations.expected(STEP)
+        about = expected(self.durations, runs)
         self.say(f"{self.folder}: {len(self.defects)} defects, {runs} runs, about {span(about)}")
         self._describe(min(PER_BATCH, runs))
         began = time.monotonic()
-        with waiting("proving", about), SweepJudge(self.folder, self.master) as judge:
-            self._all(batches, runs, judge)
-        self.durations.note((time.monotonic() - began) / runs, STEP)
+        try:
+            with waiting("proving", about), SweepJudge(self.folder, self.master) as judge:
+                self._all(batches, runs, judge)
+        except KeyboardInterrupt:
+            self.say(
+                f"interrupted with {len(self.results)} of {runs} runs judged; nothing is proven"
+            )
+            raise
+        note(self.durations, runs, time.monotonic() - began)
         made = self._proof(tasks)
         write_whole(self.folder / "prove.json", json_text(content(made)))
         return made
@@ -112,17 +135,14 @@ class Proving:
         """Simulate on while a batch is judged."""
         for name, _ in batches:
             self._record(name).mkdir(parents=True)
-        with ProcessPoolExecutor(os.cpu_count()) as pool:
-            try:
-                under_way = [(name, _submitted(pool, batch)) for name, batch in batches]
-                for name, futures in under_way:
-                    self._wait(futures)
-                    (self._record(name) / "_SUCCESS").touch()
-                    self._take(judge.next_judged(name), runs)
-                while (judged := judge.next_judged(None)) is not None:
-                    self._take(judged, runs)
-            finally:
-                pool.shutdown(wait=False, cancel_futures=True)
+        with simulating() as pool:
+            under_way = [(name, _submitted(pool, batch)) for name, batch in batches]
+            for name, futures in under_way:
+                self._wait(futures)
+                (self._record(name) / "_SUCCESS").touch()
+                self._take(judge.next_judged(name), runs)
+            while (judged := judge.next_judged(None)) is not None:
+                self._take(judged, runs)
 
     def _wait(self, futures: Sequence[Future[Done]]) -> None:
         try:
@@ -167,7 +187,7 @@ def _of(names: Iterable[str], said: Mapping[str, str]) -> list[str]:
     return [f"{name}: {said[name]}" for name in names if name in said]
 
 
-def _submitted(pool: ProcessPoolExecutor, batch: Sequence[Task]) -> list[Future[Done]]:
+def _submitted(pool: Executor, batch: Sequence[Task]) -> list[Future[Done]]:
     return [pool.submit(carry_out, task) for task in batch]
 
 

@@ -6,13 +6,14 @@ lives as long as the shrink.
 """
 
 import json
-import os
 from collections.abc import Sequence
-from concurrent.futures import Executor, ProcessPoolExecutor
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
+from types import TracebackType
 from typing import Self
 
+from lab.campaigns.simulating import simulating
 from lab.campaigns.sweep.judge import SweepJudge
 from lab.campaigns.sweep.task import Lines, files_of
 from lab.hosts.simulator.record import Record
@@ -37,18 +38,18 @@ class Trial:
 
 
 class Trials:
-    """Use it as a context: the evaluation is up as long as it lasts. `folder` is empty; `workers`
-    simulate.
-    """
+    """Use it as a context: the evaluation is up as long as it lasts. `folder` is empty."""
 
-    def __init__(self, folder: Path, master: str, workers: Executor | None = None) -> None:
+    def __init__(self, folder: Path, master: str) -> None:
         self._folder = folder
         self._rounds = 0
         about = {"version": 1, "scenario": "shrink", "first_seed": 0, "seeds": 0, "per_batch": 0}
         origin = {"origin": "2026-01-05T08:00:00Z"}
         write_whole(folder / "sweep.json", json_text({**about, **origin}))
         self._judge = SweepJudge(folder, master, small_batches=True)
-        self._pool = workers or ProcessPoolExecutor(os.cpu_count())
+        self._ending = ExitStack()
+        self._ending.push(self._judge)
+        self._pool = self._ending.enter_context(simulating())
 
     def failures(self, trials: Sequence[Trial]) -> list[frozenset[str]]:
         """In which ways each of them fails; in none, if it passes. Raises GroundError."""
@@ -84,9 +85,13 @@ class Trials:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *exc: object) -> None:
-        self._pool.shutdown(cancel_futures=True)
-        self._judge.__exit__(*exc)
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._ending.__exit__(kind, error, trace)
 
 
 def _simulated(plan: Plan) -> Record:

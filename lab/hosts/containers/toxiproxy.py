@@ -62,7 +62,7 @@ class ProxyState:
 
 
 BYTES_PER_MS = 1000  # in a second, at a rate of 1
-US_PER_MS = 1000  # a slicer's delay is in microseconds
+US_PER_MS = 1000
 # every attribute, lab time to the wall's: a latency there is stays one, however fast lab time runs;
 # Toxiproxy counts whole bytes per millisecond, and with none at all a link would be cut
 IN_WALL_TIME: Mapping[str, Callable[[int, float], int]] = {
@@ -73,7 +73,11 @@ IN_WALL_TIME: Mapping[str, Callable[[int, float], int]] = {
     "timeout": lambda ms, speed: max(1, round(ms / speed)) if ms else 0,
     "average_size": lambda count, speed: count,
     "size_variation": lambda count, speed: count,
-    "delay": lambda ms, speed: max(1, round(ms * US_PER_MS / speed)),
+    "delay": lambda ms, speed: max(1, round(ms / speed)),
+}
+# what one toxic has in another unit than all others of that name: a slicer's is in microseconds
+OF_ONE_TOXIC: Mapping[tuple[str, str], Callable[[int, float], int]] = {
+    ("slicer", "delay"): lambda ms, speed: max(1, round(ms * US_PER_MS / speed)),
 }
 
 
@@ -85,12 +89,16 @@ def toxics_of(fault_id: str, effect: Effect, speed: float) -> tuple[Toxic, ...]:
         Toxic(
             name, each.type, each.stream,
             {
-                attribute: IN_WALL_TIME[attribute](value, speed)
+                attribute: _in_wall_time(each.type, attribute, value, speed)
                 for attribute, value in cast(Mapping[str, int], each.attributes).items()
             },
         )
         for name, each in zip(_names(fault_id, effect), effect.toxics, strict=True)
     )  # fmt: skip
+
+
+def _in_wall_time(kind: str, attribute: str, value: int, speed: float) -> int:
+    return OF_ONE_TOXIC.get((kind, attribute), IN_WALL_TIME[attribute])(value, speed)
 
 
 def _names(fault_id: str, effect: Effect) -> Iterator[str]:

@@ -46,10 +46,11 @@ def _state(link: Link) -> Mapping[str, object]:
         "backward": link.backward.value,
         "resetting": link.is_resetting,
         "latency_us": {stream: late.latency_us for stream, late in link.late.items()},
-        "bytes_per_second": link.bytes_per_second,
+        "bytes_per_second": dict(link.bytes_per_second),
         **({} if link.limit_bytes is None else {"limit_bytes": link.limit_bytes}),
         **({} if link.reset_after_us is None else {"reset_after_us": link.reset_after_us}),
         **({} if link.slicing is None else asdict(link.slicing)),
+        **({} if link.slow_close_us is None else {"slow_close_us": link.slow_close_us}),
     }
 
 
@@ -166,7 +167,7 @@ class SimulatedProber:
         if link.reset_after_us is not None:
             return _reset_in_time(link.reset_after_us / MS, wait_seconds * 1000)
         late_ms = link.late[DOWN].latency_us / MS
-        late_ms += len(BANNER) * 1000 / (link.bytes_per_second or math.inf)
+        late_ms += len(BANNER) * 1000 / (link.bytes_per_second[DOWN] or math.inf)
         if late_ms > wait_seconds * 1000:
             return Probe(Seen.SILENT, "no banner in time", wait_seconds * 1000)
         return Probe(Seen.BANNER, BANNER, late_ms)

@@ -92,10 +92,11 @@ class Link:
         self.forward = self.backward = Flow.PASS
         self.is_refusing = self.is_resetting = False
         self.late = {UP: ON_TIME, DOWN: ON_TIME}
-        self.bytes_per_second: int | None = None
+        self.bytes_per_second: dict[Stream, int | None] = {UP: None, DOWN: None}
         self.limit_bytes: int | None = None
         self.reset_after_us: int | None = None
         self.slicing: Slicing | None = None
+        self.slow_close_us: int | None = None
         self._usual = OTHER_SITE_US if far else SAME_SITE_US
         self._chance = Chance(seed, "link", name.source, name.target, name.service)
         self._connections: dict[Connection, None] = {}
@@ -110,7 +111,8 @@ class Link:
             connection.end_later(end, reason, self.delay_us(0, DOWN))
             return connection
         self._connections[connection] = None
-        self.world.after(self.delay_us(0, UP), connection.dial)
+        # no toxic is late with an opening: it acts on what is said
+        self.world.after(self._usual_us(), connection.dial)
         return connection
 
     def is_used(self, said: Any, *, forward: bool) -> None:
@@ -127,12 +129,15 @@ class Link:
 
     def delay_us(self, size_bytes: int, stream: Stream) -> int:
         """How long something takes to the other end."""
-        delay_us, late = self._chance.mostly_short(*self._usual), self.late[stream]
+        delay_us, late = self._usual_us(), self.late[stream]
         if late != ON_TIME:
             delay_us += late.latency_us + self._chance.up_to(2 * late.jitter_us) - late.jitter_us
-        if self.bytes_per_second:
-            delay_us += size_bytes * 1_000_000 // self.bytes_per_second
+        if rate := self.bytes_per_second[stream]:
+            delay_us += size_bytes * 1_000_000 // rate
         return max(delay_us, 1)
+
+    def _usual_us(self) -> int:
+        return self._chance.mostly_short(*self._usual)
 
     # -------------------------------------------------------------- faults
 
@@ -154,13 +159,15 @@ class Link:
                 case "latency":
                     self.late[toxic.stream] = Lateness(said["latency"] * MS, said["jitter"] * MS)
                 case "bandwidth" if said["rate"] > 0:
-                    self.bytes_per_second = said["rate"]
+                    self.bytes_per_second[toxic.stream] = said["rate"]
                 case "bandwidth":
                     flows[toxic.stream] = Flow.HOLD
                 case "limit_data":
                     self._limit(said["bytes"])
                 case "slicer":
                     self.slicing = Slicing(said["average_size"], said["delay"] * MS)
+                case "slow_close":
+                    self.slow_close_us = said["delay"] * MS
                 case _:
                     assert_never(toxic.type)
         self.set_flows(flows[UP], flows[DOWN])
@@ -169,7 +176,8 @@ class Link:
         """All that acts on it."""
         self.is_refusing = self.is_resetting = False
         self.late = {UP: ON_TIME, DOWN: ON_TIME}
-        self.bytes_per_second = self.limit_bytes = self.slicing = self.reset_after_us = None
+        self.bytes_per_second = {UP: None, DOWN: None}
+        self.limit_bytes = self.slicing = self.reset_after_us = self.slow_close_us = None
         self.set_flows(Flow.PASS, Flow.PASS)
 
     def _limit(self, limit_bytes: int) -> None:
@@ -291,6 +299,9 @@ class Connection:
         held = self._held[0 if by_opener else 1]
         if self._link.slicing is not None:
             self._slice(self._link.slicing, _END, 0, by_opener)
+        elif self._link.slow_close_us is not None:
+            held.append((_END, 0))
+            self._link.world.after(self._link.slow_close_us, self._hung_up, by_opener)
         elif held:
             held.append((_END, 0))
         else:
@@ -329,6 +340,12 @@ class Connection:
         """Its last piece goes, unless a heal has let all of it go."""
         held = self._held[0 if forward else 1]
         if self._link.slicing is slicing and held and not self._is_over:
+            self._send(*held.popleft(), forward)
+
+    def _hung_up(self, forward: bool) -> None:
+        """Its end goes on, unless a heal has let it go."""
+        held = self._held[0 if forward else 1]
+        if held and not self._is_over:
             self._send(*held.popleft(), forward)
 
     def _send(self, said: Any, size_bytes: int, forward: bool) -> None:

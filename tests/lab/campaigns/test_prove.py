@@ -14,6 +14,7 @@ import pytest
 import lab.campaigns.prove.prove
 from defects.catalogue import ALL, BY_NAME
 from defects.defect import Defect
+from lab.campaigns.prove.prove import expected, note
 from lab.campaigns.prove.task import SOUND, Task, carry_out
 from lab.campaigns.prove.verdict import (
     BELIEVED,
@@ -34,8 +35,10 @@ from lab.campaigns.prove.verdict import (
 )
 from lab.campaigns.prove.view import told
 from lab.cli.__main__ import main
+from lab.run.durations import Durations
 from tests.lab.hosts.simulator.plans import plan
 
+ROOT = Path(__file__).parents[3]
 CALM = "calm"
 
 
@@ -194,6 +197,31 @@ def test_a_node_that_crashes_is_told_with_its_last_words(tmp_path: Path) -> None
 
 
 # ------------------------------------------------------------------ the command
+
+
+def test_a_proof_that_is_interrupted_says_that_it_proves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    (tmp_path / "scenarios").symlink_to(ROOT / "scenarios")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(lab.campaigns.prove.prove, "SweepJudge", interrupted)
+    assert main(["prove", "keeps-for-ever"]) == 130
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert told.err.splitlines()[-1] == "interrupted with 0 of 10 runs judged; nothing is proven"
+
+
+def test_how_long_a_few_runs_took_says_nothing_of_many(tmp_path: Path) -> None:
+    durations = Durations(tmp_path)
+    note(durations, 2, 80.0)
+    assert expected(durations, 4) == 80.0
+    assert expected(durations, 1000) == 1080.0  # a second each, where none of many was seen
+    note(durations, 1000, 580.0)
+    assert expected(durations, 1000) == 580.0
+    assert expected(durations, 4) == 80.0
 
 
 def test_the_catalogue_is_listed_without_being_tried(

@@ -30,8 +30,11 @@ from lab.plan.link_faults import LimitData as PlannedLimitData
 from lab.plan.link_faults import ResetAfter as PlannedResetAfter
 from lab.plan.link_faults import Slice as PlannedSlice
 from lab.plan.link_faults import Slow as PlannedSlow
+from lab.plan.link_faults import SlowClose as PlannedSlowClose
 from lab.plan.link_faults import SlowReplies as PlannedSlowReplies
+from lab.plan.link_faults import SlowRequests as PlannedSlowRequests
 from lab.plan.link_faults import Throttle as PlannedThrottle
+from lab.plan.link_faults import ThrottleRequests as PlannedThrottleRequests
 from lab.plan.topology import LinkName
 from lab.program.errors import GroundError
 from lab.workload.probe import Seen
@@ -55,8 +58,17 @@ def slow_replies() -> PlannedSlowReplies:
     return PlannedSlowReplies("f1", "slow_replies", 0, 240_000, 1200, (A_TO_B, B_TO_A))
 
 
+def slow_requests() -> PlannedSlowRequests:
+    return PlannedSlowRequests("f1", "slow_requests", 0, 240_000, 1200, (A_TO_B, B_TO_A))
+
+
 def throttle() -> PlannedThrottle:
     return PlannedThrottle("f1", "throttle", 0, 240_000, 50, (A_TO_B, B_TO_A))
+
+
+def throttle_requests() -> PlannedThrottleRequests:
+    links = (A_TO_B, B_TO_A)
+    return PlannedThrottleRequests("f1", "throttle_requests", 0, 240_000, 50, links)
 
 
 def limit_data() -> PlannedLimitData:
@@ -74,6 +86,10 @@ def drip() -> PlannedDrip:
 def reset_after(after_ms: int = 30_000) -> PlannedResetAfter:
     links = (A_TO_B, B_TO_A)
     return PlannedResetAfter("f1", "reset_after", 0, 240_000, after_ms, links)
+
+
+def slow_close() -> PlannedSlowClose:
+    return PlannedSlowClose("f1", "slow_close", 0, 240_000, 30_000, (A_TO_B, B_TO_A))
 
 
 def lab_of(ground: FakeGround) -> RunningLab:
@@ -383,6 +399,45 @@ def test_a_limited_link_is_evident_by_its_banner_and_what_its_proxies_say(
     assert fault.evidence().took_effect is None
 
 
+def test_a_link_with_slow_requests_is_evident_by_its_banner_and_what_its_proxies_say(
+    ground: FakeGround,
+) -> None:
+    fault = KINDS["slow_requests"](slow_requests(), lab_of(ground))
+    assert fault.intent()["latency_ms"] == 1200
+    fault.start()
+    evidence = fault.evidence()
+    assert evidence.took_effect is True
+    assert {each.seen for each in evidence.observations} == {Seen.BANNER}
+    ground.effects.clear()
+    assert fault.evidence().took_effect is None
+
+
+def test_a_link_that_throttles_requests_is_evident_by_its_banner_and_what_its_proxies_say(
+    ground: FakeGround,
+) -> None:
+    fault = KINDS["throttle_requests"](throttle_requests(), lab_of(ground))
+    assert fault.intent()["bytes_per_second"] == 50
+    fault.start()
+    evidence = fault.evidence()
+    assert evidence.took_effect is True
+    assert {each.seen for each in evidence.observations} == {Seen.BANNER}
+    ground.effects.clear()
+    assert fault.evidence().took_effect is None
+
+
+def test_a_link_that_is_slow_to_close_is_evident_by_its_banner_and_what_its_proxies_say(
+    ground: FakeGround,
+) -> None:
+    fault = KINDS["slow_close"](slow_close(), lab_of(ground))
+    assert fault.intent()["delay_ms"] == 30_000
+    fault.start()
+    evidence = fault.evidence()
+    assert evidence.took_effect is True
+    assert {each.seen for each in evidence.observations} == {Seen.BANNER}
+    ground.effects.clear()
+    assert fault.evidence().took_effect is None
+
+
 def test_a_sliced_link_is_evident_by_its_banner_and_what_its_proxies_say(
     ground: FakeGround,
 ) -> None:
@@ -496,7 +551,8 @@ def test_a_restart_that_broke_off_is_made_good(ground: FakeGround) -> None:
 
 
 OF_LINKS = (
-    cut(), slow(), slow_replies(), throttle(), limit_data(), slice_(), drip(), reset_after()
+    cut(), slow(), slow_replies(), slow_requests(), throttle(), throttle_requests(), limit_data(),
+    slice_(), drip(), reset_after(), slow_close()
 )  # fmt: skip
 
 

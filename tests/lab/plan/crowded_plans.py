@@ -30,11 +30,14 @@ ENDS = (*SERVERS, "workload", "site paris", "site lyon")
 GIVEN: Mapping[str, Mapping[str, str]] = {
     "slow": {"latency": "2s", "jitter": "400ms"},
     "slow_replies": {"latency": "2s"},
+    "slow_requests": {"latency": "2s"},
     "throttle": {"rate": "4KiB/s"},
+    "throttle_requests": {"rate": "4KiB/s"},
     "limit_data": {"bytes": "16KiB"},
     "slice": {"pieces": "256B", "pause": "10ms"},
     "drip": {"latency": "2s", "rate": "1KiB/s"},
     "reset_after": {"after": "5s"},
+    "slow_close": {"delay": "5s"},
 }
 OF_LINKS = (
     *(f"cut-{kind}" for kind in CUT_KINDS), *(kind for kind in LINK_KINDS if kind != "cut")

@@ -178,7 +178,7 @@ def test_every_word_is_drawn_and_cut_stands_for_its_five_kinds() -> None:
     text = scenario_text(faults=EVERYTHING)
     drawn = Counter(
         getattr(fault, "cut_kind", "") or getattr(fault, "returns_with", "") or fault.kind
-        for seed in range(60)
+        for seed in range(120)
         for fault in plan_of(text, seed).faults
     )
     in_several_forms = {*get_args(CutKind), *get_args(ReturnsWith)}

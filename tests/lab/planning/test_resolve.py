@@ -29,8 +29,11 @@ from lab.plan.link_faults import (
     ResetAfter,
     Slice,
     Slow,
+    SlowClose,
     SlowReplies,
+    SlowRequests,
     Throttle,
+    ThrottleRequests,
 )
 from lab.plan.plan import Plan
 from lab.plan.topology import LinkName
@@ -278,8 +281,24 @@ def test_a_server_returns_with_its_own_queue_database_unless_told_otherwise() ->
             SlowReplies("f2", "slow_replies", 720_000, 1_020_000, 4000, BOTH_WAYS[1:]),
         ),
         (
+            "for: 5m, slow_requests: {between: [par-mbx1, lyo-mbx1], latency: 4s}",
+            SlowRequests("f2", "slow_requests", 720_000, 1_020_000, 4000, BOTH_WAYS),
+        ),
+        (
+            "for: 5m, slow_requests: {from: lyo-mbx1, to: par-mbx1, latency: 4s}",
+            SlowRequests("f2", "slow_requests", 720_000, 1_020_000, 4000, BOTH_WAYS[1:]),
+        ),
+        (
             "for: 5m, throttle: {between: [par-mbx1, lyo-mbx1], rate: 10KiB/s}",
             Throttle("f2", "throttle", 720_000, 1_020_000, 10_240, BOTH_WAYS),
+        ),
+        (
+            "for: 5m, throttle_requests: {between: [par-mbx1, lyo-mbx1], rate: 10KiB/s}",
+            ThrottleRequests("f2", "throttle_requests", 720_000, 1_020_000, 10_240, BOTH_WAYS),
+        ),
+        (
+            "for: 5m, throttle_requests: {from: lyo-mbx1, to: par-mbx1, rate: 10KiB/s}",
+            ThrottleRequests("f2", "throttle_requests", 720_000, 1_020_000, 10_240, BOTH_WAYS[1:]),
         ),
         (
             "for: 5m, limit_data: {between: [par-mbx1, lyo-mbx1], bytes: 16KiB}",
@@ -300,6 +319,14 @@ def test_a_server_returns_with_its_own_queue_database_unless_told_otherwise() ->
         (
             "for: 5m, reset_after: {from: lyo-mbx1, to: par-mbx1, after: 500ms}",
             ResetAfter("f2", "reset_after", 720_000, 1_020_000, 500, BOTH_WAYS[1:]),
+        ),
+        (
+            "for: 5m, slow_close: {between: [par-mbx1, lyo-mbx1], delay: 30s}",
+            SlowClose("f2", "slow_close", 720_000, 1_020_000, 30_000, BOTH_WAYS),
+        ),
+        (
+            "for: 5m, slow_close: {from: lyo-mbx1, to: par-mbx1, delay: 500ms}",
+            SlowClose("f2", "slow_close", 720_000, 1_020_000, 500, BOTH_WAYS[1:]),
         ),
         ("for: 5m, pause: lyo-mbx1", Pause("f2", "pause", 720_000, 1_020_000, "lyo-mbx1")),
         ("for: 5m, stop: lyo-mbx1", Stop("f2", "stop", 720_000, 1_020_000, "lyo-mbx1")),

@@ -146,9 +146,11 @@ SHAPE = {
         ", cut: {from: site lyon, to: site paris, kind: stall}",
         "",
         [
-            "16:5: faults[1], a mapping, a fault is one of cut, slow, slow_replies, throttle,"
-            " limit_data, slice, drip, reset_after, kill, power_loss, corrupt, pause, stop,"
-            " restart, fill_disk, skew_clock and random | give each fault an entry of its own"
+            "16:5: faults[1], a mapping, a fault is one of cut, slow, slow_replies,"
+            " slow_requests, throttle, throttle_requests, limit_data, slice, drip, reset_after,"
+            " slow_close, kill, power_loss, corrupt, pause, stop, restart, fill_disk, skew_clock"
+            " and random"
+            " | give each fault an entry of its own"
         ],
     ),
     "a cut that returns with a database": (
@@ -182,12 +184,28 @@ SHAPE = {
             " | latency: how late every answer is, in lab time"
         ],
     ),
+    "requests that are late by nothing said": (
+        "cut: {from: site lyon, to: site paris, kind: stall}",
+        "slow_requests: {from: site lyon, to: site paris}",
+        [
+            "16:39: faults[1].slow_requests, latency, is missing"
+            " | latency: how late all that the opener says is, in lab time"
+        ],
+    ),
     "a rate that is no rate of bytes": (
         "cut: {from: site lyon, to: site paris, kind: stall}",
         "throttle: {between: [site lyon, site paris], rate: 10/m}",
         [
             "16:75: faults[1].throttle.rate, '10/m', is not a rate of bytes"
             " | write a number with B, KiB or MiB per s, such as 10KiB/s"
+        ],
+    ),
+    "requests throttled to nothing said": (
+        "cut: {from: site lyon, to: site paris, kind: stall}",
+        "throttle_requests: {from: site lyon, to: site paris}",
+        [
+            "16:43: faults[1].throttle_requests, rate, is missing"
+            " | rate: how much of what the opener says per second of lab time"
         ],
     ),
     "a limit that no greeting passes": (
@@ -216,6 +234,14 @@ SHAPE = {
         [
             "16:37: faults[1].reset_after, a mapping, after is more than 1m, and a heal waits as"
             " long | make it shorter, or write cut: with kind: blackhole"
+        ],
+    ),
+    "ends that are late by nothing said": (
+        "cut: {from: site lyon, to: site paris, kind: stall}",
+        "slow_close: {from: site lyon, to: site paris}",
+        [
+            "16:36: faults[1].slow_close, delay, is missing"
+            " | delay: how late the end of a session is, in lab time"
         ],
     ),
     "slow links with one end": (

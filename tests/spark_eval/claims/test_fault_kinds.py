@@ -83,7 +83,10 @@ SLOW: How = {
 }  # an exchange takes 100 s more
 SLOWED = 100 * SECOND
 THROTTLE: How = {"kind": "throttle", "bytes_per_second": 1024}  # 64 s more
+THROTTLE_REQUESTS: How = {**THROTTLE, "kind": "throttle_requests"}  # 64 s more
 SLOW_REPLIES: How = {"kind": "slow_replies", "latency_ms": 4 * SECOND}  # 40 s more
+SLOW_REQUESTS: How = {"kind": "slow_requests", "latency_ms": 4 * SECOND}  # 40 s more
+SLOW_CLOSE: How = {"kind": "slow_close", "delay_ms": 40 * SECOND}  # 40 s more
 SLICE: How = {"kind": "slice", "piece_bytes": 256, "pause_ms": 200}  # 106 s more
 FINE_SLICE: How = {**SLICE, "pause_ms": 10}  # no less than 53 s: so fine no clock is
 DRIP: How = {
@@ -111,8 +114,14 @@ def _discards() -> dict[str, Run]:
         "slow-long-before": _late(PERMITTED + SLOWED - 5 * SECOND, SLOW, until=30 * SECOND),
         "slow-replies-in-time": _late(ON_TIME + 35 * SECOND, SLOW_REPLIES),
         "slow-replies-too-late": _late(PERMITTED + 45 * SECOND, SLOW_REPLIES),
+        "slow-requests-in-time": _late(ON_TIME + 35 * SECOND, SLOW_REQUESTS),
+        "slow-requests-too-late": _late(PERMITTED + 45 * SECOND, SLOW_REQUESTS),
+        "slow-close-in-time": _late(ON_TIME + 35 * SECOND, SLOW_CLOSE),
+        "slow-close-too-late": _late(PERMITTED + 45 * SECOND, SLOW_CLOSE),
         "throttle-in-time": _late(ON_TIME + 60 * SECOND, THROTTLE),
         "throttle-too-late": _late(PERMITTED + 70 * SECOND, THROTTLE),
+        "throttle-requests-in-time": _late(ON_TIME + 60 * SECOND, THROTTLE_REQUESTS),
+        "throttle-requests-too-late": _late(PERMITTED + 70 * SECOND, THROTTLE_REQUESTS),
         "slice-in-time": _late(ON_TIME + 101 * SECOND, SLICE),
         "slice-too-late": _late(PERMITTED + 112 * SECOND, SLICE),
         "fine-slice-in-time": _late(ON_TIME + 48 * SECOND, FINE_SLICE),
@@ -161,8 +170,12 @@ def test_a_pause_proves_nothing_about_restarts(discards: Results) -> None:
 
 
 @pytest.mark.parametrize(
-    "kind", ["slow", "slow-replies", "throttle", "slice", "fine-slice", "drip"]
-)
+    "kind",
+    [
+        "slow", "slow-replies", "slow-requests", "slow-close", "throttle", "throttle-requests",
+        "slice", "fine-slice", "drip",
+    ],
+)  # fmt: skip
 def test_a_late_link_excuses_by_what_it_adds_and_no_more(discards: Results, kind: str) -> None:
     assert discards[f"{kind}-in-time"].status == "holds"
     assert discards[f"{kind}-too-late"].status == "violated"

@@ -29,7 +29,7 @@ from spark_eval.read.damage import log_damage
 from spark_eval.read.lines_table import LinesTable
 from spark_eval.read.record import Record
 from tests.lab.hosts.simulator.plans import plan
-from tests.second_opinion.recorded import Files, write_lines
+from tests.scenarios.recorded import Files, write_lines
 from tests.spark_eval.runs.run_builder import epoch
 
 pytestmark = [pytest.mark.spark]

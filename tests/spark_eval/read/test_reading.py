@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from typing import TypeVar
 
 import pytest
 from pyspark.sql import Row, SparkSession
@@ -18,6 +19,7 @@ from spark_eval.read.source import Folders
 from tests.spark_eval.runs.run_builder import FIELDS_2016, MINUTE, Run, healthy, log_text
 
 Read = Callable[[Run], Record]
+Case = TypeVar("Case")
 FIELDS_2013 = FIELDS_2016[:27]
 FIELDS_2010 = [name for name in FIELDS_2013 if name != "network-message-id"]
 FIELDS_2007 = FIELDS_2010[:21]
@@ -43,25 +45,36 @@ def _damage(record: Record) -> list[tuple[str, str, int | None]]:
     return [(row["file"], row["damage"], row["line"]) for row in rows]
 
 
-@pytest.mark.parametrize("fields", [FIELDS_2007, FIELDS_2010, FIELDS_2013, FIELDS_2016])
-def test_reads_the_field_list_of_every_version(
-    spark: SparkSession, tmp_path: Path, fields: list[str]
-) -> None:
-    run = healthy()
-    folder = run.write(tmp_path)
-    (folder / LOG).write_text(log_text(fields, run.tracking["par-mbx1"]))
-    record = Record(Folders(spark, [open_run_folder(folder)]))
-    first = _first_receive(record)
-    assert first["recipients"] == ["db1-user01@shadowlab.example", "db1-user02@shadowlab.example"]
-    assert first["message_id"] == "<m000001.calm.7@outside.example>"
-    assert first["at_ms"] == MINUTE + 500
-    assert (first["network_message_id"] is None) == ("network-message-id" not in fields)
-    assert (first["mono_ns"] is None) == ("custom-data" not in fields)
+def test_reads_the_field_list_of_every_version(spark: SparkSession, tmp_path: Path) -> None:
+    versions = {"2007": FIELDS_2007, "2010": FIELDS_2010, "2013": FIELDS_2013, "2016": FIELDS_2016}
+    folders = []
+    for run, fields in _named(versions):
+        folders.append(run.write(tmp_path))
+        (folders[-1] / LOG).write_text(log_text(fields, run.tracking["par-mbx1"]))
+    record = Record(Folders(spark, list(map(open_run_folder, folders))))
+    for name, fields in versions.items():
+        first = _first_receive(record, name)
+        assert first["recipients"] == [
+            "db1-user01@shadowlab.example", "db1-user02@shadowlab.example",
+        ]  # fmt: skip
+        assert first["message_id"] == "<m000001.calm.7@outside.example>"
+        assert first["at_ms"] == MINUTE + 500
+        assert (first["network_message_id"] is None) == ("network-message-id" not in fields)
+        assert (first["mono_ns"] is None) == ("custom-data" not in fields)
     assert _damage(record) == []
 
 
-def _first_receive(record: Record) -> Row:
-    row = record.tracking.where("event = 'RECEIVE'").orderBy("at_ms").first()
+def _named(cases: Mapping[str, Case]) -> Iterator[tuple[Run, Case]]:
+    """A run for each, under its name."""
+    for name, case in cases.items():
+        run = healthy()
+        run.name = name
+        yield run, case
+
+
+def _first_receive(record: Record, run: str = "%") -> Row:
+    rows = record.tracking.where(f"run LIKE '{run}' AND event = 'RECEIVE'")
+    row = rows.orderBy("at_ms").first()
     assert row is not None
     return row
 
@@ -162,26 +175,33 @@ def test_a_line_that_is_not_wholly_a_line_of_its_record_is_damage(read: Read) ->
     assert record.ledger.count() == 16
 
 
-@pytest.mark.parametrize(
-    ("name", "old", "new"),
-    [
-        ("plan.json", '"proves": ', '"proves": "SM-1", "others": '),
-        ("plan.json", '"faults": []', '"faults": [{"kind": "kill"}]'),
-        ("plan.json", '"duration_ms": ', '"duration_ms": 1e30, "other": '),
-        ("plan.json", '"version": ', '"version": 1, "version": '),
-        ("host.json", '"clock_resolution_ms": ', '"clock_resolution_ms": "1", "other": '),
-    ],
-)
+NOT_AS_IT_SHOULD_BE = {
+    "a text for a list": ("plan.json", '"proves": ', '"proves": "SM-1", "others": '),
+    "a fault of no name": ("plan.json", '"faults": []', '"faults": [{"kind": "kill"}]'),
+    "too long a time": ("plan.json", '"duration_ms": ', '"duration_ms": 1e30, "other": '),
+    "a key twice": ("plan.json", '"version": ', '"version": 1, "version": '),
+    "a text for a number": (
+        "host.json", '"clock_resolution_ms": ', '"clock_resolution_ms": "1", "other": ',
+    ),
+}  # fmt: skip
+
+
 def test_a_plan_or_host_that_is_not_what_it_should_be_is_damage(
-    spark: SparkSession, tmp_path: Path, name: str, old: str, new: str
+    spark: SparkSession, tmp_path: Path
 ) -> None:
-    folder = healthy().write(tmp_path)
-    text = (folder / name).read_text()
-    assert old in text
-    (folder / name).write_text(text.replace(old, new, 1))
-    record = Record(Folders(spark, [open_run_folder(folder)]))
-    assert _damage(record) == [(name, "not what it should hold", None)]
-    assert [row["fault"] for row in record.planned_faults.collect()] in ([], ["?"])
+    folders = []
+    for run, (name, old, new) in _named(NOT_AS_IT_SHOULD_BE):
+        folders.append(run.write(tmp_path))
+        text = (folders[-1] / name).read_text()
+        assert old in text
+        (folders[-1] / name).write_text(text.replace(old, new, 1))
+    record = Record(Folders(spark, list(map(open_run_folder, folders))))
+    columns = ("run", "file", "damage", "line")
+    assert sorted(map(tuple, record.damaged_lines.select(*columns).collect())) == sorted(
+        (run, name, "not what it should hold", None)
+        for run, (name, _, _) in NOT_AS_IT_SHOULD_BE.items()
+    )
+    assert {row["fault"] for row in record.planned_faults.collect()} <= {"?"}
 
 
 def test_a_clock_that_resolves_nothing_at_all_is_read(spark: SparkSession, tmp_path: Path) -> None:

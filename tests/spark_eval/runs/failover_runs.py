@@ -9,7 +9,22 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from tests.spark_eval.runs.run_builder import DOMAIN, HOUR, MAILBOX_SERVERS, MINUTE, SECOND, Message, Row, Run, digest, empty, epoch, iso, mono, user
+from tests.spark_eval.runs.run_builder import (
+    DOMAIN,
+    HOUR,
+    MAILBOX_SERVERS,
+    MINUTE,
+    SECOND,
+    Message,
+    Row,
+    Run,
+    digest,
+    empty,
+    epoch,
+    iso,
+    mono,
+    user,
+)
 
 OLD, NEW, MANAGER = "par-mbx2", "lyo-mbx1", "am1"
 MOUNTED = 20 * MINUTE
@@ -43,6 +58,7 @@ def with_two_copies() -> Run:
          "site": "lyon", "dag": "DAG1", "domain": None}
     )  # fmt: skip
     run.database_ids[MANAGER] = f"{MANAGER}-first"
+    run.life(MANAGER, "database-created", 0, database_id=f"{MANAGER}-first")
     run.life(MANAGER, "started", 0, database_id=f"{MANAGER}-first")
     run.life(OLD, "database-mounted", 0, database="DB1", epoch=0, last_log=0)
     return run
@@ -128,6 +144,16 @@ def before() -> Failover:
     return Failover(run, kept, near, lost)
 
 
+def ship(run: Run, at_ms: int, server: str = OLD, peer: str = NEW) -> None:
+    """A session for logs, in which one was begun."""
+    session = (("+", "replication"), (">", "Established connection"), ("-", "Messages: 1"))
+    for direction, said in session:
+        run.contacts.setdefault(server, []).append(
+            {"at_ms": at_ms, "session": f"out-{at_ms}", "source": "SMTP", "destination": peer,
+             "direction": direction, "description": f"{said};Mono={mono(at_ms)}"}
+        )  # fmt: skip
+
+
 def lossy() -> Failover:
     """One message lost with the old copy and given back, one inside that was there already."""
     told = before()
@@ -136,6 +162,10 @@ def lossy() -> Failover:
     resubmit(told.run, told.near, lost=False)
     resubmit(told.run, told.lost, MOUNTED + 30 * SECOND, lost=True)
     see(told.run, told.lost, MOUNTED + 31 * SECOND)
+    # the last of the old copy was begun, and not taken in
+    for at_ms in (2 * MINUTE, 16 * MINUTE, 18 * MINUTE):
+        ship(told.run, at_ms + 3 * SECOND)
+    ship(told.run, MOUNTED + 33 * SECOND, NEW, OLD)
     return told
 
 

@@ -10,13 +10,13 @@ from spark_eval.evaluation.evaluation import evaluate
 from spark_eval.read.run_folder import open_run_folder
 from spark_eval.spark.joins import joined, small
 from spark_eval.spark.partitions import SHUFFLES
-from tests.spark_eval.runs.run_builder import healthy
+from tests.spark_eval.runs.failover_runs import lossy
 
 
 def test_an_evaluation_of_one_run_moves_nothing(spark: SparkSession, tmp_path: Path) -> None:
     scheduler = spark.sparkContext._jsc.sc().dagScheduler()
     jobs, stages = scheduler.nextJobId(), scheduler.nextStageId()
-    evaluate(spark, [open_run_folder(healthy().write(tmp_path))])
+    evaluate(spark, [open_run_folder(lossy().run.write(tmp_path))])
     jobs, stages = scheduler.nextJobId() - jobs, scheduler.nextStageId() - stages
     assert jobs > 0
     assert stages == jobs

@@ -13,7 +13,7 @@ import pytest
 
 from lab.hosts.containers.toxiproxy import IN_WALL_TIME, Toxiproxy
 from lab.plan.effects import Attributes, Effect, both_ways
-from lab.plan.link_faults import CUTS, Drip, ResetAfter, Slice
+from lab.plan.link_faults import CUTS, Drip, ResetAfter, Slice, SlowClose
 from lab.program.errors import GroundError
 
 PROXY = "a--b--smtp"
@@ -213,6 +213,18 @@ def test_slices_are_of_so_many_bytes_and_pauses_in_microseconds_of_the_wall(
     toxiproxy.apply("f1", slices(pause_ms=30), [PROXY])
     said = {"average_size": 256, "size_variation": 0, "delay": 500}
     assert told(api) == {("slicer", stream, str(said)) for stream in ("upstream", "downstream")}
+
+
+def test_ends_are_late_by_milliseconds_of_the_wall_which_a_pause_of_a_slicer_is_not(
+    api: FakeApi, toxiproxy: Toxiproxy
+) -> None:
+    for delay_ms, wall_ms in ((30_000, 500), (1, 1)):
+        effect = SlowClose("f1", "slow_close", 0, 1, delay_ms, ()).effect
+        toxiproxy.apply("f1", effect, [PROXY])
+        assert told(api) == {
+            ("slow_close", stream, str({"delay": wall_ms})) for stream in ("upstream", "downstream")
+        }
+        toxiproxy.undo("f1", effect, [PROXY])
 
 
 def test_resets_come_after_milliseconds_of_the_wall_and_never_at_once(

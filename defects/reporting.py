@@ -1,19 +1,24 @@
-"""Defects of giving mail up: when it expires, and who gets a DSN (SM-12)."""
+"""Defects of DSNs: when mail expires or is delayed, and who hears of it (SM-12, RT-5)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any
 
 from defects.decisions import decides
 from defects.defect import Context, Defect
+from defects.door import Door, behind
 from defects.settings import server
 from nodes.core.config.config import NodeConfig, ServerConfig
-from nodes.core.delivery.dsn import Report, non_delivery_report
-from nodes.core.model.message import Fork
+from nodes.core.delivery.dsn import Report, delay_report, non_delivery_report
+from nodes.core.interface.effects import Commit, DeliverToMailboxes, Effect, LogTracking
+from nodes.core.interface.inputs import Input, MailboxesDelivered
+from nodes.core.interface.queue_changes import NoteDelayNotified
+from nodes.core.model.message import Fork, Header
 
-EXPIRING = "outbound-mail-expires"
+EXPIRING, DELAYED = "outbound-mail-expires", "outbound-mail-delayed"
+MINUTE_MS = 60_000
 
 
 def expires_after(change: Callable[[int], int]) -> Context:
@@ -24,7 +29,7 @@ def expires_after(change: Callable[[int], int]) -> Context:
     return server(changed)
 
 
-def _no_report(_decision: Any, *_arguments: Any) -> None:
+def tells_nobody(_decision: Any, *_arguments: Any) -> None:
     return None
 
 
@@ -74,18 +79,68 @@ def _of_the_first_alone(
     return decision(config, identity, message, recipients[:1], *more)
 
 
+class TellsSendersTwice(Door):
+    """It logs and delivers each DSN under another id as well."""
+
+    def leaves(self, effect: Effect) -> Iterable[Effect]:
+        if isinstance(effect, LogTracking) and effect.event == "DSN":
+            return (effect, replace(effect, header=_under_another_id(effect.header)))
+        if not isinstance(effect, DeliverToMailboxes) or effect.sender:
+            return (effect,)
+        header = _under_another_id(effect.header)
+        # the core hears of the second alone
+        return (replace(effect, delivery=-effect.delivery, header=header), effect)
+
+    def enters(self, happened: Input) -> Iterable[Input]:
+        is_first = isinstance(happened, MailboxesDelivered) and happened.delivery < 0
+        return () if is_first else (happened,)
+
+
+def _under_another_id(header: Header) -> Header:
+    return replace(header, message_id=f"<again.{header.message_id[1:]}")
+
+
+class ForgetsWhomItNotified(Door):
+    """The DSN is stored, and not that it was made."""
+
+    def leaves(self, effect: Effect) -> Iterable[Effect]:
+        if not isinstance(effect, Commit):
+            return (effect,)
+        kept = tuple(each for each in effect.changes if not isinstance(each, NoteDelayNotified))
+        return (replace(effect, changes=kept),)
+
+
+def _not_of_every_third(decision: Any, config: Any, identity: Any, message: Any, *more: Any) -> Any:
+    is_passed_over = message.internal_id % 3 == 0
+    return None if is_passed_over else decision(config, identity, message, *more)
+
+
+def _says_it_failed(decision: Any, *arguments: Any) -> Any:
+    return rewords(decision(*arguments), "Action: delayed", "Action: failed")
+
+
+def _names_somebody_else(decision: Any, *arguments: Any) -> Any:
+    return rewords(decision(*arguments), "rfc822; ", "rfc822; not-")
+
+
+NOTIFIED = ("delay_dsn_sent",)
 DEFECTS = (
     Defect(
         "tells-nobody-of-what-expired",
         "Mail that expires causes no DSN.",
         "SM-12", EXPIRING, ("dsn_sent", "no_loss"),
-        lambda: decides(non_delivery_report, _no_report),
+        lambda: decides(non_delivery_report, tells_nobody),
     ),
     Defect(
         "tells-four-senders-of-five",
         "One message in five that expires causes no DSN.",
         "SM-12", EXPIRING, ("dsn_sent", "no_loss"),
         lambda: decides(non_delivery_report, _one_report_in_five),
+    ),
+    Defect(
+        "tells-senders-twice",
+        "Mail that expires causes two DSNs.",
+        "SM-12", EXPIRING, ("dsn_sent",), lambda: behind(TellsSendersTwice),
     ),
     Defect(
         "tells-of-partners-alone",
@@ -130,5 +185,39 @@ DEFECTS = (
         "expires-too-late",
         "Mail stays in its queue for far longer than MessageExpirationTimeout.",
         "SM-12", EXPIRING, ("held_long_enough",), lambda: expires_after(lambda ms: 10 * ms),
+    ),
+    # ---------------------------------------------------------- of delays
+    Defect(
+        "notifies-nobody-of-a-delay",
+        "Mail that waits for DelayNotificationTimeout causes no DSN.",
+        "RT-5", DELAYED, NOTIFIED, lambda: decides(delay_report, tells_nobody),
+    ),
+    Defect(
+        "notifies-two-senders-of-three-of-a-delay",
+        "One message in three that is delayed causes no DSN.",
+        "RT-5", DELAYED, NOTIFIED, lambda: decides(delay_report, _not_of_every_third),
+    ),
+    Defect(
+        "delay-dsn-says-it-failed",
+        "The DSN about delayed mail says that it failed.",
+        "RT-5", DELAYED, NOTIFIED, lambda: decides(delay_report, _says_it_failed),
+    ),
+    Defect(
+        "delay-dsn-names-somebody-else",
+        "The DSN about delayed mail says that delivery to somebody else is delayed.",
+        "RT-5", DELAYED, NOTIFIED, lambda: decides(delay_report, _names_somebody_else),
+    ),
+    Defect(
+        "notifies-of-a-delay-again-after-a-restart",
+        "A server that starts anew does not know whom it notified before.",
+        "RT-5", DELAYED, NOTIFIED, lambda: behind(ForgetsWhomItNotified),
+    ),
+    Defect(
+        "notifies-of-a-delay-too-soon",
+        "Senders hear of a delay five minutes before DelayNotificationTimeout is over.",
+        "RT-5", DELAYED, NOTIFIED,
+        lambda: server(lambda each: replace(
+            each,
+            delay_notification_timeout_ms=each.delay_notification_timeout_ms - 5 * MINUTE_MS)),
     ),
 )  # fmt: skip

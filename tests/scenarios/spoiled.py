@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from tests.second_opinion.recorded import Files
+from tests.scenarios.recorded import Files
 
 Spoil = Callable[[Files], Files]
 MONO = re.compile(r"(?<=S:Mono=)\d+")
@@ -151,6 +151,9 @@ class SpoiledRun:
     scenario: str
     claim: str | None
     seed: int = 1
+
+    def __str__(self) -> str:
+        return f"{self.spoil.__name__} in {self.scenario}"
 
 
 RUNS = (

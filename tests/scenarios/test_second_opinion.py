@@ -1,0 +1,150 @@
+"""Two opinions about the same records: the evaluation's, and DuckDB's (`bench.second_opinion`).
+
+Every scenario of the library, seeds of the random ones (`make fuzz`: 100 of each), single faults,
+nodes that break a promise, and runs that were spoiled afterwards, case by case.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import duckdb
+import pyarrow.parquet as pq
+import pytest
+
+from bench.second_opinion import opinion, sources
+from bench.second_opinion.opinion import CLAIMS, Case
+from tests.lab.hosts.simulator.plans import SCENARIOS
+from tests.scenarios import spoiled
+from tests.scenarios.batches import Judged
+from tests.scenarios.recorded import recorded, write_folder, write_lines
+from tests.scenarios.sets import EVERY_LOST_DISK, EVERY_SINGLE_FAULT
+
+pytestmark = [pytest.mark.spark, pytest.mark.timeout(3600)]
+
+# sets about which the second one has no opinion
+NO_OPINION = {
+    # how long a Safety Net may keep what is lost with a copy of a database
+    "no_loss": {"settings drawn"},
+    # logs with holes: of lost disks
+    "redundant_before_ack": {EVERY_LOST_DISK},
+    # promotions before their time, of which no_early_promotion asks; contacts that a kill hid; a
+    # server that logs another database id than it was answered with
+    "promotion_on_time": {
+        "asks-nobody-after-a-pause", "keeps-the-last-contact-in-memory", "waits-half-the-span",
+        EVERY_SINGLE_FAULT, "sees-another-database-two-answers-late",
+    },
+}  # fmt: skip
+CASE = ("claim", "run", "subject", "status")
+Opinion = Mapping[str, Counter[Case]]
+
+
+@dataclass(frozen=True, slots=True)
+class Opinions:
+    """By claim, how often each case was asked. `strict` is the second one's other reading."""
+
+    first: Opinion
+    second: Opinion
+    strict: Opinion
+
+
+def opinions_of(judged: Judged) -> Opinions:
+    with duckdb.connect() as connection:
+        sources.from_parquet(connection, judged.lines)
+        opinion.judge(connection)
+        loosely, strictly = (
+            {name: Counter(opinion.cases(connection, name, strictly=way)) for name in CLAIMS}
+            for way in (False, True)
+        )
+    return Opinions(cases_by_claim(judged.cases), loosely, strictly)
+
+
+def cases_by_claim(path: Path) -> Opinion:
+    found: dict[str, Counter[Case]] = {name: Counter() for name in CLAIMS}
+    columns = pq.read_table(path).to_pydict()
+    for claim, *case in zip(*(columns[name] for name in CASE), strict=True):
+        found[claim][Case(*case)] += 1
+    return found
+
+
+@pytest.fixture(scope="module")
+def opinions(judged: Judged) -> Opinions:
+    """Of what both have an opinion about."""
+    found = opinions_of(judged)
+    return Opinions(*map(_of_both, (found.first, found.second, found.strict)))
+
+
+def _of_both(opinion: Opinion) -> Opinion:
+    return {
+        claim: Counter({case: count for case, count in cases.items() if set_of(case) not in left})
+        for claim, cases in opinion.items()
+        for left in [NO_OPINION.get(claim, set())]
+    }
+
+
+def violated(cases: Counter[Case]) -> set[Case]:
+    return {case for case in cases if case.status == "violated"}
+
+
+def set_of(case: Case) -> str:
+    """The name of the set that the case's run is in."""
+    return case.run.rpartition("/")[0]
+
+
+@pytest.mark.fuzz
+@pytest.mark.parametrize("claim", CLAIMS)
+def test_both_opinions_have_the_same_cases(claim: str, opinions: Opinions) -> None:
+    assert opinions.second[claim] - opinions.first[claim] == Counter()
+    assert opinions.first[claim] - opinions.second[claim] == Counter()
+
+
+@pytest.mark.fuzz
+@pytest.mark.parametrize("claim", CLAIMS)
+def test_what_the_first_opinion_finds_is_found_by_the_strict_reading(
+    claim: str, opinions: Opinions
+) -> None:
+    assert violated(opinions.first[claim]) <= violated(opinions.strict[claim])
+
+
+@pytest.mark.parametrize("claim", CLAIMS)
+def test_sound_runs_hold_by_the_strict_reading_too(claim: str, opinions: Opinions) -> None:
+    found = violated(opinions.strict[claim])
+    assert {case for case in found if set_of(case) in SCENARIOS} == set()
+
+
+@pytest.mark.parametrize(("claim", "sets"), list(zip(CLAIMS, (6, 5, 10, 9), strict=True)))
+def test_there_is_something_to_agree_about(claim: str, sets: int, opinions: Opinions) -> None:
+    """Agreement about runs that hold would say little."""
+    assert len(set(map(set_of, violated(opinions.first[claim])))) >= sets
+
+
+@pytest.mark.parametrize("run", spoiled.RUNS, ids=str)
+def test_a_spoiled_run_violates_what_was_spoiled(
+    run: spoiled.SpoiledRun, opinions: Opinions
+) -> None:
+    found = {
+        claim
+        for claim in CLAIMS
+        if any(set_of(case) == str(run) for case in violated(opinions.second[claim]))
+    }
+    assert (run.claim in found) if run.claim else not found
+
+
+def test_a_run_folder_and_lines_are_the_same_record(tmp_path: Path) -> None:
+    files = recorded("lossy-failover", 7)
+    with duckdb.connect() as of_folder, duckdb.connect() as of_lines:
+        sources.from_folders(of_folder, {"one": write_folder(tmp_path / "folder", files)})
+        write_lines(tmp_path / "lines" / "lines.parquet", {"one": files})
+        sources.from_parquet(of_lines, str(tmp_path / "lines" / "*.parquet"))
+        for connection in (of_folder, of_lines):
+            opinion.judge(connection)
+        for table in ("tracking", "visible", "contacts", "lifecycle", "faults", "acknowledged"):
+            rows = [
+                c.execute(f"FROM {table} ORDER BY ALL").fetchall() for c in (of_folder, of_lines)
+            ]
+            assert rows[0] == rows[1], table
+            assert rows[0], table
+        assert opinion.counts(of_folder) == opinion.counts(of_lines)
