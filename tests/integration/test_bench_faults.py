@@ -69,8 +69,9 @@ def test_its_toxiproxy_has_a_proxy_for_each_link_and_is_gone_afterwards(
 
 
 def _published(client: docker.DockerClient) -> set[str]:
-    """The ports of this machine behind which a container listens."""
-    ports = [port for each in client.containers.list() for port in each.ports.values()]
+    """The ports of this machine behind which a container listens; other tests' come and go."""
+    listed = client.containers.list(ignore_removed=True)
+    ports = [port for each in listed for port in each.ports.values()]
     return {binding["HostPort"] for bindings in ports for binding in bindings or ()}
 
 

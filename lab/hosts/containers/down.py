@@ -41,7 +41,8 @@ LAB_RECORD = "lab.json"
 LAB_PATIENCE_S = 60.0
 """How long a lab that is asked to end may heal and collect."""
 PASSES = 3
-"""The engine may still finish what a killed program asked of it, so it is looked at again."""
+"""The engine may still finish what a killed program asked of it, so it is looked at again. A
+container that it is just making is listed and can neither be inspected nor removed yet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +102,7 @@ def remove_from_engine(client: docker.DockerClient, run_id: str) -> Removed:
     volumes: set[str] = set()
     chosen: Filters = {"label": f"{RUN_LABEL}={run_id}"}
     for _ in range(PASSES):
-        found = client.containers.list(all=True, filters=chosen, ignore_removed=True)
+        found = client.containers.list(all=True, filters=chosen, sparse=True)
         with ThreadPoolExecutor(8) as threads:
             containers.update(threads.map(_remove_container, found))
         for network in client.networks.list(filters=chosen):
@@ -155,7 +156,8 @@ def _end_processes(run_id: str, state_dir: Path) -> list[int]:
 
 
 def _remove_container(container: Container) -> str:
-    """Its name; a container that somebody else is removing counts as removed."""
+    """Its name; a container that somebody else is removing counts as removed. It is as the list
+    has it, not inspected."""
     try:
         container.remove(force=True, v=True)
     except NotFound:
@@ -163,7 +165,7 @@ def _remove_container(container: Container) -> str:
     except APIError as error:
         if "already in progress" not in str(error):
             raise
-    return str(container.name)
+    return str(container.attrs["Names"][0]).removeprefix("/")
 
 
 def _together(gone: Iterable[Removed], kept: Iterable[str]) -> Removed:

@@ -45,7 +45,7 @@ def known_runs(
     """Run id to state directory: of what the engine has, and of what lies in `state_root`."""
     chosen: Filters = {"label": label}
     labels = [
-        *(c.labels for c in client.containers.list(all=True, filters=chosen, ignore_removed=True)),
+        *(c.attrs["Labels"] for c in client.containers.list(all=True, filters=chosen, sparse=True)),
         *(n.attrs.get("Labels") or {} for n in client.networks.list(filters=chosen)),
         *(v.attrs.get("Labels") or {} for v in client.volumes.list(filters=chosen)),
     ]

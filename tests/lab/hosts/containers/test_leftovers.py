@@ -6,6 +6,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from docker.errors import NotFound
 
 from lab.hosts.containers import down
 from lab.hosts.containers.engine import RUN_LABEL
@@ -109,3 +110,31 @@ def test_a_run_whose_record_names_a_path_is_not_removed(checkout: Path) -> None:
 def test_two_folders_of_one_simulated_plan_are_the_same_run() -> None:
     recorded = {FOLDER: "calm-7", FOLDER.with_name("20260106T080000Z-7"): "calm-7"}
     assert [run_named(str(folder), [], recorded) for folder in recorded] == ["calm-7", "calm-7"]
+
+
+class BeingMade:
+    """A container that the engine lists and does not know yet when asked to remove it."""
+
+    name = f"{RUN}-box"
+
+    def __init__(self) -> None:
+        self.attrs = {"Names": [f"/{self.name}"]}
+        self.asked = 0
+
+    def listed(self, *, sparse: bool = False, **_: Any) -> list["BeingMade"]:
+        """As the client has it: who is inspected and not known is left out, or raises."""
+        return [self] if self.asked == 1 or (sparse and not self.asked) else []
+
+    def remove(self, **_: Any) -> None:
+        self.asked += 1
+        if self.asked == 1:
+            raise NotFound("No such container")
+
+
+def test_a_container_that_the_engine_is_just_making_goes_too() -> None:
+    box = BeingMade()
+    engine = engine_with()
+    engine.containers.list = box.listed
+    removed = down.remove_from_engine(engine, RUN)
+    assert box.asked == 2
+    assert removed.containers == (f"{RUN}-box",)

@@ -25,6 +25,7 @@ from lab.hosts.containers.ground import verify as verification
 from lab.hosts.containers.ground.provision import Ground
 from lab.hosts.containers.images.build import ROOT
 from lab.hosts.containers.images.ensure import Images
+from lab.hosts.containers.leftovers import Filters
 from lab.program import processes
 from lab.program.errors import GroundError
 from tests.lab.hosts.containers.six_servers import MEMBERS, six_servers
@@ -283,8 +284,10 @@ def test_the_last_test_takes_it_down_with_the_playbook_and_twice_changes_nothing
 
 
 def exists(lab: Lab, prefix: str) -> bool:
-    """Whether the engine has a container whose name starts so."""
-    return bool(lab.client.containers.list(all=True, filters={"name": f"^{prefix}"}))
+    """Whether the engine has a container whose name starts so, or is just making one: that is
+    listed and cannot be inspected yet."""
+    named: Filters = {"name": f"^{prefix}"}
+    return bool(lab.client.containers.list(all=True, filters=named, sparse=True))
 
 
 def wait_for_containers(lab: Lab, prefix: str, deadline_s: float = 60) -> None:
