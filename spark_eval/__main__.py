@@ -1,5 +1,5 @@
 """`python -m spark_eval RUN`: judge run folders, print the verdict, leave the files beside the
-record. `python -m spark_eval --sweep FOLDER`: judge the batches of a sweep. `spark-submit
+record. `python -m spark_eval --sweep FOLDER`: judge the batches of sweeps. `spark-submit
 spark_eval/__main__.py RUN` does the same, by the master and the name that it is given.
 
 Exit codes: 0 pass, 1 fail, 2 unknown, 3 a check crashed or the record could not be evaluated, 4 the
@@ -56,10 +56,10 @@ def _answer(options: argparse.Namespace) -> int:
     if options.sweep:
         from spark_eval.sweep.folder import open_sweep
 
-        sweep = open_sweep(options.sweep)
-        from spark_eval.evaluation.program import judge_sweep
+        sweeps = [open_sweep(folder) for folder in options.sweep]
+        from spark_eval.evaluation.program import judge_sweeps
 
-        return judge_sweep(sweep, options)
+        return judge_sweeps(sweeps, options)
     if not options.when_told:
         for name in options.run:
             if not is_uri(name):
@@ -112,7 +112,9 @@ def _parser() -> argparse.ArgumentParser:
     judged.add_argument(
         "run", nargs="*", default=[], help="a run folder, or several; or URIs of them"
     )
-    judged.add_argument("--sweep", type=Path, metavar="FOLDER", help="the folder of a sweep")
+    judged.add_argument(
+        "--sweep", type=Path, nargs="+", metavar="FOLDER", help="the folder of a sweep, or several"
+    )
     judged.add_argument(
         "--serve",
         type=int,
@@ -128,7 +130,7 @@ def _parser() -> argparse.ArgumentParser:
         "--when-told",
         action="store_true",
         help="bring Spark up, then wait for a line on standard input; of a sweep: judge the "
-        "batches named there, a line each, until `end`",
+        "batches named there, a line each, until `end`, then of the next sweep",
     )
     parser.add_argument(
         "--small-batches",

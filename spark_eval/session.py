@@ -70,8 +70,13 @@ ON_ONE_MACHINE: Settings = {
     "spark.driver.memory": "1g",
 }
 
+# each aggregation and each sort of a task begins with a page, and clears it: some kilobytes of rows
+# would take 16 MiB, so many of them that all of the heap was collected twice as often
+SMALL_PAGES: Settings = {"spark.buffer.pageSize": "1m"}
+
 # of hundreds of runs at a time, for minutes
 OF_A_SWEEP: Settings = {
+    **SMALL_PAGES,
     "spark.sql.shuffle.partitions": "2",
     "spark.sql.codegen.wholeStage": "true",
     "spark.sql.codegen.factoryMode": "FALLBACK",
@@ -144,8 +149,8 @@ class Purpose(Enum):
 
 
 LOCAL = {
-    Purpose.RUN: {},
-    Purpose.RUNS: {},
+    Purpose.RUN: SMALL_PAGES,
+    Purpose.RUNS: SMALL_PAGES,
     Purpose.SWEEP: OF_A_SWEEP,
     Purpose.LONG_SWEEP: OF_A_SWEEP,
     Purpose.LARGE: OF_A_LARGE_RUN,

@@ -40,7 +40,7 @@ def _simulated(folder: Path) -> float:
 
 
 def _judged(folder: Path) -> float:
-    with SweepJudge(folder, MASTER) as judge:
+    with SweepJudge(folder, master=MASTER) as judge:
         return [judge.judge_now(name).seconds for name, _, _ in _seeds().batches()][-1]
 
 

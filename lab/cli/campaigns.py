@@ -16,7 +16,7 @@ from lab.cli.completion import scenario_names
 from lab.cli.options import Name, On, Run, Seed, checked_scenario, parsed_duration, resolved_plan
 from lab.cli.paths import new_folder, not_empty, path_of, smaller_scenario
 from lab.cli.summary import print_line
-from lab.program.errors import ScenarioError, worst
+from lab.program.errors import ScenarioError
 from lab.program.progress import waiting
 from lab.validation.library import RUNS, find_run
 from lab.validation.validate import CheckedScenario
@@ -111,15 +111,15 @@ def sweep(
     ] = None,
 ) -> None:
     """Simulate a scenario under many seeds, spread by Spark, and judge them all."""
-    from lab.campaigns.sweep.sweep import Seeds, Sweep, sweep_folder
+    from lab.campaigns.sweep.sweep import Seeds, Sweep, sweep_all, sweep_folder
 
     wanted = Seeds(first, seeds, min(per_batch, seeds))
-    codes = []
+    sweeps = []
     for scenario in _swept(name, tag):
         folder = sweep_folder(RUNS, scenario, wanted, toward)
-        work = Sweep(scenario, wanted, folder, master, keep_records=keep_records, toward=toward)
-        codes.append(work.run())
-    raise typer.Exit(worst(codes))
+        made = Sweep(scenario, wanted, folder, master, keep_records=keep_records, toward=toward)
+        sweeps.append(made)
+    raise typer.Exit(sweep_all(sweeps))
 
 
 def _swept(name: str | None, tag: str | None) -> Sequence[CheckedScenario]:

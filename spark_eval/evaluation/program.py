@@ -84,14 +84,15 @@ def _opened(spark: SparkSession, names: list[str]) -> Iterator[list[RunFolder]]:
                 send(spark, folder)
 
 
-def judge_sweep(sweep: SweepFolder, options: argparse.Namespace) -> int:
-    """Judge its batches, as told or all that are complete. Raises UnreadableRecordError."""
-    purpose = Purpose.RUNS if options.small_batches else purpose_of_sweep(sweep)
+def judge_sweeps(sweeps: list[SweepFolder], options: argparse.Namespace) -> int:
+    """Judge their batches, as told or all that are complete; the session is that of the first.
+    Raises UnreadableRecordError."""
+    purpose = Purpose.RUNS if options.small_batches else purpose_of_sweep(sweeps[0])
     try:
         with using_session(options.master, purpose=purpose) as spark:
             if options.when_told:
-                return judge_as_told(spark, sweep, sys.stdin)
-            return judge_complete(spark, sweep)
+                return judge_as_told(spark, sweeps, sys.stdin)
+            return judge_complete(spark, sweeps)
     except PySparkException as error:
         raise _unreadable(error) from error
 

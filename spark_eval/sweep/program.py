@@ -1,8 +1,8 @@
-"""`python -m spark_eval --sweep FOLDER`: judge a sweep's batches, then give one verdict of all.
+"""`python -m spark_eval --sweep FOLDER ...`: judge sweeps' batches, then give one verdict of each.
 
 A batch that has its result is not judged again, so an interrupted sweep goes on where it stopped.
 When told, batches are named on standard input while the lab goes on simulating, and each is
-answered by one line of JSON.
+answered by one line of JSON, as is the `end` that lets a sweep be concluded and the next begin.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ import json
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, TextIO
 
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
-from spark_eval.program.exit_codes import CRASHED
+from spark_eval.program.exit_codes import CRASHED, WORST_FIRST
 from spark_eval.program.printable import visible
 from spark_eval.read.run_folder import RunFolderError
 from spark_eval.results.files import as_text
@@ -31,37 +31,52 @@ from spark_eval.sweep.verdict import NAMES, Tally
 END = "end"
 
 
-def judge_complete(spark: SparkSession, sweep: SweepFolder) -> int:
-    """Judges every complete batch that is not judged yet; returns the exit code."""
+def judge_complete(spark: SparkSession, sweeps: Sequence[SweepFolder]) -> int:
+    """Judges every complete batch that is not judged yet; returns the worst exit code."""
+    return _worst([_judged_complete(spark, sweep) for sweep in sweeps])
+
+
+def judge_as_told(spark: SparkSession, sweeps: Iterable[SweepFolder], names: TextIO) -> int:
+    """Judges batches as `names` tells them, a line each: the first sweep's until `end`, then the
+    next one's. Returns the worst exit code."""
+    return _worst([_judged_as_told(spark, sweep, names) for sweep in sweeps])
+
+
+def _worst(codes: Sequence[int]) -> int:
+    return next(code for code in WORST_FIRST if code in codes)
+
+
+def _judged_complete(spark: SparkSession, sweep: SweepFolder) -> int:
     batches = sweep.complete_batches()
     for number, batch in enumerate(batches, start=1):
         told = _answered(spark, sweep, batch)
         print(f"{batch}: {number} of {len(batches)}: {_progress(told)}", file=sys.stderr)
-    return conclude(sweep)
+    code, said = conclude(sweep)
+    print(said)
+    return code
 
 
-def judge_as_told(spark: SparkSession, sweep: SweepFolder, names: TextIO) -> int:
-    """Judges batches as `names` tells them, a line each, until its end; returns the exit code."""
+def _judged_as_told(spark: SparkSession, sweep: SweepFolder, names: TextIO) -> int:
     codes = [0]
     for batch in _named(names):
         told = _told(spark, sweep, batch)
         codes.append(CRASHED if "error" in told else 0)
         print(json.dumps(told), flush=True)
-    code = conclude(sweep)
-    return CRASHED if CRASHED in codes else code
+    code, said = conclude(sweep)
+    print(json.dumps({"exit_code": code, "said": said}), flush=True)
+    return _worst([code, *codes])
 
 
-def conclude(sweep: SweepFolder) -> int:
-    """verdict.json, report.html and the summary, from whatever is judged; returns the exit code."""
+def conclude(sweep: SweepFolder) -> tuple[int, str]:
+    """verdict.json and report.html, from whatever is judged; the exit code, and the summary."""
     tally = Tally()
     for batch in sweep.judged_batches():
         tally.add(sweep.read_result(batch))
     content = tally.content(sweep)
     write_whole(sweep.path / "report.html", render(content))
     write_whole(sweep.path / "verdict.json", as_text(content))
-    print(summary(content))
-    print(visible(f"report: {sweep.path / 'report.html'}"))
-    return int(content["exit_code"])
+    report = visible(f"report: {sweep.path / 'report.html'}")
+    return int(content["exit_code"]), f"{summary(content)}\n{report}"
 
 
 def _named(names: Iterable[str]) -> Iterator[str]:

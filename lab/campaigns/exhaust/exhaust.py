@@ -55,7 +55,7 @@ class Exhaust:
         self._describe()
         singles = [Slice(None, 0, len(self.search.singles))]
         try:
-            with SweepJudge(self.folder, self.master) as judge:
+            with SweepJudge(self.folder, master=self.master) as judge:
                 self._go_through(judge, singles, "single faults", 0)
                 if self.search.pairs is not Pairs.none:
                     self._go_through(judge, self._pairs(), f"{self._which}pairs", 1)

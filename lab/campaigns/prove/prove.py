@@ -85,7 +85,7 @@ class Proving:
         self._describe(min(PER_BATCH, runs))
         began = time.monotonic()
         try:
-            with waiting("proving", about), SweepJudge(self.folder, self.master) as judge:
+            with waiting("proving", about), SweepJudge(self.folder, master=self.master) as judge:
                 self._all(batches, runs, judge)
         except KeyboardInterrupt:
             self.say(

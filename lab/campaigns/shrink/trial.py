@@ -46,7 +46,7 @@ class Trials:
         about = {"version": 1, "scenario": "shrink", "first_seed": 0, "seeds": 0, "per_batch": 0}
         origin = {"origin": "2026-01-05T08:00:00Z"}
         write_whole(folder / "sweep.json", json_text({**about, **origin}))
-        self._judge = SweepJudge(folder, master, small_batches=True)
+        self._judge = SweepJudge(folder, master=master, small_batches=True)
         self._ending = ExitStack()
         self._ending.push(self._judge)
         self._pool = self._ending.enter_context(simulating())

@@ -1,8 +1,8 @@
-"""The evaluation of a sweep, as a program that is told of each batch when its record is whole.
+"""The evaluation of sweeps, as a program that is told of each batch when its record is whole.
 
 Names of batches go to its standard input, a line of JSON for each comes back when it is judged;
-what it says in the end goes to this process's standard output. One batch at most waits there, so
-simulating and judging go on side by side and neither runs away from the other.
+then the sweep's end, and the next sweep. One batch at most waits there, so simulating and judging
+go on side by side and neither runs away from the other.
 """
 
 import json
@@ -11,11 +11,10 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 from lab.program.death_signal import KILLED_WITH_PARENT
 from lab.program.errors import GroundError
-from lab.run.evaluation import EVALUATION_CODES
 
 END = "end\n"
 
@@ -31,11 +30,13 @@ class BatchJudged:
 
 
 class SweepJudge:
-    """Use it as a context; the program ends with it. `small_batches`: of some ten runs."""
+    """Use it as a context; the program ends with it. It judges the sweeps in `folders` one after
+    another, and its log lies with the first. `small_batches`: of some ten runs."""
 
-    def __init__(self, folder: Path, master: str, *, small_batches: bool = False) -> None:
-        self._log = folder / "evaluation.log"
-        command = [sys.executable, "-m", "spark_eval", "--sweep", str(folder), "--when-told"]
+    def __init__(self, *folders: Path, master: str, small_batches: bool = False) -> None:
+        self._log = folders[0] / "evaluation.log"
+        command = [sys.executable, "-m", "spark_eval", "--when-told"]
+        command += ["--sweep", *map(str, folders)]
         command += ["--small-batches"] if small_batches else []
         with self._log.open("wb") as log:
             self._program = subprocess.Popen(
@@ -66,13 +67,12 @@ class SweepJudge:
         return self._hear()
 
     def conclude(self) -> tuple[int, str]:
-        """Let it write verdict and report; its exit code and its words. Raises GroundError."""
+        """Let it write a sweep's verdict and report; its exit code and its words. The next batch
+        is the next sweep's. Raises GroundError.
+        """
         self._say(END)
-        said, _ = self._program.communicate()
-        code = self._program.returncode
-        if code not in EVALUATION_CODES:
-            raise self._failed(f"ended with {code}")
-        return code, said
+        told = self._answer("exit_code", "said")
+        return told["exit_code"], told["said"]
 
     def _say(self, line: str) -> None:
         assert self._program.stdin is not None
@@ -83,11 +83,16 @@ class SweepJudge:
             raise self._failed("ended before its time") from error
 
     def _hear(self) -> BatchJudged:
+        told = self._answer("batch", "runs", "seconds", "verdicts")
+        return BatchJudged(told["batch"], told["runs"], told["seconds"], told["verdicts"])
+
+    def _answer(self, *names: str) -> dict[str, Any]:
+        """A line, which has these. Raises GroundError."""
         assert self._program.stdout is not None
         line = self._program.stdout.readline()
         try:
             said = json.loads(line)
-            return BatchJudged(said["batch"], said["runs"], said["seconds"], said["verdicts"])
+            return {name: said[name] for name in names}
         except (ValueError, KeyError) as error:
             raise self._failed(f"said {line.strip()[:80]!r}") from error
 

@@ -83,18 +83,18 @@ class Sweep:
             self.keep_records,
         )
 
-    def run(self) -> int:
-        """The exit code: the worst of what the evaluation says and of what came up on the way.
+    def run(self, judge: SweepJudge) -> int:
+        """The exit code: the worst of what the evaluation says and of what came up on the way. It
+        is described already.
 
         Raises GroundError when Spark or the evaluation cannot do their work.
         """
-        self.describe()
         about = self._foretell()
         try:
-            with waiting("sweeping", about), SweepJudge(self.folder, self.master) as judge:
+            with waiting("sweeping", about):
                 self._go_through(judge)
                 code, said = judge.conclude()
-            print(said, end="", flush=True)
+            print(said, flush=True)
         except KeyboardInterrupt:
             self.say("interrupted; the same command goes on from here")
             raise
@@ -158,6 +158,18 @@ class Sweep:
             which = f"{self.seeds.count} seeds chosen from {among[0]} to {among[-1]}"
         self.say(f"{self.folder}: {which}, about {span(seconds)} on this machine")
         return seconds
+
+
+def sweep_all(sweeps: Sequence[Sweep]) -> int:
+    """One after another, judged in one session; the worst exit code. `master` is one and the same.
+
+    Raises GroundError when Spark or the evaluation cannot do their work.
+    """
+    for each in sweeps:
+        each.describe()
+    folders = [each.folder for each in sweeps]
+    with SweepJudge(*folders, master=sweeps[0].master) as judge:
+        return worst([each.run(judge) for each in sweeps])
 
 
 def sweep_folder(

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pyarrow.parquet as pq
 import pytest
@@ -12,7 +12,7 @@ import lab.campaigns.sweep.sweep
 import lab.campaigns.sweep.task
 from lab.campaigns.batches import Progress
 from lab.campaigns.sweep.judge import BatchJudged
-from lab.campaigns.sweep.sweep import Seeds, Sweep, fingerprint, sweep_folder
+from lab.campaigns.sweep.sweep import Seeds, Sweep, fingerprint, sweep_all, sweep_folder
 from lab.campaigns.sweep.task import Done, SeedTask, carry_out, files_of
 from lab.hosts.simulator.record import Record
 from lab.plan.plan import Plan
@@ -27,9 +27,10 @@ class FakeJudge:
 
     told: list[str]
     code = 0
+    of_folder: ClassVar[dict[str, int]] = {}
 
-    def __init__(self, folder: Path, master: str) -> None:
-        self.folder = folder
+    def __init__(self, *folders: Path, master: str) -> None:
+        self.folders = list(folders)
         self.told = []
         self.pending: list[str] = []
         FakeJudge.last = self
@@ -43,13 +44,14 @@ class FakeJudge:
         if not self.pending:
             return None
         name = self.pending.pop(0)
-        results = self.folder / "results"
+        results = self.folders[0] / "results"
         results.mkdir(exist_ok=True)
         (results / f"{name}.jsonl").write_text("{}\n")
         return BatchJudged(name, 2, 0.1, {"pass": 2})
 
     def conclude(self) -> tuple[int, str]:
-        return FakeJudge.code, "verdict: said\n"
+        folder = self.folders.pop(0)
+        return FakeJudge.of_folder.get(folder.name, FakeJudge.code), "verdict: said"
 
     def __enter__(self) -> "FakeJudge":
         return self
@@ -89,7 +91,20 @@ def simulate_by(monkeypatch: pytest.MonkeyPatch, record_of: Callable[[Plan], Rec
 
 def sweep(folder: Path, said: list[str] | None = None, **options: Any) -> int:
     tell = (said if said is not None else []).append
-    return Sweep(scenario(CALM), Seeds(5, 6, 2), folder, "local[1]", tell, **options).run()
+    return sweep_all([Sweep(scenario(CALM), Seeds(5, 6, 2), folder, "local[1]", tell, **options)])
+
+
+def test_several_sweeps_are_judged_by_one_program_and_the_worst_code_counts(
+    carried_out: list[tuple[int, int]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folders = [tmp_path / "a", tmp_path / "b", tmp_path / "c"]
+    monkeypatch.setattr(FakeJudge, "of_folder", {"a": 2, "b": 1})
+    sweeps = [Sweep(scenario(CALM), Seeds(5, 2, 1), each, "local[1]") for each in folders]
+    assert sweep_all(sweeps) == 1
+    assert FakeJudge.last.told == ["batch=00000", "batch=00001"] * 3
+    assert FakeJudge.last.folders == []
+    assert carried_out == [(5, 5), (6, 6)] * 3
+    assert [len(list(each.glob("results/*"))) for each in folders] == [2, 2, 2]
 
 
 def test_every_seed_is_simulated_once_and_every_batch_judged(

@@ -1,43 +1,35 @@
-"""`shadowlab sweep --tag`: every scenario of it under the same seeds; the worst code counts."""
+"""`shadowlab sweep --tag`: every scenario of it under the same seeds."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 import lab.campaigns.sweep.sweep
+from lab.campaigns.sweep.sweep import Sweep
 from lab.cli.__main__ import main
 from lab.validation.library import load_scenario, scenario_paths
-
-CODES = {"failovers": 1, "cuts-only": 2}
-
-
-class FakeSweep:
-    """Remembers what was swept."""
-
-    done: list[tuple[str, int, int]]
-
-    def __init__(self, scenario: Any, seeds: Any, *_: object, **__: object) -> None:
-        self.name = scenario.scenario.scenario
-        FakeSweep.done.append((self.name, seeds.first, seeds.count))
-
-    def run(self) -> int:
-        return CODES.get(self.name, 0)
 
 
 @pytest.fixture
 def done(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, int, int]]:
-    FakeSweep.done = []
-    monkeypatch.setattr(lab.campaigns.sweep.sweep, "Sweep", FakeSweep)
-    return FakeSweep.done
+    """Names, first seeds and their number, of what was swept; nothing is."""
+    swept: list[tuple[str, int, int]] = []
+
+    def sweep_all(sweeps: Sequence[Sweep]) -> int:
+        swept.extend((s.scenario.scenario.scenario, s.seeds.first, s.seeds.count) for s in sweeps)
+        return 2
+
+    monkeypatch.setattr(lab.campaigns.sweep.sweep, "sweep_all", sweep_all)
+    return swept
 
 
 def test_every_scenario_of_the_tag_is_swept(done: list[tuple[str, int, int]]) -> None:
     code = main(["sweep", "--tag", "chaos", "--seeds", "7", "--first", "40"])
     assert sorted(done) == sorted((name, 40, 7) for name in _tagged("chaos"))
-    assert code == 1
+    assert code == 2
 
 
 @pytest.mark.parametrize("words", [[], ["calm", "--tag", "chaos"], ["--tag", "choas"]])

@@ -50,7 +50,7 @@ def _runs() -> dict[int, Run]:
 def folder(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Five seeds in batches of two, judged once; tests that write take a copy."""
     folder = write_sweep(tmp_path_factory.mktemp("sweep"), _runs())
-    program.judge_complete(spark, open_sweep(folder))
+    program.judge_complete(spark, [open_sweep(folder)])
     return folder
 
 
@@ -190,7 +190,7 @@ def test_a_run_has_the_part_of_each_setting_that_its_plan_drew(
         run.plan["settings"]["TransportConfig"]["RejectMessageOnShadowFailure"] = rejects
     more = {"settings": SETTINGS, "kinds": ["kill", "stop"]}
     folder = write_sweep(tmp_path, {0: long, 1: short}, more=more)
-    program.judge_complete(spark, open_sweep(folder))
+    program.judge_complete(spark, [open_sweep(folder)])
     hold, rejection = SETTINGS
     results = _results(folder)
     assert results[0]["settings"] == {hold: "48h", rejection: "true"}
@@ -211,7 +211,7 @@ def test_a_judged_batch_is_not_judged_again(
     before = (again / "verdict.json").read_bytes()
     for parquet in (again / "record" / "batch=00000").glob("*.parquet"):
         parquet.unlink()
-    program.judge_complete(spark, open_sweep(again))
+    program.judge_complete(spark, [open_sweep(again)])
     assert (again / "verdict.json").read_bytes() == before
 
 
@@ -222,7 +222,7 @@ def test_what_is_judged_counts_after_its_record_is_gone(
     before = (again / "verdict.json").read_bytes()
     shutil.rmtree(again / "record")
     told = io.StringIO("batch=00001\n")
-    assert program.judge_as_told(spark, open_sweep(again), told) == 1
+    assert program.judge_as_told(spark, [open_sweep(again)], told) == 1
     assert (again / "verdict.json").read_bytes() == before
 
 
@@ -243,7 +243,7 @@ def test_runs_of_one_seed_are_told_apart_by_their_names(
 def test_a_batch_without_success_is_left_for_later(spark: SparkSession, tmp_path: Path) -> None:
     folder = write_sweep(tmp_path, {0: healthy(), 1: healthy()}, per_batch=1)
     (folder / "record" / "batch=00001" / "_SUCCESS").unlink()
-    assert program.judge_complete(spark, open_sweep(folder)) == 0
+    assert program.judge_complete(spark, [open_sweep(folder)]) == 0
     assert (_verdict(folder)["seeds"], _verdict(folder)["judged"]) == (2, 1)
     assert not (folder / "results" / "batch=00001.jsonl").exists()
 
@@ -255,7 +255,7 @@ def test_a_seed_without_a_record_is_a_failure_of_the_lab(
     damaged = healthy()
     damaged.drop.add("plan.json")
     folder = write_sweep(tmp_path, {0: healthy(), 1: damaged}, per_batch=3, seeds=3)
-    assert program.judge_complete(spark, open_sweep(folder)) == 3
+    assert program.judge_complete(spark, [open_sweep(folder)]) == 3
     content = _verdict(folder)
     assert content["verdict"] == "crashed"
     assert content["counts"] == {"crashed": 2, "fail": 0, "unknown": 0, "pass": 1}
@@ -278,13 +278,29 @@ def test_batches_are_judged_as_they_are_told(
 ) -> None:
     folder = write_sweep(tmp_path, {0: healthy(), 1: _losing()}, per_batch=1, seeds=3)
     told = io.StringIO("batch=00001\nbatch=00000\nbatch=00002\nend\nbatch=00009\n")
-    assert program.judge_as_told(spark, open_sweep(folder), told) == 3
+    assert program.judge_as_told(spark, [open_sweep(folder)], told) == 3
     lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()[:3]]
     assert [line["batch"] for line in lines] == ["batch=00001", "batch=00000", "batch=00002"]
     assert [line.get("verdicts") for line in lines] == [{"fail": 1}, {"pass": 1}, None]
     assert (lines[0]["runs"], lines[0]["seconds"] > 0) == (1, True)
     assert "no complete batch" in lines[2]["error"]
     assert _verdict(folder)["counts"]["fail"] == 1
+
+
+@pytest.mark.usefixtures("few_claims")
+def test_sweeps_are_judged_one_after_another_as_they_are_told(
+    spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    first = write_sweep(tmp_path / "first", {0: _losing()}, per_batch=1)
+    second = write_sweep(tmp_path / "second", {0: healthy()}, per_batch=1)
+    told = io.StringIO("batch=00000\nend\nbatch=00000\nend\n")
+    assert program.judge_as_told(spark, map(open_sweep, (first, second)), told) == 1
+    lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [line.get("verdicts") for line in lines] == [{"fail": 1}, None, {"pass": 1}, None]
+    assert [line.get("exit_code") for line in lines] == [None, 1, None, 0]
+    assert lines[3]["said"].startswith("verdict: pass: calm, 1 of 1 seeds judged")
+    assert f"report: {second / 'report.html'}" in lines[3]["said"]
+    assert [_verdict(each)["exit_code"] for each in (first, second)] == [1, 0]
 
 
 @pytest.mark.usefixtures("few_claims")
@@ -300,7 +316,7 @@ def test_the_same_record_gives_the_same_bytes_wherever_it_lies(
 ) -> None:
     moved = Path(shutil.copytree(folder, tmp_path / "elsewhere"))
     (moved / "results" / "batch=00000.jsonl").unlink()
-    program.judge_complete(spark, open_sweep(moved))
+    program.judge_complete(spark, [open_sweep(moved)])
     for name in ("verdict.json", "report.html", "results/batch=00000.jsonl"):
         assert (moved / name).read_bytes() == (folder / name).read_bytes()
 
