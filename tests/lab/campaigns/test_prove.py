@@ -202,7 +202,7 @@ def test_a_node_that_crashes_is_told_with_its_last_words(tmp_path: Path) -> None
 def test_a_proof_that_is_interrupted_says_that_it_proves_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def interrupted(*_: object) -> None:
+    def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
     (tmp_path / "scenarios").symlink_to(ROOT / "scenarios")
