@@ -151,6 +151,18 @@ class GivesUpOneInTwenty(GivesUpAtOnce):
         return self.is_nth(20)
 
 
+class GivesUpFortyTimes(GivesUpAtOnce):
+    """What it turns away meanwhile is sent again, which would be most of a record."""
+
+    def __init__(self, config: NodeConfig) -> None:
+        super().__init__(config)
+        self.left = 40
+
+    def gives_up(self) -> bool:
+        self.left -= 1
+        return self.left >= 0
+
+
 class NeverSaysUnprotected(Door):
     """The row of the log that says so is missing."""
 
@@ -312,8 +324,9 @@ DEFECTS = (
     ),
     Defect(
         "rejects-before-it-tries",
-        "No other server is called; each message is rejected as one that cannot be made redundant.",
-        "SR-5", REJECTED, PLACED, lambda: behind(GivesUpAtOnce),
+        "Of the first messages no other server is called; they are rejected as ones that cannot be "
+        "made redundant.",
+        "SR-5", REJECTED, PLACED, lambda: behind(GivesUpFortyTimes),
     ),
     Defect(
         "gives-up-one-attempt-in-twenty",
