@@ -23,7 +23,7 @@ from lab.plan.faults import PowerLoss as PlannedPowerLoss
 from lab.plan.faults import Restart as PlannedRestart
 from lab.plan.faults import SkewClock as PlannedSkewClock
 from lab.plan.faults import Stop as PlannedStop
-from lab.plan.link_faults import CUTS, CutKind
+from lab.plan.link_faults import CUTS, CutKind, LinkFault
 from lab.plan.link_faults import Cut as PlannedCut
 from lab.plan.link_faults import Drip as PlannedDrip
 from lab.plan.link_faults import LimitData as PlannedLimitData
@@ -386,50 +386,22 @@ def test_a_link_that_is_not_late_did_not_take_effect(
     assert fault.evidence().took_effect is False
 
 
-def test_a_limited_link_is_evident_by_its_banner_and_what_its_proxies_say(
-    ground: FakeGround,
+@pytest.mark.parametrize(
+    ("planned", "intended"),
+    [
+        (limit_data(), ("limit_bytes", 16_384)),
+        (slow_requests(), ("latency_ms", 1200)),
+        (throttle_requests(), ("bytes_per_second", 50)),
+        (slow_close(), ("delay_ms", 30_000)),
+    ],
+    ids=["limit_data", "slow_requests", "throttle_requests", "slow_close"],
+)
+def test_a_link_whose_banner_passes_is_evident_by_it_and_what_its_proxies_say(
+    planned: LinkFault, intended: tuple[str, int], ground: FakeGround
 ) -> None:
-    fault = KINDS["limit_data"](limit_data(), lab_of(ground))
-    assert fault.intent()["limit_bytes"] == 16_384
-    fault.start()
-    evidence = fault.evidence()
-    assert evidence.took_effect is True
-    assert {each.seen for each in evidence.observations} == {Seen.BANNER}
-    ground.effects.clear()
-    assert fault.evidence().took_effect is None
-
-
-def test_a_link_with_slow_requests_is_evident_by_its_banner_and_what_its_proxies_say(
-    ground: FakeGround,
-) -> None:
-    fault = KINDS["slow_requests"](slow_requests(), lab_of(ground))
-    assert fault.intent()["latency_ms"] == 1200
-    fault.start()
-    evidence = fault.evidence()
-    assert evidence.took_effect is True
-    assert {each.seen for each in evidence.observations} == {Seen.BANNER}
-    ground.effects.clear()
-    assert fault.evidence().took_effect is None
-
-
-def test_a_link_that_throttles_requests_is_evident_by_its_banner_and_what_its_proxies_say(
-    ground: FakeGround,
-) -> None:
-    fault = KINDS["throttle_requests"](throttle_requests(), lab_of(ground))
-    assert fault.intent()["bytes_per_second"] == 50
-    fault.start()
-    evidence = fault.evidence()
-    assert evidence.took_effect is True
-    assert {each.seen for each in evidence.observations} == {Seen.BANNER}
-    ground.effects.clear()
-    assert fault.evidence().took_effect is None
-
-
-def test_a_link_that_is_slow_to_close_is_evident_by_its_banner_and_what_its_proxies_say(
-    ground: FakeGround,
-) -> None:
-    fault = KINDS["slow_close"](slow_close(), lab_of(ground))
-    assert fault.intent()["delay_ms"] == 30_000
+    fault = KINDS[planned.kind](planned, lab_of(ground))
+    name, value = intended
+    assert fault.intent()[name] == value
     fault.start()
     evidence = fault.evidence()
     assert evidence.took_effect is True
