@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -85,9 +85,8 @@ def _opened(spark: SparkSession, names: list[str]) -> Iterator[list[RunFolder]]:
 
 
 def judge_sweeps(sweeps: list[SweepFolder], options: argparse.Namespace) -> int:
-    """Judge their batches, as told or all that are complete; the session is that of the first.
-    Raises UnreadableRecordError."""
-    purpose = Purpose.RUNS if options.small_batches else purpose_of_sweep(sweeps[0])
+    """Judge their batches, as told or all that are complete. Raises UnreadableRecordError."""
+    purpose = Purpose.RUNS if options.small_batches else purpose_of_sweeps(sweeps)
     try:
         with using_session(options.master, purpose=purpose) as spark:
             if options.when_told:
@@ -108,18 +107,23 @@ def purpose_of(names: list[str]) -> Purpose:
     return Purpose.RUN if len(names) < MANY else Purpose.RUNS
 
 
-def purpose_of_sweep(sweep: SweepFolder) -> Purpose:
-    """By the number of its runs, of which a batch is all that is known where they have no seeds of
-    their own: code that is generated for a few of them costs more than all else. And by the size of
-    each, where it is there already.
+def purpose_of_sweeps(sweeps: Sequence[SweepFolder]) -> Purpose:
+    """By the number of their runs, of which a batch is all that is known where they have no seeds
+    of their own, and of runs in the largest: code that is generated for a few of them costs more
+    than all else. And by the size of each run, where it is there already.
     """
-    runs = max(sweep.seeds, sweep.per_batch)
-    written = sum(path.stat().st_size for path in sweep.path.glob("record/batch=*/*.parquet"))
-    if written > LARGE_PARQUET_BYTES * max(runs, 1):
+    runs = [max(sweep.seeds, sweep.per_batch) for sweep in sweeps]
+    if any(_is_of_large_runs(sweep, count) for sweep, count in zip(sweeps, runs, strict=True)):
         return Purpose.LARGE
-    if runs >= HUNDREDS:
-        return Purpose.LONG_SWEEP if runs >= SEVERAL * sweep.per_batch > 0 else Purpose.SWEEP
-    return Purpose.RUN if runs < MANY else Purpose.RUNS
+    if max(runs) >= HUNDREDS:
+        batch = max(sweep.per_batch for sweep in sweeps)
+        return Purpose.LONG_SWEEP if sum(runs) >= SEVERAL * batch > 0 else Purpose.SWEEP
+    return Purpose.RUN if sum(runs) < MANY else Purpose.RUNS
+
+
+def _is_of_large_runs(sweep: SweepFolder, runs: int) -> bool:
+    written = sum(path.stat().st_size for path in sweep.path.glob("record/batch=*/*.parquet"))
+    return written > LARGE_PARQUET_BYTES * max(runs, 1)
 
 
 def _unreadable(error: PySparkException) -> UnreadableRecordError:

@@ -15,7 +15,7 @@ from pyspark.sql import DataFrame
 from bench.second_opinion.opinion import CLAIMS
 from spark_eval import claims
 from spark_eval.claims.claim import Claim
-from spark_eval.evaluation.program import purpose_of_sweep
+from spark_eval.evaluation.program import purpose_of_sweeps
 from spark_eval.expected.tables import Tables
 from spark_eval.judging.judge import judge
 from spark_eval.judging.judged import Judgement
@@ -28,7 +28,7 @@ CASES = "cases"
 
 def main(folder: Path) -> None:
     sweep = open_sweep(folder)
-    spark = session("local[2]", "shadowlab tests", purpose_of_sweep(sweep))
+    spark = session("local[2]", "shadowlab tests", purpose_of_sweeps([sweep]))
     for name in sweep.complete_batches():
         judging = partial(judged_with_cases, folder / CASES / f"{name}.parquet")
         with patch.object(batch, "judge", judging):

@@ -22,7 +22,7 @@ from spark_eval.evaluation.program import (
     MANY,
     SEVERAL,
     purpose_of,
-    purpose_of_sweep,
+    purpose_of_sweeps,
 )
 from spark_eval.session import FOR_THE_VERDICT, ON_ONE_MACHINE, Purpose, settings
 from spark_eval.spark.given import given_settings
@@ -173,12 +173,12 @@ def test_many_runs_at_once_are_worth_the_better_compiler(
     ("seeds", "purpose"), [(4, Purpose.RUN), (HUNDREDS - 1, Purpose.RUNS), (1000, Purpose.SWEEP)]
 )
 def test_a_few_seeds_are_judged_as_a_few_runs(tmp_path: Path, seeds: int, purpose: Purpose) -> None:
-    assert purpose_of_sweep(_sweep(tmp_path, seeds)) is purpose
+    assert purpose_of_sweeps([_sweep(tmp_path, seeds)]) is purpose
 
 
 def test_runs_without_seeds_of_their_own_are_as_many_as_a_batch(tmp_path: Path) -> None:
     asked = replace(_sweep(tmp_path, 0), per_batch=HUNDREDS)
-    assert purpose_of_sweep(asked) is Purpose.SWEEP
+    assert purpose_of_sweeps([asked]) is Purpose.SWEEP
 
 
 @pytest.mark.parametrize(
@@ -188,7 +188,23 @@ def test_several_batches_are_worth_the_better_compiler(
     tmp_path: Path, batches: int, purpose: Purpose
 ) -> None:
     asked = replace(_sweep(tmp_path, batches * HUNDREDS), per_batch=HUNDREDS)
-    assert purpose_of_sweep(asked) is purpose
+    assert purpose_of_sweeps([asked]) is purpose
+
+
+@pytest.mark.parametrize(
+    ("seeds", "purpose"),
+    [
+        ([MANY - 2, 1], Purpose.RUN),
+        ([MANY - 1, 1], Purpose.RUNS),
+        ([HUNDREDS - 1] * 7, Purpose.RUNS),
+        ([HUNDREDS, HUNDREDS], Purpose.SWEEP),
+        ([HUNDREDS] * SEVERAL, Purpose.LONG_SWEEP),
+    ],
+)
+def test_sweeps_that_share_a_session_count_together(
+    tmp_path: Path, seeds: list[int], purpose: Purpose
+) -> None:
+    assert purpose_of_sweeps([_sweep(tmp_path, count) for count in seeds]) is purpose
 
 
 @pytest.mark.parametrize(("seeds", "purpose"), [(1, Purpose.LARGE), (2, Purpose.RUN)])
@@ -199,7 +215,7 @@ def test_a_batch_of_large_runs_is_judged_as_a_large_run(
     lines.parent.mkdir(parents=True)
     lines.touch()
     os.truncate(lines, LARGE_PARQUET_BYTES + 1)
-    assert purpose_of_sweep(_sweep(tmp_path, seeds)) is purpose
+    assert purpose_of_sweeps([_sweep(tmp_path, seeds)]) is purpose
 
 
 def _sweep(path: Path, seeds: int) -> SweepFolder:
