@@ -8,14 +8,16 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 Context: TypeAlias = AbstractContextManager[object]
+ONE_OF_RARE = 4
+"""Of so many seeds a rare defect shows under one at least."""
 
 
 @dataclass(frozen=True, slots=True)
 class Defect:
     """While `broken()` lasts, every node of this process has the defect.
 
-    In `scenario` all of `claims` must be violated: under every seed, or under one at least where
-    it `is_rare` (then twice as many seeds are simulated, from `first_seed` on). `requirement` is
+    In `scenario` all of `claims` must be violated: under every seed, or where it `is_rare` under
+    one of four (then four times as many are simulated, from `first_seed` on). `requirement` is
     the id of the promise that is broken. `not_caught` says why no claim notices it yet; such a
     defect is named in every proof, and the proof fails when it is caught after all.
     `only_simulated` says why a process of its own does not show it.

@@ -7,7 +7,7 @@ catalogue there, each night the next one.
 from collections.abc import Sequence
 from datetime import date
 
-from defects.defect import Defect
+from defects.defect import ONE_OF_RARE, Defect
 from lab.program.errors import ScenarioError
 
 TENTHS = 10
@@ -15,8 +15,8 @@ TODAY = "today"
 
 
 def seeds_of(defect: Defect, seeds: int) -> range:
-    """`seeds` of them, twice as many where the defect is rare."""
-    count = 2 * seeds if defect.is_rare else seeds
+    """`seeds` of them, as many times as much as it takes where the defect is rare."""
+    count = ONE_OF_RARE * seeds if defect.is_rare else seeds
     return range(defect.first_seed, defect.first_seed + count)
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from defects.defect import Defect
+from defects.defect import ONE_OF_RARE, Defect
 from lab.program.errors import FAIL, GROUND_FAILED, PASS, UNKNOWN
 
 CAUGHT, ELSEWHERE, MISSED, BROKEN = "caught", "caught by others", "not caught", "no defect"
@@ -118,7 +118,8 @@ def _status(defect: Defect, runs: Runs, caught: int, is_noticed: bool) -> str:
         return NOT_RUN
     if runs.stopped:
         return BROKEN
-    is_caught = caught >= (1 if defect.is_rare else len(runs.seeds))
+    seeds = len(runs.seeds)
+    is_caught = caught >= (-(-seeds // ONE_OF_RARE) if defect.is_rare else seeds)
     if defect.not_caught:
         return SURPRISE if is_caught else KNOWN
     return CAUGHT if is_caught else ELSEWHERE if is_noticed and not caught else MISSED

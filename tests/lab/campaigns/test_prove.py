@@ -76,7 +76,12 @@ LOST, FINE, TOLD_TWICE = result("no_loss"), result(), result("dsn_sent")
 STANDINGS = {
     "caught under every seed": (defect(), runs(LOST, LOST), CAUGHT),
     "caught under some seeds": (defect(), runs(LOST, FINE), MISSED),
-    "rare, and caught under some seeds": (defect(is_rare=True), runs(LOST, FINE), CAUGHT),
+    "rare, and caught under one of four seeds": (
+        defect(is_rare=True),
+        runs(*[LOST] * 2, *[FINE] * 6),
+        CAUGHT,
+    ),
+    "rare, and caught under fewer": (defect(is_rare=True), runs(LOST, *[FINE] * 7), MISSED),
     "caught under none": (defect(), runs(FINE, FINE), MISSED),
     "rare, and caught under none": (defect(is_rare=True), runs(FINE, FINE), MISSED),
     "another claim notices": (defect(), runs(TOLD_TWICE, TOLD_TWICE), ELSEWHERE),
