@@ -100,6 +100,9 @@ OF_A_LARGE_RUN: Settings = {
     "spark.driver.memory": "2g",
 }
 
+# generated code has methods of more than 8,000 bytes, one for all that is read out of a line: the
+# JVM would interpret these for ever, a tenth of all that a sweep's judging takes
+LARGE_METHODS = "-XX:-DontCompileHugeMethods"
 # the JVM lives for some seconds: compile little and cheaply, and do not stop to collect garbage
 BRIEF_LIFE = (
     "-XX:TieredStopAtLevel=1",
@@ -116,6 +119,7 @@ BRIEF_LIFE = (
 # cache would be full after the first batch, and the rest would be interpreted
 LONG_LIFE = (
     "-XX:TieredStopAtLevel=1",
+    LARGE_METHODS,
     "-XX:ReservedCodeCacheSize=512m",
     "-XX:+UseParallelGC",
     "-Xms1g",
@@ -133,7 +137,12 @@ ONE_AFTER_ANOTHER = (
     "-XX:+ExitOnOutOfMemoryError",
 )
 
-FOR_MINUTES = ("-XX:+UseParallelGC", "-Xshare:auto", "-XX:+ExitOnOutOfMemoryError")
+FOR_MINUTES = (
+    LARGE_METHODS,
+    "-XX:+UseParallelGC",
+    "-Xshare:auto",
+    "-XX:+ExitOnOutOfMemoryError",
+)
 
 
 class Purpose(Enum):
