@@ -71,6 +71,13 @@ KINDS: Final[Mapping[str, FaultKind]] = {
         (("bytes_per_second", "BIGINT"),),
         late_ms=f"{EXCHANGE_BYTES} * 1000 DIV bytes_per_second",
     ),
+    # one way only: at most all of an exchange is answers
+    "throttle_replies": FaultKind(
+        LINK,
+        Does.LATE,
+        (("bytes_per_second", "BIGINT"),),
+        late_ms=f"{EXCHANGE_BYTES} * 1000 DIV bytes_per_second",
+    ),
     # one way only: at most all of an exchange is the opener's words
     "throttle_requests": FaultKind(
         LINK,

@@ -143,6 +143,30 @@ class Throttle:
 
 
 @dataclass(frozen=True, slots=True)
+class ThrottleReplies:
+    """Links that carry so many bytes per second of lab time of what is answered, and at once all
+    that the opener says.
+    """
+
+    done: ClassVar = "throttled in its answers"
+
+    id: str
+    kind: Literal["throttle_replies"]
+    start_ms: int
+    end_ms: int
+    bytes_per_second: int
+    links: tuple[LinkName, ...]
+    when: When | None = None
+
+    @property
+    def effect(self) -> Effect:
+        return one_way("bandwidth", DOWN, rate=self.bytes_per_second)
+
+    def words(self) -> tuple[str, str]:
+        return f"throttle_replies ({format_byte_rate(self.bytes_per_second)})", HEALED
+
+
+@dataclass(frozen=True, slots=True)
 class ThrottleRequests:
     """Links that carry so many bytes per second of lab time of what the opener says, and every
     answer at once.
@@ -292,6 +316,6 @@ class SlowClose:
 
 
 LinkFault: TypeAlias = (
-    Cut | Slow | SlowReplies | SlowRequests | Throttle | ThrottleRequests | LimitData | Slice | Drip
-    | ResetAfter | SlowClose
+    Cut | Slow | SlowReplies | SlowRequests | Throttle | ThrottleReplies | ThrottleRequests
+    | LimitData | Slice | Drip | ResetAfter | SlowClose
 )  # fmt: skip

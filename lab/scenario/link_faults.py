@@ -23,6 +23,7 @@ from lab.plan.link_faults import (
     SlowReplies,
     SlowRequests,
     Throttle,
+    ThrottleReplies,
     ThrottleRequests,
 )
 from lab.plan.quantities import format_byte_rate, format_duration, format_latency, format_size
@@ -35,6 +36,7 @@ from nodes.core.config.units import MINUTE_MS
 _ENDPOINT = "a server, `site NAME`, `workload`, or a list of these"
 LATENCIES_MS = (200, 500, 1000, 2000, 5000)
 RATES = (1024, 4 * 1024, 16 * 1024)
+RATES_OF_REPLIES = (128, 256, 1024)  # an answer is short
 LEAST_LIMIT_BYTES = 8 * 1024  # TLS and greetings, with certificates on both sides
 LIMITS = (8 * 1024, 16 * 1024, 64 * 1024)
 PIECES = (256, 1024, 4 * 1024)
@@ -187,6 +189,23 @@ class ThrottleModel(LinksModel):
         return {"rate": format_byte_rate(draw(RATES, "rate"))}
 
 
+class ThrottleRepliesModel(LinksModel):
+    """Links that carry little of every answer, and at once all that the opener says."""
+
+    noun: ClassVar[str] = "throttle_replies"
+
+    rate: ByteRate = Field(description="how much of every answer per second of lab time")
+
+    def planned(
+        self, fault_id: str, start_ms: int, end_ms: int, links: tuple[LinkName, ...]
+    ) -> ThrottleReplies:
+        return ThrottleReplies(fault_id, "throttle_replies", start_ms, end_ms, self.rate, links)
+
+    @classmethod
+    def drawn(cls, draw: Draw) -> Mapping[str, str]:
+        return {"rate": format_byte_rate(draw(RATES_OF_REPLIES, "rate"))}
+
+
 class ThrottleRequestsModel(LinksModel):
     """Links that carry little of what the opener says, and every answer at once."""
 
@@ -319,6 +338,9 @@ class FaultOfLinksModel(Strict):
         default=None, description="links that carry late what the opener says"
     )
     throttle: ThrottleModel | None = Field(default=None, description="links that carry little")
+    throttle_replies: ThrottleRepliesModel | None = Field(
+        default=None, description="links that carry little of every answer"
+    )
     throttle_requests: ThrottleRequestsModel | None = Field(
         default=None, description="links that carry little of what the opener says"
     )

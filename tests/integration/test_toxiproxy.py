@@ -22,6 +22,7 @@ from lab.plan.link_faults import (
     SlowClose,
     SlowReplies,
     SlowRequests,
+    ThrottleReplies,
     ThrottleRequests,
 )
 from lab.program.errors import GroundError
@@ -178,6 +179,32 @@ def test_a_proxy_that_throttles_requests_takes_its_time_for_what_its_opener_says
         began = time.monotonic()
         _tell(old, "a" * 900)
         assert server.got("a" * 900, LATER)
+        assert time.monotonic() - began <= 0.5
+
+
+# 1000 bytes in a second of wall time
+THROTTLE_REPLIES = ThrottleReplies("f1", "throttle_replies", 0, 1, 100, ()).effect
+
+
+def test_a_proxy_that_throttles_replies_takes_its_time_for_what_it_answers_alone(
+    toxiproxy: Toxiproxy, server: RecordingServer, ports: dict[str, int]
+) -> None:
+    with closing(_connect(ports[PROXY])) as old:
+        assert _hear(old, LATER) == "220 recording"
+        toxiproxy.apply("f1", THROTTLE_REPLIES, [PROXY])
+        with closing(_connect(ports[PROXY])) as new:
+            assert _hear(new, LATER) == "220 recording"
+            for session, letter in ((old, "o"), (new, "n")):
+                began = time.monotonic()
+                _tell(session, letter * 900)  # a throttle of it would take 0.9 s
+                assert server.got(letter * 900, LATER)
+                assert time.monotonic() - began <= 0.5
+                assert _hear_line(session, LATER) == f"250 {letter * 900}"
+                assert time.monotonic() - began >= 0.88
+        toxiproxy.undo("f1", THROTTLE_REPLIES, [PROXY])
+        began = time.monotonic()
+        _tell(old, "a" * 900)
+        assert _hear_line(old, LATER) == f"250 {'a' * 900}"
         assert time.monotonic() - began <= 0.5
 
 

@@ -21,6 +21,7 @@ from lab.plan.link_faults import (
     SlowClose,
     SlowReplies,
     SlowRequests,
+    ThrottleReplies,
     ThrottleRequests,
 )
 from tests.integration.conftest import OTHER, PROXY
@@ -53,6 +54,7 @@ EXPECTED = {
     "slow_replies": View(toxics={("latency", DOWN): {"latency": 300, "jitter": 0}}),
     "slow_requests": View(toxics={("latency", UP): {"latency": 300, "jitter": 0}}),
     "throttle": both("bandwidth", rate=2),  # KB in a second of it
+    "throttle_replies": View(toxics={("bandwidth", DOWN): {"rate": 2}}),
     "throttle_requests": View(toxics={("bandwidth", UP): {"rate": 2}}),
     "limit_data": both("limit_data", bytes=16_384),
     # microseconds of the host's clock
@@ -77,6 +79,7 @@ EFFECTS: Mapping[str, Effect] = {
     "slow_replies": SlowReplies("f1", "slow_replies", 0, 1, 3000, ()).effect,
     "slow_requests": SlowRequests("f1", "slow_requests", 0, 1, 3000, ()).effect,
     "throttle": both_ways("bandwidth", rate=200),
+    "throttle_replies": ThrottleReplies("f1", "throttle_replies", 0, 1, 200, ()).effect,
     "throttle_requests": ThrottleRequests("f1", "throttle_requests", 0, 1, 200, ()).effect,
     "limit_data": both_ways("limit_data", bytes=16_384),
     "slice": both_ways("slicer", average_size=256, size_variation=0, delay=10),

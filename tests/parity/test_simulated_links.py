@@ -228,6 +228,33 @@ def test_a_link_that_throttles_requests_takes_its_time_for_what_its_opener_says_
     assert server.lines == ["after"]
 
 
+def test_a_link_that_throttles_replies_takes_its_time_for_what_it_answers_alone(
+    link: Link, server: Recording
+) -> None:
+    old = Client(link)
+    assert old.hear() == "220 recording"
+    link.apply(effect_of("throttle_replies"))  # 4096 bytes a second
+    for client in (old, Client(link)):
+        if client is not old:
+            link.world.run_until(link.world.now_us + SECOND)
+            assert client.heard.pop() == "220 recording"
+        began_us = link.world.now_us
+        client.connection.say("long", forward=False, size_bytes=16_384)
+        client.connection.say("freely", forward=True, size_bytes=16_384)
+        link.world.run_until(began_us + SECOND)
+        assert (client.heard, server.lines) == ([], ["freely"])
+        link.world.run_until(began_us + 3900 * MS)
+        assert client.heard == []
+        link.world.run_until(began_us + 5 * SECOND)
+        assert client.heard == ["long", "250 freely"]
+        client.heard.clear()
+        server.lines.clear()
+    link.undo()
+    old.connection.say("after", forward=False, size_bytes=16_384)
+    link.world.run_until(link.world.now_us + SECOND)
+    assert old.heard == ["after"]
+
+
 class Answering(SimulatedServers):
     """No server is away."""
 
@@ -235,7 +262,10 @@ class Answering(SimulatedServers):
         return True
 
 
-@pytest.mark.parametrize(("kind", "is_late"), [("throttle", True), ("throttle_requests", False)])
+@pytest.mark.parametrize(
+    ("kind", "is_late"),
+    [("throttle", True), ("throttle_replies", True), ("throttle_requests", False)],
+)
 def test_a_banner_is_late_by_what_throttles_answers_alone(
     kind: str, is_late: bool, link: Link
 ) -> None:

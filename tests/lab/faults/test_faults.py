@@ -34,6 +34,7 @@ from lab.plan.link_faults import SlowClose as PlannedSlowClose
 from lab.plan.link_faults import SlowReplies as PlannedSlowReplies
 from lab.plan.link_faults import SlowRequests as PlannedSlowRequests
 from lab.plan.link_faults import Throttle as PlannedThrottle
+from lab.plan.link_faults import ThrottleReplies as PlannedThrottleReplies
 from lab.plan.link_faults import ThrottleRequests as PlannedThrottleRequests
 from lab.plan.topology import LinkName
 from lab.program.errors import GroundError
@@ -64,6 +65,11 @@ def slow_requests() -> PlannedSlowRequests:
 
 def throttle() -> PlannedThrottle:
     return PlannedThrottle("f1", "throttle", 0, 240_000, 50, (A_TO_B, B_TO_A))
+
+
+def throttle_replies() -> PlannedThrottleReplies:
+    links = (A_TO_B, B_TO_A)
+    return PlannedThrottleReplies("f1", "throttle_replies", 0, 240_000, 50, links)
 
 
 def throttle_requests() -> PlannedThrottleRequests:
@@ -362,10 +368,11 @@ def test_a_server_that_is_about_to_return_is_waited_for(kind: str, ground: FakeG
     assert fault.evidence().took_effect is True
 
 
-@pytest.mark.parametrize("planned", [slow(), slow_replies(), throttle(), drip()])
-def test_a_late_link_is_evident_by_a_late_banner(
-    planned: PlannedSlow | PlannedSlowReplies | PlannedThrottle | PlannedDrip, ground: FakeGround
-) -> None:
+LATE = (slow(), slow_replies(), throttle(), throttle_replies(), drip())
+
+
+@pytest.mark.parametrize("planned", LATE)
+def test_a_late_link_is_evident_by_a_late_banner(planned: LinkFault, ground: FakeGround) -> None:
     fault = KINDS[planned.kind](planned, lab_of(ground))
     fault.start()
     evidence = fault.evidence()
@@ -376,9 +383,9 @@ def test_a_late_link_is_evident_by_a_late_banner(
     assert fault.evidence_healed().took_effect is True
 
 
-@pytest.mark.parametrize("planned", [slow(), slow_replies(), throttle(), drip()])
+@pytest.mark.parametrize("planned", LATE)
 def test_a_link_that_is_not_late_did_not_take_effect(
-    planned: PlannedSlow | PlannedSlowReplies | PlannedThrottle | PlannedDrip, ground: FakeGround
+    planned: LinkFault, ground: FakeGround
 ) -> None:
     ground.works = False
     fault = KINDS[planned.kind](planned, lab_of(ground))
@@ -523,8 +530,8 @@ def test_a_restart_that_broke_off_is_made_good(ground: FakeGround) -> None:
 
 
 OF_LINKS = (
-    cut(), slow(), slow_replies(), slow_requests(), throttle(), throttle_requests(), limit_data(),
-    slice_(), drip(), reset_after(), slow_close()
+    cut(), slow(), slow_replies(), slow_requests(), throttle(), throttle_replies(),
+    throttle_requests(), limit_data(), slice_(), drip(), reset_after(), slow_close()
 )  # fmt: skip
 
 

@@ -32,6 +32,7 @@ GIVEN: Mapping[str, Mapping[str, str]] = {
     "slow_replies": {"latency": "2s"},
     "slow_requests": {"latency": "2s"},
     "throttle": {"rate": "4KiB/s"},
+    "throttle_replies": {"rate": "4KiB/s"},
     "throttle_requests": {"rate": "4KiB/s"},
     "limit_data": {"bytes": "16KiB"},
     "slice": {"pieces": "256B", "pause": "10ms"},

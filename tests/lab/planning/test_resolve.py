@@ -33,6 +33,7 @@ from lab.plan.link_faults import (
     SlowReplies,
     SlowRequests,
     Throttle,
+    ThrottleReplies,
     ThrottleRequests,
 )
 from lab.plan.plan import Plan
@@ -291,6 +292,14 @@ def test_a_server_returns_with_its_own_queue_database_unless_told_otherwise() ->
         (
             "for: 5m, throttle: {between: [par-mbx1, lyo-mbx1], rate: 10KiB/s}",
             Throttle("f2", "throttle", 720_000, 1_020_000, 10_240, BOTH_WAYS),
+        ),
+        (
+            "for: 5m, throttle_replies: {between: [par-mbx1, lyo-mbx1], rate: 10KiB/s}",
+            ThrottleReplies("f2", "throttle_replies", 720_000, 1_020_000, 10_240, BOTH_WAYS),
+        ),
+        (
+            "for: 5m, throttle_replies: {from: lyo-mbx1, to: par-mbx1, rate: 10KiB/s}",
+            ThrottleReplies("f2", "throttle_replies", 720_000, 1_020_000, 10_240, BOTH_WAYS[1:]),
         ),
         (
             "for: 5m, throttle_requests: {between: [par-mbx1, lyo-mbx1], rate: 10KiB/s}",

@@ -147,9 +147,9 @@ SHAPE = {
         "",
         [
             "16:5: faults[1], a mapping, a fault is one of cut, slow, slow_replies,"
-            " slow_requests, throttle, throttle_requests, limit_data, slice, drip, reset_after,"
-            " slow_close, kill, power_loss, corrupt, pause, stop, restart, fill_disk, skew_clock"
-            " and random"
+            " slow_requests, throttle, throttle_replies, throttle_requests, limit_data, slice,"
+            " drip, reset_after, slow_close, kill, power_loss, corrupt, pause, stop, restart,"
+            " fill_disk, skew_clock and random"
             " | give each fault an entry of its own"
         ],
     ),
@@ -198,6 +198,14 @@ SHAPE = {
         [
             "16:75: faults[1].throttle.rate, '10/m', is not a rate of bytes"
             " | write a number with B, KiB or MiB per s, such as 10KiB/s"
+        ],
+    ),
+    "answers throttled to nothing said": (
+        "cut: {from: site lyon, to: site paris, kind: stall}",
+        "throttle_replies: {from: site lyon, to: site paris}",
+        [
+            "16:42: faults[1].throttle_replies, rate, is missing"
+            " | rate: how much of every answer per second of lab time"
         ],
     ),
     "requests throttled to nothing said": (

@@ -83,6 +83,7 @@ SLOW: How = {
 }  # an exchange takes 100 s more
 SLOWED = 100 * SECOND
 THROTTLE: How = {"kind": "throttle", "bytes_per_second": 1024}  # 64 s more
+THROTTLE_REPLIES: How = {**THROTTLE, "kind": "throttle_replies"}  # 64 s more
 THROTTLE_REQUESTS: How = {**THROTTLE, "kind": "throttle_requests"}  # 64 s more
 SLOW_REPLIES: How = {"kind": "slow_replies", "latency_ms": 4 * SECOND}  # 40 s more
 SLOW_REQUESTS: How = {"kind": "slow_requests", "latency_ms": 4 * SECOND}  # 40 s more
@@ -120,6 +121,8 @@ def _discards() -> dict[str, Run]:
         "slow-close-too-late": _late(PERMITTED + 45 * SECOND, SLOW_CLOSE),
         "throttle-in-time": _late(ON_TIME + 60 * SECOND, THROTTLE),
         "throttle-too-late": _late(PERMITTED + 70 * SECOND, THROTTLE),
+        "throttle-replies-in-time": _late(ON_TIME + 60 * SECOND, THROTTLE_REPLIES),
+        "throttle-replies-too-late": _late(PERMITTED + 70 * SECOND, THROTTLE_REPLIES),
         "throttle-requests-in-time": _late(ON_TIME + 60 * SECOND, THROTTLE_REQUESTS),
         "throttle-requests-too-late": _late(PERMITTED + 70 * SECOND, THROTTLE_REQUESTS),
         "slice-in-time": _late(ON_TIME + 101 * SECOND, SLICE),
@@ -172,8 +175,8 @@ def test_a_pause_proves_nothing_about_restarts(discards: Results) -> None:
 @pytest.mark.parametrize(
     "kind",
     [
-        "slow", "slow-replies", "slow-requests", "slow-close", "throttle", "throttle-requests",
-        "slice", "fine-slice", "drip",
+        "slow", "slow-replies", "slow-requests", "slow-close", "throttle", "throttle-replies",
+        "throttle-requests", "slice", "fine-slice", "drip",
     ],
 )  # fmt: skip
 def test_a_late_link_excuses_by_what_it_adds_and_no_more(discards: Results, kind: str) -> None:
