@@ -112,6 +112,7 @@ LIFECYCLE: Final[Columns] = (
     ("last_log", "BIGINT"),
     ("kind", "STRING"),
     ("cause", "STRING"),
+    ("to", "STRING"),
     ("request_id", "STRING"),
     ("safety_net", "STRING"),
     # of mistakes of a server's own
