@@ -60,6 +60,8 @@ def with_two_copies() -> Run:
     run.database_ids[MANAGER] = f"{MANAGER}-first"
     run.life(MANAGER, "database-created", 0, database_id=f"{MANAGER}-first")
     run.life(MANAGER, "started", 0, database_id=f"{MANAGER}-first")
+    run.life(OLD, "copy-opened", 0, database="DB1", epoch=0, last_log=0, state="active")
+    run.life(NEW, "copy-opened", 0, database="DB1", epoch=0, last_log=0, state="passive")
     run.life(OLD, "database-mounted", 0, database="DB1", epoch=0, last_log=0)
     return run
 
@@ -103,6 +105,11 @@ def activate(
     for number, server in enumerate(MAILBOX_SERVERS):
         run.life(server, "active-copy", at_ms + (number + 1) * SECOND, database="DB1", epoch=1,
                  server=NEW)  # fmt: skip
+
+
+def give_way(run: Run, at_ms: int = MOUNTED + 3 * SECOND) -> None:
+    """The copy before follows the new one."""
+    run.life(OLD, "copy-passive", at_ms, database="DB1", epoch=1, last_log=8)
 
 
 def request(run: Run, server: str, at_ms: int = MOUNTED + 10 * SECOND) -> None:
@@ -157,6 +164,7 @@ def ship(run: Run, at_ms: int, server: str = OLD, peer: str = NEW) -> None:
 def lossy() -> Failover:
     """One message lost with the old copy and given back, one inside that was there already."""
     told = before()
+    give_way(told.run)
     for server in MAILBOX_SERVERS:
         request(told.run, server)
     resubmit(told.run, told.near, lost=False)
@@ -174,6 +182,7 @@ def lossless_switchover() -> Run:
     run = with_two_copies()
     see(run, bring(run, 18 * MINUTE), 18 * MINUTE + SECOND)
     activate(run, orderly=True, kind="switchover")
+    give_way(run)
     return run
 
 
