@@ -33,6 +33,7 @@ from spark_eval.claims.node import (
 )
 from spark_eval.claims.safety_net import (
     copies_follow,
+    copies_logged,
     one_active_copy,
     resubmission_bounded,
     resubmission_complete,
@@ -77,5 +78,6 @@ ALL: tuple[Claim, ...] = (
     deferrals_logged.CLAIM,
     sessions_ended.CLAIM,
     lifecycle_logged.CLAIM,
+    copies_logged.CLAIM,
     no_crash.CLAIM,
 )
