@@ -16,6 +16,7 @@ from nodes.core.interface.effects import Effect, LogConnectivity, LogLifecycle, 
 from nodes.shell.logs.logs import Logs
 
 CALM, DELAYED = "calm", "outbound-mail-delayed"
+LOSSY, SWITCHOVER = "lossy-failover", "lossless-switchover"
 OPENED = "database-opened"
 
 
@@ -103,6 +104,71 @@ class LogsTheOpeningOfAnother(LogsNoOpening):
         return (LogLifecycle(OPENED, (("database_id", f"{self.me}-{self.starts}"),)),)
 
 
+class LogsNoCopy(Door):
+    """What becomes of its copy of a mailbox database. `is_passed_over` says of which rows."""
+
+    event = "copy-opened"
+
+    def is_passed_over(self, epoch: int) -> bool:
+        return True
+
+    def leaves(self, effect: Effect) -> Iterable[Effect]:
+        if not isinstance(effect, LogLifecycle) or effect.event != self.event:
+            return (effect,)
+        epoch = dict(effect.fields)["epoch"]
+        assert isinstance(epoch, int)
+        return self.instead(effect) if self.is_passed_over(epoch) else (effect,)
+
+    def instead(self, effect: LogLifecycle) -> Iterable[Effect]:
+        return ()
+
+
+class LogsNoCopyOpenedAfterARestart(LogsNoCopy):
+    def is_passed_over(self, epoch: int) -> bool:
+        return self.starts > 1
+
+
+class LogsNoCopyThatGaveWay(LogsNoCopy):
+    event = "copy-passive"
+
+
+class LogsNoMountOfACopyThatCameBack(LogsNoCopy):
+    """It followed another one in this life."""
+
+    event = "database-mounted"
+    followed = False
+
+    def is_passed_over(self, epoch: int) -> bool:
+        return self.followed
+
+    def leaves(self, effect: Effect) -> Iterable[Effect]:
+        is_following = isinstance(effect, LogLifecycle) and effect.event == "copy-passive"
+        self.followed = self.followed or is_following
+        return super().leaves(effect)
+
+
+class LogsNoMountOfAnActivatedCopy(LogsNoCopy):
+    event = "database-mounted"
+
+    def is_passed_over(self, epoch: int) -> bool:
+        return epoch > 0
+
+
+class LogsAMountUnderTheEpochBefore(LogsNoMountOfAnActivatedCopy):
+    def instead(self, effect: LogLifecycle) -> Iterable[Effect]:
+        fields = dict(effect.fields)
+        fields["epoch"] = int(fields["epoch"]) - 1
+        return (replace(effect, fields=tuple(fields.items())),)
+
+
+class LogsAMountAMinuteLate(LogsNoCopy):
+    event = "database-mounted"
+
+    def instead(self, effect: LogLifecycle) -> Iterable[Effect]:
+        self.hold_back(effect, 60_000)
+        return ()
+
+
 @contextmanager
 def logs_no_stop(*, of_first_life: bool = True) -> Iterator[None]:
     """The host says that a process has stopped; each life has logs of its own."""
@@ -122,6 +188,7 @@ def logs_no_stop(*, of_first_life: bool = True) -> Iterator[None]:
 
 DEFERRALS = ("deferrals_logged",)
 LIFECYCLE = ("lifecycle_logged",)
+COPIES = ("copies_logged",)
 DEFECTS = (
     Defect(
         "delivers-one-in-twenty-under-another-id",
@@ -196,5 +263,35 @@ DEFECTS = (
         "Active Manager does not log after a restart that it opened its database.",
         "TL-4", "active-manager-dies", LIFECYCLE,
         lambda: behind(LogsNoOpening, ActiveManager),
+    ),
+    Defect(
+        "logs-no-copy-that-it-opened-after-a-restart",
+        "After its first restart a server does not log that it opened its copy of a database.",
+        "TL-4", LOSSY, COPIES, lambda: behind(LogsNoCopyOpenedAfterARestart),
+    ),
+    Defect(
+        "logs-no-mount-of-a-copy-that-came-back",
+        "A copy that was active, and followed another one, is mounted again without a row of it.",
+        "TL-4", "failovers", COPIES, lambda: behind(LogsNoMountOfACopyThatCameBack), is_rare=True,
+    ),
+    Defect(
+        "logs-no-mount-of-an-activated-copy",
+        "A server does not log that its copy is mounted when Active Manager has it mounted.",
+        "TL-4", SWITCHOVER, COPIES, lambda: behind(LogsNoMountOfAnActivatedCopy),
+    ),
+    Defect(
+        "logs-a-mount-under-the-epoch-before",
+        "A copy that Active Manager has activated is logged as mounted under the epoch before.",
+        "TL-4", SWITCHOVER, COPIES, lambda: behind(LogsAMountUnderTheEpochBefore),
+    ),
+    Defect(
+        "logs-a-mount-a-minute-late",
+        "That a copy is mounted is logged a minute later, after the first mail for it.",
+        "TL-4", SWITCHOVER, COPIES, lambda: behind(LogsAMountAMinuteLate),
+    ),
+    Defect(
+        "logs-no-copy-that-gave-way",
+        "A copy that was active follows another one, and its server does not log it.",
+        "TL-4", LOSSY, COPIES, lambda: behind(LogsNoCopyThatGaveWay),
     ),
 )  # fmt: skip
