@@ -130,6 +130,19 @@ def _killed_while_it_gives_way(*, killed_ms: int) -> Run:
     return _says(run, "copy-opened", killed_ms + 10 * MINUTE + 3 * SECOND)
 
 
+def _gives_way_at_the_end() -> Run:
+    run = with_two_copies()
+    activate(run, END - LATE)
+    return run
+
+
+def _returned() -> Run:
+    """From a kill, and says nothing of its copy. Its start lies before its banner is seen."""
+    run = with_two_copies()
+    run.kill(OLD, BACK - 10 * MINUTE, BACK - 2 * SECOND)
+    return run
+
+
 def _no_logs() -> Run:
     run = lossy().run
     run.lifecycle.clear()
@@ -166,7 +179,15 @@ HOLDS = {
     "killed-as-it-gave-way": (
         _killed_while_it_gives_way(killed_ms=MOUNTED + MINUTE), STARTS + 1 + CHANGED - 1),
     "failed-instead": (
-        _says(_failed_over(given_way_ms=None), "copy-failed", TOLD), STARTS + CHANGED - 1),
+        _says(_failed_over(given_way_ms=None), "copy-failed", TOLD + SECOND), STARTS + CHANGED - 1),
+    "at-the-end-of-the-run": (_gives_way_at_the_end(), STARTS + CHANGED - 1),
+    "paused-as-it-gave-way": (
+        _away("pause", TOLD + MINUTE, BACK, _failed_over(given_way_ms=None)), STARTS + CHANGED - 1),
+    "torn-log-as-it-gave-way": (
+        _torn(_failed_over(given_way_ms=None)), STARTS + CHANGED - 1),
+    "disk-full-at-a-delivery": (
+        _away("fill_disk", BACK, BACK + MINUTE,
+              _takes(_again("copy-opened"), BACK + 2 * MINUTE)), STARTS + 1),
     "follows-already": (_moves_on(), STARTS + CHANGED + 1),
 }  # fmt: skip
 OPENED = (
@@ -180,6 +201,7 @@ VIOLATED = {
     "mounted-not-opened": (_again("database-mounted"), OPENED),
     # of the last quarter of a wall second before a kill nobody knows what is missing
     "killed-later": (_killed(after_ms=LATE + 15 * SECOND), OPENED),
+    "returned-from-a-kill": (_returned(), OPENED),
     "paused-long-before": (_away("pause", MINUTE, 2 * MINUTE), OPENED),
     "just-in-time-for-the-end": (_again(at_ms=END - LATE), "started at 3:57:08.600"),
     "stopped-in-time": (_ended("stopped", BACK + LATE), OPENED),
