@@ -132,21 +132,6 @@ class LogsNoCopyThatGaveWay(LogsNoCopy):
     event = "copy-passive"
 
 
-class LogsNoMountOfACopyThatCameBack(LogsNoCopy):
-    """It followed another one in this life."""
-
-    event = "database-mounted"
-    followed = False
-
-    def is_passed_over(self, epoch: int) -> bool:
-        return self.followed
-
-    def leaves(self, effect: Effect) -> Iterable[Effect]:
-        is_following = isinstance(effect, LogLifecycle) and effect.event == "copy-passive"
-        self.followed = self.followed or is_following
-        return super().leaves(effect)
-
-
 class LogsNoMountOfAnActivatedCopy(LogsNoCopy):
     event = "database-mounted"
 
@@ -268,11 +253,6 @@ DEFECTS = (
         "logs-no-copy-that-it-opened-after-a-restart",
         "After its first restart a server does not log that it opened its copy of a database.",
         "TL-4", LOSSY, COPIES, lambda: behind(LogsNoCopyOpenedAfterARestart),
-    ),
-    Defect(
-        "logs-no-mount-of-a-copy-that-came-back",
-        "A copy that was active, and followed another one, is mounted again without a row of it.",
-        "TL-4", "failovers", COPIES, lambda: behind(LogsNoMountOfACopyThatCameBack), is_rare=True,
     ),
     Defect(
         "logs-no-mount-of-an-activated-copy",
