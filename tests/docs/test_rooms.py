@@ -1,7 +1,10 @@
-"""The rooms of the house stay small: a folder has no more entries than a person reads at once."""
+"""The rooms of the house stay small: a folder has no more entries than a person reads at once, and
+a way through the lab no more rooms.
+"""
 
 from __future__ import annotations
 
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -9,6 +12,7 @@ import pytest
 from tests.docs.pages import ROOT
 
 MOST = 20
+MOST_FLOORS = 10
 NOT_COUNTED = {"__init__.py", "__pycache__"}
 OURS = ("bench", "defects", "docs", "lab", "nodes", "playbooks", "scenarios", "spark_eval", "tests")
 
@@ -27,3 +31,13 @@ def _is_room(path: Path) -> bool:
 
 def _entries(folder: Path) -> int:
     return sum(each.name not in NOT_COUNTED for each in folder.iterdir())
+
+
+def test_the_rooms_of_the_lab_have_ten_floors_or_fewer() -> None:
+    """Each imports from those below it: `make lint` holds the contract, which leaves out none."""
+    known = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]
+    (floors,) = (each for each in known["contracts"] if each.get("containers") == ["lab"])
+    assert floors["exhaustive"]
+    rooms = {room for floor in floors["layers"] for room in floor.split(" | ")}
+    assert rooms == {each.parent.name for each in (ROOT / "lab").glob("*/__init__.py")} | {"clock"}
+    assert len(floors["layers"]) <= MOST_FLOORS
