@@ -9,7 +9,9 @@ closed when the next reply to it would pass, and an idle one lives on.
 import contextlib
 import socket
 import time
+from collections.abc import Iterable, Iterator
 from contextlib import closing
+from dataclasses import dataclass
 
 import pytest
 
@@ -33,6 +35,7 @@ from tests.parity.cut_table import EFFECTS, TABLE, Measured
 pytestmark = pytest.mark.engine
 
 SOON, LATER = 0.3, 3.0  # nothing should come; something should
+AT_ONCE, TRIES = 0.5, 5
 
 
 @pytest.mark.parametrize("kind", TABLE)
@@ -89,13 +92,7 @@ def test_a_proxy_with_slow_replies_is_late_in_what_it_answers_alone(
     with closing(_connect(ports[PROXY])) as old:
         assert _hear(old, LATER) == "220 recording"
         toxiproxy.apply("f1", SLOW_REPLIES, [PROXY])
-        began = time.monotonic()
-        _tell(old, "during")
-        assert server.got("during", LATER)
-        arrived = time.monotonic()
-        assert _hear(old, LATER) == "250 during"
-        assert time.monotonic() - began >= 0.98
-        assert time.monotonic() - arrived >= 0.5
+        assert _answers_alone_are_late(old, server, "during", 0.98)
         began = time.monotonic()
         with closing(_connect(ports[PROXY])) as new:
             assert _hear(new, LATER) == "220 recording"
@@ -126,16 +123,8 @@ def test_a_proxy_with_slow_requests_is_late_in_what_its_opener_says_alone(
     with closing(_connect(ports[PROXY])) as old:
         assert _hear(old, LATER) == "220 recording"
         toxiproxy.apply("f1", SLOW_REQUESTS, [PROXY])
-        began = time.monotonic()
-        _tell(old, "during")
-        with closing(_connect(ports[PROXY])) as new:
-            assert _hear(new, LATER) == "220 recording"
-            assert time.monotonic() - began <= 0.5
-        assert server.got("during", LATER)
-        arrived = time.monotonic()
-        assert arrived - began >= 0.98
-        assert _hear(old, LATER) == "250 during"
-        assert time.monotonic() - arrived <= 0.5
+        assert _at_once(_greeting(ports[PROXY]) for _ in range(TRIES))
+        assert _requests_alone_are_late(old, server, "during", 0.98)
         toxiproxy.undo("f1", SLOW_REQUESTS, [PROXY])
 
 
@@ -167,19 +156,9 @@ def test_a_proxy_that_throttles_requests_takes_its_time_for_what_its_opener_says
         with closing(_connect(ports[PROXY])) as new:
             assert _hear(new, LATER) == "220 recording"
             for session, letter in ((old, "o"), (new, "n")):
-                began = time.monotonic()
-                _tell(session, letter * 900)
-                assert server.got(letter * 900, LATER)
-                arrived = time.monotonic()
-                assert arrived - began >= 0.88
-                # a throttle of it would take 0.9 s
-                assert _hear_line(session, LATER) == f"250 {letter * 900}"
-                assert time.monotonic() - arrived <= 0.5
+                assert _requests_alone_are_late(session, server, letter * 900, 0.88)
         toxiproxy.undo("f1", THROTTLE_REQUESTS, [PROXY])
-        began = time.monotonic()
-        _tell(old, "a" * 900)
-        assert server.got("a" * 900, LATER)
-        assert time.monotonic() - began <= 0.5
+        assert _at_once(each.in_all for each in _exchanges(old, server, "a" * 900))
 
 
 # 1000 bytes in a second of wall time
@@ -195,17 +174,9 @@ def test_a_proxy_that_throttles_replies_takes_its_time_for_what_it_answers_alone
         with closing(_connect(ports[PROXY])) as new:
             assert _hear(new, LATER) == "220 recording"
             for session, letter in ((old, "o"), (new, "n")):
-                began = time.monotonic()
-                _tell(session, letter * 900)  # a throttle of it would take 0.9 s
-                assert server.got(letter * 900, LATER)
-                assert time.monotonic() - began <= 0.5
-                assert _hear_line(session, LATER) == f"250 {letter * 900}"
-                assert time.monotonic() - began >= 0.88
+                assert _answers_alone_are_late(session, server, letter * 900, 0.88)
         toxiproxy.undo("f1", THROTTLE_REPLIES, [PROXY])
-        began = time.monotonic()
-        _tell(old, "a" * 900)
-        assert _hear_line(old, LATER) == f"250 {'a' * 900}"
-        assert time.monotonic() - began <= 0.5
+        assert _at_once(each.in_all for each in _exchanges(old, server, "a" * 900))
 
 
 def test_a_dripping_proxy_is_late_and_lets_through_what_its_rate_says(
@@ -340,13 +311,10 @@ def test_a_proxy_that_is_slow_to_close_is_late_with_ends_alone_whoever_hangs_up(
     if not is_old:
         toxiproxy.apply("f1", SLOW_CLOSE, [PROXY])
     with closing(_connect(ports[PROXY])) as session:
-        began = time.monotonic()
         assert _hear(session, LATER) == "220 recording"
         if is_old:
             toxiproxy.apply("f1", SLOW_CLOSE, [PROXY])
-        _tell(session, "during")
-        assert _hear(session, LATER) == "250 during"
-        assert time.monotonic() - began <= 0.5
+        assert _at_once(each.in_all for each in _exchanges(session, server, "during"))
         began = time.monotonic()
         session.shutdown(socket.SHUT_WR)
         assert server.got(ENDED, LATER)  # and hangs up as well
@@ -478,3 +446,56 @@ def _hear_line(session: socket.socket, within_seconds: float) -> str:
     session.settimeout(within_seconds)
     with session.makefile("rb") as reader:
         return reader.readline().decode().rstrip("\r\n")
+
+
+@dataclass(frozen=True, slots=True)
+class Took:
+    """Seconds until a line was with the server, and until its answer was back."""
+
+    there: float
+    in_all: float
+
+
+def _exchanges(session: socket.socket, server: RecordingServer, line: str) -> Iterator[Took]:
+    """One after another, of lines that are told apart."""
+    for number in range(TRIES):
+        numbered, began = f"{line}{number}", time.monotonic()
+        _tell(session, numbered)
+        assert server.got(numbered, LATER)
+        there = time.monotonic() - began
+        assert _hear_line(session, LATER) == f"250 {numbered}"
+        yield Took(there, time.monotonic() - began)
+
+
+def _greeting(port: int) -> float:
+    began = time.monotonic()
+    with closing(_connect(port)) as session:
+        assert _hear(session, LATER) == "220 recording"
+    return time.monotonic() - began
+
+
+def _at_once(seconds: Iterable[float]) -> bool:
+    """A toxic here makes everything late by 0.9 s or more; where the machine is busy, one of
+    several is quick.
+    """
+    return any(each <= AT_ONCE for each in seconds)
+
+
+def _requests_alone_are_late(
+    session: socket.socket, server: RecordingServer, line: str, by_seconds: float
+) -> bool:
+    for took in _exchanges(session, server, line):
+        assert took.there >= by_seconds
+        if took.in_all - took.there <= AT_ONCE:
+            return True
+    return False
+
+
+def _answers_alone_are_late(
+    session: socket.socket, server: RecordingServer, line: str, by_seconds: float
+) -> bool:
+    for took in _exchanges(session, server, line):
+        assert took.in_all >= by_seconds
+        if took.there <= AT_ONCE:
+            return True
+    return False
