@@ -1,4 +1,5 @@
-"""A plan to provision: two sites, one DAG of six mailbox servers, one external server, no faults.
+"""A plan to provision: two sites, one DAG of six mailbox servers, one external server, no faults;
+and one with two of the servers, for what needs no more.
 
 Put together by hand from the plan's own parts, so that these tests need no scenario file.
 """
@@ -25,7 +26,16 @@ SITES = {"par": "paris", "lyo": "lyon"}
 
 def six_servers(**transport_config: Value) -> Plan:
     """The plan, with some parameters of TransportConfig changed."""
-    topology = _topology()
+    return _plan(MEMBERS, transport_config)
+
+
+def two_servers() -> Plan:
+    """Of Paris: the one that is given the message, and the one with the mailbox."""
+    return _plan(MEMBERS[:2], {})
+
+
+def _plan(members: tuple[str, ...], transport_config: dict[str, Value]) -> Plan:
+    topology = _topology(members)
     return Plan(
         version=1,
         scenario="six-servers",
@@ -40,7 +50,7 @@ def six_servers(**transport_config: Value) -> Plan:
         last_heal_ms=None,
         settle_ms=0,
         topology=topology,
-        settings=_settings(transport_config),
+        settings=_settings(members, transport_config),
         links=mesh(topology),
         messages=(_message(),),
         faults=(),
@@ -49,10 +59,10 @@ def six_servers(**transport_config: Value) -> Plan:
     )
 
 
-def _topology() -> PlanTopology:
-    members = [
+def _topology(members: tuple[str, ...]) -> PlanTopology:
+    servers = [
         Server(name, f"{name}.{DOMAIN}", "mailbox", SITES[name[:3]], "DAG1", None)
-        for name in MEMBERS
+        for name in members
     ]
     outside = Server("ext1", f"ext1.{DOMAIN}", "external", "internet", None, "partner.example")
     sites = (Site("paris", False), Site("lyon", False), Site("internet", True))
@@ -61,18 +71,18 @@ def _topology() -> PlanTopology:
         accepted_domain=DOMAIN,
         sites=sites,
         site_links=(SiteLink(("paris", "lyon"), 10),),
-        servers=(*members, outside),
-        dags=(Dag("DAG1", MEMBERS),),
+        servers=(*servers, outside),
+        dags=(Dag("DAG1", members),),
         databases=(Database("DB1", (DatabaseCopy("par-mbx2", 1, 0),)),),
         mailboxes=(Mailbox(f"db1-user01@{DOMAIN}", "DB1"),),
     )
 
 
-def _settings(transport_config: dict[str, Value]) -> Settings:
+def _settings(members: tuple[str, ...], transport_config: dict[str, Value]) -> Settings:
     own = {section: defaults(section) for section in SERVER_SECTIONS}
     return Settings(
         TransportConfig=defaults("TransportConfig") | transport_config,
-        servers=dict.fromkeys((*MEMBERS, "ext1"), own),
+        servers=dict.fromkeys((*members, "ext1"), own),
     )
 
 

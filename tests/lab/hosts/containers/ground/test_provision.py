@@ -28,7 +28,7 @@ from lab.hosts.containers.images.ensure import Images
 from lab.hosts.containers.leftovers import Filters
 from lab.program import processes
 from lab.program.errors import GroundError
-from tests.lab.hosts.containers.six_servers import MEMBERS, six_servers
+from tests.lab.hosts.containers.six_servers import MEMBERS, six_servers, two_servers
 from tests.lab.hosts.containers.stand_in import stand_in
 
 pytestmark = [pytest.mark.engine, pytest.mark.timeout(600)]
@@ -232,7 +232,7 @@ def test_a_second_lab_stands_beside_the_first_though_its_subnet_was_taken_just_n
         f"{other}-squatter", ipam=IPAMConfig(pool_configs=[pool]), internal=True
     )
     try:
-        ground = provision.up(six_servers(), other, tmp_path / other, lab.images, lab.client)
+        ground = provision.up(two_servers(), other, tmp_path / other, lab.images, lab.client)
         provision.verify(ground)
         own = inventory.block_of(tmp_path / other / inventory.FILE)
         assert own is not None
@@ -248,7 +248,7 @@ def test_an_image_that_is_missing_is_said_in_one_line(lab: Lab, tmp_path: Path) 
     wrong = Images("shadowlab-node:no-such-tag", lab.images.toxiproxy)
     try:
         with pytest.raises(GroundError, match="no-such-tag") as raised:
-            provision.up(six_servers(), other, tmp_path / other, wrong, lab.client)
+            provision.up(two_servers(), other, tmp_path / other, wrong, lab.client)
     finally:
         down.down(lab.client, other, tmp_path)
     assert "\n" not in raised.value.cause
