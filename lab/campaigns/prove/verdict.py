@@ -118,8 +118,8 @@ def _status(defect: Defect, runs: Runs, caught: int, is_noticed: bool) -> str:
         return NOT_RUN
     if runs.stopped:
         return BROKEN
-    seeds = len(runs.seeds)
-    is_caught = caught >= (-(-seeds // ONE_OF_RARE) if defect.is_rare else seeds)
+    counts = ONE_OF_RARE if defect.is_rare else 1
+    is_caught = caught * counts >= len(runs.seeds)
     if defect.not_caught:
         return SURPRISE if is_caught else KNOWN
     return CAUGHT if is_caught else ELSEWHERE if is_noticed and not caught else MISSED
