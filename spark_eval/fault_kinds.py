@@ -100,6 +100,13 @@ KINDS: Final[Mapping[str, FaultKind]] = {
         (("latency_ms", "BIGINT"), ("bytes_per_second", "BIGINT")),
         late_ms=f"{2 * ROUND_TRIPS} * latency_ms + {EXCHANGE_BYTES} * 1000 DIV bytes_per_second",
     ),
+    # one way only: of each round trip the answer is late, and at most all of it is answers
+    "drip_replies": FaultKind(
+        LINK,
+        Does.LATE,
+        (("latency_ms", "BIGINT"), ("bytes_per_second", "BIGINT")),
+        late_ms=f"{ROUND_TRIPS} * latency_ms + {EXCHANGE_BYTES} * 1000 DIV bytes_per_second",
+    ),
     # measured: no answer passes, neither to sessions that were open before nor to new ones
     "reset_after": FaultKind(LINK, Does.AWAY, (("after_ms", "BIGINT"),)),
     # measured: bytes pass at once; who waits for an answer where the other side has hung up hears

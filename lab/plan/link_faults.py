@@ -265,6 +265,34 @@ class Drip:
 
 
 @dataclass(frozen=True, slots=True)
+class DripReplies:
+    """Links that carry little of what is answered, and every byte of it late, and at once all that
+    the opener says.
+    """
+
+    done: ClassVar = "dripping in its answers"
+
+    id: str
+    kind: Literal["drip_replies"]
+    start_ms: int
+    end_ms: int
+    latency_ms: int
+    bytes_per_second: int
+    links: tuple[LinkName, ...]
+    when: When | None = None
+
+    @property
+    def effect(self) -> Effect:
+        late = one_way("latency", DOWN, latency=self.latency_ms, jitter=0)
+        little = one_way("bandwidth", DOWN, rate=self.bytes_per_second)
+        return Effect((*late.toxics, *little.toxics))
+
+    def words(self) -> tuple[str, str]:
+        latency, rate = format_latency(self.latency_ms), format_byte_rate(self.bytes_per_second)
+        return f"drip_replies (latency {latency}, {rate})", HEALED
+
+
+@dataclass(frozen=True, slots=True)
 class ResetAfter:
     """Links that accept connections, answer nothing, and reset each `after_ms` after its opening.
 
@@ -317,5 +345,5 @@ class SlowClose:
 
 LinkFault: TypeAlias = (
     Cut | Slow | SlowReplies | SlowRequests | Throttle | ThrottleReplies | ThrottleRequests
-    | LimitData | Slice | Drip | ResetAfter | SlowClose
+    | LimitData | Slice | Drip | DripReplies | ResetAfter | SlowClose
 )  # fmt: skip

@@ -14,6 +14,7 @@ from lab.plan.link_faults import (
     Cut,
     CutKind,
     Drip,
+    DripReplies,
     LimitData,
     LinkFault,
     ResetAfter,
@@ -285,6 +286,27 @@ class DripModel(LinksModel):
         return {"latency": latency, "rate": format_byte_rate(draw(RATES, "rate"))}
 
 
+class DripRepliesModel(LinksModel):
+    """Links that carry little of every answer, and late, and at once all that the opener says."""
+
+    noun: ClassVar[str] = "drip_replies"
+
+    latency: Latency = Field(description="how late every answer is, in lab time")
+    rate: ByteRate = Field(description="how much of every answer per second of lab time")
+
+    def planned(
+        self, fault_id: str, start_ms: int, end_ms: int, links: tuple[LinkName, ...]
+    ) -> DripReplies:
+        return DripReplies(
+            fault_id, "drip_replies", start_ms, end_ms, self.latency, self.rate, links
+        )
+
+    @classmethod
+    def drawn(cls, draw: Draw) -> Mapping[str, str]:
+        latency = format_latency(draw(LATENCIES_MS, "latency"))
+        return {"latency": latency, "rate": format_byte_rate(draw(RATES_OF_REPLIES, "rate"))}
+
+
 class ResetAfterModel(LinksModel):
     """Links that reset each connection a while after its opening, and answer nothing before."""
 
@@ -349,6 +371,9 @@ class FaultOfLinksModel(Strict):
     )
     slice: SliceModel | None = Field(default=None, description="links that carry it in pieces")
     drip: DripModel | None = Field(default=None, description="links that carry little, and late")
+    drip_replies: DripRepliesModel | None = Field(
+        default=None, description="links that carry little of every answer, and late"
+    )
     reset_after: ResetAfterModel | None = Field(
         default=None, description="links that reset each connection after so long"
     )

@@ -20,6 +20,7 @@ from lab.plan.effects import Effect, both_ways
 from lab.plan.link_faults import (
     CUTS,
     CutKind,
+    DripReplies,
     ResetAfter,
     SlowClose,
     SlowReplies,
@@ -191,6 +192,26 @@ def test_a_dripping_proxy_is_late_and_lets_through_what_its_rate_says(
         _tell(session, "x" * 600)
         assert server.got("x" * 600, LATER)
     assert time.monotonic() - began >= 0.88
+
+
+# 1 s of wall time, and 1000 bytes in a second of it
+DRIP_REPLIES = DripReplies("f1", "drip_replies", 0, 1, 10_000, 100, ()).effect
+
+
+def test_a_proxy_that_drips_replies_is_late_and_takes_its_time_in_what_it_answers_alone(
+    toxiproxy: Toxiproxy, server: RecordingServer, ports: dict[str, int]
+) -> None:
+    with closing(_connect(ports[PROXY])) as old:
+        assert _hear(old, LATER) == "220 recording"
+        toxiproxy.apply("f1", DRIP_REPLIES, [PROXY])
+        began = time.monotonic()
+        with closing(_connect(ports[PROXY])) as new:
+            assert _hear(new, LATER) == "220 recording"
+            assert time.monotonic() - began >= 0.98
+            for session, letter in ((old, "o"), (new, "n")):
+                assert _answers_alone_are_late(session, server, letter * 900, 1.86)
+        toxiproxy.undo("f1", DRIP_REPLIES, [PROXY])
+        assert _at_once(each.in_all for each in _exchanges(old, server, "a" * 900))
 
 
 def test_a_limited_proxy_ends_a_session_that_has_carried_so_much(

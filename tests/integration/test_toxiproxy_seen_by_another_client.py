@@ -17,6 +17,7 @@ from lab.plan.faults import LINK_KINDS
 from lab.plan.link_faults import (
     CUTS,
     Drip,
+    DripReplies,
     ResetAfter,
     SlowClose,
     SlowReplies,
@@ -69,6 +70,12 @@ EXPECTED = {
             )
         }
     ),
+    "drip_replies": View(
+        toxics={
+            ("latency", DOWN): {"latency": 300, "jitter": 0},
+            ("bandwidth", DOWN): {"rate": 2},
+        }
+    ),
     # milliseconds of the host's clock
     "reset_after": View(toxics={("reset_peer", DOWN): {"timeout": 500}}),
     "slow_close": both("slow_close", delay=500),
@@ -84,6 +91,7 @@ EFFECTS: Mapping[str, Effect] = {
     "limit_data": both_ways("limit_data", bytes=16_384),
     "slice": both_ways("slicer", average_size=256, size_variation=0, delay=10),
     "drip": Drip("f1", "drip", 0, 1, 3000, 200, ()).effect,
+    "drip_replies": DripReplies("f1", "drip_replies", 0, 1, 3000, 200, ()).effect,
     "reset_after": ResetAfter("f1", "reset_after", 0, 1, 5000, ()).effect,
     "slow_close": SlowClose("f1", "slow_close", 0, 1, 5000, ()).effect,
 }

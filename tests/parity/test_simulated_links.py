@@ -264,13 +264,18 @@ class Answering(SimulatedServers):
 
 @pytest.mark.parametrize(
     ("kind", "is_late"),
-    [("throttle", True), ("throttle_replies", True), ("throttle_requests", False)],
+    [
+        ("throttle", True),
+        ("throttle_replies", True),
+        ("throttle_requests", False),
+        ("drip_replies", True),
+    ],
 )
 def test_a_banner_is_late_by_what_throttles_answers_alone(
     kind: str, is_late: bool, link: Link
 ) -> None:
-    link.apply(effect_of(kind))  # 4096 bytes a second
-    seen = SimulatedProber({"p": link}, Answering(link.world, {})).probe("p", 1)
+    link.apply(effect_of(kind))  # 4096 bytes a second, or 2 s and 1024
+    seen = SimulatedProber({"p": link}, Answering(link.world, {})).probe("p", 5)
     assert (seen.seen, seen.took_ms > 0) == (Seen.BANNER, is_late)
 
 
@@ -358,6 +363,32 @@ def test_a_dripping_link_is_late_and_takes_its_time_for_every_byte(
     Client(link).tell("and soon")
     link.world.run_until(again_us + SECOND)
     assert server.lines == ["long", "and soon"]
+
+
+def test_a_link_that_drips_replies_is_late_and_takes_its_time_in_what_it_answers_alone(
+    link: Link, server: Recording
+) -> None:
+    old = Client(link)
+    assert old.hear() == "220 recording"
+    link.apply(effect_of("drip_replies"))  # 2 s, and 1024 bytes a second
+    began_us = link.world.now_us
+    new = Client(link)
+    old.connection.say("long", forward=False, size_bytes=4096)
+    old.connection.say("freely", forward=True, size_bytes=4096)
+    link.world.run_until(began_us + 900 * MS)
+    assert server.lines == ["freely"]
+    link.world.run_until(began_us + 1900 * MS)
+    assert (old.heard, new.heard) == ([], [])
+    link.world.run_until(began_us + 5900 * MS)
+    assert (old.heard, new.heard) == ([], ["220 recording"])
+    link.world.run_until(began_us + 8 * SECOND)
+    assert old.heard == ["long", "250 freely"]
+    link.undo()
+    for client in (old, new):
+        client.heard.clear()
+        client.connection.say("after", forward=False, size_bytes=4096)
+    link.world.run_until(link.world.now_us + SECOND)
+    assert (old.heard, new.heard) == (["after"], ["after"])
 
 
 def test_a_link_that_resets_answers_nothing_and_resets_each_connection_in_time(

@@ -26,6 +26,7 @@ from lab.plan.faults import Stop as PlannedStop
 from lab.plan.link_faults import CUTS, CutKind, LinkFault
 from lab.plan.link_faults import Cut as PlannedCut
 from lab.plan.link_faults import Drip as PlannedDrip
+from lab.plan.link_faults import DripReplies as PlannedDripReplies
 from lab.plan.link_faults import LimitData as PlannedLimitData
 from lab.plan.link_faults import ResetAfter as PlannedResetAfter
 from lab.plan.link_faults import Slice as PlannedSlice
@@ -87,6 +88,10 @@ def slice_() -> PlannedSlice:
 
 def drip() -> PlannedDrip:
     return PlannedDrip("f1", "drip", 0, 240_000, 1200, 50, (A_TO_B, B_TO_A))
+
+
+def drip_replies() -> PlannedDripReplies:
+    return PlannedDripReplies("f1", "drip_replies", 0, 240_000, 1200, 50, (A_TO_B, B_TO_A))
 
 
 def reset_after(after_ms: int = 30_000) -> PlannedResetAfter:
@@ -368,7 +373,7 @@ def test_a_server_that_is_about_to_return_is_waited_for(kind: str, ground: FakeG
     assert fault.evidence().took_effect is True
 
 
-LATE = (slow(), slow_replies(), throttle(), throttle_replies(), drip())
+LATE = (slow(), slow_replies(), throttle(), throttle_replies(), drip(), drip_replies())
 
 
 @pytest.mark.parametrize("planned", LATE)
@@ -531,7 +536,7 @@ def test_a_restart_that_broke_off_is_made_good(ground: FakeGround) -> None:
 
 OF_LINKS = (
     cut(), slow(), slow_replies(), slow_requests(), throttle(), throttle_replies(),
-    throttle_requests(), limit_data(), slice_(), drip(), reset_after(), slow_close()
+    throttle_requests(), limit_data(), slice_(), drip(), drip_replies(), reset_after(), slow_close()
 )  # fmt: skip
 
 

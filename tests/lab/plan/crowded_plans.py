@@ -37,6 +37,7 @@ GIVEN: Mapping[str, Mapping[str, str]] = {
     "limit_data": {"bytes": "16KiB"},
     "slice": {"pieces": "256B", "pause": "10ms"},
     "drip": {"latency": "2s", "rate": "1KiB/s"},
+    "drip_replies": {"latency": "2s", "rate": "1KiB/s"},
     "reset_after": {"after": "5s"},
     "slow_close": {"delay": "5s"},
 }

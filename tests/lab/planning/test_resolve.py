@@ -25,6 +25,7 @@ from lab.plan.faults import (
 from lab.plan.link_faults import (
     Cut,
     Drip,
+    DripReplies,
     LimitData,
     ResetAfter,
     Slice,
@@ -320,6 +321,14 @@ def test_a_server_returns_with_its_own_queue_database_unless_told_otherwise() ->
         (
             "for: 5m, drip: {between: [par-mbx1, lyo-mbx1], latency: 600ms, rate: 8KiB/s}",
             Drip("f2", "drip", 720_000, 1_020_000, 600, 8192, BOTH_WAYS),
+        ),
+        (
+            "for: 5m, drip_replies: {between: [par-mbx1, lyo-mbx1], latency: 2s, rate: 300B/s}",
+            DripReplies("f2", "drip_replies", 720_000, 1_020_000, 2000, 300, BOTH_WAYS),
+        ),
+        (
+            "for: 5m, drip_replies: {from: lyo-mbx1, to: par-mbx1, latency: 2s, rate: 300B/s}",
+            DripReplies("f2", "drip_replies", 720_000, 1_020_000, 2000, 300, BOTH_WAYS[1:]),
         ),
         (
             "for: 5m, reset_after: {between: [par-mbx1, lyo-mbx1], after: 30s}",

@@ -148,8 +148,8 @@ SHAPE = {
         [
             "16:5: faults[1], a mapping, a fault is one of cut, slow, slow_replies,"
             " slow_requests, throttle, throttle_replies, throttle_requests, limit_data, slice,"
-            " drip, reset_after, slow_close, kill, power_loss, corrupt, pause, stop, restart,"
-            " fill_disk, skew_clock and random"
+            " drip, drip_replies, reset_after, slow_close, kill, power_loss, corrupt, pause,"
+            " stop, restart, fill_disk, skew_clock and random"
             " | give each fault an entry of its own"
         ],
     ),
@@ -235,6 +235,14 @@ SHAPE = {
         "cut: {from: site lyon, to: site paris, kind: stall}",
         "drip: {from: site lyon, to: site paris, latency: 600ms}",
         ["16:30: faults[1].drip, rate, is missing | rate: how much per second of lab time"],
+    ),
+    "answers that drip without a rate": (
+        "cut: {from: site lyon, to: site paris, kind: stall}",
+        "drip_replies: {from: site lyon, to: site paris, latency: 600ms}",
+        [
+            "16:38: faults[1].drip_replies, rate, is missing"
+            " | rate: how much of every answer per second of lab time"
+        ],
     ),
     "connections reset so late that a heal takes too long": (
         "cut: {from: site lyon, to: site paris, kind: stall}",

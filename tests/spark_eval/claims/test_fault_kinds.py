@@ -95,6 +95,7 @@ DRIP: How = {
     "latency_ms": 2 * SECOND,
     "bytes_per_second": 1024,
 }  # 40 s more, and 64
+DRIP_REPLIES: How = {**DRIP, "kind": "drip_replies"}  # 20 s more, and 64
 LIMIT: How = {"kind": "limit_data", "limit_bytes": 16_384}  # an exchange may pass, or not
 RESETS: How = {"kind": "reset_after", "after_ms": 30_000}  # no answer passes
 AS_GOOD_AS_CUT: How = {"kind": "slow", "latency_ms": MINUTE, "jitter_ms": 0}
@@ -131,6 +132,8 @@ def _discards() -> dict[str, Run]:
         "fine-slice-too-late": _late(PERMITTED + 58 * SECOND, FINE_SLICE),
         "drip-in-time": _late(ON_TIME + 100 * SECOND, DRIP),
         "drip-too-late": _late(PERMITTED + 110 * SECOND, DRIP),
+        "drip-replies-in-time": _late(ON_TIME + 80 * SECOND, DRIP_REPLIES),
+        "drip-replies-too-late": _late(PERMITTED + 90 * SECOND, DRIP_REPLIES),
         "limited": _late(52 * MINUTE, LIMIT),
         "limited-long-before": _late(52 * MINUTE, LIMIT, until=30 * SECOND),
         "resets": _late(52 * MINUTE, RESETS),
