@@ -15,7 +15,7 @@ from nodes.core.config.config import NodeConfig
 from nodes.core.interface.effects import Effect, LogConnectivity, LogLifecycle, LogTracking
 from nodes.shell.logs.logs import Logs
 
-CALM, DELAYED = "calm", "outbound-mail-delayed"
+CALM, DELAYED, EXPIRES = "calm", "outbound-mail-delayed", "outbound-mail-expires"
 LOSSY, SWITCHOVER = "lossy-failover", "lossless-switchover"
 OPENED = "database-opened"
 
@@ -86,6 +86,65 @@ class LogsFirstDeferralOfAMessage(LogsNoDeferral):
 class LogsNoDeferralAfterARestart(LogsNoDeferral):
     def is_passed_over(self, effect: LogTracking) -> bool:
         return self.starts > 1
+
+
+class LogsAnotherReply(Door):
+    """In rows of `event`; `instead` says what is logged, `is_told_otherwise` of which rows."""
+
+    event = "FAIL"
+
+    def is_told_otherwise(self, effect: LogTracking) -> bool:
+        return True
+
+    def instead(self, effect: LogTracking) -> Iterable[Effect]:
+        return (replace(effect, recipient_status=_for_now(effect.recipient_status)),)
+
+    def leaves(self, effect: Effect) -> Iterable[Effect]:
+        if not isinstance(effect, LogTracking) or effect.event != self.event:
+            return (effect,)
+        return self.instead(effect) if self.is_told_otherwise(effect) else (effect,)
+
+
+class LogsOneInFiftyGivenUpAsPutOff(LogsAnotherReply):
+    def is_told_otherwise(self, effect: LogTracking) -> bool:
+        return self.is_nth(50)
+
+
+class LogsAllButTheFirstAsPutOff(LogsAnotherReply):
+    def instead(self, effect: LogTracking) -> Iterable[Effect]:
+        first, others = effect.recipients[:1], effect.recipients[1:]
+        yield replace(effect, recipients=first)
+        if others:
+            put_off = _for_now(effect.recipient_status)
+            yield replace(effect, recipients=others, recipient_status=put_off)
+
+
+class LogsNoReplyOfWhatItGivesUp(LogsAnotherReply):
+    def instead(self, effect: LogTracking) -> Iterable[Effect]:
+        return (replace(effect, recipient_status=""),)
+
+
+class LogsAReplyForNowAsOneForGood(LogsAnotherReply):
+    event = "DEFER"
+
+    def instead(self, effect: LogTracking) -> Iterable[Effect]:
+        said = effect.source_context
+        told = f"5{said[1:]}" if said.startswith("4") else said
+        return (replace(effect, source_context=told),)
+
+
+class LogsADeferralAsAFailureAfterARestart(LogsAnotherReply):
+    event = "DEFER"
+
+    def is_told_otherwise(self, effect: LogTracking) -> bool:
+        return self.starts > 1
+
+    def instead(self, effect: LogTracking) -> Iterable[Effect]:
+        return (replace(effect, recipient_status=f"550 4.4.1 {effect.source_context}"),)
+
+
+def _for_now(reply: str) -> str:
+    return f"4{reply[1:]}"
 
 
 class LogsNoOpening(Door):
@@ -172,6 +231,7 @@ def logs_no_stop(*, of_first_life: bool = True) -> Iterator[None]:
 
 
 DEFERRALS = ("deferrals_logged",)
+STATUSES = ("statuses_fit",)
 LIFECYCLE = ("lifecycle_logged",)
 COPIES = ("copies_logged",)
 DEFECTS = (
@@ -221,6 +281,36 @@ DEFECTS = (
         "logs-no-deferral-after-a-restart",
         "After its first restart a server logs no delivery that is put off.",
         "TL-2", "outbound-mail-delayed", DEFERRALS, lambda: behind(LogsNoDeferralAfterARestart),
+    ),
+    Defect(
+        "logs-what-it-gives-up-as-put-off",
+        "Mail that is given up is logged with a reply that says: not now.",
+        "TL-1", EXPIRES, STATUSES, lambda: behind(LogsAnotherReply),
+    ),
+    Defect(
+        "logs-one-in-fifty-given-up-as-put-off",
+        "Of fifty messages that are given up one is logged with a reply that says: not now.",
+        "TL-1", EXPIRES, STATUSES, lambda: behind(LogsOneInFiftyGivenUpAsPutOff),
+    ),
+    Defect(
+        "logs-all-recipients-but-the-first-as-put-off",
+        "Of a message that is given up all recipients but the first are logged as put off.",
+        "TL-1", "every-hop-expires", STATUSES, lambda: behind(LogsAllButTheFirstAsPutOff),
+    ),
+    Defect(
+        "logs-no-reply-of-what-it-gives-up",
+        "Mail that is given up is logged without a reply.",
+        "TL-1", EXPIRES, STATUSES, lambda: behind(LogsNoReplyOfWhatItGivesUp),
+    ),
+    Defect(
+        "logs-a-reply-for-now-as-one-for-good",
+        "Mail that a next hop cannot take now is logged with a reply that says: never.",
+        "TL-1", "disk-full", STATUSES, lambda: behind(LogsAReplyForNowAsOneForGood),
+    ),
+    Defect(
+        "logs-a-deferral-as-a-failure-after-a-restart",
+        "After its first restart a server logs mail that is put off with a permanent reply.",
+        "TL-1", DELAYED, STATUSES, lambda: behind(LogsADeferralAsAFailureAfterARestart),
     ),
     Defect(
         "logs-no-stop",
