@@ -23,6 +23,7 @@ UNWRITTEN = "an attempt at a message that was not written down"
 OUT_OF_TURN = "attempts and outcomes that do not take turns"
 ELSEWHERE = "an attempt at another server than plan.json says"
 AFTER_OK = "a further attempt at a message that was acknowledged"
+UNTRIED = "no attempt at a message that servers know, though the run went to its end"
 OPEN = "an attempt without an outcome, though the run went to its end"
 GIVEN_UP = "no further attempt at a message that was not acknowledged"
 MISSING = "without a message of plan.json, though the run went to its end"
@@ -125,6 +126,8 @@ _FINDINGS = (
     _any(_OUT_OF_TURN, OUT_OF_TURN),
     _any(_ELSEWHERE, ELSEWHERE),
     _any(_AFTER_OK, AFTER_OK),
+    _in_ledger("ended AND size(messages) > 0 AND size(tries) = 0 AND logged IS NOT NULL",
+               "get(messages, 0).line", UNTRIED),
     _in_ledger("ended AND last.type = 'attempt'", "last.line", OPEN),
     _in_ledger(
         f"ended AND size(messages) > 0 AND NOT last.outcome <=> 'ok' "

@@ -111,6 +111,7 @@ SPOILT = {
     "a message twice": Spoilt(OUT, LEDGER, twice(0), messages.TWICE),
     "no line of a message": Spoilt(OUT, LEDGER, without(0), messages.UNWRITTEN),
     "nothing of a message": Spoilt(LOST, LEDGER, lambda lines: lines[3:], messages.MISSING),
+    "no attempt at all": Spoilt(LOST, LEDGER, lambda lines: lines[:4], messages.UNTRIED),
     "no attempt": Spoilt(OUT, LEDGER, without(1), messages.OUT_OF_TURN),
     "a gap": Spoilt(OUT, LEDGER, changed(2, attempt=3), messages.OUT_OF_TURN),
     "no outcome": Spoilt(OUT, LEDGER, without(2), messages.OPEN),

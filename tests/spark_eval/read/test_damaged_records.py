@@ -21,9 +21,15 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
+from lab.campaigns.sweep.task import files_of
+from lab.hosts.simulator.simulation import simulate
+from lab.plan.plan import Plan
+from lab.planning.resolve import resolve
+from nodes.core.config.units import MINUTE_MS
 from spark_eval.evaluation.evaluation import evaluate
 from spark_eval.read.run_folder import RunFolder, RunFolderError, open_run_folder
-from tests.scenarios.recorded import recorded, write_folder
+from tests.lab.hosts.simulator.plans import scenario
+from tests.scenarios.recorded import write_folder
 from tests.spark_eval.runs.damages import (
     DAMAGES,
     Damage,
@@ -40,7 +46,7 @@ from tests.spark_eval.runs.file_lists import with_list
 pytestmark = [pytest.mark.spark, pytest.mark.fuzz, pytest.mark.timeout(3600)]
 
 RECORDS = int(os.environ.get("SHADOWLAB_DAMAGED", "12"))
-AT_ONCE = 50
+AT_ONCE = 250
 LIST = "files.json"
 # kinds of files, by how their names begin, and what none of them can hide
 SELF_EVIDENT: dict[str, tuple[Damage, ...]] = {
@@ -49,7 +55,10 @@ SELF_EVIDENT: dict[str, tuple[Damage, ...]] = {
     "manife": (of_another_run,),
     "plan.j": (of_another_run,),
 }
+# small ones, and one that loses a copy of a mailbox database, with some minutes of its mail alone:
+# before and after the kill
 SCENARIOS = ("queue-lost-with-two-messages", "one-message-out", "active-manager-dies")
+MAIL_OF_SOME_MINUTES = {"at": 12 * MINUTE_MS, "for_ms": 6 * MINUTE_MS}
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,8 +88,20 @@ def test_no_damaged_record_passes(spark: SparkSession, tmp_path: Path) -> None:
     assert (judged, passed) == (2 * RECORDS, [])
 
 
-def _sound(root: Path, scenario: str, seed: int) -> Path:
-    return with_list(write_folder(root / f"{scenario}-{seed}", recorded(scenario, seed)))
+def _sound(root: Path, name: str, seed: int) -> Path:
+    plan = _plan(name, seed)
+    files = files_of(plan, simulate(plan, keeps_inputs=False))
+    return with_list(write_folder(root / f"{name}-{seed}", dict(files)))
+
+
+def _plan(name: str, seed: int) -> Plan:
+    checked = scenario(name)
+    streams = [
+        stream.model_copy(update=MAIL_OF_SOME_MINUTES) if stream.for_ms > 6 * MINUTE_MS else stream
+        for stream in checked.scenario.workload
+    ]
+    chosen = checked.scenario.model_copy(update={"workload": streams})
+    return resolve(chosen, checked.topology, seed)
 
 
 def _damaged(sound: list[Path], root: Path, *, listed_anew: bool) -> Iterator[Damaged]:
