@@ -4,8 +4,9 @@
 Asks every DEFER and FAIL row that says a reply: of mail that is put off it is transient (4yz), of
 mail that is given up permanent (5yz), whatever its enhanced code (RFC 5321 section 4.2.1): what
 expired is given up with 550 4.4.7 (F§2.3). Where a row has a `recipient-status`, it has a value for
-each recipient (F§1.3), and a FAIL row has one, since its server gave up with some reply. A DEFER
-row may have none: then `source-context` says why, with the reply that came, if one did.
+each recipient, plain or in braces (F§1.3), and a FAIL row has one, since its server gave up with
+some reply. A DEFER row may have none: then `source-context` says why, with the reply that came, if
+one did.
 
 Not asked: a DEFER row that says no reply, since a next hop that is not reached gives none. Texts
 may hold semicolons: where there are more values than recipients, the first alone is surely a reply.
@@ -25,8 +26,8 @@ from spark_eval.sql.reasons import holds, not_asked, unknown, violated
 GIVEN_UP = "event = 'FAIL'"
 SAID = "coalesce(recipient_status, context)"
 SURE = "IF(size(said) > size(recipients), slice(said, 1, 1), said)"
-# a final reply, so none of 3yz
-CODE = "regexp_extract(text, '^ *([245])[0-9][0-9]([ -]|$)', 1)"
+# a final reply, so none of 3yz; of a status in braces the first part is the last error
+CODE = r"regexp_extract(text, '^ *(?:\\[?\\{LED=)?([245])[0-9][0-9]([ -]|$)', 1)"
 FITS = f"IF({GIVEN_UP}, '5', '4')"
 _JUDGED = cases_of(
     (

@@ -12,6 +12,7 @@ SERVER = "par-mbx1"
 BEGAN = 20 * MINUTE
 EXPIRED = "550 4.4.7 QUEUE.Expired"
 UNKNOWN_USER = "550 5.1.1 User unknown"
+BRACES = "[{{LED={}}};{{MSG=}};{{FQDN=}};{{IP=}};{{LRT=}}]"
 FULL = "451 4.3.0 Message could not be stored"
 SUBJECT = "<m000001.calm.7@outside.example> at par-mbx1"
 # the header has five lines, and HAREDIRECT and RECEIVE come before
@@ -48,6 +49,8 @@ HOLDS = {
     "refused-without-a-text": (_given_up("550"), 1),
     "refused-for-each": (_given_up(UNKNOWN_USER, "554-5.7.1 No", recipients=2), 1),
     "given-up-with-semicolons": (_given_up("550 5.1.1 No; 250 others are here"), 1),
+    "given-up-in-braces": (_given_up(BRACES.format(UNKNOWN_USER)), 1),
+    "put-off-in-braces": (_put_off("AmbiguousRecipient", BRACES.format(FULL)), 1),
     "put-off-by-a-reply": (_put_off(FULL), 1),
     "put-off-by-several": (_put_off(f"{FULL}; 452 4.5.3 Too many", recipients=3), 1),
     "put-off-with-a-status": (_put_off("retry", FULL, "421 4.3.2 Not now", recipients=2), 1),
@@ -58,6 +61,10 @@ GAVE_UP = "par-mbx1 gave it up, and the reply that it logs is not permanent: "
 PUT_OFF = "par-mbx1 put it off, and the reply that it logs is not transient: "
 VIOLATED = {
     "expired-for-now": (_given_up("450 4.4.7 QUEUE.Expired"), f"{GAVE_UP}450 4.4.7 QUEUE.Expired"),
+    "expired-for-now-in-braces": (
+        _given_up(BRACES.format("450 4.4.7 QUEUE.Expired")),
+        f"{GAVE_UP}[{{LED=450 4.4.7 QUEUE.Expired}}",
+    ),
     "accepted-and-given-up": (_given_up("250 2.0.0 Ok"), f"{GAVE_UP}250 2.0.0 Ok"),
     "second-for-now": (_given_up(EXPIRED, FULL, recipients=2), f"{GAVE_UP}{FULL}"),
     "put-off-for-good": (_put_off(UNKNOWN_USER), f"{PUT_OFF}{UNKNOWN_USER}"),
