@@ -19,7 +19,7 @@ def test_a_sweep_judges_every_seed_and_the_same_command_goes_on_where_it_ended(
     tmp_path: Path,
 ) -> None:
     first = sweep(tmp_path)
-    (folder,) = (tmp_path / "runs" / "one-server-at-a-time" / "sweeps").iterdir()
+    (folder,) = (tmp_path / "runs" / "queue-lost-with-two-messages" / "sweeps").iterdir()
     content = json.loads((folder / "verdict.json").read_text())
     assert first.returncode == 0, first.stdout + first.stderr
     assert "4 pass" in first.stdout
@@ -30,7 +30,7 @@ def test_a_sweep_judges_every_seed_and_the_same_command_goes_on_where_it_ended(
 
 
 def sweep(folder: Path) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "lab.cli", "sweep", "one-server-at-a-time"]
+    command = [sys.executable, "-m", "lab.cli", "sweep", "queue-lost-with-two-messages"]
     command += ["--seeds", "4", "--per-batch", "2"]
     here = os.environ | {"PYTHONPATH": str(ROOT)}
     return subprocess.run(
