@@ -47,8 +47,10 @@ class LogsNoSessionAfterARestart(Door):
 
 
 class LogsNoDeferral(Door):
+    event = "DEFER"
+
     def leaves(self, effect: Effect) -> Iterable[Effect]:
-        if isinstance(effect, LogTracking) and effect.event == "DEFER":
+        if isinstance(effect, LogTracking) and effect.event == self.event:
             return () if self.is_passed_over(effect) else (effect,)
         return (effect,)
 
@@ -86,6 +88,20 @@ class LogsFirstDeferralOfAMessage(LogsNoDeferral):
 class LogsNoDeferralAfterARestart(LogsNoDeferral):
     def is_passed_over(self, effect: LogTracking) -> bool:
         return self.starts > 1
+
+
+class LogsNoIntakeOfOneInFifty(LogsNoDeferralOfOneInFifty):
+    event = "RECEIVE"
+
+
+class LogsNoIntakeAfterARestart(LogsNoDeferralAfterARestart):
+    event = "RECEIVE"
+
+
+class LogsAnIntakeAMinuteLate(LogsNoIntakeAfterARestart):
+    def is_passed_over(self, effect: LogTracking) -> bool:
+        self.hold_back(effect, 60_000)
+        return True
 
 
 class LogsAnotherReply(Door):
@@ -281,6 +297,21 @@ DEFECTS = (
         "logs-no-deferral-after-a-restart",
         "After its first restart a server logs no delivery that is put off.",
         "TL-2", "outbound-mail-delayed", DEFERRALS, lambda: behind(LogsNoDeferralAfterARestart),
+    ),
+    Defect(
+        "logs-one-in-fifty-not-as-taken-in",
+        "One message in fifty that a server takes in is not logged before it is sent on.",
+        "TL-2", "site-cut", ("intake_logged",), lambda: behind(LogsNoIntakeOfOneInFifty),
+    ),
+    Defect(
+        "logs-nothing-as-taken-in-after-a-restart",
+        "After its first restart a server logs no message that it takes in.",
+        "TL-2", DELAYED, ("intake_logged",), lambda: behind(LogsNoIntakeAfterARestart),
+    ),
+    Defect(
+        "logs-what-it-takes-in-a-minute-late",
+        "That a message was taken in is logged a minute later, after it was sent on.",
+        "TL-2", "site-cut", ("intake_logged",), lambda: behind(LogsAnIntakeAMinuteLate),
     ),
     Defect(
         "logs-what-it-gives-up-as-put-off",

@@ -26,6 +26,7 @@ from spark_eval.claims.mail import (
 )
 from spark_eval.claims.node import (
     deferrals_logged,
+    intake_logged,
     lifecycle_logged,
     no_crash,
     nothing_left_over,
@@ -78,6 +79,7 @@ ALL: tuple[Claim, ...] = (
     traceable.CLAIM,
     strangers_learn_nothing.CLAIM,
     deferrals_logged.CLAIM,
+    intake_logged.CLAIM,
     sessions_ended.CLAIM,
     lifecycle_logged.CLAIM,
     copies_logged.CLAIM,
