@@ -15,9 +15,9 @@ from defects import (
     reporting,
     retrying,
     safety_nets,
-    tracing,
 )
 from defects.defect import Defect
+from defects.logs import lifecycle, tracking
 
 ALL: tuple[Defect, ...] = (
     *making_shadows.DEFECTS,
@@ -31,7 +31,8 @@ ALL: tuple[Defect, ...] = (
     *reporting.DEFECTS,
     *safety_nets.DEFECTS,
     *failing_over.DEFECTS,
-    *tracing.DEFECTS,
+    *tracking.DEFECTS,
+    *lifecycle.DEFECTS,
     *ending_sessions.DEFECTS,
 )
 BY_NAME = {defect.name: defect for defect in ALL}

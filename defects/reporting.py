@@ -96,14 +96,6 @@ class TellsSendersTwice(Door):
         return () if is_first else (happened,)
 
 
-class LogsNoDsn(Door):
-    """It makes and sends each, and does not log it."""
-
-    def leaves(self, effect: Effect) -> Iterable[Effect]:
-        is_word = isinstance(effect, LogTracking) and effect.event == "DSN"
-        return () if is_word else (effect,)
-
-
 def _under_another_id(header: Header) -> Header:
     return replace(header, message_id=f"<again.{header.message_id[1:]}")
 
@@ -227,10 +219,5 @@ DEFECTS = (
         lambda: server(lambda each: replace(
             each,
             delay_notification_timeout_ms=each.delay_notification_timeout_ms - 5 * MINUTE_MS)),
-    ),
-    Defect(
-        "logs-no-dsn-that-it-makes",
-        "A DSN is not logged before it is sent on.",
-        "TL-2", EXPIRING, ("intake_logged",), lambda: behind(LogsNoDsn),
     ),
 )  # fmt: skip

@@ -14,7 +14,7 @@ from defects.door import Door, behind
 from defects.settings import transport
 from nodes.core.config.config import NodeConfig
 from nodes.core.delivery.delivery import Delivery
-from nodes.core.interface.effects import Commit, Effect, ExpireSafetyNet, LogTracking
+from nodes.core.interface.effects import Commit, Effect, ExpireSafetyNet
 from nodes.core.interface.inputs import Input, ResubmitRequested, SafetyNetExpired, SafetyNetRead
 from nodes.core.interface.queue_changes import (
     Change,
@@ -90,12 +90,6 @@ class NeverLetsGo(Door):
             self.answer(SafetyNetExpired((), effect.now_ms + HOUR_MS))
             return ()
         return (effect,)
-
-
-class LogsOneInTwentyNotAsGivenBack(Door):
-    def leaves(self, effect: Effect) -> Iterable[Effect]:
-        comes_back = isinstance(effect, LogTracking) and effect.event == "RESUBMIT"
-        return () if comes_back and self.is_nth(20) else (effect,)
 
 
 class WritesDownNoProgress(Door):
@@ -277,10 +271,5 @@ DEFECTS = (
         "Resubmitted mail that expires causes a DSN.",
         "SN-10", "resubmitted-mail-expires", ("dsn_suppressed",),
         lambda: does(Delivery, "add", _forgets_the_request),
-    ),
-    Defect(
-        "logs-one-in-twenty-not-as-given-back",
-        "Of twenty messages that a Safety Net gives back one is not logged before it is sent on.",
-        "TL-2", LOSSY, ("intake_logged",), lambda: behind(LogsOneInTwentyNotAsGivenBack),
     ),
 )  # fmt: skip

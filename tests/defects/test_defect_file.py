@@ -34,7 +34,9 @@ def test_the_same_sources_make_the_same_bytes() -> None:
 
 def test_the_whole_catalogue_is_in_the_file(file: Path) -> None:
     found = {name for name in zipfile.ZipFile(file).namelist() if name.startswith("defects/")}
-    assert found == {f"defects/{path.name}" for path in (ROOT / "defects").glob("*.py")}
+    there = {path.relative_to(ROOT).as_posix() for path in (ROOT / "defects").rglob("*.py")}
+    assert found == there
+    assert "defects/logs/tracking.py" in found
 
 
 @pytest.mark.slow

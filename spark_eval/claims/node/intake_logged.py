@@ -4,8 +4,9 @@ the message went on (TL-2).
 Asks every SEND, and every DELIVER and DUPLICATEDELIVER of a message that waited in a queue of this
 server, as another row of the same message shows: an earlier row says how it came (F§1.4). That is
 RECEIVE, LOAD (it was found in the queue database at the start), RESUBMIT (a shadow message that was
-promoted, or a copy of a Safety Net) or DSN (this server made it). The tracking log of one server is
-asked, nothing else; a message is its internal id in one queue database.
+promoted, or a copy of a Safety Net), DSN (this server made it), or an event that no node writes,
+which may say it. The tracking log of one server is asked, nothing else; a message is its internal
+id in one queue database.
 
 Not asked: a DELIVER or DUPLICATEDELIVER that is all the log has of a message: a server that another
 one of its boundary hands mail for a mailbox never answers for it, and logs no RECEIVE. Nor is a row
@@ -28,8 +29,10 @@ from spark_eval.transforms.copy_deliveries import PLACED
 from spark_eval.transforms.primaries import KEY
 
 SERVER = ["run", "server"]
-CAME = "event IN ('RECEIVE', 'LOAD', 'RESUBMIT', 'DSN')"
 STORED = "event IN ('DELIVER', 'DUPLICATEDELIVER')"
+# real servers have more events by which a message comes, such as TRANSFER, than F§1.4 lists
+CAME = f"""NOT ({STORED}) AND event NOT IN ('SEND', 'DEFER', 'FAIL', 'HAREDIRECT', 'HAREDIRECTFAIL',
+'HARECEIVE', 'HADISCARD', 'SUPPRESSED', 'POISONMESSAGE')"""
 WENT_ON = f"event = 'SEND' OR {STORED}"
 IN_ORDER = ("placed", "ref")
 FULL = "transform(filter(kills, k -> k.kind = 'fill_disk'), k -> k.possible)"

@@ -1,8 +1,8 @@
 """`python -m tests.spark_eval.claims.asked CLAIM [SCENARIO …] [--seeds N]`: what one claim says of
 simulated runs of sound nodes, of every scenario where none is named, each under seeds 1 to N (3).
 
-Two dozen runs take a minute or two. Prints a line for each run that the claim asks anything, and
-the first counter-example; exits with 1 where a run does not hold.
+Two dozen runs, which are judged at once, take a minute or two. Prints a line for each run that the
+claim asks anything, and the first counter-example; exits with 1 where a run does not hold.
 """
 
 from __future__ import annotations
@@ -12,6 +12,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from pyspark.sql import SparkSession
+
 from spark_eval import claims
 from spark_eval.claims.claim import HOLDS, Claim, ClaimResult
 from spark_eval.expected.tables import Tables
@@ -19,9 +21,11 @@ from spark_eval.read.record import Record
 from spark_eval.read.run_folder import open_run_folder
 from spark_eval.read.source import Folders
 from spark_eval.session import using_session
+from spark_eval.spark.released import released
 from tests.lab.hosts.simulator.plans import SCENARIOS
 from tests.scenarios.recorded import recorded, write_folder
 
+AT_ONCE = 24
 BY_NAME = {claim.name: claim for claim in claims.ALL}
 
 
@@ -34,22 +38,28 @@ def main(words: Sequence[str] | None = None) -> int:
     unknown = set(asked.scenarios) - set(SCENARIOS)
     if unknown:
         parser.error(f"no such scenario: {', '.join(sorted(unknown))}")
-    with TemporaryDirectory() as top:
-        names = asked.scenarios or SCENARIOS
-        runs = [(name, seed) for name in names for seed in range(1, asked.seeds + 1)]
-        places = [Path(top) / f"{name}-{seed}" for name, seed in runs]
-        for place, (name, seed) in zip(places, runs, strict=True):
-            write_folder(place, recorded(name, seed))
-        found = results(BY_NAME[asked.claim], places)
-    for run, result in sorted(found.items()):
-        print(f"{run:40} {result.status:8} {result.asked:6} asked", *_example(result))
-    print(f"{len(places) - len(found)} of {len(places)} runs: nothing asked")
+    names = asked.scenarios or SCENARIOS
+    runs = [(name, seed) for name in names for seed in range(1, asked.seeds + 1)]
+    found = dict[str, ClaimResult]()
+    with using_session("local[2]") as spark:
+        for first in range(0, len(runs), AT_ONCE):
+            told = _results(spark, BY_NAME[asked.claim], runs[first : first + AT_ONCE])
+            for run, result in sorted(told.items()):
+                line = f"{run:40} {result.status:8} {result.asked:6} asked"
+                print(line, *_example(result), flush=True)
+            found |= told
+    print(f"{len(runs) - len(found)} of {len(runs)} runs: nothing asked")
     return int(any(result.status != HOLDS for result in found.values()))
 
 
-def results(claim: Claim, places: Iterable[Path]) -> dict[str, ClaimResult]:
-    """By run folder; of those only in which the claim has anything to ask."""
-    with using_session("local[2]") as spark:
+def _results(
+    spark: SparkSession, claim: Claim, runs: Iterable[tuple[str, int]]
+) -> dict[str, ClaimResult]:
+    """By run; of those only in which the claim has anything to ask."""
+    with TemporaryDirectory() as top, released(spark):
+        places = [
+            write_folder(Path(top) / f"{name}-{seed}", recorded(name, seed)) for name, seed in runs
+        ]
         tables = Tables(Record(Folders(spark, [open_run_folder(place) for place in places])))
         return claim.check(tables)
 

@@ -19,8 +19,8 @@ def archive(root: Path) -> bytes:
     packed = io.BytesIO()
     with ZipFile(packed, "w") as file:
         file.writestr(ZipInfo("__main__.py"), ENTRY)
-        for path in sorted((root / "defects").glob("*.py")):
-            file.writestr(ZipInfo(f"defects/{path.name}"), path.read_bytes())
+        for path in sorted((root / "defects").rglob("*.py")):
+            file.writestr(ZipInfo(path.relative_to(root).as_posix()), path.read_bytes())
     return packed.getvalue()
 
 

@@ -96,6 +96,7 @@ HOLDS = {
     "found-at-the-start": (_came("LOAD"), 1),
     "from-safety-net": (_came("RESUBMIT"), 1),
     "made-here": (_came("DSN"), 1),
+    "by-an-event-of-real-servers": (_came("TRANSFER"), 1),
 }
 VIOLATED = {
     "never-said": (_went("SEND", received=False), SAID_NOTHING),

@@ -1,23 +1,16 @@
-"""Defects of what a server logs, while it does all else as it should (TL)."""
+"""Defects of message tracking logs: rows that are not written, late, or say something else."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from dataclasses import replace
-from weakref import WeakSet
 
-from defects.decisions import does
 from defects.defect import Defect
 from defects.door import Door, behind
-from nodes.core.active_manager import ActiveManager
 from nodes.core.config.config import NodeConfig
-from nodes.core.interface.effects import Effect, LogConnectivity, LogLifecycle, LogTracking
-from nodes.shell.logs.logs import Logs
+from nodes.core.interface.effects import Effect, LogTracking
 
 CALM, DELAYED, EXPIRES = "calm", "outbound-mail-delayed", "outbound-mail-expires"
-LOSSY, SWITCHOVER = "lossy-failover", "lossless-switchover"
-OPENED = "database-opened"
 
 
 class LogsOneUnderAnotherId(Door):
@@ -35,18 +28,9 @@ class HoldsOneUnderAnotherId(LogsOneUnderAnotherId):
     event = "HARECEIVE"
 
 
-class LogsNoSession(Door):
-    def leaves(self, effect: Effect) -> Iterable[Effect]:
-        return () if isinstance(effect, LogConnectivity) else (effect,)
+class LeavesOut(Door):
+    """Rows of `event`; `is_passed_over` says which of them."""
 
-
-class LogsNoSessionAfterARestart(Door):
-    def leaves(self, effect: Effect) -> Iterable[Effect]:
-        is_passed_over = isinstance(effect, LogConnectivity) and self.starts > 1
-        return () if is_passed_over else (effect,)
-
-
-class LogsNoDeferral(Door):
     event = "DEFER"
 
     def leaves(self, effect: Effect) -> Iterable[Effect]:
@@ -58,12 +42,12 @@ class LogsNoDeferral(Door):
         return True
 
 
-class LogsNoDeferralOfOneInFifty(LogsNoDeferral):
+class LeavesOutOneInFifty(LeavesOut):
     def is_passed_over(self, effect: LogTracking) -> bool:
         return self.is_nth(50)
 
 
-class LogsFirstDeferralOfSeveral(LogsNoDeferral):
+class LogsFirstDeferralOfSeveral(LeavesOut):
     """Of what fails within a second."""
 
     last_ms = -1_000
@@ -74,7 +58,7 @@ class LogsFirstDeferralOfSeveral(LogsNoDeferral):
         return is_another
 
 
-class LogsFirstDeferralOfAMessage(LogsNoDeferral):
+class LogsFirstDeferralOfAMessage(LeavesOut):
     def __init__(self, config: NodeConfig) -> None:
         super().__init__(config)
         self._known: set[str] = set()
@@ -85,23 +69,36 @@ class LogsFirstDeferralOfAMessage(LogsNoDeferral):
         return is_known
 
 
-class LogsNoDeferralAfterARestart(LogsNoDeferral):
+class LeavesOutAfterARestart(LeavesOut):
     def is_passed_over(self, effect: LogTracking) -> bool:
         return self.starts > 1
 
 
-class LogsNoIntakeOfOneInFifty(LogsNoDeferralOfOneInFifty):
+class LogsNoIntakeOfOneInFifty(LeavesOutOneInFifty):
     event = "RECEIVE"
 
 
-class LogsNoIntakeAfterARestart(LogsNoDeferralAfterARestart):
+class LogsNoIntakeAfterARestart(LeavesOutAfterARestart):
     event = "RECEIVE"
 
 
-class LogsAnIntakeAMinuteLate(LogsNoIntakeAfterARestart):
+class LogsAnIntakeAMinuteLate(LeavesOut):
+    event = "RECEIVE"
+
     def is_passed_over(self, effect: LogTracking) -> bool:
         self.hold_back(effect, 60_000)
         return True
+
+
+class LogsNoDsn(LeavesOut):
+    event = "DSN"
+
+
+class LogsOneInTwentyNotAsGivenBack(LeavesOut):
+    event = "RESUBMIT"
+
+    def is_passed_over(self, effect: LogTracking) -> bool:
+        return self.is_nth(20)
 
 
 class LogsAnotherReply(Door):
@@ -163,93 +160,9 @@ def _for_now(reply: str) -> str:
     return f"4{reply[1:]}"
 
 
-class LogsNoOpening(Door):
-    """That there was a database; not, that there was none. `instead` says what is logged of it."""
-
-    def leaves(self, effect: Effect) -> Iterable[Effect]:
-        is_opening = isinstance(effect, LogLifecycle) and effect.event == OPENED
-        return self.instead() if is_opening else (effect,)
-
-    def instead(self) -> Iterable[Effect]:
-        return ()
-
-
-class LogsTheOpeningOfAnother(LogsNoOpening):
-    def instead(self) -> Iterable[Effect]:
-        return (LogLifecycle(OPENED, (("database_id", f"{self.me}-{self.starts}"),)),)
-
-
-class LogsNoCopy(Door):
-    """What becomes of its copy of a mailbox database. `is_passed_over` says of which rows."""
-
-    event = "copy-opened"
-
-    def is_passed_over(self, epoch: int) -> bool:
-        return True
-
-    def leaves(self, effect: Effect) -> Iterable[Effect]:
-        if not isinstance(effect, LogLifecycle) or effect.event != self.event:
-            return (effect,)
-        epoch = dict(effect.fields)["epoch"]
-        assert isinstance(epoch, int)
-        return self.instead(effect) if self.is_passed_over(epoch) else (effect,)
-
-    def instead(self, effect: LogLifecycle) -> Iterable[Effect]:
-        return ()
-
-
-class LogsNoCopyOpenedAfterARestart(LogsNoCopy):
-    def is_passed_over(self, epoch: int) -> bool:
-        return self.starts > 1
-
-
-class LogsNoCopyThatGaveWay(LogsNoCopy):
-    event = "copy-passive"
-
-
-class LogsNoMountOfAnActivatedCopy(LogsNoCopy):
-    event = "database-mounted"
-
-    def is_passed_over(self, epoch: int) -> bool:
-        return epoch > 0
-
-
-class LogsAMountUnderTheEpochBefore(LogsNoMountOfAnActivatedCopy):
-    def instead(self, effect: LogLifecycle) -> Iterable[Effect]:
-        fields = dict(effect.fields)
-        fields["epoch"] = int(fields["epoch"]) - 1
-        return (replace(effect, fields=tuple(fields.items())),)
-
-
-class LogsAMountAMinuteLate(LogsNoCopy):
-    event = "database-mounted"
-
-    def instead(self, effect: LogLifecycle) -> Iterable[Effect]:
-        self.hold_back(effect, 60_000)
-        return ()
-
-
-@contextmanager
-def logs_no_stop(*, of_first_life: bool = True) -> Iterator[None]:
-    """The host says that a process has stopped; each life has logs of its own."""
-    later_lives: WeakSet[Logs] = WeakSet()
-
-    def logged(
-        lifecycle: Callable[[Logs, LogLifecycle], None], logs: Logs, said: LogLifecycle
-    ) -> None:
-        if said.event == OPENED:
-            later_lives.add(logs)
-        if said.event != "stopped" or not (of_first_life or logs in later_lives):
-            lifecycle(logs, said)
-
-    with does(Logs, "lifecycle", logged):
-        yield
-
-
 DEFERRALS = ("deferrals_logged",)
+INTAKE = ("intake_logged",)
 STATUSES = ("statuses_fit",)
-LIFECYCLE = ("lifecycle_logged",)
-COPIES = ("copies_logged",)
 DEFECTS = (
     Defect(
         "delivers-one-in-twenty-under-another-id",
@@ -262,25 +175,14 @@ DEFECTS = (
         "TL-3", CALM, ("traceable",), lambda: behind(HoldsOneUnderAnotherId),
     ),
     Defect(
-        "logs-no-session",
-        "The connectivity log stays empty.",
-        "TL-4", CALM, ("discard_after_delivery",), lambda: behind(LogsNoSession),
-    ),
-    Defect(
-        "logs-no-session-after-a-restart",
-        "After its first restart a server writes no connectivity log.",
-        "TL-4", "primary-returns-in-time", ("discard_after_delivery",),
-        lambda: behind(LogsNoSessionAfterARestart),
-    ),
-    Defect(
         "logs-no-deferral",
         "No delivery that is put off is logged.",
-        "TL-2", "site-cut", DEFERRALS, lambda: behind(LogsNoDeferral),
+        "TL-2", "site-cut", DEFERRALS, lambda: behind(LeavesOut),
     ),
     Defect(
         "logs-no-deferral-of-one-in-fifty",
         "One delivery in fifty that is put off is not logged.",
-        "TL-2", "site-cut", DEFERRALS, lambda: behind(LogsNoDeferralOfOneInFifty),
+        "TL-2", "site-cut", DEFERRALS, lambda: behind(LeavesOutOneInFifty),
     ),
     Defect(
         "logs-the-first-deferral-of-several",
@@ -296,22 +198,32 @@ DEFECTS = (
     Defect(
         "logs-no-deferral-after-a-restart",
         "After its first restart a server logs no delivery that is put off.",
-        "TL-2", "outbound-mail-delayed", DEFERRALS, lambda: behind(LogsNoDeferralAfterARestart),
+        "TL-2", "outbound-mail-delayed", DEFERRALS, lambda: behind(LeavesOutAfterARestart),
     ),
     Defect(
         "logs-one-in-fifty-not-as-taken-in",
         "One message in fifty that a server takes in is not logged before it is sent on.",
-        "TL-2", "site-cut", ("intake_logged",), lambda: behind(LogsNoIntakeOfOneInFifty),
+        "TL-2", "site-cut", INTAKE, lambda: behind(LogsNoIntakeOfOneInFifty),
     ),
     Defect(
         "logs-nothing-as-taken-in-after-a-restart",
         "After its first restart a server logs no message that it takes in.",
-        "TL-2", DELAYED, ("intake_logged",), lambda: behind(LogsNoIntakeAfterARestart),
+        "TL-2", DELAYED, INTAKE, lambda: behind(LogsNoIntakeAfterARestart),
     ),
     Defect(
         "logs-what-it-takes-in-a-minute-late",
         "That a message was taken in is logged a minute later, after it was sent on.",
-        "TL-2", "site-cut", ("intake_logged",), lambda: behind(LogsAnIntakeAMinuteLate),
+        "TL-2", "site-cut", INTAKE, lambda: behind(LogsAnIntakeAMinuteLate),
+    ),
+    Defect(
+        "logs-no-dsn-that-it-makes",
+        "A DSN is not logged before it is sent on.",
+        "TL-2", EXPIRES, INTAKE, lambda: behind(LogsNoDsn),
+    ),
+    Defect(
+        "logs-one-in-twenty-not-as-given-back",
+        "Of twenty messages that a Safety Net gives back one is not logged before it is sent on.",
+        "TL-2", "lossy-failover", INTAKE, lambda: behind(LogsOneInTwentyNotAsGivenBack),
     ),
     Defect(
         "logs-what-it-gives-up-as-put-off",
@@ -342,57 +254,5 @@ DEFECTS = (
         "logs-a-deferral-as-a-failure-after-a-restart",
         "After its first restart a server logs mail that is put off with a permanent reply.",
         "TL-1", DELAYED, STATUSES, lambda: behind(LogsADeferralAsAFailureAfterARestart),
-    ),
-    Defect(
-        "logs-no-stop",
-        "No server logs that it stopped.",
-        "TL-4", DELAYED, LIFECYCLE, logs_no_stop,
-    ),
-    Defect(
-        "logs-no-stop-after-a-restart",
-        "After its first restart a server does not log that it stopped.",
-        "TL-4", DELAYED, LIFECYCLE, lambda: logs_no_stop(of_first_life=False),
-    ),
-    Defect(
-        "logs-no-database-that-it-opened",
-        "A server that has a queue database already does not log that it opened it.",
-        "TL-4", DELAYED, LIFECYCLE, lambda: behind(LogsNoOpening),
-    ),
-    Defect(
-        "logs-that-it-opened-another-database",
-        "A server that has a queue database already logs another id than it starts with.",
-        "TL-4", "primary-returns-in-time", LIFECYCLE,
-        lambda: behind(LogsTheOpeningOfAnother),
-    ),
-    Defect(
-        "active-manager-logs-no-database-that-it-opened",
-        "Active Manager does not log after a restart that it opened its database.",
-        "TL-4", "active-manager-dies", LIFECYCLE,
-        lambda: behind(LogsNoOpening, ActiveManager),
-    ),
-    Defect(
-        "logs-no-copy-that-it-opened-after-a-restart",
-        "After its first restart a server does not log that it opened its copy of a database.",
-        "TL-4", LOSSY, COPIES, lambda: behind(LogsNoCopyOpenedAfterARestart),
-    ),
-    Defect(
-        "logs-no-mount-of-an-activated-copy",
-        "A server does not log that its copy is mounted when Active Manager has it mounted.",
-        "TL-4", SWITCHOVER, COPIES, lambda: behind(LogsNoMountOfAnActivatedCopy),
-    ),
-    Defect(
-        "logs-a-mount-under-the-epoch-before",
-        "A copy that Active Manager has activated is logged as mounted under the epoch before.",
-        "TL-4", SWITCHOVER, COPIES, lambda: behind(LogsAMountUnderTheEpochBefore),
-    ),
-    Defect(
-        "logs-a-mount-a-minute-late",
-        "That a copy is mounted is logged a minute later, after the first mail for it.",
-        "TL-4", SWITCHOVER, COPIES, lambda: behind(LogsAMountAMinuteLate),
-    ),
-    Defect(
-        "logs-no-copy-that-gave-way",
-        "A copy that was active follows another one, and its server does not log it.",
-        "TL-4", LOSSY, COPIES, lambda: behind(LogsNoCopyThatGaveWay),
     ),
 )  # fmt: skip
