@@ -10,6 +10,7 @@ from pathlib import Path
 
 from lab.campaigns.sweep.task import Lines, files_of
 from lab.hosts.simulator.simulation import simulate
+from lab.plan.plan import Plan
 from tests.lab.hosts.simulator.plans import plan
 
 Files = dict[str, list[str]]
@@ -17,7 +18,10 @@ Files = dict[str, list[str]]
 
 def recorded(scenario: str, seed: int) -> Files:
     """The record of a simulated run, without the inputs of cores."""
-    asked = plan(scenario, seed)
+    return recorded_of(plan(scenario, seed))
+
+
+def recorded_of(asked: Plan) -> Files:
     record = simulate(asked, keeps_inputs=False)
     return {file: list(lines) for file, lines in files_of(asked, record)}
 

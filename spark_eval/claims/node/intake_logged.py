@@ -11,7 +11,9 @@ id in one queue database.
 Not asked: a DELIVER or DUPLICATEDELIVER that is all the log has of a message: a server that another
 one of its boundary hands mail for a mailbox never answers for it, and logs no RECEIVE. Nor is a row
 of a life in which a full disk or a hole of the log, such as before a kill, may have swallowed the
-other; what an earlier life did not say is no excuse, since each start loads what still waits.
+other; what an earlier life did not say is no excuse, since each start loads what still waits. Nor
+is one of no known life: where a server has no lifecycle log, as real ones have none, its tracking
+log may begin when the message was there already.
 """
 
 from __future__ import annotations
@@ -36,12 +38,12 @@ CAME = f"""NOT ({STORED}) AND event NOT IN ('SEND', 'DEFER', 'FAIL', 'HAREDIRECT
 WENT_ON = f"event = 'SEND' OR {STORED}"
 IN_ORDER = ("placed", "ref")
 FULL = "transform(filter(kills, k -> k.kind = 'fill_disk'), k -> k.possible)"
-# the life that the row belongs to; without a lifecycle log the server may have had but one
-BEGAN = "coalesce(array_max(filter(lives.lo_ms, t -> t <= at_ms)), 0L)"
+# the life that the row belongs to
+BEGAN = "array_max(filter(lives.lo_ms, t -> t <= at_ms))"
 WENT = "{server} logged {event} of {internal_id} at {@at_ms}; "
 _JUDGED = cases_of(
     ("earlier > 0", holds()),
-    ("NOT waited", not_asked()),
+    ("NOT waited OR began_ms IS NULL", not_asked()),
     (f"{overlaps('blind', 'began_ms', 'at_ms')} OR {overlaps(FULL, 'began_ms', 'at_ms')}",
      not_asked()),
     (

@@ -7,15 +7,13 @@ denies nothing.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache
 
 import pytest
 from pyspark.sql import SparkSession
 
-from lab.campaigns.sweep.task import files_of
-from lab.hosts.simulator.simulation import simulate
 from spark_eval import schema
 from spark_eval.read.contradictions import (
     clocks,
@@ -29,7 +27,7 @@ from spark_eval.read.damage import log_damage
 from spark_eval.read.lines_table import LinesTable
 from spark_eval.read.record import Record
 from tests.lab.hosts.simulator.plans import plan
-from tests.scenarios.recorded import Files, write_lines
+from tests.scenarios.recorded import Files, recorded_of, write_lines
 from tests.spark_eval.runs.run_builder import epoch
 
 pytestmark = [pytest.mark.spark]
@@ -167,20 +165,15 @@ SPOILT = {
 
 
 @cache
-def simulated(scenario: str) -> Mapping[str, tuple[str, ...]]:
+def simulated(scenario: str) -> Files:
     """A run of the scenario's first few messages."""
     asked = plan(scenario, SEED)
     short = replace(asked, messages=asked.messages[:MAIL]) if scenario == MOVED else asked
-    record = simulate(short, keeps_inputs=False)
-    return {file: tuple(lines) for file, lines in files_of(short, record)}
-
-
-def files(scenario: str) -> Files:
-    return {file: list(lines) for file, lines in simulated(scenario).items()}
+    return recorded_of(short)
 
 
 def spoilt(case: Spoilt) -> Files:
-    sound = files(case.scenario)
+    sound = simulated(case.scenario)
     return sound | {case.file: case.edit(sound.get(case.file, []))}
 
 
@@ -188,7 +181,7 @@ def spoilt(case: Spoilt) -> Files:
 def found(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Found]:
     """Of all runs, read as one batch of a sweep."""
     runs = {name: spoilt(case) for name, case in SPOILT.items()}
-    runs |= {scenario: files(scenario) for scenario in (OUT, LOST, MOVED, ASKEW)}
+    runs |= {scenario: simulated(scenario) for scenario in (OUT, LOST, MOVED, ASKEW)}
     path = tmp_path_factory.mktemp("contradictions") / "batch" / "lines.parquet"
     write_lines(path, runs)
     lines = spark.read.schema(schema.ddl(schema.SWEEP_LINES)).parquet(str(path))

@@ -21,15 +21,13 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from lab.campaigns.sweep.task import files_of
-from lab.hosts.simulator.simulation import simulate
 from lab.plan.plan import Plan
 from lab.planning.resolve import resolve
 from nodes.core.config.units import MINUTE_MS
 from spark_eval.evaluation.evaluation import evaluate
 from spark_eval.read.run_folder import RunFolder, RunFolderError, open_run_folder
 from tests.lab.hosts.simulator.plans import scenario
-from tests.scenarios.recorded import write_folder
+from tests.scenarios.recorded import recorded_of, write_folder
 from tests.spark_eval.runs.damages import (
     DAMAGES,
     Damage,
@@ -89,9 +87,7 @@ def test_no_damaged_record_passes(spark: SparkSession, tmp_path: Path) -> None:
 
 
 def _sound(root: Path, name: str, seed: int) -> Path:
-    plan = _plan(name, seed)
-    files = files_of(plan, simulate(plan, keeps_inputs=False))
-    return with_list(write_folder(root / f"{name}-{seed}", dict(files)))
+    return with_list(write_folder(root / f"{name}-{seed}", recorded_of(_plan(name, seed))))
 
 
 def _plan(name: str, seed: int) -> Plan:

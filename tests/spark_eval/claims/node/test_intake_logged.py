@@ -64,11 +64,15 @@ def _delivered_and_sent(*, received: bool) -> Run:
     return run
 
 
-def _killed(at_ms: int, *, lives: bool = True) -> Run:
+def _killed(at_ms: int) -> Run:
     run = _went("SEND", received=False)
     run.kill(SERVER, at_ms, at_ms + MINUTE)
-    if not lives:
-        run.lifecycle.pop(SERVER)
+    return run
+
+
+def _without_lives() -> Run:
+    run = _went("SEND", received=False)
+    run.lifecycle.pop(SERVER)
     return run
 
 
@@ -125,7 +129,7 @@ NOT_ASKED = {
     "handed-over": _went("DELIVER", received=False, shadowed=False),
     "handed-over-twice": _went("DUPLICATEDELIVER", received=False, shadowed=False),
     "killed": _killed(SENT + SECOND),
-    "killed-before-without-a-lifecycle-log": _killed(SENT - 2 * MINUTE, lives=False),
+    "of-a-server-without-a-lifecycle-log": _without_lives(),
     "disk-full": _disk_full(SENT - 5 * MINUTE),
     "torn-log": _torn_log(),
 }
