@@ -17,7 +17,7 @@ from lab.clock import start_text
 from lab.workload.agent import Agent, AgentError, WorkloadStatus, serve
 from lab.workload.probe import Probe, Seen, probe
 from lab.workload.program import Container
-from tests.certificates import write_authority
+from tests.certificates import Authority
 from tests.lab.workload.scripted_server import LOST, SILENT, Script, serving, unused_port
 
 
@@ -191,7 +191,7 @@ def _write_workload(folder: Path, port: int, started: bool, targets: str | None)
     target = {"a": {"address": f"127.0.0.1:{port}", "fqdn": "scripted.example"}}
     (folder / "plan.json").write_text(json.dumps(plan))
     (folder / "targets.json").write_text(json.dumps(target) if targets is None else targets)
-    write_authority(folder / "tls")
+    Authority(folder / "tls")
     if started:
         (folder / "start.json").write_text(start_text(time.monotonic_ns()))
 

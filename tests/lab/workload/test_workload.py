@@ -20,7 +20,7 @@ from lab.workload.plan_reader import PlannedMessage, WorkPlan, read_targets, rea
 from lab.workload.program import Workload
 from lab.workload.smtp_attempt import Patience, Target, compose, tls_context
 from nodes.store.message_digest import digest_of
-from tests.certificates import write_authority, write_server
+from tests.certificates import Authority
 from tests.lab.workload.scripted_server import LOST, SILENT, Script, serving, unused_port
 
 ORIGIN = datetime(2026, 1, 5, 8, tzinfo=UTC)
@@ -61,7 +61,7 @@ def send(
 ) -> list[Row]:
     """Run a workload against servers (None: nobody listens); the rows of its ledger."""
     if not (folder / "authority.pem").exists():
-        write_authority(folder)
+        Authority(folder)
     asyncio.run(_send(folder, scripts, messages, duration_ms, stop_after, fqdn))
     return [json.loads(line) for line in (folder / "ledger.jsonl").read_text().splitlines()]
 
@@ -281,7 +281,7 @@ def _row(at_ms: int, number: int) -> Row:
 
 
 def _server_tls(folder: Path, fqdn: str) -> ssl.SSLContext:
-    certificate, key = write_server(folder, fqdn)
+    certificate, key = Authority(folder).issue(fqdn)
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
     context.load_cert_chain(certificate, key)
     return context

@@ -4,18 +4,13 @@ outside, certificates of an authority of its own, and node configuration files o
 
 from __future__ import annotations
 
-import datetime
 import json
 import socket
-import ssl
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.x509.oid import NameOID
+from tests.certificates import Authority
 
 DOMAIN = "shadowlab.example"
 ORIGIN = "2026-01-05T08:00:00Z"
@@ -27,85 +22,6 @@ MAILBOXES = {"db1-user01": "DB1", "db1-user02": "DB1", "db2-user01": "DB2"}
 
 def fqdn(server: str) -> str:
     return f"{server}.{DOMAIN}"
-
-
-class Authority:
-    """Signs certificates; keeps everything it makes in `folder`."""
-
-    def __init__(self, folder: Path, name: str = "authority of a test") -> None:
-        self.folder = folder
-        folder.mkdir(parents=True, exist_ok=True)
-        self.file = folder / "authority.pem"
-        self._name = _name(name)
-        self._key = ec.generate_private_key(ec.SECP256R1())
-        constraints = x509.BasicConstraints(ca=True, path_length=0)
-        usage = _usage(signs=True)
-        certificate = (
-            self._unsigned(self._name, self._key)
-            .add_extension(constraints, critical=True)
-            .add_extension(usage, critical=True)
-            .sign(self._key, hashes.SHA256())
-        )
-        self.file.write_bytes(certificate.public_bytes(serialization.Encoding.PEM))
-
-    def issue(self, host: str) -> tuple[Path, Path]:
-        """Certificate and key for that DNS name."""
-        key = ec.generate_private_key(ec.SECP256R1())
-        authority = x509.AuthorityKeyIdentifier.from_issuer_public_key(self._key.public_key())
-        certificate = (
-            self._unsigned(_name(host), key)
-            .add_extension(x509.SubjectAlternativeName([x509.DNSName(host)]), critical=False)
-            .add_extension(authority, critical=False)
-            .sign(self._key, hashes.SHA256())
-        )
-        paths = self.folder / f"{host}.pem", self.folder / f"{host}.key"
-        paths[0].write_bytes(certificate.public_bytes(serialization.Encoding.PEM))
-        private = key.private_bytes(
-            serialization.Encoding.PEM,
-            serialization.PrivateFormat.PKCS8,
-            serialization.NoEncryption(),
-        )
-        paths[1].write_bytes(private)
-        return paths
-
-    def client_context(self, host: str | None) -> ssl.SSLContext:
-        """As that server calls another one; None: as somebody outside, who shows nothing."""
-        context = ssl.create_default_context(cafile=str(self.file))
-        if host is not None:
-            context.load_cert_chain(*self.issue(host))
-        return context
-
-    def _unsigned(
-        self, name: x509.Name, key: ec.EllipticCurvePrivateKey
-    ) -> x509.CertificateBuilder:
-        now = datetime.datetime.now(datetime.UTC)
-        return (
-            x509.CertificateBuilder()
-            .subject_name(name)
-            .issuer_name(self._name)
-            .public_key(key.public_key())
-            .serial_number(x509.random_serial_number())
-            .not_valid_before(now - datetime.timedelta(days=1))
-            .not_valid_after(now + datetime.timedelta(days=1))
-        )
-
-
-def _name(text: str) -> x509.Name:
-    return x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, text)])
-
-
-def _usage(*, signs: bool) -> x509.KeyUsage:
-    return x509.KeyUsage(
-        digital_signature=True,
-        content_commitment=False,
-        key_encipherment=False,
-        data_encipherment=False,
-        key_agreement=False,
-        key_cert_sign=signs,
-        crl_sign=signs,
-        encipher_only=False,
-        decipher_only=False,
-    )
 
 
 @dataclass

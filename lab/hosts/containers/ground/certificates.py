@@ -8,16 +8,13 @@ eyes, and goes when the run is taken down. Keys are never encrypted: who can rea
 lab.
 """
 
-import datetime
 import os
 import sys
 from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
+from trustme import CA
 
 from lab.hosts.containers.ground import confinement
 from lab.program.outer_edge import guarded
@@ -25,8 +22,7 @@ from lab.workload.strangers import FOREIGN
 
 ORGANISATION = "shadowlab"
 STRANGERS = "--strangers"
-BEFORE = datetime.timedelta(days=1)
-AFTER = datetime.timedelta(days=30)
+VALID_FOR = timedelta(days=30)
 
 
 def issue(
@@ -37,122 +33,43 @@ def issue(
     The one at the top of the state directory says that all are there. `strangers` are the servers
     whose certificates strangers show; None where nobody calls.
     """
-    key = ec.generate_private_key(ec.SECP256R1())
-    authority = _authority(key)
-    pem = authority.public_bytes(serialization.Encoding.PEM)
+    authority = _authority()
+    pem = authority.cert_pem.bytes()
     for name, fqdn in fqdns.items():
         folder = state_dir / "servers" / name / "etc" / "tls"
-        _issue_to(fqdn, folder / "server", authority, key)
+        _issue_to(fqdn, folder / "server", authority)
         _write(folder / "authority.pem", pem, 0o644)
     if strangers is not None:
-        _issue_to_strangers(state_dir / "workload", fqdns, strangers, authority, key)
+        _issue_to_strangers(state_dir / "workload", fqdns, strangers, authority)
     _write(state_dir / "workload" / "tls" / "authority.pem", pem, 0o644)
     _write(state_dir / "authority.pem", pem, 0o644)
 
 
+def _authority() -> CA:
+    return CA(path_length=0, organization_name=ORGANISATION)
+
+
 def _issue_to_strangers(
-    workload: Path,
-    fqdns: Mapping[str, str],
-    names: Iterable[str],
-    authority: x509.Certificate,
-    key: ec.EllipticCurvePrivateKey,
+    workload: Path, fqdns: Mapping[str, str], names: Iterable[str], authority: CA
 ) -> None:
     """Certificates of servers, and one with a server's name by an authority of its own."""
     folder = workload / "tls" / "strangers"
     folder.mkdir(parents=True, exist_ok=True)
     confinement.hand_over(folder)
     for name in names:
-        _issue_to(fqdns[name], folder / name, authority, key)
-    other_key = ec.generate_private_key(ec.SECP256R1())
-    _issue_to(next(iter(fqdns.values())), folder / FOREIGN, _authority(other_key), other_key)
+        _issue_to(fqdns[name], folder / name, authority)
+    _issue_to(next(iter(fqdns.values())), folder / FOREIGN, _authority())
 
 
-def _issue_to(
-    fqdn: str, path: Path, authority: x509.Certificate, key: ec.EllipticCurvePrivateKey
-) -> None:
+def _issue_to(fqdn: str, path: Path, authority: CA) -> None:
     """`path` with `.key` and `.pem`."""
-    own_key = ec.generate_private_key(ec.SECP256R1())
-    certificate = _certificate(fqdn, own_key, authority, key)
-    pem = certificate.public_bytes(serialization.Encoding.PEM)
-    _write(path.with_name(f"{path.name}.key"), _private(own_key), 0o600)
-    _write(path.with_name(f"{path.name}.pem"), pem, 0o644)
-
-
-def _authority(key: ec.EllipticCurvePrivateKey) -> x509.Certificate:
-    name = _name(f"{ORGANISATION} authority of one run")
-    unsigned = _unsigned(name, name, key).add_extension(
-        x509.BasicConstraints(ca=True, path_length=0), critical=True
+    ends = datetime.now(UTC) + VALID_FOR
+    issued = authority.issue_cert(
+        fqdn, common_name=fqdn, organization_name=ORGANISATION, not_after=ends
     )
-    return unsigned.add_extension(_usage(signs_certificates=True), critical=True).sign(
-        key, hashes.SHA256()
-    )
-
-
-def _certificate(
-    fqdn: str,
-    key: ec.EllipticCurvePrivateKey,
-    authority: x509.Certificate,
-    authority_key: ec.EllipticCurvePrivateKey,
-) -> x509.Certificate:
-    purposes = [ExtendedKeyUsageOID.SERVER_AUTH, ExtendedKeyUsageOID.CLIENT_AUTH]
-    issuer = x509.AuthorityKeyIdentifier.from_issuer_public_key(authority_key.public_key())
-    return (
-        _unsigned(_name(fqdn), authority.subject, key)
-        .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
-        .add_extension(_usage(signs_certificates=False), critical=True)
-        .add_extension(x509.ExtendedKeyUsage(purposes), critical=False)
-        .add_extension(x509.SubjectAlternativeName([x509.DNSName(fqdn)]), critical=False)
-        .add_extension(issuer, critical=False)
-        .sign(authority_key, hashes.SHA256())
-    )
-
-
-def _unsigned(
-    subject: x509.Name, issuer: x509.Name, key: ec.EllipticCurvePrivateKey
-) -> x509.CertificateBuilder:
-    now = datetime.datetime.now(datetime.UTC)
-    own_id = x509.SubjectKeyIdentifier.from_public_key(key.public_key())
-    return (
-        x509.CertificateBuilder()
-        .subject_name(subject)
-        .issuer_name(issuer)
-        .public_key(key.public_key())
-        .serial_number(x509.random_serial_number())
-        .not_valid_before(now - BEFORE)
-        .not_valid_after(now + AFTER)
-        .add_extension(own_id, critical=False)
-    )
-
-
-def _name(common_name: str) -> x509.Name:
-    return x509.Name(
-        [
-            x509.NameAttribute(NameOID.ORGANIZATION_NAME, ORGANISATION),
-            x509.NameAttribute(NameOID.COMMON_NAME, common_name),
-        ]
-    )
-
-
-def _usage(*, signs_certificates: bool) -> x509.KeyUsage:
-    return x509.KeyUsage(
-        digital_signature=not signs_certificates,
-        key_cert_sign=signs_certificates,
-        crl_sign=signs_certificates,
-        content_commitment=False,
-        key_encipherment=False,
-        data_encipherment=False,
-        key_agreement=False,
-        encipher_only=False,
-        decipher_only=False,
-    )
-
-
-def _private(key: ec.EllipticCurvePrivateKey) -> bytes:
-    return key.private_bytes(
-        serialization.Encoding.PEM,
-        serialization.PrivateFormat.PKCS8,
-        serialization.NoEncryption(),
-    )
+    (certificate,) = issued.cert_chain_pems
+    _write(path.with_name(f"{path.name}.key"), issued.private_key_pem.bytes(), 0o600)
+    _write(path.with_name(f"{path.name}.pem"), certificate.bytes(), 0o644)
 
 
 def _write(path: Path, content: bytes, mode: int) -> None:

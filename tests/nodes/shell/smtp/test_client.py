@@ -34,7 +34,8 @@ from nodes.shell.config_file import read_node_file
 from nodes.shell.smtp.address import Address
 from nodes.shell.smtp.client import Connection, OutboundSessions, Route
 from nodes.shell.tls import towards_the_outside
-from tests.nodes.shell.organisation import Authority, Organisation
+from tests.certificates import Authority
+from tests.nodes.shell.organisation import Organisation
 from tests.nodes.shell.running import running
 from tests.nodes.shell.scripted import Door, saying
 from tests.nodes.shell.waiting import until_async
@@ -462,7 +463,7 @@ def test_servers_of_the_organisation_offer_each_other_shadows(tmp_path: Path) ->
 
 
 def test_a_certificate_of_another_authority_opens_nothing(tmp_path: Path) -> None:
-    stranger = Authority(tmp_path / "stranger", "another authority")
+    stranger = Authority(tmp_path / "stranger")
     assert isinstance(opening(tmp_path / "lab", stranger), SessionFailed)
 
 
