@@ -24,7 +24,7 @@ def discards(
     copies: DataFrame, forks: DataFrame, deliveries: DataFrame, forgotten: DataFrame
 ) -> DataFrame:
     """The columns of `copies` plus `DISCARDS`; a status is null where nothing is asked, as of what
-    is `forgotten` by its primary server.
+    is `forgotten` by its primary server before it was done.
     """
     of_primary = forks.selectExpr(
         "run", *(f"{name} AS primary_{name}" for name in PRIMARY),
@@ -113,7 +113,8 @@ _KEPT_UNTIL = "held_ms + hold_ms + expiration_ms - askew_ms"
 _STILL_THERE = f"(discard IS NOT NULL OR least(on_time_ms, untold_ms) <= {_KEPT_UNTIL})"
 # a notification that nobody asked for is dropped after `auto_discard_ms` (SM-11), which may be
 # before it has to be asked for
-_ASKED = f"""(enabled AND claimed IS NOT NULL AND forgotten IS NULL
+_ASKED = f"""(enabled AND claimed IS NOT NULL
+  AND NOT coalesce(done_ms > forgotten_ms, false)
   AND (held IS NOT NULL OR kept_as_shadow) AND coalesce(complete, false)
   AND reachable_ms IS NOT NULL AND on_time_ms - due_from_ms < auto_discard_ms
   AND {_STILL_THERE}

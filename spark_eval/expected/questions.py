@@ -1,7 +1,8 @@
 """What shadow servers ask, and what primary servers tell them, a pair of servers at a time.
 
 Each session that a shadow server opens to a primary server while it surely holds shadow messages of
-it begins with a question, at once, whatever it is for (SM-2); an answer names no more messages than
+it begins with a question, at once, whatever it is for (SM-2), but for those that it has just begun
+to promote; an answer names no more messages than
 that server can still have to be told of (SM-3); an attempt that failed is event 22004 (SM-18);
 and an answer is logged for each message that it lets go (TL-4). All four are told by the shadow
 server's own logs, and by its clock alone.
@@ -24,6 +25,7 @@ NOTHING = {
     "gone": "0",
     "asked": "CAST(NULL AS BOOLEAN)",
     "waited_ms": "CAST(NULL AS BIGINT)",
+    "begun_ms": "CAST(NULL AS BIGINT)",
     "notifications": "CAST(NULL AS INT)",
     "ref": "CAST(NULL AS struct<file: string, line: int>)",
 }
@@ -88,15 +90,16 @@ def questions(
     known = joined(probe_shadows, pairs, PAIR).join(lost, ["run", "server"], "left")
     probed = known.selectExpr(*PAIR, f"inline(array({PROBE_STEPS}))")
     steps = copies.selectExpr(*PAIR, f"inline(array({STEPS}))").unionByName(probed)
-    stood = _stood(sessions, contacts, steps).transform(
+    stood = _stood(sessions, contacts, steps, _begun(lifecycle)).transform(
         joined, pairs.drop("kills", "let_go", "first_let_go"), PAIR
     )
     clear = "NOT exists(outages, o -> o.lo <= at_ms AND o.hi + longest_ms >= at_ms)"
     judged = stood.selectExpr(
         "*",
         f"IF(holding > 0 AND asked IS NOT NULL, "
-        f"CASE WHEN NOT asked OR waited_ms <= prompt_ms THEN asked "
-        f"WHEN {clear} THEN false END, NULL) AS asks",
+        f"CASE WHEN asked AND waited_ms <= prompt_ms THEN true "
+        f"WHEN at_ms <= begun_ms + prompt_ms THEN NULL "
+        f"WHEN NOT asked OR {clear} THEN false END, NULL) AS asks",
         f"IF(notifications > 0 AND {clear}, notifications > had - gone, NULL) AS exceeds",
     )
     counted = judged.groupBy(*PAIR).agg(
@@ -119,16 +122,27 @@ def questions(
     )
 
 
-def _stood(sessions: DataFrame, contacts: DataFrame, steps: DataFrame) -> DataFrame:
-    """Sessions and answers, each with how many shadow messages are held, were had, and are gone."""
+def _begun(lifecycle: DataFrame) -> DataFrame:
+    """Promotions that were begun: on a full disk one ends where it began, and is begun anew."""
+    return lifecycle.where("event = 'promotion-begun'").selectExpr(
+        "run", "server", "lower(primary) AS primary_server", "at_ms", "at_ms AS begun_ms"
+    )
+
+
+def _stood(
+    sessions: DataFrame, contacts: DataFrame, steps: DataFrame, begun: DataFrame
+) -> DataFrame:
+    """Sessions and answers, each with how many shadow messages are held, were had, and are gone,
+    and when a promotion was begun last.
+    """
     used = sessions.where("asked IS NOT NULL")
     answers = contacts.where("reached AND notifications IS NOT NULL")
     timed = steps.where("at_ms IS NOT NULL")
-    events = _event(timed, 0, "holding", "had", "gone").unionByName(
-        _event(used.withColumnRenamed("peer", "primary_server"), 1, "asked", "waited_ms", "ref")
-    )
-    events = events.unionByName(
-        _event(answers.withColumnRenamed("peer", "primary_server"), 1, "notifications", "ref")
+    events = (
+        _event(timed, 0, "holding", "had", "gone")
+        .unionByName(_event(begun, 0, "begun_ms"))
+        .unionByName(_event(_of(used), 1, "asked", "waited_ms", "ref"))
+        .unionByName(_event(_of(answers), 1, "notifications", "ref"))
     )
     before = (
         Window.partitionBy(*PAIR)
@@ -136,7 +150,12 @@ def _stood(sessions: DataFrame, contacts: DataFrame, steps: DataFrame) -> DataFr
         .rowsBetween(Window.unboundedPreceding, Window.currentRow)
     )
     sums = {name: F.sum(name).over(before) for name in ("holding", "had", "gone")}
-    return events.withColumns(sums).where("rank = 1")
+    return events.withColumns(sums | {"begun_ms": F.max("begun_ms").over(before)}).where("rank = 1")
+
+
+def _of(rows: DataFrame) -> DataFrame:
+    """What was exchanged with a peer, as rows of a pair."""
+    return rows.withColumnRenamed("peer", "primary_server")
 
 
 def _event(rows: DataFrame, rank: int, *given: str) -> DataFrame:

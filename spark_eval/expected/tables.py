@@ -147,7 +147,7 @@ class Tables(Happened):
 
     @on_demand
     def discards(self) -> DataFrame:
-        forgotten = primaries.forgotten(self.primaries)
+        forgotten = primaries.forgotten(self.primaries, self.histories)
         return settled(discard.discards(self.copies, self.forks, self.deliveries, forgotten))
 
     @on_demand

@@ -50,18 +50,27 @@ def primaries(tracking: DataFrame) -> DataFrame:
     return known.where("born IS NOT NULL OR loaded IS NOT NULL OR redirect IS NOT NULL")
 
 
-def forgotten(primaries: DataFrame) -> DataFrame:
-    """The keys of shadow messages that their primary server made, forgot by a restart before it had
-    kept that, and made again at another server: orphans (SR-5).
+_AGAIN = (
+    "redirect.shadow_server <> last_shadow.shadow_server "
+    "AND loaded.mono_ns > redirect.mono_ns AND loaded.mono_ns < last_shadow.mono_ns"
+)
+_ON_A_FULL_DISK = (
+    "loaded.mono_ns > redirect.mono_ns AND exists(kills, k -> k.kind = 'fill_disk' "
+    "AND k.possible.lo <= redirect.at_ms AND k.possible.hi >= redirect.at_ms)"
+)
+
+
+def forgotten(primaries: DataFrame, histories: DataFrame) -> DataFrame:
+    """The keys of shadow messages that their primary server made and forgot by a restart: orphans
+    (SR-5). It had not kept that, and made another one at another server; or its disk was full, and
+    may not have taken it. `forgotten_ms`: it knows of none from then on.
     """
-    again = (
-        "redirect.shadow_server <> last_shadow.shadow_server "
-        "AND loaded.mono_ns > redirect.mono_ns AND loaded.mono_ns < last_shadow.mono_ns"
-    )
-    return primaries.where(again).selectExpr(
+    disks = histories.select("run", "server", "kills")
+    made = joined(primaries.where("loaded IS NOT NULL"), disks, ["run", "server"])
+    return made.where(f"{_AGAIN} OR {_ON_A_FULL_DISK}").selectExpr(
         "run", "redirect.shadow_server AS server", "server AS primary_server",
         "database_id AS primary_database_id", "internal_id AS primary_internal_id",
-        "true AS forgotten",
+        "loaded.at_ms AS forgotten_ms",
     )  # fmt: skip
 
 

@@ -77,6 +77,20 @@ def _made_again(*, after_a_restart: bool) -> Run:
     return run
 
 
+def _forgotten_on_a_full_disk(*, full: str = "par-mbx1", done_ms: int = 20 * MINUTE) -> Run:
+    """par-mbx1 makes a shadow message at 1 min, is restarted at 10 min, and never speaks of it to
+    lyo-mbx1, which asks until the end.
+    """
+    run = empty()
+    message = run.accept(MINUTE, [user(1)])
+    run.finish(message, done_ms)
+    run.away("fill_disk", full, 30 * SECOND, 5 * MINUTE)
+    run.away("restart", "par-mbx1", 10 * MINUTE, 11 * MINUTE, fault="f2")
+    run.log("par-mbx1", "LOAD", "BOOTLOADER", 11 * MINUTE, message, source_context="delivery")
+    run.heartbeats("lyo-mbx1", "par-mbx1", 12 * MINUTE, 50 * MINUTE)
+    return run
+
+
 def _again(run: Run, server: str, row: Row, event: str, at_ms: int) -> Row:
     """The same row of another time and event, in that server's log."""
     other = {**row, "event-id": event, "at_ms": at_ms}
@@ -228,6 +242,15 @@ def _promoted_before_the_session(*, loaded: bool) -> Run:
     return run
 
 
+def _promoting_when_the_session_begins(
+    *, begun_ms: int = 24 * MINUTE - 5, of: str = "par-mbx1"
+) -> Run:
+    run = _with_session(24 * MINUTE, None)
+    run.life("lyo-mbx1", "promotion-begun", begun_ms, primary=of, cause="database-id-changed",
+             count=1)  # fmt: skip
+    return run
+
+
 def _served_again(*, after_a_restart: bool) -> Run:
     """par-mbx1 is killed before it has kept that it delivered, and delivers again at 10 min; it is
     asked at 6 and 8 min.
@@ -336,6 +359,9 @@ def runs() -> dict[str, Run]:
         "never": _discarded_at(None),
         "made-again": _made_again(after_a_restart=True),
         "made-twice": _made_again(after_a_restart=False),
+        "disk-full": _forgotten_on_a_full_disk(),
+        "disk-full-elsewhere": _forgotten_on_a_full_disk(full="lyo-mbx1"),
+        "done-before-the-restart": _forgotten_on_a_full_disk(done_ms=6 * MINUTE),
         "never-asked": _discarded_at(None, contacts_until=0),
         "silent": _discarded_at(11 * MINUTE, contacts_until=0),
         "slow-exchange": _discarded_at(3 * MINUTE + 30 * SECOND, contacts_until=0),
@@ -359,6 +385,9 @@ def runs() -> dict[str, Run]:
         "asks-first": _with_session(24 * MINUTE, 20),
         "uses-first": _with_session(24 * MINUTE, None),
         "asks-later": _with_session(24 * MINUTE, 2 * MINUTE),
+        "promotes-just-then": _promoting_when_the_session_begins(),
+        "promotes-others": _promoting_when_the_session_begins(of="par-mbx2"),
+        "promoted-long-ago": _promoting_when_the_session_begins(begun_ms=20 * MINUTE + SECOND),
         "uses-not-at-all": _with_session(24 * MINUTE, None, messages=0),
         "holds-nothing": _with_session(12 * MINUTE, None),
         "expired": _expired_before_the_session(),
@@ -397,6 +426,12 @@ def test_a_session_begins_with_a_question_while_shadow_messages_are_held(
     for name in ("asks-first", "uses-not-at-all", "holds-nothing", "expired"):
         assert results[name].violations == 0, name
     assert results["asks-first"].asked == results["uses-not-at-all"].asked + 1
+
+
+def test_a_session_in_which_a_promotion_was_just_begun_need_not_ask(results: Results) -> None:
+    assert results["promotes-just-then"].violations == 0
+    for name in ("promotes-others", "promoted-long-ago"):
+        assert "without a question" in results[name].examples[0].detail, name
 
 
 def test_a_promotion_whose_row_a_kill_swallowed_ends_the_holding(
@@ -472,6 +507,12 @@ def test_asks_nothing_of_an_orphan_that_its_primary_forgot_and_made_again(
 ) -> None:
     assert results["made-again"].status == "holds"
     assert results["made-twice"].violations == 1
+
+
+def test_asks_nothing_of_an_orphan_that_a_full_disk_did_not_keep(results: Results) -> None:
+    assert results["disk-full"].violations == 0
+    for name in ("disk-full-elsewhere", "done-before-the-restart"):
+        assert "never let it go" in results[name].examples[0].detail, name
 
 
 @pytest.mark.parametrize("run", ["never", "never-asked", "forgets"])
