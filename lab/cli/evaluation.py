@@ -11,7 +11,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from lab.program.errors import INTERRUPTED, GroundError
+from lab.program.errors import CALL_WRONG, GROUND_FAILED, INTERRUPTED, VERDICTS, GroundError
 from lab.program.progress import is_terminal, waiting
 from lab.run import judgement as judging
 from lab.run.durations import Durations
@@ -20,7 +20,6 @@ from lab.validation.library import RUNS
 
 FROM_THE_START = "evaluation from the start"
 STDERR = 2
-EVALUATION_CODES = (0, 1, 2, 3, 4)
 
 
 def evaluation(
@@ -79,6 +78,6 @@ def program(module: str, *words: str, quiet: bool = False, to_stderr: bool = Fal
 def _meant(code: int) -> int:
     if code in (INTERRUPTED, -signal.SIGINT, -signal.SIGTERM):
         raise KeyboardInterrupt
-    if code not in EVALUATION_CODES:
+    if code not in (*VERDICTS, GROUND_FAILED, CALL_WRONG):
         raise GroundError(f"the evaluation ended with {code}", "see what it printed above")
     return code

@@ -64,11 +64,11 @@ class OnLinks:
         """What new connections over its links see while it acts on them."""
         slowest = LONGEST_WAIT_SECONDS + self._lab.clock.wall_seconds(slowest_ms(self._effect))
         share = SHARE_OF_FAULT * self._lab.clock.wall_seconds(self.end_ms - self.start_ms)
-        foretold = foretold_by(self._effect)
-        if slowest > share and (Seen.BANNER in foretold or slowest_ms(self._effect)):
-            foretold = {*foretold, Seen.SILENT}
+        expected = expected_by(self._effect)
+        if slowest > share and (Seen.BANNER in expected or slowest_ms(self._effect)):
+            expected = {*expected, Seen.SILENT}
         wait = min(slowest, max(share, SHORTEST_WAIT_SECONDS))
-        seen = look(self._lab, self.id, self._links, foretold, wait, until_ms=self.end_ms)
+        seen = look(self._lab, self.id, self._links, expected, wait, until_ms=self.end_ms)
         if not any(observation.concerned for observation in seen.observations):
             return self._as_applied(replace(seen, took_effect=True), NO_PROBE)
         if not is_shown_by_a_banner(self._effect):
@@ -90,8 +90,8 @@ class OnLinks:
         """Its links show banners again, those that nothing else acts on. Asked when the proxies
         have said that nothing of the fault is left.
         """
-        foretold = {Seen.BANNER}
-        seen = look(self._lab, self.id, self._links, foretold, LONGEST_WAIT_SECONDS, compares=False)
+        expected = {Seen.BANNER}
+        seen = look(self._lab, self.id, self._links, expected, LONGEST_WAIT_SECONDS, compares=False)
         if seen.observations:
             return seen
         return Evidence(True, (), f"{NO_PROBE}; its proxies say that nothing of it is left")
@@ -119,7 +119,7 @@ class OnLinks:
         return evidence
 
 
-def foretold_by(effect: Effect) -> Collection[Seen]:
+def expected_by(effect: Effect) -> Collection[Seen]:
     """What a new connection may see, if it waits long enough."""
     if not effect.enabled:
         return {Seen.REFUSED}
@@ -134,7 +134,7 @@ def foretold_by(effect: Effect) -> Collection[Seen]:
 def is_shown_by_a_banner(effect: Effect) -> bool:
     """Whether there is none, or one that is late."""
     late = any({"latency", "rate"} & toxic.attributes.keys() for toxic in _towards_opener(effect))
-    return late or Seen.BANNER not in foretold_by(effect)
+    return late or Seen.BANNER not in expected_by(effect)
 
 
 def slowest_ms(effect: Effect) -> int:

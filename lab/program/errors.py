@@ -12,7 +12,7 @@ from typing import TextIO
 from lab.program.printable import printable
 
 PASS, FAIL, UNKNOWN, GROUND_FAILED, CALL_WRONG = 0, 1, 2, 3, 4
-VERDICTS = (PASS, FAIL, UNKNOWN)
+VERDICTS = {PASS: "pass", FAIL: "fail", UNKNOWN: "unknown"}
 CAUSE_MAX = 2_000  # characters
 INTERRUPTED = 130  # a person ended it
 WORST_FIRST = (GROUND_FAILED, FAIL, UNKNOWN, PASS)

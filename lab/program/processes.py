@@ -13,6 +13,8 @@ import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from lab.program.whole_file import write_whole
+
 RUN_MARK = "SHADOWLAB_RUN"
 """Environment variable that every program a lab starts carries: the run id."""
 
@@ -38,11 +40,9 @@ def describe(pid: int) -> ProcessRecord | None:
 
 
 def write(path: Path, pid: int | None = None) -> None:
-    """Write the record of `pid`, by default of this process, in one step (tmp and rename)."""
+    """Write the record of `pid`, by default of this process, in one step."""
     record = describe(os.getpid() if pid is None else pid)
-    unfinished = path.with_suffix(".tmp")
-    unfinished.write_text(json.dumps(asdict(record) if record else None) + "\n")
-    unfinished.replace(path)
+    write_whole(path, json.dumps(asdict(record) if record else None) + "\n")
 
 
 def read(path: Path) -> ProcessRecord | None:

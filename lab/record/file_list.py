@@ -8,7 +8,8 @@ import hashlib
 from collections.abc import Iterator
 from pathlib import Path
 
-from lab.record.folder import json_text, write_whole
+from lab.program.whole_file import write_whole
+from lab.record.folder import json_text
 
 FILE_LIST = "files.json"
 LATER = "evaluation"

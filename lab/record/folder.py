@@ -15,6 +15,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
+from lab.program.whole_file import write_whole
+
 STAMP = "%Y%m%dT%H%M%SZ"
 STAMP_LENGTH = len("20260105T080000Z")
 LATEST = "latest"
@@ -102,15 +104,6 @@ class RunFolder:
 def json_text(value: Mapping[str, object]) -> str:
     """A whole file of JSON, for people too."""
     return json.dumps(value, indent=1, ensure_ascii=False) + "\n"
-
-
-def write_whole(path: Path, text: str) -> None:
-    """All of it or nothing: a reader never sees half of a file."""
-    unfinished = path.with_name(f".{path.name}.unfinished")
-    unfinished.unlink(missing_ok=True)
-    with unfinished.open("x", encoding="utf-8") as file:
-        file.write(text)
-    unfinished.replace(path)
 
 
 def point_latest(folder: Path) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 from statistics import median
 
 from lab.program.given_json import read_json
-from lab.record.folder import write_whole
+from lab.program.whole_file import write_whole
 
 FILE = ".durations.json"
 VERSION = 1

@@ -16,7 +16,6 @@ from lab.program.errors import GROUND_FAILED, VERDICTS, GroundError
 from lab.program.progress import is_terminal, waiting
 from lab.run.durations import Durations
 
-EVALUATION_CODES = (*VERDICTS, GROUND_FAILED)  # the last: a check crashed
 LOG = "evaluation/stderr.log"
 FORCE_COLOR = "FORCE_COLOR"  # https://force-color.org
 GO = b"the record is whole\n"
@@ -59,7 +58,7 @@ class Evaluation:
         if said:  # else it was printed at once
             print(said.decode("utf-8", "replace"), end="", file=self._target, flush=True)
         code = self._program.returncode
-        if code not in EVALUATION_CODES:
+        if code not in (*VERDICTS, GROUND_FAILED):
             raise GroundError(_ended(code), f"shadowlab evaluate {self._folder} does it again")
         if code == GROUND_FAILED:
             sys.stderr.write(self._log.read_text(errors="replace"))

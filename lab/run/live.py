@@ -92,7 +92,7 @@ class _Run:
 
     def go(self) -> Ending:
         self._open_folder()
-        self.say(self._foretell())
+        self.say(self._predict())
         with Watchdog(self.say) as watchdog:
             ending = self._work(watchdog)
             if ending.exit_code == 0:
@@ -117,7 +117,7 @@ class _Run:
             yield
         durations.note(time.monotonic() - began, step, self.plan.scenario)
 
-    def _foretell(self) -> str:
+    def _predict(self) -> str:
         durations, timeline = Durations(self.options.runs), _wall_seconds(self.plan)
         steps = ("ground", "take-down", "evaluation")
         around = sum(durations.expected(step, self.plan.scenario) for step in steps)

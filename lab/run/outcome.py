@@ -21,8 +21,9 @@ from lab.program.errors import (
 )
 from lab.program.outer_edge import refusal
 from lab.program.watchdog import Interrupted, Watchdog
+from lab.program.whole_file import write_whole
 from lab.record.file_list import write_file_list
-from lab.record.folder import VERDICT, RunFolder, point_latest, write_whole
+from lab.record.folder import VERDICT, RunFolder, point_latest
 from lab.run.durations import Durations
 
 Say = Callable[[str], None]

@@ -9,7 +9,8 @@ import re
 from pathlib import Path
 
 from lab.program.errors import ScenarioError
-from lab.record.folder import BESIDE_SCENARIOS, write_whole
+from lab.program.whole_file import write_whole
+from lab.record.folder import BESIDE_SCENARIOS
 from lab.scenario.json_schema import schema_text
 from lab.scenario.patterns import PATTERN_WORDS, SLUG
 from lab.validation.library import find_scenario, scenario_paths

@@ -57,9 +57,9 @@ def check_names(read: ScenarioRead, names: Names | None) -> Iterator[Mistake]:
             yield _no_mailbox_server(read, trail, promotion.of, names)
     for index, operation in enumerate(scenario.operations):
         yield from _operation(read, ("operations", index), operation, names)
-    for index, foretold in enumerate(scenario.expect.resubmissions or []):
+    for index, expected in enumerate(scenario.expect.resubmissions or []):
         here = ("expect", "resubmissions", index, "database")
-        yield from _copied(read, here, foretold.database, names)
+        yield from _copied(read, here, expected.database, names)
 
 
 def check_settings(read: ScenarioRead, names: Names | None) -> Iterator[Mistake]:

@@ -17,9 +17,9 @@ from typing import Any
 
 from nodes.core.config.config import NodeConfig
 from nodes.core.engine.work import Work
-from nodes.core.failover.announcements import CopyTelling
+from nodes.core.failover.announcements import Announcements
 from nodes.core.failover.copy_choice import CopyChoice
-from nodes.core.failover.copy_monitor import CopyWatching
+from nodes.core.failover.copy_monitor import CopyMonitor
 from nodes.core.failover.events import (
     AskingClosed,
     CopySeen,
@@ -28,11 +28,11 @@ from nodes.core.failover.events import (
     FailoverMounted,
     ServerTold,
 )
-from nodes.core.failover.failover import FailingOver
-from nodes.core.failover.management_calls import Errands
+from nodes.core.failover.failover import Failovers
+from nodes.core.failover.management_calls import ManagementCalls
 from nodes.core.failover.records import ManagerRecords
 from nodes.core.failover.requests import FailoverRequests
-from nodes.core.failover.safety_net_requests import SafetyNetAsking
+from nodes.core.failover.safety_net_requests import SafetyNetRequests
 from nodes.core.failover.supervision import Supervision
 from nodes.core.interface import inputs
 from nodes.core.interface.effects import DropBody, Effect, LogLifecycle
@@ -49,23 +49,23 @@ class ActiveManager:
         self._inbound = InboundSessions(config, self._work)
         self._outbound = Sessions(config, self._work)
         self._records = ManagerRecords(config, self._work)
-        errands = Errands(self._work, self._outbound)
-        self._watching = CopyWatching(config, self._work, errands)
-        self._failing_over = FailingOver(config, self._work, errands, self._records)
-        self._telling = CopyTelling(self._work, errands, self._records)
-        self._asking = SafetyNetAsking(config, self._work, errands, self._records)
-        choice = CopyChoice(config, self._watching)
+        calls = ManagementCalls(self._work, self._outbound)
+        self._copy_monitor = CopyMonitor(config, self._work, calls)
+        self._failover = Failovers(config, self._work, calls, self._records)
+        self._announcements = Announcements(self._work, calls, self._records)
+        self._safety_net_requests = SafetyNetRequests(config, self._work, calls, self._records)
+        choice = CopyChoice(config, self._copy_monitor)
         self._supervision = Supervision(
             config,
             self._work,
-            errands,
+            calls,
             self._records,
-            self._watching,
+            self._copy_monitor,
             choice,
-            self._failing_over,
+            self._failover,
         )
         self._requests = FailoverRequests(
-            config, self._records, self._watching, choice, self._failing_over
+            config, self._records, self._copy_monitor, choice, self._failover
         )
         self._hearers = self._routing_table()
         self._handlers = self._dispatch_table()
@@ -87,20 +87,20 @@ class ActiveManager:
 
     def _routing_table(self) -> dict[type, tuple[Callable[[Any], None], ...]]:
         """Who hears of what another part reports, in this order."""
-        supervision, failing_over = self._supervision, self._failing_over
+        supervision, failover = self._supervision, self._failover
         return {
             PeerReached: (),
             CopySeen: (lambda e: supervision.look(e.database),),
             FailoverMounted: (lambda e: supervision.look_anew(e.database), self._go_on),
             FailoverGivenUp: (lambda e: supervision.given_up(e.database),),
             ServerTold: (self._go_on,),
-            AskingClosed: (lambda e: failing_over.look_for_end(e.database),),
+            AskingClosed: (lambda e: failover.look_for_end(e.database),),
         }
 
     def _go_on(self, event: FailoverEvent) -> None:
-        self._telling.begin()
-        self._asking.begin()
-        self._failing_over.look_for_end(event.database)
+        self._announcements.begin()
+        self._safety_net_requests.begin()
+        self._failover.look_for_end(event.database)
 
     def _dispatch_table(self) -> dict[type, Callable[[Any], None]]:
         work, outbound, inbound = self._work, self._outbound, self._inbound
@@ -135,10 +135,10 @@ class ActiveManager:
         event = "database-created" if happened.created else "database-opened"
         self._work.emit(LogLifecycle(event, (("database_id", happened.database_id),)))
         self._records.opened(happened)
-        self._failing_over.begin()
-        self._telling.begin()
-        self._asking.begin()
-        self._watching.begin()
+        self._failover.begin()
+        self._announcements.begin()
+        self._safety_net_requests.begin()
+        self._copy_monitor.begin()
 
     def _database_set_aside(self, happened: inputs.DatabaseSetAside) -> None:
         fields = (

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Final, Literal
 
 from pyspark.sql import Column, DataFrame, Row
 from pyspark.sql import functions as F
@@ -17,15 +18,16 @@ from pyspark.sql import functions as F
 from spark_eval.expected.tables import Tables
 from spark_eval.sql.intervals import FOREVER_MS
 
-HOLDS = "holds"
-VIOLATED = "violated"
-UNKNOWN = "unknown"
-NOT_APPLICABLE = "not applicable"
+Status = Literal["holds", "violated", "unknown", "not applicable"]
+HOLDS: Final = "holds"
+VIOLATED: Final = "violated"
+UNKNOWN: Final = "unknown"
+NOT_APPLICABLE: Final = "not applicable"
 NOTHING_ASKED = "nothing was asked"
-SHOWN = ("subject", "at_ms", "detail", "refs", "weight", "foretold")
+SHOWN = ("subject", "at_ms", "detail", "refs", "weight", "expected")
 TOLD = "concat(shown.subject, ': ', shown.detail)"
 TIMED_REASON = f"struct(coalesce(shown.at_ms, {FOREVER_MS}) AS t, {TOLD} AS reason)"
-SURPRISE = f"IF(shown.foretold, {TOLD}, NULL)"
+SURPRISE = f"IF(shown.expected, {TOLD}, NULL)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +49,7 @@ class ClaimResult:
 
     name: str
     requirements: tuple[str, ...]
-    status: str
+    status: Status
     asked: int = 0
     violations: int = 0
     unknown: int = 0
@@ -95,7 +97,7 @@ class Claim:
 
     def result(self, row: Row) -> ClaimResult:
         """Of a row of `summarise`."""
-        status = VIOLATED if row["violations"] else UNKNOWN if row["unknown"] else HOLDS
+        status: Status = VIOLATED if row["violations"] else UNKNOWN if row["unknown"] else HOLDS
         return ClaimResult(
             name=self.name,
             requirements=self.requirements,
@@ -118,10 +120,10 @@ def case(
     refs: str,
     requirements: str,
     weight: str = "0",
-    foretold: str = "false",
+    expected: str = "false",
 ) -> list[str]:
     """The columns of a case, from SQL. `refs` lists structs, nulls allowed; `weight` ranks the
-    worst; `foretold` where the case is what `expect` says.
+    worst; `expected` where the case is what `expect` says.
     """
     return [
         "run",
@@ -132,7 +134,7 @@ def case(
         f"filter(array({refs}), r -> r IS NOT NULL) AS refs",
         f"CAST({requirements} AS ARRAY<STRING>) AS requirements",
         f"CAST({weight} AS DOUBLE) AS weight",
-        f"{foretold} AS foretold",
+        f"{expected} AS expected",
     ]
 
 

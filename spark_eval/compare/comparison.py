@@ -14,13 +14,14 @@ from spark_eval.compare.differences import DISAGREES, OPEN, SAME, UNKNOWN, compa
 from spark_eval.compare.fates import fates
 from spark_eval.compare.side import Side
 from spark_eval.compare.timing import left_open, margin_ms, pace_ms
+from spark_eval.program import exit_codes
 from spark_eval.results.tables import read_tables
 from spark_eval.spark.settled import settled
 
 AGREES = "agrees"
 NOT_CHECKED = "not checked"
 DIFFERS = "differs"  # a count, which says nothing by itself
-EXIT_CODES = {AGREES: 0, DISAGREES: 1, UNKNOWN: 2}
+EXIT_CODES = {AGREES: exit_codes.PASS, DISAGREES: exit_codes.FAIL, UNKNOWN: exit_codes.UNKNOWN}
 MOST_DIFFERENCES = 200
 NUMBERS = ("delivery", "promotion", "safety_net")
 

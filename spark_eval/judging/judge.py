@@ -137,7 +137,7 @@ def _asked_of(
         needs=tuple(needed(expect)),
         unseen={name: row["reason"] or "" for name, row in (faults | operations).items()},
         too_coarse=_too_coarse(run),
-        foretold=expect.get("verdict") or verdict.PASS,
+        expected=expect.get("verdict") or verdict.PASS,
         damage=tuple(damage),
     )
 

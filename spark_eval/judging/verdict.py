@@ -14,13 +14,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import Final, Literal
 
-from spark_eval.claims.claim import HOLDS, NOT_APPLICABLE, UNKNOWN, VIOLATED, ClaimResult
+from spark_eval.claims.claim import HOLDS, NOT_APPLICABLE, UNKNOWN, VIOLATED, ClaimResult, Status
 from spark_eval.judging.catalogue import catalogue, in_order
-from spark_eval.program.exit_codes import CRASHED
+from spark_eval.program import exit_codes
 
-PASS, FAIL = "pass", "fail"
-EXIT_CODES = {PASS: 0, FAIL: 1, UNKNOWN: 2}
+Word = Literal["pass", "fail", "unknown"]
+PASS: Final = "pass"
+FAIL: Final = "fail"
+EXIT_CODES = {PASS: exit_codes.PASS, FAIL: exit_codes.FAIL, UNKNOWN: exit_codes.UNKNOWN}
 
 PROVEN, NOT_ASKED, NOT_CHECKED = "proven", "not asked", "not checked"
 JUDGED_BY_CLOCK = ("discard_after_delivery", "promotion_on_time", "no_early_promotion")
@@ -39,7 +42,7 @@ class Asked:
     proves: tuple[str, ...]
     faults: Mapping[str, bool | None]
     too_coarse: str
-    foretold: str
+    expected: str
     unseen: Mapping[str, str] = field(default_factory=dict)
     operations: Mapping[str, bool | None] = field(default_factory=dict)
     needs: tuple[str, ...] = ()
@@ -49,16 +52,16 @@ class Asked:
 @dataclass(frozen=True, slots=True)
 class Verdict:
     """`requirements`: each id to proven, violated, unknown, not asked, or not checked by any claim.
-    `not_as_foretold`: what a run that fails did otherwise than `expect` says, apart from its
+    `not_as_expected`: what a run that fails did otherwise than `expect` says, apart from its
     `verdict`.
     """
 
-    verdict: str
+    verdict: Word
     exit_code: int
     reasons: tuple[str, ...]
     requirements: Mapping[str, str]
-    foretold: str
-    not_as_foretold: tuple[str, ...] = ()
+    expected: str
+    not_as_expected: tuple[str, ...] = ()
 
 
 def reach(results: Mapping[str, ClaimResult], asked: Asked) -> Verdict:
@@ -67,14 +70,14 @@ def reach(results: Mapping[str, ClaimResult], asked: Asked) -> Verdict:
     violated = [_why(result) for result in results.values() if result.status == VIOLATED]
     crashed = [_why(result) for result in results.values() if result.crashed]
     open_questions = crashed + _unanswered(results, requirements, asked)
-    verdict = FAIL if violated else UNKNOWN if open_questions else PASS
+    verdict: Word = FAIL if violated else UNKNOWN if open_questions else PASS
     return Verdict(
         verdict=verdict,
-        exit_code=CRASHED if crashed else EXIT_CODES[verdict],
+        exit_code=exit_codes.CRASHED if crashed else EXIT_CODES[verdict],
         reasons=tuple(violated + open_questions),
         requirements=requirements,
-        foretold=asked.foretold,
-        not_as_foretold=_surprises(results) if violated else (),
+        expected=asked.expected,
+        not_as_expected=_surprises(results) if violated else (),
     )
 
 
@@ -83,7 +86,7 @@ def applied(results: Mapping[str, ClaimResult], asked: Asked) -> dict[str, Claim
     told = _requirements(results, asked.proves)
     missed = {name for name in asked.proves if told[name] != PROVEN}
 
-    def status(result: ClaimResult) -> str:
+    def status(result: ClaimResult) -> Status:
         needed = result.name in asked.needs or missed & set(result.requirements)
         aside = result.asked_nothing and not needed and not asked.damage
         return NOT_APPLICABLE if aside else result.status

@@ -47,8 +47,8 @@ def _may(asked: Callable[[Mapping[str, Any]], bool], plan: Mapping[str, Any]) ->
 
 def _resubmits(plan: Mapping[str, Any]) -> bool:
     several = any(len(each["copies"]) > 1 for each in plan["topology"]["databases"])
-    foretold = (plan.get("expect") or {}).get("resubmissions")
-    return several or bool(plan.get("operations")) or foretold is not None
+    expected = (plan.get("expect") or {}).get("resubmissions")
+    return several or bool(plan.get("operations")) or expected is not None
 
 
 def _crosses(plan: Mapping[str, Any]) -> bool:

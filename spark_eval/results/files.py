@@ -35,8 +35,8 @@ def verdict_content(run: JudgedRun) -> dict[str, Any]:
         "safety_net": run.safety_net,
         "exposure": None,
         "requirements": dict(run.verdict.requirements),
-        "foretold": run.verdict.foretold,
-        "not_as_foretold": list(run.verdict.not_as_foretold),
+        "foretold": run.verdict.expected,
+        "not_as_foretold": list(run.verdict.not_as_expected),
         "reasons": list(run.verdict.reasons),
         "clocks_off": [dict(entry) for entry in run.clocks_off],
         "log_damage": [dict(entry) for entry in run.log_damage],
@@ -101,7 +101,7 @@ def _properties(run: JudgedRun) -> dict[str, str]:
         "run": run.folder.run,
         "seed": str(run.folder.seed),
         "verdict": run.verdict.verdict,
-        "foretold": run.verdict.foretold,
+        "foretold": run.verdict.expected,
         "reasons": "; ".join(run.verdict.reasons),
     }
 

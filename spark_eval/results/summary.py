@@ -22,12 +22,12 @@ def summary(run: JudgedRun) -> str:
 
 def _lines(run: JudgedRun) -> Iterator[str]:
     verdict = run.verdict
-    foretold = (
-        "" if verdict.foretold == verdict.verdict else f" (its file expects {verdict.foretold})"
+    expected = (
+        "" if verdict.expected == verdict.verdict else f" (its file expects {verdict.expected})"
     )
-    yield f"verdict: {verdict.verdict}{foretold}: {run.folder.scenario}, seed {run.folder.seed}"
+    yield f"verdict: {verdict.verdict}{expected}: {run.folder.scenario}, seed {run.folder.seed}"
     yield from (f"  because {reason}" for reason in verdict.reasons)
-    yield from (f"  not as expected: {each}" for each in verdict.not_as_foretold)
+    yield from (f"  not as expected: {each}" for each in verdict.not_as_expected)
     yield f"  {_delivery(run.delivery)}"
     yield from (f"      {_fate(fate)}" for fate in run.fates[:MOST_FATES])
     asked = [each for each in run.results.values() if each.status != NOT_APPLICABLE]

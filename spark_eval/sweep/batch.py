@@ -126,8 +126,8 @@ def _result(
         "verdict": verdict.verdict,
         "exit_code": verdict.exit_code,
         "reasons": list(verdict.reasons),
-        "foretold": verdict.foretold,
-        "not_as_foretold": list(verdict.not_as_foretold),
+        "foretold": verdict.expected,
+        "not_as_foretold": list(verdict.not_as_expected),
         "claims": [_claim(result, servers) for result in judgement.results.values()],
         "requirements": {
             name: status for name, status in verdict.requirements.items() if status != NOT_CHECKED

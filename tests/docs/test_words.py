@@ -28,15 +28,12 @@ BY_EYE = {"hands, eyes", "asked (of a claim)", "brought", "hold, stay (of Safety
 STILL_SAID: Mapping[tuple[str, str], int] = {
     ("bench", "tell, told (somebody of something)"): 2,
     ("defects", "tell, told (somebody of something)"): 4,
-    ("lab", "foretell, foretold"): 1,
     ("lab", "place in the protocol"): 10,
     ("lab", "talk, talks"): 3,
     ("lab", "tell, told (somebody of something)"): 46,
-    ("nodes", "errand"): 1,
     ("nodes", "place in the protocol"): 2,
     ("nodes", "talk, talks"): 1,
     ("nodes", "tell, told (somebody of something)"): 59,
-    ("spark_eval", "foretell, foretold"): 2,
     ("spark_eval", "tell, told (somebody of something)"): 64,
 }
 CODE_OR_QUOTE = re.compile(r"`[^`]*`")

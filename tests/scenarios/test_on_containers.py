@@ -1,5 +1,5 @@
 """Whole experiments on containers, as a user runs them: each reaches the verdict its file
-foretells, and the simulator agrees.
+expects, and the simulator agrees.
 
 All of them are for the night; here are the calm one, judged as for a user, and two that break most,
 judged one after the other as in a suite.

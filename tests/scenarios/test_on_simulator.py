@@ -1,4 +1,4 @@
-"""Every scenario reaches the verdict that its file foretells; a node built to break a promise is
+"""Every scenario reaches the verdict that its file expects; a node built to break a promise is
 found under every seed chosen for it, by the claim that is about it; one that keeps its promises
 fails under no seed.
 """
@@ -28,7 +28,7 @@ def results(judged: Judged) -> dict[str, list[Result]]:
 
 
 @pytest.mark.parametrize("name", SCENARIOS)
-def test_a_scenario_reaches_the_verdict_that_it_foretells(
+def test_a_scenario_reaches_the_verdict_that_it_expects(
     name: str, results: dict[str, list[Result]]
 ) -> None:
     (result,) = results[name]

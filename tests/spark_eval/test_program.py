@@ -331,7 +331,7 @@ def test_which_counter_example_is_shown_does_not_hang_on_the_order_of_rows(
     cases = spark.range(8).selectExpr(
         *row.split(", "), "format_string('%d', id) AS detail",
         "array(named_struct('file', 'f', 'line', CAST(id AS INT))) AS refs",
-        "CAST(array() AS ARRAY<STRING>) AS requirements", "true AS foretold",
+        "CAST(array() AS ARRAY<STRING>) AS requirements", "true AS expected",
     )  # fmt: skip
     shown = [
         summarise(cases.orderBy(order)).collect()[0].asDict(recursive=True)

@@ -25,7 +25,8 @@ from lab.campaigns.sweep.sweep import fingerprint_of
 from lab.hosts.simulator.events import Events
 from lab.program.errors import GROUND_FAILED, worst
 from lab.program.given_json import read_json
-from lab.record.folder import json_text, write_whole
+from lab.program.whole_file import write_whole
+from lab.record.folder import json_text
 from lab.run.outcome import RunOptions, Say, say_to_stderr
 from lab.run.simulated import run_simulated
 

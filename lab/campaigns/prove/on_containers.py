@@ -21,7 +21,8 @@ from lab.planning.moments import wall_seconds
 from lab.program.errors import INTERRUPTED, VERDICTS
 from lab.program.given_json import read_json
 from lab.program.watchdog import Interrupted
-from lab.record.folder import VERDICT, json_text, write_whole
+from lab.program.whole_file import write_whole
+from lab.record.folder import VERDICT, json_text
 from lab.run.durations import Durations
 from lab.run.judge import Judge
 from lab.run.judgement import SOCKET

@@ -27,7 +27,8 @@ from lab.plan.plan import Plan
 from lab.planning.resolve import resolve
 from lab.program.errors import GroundError
 from lab.program.progress import waiting
-from lab.record.folder import json_text, write_whole
+from lab.program.whole_file import write_whole
+from lab.record.folder import json_text
 from lab.run.durations import Durations
 from lab.run.outcome import Say, say_to_stderr, span
 from lab.validation.library import RUNS

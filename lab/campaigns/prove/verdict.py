@@ -61,14 +61,14 @@ class Soundness:
 
     runs: Runs
     violated: Mapping[str, int]
-    not_as_foretold: tuple[str, ...]
+    not_as_expected: tuple[str, ...]
 
     @property
     def code(self) -> int:
         if self.runs.bugs:
             return GROUND_FAILED
         is_accused = self.violated or self.runs.crashes
-        return FAIL if is_accused else UNKNOWN if self.not_as_foretold else PASS
+        return FAIL if is_accused else UNKNOWN if self.not_as_expected else PASS
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,7 +185,7 @@ def content(made: Proof) -> dict[str, Any]:
         "sound": [
             {
                 "violated": dict(each.violated),
-                "not_as_foretold": list(each.not_as_foretold),
+                "not_as_foretold": list(each.not_as_expected),
                 **_runs(each.runs),
             }
             for each in made.sound

@@ -106,5 +106,5 @@ def _sound(sound: Iterable[Soundness]) -> Iterator[str]:
             seeds = f"{runs} of {len(each.runs.seeds)} seeds"
             yield f"a sound node violates {name} in {each.runs.scenario} under {seeds}"
         if not each.violated:
-            for line in each.not_as_foretold:
+            for line in each.not_as_expected:
                 yield f"a sound node is not as expected in {each.runs.scenario}, {line}"

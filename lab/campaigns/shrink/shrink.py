@@ -21,7 +21,7 @@ from lab.campaigns.shrink.trial import CRASH, Trial, Trials
 from lab.planning.write_out import with_plain_faults
 from lab.program.errors import ScenarioError
 from lab.program.given_json import read_json
-from lab.record.folder import write_whole
+from lab.program.whole_file import write_whole
 from lab.replay.run import read_simulated
 from lab.run.outcome import Say, say_to_stderr
 from lab.validation.library import load_scenario

@@ -20,7 +20,8 @@ from lab.hosts.simulator.record import Record
 from lab.hosts.simulator.simulation import simulate
 from lab.plan.plan import Plan
 from lab.planning.resolve import resolve
-from lab.record.folder import json_text, write_whole
+from lab.program.whole_file import write_whole
+from lab.record.folder import json_text
 from lab.validation.validate import CheckedScenario
 
 CRASH = "crash"

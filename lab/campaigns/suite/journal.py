@@ -12,12 +12,11 @@ from pathlib import Path
 from typing import Any
 
 from lab.campaigns.suite.plan import Ask, Task
-from lab.program.errors import GroundError
+from lab.program.errors import VERDICTS, GroundError
 from lab.program.processes import ProcessRecord
 from lab.record.folder import JsonLines
 
 JOURNAL = "suite.jsonl"
-VERDICTS = {0: "pass", 1: "fail", 2: "unknown"}
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """junit.xml of a suite: a testsuite for each run and each comparison.
 
 A run's testcases are its claims, and `verdict`: whether it ended as its scenario expects. A claim
-that is violated where a failure is foretold is told, and is no failure.
+that is violated where a failure is expected is told, and is no failure.
 """
 
 from collections.abc import Iterator, Mapping
@@ -58,9 +58,9 @@ def _testcases(folder: Path, task: Mapping[str, Any]) -> Iterator[ET.Element]:
         ET.SubElement(case, "skipped", message=_legal(task["cause"]))
     yield case
     if task.get("verdict"):
-        foretold_failure = task["verdict"] == task["foretold"] == "fail"
+        expected_failure = task["verdict"] == task["foretold"] == "fail"
         for claim in _claims(folder, task):
-            yield _claim(classname, claim, foretold_failure)
+            yield _claim(classname, claim, expected_failure)
 
 
 def _question(task: Mapping[str, Any]) -> str:
@@ -75,10 +75,10 @@ def _told(task: Mapping[str, Any]) -> str:
     return f"{task['verdict']}, and its scenario expects {task['foretold']}"
 
 
-def _claim(classname: str, claim: Mapping[str, Any], foretold_failure: bool) -> ET.Element:
+def _claim(classname: str, claim: Mapping[str, Any], expected_failure: bool) -> ET.Element:
     case = ET.Element("testcase", classname=classname, name=str(claim["name"]), time="0")
     if claim["status"] == "violated":
-        tag = "system-out" if foretold_failure else "failure"
+        tag = "system-out" if expected_failure else "failure"
         told = ET.SubElement(case, tag)
         counted = f"{claim['violations']} of {claim['asked']} checked are violated"
         examples = "\n".join(_example(example) for example in claim.get("examples", []))

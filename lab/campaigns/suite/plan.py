@@ -43,7 +43,7 @@ class Task:
     path: str
     host: str
     seed: int
-    foretold: str
+    expected: str
     seconds: float
     timeline_seconds: float
 

@@ -13,7 +13,8 @@ from typing import Any, TextIO
 from lab.campaigns.suite.journal import Ended, SuiteRecord
 from lab.campaigns.suite.junit import junit_xml
 from lab.campaigns.suite.plan import COMPARE, Task
-from lab.record.folder import json_text, write_whole
+from lab.program.whole_file import write_whole
+from lab.record.folder import json_text
 from lab.run.outcome import Say
 
 PAGE = (sys.executable, "-m", "spark_eval.report.suite")
@@ -54,7 +55,7 @@ def _task(folder: Path, task: Task, ended: Ended | None) -> dict[str, Any]:
         "scenario": task.scenario,
         "host": task.host,
         "seed": task.seed,
-        "foretold": task.foretold,
+        "foretold": task.expected,
     }
     if ended is None:
         return told | {"state": "not done"}

@@ -20,7 +20,15 @@ from lab.campaigns.suite.program import PATIENCE_SECONDS, SHADOWLAB, Finished, r
 from lab.campaigns.suite.result import write_result
 from lab.campaigns.suite.run import announced_folder, run_id, surprises, why
 from lab.program import processes
-from lab.program.errors import FAIL, GROUND_FAILED, INTERRUPTED, PASS, UNKNOWN, worst
+from lab.program.errors import (
+    FAIL,
+    GROUND_FAILED,
+    INTERRUPTED,
+    PASS,
+    UNKNOWN,
+    VERDICTS,
+    worst,
+)
 from lab.program.progress import waiting
 from lab.program.watchdog import Interrupted, Watchdog
 from lab.run.durations import Durations
@@ -28,7 +36,6 @@ from lab.run.judge import Judge
 from lab.run.outcome import Say, say_to_stderr, span
 from lab.validation.library import RUNS
 
-VERDICT_WORDS = {PASS: "pass", FAIL: "fail", UNKNOWN: "unknown"}
 HANGS_AFTER = 2.0  # times the timeline, on containers; and
 LONGEST_SECONDS = {CONTAINERS: 4800.0, "simulator": 1800.0, "": 900.0}
 DOWN_SECONDS = 300.0
@@ -50,12 +57,12 @@ class Means:
     durations: Durations = field(default_factory=lambda: Durations(RUNS))
 
 
-def counted(code: int, foretold: str) -> int:
+def counted(code: int, expected: str) -> int:
     """What an exit code counts for: 0 where the run ended as its scenario expects."""
-    verdict = VERDICT_WORDS.get(code)
+    verdict = VERDICTS.get(code)
     if verdict is None:
         return GROUND_FAILED
-    if verdict == foretold:
+    if verdict == expected:
         return PASS
     return UNKNOWN if code == UNKNOWN else FAIL
 
@@ -83,7 +90,7 @@ class Suite:
             )
             if not self.journal.record.tasks:
                 self._intend()
-            self._foretell()
+            self._predict()
             self.judge = Judge(self.folder / "logs" / "judge.log", self._remark)
             with Watchdog(self.means.say), self.judge:
                 code = self._everything()
@@ -98,7 +105,7 @@ class Suite:
             self.means.say("no Docker engine answers: every run is simulated")
         self.journal.intend(self.ask, answers, tasks)
 
-    def _foretell(self) -> None:
+    def _predict(self) -> None:
         record, left = self.journal.record, self._left()
         again = f", {len(record.ended)} are done" if record.ended else ""
         lasts = span(sum(task.seconds for task in left))
@@ -147,7 +154,7 @@ class Suite:
         """How long what went its whole way took, for the next suite."""
         step = "comparison" if task.kind == COMPARE else round_a_run(task.host)
         timeline = task.timeline_seconds if task.host == CONTAINERS else 0.0
-        if ended.code in VERDICT_WORDS and ended.seconds > 0:
+        if ended.code in VERDICTS and ended.seconds > 0:
             self.means.durations.note(ended.seconds - timeline, step, task.scenario)
 
     def _run(self, task: Task) -> Ended:
@@ -171,7 +178,7 @@ class Suite:
         seconds = time.monotonic() - began
         if done.hung:
             self._remark(f"{task.name} hung and was ended after {span(seconds)}")
-        if done.hung or done.code not in VERDICT_WORDS:
+        if done.hung or done.code not in VERDICTS:
             self._heal(task, attempt)
         folder = announced_folder(self._announcement(attempt))
         return self._ended(task, done, seconds, folder, self._log(attempt))
@@ -180,8 +187,8 @@ class Suite:
         self, task: Task, done: Finished, seconds: float, folder: Path | None, log: Path
     ) -> Ended:
         code = GROUND_FAILED if done.hung else done.code
-        cause = why(done, log) if code not in VERDICT_WORDS else ""
-        counts = counted(code, task.foretold)
+        cause = why(done, log) if code not in VERDICTS else ""
+        counts = counted(code, task.expected)
         if code == FAIL and counts == PASS and (told := surprises(folder)):
             counts, cause = FAIL, f"not as expected: {told[0]}"
         return Ended(code, counts, seconds, str(folder or ""), cause)
@@ -193,7 +200,7 @@ class Suite:
             for each in record.tasks
             if each.kind != COMPARE and each.path == task.path
         ]
-        if any(each.code not in VERDICT_WORDS or not each.folder for each in both):
+        if any(each.code not in VERDICTS or not each.folder for each in both):
             return Ended(UNKNOWN, UNKNOWN, 0.0, cause="not compared: a run has no verdict")
         attempt, began = self.journal.begin(task), time.monotonic()
         out = self.folder / "compared" / task.scenario
@@ -201,8 +208,8 @@ class Suite:
         done = self._program(task, attempt, words)
         code = GROUND_FAILED if done.hung else done.code
         cause = why(done, self._log(attempt)) if code not in (PASS, FAIL) else ""
-        both_foretold = all(each.counts == PASS for each in both) and task.foretold == "unknown"
-        counts = PASS if code == UNKNOWN and both_foretold else counted(code, "pass")
+        as_expected = all(each.counts == PASS for each in both) and task.expected == "unknown"
+        counts = PASS if code == UNKNOWN and as_expected else counted(code, "pass")
         return Ended(code, counts, time.monotonic() - began, str(out), cause)
 
     def _program(self, task: Task, attempt: int, words: Sequence[str]) -> Finished:

@@ -26,7 +26,8 @@ from lab.hosts.simulator.simulation import simulate
 from lab.planning.resolve import resolve
 from lab.program.errors import worst
 from lab.program.progress import waiting
-from lab.record.folder import json_text, write_whole
+from lab.program.whole_file import write_whole
+from lab.record.folder import json_text
 from lab.run.durations import Durations
 from lab.run.outcome import Say, say_to_stderr, span
 from lab.validation.library import RUNS
@@ -89,7 +90,7 @@ class Sweep:
 
         Raises GroundError when Spark or the evaluation cannot do their work.
         """
-        about = self._foretell()
+        about = self._predict()
         try:
             with waiting("sweeping", about):
                 self._go_through(judge)
@@ -140,7 +141,7 @@ class Sweep:
         write_whole(self.folder / "sweep.json", json_text(described))
         write_whole(self.folder / "scenario.yaml", self.scenario.text)
 
-    def _foretell(self) -> float:
+    def _predict(self) -> float:
         """Say how long it should take, and how that is known: one seed is simulated."""
         began = time.process_time()
         simulate(

@@ -22,6 +22,7 @@ from lab.hosts.simulator.record import FIELDS, Record
 from lab.hosts.simulator.simulation import simulate
 from lab.plan.plan import Plan
 from lab.planning.resolve import resolve
+from lab.program.whole_file import whole_file
 from lab.record.first_files import Identity, manifest
 from lab.run.simulated import SIMULATOR, run_name
 from lab.scenario.scenario import ScenarioModel
@@ -113,9 +114,8 @@ class Lines:
     def write(self, path: Path) -> None:
         """Whole or not at all. Raises OSError."""
         table = pa.table(self._columns, schema=LINES)
-        unfinished = path.with_name(f".{path.name}.unfinished")
-        pq.write_table(table, unfinished, compression="zstd")
-        unfinished.replace(path)
+        with whole_file(path) as unfinished:
+            pq.write_table(table, unfinished, compression="zstd")
 
 
 def carry_out(task: Task) -> Done:

@@ -98,7 +98,7 @@ def look(
     lab: RunningLab,
     fault_id: str,
     concerned: Sequence[LinkName],
-    foretold: Collection[Seen],
+    expected: Collection[Seen],
     wait: float,
     *,
     until_ms: float = inf,
@@ -123,7 +123,7 @@ def look(
             for observation in seen
             if not lab.standing.is_touched(observation.link, but=fault_id, since=since)
         ]
-        evidence = weigh(clear, foretold)
+        evidence = weigh(clear, expected)
         is_clear = evidence.took_effect is True and clear == list(seen)
         if is_clear or evidence.took_effect is False or _is_over(lab, wait, until_ms):
             break
@@ -189,13 +189,13 @@ def observe(
     )
 
 
-def weigh(observations: Sequence[Observation], foretold: Collection[Seen]) -> Evidence:
+def weigh(observations: Sequence[Observation], expected: Collection[Seen]) -> Evidence:
     """What the observations of links concerned and not concerned amount to."""
     concerned = [each for each in observations if each.concerned]
     through = [each for each in concerned if each.seen is Seen.BANNER]
-    other = [each for each in concerned if each.seen not in foretold]
+    other = [each for each in concerned if each.seen not in expected]
     hurt = [each for each in observations if not each.concerned and each.seen is not Seen.BANNER]
-    if through and Seen.BANNER not in foretold:
+    if through and Seen.BANNER not in expected:
         return Evidence(False, tuple(observations), _say(through))
     if other or hurt:
         return Evidence(None, tuple(observations), _say(other + hurt))

@@ -27,7 +27,8 @@ from lab.hosts.host import Means, Say
 from lab.plan.plan import Plan
 from lab.plan.topology import LinkName
 from lab.program.errors import GroundError
-from lab.record.folder import RunFolder, write_whole
+from lab.program.whole_file import write_whole
+from lab.record.folder import RunFolder
 from lab.workload.agent import Agent, AgentError
 
 LIBRARIES = ("shadowlab", "aiosmtplib", "ansible-core", "docker")

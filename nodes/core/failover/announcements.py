@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from nodes.core.engine.work import Work
 from nodes.core.failover.events import ServerTold
-from nodes.core.failover.management_calls import Errands
+from nodes.core.failover.management_calls import ManagementCalls
 from nodes.core.failover.records import Changes, ManagerRecords
 from nodes.core.interface.copy_commands import NameActiveCopy
 from nodes.core.interface.effects import LogLifecycle
@@ -26,10 +26,10 @@ TELL_AGAIN_MS = 60_000
 REMIND_MS = 300_000
 
 
-class CopyTelling:
-    def __init__(self, work: Work, errands: Errands, records: ManagerRecords) -> None:
+class Announcements:
+    def __init__(self, work: Work, calls: ManagementCalls, records: ManagerRecords) -> None:
         self._work = work
-        self._errands = errands
+        self._calls = calls
         self._records = records
         self._under_way: set[tuple[str, str]] = set()
         self._reminded: set[tuple[str, str]] = set()
@@ -45,7 +45,7 @@ class CopyTelling:
         if telling.learnt_ms is not None or key in self._under_way:
             return
         self._under_way.add(key)
-        self._errands.say(
+        self._calls.say(
             telling.server,
             NameActiveCopy(telling.database, telling.target, telling.epoch),
             lambda answer: self._answered(telling, answer),
@@ -97,7 +97,7 @@ class CopyTelling:
         if telling.learnt_ms is None:  # it is being told
             self._reminded_once(key)
             return
-        self._errands.say(
+        self._calls.say(
             telling.server,
             NameActiveCopy(telling.database, telling.target, telling.epoch),
             lambda answer: self._reminded_of(telling, answer),

@@ -8,7 +8,7 @@ that would lose more logs than AutoDatabaseMountDial allows; on request it does 
 from __future__ import annotations
 
 from nodes.core.config.config import DatabaseCopy, NodeConfig
-from nodes.core.failover.copy_monitor import CopyWatching
+from nodes.core.failover.copy_monitor import CopyMonitor
 from nodes.core.model.database_copy import CopyState, CopyStatus
 
 DIALS = {"Lossless": 0, "GoodAvailability": 6, "BestAvailability": 12}
@@ -16,7 +16,7 @@ DIALS = {"Lossless": 0, "GoodAvailability": 6, "BestAvailability": 12}
 
 
 class CopyChoice:
-    def __init__(self, config: NodeConfig, watching: CopyWatching) -> None:
+    def __init__(self, config: NodeConfig, watching: CopyMonitor) -> None:
         self._config = config
         self._watching = watching
 

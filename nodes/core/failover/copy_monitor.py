@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from nodes.core.config.config import NodeConfig
 from nodes.core.engine.work import Work
 from nodes.core.failover.events import CopySeen
-from nodes.core.failover.management_calls import Errands
+from nodes.core.failover.management_calls import ManagementCalls
 from nodes.core.interface.copy_commands import AskCopyStatus
 from nodes.core.interface.effects import LogLifecycle
 from nodes.core.interface.inputs import CopyStatusAnswered
@@ -40,10 +40,10 @@ class Seen:
         return self.misses >= MISSES
 
 
-class CopyWatching:
-    def __init__(self, config: NodeConfig, work: Work, errands: Errands) -> None:
+class CopyMonitor:
+    def __init__(self, config: NodeConfig, work: Work, calls: ManagementCalls) -> None:
         self._work = work
-        self._errands = errands
+        self._calls = calls
         self._seen = {
             (name, copy.server): Seen()
             for name in sorted(config.copies)
@@ -72,7 +72,7 @@ class CopyWatching:
         if seen.is_asked:
             return
         seen.is_asked = True
-        self._errands.say(
+        self._calls.say(
             server,
             AskCopyStatus(database),
             lambda answer: self._answered(database, server, answer),

@@ -14,7 +14,7 @@ from dataclasses import replace
 from nodes.core.config.config import NodeConfig
 from nodes.core.engine.work import COMMIT_RETRY_MS, Because, Then, Work
 from nodes.core.failover.events import FailoverGivenUp, FailoverMounted
-from nodes.core.failover.management_calls import Errands
+from nodes.core.failover.management_calls import ManagementCalls
 from nodes.core.failover.records import Changes, ManagerRecords
 from nodes.core.interface.copy_commands import AskCopyStatus, DismountDatabase, MountDatabase
 from nodes.core.interface.effects import LogLifecycle
@@ -57,13 +57,13 @@ REQUEST_MS = 10 * 60_000
 """How long a target that was asked for is waited for; any other gives way after a few tries."""
 
 
-class FailingOver:
+class Failovers:
     def __init__(
-        self, config: NodeConfig, work: Work, errands: Errands, records: ManagerRecords
+        self, config: NodeConfig, work: Work, calls: ManagementCalls, records: ManagerRecords
     ) -> None:
         self._config = config
         self._work = work
-        self._errands = errands
+        self._calls = calls
         self._records = records
         self._deciding: set[str] = set()
         self._tries: dict[str, int] = {}
@@ -180,7 +180,7 @@ class FailingOver:
                 self._again(failover, _refusal(answer))
 
         command = DismountDatabase(failover.database, epoch)
-        self._errands.say(
+        self._calls.say(
             failover.source, command, answered, lambda reason: self._again(failover, reason)
         )
 
@@ -196,7 +196,7 @@ class FailingOver:
                 self._again(failover, f"{failover.target} lacks logs")
 
         command = AskCopyStatus(failover.database)
-        self._errands.say(
+        self._calls.say(
             failover.target, command, answered, lambda reason: self._again(failover, reason)
         )
 
@@ -216,7 +216,7 @@ class FailingOver:
                 self._not_mounted(failover, _refusal(answer), is_over=is_over)
 
         command = MountDatabase(failover.database, failover.epoch)
-        self._errands.say(
+        self._calls.say(
             failover.target, command, answered, lambda reason: self._not_mounted(failover, reason)
         )
 

@@ -1,6 +1,6 @@
 """One thing said to one server, and its answer, or that none came in time.
 
-A session that hangs says nothing of the server; so an errand has a deadline of its own, shorter
+A session that hangs says nothing of the server; so an call has a deadline of its own, shorter
 than that of the Send connector, and a session that passed it is not used again.
 """
 
@@ -20,10 +20,10 @@ SERVICE = "management"
 
 Then: TypeAlias = Callable[[CopyAnswer], None]
 Told: TypeAlias = Callable[[ResubmitAnswer], None]
-Use: TypeAlias = Callable[[Lease, "Errand"], None]
+Use: TypeAlias = Callable[[Lease, "ManagementCall"], None]
 
 
-class Errand:
+class ManagementCall:
     """Under way until `finish`, which is true once."""
 
     def __init__(self) -> None:
@@ -41,7 +41,7 @@ class Errand:
         return True
 
 
-class Errands:
+class ManagementCalls:
     """Everything that Active Manager says to servers."""
 
     def __init__(self, work: Work, sessions: Sessions) -> None:
@@ -51,52 +51,52 @@ class Errands:
     def say(self, server: str, command: CopyCommand, then: Then, failed: Because) -> None:
         """One of the two is called, once."""
 
-        def use(lease: Lease, errand: Errand) -> None:
+        def use(lease: Lease, call: ManagementCall) -> None:
             def answered(answer: CopyAnswer) -> None:
                 lease.release()
-                if errand.finish():
+                if call.finish():
                     then(answer)
 
-            lease.manage(command, answered, lambda reason: _fail(errand, failed, reason))
+            lease.manage(command, answered, lambda reason: _fail(call, failed, reason))
 
         self._run(server, use, failed)
 
     def ask(self, server: str, demand: ResubmitDemand, then: Told, failed: Because) -> None:
         """Ask its Safety Net; one of the two is called, once."""
 
-        def use(lease: Lease, errand: Errand) -> None:
+        def use(lease: Lease, call: ManagementCall) -> None:
             def answered(answer: ResubmitAnswer) -> None:
                 lease.release()
-                if errand.finish():
+                if call.finish():
                     then(answer)
 
-            lease.request_resubmit(demand, answered, lambda reason: _fail(errand, failed, reason))
+            lease.request_resubmit(demand, answered, lambda reason: _fail(call, failed, reason))
 
         self._run(server, use, failed)
 
     def _run(self, server: str, use: Use, failed: Because) -> None:
-        errand = Errand()
+        call = ManagementCall()
         due_ms = self._work.now_ms + ANSWER_MS
-        errand.timer = self._work.at(due_ms, lambda: self._too_late(errand, failed))
+        call.timer = self._work.at(due_ms, lambda: self._too_late(call, failed))
 
         def ready(lease: Lease) -> None:
-            errand.lease = lease
-            use(lease, errand)
+            call.lease = lease
+            use(lease, call)
 
-        errand.request = self._sessions.request(
-            server, SERVICE, ready, lambda reason: _fail(errand, failed, reason), SERVICE
+        call.request = self._sessions.request(
+            server, SERVICE, ready, lambda reason: _fail(call, failed, reason), SERVICE
         )
 
-    def _too_late(self, errand: Errand, failed: Because) -> None:
-        if not errand.finish():
+    def _too_late(self, call: ManagementCall, failed: Because) -> None:
+        if not call.finish():
             return
-        if errand.lease is not None:
-            errand.lease.hang_up()
-        elif errand.request is not None:
-            errand.request.cancel()
+        if call.lease is not None:
+            call.lease.hang_up()
+        elif call.request is not None:
+            call.request.cancel()
         failed("no answer in time")
 
 
-def _fail(errand: Errand, failed: Because, reason: str) -> None:
-    if errand.finish():
+def _fail(call: ManagementCall, failed: Because, reason: str) -> None:
+    if call.finish():
         failed(reason)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from nodes.core.config.config import NodeConfig
 from nodes.core.failover.copy_choice import CopyChoice
-from nodes.core.failover.copy_monitor import CopyWatching
-from nodes.core.failover.failover import FailingOver
+from nodes.core.failover.copy_monitor import CopyMonitor
+from nodes.core.failover.failover import Failovers
 from nodes.core.failover.records import ManagerRecords
 from nodes.core.interface.inputs import FailoverRequested, SwitchoverRequested
 from nodes.core.interface.replies import (
@@ -27,9 +27,9 @@ class FailoverRequests:
         self,
         config: NodeConfig,
         records: ManagerRecords,
-        watching: CopyWatching,
+        watching: CopyMonitor,
         choice: CopyChoice,
-        failing_over: FailingOver,
+        failing_over: Failovers,
     ) -> None:
         self._config = config
         self._records = records

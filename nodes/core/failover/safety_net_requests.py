@@ -15,7 +15,7 @@ from typing import TypeAlias
 from nodes.core.config.config import NodeConfig
 from nodes.core.engine.work import Work
 from nodes.core.failover.events import AskingClosed
-from nodes.core.failover.management_calls import Errands
+from nodes.core.failover.management_calls import ManagementCalls
 from nodes.core.failover.records import Changes, ManagerRecords
 from nodes.core.interface.effects import LogLifecycle
 from nodes.core.interface.inputs import ResubmitRefused
@@ -33,13 +33,13 @@ SILENCE_MS = 12 * 3_600_000
 Key: TypeAlias = tuple[str, str]
 
 
-class SafetyNetAsking:
+class SafetyNetRequests:
     def __init__(
-        self, config: NodeConfig, work: Work, errands: Errands, records: ManagerRecords
+        self, config: NodeConfig, work: Work, calls: ManagementCalls, records: ManagerRecords
     ) -> None:
         self._config = config
         self._work = work
-        self._errands = errands
+        self._calls = calls
         self._records = records
         self._under_way: set[Key] = set()
         self._watched: set[Key] = set()
@@ -57,7 +57,7 @@ class SafetyNetAsking:
         if asking is None or asking.end_ms is None or key in self._under_way:
             return
         self._under_way.add(key)
-        self._errands.ask(
+        self._calls.ask(
             asking.server,
             asking.demand,
             lambda answer: self._answered(key, answer),

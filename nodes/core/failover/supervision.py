@@ -12,9 +12,9 @@ from dataclasses import replace
 from nodes.core.config.config import NodeConfig
 from nodes.core.engine.work import Work
 from nodes.core.failover.copy_choice import CopyChoice
-from nodes.core.failover.copy_monitor import CopyWatching, Seen
-from nodes.core.failover.failover import MOUNT_AGAIN_MS, FailingOver
-from nodes.core.failover.management_calls import Errands
+from nodes.core.failover.copy_monitor import CopyMonitor, Seen
+from nodes.core.failover.failover import MOUNT_AGAIN_MS, Failovers
+from nodes.core.failover.management_calls import ManagementCalls
 from nodes.core.failover.records import Changes, ManagerRecords
 from nodes.core.interface.copy_commands import MountDatabase
 from nodes.core.interface.effects import LogLifecycle
@@ -29,15 +29,15 @@ class Supervision:
         self,
         config: NodeConfig,
         work: Work,
-        errands: Errands,
+        calls: ManagementCalls,
         records: ManagerRecords,
-        watching: CopyWatching,
+        watching: CopyMonitor,
         choice: CopyChoice,
-        failing_over: FailingOver,
+        failing_over: Failovers,
     ) -> None:
         self._config = config
         self._work = work
-        self._errands = errands
+        self._calls = calls
         self._records = records
         self._watching = watching
         self._choice = choice
@@ -128,7 +128,7 @@ class Supervision:
             self.look_anew(database)
 
         command = MountDatabase(database, managed.epoch)
-        self._errands.say(managed.server, command, answered, lambda reason: over())
+        self._calls.say(managed.server, command, answered, lambda reason: over())
 
     def _fail_over(self, managed: ManagedDatabase, seen: Seen, cause: str) -> None:
         database = managed.database

@@ -37,10 +37,10 @@ def cases(tables: Tables) -> DataFrame:
             requirements=REQUIREMENTS,
         )
     )
-    return judged.unionByName(_foretold(tables))
+    return judged.unionByName(_expected(tables))
 
 
-def _foretold(tables: Tables) -> DataFrame:
+def _expected(tables: Tables) -> DataFrame:
     """How many messages were lost, where `expect.lost` says it, and how many were excused. Of one
     whose fate is unknown, either is possible. No mail, no case.
     """
@@ -67,7 +67,7 @@ def _foretold(tables: Tables) -> DataFrame:
             at_ms="end_ms",
             refs="CAST(NULL AS struct<file: string, line: int>)",
             requirements="IF(fate = 'excused' AND found > 0, array('SM-15'), array())",
-            foretold="true",
+            expected="true",
         )
     )
 
@@ -85,7 +85,7 @@ _LOST = _key(
     "lost",
     "expect.lost",
     "expect.lost",
-    # where a pass is foretold, what is lost says by itself that it was to be none
+    # where a pass is expected, what is lost says by itself that it was to be none
     "expect.lost > 0 OR expect.lost = 0 AND lost > 0 AND expect.verdict <> 'pass'",
 )
 _PERMITTED = "coalesce(expect.unprotected_loss, array(0, 0))"

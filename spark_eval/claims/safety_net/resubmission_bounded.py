@@ -33,7 +33,7 @@ def cases(tables: Tables) -> DataFrame:
         .unionByName(_left(known))
         .unionByName(_requests(known))
         .unionByName(_lossless(known))
-        .unionByName(_foretold(known.given, tables))
+        .unionByName(_expected(known.given, tables))
     )
 
 
@@ -127,7 +127,7 @@ def _lossless(known: Resubmission) -> DataFrame:
 # ---------------------------------------------------------------- expect.resubmissions
 
 
-def _foretold(given: DataFrame, tables: Tables) -> DataFrame:
+def _expected(given: DataFrame, tables: Tables) -> DataFrame:
     """Each entry happened, and what no entry names did not."""
     narrowed = tables.record.runs.where("expect.resubmissions IS NOT NULL").select("run")
     entries = tables.record.expected_resubmissions.selectExpr("*", "true AS named")
@@ -157,7 +157,7 @@ def _foretold(given: DataFrame, tables: Tables) -> DataFrame:
             at_ms="coalesce(row.at_ms, 0L)",
             refs=f"coalesce(row.ref, {NO_REF})",
             requirements="array()",
-            foretold="true",
+            expected="true",
         )
     )
 

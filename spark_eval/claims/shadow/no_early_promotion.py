@@ -46,10 +46,10 @@ def cases(tables: Tables) -> DataFrame:
             weight=f"coalesce(not_before_ms - {AT}, 0)",
         )
     )
-    return judged.unionByName(_unforetold(tables))
+    return judged.unionByName(_unexpected(tables))
 
 
-def _unforetold(tables: Tables) -> DataFrame:
+def _unexpected(tables: Tables) -> DataFrame:
     entries = tables.record.expected_promotions.selectExpr(
         "run", "lower(`of`) AS primary_server", "cause"
     ).distinct()
@@ -76,7 +76,7 @@ def _unforetold(tables: Tables) -> DataFrame:
             at_ms="coalesce(stray.promoted.at_ms, 0L)",
             refs="stray.promoted.ref",
             requirements="array()",
-            foretold="true",
+            expected="true",
         )
     )
 

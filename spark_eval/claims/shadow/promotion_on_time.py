@@ -31,10 +31,10 @@ def cases(tables: Tables) -> DataFrame:
             weight=f"coalesce({AT} - not_after_ms, 1e12)",
         )
     )
-    return judged.unionByName(_foretold(tables))
+    return judged.unionByName(_expected(tables))
 
 
-def _foretold(tables: Tables) -> DataFrame:
+def _expected(tables: Tables) -> DataFrame:
     entries = joined(
         tables.record.expected_promotions,
         tables.record.runs.select("run", "finest_ms", "end_ms"),
@@ -67,7 +67,7 @@ def _foretold(tables: Tables) -> DataFrame:
             refs=f"coalesce(stray.ref, {NO_REF})",
             requirements="array()",
             weight="strays",
-            foretold="true",
+            expected="true",
         )
     )
 

@@ -217,7 +217,7 @@ def test_a_fault_that_is_not_there_is_refused(name: str, said: str) -> None:
     assert "kill@" in refused.value.hint
 
 
-def test_a_plan_with_a_fault_foretells_and_proves_nothing_of_the_plan_without() -> None:
+def test_a_plan_with_a_fault_expects_and_proves_nothing_of_the_plan_without() -> None:
     (strike,) = SINGLES.named("disk-lost@17")
     changed, begin = struck(PLAN, [strike])
     assert (changed.proves, changed.expect.promotions) == ((), None)

@@ -143,7 +143,7 @@ def test_an_interrupted_sweep_says_how_it_goes_on(
     assert carried_out
 
 
-def test_what_is_left_is_foretold_from_this_sitting_alone() -> None:
+def test_what_is_left_is_expected_from_this_sitting_alone() -> None:
     progress = Progress(1000, iter([0.0, 60.0]).__next__, {"batch=00000"})
     before, now = (BatchJudged(f"batch=0000{n}", 250, 9.6, {"pass": 250}) for n in range(2))
     progress.count(before)

@@ -113,7 +113,7 @@ def ground() -> FakeGround:
 
 
 @pytest.mark.parametrize("kind", LOOKS)
-def test_a_cut_is_evident_when_probes_see_what_it_foretells(
+def test_a_cut_is_evident_when_probes_see_what_it_expects(
     kind: CutKind, ground: FakeGround
 ) -> None:
     fault = OnLinks(cut(kind), lab_of(ground))

@@ -96,7 +96,7 @@ def test_operations_are_in_the_plan_in_the_order_of_time(tmp_path: Path) -> None
     assert "o1: failover of DB1" in story
 
 
-def test_what_is_foretold_of_resubmissions_is_in_the_plan(tmp_path: Path) -> None:
+def test_what_is_expected_of_resubmissions_is_in_the_plan(tmp_path: Path) -> None:
     told = "  lost: 0\n  resubmissions: [{database: DB1, from: shadow-safety-net}]"
     plan = planned(tmp_path, changed(SCENARIO, "  lost: 0", told))
     assert plan.expect.resubmissions == (ExpectedResubmission("DB1", "shadow-safety-net"),)

@@ -386,7 +386,7 @@ def test_a_plan_without_faults_has_no_heal() -> None:
     assert plan_of(calm).last_heal_ms is None
 
 
-def test_what_is_foretold_is_in_the_plan() -> None:
+def test_what_is_expected_is_in_the_plan() -> None:
     expect = json.loads(plan_of().to_json())["expect"]
     assert expect == {
         "lost": 0,

@@ -70,13 +70,13 @@ def test_a_timeline_takes_about_a_minute(plan: Plan) -> None:
 
 
 @pytest.mark.parametrize("plan", every_plan())
-def test_a_scenario_says_what_it_proves_and_foretells_no_loss(plan: Plan) -> None:
+def test_a_scenario_says_what_it_proves_and_expects_no_loss(plan: Plan) -> None:
     assert plan.proves
     assert plan.expect.lost == 0
 
 
 @pytest.mark.parametrize("plan", plans_for_containers())
-def test_a_scenario_for_the_night_foretells_its_promotions(plan: Plan) -> None:
+def test_a_scenario_for_the_night_expects_its_promotions(plan: Plan) -> None:
     assert plan.expect.promotions is not None
 
 
@@ -142,8 +142,8 @@ def test_the_primary_is_away_for_longer_than_the_span() -> None:
     plan = PLANS["primary-returns-after-promotion"]
     kill, config = kill_of(plan), plan.settings.TransportConfig
     assert plan.expect.promotions is not None
-    [foretold] = plan.expect.promotions
-    latest_ms = foretold.after_ms + foretold.within_ms
+    [expected] = plan.expect.promotions
+    latest_ms = expected.after_ms + expected.within_ms
     assert kill.start_ms + int(config["ShadowResubmitTimeSpan"]) < latest_ms < kill.end_ms
 
 

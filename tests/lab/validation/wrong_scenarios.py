@@ -522,7 +522,7 @@ NAMES = {
         "9:13: settings.servers, par-mbx9, is no mailbox server of the topology"
         " | did you mean par-mbx2?",
     ),
-    "a foretold promotion of nobody": (
+    "a expected promotion of nobody": (
         "{of: par-mbx1",
         "{of: par-mbx4",
         "20:21: expect.promotions[0].of, par-mbx4, is no mailbox server of the topology"

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from lab.scenario.requirements import REQUIREMENTS
-from spark_eval.claims.claim import ClaimResult
+from spark_eval.claims.claim import ClaimResult, Status
 from spark_eval.judging.catalogue import in_order
 from spark_eval.judging.judge import needed
 from spark_eval.judging.verdict import Asked, applied, reach
@@ -14,11 +14,11 @@ ASKED = Asked(
     proves=(),
     faults={},
     too_coarse="",
-    foretold="pass",
+    expected="pass",
 )
 
 
-def _result(name: str, status: str, **proofs: str) -> ClaimResult:
+def _result(name: str, status: Status, **proofs: str) -> ClaimResult:
     return ClaimResult(
         name=name,
         requirements=("SM-6", "SM-7"),
@@ -176,13 +176,13 @@ def test_each_key_of_expect_needs_the_claims_that_compare_it(
     assert tuple(needed(expect)) == needs
 
 
-def test_a_failure_in_another_way_than_foretold_is_not_as_foretold() -> None:
+def test_a_failure_in_another_way_than_expected_is_not_as_expected() -> None:
     surprised = replace(_result("no_loss", "violated"), surprises=("expect.lost: 3, not 5",))
-    asked = replace(ASKED, foretold="fail")
-    assert reach(_results(surprised), asked).not_as_foretold == ("expect.lost: 3, not 5",)
-    assert reach(_results(_result("no_loss", "violated")), asked).not_as_foretold == ()
+    asked = replace(ASKED, expected="fail")
+    assert reach(_results(surprised), asked).not_as_expected == ("expect.lost: 3, not 5",)
+    assert reach(_results(_result("no_loss", "violated")), asked).not_as_expected == ()
 
 
-def test_what_the_plan_foretells_changes_nothing() -> None:
-    verdict = reach(_results(HELD), replace(ASKED, foretold="fail"))
-    assert (verdict.verdict, verdict.foretold) == ("pass", "fail")
+def test_what_the_plan_expects_changes_nothing() -> None:
+    verdict = reach(_results(HELD), replace(ASKED, expected="fail"))
+    assert (verdict.verdict, verdict.expected) == ("pass", "fail")

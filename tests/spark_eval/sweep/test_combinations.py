@@ -56,7 +56,7 @@ def test_without_drawn_settings_phases_and_faults_are_what_can_be_met() -> None:
     assert (met["possible"], met["met"], met["never_met"]) == (10, 2, {})
 
 
-def test_a_fault_that_was_met_though_nobody_foretold_it_counts() -> None:
+def test_a_fault_that_was_met_though_nobody_expected_it_counts() -> None:
     assert content(sweep(), result({"queued": ["pause"]}))["pairs"]["queued"]["pause"] == 1
 
 

@@ -36,7 +36,7 @@ class Night:
             write(scenarios, changed(text, "[nightly]", f"[{tags}]"), name=name)
         self.acts({})
 
-    def foretell(self, name: str, verdict: str) -> None:
+    def expect(self, name: str, verdict: str) -> None:
         path = self.root / "scenarios" / f"{name}.yaml"
         path.write_text(f"{path.read_text()}  verdict: {verdict}\n")
 

@@ -3,7 +3,7 @@
 Run as a program: `run PATH --on HOST --announce FILE …`, `compare A B --out DIR`, `down ID`.
 Acts, by `<scenario> on <host>` or `<scenario> compared`: an exit code, `hang` (ends when asked to),
 `deaf` (does not), `mute` (dies before it has a run folder), or `once-<act>` (0 the second time).
-`not as foretold` is what every verdict says of that.
+`not as expected` is what every verdict says of that.
 """
 
 import json
@@ -48,7 +48,7 @@ def judge(folder: Path, code: object) -> None:
         "requirements": {"SR-1": requirement, "SM-10": "not asked", "SR-2": "not checked"},
     }
     claim |= {"reason": "why", "examples": [example] if code == 1 else []}
-    told["not_as_foretold"] = acts().get("not as foretold", [])
+    told["not_as_foretold"] = acts().get("not as expected", [])
     aside = claim | {"name": "dsn_sent", "status": "not applicable", "asked": 0, "violations": 0}
     (folder / "verdict.json").write_text(json.dumps(told | {"claims": [claim, aside]}))
     (folder / "report.html").write_text("<p>a run")

@@ -54,8 +54,8 @@ def test_junit_counts_what_failed_what_broke_and_what_nobody_knows(night: Night)
     assert (root.attrib["failures"], root.attrib["errors"]) == ("2", "1")
 
 
-def test_a_violation_that_is_foretold_is_told_and_is_no_failure(night: Night) -> None:
-    night.foretell("alpha", "fail")
+def test_a_violation_that_is_expected_is_told_and_is_no_failure(night: Night) -> None:
+    night.expect("alpha", "fail")
     night.acts({"alpha on simulator": 1})
     suite = night.suite("alpha", on="simulator")
     assert suite.run() == 0

@@ -98,27 +98,27 @@ def test_hosts_that_disagree_fail_the_suite(night: Night) -> None:
     assert night.suite().run() == 1
 
 
-@pytest.mark.parametrize(("foretold", "code"), [("fail", 1), ("unknown", 2)])
-def test_a_run_that_ends_as_its_scenario_foretells_counts_as_a_pass(
-    night: Night, foretold: str, code: int
+@pytest.mark.parametrize(("expected", "code"), [("fail", 1), ("unknown", 2)])
+def test_a_run_that_ends_as_its_scenario_expects_counts_as_a_pass(
+    night: Night, expected: str, code: int
 ) -> None:
-    night.foretell("alpha", foretold)
+    night.expect("alpha", expected)
     night.acts({"alpha on containers": code, "alpha on simulator": code})
     assert night.suite().run() == 0
 
 
-@pytest.mark.parametrize(("foretold", "code"), [("fail", 0), ("unknown", 1)])
-def test_a_run_that_ends_otherwise_than_foretold_counts_as_a_failure(
-    night: Night, foretold: str, code: int
+@pytest.mark.parametrize(("expected", "code"), [("fail", 0), ("unknown", 1)])
+def test_a_run_that_ends_otherwise_than_expected_counts_as_a_failure(
+    night: Night, expected: str, code: int
 ) -> None:
-    night.foretell("alpha", foretold)
+    night.expect("alpha", expected)
     night.acts({"alpha on simulator": code})
     assert night.suite("alpha", on="simulator").run() == 1
 
 
-def test_a_run_that_fails_in_another_way_than_foretold_counts_as_a_failure(night: Night) -> None:
-    night.foretell("alpha", "fail")
-    night.acts({"alpha on simulator": 1, "not as foretold": ["expect.lost: 3, not 5"]})
+def test_a_run_that_fails_in_another_way_than_expected_counts_as_a_failure(night: Night) -> None:
+    night.expect("alpha", "fail")
+    night.acts({"alpha on simulator": 1, "not as expected": ["expect.lost: 3, not 5"]})
     suite = night.suite("alpha", on="simulator")
     assert suite.run() == 1
     told = results(suite)["alpha on simulator"]

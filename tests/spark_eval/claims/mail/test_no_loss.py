@@ -53,7 +53,7 @@ def _expecting(run: Run, low: int, high: int) -> Run:
     return run
 
 
-def _foretelling(run: Run, lost: int) -> Run:
+def _expecting_lost(run: Run, lost: int) -> Run:
     run.plan["expect"] |= {"lost": lost, "verdict": "fail"}
     return run
 
@@ -112,14 +112,14 @@ def runs() -> dict[str, Run]:
         "within-bounds": _expecting(_both_custodians_failed(), 1, 2),
         "beyond-bounds": _expecting(_both_custodians_failed(), 2, 3),
         "unforeseen": _both_custodians_failed(),
-        "as-many-lost": _foretelling(_lost(), 1),
-        "fewer-lost": _foretelling(_lost(), 2),
-        "more-lost": _foretelling(_lost(), 0),
-        "none-lost": _foretelling(healthy(), 1),
-        "none-lost-none-foretold": _foretelling(healthy(), 0),
-        "maybe-two-lost": _foretelling(_not_collected(), 1),
-        "nothing-sent": _expecting(_foretelling(empty(), 0), 0, 0),
-        "nothing-sent-one-lost": _foretelling(empty(), 1),
+        "as-many-lost": _expecting_lost(_lost(), 1),
+        "fewer-lost": _expecting_lost(_lost(), 2),
+        "more-lost": _expecting_lost(_lost(), 0),
+        "none-lost": _expecting_lost(healthy(), 1),
+        "none-lost-none-expected": _expecting_lost(healthy(), 0),
+        "maybe-two-lost": _expecting_lost(_not_collected(), 1),
+        "nothing-sent": _expecting(_expecting_lost(empty(), 0), 0, 0),
+        "nothing-sent-one-lost": _expecting_lost(empty(), 1),
         "none-excused": _expecting(healthy(), 0, 0),
         "given-up": _given_up(),
         "given-up-and-told": _expecting(_given_up(told=SENDER), 1, 1),
@@ -229,7 +229,7 @@ def test_permits_no_excuse_where_the_plan_says_nothing_of_loss(
         ("nothing-sent-one-lost", 0, "0 messages are lost, not 1"),
     ],
 )
-def test_foretells_how_many_are_lost_no_fewer_and_no_more(
+def test_expects_how_many_are_lost_no_fewer_and_no_more(
     results: Results, name: str, lost: int, said: str
 ) -> None:
     told = results[name]
@@ -237,7 +237,7 @@ def test_foretells_how_many_are_lost_no_fewer_and_no_more(
     assert told.surprises == (f"expect.lost: {said}",)
 
 
-def test_what_is_lost_as_foretold_is_a_violation_and_no_surprise(
+def test_what_is_lost_as_expected_is_a_violation_and_no_surprise(
     results: Results,
 ) -> None:
     told = results["as-many-lost"]
@@ -252,11 +252,11 @@ def test_a_message_whose_fate_is_unknown_may_be_one_that_is_lost(
     assert told.surprises == ("expect.lost: 0 messages are lost, not 1",)
 
 
-def test_foretelling_no_loss_is_no_question_where_no_mail_was_sent(
+def test_expecting_no_loss_is_no_question_where_no_mail_was_sent(
     results: Results,
 ) -> None:
     assert (results["nothing-sent"].status, results["nothing-sent"].asked) == ("unknown", 0)
-    assert results["none-lost-none-foretold"].asked == results["healthy"].asked
+    assert results["none-lost-none-expected"].asked == results["healthy"].asked
 
 
 def test_a_loss_that_did_not_happen_proves_nothing(results: Results) -> None:

@@ -38,7 +38,7 @@ def _no_failover() -> Run:
     return run
 
 
-def _foretold(entries: list[dict[str, str]], run: Run) -> Run:
+def _expected(entries: list[dict[str, str]], run: Run) -> Run:
     run.plan["expect"]["resubmissions"] = entries
     return run
 
@@ -86,11 +86,11 @@ def runs() -> dict[str, Run]:
         "no-failover": _no_failover(),
         "left": _left(again=False), "left-again": _left(again=True),
         "another-boundary": _another_boundary(),
-        "foretold": _foretold([primary], f.lossy().run),
-        "not-foretold": _foretold([], f.lossy().run),
-        "missed": _foretold([primary, shadow], f.lossy().run),
-        "none": _foretold([], f.lossless_switchover()),
-        "none-of-nobody": _foretold([], healthy()),
+        "expected": _expected([primary], f.lossy().run),
+        "not-expected": _expected([], f.lossy().run),
+        "missed": _expected([primary, shadow], f.lossy().run),
+        "none": _expected([], f.lossless_switchover()),
+        "none-of-nobody": _expected([], healthy()),
     }  # fmt: skip
 
 
@@ -175,21 +175,21 @@ def test_a_request_without_a_failover_is_violated(results: Results) -> None:
 
 
 def test_expect_resubmissions_narrows(results: Results) -> None:
-    assert results["foretold"].status == "holds"
+    assert results["expected"].status == "holds"
     assert results["none"].status == results["none-of-nobody"].status == "holds"
-    assert "no entry names them" in results["not-foretold"].examples[0].detail
+    assert "no entry names them" in results["not-expected"].examples[0].detail
     assert "at least one is expected" in results["missed"].examples[0].detail
-    assert results["foretold"].surprises == results["too-old"].surprises == ()
-    for name, said in (("not-foretold", "DB1 primary: 2"), ("missed", "DB1 shadow: 0")):
+    assert results["expected"].surprises == results["too-old"].surprises == ()
+    for name, said in (("not-expected", "DB1 primary: 2"), ("missed", "DB1 shadow: 0")):
         [surprise] = results[name].surprises
         assert surprise.startswith(f"expect.resubmissions {said} resubmissions"), surprise
 
 
-def test_foretelling_no_resubmission_asks_also_where_nobody_seems_able_to_ask_for_one(
+def test_expecting_no_resubmission_asks_also_where_nobody_seems_able_to_ask_for_one(
     tmp_path: Path,
 ) -> None:
     assert not open_run_folder(healthy().write(tmp_path / "silent")).scope.may_resubmit
-    assert open_run_folder(_foretold([], healthy()).write(tmp_path / "none")).scope.may_resubmit
+    assert open_run_folder(_expected([], healthy()).write(tmp_path / "none")).scope.may_resubmit
 
 
 def test_nothing_to_ask_where_nothing_failed_over(results: Results) -> None:

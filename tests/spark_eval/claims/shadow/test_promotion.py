@@ -93,7 +93,7 @@ def _questions_failed(at_ms: int) -> Run:
     return run
 
 
-def _foretold(run: Run, **entry: object) -> Run:
+def _expected(run: Run, **entry: object) -> Run:
     run.plan["expect"]["promotions"] = [
         {"of": "par-mbx1", "cause": "database-id-changed", "after_ms": 15 * MINUTE,
          "within_ms": 3 * MINUTE, **entry}
@@ -127,7 +127,7 @@ def _failed_after_the_return(begun: int, promoted: int) -> Run:
     return run
 
 
-def _none_foretold(run: Run) -> Run:
+def _none_expected(run: Run) -> Run:
     run.plan["expect"]["promotions"] = []
     return run
 
@@ -178,11 +178,11 @@ def runs() -> dict[str, Run]:
         "not-at-once": _failed_after_the_return(69 * MINUTE, 75 * MINUTE),
         "never-away": _spurious("resubmit-time-span"),
         "after-discard": _after_its_discard(),
-        "foretold": _foretold(new_database().run),
-        "foretold-earlier": _foretold(new_database().run, after_ms=0),
-        "foretold-of-another": _foretold(new_database().run, of="par-mbx2"),
-        "none-foretold": _none_foretold(new_database().run),
-        "none-foretold-none-seen": _none_foretold(healthy()),
+        "expected": _expected(new_database().run),
+        "expected-earlier": _expected(new_database().run, after_ms=0),
+        "expected-of-another": _expected(new_database().run, of="par-mbx2"),
+        "none-expected": _none_expected(new_database().run),
+        "none-expected-none-seen": _none_expected(healthy()),
     }
 
 
@@ -326,20 +326,20 @@ def test_early_is_unknown_where_nothing_tempted_anyone(early: Results) -> None:
 
 
 def test_expectations_narrow_both(on_time: Results, early: Results) -> None:
-    assert on_time["foretold"].status == early["foretold"].status == "holds"
-    assert on_time["foretold-earlier"].status == "violated"
-    assert on_time["foretold-of-another"].status == "violated"
-    assert early["foretold-of-another"].status == "violated"
-    assert early["none-foretold"].status == "violated"
-    assert early["none-foretold-none-seen"].status == "holds"
+    assert on_time["expected"].status == early["expected"].status == "holds"
+    assert on_time["expected-earlier"].status == "violated"
+    assert on_time["expected-of-another"].status == "violated"
+    assert early["expected-of-another"].status == "violated"
+    assert early["none-expected"].status == "violated"
+    assert early["none-expected-none-seen"].status == "holds"
 
 
-def test_promotions_otherwise_than_foretold_are_a_surprise(
+def test_promotions_otherwise_than_expected_are_a_surprise(
     on_time: Results, early: Results
 ) -> None:
-    assert on_time["foretold"].surprises == early["foretold"].surprises == ()
-    [said] = on_time["foretold-of-another"].surprises
+    assert on_time["expected"].surprises == early["expected"].surprises == ()
+    [said] = on_time["expected-of-another"].surprises
     assert said.startswith("expect.promotions of par-mbx2: 0 promotions by")
-    [said] = early["none-foretold"].surprises
+    [said] = early["none-expected"].surprises
     assert said.startswith("expect.promotions: 2 promotions that no entry names")
     assert on_time["new-database-late"].surprises == ()
