@@ -133,10 +133,11 @@ _TOOK = f"coalesce({AT} - {last_before('begun_times', AT)} + near_ms, timeout_ms
 
 def _no_contact(before: str) -> str:
     """Since when it counts where no row names a contact: a server that names other questions and
-    their answers had none, so from the first shadow; one that names none at all may have had any
-    `before` the outage.
+    their answers had none, so from the first shadow; one that names none at all, or has a hole
+    there, may have had any `before` the outage.
     """
-    names = "size(contact_times) + size(failed_times) > 0 AND coalesce(size(own_blind), 0) <= 0"
+    seen = f"NOT coalesce({overlaps('own_blind', 'first_held_ms', AT)}, false)"
+    names = f"size(contact_times) + size(failed_times) > 0 AND {seen}"
     return f"IF({names}, first_held_ms, greatest(first_held_ms, {before}))"
 
 

@@ -93,6 +93,13 @@ def _questions_failed(at_ms: int) -> Run:
     return run
 
 
+def _questions_failed_and_a_kill(killed_ms: int) -> Run:
+    """Before the promotion at 38:30, or well after it, lyo-mbx1 is killed: its log has a hole."""
+    run = _questions_failed(38 * MINUTE + 30 * SECOND)
+    run.kill("lyo-mbx1", killed_ms, killed_ms + 30 * SECOND, fault="f9")
+    return run
+
+
 def _expected(run: Run, **entry: object) -> Run:
     run.plan["expect"]["promotions"] = [
         {"of": "par-mbx1", "cause": "database-id-changed", "after_ms": 15 * MINUTE,
@@ -172,6 +179,8 @@ def runs() -> dict[str, Run]:
         "first-contact-later-early": _first_contact_after_the_return(20 * MINUTE),
         "only-failed": _questions_failed(38 * MINUTE + 30 * SECOND),
         "only-failed-early": _questions_failed(20 * MINUTE),
+        "only-failed-and-a-kill-before": _questions_failed_and_a_kill(25 * MINUTE),
+        "only-failed-and-a-kill-after": _questions_failed_and_a_kill(80 * MINUTE),
         "same-database": _spurious("database-id-changed"),
         "failed-with-the-return": _failed_after_the_return(69 * MINUTE, 72 * MINUTE + 100),
         "asked-after-the-return": _failed_after_the_return(71 * MINUTE, 72 * MINUTE + 100),
@@ -284,6 +293,13 @@ def test_early_counts_from_the_first_shadow_where_the_log_names_failed_questions
 ) -> None:
     assert early["only-failed"].status == "holds"
     assert early["only-failed-early"].status == "violated"
+
+
+def test_early_knows_of_no_contact_in_a_hole_of_the_log_and_a_later_hole_hides_none(
+    early: Results,
+) -> None:
+    assert early["only-failed-and-a-kill-before"].status != "holds"
+    assert early["only-failed-and-a-kill-after"].status == "holds"
 
 
 def test_early_is_violated_by_a_promotion_without_a_cause(early: Results) -> None:
