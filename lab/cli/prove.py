@@ -71,9 +71,9 @@ def prove(
 
         print("\n".join(map(visible, listed(chosen))))
     elif on is On.containers:
-        raise typer.Exit(_on_containers(chosen, seeds))
+        raise typer.Exit(prove_on_containers(chosen, seeds))
     else:
-        raise typer.Exit(_simulated(chosen, seeds, master))
+        raise typer.Exit(prove_simulated(chosen, seeds, master))
 
 
 def _refuse_beside(option: str, others: Mapping[str, object]) -> None:
@@ -90,9 +90,9 @@ def _night(on: On | None, seeds: int | None, master: str) -> int:
 
     codes = []
     if on is not On.containers:
-        codes.append(_simulated(ALL, seeds, master))
+        codes.append(prove_simulated(ALL, seeds, master))
     if on is On.containers or (on is None and answers()):
-        codes.append(_on_containers(_chosen(None, On.containers, TODAY, seeds), seeds))
+        codes.append(prove_on_containers(_chosen(None, On.containers, TODAY, seeds), seeds))
     elif on is None:
         print("no Docker engine answers: no defect is tried on containers", file=sys.stderr)
     return worst(codes)
@@ -157,7 +157,7 @@ def _plans(
 # ------------------------------------------------------------------ trying it
 
 
-def _simulated(defects: "Sequence[Defect]", seeds: int | None, master: str) -> int:
+def prove_simulated(defects: "Sequence[Defect]", seeds: int | None, master: str) -> int:
     from lab.campaigns.prove.prove import Proving, new_folder
 
     folder = new_folder(RUNS, datetime.now(UTC))
@@ -166,7 +166,7 @@ def _simulated(defects: "Sequence[Defect]", seeds: int | None, master: str) -> i
     return _told(made, folder)
 
 
-def _on_containers(defects: "Sequence[Defect]", seeds: int | None) -> int:
+def prove_on_containers(defects: "Sequence[Defect]", seeds: int | None) -> int:
     """Raises ScenarioError for what no container can show, GroundError where no engine answers."""
     from lab.campaigns.prove.on_containers import OnContainers, real_servers
     from lab.campaigns.prove.prove import new_folder

@@ -38,8 +38,3 @@ def last_before(times: str, limit: str) -> str:
 def overlaps(intervals: str, start: str, end: str) -> str:
     """Whether any of `intervals` touches [start, end]."""
     return f"exists({intervals}, o -> o.lo <= {end} AND o.hi >= {start})"
-
-
-def and_list(parts: str) -> str:
-    """`a, b, c` of an array of strings."""
-    return f"array_join(array_sort({parts}), ', ')"

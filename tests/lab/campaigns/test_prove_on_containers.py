@@ -196,8 +196,8 @@ def proofs(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
         return prove
 
-    monkeypatch.setattr("lab.cli.prove._simulated", proof_on("simulator", 0))
-    monkeypatch.setattr("lab.cli.prove._on_containers", proof_on("containers", 1))
+    monkeypatch.setattr("lab.cli.prove.prove_simulated", proof_on("simulator", 0))
+    monkeypatch.setattr("lab.cli.prove.prove_on_containers", proof_on("containers", 1))
     return made
 
 

@@ -149,11 +149,11 @@ class ExternalSession:
         if isinstance(said, Hello):
             self.connection.say(Greeting(offers_shadow=False), forward=False)
         elif isinstance(said, Announcement):
-            self._announce(said)
+            self.announce(said)
         elif isinstance(said, Content):
             self._server.store(self, said)
 
-    def _announce(self, said: Announcement) -> None:
+    def announce(self, said: Announcement) -> None:
         reply = R550_NO_SUCH_RECIPIENT
         out = [each for each in said.envelope.recipients if not self._server.takes(each)]
         refused = tuple((address, reply.code, " ".join(reply.lines)) for address in out)

@@ -45,4 +45,4 @@ def greylist(monkeypatch: pytest.MonkeyPatch) -> None:
         early = Reply(BUSY[0], (BUSY[1],)) if len(refused) == len(recipients) else None
         self.connection.say(Announced(early, refused), forward=False)
 
-    monkeypatch.setattr(ExternalSession, "_announce", announce)
+    monkeypatch.setattr(ExternalSession, "announce", announce)

@@ -23,7 +23,7 @@ def test_a_message_is_redundant_before_it_is_acknowledged() -> None:
     shadow_server = world.of("HAREDIRECT")[0].custom["ShadowServer"]
     assert shadow_server in ("lyo1", "lyo2")
     assert world.of("HARECEIVE")[0].server == shadow_server
-    assert world.mailboxes == {USER1: ["<m2@x>"]} or len(world.mailboxes[USER1]) == 1
+    assert len(world.mailboxes[USER1]) == 1
 
 
 def test_the_shadow_is_let_go_at_the_next_heartbeat_and_kept_in_the_shadow_safety_net() -> None:
