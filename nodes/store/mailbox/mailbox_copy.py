@@ -101,6 +101,9 @@ def read_log(db: sqlite3.Connection, number: int) -> bytes | None:
     return None if row is None else bytes(row[0])
 
 
+Apply: TypeAlias = Callable[[sqlite3.Connection, Any, FetchBody], Logs]
+
+
 def apply_change(db: sqlite3.Connection, what: CopyChange, fetch: FetchBody) -> Logs:
     """Carry the change out inside the transaction that the caller has begun; the logs that are
     kept since. Raises Unreadable, StateMismatch, sqlite3.Error.
@@ -128,13 +131,13 @@ def write_log(db: sqlite3.Connection, record: Record, at_ms: int) -> Replication
 # ------------------------------------------------------------------ what each change does
 
 
-def _open(db: sqlite3.Connection, change: OpenCopy, fetch: FetchBody) -> Logs:
+def _open(db: sqlite3.Connection, change: OpenCopy) -> Logs:
     db.execute(BECOME_COPY, (change.state.value, change.at_ms))
     name = standing_of(db).database
     return tuple(ReplicationLog(name, *row) for row in db.execute(LOAD_LOGS))
 
 
-def _mount(db: sqlite3.Connection, change: MountCopy, fetch: FetchBody) -> Logs:
+def _mount(db: sqlite3.Connection, change: MountCopy) -> Logs:
     standing = standing_of(db)
     if change.epoch == standing.epoch:
         _expect_one(db.execute(MOUNT_AGAIN).rowcount, change)
@@ -145,12 +148,12 @@ def _mount(db: sqlite3.Connection, change: MountCopy, fetch: FetchBody) -> Logs:
     return (write_log(db, {"kind": MOUNT, "epoch": change.epoch}, change.at_ms),)
 
 
-def _dismount(db: sqlite3.Connection, change: DismountCopy, fetch: FetchBody) -> Logs:
+def _dismount(db: sqlite3.Connection, change: DismountCopy) -> Logs:
     _expect_one(db.execute(DISMOUNT).rowcount, change)
     return ()
 
 
-def _follow(db: sqlite3.Connection, change: FollowCopy, fetch: FetchBody) -> Logs:
+def _follow(db: sqlite3.Connection, change: FollowCopy) -> Logs:
     """What an active copy kept for others is of no use any more; what a lagged one received
     under an epoch before may be.
     """
@@ -175,7 +178,7 @@ def _replay(db: sqlite3.Connection, change: ReplayLog, fetch: FetchBody) -> Logs
     return ()
 
 
-def _replay_kept(db: sqlite3.Connection, change: ReplayKeptLog, fetch: FetchBody) -> Logs:
+def _replay_kept(db: sqlite3.Connection, change: ReplayKeptLog) -> Logs:
     taken = db.execute(TAKE_LOG, (change.number,)).fetchall()
     _expect_one(len(taken), change)
     *row, content = taken[0]
@@ -191,7 +194,7 @@ def _seed(db: sqlite3.Connection, change: SeedCopy, fetch: FetchBody) -> Logs:
     return ()
 
 
-def _drop(db: sqlite3.Connection, change: DropLogs, fetch: FetchBody) -> Logs:
+def _drop(db: sqlite3.Connection, change: DropLogs) -> Logs:
     """Only a source has logs for others."""
     if state_of(db) in SOURCES:
         db.execute(DROP_LOGS, (change.up_to,))
@@ -226,13 +229,18 @@ def _expect_one(found: int, expected_by: object) -> None:
         raise StateMismatch(f"{found} rows are as expected, not 1: {expected_by}")
 
 
-_APPLY: dict[type[CopyChange], Callable[[sqlite3.Connection, Any, FetchBody], Logs]] = {
-    OpenCopy: _open,
-    MountCopy: _mount,
-    DismountCopy: _dismount,
-    FollowCopy: _follow,
+def _alone(change: Callable[[sqlite3.Connection, Any], Logs]) -> Apply:
+    """One that brings no body."""
+    return lambda db, what, fetch: change(db, what)
+
+
+_APPLY: dict[type[CopyChange], Apply] = {
+    OpenCopy: _alone(_open),
+    MountCopy: _alone(_mount),
+    DismountCopy: _alone(_dismount),
+    FollowCopy: _alone(_follow),
     ReplayLog: _replay,
-    ReplayKeptLog: _replay_kept,
+    ReplayKeptLog: _alone(_replay_kept),
     SeedCopy: _seed,
-    DropLogs: _drop,
+    DropLogs: _alone(_drop),
 }

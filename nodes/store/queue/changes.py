@@ -143,16 +143,14 @@ def _expect_all_forks_done(db: sqlite3.Connection, internal_id: int, change: Cha
         raise StateMismatch(f"{unfinished} forks are not done: {change}")
 
 
-def _move_to_primary_safety_net(
-    db: sqlite3.Connection, change: MoveToPrimarySafetyNet, fetch: FetchBody
-) -> None:
+def _move_to_primary_safety_net(db: sqlite3.Connection, change: MoveToPrimarySafetyNet) -> None:
     _expect_all_forks_done(db, change.internal_id, change)
     moved = (change.delivered_ms, change.expires_ms, change.internal_id)
     _expect_one(db.execute(COPY_TO_PRIMARY_SAFETY_NET, moved).rowcount, change)
     _expect_one(len(db.execute(DELETE_MESSAGE, (change.internal_id,)).fetchall()), change)
 
 
-def _delete_message(db: sqlite3.Connection, change: DeleteMessage, fetch: FetchBody) -> None:
+def _delete_message(db: sqlite3.Connection, change: DeleteMessage) -> None:
     _expect_all_forks_done(db, change.internal_id, change)
     deleted = db.execute(DELETE_MESSAGE, (change.internal_id,)).fetchall()
     _expect_one(len(deleted), change)
@@ -160,39 +158,35 @@ def _delete_message(db: sqlite3.Connection, change: DeleteMessage, fetch: FetchB
     release_bodies(db, (body_id for (body_id,) in deleted))
 
 
-def _set_shadow_server(db: sqlite3.Connection, change: SetShadowServer, fetch: FetchBody) -> None:
+def _set_shadow_server(db: sqlite3.Connection, change: SetShadowServer) -> None:
     named = (change.shadow_server, change.shadow_database_id, change.internal_id)
     _expect_one(db.execute(SET_SHADOW_SERVER, named).rowcount, change)
 
 
-def _note_delay_notified(
-    db: sqlite3.Connection, change: NoteDelayNotified, fetch: FetchBody
-) -> None:
+def _note_delay_notified(db: sqlite3.Connection, change: NoteDelayNotified) -> None:
     _expect_one(db.execute(NOTE_DELAY_NOTIFIED, (change.internal_id,)).rowcount, change)
 
 
 # ------------------------------------------------------------------ discard notifications
 
 
-def _insert_discard(db: sqlite3.Connection, change: InsertDiscard, fetch: FetchBody) -> None:
+def _insert_discard(db: sqlite3.Connection, change: InsertDiscard) -> None:
     told = change.notification
     times = (told.delivered_ms, told.first_delivered_ms)
     row = (told.shadow_server, told.sequence, told.internal_id, *times)
     db.execute(INSERT_DISCARD, row)
 
 
-def _forget_discards(db: sqlite3.Connection, change: ForgetDiscards, fetch: FetchBody) -> None:
+def _forget_discards(db: sqlite3.Connection, change: ForgetDiscards) -> None:
     db.execute(FORGET_DISCARDS, (change.shadow_server, change.up_to_sequence))
 
 
-def _drop_old_discards(db: sqlite3.Connection, change: DropOldDiscards, fetch: FetchBody) -> None:
+def _drop_old_discards(db: sqlite3.Connection, change: DropOldDiscards) -> None:
     which = (change.shadow_server, change.after_sequence, change.before_ms)
     db.execute(DROP_OLD_DISCARDS, which)
 
 
-def _note_discards_asked(
-    db: sqlite3.Connection, change: NoteDiscardsAsked, fetch: FetchBody
-) -> None:
+def _note_discards_asked(db: sqlite3.Connection, change: NoteDiscardsAsked) -> None:
     db.execute(NOTE_DISCARDS_ASKED, (change.shadow_server, change.up_to_sequence))
 
 
@@ -204,16 +198,14 @@ def _insert_shadow(db: sqlite3.Connection, change: InsertShadow, fetch: FetchBod
     db.execute(INSERT_SHADOW, (*shadow_row(change.shadow, body_id), change.expires_ms))
 
 
-def _move_to_shadow_safety_net(
-    db: sqlite3.Connection, change: MoveToShadowSafetyNet, fetch: FetchBody
-) -> None:
+def _move_to_shadow_safety_net(db: sqlite3.Connection, change: MoveToShadowSafetyNet) -> None:
     times = (change.delivered_ms, change.first_delivered_ms, change.expires_ms)
     moved = (*times, *key_row(change.key))
     _expect_one(db.execute(COPY_TO_SHADOW_SAFETY_NET, moved).rowcount, change)
     _take_shadow(db, change.key, change)
 
 
-def _promote_shadow(db: sqlite3.Connection, change: PromoteShadow, fetch: FetchBody) -> None:
+def _promote_shadow(db: sqlite3.Connection, change: PromoteShadow) -> None:
     _add_message(db, change.message, _take_shadow(db, change.key, change))
 
 
@@ -224,7 +216,7 @@ def _take_shadow(db: sqlite3.Connection, key: ShadowKey, change: Change) -> int:
     return int(taken[0][0])
 
 
-def _set_contact(db: sqlite3.Connection, change: SetContact, fetch: FetchBody) -> None:
+def _set_contact(db: sqlite3.Connection, change: SetContact) -> None:
     contact = change.contact
     row = (
         contact.primary,
@@ -238,37 +230,42 @@ def _set_contact(db: sqlite3.Connection, change: SetContact, fetch: FetchBody) -
 
 # ------------------------------------------------------------------ forks, resubmit requests
 
-RowsMet: TypeAlias = Callable[[sqlite3.Connection, Any], int]
+Apply: TypeAlias = Callable[[sqlite3.Connection, Any, FetchBody], None]
 
 
-def _one_row(meet: RowsMet) -> Callable[[sqlite3.Connection, Any, FetchBody], None]:
+def _alone(change: Callable[[sqlite3.Connection, Any], None]) -> Apply:
+    """One that brings no body."""
+    return lambda db, what, fetch: change(db, what)
+
+
+def _one_row(meet: Callable[[sqlite3.Connection, Any], int]) -> Apply:
     """A change that is as expected where it meets one row."""
     return lambda db, change, fetch: _expect_one(meet(db, change), change)
 
 
-def _set_active_copy(db: sqlite3.Connection, change: SetActiveCopy, fetch: FetchBody) -> None:
+def _set_active_copy(db: sqlite3.Connection, change: SetActiveCopy) -> None:
     copy = change.copy
     row = (copy.database, copy.server, copy.epoch, copy.learnt_ms)
     _expect_one(db.execute(SET_ACTIVE_COPY, row).rowcount, change)
 
 
-_APPLY: dict[type[Any], Callable[[sqlite3.Connection, Any, FetchBody], None]] = {
+_APPLY: dict[type[Any], Apply] = {
     InsertMessage: _insert_message,
     FinishFork: _one_row(forks.finish),
     SplitFork: _one_row(forks.split),
-    MoveToPrimarySafetyNet: _move_to_primary_safety_net,
-    DeleteMessage: _delete_message,
-    SetShadowServer: _set_shadow_server,
-    NoteDelayNotified: _note_delay_notified,
-    InsertDiscard: _insert_discard,
-    ForgetDiscards: _forget_discards,
-    NoteDiscardsAsked: _note_discards_asked,
-    DropOldDiscards: _drop_old_discards,
+    MoveToPrimarySafetyNet: _alone(_move_to_primary_safety_net),
+    DeleteMessage: _alone(_delete_message),
+    SetShadowServer: _alone(_set_shadow_server),
+    NoteDelayNotified: _alone(_note_delay_notified),
+    InsertDiscard: _alone(_insert_discard),
+    ForgetDiscards: _alone(_forget_discards),
+    NoteDiscardsAsked: _alone(_note_discards_asked),
+    DropOldDiscards: _alone(_drop_old_discards),
     InsertShadow: _insert_shadow,
-    MoveToShadowSafetyNet: _move_to_shadow_safety_net,
-    PromoteShadow: _promote_shadow,
-    SetContact: _set_contact,
-    SetActiveCopy: _set_active_copy,
+    MoveToShadowSafetyNet: _alone(_move_to_shadow_safety_net),
+    PromoteShadow: _alone(_promote_shadow),
+    SetContact: _alone(_set_contact),
+    SetActiveCopy: _alone(_set_active_copy),
     InsertResubmitRequest: _one_row(resubmit_requests.insert_request),
     AdvanceResubmitRequest: _one_row(resubmit_requests.advance),
     SetResubmitState: _one_row(resubmit_requests.set_state),
