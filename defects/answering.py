@@ -133,7 +133,7 @@ class TakesTheNameForGranted(Door):
 
 
 class SaysTooMuch(Door):
-    """Whoever is refused is told the id of a message."""
+    """Whoever is refused is given the id of a message."""
 
     def leaves(self, effect: Effect) -> Iterable[Effect]:
         if isinstance(effect, SendReply) and effect.reply == R550_NOT_ALLOWED:
@@ -217,7 +217,7 @@ DEFECTS = (
     ),
     Defect(
         "says-too-much-when-it-refuses",
-        "Whoever may not ask is told the id of a message with the refusal.",
+        "Whoever may not ask is given the id of a message with the refusal.",
         "TL-6", CALLED, NOTHING, lambda: behind(SaysTooMuch),
     ),
     Defect(

@@ -42,7 +42,7 @@ MINUTE_MS = 60_000
 
 
 class AnswersAboutDiscards(Door, ABC):
-    """The primary's side: `given` says what a server is told instead of `rows`."""
+    """The primary's side: `given` says what a server is given instead of `rows`."""
 
     def __init__(self, config: NodeConfig) -> None:
         super().__init__(config)
@@ -344,7 +344,7 @@ DEFECTS = (
     ),
     Defect(
         "lets-one-in-fifty-go-too-soon",
-        "The shadow server lets one message in fifty go before it is told.",
+        "The shadow server lets one message in fifty go before it is notified.",
         "SM-4", "half-done-fork", DISCARD, lambda: behind(LetsGoOfOneInFifty),
     ),
     Defect(

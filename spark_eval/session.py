@@ -51,7 +51,7 @@ ON_ONE_MACHINE: Settings = {
     # a second partition would double the tasks of a run's few rows
     "spark.sql.shuffle.partitions": "1",
     # what is in one partition stays there, whatever a join of it is thought to come to: a product
-    # of sizes, which soon is above any limit unless they are told as nothing
+    # of sizes, which soon is above any limit unless they are given as nothing
     "spark.sql.maxSinglePartitionBytes": str(2**63 - 1),
     "spark.sql.sources.fileCompressionFactor": "1e-12",
     "spark.sql.defaultSizeInBytes": "1",

@@ -3,7 +3,7 @@
 Ours: plain processes on loopback as the lab configures them; each 250 follows the queue database
 of the primary and that of its shadow server, and the mailbox is on the second. Theirs: a Postfix
 that relays to a second one, which keeps a copy of all; its 250 follows ONE durable copy, so its
-promise is the weaker one, and most of its work is still to be done. So a second ratio is told
+promise is the weaker one, and most of its work is still to be done. So a second ratio is given
 beside the first: of the messages a second until all are delivered, when both have done all. Same
 sender, same disk, in turn; no work is left over to the next round. ROUNDS of MESSAGES, medians of
 the rounds' ratios.

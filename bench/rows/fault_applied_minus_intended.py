@@ -4,7 +4,7 @@ FAULTS faults, every kind of cut, slow and throttle in turn, on single links and
 to two at a time; the lab's own validation, plan, schedule, journal and Toxiproxy client, on a real
 Toxiproxy with a proxy for each link of two-site-dag. Probes for evidence run beside, as in a run.
 What takes time: waking up, the row of the intent, the calls, and reading the proxies back. How late
-this machine wakes a thread that sleeps (p99.9, as a run records it) is told beside: a fault is some
+this machine wakes a thread that sleeps (p99.9, as a run records it) is given too: a fault is some
 dozens of such wake-ups in three processes, so where that is not small the machine is measured.
 """
 

@@ -57,7 +57,7 @@ class Progress:
 
 @dataclass(slots=True)
 class Batches:
-    """`noun` is what the runs are told as, `seeds`; `replay` the command that shows the run of a
+    """`noun` is what messages call the runs, `seeds`; `replay` the command that shows the run of a
     name. `folder` is that of a sweep.
     """
 
@@ -109,7 +109,7 @@ class Batches:
         success.touch()
 
     def _note(self, done: Sequence[Done]) -> None:
-        """Crashes and bugs are told when they come up, and kept."""
+        """Crashes and bugs are reported when they come up, and kept."""
         with (self.folder / CRASHES).open("a", encoding="utf-8") as file:
             for each in done:
                 for name, server, said in each.crashes:

@@ -83,6 +83,6 @@ def compare(
         ),
     ] = None,
 ) -> None:
-    """Tell whether two runs of one plan agree, but for what timing leaves open."""
+    """Say whether two runs of one plan agree, but for what timing leaves open."""
     named = None if out is None else new_folder("--out", out)
     raise typer.Exit(comparison([find_run(run), find_run(other)], named))

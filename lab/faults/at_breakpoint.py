@@ -1,8 +1,8 @@
-"""A fault that waits until a server reaches a place in the protocol, and begins there.
+"""A fault that waits until a server reaches a breakpoint, and begins there.
 
 The server holds still there in one session (`nodes.shell.chaos.breakpoints`); the fault is applied,
 and the server goes on. What begins is a plain fault like any other, with its times from then. A
-place that is never reached leaves no evidence.
+breakpoint that is never reached leaves no evidence.
 """
 
 from collections.abc import Callable, Mapping
@@ -33,7 +33,7 @@ class AtPlace:
         return {"server": when.server, "place": when.at, "nth": when.nth}
 
     def reached(self) -> Mapping[str, object] | None:
-        """The moment at which the server reached the place, once it has. Raises GroundError."""
+        """The moment at which the server reached the breakpoint, if it has. Raises GroundError."""
         return self._lab.servers.reached(self._when.server, self.id)
 
     def begin(self, now_ms: int) -> Fault:

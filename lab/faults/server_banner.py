@@ -1,7 +1,7 @@
 """Whether a server is there: its banner, over a link that nothing else acts on, or from inside.
 
 What every fault of a server shares: it shows nobody a banner while it lasts, and it is over when
-the banner is seen, not when the server was told to go on. Nothing here acts on a server.
+the banner is seen, not when the server was asked to go on. Nothing here acts on a server.
 """
 
 from collections.abc import Collection, Mapping

@@ -1,4 +1,4 @@
-"""What a server of a plan is told about itself, its organisation and its parameters.
+"""What a server of a plan learns about itself, its organisation and its parameters.
 
 The document that `nodes.core.config.config.read_config` reads, in Exchange's parameter names;
 timespans are text there, as Exchange writes them. Where a node runs (ports, certificates, folders)

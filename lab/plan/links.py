@@ -1,8 +1,9 @@
 """The mesh: who opens sessions to whom, and what a person's words for ends of links mean.
 
-Mailbox servers talk to one another and to external servers, the workload talks to mailbox
-servers, external servers open nothing. Servers with copies of one database ship logs to each other,
-Active Manager talks to every mailbox server of its DAG. A link is one direction of one service.
+Mailbox servers open sessions to one another and to external servers, the workload opens them to
+mailbox servers, external servers open none. Servers with copies of one database ship logs to each
+other, Active Manager contacts every mailbox server of its DAG. A link is one direction of one
+service.
 """
 
 from collections.abc import Iterable, Sequence

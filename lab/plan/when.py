@@ -1,4 +1,4 @@
-"""When a fault starts that waits for a place in the protocol."""
+"""When a fault that waits for a breakpoint starts."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ from nodes.shell.chaos.places import Place
 
 @dataclass(frozen=True, slots=True)
 class When:
-    """Instead of a time: the `nth` time that a server reaches a place in the protocol.
+    """Instead of a time: the `nth` time that a server reaches a breakpoint.
 
     Counted from the fault's `start_ms`, the earliest it can begin, to `until_ms`, the latest. It
     lasts `for_ms` from then on, so its `end_ms` is the latest at which it can be healed.

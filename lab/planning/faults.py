@@ -26,7 +26,7 @@ def resolve_faults(
     """The faults in the order of their starts, numbered f1, f2 … in the order of the file.
 
     Entries that stand for several are spread before. A random schedule has its number and no
-    fault. A place in the protocol is waited for until `workload_end_ms`.
+    fault. A breakpoint is waited for until `workload_end_ms`.
     """
     resolved = [
         resolve_fault(f"f{number}", fault, topology, links, workload_end_ms)

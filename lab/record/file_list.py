@@ -1,6 +1,6 @@
 """files.json: every file of a record with its size and digest, written when the record is whole.
 
-manifest.json names it from the first moment, so a record without it is told from one that is whole.
+manifest.json names it from the first moment, so a record without it is recognised as not whole.
 What is written later (the evaluation's files) is not in it.
 """
 

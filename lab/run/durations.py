@@ -36,7 +36,7 @@ DEFAULTS = {
 
 @dataclass(frozen=True, slots=True)
 class Durations:
-    """Of the folder of runs `runs`. A step may be told apart further: by host, by scenario."""
+    """Of the folder of runs `runs`. A step may be divided further: by host, by scenario."""
 
     runs: Path
 

@@ -1,6 +1,6 @@
 """The evaluation, started as a program: the lab shares no code with what judges it.
 
-`python -m spark_eval <run folder>` prints its summary to stdout and tells the verdict by its exit
+`python -m spark_eval <run folder>` prints its summary to stdout and gives the verdict as its exit
 code. It dies with the lab: the kernel kills it when the lab's process ends, however that ends.
 """
 
@@ -23,9 +23,9 @@ GO = b"the record is whole\n"
 
 class Evaluation:
     """One run's evaluation, started early: Spark comes up while the lab is still taken down, then
-    waits to be told. It is no part of what is taken down, so it carries no mark of the run. What it
-    says on stderr goes to `evaluation/stderr.log` in the run folder; `to_stderr`: its summary goes
-    to ours."""
+    waits for the go-ahead. It is no part of what is taken down, so it carries no mark of the run.
+    What it says on stderr goes to `evaluation/stderr.log` in the run folder; `to_stderr`: its
+    summary goes to ours."""
 
     def __init__(self, folder: Path, *, to_stderr: bool = False) -> None:
         self._folder = folder
@@ -44,7 +44,7 @@ class Evaluation:
             )
 
     def judge(self) -> int:
-        """Tell it that the record is whole. Its exit code: 0 pass, 1 fail, 2 unknown, 3 it could
+        """Announce that the record is whole. Its exit code: 0 pass, 1 fail, 2 unknown, 3 it could
         not do its work.
 
         Raises GroundError when it ended in no way that it knows.

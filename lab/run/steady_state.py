@@ -127,5 +127,5 @@ def _refuse(what: str, names: Sequence[str]) -> None:
         more = f" and {len(names) - 3} more" if len(names) > 3 else ""
         raise GroundError(
             f"no steady state: {what} {', '.join(names[:3])}{more}",
-            "probes.jsonl and logs/ in the run folder tell more",
+            "probes.jsonl and logs/ in the run folder say more",
         )

@@ -29,10 +29,10 @@ KINDS = (*LINK_KINDS, *_OF_SERVERS, "random")
 
 
 class WhenModel(Strict):
-    """A place in the protocol, instead of a time."""
+    """A breakpoint, instead of a time."""
 
     server: str = Field(description="a mailbox server")
-    at: Place = Field(description="the place in the protocol that it reaches")
+    at: Place = Field(description="the breakpoint that it reaches")
     nth: int = Field(default=1, ge=1, le=NTH_MAX, description="at which time, the first by default")
     after: Instant = Field(default=0, description="counted from this moment on")
 

@@ -1,7 +1,7 @@
-"""The faults of one run that wait for places in the protocol, and what the journal says of them.
+"""The faults of one run that wait for breakpoints, and what the journal says of them.
 
-Looks at what servers report and starts nothing. A place that is not reached while mail is sent is
-given up: the fault has no evidence, and nothing to heal.
+Looks at what servers report and starts nothing. A breakpoint that is not reached while mail is sent
+is given up: the fault has no evidence, and nothing to heal.
 """
 
 from collections.abc import Iterable

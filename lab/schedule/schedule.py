@@ -1,15 +1,15 @@
 """The timeline of faults: starts and stops each at its lab time, in order, and heals in any case.
 
 One thread acts, in the order of lab time (at the same time stops come before starts), so that
-the journal tells what really followed what. What takes long, ending a server, probing and waiting
+the journal shows what really followed what. What takes long, ending a server, probing and waiting
 for a banner, runs beside it and delays no other fault; a fault is stopped when it has started. A
 fault that was intended is stopped at the end whatever happened, last one first; an error while
 healing one keeps none of the others from being healed.
 
 An operation is an instant like a restart, and over with its answer.
 
-A fault that waits for a place in the protocol is looked for between events. When its server is
-held there, the fault is applied, read back, and the server goes on; its end counts from then.
+A fault that waits for a breakpoint is looked for between events. When its server is held
+there, the fault is applied, read back, and the server goes on; its end counts from then.
 """
 
 import threading

@@ -3,7 +3,7 @@
 A key alone is bounded where it is read. Here are the products that a few lines can blow up: an
 alias of a stream, a rate over a month, recipients of each message, faults that repeat. Each limit
 is far above what a run on one machine is for, and low enough that a plan is resolved in seconds.
-Counted, never resolved: whoever breaks one of them is told before any of it is drawn.
+Counted, never resolved: whoever breaks one of them is informed before any of it is drawn.
 """
 
 from collections.abc import Callable, Iterator
@@ -77,7 +77,7 @@ def faults_of(fault: FaultModel, topology: PlanTopology | None) -> int:
 
 
 def _last_end_ms(fault: FaultModel, mail_ms: int) -> int:
-    """A place in the protocol is waited for while mail is sent."""
+    """A breakpoint is waited for while mail is sent."""
     return (
         fault.end_ms if fault.when is None else max(mail_ms, fault.start_ms) + (fault.for_ms or 0)
     )

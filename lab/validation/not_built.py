@@ -1,6 +1,6 @@
 """Words of the scenario grammar that this version does not build yet.
 
-They are part of what the lab promises, so a person who writes one is told that it is not built
+They are part of what the lab promises, so a person who writes one reads that it is not built
 yet, not that it is unknown. What gets built leaves this table. `*` stands for a name or a number.
 """
 

@@ -1,7 +1,7 @@
 """What one connection over a link sees: a banner, or how it is denied one.
 
 A probe opens the proxy port of a link, waits a bounded time for the first line and hangs up. It
-tells the five things apart that a cut can look like, and judges none of them.
+distinguishes the five things that a cut can look like, and judges none of them.
 """
 
 import asyncio

@@ -2,7 +2,7 @@
 
 It is a container of the lab like any other (`python3 -m lab.workload /workload`), reads `plan.json`
 and `targets.json` from its folder and writes `ledger.jsonl` there, each line before the act that it
-tells of. A message refused, unanswered or in doubt goes to the next server of its `via` at once,
+reports. A message refused, unanswered or in doubt goes to the next server of its `via` at once,
 and again every `retry_ms`, with the same Message-Id and Date, until it is acknowledged or the plan
 is over. Every message has a session of its own, so a silent server delays no message but its own.
 The strangers of the plan call from here too (`lab.workload.strangers`), and what they hear is
@@ -138,7 +138,7 @@ class Container:
         self._stopped = asyncio.Event()
 
     async def run(self, host: str, port: int, listening: Callable[[int], None]) -> None:
-        """Serve until told to stop; `listening` is called with the agent's port."""
+        """Serve until asked to stop; `listening` is called with the agent's port."""
         handlers: dict[str, Handler] = {
             "probe": self._probe,
             "probe-message": self._probe_message,

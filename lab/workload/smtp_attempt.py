@@ -6,8 +6,8 @@ the connection was lost or fell silent after it, else `failed`: surely not accep
 the message to all recipients or to none, so one refused recipient fails the attempt. It retries
 nothing and keeps no session open.
 
-aiosmtplib owns the syntax. Its own `data` cannot tell a connection lost before the dot from one
-lost after it, so the content is written here, through the library's protocol.
+aiosmtplib owns the syntax. Its own `data` cannot distinguish a connection lost before the dot from
+one lost after it, so the content is written here, through the library's protocol.
 """
 
 import asyncio

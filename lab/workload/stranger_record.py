@@ -16,7 +16,7 @@ BANNER, EHLO, STARTTLS, DATA = "banner", "EHLO", "STARTTLS", "DATA"
 
 
 class End(StrEnum):
-    """How a session ended: said all it had to, told to go, closed by the server or the network
+    """How a session ended: said all it had to, sent away, closed by the server or the network
     without a word, no reply, given up after having trickled long enough, or ended with the run.
     """
 
@@ -44,7 +44,7 @@ class StrangerRecord:
         self._write("reply", stranger, {"command": command, "reply": reply})
 
     def end(self, stranger: Stranger, end: End, reply: str | None, sent_bytes: int) -> None:
-        """`reply`: the last word of a server that told it to go. `sent_bytes` of what trickled."""
+        """`reply`: the last word of a server that sent it away. `sent_bytes` of what trickled."""
         said = {"outcome": end.value, "reply": reply, "sent_bytes": sent_bytes}
         self._write("end", stranger, said)
 

@@ -3,7 +3,7 @@
 They run in the container of the workload and call through the same proxies as its senders. Whoever
 is offered STARTTLS takes it, with the certificate that a stranger of its kind shows: none, one of
 another authority, or that of a server. One that trickles writes a byte at a time behind its DATA
-until it is told to go or has written for long enough. Nothing here judges what is heard.
+until it is sent away or has written for long enough. Nothing here judges what is heard.
 """
 
 import asyncio

@@ -5,9 +5,9 @@
     effects = manager.handle(ManagerOpened(…), now_ms)
     wake_at = manager.next_deadline_ms()
 
-It watches the copies, fails over by itself or on request, tells every mailbox server, and asks
-their Safety Nets for what the new copy may lack. It cannot tell a dead server from its own cut
-link, and need not: epochs see to it that one copy takes mail.
+It watches the copies, fails over by itself or on request, informs every mailbox server, and asks
+their Safety Nets for what the new copy may lack. It cannot distinguish a dead server from its own
+cut link, and need not: epochs see to it that one copy takes mail.
 """
 
 from __future__ import annotations

@@ -230,7 +230,7 @@ class Runner:
         self.outbound = OutboundSessions(self, file.node, self._route)
 
     def _begin(self, opening: AnyOpening, port: socket.socket) -> Listener:
-        """Tell the core what the disk holds, then let clients in."""
+        """Give the core what the disk holds, then let clients in."""
         if opening.set_aside is not None:
             self.give(opening.set_aside)
         self.give(opening.opened)
@@ -330,7 +330,7 @@ class Runner:
 
 
 def _machine_skew_ms(data: Path) -> int:
-    """Raises ConfigurationError where nobody can tell."""
+    """Raises ConfigurationError where nobody can say."""
     try:
         return read_machine(data).skew_ms
     except OSError:  # what is the matter with the folder is said where it is opened

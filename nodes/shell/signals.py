@@ -2,7 +2,7 @@
 
 A node reads its modules for longer than anything else at its start. Asked to stop meanwhile, it
 remembers that, begins as ever and ends in order at once; as the first process of a container it
-would not even hear it. Of a machine that has changed (SIGUSR1) it need not be told so early: it
+would not even hear it. It need not be notified so early of a machine that has changed (SIGUSR1): it
 looks for itself when it begins. Once its event loop is closed no signal changes anything: asyncio's
 own handlers would be gone by then, and a second SIGTERM would end it without its exit code. What is
 imported here is there in a moment.
@@ -36,7 +36,7 @@ def heed(
     stop: Callable[[], None],
     machine_changed: Callable[[], None] = lambda: None,
 ) -> None:
-    """Stop when asked to, also where that was before; look at the machine when told to.
+    """Stop when asked to, also where that was before; look at the machine when notified.
 
     The interpreter writes the number of each signal into a pipe, which the loop reads while it is
     there.

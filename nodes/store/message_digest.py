@@ -1,11 +1,11 @@
-"""What a message says, in few bytes: enough to tell whether it arrived as it was sent.
+"""What a message says, in few bytes: enough to see whether it arrived as it was sent.
 
 Transport may put trace fields in front of a message (RFC 5321, section 4.4: Received, Return-Path;
 and X-… of a server's own), and must change nothing else: fields, their order, and the body, byte
 for byte. So trace fields at the top are left out, whoever put them there, and all behind them
 counts. Nothing is parsed beyond that, repaired or refused.
 
-A digest is the first 64 bits of SHA-256: it has to tell what a defect did, not to withstand whoever
+A digest is the first 64 bits of SHA-256: it has to show what a defect did, not to withstand whoever
 looks for collisions. One change in 2^64 goes unseen.
 """
 

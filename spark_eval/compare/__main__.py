@@ -1,7 +1,7 @@
 """`python -m spark_eval.compare RUN RUN`: do two runs of one plan agree?
 
 Prints a table and leaves compare.json and compare.html in `--out`, by default below the second
-run's evaluation/. Exit codes: 0 they agree, 1 they disagree, 2 it cannot be told since one side is
+run's evaluation/. Exit codes: 0 they agree, 1 they disagree, 2 there is no answer since one side is
 unknown, 3 the tables could not be read, 4 the call is wrong or the plans are not the same.
 """
 

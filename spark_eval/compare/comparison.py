@@ -118,7 +118,7 @@ def reach(told: list[Compared], messages: Mapping[str, int]) -> str:
 
 
 def compare_verdicts(a: Side, b: Side) -> Compared:
-    """The same unknown verdict tells nothing."""
+    """Two unknown verdicts show no agreement."""
     x, y = (str(side.verdict.get("verdict", UNKNOWN)) for side in (a, b))
     if UNKNOWN in (x, y):
         return Compared("verdict", x, y, UNKNOWN, "no verdict was reached on one side")

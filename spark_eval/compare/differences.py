@@ -3,7 +3,7 @@ disagreement.
 
 Which rules may leave a field open is the table below. A message that is lost on one side is never
 left open, and neither is a second copy in a mailbox: timing is no excuse for either (no_loss,
-DD-1). What is unknown on one side cannot be told.
+DD-1). What is unknown on one side cannot be compared.
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ ABSENT = "nothing"
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """`name` tells the two apart: the host's where they differ, else the folder's."""
+    """`name` distinguishes the two: the host's where they differ, else the folder's."""
 
     name: str
     folder: RunFolder

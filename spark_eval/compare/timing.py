@@ -2,7 +2,7 @@
 
 A fault begins and ends at the same lab time on every host, but what was under way at that moment
 was not equally far. Each rule is evidence from the run itself; "near" is within the margin: the
-time in which nine of ten undisturbed messages were delivered, and no finer than the clock can tell.
+time in which nine of ten undisturbed messages were delivered, and no finer than the clock can show.
 
 `in_doubt`: an attempt ended unknown, so the server may have taken it or not.
 `sent_at_edge`: an attempt was under way near a fault's beginning or end.

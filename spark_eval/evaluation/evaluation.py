@@ -140,7 +140,7 @@ def _write_verdict(run: JudgedRun) -> None:
 def _judged(
     judgements: Mapping[str, Judgement], told: Mapping[str, Rows], folders: Sequence[RunFolder]
 ) -> list[JudgedRun]:
-    """Every judgement, with the counts and the damage that verdict.json tells beside it."""
+    """Every judgement, with the counts and the damage that verdict.json gives beside it."""
     return [
         JudgedRun(
             results=judgements[folder.run].results,

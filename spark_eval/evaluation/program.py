@@ -85,7 +85,7 @@ def _opened(spark: SparkSession, names: list[str]) -> Iterator[list[RunFolder]]:
 
 
 def judge_sweeps(sweeps: list[SweepFolder], options: argparse.Namespace) -> int:
-    """Judge their batches, as told or all that are complete. Raises UnreadableRecordError."""
+    """Judge batches named on standard input, or all complete ones. Raises UnreadableRecordError."""
     purpose = Purpose.RUNS if options.small_batches else purpose_of_sweeps(sweeps)
     try:
         with using_session(options.master, purpose=purpose) as spark:

@@ -2,7 +2,7 @@
 
 A delivery is promised when the message was acknowledged. One that is promised and not visible is
 lost, or excused with its reason; where the record of the place is missing, it is unknown. That a
-server says it gave a message up excuses nothing: its sender must have been told.
+server says it gave a message up excuses nothing: its sender must have been notified.
 """
 
 from __future__ import annotations

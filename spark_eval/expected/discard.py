@@ -3,7 +3,7 @@
 Not before every fork of its primary message is done: an order, judged on the monotonic clock. Then
 within one heartbeat once both servers can be reached: a deadline that starts at the first moment
 after delivery which a whole heartbeat, and one exchange, without an outage follow. An exchange that
-takes its time is allowed for; one that was asked and did not tell is not.
+takes its time is allowed for; an answer without the notification is not.
 """
 
 from __future__ import annotations

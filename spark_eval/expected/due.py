@@ -159,7 +159,7 @@ def put_off(tracking: DataFrame) -> DataFrame:
 
 def queues_put_off(tracking: DataFrame, destinations: DataFrame) -> DataFrame:
     """`queue_deferrals` (`at_ms`, `n`) of a server's queue to a server outside: whatever message it
-    put off, and the how manyeth in a row. A server cannot tell whether that was about the message.
+    put off, and the how manyeth in a row. A server cannot know whether that was about the message.
     """
     putting_off = small(tracking.where(DEFERRED).select("run", "server").distinct())
     said = (

@@ -1,11 +1,10 @@
-"""What shadow servers ask, and what primary servers tell them, a pair of servers at a time.
+"""What shadow servers ask, and what primary servers answer, a pair of servers at a time.
 
 Each session that a shadow server opens to a primary server while it surely holds shadow messages of
 it begins with a question, at once, whatever it is for (SM-2), but for those that it has just begun
-to promote; an answer names no more messages than
-that server can still have to be told of (SM-3); an attempt that failed is event 22004 (SM-18);
-and an answer is logged for each message that it lets go (TL-4). All four are told by the shadow
-server's own logs, and by its clock alone.
+to promote; an answer names no more messages than that server can still have to be notified of
+(SM-3); an attempt that failed is event 22004 (SM-18); and an answer is logged for each message that
+it lets go (TL-4). All four are judged by the shadow server's own logs, and by its clock alone.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ from spark_eval.transforms.server_histories import UNLOGGED_MS
 
 # how long before the last log Safety Nets are asked from (SN-4)
 MARGIN_MS = 5 * 60_000
-# Active Manager tells and asks again every minute, and waits half a minute for an answer
+# Active Manager announces and asks again every minute, and waits half a minute for an answer
 TRY_AGAIN_MS = 60_000
 NO_ANSWER_MS = 30_000
 NO_CUTS = f"CAST(array() AS array<{INTERVAL}>)"
@@ -35,8 +35,8 @@ def asked(
 ) -> DataFrame:  # fmt: skip
     """One row a transition and mailbox server of its boundary: `inside_from_ms`, `inside_to_ms`
     (surely inside), `outside_before_ms`, `outside_after_ms` (surely outside; null: unknown),
-    `tell_by_ms`, `ask_by_ms` (by when it was surely told and asked), `request` (struct), and `j`,
-    its judgement.
+    `tell_by_ms`, `ask_by_ms` (by when it was surely notified and asked), `request` (struct), and
+    `j`, its judgement.
     """
     servers = histories.where("role = 'mailbox'").selectExpr(
         "run", "server", "end_ms", "finest_ms", "askew_ms", "hold_ms", "eras", "blind",
@@ -57,7 +57,7 @@ def asked(
         f"{first_clear('mounted.at_ms', 'outages', NEED_MS)} + {NEED_MS} AS tell_by_ms",
         f"IF(learnt IS NULL, NULL, {first_clear('learnt.at_ms', 'outages', NEED_MS)} + {NEED_MS}) "
         "AS ask_by_ms",
-        # a row follows the log, and the fork's end, that it tells of
+        # a row follows the log, and the fork's end, that it reports
         f"least(lost_ms, mounted.at_ms) - {MARGIN_MS} + finest_ms + askew_ms + unlogged_ms "
         "AS inside_from_ms",
         "learnt.at_ms - unlogged_ms - finest_ms - askew_ms AS inside_to_ms",

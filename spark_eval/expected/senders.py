@@ -1,4 +1,4 @@
-"""Who sent what, whether they can be told of it here, and whether they were."""
+"""Who sent what, whether they can be notified of it here, and whether they were."""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ def lives(lifecycle: DataFrame) -> DataFrame:
 
 def kept(column: str, lives: str = "lives", not_after: str = "NULL") -> str:
     """SQL: the lab time of `column`, a time that a server kept; null where two lives, by different
-    clocks, may have written it. `not_after`: lab time by which it was told, if that is known.
+    clocks, may have written it. `not_after`: lab time by which it was reported, if that is known.
     """
     time = f"{column} - l.skew_ms"
     fits = f"{time} >= l.lo_ms AND coalesce({time} < l.hi_ms, true)"

@@ -1,6 +1,6 @@
 """A batch of a sweep as a source: the lines of many runs in one table, written by the lab.
 
-Nothing is torn here, since no disk was; lines that tell nothing that is judged are passed over, and
+Nothing is torn here, since no disk was; lines that say nothing that is judged are passed over, and
 they are most of the connectivity logs. Rows of one run are brought together once, at the door, so
 that whatever is keyed by run finds them in one place and moves no more; of fewer runs than there
 are partitions they stay where they are.

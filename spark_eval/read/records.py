@@ -86,7 +86,7 @@ def _rows(records: DataFrame, kind: str, *more: str) -> DataFrame:
 
 
 def ledger(records: DataFrame) -> DataFrame:
-    """Messages, attempts and outcomes together, told apart by `type`."""
+    """Messages, attempts and outcomes together, distinguished by `type`."""
     named = (
         f"{message_id('record.message_id')} AS message_id",
         f"{short_name('record.server')} AS server",
@@ -105,12 +105,12 @@ def operation_record(records: DataFrame) -> DataFrame:
 
 
 def stranger_record(records: DataFrame) -> DataFrame:
-    """Replies that strangers heard and ends of their sessions, told apart by `type`."""
+    """Replies that strangers heard and ends of their sessions, distinguished by `type`."""
     return _rows(records, "strangers", f"{short_name('record.server')} AS server")
 
 
 def lifecycle(records: DataFrame) -> DataFrame:
-    """What servers tell of themselves: starts, databases and their copies, failed heartbeats,
+    """What servers report of themselves: starts, databases and their copies, failed heartbeats,
     resubmit requests; by their dates.
     """
     return _rows(records, "lifecycle", f"{SERVER_OF_LOG} AS server")

@@ -1,7 +1,7 @@
 """A run folder: which files it holds and what run it is. Opens nothing but the manifest.
 
 The folder is the only thing that passes from the lab to the evaluation. A folder without a plan is
-refused; anything else that is missing is told by the tables (a log that is not there is damage).
+refused; the tables show anything else that is missing (a log that is not there is damage).
 """
 
 from __future__ import annotations

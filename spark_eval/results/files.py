@@ -121,7 +121,7 @@ def _testcase(suite: ET.Element, scenario: str, result: ClaimResult) -> None:
 
 
 def example_text(example: CounterExample) -> str:
-    """`first: <m000001…> to …: what (file:line, file:line)`; no brackets where no line tells it."""
+    """`first: <m000001…> to …: what (file:line, file:line)`; no brackets where no line shows it."""
     places = ", ".join(f"{file}:{line}" for file, line in example.refs)
     told = f"{example.which}: {example.subject}: {example.detail}"
     return f"{told} ({places})" if places else told

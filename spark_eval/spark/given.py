@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pyspark
 
-SUBMITTED = "PYSPARK_GATEWAY_PORT"  # spark-submit tells its program where its JVM listens
+SUBMITTED = "PYSPARK_GATEWAY_PORT"  # spark-submit passes its JVM's port to its program
 SEPARATOR = re.compile(r"\s*[=:\s]\s*")
 
 

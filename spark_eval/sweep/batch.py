@@ -39,7 +39,7 @@ NO_RECORD = "no plan of this seed can be read in the record: the lab could not s
 def judge_batch(spark: SparkSession, sweep: SweepFolder, batch: str) -> list[Result]:
     """A result for every run of `batch`, in order of seeds, and their file.
 
-    Runs are told apart by name: a shrink asks many plans under one seed. A seed that was to be
+    Runs are distinguished by name: a shrink asks many plans under one seed. A seed that was to be
     there and is not gets a result that says so. Raises `RunFolderError`.
     """
     rows = spark.read.schema(schema.ddl(schema.SWEEP_LINES))

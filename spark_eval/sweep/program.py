@@ -1,8 +1,8 @@
 """`python -m spark_eval --sweep FOLDER ...`: judge sweeps' batches, then give one verdict of each.
 
 A batch that has its result is not judged again, so an interrupted sweep goes on where it stopped.
-When told, batches are named on standard input while the lab goes on simulating, and each is
-answered by one line of JSON, as is the `end` that lets a sweep be concluded and the next begin.
+With `--when-told`, batches are named on standard input while the lab goes on simulating, and each
+is answered by one line of JSON, as is the `end` that lets a sweep be concluded and the next begin.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def judge_complete(spark: SparkSession, sweeps: Sequence[SweepFolder]) -> int:
 
 
 def judge_as_told(spark: SparkSession, sweeps: Iterable[SweepFolder], names: TextIO) -> int:
-    """Judges batches as `names` tells them, a line each: the first sweep's until `end`, then the
+    """Judges batches as `names` gives them, a line each: the first sweep's until `end`, then the
     next one's. Returns the worst exit code."""
     return _worst([_judged_as_told(spark, sweep, names) for sweep in sweeps])
 

@@ -1,6 +1,6 @@
 """One verdict of all seeds, folded from the results of their runs; needs no Spark.
 
-Failures and what could not be told are grouped by claim and cause, most seeds first, each with a
+Failures and what stayed unknown are grouped by claim and cause, most seeds first, each with a
 whole example and the command that asks it again. No wall time and no path: the same results give
 the same bytes.
 """

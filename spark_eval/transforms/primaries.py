@@ -2,7 +2,7 @@
 
 The key is (server, database id, internal id), so a Message-Id accepted twice is two of them. A
 primary is born by RECEIVE, by the promotion of a shadow message, or by resubmission from a Safety
-Net; `born.source` tells those two apart. LOAD after a restart proves one whose RECEIVE the kill
+Net; `born.source` distinguishes those two. LOAD after a restart proves one whose RECEIVE the kill
 swallowed.
 """
 

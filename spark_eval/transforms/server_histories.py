@@ -71,7 +71,7 @@ def histories(
 
 
 def _part(rows: DataFrame, **given: str) -> DataFrame:
-    """The same columns from every voice: what it tells, null for the rest."""
+    """The same columns from every voice: what it says, null for the rest."""
     columns = [
         f"{given.get(name, f'CAST(NULL AS {kind})')} AS {name}" for name, kind in NOTHING.items()
     ]

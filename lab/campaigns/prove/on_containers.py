@@ -30,7 +30,7 @@ from lab.run.live import run
 from lab.run.outcome import RunOptions, RunOutcome, Say, say_to_stderr, span
 from lab.validation.library import RUNS
 
-CRASH = "no_crash"  # the claim that tells a node that broke down from one that breaks a promise
+CRASH = "no_crash"  # the claim that separates a node that broke down from one that breaks a promise
 
 RunOne = Callable[[Defect, Plan], RunOutcome]
 

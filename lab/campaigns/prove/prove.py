@@ -101,7 +101,7 @@ class Proving:
     # -------------------------------------------------------------- what is asked
 
     def _asked(self) -> Iterator[tuple[str, str, range]]:
-        """Sound nodes first, since their failure is told of every defect."""
+        """Sound nodes first, since their failure concerns every defect."""
         for name in self.scenarios:
             seeds = [seeds_of(each, self.seeds) for each in self.defects if each.scenario == name]
             yield SOUND, name, range(min(s.start for s in seeds), max(s.stop for s in seeds))

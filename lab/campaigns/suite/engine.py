@@ -10,7 +10,7 @@ LOOK_SECONDS = 1.0
 
 
 class Engine:
-    """`remark` is told when the engine went and when it came back. Once it was waited for in vain,
+    """`remark` says when the engine went and when it came back. Once it was waited for in vain,
     it is only looked at."""
 
     def __init__(

@@ -114,7 +114,7 @@ class Journal:
 
 
 def read(folder: Path) -> SuiteRecord:
-    """What the journal of a folder tells; nothing where there is none. Raises GroundError."""
+    """What the journal of a folder says; nothing where there is none. Raises GroundError."""
     record = SuiteRecord()
     path = folder / JOURNAL
     if not path.is_file():

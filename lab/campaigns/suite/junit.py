@@ -1,7 +1,7 @@
 """junit.xml of a suite: a testsuite for each run and each comparison.
 
 A run's testcases are its claims, and `verdict`: whether it ended as its scenario expects. A claim
-that is violated where a failure is expected is told, and is no failure.
+that is violated where a failure is expected is reported, and is no failure.
 """
 
 from collections.abc import Iterator, Mapping

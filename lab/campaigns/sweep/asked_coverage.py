@@ -1,6 +1,6 @@
 """What a sweep could meet: kinds of fault, and the parts of what is drawn as settings.
 
-A plan says what was drawn and not among what, so the evaluation is told this beside it.
+A plan says what was drawn and not among what, so the evaluation is given this beside it.
 """
 
 from collections.abc import Iterator
@@ -71,5 +71,5 @@ def _path(key: Key, scenario: ScenarioModel, topology: TopologyModel) -> str:
 
 
 def _as_text(value: Value) -> int | str:
-    """As JSON has it, which tells no number from a text here."""
+    """As JSON has it, which does not distinguish a number from a text here."""
     return str(value).lower() if isinstance(value, bool) else value

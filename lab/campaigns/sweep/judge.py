@@ -1,4 +1,4 @@
-"""The evaluation of sweeps, as a program that is told of each batch when its record is whole.
+"""The evaluation of sweeps, as a program that is notified of each batch when its record is whole.
 
 Names of batches go to its standard input, a line of JSON for each comes back when it is judged;
 then the sweep's end, and the next sweep. One batch at most waits there, so simulating and judging
@@ -50,8 +50,8 @@ class SweepJudge:
         self._told = self._heard = 0
 
     def next_judged(self, batch: str | None) -> BatchJudged | None:
-        """Tell of a batch and wait for the one before it; without one, wait for the last. None when
-        nothing is waited for. Raises GroundError.
+        """Announce a batch and wait for the one before it; without one, wait for the last. None
+        when nothing is waited for. Raises GroundError.
         """
         if batch is not None:
             self._say(f"{batch}\n")
@@ -62,7 +62,7 @@ class SweepJudge:
         return self._hear()
 
     def judge_now(self, batch: str) -> BatchJudged:
-        """Tell of a batch and wait for it. Raises GroundError."""
+        """Announce a batch and wait for it. Raises GroundError."""
         self._say(f"{batch}\n")
         return self._hear()
 

@@ -3,7 +3,7 @@
     runs/<scenario>/sweeps/<first>-<count>-<fingerprint>/
 
 The same command goes on where an interrupted one ended, unless the scenario or the code have
-changed, which the fingerprint tells. What a run means is not decided here.
+changed, which the fingerprint shows. What a run means is not decided here.
 """
 
 import hashlib

@@ -1,4 +1,4 @@
-"""What a sweep may be told to favour among seeds."""
+"""What a sweep may be asked to favour among seeds."""
 
 from enum import StrEnum
 

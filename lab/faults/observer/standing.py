@@ -84,7 +84,7 @@ def is_to_be_touched(
 ) -> bool:
     """Whether the plan has a fault other than `but` act on the link or its target in that time.
 
-    One that waits for a place in the protocol may act from the first moment on that it waits.
+    One that waits for a breakpoint may act from the first moment of its wait on.
     """
     return any(
         fault.id != but

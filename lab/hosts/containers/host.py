@@ -134,7 +134,7 @@ def _describe(
         versions = {"engine": str(client.version()["Version"]), "toxiproxy": proxies.version()}
         ids = {name: str(client.images.get(name).id) for name in (made.node, made.toxiproxy)}
     except (DockerException, requests.RequestException) as error:
-        raise GroundError(f"the engine tells no versions: {error}") from error
+        raise GroundError(f"the engine reports no versions: {error}") from error
     versions |= {"python": platform.python_version(), "kernel": platform.release()}
     versions |= {name: metadata.version(name) for name in LIBRARIES if _is_installed(name)}
     return {"versions": versions, "images": ids}

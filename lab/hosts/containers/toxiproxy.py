@@ -28,7 +28,7 @@ from lab.program.errors import GroundError
 CALL_SECONDS = 3.0
 TRIES = 3
 AT_ONCE = 8
-CONNECTIONS = 2 * AT_ONCE  # evidence is read while a fault is told
+CONNECTIONS = 2 * AT_ONCE  # evidence is read while a fault is applied
 CONFLICT, NOT_FOUND = 409, 404
 
 

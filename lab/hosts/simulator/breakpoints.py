@@ -1,4 +1,4 @@
-"""What breakpoints hold in a simulated server, as `nodes.shell.chaos.control_files` tells of a real
+"""What breakpoints hold in a simulated server, as `nodes.shell.chaos.control_files` says of a real
 one.
 
 Outlives the server's processes: each breakpoint holds once in a run. Lets go when the lab says so;
@@ -16,7 +16,7 @@ Where: TypeAlias = Mapping[str, object]
 
 
 class Holds:
-    """Those of one server. `when_held` is told that somebody should look at `reached`."""
+    """Those of one server. `when_held` is called when somebody should look at `reached`."""
 
     def __init__(self, world: World, planned: tuple[Breakpoint, ...]) -> None:
         self.planned, self._world = planned, world

@@ -69,7 +69,7 @@ class SimulatedServers:
         return found.lose_power() if isinstance(found, SimulatedServer) else found.kill()
 
     def stop(self, server: str) -> int:
-        """It is told to; that it is down follows soon."""
+        """It is asked to stop, and is down soon after."""
         self._going_down.add(server)
         self._servers[server].stop(lambda: self._going_down.discard(server))
         return STOPPED

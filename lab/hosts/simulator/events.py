@@ -5,7 +5,7 @@ Counted from the start of lab time, in the order in which they happen, which the
 repeats; so the number of an event names a moment more closely than any clock could. A fault that is
 to begin at an event begins just before it: the server has done all that it did before and nothing
 of this, what is said over the link is the first thing to be lost, or what was to be written is on
-its way and nobody has been told that it arrived.
+its way and nobody has been informed that it arrived.
 """
 
 from collections.abc import Callable, Mapping

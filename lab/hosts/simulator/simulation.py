@@ -52,7 +52,7 @@ STOP_WITHIN_US = 10 * SECOND
 
 def simulate(plan: Plan, *, keeps_inputs: bool = True, events: Events | None = None) -> Record:
     """Run a plan from its first to its last moment, and take it down in good order. `events` is
-    told of all that happens up to the last moment, and says which faults begin at an event.
+    notified of all that happens up to the last moment, and says which faults begin at an event.
     """
     return Simulation(plan, keeps_inputs=keeps_inputs, events=events).run()
 

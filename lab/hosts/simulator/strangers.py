@@ -2,7 +2,7 @@
 and what it hears, written down reply by reply.
 
 It says its commands one after the other, whatever it hears, and hangs up. One that trickles sends a
-message byte by byte, until it is told to go or has sent for long enough.
+message byte by byte, until it is sent away or has trickled for long enough.
 """
 
 from collections.abc import Mapping, Sequence
@@ -48,7 +48,7 @@ class Strangers:
             world.at(stranger.at_ms * MS, self._call, stranger)
 
     def stop(self) -> None:
-        """Whoever still calls is told that the run is over."""
+        """Calls that are still open end with the run."""
         for call in list(self._calls):
             call.end(End.STOPPED)
 

@@ -1,1 +1,1 @@
-"""What a node is told about itself, its organisation and its parameters."""
+"""What the configuration says of a node, its organisation and its parameters."""

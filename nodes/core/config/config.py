@@ -1,5 +1,5 @@
-"""What a node is told about itself, its organisation and its parameters: one file, in Exchange's
-parameter names.
+"""What the configuration says of a node, its organisation and its parameters: one file, in
+Exchange's parameter names.
 
 `read_config` takes the parsed JSON of that file and refuses a wrong one, naming the key, the value
 and the rule (SR-13). It reads no file and knows no clock: the shell does both.

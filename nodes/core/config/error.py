@@ -1,4 +1,4 @@
-"""How a mistake in a configuration is told: the value, the rule, the nearest right word."""
+"""How a mistake in a configuration is reported: the value, the rule, the nearest right word."""
 
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet

@@ -33,7 +33,7 @@ class CopyHereChanged:
 
 
 class CopyHere:
-    """`standing` is None until the disk has told it."""
+    """`standing` is None until the disk has reported it."""
 
     def __init__(self, database: str, lag_ms: int, work: Work) -> None:
         self.database = database
@@ -60,7 +60,7 @@ class CopyHere:
 
     @property
     def state(self) -> CopyState:
-        """As it is told: a copy that is to be active and was not mounted is dismounted."""
+        """As it is reported: a copy that is to be active and was not mounted is dismounted."""
         if self.standing is None or self.failure:
             return CopyState.FAILED
         if self.standing.state is CopyState.ACTIVE and not self.is_mounted:

@@ -1,9 +1,9 @@
 """Logs that come to a passive copy: exactly the next of its epoch or a later one, replayed before
 it is acknowledged (TP-4).
 
-Whoever acts under an epoch that is over is told so; whoever sends another log is told which one is
-expected. A lagged copy keeps what it received until ReplayLagTime is over and then replays it, in
-order.
+Whoever acts under an epoch that is over gets that answer; to whoever sends another log the answer
+says which one is expected. A lagged copy keeps what it received until ReplayLagTime is over and
+then replays it, in order.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ them.
 A shadow server that asks names its own last confirmed sequence number under the database id it
 knows; only then are those forgotten (SM-16), so a lost answer is given again, over a restart too:
 how far a shadow server has asked is on disk. What nobody asks for is dropped after
-ShadowMessageAutoDiscardInterval (SM-11). All are on disk before anybody is told (SM-5).
+ShadowMessageAutoDiscardInterval (SM-11). All are on disk before anybody is notified (SM-5).
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ SWEEP_INTERVAL_MS = 60_000
 
 
 class Discards:
-    """What each shadow server is still to be told."""
+    """What each shadow server is still to be notified of."""
 
     def __init__(self, config: NodeConfig, work: Work, identity: Identity) -> None:
         self._interval_ms = config.transport.shadow_message_auto_discard_interval_ms

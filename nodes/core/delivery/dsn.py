@@ -53,7 +53,7 @@ def non_delivery_report(
     now_ms: int,
 ) -> Report | None:
     """The report to the sender of `original`, a side effect of it (SM-10); None where there is
-    nobody to tell.
+    nobody to inform.
     """
     made = _report(config, identity, original, recipients, status, now_ms, FAILED)
     return Report(*made) if made is not None else None

@@ -1,9 +1,9 @@
-"""Every mailbox server of the boundary is told which copy is active, until it says from when on it
-knows (TP-4).
+"""Every mailbox server of the boundary is informed which copy is active, until it says from when on
+it knows (TP-4).
 
 That time ends the interval that its Safety Net is asked for: what it brought to the copy before
-until then may be lost with that copy (SN-4). Who missed one failover is told of the next alone. Who
-knows is reminded all the same: a server keeps it in its queue database, and may lose that.
+until then may be lost with that copy (SN-4). Who missed one failover is informed of the next alone.
+Who knows is reminded all the same: a server keeps it in its queue database, and may lose that.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Announcements:
         self._reminded: set[tuple[str, str]] = set()
 
     def begin(self) -> None:
-        """Tell everybody who is to be told and is not being told."""
+        """Inform everybody who is to be informed and is not being informed."""
         for key in sorted(self._records.tellings):
             self._tell(key)
             self._remind_later(key)
@@ -94,7 +94,7 @@ class Announcements:
 
     def _remind(self, key: tuple[str, str]) -> None:
         telling = self._records.tellings[key]
-        if telling.learnt_ms is None:  # it is being told
+        if telling.learnt_ms is None:  # it is being informed
             self._reminded_once(key)
             return
         self._calls.say(
@@ -120,7 +120,7 @@ class Announcements:
         self._work.again(TELL_AGAIN_MS, lambda: self._over(key))
 
     def _over(self, key: tuple[str, str]) -> None:
-        """This time is over; whether there is more to tell is seen now."""
+        """This time is over; whether there is more to announce is seen now."""
         self._under_way.discard(key)
         self._tell(key)
 

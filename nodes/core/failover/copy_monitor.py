@@ -24,7 +24,7 @@ MISSES = 3
 
 @dataclass(slots=True)
 class Seen:
-    """One copy. `status` is the last that was told, None before the first and while silent.
+    """One copy. `status` is the last that was reported, None before the first and while silent.
     `is_void`: the answer that is awaited is out of date.
     """
 

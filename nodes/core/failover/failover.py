@@ -2,7 +2,7 @@
 (TP-6).
 
 Decided, with its epoch and target, before anything is said; for a switchover the copy before is
-dismounted, and the target has all its logs; the target mounts; who is to be told and asked is
+dismounted, and the target has all its logs; the target mounts; who is to be informed and asked is
 written down with its answer. Every step can be done again: servers know it by its epoch.
 """
 
@@ -324,14 +324,14 @@ class Failovers:
 
     def _boundary(self) -> tuple[str, ...]:
         """Whoever delivers into mailbox databases of this DAG: nobody outside it does (SR-10), so
-        nobody there is told, or asked (SN-12).
+        nobody there is informed, or asked (SN-12).
         """
         return servers_of(self._config, boundary_of(self._config.me))
 
     # -------------------------------------------------------------- the end
 
     def look_for_end(self, database: str) -> None:
-        """Everybody told, and every Safety Net asked that is to be: it is over."""
+        """It is over when everybody is informed and every Safety Net asked that is to be."""
 
         def refused(_reason: str) -> None:
             self._work.again(COMMIT_RETRY_MS, lambda: self.look_for_end(database))

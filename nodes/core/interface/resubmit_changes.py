@@ -9,7 +9,7 @@ from nodes.core.model.resubmit_request import Position, ResubmitRequest, Resubmi
 
 @dataclass(frozen=True, slots=True)
 class InsertResubmitRequest:
-    """A request that this server takes on, with the servers that are to be told of its head
+    """A request that this server takes on, with the servers that are to be notified of its head
     (SN-9, SN-16).
     """
 
@@ -38,7 +38,7 @@ class SetResubmitState:
 
 @dataclass(frozen=True, slots=True)
 class HeadTaken:
-    """`server` has taken on the head of the request, or will never be told of it (SN-9)."""
+    """`server` has taken on the head of the request, or will never be notified of it (SN-9)."""
 
     request_id: str
     server: str
@@ -46,6 +46,6 @@ class HeadTaken:
 
 @dataclass(frozen=True, slots=True)
 class RemoveResubmitRequest:
-    """The request, and what is still to be told of its head."""
+    """The request, and who is still to be notified of its head."""
 
     request_id: str

@@ -1,9 +1,9 @@
 """A copy of a mailbox database on one server, and the logs that make the copies equal (TP-4).
 
 The active copy numbers its changes without a gap; a log carries the epoch that it was made under
-and that of the log before it, so a copy that has gone another way is told from one that is only
-behind. Times are lab time in Unix epoch milliseconds. `branches` say from which log on an epoch
-holds: the pairs (epoch, last log before it), in order; epoch 0 begins at log 0.
+and that of the log before it, so a copy that has gone another way is distinguished from one that is
+only behind. Times are lab time in Unix epoch milliseconds. `branches` say from which log on an
+epoch holds: the pairs (epoch, last log before it), in order; epoch 0 begins at log 0.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from enum import Enum
 
 class CopyState(Enum):
     """What a copy is. SINGLE: the database has no other copy and keeps no logs. A copy that was
-    dismounted takes no delivery and still ships its logs. FAILED is told, never stored.
+    dismounted takes no delivery and still ships its logs. FAILED is reported, never stored.
     """
 
     SINGLE = "single"
@@ -45,7 +45,7 @@ class CopyStanding:
     """Where a copy stands, as its disk has it.
 
     `last_log` is the last one that it has made or replayed; a lagged copy has `received` more than
-    that. `mounted_…` tell of the last mount: when it was, and what the copy had before it.
+    that. `mounted_…` describe the last mount: when it was, and what the copy had before it.
     """
 
     database: str
@@ -75,7 +75,7 @@ class CopyStanding:
 
 @dataclass(frozen=True, slots=True)
 class CopyStatus:
-    """What XCOPYSTATUS tells."""
+    """What XCOPYSTATUS reports."""
 
     state: CopyState
     epoch: int

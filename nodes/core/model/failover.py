@@ -1,5 +1,5 @@
 """What Active Manager keeps: which copy of each mailbox database is active, how another one becomes
-so, who is still to be told, and what Safety Nets are still to be asked for (TP-6, SN-4, SN-6,
+so, who is still to be informed, and what Safety Nets are still to be asked for (TP-6, SN-4, SN-6,
 SN-7).
 
 Plain values, all of them on disk, so that whatever was under way is taken up again after a kill.
@@ -41,7 +41,7 @@ class AskingState(Enum):
 @dataclass(frozen=True, slots=True)
 class ManagedDatabase:
     """The copy on `server` is the active one, since `epoch`. `created_ms`: when the mailbox
-    database was made, 0 while no copy has told it.
+    database was made, 0 while no copy has reported it.
     """
 
     database: str
@@ -91,7 +91,7 @@ class Asking:
     """What the Safety Net of `server` is asked for, under `request_id`.
 
     `primary`: whose copies a Shadow Safety Net is asked for, empty for a server's own. `end_ms` is
-    None until the server has been told which copy is active. `silent_since_ms`: its last answer;
+    None until the server was informed which copy is active. `silent_since_ms`: its last answer;
     `broadcast_ms`: when the others were asked in its place.
     """
 

@@ -1,9 +1,9 @@
 """States of a failover, and the one table of what may follow what.
 
 DECIDED is durable before anything is said to a server. MOUNTED: the new copy has answered; who is
-to be told and asked is written down with it. OVER: everybody was told and every Safety Net asked
-has answered or has nothing left. GIVEN_UP: the target did not mount in time; if it is found active
-under that epoch after all, the failover is decided again.
+to be informed and asked is written down with it. OVER: everybody was informed and every Safety Net
+asked has answered or has nothing left. GIVEN_UP: the target did not mount in time; if it is found
+active under that epoch after all, the failover is decided again.
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ from nodes.core.sessions.outbound_session import Lease, ResubmitAnswer
 
 
 class HeadTelling:
-    """The servers that are still to be told of the head of `request`."""
+    """The servers that are still to be notified of the head of `request`."""
 
     def __init__(
         self, request: ResubmitRequest, config: NodeConfig, work: Work, sessions: Sessions
@@ -51,7 +51,7 @@ class HeadTelling:
         self._is_removed = True
 
     def as_told(self, request: ResubmitRequest) -> ResubmitRequest:
-        """`request` with those who are still to be told."""
+        """`request` with those who are still to be notified."""
         return replace(request, untold=tuple(self._failures))
 
     def _ask(self, server: str) -> None:

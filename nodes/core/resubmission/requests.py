@@ -144,8 +144,8 @@ class Resubmission:
         return None if same == {demand} else R554_OTHER_REQUEST
 
     def _new_request(self, demand: ResubmitDemand, requested_by: str) -> ResubmitRequest:
-        """With the head that this queue database is too young to have, and who is to be told of it:
-        every other server of the boundary (SN-9).
+        """With the head that this queue database is too young to have, and who is to be notified of
+        it: every other server of the boundary (SN-9).
         """
         head_end_ms = min(self._database_created_ms, demand.end_ms)
         lacks_head = demand.source is SafetyNetSource.PRIMARY and head_end_ms > demand.start_ms

@@ -1,6 +1,6 @@
 """Outbound sessions: opened, pooled, reused, given up (design decision 11).
 
-Somebody who wants to talk to a peer asks for a `Lease`; an idle session is reused, else a new one
+Somebody who wants to contact a peer asks for a `Lease`; an idle session is reused, else a new one
 is opened, up to the limit per peer. Every wait for the peer has one deadline,
 ConnectionInactivityTimeOut of the Send connector (SR-6). A session is retired after
 IntraOrgConnectorSmtpMaxMessagesPerConnection messages, after `AGE_LIMIT_MS`, and when it was idle
@@ -130,7 +130,7 @@ class Sessions:
         awaited.answered(happened)
 
     def discards_refused(self, name: str, code: int, text: str) -> None:
-        """The peer will not tell. The session is of no further use: hang up, then tell who
+        """The peer refuses to answer. The session is of no further use: hang up, then notify who
         waited.
         """
         session = self._sessions.get(name)
@@ -210,7 +210,7 @@ class Sessions:
         self._lost(session, "ConnectionInactivityTimeOut")
 
     def _lost(self, session: Session, reason: str) -> None:
-        """Tell whoever waited: for the answer if there is one awaited, for the session if it was
+        """Notify whoever waited: for the answer if there is one awaited, for the session if it was
         still being opened.
         """
         awaited, wish = session.awaited, session.request

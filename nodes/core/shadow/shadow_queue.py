@@ -106,7 +106,7 @@ class ShadowQueue:
             self._ask(lease, lambda: self._sessions.hand_over(lease))
 
     def _ask(self, lease: Lease, then: Then) -> None:
-        # whoever wanted the session is told; a heartbeat says so itself
+        # whoever wanted the session is notified; a heartbeat says so itself
         self._question(lease, then, lambda reason: None)
 
     def _question(

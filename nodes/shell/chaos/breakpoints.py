@@ -1,4 +1,4 @@
-"""Breakpoints: a node held at a place in the protocol, for the lab alone (design decision 12).
+"""Breakpoints hold a node at a point in the protocol, for the lab alone (design decision 12).
 
 What is held is one effect or one input, and what follows it in its lane: a session, or a database,
 which writes and reads in order. The rest of the node goes on, and the core knows nothing. How the

@@ -1,4 +1,4 @@
-"""How a held node and the lab tell each other: three small files a breakpoint, in the data folder.
+"""A held node and the lab notify each other by three small files a breakpoint, in the data folder.
 
 The node writes `NAME.reached` when it is held; the lab writes `NAME.go` when it may go on. No port
 is open, and either may be killed at any moment: a node that returns finds what has held it already,
@@ -26,7 +26,7 @@ def control_file(data: Path, name: str, word: str) -> Path:
 
 
 class ControlFiles:
-    """The node's side. `fail` is told of what keeps a file from being written."""
+    """The node's side. `fail` is called with what keeps a file from being written."""
 
     def __init__(
         self,
@@ -46,7 +46,7 @@ class ControlFiles:
         return {path.stem for path in (self._data / FOLDER).glob(f"*.{REACHED}")}
 
     def held(self, names: tuple[str, ...], let_go: Callable[[], None]) -> None:
-        """Tell the lab; `let_go` is called when it has answered, or has had its time."""
+        """Notify the lab; `let_go` is called when it has answered, or has had its time."""
         where = {"at_ms": self._lab_ms(), "mono_ns": self._mono_ns()}
         self._say(names, REACHED, json.dumps(where))
         loop = asyncio.get_running_loop()

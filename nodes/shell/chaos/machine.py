@@ -2,7 +2,7 @@
 
 The lab writes what it has done into one file of the data folder and signals the node, which reads
 it then and at each start, and writes beside it what it found. Both are replaced whole. The `order`
-counts up, so that an answer can be told from an older one.
+counts up, so that an answer can be distinguished from an older one.
 """
 
 from __future__ import annotations

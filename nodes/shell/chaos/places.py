@@ -1,4 +1,4 @@
-"""Places in the protocol, recognised from what goes in at the core's one door and what comes out.
+"""Places of breakpoints, recognised from what goes in at the core's one door and what comes out.
 
 Pure: sessions, promotions and resubmissions are followed by their inputs and effects, and a place
 is named the moment it is reached. How commits share a transaction does not show at the door; of

@@ -144,14 +144,14 @@ class OutboundSessions:
 
 
 class OutOfStep(ValueError):
-    """The peer has said what is no answer to what it was told: nothing that it says next can be
+    """The peer has said what is no answer to what was said to it: nothing that it says next can be
     believed to be one.
     """
 
 
 class Connection(SMTP):
-    """aiosmtplib's client that tells when the connection is lost, can be cut, and takes no reply
-    for the answer to a command that it does not belong to.
+    """aiosmtplib's client that reports when the connection is lost, can be cut, and takes no
+    reply for the answer to a command that it does not belong to.
     """
 
     def __init__(self, address: Address, own_fqdn: str, lost: Callable[[], None]) -> None:

@@ -56,7 +56,7 @@ class SmtpConnection(SMTP):
         self._has_parted = False
         self._cut_timer: asyncio.TimerHandle | None = None
 
-    # -------------------------------------------------------------- what others are told
+    # -------------------------------------------------------------- what others are notified of
 
     def gone(self) -> None:
         """The client is gone, or as good as gone. May be called more than once."""

@@ -95,7 +95,7 @@ class InboundSessions:
         self._open[session.name] = session
 
     def over(self, session: InboundSession) -> None:
-        """Tell the core, once."""
+        """Notify the core, once."""
         if self._open.pop(session.name, None) is not None:
             self.door.give(ConnectionLost(session.name))
 

@@ -1,4 +1,4 @@
-"""Small files by which the lab and a node tell each other something, in a folder of the node.
+"""Small files by which the lab and a node inform each other of something, in a folder of the node.
 
 Either may be what it should not: the node of somebody else's image, the lab with more rights than
 it. So no link is followed, neither of the file nor of its folder, nothing but a file is opened,

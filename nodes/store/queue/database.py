@@ -102,7 +102,7 @@ def earliest_expiry(table: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Opening:
-    """What there is to tell the core about the file: a damage comes first, the rows last."""
+    """What there is to report to the core about the file: a damage comes first, the rows last."""
 
     database: QueueDatabase
     set_aside: DatabaseSetAside | None

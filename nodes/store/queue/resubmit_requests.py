@@ -43,7 +43,7 @@ DELETE_REQUEST = "DELETE FROM resubmit_requests WHERE request_id = ?"
 
 
 def requests_of(rows: Iterable[Row], heads: Iterable[Row]) -> tuple[ResubmitRequest, ...]:
-    """Requests of their rows, with who is still to be told; both in the order of request ids."""
+    """Requests of their rows, and who is still to be notified; both in the order of request ids."""
     untold = {key: tuple(r[1] for r in group) for key, group in groupby(heads, lambda row: row[0])}
     return tuple(_request(row, untold.get(row[0], ())) for row in rows)
 

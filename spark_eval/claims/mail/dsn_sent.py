@@ -1,15 +1,14 @@
 """dsn_sent: whoever's mail is given up hears of it by a DSN, and nobody hears of what was not
 (SM-12).
 
-Asks every message that a server gave up or told its sender of, but what came back from a Safety Net
-(`dsn_suppressed` asks that), and every one that was late by more than a heartbeat and got there:
-its sender must not hear that it failed, which proves no requirement; that it is delayed is
-`delay_dsn_sent`'s. A message may fail hop by hop:
-what is said of each recipient last needs a DSN that is its own, and DSNs name those recipients and
-no others (RFC 3464). Servers may give a message up again
-after a crash, so there may be fewer DSNs than failures, not more. What is given up within a
-heartbeat before the end may come after it. That the shadow is kept until the DSN is delivered is
-asked by `discard_after_delivery`.
+The claim checks every message that a server gave up or notified its sender of, except what came
+back from a Safety Net (`dsn_suppressed` checks that). It also checks every one that was late by
+more than a heartbeat and got there: its sender must not hear that it failed, which proves no
+requirement; that it is delayed is `delay_dsn_sent`'s. A message may fail hop by hop: what is said
+of each recipient last needs a DSN that is its own, and DSNs name those recipients and no others
+(RFC 3464). Servers may give a message up again after a crash, so there may be fewer DSNs than
+failures, not more. What is given up within a heartbeat before the end may come after it. That the
+shadow is kept until the DSN is delivered is checked by `discard_after_delivery`.
 """
 
 from __future__ import annotations

@@ -3,9 +3,9 @@ their servers cannot know yet (TP-4).
 
 Asks every delivery into a database of several copies: by its server's own word the copy was mounted
 then, and no other copy had been mounted for longer than the server may not know of it
-(`expected.reigns`). Asks every copy that another one followed whether it gave way by then, and
-every switchover whether the copy before was dismounted first: both were there to be told. A copy
-whose server is dead, cut off or paused may go on meanwhile, and what it takes is
+(`expected.reigns`). The claim asks every copy that another one followed whether it gave way by
+then, and every switchover whether the copy before was dismounted first: both could be notified. A
+copy whose server is dead, cut off or paused may go on meanwhile, and what it takes is
 `resubmission_complete`'s to ask for.
 """
 

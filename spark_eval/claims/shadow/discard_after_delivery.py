@@ -3,8 +3,8 @@
 Two questions to each shadow: the order (SM-1, SM-4, SM-10), and the deadline of one heartbeat once
 both servers can be reached (SM-2 to SM-5, SM-16). `expected.discard` derives both. Four to each
 pair of servers, which `expected.questions` derives: whether the shadow server asked in every
-session (SM-2), was told of its own messages alone (SM-3), logged the answers by which it let them
-go (TL-4), and logged what failed (SM-18).
+session (SM-2), was notified of its own messages alone (SM-3), logged the answers by which it let
+them go (TL-4), and logged what failed (SM-18).
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ FOUND = (
     "get(filter(entries, e -> array_contains(queues, e.queue) "
     "AND coalesce(e.internal_id = own_internal_id, true)), 0)"
 )
-# two questions a heartbeat apart when no fault is left: one was told of it, the other confirms it
+# two questions a heartbeat apart when no fault is left: one gets it, the other confirms it
 AFTER = "filter(asked, t -> t >= coalesce(calm_ms, 0))"
 CONFIRMED = f"coalesce(array_max({AFTER}) - array_min({AFTER}) > heartbeat_ms, false)"
 UNLISTED = "no sound queue listing of {server}"
@@ -93,7 +93,7 @@ def _overstays(tables: Tables) -> DataFrame:
 
     Only what nobody asks for is dropped (SM-11). One that was asked for stays until the shadow
     server confirms it with its next question (SM-16), which it may have no cause to ask; or until
-    the one after that, where a fault kept it from taking in what it was told.
+    the one after that, where a fault kept it from taking in the answer.
     """
     contacts = tables.record.contacts.where("reached").groupBy("run", "server", "peer")
     times = contacts.agg(F.collect_list("at_ms").alias("times")).selectExpr(

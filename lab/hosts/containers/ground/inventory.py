@@ -1,4 +1,4 @@
-"""What Ansible is told of a lab: an inventory made from the plan, pure, and everything in it.
+"""What Ansible learns of a lab: an inventory made from the plan, pure, and everything in it.
 
 Hosts are the plan's servers, and beside them `toxiproxy`, `workload` (the traffic source) and
 `authority` (who makes the certificates); all are containers or files of this machine, so every

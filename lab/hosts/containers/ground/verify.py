@@ -30,7 +30,7 @@ AT_ONCE = 16
 
 
 def complaints(client: docker.DockerClient, hosts: Mapping[str, Mapping[str, Any]]) -> list[str]:
-    """What is wrong, seen from each inventory host that is told what to look for."""
+    """What is wrong, seen from each inventory host that says what to look for."""
     lookers = [(name, host) for name, host in hosts.items() if "look" in host]
     confined = [(name, host) for name, host in hosts.items() if "confinement" in host]
     with ThreadPoolExecutor(AT_ONCE) as threads:

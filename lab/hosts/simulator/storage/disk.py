@@ -1,9 +1,9 @@
 """The disk of a simulated server: the real queue and mailbox databases, with time and loss.
 
 What is being written takes a drawn time and is answered then. When the process is killed, a
-transaction under way is there whole or not at all, which of the two the seed says, and nobody was
-told; what waited is lost (TL-7). When the power goes, what its medium has not made durable may be
-gone too. Commits that wait share the next transaction, as in `nodes.shell.storage.disk`.
+transaction under way is there whole or not at all, as the seed says, and nobody got an answer; what
+waited is lost (TL-7). When the power goes, what its medium has not made durable may be gone too.
+Commits that wait share the next transaction, as in `nodes.shell.storage.disk`.
 """
 
 import sqlite3

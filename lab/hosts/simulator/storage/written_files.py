@@ -5,7 +5,7 @@ the power goes, each file keeps what was synced, and of the rest nothing, all, w
 any parts of 512 bytes in any order, as drawn; what was never synced at all may be gone since the
 file was made. That is what SQLite counts on and no more (https://sqlite.org/atomiccommit.html,
 "Hardware Assumptions"): a part is written whole or not at all, a write harms nothing beside it, and
-a disk that has synced has told the truth. A file that was deleted without a sync of its folder may
+what a disk reports as synced is synced. A file that was deleted without a sync of its folder may
 be back. No operating system waits as long as this one may: here nothing is written by itself.
 """
 

@@ -1,4 +1,4 @@
-"""A node held at a place in the protocol: where, how often, what goes on, and who lets go."""
+"""A node held at a breakpoint: where, how often, what goes on, and who lets go."""
 
 from __future__ import annotations
 
