@@ -44,7 +44,16 @@ class SafetyNet:
 
     def expiry_of_unacknowledged(self, created_ms: int) -> int:
         """When a shadow leaves that nobody ever acknowledges."""
-        return self._note(created_ms + self._hold_ms + self._expiration_ms)
+        return self._note(self._unacknowledged_until(created_ms))
+
+    def is_over(self, created_ms: int) -> bool:
+        """Whether a shadow that nobody acknowledged may be gone from the disk by now: a sweep that
+        took it answers later.
+        """
+        return self._unacknowledged_until(created_ms) <= self._work.now_ms
+
+    def _unacknowledged_until(self, created_ms: int) -> int:
+        return created_ms + self._hold_ms + self._expiration_ms
 
     def expired(self, happened: SafetyNetExpired) -> None:
         for copy in happened.removed:

@@ -9,7 +9,8 @@ span was over has failed too, so that a server that slept asks first.
 
 Replies are taken in one after another, and none while messages are on their way out of the queue:
 what such a change leaves behind must be there for the next reply. What a late one is worth,
-`discard_questions` says.
+`discard_questions` says. A message whose stay is over is neither let go nor promoted: the disk
+drops it (SN-2), and may have done so.
 """
 
 from __future__ import annotations
@@ -234,8 +235,9 @@ class ShadowQueue:
         done = []
         for _sequence, internal_id, delivered_ms, first_ms in answer.notifications:
             key = ShadowKey(self.primary, answer.database_id, internal_id)
-            shadow = self.held.pop(key, None)
-            if shadow is not None:
+            shadow = self.held.get(key)
+            if shadow is not None and not self._safety_net.is_over(shadow.received_ms):
+                del self.held[key]
                 expires_ms = self._safety_net.expiry_of_delivered(delivered_ms)
                 change = MoveToShadowSafetyNet(key, delivered_ms, expires_ms, first_ms)
                 done.append((shadow, change))
@@ -272,14 +274,19 @@ class ShadowQueue:
 
     def _take_over(self, shadows: tuple[ShadowMessage, ...], cause: str) -> None:
         """They are promoted from here on; `hold_again` undoes it where that cannot be made
-        durable.
+        durable. One whose stay is over waits for the disk's word of its end.
         """
-        for shadow in shadows:
+        there = tuple(s for s in shadows if not self._safety_net.is_over(s.received_ms))
+        for shadow in there:
             del self.held[shadow.key]
             self._leaving.add(shadow.key)
         if not self.held:
             self._stop_timers()
-        self._promote(shadows, cause, self._contact.last_contact_ms)
+        elif len(there) < len(shadows):
+            self._quiet_until_ms = self._work.now_ms + COMMIT_RETRY_MS
+            self._after_contact()
+        if there:
+            self._promote(there, cause, self._contact.last_contact_ms)
 
     def promoted(self, shadows: tuple[ShadowMessage, ...]) -> None:
         """They have left, durably."""

@@ -122,6 +122,52 @@ def queued_on_a_dead_primary(world: World, count: int = 1) -> None:
     world.kill("par1")
 
 
+BRIEF_STAY: dict[str, Any] = {
+    "TransportConfig": {"SafetyNetHoldTime": "00:10:00"},
+    "TransportService": {"MessageExpirationTimeout": "00:10:00"},
+}
+
+
+def sweeps_in_vain(world: World, server: str) -> None:
+    """As if each sweep of its disk were still under way."""
+    disk = world.hosts[server].disk
+    disk.expire = lambda now_ms: on.SafetyNetExpired((), now_ms + MINUTE)  # type: ignore[method-assign]
+
+
+def sweeps(world: World, server: str) -> None:
+    del world.hosts[server].disk.expire
+
+
+def test_a_shadow_message_that_a_sweep_may_have_taken_is_not_let_go_any_more() -> None:
+    world = World(**BRIEF_STAY)
+    world.send("par1", USER1)
+    holder = world.of("HARECEIVE")[0].server
+    sweeps_in_vain(world, holder)
+    world.cut[(holder, "par1")] = "refuse"
+    world.run(21 * MINUTE)
+    del world.cut[(holder, "par1")]
+    world.run(5 * MINUTE)
+    assert world.hosts["par1"].disk.discards == {}, "it was notified"
+    assert not world.of("HADISCARD")
+    assert len(world.hosts[holder].disk.shadows) == 1
+    sweeps(world, holder)
+    world.run(2 * MINUTE)
+    assert not world.hosts[holder].disk.shadows
+
+
+def test_a_shadow_message_that_a_sweep_may_have_taken_is_not_promoted_any_more() -> None:
+    world = World(**BRIEF_STAY)
+    queued_on_a_dead_primary(world)
+    holder = world.of("HARECEIVE")[0].server
+    sweeps_in_vain(world, holder)
+    world.run(4 * HOUR)
+    assert not [event for _, event, _ in world.lifecycle if event == "promotion-begun"]
+    assert len(world.hosts[holder].disk.shadows) == 1
+    sweeps(world, holder)
+    world.run(2 * MINUTE)
+    assert not world.hosts[holder].disk.shadows
+
+
 def test_a_shadow_message_whose_stay_on_disk_is_over_is_not_promoted_any_more() -> None:
     world = World()
     queued_on_a_dead_primary(world)
