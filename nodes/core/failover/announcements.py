@@ -33,6 +33,7 @@ class Announcements:
         self._records = records
         self._under_way: set[tuple[str, str]] = set()
         self._reminded: set[tuple[str, str]] = set()
+        self._learnt_anew: dict[tuple[str, str], int] = {}
 
     def begin(self) -> None:
         """Inform everybody who is to be informed and is not being informed."""
@@ -106,9 +107,12 @@ class Announcements:
 
     def _reminded_of(self, telling: Telling, answer: CopyAnswer) -> None:
         """One that learnt it just now had forgotten it."""
+        key = (telling.database, telling.server)
         if isinstance(answer, ActiveCopyAnswered) and answer.learnt_ms != telling.learnt_ms:
-            self._log("active-copy-forgotten", replace(telling, learnt_ms=answer.learnt_ms))
-        self._reminded_once((telling.database, telling.server))
+            if self._learnt_anew.get(key) != answer.learnt_ms:
+                self._log("active-copy-forgotten", replace(telling, learnt_ms=answer.learnt_ms))
+            self._learnt_anew[key] = answer.learnt_ms
+        self._reminded_once(key)
 
     def _reminded_once(self, key: tuple[str, str]) -> None:
         self._reminded.discard(key)
