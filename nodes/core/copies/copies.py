@@ -219,7 +219,9 @@ class DatabaseCopies:
 
 
 def _mounted(standing: CopyStanding) -> MountReply:
-    return MountReply(standing.mounted_ms, standing.mounted_after_log, standing.mounted_after_ms)
+    last_log = standing.mounted_after_log
+    epoch = standing.epoch_of(last_log)
+    return MountReply(standing.mounted_ms, last_log, standing.mounted_after_ms, epoch)
 
 
 def _dismounted(standing: CopyStanding) -> DismountReply:

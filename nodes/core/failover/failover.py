@@ -289,13 +289,17 @@ class Failovers:
     ) -> int | None:
         """From when on the new copy may lack something; None after a switchover that lost nothing.
 
-        A copy that was to be active in between may have taken mail since that was decided.
+        A copy that was to be active in between may have taken mail since that was decided: under an
+        epoch that was given up, or of which the new copy has no log. However late its own last log
+        is, that one is of another branch.
         """
         between = self._records.given_up_since(failover.database, managed.epoch)
+        missed = self._records.between(failover.database, answer.last_log_epoch, managed.epoch)
         dismounted_log = failover.dismounted_log
-        if dismounted_log is not None and answer.last_log >= dismounted_log and not between:
+        has_all = dismounted_log is not None and answer.last_log >= dismounted_log
+        if has_all and not between and not missed:
             return None
-        since_ms = min([answer.last_log_ms, *(f.decided_ms for f in between)])
+        since_ms = min([answer.last_log_ms, *(f.decided_ms for f in (*between, *missed))])
         return max(since_ms - MARGIN_MS, managed.created_ms, 0)
 
     def _tellings(self, failover: Failover) -> list[Telling]:

@@ -119,6 +119,12 @@ class ManagerRecords:
         used = [epoch for name, epoch in self.failovers if name == database]
         return max([self.databases[database].epoch, *used]) + 1
 
+    def between(self, database: str, after: int, to: int) -> tuple[Failover, ...]:
+        """Failovers under epochs later than `after`, up to `to`."""
+        return tuple(
+            f for f in self.failovers.values() if f.database == database and after < f.epoch <= to
+        )
+
     def given_up_since(self, database: str, epoch: int) -> tuple[Failover, ...]:
         """Failovers under later epochs that did not come about: their target may have mounted."""
         return tuple(

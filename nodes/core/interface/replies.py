@@ -151,6 +151,7 @@ class MountReply:
     mounted_ms: int
     last_log: int
     last_log_ms: int
+    last_log_epoch: int
 
 
 @dataclass(frozen=True, slots=True)

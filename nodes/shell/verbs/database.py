@@ -56,7 +56,7 @@ _STATES = {state.value: state for state in CopyState if state is not CopyState.S
 Answer: TypeAlias = CopyStatusAnswered | MountAnswered | DismountAnswered | ActiveCopyAnswered
 # what the numbers of an answer become, and how many they are
 _ANSWERS: Mapping[type[CopyCommand], tuple[Callable[..., Answer], int]] = {
-    MountDatabase: (MountAnswered, 3),
+    MountDatabase: (MountAnswered, 4),
     DismountDatabase: (DismountAnswered, 2),
     NameActiveCopy: (ActiveCopyAnswered, 1),
 }
@@ -81,8 +81,8 @@ def format_reply(reply: CopyReply) -> str:
         case CopyStatusReply(status):
             numbers = (status.epoch, status.last_log, status.last_log_ms, status.created_ms)
             return _line(status.state.value, *numbers)
-        case MountReply(mounted_ms, last_log, last_log_ms):
-            return _line(mounted_ms, last_log, last_log_ms)
+        case MountReply(mounted_ms, last_log, last_log_ms, last_log_epoch):
+            return _line(mounted_ms, last_log, last_log_ms, last_log_epoch)
         case DismountReply(last_log, last_log_ms):
             return _line(last_log, last_log_ms)
         case ActiveCopyReply(learnt_ms):

@@ -93,6 +93,7 @@ class MountAnswered:
     mounted_ms: int
     last_log: int
     last_log_ms: int
+    last_log_epoch: int
 
 
 @dataclass(frozen=True, slots=True)

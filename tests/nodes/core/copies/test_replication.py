@@ -175,7 +175,7 @@ def test_a_copy_that_is_mounted_tells_what_it_had_and_takes_mail() -> None:
     send(world)
     (row,) = world.of("DELIVER")
     reply = mount(world, "lyo1")
-    assert reply.lines == (f"2.0.0 {world.now_ms} 1 {row.at_ms}",)
+    assert reply.lines == (f"2.0.0 {world.now_ms} 1 {row.at_ms} 0",)
     name_copy(world, "par1", "lyo1")
     (sent,) = send(world)
     assert world.shows("lyo1")[-1] == sent
@@ -336,7 +336,7 @@ def test_a_lagged_copy_that_is_mounted_lacks_its_lag() -> None:
     send(world, 2)
     world.run(30 * SECOND)
     reply = mount(world, "lyo1")
-    assert reply.lines[0].split()[2:] == ["0", "0"]
+    assert reply.lines[0].split()[2:] == ["0", "0", "0"]
     world.run(2 * HOUR)
     assert world.shows("lyo1") == []
     assert world.shows("par2") == []

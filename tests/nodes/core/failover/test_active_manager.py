@@ -321,6 +321,25 @@ def test_a_copy_that_lives_and_is_cut_off_from_active_manager_is_fenced_and_noth
     assert world.shows("par2") == world.shows("lyo1")
 
 
+def test_a_copy_that_went_its_own_way_is_given_all_that_the_other_one_took_meanwhile() -> None:
+    """Its last log is later than all that it lacks, and of another branch."""
+    world = managed()
+    send(world)
+    world.isolate("par1", "par2")
+    world.run(5 * MINUTE)
+    assert status(world, "lyo1")[:2] == ("active", 1)
+    elsewhere = send(world, 2, "lyo2")
+    assert set(elsewhere) <= set(world.shows("lyo1"))
+    world.run(30 * MINUTE)
+    send(world, 2)
+    world.kill("lyo1")
+    world.run(5 * MINUTE)
+    world.heal()
+    world.run(HOUR)
+    assert status(world, "par2")[:2] == ("active", 2)
+    assert_all_are_there_once(world, "par2")
+
+
 def test_a_partition_of_a_day_loses_nothing_either() -> None:
     """Longer than the 12 h after which others stand in for par1."""
     world = managed()

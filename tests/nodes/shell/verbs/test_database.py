@@ -60,9 +60,9 @@ def test_a_status_of_the_core_is_read_back(status: CopyStatus) -> None:
 
 @given(NUMBERS, NUMBERS, NUMBERS)
 def test_other_answers_of_the_core_are_read_back(at_ms: int, last: int, last_ms: int) -> None:
-    text = database_verbs.format_reply(MountReply(at_ms, last, last_ms))
+    text = database_verbs.format_reply(MountReply(at_ms, last, last_ms, 3))
     mounted = database_verbs.parse_answer("out-1", MountDatabase("DB1", 1), text)
-    assert mounted == on.MountAnswered("out-1", at_ms, last, last_ms)
+    assert mounted == on.MountAnswered("out-1", at_ms, last, last_ms, 3)
     text = database_verbs.format_reply(DismountReply(last, last_ms))
     dismounted = database_verbs.parse_answer("out-1", DismountDatabase("DB1", 1), text)
     assert dismounted == on.DismountAnswered("out-1", last, last_ms)
