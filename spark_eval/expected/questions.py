@@ -92,7 +92,10 @@ def questions(
     stood = _stood(sessions, contacts, steps, _begun(lifecycle)).transform(
         joined, pairs.drop("kills", "let_go", "first_let_go"), PAIR
     )
-    clear = "NOT exists(outages, o -> o.lo <= at_ms AND o.hi + longest_ms >= at_ms)"
+    clear = (
+        "NOT exists(outages, "
+        "o -> o.lo <= at_ms + coalesce(waited_ms, 0L) AND o.hi + longest_ms >= at_ms)"
+    )
     judged = stood.selectExpr(
         "*",
         f"IF(holding > 0 AND asked IS NOT NULL, "

@@ -4,7 +4,7 @@ A place is a mailbox database, a server outside, or another boundary of the orga
 a mailbox database of one copy is that to its server. Where a database changed its active copy, or
 was dismounted, the ways to all of them count, and those of Active Manager, who has to find one and
 to name it; and a while after each dismount and mount, in which others learn of it
-(`expected.asking`).
+(`expected.asking`), or in which a server with a new queue database is reminded of it.
 """
 
 from __future__ import annotations
@@ -20,6 +20,8 @@ from spark_eval.transforms.troubles import TROUBLE
 PLACE = ["run", "place"]
 ROW = ["run", "server", "place", "trouble"]
 LEARNT_MS = 2 * TRY_AGAIN_MS + NO_ANSWER_MS
+# Active Manager reminds every server that often, with an answer that it waits for
+REMINDED_MS = 300_000 + NO_ANSWER_MS
 ALWAYS_HANGS = "named_struct('lo', trouble.lo, 'hi', trouble.hi, 'hangs', true) AS trouble"
 
 
@@ -32,17 +34,18 @@ def places(copies: DataFrame, servers: DataFrame) -> DataFrame:
 
 
 def ways(
-    troubles: DataFrame, places: DataFrame, servers: DataFrame, moved: DataFrame | None
+    troubles: DataFrame, places: DataFrame, histories: DataFrame, moved: DataFrame | None
 ) -> DataFrame:
     """`run`, `server`, `place`, `troubles`, in order: of each server that had any with a place.
     `moved`, of `moves`.
     """
+    servers = histories.select("run", "server", "role")
     each = troubles.selectExpr("run", "server", "peer", "service", "explode(troubles) AS trouble")
     mail = each.where("service = 'smtp'").transform(joined, places, ["run", "peer"]).select(*ROW)
     if moved is not None:
         mail = mail.unionByName(_of_managers(each, places, servers, moved))
         learning = joined(moved, _mailbox(servers), "run")
-        mail = mail.unionByName(learning.select(*ROW))
+        mail = mail.unionByName(learning.select(*ROW)).unionByName(_renewed(histories, moved))
     return mail.groupBy("run", "server", "place").agg(
         F.expr("array_sort(collect_set(trouble)) AS troubles")
     )
@@ -56,6 +59,16 @@ def moves(transitions: DataFrame, lifecycle: DataFrame) -> DataFrame:
     )
     after = f"named_struct('lo', at_ms, 'hi', at_ms + {LEARNT_MS}, 'hangs', true)"
     return mounted.unionByName(left).selectExpr(*PLACE, f"CAST({after} AS {TROUBLE}) AS trouble")
+
+
+def _renewed(histories: DataFrame, moved: DataFrame) -> DataFrame:
+    """A server with a new queue database knows of no move before it."""
+    after = f"named_struct('lo', lost_ms, 'hi', lost_ms + {REMINDED_MS}, 'hangs', false)"
+    lost = histories.where("role = 'mailbox'").selectExpr("run", "server", "inline(eras)")
+    renewed = lost.where("lost_ms IS NOT NULL").selectExpr(
+        "run", "server", f"CAST({after} AS {TROUBLE}) AS trouble"
+    )
+    return joined(renewed, moved.select(*PLACE).distinct(), "run").select(*ROW)
 
 
 def _of_managers(

@@ -12,6 +12,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from spark_eval.spark.joins import joined
+from spark_eval.sql.intervals import FOREVER_MS
 
 KEY = ("run", "server", "database_id", "internal_id")
 BORN = "(event = 'RECEIVE' OR (event = 'RESUBMIT' AND source IN ('REDUNDANCY', 'SAFETYNET')))"
@@ -80,7 +81,8 @@ def forks(primaries: DataFrame, tracking: DataFrame, dsns: DataFrame) -> DataFra
 
     `complete`, `expired` (any by time), `first_done_ms`, `done_ms`, `done_mono_ns`, `done_ref`;
     `served_ms`, when the last recipient was, if all are; and `known_ms`: as `done_ms`, but later
-    where its server forgot that by a restart and served somebody again.
+    where its server forgot that by a restart and served somebody again, or where a DSN may be about
+    it or about another one of the same Message-Id.
     """
     owed = primaries.selectExpr(
         *KEY, "last_loaded_ms",
@@ -100,13 +102,17 @@ def forks(primaries: DataFrame, tracking: DataFrame, dsns: DataFrame) -> DataFra
         first.selectExpr(*KEY[:-1], "internal_id AS report_id", "done"),
         [*KEY[:-1], "report_id"],
         "left",
-    ).selectExpr(*KEY, "done", "done.at_ms AS known_ms", "false AS is_owed")
+    ).selectExpr(
+        *KEY, "IF(is_sure, done, NULL) AS done",
+        f"coalesce(done.at_ms, IF(is_sure, NULL, {FOREVER_MS})) AS known_ms",
+        "false AS is_owed", "is_sure",
+    )  # fmt: skip
     served = owed.join(first, [*KEY, "recipient"], "left").selectExpr(
-        *KEY, "done", known, "true AS is_owed"
+        *KEY, "done", known, "true AS is_owed", "true AS is_sure"
     )
     joined = served.unionByName(told)
     return joined.groupBy(*KEY).agg(
-        F.expr("count(*) = count(done) AS complete"),
+        F.expr("count_if(is_sure AND done IS NULL) = 0 AS complete"),
         F.expr("min(done.at_ms) AS first_done_ms"),
         F.expr("max(done.at_ms) AS done_ms"),
         F.expr("max(known_ms) AS known_ms"),
@@ -121,11 +127,14 @@ def forks(primaries: DataFrame, tracking: DataFrame, dsns: DataFrame) -> DataFra
 
 
 def _reports(primaries: DataFrame, dsns: DataFrame) -> DataFrame:
-    """The DSNs that the server of a primary message made about it: its key and `report_id`. Of one
-    that the server accepted twice nobody can say which of the two a DSN is about.
+    """The DSNs that the server of a primary message made about it: its key, `report_id`, `is_sure`.
+    Of one that the server has twice nobody can say which of the two a DSN is about, but that none
+    is about mail from a Safety Net (SN-10).
     """
     about = [*KEY[:-1], "message_id"]
-    once = primaries.groupBy(*about).agg(
-        F.max("internal_id").alias("internal_id"), F.count("*").alias("n")
+    reported = primaries.where("coalesce(born.source, '') <> 'SAFETYNET'")
+    alike = reported.groupBy(*about).agg(
+        F.collect_list("internal_id").alias("ids"), F.expr("count(*) = 1 AS is_sure")
     )
-    return once.where("n = 1").transform(joined, dsns, about).select(*KEY, "report_id")
+    each = alike.selectExpr(*about, "is_sure", "explode(ids) AS internal_id")
+    return joined(each, dsns, about).select(*KEY, "report_id", "is_sure")

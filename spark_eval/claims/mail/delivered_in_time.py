@@ -59,7 +59,7 @@ def _with_due(tables: Tables) -> DataFrame:
         into = safety_nets.into
         moved = ways.moves(safety_nets.transitions, record.lifecycle)
     places = ways.places(record.database_copies, record.servers)
-    met = ways.ways(tables.troubles, places, record.servers, moved)
+    met = ways.ways(tables.troubles, places, tables.histories, moved)
     named = due.destinations(tables.sent, record.mailboxes, record.servers)
     return due.with_due(
         _legs(tables, named, places, into), met, tables.troubles, tables.histories, tables.pace,

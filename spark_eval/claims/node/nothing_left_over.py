@@ -25,6 +25,7 @@ PAIR = ["run", "server", "shadow_server"]
 # after the question that brought it and those under way then: one confirms it, and one more
 CONFIRMED = 2
 
+TOLD_ALL = "asked_ms > since_ms AND coalesce(brought < page, true)"
 SINCE = "greatest(oldest.delivered_ms, started_ms, their_start_ms, freed_ms, their_freed_ms)"
 
 _STORE = cases_of(
@@ -83,7 +84,8 @@ def _stores(tables: Tables) -> DataFrame:
 def _notifications(tables: Tables) -> DataFrame:
     """Counted since the last start of both, too: what one forgot and what the other knows may be
     lost by a kill. And since both could write it down: on a full disk nothing is confirmed, and
-    nothing forgotten.
+    nothing forgotten. An answer with as many notifications as it has room for may not be the one
+    that brought it.
     """
     record = tables.record
     waiting = record.queues.where("queue = 'discard'").groupBy(*PAIR)
@@ -92,7 +94,11 @@ def _notifications(tables: Tables) -> DataFrame:
         F.count("*").alias("notifications"),
     )
     settings = tables.histories.selectExpr(
-        "run", "server", "askew_ms + finest_ms AS apart_ms", "heartbeat_ms DIV 2 AS pause_ms"
+        "run",
+        "server",
+        "askew_ms + finest_ms AS apart_ms",
+        "heartbeat_ms DIV 2 AS pause_ms",
+        "page",
     )
     started = record.lifecycle.where("event = 'started'").groupBy("run", "server")
     lives = started.agg(F.max("at_ms").alias("started_ms"))
@@ -106,14 +112,20 @@ def _notifications(tables: Tables) -> DataFrame:
         .join(freed, ["run", "server"], "left")
         .join(theirs, ["run", "shadow_server"], "left")
         .join(their_disks, ["run", "shadow_server"], "left")
-        .selectExpr(*PAIR, "oldest", "notifications", "pause_ms", f"{SINCE} + apart_ms AS since_ms")
+        .selectExpr(
+            *PAIR, "oldest", "notifications", "pause_ms", "page", f"{SINCE} + apart_ms AS since_ms"
+        )
     )
     asked = record.contacts.where("reached").selectExpr(
-        "run", "server AS shadow_server", "peer AS server", "at_ms AS asked_ms"
+        "run",
+        "server AS shadow_server",
+        "peer AS server",
+        "at_ms AS asked_ms",
+        "notifications AS brought",
     )
     met = since.join(asked, PAIR, "left").groupBy(*PAIR, "oldest", "notifications", "pause_ms")
     times = met.agg(
-        F.expr("array_sort(collect_list(asked_ms) FILTER (WHERE asked_ms > since_ms)) AS times")
+        F.expr(f"array_sort(collect_list(asked_ms) FILTER (WHERE {TOLD_ALL})) AS times")
     ).selectExpr("*", "get(times, 0) AS brought_ms")
     later = "size(filter(times, t -> t > brought_ms + pause_ms)) AS later"
     known = times.selectExpr("*", later)

@@ -24,8 +24,10 @@ FOUND = (
     "get(filter(entries, e -> array_contains(queues, e.queue) "
     "AND coalesce(e.internal_id = own_internal_id, true)), 0)"
 )
-# two questions a heartbeat apart when no fault is left: one gets it, the other confirms it
-AFTER = "filter(asked, t -> t >= coalesce(calm_ms, 0))"
+# two questions a heartbeat apart when no fault is left: one gets it, the other confirms it; one
+# that was answered just before the message was done gets nothing
+GETS = "t.notifications > 0 OR t.at_ms >= since_ms + heartbeat_ms"
+AFTER = f"filter(asked, t -> t.at_ms >= coalesce(calm_ms, 0) AND ({GETS})).at_ms"
 CONFIRMED = f"coalesce(array_max({AFTER}) - array_min({AFTER}) > heartbeat_ms, false)"
 UNLISTED = "no sound queue listing of {server}"
 OWED = "the {what} of {server} owed it until {@keep_until_ms}; the listing does not have it"
@@ -96,7 +98,7 @@ def _overstays(tables: Tables) -> DataFrame:
     the one after that, where a fault kept it from taking in the answer.
     """
     contacts = tables.record.contacts.where("reached").groupBy("run", "server", "peer")
-    times = contacts.agg(F.collect_list("at_ms").alias("times")).selectExpr(
+    times = contacts.agg(F.expr("collect_list(struct(at_ms, notifications)) AS times")).selectExpr(
         "run", "peer AS server", "server AS shadow_server", "times"
     )
     faults = tables.windows.groupBy("run").agg(F.max("over_ms").alias("calm_ms"))
@@ -107,10 +109,14 @@ def _overstays(tables: Tables) -> DataFrame:
         .join(small(faults), "run", "left")
     )
     since = "IF(queue = 'discard', coalesce(delivered_ms, entered_ms), entered_ms)"
-    aged = joined(entries, _settings(tables), ["run", "server"]).selectExpr(
-        "*", f"end_ms - {since} AS age_ms", f"filter(times, t -> t >= {since}) AS asked",
+    timed = joined(entries, _settings(tables), ["run", "server"]).selectExpr(
+        "*",
+        f"{since} AS since_ms",
         "IF(queue = 'discard', auto_discard_ms, expiration_ms) AS most_ms",
-    )  # fmt: skip
+    )
+    aged = timed.selectExpr(
+        "*", "end_ms - since_ms AS age_ms", "filter(times, t -> t.at_ms >= since_ms) AS asked"
+    )
     awaited = f"(queue = 'discard' AND coalesce(size(asked), 0) > 0 AND NOT {CONFIRMED})"
     return aged.selectExpr(
         *case(

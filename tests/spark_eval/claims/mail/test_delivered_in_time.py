@@ -142,6 +142,14 @@ def _given_back(at_ms: int) -> Run:
     return told.run
 
 
+def _reminded(at_ms: int, *, moved: bool = True) -> Run:
+    """par-mbx1 comes back at 41 min with a new queue database, in which no failover stands."""
+    run = lossy().run if moved else empty()
+    run.kill("par-mbx1", 40 * MINUTE, 41 * MINUTE, new_database=True)
+    _arrive(run, run.accept(42 * MINUTE, [user(3)], shadow="par-mbx2"), at_ms)
+    return run
+
+
 def _no_resolution() -> Run:
     run = _delivered(HOUR)
     run.host = {"clock_resolution_ms": None}
@@ -152,6 +160,8 @@ SINCE = MINUTE + ACCEPTED
 FIFTH = SINCE + 4 * MINUTE
 CUT_OVER = 14 * MINUTE + 200  # and refused attempts had gone on for 5 min and more: RT-5
 QUEUED = (CUT_OVER + TIMEOUT - 9 * MINUTE) * 3 * 900 // (9 * MINUTE)
+# five minutes and an answer after its new database was made, the next attempt and what queued up
+REMINDED = 59 * MINUTE + 16 * SECOND + 191
 RUNS = {
     "healthy": healthy,
     "in-time": lambda: _delivered(SINCE + BASE),
@@ -181,6 +191,9 @@ RUNS = {
     "silent": lambda: _still(waiting=False),
     "promoted": lambda: _promoted(50 * MINUTE + BASE),
     "promoted-late": lambda: _promoted(50 * MINUTE + BASE + 1),
+    "reminded": lambda: _reminded(REMINDED),
+    "reminded-late": lambda: _reminded(REMINDED + 1),
+    "nothing-to-remind-of": lambda: _reminded(REMINDED, moved=False),
     "given-back-late": lambda: _given_back(MOUNTED + HOUR),
     "no-resolution": _no_resolution,
     "nothing": empty,
@@ -216,12 +229,18 @@ def test_holds(results: Results, name: str, asked: int) -> None:
         "late", "five-minutes-late", "one-late", "cut-late", "queued-up-late", "cut-elsewhere",
         "flapping-late", "restarted-late", "greylisted-late", "behind-late",
         "behind-sent-late", "put-off-inside", "crossing-late",
-        "arriving-late", "silent", "promoted-late",
+        "arriving-late", "silent", "promoted-late", "reminded-late", "nothing-to-remind-of",
     ],
 )  # fmt: skip
 def test_is_violated(results: Results, name: str) -> None:
     assert results[name].violations == 1
     assert results[name].proofs == {"RT-5": "violated"}
+
+
+def test_a_server_with_a_new_queue_database_is_reminded_which_copy_is_active(
+    results: Results,
+) -> None:
+    assert results["reminded"].violations == 0
 
 
 def test_what_a_safety_net_gave_back_is_due_anew(results: Results) -> None:

@@ -39,16 +39,20 @@ def _running(*, healed: bool = True) -> Run:
     return run
 
 
-def _notified(contacts: int, *, at_once: int = 0, restarted: str = "") -> Run:
+def _notified(contacts: int, *, at_once: int = 0, restarted: str = "", page: int = 200) -> Run:
     """lyo-mbx1 asks par-mbx1 so often after a delivery that it is to be notified of, and over
-    other sessions `at_once` with the first time.
+    other sessions `at_once` with the first time. Each answer names one message.
     """
     run = _left("discard", "waiting", message_id="<m1@x>", internal_id=7,
                 shadow_server="lyo-mbx1", delivered_ms=DELIVERED)  # fmt: skip
+    run.plan["settings"]["servers"]["par-mbx1"]["TransportService"] |= {
+        "DiscardNotificationsPerAnswer": page
+    }
     run.contacts.clear()
     run.heartbeats("lyo-mbx1", "par-mbx1", DELIVERED - 2 * HEARTBEAT, DELIVERED - 1)
     for number in range(contacts):
-        run.contact("lyo-mbx1", "par-mbx1", DELIVERED + (number + 1) * HEARTBEAT)
+        at_ms = DELIVERED + (number + 1) * HEARTBEAT
+        run.contact("lyo-mbx1", "par-mbx1", at_ms, notifications=1)
     for _ in range(at_once):
         run.contact("lyo-mbx1", "par-mbx1", DELIVERED + HEARTBEAT + SECOND)
     if restarted:
@@ -81,6 +85,7 @@ def runs() -> dict[str, Run]:
         "notified": _notified(2),
         "over-many-sessions": _notified(2, at_once=5),
         "confirmed": _notified(3),
+        "a-page-each": _notified(3, page=1),
         "restarted": _notified(3, restarted="par-mbx1"),
         "asking-one-restarted": _notified(3, restarted="lyo-mbx1"),
         "disk-was-full": _full("par-mbx1"),
@@ -110,6 +115,7 @@ def _unlisted() -> Run:
         ("disk-was-full", 5),
         ("disk-of-asking-one-was-full", 5),
         ("over-many-sessions", 5),
+        ("a-page-each", 5),
     ],
 )
 def test_holds(results: Results, name: str, asked: int) -> None:

@@ -251,6 +251,13 @@ def _promoting_when_the_session_begins(
     return run
 
 
+def _asks_after_a_pause(*, of: str = "lyo-mbx1") -> Run:
+    """Of some minutes, just after the session was opened."""
+    run = _with_session(24 * MINUTE, 3 * MINUTE)
+    run.away("pause", of, 24 * MINUTE + SECOND, 27 * MINUTE - 5 * SECOND)
+    return run
+
+
 def _served_again(*, after_a_restart: bool) -> Run:
     """par-mbx1 is killed before it has kept that it delivered, and delivers again at 10 min; it is
     asked at 6 and 8 min.
@@ -388,6 +395,8 @@ def runs() -> dict[str, Run]:
         "promotes-just-then": _promoting_when_the_session_begins(),
         "promotes-others": _promoting_when_the_session_begins(of="par-mbx2"),
         "promoted-long-ago": _promoting_when_the_session_begins(begun_ms=20 * MINUTE + SECOND),
+        "asks-after-a-pause": _asks_after_a_pause(),
+        "asks-after-a-pause-of-others": _asks_after_a_pause(of="lyo-mbx2"),
         "uses-not-at-all": _with_session(24 * MINUTE, None, messages=0),
         "holds-nothing": _with_session(12 * MINUTE, None),
         "expired": _expired_before_the_session(),
@@ -423,7 +432,8 @@ def test_a_session_begins_with_a_question_while_shadow_messages_are_held(
     assert example.detail.startswith("lyo-mbx1 used 1 sessions to par-mbx1 without a question")
     assert example.refs[0][0] == "logs/lyo-mbx1/CONNECTLOG20260105-1.LOG"
     assert results["asks-later"].examples[0].detail == example.detail
-    for name in ("asks-first", "uses-not-at-all", "holds-nothing", "expired"):
+    assert results["asks-after-a-pause-of-others"].examples[0].detail == example.detail
+    for name in ("asks-first", "asks-after-a-pause", "uses-not-at-all", "holds-nothing", "expired"):
         assert results[name].violations == 0, name
     assert results["asks-first"].asked == results["uses-not-at-all"].asked + 1
 

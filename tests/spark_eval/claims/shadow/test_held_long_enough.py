@@ -4,7 +4,16 @@ import pytest
 
 from spark_eval.claims.shadow.held_long_enough import CLAIM
 from tests.spark_eval.claims.conftest import Ask, Results
-from tests.spark_eval.runs.run_builder import END, HOUR, MINUTE, Run, empty, healthy, user
+from tests.spark_eval.runs.run_builder import (
+    END,
+    HEARTBEAT,
+    HOUR,
+    MINUTE,
+    Run,
+    empty,
+    healthy,
+    user,
+)
 
 
 def _dropped(server: str) -> Run:
@@ -34,8 +43,10 @@ def _waiting(queue: str, age_ms: int) -> Run:
     return run
 
 
-def _asked_for(*after_ms: int) -> Run:
-    """An old notification, whose shadow server asked so long after it was made."""
+def _asked_for(*after_ms: int, answered_before: bool = False) -> Run:
+    """An old notification, whose shadow server asked so long after it was made, and was answered;
+    `answered_before`: the first time just before it was made, as its answer shows.
+    """
     run = healthy()
     run.plan["settings"]["TransportConfig"]["ShadowMessageAutoDiscardInterval"] = HOUR
     entry = run.queues["par-mbx1"][0]
@@ -43,7 +54,8 @@ def _asked_for(*after_ms: int) -> Run:
     waiting = {**entry, **made, "queue": "discard", "shadow_server": "par-mbx2"}
     run.queues["par-mbx1"].append(waiting)
     for each in after_ms:
-        run.contact("par-mbx2", "par-mbx1", 30 * MINUTE + each)
+        has_it = each > 0 and not (answered_before and each == after_ms[0])
+        run.contact("par-mbx2", "par-mbx1", 30 * MINUTE + each, notifications=int(has_it))
     return run
 
 
@@ -96,6 +108,8 @@ def runs() -> dict[str, Run]:
         "asked-for": _asked_for(MINUTE),
         "asked-before": _asked_for(-MINUTE),
         "asked-twice": _asked_for(MINUTE, 20 * MINUTE),
+        "answered-before": _asked_for(3, HEARTBEAT + 50, answered_before=True),
+        "never-answered-with-it": _asked_for(3, HEARTBEAT + 50, 20 * MINUTE, answered_before=True),
         "asked-beside-a-fault": _asked_beside_a_fault(),
         "expired": _expired(HOUR + 1000),
         "expired-early": _expired(HOUR // 2),
@@ -157,6 +171,8 @@ def test_a_notification_that_was_asked_for_waits_for_its_confirmation(
     assert results["asked-beside-a-fault"].violations == 0
     assert results["asked-before"].proofs["SM-11"] == "violated"
     assert results["asked-twice"].proofs["SM-11"] == "violated"
+    assert results["answered-before"].violations == 0
+    assert results["never-answered-with-it"].proofs["SM-11"] == "violated"
 
 
 def test_bounds_expiry_from_below(results: Results) -> None:
