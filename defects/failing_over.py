@@ -46,6 +46,7 @@ from nodes.core.model.resubmit_request import ResubmitDemand, ResubmitState
 LOSSY, DIES, CUT_OFF = "lossy-failover", "active-manager-dies", "active-manager-cut-off"
 SWITCHOVER = "lossless-switchover"
 MINUTE_MS = 60_000
+NO_SUCH_EPOCH = 2**31
 
 
 class AsksNobody(Door):
@@ -110,6 +111,15 @@ class MissesALog(Door):
     def enters(self, happened: Input) -> Iterable[Input]:
         if isinstance(happened, MountAnswered):
             return (replace(happened, last_log=happened.last_log - 1),)
+        return (happened,)
+
+
+class KnowsOneBranch(Door):
+    """However another copy went its own way, its last log seems to be of the branch before."""
+
+    def enters(self, happened: Input) -> Iterable[Input]:
+        if isinstance(happened, MountAnswered):
+            return (replace(happened, last_log_epoch=NO_SUCH_EPOCH),)
         return (happened,)
 
 
@@ -273,6 +283,11 @@ DEFECTS = (
         "asks-from-too-late-on",
         "Safety Nets are not asked for the first minutes.",
         "SN-4", LOSSY, COMPLETE, lambda: manager(AsksFromTooLateOn),
+    ),
+    Defect(
+        "knows-one-branch",
+        "Safety Nets are asked from the new copy's last log on, though that is of another branch.",
+        "SN-4", "two-branches", COMPLETE, lambda: manager(KnowsOneBranch),
     ),
     Defect(
         "asks-after-a-lossless-switchover",

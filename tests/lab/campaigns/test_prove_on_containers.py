@@ -176,6 +176,7 @@ def test_what_containers_cannot_show_is_not_tried_there(
         "around-the-span",  # for the simulator alone
         "failovers",
         "one-server-at-a-time",
+        "two-branches",
         "lossless-switchover",  # one of its defects, by what it says of itself
         "strangers-call",  # another
     }
