@@ -100,7 +100,7 @@ def questions(
         "*",
         f"IF(holding > 0 AND asked IS NOT NULL, "
         f"CASE WHEN asked AND waited_ms <= prompt_ms THEN true "
-        f"WHEN at_ms <= begun_ms + prompt_ms THEN NULL "
+        f"WHEN at_ms <= begun_ms + prompt_ms AND NOT ({clear}) THEN NULL "
         f"WHEN NOT asked OR {clear} THEN false END, NULL) AS asks",
         f"IF(notifications > 0 AND {clear}, notifications > had - gone, NULL) AS exceeds",
     )

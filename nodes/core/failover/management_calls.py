@@ -1,6 +1,6 @@
 """One thing said to one server, and its answer, or that none came in time.
 
-A session that hangs says nothing of the server; so an call has a deadline of its own, shorter
+A session that hangs says nothing of the server; so a call has a deadline of its own, shorter
 than that of the Send connector, and a session that passed it is not used again.
 """
 

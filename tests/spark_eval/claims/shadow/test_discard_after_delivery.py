@@ -243,9 +243,12 @@ def _promoted_before_the_session(*, loaded: bool) -> Run:
 
 
 def _promoting_when_the_session_begins(
-    *, begun_ms: int = 24 * MINUTE - 5, of: str = "par-mbx1"
+    *, begun_ms: int = 24 * MINUTE - 5, of: str = "par-mbx1", full: bool = True
 ) -> Run:
+    """On a full disk it ends where it began."""
     run = _with_session(24 * MINUTE, None)
+    if full:
+        run.away("fill_disk", "lyo-mbx1", 22 * MINUTE, 26 * MINUTE)
     run.life("lyo-mbx1", "promotion-begun", begun_ms, primary=of, cause="database-id-changed",
              count=1)  # fmt: skip
     return run
@@ -393,6 +396,7 @@ def runs() -> dict[str, Run]:
         "uses-first": _with_session(24 * MINUTE, None),
         "asks-later": _with_session(24 * MINUTE, 2 * MINUTE),
         "promotes-just-then": _promoting_when_the_session_begins(),
+        "promotes-with-room": _promoting_when_the_session_begins(full=False),
         "promotes-others": _promoting_when_the_session_begins(of="par-mbx2"),
         "promoted-long-ago": _promoting_when_the_session_begins(begun_ms=20 * MINUTE + SECOND),
         "asks-after-a-pause": _asks_after_a_pause(),
@@ -440,7 +444,7 @@ def test_a_session_begins_with_a_question_while_shadow_messages_are_held(
 
 def test_a_session_in_which_a_promotion_was_just_begun_need_not_ask(results: Results) -> None:
     assert results["promotes-just-then"].violations == 0
-    for name in ("promotes-others", "promoted-long-ago"):
+    for name in ("promotes-with-room", "promotes-others", "promoted-long-ago"):
         assert "without a question" in results[name].examples[0].detail, name
 
 
