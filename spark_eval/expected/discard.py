@@ -108,9 +108,9 @@ _HUNG = f"""exists(begun_times, b -> b >= due_from_ms AND b <= on_time_ms AND ex
 _RELEASED_OTHERWISE = """(discard IS NULL AND (promoted IS NOT NULL OR kept_as_primary
   OR coalesce(own_lost_ms <= not_after_ms, false)
   OR coalesce(primary_lost_ms <= not_after_ms, false)))"""
-# a shadow message that nobody let go is kept no longer than this, and no row says so (SM-12)
-_KEPT_UNTIL = "held_ms + hold_ms + expiration_ms - askew_ms"
-_STILL_THERE = f"(discard IS NOT NULL OR least(on_time_ms, untold_ms) <= {_KEPT_UNTIL})"
+# a shadow message that nobody let go goes of itself (SN-2)
+_STILL_THERE = """(discard IS NOT NULL
+  OR least(on_time_ms, untold_ms) <= stays_until_ms - askew_ms)"""
 # a notification that nobody asked for is dropped after `auto_discard_ms` (SM-11), which may be
 # before it has to be asked for
 _ASKED = f"""(enabled AND claimed IS NOT NULL

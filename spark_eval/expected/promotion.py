@@ -20,6 +20,8 @@ from spark_eval.sql.reasons import cases, holds, not_asked, unknown, violated
 
 ATTEMPT = "(heartbeat_ms + timeout_ms + slowed_ms + finest_ms)"
 PROMPT = "(heartbeat_ms + exchange_ms + slowed_ms + finest_ms)"
+# a row follows the commit, from which its stay counts
+STILL_THERE_MS = "(stays_until_ms - exchange_ms - askew_ms)"
 AT = "promoted.at_ms"
 
 
@@ -40,7 +42,7 @@ def promotions(copies: DataFrame) -> DataFrame:
 def _by_database(known: DataFrame) -> DataFrame:
     """`changed`: held when the primary lost its database; `changed_by_ms`: promoted by then."""
     held_then = (
-        "primary_lost_ms IS NOT NULL AND held_ms <= primary_lost_ms "
+        "primary_lost_ms IS NOT NULL AND primary_lost_ms BETWEEN held_ms AND stays_until_ms "
         "AND coalesce(discard.at_ms > primary_lost_ms, true) "
         f"AND coalesce({AT} >= primary_lost_ms - finest_ms, true) "
         "AND coalesce(own_lost_ms > primary_lost_ms, true)"
@@ -52,7 +54,7 @@ def _by_database(known: DataFrame) -> DataFrame:
     bounded = asked.selectExpr("*", f"{_reach('changed_asked_ms')} + {PROMPT} AS changed_by_ms")
     return bounded.selectExpr(
         "*",
-        "coalesce(changed AND changed_by_ms <= end_ms, false) "
+        f"coalesce(changed AND changed_by_ms <= least(end_ms, {STILL_THERE_MS}), false) "
         "AND coalesce(own_lost_ms > changed_by_ms, true) "
         "AND coalesce(discard.at_ms > changed_by_ms, true) AS changed_surely",
     )
@@ -84,7 +86,7 @@ def _by_span(known: DataFrame) -> DataFrame:
     dues = f"transform(peer_certain, o -> named_struct('o', o, 'due_ms', {due}))"
     bound = f"named_struct('o', d.o, 'due_ms', d.due_ms, 'by_ms', {acted} + {ATTEMPT})"
     surely = (
-        "s.o.lo <= s.due_ms AND s.by_ms <= s.o.hi AND s.by_ms <= end_ms "
+        f"s.o.lo <= s.due_ms AND s.by_ms <= s.o.hi AND s.by_ms <= least(end_ms, {STILL_THERE_MS}) "
         "AND coalesce(discard.at_ms > s.by_ms, true) AND coalesce(own_lost_ms > s.by_ms, true) "
         f"AND coalesce({AT} >= s.o.lo, true)"
     )
@@ -212,6 +214,7 @@ _MISSING_BY = "IF(changed_surely, changed_by_ms, spent.by_ms)"
 _IN_A_HOLE = overlaps("own_blind", "held_ms", _MISSING_BY)
 _SWALLOWED = f"(coalesce(loaded_ms, {FOREVER_MS}) <= {_MISSING_BY} OR {_IN_A_HOLE})"
 _MAY_BE_DUE = """(changed AND changed_reach_ms + heartbeat_ms + slack_ms <= end_ms
+  AND end_ms < stays_until_ms
   AND discard IS NULL AND own_lost_ms IS NULL AND NOT kept_as_primary)"""
 _TIMELINESS = cases(
     (f"promoted IS NULL AND expected AND kept_as_primary AND {_SWALLOWED}", holds()),

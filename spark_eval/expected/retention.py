@@ -51,10 +51,9 @@ def _let_go(held: DataFrame) -> DataFrame:
 
 
 def _unacknowledged(held: DataFrame) -> DataFrame:
-    until = "held_ms + hold_ms + expiration_ms"
     kept = "discard IS NULL AND promoted IS NULL AND NOT kept_as_primary"
     return held.where(kept).selectExpr(
         *KEY, "held.internal_id AS internal_id", "message_id", "'shadow queue' AS what",
-        f"{until} AS keep_until_ms", f"{until} AS gone_after_ms",
+        "stays_until_ms AS keep_until_ms", "stays_until_ms AS gone_after_ms",
         "array('shadow', 'shadow-safety-net') AS queues", "held.ref AS asked_ref",
     )  # fmt: skip

@@ -44,11 +44,12 @@ def copies(shadows: DataFrame, talks: DataFrame, histories: DataFrame) -> DataFr
     `held_ms`; `contact_times`, `told_all_times`, `failed_times`, `begun_times` (`talks`); intervals
     `peer_possible`, `peer_certain` (the primary cannot be reached), `own_possible` (the shadow
     server is down), `any_possible`; `primary_lost_ms`, `primary_back_ms` (its database replaced,
-    its banner after that), `own_lost_ms`; holes `own_blind`, `primary_blind`; `slack_ms`, what an
-    exchange may take, of which `slowed_ms` because of faults that made the link late while the copy
-    was held; `near_ms`, what is done at once on a machine as fast as its clock resolves, and
-    `exchange_ms`, what a question surely takes no more than; `delivered_at_ms`, when the primary
-    said it was delivered, null where its clocks leave that open.
+    its banner after that), `own_lost_ms`; `stays_until_ms`, when it goes if nobody lets it go;
+    holes `own_blind`, `primary_blind`; `slack_ms`, what an exchange may take, of which `slowed_ms`
+    because of faults that made the link late while the copy was held; `near_ms`, what is done at
+    once on a machine as fast as its clock resolves, and `exchange_ms`, what a question surely takes
+    no more than; `delivered_at_ms`, when the primary said it was delivered, null where its clocks
+    leave that open.
     """
     talk = talks.withColumnRenamed("peer", "primary_server")
     known = (
@@ -108,6 +109,7 @@ _DERIVED = (
     "primary_era.lost_ms AS primary_lost_ms",
     f"coalesce({_BACK}, primary_era.lost_ms) AS primary_back_ms",
     "own_era.lost_ms AS own_lost_ms",
+    "held_ms + hold_ms + expiration_ms AS stays_until_ms",
 )
 
 

@@ -20,6 +20,7 @@ MAIL = ["run", "database", "message_id", "recipient"]
 STORED = "source = 'STOREDRIVER' AND event IN ('DELIVER', 'DUPLICATEDELIVER')"
 SENT = "event = 'SEND' AND startswith(fork, 'database:')"
 INTO = "IF(event = 'SEND', substring(fork, 10), substring(context, 5)) AS `database`"
+DECIDED = "('failover-decided', 'database-mounted')"
 PLACED = "coalesce(mono_ns, at_ms)"
 
 
@@ -83,7 +84,7 @@ def brought(into: DataFrame, primaries: DataFrame) -> DataFrame:
 
 def _returns(changes: DataFrame, lifecycle: DataFrame) -> DataFrame:
     """`run`, `database`, `mounts` and `seeds`: when which server's copy was made active, and made
-    anew from another one.
+    anew from another one; `decided`, when which epoch began, mounted or not.
     """
     mounts = changes.groupBy("run", "database").agg(
         F.expr("collect_list(struct(epoch, `to`, mounted.mono_ns AS at_ns)) AS mounts")
@@ -92,13 +93,20 @@ def _returns(changes: DataFrame, lifecycle: DataFrame) -> DataFrame:
     seeds = seeded.groupBy("run", "database").agg(
         F.expr("collect_list(struct(server, mono_ns AS at_ns)) AS seeds")
     )
-    return mounts.join(seeds, ["run", "database"], "left")
+    begun = lifecycle.where(f"event IN {DECIDED} AND epoch > 0").groupBy("run", "database")
+    decided = begun.agg(F.expr("collect_list(struct(epoch, at_ms)) AS decided"))
+    return mounts.join(seeds, ["run", "database"], "left").join(
+        decided, ["run", "database"], "left"
+    )
 
 
 # a copy that is active again, and was not made anew meanwhile, has what it had: nothing that shows
 # what the copy between them had
 _CAME_BACK = """exists(mounts, m -> m.epoch > epoch AND m.`to` = t.copy AND NOT coalesce(
   exists(seeds, s -> s.server = t.copy AND s.at_ns > mounted_ns AND s.at_ns < m.at_ns), false))"""
+# what a copy took by itself after another one was to be active shows nothing of what that one took
+_APART = """coalesce(exists(decided, d -> d.epoch > t.epoch AND d.epoch < epoch
+  AND d.at_ms <= t.at_ms), false)"""
 # a row that a kill swallowed may make what was lost look as if it had been there
 SURVIVED = "array_max(filter(kept, k -> coalesce(k <= lost.at_ms, true)))"
 
@@ -113,7 +121,8 @@ def limits(changes: DataFrame, landed: DataFrame, lifecycle: DataFrame) -> DataF
         .join(small(_returns(changes, lifecycle)), ["run", "database"], "left")
     )
     later = "exists(taken, t -> t.epoch >= epoch)"
-    before = f"filter(taken, t -> t.epoch < epoch AND NOT {_CAME_BACK})"
+    before = "filter(taken, t -> t.epoch < epoch)"
+    shows = f"seen AND NOT {later} AND forall({before}, t -> NOT {_CAME_BACK} AND NOT {_APART})"
     lost = (
         "filter(taken, t -> t.epoch = before_epoch AND NOT all_seen "
         "AND (exists(taken, u -> u.epoch = epoch AND u.at_ms - t.at_ms <= window_ms) "
@@ -121,7 +130,8 @@ def limits(changes: DataFrame, landed: DataFrame, lifecycle: DataFrame) -> DataF
     )
     told = each.selectExpr(
         "run", "database", "epoch",
-        f"IF(seen AND NOT {later}, array_max(transform({before}, t -> t.at_ms)), NULL) AS kept_ms",
+        # taken several times, it may be there from the first of them alone
+        f"IF({shows}, array_min(transform({before}, t -> t.at_ms)), NULL) AS kept_ms",
         f"array_min(transform({lost}, t -> struct(t.at_ms, t.ref))) AS lost",
     )  # fmt: skip
     bounds = told.groupBy("run", "database", "epoch").agg(

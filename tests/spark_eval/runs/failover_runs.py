@@ -120,6 +120,7 @@ def request(run: Run, server: str, at_ms: int = MOUNTED + 10 * SECOND) -> None:
 def resubmit(
     run: Run, message: Message, at_ms: int = MOUNTED + 20 * SECOND, *, lost: bool,
     destination: str = "DB1", recipients: list[str] | None = None, delivered_ms: int | None = None,
+    request_id: str = REQUEST,
 ) -> Message:  # fmt: skip
     """Its primary gives it back: a new primary message, shadowed again, delivered or turfed."""
     mine = run.next_id()
@@ -127,7 +128,7 @@ def resubmit(
     done_ms = message.done_ms if delivered_ms is None else delivered_ms
     custom: Row = {"Destination": destination, "SafetyNet": "primary", "DeliveredAt": iso(done_ms),
                    "CopyInternalId": message.internal_id}  # fmt: skip
-    run.log(message.primary, "RESUBMIT", "SAFETYNET", at_ms, again, source_context=REQUEST,
+    run.log(message.primary, "RESUBMIT", "SAFETYNET", at_ms, again, source_context=request_id,
             custom=custom)  # fmt: skip
     run.log("lyo-mbx2", "HARECEIVE", "SMTP", at_ms + 300, again, internal_id=1000 + mine,
             custom=run.key(again))  # fmt: skip

@@ -9,7 +9,7 @@ from spark_eval.claims.safety_net.resubmission_bounded import CLAIM
 from spark_eval.read.run_folder import open_run_folder
 from tests.spark_eval.claims.conftest import Ask, Results
 from tests.spark_eval.runs import failover_runs as f
-from tests.spark_eval.runs.run_builder import MAILBOX_SERVERS, MINUTE, Run, healthy, user
+from tests.spark_eval.runs.run_builder import MAILBOX_SERVERS, MINUTE, SECOND, Run, healthy, user
 
 
 def _with(**more: Any) -> Run:
@@ -64,6 +64,32 @@ def _back(*, seeded: bool) -> Run:
     return run
 
 
+def _active_again(told: f.Failover, given_back: str) -> Run:
+    """The old copy is active again, and a Safety Net is asked for what it may lack."""
+    at_ms = f.MOUNTED + 20 * MINUTE
+    told.run.life(f.OLD, "database-mounted", at_ms, database="DB1", epoch=2, last_log=9)
+    again = getattr(told, given_back)
+    f.resubmit(told.run, again, at_ms + MINUTE, lost=False, request_id="DB1:2")
+    return told.run
+
+
+def _went_its_own_way(given_back: str) -> Run:
+    """The old copy takes mail beside the new one."""
+    told = f.before()
+    own = f.bring(told.run, f.MOUNTED + 10 * MINUTE)
+    f.see(told.run, own, f.MOUNTED + 11 * MINUTE)
+    return _active_again(told, given_back)
+
+
+def _taken_by_both(given_back: str) -> Run:
+    """The new copy takes what the old one has too."""
+    told = f.before()
+    both = f.bring(told.run, 19 * MINUTE)
+    f.resubmit(told.run, both, f.MOUNTED + 5 * MINUTE, lost=True)
+    f.see(told.run, both, 19 * MINUTE + SECOND)
+    return _active_again(told, given_back)
+
+
 def _another_boundary() -> Run:
     """par-mbx1 is in a boundary of its own, was asked, and gave back what it had sent there."""
     run = f.lossy().run
@@ -79,6 +105,8 @@ def runs() -> dict[str, Run]:
     return {
         "healthy": healthy(), "lossy": f.lossy().run, "twice": _twice(),
         "too-old": _with(), "back": _back(seeded=False), "back-anew": _back(seeded=True),
+        "own-way": _went_its_own_way("near"), "own-way-too-old": _went_its_own_way("kept"),
+        "both": _taken_by_both("near"), "both-too-old": _taken_by_both("kept"),
         "too-new": _with(delivered_ms=f.MOUNTED + 5 * MINUTE),
         "other-database": _with(delivered_ms=inside, destination="DB2", recipients=[user(1)]),
         "stranger": _with(delivered_ms=inside, recipients=[user(1), "b@partner.example"]),
@@ -112,6 +140,20 @@ def test_a_copy_that_is_active_again_does_not_show_what_the_other_one_had(
 ) -> None:
     assert results["back"].violations == 0
     assert "not older than 0:16:01.950" in results["back-anew"].examples[0].detail
+
+
+def test_what_a_copy_took_by_itself_does_not_show_what_the_other_one_took(
+    results: Results,
+) -> None:
+    assert results["own-way"].violations == 0
+    assert "not older than 0:16:01.950" in results["own-way-too-old"].examples[0].detail
+
+
+def test_what_both_copies_took_does_not_show_what_else_the_later_one_took(
+    results: Results,
+) -> None:
+    assert results["both"].violations == 0
+    assert "not older than 0:19:01.950" in results["both-too-old"].examples[0].detail
 
 
 @pytest.mark.parametrize(

@@ -35,6 +35,15 @@ def _missing(faulty: Faulty, *, swallowed: bool = False) -> Run:
     return run
 
 
+def _stays(run: Run, at_ms: int) -> Run:
+    """Shadow messages that nobody lets go stay on lyo-mbx1 for `at_ms`."""
+    run.plan["settings"]["TransportConfig"]["SafetyNetHoldTime"] = MINUTE
+    run.plan["settings"]["servers"]["lyo-mbx1"]["TransportService"] = {
+        "MessageExpirationTimeout": at_ms - MINUTE
+    }
+    return run
+
+
 def _let_go_unlogged(*, killed: bool) -> Run:
     """The delivered message lies in lyo-mbx1's Safety Net, and no row says how it came there."""
     faulty = new_database()
@@ -152,6 +161,10 @@ def runs() -> dict[str, Run]:
         "new-database": new_database().run,
         "new-database-late": _moved(new_database(), 16 * MINUTE + LATE),
         "new-database-missing": _missing(new_database()),
+        "new-database-stay-over": _stays(_missing(new_database()), 7 * MINUTE),
+        "new-database-stay-not-over": _stays(_missing(new_database()), 20 * MINUTE),
+        "after-span-stay-over": _stays(_missing(back_after_span()), 32 * MINUTE),
+        "after-span-stay-not-over": _stays(_missing(back_after_span()), 50 * MINUTE),
         "new-database-swallowed": _missing(new_database(), swallowed=True),
         "let-go-before-a-kill": _let_go_unlogged(killed=True),
         "let-go-by-itself": _let_go_unlogged(killed=False),
@@ -251,6 +264,14 @@ def test_on_time_is_violated_by_a_missing_promotion(on_time: Results, run: str) 
     assert (result.status, result.violations) == ("violated", 1)
     assert "never promoted it" in result.examples[0].detail
     assert result.examples[0].subject == "<m000003.calm.7@outside.example>"
+
+
+@pytest.mark.parametrize("run", ["new-database", "after-span"])
+def test_on_time_asks_for_none_of_what_stays_no_longer_than_until_it_is_due(
+    on_time: Results, run: str
+) -> None:
+    assert on_time[f"{run}-stay-over"].violations == 0
+    assert on_time[f"{run}-stay-not-over"].violations == 1
 
 
 def test_on_time_takes_the_store_as_evidence(on_time: Results) -> None:
