@@ -20,6 +20,8 @@ from lab.run.judgement import SOCKET, Judged, NoJudge, ask_judge
 from spark_eval.__main__ import main as evaluate
 from spark_eval.compare.__main__ import main as compare
 from spark_eval.serving import serve as serve_with
+from spark_eval.session import BRIEF_LIFE
+from spark_eval.spark.class_archive import sharing
 from tests.spark_eval.runs.run_builder import healthy
 
 DEADLINE_SECONDS = 120.0
@@ -108,10 +110,20 @@ def test_a_caller_that_went_away_holds_nobody_up(serve: Serve, tmp_path: Path) -
     assert codes == [0]
 
 
+@pytest.fixture
+def brief(monkeypatch: pytest.MonkeyPatch) -> None:
+    """JVMs of another process, which live for one evaluation: the better compiler would take a
+    third of all that they do.
+    """
+    options = " ".join([*BRIEF_LIFE, *sharing()])
+    given = f"--conf 'spark.driver.extraJavaOptions={options}' pyspark-shell"
+    monkeypatch.setenv("PYSPARK_SUBMIT_ARGS", given)
+
+
 @pytest.mark.timeout(300)
 @pytest.mark.spark
 def test_a_jvm_killed_in_the_middle_is_replaced(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, brief: None
 ) -> None:
     folder, remarks = healthy().write(tmp_path), list[str]()
     with Judge(tmp_path / "judge.log", remarks.append) as judge:

@@ -12,13 +12,14 @@ from pathlib import Path
 import pytest
 
 from bench.cluster import Cluster
+from spark_eval.spark.class_archive import sharing
 from tests.spark_eval.runs.run_builder import healthy
 
 pytestmark = [pytest.mark.spark, pytest.mark.timeout(900)]
 
 DEADLINE_SECONDS = 600.0
 # little to compute, by JVMs that live for a minute: the better compiler would take most of it
-QUICKLY = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+QUICKLY = " ".join(["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", *sharing()])
 GIVEN = {
     "spark.driver.extraJavaOptions": QUICKLY,
     "spark.executor.extraJavaOptions": QUICKLY,
