@@ -17,6 +17,7 @@ from lab.program.progress import is_terminal, waiting
 from lab.run.durations import Durations
 
 LOG = "evaluation/stderr.log"
+VERDICT = "verdict.json"
 FORCE_COLOR = "FORCE_COLOR"  # https://force-color.org
 GO = b"the record is whole\n"
 
@@ -47,7 +48,7 @@ class Evaluation:
         """Announce that the record is whole. Its exit code: 0 pass, 1 fail, 2 unknown, 3 it could
         not do its work.
 
-        Raises GroundError when it ended in no way that it knows.
+        Raises GroundError when it left no verdict and did not say why.
         """
         try:
             with waiting("evaluating", self._about()):
@@ -58,11 +59,16 @@ class Evaluation:
         if said:  # else it was printed at once
             print(said.decode("utf-8", "replace"), end="", file=self._target, flush=True)
         code = self._program.returncode
-        if code not in (*VERDICTS, GROUND_FAILED):
-            raise GroundError(_ended(code), f"shadowlab evaluate {self._folder} does it again")
+        complaint = self._log.read_text(errors="replace")
+        has_verdict = code in VERDICTS and (self._folder / VERDICT).is_file()
+        if not has_verdict and not (code == GROUND_FAILED and complaint):
+            raise GroundError(_ended(code), f"is the disk full? else {self._again()} does it again")
         if code == GROUND_FAILED:
-            sys.stderr.write(self._log.read_text(errors="replace"))
+            sys.stderr.write(complaint)
         return code
+
+    def _again(self) -> str:
+        return f"shadowlab evaluate {self._folder}"
 
     def _about(self) -> float:
         runs, scenario = self._folder.parent.parent, self._folder.parent.name

@@ -9,10 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import reduce
 from typing import Any
-
-from pyspark.sql import DataFrame
 
 from spark_eval.claims.claim import Claim, ClaimResult, summarise
 from spark_eval.claims.mail import no_loss
@@ -23,6 +20,7 @@ from spark_eval.expected.tables import Tables
 from spark_eval.judging import verdict
 from spark_eval.judging.judged import Judgement
 from spark_eval.read.damage import log_damage
+from spark_eval.spark.unions import union_of
 from spark_eval.sql.collected import Rows, collected
 from spark_eval.transforms.fault_windows import downs
 from spark_eval.transforms.unexplained import unexplained
@@ -67,7 +65,7 @@ def _checked(
 
 def _together(checks: Sequence[Claim], tables: Tables) -> dict[str, dict[str, ClaimResult]]:
     cases = [asked for check in checks if (asked := check.asked(tables)) is not None]
-    rows = summarise(reduce(DataFrame.unionByName, cases)).collect() if cases else []
+    rows = summarise(union_of(cases)).collect() if cases else []
     named = {check.name: check for check in checks}
     found: dict[str, dict[str, ClaimResult]] = {}
     for row in rows:

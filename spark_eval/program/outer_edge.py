@@ -37,7 +37,7 @@ def guarded(work: Callable[[], int]) -> int:
         code = _code_of(error)
     except Exception as error:
         said = visible(" ".join(str(error).split()))
-        print(f"error: {type(error).__name__}: {said}\nhint: {_hint()}", file=sys.stderr)
+        _complain(f"error: {type(error).__name__}: {said}\nhint: {_hint()}")
         code = CRASHED
     _close_stdout()
     return code
@@ -61,6 +61,15 @@ def _hint() -> str:
     except OSError:
         return f"with {DEBUG}=1 its traceback is shown"
     return f"the traceback is in {name}"
+
+
+def _complain(text: str) -> None:
+    """On a full disk nobody may hear it; the exit code stays what it is."""
+    try:
+        print(text, file=sys.stderr, flush=True)
+    except (OSError, ValueError):
+        with suppress(OSError, ValueError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
 
 
 def _close_stdout() -> None:

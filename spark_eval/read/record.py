@@ -6,7 +6,6 @@ The few base tables that everything else scans are settled here; nothing is deri
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import reduce
 
 from pyspark.sql import DataFrame
 
@@ -20,6 +19,7 @@ from spark_eval.read.contradictions.silent_servers import of_silent_servers
 from spark_eval.read.contradictions.whole_files import of_whole_files
 from spark_eval.read.source import Source
 from spark_eval.spark.settled import on_demand, settled
+from spark_eval.spark.unions import union_of
 
 # times that a queue database has from its own server; others came with a message
 KEPT_IN_QUEUES = {
@@ -175,7 +175,7 @@ class Record:
             *([] if departed is None else [damage.departed(departed)]),
             *self._contradictions(made),
         ]
-        return settled(reduce(DataFrame.unionByName, found))
+        return settled(union_of(found))
 
     def _contradictions(self, made: DataFrame) -> Iterator[DataFrame]:
         yield of_messages(made, self.plans, self.ledger, self.tracking, self.queues, self.visible)

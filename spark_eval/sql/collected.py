@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from functools import reduce
 from typing import Any, TypeAlias
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
+
+from spark_eval.spark.unions import union_of
 
 Rows: TypeAlias = list[dict[str, Any]]
 AS_JSON = "to_json(struct(*), map('ignoreNullFields', 'false'))"
@@ -22,7 +23,7 @@ def collected(results: Mapping[str, DataFrame]) -> dict[str, Rows]:
     """The rows of each result, in its order."""
     parts = [_part(name, rows) for name, rows in results.items()]
     found: dict[str, Rows] = {name: [] for name in results}
-    rows = reduce(DataFrame.unionByName, parts).collect() if parts else []
+    rows = union_of(parts).collect() if parts else []
     for row in sorted(rows, key=lambda row: row["place"]):
         found[row["result"]].append(json.loads(row["row"]))
     return found

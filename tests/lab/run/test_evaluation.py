@@ -27,11 +27,14 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def judge(checkout: Path, program: str) -> None:
-    (checkout / "spark_eval" / "__main__.py").write_text(program)
+LEAVE_A_VERDICT = "import pathlib, sys; (pathlib.Path(sys.argv[1]) / 'verdict.json').touch()\n"
 
 
-@pytest.mark.parametrize("code", [0, 1, 2, 3])
+def judge(checkout: Path, program: str, left: str = LEAVE_A_VERDICT) -> None:
+    (checkout / "spark_eval" / "__main__.py").write_text(left + program)
+
+
+@pytest.mark.parametrize("code", [0, 1, 2])
 def test_its_exit_code_is_the_verdict(checkout: Path, code: int) -> None:
     judge(checkout, f"import sys; sys.stdin.readline(); raise SystemExit({code})")
     assert Evaluation(checkout).judge() == code
@@ -67,6 +70,16 @@ def test_what_it_says_is_kept_and_shown_only_when_it_could_not_do_its_work(
     Evaluation(checkout).judge()
     assert (checkout / "evaluation" / "stderr.log").read_text() == "no Java\n"
     assert capfd.readouterr().err == shown
+
+
+@pytest.mark.parametrize("code", [0, 1, 2, 3])
+def test_an_exit_code_without_a_verdict_and_without_a_word_is_a_ground_error(
+    checkout: Path, code: int
+) -> None:
+    """So it ends where a full disk leaves no room to say so."""
+    judge(checkout, f"raise SystemExit({code})", left="")
+    with pytest.raises(GroundError, match=f"with exit code {code}"):
+        Evaluation(checkout).judge()
 
 
 def test_a_death_by_signal_is_a_ground_error(checkout: Path) -> None:

@@ -14,6 +14,7 @@ PROGRAM = """
 import json, os, socket, sys
 if sys.argv[1] != "--serve":
     print("alone")
+    open(os.path.join(sys.argv[1], "verdict.json"), "w").close()
     raise SystemExit(2)
 listening = socket.socket(fileno=int(sys.argv[2]))
 while True:
