@@ -20,8 +20,8 @@ from spark_eval.expected.tables import Tables
 from spark_eval.judging import verdict
 from spark_eval.judging.judged import Judgement
 from spark_eval.read.damage import log_damage
-from spark_eval.spark.unions import union_of
 from spark_eval.sql.collected import Rows, collected
+from spark_eval.sql.unions import union_of
 from spark_eval.transforms.fault_windows import downs
 from spark_eval.transforms.unexplained import unexplained
 

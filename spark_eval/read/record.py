@@ -19,7 +19,7 @@ from spark_eval.read.contradictions.silent_servers import of_silent_servers
 from spark_eval.read.contradictions.whole_files import of_whole_files
 from spark_eval.read.source import Source
 from spark_eval.spark.settled import on_demand, settled
-from spark_eval.spark.unions import union_of
+from spark_eval.sql.unions import union_of
 
 # times that a queue database has from its own server; others came with a message
 KEPT_IN_QUEUES = {

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from spark_eval.spark.unions import union_of
+from spark_eval.sql.unions import union_of
 
 Rows: TypeAlias = list[dict[str, Any]]
 AS_JSON = "to_json(struct(*), map('ignoreNullFields', 'false'))"
