@@ -59,16 +59,17 @@ class Evaluation:
         if said:  # else it was printed at once
             print(said.decode("utf-8", "replace"), end="", file=self._target, flush=True)
         code = self._program.returncode
+        if code in VERDICTS and (self._folder / VERDICT).is_file():
+            return code
         complaint = self._log.read_text(errors="replace")
-        has_verdict = code in VERDICTS and (self._folder / VERDICT).is_file()
-        if not has_verdict and not (code == GROUND_FAILED and complaint):
-            raise GroundError(_ended(code), f"is the disk full? else {self._again()} does it again")
-        if code == GROUND_FAILED:
-            sys.stderr.write(complaint)
+        if code != GROUND_FAILED or not complaint:
+            raise GroundError(_ended(code), self._hint(complaint))
+        sys.stderr.write(complaint)
         return code
 
-    def _again(self) -> str:
-        return f"shadowlab evaluate {self._folder}"
+    def _hint(self, complaint: str) -> str:
+        cause = f"see {self._log}" if complaint else "it said nothing: the disk may be full"
+        return f"{cause}; shadowlab evaluate {self._folder} does it again"
 
     def _about(self) -> float:
         runs, scenario = self._folder.parent.parent, self._folder.parent.name

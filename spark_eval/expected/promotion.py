@@ -42,7 +42,7 @@ def promotions(copies: DataFrame) -> DataFrame:
 def _by_database(known: DataFrame) -> DataFrame:
     """`changed`: held when the primary lost its database; `changed_by_ms`: promoted by then."""
     held_then = (
-        "primary_lost_ms IS NOT NULL AND primary_lost_ms BETWEEN held_ms AND stays_until_ms "
+        "primary_lost_ms IS NOT NULL AND held_ms <= primary_lost_ms "
         "AND coalesce(discard.at_ms > primary_lost_ms, true) "
         f"AND coalesce({AT} >= primary_lost_ms - finest_ms, true) "
         "AND coalesce(own_lost_ms > primary_lost_ms, true)"

@@ -130,7 +130,7 @@ def limits(changes: DataFrame, landed: DataFrame, lifecycle: DataFrame) -> DataF
     )
     told = each.selectExpr(
         "run", "database", "epoch",
-        # taken several times, it may be there from the first of them alone
+        # of what was taken several times, the first alone may be there
         f"IF({shows}, array_min(transform({before}, t -> t.at_ms)), NULL) AS kept_ms",
         f"array_min(transform({lost}, t -> struct(t.at_ms, t.ref))) AS lost",
     )  # fmt: skip

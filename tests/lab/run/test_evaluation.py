@@ -78,8 +78,17 @@ def test_an_exit_code_without_a_verdict_and_without_a_word_is_a_ground_error(
 ) -> None:
     """So it ends where a full disk leaves no room to say so."""
     judge(checkout, f"raise SystemExit({code})", left="")
-    with pytest.raises(GroundError, match=f"with exit code {code}"):
+    with pytest.raises(GroundError, match=f"with exit code {code}") as raised:
         Evaluation(checkout).judge()
+    assert "the disk may be full" in raised.value.hint
+
+
+def test_words_that_come_instead_of_a_verdict_are_named(checkout: Path) -> None:
+    """Python ends with 1 what it cannot even import."""
+    judge(checkout, "import nothing_of_that_name", left="")
+    with pytest.raises(GroundError, match="with exit code 1") as raised:
+        Evaluation(checkout).judge()
+    assert f"see {checkout / 'evaluation' / 'stderr.log'}" in raised.value.hint
 
 
 def test_a_death_by_signal_is_a_ground_error(checkout: Path) -> None:
