@@ -9,15 +9,13 @@ from __future__ import annotations
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
-from spark_eval.read.csv_log import field
+from spark_eval.read.csv_log import IS_CONNECTIVITY, connected
 from spark_eval.read.names import REF, short_name
 
 CONTACT = "XQDISCARD "
 HEARTBEAT = "heartbeat"
-TOLD = field("description")
+DESCRIPTION = connected("description")
 PEER = "try_element_at(told, 'Peer')"
-DESTINATION = field("destination")
-SESSION = field("session")
 RETRY = r"\(Retry : (.*)\)(?:;Mono=[0-9]+)?$"
 STANDS = "Established connection"
 MESSAGES = "^Messages: ([0-9]+)"
@@ -26,64 +24,78 @@ TOGETHER_MS = 1_000
 FOR_MESSAGES = "('delivery', 'shadowredundancy')"
 
 
-def contacts(parsed: DataFrame) -> DataFrame:
+def rows(parsed: DataFrame) -> DataFrame:
+    """One row a sound row of the log, as it stands there: `run`, `server`, `at_ms`, `mono_ns`,
+    `ref`, `session`, `peer` (the server it calls), `way` (+ opened, > stands, - ended or told),
+    `description` and `said`, the first part of it.
+    """
+    return parsed.where(f"sound AND {IS_CONNECTIVITY}").selectExpr(
+        "run", "server", "at_ms", "mono_ns", REF,
+        f"{connected('session')} AS session",
+        f"{short_name(connected('destination'))} AS peer",
+        f"{connected('direction')} AS way",
+        f"{DESCRIPTION} AS description",
+        f"split_part({DESCRIPTION}, ';', 1) AS said",
+    )  # fmt: skip
+
+
+def contacts(rows: DataFrame) -> DataFrame:
     """`run`, `server` (asking), `peer` (asked), `at_ms`, `mono_ns`, `database_id`, `notifications`
     (how many an answer gave), `ref`, and what it was: `reached`, `failed`, `begun`; none of them
     for an answer that is outdated.
     """
-    begun = f"({field('direction')} = '+' AND split_part({TOLD}, ';', 1) = '{HEARTBEAT}')"
-    asked = parsed.where(f"sound AND (startswith({TOLD}, '{CONTACT}') OR {begun})")
-    told = asked.selectExpr(
+    begun = f"(way = '+' AND said = '{HEARTBEAT}')"
+    told = rows.where(f"startswith(said, '{CONTACT}') OR {begun}").selectExpr(
         "*",
-        f"startswith({TOLD}, '{CONTACT}contact') AS reached",
-        f"startswith({TOLD}, '{CONTACT}failed') AS failed",
+        f"startswith(said, '{CONTACT}contact') AS reached",
+        f"startswith(said, '{CONTACT}failed') AS failed",
         f"{begun} AS begun",
-        f"str_to_map({TOLD}, ';', '=') AS told",
+        "str_to_map(description, ';', '=') AS told",
     )
     return told.selectExpr(
-        "run", "server", "at_ms", "reached", "failed", "begun", REF,
-        f"{short_name(f'IF(begun, {DESTINATION}, {PEER})')} AS peer",
+        "run", "server", "at_ms", "reached", "failed", "begun", "ref",
+        f"IF(begun, peer, {short_name(PEER)}) AS peer",
         "try_element_at(told, 'DatabaseId') AS database_id",
         "try_cast(try_element_at(told, 'Notifications') AS INT) AS notifications",
         "mono_ns",
     )  # fmt: skip
 
 
-def heartbeats(parsed: DataFrame) -> DataFrame:
+def heartbeats(rows: DataFrame) -> DataFrame:
     """`run`, `server`, `peer`, `at_ms`, `ref` of sessions opened for a heartbeat, a row each;
     `may_have_waited`: it opened at the moment at which another one to that peer ended.
     """
-    in_order = Window.partitionBy("run", "server", "peer").orderBy("at_ms", "file", "line")
+    opened = f"way = '+' AND said = '{HEARTBEAT}'"
+    in_order = Window.partitionBy("run", "server", "peer").orderBy("at_ms", "ref")
     ends = F.when(F.expr("way = '-'"), F.col("at_ms"))
-    rows = parsed.where("sound").selectExpr(
-        "run", "server", "file", "line", "at_ms", REF, f"{short_name(DESTINATION)} AS peer",
-        f"{field('direction')} AS way", f"split_part({TOLD}, ';', 1) AS said",
-    )  # fmt: skip
-    beside = rows.withColumn("ended_ms", F.max(ends).over(in_order))
-    return beside.where(f"way = '+' AND said = '{HEARTBEAT}'").selectExpr(
-        "run", "server", "peer", "at_ms", "ref",
-        f"coalesce(at_ms - ended_ms < {TOGETHER_MS}, false) AS may_have_waited",
+    known = rows.where(f"way = '-' OR ({opened})").select(
+        "run", "server", "peer", "at_ms", "ref", "way", "said"
+    )
+    return (
+        known.withColumn("ended_ms", F.max(ends).over(in_order))
+        .where(opened)
+        .selectExpr(
+            "run", "server", "peer", "at_ms", "ref",
+            f"coalesce(at_ms - ended_ms < {TOGETHER_MS}, false) AS may_have_waited",
+        )
     )  # fmt: skip
 
 
-def openings(parsed: DataFrame) -> DataFrame:
+def openings(rows: DataFrame) -> DataFrame:
     """`run`, `server`, `session`, `purpose`, `at_ms`, `ref` of sessions as they were opened, a row
     each; `peer`, where the row names a server; `stood_ms`, null where it never stood; `ended`
     (`at_ms`, `ref`, and `messages`, how many it carried), null where none of that name ended before
     the next one opened.
     """
-    in_order = Window.partitionBy("run", "server", "session").orderBy("at_ms", "file", "line")
-    is_end = f"{field('direction')} = '-' AND NOT startswith({TOLD}, '{CONTACT}')"
-    stands = f"startswith({TOLD}, '{STANDS}')"
-    kept = f"sound AND {SESSION} <> '' AND ({field('direction')} = '+' OR {stands} OR {is_end})"
-    rows = parsed.where(kept).selectExpr(
-        "run", "server", "file", "line", "at_ms", REF, f"{SESSION} AS session",
-        f"{field('direction')} AS way", f"split_part({TOLD}, ';', 1) AS purpose",
-        f"{short_name(DESTINATION)} AS peer",
-        f"try_cast(regexp_extract({TOLD}, '{MESSAGES}', 1) AS BIGINT) AS messages",
+    in_order = Window.partitionBy("run", "server", "session").orderBy("at_ms", "ref")
+    is_end = f"way = '-' AND NOT startswith(said, '{CONTACT}')"
+    kept = f"session <> '' AND (way = '+' OR startswith(said, '{STANDS}') OR {is_end})"
+    known = rows.where(kept).selectExpr(
+        "run", "server", "at_ms", "ref", "session", "way", "said AS purpose", "peer",
+        f"try_cast(nullif(regexp_extract(said, '{MESSAGES}', 1), '') AS BIGINT) AS messages",
     )  # fmt: skip
     row = F.struct("way", "at_ms", "ref", "messages")
-    beside = rows.withColumns(
+    beside = known.withColumns(
         {"next": F.lead(row).over(in_order), "after": F.lead(row, 2).over(in_order)}
     ).withColumn("last", F.expr("IF(next.way = '>', after, next)"))
     ended = (
@@ -96,56 +108,47 @@ def openings(parsed: DataFrame) -> DataFrame:
     )  # fmt: skip
 
 
-def given_up(parsed: DataFrame) -> DataFrame:
+def turns(rows: DataFrame) -> DataFrame:
+    """What `sessions` and `given_up` are made of, so that rows are put in order once: those of
+    `rows` that either needs, with what the session said `before` and `after`, and when.
+    """
+    in_order = Window.partitionBy("run", "server", "session").orderBy("ref")
+    beside = rows.where("session <> ''").selectExpr(
+        "run", "server", "session", "peer", "at_ms", "ref", "way", "said",
+        f"IF(way = '-', regexp_extract(description, r'{RETRY}', 1), '') AS reason",
+        "struct(said, way, at_ms) AS turn",
+    ).withColumns(
+        {"before": F.lag("turn").over(in_order), "after": F.lead("turn").over(in_order)}
+    ).drop("turn")  # fmt: skip
+    judged = beside.selectExpr("*", f"{_ASKED} AS asked", f"{_LOST} AS lost")
+    return judged.where(f"asked IS NOT NULL OR lost OR {_GIVEN_UP}")
+
+
+def given_up(turns: DataFrame) -> DataFrame:
     """`run`, `server`, `session`, `peer`, `at_ms`, `ref`, `reason` of sessions that ended otherwise
     than in good order; `opened_ms`, of one that was opened for a delivery and never stood, so that
     nothing else used it; `had_stood`.
     """
-    in_order = Window.partitionBy("run", "server", "session").orderBy("file", "line")
-    rows = parsed.where(f"sound AND {SESSION} <> ''").selectExpr(
-        "run", "server", "file", "line", "at_ms", REF, f"{SESSION} AS session",
-        f"{short_name(DESTINATION)} AS peer", f"{TOLD} AS description",
-        f"{field('direction')} AS direction", f"split_part({TOLD}, ';', 1) AS said",
-    )  # fmt: skip
-    beside = rows.withColumns(
-        {
-            "before": F.lag("said").over(in_order),
-            "way": F.lag("direction").over(in_order),
-            "before_ms": F.lag("at_ms").over(in_order),
-        }
-    ).withColumn("reason", F.regexp_extract("description", RETRY, 1))
-    return beside.where("direction = '-' AND reason <> ''").selectExpr(
+    return turns.where(_GIVEN_UP).selectExpr(
         "run", "server", "session", "peer", "at_ms", "ref", "reason",
-        "NOT (way <=> '+') AS had_stood",
-        "IF(way = '+' AND before = 'delivery', before_ms, NULL) AS opened_ms",
+        "NOT (before.way <=> '+') AS had_stood",
+        "IF(before.way = '+' AND before.said = 'delivery', before.at_ms, NULL) AS opened_ms",
     )  # fmt: skip
 
 
-def sessions(parsed: DataFrame) -> DataFrame:
+def sessions(turns: DataFrame) -> DataFrame:
     """`run`, `server`, `peer`, `at_ms`, `ref` of sessions, a row each: `asked`, of one that stood
     and was opened for messages, whether it saw a question at all before it ended, null where it saw
     neither that nor a message; `waited_ms` until then; `lost`: it was opened for a heartbeat and
     never stood.
     """
-    in_order = Window.partitionBy("run", "server", "session").orderBy("file", "line")
-    rows = parsed.where(f"sound AND {SESSION} <> ''").selectExpr(
-        "run", "server", "file", "line", "at_ms", REF, f"{SESSION} AS session",
-        f"{short_name(DESTINATION)} AS peer", f"split_part({TOLD}, ';', 1) AS said",
-    )  # fmt: skip
-    beside = rows.withColumns(
-        {
-            "before": F.lag("said").over(in_order),
-            "after": F.lead("said").over(in_order),
-            "waited_ms": F.lead("at_ms").over(in_order) - F.col("at_ms"),
-        }
-    )
-    judged = beside.selectExpr("*", f"{_ASKED} AS asked", f"{_LOST} AS lost")
-    return judged.where("asked IS NOT NULL OR lost").select(
-        "run", "server", "peer", "at_ms", "ref", "asked", "waited_ms", "lost"
+    return turns.where("asked IS NOT NULL OR lost").selectExpr(
+        "run", "server", "peer", "at_ms", "ref", "asked", "after.at_ms - at_ms AS waited_ms", "lost"
     )
 
 
-_ASKED = f"""CASE WHEN said = 'Established connection' AND before IN {FOR_MESSAGES} THEN
-  CASE WHEN startswith(after, '{CONTACT}') THEN true WHEN after RLIKE '^Messages: [1-9]' THEN false
-  END END"""
-_LOST = f"coalesce(said = '{HEARTBEAT}' AND after LIKE 'Messages: 0 (Retry%', false)"
+_GIVEN_UP = "way = '-' AND reason <> ''"
+_ASKED = f"""CASE WHEN said = '{STANDS}' AND before.said IN {FOR_MESSAGES} THEN
+  CASE WHEN startswith(after.said, '{CONTACT}') THEN true
+       WHEN after.said RLIKE '^Messages: [1-9]' THEN false END END"""
+_LOST = f"coalesce(said = '{HEARTBEAT}' AND after.said LIKE 'Messages: 0 (Retry%', false)"

@@ -19,7 +19,7 @@ NAMED = (
 )
 ORDER = (
     r"struct(regexp_extract(file, '(\\d{8,10})[^/]*$', 1) AS day, "
-    r"try_cast(regexp_extract(file, '-(\\d+)[.][^/]*$', 1) AS INT) AS instance, line) AS place"
+    r"try_cast(regexp_extract(file, '-(\\d+)[.][^/]*$', 1) AS INT) AS instance, line)"
 )
 NONE_MS = "CAST(NULL AS BIGINT)"
 _MISPLACED = """CASE
@@ -42,12 +42,18 @@ def damaged_lines(records: DataFrame, rows: DataFrame) -> DataFrame:
 
 def _damaged_rows(rows: DataFrame) -> DataFrame:
     family = "regexp_extract(file, '/([A-Za-z]+)[^/]*$', 1) AS family"
-    placed = rows.selectExpr("*", family, ORDER)
-    bad = placed.where("NOT sound").selectExpr(
-        "run", "server", "family", "file", "line", f"{NAMED} AS damage", "place AS bad_place"
+    bad = rows.where("NOT sound").selectExpr(
+        "run", "server", family, "file", "line", f"{NAMED} AS damage", f"{ORDER} AS bad_place"
     )
-    good = placed.where("sound").selectExpr(
-        "run", "server", "family", "file AS good_file", "place", "at_ms", "off_ms"
+    # nearly all servers have none
+    theirs = small(bad.select("run", "server").distinct())
+    good = (
+        rows.where("sound")
+        .select("run", "server", "file", "line", "at_ms", "off_ms")
+        .join(theirs, ["run", "server"], "left_semi")
+        .selectExpr(
+            "run", "server", family, "file AS good_file", f"{ORDER} AS place", "at_ms", "off_ms"
+        )
     )
     beside = bad.join(good, ["run", "server", "family"], "left")
     return beside.groupBy("run", "server", "file", "line", "damage").agg(

@@ -109,39 +109,39 @@ class Record:
 
     @on_demand
     def tracking(self) -> DataFrame:
-        return settled(tracking_log.tracking(self._tracking_rows))
+        return settled(tracking_log.tracking(self.rows))
 
     @on_demand
     def probe_shadows(self) -> DataFrame:
-        return tracking_log.probe_shadows(self._tracking_rows)
+        return tracking_log.probe_shadows(self.rows)
 
-    @property
-    def _tracking_rows(self) -> DataFrame:
-        return self.rows.where("file LIKE '%/MSGTRK%'")
-
-    @property
-    def _connectivity(self) -> DataFrame:
-        return self.rows.where("file LIKE '%/CONNECTLOG%'")
+    @on_demand
+    def connectivity(self) -> DataFrame:
+        return connectivity_log.rows(self.rows)
 
     @on_demand
     def contacts(self) -> DataFrame:
-        return connectivity_log.contacts(self._connectivity)
-
-    @on_demand
-    def sessions(self) -> DataFrame:
-        return connectivity_log.sessions(self._connectivity)
+        return settled(connectivity_log.contacts(self.connectivity))
 
     @on_demand
     def openings(self) -> DataFrame:
-        return connectivity_log.openings(self._connectivity)
+        return connectivity_log.openings(self.connectivity)
 
     @on_demand
     def heartbeats(self) -> DataFrame:
-        return connectivity_log.heartbeats(self._connectivity)
+        return connectivity_log.heartbeats(self.connectivity)
+
+    @on_demand
+    def turns(self) -> DataFrame:
+        return settled(connectivity_log.turns(self.connectivity))
 
     @on_demand
     def given_up(self) -> DataFrame:
-        return connectivity_log.given_up(self._connectivity)
+        return connectivity_log.given_up(self.turns)
+
+    @on_demand
+    def sessions(self) -> DataFrame:
+        return connectivity_log.sessions(self.turns)
 
     @on_demand
     def lifecycle(self) -> DataFrame:

@@ -10,16 +10,16 @@ from __future__ import annotations
 
 from pyspark.sql import DataFrame
 
-from spark_eval.read.csv_log import field
+from spark_eval.read.csv_log import IS_TRACKING, tracked
 from spark_eval.read.names import PROBE_MARK, REF, message_id, short_name, without_probes
 
 SAID_BY_PRIMARY = (
-    f"{field('event-id')} = 'HADISCARD' OR try_element_at(custom, 'S:SafetyNet') = 'shadow'"
+    f"{tracked('event-id')} = 'HADISCARD' OR try_element_at(custom, 'S:SafetyNet') = 'shadow'"
 )
 
 
 def _field(name: str) -> str:
-    return f"nullif({field(name)}, '')"
+    return f"nullif({tracked(name)}, '')"
 
 
 def _custom(name: str) -> str:
@@ -31,8 +31,8 @@ def _lab_ms(name: str) -> str:
 
 
 def tracking(parsed: DataFrame) -> DataFrame:
-    """One row an event. `parsed` are tracking logs, from `csv_log.parse_rows`, as `clocks.placed`
-    has placed them.
+    """One row an event of a tracking log. `parsed` is from `csv_log.parse_rows`, as `clocks.placed`
+    has placed it.
     """
     rows = _with_custom(parsed)
     events = rows.selectExpr(
@@ -81,6 +81,6 @@ def probe_shadows(parsed: DataFrame) -> DataFrame:
 
 
 def _with_custom(parsed: DataFrame) -> DataFrame:
-    return parsed.where("sound").selectExpr(
+    return parsed.where(f"sound AND {IS_TRACKING}").selectExpr(
         "*", f"str_to_map({_field('custom-data')}, ';(?=S:)', '=') AS custom"
     )
