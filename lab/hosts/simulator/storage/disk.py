@@ -129,11 +129,14 @@ class Disk:
             self._queue = None if found is None else QueueDatabase(found)
 
     def fill(self, is_full: bool) -> None:
-        """No database grows from now on; or each may again."""
+        """No database grows from now on; or each may again. The queue database of a server that is
+        down may be damaged: its next life, which finds that out, does this.
+        """
         self._is_full = is_full
-        for database in (self._queue, *self.mailboxes.values()):
-            if database is not None:
-                database.limit_growth(is_full)
+        if self._queue is not None and self.life is not None:
+            self._queue.limit_growth(is_full)
+        for database in self.mailboxes.values():
+            database.limit_growth(is_full)
 
     @property
     def queue_connection(self) -> sqlite3.Connection | None:

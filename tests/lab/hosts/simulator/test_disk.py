@@ -130,6 +130,19 @@ def test_a_full_disk_refuses_what_needs_room_and_takes_it_when_there_is_room_aga
     assert server.heard[1:] == [Committed(2)]
 
 
+def test_a_disk_fills_and_has_room_again_under_a_server_whose_damaged_database_waits() -> None:
+    server = Server(1)
+    server.disk.pull_plug()
+    server.disk.damage_queue_database()
+    server.disk.fill(True)
+    server.disk.fill(False)
+    server.life, _ = server.plug_in()
+    server.heard.clear()
+    server.write_message(1)
+    server.world.run_until(SECOND)
+    assert server.heard == [Committed(1)]
+
+
 def test_a_disk_stays_full_for_the_next_life_of_the_process() -> None:
     server = Server(1)
     server.disk.fill(True)
