@@ -35,7 +35,7 @@ def rows(parsed: DataFrame) -> DataFrame:
         f"{short_name(connected('destination'))} AS peer",
         f"{connected('direction')} AS way",
         f"{DESCRIPTION} AS description",
-        f"split_part({DESCRIPTION}, ';', 1) AS said",
+        f"substring_index({DESCRIPTION}, ';', 1) AS said",
     )  # fmt: skip
 
 
