@@ -26,7 +26,7 @@ FOR_MESSAGES = "('delivery', 'shadowredundancy')"
 
 def rows(parsed: DataFrame) -> DataFrame:
     """One row a sound row of the log, as it stands there: `run`, `server`, `at_ms`, `mono_ns`,
-    `ref`, `session`, `peer` (the server it calls), `way` (+ opened, > stands, - ended or told),
+    `ref`, `session`, `peer` (the server it calls), `way` (+ opened, > stands, - the rest),
     `description` and `said`, the first part of it.
     """
     return parsed.where(f"sound AND {IS_CONNECTIVITY}").selectExpr(
