@@ -33,6 +33,13 @@ def _fails(
     *, stands: bool = False,
 ) -> None:  # fmt: skip
     """A session is opened for a delivery and is given up, so the message is put off."""
+    _is_given_up(run, opened_ms, ended_ms, reason, stands=stands)
+    _put_off(run, message, ended_ms, reason)
+
+
+def _is_given_up(
+    run: Run, opened_ms: int, ended_ms: int, reason: str = REFUSED, *, stands: bool = False
+) -> None:
     rows = [(opened_ms, "+", "delivery"), (ended_ms, "-", f"Messages: 0 (Retry : {reason})")]
     if stands:
         rows.insert(1, (opened_ms + 10, ">", "Established connection"))
@@ -41,7 +48,6 @@ def _fails(
             {"at_ms": at_ms, "session": f"out-{opened_ms}", "source": "SMTP",
              "destination": "par-mbx2", "direction": direction, "description": text}
         )  # fmt: skip
-    _put_off(run, message, ended_ms, reason)
 
 
 def _put_off(run: Run, message: Message, at_ms: int, reason: str = "451 4.3.2 Not now") -> None:
@@ -56,6 +62,14 @@ def _retried(*waits_ms: int, takes_ms: int = 100, stands: bool = False) -> Run:
     for wait_ms in waits_ms:
         began_ms, at_ms = at_ms + wait_ms, at_ms + wait_ms + takes_ms
         _fails(run, message, began_ms, at_ms, stands=stands)
+    return run
+
+
+def _broken_off_beside_others(*waits_ms: int) -> Run:
+    """Attempts that reached somebody, while another session never stood, for the same reason."""
+    run = _retried(*waits_ms, stands=True)
+    for row in [row for row in run.contacts[SERVER] if row["direction"] == "-"]:
+        _is_given_up(run, row["at_ms"] - 99, row["at_ms"] + 1)
     return run
 
 
@@ -142,6 +156,7 @@ HOLDS = {
     "as-early-as-may-be": (_retried(0, MINUTE - VAGUE), 1),
     "put-off-by-the-minute": (_answered(0, *[MINUTE] * 8), 8),
     "broken-off-by-the-minute": (_retried(0, *[MINUTE] * 8, stands=True), 8),
+    "broken-off-beside-others": (_broken_off_beside_others(0, *[MINUTE] * 8), 8),
     "delivered-in-time": (_delivered(MINUTE), 1),
     "straggler": (_straggler(), 2),
     "served-between": (_served_between(), 6),
