@@ -20,8 +20,9 @@ from spark_eval.sql.reasons import cases, holds, not_asked, unknown, violated
 
 ATTEMPT = "(heartbeat_ms + timeout_ms + slowed_ms + finest_ms)"
 PROMPT = "(heartbeat_ms + exchange_ms + slowed_ms + finest_ms)"
-# a row follows the commit, from which its stay counts
+# a row follows the commit, from which its stay counts; the message came before both
 STILL_THERE_MS = "(stays_until_ms - exchange_ms - askew_ms)"
+CAME_MS = "held_ms - exchange_ms"
 AT = "promoted.at_ms"
 
 
@@ -34,7 +35,7 @@ def promotions(copies: DataFrame) -> DataFrame:
     """
     in_pair = Window.partitionBy("run", "server", "primary_server")
     known = copies.where("enabled AND (held IS NOT NULL OR kept_as_shadow)").withColumn(
-        "first_held_ms", F.min("held_ms").over(in_pair)
+        "first_came_ms", F.min(F.expr(CAME_MS)).over(in_pair)
     )
     return _judged(_by_span(_by_database(known)))
 
@@ -138,9 +139,9 @@ def _no_contact(before: str) -> str:
     their answers had none, so from the first shadow; one that names none at all, or has a hole
     there, may have had any `before` the outage.
     """
-    seen = f"NOT coalesce({overlaps('own_blind', 'first_held_ms', AT)}, false)"
+    seen = f"NOT coalesce({overlaps('own_blind', 'first_came_ms', AT)}, false)"
     names = f"size(contact_times) + size(failed_times) > 0 AND {seen}"
-    return f"IF({names}, first_held_ms, greatest(first_held_ms, {before}))"
+    return f"IF({names}, first_came_ms, greatest(first_came_ms, {before}))"
 
 
 def _judged(known: DataFrame) -> DataFrame:

@@ -87,6 +87,16 @@ def _no_contact_rows(at_ms: int) -> Run:
     return run
 
 
+def _span_after_the_first_row(off_ms: int) -> Run:
+    """Nothing but failed questions, and a promotion that long off the first shadow's row + span."""
+    run = _questions_failed(0)
+    first = min(row["at_ms"] for row in run.rows("lyo-mbx1", "HARECEIVE"))
+    for row in run.rows("lyo-mbx1", "RESUBMIT"):
+        row["at_ms"] = first + 30 * MINUTE + off_ms
+        row["custom"]["Mono"] = mono(row["at_ms"])
+    return run
+
+
 def _first_contact_after_the_return(at_ms: int) -> Run:
     """lyo-mbx1 had its shadows for less than a heartbeat when par-mbx1 went away."""
     run = _no_contact_rows(at_ms)
@@ -190,6 +200,8 @@ def runs() -> dict[str, Run]:
         "no-contact-rows-late-enough": _no_contact_rows(40 * MINUTE + 30 * SECOND),
         "first-contact-later": _first_contact_after_the_return(38 * MINUTE + 30 * SECOND),
         "first-contact-later-early": _first_contact_after_the_return(20 * MINUTE),
+        "since-it-came": _span_after_the_first_row(-30 * SECOND),
+        "before-it-came": _span_after_the_first_row(-90 * SECOND),
         "only-failed": _questions_failed(38 * MINUTE + 30 * SECOND),
         "only-failed-early": _questions_failed(20 * MINUTE),
         "only-failed-and-a-kill-before": _questions_failed_and_a_kill(25 * MINUTE),
@@ -308,6 +320,11 @@ def test_early_counts_from_the_first_shadow_where_the_log_names_contacts_but_non
 ) -> None:
     assert early["first-contact-later"].status == "holds"
     assert early["first-contact-later-early"].status == "violated"
+
+
+def test_early_allows_the_commit_between_the_first_shadow_and_its_row(early: Results) -> None:
+    assert early["since-it-came"].status == "holds"
+    assert early["before-it-came"].status == "violated"
 
 
 def test_early_counts_from_the_first_shadow_where_the_log_names_failed_questions_alone(
