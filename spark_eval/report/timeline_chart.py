@@ -4,7 +4,7 @@ pale bands where a fault holds it, its mail as small columns, and marks for what
 
 from __future__ import annotations
 
-from collections import Counter
+import math
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
@@ -20,8 +20,8 @@ ROW, LANE, GAP = 22, 42, 12
 MOST_ROWS = 30
 MOST_MARKS = 1200
 COLUMNS = 240
-NAME_WIDTH = 17
-MOST_BESIDE = 6
+# pixels: of a plot on a small screen, of a character, of a name from where its band begins
+NARROWEST, CHARACTER, FARTHEST_NAME = 600, 6, 90
 # kind of moment: symbol, colour role
 MARKS: dict[str, tuple[str, str]] = {
     "duplicate hidden": ("hourglass", "second"),
@@ -115,15 +115,25 @@ def _bands(window: Window, middle: dict[str, int], time: LabTime) -> Iterable[Ba
 
 
 def _side_by_side(bands: list[Bar]) -> list[Bar]:
-    """Names of bands that begin at one place of a lane stand beside one another."""
-    beside: Counter[tuple[float, str]] = Counter()
-    placed = []
-    for bar in bands:
-        before = beside[bar.y, bar.x]
-        label = bar.label if before < MOST_BESIDE else ""
-        placed.append(replace(bar, label=label, label_x=4 + NAME_WIDTH * before))
-        beside[bar.y, bar.x] += 1 if bar.label else 0
-    return placed
+    """No name in a lane lies over another one; a name that would stand far from where its band
+    begins is left out: the rows above have it.
+    """
+    placed = {id(bar): bar for bar in bands}
+    taken: dict[float, float] = {}
+    for bar in sorted(bands, key=_begins):
+        begins, name = _begins(bar), CHARACTER * (len(bar.label) + 1)
+        shift = max(0, math.ceil(taken.get(bar.y, 0) - begins))
+        if not bar.label or shift > FARTHEST_NAME:
+            placed[id(bar)] = replace(bar, label="")
+            continue
+        placed[id(bar)] = replace(bar, label_x=4 + shift)
+        taken[bar.y] = begins + shift + name
+    return list(placed.values())
+
+
+def _begins(bar: Bar) -> float:
+    """In pixels of the narrowest plot."""
+    return float(bar.x.removesuffix("%")) / 100 * NARROWEST
 
 
 def _arrows(faults: list[Window], middle: dict[str, int], time: LabTime) -> list[Line]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 
 import pytest
@@ -139,6 +140,25 @@ def test_names_of_faults_that_begin_together_stand_beside_one_another() -> None:
     bars = timeline(rows(faults=faults), LANES, END_MS).bars
     placed = [bar.label_x for bar in bars if bar.style == "cut"]
     assert len(set(placed)) == 2
+
+
+def test_no_name_of_a_fault_lies_over_another_one_of_its_lane() -> None:
+    each = END_MS // 200
+    starts = [each * n for n in range(40)]
+    faults = [
+        fault(f"f{n}", applied_ms=at, over_ms=at + 30 * each, server="par-mbx1", kind="kill")
+        for n, at in enumerate(starts)
+    ]
+    named = [bar for bar in timeline(rows(faults=faults), LANES, END_MS).bars if bar.label]
+    lane = [bar for bar in named if not bar.style.startswith("named")]
+    width = 600
+    spans = [
+        (x, x + 6 * len(bar.label))
+        for bar in lane
+        for x in [float(bar.x.removesuffix("%")) / 100 * width + bar.label_x]
+    ]
+    assert len(spans) > 10
+    assert all(end <= start for (_, end), (start, _) in itertools.pairwise(sorted(spans)))
 
 
 def test_more_faults_than_have_a_row_are_counted() -> None:
