@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from lab.program.whole_file import write_whole
+from lab.program.whole_file import append_line, write_whole
 
 STAMP = "%Y%m%dT%H%M%SZ"
 STAMP_LENGTH = len("20260105T080000Z")
@@ -32,12 +32,12 @@ class JsonLines:
         self._lock = threading.Lock()
 
     def append(self, row: Mapping[str, object]) -> None:
-        """On disk as far as this process goes when the call returns (one `write`)."""
-        line = json.dumps(row, ensure_ascii=False, separators=(",", ":")) + "\n"
+        """On disk as far as this process goes when the call returns. Raises OSError."""
+        line = json.dumps(row, ensure_ascii=False, separators=(",", ":"))
         with self._lock:
             descriptor = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
             try:
-                os.write(descriptor, line.encode("utf-8"))
+                append_line(descriptor, self._path, line)
             finally:
                 os.close(descriptor)
 

@@ -14,6 +14,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Self
 
+from lab.program.whole_file import append_line
 from nodes.store.message_digest import MessageDigest
 
 
@@ -44,13 +45,12 @@ class LedgerFile:
     """The ledger on disk: one whole line a write."""
 
     def __init__(self, path: Path) -> None:
+        self._path = path
         self._descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
 
     def append(self, line: str) -> None:
-        """`line` without its end."""
-        pending = f"{line}\n".encode()
-        while pending:
-            pending = pending[os.write(self._descriptor, pending) :]
+        """`line` without its end. Raises OSError."""
+        append_line(self._descriptor, self._path, line)
 
     def __enter__(self) -> Self:
         return self
