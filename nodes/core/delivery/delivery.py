@@ -38,6 +38,7 @@ from nodes.core.interface.queue_changes import (
     InsertMessage,
     MoveToPrimarySafetyNet,
     NoteDelayNotified,
+    SetShadowServer,
 )
 from nodes.core.model.fork_states import ForkMove, left_of
 from nodes.core.model.identity import Identity
@@ -106,6 +107,14 @@ class Delivery:
             tracked = self._messages[message.internal_id]
             self._fail(tracked, message.envelope.recipients, NO_ROUTE_STATUS)
         self._advance(self._messages[message.internal_id])
+
+    def write_holder(self, holder: SetShadowServer) -> None:
+        """Who holds the shadow of a message, which a full disk did not take, with what is written
+        of that message next: with the first of its forks that ends, at the latest.
+        """
+        tracked = self._messages.get(holder.internal_id)
+        if tracked is not None:
+            tracked.holder = holder
 
     def shadowed_by(self, server: str) -> list[tuple[PrimaryMessage, int]]:
         """Messages whose shadow copy is with that server, and how many sessions had been begun when
@@ -249,7 +258,8 @@ class Delivery:
         completes = tracked.is_done
         if not (ends or reports or completes):
             return
-        changes: list[Change] = [*ends, *_stored(tracked.message, reports)]
+        holder = [tracked.holder] if tracked.holder else []
+        changes: list[Change] = [*holder, *ends, *_stored(tracked.message, reports)]
         notification = self._complete(tracked, changes) if completes else None
         tracked.committing, tracked.completing = True, completes
         tracked.ends_under_way = ends
@@ -259,6 +269,8 @@ class Delivery:
         def committed() -> None:
             tracked.committing = False
             tracked.ends_under_way = ()
+            if holder:
+                tracked.holder = None
             for report in reports:
                 self._reported(tracked.message, report)
             if completes:

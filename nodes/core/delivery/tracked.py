@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 from nodes.core.delivery.dsn import Report
-from nodes.core.interface.queue_changes import FinishFork, SplitFork
+from nodes.core.interface.queue_changes import FinishFork, SetShadowServer, SplitFork
 from nodes.core.model.fork_states import ENDS, ForkMove, after
 from nodes.core.model.message import Fork, ForkState, PrimaryMessage
 
@@ -16,7 +16,7 @@ class Tracked:
 
     `since_ms`: when it came into its delivery queues, from which on it may grow old (SM-12);
     `first_done_ms`: when the first of its recipients was served. `begun`: how many sessions this
-    server had begun when it came.
+    server had begun when it came. `holder`: of its shadow, where the disk does not know it yet.
     """
 
     message: PrimaryMessage
@@ -27,6 +27,7 @@ class Tracked:
     ends: list[FinishFork | SplitFork] = field(default_factory=list)
     ends_under_way: tuple[FinishFork | SplitFork, ...] = ()
     reports: list[Report] = field(default_factory=list)
+    holder: SetShadowServer | None = None
     side_effects: set[int] = field(default_factory=set)
     delay_notified: bool = False
     committing: bool = False

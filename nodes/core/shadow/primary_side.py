@@ -96,10 +96,12 @@ class Redundancy:
                 self.log_made(message, result)
                 change = SetShadowServer(message.internal_id, result.server, result.database_id)
                 redundant = shadowed(message, result)
-                # on a full disk too it is known here, so that who holds it hears of its end
-                self._work.commit(
-                    (change,), lambda: deliver(redundant), lambda _reason: deliver(redundant)
-                )
+
+                def not_written(_reason: str) -> None:
+                    deliver(redundant)
+                    self._delivery.write_holder(change)
+
+                self._work.commit((change,), lambda: deliver(redundant), not_written)
             else:
                 self.log_not_made(message, result, "accepted")
                 deliver(message)

@@ -7,6 +7,7 @@ from typing import Any
 
 from nodes.core.interface import inputs as on
 from nodes.core.interface.queue_changes import SetShadowServer
+from nodes.core.model.message import ForkState
 from tests.nodes.core.world import HOUR, MINUTE, OUTSIDE, SECOND, USER1, USER2, World
 
 
@@ -211,8 +212,23 @@ def test_a_full_disk_does_not_forget_who_holds_the_shadow_of_a_promoted_message(
     assert len(world.of("HADISCARD")) == 1
 
 
+def test_who_holds_the_shadow_is_written_with_the_first_fork_that_ends_after_a_full_disk() -> None:
+    world = World()
+    world.cut |= {("par1", "par2"): "refuse"} | {(name, "ext1"): "refuse" for name in world.hosts}
+    world.send("par1", USER1, OUTSIDE)
+    world.kill("par1")
+    for host in world.hosts.values():
+        host.commit = partial(_not_who_holds_it, host, host.commit)  # type: ignore[method-assign]
+    world.run(3 * HOUR + 10 * MINUTE)
+    _, made = world.of("HAREDIRECT")
+    (message,) = world.hosts[made.server].disk.messages.values()
+    assert {fork.state for fork in message.forks} == {ForkState.DONE, ForkState.QUEUED}
+    assert message.shadow_server == made.custom["ShadowServer"]
+
+
 def _not_who_holds_it(host: Any, commit: Any, number: int, changes: tuple[Any, ...]) -> Any:
-    host.disk.is_full = any(isinstance(change, SetShadowServer) for change in changes)
+    """There is no room for it alone, and room again at once."""
+    host.disk.is_full = all(isinstance(change, SetShadowServer) for change in changes)
     try:
         return commit(number, changes)
     finally:
