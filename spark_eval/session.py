@@ -26,6 +26,7 @@ from spark_eval.spark.class_archive import sharing
 from spark_eval.spark.given import SUBMITTED, given_settings
 from spark_eval.spark.jvm import launch
 from spark_eval.spark.known_names import look_up_once
+from spark_eval.spark.room import a_quarter, memory_bytes
 
 Settings: TypeAlias = dict[str, str]
 
@@ -84,7 +85,7 @@ OF_A_SWEEP: Settings = {
     "spark.sql.requireAllClusterKeysForCoPartition": "false",
     # all of a batch's queries stay compiled for the next one; Spark would keep 100
     "spark.sql.codegen.cache.maxEntries": "5000",
-    "spark.driver.memory": "2g",
+    "spark.driver.memory": a_quarter(memory_bytes()),
 }
 
 # of a run of a hundred thousand messages and more: Spark's own ways, in bounded memory

@@ -36,7 +36,7 @@ from lab.validation.validate import CheckedScenario
 
 PROOFS = "proofs"
 PER_BATCH = 100
-"""Runs of whole scenarios: 250 fill the 2 GiB of a sweep's session, and it collects garbage."""
+"""Runs of whole scenarios: 250 fill 2 GiB, all that a sweep has on a small machine."""
 ORIGIN = "2026-01-05T08:00:00Z"
 STEP, SMALL = "proving a run", "proving a few runs"
 FEW = 50
