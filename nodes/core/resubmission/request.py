@@ -4,7 +4,8 @@ written down with the progress, in one transaction; then the next (SN-8, SN-10 t
 So every copy of the interval is resubmitted once, whenever the server is killed. Nothing is read
 before the interval is over and every delivery in it is on disk: what is written behind the progress
 would be missed. The next page waits until the messages of this one are redundant, so that a
-long interval does not use up every session at once.
+long interval does not use up every session at once; but it does not wait long, since a server that
+never answers must not hold up what is kept for a while only.
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ from nodes.core.routing.categorizer import forks_of
 from nodes.core.routing.routing import database_of
 
 LOOK_AGAIN_MS = 1000
+PAGE_WAIT_MS = 10_000
 
 SendAnew: TypeAlias = Callable[[PrimaryMessage, str | None, Then], None]
 Resubmitted: TypeAlias = list[tuple[PrimaryMessage, KeptCopy]]
@@ -62,6 +64,7 @@ class Resubmitting:
         self._is_under_way = False
         self._is_removed = False
         self._is_changing = False
+        self._not_redundant = 0
 
     @property
     def is_changing(self) -> bool:
@@ -205,20 +208,31 @@ class Resubmitting:
         for message, copy in wanted:
             self._work.emit(resubmitted_row(message, self.request.demand, copy))
         left = len(wanted)
+        self._not_redundant += left
+        goes_on = False
+
+        def go_on() -> None:
+            nonlocal goes_on
+            if not goes_on:
+                goes_on = True
+                self._after_page(more)
 
         def is_on_its_way() -> None:
             nonlocal left
             left -= 1
+            self._not_redundant -= 1
             if left == 0:
-                self._after_page(more)
+                go_on()
 
         for message, _ in wanted:
             self._send_anew(message, None, is_on_its_way)
+        if more and left:
+            self._work.again(PAGE_WAIT_MS, go_on)
 
     # -------------------------------------------------------------- the end
 
     def _finish(self) -> None:
-        if self.is_changing:
+        if self.is_changing or self._not_redundant:
             self._work.again(LOOK_AGAIN_MS, self._next)
             return
         completed = TRANSITIONS[(self.request.state, ResubmitMove.FINISH)]

@@ -227,6 +227,35 @@ def test_pages_follow_each_other_and_no_copy_comes_twice() -> None:
     assert Counter(world.mailboxes[USER1]) == Counter(sent)
 
 
+def test_a_server_that_never_answers_holds_no_page_up_beyond_the_stay_of_its_copies() -> None:
+    world = World(
+        TransportConfig={"SafetyNetHoldTime": "00:20:00"}, TransportService={"SafetyNetPageSize": 1}
+    )
+    sent = delivered(world, 20)
+    world.lose_mailbox(USER1)
+    for peer in ("lyo1", "lyo2"):
+        world.cut[("par1", peer)] = "silent"
+    ask(world, "par1", demand(world))
+    world.run(HOUR)
+    assert resubmitted(world) == sent
+    assert Counter(world.mailboxes[USER1]) == Counter(sent)
+    (completed,) = events(world, "resubmit-completed")
+    assert completed["resubmitted"] == 20
+
+
+def test_a_request_is_completed_when_all_that_it_gave_back_is_on_its_way() -> None:
+    world = World(TransportService={"SafetyNetPageSize": 1})
+    delivered(world, 3)
+    for peer in ("lyo1", "lyo2"):
+        world.cut[("par1", peer)] = "silent"
+    ask(world, "par1", demand(world))
+    world.run(2 * MINUTE)
+    assert len(resubmitted(world)) == 3
+    assert not events(world, "resubmit-completed")
+    world.run(HOUR)
+    assert len(events(world, "resubmit-completed")) == 1
+
+
 # ------------------------------------------------------------------ DSNs
 
 
