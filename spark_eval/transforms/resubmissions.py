@@ -33,6 +33,24 @@ def resubmitted(tracking: DataFrame) -> DataFrame:
     )  # fmt: skip
 
 
+def promoted(tracking: DataFrame, given: DataFrame) -> DataFrame:
+    """`run`, `server`, `database_id`, `internal_id` of promoted messages which failed, and whose
+    servers say that they kept the DSN back since that message came from a Safety Net: the shadow of
+    what was resubmitted is resubmitted mail as well (SN-10). `given` is from `resubmitted`; the
+    request that they name must have given that message back.
+    """
+    copy = ["run", "server", "database_id", "internal_id"]
+    rows = tracking.selectExpr(
+        "run", "server", "coalesce(database_id, '') AS database_id", "internal_id", "message_id",
+        "event", "source", "context AS request_id",
+    )  # fmt: skip
+    taken_over = rows.where("event = 'RESUBMIT' AND source = 'REDUNDANCY'").select(*copy)
+    asked_for = given.select("run", "message_id", "request_id")
+    kept_back = rows.where("event = 'SUPPRESSED'")
+    named = kept_back.join(asked_for, ["run", "message_id", "request_id"], "left_semi")
+    return named.select(*copy).join(taken_over, copy, "left_semi")
+
+
 def requests(lifecycle: DataFrame, homes: DataFrame) -> DataFrame:
     """`run`, `server`, `request_id`, `asked_database`, `asked_epoch`, `safety_net`, `at_ms`, `ref`,
     `at_home` (whether the server is in the boundary of the database, by `hops.homes`) of each

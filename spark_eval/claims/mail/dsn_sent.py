@@ -22,6 +22,7 @@ from spark_eval.spark.joins import joined
 from spark_eval.sql.reasons import cases as cases_of
 from spark_eval.sql.reasons import holds, not_asked, unknown, violated
 from spark_eval.transforms.dsns import FAILED
+from spark_eval.transforms.resubmissions import promoted
 
 MAIL = ["run", "message_id"]
 COPY = ["run", "server", "database_id", "internal_id"]
@@ -72,13 +73,17 @@ def cases(tables: Tables) -> DataFrame:
 
 
 def _failures(tables: Tables) -> DataFrame:
-    """FAIL rows of queues, but those of copies that came back from a Safety Net."""
+    """FAIL rows of queues, but those of copies that came back from a Safety Net, and of their
+    promoted shadows.
+    """
     rows = tables.record.tracking.where("event = 'FAIL' AND source = 'QUEUE'").withColumn(
         "database_id", F.coalesce("database_id", F.lit(""))
     )
     if tables.resubmission is None:
         return rows
-    return rows.join(tables.resubmission.given.select(*COPY), COPY, "left_anti")
+    given = tables.resubmission.given
+    again = given.select(*COPY).union(promoted(tables.record.tracking, given))
+    return rows.join(again, COPY, "left_anti")
 
 
 def _owed(failures: DataFrame) -> DataFrame:

@@ -213,3 +213,25 @@ def expired_without_a_dsn() -> Run:
         told.run.log("par-mbx1", event, source, 2 * HOUR, again,
                      recipient_status="550 4.4.7 QUEUE.Expired")  # fmt: skip
     return told.run
+
+
+def promoted_shadow_expired(request_id: str | None = REQUEST) -> Run:
+    """The shadow of what came back was promoted, and expired.
+    `request_id` is why its sender is not notified, None where no row says that.
+    """
+    told = before()
+    for row in told.run.ledger:
+        if row["type"] == "message":
+            row["sender"] = "db2-user01@shadowlab.example"
+    again = resubmit(told.run, told.lost, lost=True)
+    mine, holder = told.run.next_id(), "lyo-mbx2"
+    told.run.remove(holder, "HADISCARD", again)
+    shadow = {"internal_id": mine, "database_id": told.run.database_ids[holder]}
+    told.run.log(holder, "RESUBMIT", "REDUNDANCY", HOUR, again, internal_id=mine,
+                 source_context="resubmit-time-span", custom=told.run.key(again))  # fmt: skip
+    ended = replace(again, **shadow)
+    told.run.log(holder, "FAIL", "QUEUE", 2 * HOUR, ended,
+                 recipient_status="550 4.4.7 QUEUE.Expired")  # fmt: skip
+    if request_id is not None:
+        told.run.log(holder, "SUPPRESSED", "DSN", 2 * HOUR, ended, source_context=request_id)
+    return told.run

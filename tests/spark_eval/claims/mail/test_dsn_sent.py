@@ -7,7 +7,10 @@ import pytest
 
 from spark_eval.claims.mail.dsn_sent import CLAIM
 from tests.spark_eval.claims.conftest import Ask, Results
-from tests.spark_eval.runs.failover_runs import expired_without_a_dsn
+from tests.spark_eval.runs.failover_runs import (
+    expired_without_a_dsn,
+    promoted_shadow_expired,
+)
 from tests.spark_eval.runs.run_builder import (
     END,
     HEARTBEAT,
@@ -21,7 +24,7 @@ from tests.spark_eval.runs.run_builder import (
 )
 
 EXPIRED = "550 4.4.7 QUEUE.Expired"
-SENDER = user(1)
+SENDER, INSIDER = user(1), user(1, "db2")
 OUTSIDE = "someone@partner.example"
 ACKNOWLEDGED = 900  # lab ms from a submission to its 250
 
@@ -147,6 +150,9 @@ def runs() -> dict[str, Run]:
         "null-sender": _given_up(told=0, sender="<>"),
         "null-sender-told": _given_up(told=1, sender="<>"),
         "resubmitted": expired_without_a_dsn(),
+        "its-shadow": promoted_shadow_expired(),
+        "its-shadow-unsaid": promoted_shadow_expired(None),
+        "its-shadow-of-another-request": promoted_shadow_expired("DB1:9"),
         "not-collected": _not_collected(),
         "both-told": _fails_twice(told=2),
         "both-told-after-a-crash": _fails_twice(told=2, again=True),
@@ -199,6 +205,8 @@ def test_holds_where_the_sender_sees_a_dsn(results: Results) -> None:
         ),
         ("says-late", f"given up for {user(2)} and {OUTSIDE}, and no DSN to {SENDER} says so"),
         ("null-sender-told", "<> cannot be told, and 1 DSNs are made"),
+        ("its-shadow-unsaid", f"given up, and no DSN is made for {INSIDER}"),
+        ("its-shadow-of-another-request", f"given up, and no DSN is made for {INSIDER}"),
         ("late-and-told", f"{SENDER} is told of 1 failures, and 0 are logged"),
     ],
 )
@@ -217,7 +225,15 @@ def test_a_sender_whose_mail_was_late_hears_of_no_failure_and_that_proves_no_req
 
 @pytest.mark.parametrize(
     "name",
-    ["healthy", "at-the-end", "null-sender", "resubmitted", "late-from-outside", "in-time"],
+    [
+        "healthy",
+        "at-the-end",
+        "null-sender",
+        "resubmitted",
+        "its-shadow",
+        "late-from-outside",
+        "in-time",
+    ],
 )
 def test_is_unknown_where_nothing_was_asked(results: Results, name: str) -> None:
     result = results[name]
