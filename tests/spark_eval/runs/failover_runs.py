@@ -226,10 +226,9 @@ def promoted_shadow_expired(request_id: str | None = REQUEST) -> Run:
     again = resubmit(told.run, told.lost, lost=True)
     mine, holder = told.run.next_id(), "lyo-mbx2"
     told.run.remove(holder, "HADISCARD", again)
-    shadow = {"internal_id": mine, "database_id": told.run.database_ids[holder]}
     told.run.log(holder, "RESUBMIT", "REDUNDANCY", HOUR, again, internal_id=mine,
                  source_context="resubmit-time-span", custom=told.run.key(again))  # fmt: skip
-    ended = replace(again, **shadow)
+    ended = replace(again, internal_id=mine, database_id=told.run.database_ids[holder])
     told.run.log(holder, "FAIL", "QUEUE", 2 * HOUR, ended,
                  recipient_status="550 4.4.7 QUEUE.Expired")  # fmt: skip
     if request_id is not None:
