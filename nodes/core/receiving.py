@@ -275,9 +275,10 @@ class Receiving:
 
     def _keep(self, session: InboundSession, message: PrimaryMessage, body: BodyHandle) -> None:
         """Categorise, make durable, then acknowledge. A lost session changes nothing from here on
-        (SR-7).
+        (SR-7). The message grows old from now on, however long the attempts to make a shadow took.
         """
-        kept = replace(message, forks=forks_of(self._config, message.envelope.recipients))
+        forks = forks_of(self._config, message.envelope.recipients)
+        kept = replace(message, forks=forks, received_ms=self._work.now_ms)
 
         def committed() -> None:
             address = session.client_address
