@@ -65,6 +65,7 @@ class Sessions:
     def __init__(self, config: NodeConfig, work: Work) -> None:
         self.work = work
         self._config = config.server
+        self._most_open = config.server.max_outbound_connections_per_peer
         self._peers: dict[tuple[str, str], Peer] = {}
         self._sessions: dict[str, Session] = {}
         self._count = 0
@@ -72,16 +73,25 @@ class Sessions:
     # -------------------------------------------------------------- for the other parts
 
     def request(
-        self, peer: str, purpose: str, ready: Ready, failed: Because, service: str = SMTP
+        self,
+        peer: str,
+        purpose: str,
+        ready: Ready,
+        failed: Because,
+        service: str = SMTP,
+        *,
+        opens: bool = False,
     ) -> Request:
         """Ask for a session; `ready(lease)` or `failed(reason)` follows, unless the request is
-        cancelled first.
+        cancelled first. `opens`: no idle one will do, which may have been dead for long.
         """
         wish = Request(peer, service, purpose, ready, failed, self)
         state = self._peers.setdefault((peer, service), Peer())
-        if state.idle:
+        if opens and state.idle and state.open_count >= self._most_open:
+            self.hang_up(state.idle[0])
+        if state.idle and not opens:
             self._grant(wish, state.idle.pop())
-        elif state.open_count < self._config.max_outbound_connections_per_peer:
+        elif state.open_count < self._most_open:
             self._open(wish)
         else:
             state.waiting.append(wish)

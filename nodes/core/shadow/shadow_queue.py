@@ -5,7 +5,7 @@ its own when ShadowHeartbeatFrequency has passed without. The final reply to its
 only thing that counts as contact. Two things make it assume ownership: a reply that carries another
 database id than a message was made under (SM-7, those messages alone), and no contact for
 ShadowResubmitTimeSpan (SM-6, all of them) - the latter only after an attempt that began when the
-span was over has failed too, so that a server that slept asks first.
+span was over has failed too, in a session of its own, so that a server that slept asks first.
 
 Replies are taken in one after another, and none while messages are on their way out of the queue:
 what such a change leaves behind must be there for the next reply. What a late one is worth,
@@ -126,7 +126,8 @@ class ShadowQueue:
 
     def _begin_attempt(self) -> None:
         """A heartbeat of its own. The attempt is known by its begin, which decides what its failure
-        may cause.
+        may cause: where it may be a promotion, the attempt opens a session, since that an idle one
+        was lost, maybe while this server slept, says nothing of the primary.
         """
         self._cancel_heartbeat()
         attempt = _Attempt(self._work.now_ms)
@@ -136,6 +137,7 @@ class ShadowQueue:
             "heartbeat",
             lambda lease: self._attempt_ready(attempt, lease),
             lambda reason: self._attempt_failed(attempt, reason),
+            opens=attempt.begun_ms >= self._span_over_ms(),
         )
         attempt.request = request
 

@@ -553,6 +553,14 @@ class World:
             (server, name) for name, (other, _) in host.peers.items() if other == peer
         }
 
+    def lose_stalled(self) -> None:
+        """The sessions that stall are lost, with all that was held back."""
+        lost, self._stalled = self._stalled, set()
+        self._late.clear()
+        for server, session in sorted(lost):
+            self.lose(self.hosts[server], session)
+        self.settle()
+
     def let_go(self) -> None:
         """Everything that was held back comes now."""
         self._stalled.clear()

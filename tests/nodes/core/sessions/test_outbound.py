@@ -69,3 +69,20 @@ def test_who_waits_for_an_answer_hears_of_the_loss_once() -> None:
     peer.sessions.failed("out-1", "gone")
     peer.sessions.answered(ANSWERED)
     assert peer.heard == ["gone"]
+
+
+@pytest.mark.parametrize(("most", "hung_up"), [(20, False), (1, True)])
+def test_a_request_that_opens_takes_no_idle_session_and_makes_room_at_the_limit(
+    most: int, hung_up: bool
+) -> None:
+    settings = config("par1", TransportService={"MaxPerDomainOutboundConnections": most})
+    leases, failed = list[Lease](), list[str]()
+    sessions = Sessions(settings, Work(lambda event: None))
+    sessions.request("par2", "delivery", leases.append, failed.append)
+    sessions.opened(on.SessionOpened("out-1", offers_shadow=True))
+    leases[0].release()
+    sessions.request("par2", "heartbeat", leases.append, failed.append, opens=True)
+    assert len(leases) == 1
+    assert leases[0].is_open != hung_up
+    sessions.opened(on.SessionOpened("out-2", offers_shadow=True))
+    assert [lease.session.name for lease in leases] == ["out-1", "out-2"]

@@ -301,6 +301,20 @@ def test_a_shadow_server_that_slept_through_the_span_asks_first() -> None:
     assert not world.of("RESUBMIT")
 
 
+def test_a_session_that_died_while_a_shadow_server_slept_is_no_reason_to_promote() -> None:
+    world = World(TransportConfig={"ShadowHeartbeatFrequency": "00:00:40"})
+    world.cut[("par1", "par2")] = "refuse"
+    world.send("par1", USER1)
+    holder = world.of("HARECEIVE")[0].server
+    world.run(2 * MINUTE + 10 * SECOND)
+    world.stall(holder, "par1")
+    world.now_ms += 4 * HOUR
+    world.run(SECOND)
+    world.lose_stalled()
+    world.run(MINUTE)
+    assert not world.of("RESUBMIT")
+
+
 def test_the_last_contact_survives_a_restart_of_the_shadow_server() -> None:
     world = World()
     queued_on_a_dead_primary(world)
