@@ -4,13 +4,13 @@ pale bands where a fault holds it, its mail as small columns, and marks for what
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
 from spark_eval.report.axis import LabTime
 from spark_eval.report.drawing import Bar, Drawing, Key, Line, Mark, Traffic, Words, keys_of
+from spark_eval.report.names import Names
 from spark_eval.report.promotion_chart import POINTS
 from spark_eval.report.rows import ReportRows, Rows
 from spark_eval.report.windows import FEW_LINKS, Window, fault_windows, operations
@@ -20,8 +20,6 @@ ROW, LANE, GAP = 22, 42, 12
 MOST_ROWS = 30
 MOST_MARKS = 1200
 COLUMNS = 240
-# pixels: of a plot on a small screen, of a character, of a name from where its band begins
-NARROWEST, CHARACTER, FARTHEST_NAME = 600, 6, 90
 # kind of moment: symbol, colour role
 MARKS: dict[str, tuple[str, str]] = {
     "duplicate hidden": ("hourglass", "second"),
@@ -115,25 +113,15 @@ def _bands(window: Window, middle: dict[str, int], time: LabTime) -> Iterable[Ba
 
 
 def _side_by_side(bands: list[Bar]) -> list[Bar]:
-    """No name in a lane lies over another one; a name that would stand far from where its band
-    begins is left out: the rows above have it.
-    """
+    """A name that finds no room near where its band begins is left out: the rows above have it."""
+    names = Names()
     placed = {id(bar): bar for bar in bands}
-    taken: dict[float, float] = {}
-    for bar in sorted(bands, key=_begins):
-        begins, name = _begins(bar), CHARACTER * (len(bar.label) + 1)
-        shift = max(0, math.ceil(taken.get(bar.y, 0) - begins))
-        if not bar.label or shift > FARTHEST_NAME:
-            placed[id(bar)] = replace(bar, label="")
-            continue
-        placed[id(bar)] = replace(bar, label_x=4 + shift)
-        taken[bar.y] = begins + shift + name
+    for bar in sorted(bands, key=lambda bar: float(bar.x.removesuffix("%"))):
+        if bar.label:
+            place = names.place(bar.x, bar.label, [bar.y])
+            label = bar.label if place else ""
+            placed[id(bar)] = replace(bar, label=label, label_x=4 + (place[1] if place else 0))
     return list(placed.values())
-
-
-def _begins(bar: Bar) -> float:
-    """In pixels of the narrowest plot."""
-    return float(bar.x.removesuffix("%")) / 100 * NARROWEST
 
 
 def _arrows(faults: list[Window], middle: dict[str, int], time: LabTime) -> list[Line]:

@@ -8,12 +8,14 @@ from typing import Any
 
 from spark_eval.report.axis import LabTime
 from spark_eval.report.drawing import Bar
+from spark_eval.report.names import Names
 from spark_eval.report.rows import Rows
 from spark_eval.story.words import fault, lab_time, operation
 
 # kinds of which the server itself is out of order; the others are about its sessions
 OF_A_SERVER = ("kill", "power_loss", "corrupt", "pause", "stop", "restart")
 FEW_LINKS = 4
+NAME_ROWS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,9 +58,14 @@ def operations(rows: Rows) -> list[Window]:
 
 
 def behind(windows: list[Window], time: LabTime, top: int, height: int) -> list[Bar]:
-    """A pale band over the whole height for each fault; its short name at a height of its own."""
+    """A pale band over the whole height for each fault; its short name at one of a few heights,
+    where there is room.
+    """
+    names, heights = Names(), [height - 5 - 13 * number for number in range(NAME_ROWS)]
     bands = []
-    for number, window in enumerate(windows):
+    for window in sorted(windows, key=lambda window: window.from_ms):
+        place = names.place(time.x(window.from_ms), window.name, heights)
+        label_y, right = place or (heights[0], 0)
         bands.append(
             Bar(
                 x=time.x(window.from_ms),
@@ -67,8 +74,9 @@ def behind(windows: list[Window], time: LabTime, top: int, height: int) -> list[
                 height=height,
                 style="behind",
                 title=window.title,
-                label=window.name,
-                label_y=height - 5 - 13 * (number % 3),
+                label=window.name if place else "",
+                label_x=4 + right,
+                label_y=label_y,
                 href=window.href,
             )
         )

@@ -10,6 +10,7 @@ import pytest
 from spark_eval.report.axis import Delay, LabTime
 from spark_eval.report.delay_chart import delays
 from spark_eval.report.drawing import Drawing, Mark
+from spark_eval.report.names import CHARACTER, NARROWEST
 from spark_eval.report.promotion_chart import POINTS, promotions
 from spark_eval.report.rows import MOST_UNDELIVERED
 from spark_eval.report.timeline_chart import MOST_MARKS, MOST_ROWS, thinned, timeline
@@ -142,23 +143,24 @@ def test_names_of_faults_that_begin_together_stand_beside_one_another() -> None:
     assert len(set(placed)) == 2
 
 
-def test_no_name_of_a_fault_lies_over_another_one_of_its_lane() -> None:
+@pytest.mark.parametrize("chart", ["timeline", "delays"])
+def test_no_name_of_a_fault_lies_over_another_one(chart: str) -> None:
     each = END_MS // 200
-    starts = [each * n for n in range(40)]
     faults = [
         fault(f"f{n}", applied_ms=at, over_ms=at + 30 * each, server="par-mbx1", kind="kill")
-        for n, at in enumerate(starts)
+        for n, at in enumerate(each * n for n in range(40))
     ]
-    named = [bar for bar in timeline(rows(faults=faults), LANES, END_MS).bars if bar.label]
-    lane = [bar for bar in named if not bar.style.startswith("named")]
-    width = 600
-    spans = [
-        (x, x + 6 * len(bar.label))
-        for bar in lane
-        for x in [float(bar.x.removesuffix("%")) / 100 * width + bar.label_x]
-    ]
-    assert len(spans) > 10
-    assert all(end <= start for (_, end), (start, _) in itertools.pairwise(sorted(spans)))
+    made = rows(faults=faults, delays=[delay(MINUTE, 120)])
+    drawing = timeline(made, LANES, END_MS) if chart == "timeline" else delays(made, END_MS)
+    spans: dict[float, list[tuple[float, float]]] = {}
+    for bar in drawing.bars:
+        if bar.label and not bar.style.startswith("named"):
+            begins = float(bar.x.removesuffix("%")) / 100 * NARROWEST + bar.label_x
+            span = (begins, begins + CHARACTER * len(bar.label))
+            spans.setdefault(bar.y + bar.label_y, []).append(span)
+    assert sum(map(len, spans.values())) > 10
+    for level in spans.values():
+        assert all(end <= start for (_, end), (start, _) in itertools.pairwise(sorted(level)))
 
 
 def test_more_faults_than_have_a_row_are_counted() -> None:
