@@ -17,7 +17,7 @@ class Names:
 
     def place(self, x: str, name: str, levels: Sequence[float]) -> tuple[float, int] | None:
         """Which of the levels has room nearest to `x` (`12.5%`), and how many pixels to the right;
-        None where each is full so far that nobody could tell where the name belongs.
+        None where each is full so far that the name would seem to be of something else.
         """
         begins = float(x.removesuffix("%")) / 100 * NARROWEST
         waits = [max(0, math.ceil(self._taken.get(level, 0) - begins)) for level in levels]
