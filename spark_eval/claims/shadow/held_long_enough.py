@@ -13,6 +13,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from spark_eval.claims.claim import Claim, case
+from spark_eval.expected.shadow_copies import EXCHANGE_WALL_MS
 from spark_eval.expected.tables import Tables
 from spark_eval.spark.joins import joined, small
 from spark_eval.sql.intervals import overlaps
@@ -25,8 +26,11 @@ FOUND = (
     "AND coalesce(e.internal_id = own_internal_id, true)), 0)"
 )
 # two questions a heartbeat apart when no fault is left: one gets it, the other confirms it; one
-# that was answered just before the message was done gets nothing
-GETS = "t.notifications > 0 OR t.at_ms >= since_ms + heartbeat_ms"
+# that was answered just before the message was done gets nothing, or what was done before it
+GETS = (
+    "t.notifications > 0 AND t.at_ms >= since_ms + exchange_ms "
+    "OR t.at_ms >= since_ms + heartbeat_ms"
+)
 AFTER = f"filter(asked, t -> t.at_ms >= coalesce(calm_ms, 0) AND ({GETS})).at_ms"
 CONFIRMED = f"coalesce(array_max({AFTER}) - array_min({AFTER}) > heartbeat_ms, false)"
 UNLISTED = "no sound queue listing of {server}"
@@ -57,9 +61,9 @@ def listings(tables: Tables) -> DataFrame:
 
 
 def _settings(tables: Tables) -> DataFrame:
-    return tables.histories.select(
+    return tables.histories.selectExpr(
         "run", "server", "end_ms", "heartbeat_ms", "finest_ms", "askew_ms", "auto_discard_ms",
-        "expiration_ms",
+        "expiration_ms", f"CAST({EXCHANGE_WALL_MS} * speed AS BIGINT) AS exchange_ms",
     )  # fmt: skip
 
 

@@ -110,6 +110,7 @@ def runs() -> dict[str, Run]:
         "asked-twice": _asked_for(MINUTE, 20 * MINUTE),
         "answered-before": _asked_for(3, HEARTBEAT + 50, answered_before=True),
         "never-answered-with-it": _asked_for(3, HEARTBEAT + 50, 20 * MINUTE, answered_before=True),
+        "answered-with-another": _asked_for(3, HEARTBEAT + 50),
         "asked-beside-a-fault": _asked_beside_a_fault(),
         "expired": _expired(HOUR + 1000),
         "expired-early": _expired(HOUR // 2),
@@ -172,6 +173,7 @@ def test_a_notification_that_was_asked_for_waits_for_its_confirmation(
     assert results["asked-before"].proofs["SM-11"] == "violated"
     assert results["asked-twice"].proofs["SM-11"] == "violated"
     assert results["answered-before"].violations == 0
+    assert results["answered-with-another"].violations == 0
     assert results["never-answered-with-it"].proofs["SM-11"] == "violated"
 
 
