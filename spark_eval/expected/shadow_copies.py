@@ -18,6 +18,7 @@ FAR_ABOVE = 5
 
 # a question, its answer and the commit of it: beyond this nobody waits for the machine alone
 EXCHANGE_WALL_MS = 1000
+EXCHANGE_MS = f"CAST({EXCHANGE_WALL_MS} * speed AS BIGINT) AS exchange_ms"
 # what is done at once is done within this, or within so many waits of what the clock resolves
 AT_ONCE_WALL_MS = 100
 EXCHANGE_STEPS = 10
@@ -29,7 +30,7 @@ OWN = (
     "expiration_ms", "askew_ms", "enabled", "heartbeat_ms", "span_ms", "hold_ms", "auto_discard_ms",
     "end_ms", "finest_ms", "resolution_ms",
     "CAST(greatest(heartbeat_ms / 2, 1000 * speed) AS BIGINT) AS usual_ms",
-    f"CAST({EXCHANGE_WALL_MS} * speed AS BIGINT) AS exchange_ms",
+    EXCHANGE_MS,
     f"CAST(greatest({EXCHANGE_STEPS} * finest_ms, {AT_ONCE_WALL_MS} * speed) AS BIGINT) AS near_ms",
 )  # fmt: skip
 PEER = (

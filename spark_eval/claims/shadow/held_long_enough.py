@@ -13,7 +13,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from spark_eval.claims.claim import Claim, case
-from spark_eval.expected.shadow_copies import EXCHANGE_WALL_MS
+from spark_eval.expected.shadow_copies import EXCHANGE_MS
 from spark_eval.expected.tables import Tables
 from spark_eval.spark.joins import joined, small
 from spark_eval.sql.intervals import overlaps
@@ -63,7 +63,7 @@ def listings(tables: Tables) -> DataFrame:
 def _settings(tables: Tables) -> DataFrame:
     return tables.histories.selectExpr(
         "run", "server", "end_ms", "heartbeat_ms", "finest_ms", "askew_ms", "auto_discard_ms",
-        "expiration_ms", f"CAST({EXCHANGE_WALL_MS} * speed AS BIGINT) AS exchange_ms",
+        "expiration_ms", EXCHANGE_MS,
     )  # fmt: skip
 
 

@@ -29,11 +29,11 @@ def test_a_full_disk_is_named_by_the_file_that_found_it_so(tmp_path: Path) -> No
     assert path.read_text() == "before"
 
 
-def test_a_file_that_cannot_be_opened_keeps_its_own_name(tmp_path: Path) -> None:
-    path = tmp_path / "gone" / "plan.json"
-    with pytest.raises(FileNotFoundError) as raised:
-        write_whole(path, "text")
-    assert "gone" in raised.value.filename
+def test_another_file_that_is_in_the_way_keeps_its_own_name(tmp_path: Path) -> None:
+    other = tmp_path / "gone.yaml"
+    with pytest.raises(FileNotFoundError) as raised, whole_file(tmp_path / "plan.json"):
+        other.read_text()
+    assert raised.value.filename == str(other)
 
 
 def test_a_line_that_has_no_room_names_its_file(tmp_path: Path) -> None:

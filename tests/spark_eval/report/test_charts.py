@@ -10,7 +10,7 @@ import pytest
 from spark_eval.report.axis import Delay, LabTime
 from spark_eval.report.delay_chart import delays
 from spark_eval.report.drawing import Drawing, Mark
-from spark_eval.report.names import CHARACTER, NARROWEST
+from spark_eval.report.names import CHARACTER, FARTHEST, NARROWEST
 from spark_eval.report.promotion_chart import POINTS, promotions
 from spark_eval.report.rows import MOST_UNDELIVERED
 from spark_eval.report.timeline_chart import MOST_MARKS, MOST_ROWS, thinned, timeline
@@ -150,11 +150,12 @@ def test_no_name_of_a_fault_lies_over_another_one(chart: str) -> None:
         fault(f"f{n}", applied_ms=at, over_ms=at + 30 * each, server="par-mbx1", kind="kill")
         for n, at in enumerate(each * n for n in range(40))
     ]
-    made = rows(faults=faults, delays=[delay(MINUTE, 120)])
+    made = rows(faults=faults[::-1], delays=[delay(MINUTE, 120)])
     drawing = timeline(made, LANES, END_MS) if chart == "timeline" else delays(made, END_MS)
     spans: dict[float, list[tuple[float, float]]] = {}
     for bar in drawing.bars:
         if bar.label and not bar.style.startswith("named"):
+            assert bar.label_x <= 4 + FARTHEST
             begins = float(bar.x.removesuffix("%")) / 100 * NARROWEST + bar.label_x
             span = (begins, begins + CHARACTER * len(bar.label))
             spans.setdefault(bar.y + bar.label_y, []).append(span)

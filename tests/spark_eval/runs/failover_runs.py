@@ -215,9 +215,10 @@ def expired_without_a_dsn() -> Run:
     return told.run
 
 
-def promoted_shadow_expired(request_id: str | None = REQUEST) -> Run:
+def promoted_shadow_expired(request_id: str | None = REQUEST, *, promoted: bool = True) -> Run:
     """The shadow of what came back was promoted, and expired.
-    `request_id` is why its sender is not notified, None where no row says that.
+    `request_id` is why its sender is not notified, None where no row says that; `promoted`: a row
+    says that it was.
     """
     told = before()
     for row in told.run.ledger:
@@ -226,8 +227,9 @@ def promoted_shadow_expired(request_id: str | None = REQUEST) -> Run:
     again = resubmit(told.run, told.lost, lost=True)
     mine, holder = told.run.next_id(), "lyo-mbx2"
     told.run.remove(holder, "HADISCARD", again)
-    told.run.log(holder, "RESUBMIT", "REDUNDANCY", HOUR, again, internal_id=mine,
-                 source_context="resubmit-time-span", custom=told.run.key(again))  # fmt: skip
+    if promoted:
+        told.run.log(holder, "RESUBMIT", "REDUNDANCY", HOUR, again, internal_id=mine,
+                     source_context="resubmit-time-span", custom=told.run.key(again))  # fmt: skip
     ended = replace(again, internal_id=mine, database_id=told.run.database_ids[holder])
     told.run.log(holder, "FAIL", "QUEUE", 2 * HOUR, ended,
                  recipient_status="550 4.4.7 QUEUE.Expired")  # fmt: skip

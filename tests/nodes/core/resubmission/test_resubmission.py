@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
-from itertools import product
+from itertools import pairwise, product
 from typing import Any
 
 import pytest
@@ -241,6 +241,17 @@ def test_a_server_that_never_answers_holds_no_page_up_beyond_the_stay_of_its_cop
     assert Counter(world.mailboxes[USER1]) == Counter(sent)
     (completed,) = events(world, "resubmit-completed")
     assert completed["resubmitted"] == 20
+
+
+def test_one_page_is_read_after_another_however_late_the_shadows_of_an_earlier_one_are() -> None:
+    world = World(TransportService={"SafetyNetPageSize": 1})
+    delivered(world, 80)
+    for peer in ("lyo1", "lyo2", "par2"):
+        world.cut[("par1", peer)] = "silent"
+    ask(world, "par1", demand(world))
+    world.run(20 * MINUTE)
+    times = [row.at_ms for row in world.of("RESUBMIT")]
+    assert {after - before for before, after in pairwise(times)} == {10 * SECOND}
 
 
 def test_a_request_is_completed_when_all_that_it_gave_back_is_on_its_way() -> None:

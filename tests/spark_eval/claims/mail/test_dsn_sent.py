@@ -153,6 +153,7 @@ def runs() -> dict[str, Run]:
         "its-shadow": promoted_shadow_expired(),
         "its-shadow-unsaid": promoted_shadow_expired(None),
         "its-shadow-of-another-request": promoted_shadow_expired("DB1:9"),
+        "no-shadow-of-it": promoted_shadow_expired(promoted=False),
         "not-collected": _not_collected(),
         "both-told": _fails_twice(told=2),
         "both-told-after-a-crash": _fails_twice(told=2, again=True),
@@ -207,6 +208,7 @@ def test_holds_where_the_sender_sees_a_dsn(results: Results) -> None:
         ("null-sender-told", "<> cannot be told, and 1 DSNs are made"),
         ("its-shadow-unsaid", f"given up, and no DSN is made for {INSIDER}"),
         ("its-shadow-of-another-request", f"given up, and no DSN is made for {INSIDER}"),
+        ("no-shadow-of-it", f"given up, and no DSN is made for {INSIDER}"),
         ("late-and-told", f"{SENDER} is told of 1 failures, and 0 are logged"),
     ],
 )
