@@ -269,6 +269,8 @@ class Delivery:
         def committed() -> None:
             tracked.committing = False
             tracked.ends_under_way = ()
+            if holder:
+                tracked.holder = None
             for report in reports:
                 self._reported(tracked.message, report)
             if completes:

@@ -16,7 +16,7 @@ class Tracked:
 
     `since_ms`: when it came into its delivery queues, from which on it may grow old (SM-12);
     `first_done_ms`: when the first of its recipients was served. `begun`: how many sessions this
-    server had begun when it came. `holder`: of its shadow, where the disk may not know it.
+    server had begun when it came. `holder`: of its shadow, where the disk does not know it yet.
     """
 
     message: PrimaryMessage

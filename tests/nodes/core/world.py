@@ -136,6 +136,7 @@ class Disk:
             case qc.DeleteMessage(internal_id):
                 del self.messages[internal_id]
             case qc.SetShadowServer(internal_id, server, database_id):
+                assert self.messages[internal_id].shadow_server is None
                 self.messages[internal_id] = replace(
                     self.messages[internal_id],
                     shadow_server=server,

@@ -224,6 +224,10 @@ def test_who_holds_the_shadow_is_written_with_the_first_fork_that_ends_after_a_f
     (message,) = world.hosts[made.server].disk.messages.values()
     assert {fork.state for fork in message.forks} == {ForkState.DONE, ForkState.QUEUED}
     assert message.shadow_server == made.custom["ShadowServer"]
+    world.cut.clear()
+    world.run(HOUR)
+    assert len(world.external) == 1
+    assert len(world.of("HADISCARD")) == 1
 
 
 def _not_who_holds_it(host: Any, commit: Any, number: int, changes: tuple[Any, ...]) -> Any:
