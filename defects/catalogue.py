@@ -8,7 +8,6 @@ from defects import (
     delivering,
     discarding,
     ending_sessions,
-    failing_over,
     making_shadows,
     promoted_mail,
     promoting,
@@ -16,6 +15,7 @@ from defects import (
     retrying,
     safety_nets,
 )
+from defects.copies import failing_over, replicating
 from defects.defect import Defect
 from defects.logs import lifecycle, tracking
 
@@ -31,6 +31,7 @@ ALL: tuple[Defect, ...] = (
     *reporting.DEFECTS,
     *safety_nets.DEFECTS,
     *failing_over.DEFECTS,
+    *replicating.DEFECTS,
     *tracking.DEFECTS,
     *lifecycle.DEFECTS,
     *ending_sessions.DEFECTS,

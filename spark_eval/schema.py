@@ -134,6 +134,18 @@ QUEUES: Final[Columns] = (
     ("state", "STRING"),
 )
 
+COPIES: Final[Columns] = (
+    ("database", "STRING"),
+    ("state", "STRING"),
+    ("epoch", "INT"),
+    ("last_log", "BIGINT"),
+    ("last_log_epoch", "INT"),
+    ("last_log_ms", "BIGINT"),
+    ("received", "BIGINT"),
+    ("messages", "BIGINT"),
+    ("content_sha256", "STRING"),
+)
+
 MAILBOXES: Final[Columns] = (
     ("mailbox", "STRING"),
     ("message_id", "STRING"),

@@ -30,6 +30,8 @@ from nodes.core.model.database_copy import CopyState
 from nodes.store import sqlite_file
 from nodes.store.dsn_fields import reports_of
 from nodes.store.leftovers import LEFTOVERS
+from nodes.store.mailbox.mailbox_copy import standing_of
+from nodes.store.mailbox.stored_content import stored_content
 from nodes.store.message_digest import digest_of
 from nodes.store.queue.rows import addresses_of
 
@@ -136,6 +138,34 @@ def mailbox_rows_in(connection: sqlite3.Connection, origin_ms: int) -> Iterator[
             record: Record = dict(zip(_MAILBOX_KEYS, row, strict=True))
             record["delivered_ms"] = _since(record["delivered_ms"], origin_ms)
             yield record | said
+
+
+def copy_rows(paths: Iterable[Path], origin_ms: int) -> Iterator[Record]:
+    """Records of `copies.jsonl`: a line per copy of a mailbox database that has several. `paths`
+    are mailbox databases. Raises sqlite3.Error.
+    """
+    for path in paths:
+        with _copied(path) as connection:
+            yield from copy_rows_in(connection, origin_ms)
+
+
+def copy_rows_in(connection: sqlite3.Connection, origin_ms: int) -> Iterator[Record]:
+    """The same of one that is open; nothing, where the database has no other copy."""
+    standing = standing_of(connection)
+    if standing.state is CopyState.SINGLE:
+        return
+    content = stored_content(connection)
+    yield {
+        "database": standing.database,
+        "state": standing.state.value,
+        "epoch": standing.epoch,
+        "last_log": standing.last_log,
+        "last_log_epoch": standing.last_log_epoch,
+        "last_log_ms": _since(standing.last_log_ms, origin_ms) if standing.last_log else None,
+        "received": standing.received,
+        "messages": content.messages,
+        "content_sha256": content.sha256,
+    }
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,6 +34,7 @@ from spark_eval.claims.node import (
     strangers_learn_nothing,
 )
 from spark_eval.claims.safety_net import (
+    copies_agree,
     copies_follow,
     copies_logged,
     one_active_copy,
@@ -61,6 +62,7 @@ ALL: tuple[Claim, ...] = (
     refused_for_cause.CLAIM,
     one_active_copy.CLAIM,
     copies_follow.CLAIM,
+    copies_agree.CLAIM,
     redundant_before_ack.CLAIM,
     shadow_placement.CLAIM,
     discard_after_delivery.CLAIM,

@@ -156,6 +156,11 @@ class Record:
         return settled(clocks.with_kept(records.queues(self.sound), self.lives, KEPT_IN_QUEUES))
 
     @on_demand
+    def copies(self) -> DataFrame:
+        standing = records.database_copies(self.sound)
+        return clocks.with_kept(standing, self.lives, {"last_log_ms": "true"})
+
+    @on_demand
     def files(self) -> DataFrame:
         return self.source.files()
 

@@ -1,5 +1,5 @@
 """JSON Lines records as typed tables: ledger, faults, operations, strangers, lifecycle, queues,
-mailboxes, external.
+copies, mailboxes, external.
 
 A line is sound when it is one JSON object and no more, says what its kind must say, and its values
 have the types of `schema.py`; anything else is damage, counted, unused. A number where a text
@@ -45,6 +45,11 @@ QUEUED = (
     f"OR r.queue IN {LEFT} AND r.state IS NOT NULL)"
 )
 NAMED = "r.message_id IS NOT NULL"
+STANDS = (
+    "r.database IS NOT NULL AND r.state IN ('active', 'dismounted', 'passive') "
+    "AND r.epoch + r.last_log + r.last_log_epoch + r.received + r.messages IS NOT NULL "
+    "AND r.content_sha256 RLIKE '^[0-9A-Fa-f]{16,64}$'"
+)
 # columns, and what a line must say: without it, it would be passed over as if it were not there
 KINDS: dict[str, tuple[schema.Columns, str]] = {
     "ledger": (schema.LEDGER, f"{NAMED} AND {SENT} AND {DIGESTS}"),
@@ -53,6 +58,7 @@ KINDS: dict[str, tuple[schema.Columns, str]] = {
     "strangers": (schema.STRANGERS, HEARD),
     "lifecycle": (schema.LIFECYCLE, "r.event IS NOT NULL"),
     "queues": (schema.QUEUES, f"r.queue IS NOT NULL AND {QUEUED}"),
+    "copies": (schema.COPIES, STANDS),
     "mailbox": (schema.MAILBOXES, f"r.mailbox IS NOT NULL AND {NAMED} AND {DIGESTS}"),
     "external": (schema.EXTERNAL, f"r.recipients IS NOT NULL AND {NAMED} AND {DIGESTS}"),
 }
@@ -120,6 +126,11 @@ def queues(records: DataFrame) -> DataFrame:
     """What the queue databases held at the end, one row an entry; by the servers' own clocks."""
     named = (f"{message_id('record.message_id')} AS message_id", f"{SERVER_OF_LOG} AS server")
     return without_probes(_rows(records, "queues", *named))
+
+
+def database_copies(records: DataFrame) -> DataFrame:
+    """Where copies of mailbox databases stood at the end, one row a copy; by their own clocks."""
+    return _rows(records, "copies", f"{SERVER_OF_LOG} AS server")
 
 
 def visible_copies(records: DataFrame) -> DataFrame:

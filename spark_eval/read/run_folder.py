@@ -18,7 +18,7 @@ from spark_eval.read.scope import ANYTHING, Scope, scope_of
 # paths within a run folder: JSON Lines that are evidence (the core's inputs and standard error are
 # not), and message tracking and connectivity logs, whatever the case of their ending
 RECORD_FILE = (
-    r"^((ledger|faults|operations|strangers)[.]jsonl|logs/[^/]+/(lifecycle|queues)[.]jsonl"
+    r"^((ledger|faults|operations|strangers)[.]jsonl|logs/[^/]+/(lifecycle|queues|copies)[.]jsonl"
     r"|(mailboxes|external)/[^/]+[.]jsonl)$"
 )
 LOG_FILE = r"^logs/[^/]+/(MSGTRK|CONNECTLOG)[^/]*[.][Ll][Oo][Gg]$"

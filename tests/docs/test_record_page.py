@@ -48,6 +48,7 @@ FILES: Mapping[str, Columns] = {
     "operations.jsonl": schema.OPERATIONS,
     "logs/<server>/lifecycle.jsonl": schema.LIFECYCLE,
     "logs/<server>/queues.jsonl": schema.QUEUES,
+    "logs/<server>/copies.jsonl": schema.COPIES,
     "mailboxes/<database>.jsonl": schema.MAILBOXES,
     "external/<server>.jsonl": schema.EXTERNAL,
     "record/batch=00000/*.parquet": schema.SWEEP_LINES,

@@ -26,7 +26,14 @@ from lab.plan.plan import Plan
 from lab.plan.topology import Database
 from lab.record.folder import RunFolder
 from lab.workload.stranger_record import STRANGERS_FILE
-from nodes.store.dump import mailbox_files, mailbox_rows, queue_rows, shown_to_users, standing
+from nodes.store.dump import (
+    copy_rows,
+    mailbox_files,
+    mailbox_rows,
+    queue_rows,
+    shown_to_users,
+    standing,
+)
 
 QUEUE_DATABASE = "queue.db"
 RECEIVED = "received.jsonl"
@@ -49,6 +56,7 @@ class Collection:
             self._try(f"logs of {server.name}", partial(self._logs, server.name))
             if server.role == "mailbox":
                 self._try(f"queues of {server.name}", partial(self._queues, server.name))
+                self._try(f"copies of {server.name}", partial(self._copies, server.name))
             elif server.role == "external":
                 self._try(f"mail at {server.name}", partial(self._external, server.name))
         for database in self.plan.topology.databases:
@@ -75,6 +83,14 @@ class Collection:
         if _is_there(path):
             rows = queue_rows(path, self._origin_ms())
             self.folder.write_lines(self.folder.logs(server) / "queues.jsonl", rows)
+
+    def _copies(self, server: str) -> None:
+        """Where its copies of mailbox databases stand; nothing, where it never ran."""
+        data = self._of(server) / "data"
+        if (data / QUEUE_DATABASE).exists():
+            paths = filter(_is_there, mailbox_files(data).values())
+            rows = copy_rows(paths, self._origin_ms())
+            self.folder.write_lines(self.folder.logs(server) / "copies.jsonl", rows)
 
     def _mailboxes(self, database: Database) -> None:
         """Of the copy that recipients see; nothing, where servers ran and none has made one yet."""

@@ -40,6 +40,7 @@ from lab.workload.ledger import Ledger
 from lab.workload.stranger_record import STRANGERS_FILE, StrangerRecord
 from nodes.store.dump import (
     MailboxFile,
+    copy_rows_in,
     mailbox_rows_in,
     queue_rows_in,
     shown_to_users,
@@ -209,6 +210,9 @@ class Simulation:
             queues = self.record.file(f"logs/{name}/queues.jsonl")
             if server.disk.queue_connection is not None:
                 queues += _lines(queue_rows_in(server.disk.queue_connection, origin_ms))
+            copies = self.record.file(f"logs/{name}/copies.jsonl")
+            for _, mailbox in sorted(server.disk.mailboxes.items()):
+                copies += _lines(copy_rows_in(mailbox.connection, origin_ms))
         for database in sorted(each.name for each in self.plan.topology.databases):
             self._collect_mailboxes(database)
 

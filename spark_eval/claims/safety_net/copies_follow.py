@@ -58,9 +58,7 @@ _JUDGED = cases_of(
 
 
 def cases(tables: Tables) -> DataFrame:
-    ways = tables.troubles.where("service = 'replication'").select(*PAIR, "troubles")
-    pairs = _begun(tables).join(ways, PAIR, "left")
-    known = pairs.withColumn("troubles", F.expr(f"coalesce(troubles, {NO_TROUBLES})"))
+    known = followed(tables)
     counted = _counted(tables, known).transform(joined, small(known), PAIR)
     timed = counted.selectExpr("*", "at_ms + late_ms AS due_ms")
     return timed.selectExpr("*", f"{_JUDGED} AS j").selectExpr(
@@ -79,6 +77,16 @@ def cases(tables: Tables) -> DataFrame:
 # ---------------------------------------------------------------- who ships logs to whom
 
 
+def followed(tables: Tables) -> DataFrame:
+    """One row a pair of servers with copies of one database: `begins`, at which counting begins
+    (`at_ms`, and `is_start` of the process or after it was away), `failed`, the `troubles` of the
+    way for logs and of its ends, and the history of the one that may ship logs.
+    """
+    ways = tables.troubles.where("service = 'replication'").select(*PAIR, "troubles")
+    pairs = _begun(tables).join(ways, PAIR, "left")
+    return pairs.withColumn("troubles", F.expr(f"coalesce(troubles, {NO_TROUBLES})"))
+
+
 def _pairs(tables: Tables) -> DataFrame:
     """`run`, `database`, `server`, `peer`: each two servers with copies of one database."""
     copies = tables.record.database_copies
@@ -87,9 +95,7 @@ def _pairs(tables: Tables) -> DataFrame:
 
 
 def _begun(tables: Tables) -> DataFrame:
-    """One row a pair of servers: `begins`, at which counting begins (`at_ms`, and `is_start` of the
-    process or after it was away), `failed`, and the history of the one that may ship logs.
-    """
+    """As `followed`, but for the troubles."""
     told = tables.record.lifecycle.where(
         "event IN ('database-mounted', 'copy-seeded', 'copy-seeded-here', 'copy-failed')"
     ).selectExpr(*DATABASE, "server AS teller", "event", "at_ms")

@@ -28,7 +28,7 @@ from nodes.core.interface.inputs import (
 )
 from nodes.core.model.database_copy import CopyStanding, CopyState, ReplicationLog
 from nodes.core.model.message import Header
-from nodes.store.dump import mailbox_rows_in
+from nodes.store.dump import copy_rows_in, mailbox_rows_in
 from nodes.store.mailbox.database import MailboxDatabase
 from nodes.store.mailbox.log_content import LINE, from_content, to_content
 from nodes.store.queue.changes import StateMismatch
@@ -77,6 +77,11 @@ class Copy:
         rows = mailbox_rows_in(self.database.connection, NOW_MS)
         return [(row["mailbox"], row["message_id"], row["delivered_ms"]) for row in rows]
 
+    def said(self) -> dict[str, object]:
+        """What a record says of it."""
+        (row,) = copy_rows_in(self.database.connection, NOW_MS)
+        return row
+
     def everything(self) -> list[str]:
         """All rows but where the copy stands and which server it is on."""
         lines = self.database.connection.iterdump()
@@ -120,7 +125,41 @@ def test_a_passive_copy_that_replayed_every_log_is_the_same(active: Copy, passiv
         assert isinstance(passive.replay(number, active), CopyChanged)
     assert passive.shows() == active.shows()
     assert passive.everything() == active.everything()
+    assert passive.said() == active.said() | {"state": "passive"}
+    assert (active.said()["last_log"], active.said()["last_log_ms"]) == (2, 2)
     assert (passive.standing.last_log, passive.standing.last_log_ms) == (2, NOW_MS + 2)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "DELETE FROM messages WHERE message_id LIKE '<m2@%'",
+        "DELETE FROM copies WHERE message_row = 1 AND mailbox_id = 1",
+        "UPDATE copies SET delivered_ms = delivered_ms + 1 WHERE message_row = 2",
+        "UPDATE messages SET content = x'00' WHERE message_row = 1",
+        "UPDATE messages SET submitted_ms = NULL WHERE message_row = 1",
+        "UPDATE mailboxes SET address = 'b' || address WHERE mailbox_id = 2",
+    ],
+)
+def test_what_a_copy_has_stored_is_another_digest_when_anything_of_it_is_another(
+    active: Copy, change: str
+) -> None:
+    active.deliver(1, ONE, TWO)
+    active.deliver(2, TWO)
+    before = active.said()["content_sha256"]
+    assert active.database.connection.execute(change).rowcount == 1
+    assert active.said()["content_sha256"] != before
+
+
+def test_the_digest_of_what_is_stored_does_not_hang_on_the_rows_that_it_is_kept_in(
+    active: Copy, tmp_path: Path
+) -> None:
+    active.deliver(1, ONE, TWO)
+    active.deliver(2, TWO)
+    for other in opened(tmp_path / "other", CopyState.ACTIVE):
+        other.deliver(2, TWO)
+        other.deliver(1, TWO, ONE)
+        assert other.said()["content_sha256"] == active.said()["content_sha256"]
 
 
 def test_what_was_delivered_before_a_failover_is_a_duplicate_after_it_where_its_log_came_through(

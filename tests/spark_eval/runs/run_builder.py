@@ -115,6 +115,7 @@ class Run:
     contacts: dict[str, list[Row]] = field(default_factory=dict)
     lifecycle: dict[str, list[Row]] = field(default_factory=dict)
     queues: dict[str, list[Row]] = field(default_factory=dict)
+    copies: dict[str, list[Row]] = field(default_factory=dict)
     mailboxes: dict[str, list[Row]] = field(default_factory=dict)
     external: dict[str, list[Row]] = field(default_factory=dict)
     host: Row = field(default_factory=lambda: {"clock_resolution_ms": 900.0})
@@ -542,6 +543,7 @@ class Run:
             ),
             f"logs/{server}/lifecycle.jsonl": _json_lines(self.lifecycle.get(server, [])),
             f"logs/{server}/queues.jsonl": _json_lines(self.queues.get(server, [])),
+            f"logs/{server}/copies.jsonl": _json_lines(self.copies.get(server, [])),
         }
 
 

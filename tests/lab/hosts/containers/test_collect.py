@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -11,7 +12,13 @@ import pytest
 
 from lab.hosts.containers.collect import Collection
 from lab.record.folder import RunFolder
+from nodes.core.interface.copy_changes import OpenCopy
+from nodes.core.interface.effects import ChangeCopy
+from nodes.core.model.database_copy import CopyState
+from nodes.store.mailbox.database import MailboxDatabase
 from tests.lab.plan.small_plan import small_plan
+
+EMPTY = "e3b0c44298fc1c14"  # SHA-256 of nothing
 
 
 @dataclass
@@ -134,6 +141,7 @@ def test_a_record_that_was_never_written_is_missing_not_empty(
         "strangers.jsonl",
         "external/x.jsonl",
         "logs/a/queues.jsonl",
+        "logs/a/copies.jsonl",
         "mailboxes/DB1.jsonl",
     ):
         assert not (folder.path / name).exists()
@@ -146,6 +154,19 @@ def test_a_mailbox_database_that_no_server_has_made_yet_is_empty_where_they_ran(
     (state / "servers/b/data/queue.db").write_bytes(b"")
     collect(state, folder)
     assert (folder.path / "mailboxes/DB1.jsonl").read_text() == ""
+
+
+def test_where_copies_of_mailbox_databases_stand_is_brought(state: Path, folder: RunFolder) -> None:
+    (state / "servers/a/data/queue.db").write_bytes(b"")
+    with closing(MailboxDatabase.open(state / "servers/a/data", "DB1", "a")) as copy:
+        copy.change(ChangeCopy(1, "DB1", OpenCopy(CopyState.PASSIVE, 0)), lambda handle: b"")
+    MailboxDatabase.open(state / "servers/a/data", "DB2", "a").close()  # has no other copy
+    collect(state, folder)
+    (row,) = (folder.path / "logs/a/copies.jsonl").read_text().splitlines()
+    assert json.loads(row) == {
+        "database": "DB1", "state": "passive", "epoch": 0, "last_log": 0, "last_log_epoch": 0,
+        "last_log_ms": None, "received": 0, "messages": 0, "content_sha256": EMPTY,
+    }  # fmt: skip
 
 
 def test_a_damaged_database_is_a_complaint_and_stops_nothing(

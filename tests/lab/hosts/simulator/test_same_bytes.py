@@ -107,6 +107,7 @@ def test_a_run_folder_has_the_files_of_one_on_containers(folder: Path) -> None:
         "faults.jsonl",
         "logs/par-mbx1/inputs.jsonl",
         "logs/par-mbx1/queues.jsonl",
+        "logs/par-mbx1/copies.jsonl",
         "logs/par-mbx1/lifecycle.jsonl",
         "logs/par-mbx1/MSGTRK2026010508-1.LOG",
         "logs/par-mbx1/CONNECTLOG20260105-1.LOG",

@@ -1,0 +1,90 @@
+"""Defects of passive copies of mailbox databases: what is made of logs that come (TP-4)."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from typing import Any
+from unittest.mock import patch
+
+from defects.defect import Defect
+from nodes.core.interface.copy_changes import ReplayLog
+from nodes.core.interface.effects import ChangeCopy
+from nodes.core.interface.inputs import CopyNotChanged
+from nodes.store.mailbox.database import MailboxDatabase
+
+FORGET = (
+    "DELETE FROM copies WHERE message_row = (SELECT max(message_row) FROM messages)",
+    "DELETE FROM messages WHERE message_row = (SELECT max(message_row) FROM messages)",
+)
+ALTER = (
+    "UPDATE messages SET content = CAST(replace(content, x'0d0a', x'0a') AS BLOB) "
+    "WHERE message_row = (SELECT max(message_row) FROM messages)",
+)
+SHOW_TO_ONE = (
+    "DELETE FROM copies WHERE message_row = (SELECT max(message_row) FROM messages) "
+    "AND mailbox_id > (SELECT min(mailbox_id) FROM copies "
+    "WHERE message_row = (SELECT max(message_row) FROM messages))",
+)
+
+
+@contextmanager
+def replays(then: Callable[[sqlite3.Connection, int], None]) -> Iterator[None]:
+    """Whenever a copy has taken in a log, `then(database, number of the log)` comes on top."""
+    change = MailboxDatabase.change
+
+    def changed(self: MailboxDatabase, asked: ChangeCopy, fetch: Any) -> Any:
+        answer = change(self, asked, fetch)
+        if isinstance(asked.what, ReplayLog):
+            then(self.connection, asked.what.log.number)
+        return answer
+
+    with patch.object(MailboxDatabase, "change", changed):
+        yield
+
+
+def on_top(statements: tuple[str, ...], every: int, db: sqlite3.Connection, number: int) -> None:
+    if number % every == 0:
+        for statement in statements:
+            db.execute(statement)
+
+
+@contextmanager
+def takes_in_no_more_than(logs: int) -> Iterator[None]:
+    """Later ones are refused, each when all of it has come."""
+    change = MailboxDatabase.change
+
+    def changed(self: MailboxDatabase, asked: ChangeCopy, fetch: Any) -> Any:
+        if isinstance(asked.what, ReplayLog) and asked.what.log.number > logs:
+            return CopyNotChanged(asked.change, "no room for logs")
+        return change(self, asked, fetch)
+
+    with patch.object(MailboxDatabase, "change", changed):
+        yield
+
+
+SWITCHOVER, AGREE = "lossless-switchover", ("copies_agree",)
+DEFECTS = (
+    Defect(
+        "takes-in-one-log-in-ten-without-its-message",
+        "A passive copy says that it has replayed a log, and of each tenth it stores nothing.",
+        "TP-4", "lossy-failover", AGREE, lambda: replays(partial(on_top, FORGET, 10)),
+    ),
+    Defect(
+        "replays-one-log-in-fifty-with-another-text",
+        "In a passive copy the line ends of one message in fifty are others.",
+        "TP-4", "lossy-failover", AGREE, lambda: replays(partial(on_top, ALTER, 50)),
+    ),
+    Defect(
+        "replays-for-the-first-recipient-alone",
+        "A passive copy shows what it replays to the first of several recipients.",
+        "TP-4", SWITCHOVER, AGREE, lambda: replays(partial(on_top, SHOW_TO_ONE, 1)),
+    ),
+    Defect(
+        "refuses-logs-from-the-twentieth-on",
+        "A passive copy refuses each log from the twentieth on, when all of it has come.",
+        "TP-4", SWITCHOVER, AGREE, lambda: takes_in_no_more_than(20),
+    ),
+)  # fmt: skip
