@@ -131,10 +131,11 @@ class Disk:
             case qc.SplitFork(internal_id, next_hop, recipients, state, at_ms):
                 self._split(internal_id, next_hop, recipients, state, at_ms)
             case qc.MoveToPrimarySafetyNet(internal_id, _, expires_ms):
-                self.kept[internal_id] = self.messages.pop(internal_id)
+                assert internal_id not in self.kept
+                self.kept[internal_id] = self._ended(internal_id)
                 self.primary_safety_net[internal_id] = expires_ms
             case qc.DeleteMessage(internal_id):
-                del self.messages[internal_id]
+                self._ended(internal_id)
             case qc.SetShadowServer(internal_id, server, database_id):
                 assert self.messages[internal_id].shadow_server is None
                 self.messages[internal_id] = replace(
@@ -147,6 +148,7 @@ class Disk:
                 assert not message.delay_notified
                 self.messages[internal_id] = replace(message, delay_notified=True)
             case qc.InsertDiscard(notification):
+                assert notification.sequence not in self.discards
                 self.discards[notification.sequence] = notification
                 self.last_sequence = max(self.last_sequence, notification.sequence)
             case qc.ForgetDiscards(server, up_to):
@@ -167,6 +169,7 @@ class Disk:
                 self.shadows[shadow.key] = shadow
                 self.shadow_expiry[shadow.key] = expires_ms
             case qc.MoveToShadowSafetyNet(key, delivered_ms, expires_ms, first_ms):
+                assert key not in self.kept_shadows
                 shadow = self.shadows.pop(key)
                 self.kept_shadows[key] = (shadow, delivered_ms)
                 self.first_delivered[shadow.internal_id] = (
@@ -174,6 +177,7 @@ class Disk:
                 )
                 self.shadow_safety_net[key] = (shadow.internal_id, expires_ms)
             case qc.PromoteShadow(key, message):
+                assert message.internal_id not in self.messages
                 del self.shadows[key]
                 self.messages[message.internal_id] = message
             case qc.SetActiveCopy(copy):
@@ -269,6 +273,12 @@ class Disk:
         forks = self.messages[internal_id].forks
         (fork,) = [f for f in forks if f.next_hop == next_hop and f.state not in ends]
         return fork
+
+    def _ended(self, internal_id: int) -> PrimaryMessage:
+        """The message leaves its delivery queues, which takes that nothing of it is left there."""
+        message = self.messages.pop(internal_id)
+        assert all(f.state in (ForkState.DONE, ForkState.EXPIRED) for f in message.forks)
+        return message
 
     def _replace(self, internal_id: int, fork: Fork, *by: Fork) -> None:
         """The first takes its place, others are added."""
