@@ -29,6 +29,7 @@ from nodes.core.interface.inputs import (
 )
 from nodes.core.routing.boundary import is_inside, shadow_attempts
 from nodes.core.routing.routing import hop_into
+from nodes.shell.verbs.shadow import offers_shadow
 
 FOR_A_SHADOW = "shadowredundancy"
 QUEUED = "2.6.0 Queued mail for redundancy"
@@ -368,6 +369,12 @@ DEFECTS = (
         "Shadow copies are made and taken, though ShadowRedundancyEnabled is false.",
         "SR-9", OFF, PLACED,
         makes_shadows_though_they_are_off,
+    ),
+    Defect(
+        "offers-shadow-verbs-though-they-are-off",
+        "EHLO offers servers XSHADOWREQUEST, though ShadowRedundancyEnabled is false.",
+        "SR-9", OFF, ("strangers_learn_nothing",),
+        lambda: decides(offers_shadow, lambda decision, config, peer: peer is not None),
     ),
     Defect(
         "refuses-one-in-fifty-though-shadows-are-off",

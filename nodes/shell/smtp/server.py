@@ -217,7 +217,7 @@ class InboundSession(SmtpSyntax):
         config, offered = self._sessions.config, [f"SIZE {self.max_message_bytes}", "8BITMIME"]
         if self.tls_context is not None and not self.is_encrypted:
             offered.append("STARTTLS")
-        if self._peer is not None and config.transport.shadow_redundancy_enabled:
+        if shadow_verbs.offers_shadow(config, self._peer):
             offered.append(shadow_verbs.format_offer(self._sessions.database_id))
         return keywords(f"{config.me.fqdn} Hello [{self._address}]", offered)
 

@@ -24,6 +24,7 @@ import re
 from collections.abc import Callable
 from typing import TypeAlias
 
+from nodes.core.config.config import NodeConfig
 from nodes.core.interface.effects import AskDiscard, DeliverTo, ShadowRequest
 from nodes.core.interface.inputs import (
     DeliveryRequested,
@@ -42,6 +43,13 @@ _DATABASE_ID = re.compile(r"DatabaseId=([!-~]{1,128})")
 
 Request: TypeAlias = ShadowRequested | DeliveryRequested | DiscardAsked
 Parser: TypeAlias = Callable[[str, str], Request | None]
+
+
+def offers_shadow(config: NodeConfig, peer: str | None) -> bool:
+    """Whether the answer to EHLO has the keyword: for servers of the organisation, which `peer`
+    names, unless shadow redundancy is off (SR-9, TL-5).
+    """
+    return peer is not None and config.transport.shadow_redundancy_enabled
 
 
 def format_offer(database_id: str) -> str:

@@ -1,11 +1,14 @@
 """strangers_learn_nothing: without the right nobody uses a verb of the organisation (TL-6) or holds
-a session for ever (SR-6).
+a session for ever (SR-6); nor is a shadow verb offered to anybody where shadow redundancy is off
+(SR-9).
 
 Asks every reply that a stranger of the plan heard: to a verb of the organisation it is `550 5.7.1`
 and names no message, and EHLO offers no such verb to who showed no server's certificate. A stranger
-with a certificate of another authority is closed out, or hears the same. Asks every session that
-trickles whether it was over by `ConnectionTimeout`, and what it takes a server and the record to
-notice. A server that ends a session for reasons of its own (421), or is in trouble, is not asked.
+with a certificate of another authority is closed out, or hears the same. With
+`ShadowRedundancyEnabled` false EHLO offers none to who showed a server's certificate either. Asks
+every session that trickles whether it was over by `ConnectionTimeout`, and what it takes a server
+and the record to notice. A server that ends a session for reasons of its own (421), or is in
+trouble, is not asked.
 """
 
 from __future__ import annotations
@@ -16,6 +19,7 @@ from pyspark.sql import functions as F
 from spark_eval.claims.claim import Claim, case
 from spark_eval.expected import calls
 from spark_eval.expected.tables import Tables
+from spark_eval.read.record import Record
 from spark_eval.spark.joins import joined, small
 from spark_eval.sql.reasons import cases as cases_of
 from spark_eval.sql.reasons import holds, not_asked, unknown, violated
@@ -26,10 +30,15 @@ NAMES_A_MESSAGE = "reply RLIKE '<[^<> ]+@[^<> ]+>|InternalId=|DatabaseId='"
 OFFERS = "reply RLIKE '(^| )X[A-Z]+( |$)'"
 IS_VERB = "command RLIKE '^X[A-Z]+( |$)'"
 
+OF_A_SERVER = "command = 'EHLO' AND kind = 'other-server'"
+
 _REPLIED = cases_of(
-    (f"command = 'EHLO' AND kind <> 'other-server' AND {OFFERS}", violated(
+    (f"{OF_A_SERVER} AND enabled", not_asked()),
+    (f"{OF_A_SERVER} AND {OFFERS}", violated(
+        "{server} offers a shadow verb, and ShadowRedundancyEnabled is false: {reply}")),
+    (f"command = 'EHLO' AND {OFFERS}", violated(
         "{server} offers a verb of the organisation: {reply}")),
-    ("command = 'EHLO' AND kind <> 'other-server'", holds()),
+    ("command = 'EHLO'", holds()),
     (f"NOT ({IS_VERB}) OR reply RLIKE '^421 '", not_asked()),
     ("reply RLIKE '^[23]'", violated("{server} accepts it: {reply}")),
     (f"NOT ({REFUSED})", violated("{server} says more than that it may not: {reply}")),
@@ -53,13 +62,16 @@ _ENDED = cases_of(
 
 def cases(tables: Tables) -> DataFrame:
     record = tables.record
-    return _replies(record.strangers, record.stranger_record).unionByName(_sessions(tables))
+    return _replies(record).unionByName(_sessions(tables))
 
 
-def _replies(strangers: DataFrame, heard: DataFrame) -> DataFrame:
+def _replies(record: Record) -> DataFrame:
     """Each reply to EHLO and to a verb."""
-    replies = heard.where("type = 'reply'").drop("server")
-    judged = joined(replies, small(strangers), WHO).selectExpr("*", f"{_REPLIED} AS j")
+    replies = record.stranger_record.where("type = 'reply'").drop("server")
+    known = joined(replies, small(record.strangers), WHO).transform(
+        joined, small(record.runs.select("run", "enabled")), "run"
+    )
+    judged = known.selectExpr("*", f"{_REPLIED} AS j")
     return judged.selectExpr(
         *case(
             status="j.status",
@@ -67,7 +79,7 @@ def _replies(strangers: DataFrame, heard: DataFrame) -> DataFrame:
             detail="j.reason",
             at_ms="at_ms",
             refs="ref",
-            requirements="array('TL-6')",
+            requirements=f"IF({OF_A_SERVER}, array('SR-9'), array('TL-6'))",
         )
     )
 
@@ -107,5 +119,8 @@ def _sessions(tables: Tables) -> DataFrame:
 
 
 CLAIM = Claim(
-    "strangers_learn_nothing", ("TL-6", "SR-6"), cases, lambda tables: tables.scope.has_strangers
+    "strangers_learn_nothing",
+    ("TL-6", "SR-6", "SR-9"),
+    cases,
+    lambda tables: tables.scope.has_strangers,
 )

@@ -64,6 +64,7 @@ from nodes.core.model.message import Envelope, Header
 from nodes.shell.smtp.headers import read_header
 from nodes.shell.smtp.server import ACTIVITY_PARTS
 from nodes.shell.storage.bodies import Bodies
+from nodes.shell.verbs import shadow as shadow_verbs
 from nodes.shell.verbs.shadow import R501_BAD_ARGUMENTS
 
 PROXY_ADDRESS = "192.0.2.1"
@@ -196,9 +197,10 @@ class InboundSession:
     def _hello(self, said: Hello) -> None:
         config = self._sessions.door.config
         is_inside = said.peer is not None and config.server_named(said.peer) is not None
-        if is_inside and said.peer is not None:
-            self._sessions.door.give(PeerAuthenticated(self.name, said.peer))
-        offers = is_inside and config.transport.shadow_redundancy_enabled
+        peer = said.peer if is_inside else None
+        if peer is not None:
+            self._sessions.door.give(PeerAuthenticated(self.name, peer))
+        offers = shadow_verbs.offers_shadow(config, peer)
         database_id = self._sessions.database_id if offers else ""
         self.connection.say(Greeting(offers, database_id), forward=False)
 

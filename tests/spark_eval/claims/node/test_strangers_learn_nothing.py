@@ -50,6 +50,12 @@ def _greeted(kind: str, reply: str) -> Run:
     return _asks(kind, "EHLO", reply)
 
 
+def _shadows_off(reply: str) -> Run:
+    run = _greeted("other-server", reply)
+    run.plan["settings"]["TransportConfig"]["ShadowRedundancyEnabled"] = False
+    return run
+
+
 def _trickled(after: int, outcome: str = "refused", sent_bytes: int = 8) -> Run:
     run = healthy()
     stranger = _calls(run, "trickles", ("DATA", "354 Start mail input"))
@@ -87,6 +93,8 @@ def runs() -> dict[str, Run]:
         "nobody": healthy(),
         "refused": _refused(),
         "another-server": _greeted("other-server", "250 XSHADOWREQUEST 11-22"),
+        "another-server-and-shadows-off": _shadows_off("250 SIZE 1000"),
+        "offered-though-shadows-are-off": _shadows_off("250 SIZE 1000 XSHADOWREQUEST 11-22"),
         "foreign": _foreign("closed"),
         "cut-in-time": _trickled(LIMIT),
         "cut-by-the-network": _trickled(9 * MINUTE, "closed"),
@@ -119,6 +127,7 @@ def results(ask: Ask) -> Results:
     [
         ("refused", 2, "TL-6"),
         ("foreign", 1, "TL-6"),
+        ("another-server-and-shadows-off", 2, "SR-9"),
         ("cut-in-time", 1, "SR-6"),
         ("cut-by-the-network", 1, "SR-6"),
     ],
@@ -164,6 +173,18 @@ def test_is_violated_by_a_reply(results: Results, name: str, subject: str, says:
     assert (example.subject, example.detail) == (subject, says)
     assert [file for file, _ in example.refs] == ["strangers.jsonl"]
     assert results[name].proofs["TL-6"] == "violated"
+
+
+def test_is_violated_by_a_shadow_verb_offered_to_a_server_though_shadows_are_off(
+    results: Results,
+) -> None:
+    told = results["offered-though-shadows-are-off"]
+    [example] = told.examples
+    assert example.detail == (
+        "par-mbx1 offers a shadow verb, and ShadowRedundancyEnabled is false: "
+        "250 SIZE 1000 XSHADOWREQUEST 11-22"
+    )
+    assert told.proofs == {"SR-9": "violated"}
 
 
 @pytest.mark.parametrize(
