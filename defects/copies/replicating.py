@@ -9,10 +9,13 @@ from functools import partial
 from typing import Any
 from unittest.mock import patch
 
-from defects.defect import Defect
+from defects.decisions import does
+from defects.defect import Context, Defect
+from nodes.core.copies.local_copy import CopyHere
 from nodes.core.interface.copy_changes import ReplayLog
 from nodes.core.interface.effects import ChangeCopy
 from nodes.core.interface.inputs import CopyNotChanged
+from nodes.core.model.database_copy import ReplicationLog
 from nodes.store.mailbox.database import MailboxDatabase
 
 FORGET = (
@@ -65,6 +68,17 @@ def takes_in_no_more_than(logs: int) -> Iterator[None]:
         yield
 
 
+def gives_its_copy_up(at_log: int) -> Context:
+    """An active copy that has made this log is said to have failed."""
+
+    def made(method: Callable[..., None], copy: CopyHere, log: ReplicationLog) -> None:
+        method(copy, log)
+        if log.number == at_log:
+            copy.fail("it cannot be read")
+
+    return does(CopyHere, "made", made)
+
+
 SWITCHOVER, AGREE = "lossless-switchover", ("copies_agree",)
 DEFECTS = (
     Defect(
@@ -86,5 +100,10 @@ DEFECTS = (
         "refuses-logs-from-the-twentieth-on",
         "A passive copy refuses each log from the twentieth on, when all of it has come.",
         "TP-4", SWITCHOVER, AGREE, lambda: takes_in_no_more_than(20),
+    ),
+    Defect(
+        "gives-its-copy-up",
+        "An active copy that is whole is said to have failed.",
+        "TP-4", SWITCHOVER, AGREE, lambda: gives_its_copy_up(20),
     ),
 )  # fmt: skip

@@ -3,7 +3,8 @@
 Asks every passive copy that stands at the log at which the active copy stands: both store the same
 messages, show them in the same mailboxes since the same times, and say so by the same digest. Asks
 every other passive copy, where LOGS_MS and what clocks and rows are late by are over since the last
-log of the active one: it has received that log. A lagged copy replays it later.
+log of the active one: it has received that log. A lagged copy replays it later. Accuses a server
+of each copy that it gives up as failed: no fault of a lab harms the file of a mailbox database.
 
 The active copy is the one that recipients see: of those that are not passive, that of the latest
 epoch. Not asked whether a copy is behind: while the way from it or one of its ends was in trouble,
@@ -23,7 +24,7 @@ from spark_eval.expected.tables import Tables
 from spark_eval.spark.joins import joined, small
 from spark_eval.sql.intervals import overlaps
 from spark_eval.sql.reasons import cases as cases_of
-from spark_eval.sql.reasons import holds, not_asked, violated
+from spark_eval.sql.reasons import holds, not_asked, sentence, violated
 
 DATABASE = ["run", "database"]
 COPY = "struct(epoch, server, last_log, last_log_epoch, last_log_ms, messages, content_sha256, ref)"
@@ -51,6 +52,27 @@ _JUDGED = cases_of(
 
 
 def cases(tables: Tables) -> DataFrame:
+    return _compared_copies(tables).unionByName(_given_up(tables))
+
+
+def _given_up(tables: Tables) -> DataFrame:
+    failed = tables.record.lifecycle.where("event = 'copy-failed'")
+    return failed.selectExpr(
+        *case(
+            status="'violated'",
+            subject="concat(`database`, ' on ', server)",
+            detail=sentence("{server} gave its copy up at {@at_ms}: {reason}"),
+            at_ms="at_ms",
+            refs="ref",
+            requirements="array('TP-4')",
+        )
+    )
+
+
+# ---------------------------------------------------------------- what copies hold
+
+
+def _compared_copies(tables: Tables) -> DataFrame:
     judged = _compared(tables).selectExpr("*", f"{_JUDGED} AS j")
     return judged.selectExpr(
         *case(

@@ -54,7 +54,7 @@ def _killed(run: Run, server: str) -> Run:
 
 
 def _failed(run: Run, at_ms: int) -> Run:
-    run.life(NEW, "copy-failed", at_ms, database="DB1", epoch=0, last_log=1)
+    run.life(NEW, "copy-failed", at_ms, database="DB1", epoch=0, last_log=1, reason="not a log")
     return run
 
 
@@ -102,7 +102,7 @@ VIOLATED = {
     "lagged-behind": _lagged(8),
     "another-branch": _stands(_active(), NEW, "passive", 9, epoch=1, log_epoch=1),
     "cut-before": _cut(_with(8), MADE - TIMEOUT - 12 * MINUTE, MADE - TIMEOUT - 7 * MINUTE),
-    "failed-before": _failed(_with(8), BEFORE),
+    "given-up": _failed(_with(8), HOUR),
 }
 NOT_ASKED = {
     "one-copy": healthy(),
@@ -115,7 +115,6 @@ NOT_ASKED = {
     "behind-and-cut-before": _cut(_with(8), MADE - TIMEOUT - 12 * MINUTE, MADE - MINUTE),
     "behind-and-killed": _killed(_with(8), OLD),
     "behind-and-killed-the-other": _killed(_with(8), NEW),
-    "behind-and-failed": _failed(_with(8), HOUR),
     "behind-in-a-hole": _torn(),
     "behind-and-starts-unknown": _starts_unknown(),
 }
@@ -124,7 +123,7 @@ NOT_ASKED = {
 def runs() -> dict[str, Run]:
     asked = {f"holds-{name}": run for name, run in HOLDS.items()}
     asked |= {f"violated-{name}": run for name, run in VIOLATED.items()}
-    return asked | NOT_ASKED
+    return asked | NOT_ASKED | {"given-up-before": _failed(_with(8), BEFORE)}
 
 
 @pytest.fixture(scope="module")
@@ -163,6 +162,17 @@ def test_says_since_when_a_log_is_missing(results: Results) -> None:
     assert example.detail == (
         f"{OLD} made log 9 of DB1 at 0:40:00.000; at the end {NEW} has received 8"
     )
+
+
+def test_says_why_a_copy_was_given_up_and_asks_no_logs_of_it(results: Results) -> None:
+    (example,) = results["violated-given-up"].examples
+    assert example.detail == f"{NEW} gave its copy up at 1:00:00.000: not a log"
+    assert results["violated-given-up"].asked == 1
+
+
+def test_asks_for_logs_that_came_after_a_copy_was_given_up(results: Results) -> None:
+    told = results["given-up-before"]
+    assert (told.asked, told.violations) == (2, 2)
 
 
 @pytest.mark.parametrize("name", NOT_ASKED)
