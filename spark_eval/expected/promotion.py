@@ -104,8 +104,8 @@ def _with_contact(known: DataFrame) -> DataFrame:
     )
     bounded = last.selectExpr(
         "*",
-        f"coalesce(contact_ms, {_no_contact('outage.lo - heartbeat_ms')}) AS contact_lo_ms",
-        f"coalesce(contact_ms, {_no_contact('outage.lo')}) AS contact_hi_ms",
+        f"coalesce(contact_ms, {_NO_CONTACT_LO}) AS contact_lo_ms",
+        f"coalesce(contact_ms, {_NO_CONTACT_HI}) AS contact_hi_ms",
     )
     together = Window.partitionBy("run", "server", "primary_server", "contact_hi_ms")
     stayed = F.expr("IF(discard IS NULL AND promoted IS NOT NULL, held_ms, NULL)")
@@ -134,14 +134,16 @@ _SPAN_DUE = """IF(held_ms < greatest(contact_hi_ms, oldest_ms) + span_ms,
 _TOOK = f"coalesce({AT} - {last_before('begun_times', AT)} + near_ms, timeout_ms + slowed_ms)"
 
 
-def _no_contact(before: str) -> str:
-    """Since when it counts where no row names a contact: a server that names other questions and
-    their answers had none, so from the first shadow; one that names none at all, or has a hole
-    there, may have had any `before` the outage.
-    """
-    seen = f"NOT coalesce({overlaps('own_blind', 'first_came_ms', AT)}, false)"
-    names = f"size(contact_times) + size(failed_times) > 0 AND {seen}"
-    return f"IF({names}, first_came_ms, greatest(first_came_ms, {before}))"
+# Since when it counts where no row names a contact. A server that names other questions and their
+# answers had none, so from the first shadow, or it had one in a hole of its log. One that names none
+# at all may have had any: it had one in the heartbeat before the outage, if it was there to ask.
+_NAMES_QUESTIONS = "size(contact_times) + size(failed_times) > 0"
+_HOLES = f"filter(own_blind, b -> b.lo <= {AT} AND b.hi >= first_came_ms)"
+_WAS_AWAY = f"coalesce({overlaps('own_possible', 'outage.lo - heartbeat_ms', 'outage.lo')}, false)"
+_NO_CONTACT_LO = f"""IF({_NAMES_QUESTIONS} OR {_WAS_AWAY}, first_came_ms,
+  greatest(first_came_ms, outage.lo - heartbeat_ms))"""
+_NO_CONTACT_HI = f"""greatest(first_came_ms,
+  IF({_NAMES_QUESTIONS}, array_max(transform({_HOLES}, b -> b.hi)), outage.lo))"""
 
 
 def _judged(known: DataFrame) -> DataFrame:

@@ -119,6 +119,13 @@ def _questions_failed_and_a_kill(killed_ms: int) -> Run:
     return run
 
 
+def _away_as_it_began(at_ms: int) -> Run:
+    """No row names a question, and lyo-mbx1 was not there to ask when par-mbx1 went away."""
+    run = _no_contact_rows(at_ms)
+    run.kill("lyo-mbx1", 7 * MINUTE, 12 * MINUTE, fault="f9")
+    return run
+
+
 def _expected(run: Run, **entry: object) -> Run:
     run.plan["expect"]["promotions"] = [
         {"of": "par-mbx1", "cause": "database-id-changed", "after_ms": 15 * MINUTE,
@@ -198,6 +205,10 @@ def runs() -> dict[str, Run]:
         "no-contact-rows-early": _no_contact_rows(37 * MINUTE),
         "no-contact-rows-unclear": _no_contact_rows(38 * MINUTE + 30 * SECOND),
         "no-contact-rows-late-enough": _no_contact_rows(40 * MINUTE + 30 * SECOND),
+        "away-as-it-began-early": _away_as_it_began(20 * MINUTE),
+        "away-as-it-began": _away_as_it_began(37 * MINUTE),
+        "away-as-it-began-late-enough": _away_as_it_began(40 * MINUTE + 30 * SECOND),
+        "only-failed-and-a-kill-long-before": _questions_failed_and_a_kill(7 * MINUTE),
         "first-contact-later": _first_contact_after_the_return(38 * MINUTE + 30 * SECOND),
         "first-contact-later-early": _first_contact_after_the_return(20 * MINUTE),
         "since-it-came": _span_after_the_first_row(-30 * SECOND),
@@ -339,6 +350,15 @@ def test_early_knows_of_no_contact_in_a_hole_of_the_log_and_a_later_hole_hides_n
 ) -> None:
     assert early["only-failed-and-a-kill-before"].status != "holds"
     assert early["only-failed-and-a-kill-after"].status == "holds"
+    assert early["only-failed-and-a-kill-long-before"].status == "holds"
+
+
+def test_early_takes_no_contact_for_granted_of_a_server_that_was_away_as_the_outage_began(
+    early: Results,
+) -> None:
+    assert early["away-as-it-began-early"].status == "violated"
+    assert early["away-as-it-began"].status == "unknown"
+    assert early["away-as-it-began-late-enough"].status == "holds"
 
 
 def test_early_is_violated_by_a_promotion_without_a_cause(early: Results) -> None:
