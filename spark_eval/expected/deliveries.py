@@ -80,7 +80,8 @@ def judged(
         "copies", "submitted_ms", "acknowledged_ms", "first_ms", "server", "unprotected",
         "concat(array(ref), coalesce(copy_refs, CAST(array() AS "
         "array<struct<file: string, line: int>>)), "
-        "filter(array(failure_ref, dsn_ref), r -> r IS NOT NULL)) AS refs",
+        "filter(array(failure_ref, coalesce(dsn_ref, dsn_given_up_ref)), r -> r IS NOT NULL)"
+        ") AS refs",
     )  # fmt: skip
 
 
@@ -152,6 +153,12 @@ _OUTCOME = cases(
     (
         "failure_ref IS NOT NULL AND dsn_ref IS NOT NULL",
         judgement("lost", "{failed_at} gave it up ({status}), and no DSN to {sender} says so"),
+    ),
+    (
+        "failure_ref IS NOT NULL AND dsn_given_up_ref IS NOT NULL",
+        judgement(
+            "excused", "given up, and so was the DSN to its sender: {failed_at} said {status}"
+        ),
     ),
     (
         "failure_ref IS NOT NULL",

@@ -135,8 +135,8 @@ _TOOK = f"coalesce({AT} - {last_before('begun_times', AT)} + near_ms, timeout_ms
 
 
 # Since when it counts where no row names a contact. A server that names other questions and their
-# answers had none, so from the first shadow, or it had one in a hole of its log. One that names none
-# at all may have had any: it had one in the heartbeat before the outage, if it was there to ask.
+# answers had none, so from the first shadow; or it had one in a hole of its log. One that names
+# none at all may have had any: the last in the heartbeat before the outage, if it was there to ask.
 _NAMES_QUESTIONS = "size(contact_times) + size(failed_times) > 0"
 _HOLES = f"filter(own_blind, b -> b.lo <= {AT} AND b.hi >= first_came_ms)"
 _WAS_AWAY = f"coalesce({overlaps('own_possible', 'outage.lo - heartbeat_ms', 'outage.lo')}, false)"

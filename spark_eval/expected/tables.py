@@ -9,7 +9,16 @@ from __future__ import annotations
 from pyspark.sql import DataFrame
 
 from spark_eval.expected import custodians as custody
-from spark_eval.expected import deliveries, discard, placement, promotion, questions, senders
+from spark_eval.expected import (
+    deliveries,
+    discard,
+    dsns_given_up,
+    placement,
+    promotion,
+    questions,
+    senders,
+    ways,
+)
 from spark_eval.expected import retention as hold
 from spark_eval.expected import shadow_copies as copies
 from spark_eval.expected.resubmission import Resubmission, resubmission
@@ -132,7 +141,15 @@ class Tables(Happened):
     def senders(self) -> DataFrame:
         failed = self.dsns.where(dsns.FAILED)
         notified = dsns.notified(failed, self.record.visible, dsns.SAYS_FAILED)
-        return settled(senders.senders(self.sent, self.places, notified))
+        given_up = dsns_given_up.dsns_given_up(
+            failed, self.record.tracking, self.places, self.ends_of_ways, self.troubles,
+            self.histories,
+        )  # fmt: skip
+        return settled(senders.senders(self.sent, self.places, notified, given_up))
+
+    @property
+    def ends_of_ways(self) -> DataFrame:
+        return ways.places(self.record.database_copies, self.record.servers)
 
     @on_demand
     def deliveries(self) -> DataFrame:

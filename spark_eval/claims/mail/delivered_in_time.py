@@ -58,7 +58,7 @@ def _with_due(tables: Tables) -> DataFrame:
     if safety_nets is not None:
         into = safety_nets.into
         moved = ways.moves(safety_nets.transitions, record.lifecycle)
-    places = ways.places(record.database_copies, record.servers)
+    places = tables.ends_of_ways
     met = ways.ways(tables.troubles, places, tables.histories, moved)
     named = due.destinations(tables.sent, record.mailboxes, record.servers)
     return due.with_due(

@@ -8,7 +8,8 @@ requirement; that it is delayed is `delay_dsn_sent`'s. A message may fail hop by
 of each recipient last needs a DSN that is its own, and DSNs name those recipients and no others
 (RFC 3464). Servers may give a message up again after a crash, so there may be fewer DSNs than
 failures, not more. What is given up within a heartbeat before the end may come after it. That the
-shadow is kept until the DSN is delivered is checked by `discard_after_delivery`.
+shadow is kept until the DSN is delivered is checked by `discard_after_delivery`. Not asked is who
+sees no DSN, where it was given up itself and a fault was in its way (`expected.dsns_given_up`).
 """
 
 from __future__ import annotations
@@ -39,6 +40,7 @@ _JUDGED = cases_of(
     ("dsns IS NULL", violated("given up, and no DSN is made for {sender}")),
     ("dsns.n < owed", violated(
         "given up for several recipients, {owed} times; {sender} is told of {dsns.n}")),
+    ("dsn_ref IS NULL AND dsn_given_up_ref IS NOT NULL", not_asked()),
     ("dsn_ref IS NULL", violated("given up, and {sender} never saw the DSN")),
     ("size(array_except(named, whom)) > 0", violated(
         "{sender} is notified that it failed for "

@@ -7,6 +7,7 @@ import pytest
 
 from spark_eval.claims.mail.dsn_sent import CLAIM
 from tests.spark_eval.claims.conftest import Ask, Results
+from tests.spark_eval.runs.dsn_runs import IN_THE_WAY, NOT_IN_THE_WAY
 from tests.spark_eval.runs.failover_runs import (
     expired_without_a_dsn,
     promoted_shadow_expired,
@@ -138,6 +139,8 @@ def _not_collected() -> Run:
 
 def runs() -> dict[str, Run]:
     return {
+        **IN_THE_WAY,
+        **NOT_IN_THE_WAY,
         "healthy": healthy(),
         "told": _given_up(told=1),
         "again": _given_up_twice(),
@@ -247,3 +250,18 @@ def test_is_unknown_where_what_the_sender_sees_was_not_collected(
 ) -> None:
     told = results["not-collected"]
     assert (told.status, told.violations, told.unknown) == ("unknown", 0, 1)
+
+
+@pytest.mark.parametrize("name", IN_THE_WAY)
+def test_does_not_ask_for_a_dsn_that_a_fault_kept_from_its_reader(
+    name: str, results: Results
+) -> None:
+    assert results[name].asked_nothing
+
+
+@pytest.mark.parametrize("name", NOT_IN_THE_WAY)
+def test_is_violated_by_a_dsn_that_is_given_up_with_no_fault_in_its_way(
+    name: str, results: Results
+) -> None:
+    (example,) = results[name].examples
+    assert example.detail == f"given up, and {SENDER} never saw the DSN"

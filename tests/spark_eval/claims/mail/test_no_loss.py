@@ -6,6 +6,8 @@ import pytest
 
 from spark_eval.claims.mail.no_loss import CLAIM
 from tests.spark_eval.claims.conftest import Ask, Results
+from tests.spark_eval.runs import dsn_runs
+from tests.spark_eval.runs.dsn_runs import IN_THE_WAY, NOT_IN_THE_WAY
 from tests.spark_eval.runs.failover_runs import asked_too_late, before, expired_without_a_dsn, lossy
 from tests.spark_eval.runs.faulty_runs import new_database
 from tests.spark_eval.runs.run_builder import HOUR, MINUTE, Message, Run, empty, healthy, user
@@ -133,6 +135,8 @@ def runs() -> dict[str, Run]:
         "lost-with-a-copy": before().run,
         "given-back": lossy().run,
         "asked-too-late": _expecting(asked_too_late(), 1, 1),
+        **{name: _expecting(run, 1, 1) for name, run in IN_THE_WAY.items()},
+        **NOT_IN_THE_WAY,
         "expired": _expecting(expired_without_a_dsn(), 1, 1),
     }
 
@@ -275,6 +279,23 @@ def test_does_not_excuse_what_a_server_gave_up_unless_its_sender_sees_a_dsn(
         assert results[name].examples[0].detail == (
             f"par-mbx1 gave it up ({EXPIRED}), and no DSN reached {SENDER}"
         )
+
+
+@pytest.mark.parametrize("name", IN_THE_WAY)
+def test_excuses_what_was_given_up_where_a_fault_kept_the_dsn_from_its_reader(
+    name: str, results: Results
+) -> None:
+    assert (results[name].status, results[name].asked) == ("holds", 2), results[name]
+
+
+@pytest.mark.parametrize("name", NOT_IN_THE_WAY)
+def test_excuses_no_dsn_that_was_given_up_with_no_fault_in_its_way(
+    name: str, results: Results
+) -> None:
+    assert results[name].violations == 1
+    assert results[name].examples[0].detail == (
+        f"par-mbx1 gave it up ({EXPIRED}), and no DSN reached {dsn_runs.SENDER}"
+    )
 
 
 def test_a_dsn_that_names_another_excuses_nothing(results: Results) -> None:
