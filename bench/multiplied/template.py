@@ -19,8 +19,8 @@ GROUP, CLONE = "\x01", "\x02"
 DIGITS = 6
 FILES = (
     "ledger.jsonl", "faults.jsonl", "operations.jsonl", "logs/*/lifecycle.jsonl",
-    "logs/*/queues.jsonl", "logs/*/CONNECTLOG*.LOG", "logs/*/MSGTRK*.LOG", "mailboxes/*.jsonl",
-    "external/*.jsonl",
+    "logs/*/queues.jsonl", "logs/*/copies.jsonl", "logs/*/CONNECTLOG*.LOG", "logs/*/MSGTRK*.LOG",
+    "mailboxes/*.jsonl", "external/*.jsonl",
 )  # fmt: skip
 GUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 LOG_ID = re.compile(rf",{GUID.pattern}(?=,[\d.]+$)")
@@ -30,7 +30,7 @@ PLANNED_FAULT = re.compile(r'("id": ?"[^"]+)"')
 MONOTONIC = re.compile(r'((?:"\w*mono_ns": ?|Mono=))(\d+)')
 LAB_MS = re.compile(
     r'("(?:at|submitted|started|ended|delivered|received|entered|expires|banner|learnt|start|end'
-    r'|until|after)_ms": ?)(\d+)'
+    r'|until|after|last_log)_ms": ?)(\d+)'
 )
 DATE = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?=(?:\.\d{3})?Z)")
 

@@ -29,8 +29,8 @@ FACTOR = GROUPS * CLONES
 WIDE = 50
 # claims that ask servers, of which a clone of a message makes no more; and one that asks both
 OF_SERVERS = (
-    "deferrals_logged", "heartbeats_paced", "no_crash", "nothing_left_over", "sessions_ended",
-    "lifecycle_logged",
+    "copies_agree", "deferrals_logged", "heartbeats_paced", "lifecycle_logged", "no_crash",
+    "nothing_left_over", "sessions_ended",
 )  # fmt: skip
 OF_BOTH = "discard_after_delivery"
 
