@@ -4,6 +4,7 @@ a log, what a queue database makes of the text of a message.
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
@@ -40,18 +41,23 @@ def keeps_bodies() -> AbstractContextManager[object]:
 
 
 @contextmanager
-def replays_without_delivered_to() -> Iterator[None]:
-    """A copy that replays a log shows the message and keeps no memory of it (DD-3)."""
+def replays(then: Callable[[sqlite3.Connection, int], object]) -> Iterator[None]:
+    """Whenever a copy has taken in a log, `then(database, number of the log)` comes on top."""
     change = MailboxDatabase.change
 
     def changed(self: MailboxDatabase, asked: ChangeCopy, fetch: Any) -> Any:
         answer = change(self, asked, fetch)
         if isinstance(asked.what, ReplayLog):
-            self.connection.execute("DELETE FROM delivered_to")
+            then(self.connection, asked.what.log.number)
         return answer
 
     with patch.object(MailboxDatabase, "change", changed):
         yield
+
+
+def replays_without_delivered_to() -> AbstractContextManager[object]:
+    """A copy that replays a log shows the message and keeps no memory of it (DD-3)."""
+    return replays(lambda database, _: database.execute("DELETE FROM delivered_to"))
 
 
 @contextmanager

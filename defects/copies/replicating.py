@@ -11,6 +11,7 @@ from unittest.mock import patch
 
 from defects.decisions import does
 from defects.defect import Context, Defect
+from defects.store import replays
 from nodes.core.copies.local_copy import CopyHere
 from nodes.core.interface.copy_changes import ReplayLog
 from nodes.core.interface.effects import ChangeCopy
@@ -31,21 +32,6 @@ SHOW_TO_ONE = (
     "AND mailbox_id > (SELECT min(mailbox_id) FROM copies "
     "WHERE message_row = (SELECT max(message_row) FROM messages))",
 )
-
-
-@contextmanager
-def replays(then: Callable[[sqlite3.Connection, int], None]) -> Iterator[None]:
-    """Whenever a copy has taken in a log, `then(database, number of the log)` comes on top."""
-    change = MailboxDatabase.change
-
-    def changed(self: MailboxDatabase, asked: ChangeCopy, fetch: Any) -> Any:
-        answer = change(self, asked, fetch)
-        if isinstance(asked.what, ReplayLog):
-            then(self.connection, asked.what.log.number)
-        return answer
-
-    with patch.object(MailboxDatabase, "change", changed):
-        yield
 
 
 def on_top(statements: tuple[str, ...], every: int, db: sqlite3.Connection, number: int) -> None:
