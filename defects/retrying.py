@@ -14,6 +14,7 @@ from nodes.core.config.config import NodeConfig, ServerConfig
 from nodes.core.config.retry import retry_interval_ms
 from nodes.core.interface.effects import DeliverTo, DeliverToMailboxes, Effect, Transmit
 from nodes.core.interface.inputs import Input, TransmissionAnswered
+from nodes.core.model.message import BodyHandle
 
 CALM, CUT = "calm", "site-cut"
 MINUTE_MS = 60_000
@@ -67,6 +68,25 @@ class SaysItWasPutOff(Door):
             return (sent,)
         self._left[delivery] -= 1
         self.answer(TransmissionAnswered(sent.session, 451, "4.3.2 Not now"))
+        return ()
+
+
+class SaysAServerOutsidePutItOff(Door):
+    """Of what goes there every fifth message is sent at the third try."""
+
+    def __init__(self, config: NodeConfig) -> None:
+        super().__init__(config)
+        self._left: dict[BodyHandle, int] = {}
+
+    def leaves(self, effect: Effect) -> Iterable[Effect]:
+        if not isinstance(effect, Transmit) or effect.prologue is not None:
+            return (effect,)
+        if effect.body not in self._left:
+            self._left[effect.body] = 2 if self.is_nth(5) else 0
+        if not self._left[effect.body]:
+            return (effect,)
+        self._left[effect.body] -= 1
+        self.answer(TransmissionAnswered(effect.session, 451, "4.7.1 Try again later"))
         return ()
 
 
@@ -148,6 +168,12 @@ DEFECTS = (
         "One delivery in twenty is put off five times; another server is said to have answered "
         "451.",
         "RT-5", CALM, IN_TIME, lambda: behind(SaysItWasPutOff),
+    ),
+    Defect(
+        "says-that-a-server-outside-put-it-off",
+        "Every fifth message to a server outside is put off twice; that server is said to have "
+        "answered 451.",
+        "RT-5", CALM, IN_TIME, lambda: behind(SaysAServerOutsidePutItOff),
     ),
     Defect(
         "hardly-ever-tries-again",

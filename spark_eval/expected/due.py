@@ -9,7 +9,8 @@ follow each other sooner than the wait is over are one. A message that is sent a
 restart in the middle of that, may wait for a shadow first: at most ConnectionTimeout, where a
 server that could take one is out of reach (SM-13). A server outside may put recipients off by
 itself; each such answer, in time, puts the delivery off by a step of the ladder, and so does one to
-another message of the same queue. What was lost with a queue database is owed no more by that
+another message of the same queue. Those of the lab never do, so where it made the record such an
+answer is its server's word alone. What was lost with a queue database is owed no more by that
 server.
 """
 
@@ -42,7 +43,7 @@ BASE = (
 QUEUING = f"coalesce(per_ms * least(taking_ms, {USUAL_MS}), 0D)"
 SERVER = (
     "run", "server", "glitches", "glitch_ms", "transients", "transient_ms", "outage_ms", "eras",
-    "timeout_ms", "session_ms", "speed", "finest_ms", "resolution_ms",
+    "timeout_ms", "session_ms", "speed", "finest_ms", "resolution_ms", "is_made",
 )  # fmt: skip
 AT = "struct<at_ms: bigint, ref: struct<file: string, line: int>>"
 
@@ -224,10 +225,11 @@ def with_due(
             "timeout_ms + IF(is_anew, session_ms, 0L) AS hang_ms",
             lost,
         )
-        .selectExpr("*", "coalesce(arrived.at_ms <= calm_due_ms, true) AS is_early")
+        .selectExpr("*", "coalesce(arrived.at_ms <= calm_due_ms, true) AS is_early",
+                    "is_away AND NOT is_made AS may_answer")
         .selectExpr("*", f"IF(is_early, calm_due_ms, {_after_troubles('calm_due_ms')}) "
                     "AS first_due_ms")
-        .selectExpr("*", f"IF(is_away AND NOT is_early, {_AFTER_ANSWERS}, first_due_ms) "
+        .selectExpr("*", f"IF(may_answer AND NOT is_early, {_AFTER_ANSWERS}, first_due_ms) "
                     "AS put_off_ms")
         .selectExpr("*", f"IF(put_off_ms > first_due_ms, {_after_troubles('put_off_ms')}, "
                     "first_due_ms) AS lab_due_ms")

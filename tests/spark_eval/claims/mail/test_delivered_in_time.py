@@ -88,6 +88,12 @@ def _greylisted(at_ms: int, *, recipient: str = OUTSIDE) -> Run:
     return run
 
 
+def _of_the_lab(run: Run) -> Run:
+    """Its servers outside put nothing off."""
+    run.plan["messages"] = [{"message_id": run.ledger[0]["message_id"]}]
+    return run
+
+
 def _behind(at_ms: int, *, sent_between: bool = False) -> Run:
     """Accepted before the queue's fifth deferral in a row, which was another message's; with
     `sent_between` that one was the first since something was sent.
@@ -179,6 +185,7 @@ RUNS = {
     "restarted-late": lambda: _restarted(15 * MINUTE + 3 * SECOND + BASE + 1),
     "greylisted": lambda: _greylisted(SINCE + 9 * MINUTE + BASE),
     "greylisted-late": lambda: _greylisted(SINCE + 9 * MINUTE + BASE + 1),
+    "greylisted-by-the-lab": lambda: _of_the_lab(_greylisted(SINCE + BASE + 1)),
     "behind": lambda: _behind(FIFTH + 5 * MINUTE + BASE),
     "behind-late": lambda: _behind(FIFTH + 5 * MINUTE + BASE + 1),
     "behind-sent": lambda: _behind(FIFTH + MINUTE + BASE, sent_between=True),
@@ -227,7 +234,8 @@ def test_holds(results: Results, name: str, asked: int) -> None:
     "name",
     [
         "late", "five-minutes-late", "one-late", "cut-late", "queued-up-late", "cut-elsewhere",
-        "flapping-late", "restarted-late", "greylisted-late", "behind-late",
+        "flapping-late", "restarted-late", "greylisted-late", "greylisted-by-the-lab",
+        "behind-late",
         "behind-sent-late", "put-off-inside", "crossing-late",
         "arriving-late", "silent", "promoted-late", "reminded-late", "nothing-to-remind-of",
     ],
