@@ -242,7 +242,8 @@ TOPOLOGY: Final[Columns] = (
     ("servers", f"ARRAY<{struct(PLAN_SERVER)}>"),
     (
         "databases",
-        "ARRAY<STRUCT<name: STRING, copies: ARRAY<STRUCT<server: STRING>>, "
+        "ARRAY<STRUCT<name: STRING, "
+        "copies: ARRAY<STRUCT<server: STRING, replay_lag_time_ms: BIGINT>>, "
         "duplicate_detection_window_ms: BIGINT>>",
     ),
     ("mailboxes", "ARRAY<STRUCT<address: STRING, `database`: STRING>>"),

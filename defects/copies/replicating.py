@@ -5,13 +5,16 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from typing import Any
 from unittest.mock import patch
 
 from defects.decisions import does
 from defects.defect import Context, Defect
+from defects.settings import goes_by
 from defects.store import replays
+from nodes.core.config.config import NodeConfig
 from nodes.core.copies.local_copy import CopyHere
 from nodes.core.interface.copy_changes import ReplayLog
 from nodes.core.interface.effects import ChangeCopy
@@ -65,6 +68,20 @@ def gives_its_copy_up(at_log: int) -> Context:
     return does(CopyHere, "made", made)
 
 
+def lags_behind_by(lag_ms: int) -> Context:
+    """Every copy, whatever its ReplayLagTime is to be."""
+
+    def lagged(config: NodeConfig) -> NodeConfig:
+        copies = {
+            name: tuple(replace(copy, replay_lag_ms=lag_ms) for copy in those)
+            for name, those in config.copies.items()
+        }
+        return replace(config, copies=copies)
+
+    return goes_by(lagged)
+
+
+DAY_MS = 24 * 60 * 60_000
 SWITCHOVER, AGREE = "lossless-switchover", ("copies_agree",)
 DEFECTS = (
     Defect(
@@ -86,6 +103,11 @@ DEFECTS = (
         "refuses-logs-from-the-twentieth-on",
         "A passive copy refuses each log from the twentieth on, when all of it has come.",
         "TP-4", SWITCHOVER, AGREE, lambda: takes_in_no_more_than(20),
+    ),
+    Defect(
+        "keeps-logs-for-a-day",
+        "A passive copy takes in what logs say a day after they were made.",
+        "TP-4", "lossy-failover", AGREE, lambda: lags_behind_by(DAY_MS),
     ),
     Defect(
         "gives-its-copy-up",

@@ -3,8 +3,9 @@
 Asks every passive copy that stands at the log at which the active copy stands: both store the same
 messages, show them in the same mailboxes since the same times, and say so by the same digest. Asks
 every other passive copy, where LOGS_MS and what clocks and rows are late by are over since the last
-log of the active one: it has received that log. A lagged copy replays it later. Accuses a server
-of each copy that it gives up as failed: no fault of a lab harms the file of a mailbox database.
+log of the active one: it has replayed that log, or where it is lagged (ReplayLagTime) received it.
+Accuses a server of each copy that it gives up as failed: no fault of a lab harms the file of a
+mailbox database.
 
 The active copy is the one that recipients see: of those that are not passive, that of the latest
 epoch. Not asked whether a copy is behind: while the way from it or one of its ends was in trouble,
@@ -30,6 +31,7 @@ DATABASE = ["run", "database"]
 COPY = "struct(epoch, server, last_log, last_log_epoch, last_log_ms, messages, content_sha256, ref)"
 AT_THE_SAME_LOG = "last_log = active.last_log AND last_log_epoch = active.last_log_epoch"
 SINCE = "active.last_log_ms"
+HAS = "IF(is_lagged, received, last_log)"
 _JUDGED = cases_of(
     (f"{AT_THE_SAME_LOG} AND content_sha256 = active.content_sha256", holds()),
     (
@@ -39,14 +41,14 @@ _JUDGED = cases_of(
             "messages where that has {active.messages}, or with others"
         ),
     ),
-    ("received >= active.last_log AND epoch = active.epoch", holds()),
+    (f"{HAS} >= active.last_log AND epoch = active.epoch", holds()),
     (f"lives IS NULL OR coalesce({SINCE} + askew_ms + late_ms > end_ms, true)", not_asked()),
     (overlaps("blind", SINCE, "end_ms"), not_asked()),
     (overlaps(CATCHING_UP, SINCE, "end_ms"), not_asked()),
     (f"exists(failed, t -> t >= {SINCE})", not_asked()),
     otherwise=violated(
         "{server} made log {active.last_log} of {database} at {@active.last_log_ms}; at the end "
-        "{peer} has received {received}"
+        "{peer} has received {received}, and replayed {last_log}"
     ),
 )
 
@@ -82,7 +84,7 @@ def _compared_copies(tables: Tables) -> DataFrame:
             at_ms="end_ms",
             refs="ref, active.ref",
             requirements="array('TP-4')",
-            weight="active.last_log - received",
+            weight=f"active.last_log - {HAS}",
         )
     )
 
@@ -95,8 +97,10 @@ def _compared(tables: Tables) -> DataFrame:
     passive = copies.where("state = 'passive'").withColumnRenamed("server", "peer")
     ways = followed(tables)
     askew = tables.histories.select("run", "server", "askew_ms")
+    lagged = tables.record.database_copies.withColumnRenamed("server", "peer")
     return (
         passive.transform(joined, small(active), DATABASE)
+        .transform(joined, small(lagged), [*DATABASE, "peer"])
         .transform(joined, small(ways), PAIR)
         .transform(joined, small(askew), ["run", "server"])
     )

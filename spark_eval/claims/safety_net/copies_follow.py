@@ -89,7 +89,7 @@ def followed(tables: Tables) -> DataFrame:
 
 def _pairs(tables: Tables) -> DataFrame:
     """`run`, `database`, `server`, `peer`: each two servers with copies of one database."""
-    copies = tables.record.database_copies
+    copies = tables.record.database_copies.select(*DATABASE, "server")
     others = copies.withColumnRenamed("server", "peer")
     return joined(copies, others, DATABASE).where("server <> peer")
 

@@ -38,8 +38,14 @@ def _with(last_log: int = 9, *, made_ms: int | None = MADE, sha256: str = SAME) 
     return _stands(_active(made_ms), NEW, "passive", last_log, sha256=sha256)
 
 
-def _lagged(received: int, sha256: str = OTHER) -> Run:
-    return _stands(_active(), NEW, "passive", 3, received=received, sha256=sha256, messages=3)
+def _keeping(received: int) -> Run:
+    return _stands(_active(), NEW, "passive", 3, received=received, sha256=OTHER, messages=3)
+
+
+def _lagged(received: int) -> Run:
+    run = _keeping(received)
+    run.plan["topology"]["databases"][0]["copies"][1]["replay_lag_time_ms"] = HOUR
+    return run
 
 
 def _cut(run: Run, start: int, end: int) -> Run:
@@ -100,6 +106,7 @@ VIOLATED = {
     "behind": _with(8),
     "behind-for-just-long-enough": _with(8, made_ms=END - LATE),
     "lagged-behind": _lagged(8),
+    "keeping-what-it-received": _keeping(9),
     "another-branch": _stands(_active(), NEW, "passive", 9, epoch=1, log_epoch=1),
     "cut-before": _cut(_with(8), MADE - TIMEOUT - 12 * MINUTE, MADE - TIMEOUT - 7 * MINUTE),
     "given-up": _failed(_with(8), HOUR),
@@ -160,7 +167,8 @@ def test_says_where_both_stand(results: Results) -> None:
 def test_says_since_when_a_log_is_missing(results: Results) -> None:
     (example,) = results["violated-behind"].examples
     assert example.detail == (
-        f"{OLD} made log 9 of DB1 at 0:40:00.000; at the end {NEW} has received 8"
+        f"{OLD} made log 9 of DB1 at 0:40:00.000; at the end {NEW} has received 8, "
+        "and replayed 8"
     )
 
 
