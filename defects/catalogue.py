@@ -17,7 +17,7 @@ from defects import (
 )
 from defects.copies import failing_over, replicating
 from defects.defect import Defect
-from defects.logs import lifecycle, tracking
+from defects.logs import lifecycle, messages, tracking
 
 ALL: tuple[Defect, ...] = (
     *making_shadows.DEFECTS,
@@ -33,6 +33,7 @@ ALL: tuple[Defect, ...] = (
     *failing_over.DEFECTS,
     *replicating.DEFECTS,
     *tracking.DEFECTS,
+    *messages.DEFECTS,
     *lifecycle.DEFECTS,
     *ending_sessions.DEFECTS,
 )

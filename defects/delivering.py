@@ -172,6 +172,28 @@ class LosesWhileALinkIsDown(SaysSent):
         return self.now_ms < self._failed_ms + 5 * MINUTE_MS
 
 
+class ForgetsTheSender(Door):
+    """Of one message in twenty, on its way to whoever reads it."""
+
+    def leaves(self, effect: Effect) -> Iterable[Effect]:
+        if not isinstance(effect, Transmit) or isinstance(
+            effect.prologue, ShadowRequest | ShipLog | ShipSeed
+        ):
+            return (effect,)
+        return (_from_nobody(effect),) if self.is_nth(20) else (effect,)
+
+
+class ForgetsTheSenderOfShadows(Door):
+    def leaves(self, effect: Effect) -> Iterable[Effect]:
+        if isinstance(effect, Transmit) and isinstance(effect.prologue, ShadowRequest):
+            return (_from_nobody(effect),)
+        return (effect,)
+
+
+def _from_nobody(sent: Transmit) -> Transmit:
+    return replace(sent, envelope=replace(sent.envelope, sender=""))
+
+
 class ForgetsItsQueue(Door):
     """At a restart."""
 
@@ -312,6 +334,17 @@ DEFECTS = (
         "stores-an-empty-message",
         "What stands in the mailbox is empty.",
         "TL-10", CALM, ("content_intact",), lambda: stores(lambda content: b""),
+    ),
+    Defect(
+        "forgets-the-sender-of-one-in-twenty",
+        "One message in twenty arrives with the null sender.",
+        "TL-10", CALM, ("content_intact",), lambda: behind(ForgetsTheSender),
+    ),
+    Defect(
+        "shadow-messages-have-no-sender",
+        "The second copy of a message has the null sender, and so has what is promoted.",
+        "TL-10", "primary-loses-its-queue-database", ("content_intact",),
+        lambda: behind(ForgetsTheSenderOfShadows),
     ),
     Defect(
         "exchanges-texts",

@@ -149,6 +149,7 @@ COPIES: Final[Columns] = (
 MAILBOXES: Final[Columns] = (
     ("mailbox", "STRING"),
     ("message_id", "STRING"),
+    ("sender", "STRING"),
     ("submitted_ms", "BIGINT"),
     ("delivered_ms", "BIGINT"),
     ("size_bytes", "BIGINT"),
@@ -159,6 +160,7 @@ MAILBOXES: Final[Columns] = (
 
 EXTERNAL: Final[Columns] = (
     ("message_id", "STRING"),
+    ("sender", "STRING"),
     ("recipients", "ARRAY<STRING>"),
     ("received_ms", "BIGINT"),
     ("mono_ns", "BIGINT"),

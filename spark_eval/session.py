@@ -90,7 +90,10 @@ OF_A_SWEEP: Settings = {
 
 # of a run of a hundred thousand messages and more: Spark's own ways, in bounded memory
 OF_A_LARGE_RUN: Settings = {
-    "spark.sql.shuffle.partitions": "64",  # before they are put together by size
+    # of so many sorters at once as a claim's joins and windows are, each has to have its page
+    "spark.sql.files.maxPartitionBytes": "32m",
+    "spark.sql.shuffle.partitions": "256",  # before they are put together by size
+    "spark.sql.adaptive.advisoryPartitionSizeInBytes": "16m",
     "spark.sql.adaptive.enabled": "true",
     "spark.sql.autoBroadcastJoinThreshold": str(10 * 1024 * 1024),
     "spark.sql.sources.fileCompressionFactor": "1.0",

@@ -109,6 +109,7 @@ class Received:
         date_ms, mono_ns = self._clock.stamp()
         record = {
             "message_id": message_id,
+            "sender": envelope.mail_from or "",
             "recipients": envelope.rcpt_tos,
             "received_ms": date_ms - self._clock.origin_ms,
             "mono_ns": mono_ns,

@@ -90,10 +90,12 @@ _QUEUES = (
     ),
     *LEFTOVERS,
 )
-_MAILBOX_KEYS = ("mailbox", "message_id", "submitted_ms", "delivered_ms", "size_bytes", "server")
+_MAILBOX_KEYS = (
+    "mailbox", "message_id", "sender", "submitted_ms", "delivered_ms", "size_bytes", "server",
+)  # fmt: skip
 _MAILBOXES = (
-    "SELECT b.address, m.message_id, m.submitted_ms, c.delivered_ms, m.size_bytes, meta.server, "
-    "c.message_row FROM copies AS c JOIN mailboxes AS b USING (mailbox_id) "
+    "SELECT b.address, m.message_id, m.sender, m.submitted_ms, c.delivered_ms, m.size_bytes, "
+    "meta.server, c.message_row FROM copies AS c JOIN mailboxes AS b USING (mailbox_id) "
     "JOIN messages AS m USING (message_row) CROSS JOIN meta ORDER BY c.message_row, b.address"
 )
 _CONTENT = "SELECT content FROM messages WHERE message_row = ?"

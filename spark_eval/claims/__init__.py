@@ -21,6 +21,7 @@ from spark_eval.claims.mail import (
     no_visible_duplicate,
     refused_for_cause,
     retries_paced,
+    rows_fit,
     statuses_fit,
     traceable,
 )
@@ -77,6 +78,7 @@ ALL: tuple[Claim, ...] = (
     held_long_enough.CLAIM,
     drains_after_heal.CLAIM,
     nothing_left_over.CLAIM,
+    rows_fit.CLAIM,
     statuses_fit.CLAIM,
     traceable.CLAIM,
     strangers_learn_nothing.CLAIM,

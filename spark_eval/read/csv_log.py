@@ -23,8 +23,8 @@ IS_TRACKING, IS_CONNECTIVITY = "contains(file, '/MSGTRK')", "contains(file, '/CO
 # what anybody asks of a row, beside its date
 TRACKED = (
     "event-id", "source", "internal-message-id", "message-id", "network-message-id",
-    "recipient-address", "recipient-status", "source-context", "server-hostname", "reference",
-    "custom-data",
+    "recipient-address", "recipient-count", "recipient-status", "total-bytes", "source-context",
+    "server-hostname", "reference", "return-path", "custom-data",
 )  # fmt: skip
 CONNECTED = ("session", "destination", "direction", "description")
 QUOTED = "contains(text, '\"')"

@@ -37,6 +37,7 @@ DIGESTS = " AND ".join(
 # what the record does not say of a content is null
 CONTENT = """struct(content_bytes AS bytes, lower(left(header_sha256, 16)) AS header,
   lower(left(body_sha256, 16)) AS body) AS content"""
+SENDER = "lower(sender) AS sender"
 # what a store holds though no promise keeps it; of such a thing its state says what is wrong
 LEFT = "('left-body', 'left-fork', 'left-head', 'running-request')"
 # a notification may outlive all that its server knew of the message
@@ -137,19 +138,19 @@ def visible_copies(records: DataFrame) -> DataFrame:
     """One row a copy that a recipient sees, in a mailbox or at an external server.
 
     `kind` is `mailbox` or `external`; `copied_ms` is lab time of delivery, `dated_ms` the Date
-    field; `content` is as in `CONTENT`, `reports` what a DSN says of whom. `server` kept it, and
-    its clock says `copied_ms` where there is no `mono_ns`.
+    field; `sender` is that of its envelope (lower case, empty for the null sender); `content` is as
+    in `CONTENT`, `reports` what a DSN says of whom. `server` kept it, and its clock says `copied_ms` where there is no `mono_ns`.
     """
     boxes = _rows(records, "mailbox").selectExpr(
         "run", f"{message_id('message_id')} AS message_id", "lower(mailbox) AS recipient",
         "'mailbox' AS kind", "delivered_ms AS copied_ms", "submitted_ms AS dated_ms",
         f"{STEM} AS place", f"{short_name('server')} AS server",
-        "CAST(NULL AS BIGINT) AS mono_ns", CONTENT, "reports", "ref",
+        "CAST(NULL AS BIGINT) AS mono_ns", SENDER, CONTENT, "reports", "ref",
     )  # fmt: skip
     received = _rows(records, "external").selectExpr(
         "run", f"{message_id('message_id')} AS message_id",
         f"explode({lower_all('recipients')}) AS recipient", "'external' AS kind",
         "received_ms AS copied_ms", "CAST(NULL AS BIGINT) AS dated_ms", f"{STEM} AS place",
-        f"lower({STEM}) AS server", "mono_ns", CONTENT, "reports", "ref",
+        f"lower({STEM}) AS server", "mono_ns", SENDER, CONTENT, "reports", "ref",
     )  # fmt: skip
     return without_probes(boxes.unionByName(received))

@@ -11,7 +11,7 @@ from hashlib import sha256
 from nodes.store.message_digest import DIGITS
 
 _STORED = (
-    "SELECT m.message_id, m.submitted_ms, "
+    "SELECT m.message_id, m.submitted_ms, m.sender, "
     "(SELECT json_group_array(json_array(address, delivered_ms)) FROM "
     "(SELECT address, delivered_ms FROM copies JOIN mailboxes USING (mailbox_id) "
     "WHERE message_row = m.message_row ORDER BY 1, 2)), m.content FROM messages AS m"
@@ -29,12 +29,17 @@ class StoredContent:
 
 
 def stored_content(db: sqlite3.Connection) -> StoredContent:
-    """Of all messages, the mailboxes that show each, and since when. Raises sqlite3.Error."""
+    """Of all messages, who sent each, and the mailboxes that show it since when.
+
+    Raises sqlite3.Error.
+    """
     each = sorted(_digest(*row) for row in db.execute(_STORED))
     return StoredContent(len(each), sha256(b"".join(each)).hexdigest()[:DIGITS])
 
 
-def _digest(message_id: str, submitted_ms: int | None, shown: str, content: bytes) -> bytes:
-    said = sha256(f"{message_id}\n{submitted_ms}\n{shown}\n".encode())
+def _digest(
+    message_id: str, submitted_ms: int | None, sender: str, shown: str, content: bytes
+) -> bytes:
+    said = sha256(f"{message_id}\n{submitted_ms}\n{sender}\n{shown}\n".encode())
     said.update(content)
     return said.digest()

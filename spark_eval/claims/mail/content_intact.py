@@ -1,8 +1,9 @@
 """content_intact: what a recipient sees is what was sent (TL-10).
 
 Asks every visible copy of a message of the workload, and compares what its sender wrote down with
-what was read where it is seen: size, header and body, but for the trace fields in front. Nothing
-excuses another text. A record that says nothing of the content, on either side, leaves it unknown.
+what was read where it is seen: size, header and body, but for the trace fields in front, and whom
+the envelope names as its sender. Nothing excuses another text. A record that says nothing of the
+content, on either side, or of the sender, leaves it unknown.
 What nobody of the workload sent, such as a DSN, is not asked.
 """
 
@@ -44,16 +45,21 @@ _JUDGED = cases_of(
         f"shows the text of {{whose.message_id}}: {_BOTH}")),
     (" OR ".join(map(_is_other, PARTS)), violated(
         f"not as it was sent in {{concat_ws(' and ', {_WHAT})}}: {_BOTH}")),
+    ("coalesce(sender <> sent_by, false)", violated(
+        "{place} has it from <{sender}>; it was sent by <{sent_by}>")),
     (_is_missing("sent"), unknown("the ledger has no digest of what was sent")),
     (_is_missing("seen"), unknown("{place} has no digest of what is seen there")),
+    ("sender IS NULL", unknown("{place} does not say who sent it")),
     otherwise=holds(),
 )  # fmt: skip
 
 
 def cases(tables: Tables) -> DataFrame:
-    sent = tables.sent.selectExpr("run", "message_id", "content AS sent", "ref AS sent_ref")
+    sent = tables.sent.selectExpr(
+        "run", "message_id", "content AS sent", "sender AS sent_by", "ref AS sent_ref"
+    )
     seen = tables.record.visible.selectExpr(
-        "run", "message_id", "recipient", "place", "copied_ms", "content AS seen",
+        "run", "message_id", "recipient", "place", "copied_ms", "sender", "content AS seen",
         "content.body AS text", "ref",
     )  # fmt: skip
     known = joined(seen, sent, ["run", "message_id"]).join(_texts(sent), ["run", "text"], "left")

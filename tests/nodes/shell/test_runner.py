@@ -400,7 +400,7 @@ def test_an_external_server_writes_down_what_it_takes(organisation: Organisation
         node.kill()
     (line,) = records(organisation.data("ext1") / "received.jsonl")
     assert line["message_id"] == "<m000001@outside.example>"
-    assert line["recipients"] == ["bob@partner.example"]
+    assert (line["sender"], line["recipients"]) == (SENDER, ["bob@partner.example"])
     assert (line["received_ms"], line["peer"]) == (0, "client.example")
     assert line["size_bytes"] > 0
     assert digest_of(message(1)[1].encode()).columns().items() <= line.items()

@@ -57,8 +57,9 @@ def node(tmp_path: Path) -> Path:
     mailbox = MailboxDatabase.open(data, "DB1", "par-mbx1")
     header = Header("<m1@outside.example>", NOW_MS + 1, "")
     delivery = DeliverToMailboxes(
-        1, "DB1", header, "", ("db1-user01@shadowlab.example",), 42, "", NOW_MS + 2, 0
-    )
+        1, "DB1", header, "ann@outside.example", ("db1-user01@shadowlab.example",), 42, "",
+        NOW_MS + 2, 0,
+    )  # fmt: skip
     mailbox.deliver(delivery, CONTENT)
     mailbox.close()
     return data
@@ -112,6 +113,7 @@ def test_a_mailbox_shows_a_line_per_visible_copy(node: Path) -> None:
         {
             "mailbox": "db1-user01@shadowlab.example",
             "message_id": "<m1@outside.example>",
+            "sender": "ann@outside.example",
             "submitted_ms": NOW_MS + 1,
             "delivered_ms": 2,
             "size_bytes": 42,

@@ -15,6 +15,7 @@ from tests.spark_eval.runs.run_builder import (
     MAILBOX_SERVERS,
     MINUTE,
     SECOND,
+    SENDER,
     Message,
     Row,
     Run,
@@ -86,7 +87,7 @@ def see(run: Run, message: Message, delivered_ms: int) -> None:
     """It is in the mailboxes at the end."""
     for name in message.recipients:
         run.mailboxes["DB1"].append(
-            {"mailbox": name, "message_id": message.message_id,
+            {"mailbox": name, "message_id": message.message_id, "sender": SENDER,
              "submitted_ms": epoch(message.sent_ms), "delivered_ms": delivered_ms,
              "size_bytes": 4096, "server": NEW, **digest(message.message_id)}
         )  # fmt: skip

@@ -27,6 +27,7 @@ ORIGIN = datetime(2026, 1, 5, 8, tzinfo=UTC)
 SECOND = 1_000
 MINUTE = 60 * SECOND
 HOUR = 60 * MINUTE
+SENDER = "sender01@outside.example"
 HEARTBEAT = 2 * MINUTE
 SPAN = 30 * MINUTE
 TIMEOUT = 10 * MINUTE
@@ -149,7 +150,8 @@ class Run:
             "recipient-count": len(recipients),
             "server-hostname": f"{server}.{DOMAIN}",
             "message-subject": "a subject, with a comma and a \"quote\"",
-            "return-path": "<>",
+            "total-bytes": 4096,
+            "return-path": SENDER,
             "custom": custom,
             "schema-version": "15.01.2375.007",
         }  # fmt: skip
@@ -230,7 +232,7 @@ class Run:
         message_id = f"<m{number:06d}.calm.7@outside.example>"
         self.ledger.append(
             {"type": "message", "message_id": message_id, "mail": mail, "submitted_ms": at_ms,
-             "date": iso(at_ms), "sender": "sender01@outside.example", "recipients": recipients,
+             "date": iso(at_ms), "sender": SENDER, "recipients": recipients,
              "size_bytes": 4096, "mono_ns": mono(at_ms), **digest(message_id)}
         )  # fmt: skip
         return message_id
@@ -310,7 +312,7 @@ class Run:
         outside = [name for name in message.recipients if not name.endswith(DOMAIN)]
         for name in inside:
             self.mailboxes["DB1"].append(
-                {"mailbox": name, "message_id": message.message_id,
+                {"mailbox": name, "message_id": message.message_id, "sender": SENDER,
                  "submitted_ms": epoch(message.sent_ms), "delivered_ms": at_ms, "size_bytes": 4096,
                  "server": via, **digest(message.message_id)}
             )  # fmt: skip
@@ -319,9 +321,9 @@ class Run:
                      internal_id=5000 + message.internal_id, source_context="MDB:DB1")  # fmt: skip
         if outside:
             self.external["ext1"].append(
-                {"message_id": message.message_id, "recipients": outside, "received_ms": at_ms,
-                 "mono_ns": mono(at_ms), "size_bytes": 4096, "peer": message.primary,
-                 **digest(message.message_id)}
+                {"message_id": message.message_id, "sender": SENDER, "recipients": outside,
+                 "received_ms": at_ms, "mono_ns": mono(at_ms), "size_bytes": 4096,
+                 "peer": message.primary, **digest(message.message_id)}
             )  # fmt: skip
 
     def let_go(self, message: Message, at_ms: int) -> None:

@@ -115,6 +115,7 @@ class ExternalServer:
         message_id = header_of(said.content).message_id
         received = {
             "message_id": message_id,
+            "sender": said.envelope.sender,
             "recipients": list(said.envelope.recipients),
             "received_ms": self._world.now_ms(),
             "mono_ns": self._world.mono_ns(),

@@ -81,6 +81,11 @@ def runs() -> dict[str, Run]:
         "half-known-and-flipped": _seen(healthy(), header_sha256=None, body_sha256=OTHER),
         "longer": _longer(),
         "dsn": _with_a_dsn(),
+        "of-another": _seen(healthy(), sender="sender02@outside.example"),
+        "of-nobody": _seen(healthy(), sender=""),
+        "of-another-outside": _outside(sender="sender02@outside.example"),
+        "in-capitals": _seen(healthy(), sender="Sender01@OUTSIDE.example"),
+        "of-whom": _seen(healthy(), sender=None),
         "malformed": _seen(healthy(), body_sha256="not a digest"),
     }
 
@@ -90,7 +95,7 @@ def results(ask: Ask) -> Results:
     return ask(CLAIM)
 
 
-@pytest.mark.parametrize("name", ["healthy", "outside", "longer"])
+@pytest.mark.parametrize("name", ["healthy", "outside", "longer", "in-capitals"])
 def test_holds_where_every_copy_is_as_it_was_sent(name: str, results: Results) -> None:
     result = results[name]
     assert (result.status, result.unknown, result.proofs) == ("holds", 0, {"TL-10": "holds"})
@@ -124,6 +129,27 @@ def test_names_what_was_sent_and_what_is_seen(results: Results) -> None:
     assert f"sent were {header} {sent['body_sha256']}" in example.detail
     assert "DB1 has 196 bytes" in results["no-body"].examples[0].detail
     assert "no body; sent were" in results["no-body"].examples[0].detail
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("of-another", "DB1 has it from <sender02@outside.example>"),
+        ("of-nobody", "DB1 has it from <>"),
+        ("of-another-outside", "ext1 has it from <sender02@outside.example>"),
+    ],
+)
+def test_is_violated_by_another_sender(name: str, told: str, results: Results) -> None:
+    result = results[name]
+    assert (result.status, result.violations, result.unknown) == ("violated", 1, 0)
+    (example,) = result.examples
+    assert example.detail == f"{told}; it was sent by <sender01@outside.example>"
+
+
+def test_is_unknown_where_a_record_does_not_say_who_sent_it(results: Results) -> None:
+    result = results["of-whom"]
+    assert (result.status, result.unknown) == ("unknown", 1)
+    assert result.reason.endswith("DB1 does not say who sent it")
 
 
 def test_names_the_message_whose_text_is_shown(results: Results) -> None:
