@@ -20,7 +20,7 @@ from nodes.store.dump import mailbox_files, mailbox_rows, queue_rows
 from nodes.store.message_digest import digest_of
 from tests.nodes.shell.organisation import ORIGIN_MS, Organisation
 from tests.nodes.shell.running import process
-from tests.nodes.shell.sending import Sent, message, send, send_many
+from tests.nodes.shell.sending import SENDER, Sent, message, send, send_many
 from tests.nodes.shell.waiting import records, until
 
 pytestmark = pytest.mark.slow

@@ -122,7 +122,9 @@ SENT_MS = MINUTE + 2 * SECOND
 HOLDS = {
     "as-it-is": _of_the_lab(healthy()),
     "in-capitals": _first("par-mbx1", "RECEIVE", return_path="SENDER01@Outside.example"),
-    "old-version": _first("par-mbx1", "RECEIVE", return_path="", total_bytes="", recipient_count=""),
+    "old-version": _first(
+        "par-mbx1", "RECEIVE", return_path="", total_bytes="", recipient_count=""
+    ),
     "crossing": _crossing([user(1, "db2")]),
     "promoted": _promoted([user(3), user(4)]),
 }  # fmt: skip
