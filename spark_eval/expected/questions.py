@@ -2,7 +2,7 @@
 
 Each session that a shadow server opens to a primary server while it surely holds shadow messages of
 it begins with a question, at once, whatever it is for (SM-2), but for those that it has just begun
-to promote; an answer names no more messages than that server can still have to be notified of
+to promote, or to let go; an answer names no more messages than that server can still have to be notified of
 (SM-3); an attempt that failed is event 22004 (SM-18); and an answer is logged for each message that
 it lets go (TL-4). All four are judged by the shadow server's own logs, and by its clock alone.
 """
@@ -88,8 +88,12 @@ def questions(
     lost = histories.selectExpr("run", "server", f"{_EVER_LOST} AS lost_ms")
     known = joined(probe_shadows, pairs, PAIR).join(lost, ["run", "server"], "left")
     probed = known.selectExpr(*PAIR, f"inline(array({PROBE_STEPS}))")
-    steps = copies.selectExpr(*PAIR, f"inline(array({STEPS}))").unionByName(probed)
-    stood = _stood(sessions, contacts, steps, _begun(lifecycle)).transform(
+    steps = (
+        copies.selectExpr(*PAIR, f"inline(array({STEPS}))")
+        .unionByName(probed)
+        .unionByName(_swallowed(contacts, histories))
+    )
+    stood = _stood(sessions, contacts, steps, _begun(lifecycle, contacts)).transform(
         joined, pairs.drop("kills", "let_go", "first_let_go"), PAIR
     )
     clear = (
@@ -124,11 +128,29 @@ def questions(
     )
 
 
-def _begun(lifecycle: DataFrame) -> DataFrame:
-    """Promotions that were begun: on a full disk one ends where it began, and is begun anew."""
-    return lifecycle.where("event = 'promotion-begun'").selectExpr(
-        "run", "server", "lower(primary) AS primary_server", "at_ms", "at_ms AS begun_ms"
+def _swallowed(contacts: DataFrame, histories: DataFrame) -> DataFrame:
+    """What an answer named just before a kill may be let go, with no row that says so."""
+    holes = histories.select("run", "server", "blind")
+    named = contacts.where("reached AND notifications > 0").transform(
+        joined, holes, ["run", "server"]
     )
+    return named.where(overlaps("blind", "at_ms", "at_ms")).selectExpr(
+        "run", "server", "peer AS primary_server", "at_ms", "-notifications AS holding",
+        "0 AS had", "0 AS gone",
+    )  # fmt: skip
+
+
+def _begun(lifecycle: DataFrame, contacts: DataFrame) -> DataFrame:
+    """What is begun with shadow messages: their promotion, or with an answer that names them their
+    end. On a full disk either ends where it began, and is begun anew.
+    """
+    promoting = lifecycle.where("event = 'promotion-begun'").selectExpr(
+        "run", "server", "lower(primary) AS primary_server", "at_ms"
+    )
+    letting_go = contacts.where("reached AND notifications > 0").selectExpr(
+        "run", "server", "peer AS primary_server", "at_ms"
+    )
+    return promoting.unionByName(letting_go).withColumn("begun_ms", F.col("at_ms"))
 
 
 def _stood(

@@ -254,6 +254,26 @@ def _promoting_when_the_session_begins(
     return run
 
 
+def _letting_go_when_the_session_begins(
+    *, told_ms: int = 24 * MINUTE - 5, of: str = "par-mbx1", full: bool = True, names: int = 1
+) -> Run:
+    """An answer has just named what is held."""
+    run = _with_session(24 * MINUTE, None)
+    if full:
+        run.away("fill_disk", "lyo-mbx1", 22 * MINUTE, 26 * MINUTE)
+    run.contact("lyo-mbx1", of, told_ms, notifications=names)
+    return run
+
+
+def _killed_when_it_is_told(*, names: int = 1, after_ms: int = 5) -> Run:
+    """Before it logs that it lets the message go, and uses a session later on."""
+    run = _with_session(24 * MINUTE, None)
+    run.tracking["lyo-mbx1"].remove(run.rows("lyo-mbx1", "HADISCARD")[-1])
+    run.contact("lyo-mbx1", "par-mbx1", 22 * MINUTE, notifications=names)
+    run.kill("lyo-mbx1", 22 * MINUTE + after_ms - 200, 22 * MINUTE + 30 * SECOND)
+    return run
+
+
 def _asks_after_a_pause(*, of: str = "lyo-mbx1") -> Run:
     """Of some minutes, just after the session was opened."""
     run = _with_session(24 * MINUTE, 3 * MINUTE)
@@ -413,6 +433,14 @@ def runs() -> dict[str, Run]:
         "promotes-with-room": _promoting_when_the_session_begins(full=False),
         "promotes-others": _promoting_when_the_session_begins(of="par-mbx2"),
         "promoted-long-ago": _promoting_when_the_session_begins(begun_ms=20 * MINUTE + SECOND),
+        "lets-go-just-then": _letting_go_when_the_session_begins(),
+        "lets-go-with-room": _letting_go_when_the_session_begins(full=False),
+        "lets-go-of-others": _letting_go_when_the_session_begins(of="par-mbx2"),
+        "lets-go-of-nothing": _letting_go_when_the_session_begins(names=0),
+        "let-go-long-ago": _letting_go_when_the_session_begins(told_ms=20 * MINUTE + SECOND),
+        "killed-when-told": _killed_when_it_is_told(),
+        "killed-when-told-nothing": _killed_when_it_is_told(names=0),
+        "killed-long-after": _killed_when_it_is_told(after_ms=30 * SECOND),
         "asks-after-a-pause": _asks_after_a_pause(),
         "asks-after-a-pause-of-others": _asks_after_a_pause(of="lyo-mbx2"),
         "uses-not-at-all": _with_session(24 * MINUTE, None, messages=0),
@@ -461,6 +489,18 @@ def test_a_session_in_which_a_promotion_was_just_begun_need_not_ask(results: Res
     assert results["promotes-just-then"].violations == 0
     for name in ("promotes-with-room", "promotes-others", "promoted-long-ago"):
         assert "without a question" in results[name].examples[0].detail, name
+
+
+def test_a_session_in_which_what_is_held_is_being_let_go_need_not_ask(results: Results) -> None:
+    assert results["lets-go-just-then"].violations == 0
+    for name in ("lets-go-with-room", "lets-go-of-others", "lets-go-of-nothing", "let-go-long-ago"):
+        assert "without a question" in results[name].examples[0].detail, name
+
+
+def test_a_row_of_what_was_let_go_may_be_swallowed_by_a_kill(results: Results) -> None:
+    assert "without a question" not in str(results["killed-when-told"].examples)
+    for name in ("killed-when-told-nothing", "killed-long-after"):
+        assert "without a question" in str(results[name].examples), name
 
 
 def test_a_promotion_whose_row_a_kill_swallowed_ends_the_holding(
