@@ -177,6 +177,7 @@ PLAN_SERVER: Final[Columns] = (
     ("site", "STRING"),
     ("dag", "STRING"),
     ("domain", "STRING"),
+    ("auto_activation", "STRING"),
 )
 
 PLAN_FAULT: Final[Columns] = (

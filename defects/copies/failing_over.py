@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import TypeGuard
+from unittest.mock import patch
 
 from defects.decisions import does
 from defects.defect import Context, Defect
@@ -16,6 +17,8 @@ from nodes.core.active_manager import ActiveManager
 from nodes.core.config.config import NodeConfig
 from nodes.core.copies.local_copy import CopyHere
 from nodes.core.copies.log_shipping import SERVICE, LogShipping
+from nodes.core.failover import copy_monitor
+from nodes.core.failover.copy_choice import CopyChoice
 from nodes.core.interface.copy_commands import DismountDatabase
 from nodes.core.interface.effects import (
     Effect,
@@ -256,8 +259,19 @@ def manager(make: type[Door]) -> Context:
     return behind(make, ActiveManager)
 
 
+def _on_request(
+    best: Callable[..., str | None],
+    choice: CopyChoice,
+    database: str,
+    active: str,
+    *,
+    last_log: int | None = None,
+) -> str | None:
+    return best(choice, database, active) if last_log is None else None
+
+
 COMPLETE, BOUNDED = ("resubmission_complete",), ("resubmission_bounded",)
-FOLLOW = ("copies_follow",)
+FOLLOW, ON_TIME = ("copies_follow",), ("failover_on_time",)
 DEFECTS = (
     Defect(
         "asks-no-safety-net",
@@ -298,6 +312,16 @@ DEFECTS = (
         "forgets-whom-to-ask-at-a-restart",
         "Active Manager forgets at a restart which Safety Nets are still to be asked.",
         "TP-6", DIES, COMPLETE, lambda: manager(ForgetsWhomToAsk),
+    ),
+    Defect(
+        "asks-forty-times-before-it-fails-over",
+        "A copy whose server is gone gives way after forty questions instead of three.",
+        "TP-6", "active-copy-dies", ON_TIME, lambda: patch.object(copy_monitor, "MISSES", 40),
+    ),
+    Defect(
+        "never-fails-over-by-itself",
+        "Active Manager finds a copy to be mounted only where somebody asks for it.",
+        "TP-6", "active-copy-dies", ON_TIME, lambda: does(CopyChoice, "best", _on_request),
     ),
     Defect(
         "goes-on-with-the-copy-before",

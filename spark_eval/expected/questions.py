@@ -2,9 +2,10 @@
 
 Each session that a shadow server opens to a primary server while it surely holds shadow messages of
 it begins with a question, at once, whatever it is for (SM-2), but for those that it has just begun
-to promote, or to let go; an answer names no more messages than that server can still have to be notified of
-(SM-3); an attempt that failed is event 22004 (SM-18); and an answer is logged for each message that
-it lets go (TL-4). All four are judged by the shadow server's own logs, and by its clock alone.
+to promote, or to let go; an answer names no more messages than that server can still have to be
+notified of (SM-3); an attempt that failed is event 22004 (SM-18); and an answer is logged for each
+message that it lets go (TL-4). All four are judged by the shadow server's own logs, and by its
+clock alone.
 """
 
 from __future__ import annotations

@@ -148,8 +148,9 @@ def servers(plans: DataFrame) -> DataFrame:
         for column, section, parameter, default in SERVER_CONFIG
     ]
     return exploded.selectExpr(
-        "run", "lower(name) AS server", "fqdn", "role", "site", "dag", "domain", *settings
-    )
+        "run", "lower(name) AS server", "fqdn", "role", "site", "dag", "domain",
+        "coalesce(auto_activation, 'Unrestricted') AS auto_activation", *settings,
+    )  # fmt: skip
 
 
 def databases(plans: DataFrame) -> DataFrame:

@@ -139,7 +139,7 @@ def visible_copies(records: DataFrame) -> DataFrame:
 
     `kind` is `mailbox` or `external`; `copied_ms` is lab time of delivery, `dated_ms` the Date
     field; `sender` is that of its envelope (lower case, empty for the null sender); `content` is as
-    in `CONTENT`, `reports` what a DSN says of whom. `server` kept it, and its clock says `copied_ms`
+    in `CONTENT`, `reports` what a DSN says of whom. `server` kept it: its clock says `copied_ms`
     where there is no `mono_ns`.
     """
     boxes = _rows(records, "mailbox").selectExpr(

@@ -167,8 +167,7 @@ def test_says_where_both_stand(results: Results) -> None:
 def test_says_since_when_a_log_is_missing(results: Results) -> None:
     (example,) = results["violated-behind"].examples
     assert example.detail == (
-        f"{OLD} made log 9 of DB1 at 0:40:00.000; at the end {NEW} has received 8, "
-        "and replayed 8"
+        f"{OLD} made log 9 of DB1 at 0:40:00.000; at the end {NEW} has received 8, and replayed 8"
     )
 
 
