@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -12,8 +12,14 @@ from defects.door import Door, behind
 from defects.settings import server
 from nodes.core.config.config import NodeConfig, ServerConfig
 from nodes.core.config.retry import retry_interval_ms
-from nodes.core.interface.effects import DeliverTo, DeliverToMailboxes, Effect, Transmit
-from nodes.core.interface.inputs import Input, TransmissionAnswered
+from nodes.core.interface.effects import (
+    CloseSession,
+    DeliverTo,
+    DeliverToMailboxes,
+    Effect,
+    Transmit,
+)
+from nodes.core.interface.inputs import DeliveryRequested, Input, TransmissionAnswered
 from nodes.core.model.message import BodyHandle
 
 CALM, CUT = "calm", "site-cut"
@@ -90,6 +96,36 @@ class SaysAServerOutsidePutItOff(Door):
         return ()
 
 
+class HangsUp(Door):
+    """On one delivery in ten, before it answers."""
+
+    def __init__(self, config: NodeConfig) -> None:
+        super().__init__(config)
+        self._hanging_up: list[str] = []
+
+    def enters(self, happened: Input) -> Iterable[Input]:
+        if isinstance(happened, DeliveryRequested) and self.is_nth(10):
+            self._hanging_up.append(happened.session)
+            return ()
+        return (happened,)
+
+    def handle(
+        self, handle: Callable[[Input, int], tuple[Effect, ...]], happened: Input, now_ms: int
+    ) -> tuple[Effect, ...]:
+        effects = super().handle(handle, happened, now_ms)
+        closed = tuple(CloseSession(session) for session in self._hanging_up)
+        self._hanging_up.clear()
+        return effects + closed
+
+
+class PutsOffOneInFifty(SaysItWasPutOff):
+    """Once, and not for long."""
+
+    def sees_first(self, sent: Transmit, delivery: DeliverTo) -> Iterable[Effect]:
+        self._left[delivery] = 1 if self.is_nth(50) else 0
+        return self.puts_off(sent, delivery)
+
+
 class PutsOffTheSecondRecipient(SaysItWasPutOff):
     """The others have it at once."""
 
@@ -141,6 +177,7 @@ def _every_third_time_early(decision: Any, config: ServerConfig, failures: int) 
     return wait_ms // 2 if failures % 3 == 0 else wait_ms
 
 
+CAUSE = ("deferred_for_cause",)
 PACED, IN_TIME = ("retries_paced",), ("delivered_in_time",)
 DEFECTS = (
     Defect(
@@ -174,6 +211,17 @@ DEFECTS = (
         "Every fifth message to a server outside is put off twice; that server is said to have "
         "answered 451.",
         "RT-5", CALM, IN_TIME, lambda: behind(SaysAServerOutsidePutItOff),
+    ),
+    Defect(
+        "hangs-up-on-one-delivery-in-ten",
+        "A server hangs up on one delivery in ten; the mail comes a minute later.",
+        "RT-5", CALM, CAUSE, lambda: behind(HangsUp),
+    ),
+    Defect(
+        "puts-one-delivery-in-fifty-off",
+        "One delivery in fifty is put off for a minute; another server is said to have answered "
+        "451.",
+        "RT-5", CALM, CAUSE, lambda: behind(PutsOffOneInFifty),
     ),
     Defect(
         "hardly-ever-tries-again",

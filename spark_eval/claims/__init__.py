@@ -11,6 +11,7 @@ from spark_eval.claims.claim import Claim
 from spark_eval.claims.mail import (
     answered_in_time,
     content_intact,
+    deferred_for_cause,
     delay_dsn_sent,
     delivered_in_time,
     drains_after_heal,
@@ -60,6 +61,7 @@ ALL: tuple[Claim, ...] = (
     content_intact.CLAIM,
     delivered_in_time.CLAIM,
     retries_paced.CLAIM,
+    deferred_for_cause.CLAIM,
     answered_in_time.CLAIM,
     refused_for_cause.CLAIM,
     one_active_copy.CLAIM,

@@ -147,6 +147,12 @@ class Tables(Happened):
         )  # fmt: skip
         return settled(senders.senders(self.sent, self.places, notified, given_up))
 
+    @on_demand
+    def ways(self) -> DataFrame:
+        known, record = self.resubmission, self.record
+        moved = None if known is None else ways.moves(known.transitions, record.lifecycle)
+        return settled(ways.ways(self.troubles, self.ends_of_ways, self.histories, moved))
+
     @property
     def ends_of_ways(self) -> DataFrame:
         return ways.places(self.record.database_copies, self.record.servers)

@@ -21,7 +21,7 @@ from __future__ import annotations
 from pyspark.sql import DataFrame
 
 from spark_eval.claims.claim import Claim, case
-from spark_eval.expected import due, ways
+from spark_eval.expected import due
 from spark_eval.expected.tables import Tables
 from spark_eval.sql.reasons import cases as cases_of
 from spark_eval.sql.reasons import holds, not_asked, unknown, violated
@@ -54,15 +54,10 @@ def cases(tables: Tables) -> DataFrame:
 
 def _with_due(tables: Tables) -> DataFrame:
     record, safety_nets = tables.record, tables.resubmission
-    into = moved = None
-    if safety_nets is not None:
-        into = safety_nets.into
-        moved = ways.moves(safety_nets.transitions, record.lifecycle)
-    places = tables.ends_of_ways
-    met = ways.ways(tables.troubles, places, tables.histories, moved)
+    into = None if safety_nets is None else safety_nets.into
     named = due.destinations(tables.sent, record.mailboxes, record.servers)
     return due.with_due(
-        _legs(tables, named, places, into), met, tables.troubles, tables.histories, tables.pace,
+        _legs(tables, named, tables.ends_of_ways, into), tables.ways, tables.troubles, tables.histories, tables.pace,
         due.put_off(record.tracking), due.queues_put_off(record.tracking, named),
         due.load(tables.primaries),
     )  # fmt: skip
