@@ -2,8 +2,8 @@
 
 Asks every DEFER row of a queue to a mailbox database or to a server outside, as the lab's servers
 write them: a fault was in the way of its server to where the queue leads (`expected.ways`), or had
-been, up to ConnectionInactivityTimeOut before. Into another boundary any of its servers may take the
-mail, so whatever is in the way to one of them counts.
+been, up to ConnectionInactivityTimeOut before. Into another boundary any of its servers may take
+the mail, so whatever is in the way to one of them counts.
 
 Not asked on containers: sessions that ended for ConnectionInactivityTimeOut, since a machine that
 stands still for so long is nobody's fault.
@@ -61,9 +61,7 @@ def _put_off(tables: Tables) -> DataFrame:
         "regexp_replace(fork, '^(database|external):', '') AS place",
     )  # fmt: skip
     runs = record.runs.select("run", "host")
-    paces = tables.histories.selectExpr(
-        *SERVER, "timeout_ms", "blind", f"{VAGUE_MS} AS vague_ms"
-    )
+    paces = tables.histories.selectExpr(*SERVER, "timeout_ms", "blind", f"{VAGUE_MS} AS vague_ms")
     own = tables.ways.withColumnRenamed("troubles", "own")
     theirs = tables.ways.withColumnsRenamed({"place": "boundary", "troubles": "theirs"})
     mine = boundaries(record.servers).withColumnRenamed("boundary", "mine")

@@ -57,7 +57,8 @@ def _with_due(tables: Tables) -> DataFrame:
     into = None if safety_nets is None else safety_nets.into
     named = due.destinations(tables.sent, record.mailboxes, record.servers)
     return due.with_due(
-        _legs(tables, named, tables.ends_of_ways, into), tables.ways, tables.troubles, tables.histories, tables.pace,
+        _legs(tables, named, tables.ends_of_ways, into), tables.ways, tables.troubles,
+        tables.histories, tables.pace,
         due.put_off(record.tracking), due.queues_put_off(record.tracking, named),
         due.load(tables.primaries),
     )  # fmt: skip
