@@ -48,6 +48,12 @@ class LogsTheOpeningOfAnother(LogsNoOpening):
         return (LogLifecycle(OPENED, (("database_id", f"{self.me}-{self.starts}"),)),)
 
 
+class LogsNoDecision(Door):
+    def leaves(self, effect: Effect) -> Iterable[Effect]:
+        is_decision = isinstance(effect, LogLifecycle) and effect.event == "failover-decided"
+        return () if is_decision else (effect,)
+
+
 class LogsNoCopy(Door):
     """What becomes of its copy of a mailbox database. `is_passed_over` says of which rows."""
 
@@ -149,6 +155,12 @@ DEFECTS = (
         "A server that has a queue database already logs another id than it starts with.",
         "TL-4", "primary-returns-in-time", LIFECYCLE,
         lambda: behind(LogsTheOpeningOfAnother),
+    ),
+    Defect(
+        "active-manager-logs-no-decision",
+        "Active Manager does not log that it decides for another copy.",
+        "TL-4", "active-copy-dies", ("copies_logged",),
+        lambda: behind(LogsNoDecision, ActiveManager),
     ),
     Defect(
         "active-manager-logs-no-database-that-it-opened",

@@ -4,8 +4,9 @@
 Asks every start of a server with a copy of a database of several: in the same life a row says that
 the copy was opened, or that it failed. Asks every delivery into such a database: the same life has
 a row before it by which its copy was mounted. Asks every transition of which Active Manager says
-that the new copy is mounted: so does the server of that copy, under the same epoch. Asks whoever
-learnt of a later epoch while its own copy was active, or dismounted: a row says what became of it.
+that the new copy is mounted: so does the server of that copy, under the same epoch; and every copy
+that was mounted under a later epoch: Active Manager says that it decided so. Asks whoever learnt of
+a later epoch while its own copy was active, or dismounted: a row says what became of it.
 
 Not asked: a life that was over, or a server that was away, before a row must be there; what is near
 a kill or a hole of the log, or while a disk was full; a copy that follows already, since logs alone
@@ -61,6 +62,7 @@ def cases(tables: Tables) -> DataFrame:
         _starts(told)
         .unionByName(_deliveries(tables, told))
         .unionByName(_activations(tables, told))
+        .unionByName(_decisions(tables))
         .unionByName(_followers(tables, told))
     )
 
@@ -200,6 +202,39 @@ def _activations(tables: Tables, told: DataFrame) -> DataFrame:
     judged = known.selectExpr("*", f"get(filter(words, w -> {mounts}), 0) AS mounted")
     return judged.selectExpr("*", f"{_ACTIVATED} AS j").selectExpr(
         *_case("concat(`database`, ':', epoch, ' on ', server)", "at_ms", "ref")
+    )
+
+
+# what was decided is mounted within ten minutes, or given up
+DECIDED_MS = 600_000
+_DECIDED = cases_of(
+    ("decided_ms IS NOT NULL", holds()),
+    (_lost(f"mounted.at_ms - {DECIDED_MS}", "mounted.at_ms + vague_ms"), not_asked()),
+    (overlaps(AWAY, f"mounted.at_ms - {DECIDED_MS}", "mounted.at_ms + vague_ms"), not_asked()),
+    otherwise=violated(
+        "{to} mounted {database}:{epoch} at {@mounted.at_ms}; the lifecycle log of {manager} does "
+        "not say that it decided so"),
+)  # fmt: skip
+
+
+def _decisions(tables: Tables) -> DataFrame:
+    known = tables.resubmission
+    assert known is not None
+    decides = "event IN ('failover-decided', 'failover-taken-up')"
+    decided = tables.record.lifecycle.where(decides).groupBy("run", "database", "epoch")
+    dags = tables.record.servers.selectExpr("run", "server AS `to`", "dag")
+    managers = tables.histories.where("role = 'active_manager' AND lives IS NOT NULL").selectExpr(
+        "run", "dag", "server AS manager", "kills", "blind", f"{VAGUE_MS} AS vague_ms"
+    )
+    judged = (
+        known.transitions.select("run", "database", "epoch", "to", "mounted")
+        .transform(joined, small(dags), ["run", "to"])
+        .transform(joined, small(managers), ["run", "dag"])
+        .join(decided.agg(F.min("at_ms").alias("decided_ms")), ["run", "database", "epoch"], "left")
+        .selectExpr("*", f"{_DECIDED} AS j")
+    )
+    return judged.selectExpr(
+        *_case("concat(`database`, ':', epoch, ' on ', `to`)", "mounted.at_ms", "mounted.ref")
     )
 
 

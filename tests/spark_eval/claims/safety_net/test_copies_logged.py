@@ -104,6 +104,7 @@ def _activated(*, epoch: int = 1) -> Run:
     """Active Manager says so; the new copy says that it is mounted under `epoch`."""
     run = _failed_over()
     _words(run, NEW, "database-mounted")[0]["epoch"] = epoch
+    run.life(MANAGER, "failover-decided", MOUNTED - SECOND, database="DB1", epoch=epoch)
     run.life(MANAGER, "failover-mounted", MOUNTED + SECOND, database="DB1", epoch=1, to=NEW,
              kind="failover")  # fmt: skip
     return run
@@ -118,9 +119,20 @@ def _killed_while_activated(*, killed_ms: int) -> Run:
 def _moves_on() -> Run:
     """The same copy is activated again; one that follows already says nothing of that."""
     run = _failed_over()
+    _says(run, "failover-decided", BACK - SECOND, server=MANAGER, epoch=2)
     _says(run, "database-mounted", BACK, server=NEW, epoch=2)
     for server in (OLD, NEW):
         run.life(server, "active-copy", BACK + SECOND, database="DB1", epoch=2, server=NEW)
+    return run
+
+
+def _decided_by(event: str | None, *, killed_ms: int | None = None) -> Run:
+    """Active Manager says that, or nothing, of the new copy that is mounted."""
+    run = _without(_failed_over(), MANAGER, "failover-decided")
+    if event is not None:
+        _says(run, event, MOUNTED - SECOND, server=MANAGER, epoch=1)
+    if killed_ms is not None:
+        run.kill(MANAGER, killed_ms, killed_ms + MINUTE)
     return run
 
 
@@ -149,8 +161,8 @@ def _no_logs() -> Run:
     return run
 
 
-# the two starts, and of a failover the two that learn of it
-STARTS, CHANGED = 2, 2
+# the two starts, and of a failover its decision and the two that learn of it
+STARTS, CHANGED = 2, 3
 # with how many cases
 HOLDS = {
     "failover": (lossy().run, STARTS + 5 + CHANGED),
@@ -188,7 +200,10 @@ HOLDS = {
     "disk-full-at-a-delivery": (
         _away("fill_disk", BACK, BACK + MINUTE,
               _takes(_again("copy-opened"), BACK + 2 * MINUTE)), STARTS + 1),
-    "follows-already": (_moves_on(), STARTS + CHANGED + 1),
+    "follows-already": (_moves_on(), STARTS + CHANGED + 2),
+    "taken-up": (_decided_by("failover-taken-up"), STARTS + CHANGED),
+    "killed-as-it-decided": (
+        _decided_by(None, killed_ms=MOUNTED - 2 * MINUTE), STARTS + CHANGED - 1),
 }  # fmt: skip
 OPENED = (
     "par-mbx2 started at 0:40:00.000; its lifecycle log does not say in that life that its copy of "
@@ -224,6 +239,13 @@ VIOLATED = {
     "mounted-under-another-epoch": (_activated(epoch=2), "that DB1:1 is mounted on lyo-mbx1"),
     "killed-long-after-it-was-activated": (
         _killed_while_activated(killed_ms=MOUNTED + 10 * MINUTE), "that DB1:1 is mounted"),
+    "not-decided": (
+        _decided_by(None),
+        "lyo-mbx1 mounted DB1:1 at 0:20:00.000; the lifecycle log of am1 does not say that it "
+        "decided so",
+    ),
+    "killed-long-before-it-decided": (
+        _decided_by(None, killed_ms=MINUTE), "the lifecycle log of am1 does not say"),
     "does-not-follow": (
         _failed_over(given_way_ms=None),
         f"{NOT_FOLLOWED}database-mounted under 0 at 0:00:00.000, and not that it follows",
