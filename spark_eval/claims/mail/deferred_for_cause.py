@@ -30,7 +30,6 @@ _IN_THE_WAY = prolonged(f"concat(own, coalesce(theirs, {NO_TROUBLES}))", "timeou
 _JUDGED = cases_of(
     (STOOD_STILL, not_asked()),
     (overlaps("in_the_way", "at_ms - vague_ms", "at_ms + vague_ms"), holds()),
-    (overlaps("blind", "at_ms", "at_ms"), not_asked()),
     otherwise=violated(
         "{server} put it off at {@at_ms} ({context}); no fault was in the way to {place}"
     ),
@@ -61,7 +60,7 @@ def _put_off(tables: Tables) -> DataFrame:
         "regexp_replace(fork, '^(database|external):', '') AS place",
     )  # fmt: skip
     runs = record.runs.select("run", "host")
-    paces = tables.histories.selectExpr(*SERVER, "timeout_ms", "blind", f"{VAGUE_MS} AS vague_ms")
+    paces = tables.histories.selectExpr(*SERVER, "timeout_ms", f"{VAGUE_MS} AS vague_ms")
     own = tables.ways.withColumnRenamed("troubles", "own")
     theirs = tables.ways.withColumnsRenamed({"place": "boundary", "troubles": "theirs"})
     mine = boundaries(record.servers).withColumnRenamed("boundary", "mine")

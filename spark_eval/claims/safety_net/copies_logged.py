@@ -210,7 +210,6 @@ DECIDED_MS = 600_000
 _DECIDED = cases_of(
     ("decided_ms IS NOT NULL", holds()),
     (_lost(f"mounted.at_ms - {DECIDED_MS}", "mounted.at_ms + vague_ms"), not_asked()),
-    (overlaps(AWAY, f"mounted.at_ms - {DECIDED_MS}", "mounted.at_ms + vague_ms"), not_asked()),
     otherwise=violated(
         "{to} mounted {database}:{epoch} at {@mounted.at_ms}; the lifecycle log of {manager} does "
         "not say that it decided so"),

@@ -118,6 +118,12 @@ def _moved(server: str) -> Run:
     return run
 
 
+def _gone_before_it_was_active() -> Run:
+    run = _gone(19 * MINUTE, start=10 * MINUTE, server=NEW)
+    activate(run, 20 * MINUTE)
+    return run
+
+
 def _paused() -> Run:
     run = _gone()
     run.plan["faults"][-1]["kind"] = "pause"
@@ -180,6 +186,7 @@ NOT_ASKED = {
     "impossible-after-a-cut": _replication_cut(5 * MINUTE, 8 * MINUTE),
     "under-way": _told("failover-decided", GONE - MINUTE, epoch=1),
     "passive": _moved(OLD),
+    "not-active-yet": _gone_before_it_was_active(),
 }
 
 
