@@ -2,8 +2,9 @@
 answer for this one from its Shadow Safety Net (SN-9).
 
 Each is asked until it has taken that on, which is on disk, so a kill forgets nobody; its own
-request is `<id>.<this server>`, so one that is asked twice is one request. It ends when the copies
-in question have left the Safety Nets anyway.
+request is `<id>.<this server>.<queue database id>`, so one that is asked twice is one request, and
+that of the next queue database, which lacks another head, is another. It ends when the copies in
+question have left the Safety Nets anyway.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from nodes.core.engine.work import COMMIT_RETRY_MS, Work
 from nodes.core.interface.effects import LogLifecycle
 from nodes.core.interface.inputs import ResubmitRefused
 from nodes.core.interface.resubmit_changes import HeadTaken
+from nodes.core.model.identity import Identity
 from nodes.core.model.lab_time import iso
 from nodes.core.model.resubmit_request import ResubmitDemand, ResubmitRequest, SafetyNetSource
 from nodes.core.sessions.outbound import Sessions
@@ -26,9 +28,15 @@ class HeadTelling:
     """The servers that are still to be notified of the head of `request`."""
 
     def __init__(
-        self, request: ResubmitRequest, config: NodeConfig, work: Work, sessions: Sessions
+        self,
+        request: ResubmitRequest,
+        config: NodeConfig,
+        work: Work,
+        identity: Identity,
+        sessions: Sessions,
     ) -> None:
         self._request = request
+        self._identity = identity
         self._config = config
         self._work = work
         self._sessions = sessions
@@ -76,7 +84,7 @@ class HeadTelling:
         demand, me = self._request.demand, self._config.me.name
         assert self._request.head_end_ms is not None
         return ResubmitDemand(
-            f"{demand.request_id}.{me}",
+            f"{demand.request_id}.{me}.{self._identity.database_id}",
             SafetyNetSource.SHADOW,
             demand.destination,
             demand.start_ms,

@@ -181,7 +181,9 @@ class Resubmission:
         self._requests[request_id] = Resubmitting(
             request, self._config, self._work, self._identity, self._delivery, self._send_anew
         )
-        self._heads[request_id] = HeadTelling(request, self._config, self._work, self._outbound)
+        self._heads[request_id] = HeadTelling(
+            request, self._config, self._work, self._identity, self._outbound
+        )
         self._heads[request_id].begin()
         self._requests[request_id].begin()
 

@@ -549,12 +549,31 @@ def test_a_young_primary_resubmits_what_it_has_and_the_others_answer_for_the_hea
     others = [m for s in ("par2", "lyo1", "lyo2") for m in resubmitted(world, s)]
     assert Counter(others) == Counter(before)
     assert Counter(world.mailboxes[USER1]) == Counter(before + after)
+    head_id = f"am:1.par1.{world.hosts['par1'].disk.database_id}"
     for server in ("par2", "lyo1", "lyo2"):
         (head,) = world.hosts[server].disk.requests.values()
         assert head.demand == demand(
-            world, "am:1.par1", source=SHADOW, end_ms=created_ms, primaries=("par1",)
+            world, head_id, source=SHADOW, end_ms=created_ms, primaries=("par1",)
         )
     assert world.hosts["par1"].disk.requests["am:1"].untold == ()
+
+
+def test_the_head_that_the_next_queue_database_lacks_is_another_request() -> None:
+    """It is longer, and the others know the one before."""
+    world = World()
+    before, between, _ = young(world)
+    ask(world, "par1", demand(world))
+    world.run(10 * MINUTE)
+    assert Counter(resubmitted(world)) == Counter(before + between)
+    world.kill("par1")
+    world.hosts["par1"].new_queue_database()
+    world.start("par1")
+    world.lose_mailbox(USER1)
+    ask(world, "par1", demand(world))
+    world.run(10 * MINUTE)
+    assert world.hosts["par1"].disk.requests["am:1"].untold == ()
+    assert len(events(world, "resubmit-head-taken")) == 6
+    assert set(world.mailboxes[USER1]) == {*before, *between}
 
 
 @pytest.mark.parametrize("restarts", [False, True])
