@@ -86,47 +86,60 @@ def questions(
         F.expr(f"count_if({_LET_GO}) AS let_go"),
         F.expr(f"min(IF({_LET_GO}, struct(discard.at_ms, discard.ref), NULL)) AS first_let_go"),
     )
-    lost = histories.selectExpr("run", "server", f"{_EVER_LOST} AS lost_ms")
-    known = joined(probe_shadows, pairs, PAIR).join(lost, ["run", "server"], "left")
-    probed = known.selectExpr(*PAIR, f"inline(array({PROBE_STEPS}))")
     steps = (
         copies.selectExpr(*PAIR, f"inline(array({STEPS}))")
-        .unionByName(probed)
+        .unionByName(_probed(probe_shadows, pairs, histories))
         .unionByName(_swallowed(contacts, histories))
     )
     stood = _stood(sessions, contacts, steps, _begun(lifecycle, contacts)).transform(
         joined, pairs.drop("kills", "let_go", "first_let_go"), PAIR
     )
-    clear = (
-        "NOT exists(outages, "
-        "o -> o.lo <= at_ms + coalesce(waited_ms, 0L) AND o.hi + longest_ms >= at_ms)"
-    )
-    judged = stood.selectExpr(
-        "*",
-        f"IF(holding > 0 AND asked IS NOT NULL, "
-        f"CASE WHEN asked AND waited_ms <= prompt_ms THEN true "
-        f"WHEN at_ms <= begun_ms + prompt_ms AND NOT ({clear}) THEN NULL "
-        f"WHEN NOT asked OR {clear} THEN false END, NULL) AS asks",
-        f"IF(notifications > 0 AND {clear}, notifications > had - gone, NULL) AS exceeds",
-    )
-    counted = judged.groupBy(*PAIR).agg(
-        F.expr("count_if(asks) AS asked"),
-        F.expr("count_if(NOT asks) AS unasked"),
-        F.expr("min(struct(at_ms, ref)) FILTER (WHERE NOT asks) AS first_unasked"),
-        F.expr("count(exceeds) AS told"),
-        F.expr("count_if(exceeds) AS too_many"),
-        F.expr(
-            "max(struct(notifications - had + gone AS over, notifications, had - gone AS open, "
-            "at_ms, ref)) FILTER (WHERE exceeds) AS most"
-        ),
-    )
     return (
         _let_go(pairs, sessions, contacts, histories)
-        .join(counted, PAIR, "left")
+        .join(_counted(stood), PAIR, "left")
         .join(_named(contacts), PAIR, "left")
         .join(_failed(sessions, contacts), PAIR, "left")
         .join(_logged(lifecycle), PAIR, "left")
     )
+
+
+_CLEAR = (
+    "NOT exists(outages, "
+    "o -> o.lo <= at_ms + coalesce(waited_ms, 0L) AND o.hi + longest_ms >= at_ms)"
+)
+_ASKS = (
+    "IF(holding > 0 AND asked IS NOT NULL, "
+    "CASE WHEN asked AND waited_ms <= prompt_ms THEN true "
+    f"WHEN at_ms <= begun_ms + prompt_ms AND NOT ({_CLEAR}) THEN NULL "
+    f"WHEN NOT asked OR {_CLEAR} THEN false END, NULL) AS asks"
+)
+_EXCEEDS = f"IF(notifications > 0 AND {_CLEAR}, notifications > had - gone, NULL) AS exceeds"
+
+
+def _counted(stood: DataFrame) -> DataFrame:
+    """By pair, the sessions that began with a question and those that did not, and the answers."""
+    return (
+        stood.selectExpr("*", _ASKS, _EXCEEDS)
+        .groupBy(*PAIR)
+        .agg(
+            F.expr("count_if(asks) AS asked"),
+            F.expr("count_if(NOT asks) AS unasked"),
+            F.expr("min(struct(at_ms, ref)) FILTER (WHERE NOT asks) AS first_unasked"),
+            F.expr("count(exceeds) AS told"),
+            F.expr("count_if(exceeds) AS too_many"),
+            F.expr(
+                "max(struct(notifications - had + gone AS over, notifications, had - gone AS "
+                "open, at_ms, ref)) FILTER (WHERE exceeds) AS most"
+            ),
+        )
+    )
+
+
+def _probed(probe_shadows: DataFrame, pairs: DataFrame, histories: DataFrame) -> DataFrame:
+    """Steps of shadow messages of probes."""
+    lost = histories.selectExpr("run", "server", f"{_EVER_LOST} AS lost_ms")
+    known = joined(probe_shadows, pairs, PAIR).join(lost, ["run", "server"], "left")
+    return known.selectExpr(*PAIR, f"inline(array({PROBE_STEPS}))")
 
 
 def _swallowed(contacts: DataFrame, histories: DataFrame) -> DataFrame:
