@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -97,25 +97,13 @@ class SaysAServerOutsidePutItOff(Door):
 
 
 class HangsUp(Door):
-    """On one delivery in ten, before it answers."""
-
-    def __init__(self, config: NodeConfig) -> None:
-        super().__init__(config)
-        self._hanging_up: list[str] = []
+    """On one delivery in ten, instead of an answer."""
 
     def enters(self, happened: Input) -> Iterable[Input]:
         if isinstance(happened, DeliveryRequested) and self.is_nth(10):
-            self._hanging_up.append(happened.session)
+            self.hold_back(CloseSession(happened.session), 0)
             return ()
         return (happened,)
-
-    def handle(
-        self, handle: Callable[[Input, int], tuple[Effect, ...]], happened: Input, now_ms: int
-    ) -> tuple[Effect, ...]:
-        effects = super().handle(handle, happened, now_ms)
-        closed = tuple(CloseSession(session) for session in self._hanging_up)
-        self._hanging_up.clear()
-        return effects + closed
 
 
 class PutsOffOneInFifty(SaysItWasPutOff):
