@@ -27,6 +27,7 @@ from spark_eval.spark.given import SUBMITTED, given_settings
 from spark_eval.spark.jvm import launch
 from spark_eval.spark.known_names import look_up_once
 from spark_eval.spark.room import a_quarter, memory_bytes
+from spark_eval.spark.settled import KEPT
 
 Settings: TypeAlias = dict[str, str]
 
@@ -101,6 +102,8 @@ OF_A_LARGE_RUN: Settings = {
     "spark.sql.objectHashAggregate.sortBased.fallbackThreshold": "128",
     "spark.sql.codegen.wholeStage": "true",
     "spark.sql.codegen.factoryMode": "FALLBACK",
+    # in memory they would leave little of it: two fifths of all work was collecting garbage
+    KEPT: "DISK_ONLY",
     "spark.driver.memory": "2g",
 }
 

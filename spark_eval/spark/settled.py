@@ -2,7 +2,8 @@
 
 Spark plans every query from its first source on, and sends the whole of that to each task; for
 small tables this costs far more than running it. A settled table is computed at once and looks like
-a source to whatever follows. On one machine it is kept there, on a cluster it is written.
+a source to whatever follows. On one machine it is kept there, in memory as long as there is room or
+on its disk, as the session says; on a cluster it is written.
 """
 
 from __future__ import annotations
@@ -11,10 +12,13 @@ from collections.abc import Callable
 from threading import RLock
 from typing import Generic, TypeVar, overload
 
-from pyspark.sql import DataFrame
+from pyspark import StorageLevel
+from pyspark.sql import DataFrame, SparkSession
 
 from spark_eval.spark.checkpoints import are_written
 from spark_eval.spark.partitions import together
+
+KEPT = "spark.shadowlab.settled.storageLevel"  # one of Spark's names, as `DISK_ONLY`
 
 Owner = TypeVar("Owner")
 Made = TypeVar("Made")
@@ -24,7 +28,13 @@ def settled(rows: DataFrame) -> DataFrame:
     """The same rows, computed."""
     if are_written(rows.sparkSession):
         return rows.checkpoint()
-    return together(rows).localCheckpoint()
+    return together(rows).localCheckpoint(storageLevel=_kept(rows.sparkSession))
+
+
+def _kept(spark: SparkSession) -> StorageLevel | None:
+    """How they are kept; None: as Spark keeps them, in memory and what has no room on disk."""
+    name = spark.conf.get(KEPT, None)
+    return None if name is None else getattr(StorageLevel, name)
 
 
 class on_demand(Generic[Owner, Made]):
