@@ -1,7 +1,7 @@
 """A run of so many tracking rows, for the measurements of large runs.
 
 SHADOWLAB_BENCH_ROWS says how large the largest is: 1,000,000 rows take some minutes to judge and
-4 GB of disk; ten times that, ten times both.
+1.1 GB of disk; ten times that, less than ten times both.
 """
 
 from __future__ import annotations
