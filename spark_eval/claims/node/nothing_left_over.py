@@ -4,7 +4,8 @@ Asks each server whose queue listing was collected: the store itself was asked f
 of messages that are gone, for resubmit requests that still run, and for what is left of those that
 ended. Where a fault never healed, nothing can be said of a request that runs. And asks each shadow
 server that discard notifications wait for: they are forgotten when it has confirmed them (SM-16),
-by the question after the one that brought them. How long copies are kept is `held_long_enough`'s.
+by the round of questions after the one that brought them. How long copies are kept is asked by
+`held_long_enough`.
 """
 
 from __future__ import annotations
@@ -22,8 +23,15 @@ from spark_eval.sql.reasons import cases as cases_of
 from spark_eval.sql.reasons import holds, unknown, violated
 
 PAIR = ["run", "server", "shadow_server"]
-# after the question that brought it and those under way then: one confirms it, and one more
+# after the round that brought it: one confirms it, and one more
 CONFIRMED = 2
+
+# questions that are asked at once confirm the same: half a heartbeat later, another round begins
+_ROUNDS = (
+    "aggregate(times, named_struct('later', -1, 'begun', CAST(NULL AS BIGINT)), (r, t) -> IF("
+    "r.begun IS NULL OR t > r.begun + pause_ms, "
+    "named_struct('later', r.later + 1, 'begun', t), r), r -> r.later)"
+)
 
 TOLD_ALL = "asked_ms > since_ms AND coalesce(brought < page, true)"
 SINCE = "greatest(oldest.delivered_ms, started_ms, their_start_ms, freed_ms, their_freed_ms)"
@@ -44,7 +52,7 @@ _CONFIRMED = cases_of(
         f"later >= {CONFIRMED}",
         violated(
             "{server} keeps {notifications} discard notifications for {shadow_server}, which "
-            "heard of the first at {@brought_ms} and asked {later} times since"
+            "heard of the first at {@brought_ms} and asked in {later} rounds since"
         ),
     ),
     otherwise=holds(),
@@ -127,8 +135,7 @@ def _notifications(tables: Tables) -> DataFrame:
     times = met.agg(
         F.expr(f"array_sort(collect_list(asked_ms) FILTER (WHERE {TOLD_ALL})) AS times")
     ).selectExpr("*", "get(times, 0) AS brought_ms")
-    later = "size(filter(times, t -> t > brought_ms + pause_ms)) AS later"
-    known = times.selectExpr("*", later)
+    known = times.selectExpr("*", f"{_ROUNDS} AS later")
     return known.selectExpr("*", f"{_CONFIRMED} AS j").selectExpr(
         *case(
             status="j.status",

@@ -60,6 +60,19 @@ def _notified(contacts: int, *, at_once: int = 0, restarted: str = "", page: int
     return run
 
 
+def _answered_late(rounds: int) -> Run:
+    """An answer of before the delivery comes after it, and brings nothing. After that lyo-mbx1 asks
+    over two sessions at once, `rounds` times.
+    """
+    run = _notified(0)
+    run.contact("lyo-mbx1", "par-mbx1", DELIVERED + SECOND, notifications=0)
+    for number in range(rounds):
+        at_ms = DELIVERED + (number + 1) * HEARTBEAT
+        for later_ms in (0, 5):
+            run.contact("lyo-mbx1", "par-mbx1", at_ms + later_ms, notifications=1)
+    return run
+
+
 def _full(server: str) -> Run:
     """Its disk is full until after the second question."""
     run = _notified(3)
@@ -85,6 +98,8 @@ def runs() -> dict[str, Run]:
         "notified": _notified(2),
         "over-many-sessions": _notified(2, at_once=5),
         "confirmed": _notified(3),
+        "answered-late": _answered_late(1),
+        "answered-late-and-confirmed": _answered_late(2),
         "a-page-each": _notified(3, page=1),
         "restarted": _notified(3, restarted="par-mbx1"),
         "asking-one-restarted": _notified(3, restarted="lyo-mbx1"),
@@ -116,6 +131,7 @@ def _unlisted() -> Run:
         ("disk-of-asking-one-was-full", 5),
         ("over-many-sessions", 5),
         ("a-page-each", 5),
+        ("answered-late", 5),
     ],
 )
 def test_holds(results: Results, name: str, asked: int) -> None:
@@ -146,8 +162,13 @@ def test_is_violated_by_a_notification_that_was_confirmed(
     assert (told.violations, told.proofs) == (1, {"SM-16": "violated"})
     assert told.examples[0].detail == (
         "par-mbx1 keeps 1 discard notifications for lyo-mbx1, which heard of the first at "
-        "0:22:00.000 and asked 2 times since"
+        "0:22:00.000 and asked in 2 rounds since"
     )
+
+
+def test_questions_at_once_are_one_round(results: Results) -> None:
+    told = results["answered-late-and-confirmed"]
+    assert told.examples[0].detail.endswith("0:20:01.000 and asked in 2 rounds since")
 
 
 def test_is_unknown_where_a_fault_never_healed(results: Results) -> None:
