@@ -49,7 +49,8 @@ _ASKING = (
     "silent_since_ms, state, broadcast_ms, resubmitted"
 )
 LOAD_META = "SELECT database_id, starts FROM meta"
-LOAD_DATABASES = "SELECT database, server, epoch, created_ms FROM databases ORDER BY database"
+_DATABASE = "database, server, epoch, created_ms, last_log"
+LOAD_DATABASES = f"SELECT {_DATABASE} FROM databases ORDER BY database"
 LOAD_FAILOVERS = f"SELECT {_FAILOVER} FROM failovers ORDER BY database, epoch"
 LOAD_TELLINGS = (
     "SELECT database, server, epoch, target, learnt_ms FROM tellings ORDER BY database, server"
@@ -57,9 +58,9 @@ LOAD_TELLINGS = (
 LOAD_ASKINGS = f"SELECT {_ASKING} FROM askings WHERE state = 'open' ORDER BY request_id, server"
 COUNT_START = "UPDATE meta SET starts = starts + 1"
 SET_DATABASE = (
-    "INSERT INTO databases (database, server, epoch, created_ms) VALUES (?, ?, ?, ?) "
+    f"INSERT INTO databases ({_DATABASE}) VALUES (?, ?, ?, ?, ?) "
     "ON CONFLICT (database) DO UPDATE SET server = excluded.server, epoch = excluded.epoch, "
-    "created_ms = excluded.created_ms WHERE excluded.epoch >= epoch"
+    "created_ms = excluded.created_ms, last_log = excluded.last_log WHERE excluded.epoch >= epoch"
 )
 INSERT_FAILOVER = f"INSERT INTO failovers ({_FAILOVER}) VALUES ({', '.join('?' * 12)})"
 SET_FAILOVER = (
@@ -204,7 +205,7 @@ def _asking_of(row: Row) -> Asking:
 
 def _set_database(change: SetManagedDatabase) -> tuple[str, Row]:
     managed = change.managed
-    row = (managed.database, managed.server, managed.epoch, managed.created_ms)
+    row = (managed.database, managed.server, managed.epoch, managed.created_ms, managed.last_log)
     return SET_DATABASE, row
 
 

@@ -68,6 +68,7 @@ class Supervision:
             return
         managed = self._records.databases[database]
         self._note_creation(managed)
+        self._note_logs(managed)
         later = self._active_later(managed)
         seen = self._watching.seen(database, managed.server)
         if later is not None:
@@ -101,6 +102,22 @@ class Supervision:
         if created_ms and (managed.created_ms == 0 or created_ms < managed.created_ms):
             self._records.change(build, lambda: None)
 
+    def _note_logs(self, managed: ManagedDatabase) -> None:
+        """Of the active copy; what another one would lack is reckoned from them."""
+        status = self._watching.seen(managed.database, managed.server).status
+        if status is None or status.epoch != managed.epoch:
+            return
+        last_log = status.last_log
+
+        def build() -> Changes:
+            now = self._records.databases[managed.database]
+            if now.epoch == managed.epoch and now.last_log < last_log:
+                return (SetManagedDatabase(replace(now, last_log=last_log)),)
+            return ()
+
+        if managed.last_log < last_log:
+            self._records.change(build, lambda: None)
+
     def _active_later(self, managed: ManagedDatabase) -> tuple[int, str] | None:
         """Epoch and server of a copy that was mounted without this part's knowing."""
         found = [
@@ -132,7 +149,8 @@ class Supervision:
 
     def _fail_over(self, managed: ManagedDatabase, seen: Seen, cause: str) -> None:
         database = managed.database
-        target = self._choice.best(database, managed.server, last_log=seen.last_log)
+        last_log = max(managed.last_log, seen.last_log)
+        target = self._choice.best(database, managed.server, last_log=last_log)
         if target is not None:
             self._helpless.discard(database)
             self._failing_over.decide(managed, FailoverKind.FAILOVER, cause, target)

@@ -41,13 +41,15 @@ class AskingState(Enum):
 @dataclass(frozen=True, slots=True)
 class ManagedDatabase:
     """The copy on `server` is the active one, since `epoch`. `created_ms`: when the mailbox
-    database was made, 0 while no copy has reported it.
+    database was made, 0 while no copy has reported it. `last_log`: the last log that the active
+    copy is known to have.
     """
 
     database: str
     server: str
     epoch: int
     created_ms: int
+    last_log: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -289,6 +289,35 @@ def test_a_copy_that_lacks_more_logs_than_the_dial_allows_is_not_activated_by_it
         assert len(events(world, "failover-decided")) == code
 
 
+@pytest.mark.parametrize(("lost", "decided"), [(6, 1), (7, 0)])
+def test_how_many_logs_an_active_copy_had_outlives_a_restart(lost: int, decided: int) -> None:
+    world = managed()
+    world.cut_service("par2", "lyo1", "replication")
+    send(world, lost)
+    world.run(20 * SECOND)
+    world.kill(MANAGER)
+    world.kill("par2")
+    world.start(MANAGER)
+    world.run(5 * MINUTE)
+    assert len(events(world, "failover-decided")) == decided
+
+
+def test_of_a_copy_that_is_mounted_its_own_logs_count() -> None:
+    """The copy before had more, which went with it."""
+    world = managed()
+    world.cut_service("par2", "lyo1", "replication")
+    send(world, 20)
+    world.run(20 * SECOND)
+    assert records(world).databases[0].last_log == 20
+    world.kill("par2")
+    failover(world)
+    while not events(world, "failover-mounted"):
+        world.run(1)
+    (mounted,) = events(world, "failover-mounted")
+    assert mounted["to"] == "lyo1"
+    assert records(world).databases[0].last_log < 20
+
+
 def test_an_active_manager_that_is_cut_off_from_all_does_nothing() -> None:
     world = managed()
     world.isolate(MANAGER)
