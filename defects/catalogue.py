@@ -17,7 +17,7 @@ from defects import (
 )
 from defects.copies import failing_over, replicating
 from defects.defect import Defect
-from defects.logs import lifecycle, messages, tracking
+from defects.logs import lifecycle, messages, steps, tracking, twice
 
 ALL: tuple[Defect, ...] = (
     *making_shadows.DEFECTS,
@@ -34,7 +34,9 @@ ALL: tuple[Defect, ...] = (
     *replicating.DEFECTS,
     *tracking.DEFECTS,
     *messages.DEFECTS,
+    *twice.DEFECTS,
     *lifecycle.DEFECTS,
+    *steps.DEFECTS,
     *ending_sessions.DEFECTS,
 )
 BY_NAME = {defect.name: defect for defect in ALL}

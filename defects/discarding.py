@@ -39,6 +39,7 @@ Row = tuple[int, int, int, int]
 """Sequence, the primary's internal id, delivered and first delivered in epoch ms."""
 CALM, SURVIVE, LOST = "calm", "discard-notifications-survive", "discard-answer-lost"
 MINUTE_MS = 60_000
+HOUR_MS = 60 * MINUTE_MS
 
 
 class AnswersAboutDiscards(Door, ABC):
@@ -138,6 +139,16 @@ class NotifiesTheOthers(KnowsAllNotifications):
 
     def given(self, server: str, rows: tuple[Row, ...]) -> tuple[Row, ...]:
         return self.rows_of(self.others(server))[-200:]
+
+
+class NotifiesAsDeliveredLongBefore(AnswersAboutDiscards):
+    """Three hours; a Shadow Safety Net keeps a copy from then on."""
+
+    def given(self, server: str, rows: tuple[Row, ...]) -> tuple[Row, ...]:
+        return tuple(
+            (sequence, number, delivered_ms - 3 * HOUR_MS, first_ms - 3 * HOUR_MS)
+            for sequence, number, delivered_ms, first_ms in rows
+        )
 
 
 class NotifiesTooSoon(AnswersAboutDiscards):
@@ -246,6 +257,17 @@ class TakesInAllButTheLast(TakesInAnswers):
             return answer
         *rows, (sequence, _, delivered_ms, first_ms) = answer.notifications
         return replace(answer, notifications=(*rows, (sequence, 0, delivered_ms, first_ms)))
+
+
+class TakesOneInTwentyAsDeliveredLater(TakesInAnswers):
+    """Ten minutes after it was."""
+
+    def taken(self, primary: str, answer: DiscardAnswered) -> DiscardAnswered:
+        rows = tuple(
+            (sequence, number, delivered_ms + 10 * MINUTE_MS * self.is_nth(20), first_ms)
+            for sequence, number, delivered_ms, first_ms in answer.notifications
+        )
+        return replace(answer, notifications=rows)
 
 
 class ForgetsNotifications(Door):
@@ -377,6 +399,16 @@ DEFECTS = (
         "notifies-once",
         "A discard notification is forgotten when it is given, whether it was heard or not.",
         "SM-16", LOST, DISCARD, lambda: behind(NotifiesOnce),
+    ),
+    Defect(
+        "notifies-as-delivered-long-before",
+        "A discard notification carries a time three hours before the delivery.",
+        "SN-2", CALM, DISCARD, lambda: behind(NotifiesAsDeliveredLongBefore),
+    ),
+    Defect(
+        "takes-one-in-twenty-as-delivered-later",
+        "Of twenty shadow messages one is kept as if it had been delivered ten minutes later.",
+        "SN-2", CALM, DISCARD, lambda: behind(TakesOneInTwentyAsDeliveredLater),
     ),
     Defect(
         "drops-notifications-after-ten-seconds",

@@ -106,6 +106,7 @@ LIFECYCLE: Final[Columns] = (
     ("database_id", "STRING"),
     ("event_id", "INT"),
     ("primary", "STRING"),
+    ("server", "STRING"),
     # of copies of mailbox databases, of failovers, and of resubmit requests
     ("database", "STRING"),
     ("epoch", "INT"),

@@ -259,6 +259,27 @@ def manager(make: type[Door]) -> Context:
     return behind(make, ActiveManager)
 
 
+class ForgetsLogsAtARestart(Door):
+    """How many the active copy had."""
+
+    def enters(self, happened: Input) -> Iterable[Input]:
+        if isinstance(happened, ManagerOpened):
+            forgotten = tuple(replace(each, last_log=0) for each in happened.databases)
+            return (replace(happened, databases=forgotten),)
+        return (happened,)
+
+
+def _whatever_it_lacks(
+    best: Callable[..., str | None],
+    choice: CopyChoice,
+    database: str,
+    active: str,
+    *,
+    last_log: int | None = None,
+) -> str | None:
+    return best(choice, database, active, last_log=None if last_log is None else 0)
+
+
 def _on_request(
     best: Callable[..., str | None],
     choice: CopyChoice,
@@ -272,6 +293,7 @@ def _on_request(
 
 COMPLETE, BOUNDED = ("resubmission_complete",), ("resubmission_bounded",)
 FOLLOW, ON_TIME = ("copies_follow",), ("failover_on_time",)
+ALLOWED = ("failover_allowed",)
 DEFECTS = (
     Defect(
         "asks-no-safety-net",
@@ -322,6 +344,16 @@ DEFECTS = (
         "never-fails-over-by-itself",
         "Active Manager finds a copy to be mounted only where somebody asks for it.",
         "TP-6", "active-copy-dies", ON_TIME, lambda: does(CopyChoice, "best", _on_request),
+    ),
+    Defect(
+        "mounts-whatever-a-copy-lacks",
+        "Active Manager mounts by itself a copy that lacks more than AutoDatabaseMountDial allows.",
+        "TP-6", LOSSY, ALLOWED, lambda: does(CopyChoice, "best", _whatever_it_lacks),
+    ),
+    Defect(
+        "forgets-at-a-restart-how-many-logs-there-are",
+        "Active Manager forgets at a restart how many logs an active copy had.",
+        "TP-6", "lossy-mount-refused", ALLOWED, lambda: manager(ForgetsLogsAtARestart),
     ),
     Defect(
         "goes-on-with-the-copy-before",

@@ -1,9 +1,11 @@
-"""When a shadow message may be let go, and by when it must be (SM-1 to SM-5, SM-10, SM-16).
+"""When a shadow message may be let go, and by when it must be (SM-1 to SM-5, SM-10, SM-16); and
+when its primary message was delivered (SN-2).
 
 Not before every fork of its primary message is done: an order, judged on the monotonic clock. Then
 within one heartbeat once both servers can be reached: a deadline that starts at the first moment
 after delivery which a whole heartbeat, and one exchange, without an outage follow. An exchange that
-takes its time is allowed for; an answer without the notification is not.
+takes its time is allowed for; an answer without the notification is not. The time that the
+notification carries, from which a Shadow Safety Net counts, is that of the last fork.
 """
 
 from __future__ import annotations
@@ -46,8 +48,10 @@ def discards(
         f"{_BROUGHT} AS brought_ms", f"{_SILENT_MS} AS silent_ms",
     )  # fmt: skip
     asked = bounded.selectExpr("*", f"{_UNTOLD} AS untold_ms")
-    return asked.selectExpr("*", f"{_ORDER} AS o", f"{_DEADLINE} AS d").selectExpr(
+    judged = asked.selectExpr("*", f"{_ORDER} AS o", f"{_TOLD} AS t", f"{_DEADLINE} AS d")
+    return judged.selectExpr(
         "*", "o.status AS order_status", "o.reason AS order_reason",
+        "t.status AS told_status", "t.reason AS told_reason",
         "d.status AS deadline_status", "d.reason AS deadline_reason",
     )  # fmt: skip
 
@@ -67,6 +71,24 @@ _ORDER = cases(
         violated("{server} let it go {done_ms - discard.at_ms} ms before the last fork was done"),
     ),
     otherwise=holds(),
+)
+
+# ---------------------------------------------------------------- the time that was told
+
+_NEAR = "exchange_ms + finest_ms + askew_ms"
+# a row is written after the commit; a server that is paused in between writes it when it goes on
+_HELD_UP = overlaps(
+    "transform(primary_kills, k -> k.possible)",
+    "least(delivered_at_ms, done_ms)", "greatest(delivered_at_ms, done_ms)",
+)  # fmt: skip
+_TOLD = cases(
+    (f"delivered_at_ms IS NULL OR done_ms IS NULL OR {_LACKING}", not_asked()),
+    (f"delivered_at_ms BETWEEN done_ms - ({_NEAR}) AND known_ms + {_NEAR}", holds()),
+    (_HELD_UP, not_asked()),
+    otherwise=violated(
+        "{server} let it go as delivered at {@delivered_at_ms}; by the log of {primary_server} its "
+        "last fork was done at {@done_ms}"
+    ),
 )
 
 # ---------------------------------------------------------------- the deadline

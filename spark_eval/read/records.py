@@ -118,9 +118,11 @@ def stranger_record(records: DataFrame) -> DataFrame:
 
 def lifecycle(records: DataFrame) -> DataFrame:
     """What servers report of themselves: starts, databases and their copies, failed heartbeats,
-    resubmit requests; by their dates.
+    resubmit requests; by their dates. `peer` is the server that a row is about, where that is not
+    the one that writes.
     """
-    return _rows(records, "lifecycle", f"{SERVER_OF_LOG} AS server")
+    peer = f"{short_name('record.server')} AS peer"
+    return _rows(records, "lifecycle", f"{SERVER_OF_LOG} AS server", peer)
 
 
 def queues(records: DataFrame) -> DataFrame:

@@ -28,7 +28,7 @@ BY_EYE = {"hands, eyes", "asked (of a claim)", "brought", "hold, stay (of Safety
 STILL_SAID: Mapping[tuple[str, str], int] = {
     ("lab", "tell, told (somebody of something)"): 2,
     ("nodes", "tell, told (somebody of something)"): 2,
-    ("spark_eval", "tell, told (somebody of something)"): 31,
+    ("spark_eval", "tell, told (somebody of something)"): 32,
 }
 CODE_OR_QUOTE = re.compile(r"`[^`]*`")
 

@@ -268,9 +268,7 @@ class Failovers:
             start_ms = self._start_ms(now, managed, answer)
             state = after(now.state, FailoverMove.MOUNT)
             mounted = replace(now, state=state, mounted_ms=answer.mounted_ms, start_ms=start_ms)
-            moved = replace(
-                managed, server=now.target, epoch=now.epoch, last_log=answer.last_log
-            )
+            moved = replace(managed, server=now.target, epoch=now.epoch, last_log=answer.last_log)
             made.append(mounted)
             return (
                 SetFailover(mounted, now.state),

@@ -1,7 +1,8 @@
 """discard_after_delivery: no shadow is let go before every fork is done, and each is in time after.
 
-Two questions to each shadow: the order (SM-1, SM-4, SM-10), and the deadline of one heartbeat once
-both servers can be reached (SM-2 to SM-5, SM-16). `expected.discard` derives both. Four to each
+Three questions to each shadow: the order (SM-1, SM-4, SM-10), the deadline of one heartbeat once
+both servers can be reached (SM-2 to SM-5, SM-16), and whether the time of delivery that it was let
+go with is right (SN-2). `expected.discard` derives them. Four to each
 pair of servers, which `expected.questions` derives: whether the shadow server asked in every
 session (SM-2), was notified of its own messages alone (SM-3), logged the answers by which it let
 them go (TL-4), and logged what failed (SM-18).
@@ -30,6 +31,7 @@ DEADLINE_REQUIREMENTS = f"""filter(array('SM-2', 'SM-3', 'SM-4', 'SM-19',
 def cases(tables: Tables) -> DataFrame:
     return (
         _order(tables.discards)
+        .unionByName(_told(tables.discards))
         .unionByName(_deadline(tables.discards))
         .unionByName(_of_pairs(tables.questions))
     )
@@ -45,6 +47,20 @@ def _order(discards: DataFrame) -> DataFrame:
             refs="discard.ref, done_ref, held.ref",
             requirements="array('SM-1', 'SM-4', 'SM-10')",
             weight="coalesce(done_ms - discard.at_ms, 1e15)",
+        )
+    )
+
+
+def _told(discards: DataFrame) -> DataFrame:
+    return discards.selectExpr(
+        *case(
+            status="told_status",
+            subject="message_id",
+            detail="told_reason",
+            at_ms="discard.at_ms",
+            refs="discard.ref, done_ref",
+            requirements="array('SN-2')",
+            weight="abs(delivered_at_ms - done_ms)",
         )
     )
 
@@ -117,6 +133,19 @@ PAIRS = (
 
 CLAIM = Claim(
     "discard_after_delivery",
-    ("SM-1", "SM-2", "SM-3", "SM-4", "SM-5", "SM-10", "SM-11", "SM-16", "SM-18", "SM-19", "TL-4"),
+    (
+        "SM-1",
+        "SM-2",
+        "SM-3",
+        "SM-4",
+        "SM-5",
+        "SM-10",
+        "SM-11",
+        "SM-16",
+        "SM-18",
+        "SM-19",
+        "SN-2",
+        "TL-4",
+    ),
     cases,
 )

@@ -16,12 +16,16 @@ from tests.spark_eval.runs.run_builder import (
     Run,
     empty,
     healthy,
+    iso,
     mono,
     user,
 )
 
 SLOW = 7 * MINUTE
 """Two heartbeats after it was told, and within the time that an exchange has."""
+DONE = MINUTE + 2 * SECOND
+# a second of the wall at 60 times its speed, and the clock's resolution
+NEAR = MINUTE + 900
 
 
 def _let_go_first() -> Run:
@@ -32,6 +36,7 @@ def _let_go_first() -> Run:
     late["custom"]["Mono"] = mono(late["at_ms"])
     send["recipient-address"], late["recipient-address"] = user(1), user(3)
     run.tracking["par-mbx1"].append(late)
+    run.rows("lyo-mbx1", "HADISCARD")[1]["custom"]["DeliveredAt"] = iso(late["at_ms"])
     return run
 
 
@@ -107,6 +112,24 @@ def _discarded_at(at_ms: int | None, *, contacts_until: int = 30 * MINUTE) -> Ru
     run.heartbeats("lyo-mbx1", "par-mbx1", 2 * MINUTE, contacts_until)
     if at_ms is not None:
         run.let_go(message, at_ms)
+    return run
+
+
+def _let_go_as_of(at_ms: int, *, paused: bool = False) -> Run:
+    """Let go as delivered then; it was at `DONE`."""
+    run = _discarded_at(2 * MINUTE + 100)
+    (row,) = run.rows("lyo-mbx1", "HADISCARD")
+    row["custom"]["DeliveredAt"] = iso(at_ms)
+    if paused:
+        run.away("pause", "par-mbx1", DONE - 30 * SECOND, DONE - 10 * SECOND)
+    return run
+
+
+def _let_go_before_its_dsn() -> Run:
+    """As if what was given up had been done before its sender was told."""
+    run = _given_up(32 * MINUTE)
+    (row,) = run.rows("lyo-mbx1", "HADISCARD")
+    row["custom"]["DeliveredAt"] = iso(31 * MINUTE - NEAR - 1)
     return run
 
 
@@ -388,6 +411,12 @@ def _coarse() -> Run:
 
 def runs() -> dict[str, Run]:
     return {
+        "told-just-before": _let_go_as_of(DONE - NEAR),
+        "told-just-after": _let_go_as_of(DONE + NEAR),
+        "told-of-a-pause": _let_go_as_of(DONE - NEAR - 1, paused=True),
+        "told-too-early": _let_go_as_of(DONE - NEAR - 1),
+        "told-too-late": _let_go_as_of(DONE + NEAR + 1),
+        "told-of-the-fork-alone": _let_go_before_its_dsn(),
         "one-answer-for-two": _no_answer_logged(killed=False),
         "one-answer-and-a-kill": _no_answer_logged(killed=True),
         "no-connectivity-log": _without_connectivity_logs(made_by_the_lab=True),
@@ -468,7 +497,7 @@ def results(ask: Ask) -> Results:
 def test_holds_where_shadows_go_at_the_heartbeat_after_delivery(
     results: Results,
 ) -> None:
-    assert (results["healthy"].status, results["healthy"].asked) == ("holds", 12)
+    assert (results["healthy"].status, results["healthy"].asked) == ("holds", 17)
 
 
 def test_a_session_begins_with_a_question_while_shadow_messages_are_held(
@@ -521,7 +550,7 @@ def test_a_server_that_forgot_a_delivery_by_a_restart_tells_of_it_after_the_next
 def test_an_answer_names_no_more_than_the_asking_server_can_still_be_told_of(
     results: Results,
 ) -> None:
-    assert (results["told-of-its-own"].status, results["told-of-its-own"].asked) == ("holds", 12)
+    assert (results["told-of-its-own"].status, results["told-of-its-own"].asked) == ("holds", 17)
     [example] = results["told-of-others"].examples
     assert "told lyo-mbx1 of 2 messages at once, and 1 at most were its own" in example.detail
     assert results["told-of-a-probe"].status == "holds"
@@ -671,6 +700,33 @@ def test_an_answer_that_was_full_may_leave_the_rest_to_the_next(
 ) -> None:
     assert results["on-the-next-page"].status == "holds"
     assert "and let it go only at" in results["there-was-room"].examples[0].detail
+
+
+@pytest.mark.parametrize("run", ["told-just-before", "told-just-after", "told-of-a-pause"])
+def test_the_time_that_it_was_let_go_with_is_that_of_the_last_fork(
+    run: str, results: Results
+) -> None:
+    assert results[run].status == "holds", results[run].examples
+
+
+@pytest.mark.parametrize(
+    ("run", "told"),
+    [
+        ("told-too-early", "0:00:01.099"),
+        ("told-too-late", "0:02:02.901"),
+        ("told-of-the-fork-alone", "0:29:59.099"),
+    ],
+)
+def test_is_violated_by_another_time_than_that_of_the_last_fork(
+    run: str, told: str, results: Results
+) -> None:
+    (example,) = results[run].examples
+    done = "0:31:00.000" if "alone" in run else "0:01:02.000"
+    assert example.detail == (
+        f"lyo-mbx1 let it go as delivered at {told}; by the log of par-mbx1 its last fork was done "
+        f"at {done}"
+    )
+    assert results[run].proofs["SN-2"] == "violated"
 
 
 def test_does_not_judge_deadlines_on_a_coarse_clock(results: Results) -> None:
