@@ -158,6 +158,15 @@ def put_off(tracking: DataFrame) -> DataFrame:
     )
 
 
+def given_up(tracking: DataFrame) -> DataFrame:
+    """`given_up_ms`: when a server gave a recipient up."""
+    said = tracking.where("event = 'FAIL' AND internal_id IS NOT NULL").selectExpr(
+        "run", "server", "coalesce(database_id, '') AS database_id", "internal_id",
+        "explode(recipients) AS recipient", "at_ms",
+    )  # fmt: skip
+    return said.groupBy(*OWED).agg(F.min("at_ms").alias("given_up_ms"))
+
+
 def queues_put_off(tracking: DataFrame, destinations: DataFrame) -> DataFrame:
     """`queue_deferrals` (`at_ms`, `n`) of a server's queue to a server outside: whatever message it
     put off, and the how manyeth in a row. A server cannot know whether that was about the message.

@@ -13,7 +13,8 @@ of the moment at which that server accepted, promoted or resubmitted it. A fault
 that off, to the fault's end, ConnectionInactivityTimeOut, the next step of the retry ladder
 (QueueGlitchRetryCount and so on) and what queued up meanwhile; `expected.due` says how. On
 containers, a wall second and more in which a sender waits for its 250 and no server writes a line
-does not count. The order of messages is no promise. What never arrives is `no_loss`'s.
+does not count. The order of messages is no promise. What never arrives is `no_loss`'s, and what a
+server gave up (FAIL) before it arrived by another one is `dsn_sent`'s.
 """
 
 from __future__ import annotations
@@ -23,12 +24,13 @@ from pyspark.sql import DataFrame
 from spark_eval.claims.claim import Claim, case
 from spark_eval.expected import due
 from spark_eval.expected.tables import Tables
+from spark_eval.spark.joins import small
 from spark_eval.sql.reasons import cases as cases_of
 from spark_eval.sql.reasons import holds, not_asked, unknown, violated
 
 _JUDGED = cases_of(
     ("arrived IS NULL", not_asked()),
-    ("coalesce(arrived.at_ms > queue_lost_ms, false)", not_asked()),
+    ("coalesce(arrived.at_ms > least(queue_lost_ms, given_up_ms), false)", not_asked()),
     ("resolution_ms IS NULL", unknown("the record does not say how finely its clock resolves")),
     ("arrived.at_ms <= due_ms", holds()),
     otherwise=violated(
@@ -38,7 +40,9 @@ _JUDGED = cases_of(
 
 
 def cases(tables: Tables) -> DataFrame:
-    judged = _with_due(tables).selectExpr("*", f"{_JUDGED} AS j")
+    given_up = small(due.given_up(tables.record.tracking))
+    known = _with_due(tables).join(given_up, due.OWED, "left")
+    judged = known.selectExpr("*", f"{_JUDGED} AS j")
     return judged.selectExpr(
         *case(
             status="j.status",

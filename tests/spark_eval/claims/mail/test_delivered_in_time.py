@@ -139,6 +139,16 @@ def _promoted(at_ms: int) -> Run:
     return run
 
 
+def _given_up(at_ms: int, *recipients: str) -> Run:
+    """Then, for these of two; both see it after an hour, by whoever else had it."""
+    run = empty()
+    message = run.accept(MINUTE, [user(1), user(2)])
+    run.log("par-mbx1", "FAIL", "QUEUE", at_ms, message, recipients=list(recipients),
+            recipient_status="550 4.4.7 QUEUE.Expired")  # fmt: skip
+    run.show(message, HOUR)
+    return run
+
+
 def _given_back(at_ms: int) -> Run:
     told = lossy()
     for row in (*told.run.rows("lyo-mbx1", "DELIVER"), *told.run.mailboxes["DB1"]):
@@ -201,6 +211,9 @@ RUNS = {
     "reminded": lambda: _reminded(REMINDED),
     "reminded-late": lambda: _reminded(REMINDED + 1),
     "nothing-to-remind-of": lambda: _reminded(REMINDED, moved=False),
+    "given-up": lambda: _given_up(20 * MINUTE, user(1), user(2)),
+    "given-up-for-one": lambda: _given_up(20 * MINUTE, user(2)),
+    "given-up-for-one-later": lambda: _given_up(HOUR, user(2)),
     "given-back-late": lambda: _given_back(MOUNTED + HOUR),
     "no-resolution": _no_resolution,
     "nothing": empty,
@@ -249,6 +262,12 @@ def test_a_server_with_a_new_queue_database_is_reminded_which_copy_is_active(
     results: Results,
 ) -> None:
     assert results["reminded"].violations == 0
+
+
+def test_what_was_given_up_before_it_arrived_is_not_asked(results: Results) -> None:
+    assert results["given-up"].asked_nothing
+    assert (results["given-up-for-one"].asked, results["given-up-for-one"].violations) == (1, 1)
+    assert results["given-up-for-one-later"].violations == 2
 
 
 def test_what_a_safety_net_gave_back_is_due_anew(results: Results) -> None:
