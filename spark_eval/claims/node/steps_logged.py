@@ -6,7 +6,7 @@ messages of that primary server had begun, for that cause. Of each server that A
 was informed of the active copy: it says that it learnt of that change, or of a later one. Of each
 change of the active copy that servers were informed of, or that is over: Active Manager says that
 the new copy was mounted. Of each resubmit request that Active Manager says is complete: so does the
-server that was asked.
+server that was asked. All in a record that the lab made.
 
 Not asked: what a hole of the log, such as before a kill, or a full disk may have swallowed, nor a
 promotion while its server was paused; servers without such a log, which is `no_crash`'s.
@@ -54,7 +54,7 @@ def cases(tables: Tables) -> DataFrame:
         _begun(tables.record.tracking, lifecycle), _learnt(lifecycle), _mounted(lifecycle),
         _completed(lifecycle),
     )  # fmt: skip
-    paces = tables.histories.where("lives IS NOT NULL").selectExpr(
+    paces = tables.histories.where("is_made AND lives IS NOT NULL").selectExpr(
         *SERVER, "kills", "blind", f"{LATE_MS} AS late_ms", f"{VAGUE_MS} AS vague_ms"
     )
     asked = reduce(DataFrame.unionByName, parts).transform(joined, small(paces), SERVER)
