@@ -6,7 +6,6 @@ from defects import (
     acknowledging,
     answering,
     delivering,
-    discarding,
     ending_sessions,
     making_shadows,
     promoted_mail,
@@ -15,22 +14,26 @@ from defects import (
     retrying,
     safety_nets,
 )
-from defects.copies import failing_over, replicating
+from defects.copies import asking_safety_nets, failing_over, replicating, shipping
 from defects.defect import Defect
+from defects.discards import letting_go, notifying
 from defects.logs import lifecycle, messages, steps, tracking, twice
 
 ALL: tuple[Defect, ...] = (
     *making_shadows.DEFECTS,
     *acknowledging.DEFECTS,
     *answering.DEFECTS,
-    *discarding.DEFECTS,
+    *notifying.DEFECTS,
+    *letting_go.DEFECTS,
     *promoting.DEFECTS,
     *promoted_mail.DEFECTS,
     *delivering.DEFECTS,
     *retrying.DEFECTS,
     *reporting.DEFECTS,
     *safety_nets.DEFECTS,
+    *asking_safety_nets.DEFECTS,
     *failing_over.DEFECTS,
+    *shipping.DEFECTS,
     *replicating.DEFECTS,
     *tracking.DEFECTS,
     *messages.DEFECTS,

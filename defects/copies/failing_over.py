@@ -1,5 +1,5 @@
-"""Defects of failovers: Active Manager, who hears of the copy that is active, and the logs that
-make copies equal (TP-4, TP-6, SN-4 to SN-7).
+"""Defects of failovers: which copy Active Manager makes the active one, and when, and what servers
+make of that (TP-4, TP-6).
 """
 
 from __future__ import annotations
@@ -7,26 +7,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import TypeGuard
+from functools import partial
 from unittest.mock import patch
 
+from defects.copies.manager import manager
 from defects.decisions import does
 from defects.defect import Context, Defect
 from defects.door import Door, behind
-from nodes.core.active_manager import ActiveManager
 from nodes.core.config.config import NodeConfig
 from nodes.core.copies.local_copy import CopyHere
-from nodes.core.copies.log_shipping import SERVICE, LogShipping
 from nodes.core.failover import copy_monitor
 from nodes.core.failover.copy_choice import CopyChoice
 from nodes.core.interface.copy_commands import DismountDatabase
-from nodes.core.interface.effects import (
-    Effect,
-    ManageCopy,
-    OpenSession,
-    RequestResubmit,
-    SendReply,
-)
+from nodes.core.interface.effects import Effect, ManageCopy, SendReply
 from nodes.core.interface.inputs import (
     ActiveCopyNamed,
     DismountAnswered,
@@ -34,105 +27,46 @@ from nodes.core.interface.inputs import (
     Input,
     LogAnnounced,
     ManagerOpened,
-    MountAnswered,
-    ResubmitAnswered,
     SeedAnnounced,
-    SessionFailed,
 )
-from nodes.core.interface.replies import (
-    R451_COPY_BUSY,
-    ActiveCopyReply,
-    DismountReply,
-)
-from nodes.core.model.resubmit_request import ResubmitDemand, ResubmitState
+from nodes.core.interface.replies import R451_COPY_BUSY, ActiveCopyReply, DismountReply
 
-LOSSY, DIES, CUT_OFF = "lossy-failover", "active-manager-dies", "active-manager-cut-off"
+LOSSY, DIES, CUT_OFF = "lossy-failover", "active-copy-dies", "active-manager-cut-off"
 SWITCHOVER = "lossless-switchover"
-MINUTE_MS = 60_000
-NO_SUCH_EPOCH = 2**31
 
 
-class AsksNobody(Door):
-    """Active Manager takes a Safety Net for asked; `passes_over` says which."""
-
-    def __init__(self, config: NodeConfig) -> None:
-        super().__init__(config)
-        self._peers: dict[str, str] = {}
-        self._failed: set[str] = set()
-
-    def passes_over(self, server: str) -> bool:
-        return True
-
-    def has_failed(self, server: str) -> bool:
-        """Whether it could not be reached at some time."""
-        return server in self._failed
-
-    def enters(self, happened: Input) -> Iterable[Input]:
-        if isinstance(happened, SessionFailed):
-            self._failed.add(self._peers[happened.session])
-        return (happened,)
-
-    def leaves(self, effect: Effect) -> Iterable[Effect]:
-        if isinstance(effect, OpenSession):
-            self._peers[effect.session] = effect.peer
-        if isinstance(effect, RequestResubmit) and self.passes_over(self._peers[effect.session]):
-            self.answer(ResubmitAnswered(effect.session, ResubmitState.COMPLETED, 0))
-            return ()
-        return (effect,)
-
-
-class PassesOverTheLast(AsksNobody):
-    def passes_over(self, server: str) -> bool:
-        return server == max(s.name for s in self.config.servers if s.role == "mailbox")
-
-
-class PassesOverWhoWasAway(AsksNobody):
-    def passes_over(self, server: str) -> bool:
-        return self.has_failed(server)
-
-
-class AsksForTooLittle(Door):
-    """`demanded` says for what."""
-
-    def demanded(self, demand: ResubmitDemand) -> ResubmitDemand:
-        return replace(demand, end_ms=demand.end_ms - 2 * MINUTE_MS)
-
-    def leaves(self, effect: Effect) -> Iterable[Effect]:
-        if isinstance(effect, RequestResubmit):
-            return (replace(effect, demand=self.demanded(effect.demand)),)
-        return (effect,)
-
-
-class AsksFromTooLateOn(AsksForTooLittle):
-    def demanded(self, demand: ResubmitDemand) -> ResubmitDemand:
-        return replace(demand, start_ms=min(demand.start_ms + 8 * MINUTE_MS, demand.end_ms - 1))
-
-
-class MissesALog(Door):
-    """The new copy seems to lack a log."""
-
-    def enters(self, happened: Input) -> Iterable[Input]:
-        if isinstance(happened, MountAnswered):
-            return (replace(happened, last_log=happened.last_log - 1),)
-        return (happened,)
-
-
-class KnowsOneBranch(Door):
-    """However another copy went its own way, its last log seems to be of the branch before."""
-
-    def enters(self, happened: Input) -> Iterable[Input]:
-        if isinstance(happened, MountAnswered):
-            return (replace(happened, last_log_epoch=NO_SUCH_EPOCH),)
-        return (happened,)
-
-
-class ForgetsWhomToAsk(Door):
-    """At a restart."""
+class ForgetsLogsAtARestart(Door):
+    """How many the active copy had."""
 
     def enters(self, happened: Input) -> Iterable[Input]:
         if isinstance(happened, ManagerOpened):
-            return (replace(happened, askings=()),)
+            forgotten = tuple(replace(each, last_log=0) for each in happened.databases)
+            return (replace(happened, databases=forgotten),)
         return (happened,)
+
+
+def finds_by_itself(find: Callable[[Callable[..., str | None]], str | None]) -> Context:
+    """What Active Manager finds to be mounted when nobody asks: `find` is given how it looks for
+    the best copy, without the `last_log` that one is held against.
+    """
+
+    def best(
+        method: Callable[..., str | None], *of: object, last_log: int | None = None
+    ) -> str | None:
+        look = partial(method, *of)
+        return look() if last_log is None else find(look)
+
+    return does(CopyChoice, "best", best)
+
+
+class MountsBesideTheFirst(Door):
+    """Active Manager takes the copy before for dismounted, and never asks."""
+
+    def leaves(self, effect: Effect) -> Iterable[Effect]:
+        if isinstance(effect, ManageCopy) and isinstance(effect.command, DismountDatabase):
+            self.answer(DismountAnswered(effect.session, last_log=0, last_log_ms=0))
+            return ()
+        return (effect,)
 
 
 class IgnoresActiveManager(Door):
@@ -184,171 +118,29 @@ class HearsOfNoOtherByItsLogs(Door):
         return was_active and told.epoch > self._epochs.get(database, 0)
 
 
-class MountsBesideTheFirst(Door):
-    """Active Manager takes the copy before for dismounted, and never asks."""
-
-    def leaves(self, effect: Effect) -> Iterable[Effect]:
-        if isinstance(effect, ManageCopy) and isinstance(effect.command, DismountDatabase):
-            self.answer(DismountAnswered(effect.session, last_log=0, last_log_ms=0))
-            return ()
-        return (effect,)
-
-
-def is_for_logs(effect: Effect) -> TypeGuard[OpenSession]:
-    return isinstance(effect, OpenSession) and effect.service == SERVICE
-
-
-def ships(is_sent: Callable[[LogShipping], bool]) -> Context:
-    """Logs are sent where this is so."""
-
-    def pump(method: Callable[[LogShipping], None], shipping: LogShipping) -> None:
-        if is_sent(shipping):
-            method(shipping)
-
-    return does(LogShipping, "pump", pump)
-
-
-class DoesNotReachTheLastForLogs(Door):
-    """`gives_up` says whom."""
-
-    def gives_up(self, peer: str) -> bool:
-        return peer == max(s.name for s in self.config.servers if s.role == "mailbox")
-
-    def leaves(self, effect: Effect) -> Iterable[Effect]:
-        if is_for_logs(effect) and self.gives_up(effect.peer):
-            self.answer(SessionFailed(effect.session, "connection refused"))
-            return ()
-        return (effect,)
-
-
-class DoesNotReachWhoWasAwayForLogs(DoesNotReachTheLastForLogs):
-    def __init__(self, config: NodeConfig) -> None:
-        super().__init__(config)
-        self._peers: dict[str, str] = {}
-        self._failed: set[str] = set()
-
-    def gives_up(self, peer: str) -> bool:
-        return peer in self._failed
-
-    def enters(self, happened: Input) -> Iterable[Input]:
-        if isinstance(happened, SessionFailed) and happened.session in self._peers:
-            self._failed.add(self._peers[happened.session])
-        return (happened,)
-
-    def leaves(self, effect: Effect) -> Iterable[Effect]:
-        if is_for_logs(effect):
-            self._peers[effect.session] = effect.peer
-        return super().leaves(effect)
-
-
-class CallsForLogsAMinuteLate(Door):
-    def leaves(self, effect: Effect) -> Iterable[Effect]:
-        if is_for_logs(effect):
-            self.hold_back(effect, MINUTE_MS)
-            return ()
-        return (effect,)
-
-
 @contextmanager
 def hears_of_no_other_by_its_logs() -> Iterator[None]:
     with behind(HearsOfNoOtherByItsLogs), does(CopyHere, "superseded", lambda *_: None):
         yield
 
 
-def manager(make: type[Door]) -> Context:
-    return behind(make, ActiveManager)
-
-
-class ForgetsLogsAtARestart(Door):
-    """How many the active copy had."""
-
-    def enters(self, happened: Input) -> Iterable[Input]:
-        if isinstance(happened, ManagerOpened):
-            forgotten = tuple(replace(each, last_log=0) for each in happened.databases)
-            return (replace(happened, databases=forgotten),)
-        return (happened,)
-
-
-def _whatever_it_lacks(
-    best: Callable[..., str | None],
-    choice: CopyChoice,
-    database: str,
-    active: str,
-    *,
-    last_log: int | None = None,
-) -> str | None:
-    return best(choice, database, active, last_log=None if last_log is None else 0)
-
-
-def _on_request(
-    best: Callable[..., str | None],
-    choice: CopyChoice,
-    database: str,
-    active: str,
-    *,
-    last_log: int | None = None,
-) -> str | None:
-    return best(choice, database, active) if last_log is None else None
-
-
-COMPLETE, BOUNDED = ("resubmission_complete",), ("resubmission_bounded",)
-FOLLOW, ON_TIME = ("copies_follow",), ("failover_on_time",)
-ALLOWED = ("failover_allowed",)
+ON_TIME, ALLOWED = ("failover_on_time",), ("failover_allowed",)
+ONE_ACTIVE = ("one_active_copy",)
 DEFECTS = (
-    Defect(
-        "asks-no-safety-net",
-        "After a failover Active Manager asks nobody.",
-        "SN-4", LOSSY, COMPLETE, lambda: manager(AsksNobody),
-    ),
-    Defect(
-        "passes-over-one-safety-net",
-        "After a failover Active Manager asks all Safety Nets but one.",
-        "SN-6", LOSSY, COMPLETE, lambda: manager(PassesOverTheLast),
-    ),
-    Defect(
-        "passes-over-who-was-away",
-        "A server that could not be reached once is not asked when it is back.",
-        "SN-7", LOSSY, COMPLETE, lambda: manager(PassesOverWhoWasAway),
-    ),
-    Defect(
-        "asks-without-the-end",
-        "Safety Nets are not asked for the last two minutes.",
-        "SN-4", CUT_OFF, COMPLETE, lambda: manager(AsksForTooLittle),
-    ),
-    Defect(
-        "asks-from-too-late-on",
-        "Safety Nets are not asked for the first minutes.",
-        "SN-4", LOSSY, COMPLETE, lambda: manager(AsksFromTooLateOn),
-    ),
-    Defect(
-        "knows-one-branch",
-        "Safety Nets are asked from the new copy's last log on, though that is of another branch.",
-        "SN-4", "two-branches", COMPLETE, lambda: manager(KnowsOneBranch),
-    ),
-    Defect(
-        "asks-after-a-lossless-switchover",
-        "Safety Nets are asked, though the new copy lacks nothing.",
-        "SN-4", "lossless-switchover", BOUNDED, lambda: manager(MissesALog),
-    ),
-    Defect(
-        "forgets-whom-to-ask-at-a-restart",
-        "Active Manager forgets at a restart which Safety Nets are still to be asked.",
-        "TP-6", DIES, COMPLETE, lambda: manager(ForgetsWhomToAsk),
-    ),
     Defect(
         "asks-forty-times-before-it-fails-over",
         "A copy whose server is gone gives way after forty questions instead of three.",
-        "TP-6", "active-copy-dies", ON_TIME, lambda: patch.object(copy_monitor, "MISSES", 40),
+        "TP-6", DIES, ON_TIME, lambda: patch.object(copy_monitor, "MISSES", 40),
     ),
     Defect(
         "never-fails-over-by-itself",
         "Active Manager finds a copy to be mounted only where somebody asks for it.",
-        "TP-6", "active-copy-dies", ON_TIME, lambda: does(CopyChoice, "best", _on_request),
+        "TP-6", DIES, ON_TIME, lambda: finds_by_itself(lambda look: None),
     ),
     Defect(
         "mounts-whatever-a-copy-lacks",
         "Active Manager mounts by itself a copy that lacks more than AutoDatabaseMountDial allows.",
-        "TP-6", LOSSY, ALLOWED, lambda: does(CopyChoice, "best", _whatever_it_lacks),
+        "TP-6", LOSSY, ALLOWED, lambda: finds_by_itself(lambda look: look(last_log=0)),
     ),
     Defect(
         "forgets-at-a-restart-how-many-logs-there-are",
@@ -363,42 +155,16 @@ DEFECTS = (
     Defect(
         "mounts-beside-the-first",
         "In a switchover the second copy is mounted, and the first is not dismounted.",
-        "TP-4", "lossless-switchover", ("one_active_copy",), lambda: manager(MountsBesideTheFirst),
+        "TP-4", SWITCHOVER, ONE_ACTIVE, lambda: manager(MountsBesideTheFirst),
     ),
     Defect(
         "hears-of-no-other-copy-by-its-logs",
         "An active copy that Active Manager cannot reach goes on, whatever servers of others say.",
-        "TP-4", CUT_OFF, ("one_active_copy",), hears_of_no_other_by_its_logs,
+        "TP-4", CUT_OFF, ONE_ACTIVE, hears_of_no_other_by_its_logs,
     ),
     Defect(
         "goes-on-after-a-dismount",
         "A copy that is said to be dismounted takes its own server's mail.",
-        "TP-4", SWITCHOVER, ("one_active_copy",), lambda: behind(GoesOnAfterADismount),
-    ),
-    Defect(
-        "ships-no-logs",
-        "No passive copy is given any log.",
-        "TP-4", SWITCHOVER, FOLLOW, lambda: ships(lambda shipping: False),
-    ),
-    Defect(
-        "ships-no-logs-once-activated",
-        "A copy that Active Manager has activated gives the others no logs.",
-        "TP-4", SWITCHOVER, FOLLOW, lambda: ships(lambda shipping: shipping.epoch == 0),
-    ),
-    Defect(
-        "ships-no-logs-to-one-server",
-        "One server of several with passive copies is never reached for logs.",
-        "TP-4", "active-manager-cut-off", FOLLOW, lambda: behind(DoesNotReachTheLastForLogs),
-    ),
-    Defect(
-        "ships-no-logs-to-whoever-was-away",
-        "A server that was not reached for logs once is never called for them again.",
-        "TP-4", "failovers", FOLLOW, lambda: behind(DoesNotReachWhoWasAwayForLogs), is_rare=True,
-    ),
-    Defect(
-        "ships-logs-a-minute-late",
-        "A session for logs is opened a minute after there are some.",
-        "TP-4", SWITCHOVER, FOLLOW, lambda: behind(CallsForLogsAMinuteLate),
-        only_simulated="a minute of lab time is a second there, and a timer may be two late",
+        "TP-4", SWITCHOVER, ONE_ACTIVE, lambda: behind(GoesOnAfterADismount),
     ),
 )  # fmt: skip
