@@ -12,6 +12,6 @@ Two things can be done with a message and all its rows:
 
 So groups are more servers, and clones are more mail for each of them. `python -m bench.multiplied`
 writes a run folder or a batch of a sweep. Refuses a record whose Message-Ids are not the lab's own.
-Counts that servers themselves state (`resubmitted`, `Notifications=`) stay as recorded: nothing is
-judged by them.
+Counts that connectivity logs state are multiplied as well, other counts of servers' own
+(`resubmitted`) stay as recorded: nothing is judged by them.
 """

@@ -34,6 +34,12 @@ class Copies:
         count = self.busy_clones if is_busy else self.clones
         return [tag(clone) for clone in range(count)]
 
+    def most(self, group: int) -> int:
+        """As many copies as any message has in a group."""
+        if group:
+            return self.clones
+        return max(self.clones, self.busy_clones) + bool(self.wide)
+
     @property
     def shifts_s(self) -> range:
         """A group's clock is ahead by one of these, in turn."""

@@ -16,6 +16,7 @@ from lab.hosts.simulator.record import FIELDS
 
 CONNECTIVITY = "/CONNECTLOG"
 NOTIFICATIONS = re.compile(r"(?<=\bNotifications=)\d+")
+CARRIED = re.compile(r"(?<=\bMessages: )\d+")
 
 
 def multiply(
@@ -68,9 +69,12 @@ def _multiply_file(file: _File, sink: Sink) -> None:
         sink.add(name, _lines(file, group, texts, numbers, wide))
 
 
-def _notified(line: str, times: int) -> str:
-    """One answer names all clones of a message."""
-    return NOTIFICATIONS.sub(lambda found: str(int(found[0]) * times), line)
+def _counted(line: str, clones: int, at_most: int) -> str:
+    """One answer names all clones of a message, and one session carries them; and no fewer than
+    that, where some messages have more clones than others: `at_most`.
+    """
+    notified = NOTIFICATIONS.sub(lambda found: str(int(found[0]) * clones), line)
+    return CARRIED.sub(lambda found: str(int(found[0]) * at_most), notified)
 
 
 def _lines(
@@ -78,13 +82,14 @@ def _lines(
 ) -> Iterator[str]:
     every, copies, mine = file.copies.tags(group, ""), file.copies, tag(group)
     is_shared = GROUP not in file.template.path(file.name)
-    times = len(every) if CONNECTIVITY in file.name else 1
+    counts = CONNECTIVITY in file.name
+    at_most = copies.most(group)
     for text, number in zip(texts, numbers, strict=True):
         if is_shared and group and GROUP not in text:
             continue
         parts = text.replace(GROUP, mine).split(CLONE)
         if len(parts) == 1:
-            yield parts[0] if times == 1 else _notified(parts[0], times)
+            yield _counted(parts[0], len(every), at_most) if counts else parts[0]
             continue
         tags = copies.tags(group, number) if number in copies.busy else every
         for clone in tags:

@@ -4,6 +4,7 @@ late, or otherwise.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -30,6 +31,25 @@ class LogsNoSessionAfterARestart(Door):
     def leaves(self, effect: Effect) -> Iterable[Effect]:
         is_passed_over = isinstance(effect, LogConnectivity) and self.starts > 1
         return () if is_passed_over else (effect,)
+
+
+class SaysThatNothingWasCarried(Door):
+    """At the end of a session; `is_such` says of which."""
+
+    def is_such(self) -> bool:
+        return True
+
+    def leaves(self, effect: Effect) -> Iterable[Effect]:
+        ends = isinstance(effect, LogConnectivity) and effect.description.startswith("Messages: ")
+        if isinstance(effect, LogConnectivity) and ends and self.is_such():
+            said = re.sub(r"^Messages: \d+", "Messages: 0", effect.description)
+            return (replace(effect, description=said),)
+        return (effect,)
+
+
+class SaysThatNothingWasCarriedInOneOfFive(SaysThatNothingWasCarried):
+    def is_such(self) -> bool:
+        return self.is_nth(5)
 
 
 class LogsNoOpening(Door):
@@ -134,6 +154,16 @@ DEFECTS = (
         "After its first restart a server writes no connectivity log.",
         "TL-4", "primary-returns-in-time", ("discard_after_delivery",),
         lambda: behind(LogsNoSessionAfterARestart),
+    ),
+    Defect(
+        "says-that-no-session-carried-anything",
+        "At the end of each session the connectivity log says that it carried no message.",
+        "TL-4", CALM, ("sessions_ended",), lambda: behind(SaysThatNothingWasCarried),
+    ),
+    Defect(
+        "says-that-one-session-in-five-carried-nothing",
+        "Of five sessions the connectivity log says of one that it carried no message.",
+        "TL-4", CALM, ("sessions_ended",), lambda: behind(SaysThatNothingWasCarriedInOneOfFive),
     ),
     Defect(
         "logs-no-stop",

@@ -55,6 +55,16 @@ class NamesItself(SaysOtherwise):
         return replace(row, server=self.me)
 
 
+class NamesAnother(SaysOtherwise):
+    """As the server that took a message in."""
+
+    every = 20
+
+    def instead(self, row: LogTracking) -> LogTracking:
+        other = next(server for server in self.config.servers if server.name != self.me)
+        return replace(row, server=other.name)
+
+
 class HasAnothersReply(SaysOtherwise):
     """Of a shadow message."""
 
@@ -92,6 +102,11 @@ DEFECTS = (
         "logs-itself-as-the-next-hop",
         "Of twenty messages that went to another server one is logged as if it had stayed.",
         "TL-1", CALM, FIT, lambda: behind(NamesItself),
+    ),
+    Defect(
+        "logs-another-server-of-what-it-takes-in",
+        "Of twenty messages that a server takes in one is logged as if another one had done so.",
+        "TL-1", CALM, FIT, lambda: behind(NamesAnother),
     ),
     Defect(
         "logs-its-own-reply-to-a-shadow-message",

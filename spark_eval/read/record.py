@@ -11,6 +11,7 @@ from pyspark.sql import DataFrame
 
 from spark_eval.read import clocks, connectivity_log, csv_log, damage, plan, records, tracking_log
 from spark_eval.read.contradictions.clocks import of_clocks
+from spark_eval.read.contradictions.copies import of_copies
 from spark_eval.read.contradictions.databases import of_databases
 from spark_eval.read.contradictions.journals import of_journals
 from spark_eval.read.contradictions.made_by_lab import made_by_lab
@@ -188,6 +189,7 @@ class Record:
         yield of_clocks(made, self.sound, self.ledger, self.rows, self.lifecycle)
         yield of_databases(made, self.tracking, self.lifecycle)
         yield of_silent_servers(made, self.ledger, self.tracking)
+        yield of_copies(made, self.lifecycle, self.copies)
         yield of_whole_files(self.plans)
 
     @on_demand

@@ -6,7 +6,7 @@ of its recipients, where the workload handed it over; what is said of the second
 (HAREDIRECT, HARECEIVE, HADISCARD, and RESUBMIT where it is promoted) has the recipients for whom
 its primary server answers. Of a server that a row names: the reply of HAREDIRECT is that of the
 shadow server; the server of a SEND is the one outside for the recipient's domain, or one whose log
-says that it took the message for him.
+says that it took the message for him; that of every other row is the one that writes it.
 
 Not asked: whether the peer of a SEND says so, where in ConnectionInactivityTimeOut before its log
 has a hole, or it was away or its disk full. Records that the lab did not make are not asked at all:
@@ -59,6 +59,8 @@ _JUDGED = cases_of(
               "server answers")),
     (f"event = 'HAREDIRECT' AND {_ANSWERED} <> shadow_server", violated(
         _ROW + f"has a reply of {{{_ANSWERED}}}, and names {{shadow_server}} as shadow server")),
+    ("event <> 'SEND' AND peer <> server", violated(
+        _ROW + "names {peer} as the server that did it")),
     ("event = 'SEND' AND peer = server", violated(
         _ROW + "names this server itself as the one that it was sent to")),
     (f"event = 'SEND' AND domain IS NOT NULL AND {_OUTSIDE}", violated(

@@ -17,6 +17,7 @@ from pyspark.sql import SparkSession
 from spark_eval import schema
 from spark_eval.read.contradictions import (
     clocks,
+    copies,
     databases,
     journals,
     messages,
@@ -152,6 +153,8 @@ SPOILT = {
         clocks.TWO_TIMES),
     "a life without a start": Spoilt(
         OUT, f"{SHADOW}/lifecycle.jsonl", emptied, databases.UNOPENED, f"{SHADOW}/{TRACKING}"),
+    "a copy that is not listed": Spoilt(
+        MOVED, f"{STORE}/copies.jsonl", without(0), copies.UNLISTED),
     "a server of nobody's": Spoilt(
         OUT, "logs/par-mbx9/lifecycle.jsonl", lambda _: ["{}"],
         "of a server that plan.json does not have"),

@@ -179,6 +179,14 @@ VIOLATED = {
         "its HAREDIRECT row at par-mbx1 has a reply of lyo-mbx2, and names lyo-mbx1 as shadow "
         "server",
     ),
+    "delivered-by-another": (
+        _first("par-mbx2", "DELIVER", server_hostname=f"lyo-mbx2.{DOMAIN}"),
+        "its DELIVER row at par-mbx2 names lyo-mbx2 as the server that did it",
+    ),
+    "received-by-another": (
+        _first("par-mbx1", "RECEIVE", server_hostname=OUTSIDE),
+        "its RECEIVE row at par-mbx1 names ext1 as the server that did it",
+    ),
     "sent-outside": (
         _first("par-mbx1", "SEND", server_hostname=OUTSIDE),
         "its SEND row at par-mbx1 names ext1, which is not the server of each recipient's domain",

@@ -6,6 +6,7 @@ from spark_eval.claims.node.sessions_ended import CLAIM
 from tests.spark_eval.claims.conftest import Ask, Results
 from tests.spark_eval.runs.run_builder import (
     END,
+    HOUR,
     MINUTE,
     SECOND,
     TIMEOUT,
@@ -14,6 +15,7 @@ from tests.spark_eval.runs.run_builder import (
     empty,
     healthy,
     mono,
+    user,
 )
 
 SERVER, PEER = "par-mbx1", "lyo-mbx1"
@@ -52,6 +54,42 @@ def _several(*took_ms: int | None) -> Run:
     run = empty()
     for number, took in enumerate(took_ms):
         _open(run, BEGAN + number * MINUTE, took, f"out-{number + 1}")
+    return run
+
+
+def _brought(*took_ms: int | None, run: Run | None = None) -> Run:
+    """One message, made redundant and sent on, and these sessions, each with one message."""
+    run = run or empty()
+    run.finish(run.accept(MINUTE, [user(1)]), MINUTE + 2 * SECOND)
+    run.plan["messages"] = [{"message_id": run.ledger[0]["message_id"]}]
+    for number, took in enumerate(took_ms):
+        _open(run, BEGAN + number * MINUTE, took, f"out-{number + 1}")
+    return run
+
+
+def _brought_by_logs() -> Run:
+    """The second session is one for logs."""
+    run = _brought(MINUTE, MINUTE)
+    run.contacts[SERVER][3]["description"] = f"replication;Mono={mono(BEGAN + MINUTE)}"
+    return run
+
+
+def _brought_on_a_full_disk() -> Run:
+    run = _brought(MINUTE)
+    run.away("fill_disk", SERVER, HOUR, HOUR + MINUTE)
+    return run
+
+
+def _brought_before_a_kill() -> Run:
+    run = _brought(MINUTE)
+    run.kill(SERVER, HOUR, HOUR + MINUTE)
+    return run
+
+
+def _brought_elsewhere() -> Run:
+    """In a record that the lab did not make."""
+    run = _brought(MINUTE)
+    run.plan["messages"] = []
     return run
 
 
@@ -150,9 +188,22 @@ NOT_ASKED = {
     "starts-unknown": _starts_unknown(),
 }
 
+CARRIED = {
+    "as-many": (_brought(MINUTE, MINUTE), 0, 3),
+    "more": (_brought(MINUTE, MINUTE, MINUTE), 0, 4),
+    "one-too-few": (_brought(MINUTE), 1, 2),
+    "none": (_brought(), 1, 1),
+    "none-but-logs": (_brought_by_logs(), 1, 3),
+    "one-without-an-end": (_brought(MINUTE, None), 1, 2),
+    "disk-full": (_brought_on_a_full_disk(), 0, 1),
+    "killed": (_brought_before_a_kill(), 0, 1),
+    "elsewhere": (_brought_elsewhere(), 0, 1),
+}
+
 
 def runs() -> dict[str, Run]:
-    asked = {f"holds-{name}": run for name, (run, _) in HOLDS.items()}
+    asked = {f"carried-{name}": run for name, (run, _, _) in CARRIED.items()}
+    asked |= {f"holds-{name}": run for name, (run, _) in HOLDS.items()}
     asked |= {f"violated-{name}": run for name, (run, _) in VIOLATED.items()}
     return asked | NOT_ASKED
 
@@ -176,6 +227,21 @@ def test_is_violated(name: str, results: Results) -> None:
     (example, *_) = result.examples
     assert {file for file, _ in example.refs} == {LOG}
     assert result.proofs == {"TL-4": "violated"}
+
+
+@pytest.mark.parametrize("name", CARRIED)
+def test_ends_say_what_was_carried(name: str, results: Results) -> None:
+    _, violations, asked = CARRIED[name]
+    result = results[f"carried-{name}"]
+    assert (result.violations, result.asked) == (violations, asked), result.examples
+
+
+def test_says_how_many_were_carried(results: Results) -> None:
+    (example,) = results["carried-one-too-few"].examples
+    assert example.detail == (
+        "par-mbx1 logged 2 messages as sent on or made redundant; by the ends of its sessions they "
+        "carried 1"
+    )
 
 
 def test_says_which_session_has_no_end(results: Results) -> None:
