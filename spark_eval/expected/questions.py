@@ -69,7 +69,7 @@ def questions(
     contacts: DataFrame,
     lifecycle: DataFrame,
     copies: DataFrame,
-    probe_shadows: DataFrame,
+    probes: DataFrame,
     histories: DataFrame,
 ) -> DataFrame:
     """One row a pair: `asked` and `unasked` (sessions; `first_unasked` is the row of one), `told`
@@ -88,7 +88,7 @@ def questions(
     )
     steps = (
         copies.selectExpr(*PAIR, f"inline(array({STEPS}))")
-        .unionByName(_probed(probe_shadows, pairs, histories))
+        .unionByName(_probed(probes, pairs, histories))
         .unionByName(_swallowed(contacts, histories))
     )
     stood = _stood(sessions, contacts, steps, _begun(lifecycle, contacts)).transform(
@@ -135,10 +135,11 @@ def _counted(stood: DataFrame) -> DataFrame:
     )
 
 
-def _probed(probe_shadows: DataFrame, pairs: DataFrame, histories: DataFrame) -> DataFrame:
-    """Steps of shadow messages of probes."""
+def _probed(probes: DataFrame, pairs: DataFrame, histories: DataFrame) -> DataFrame:
+    """Steps of shadow messages of probes, which an answer to XQDISCARD names beside all others."""
+    shadows = probes.where("event IN ('HARECEIVE', 'HADISCARD')")
     lost = histories.selectExpr("run", "server", f"{_EVER_LOST} AS lost_ms")
-    known = joined(probe_shadows, pairs, PAIR).join(lost, ["run", "server"], "left")
+    known = joined(shadows, pairs, PAIR).join(lost, ["run", "server"], "left")
     return known.selectExpr(*PAIR, f"inline(array({PROBE_STEPS}))")
 
 

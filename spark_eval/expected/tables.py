@@ -181,7 +181,7 @@ class Tables(Happened):
             record.contacts,
             record.lifecycle,
             self.copies,
-            record.probe_shadows,
+            record.probes,
             self.histories,
         )
 

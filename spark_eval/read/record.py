@@ -113,8 +113,8 @@ class Record:
         return settled(tracking_log.tracking(self.rows))
 
     @on_demand
-    def probe_shadows(self) -> DataFrame:
-        return tracking_log.probe_shadows(self.rows)
+    def probes(self) -> DataFrame:
+        return tracking_log.probes(self.rows)
 
     @on_demand
     def connectivity(self) -> DataFrame:

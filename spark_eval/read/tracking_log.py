@@ -34,8 +34,18 @@ def tracking(parsed: DataFrame) -> DataFrame:
     """One row an event of a tracking log. `parsed` is from `csv_log.parse_rows`, as `clocks.placed`
     has placed it.
     """
-    rows = _with_custom(parsed)
-    events = rows.selectExpr(
+    return without_probes(_events(parsed))
+
+
+def probes(parsed: DataFrame) -> DataFrame:
+    """The rows about probes, as those of `tracking`: a probe is in no question, but servers store
+    it, hold its shadow, and say so.
+    """
+    return _events(parsed.where(f"startswith({_field('message-id')}, '{PROBE_MARK}')"))
+
+
+def _events(parsed: DataFrame) -> DataFrame:
+    return _with_custom(parsed).selectExpr(
         "run", "server", "at_ms", REF,
         "mono_ns",
         f"upper({_field('event-id')}) AS event",
@@ -64,22 +74,6 @@ def tracking(parsed: DataFrame) -> DataFrame:
         f"{_custom('CopyInternalId')} AS copy_internal_id",
         f"{_lab_ms('DeliveredAt')} - IF({SAID_BY_PRIMARY}, 0L, off_ms) AS delivered_at_ms",
         f"{_lab_ms('LastContact')} - off_ms AS last_contact_ms",
-    )  # fmt: skip
-    return without_probes(events)
-
-
-def probe_shadows(parsed: DataFrame) -> DataFrame:
-    """`run`, `server`, `primary_server`, `at_ms`, `event`: shadow messages of probes, as they came
-    (HARECEIVE) and were let go (HADISCARD). An answer to XQDISCARD names them beside all others.
-    """
-    probes = parsed.where(f"startswith({_field('message-id')}, '{PROBE_MARK}')")
-    return (
-        _with_custom(probes)
-        .selectExpr(
-            "run", "server", f"{short_name(_custom('PrimaryServer'))} AS primary_server", "at_ms",
-            f"upper({_field('event-id')}) AS event",
-        )
-        .where("event IN ('HARECEIVE', 'HADISCARD')")
     )  # fmt: skip
 
 

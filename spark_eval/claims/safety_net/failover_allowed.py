@@ -9,8 +9,8 @@ count as it was mounted, those of the copy before as they were NEED_MS (`failove
     that one was silent for Active Manager
     or, if that is earlier, the first trouble within that time of the way to it, or of either end.
 
-Each delivery is a log, and so is each mount; Active Manager writes down what it hears of them, so a
-restart is no excuse.
+Each delivery is a log (of a probe too), and so is each mount; Active Manager writes down what it
+hears of them, so a restart is no excuse.
 
 Not asked about logs: a copy that did answer; where another trouble lies before the first, or Active
 Manager lost its database, or had no room for it.
@@ -29,6 +29,7 @@ from spark_eval.spark.joins import joined, small
 from spark_eval.sql.intervals import overlaps
 from spark_eval.sql.reasons import cases as cases_of
 from spark_eval.sql.reasons import holds, not_asked, violated
+from spark_eval.transforms.copy_deliveries import deliveries_into
 from spark_eval.transforms.troubles import NO_TROUBLES
 
 DATABASE, CHANGE = ["run", "database"], ["run", "database", "epoch"]
@@ -143,7 +144,8 @@ def _logs(tables: Tables) -> DataFrame:
         *DATABASE, F.col("epoch").alias("before_epoch"), F.col("server").alias("from")
     )
     first = mounts.agg(F.expr("min(last_log) AS first_log"))
-    taken = known.into.where("event = 'DELIVER'").groupBy(
+    into = known.into.unionByName(deliveries_into(tables.record.probes, known.actives))
+    taken = into.where("event = 'DELIVER'").groupBy(
         *DATABASE, F.col("epoch").alias("before_epoch"), F.col("copy").alias("from")
     )
     made = taken.agg(F.expr("collect_list(at_ms) AS made"))

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from itertools import chain
+
 import pytest
 
 from spark_eval.claims.safety_net.failover_allowed import CLAIM
@@ -35,6 +37,19 @@ def _died(
     run.life(MANAGER, "copy-silent", SILENT, database="DB1", server=OLD, reason="refused")
     activate(run, MOUNTED)
     return run
+
+
+def _probed(deliveries: int, probes: int) -> Run:
+    """The last deliveries before those of the traffic were of probes."""
+    run = with_two_copies()
+    for number in range(probes):
+        mark = f"<probe.{number}@outside.example>"
+        message = bring(run, 10 * MINUTE - number * SECOND)
+        for row in (*run.ledger, *chain.from_iterable(run.tracking.values())):
+            for key in ("message-id", "message_id"):
+                if row.get(key) == message.message_id:
+                    row[key] = mark
+    return _died(deliveries, run=run)
 
 
 def _caused(cause: str, *, kind: str = "failover") -> Run:
@@ -97,6 +112,7 @@ HOLDS = {
     "lacks-as-many-as-it-may": _died(NEW_HAD + DIAL),
     "lacks-later-ones-too": _died(NEW_HAD + DIAL + 1, DEAD - NEED + 1),
     "counted-from-the-mount": _died(DIAL, first_log=NEW_HAD),
+    "lacks-probes": _probed(NEW_HAD, DIAL),
     "in-one-site": _policy("IntrasiteOnly", same_site=True),
     "dismounted": _caused("dismounted under 0"),
     "cut-off-before": _cut("management"),
@@ -109,6 +125,7 @@ VIOLATED = {
     "lacks-one-more": _died(NEW_HAD + DIAL + 1),
     "lacks-one-more-at-last": _died(NEW_HAD + DIAL + 1, DEAD - NEED),
     "counted-from-the-mount": _died(DIAL + 1, first_log=NEW_HAD),
+    "lacks-probes": _probed(NEW_HAD, DIAL + 1),
     "reached-in-between": _silent_and_reached_before(),
     "cut-off-for-logs-alone": _cut("replication"),
     "manager-away-at-the-end": _manager_away(39 * MINUTE, 40 * MINUTE + 30 * SECOND),
