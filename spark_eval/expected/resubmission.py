@@ -159,6 +159,11 @@ _ONLY_FROM = (
     f"{_WHAT} and kept it until {{@brought_ms + hold_ms}}; it could be asked for "
     "{database}:{epoch} only from {@ask_by_ms} on"
 )
+# not where the queue database was gone first
+_OVER = (
+    "learnt IS NOT NULL AND brought_ms + hold_ms < ask_by_ms "
+    "AND coalesce(brought_ms + hold_ms < queue_lost_ms, true)"
+)
 _REPLACED = f"{_WHAT}, and lost its queue database at {{@queue_lost_ms}}"
 _JUDGED = cases(
     ("given IS NOT NULL AND size(left_out) > 0", violated(
@@ -167,6 +172,8 @@ _JUDGED = cases(
     ("stood_in IS NOT NULL AND (queue_lost_ms IS NOT NULL OR NOT inside OR learnt IS NULL "
      "OR ask_by_ms > end_ms)", holds()),
     ("lost AND seen AND NOT inside", holds()),
+    (f"{_OVER} AND seen", judgement("holds", _ONLY_FROM, EXCUSED)),
+    (_OVER, judgement("unknown", _ONLY_FROM, EXPIRED)),
     ("queue_lost_ms IS NOT NULL AND seen", judgement("holds", _REPLACED, EXCUSED)),
     ("queue_lost_ms IS NOT NULL", unknown(_REPLACED)),
     ("learnt IS NULL AND tell_by_ms > end_ms", unknown(
@@ -174,8 +181,6 @@ _JUDGED = cases(
         "{database}:{epoch}")),
     ("learnt IS NULL", violated(
         f"{_WHAT}; it could be reached, and was never told of {{database}}:{{epoch}}")),
-    ("brought_ms + hold_ms < ask_by_ms AND seen", judgement("holds", _ONLY_FROM, EXCUSED)),
-    ("brought_ms + hold_ms < ask_by_ms", judgement("unknown", _ONLY_FROM, EXPIRED)),
     ("ask_by_ms > end_ms", unknown(
         f"{_WHAT}; the run ended before it surely could be asked for {{database}}:{{epoch}}")),
     (f"coalesce({overlaps('blind', 'learnt.at_ms', 'ask_by_ms')}, false)", unknown(

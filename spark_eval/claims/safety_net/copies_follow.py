@@ -4,14 +4,15 @@
 Asks every delivery into a database of several copies once for each other copy: by LOGS_MS and what
 timers and rows are late by, the server of the active copy had replication sessions to the other
 server that carried, all together, as many messages as there were deliveries. Both are counted
-from the last time at which counting can begin: a mount, a seed, a start. A session that stands by
-then counts with all that it carries until its end. The logs of one server are compared, and what
-the other one took in is not asked: a message of a session may be a log that was refused.
+from the last time at which counting can begin: a mount, a seed, a start, and when the copy of that
+server became passive, since what it took beside another one is thrown away. A session that stands
+by then counts with all that it carries until its end. The logs of one server are compared, and
+what the other one took in is not asked: a message of a session may be a log that was refused.
 
-Not asked, besides: what a later mount of the database, or a seed, comes close after; while the way
-or one of its ends was in trouble, and for as long again and ConnectionInactivityTimeOut after it,
-since what waited goes first; a copy that failed; what a hole of the log lies between; what follows
-a session whose end is not in the log.
+Not asked, besides: what one of those comes close after; while the way or one of its ends was in
+trouble, and for as long again and ConnectionInactivityTimeOut after it, since what waited goes
+first; a copy that failed; what a hole of the log lies between; what follows a session whose end is
+not in the log.
 """
 
 from __future__ import annotations
@@ -97,10 +98,12 @@ def _pairs(tables: Tables) -> DataFrame:
 def _begun(tables: Tables) -> DataFrame:
     """As `followed`, but for the troubles."""
     told = tables.record.lifecycle.where(
-        "event IN ('database-mounted', 'copy-seeded', 'copy-seeded-here', 'copy-failed')"
+        "event IN ('database-mounted', 'copy-passive', 'copy-seeded', 'copy-seeded-here', "
+        "'copy-failed')"
     ).selectExpr(*DATABASE, "server AS teller", "event", "at_ms")
     of_pair = (
-        "event = 'database-mounted' OR (event = 'copy-seeded' AND teller = server) "
+        "event = 'database-mounted' "
+        "OR (event IN ('copy-seeded', 'copy-passive') AND teller = server) "
         "OR (event = 'copy-seeded-here' AND teller = peer) "
         "OR (event = 'copy-failed' AND teller IN (server, peer))"
     )

@@ -145,6 +145,8 @@ VIOLATED = {
         1,
     ),
     "seeded-long-before": (_says(_took(), NEW, "copy-seeded-here", BEFORE), 1),
+    "passive-long-before": (_says(_took(), OLD, "copy-passive", BEFORE), 1),
+    "the-other-one-passive": (_says(_took(), NEW, "copy-passive", TOOK + SECOND), 1),
     "failed-and-seeded": (
         _says(_says(_took(), NEW, "copy-failed", BEFORE), NEW, "copy-seeded-here", BEFORE + 1),
         1,
@@ -164,6 +166,7 @@ NOT_ASKED = {
     "paused-the-other": _away("pause", NEW),
     "disk-full": _away("fill_disk"),
     "mounted-after": _says(_took(), NEW, "database-mounted", TOOK + SECOND),
+    "passive-after": _says(_took(), OLD, "copy-passive", TOOK + SECOND),
     "seeded-after": _says(_took(), OLD, "copy-seeded", TOOK + MINUTE),
     "failed": _says(_took(), NEW, "copy-failed", BEFORE),
     "no-end": _ships(_took(), messages=0, lasts_ms=None),

@@ -9,6 +9,7 @@ from tests.spark_eval.runs.run_builder import (
     HOUR,
     MAILBOX_SERVERS,
     MINUTE,
+    SECOND,
     Run,
     healthy,
     iso,
@@ -95,11 +96,25 @@ def _taken_twice_before(window_ms: int) -> Run:
 
 
 def _primary_lost_its_queue_database() -> Run:
+    run = _nobody_gave_back()
+    run.kill("par-mbx1", 25 * MINUTE, 30 * MINUTE, new_database=True)
+    return run
+
+
+def _nobody_gave_back() -> Run:
     told = f.before()
     for server in MAILBOX_SERVERS:
         f.request(told.run, server)
-    told.run.kill("par-mbx1", 25 * MINUTE, 30 * MINUTE, new_database=True)
     return told.run
+
+
+def _expired(hold_ms: int) -> Run:
+    """Par-mbx1 loses its queue database half a minute after it took what was lost."""
+    run = _nobody_gave_back()
+    run.plan["settings"]["TransportConfig"]["SafetyNetHoldTime"] = hold_ms
+    lost_ms = 18 * MINUTE + 30 * SECOND
+    run.kill("par-mbx1", lost_ms, lost_ms + SECOND, new_database=True)
+    return run
 
 
 def runs() -> dict[str, Run]:
@@ -111,6 +126,7 @@ def runs() -> dict[str, Run]:
         "twice": _taken_again_and_seen_twice(),
         "after-the-window": _taken_twice_before(window_ms=5 * MINUTE),
         "within-the-window": _taken_twice_before(window_ms=HOUR),
+        "expired-and-wiped": _expired(20 * SECOND), "wiped-and-expired": _expired(MINUTE),
         "wiped": _primary_lost_its_queue_database(), "lossless": lossless,
     }  # fmt: skip
 
@@ -205,6 +221,18 @@ def test_unknown_where_the_copies_went_with_a_queue_database(
     told = results["wiped"]
     assert (told.status, told.violations) == ("unknown", 0)
     assert "lost its queue database at" in told.reason
+
+
+@pytest.mark.parametrize(
+    ("name", "why"), [("expired-and-wiped", "kept it until"),
+                      ("wiped-and-expired", "lost its queue database at")],
+)  # fmt: skip
+def test_unknown_what_safety_net_had_let_go_unless_its_database_was_lost_first(
+    name: str, why: str, results: Results
+) -> None:
+    result = results[name]
+    assert (result.status, result.violations) == ("unknown", 0)
+    assert why in result.reason
 
 
 def test_nothing_to_ask_without_a_failover_or_after_a_lossless_switchover(
