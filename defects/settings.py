@@ -9,18 +9,19 @@ from typing import Any
 from unittest.mock import patch
 
 from defects.defect import Context
+from defects.door import Core
 from nodes.core.config.config import NodeConfig, ServerConfig, TransportConfig
 from nodes.core.node import Node
 
 
 @contextmanager
-def goes_by(change: Callable[[NodeConfig], NodeConfig]) -> Iterator[None]:
-    begin = Node.__init__
+def goes_by(change: Callable[[NodeConfig], NodeConfig], core: type[Core] = Node) -> Iterator[None]:
+    begin = core.__init__
 
     def __init__(self: Any, config: NodeConfig) -> None:
         begin(self, change(config))
 
-    with patch.object(Node, "__init__", __init__):
+    with patch.object(core, "__init__", __init__):
         yield
 
 

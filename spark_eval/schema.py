@@ -247,7 +247,8 @@ TOPOLOGY: Final[Columns] = (
     (
         "databases",
         "ARRAY<STRUCT<name: STRING, "
-        "copies: ARRAY<STRUCT<server: STRING, replay_lag_time_ms: BIGINT>>, "
+        "copies: ARRAY<STRUCT<server: STRING, activation_preference: INT, "
+        "replay_lag_time_ms: BIGINT>>, "
         "duplicate_detection_window_ms: BIGINT>>",
     ),
     ("mailboxes", "ARRAY<STRUCT<address: STRING, `database`: STRING>>"),

@@ -14,6 +14,8 @@ from defects.copies.manager import manager
 from defects.decisions import does
 from defects.defect import Context, Defect
 from defects.door import Door, behind
+from defects.settings import goes_by
+from nodes.core.active_manager import ActiveManager
 from nodes.core.config.config import NodeConfig
 from nodes.core.copies.local_copy import CopyHere
 from nodes.core.failover import copy_monitor
@@ -22,6 +24,7 @@ from nodes.core.interface.copy_commands import DismountDatabase
 from nodes.core.interface.effects import Effect, ManageCopy, SendReply
 from nodes.core.interface.inputs import (
     ActiveCopyNamed,
+    CopyStatusAnswered,
     DismountAnswered,
     DismountAsked,
     Input,
@@ -32,7 +35,7 @@ from nodes.core.interface.inputs import (
 from nodes.core.interface.replies import R451_COPY_BUSY, ActiveCopyReply, DismountReply
 
 LOSSY, DIES, CUT_OFF = "lossy-failover", "active-copy-dies", "active-manager-cut-off"
-SWITCHOVER = "lossless-switchover"
+SWITCHOVER, BEST_COPY = "lossless-switchover", "best-copy"
 
 
 class ForgetsLogsAtARestart(Door):
@@ -43,6 +46,29 @@ class ForgetsLogsAtARestart(Door):
             forgotten = tuple(replace(each, last_log=0) for each in happened.databases)
             return (replace(happened, databases=forgotten),)
         return (happened,)
+
+
+class TakesEveryCopyForComplete(Door):
+    """Each is said to have as many logs as any."""
+
+    def __init__(self, config: NodeConfig) -> None:
+        super().__init__(config)
+        self._most = 0
+
+    def enters(self, happened: Input) -> Iterable[Input]:
+        if not isinstance(happened, CopyStatusAnswered):
+            return (happened,)
+        self._most = max(self._most, happened.status.last_log)
+        return (replace(happened, status=replace(happened.status, last_log=self._most)),)
+
+
+def prefers_the_last(config: NodeConfig) -> NodeConfig:
+    """The copies in the opposite order; the first one is active as before."""
+    copies = {
+        name: tuple(replace(copy, preference=-copy.preference) for copy in reversed(copies))
+        for name, copies in config.copies.items()
+    }
+    return replace(config, copies=copies)
 
 
 def finds_by_itself(find: Callable[[Callable[..., str | None]], str | None]) -> Context:
@@ -125,6 +151,7 @@ def hears_of_no_other_by_its_logs() -> Iterator[None]:
 
 
 ON_TIME, ALLOWED = ("failover_on_time",), ("failover_allowed",)
+BEST = ("best_copy_mounted",)
 ONE_ACTIVE = ("one_active_copy",)
 DEFECTS = (
     Defect(
@@ -146,6 +173,16 @@ DEFECTS = (
         "forgets-at-a-restart-how-many-logs-there-are",
         "Active Manager forgets at a restart how many logs an active copy had.",
         "TP-6", "lossy-mount-refused", ALLOWED, lambda: manager(ForgetsLogsAtARestart),
+    ),
+    Defect(
+        "mounts-the-preferred-copy-whatever-it-lacks",
+        "Active Manager takes every copy for complete, and mounts the one that is preferred.",
+        "TP-6", BEST_COPY, BEST, lambda: manager(TakesEveryCopyForComplete),
+    ),
+    Defect(
+        "mounts-the-copy-that-is-preferred-least",
+        "Of equal copies Active Manager mounts the one with the highest activation preference.",
+        "TP-6", BEST_COPY, BEST, lambda: goes_by(prefers_the_last, ActiveManager),
     ),
     Defect(
         "goes-on-with-the-copy-before",

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import TypeGuard
 
 from defects.decisions import does
 from defects.defect import Context, Defect
 from defects.door import Door, behind
-from nodes.core.config.config import NodeConfig
+from defects.settings import goes_by
+from nodes.core.config.config import DatabaseCopy, NodeConfig
 from nodes.core.copies.log_shipping import SERVICE, LogShipping
 from nodes.core.interface.effects import Effect, OpenSession
 from nodes.core.interface.inputs import Input, SessionFailed
@@ -64,6 +66,16 @@ class DoesNotReachWhoWasAwayForLogs(DoesNotReachTheLastForLogs):
         return super().leaves(effect)
 
 
+def knows_one_other_copy(config: NodeConfig) -> NodeConfig:
+    """Of the copies of a mailbox database, its own and the first of all others."""
+
+    def known(copies: tuple[DatabaseCopy, ...]) -> tuple[DatabaseCopy, ...]:
+        first = next((copy for copy in copies if copy.server != config.me.name), None)
+        return tuple(copy for copy in copies if copy is first or copy.server == config.me.name)
+
+    return replace(config, copies={name: known(copies) for name, copies in config.copies.items()})
+
+
 class CallsForLogsAMinuteLate(Door):
     def leaves(self, effect: Effect) -> Iterable[Effect]:
         if is_for_logs(effect):
@@ -88,6 +100,11 @@ DEFECTS = (
         "ships-no-logs-to-one-server",
         "One server of several with passive copies is never reached for logs.",
         "TP-4", "active-manager-cut-off", FOLLOW, lambda: behind(DoesNotReachTheLastForLogs),
+    ),
+    Defect(
+        "ships-logs-to-one-passive-copy",
+        "A mailbox database has two passive copies, and the logs go to the first.",
+        "TP-4", "best-copy", FOLLOW, lambda: goes_by(knows_one_other_copy),
     ),
     Defect(
         "ships-no-logs-to-whoever-was-away",

@@ -38,6 +38,7 @@ from spark_eval.claims.node import (
     strangers_learn_nothing,
 )
 from spark_eval.claims.safety_net import (
+    best_copy_mounted,
     copies_agree,
     copies_follow,
     copies_logged,
@@ -70,6 +71,7 @@ ALL: tuple[Claim, ...] = (
     one_active_copy.CLAIM,
     failover_on_time.CLAIM,
     failover_allowed.CLAIM,
+    best_copy_mounted.CLAIM,
     copies_follow.CLAIM,
     copies_agree.CLAIM,
     redundant_before_ack.CLAIM,

@@ -169,11 +169,12 @@ def databases(plans: DataFrame) -> DataFrame:
 
 
 def database_copies(plans: DataFrame) -> DataFrame:
-    """`run`, `database`, `server`, `is_lagged`: every copy of every mailbox database."""
+    """`run`, `database`, `server`, `preference`, `is_lagged`: every copy of every database."""
     named = plans.selectExpr("run", "inline(plan.topology.databases)")
     each = named.selectExpr("run", "name AS database", "inline(copies)")
     lag = "coalesce(replay_lag_time_ms > 0, false) AS is_lagged"
-    return each.selectExpr("run", "database", "lower(server) AS server", lag)
+    preferred = "activation_preference AS preference"
+    return each.selectExpr("run", "database", "lower(server) AS server", preferred, lag)
 
 
 def mailboxes(plans: DataFrame) -> DataFrame:

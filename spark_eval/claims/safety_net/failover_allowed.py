@@ -22,23 +22,14 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from spark_eval.claims.claim import Claim, case
-from spark_eval.claims.safety_net.failover_on_time import DIAL, NEED_MS
+from spark_eval.claims.safety_net.failover_on_time import DIAL
+from spark_eval.claims.safety_net.own_failovers import own_failovers
 from spark_eval.claims.safety_net.resubmission_complete import may_ask
 from spark_eval.expected.tables import Tables
-from spark_eval.spark.joins import joined, small
 from spark_eval.sql.intervals import overlaps
 from spark_eval.sql.reasons import cases as cases_of
 from spark_eval.sql.reasons import holds, not_asked, violated
-from spark_eval.transforms.copy_deliveries import deliveries_into
-from spark_eval.transforms.troubles import NO_TROUBLES
 
-DATABASE, CHANGE = ["run", "database"], ["run", "database", "epoch"]
-COPY = ["run", "database", "before_epoch", "from"]
-BY_ITSELF = "kind = 'failover' AND NOT startswith(cause, 'asked for') AND cause <> 'found active'"
-_FIRST = (
-    "array_min(transform(filter(troubles, x -> x.lo <= silent_ms "
-    "AND x.hi >= silent_ms - need_ms), x -> x.lo))"
-)
 FULL = "transform(filter(kills, k -> k.kind = 'fill_disk'), k -> k.possible)"
 HAD = "first_log + size(filter(made, t -> t <= known_ms))"
 _SAID = "{manager} activated {database} on {to} by itself at {@decided_ms}; "
@@ -65,15 +56,7 @@ _LOGS = cases_of(
 
 
 def cases(tables: Tables) -> DataFrame:
-    known = (
-        _decisions(tables)
-        .join(_silences(tables), [*CHANGE, "from"], "left")
-        .join(_logs(tables), COPY, "left")
-        .withColumn("had_new", F.expr("mounted.last_log - 1"))
-    )
-    timed = known.selectExpr(
-        "*", f"least(silent_ms, coalesce({_FIRST}, silent_ms)) - need_ms AS known_ms"
-    )
+    timed = own_failovers(tables).withColumn("known_ms", F.expr("last_well_ms - need_ms"))
     judged = timed.selectExpr("*", f"{HAD} AS had").selectExpr(
         "*", f"inline(array(named_struct('j', {_POLICY}), named_struct('j', {_LOGS})))"
     )
@@ -87,70 +70,6 @@ def cases(tables: Tables) -> DataFrame:
             requirements="array('TP-6')",
             weight="had - had_new",
         )
-    )
-
-
-def _decisions(tables: Tables) -> DataFrame:
-    """One row a change that Active Manager made by itself: `to`, `from`, `mounted`, `before_epoch`,
-    `cause`, `decided_ms`, `decided_ref`; `manager`, its history, and the `troubles` of its way to
-    the copy before; `policy` of the new one's server, and both sites.
-    """
-    known = tables.resubmission
-    assert known is not None
-    decided = tables.record.lifecycle.where("event = 'failover-decided'").groupBy(*CHANGE)
-    first = decided.agg(F.expr("min_by(struct(at_ms, server, ref), at_ms) AS decided")).selectExpr(
-        *CHANGE, "decided.server AS manager", "decided.at_ms AS decided_ms",
-        "decided.ref AS decided_ref",
-    )  # fmt: skip
-    managers = tables.histories.selectExpr(
-        "run", "server AS manager", "kills", "eras", f"{NEED_MS} AS need_ms"
-    )
-    ways = tables.troubles.where("service = 'management'").selectExpr(
-        "run", "server AS manager", "peer AS `from`", "troubles"
-    )
-    servers = tables.record.servers
-    to = servers.selectExpr("run", "server AS `to`", "auto_activation AS policy", "site AS to_site")
-    before = servers.selectExpr("run", "server AS `from`", "site AS from_site")
-    return (
-        known.transitions.where(BY_ITSELF)
-        .select(*CHANGE, "before_epoch", "from", "to", "mounted", "cause")
-        .transform(joined, first, CHANGE)
-        .transform(joined, small(managers), ["run", "manager"])
-        .transform(joined, small(to), ["run", "to"])
-        .transform(joined, small(before), ["run", "from"])
-        .join(small(ways), ["run", "manager", "from"], "left")
-        .withColumn("troubles", F.expr(f"coalesce(troubles, {NO_TROUBLES})"))
-    )
-
-
-def _silences(tables: Tables) -> DataFrame:
-    """`silent_ms`: when the copy before was silent for the last time before another was decided
-    on.
-    """
-    rows = tables.record.lifecycle
-    decided = rows.where("event = 'failover-decided'").selectExpr(*CHANGE, "at_ms AS decided_ms")
-    silent = rows.where("event = 'copy-silent'").selectExpr(*DATABASE, "peer AS `from`", "at_ms")
-    before = joined(decided, silent, DATABASE).where("at_ms <= decided_ms")
-    return before.groupBy(*CHANGE, "from").agg(F.max("at_ms").alias("silent_ms"))
-
-
-def _logs(tables: Tables) -> DataFrame:
-    """Of a copy while it was active: `first_log`, the one of its mount, and when each other was
-    `made`.
-    """
-    known = tables.resubmission
-    assert known is not None
-    mounts = tables.record.lifecycle.where("event = 'database-mounted'").groupBy(
-        *DATABASE, F.col("epoch").alias("before_epoch"), F.col("server").alias("from")
-    )
-    first = mounts.agg(F.expr("min(last_log) AS first_log"))
-    into = known.into.unionByName(deliveries_into(tables.record.probes, known.actives))
-    taken = into.where("event = 'DELIVER'").groupBy(
-        *DATABASE, F.col("epoch").alias("before_epoch"), F.col("copy").alias("from")
-    )
-    made = taken.agg(F.expr("collect_list(at_ms) AS made"))
-    return first.join(made, COPY, "left").withColumn(
-        "made", F.expr("coalesce(made, CAST(array() AS array<bigint>))")
     )
 
 
