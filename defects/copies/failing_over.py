@@ -36,6 +36,7 @@ from nodes.core.interface.replies import R451_COPY_BUSY, ActiveCopyReply, Dismou
 
 LOSSY, DIES, CUT_OFF = "lossy-failover", "active-copy-dies", "active-manager-cut-off"
 SWITCHOVER, BEST_COPY = "lossless-switchover", "best-copy"
+POLICIES = "copies-not-to-activate"
 
 
 class ForgetsLogsAtARestart(Door):
@@ -69,6 +70,19 @@ def prefers_the_last(config: NodeConfig) -> NodeConfig:
         for name, copies in config.copies.items()
     }
     return replace(config, copies=copies)
+
+
+def takes_policy(policy: str, other: str = "Unrestricted") -> Context:
+    """Active Manager takes a DatabaseCopyAutoActivationPolicy for another."""
+
+    def changed(config: NodeConfig) -> NodeConfig:
+        servers = tuple(
+            replace(each, auto_activation=other) if each.auto_activation == policy else each
+            for each in config.servers
+        )
+        return replace(config, servers=servers)
+
+    return goes_by(changed, ActiveManager)
 
 
 def finds_by_itself(find: Callable[[Callable[..., str | None]], str | None]) -> Context:
@@ -173,6 +187,21 @@ DEFECTS = (
         "forgets-at-a-restart-how-many-logs-there-are",
         "Active Manager forgets at a restart how many logs an active copy had.",
         "TP-6", "lossy-mount-refused", ALLOWED, lambda: manager(ForgetsLogsAtARestart),
+    ),
+    Defect(
+        "mounts-a-copy-of-a-blocked-server",
+        "Active Manager mounts by itself a copy whose server is Blocked.",
+        "TP-6", POLICIES, ALLOWED, lambda: takes_policy("Blocked"),
+    ),
+    Defect(
+        "mounts-an-intrasite-copy-for-one-of-another-site",
+        "Active Manager mounts by itself a copy whose server is IntrasiteOnly, in another site.",
+        "TP-6", POLICIES, ALLOWED, lambda: takes_policy("IntrasiteOnly"),
+    ),
+    Defect(
+        "leaves-an-intrasite-copy-alone",
+        "Active Manager mounts by itself no copy of an IntrasiteOnly server, in its site either.",
+        "TP-6", POLICIES, ON_TIME, lambda: takes_policy("IntrasiteOnly", "Blocked"),
     ),
     Defect(
         "mounts-the-preferred-copy-whatever-it-lacks",

@@ -44,6 +44,9 @@ NEED_MS = f"{SILENT_MS + ASKED_EVERY_MS} + {EXCHANGES} + {FAR_ABOVE} * finest_ms
 # GoodAvailability, which no scenario changes; the mount is a log, too
 DIAL = 6
 LACKING = "transform(caught_up, x -> named_struct('lo', x.lo, 'hi', x.hi + late_ms))"
+PERMITTED = (
+    "(auto_activation = 'Unrestricted' OR (auto_activation = 'IntrasiteOnly' AND peer_site = site))"
+)
 NO_DECISIONS = "CAST(array() AS array<struct<at_ms: bigint, epoch: int>>)"
 NEVER = "CAST(array() AS array<bigint>)"
 _IN_THE_WAY = (
@@ -51,7 +54,7 @@ _IN_THE_WAY = (
 )
 _READY_MS = f"{first_clear('gone.certain.lo', _IN_THE_WAY, NEED_MS)} + {NEED_MS}"
 _IS_WHOLE = (
-    "(c.auto_activation = 'Unrestricted' "
+    "(c.is_permitted "
     "AND NOT exists(c.lacking, x -> x.lo < gone.possible.lo AND x.hi >= gone.possible.lo))"
 )
 # by when Active Manager can mount one of the copies that have not failed; by itself, if it says not
@@ -136,15 +139,15 @@ def _active(tables: Tables) -> DataFrame:
 
 
 def _others(tables: Tables) -> DataFrame:
-    """`others`: by server and manager, each other copy with its `auto_activation`, the `troubles`
-    of the way of Active Manager to it, when it may have been `lacking` logs, and whether it
-    `failed` at some time.
+    """`others`: by server and manager, each other copy: whether its activation `is_permitted`, the
+    `troubles` of the way of Active Manager to it, when it may have been `lacking` logs, and whether
+    it `failed` at some time.
     """
     copies = tables.record.database_copies.select(*DATABASE, "server")
-    policies = tables.record.servers.selectExpr("run", "server AS peer", "auto_activation")
-    managers = tables.record.servers.where("role = 'active_manager'").selectExpr(
-        "run", "server AS manager"
-    )
+    servers = tables.record.servers
+    sites = servers.select(*SERVER, "site")
+    policies = servers.selectExpr("run", "server AS peer", "site AS peer_site", "auto_activation")
+    managers = servers.where("role = 'active_manager'").selectExpr("run", "server AS manager")
     ways = tables.troubles.where("service = 'management'").selectExpr(
         "run", "server AS manager", "peer", "troubles AS unreachable"
     )
@@ -155,13 +158,14 @@ def _others(tables: Tables) -> DataFrame:
         copies.transform(joined, copies.withColumnRenamed("server", "peer"), DATABASE)
         .where("server <> peer")
         .transform(joined, managers, "run")
+        .transform(joined, sites, SERVER)
         .transform(joined, policies, ["run", "peer"])
         .join(ways, ["run", "manager", "peer"], "left")
         .join(logs, ["run", "server", "peer"], "left")
     )
     other = (
         f"struct(coalesce(unreachable, {NO_TROUBLES}) AS troubles, {LACKING} AS lacking, "
-        "size(failed) > 0 AS failed, auto_activation)"
+        f"size(failed) > 0 AS failed, {PERMITTED} AS is_permitted)"
     )
     return each.groupBy(*DATABASE, "server", "manager").agg(
         F.expr(f"collect_list({other}) AS others"), F.expr("max(late_ms) AS late_ms")

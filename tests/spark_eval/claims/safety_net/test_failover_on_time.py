@@ -97,10 +97,10 @@ def _with_logs(count: int, at_ms: int) -> Run:
     return run
 
 
-def _of_policy(policy: str) -> Run:
+def _of_policy(policy: str, *, site: str | None = None) -> Run:
     run = _helpless(_gone())
     for server in run.plan["topology"]["servers"]:
-        server["auto_activation"] = policy
+        server.update({"auto_activation": policy, "site": site or server["site"]})
     return run
 
 
@@ -164,6 +164,7 @@ VIOLATED = {
     "impossible-for-fewer-logs": _with_logs(5, GONE - 10 * SECOND),
     "impossible-for-logs-that-are-there": _with_logs(9, GONE - 10 * MINUTE),
     "impossible-long-after-a-cut": _replication_cut(MINUTE, MINUTE + 1),
+    "impossible-though-in-its-site": _of_policy("IntrasiteOnly", site="paris"),
     "impossible-afterwards": _told("failover-impossible", HOUR),
     "decided-long-ago": _told("failover-decided", MINUTE, epoch=0),
     "moved": _moved(NEW),
@@ -182,6 +183,8 @@ NOT_ASKED = {
     "other-comes-back-too-late": _cut(NEW, MINUTE, HOUR - NEED),
     "manager-s-log-is-torn": _torn(),
     "impossible-by-policy": _of_policy("Blocked"),
+    "impossible-by-policy-in-one-site": _of_policy("Blocked", site="paris"),
+    "impossible-for-another-site": _of_policy("IntrasiteOnly"),
     "impossible-for-logs": _with_logs(6, GONE - 10 * SECOND),
     "impossible-after-a-cut": _replication_cut(5 * MINUTE, 8 * MINUTE),
     "under-way": _told("failover-decided", GONE - MINUTE, epoch=1),
