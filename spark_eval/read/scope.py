@@ -15,13 +15,15 @@ from typing import Any
 class Scope:
     """`may_resubmit`: something makes somebody ask a Safety Net. `may_cross`: there is more than
     one boundary. `has_strangers`: somebody calls. `may_delay`: mail can wait for
-    DelayNotificationTimeout before the run is over.
+    DelayNotificationTimeout before the run is over. `may_choose`: a mailbox database has more than
+    one copy that could be mounted next.
     """
 
     may_resubmit: bool = True
     may_cross: bool = True
     has_strangers: bool = True
     may_delay: bool = True
+    may_choose: bool = True
 
 
 ANYTHING = Scope()
@@ -35,7 +37,8 @@ def together(scopes: Sequence[Scope]) -> Scope:
 
 def scope_of(plan: Mapping[str, Any]) -> Scope:
     """Of plan.json."""
-    return Scope(*(_may(asked, plan) for asked in (_resubmits, _crosses, _has_strangers, _delays)))
+    asked = (_resubmits, _crosses, _has_strangers, _delays, _has_a_choice)
+    return Scope(*(_may(each, plan) for each in asked))
 
 
 def _may(asked: Callable[[Mapping[str, Any]], bool], plan: Mapping[str, Any]) -> bool:
@@ -46,7 +49,7 @@ def _may(asked: Callable[[Mapping[str, Any]], bool], plan: Mapping[str, Any]) ->
 
 
 def _resubmits(plan: Mapping[str, Any]) -> bool:
-    several = any(len(each["copies"]) > 1 for each in plan["topology"]["databases"])
+    several = _most_copies(plan) > 1
     expected = (plan.get("expect") or {}).get("resubmissions")
     return several or bool(plan.get("operations")) or expected is not None
 
@@ -66,6 +69,14 @@ def _delays(plan: Mapping[str, Any]) -> bool:
     return least_ms < int(plan["duration_ms"])
 
 
+def _has_a_choice(plan: Mapping[str, Any]) -> bool:
+    return _most_copies(plan) > 2
+
+
+def _most_copies(plan: Mapping[str, Any]) -> int:
+    return max((len(each["copies"]) for each in plan["topology"]["databases"]), default=0)
+
+
 _DELAYS_MS = (
     "transform(map_values(plan.settings.servers), s -> try_cast(try_element_at("
     "try_element_at(s, 'TransportService'), 'DelayNotificationTimeout') AS BIGINT))"
@@ -80,5 +91,6 @@ _IN_SQL = (
     "'mailbox'), s -> coalesce(concat('dag:', s.dag), concat('site:', s.site))))) > 1, false)",
     "coalesce(size(plan.strangers) > 0, false)",
     f"coalesce(array_min({_DELAYS_MS}) < plan.duration_ms, true)",
+    "coalesce(exists(plan.topology.databases, d -> size(d.copies) > 2), true)",
 )
 COLUMNS = tuple(f"{sql} AS {name}" for name, sql in zip(NAMES, _IN_SQL, strict=True))

@@ -24,7 +24,6 @@ from pyspark.sql import functions as F
 from spark_eval.claims.claim import Claim, case
 from spark_eval.claims.safety_net.copies_follow import CATCHING_UP, LATE_MS
 from spark_eval.claims.safety_net.own_failovers import DATABASE, own_failovers
-from spark_eval.claims.safety_net.resubmission_complete import may_ask
 from spark_eval.expected.tables import Tables
 from spark_eval.spark.joins import joined, small
 from spark_eval.sql.intervals import overlaps
@@ -131,4 +130,4 @@ def _ways(tables: Tables, service: str, server: str, troubles: str) -> DataFrame
     )
 
 
-CLAIM = Claim("best_copy_mounted", ("TP-6",), cases, may_ask)
+CLAIM = Claim("best_copy_mounted", ("TP-6",), cases, lambda tables: tables.scope.may_choose)

@@ -35,11 +35,13 @@ def _delaying_after(timeout_ms: int) -> Plan:
     return _with(lambda p: p.update(duration_ms=HOUR, settings={"servers": {"par-mbx1": service}}))
 
 
+THREE_COPIES = [{"server": each} for each in ("par-mbx1", "par-mbx2", "lyo-mbx1")]
 SMALL = {
     "two-sites": two_site_plan(),
     "operations": _with(lambda p: p.update(operations=[{"id": "o1", "kind": "failover"}])),
     "strangers": _with(lambda p: p.update(strangers=[{"id": "s1"}])),
     "two-boundaries": _with(lambda p: p["topology"]["servers"][0].update(dag=None)),
+    "three-copies": _with(lambda p: p["topology"]["databases"][0].update(copies=THREE_COPIES)),
     "delayed": _delaying_after(HOUR - 1),
     "over-before-a-delay": _delaying_after(HOUR),
 }

@@ -31,6 +31,12 @@ OLD, NEW, MANAGER = "par-mbx2", "lyo-mbx1", "am1"
 MOUNTED = 20 * MINUTE
 REQUEST = "DB1:1"
 INSIDE = [user(1), user(2)]
+# within which Active Manager surely asks a copy, or finds it gone: three questions and one more; two
+# wall seconds at 60 times their speed; the clock's resolution
+ASKED_WITHIN = 3 * 45 * SECOND + 15 * SECOND + 2 * MINUTE + 4_500
+# within which a log is surely shipped: half a minute; a second and two of the wall's at 60 times its
+# speed, and the clock's resolution; a quarter of a wall second, and five times that resolution
+SHIPPED_WITHIN = 30 * SECOND + SECOND + 120 * SECOND + 900 + 15 * SECOND + 4_500
 
 
 @dataclass

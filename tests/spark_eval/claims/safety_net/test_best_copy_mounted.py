@@ -5,9 +5,11 @@ import pytest
 from spark_eval.claims.safety_net.best_copy_mounted import CLAIM
 from tests.spark_eval.claims.conftest import Ask, Results
 from tests.spark_eval.runs.failover_runs import (
+    ASKED_WITHIN,
     MANAGER,
     NEW,
     OLD,
+    SHIPPED_WITHIN,
     activate,
     bring,
     with_two_copies,
@@ -15,12 +17,8 @@ from tests.spark_eval.runs.failover_runs import (
 from tests.spark_eval.runs.run_builder import HOUR, MINUTE, SECOND, Row, Run
 
 THIRD = "lyo-mbx2"
-# three questions and one more; two wall seconds at 60 times their speed; the clock's resolution
-NEED = 3 * 45 * SECOND + 15 * SECOND + 2 * MINUTE + 4_500
-# half a minute, and what timers and rows are late by (test_copies_follow)
-LATE = 30 * SECOND + SECOND + 120 * SECOND + 900 + 15 * SECOND + 4_500
 DEAD, SILENT, MOUNTED = 40 * MINUTE, 41 * MINUTE, 42 * MINUTE
-SHIPPED = DEAD - NEED - LATE
+SHIPPED = DEAD - ASKED_WITHIN - SHIPPED_WITHIN
 NEW_HAD = 7
 DELIVERED_MS = 2 * SECOND - 50
 
@@ -97,6 +95,24 @@ def _mounted_at(at_ms: int) -> Run:
     return run
 
 
+def _dismounted() -> Run:
+    """The copy before was never silent: it is found dismounted, and none of its logs are known to
+    have been shipped.
+    """
+    run = _decided(_died(NEW_HAD), cause="dismounted under 0")
+    run.lifecycle[MANAGER] = [r for r in run.lifecycle[MANAGER] if r["event"] != "copy-silent"]
+    return run
+
+
+def _without_last_log(server: str) -> Run:
+    """As servers of others log it."""
+    run = _more()
+    for row in run.lifecycle[server]:
+        if row["event"] == "database-mounted":
+            row.pop("last_log")
+    return run
+
+
 def _before(run: Run) -> Run:
     """Another copy was silent long before."""
     run.life(MANAGER, "copy-silent", 10 * MINUTE, database="DB1", server=OLD, reason="refused")
@@ -115,10 +131,13 @@ VIOLATED = {
     "as-many-and-preferred": (_died(NEW_HAD), NEW_HAD),
     "silent-before-too": (_before(_more()), NEW_HAD + 1),
     "of-one-site": (_policy("IntrasiteOnly", "paris"), NEW_HAD + 1),
-    "mounted-long-before": (_mounted_at(SHIPPED - LATE), NEW_HAD + 1),
+    "mounted-long-before": (_mounted_at(SHIPPED - SHIPPED_WITHIN), NEW_HAD + 1),
     "cut-off-long-before": (_cut(OLD, "replication", MINUTE, 2 * MINUTE), NEW_HAD + 1),
     "cut-off-for-mail": (_cut(OLD, "smtp", 10 * MINUTE, HOUR), NEW_HAD + 1),
-    "from-then-on-for-logs": (_cut(OLD, "replication", DEAD - NEED + MINUTE, HOUR), NEW_HAD + 1),
+    "from-then-on-for-logs": (
+        _cut(OLD, "replication", DEAD - ASKED_WITHIN + MINUTE, HOUR),
+        NEW_HAD + 1,
+    ),
     "failed-after": (_failed(MOUNTED), NEW_HAD + 1),
     "the-mounted-one-failed": (_failed(MINUTE, NEW), NEW_HAD + 1),
 }
@@ -127,18 +146,21 @@ NOT_ASKED = {
     "asked-for": _decided(_more(), cause="asked for by am1"),
     "switchover": _decided(_more(), kind="switchover", cause="asked for by am1"),
     "found-active": _decided(_more(), cause="found active"),
+    "dismounted": _dismounted(),
+    "its-logs-unknown": _without_last_log(NEW),
+    "logs-before-unknown": _without_last_log(OLD),
     "lagged": _of_third(_more(), replay_lag_time_ms=HOUR),
     "blocked": _policy("Blocked"),
     "in-another-site": _policy("IntrasiteOnly"),
     "failed": _failed(10 * MINUTE),
     "failed-as-others-say": _failed(10 * MINUTE, OLD, server=THIRD),
-    "no-logs-meanwhile": _cut(OLD, "replication", SHIPPED - MINUTE, DEAD - NEED),
+    "no-logs-meanwhile": _cut(OLD, "replication", SHIPPED - MINUTE, DEAD - ASKED_WITHIN),
     "catching-up": _cut(OLD, "replication", SHIPPED - 10 * MINUTE, SHIPPED - 5 * MINUTE),
     "cannot-be-asked": _cut(MANAGER, "management", DEAD - MINUTE, HOUR),
     "was-away": _killed(THIRD, DEAD - 2 * MINUTE),
     "manager-was-away": _killed(MANAGER, DEAD - 2 * MINUTE),
     "manager-lost-its-database": _killed(MANAGER, 20 * MINUTE, new_database=True),
-    "mounted-shortly-before": _mounted_at(SHIPPED - LATE + 1),
+    "mounted-shortly-before": _mounted_at(SHIPPED - SHIPPED_WITHIN + 1),
 }
 
 

@@ -4,13 +4,15 @@ import pytest
 
 from spark_eval.claims.safety_net.copies_agree import CLAIM
 from tests.spark_eval.claims.conftest import Ask, Results
-from tests.spark_eval.runs.failover_runs import NEW, OLD, with_two_copies
+from tests.spark_eval.runs.failover_runs import (
+    NEW,
+    OLD,
+    SHIPPED_WITHIN,
+    with_two_copies,
+)
 from tests.spark_eval.runs.run_builder import END, HOUR, MINUTE, SECOND, TIMEOUT, Run, healthy
 
 THIRD = "lyo-mbx2"
-# half a minute; a second and two of the wall's at 60 times its speed, and the clock's resolution;
-# a quarter of a wall second, and five times that resolution
-LATE = 30 * SECOND + SECOND + 120 * SECOND + 900 + 15 * SECOND + 4_500
 MADE = 40 * MINUTE
 SAME, OTHER = "0" * 16, "f" * 16
 
@@ -104,7 +106,7 @@ VIOLATED = {
     "other-content-of-the-latest-epoch": _with_a_third_copy(_activated(OTHER)),
     "other-content-in-trouble": _cut(_with(sha256=OTHER), MADE + SECOND, MADE + MINUTE),
     "behind": _with(8),
-    "behind-for-just-long-enough": _with(8, made_ms=END - LATE),
+    "behind-for-just-long-enough": _with(8, made_ms=END - SHIPPED_WITHIN),
     "lagged-behind": _lagged(8),
     "keeping-what-it-received": _keeping(9),
     "another-branch": _stands(_active(), NEW, "passive", 9, epoch=1, log_epoch=1),
@@ -116,7 +118,7 @@ NOT_ASKED = {
     "no-file": with_two_copies(),
     "no-active-copy": _stands(with_two_copies(), NEW, "passive"),
     "no-passive-copy": _stands(_active(), NEW, "dismounted", 8),
-    "behind-and-no-time-left": _with(8, made_ms=END - LATE + 1),
+    "behind-and-no-time-left": _with(8, made_ms=END - SHIPPED_WITHIN + 1),
     "behind-since-nobody-knows-when": _with(8, made_ms=None),
     "behind-and-cut": _cut(_with(8), MADE + SECOND, MADE + MINUTE),
     "behind-and-cut-before": _cut(_with(8), MADE - TIMEOUT - 12 * MINUTE, MADE - MINUTE),

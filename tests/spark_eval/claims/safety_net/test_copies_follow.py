@@ -4,7 +4,14 @@ import pytest
 
 from spark_eval.claims.safety_net.copies_follow import CLAIM
 from tests.spark_eval.claims.conftest import Ask, Results
-from tests.spark_eval.runs.failover_runs import NEW, OLD, activate, bring, with_two_copies
+from tests.spark_eval.runs.failover_runs import (
+    NEW,
+    OLD,
+    SHIPPED_WITHIN,
+    activate,
+    bring,
+    with_two_copies,
+)
 from tests.spark_eval.runs.run_builder import (
     END,
     HOUR,
@@ -20,9 +27,6 @@ THIRD = "lyo-mbx2"
 TOOK = 40 * MINUTE
 # a delivery is logged so much after its message was accepted
 DELIVERED_MS = 2 * SECOND - 50
-# half a minute; a second and two of the wall's at 60 times its speed, and the clock's resolution;
-# a quarter of a wall second, and five times that resolution
-LATE = 30 * SECOND + SECOND + 120 * SECOND + 900 + 15 * SECOND + 4_500
 LOG = f"logs/{OLD}/CONNECTLOG20260105-1.LOG"
 
 
@@ -113,7 +117,7 @@ def _starts_unknown() -> Run:
 BEFORE, AFTER = TOOK - 10 * MINUTE, TOOK + 10 * MINUTE
 HOLDS = {
     "soon": (_ships(_took()), 1),
-    "as-late-as-may-be": (_ships(_took(), TOOK + LATE), 1),
+    "as-late-as-may-be": (_ships(_took(), TOOK + SHIPPED_WITHIN), 1),
     "in-a-session-that-stood": (_ships(_took(), TOOK - MINUTE, lasts_ms=5 * MINUTE), 1),
     "several-at-once": (_ships(_took(TOOK, TOOK + 1, TOOK + SECOND), messages=3), 3),
     "in-two-sessions": (_ships(_ships(_took(BEFORE, TOOK)), BEFORE), 2),
@@ -128,7 +132,7 @@ HOLDS = {
 }
 VIOLATED = {
     "never": (_took(), 1),
-    "too-late": (_ships(_took(), TOOK + LATE + 1), 1),
+    "too-late": (_ships(_took(), TOOK + SHIPPED_WITHIN + 1), 1),
     "one-of-three": (_ships(_took(TOOK, TOOK + 1, TOOK + SECOND), messages=2), 1),
     "one-of-two-copies": (_ships(_with_a_third_copy(_took()), peer=THIRD), 1),
     "never-stood": (_ships(_took(), stands=False), 1),
@@ -155,7 +159,7 @@ VIOLATED = {
 NOT_ASKED = {
     "one-copy": healthy(),
     "nothing-taken": with_two_copies(),
-    "run-over": _took(END - LATE + 1),
+    "run-over": _took(END - SHIPPED_WITHIN + 1),
     "cut": _cut(_took(), TOOK + SECOND, TOOK + MINUTE),
     # ten minutes; neither as long again nor the timeout alone lasts until then
     "catching-up": _cut(_took(), TOOK - 21 * MINUTE, TOOK - TIMEOUT - MINUTE),

@@ -7,6 +7,7 @@ import pytest
 from spark_eval.claims.safety_net.failover_allowed import CLAIM
 from tests.spark_eval.claims.conftest import Ask, Results
 from tests.spark_eval.runs.failover_runs import (
+    ASKED_WITHIN,
     MANAGER,
     NEW,
     OLD,
@@ -16,8 +17,6 @@ from tests.spark_eval.runs.failover_runs import (
 )
 from tests.spark_eval.runs.run_builder import HOUR, MINUTE, SECOND, Run
 
-# three questions and one more; two wall seconds at 60 times their speed; the clock's resolution
-NEED = 3 * 45 * SECOND + 15 * SECOND + 2 * MINUTE + 4_500
 DEAD, SILENT, MOUNTED = 40 * MINUTE, 41 * MINUTE, 42 * MINUTE
 DIAL = 6
 # the last log of a mount is its own
@@ -110,7 +109,7 @@ def _policy(policy: str, *, same_site: bool = False, deliveries: int = 0) -> Run
 HOLDS = {
     "lacks-nothing": _died(NEW_HAD),
     "lacks-as-many-as-it-may": _died(NEW_HAD + DIAL),
-    "lacks-later-ones-too": _died(NEW_HAD + DIAL + 1, DEAD - NEED + 1),
+    "lacks-later-ones-too": _died(NEW_HAD + DIAL + 1, DEAD - ASKED_WITHIN + 1),
     "counted-from-the-mount": _died(DIAL, first_log=NEW_HAD),
     "lacks-probes": _probed(NEW_HAD, DIAL),
     "in-one-site": _policy("IntrasiteOnly", same_site=True),
@@ -123,7 +122,7 @@ HOLDS = {
 }
 VIOLATED = {
     "lacks-one-more": _died(NEW_HAD + DIAL + 1),
-    "lacks-one-more-at-last": _died(NEW_HAD + DIAL + 1, DEAD - NEED),
+    "lacks-one-more-at-last": _died(NEW_HAD + DIAL + 1, DEAD - ASKED_WITHIN),
     "counted-from-the-mount": _died(DIAL + 1, first_log=NEW_HAD),
     "lacks-probes": _probed(NEW_HAD, DIAL + 1),
     "reached-in-between": _silent_and_reached_before(),

@@ -5,6 +5,7 @@ import pytest
 from spark_eval.claims.safety_net.failover_on_time import CLAIM
 from tests.spark_eval.claims.conftest import Ask, Results
 from tests.spark_eval.runs.failover_runs import (
+    ASKED_WITHIN,
     MANAGER,
     NEW,
     OLD,
@@ -15,11 +16,9 @@ from tests.spark_eval.runs.failover_runs import (
 from tests.spark_eval.runs.run_builder import END, HOUR, MINUTE, SECOND, Run, healthy
 
 THIRD = "lyo-mbx2"
-# three questions and one more; two wall seconds at 60 times their speed; the clock's resolution
-NEED = 3 * 45 * SECOND + 15 * SECOND + 2 * MINUTE + 4_500
 GONE = 15 * MINUTE
 SINCE = GONE + 200
-DUE = SINCE + NEED
+DUE = SINCE + ASKED_WITHIN
 
 
 def _gone(end: int = HOUR, *, start: int = GONE, server: str = OLD) -> Run:
@@ -158,7 +157,7 @@ VIOLATED = {
     "mail-is-cut": _cut(NEW, service="smtp"),
     "third-copy": _with_a_third_copy(_cut(NEW)),
     "manager-comes-back": _manager_away(MINUTE, GONE + MINUTE),
-    "other-comes-back": _cut(NEW, MINUTE, HOUR - NEED - MINUTE),
+    "other-comes-back": _cut(NEW, MINUTE, HOUR - ASKED_WITHIN - MINUTE),
     "manager-was-away-before": _manager_away(MINUTE, 2 * MINUTE),
     "impossible-for-no-reason": _helpless(_gone()),
     "impossible-for-fewer-logs": _with_logs(5, GONE - 10 * SECOND),
@@ -173,14 +172,14 @@ NOT_ASKED = {
     "one-copy": _single(),
     "nothing-gone": with_two_copies(),
     "gone-too-briefly": _gone(DUE - 1),
-    "gone-at-the-end": _gone(END + HOUR, start=END - NEED - 199),
+    "gone-at-the-end": _gone(END + HOUR, start=END - ASKED_WITHIN - 199),
     "disk-full": _disk_full(),
     "other-is-cut": _cut(NEW),
     "other-is-gone": _both_gone(),
     "other-has-failed": _told("copy-failed", MINUTE, NEW),
     "manager-away": _manager_away(GONE + MINUTE, HOUR),
-    "manager-comes-back-too-late": _manager_away(MINUTE, HOUR - NEED),
-    "other-comes-back-too-late": _cut(NEW, MINUTE, HOUR - NEED),
+    "manager-comes-back-too-late": _manager_away(MINUTE, HOUR - ASKED_WITHIN),
+    "other-comes-back-too-late": _cut(NEW, MINUTE, HOUR - ASKED_WITHIN),
     "manager-s-log-is-torn": _torn(),
     "impossible-by-policy": _of_policy("Blocked"),
     "impossible-by-policy-in-one-site": _of_policy("Blocked", site="paris"),
