@@ -15,7 +15,6 @@ _TRANSPORT_CONFIG = {
     "MaxDumpsterTime",
     "MaxRecipientEnvelopeLimit",
     "MaxSendSize",
-    "MaxReceiveSize",
     "InternalDelayDsnEnabled",
     "ExternalDelayDsnEnabled",
     "QueueDiagnosticsAggregationInterval",

@@ -29,6 +29,7 @@ TRANSPORT_CONFIG = (
     ("span_ms", "ShadowResubmitTimeSpan", "BIGINT", str(3 * HOUR_MS)),
     ("auto_discard_ms", "ShadowMessageAutoDiscardInterval", "BIGINT", str(2 * DAY_MS)),
     ("hold_ms", "SafetyNetHoldTime", "BIGINT", str(2 * DAY_MS)),
+    ("max_bytes", "MaxReceiveSize", "BIGINT", str(10 * 1024 * 1024)),
 )
 
 # column, section, parameter, Exchange's default (in ms, or a count)

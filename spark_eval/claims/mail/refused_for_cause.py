@@ -1,10 +1,10 @@
 """refused_for_cause: no server turns a message away for nothing (SR-5).
 
 Asks every attempt of the workload that was answered with a 4xx or a 5xx. Each recipient of a run
-has a mailbox or a route, so a server that takes mail takes it: it may refuse a message while a
-fault has its disk, its process or the way to it, and reject one that it could not make redundant;
-then its tracking log says what it tried, which `shadow_placement` judges. A 421, which ends the
-session, is no answer (`answered_in_time`).
+has a mailbox or a route, so a server that takes mail takes it: it may refuse a message that has
+more octets than MaxReceiveSize, or any while a fault has its disk, its process or the way to it,
+and reject one that it could not make redundant; then its tracking log says what it tried, which
+`shadow_placement` judges. A 421, which ends the session, is no answer (`answered_in_time`).
 """
 
 from __future__ import annotations
@@ -22,10 +22,12 @@ from spark_eval.sql.reasons import cases as cases_of
 from spark_eval.sql.reasons import holds, unknown, violated
 
 SERVER = ["run", "server"]
+MAIL = ["run", "message_id"]
+TOO_LARGE = "startswith(reply, '552') AND sent_bytes > max_bytes"
 REJECTED = f"startswith(reply, '{REJECTION}')"
 _HOLE = f"coalesce({overlaps('blind', 'started_ms', 'ended_ms')}, false)"
 _JUDGED = cases_of(
-    ("is_troubled OR rejection IS NOT NULL", holds()),
+    (f"is_troubled OR rejection IS NOT NULL OR {TOO_LARGE}", holds()),
     (f"{REJECTED} AND {_HOLE}", unknown("the tracking log of {server} has a hole there")),
     (REJECTED, violated("{server} rejected it, and logged no attempt to make it redundant")),
     otherwise=violated("{server} refused it, and no fault was in the way: {reply}"),
@@ -39,7 +41,8 @@ def cases(tables: Tables) -> DataFrame:
         .join(
             _rejections(tables.record.tracking, refused), [*SERVER, "message_id", "attempt"], "left"
         )
-        .join(tables.histories.select(*SERVER, "blind"), SERVER, "left")
+        .join(tables.histories.select(*SERVER, "blind", "max_bytes"), SERVER, "left")
+        .join(tables.sent.selectExpr(*MAIL, "content.bytes AS sent_bytes"), MAIL, "left")
         .selectExpr("*", f"{calls.troubled('started_ms', 'ended_ms')} AS is_troubled")
     )
     return met.selectExpr("*", f"{_JUDGED} AS j").selectExpr(

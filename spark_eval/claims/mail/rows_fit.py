@@ -106,7 +106,7 @@ def _rows(tables: Tables) -> DataFrame:
 
 def _sent(sent: DataFrame) -> DataFrame:
     return sent.selectExpr(
-        *MAIL, "sender AS sent_by", "size_bytes AS sent_bytes", "recipients AS sent_to",
+        *MAIL, "sender AS sent_by", "content.bytes AS sent_bytes", "recipients AS sent_to",
         "ref AS sent_ref",
     )  # fmt: skip
 

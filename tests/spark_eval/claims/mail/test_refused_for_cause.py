@@ -10,6 +10,7 @@ from tests.spark_eval.runs.run_builder import MINUTE, SECOND, Run, empty, health
 SERVER, OTHER = "par-mbx1", "par-mbx2"
 BEGAN = 5 * MINUTE
 BUSY = "452 4.3.1 Insufficient system resources"
+TOO_LARGE = "552 5.3.4 Message size exceeds fixed maximum message size"
 
 
 def _refused(reply: str, *, logged_at: int | None = None) -> Run:
@@ -27,6 +28,11 @@ def _refused(reply: str, *, logged_at: int | None = None) -> Run:
     return run
 
 
+def _limited(run: Run, limit_bytes: int) -> Run:
+    run.plan["settings"]["TransportConfig"]["MaxReceiveSize"] = limit_bytes
+    return run
+
+
 def _killed(run: Run, server: str) -> Run:
     run.kill(server, BEGAN + 500, BEGAN + MINUTE)
     return run
@@ -40,11 +46,18 @@ def _cut(run: Run, source: str) -> Run:
 HOLDS = {
     "its-server-was-killed": _killed(_refused(BUSY), SERVER),
     "its-way-was-cut": _cut(_refused(BUSY), "workload"),
+    "larger-than-permitted": _limited(_refused(TOO_LARGE), 4095),
     "no-shadow-was-made": _refused(REJECTION, logged_at=BEGAN + 400),
 }
 VIOLATED = {
     "busy": (_refused(BUSY), "par-mbx1 refused it, and no fault was in the way: 452 4.3.1"),
     "nobody-of-that-name": (_refused("550 5.1.10 recipient not found"), "refused it, and no fault"),
+    "no-larger-than-permitted": (_limited(_refused(TOO_LARGE), 4096), "refused it, and no fault"),
+    "no-larger-than-Exchange-permits": (_refused(TOO_LARGE), "refused it, and no fault"),
+    "larger-and-refused-for-something-else": (
+        _limited(_refused(BUSY), 4095),
+        "refused it, and no fault",
+    ),
     "another-was-killed": (_killed(_refused(BUSY), OTHER), "refused it, and no fault"),
     "another-way-was-cut": (_cut(_refused(BUSY), OTHER), "refused it, and no fault"),
     "rejected-without-a-word": (

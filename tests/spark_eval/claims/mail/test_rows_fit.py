@@ -118,6 +118,13 @@ def _of_a_dsn() -> Run:
     return run
 
 
+def _smaller_than_its_header() -> Run:
+    """Planned with fewer bytes than its header alone has, so that it was sent with more."""
+    run = _of_the_lab(healthy())
+    run.ledger[0]["size_bytes"] = 256
+    return run
+
+
 SENT_MS = MINUTE + 2 * SECOND
 HOLDS = {
     "as-it-is": _of_the_lab(healthy()),
@@ -127,6 +134,7 @@ HOLDS = {
     ),
     "crossing": _crossing([user(1, "db2")]),
     "promoted": _promoted([user(3), user(4)]),
+    "smaller-than-its-header": _smaller_than_its_header(),
 }  # fmt: skip
 VIOLATED = {
     "of-another": (
