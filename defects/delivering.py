@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -248,6 +249,18 @@ def _flipped(content: bytes) -> bytes:
     return content[:-3] + bytes([content[-3] ^ 1]) + content[-2:]
 
 
+def _of_seven_bits(content: bytes) -> bytes:
+    return bytes(octet & 0x7F for octet in content)
+
+
+def _as_in_an_mbox(content: bytes) -> bytes:
+    return re.sub(rb"(?m)^From ", b">From ", content)
+
+
+def _without_blanks(content: bytes) -> bytes:
+    return re.sub(rb"[ \t]+\r\n", b"\r\n", content)
+
+
 def alters_one_in_fifty() -> Context:
     numbers = count(1)
     return stores(lambda content: content if next(numbers) % 50 else _flipped(content))
@@ -334,6 +347,21 @@ DEFECTS = (
         "stores-an-empty-message",
         "What stands in the mailbox is empty.",
         "TL-10", CALM, ("content_intact",), lambda: stores(lambda content: b""),
+    ),
+    Defect(
+        "clears-the-eighth-bit",
+        "In the mailbox the eighth bit of each octet is zero.",
+        "TL-10", CALM, ("content_intact",), lambda: stores(_of_seven_bits),
+    ),
+    Defect(
+        "escapes-lines-that-begin-with-from",
+        "A line that begins with `From ` has a `>` in front of it in the mailbox, as in an mbox.",
+        "TL-10", CALM, ("content_intact",), lambda: stores(_as_in_an_mbox),
+    ),
+    Defect(
+        "drops-blanks-at-the-end-of-lines",
+        "Blanks at the end of a line are gone in the mailbox.",
+        "TL-10", CALM, ("content_intact",), lambda: stores(_without_blanks),
     ),
     Defect(
         "forgets-the-sender-of-one-in-twenty",

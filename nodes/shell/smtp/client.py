@@ -54,6 +54,8 @@ REPLY_LIMIT = 512  # RFC 5321 section 4.5.3.1.5
 SMTP_SERVICE = "smtp"
 CLOSED_BY_PEER = "connection closed by the peer"
 SAID_TOO_MUCH = "the peer has said more than it was asked for"
+# RFC 6152 section 3: what has 8-bit octets is not for a server that does not offer to take them
+CANNOT_BE_CONVERTED = SMTPResponse(554, "5.6.3 8-bit octets, and the server offers no 8BITMIME")
 # what peers, networks and disks do; anything else is a mistake of ours
 EXPECTED = (SMTPException, OSError, ValueError, BodyGone, sqlite3.Error)
 
@@ -324,21 +326,26 @@ class OutboundSession:
         if self._needs_reset:
             await self._connection.command("RSET")
         self._needs_reset = True
-        early, refused = await self._announce(effect)
+        early, refused = await self._announce(effect, has_8bit=not content.isascii())
         if early is not None:
             return self._answered(early, refused)
         reply = await self._connection.body(content)
         self._needs_reset = reply.code == 503
         return self._answered(reply, refused)
 
-    async def _announce(self, effect: Transmit) -> tuple[SMTPResponse | None, Refused]:
+    async def _announce(
+        self, effect: Transmit, *, has_8bit: bool
+    ) -> tuple[SMTPResponse | None, Refused]:
         """Everything before DATA: the refusal that makes DATA pointless, and recipients refused."""
         command, envelope = self._connection.command, effect.envelope
+        if has_8bit and not self._connection.supports_extension("8bitmime"):
+            return CANNOT_BE_CONVERTED, ()
         if effect.prologue is not None:
             reply = await command(*_prologue_words(effect.prologue))
             if reply.code >= 400:
                 return reply, ()
-        reply = await command("MAIL", f"FROM:<{envelope.sender}>")
+        parameters = ["BODY=8BITMIME"] if has_8bit else []
+        reply = await command("MAIL", f"FROM:<{envelope.sender}>", *parameters)
         if reply.code >= 400:
             return reply, ()
         refused: list[tuple[str, int, str]] = []

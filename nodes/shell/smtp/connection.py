@@ -22,7 +22,7 @@ from nodes.shell.smtp.message_data import Refused, read_message
 
 CLOSE_GRACE_S = 1.0
 COMMAND_LIMIT = 512  # RFC 5321 section 4.5.3.1.4
-MAIL_LIMIT = COMMAND_LIMIT + 26  # with SIZE: RFC 1870 section 3
+MAIL_LIMIT = COMMAND_LIMIT + 26 + 17  # with SIZE and BODY: RFC 1870 section 3, RFC 6152 section 2
 MAX_MESSAGE_BYTES = 37_748_736  # MaxMessageSize of a Receive connector (F§2.4)
 SHARE_EVERY = 32
 MAX_PROTOCOL_ERRORS = 5  # MaxProtocolErrors of a Receive connector (F§3.3)

@@ -13,14 +13,17 @@ SILENT, LOST = "silent", "lost"
 
 @dataclass
 class Script:
-    """The reply to each stage; `received` grows with each message that came whole."""
+    """The reply to each stage; `mail` grows with each MAIL, `received` with each message that came
+    whole.
+    """
 
     banner: str = "220 scripted.example ESMTP"
-    ehlo: str = "250-scripted.example\r\n250 SIZE 10000000"
+    ehlo: str = "250-scripted.example\r\n250-8BITMIME\r\n250 SIZE 10000000"
     rcpt: str = "250 2.1.5 ok"
     data: str = "354 go on"
     final: list[str] = field(default_factory=lambda: ["250 2.6.0 queued"])
     tls: ssl.SSLContext | None = None
+    mail: list[str] = field(default_factory=list)
     received: list[bytes] = field(default_factory=list)
     connections: int = 0
     was_encrypted: bool = False
@@ -71,7 +74,7 @@ async def _converse(
         if verb == "EHLO":
             offered = script.tls is not None and not script.was_encrypted
             keyword = "\r\n250-STARTTLS\r\n" if offered else "\r\n"
-            await _reply(script.ehlo.replace("\r\n", keyword), writer)
+            await _reply(script.ehlo.replace("\r\n", keyword, 1), writer)
         elif verb == "STARTTLS":
             await _reply("220 ready", writer)
             assert script.tls is not None
@@ -88,6 +91,8 @@ async def _converse(
             await _reply("221 bye", writer)
             return
         else:
+            if verb == "MAIL":
+                script.mail.append(line)
             await _reply("250 ok", writer)
 
 

@@ -101,6 +101,23 @@ def test_a_250_after_the_dot_is_ok(tmp_path: Path) -> None:
     assert outcomes(rows) == [("a", "ok")]
 
 
+def test_a_message_has_8bit_octets_and_mail_says_so(tmp_path: Path) -> None:
+    """RFC 6152 section 3."""
+    script = Script()
+    rows = send(tmp_path, {"a": script})
+    size = rows[0]["content_bytes"]
+    assert not script.received[0].isascii()
+    assert script.mail == [f"MAIL FROM:<{MESSAGE.sender}> SIZE={size} BODY=8BITMIME"]
+
+
+def test_a_server_without_8bitmime_gets_no_message(tmp_path: Path) -> None:
+    script = Script(ehlo="250 scripted.example")
+    rows = send(tmp_path, {"a": script}, stop_after=2)
+    last = next(row for row in rows if row["type"] == "outcome")
+    assert (last["outcome"], last["reason"]) == ("failed", "MAIL: the server offers no 8BITMIME")
+    assert (script.mail, script.received) == ([], [])
+
+
 def test_the_reply_is_kept_word_for_word(tmp_path: Path) -> None:
     reply = "250 2.6.0 <m@x> [InternalId=7, Hostname=a] Queued mail for delivery"
     rows = send(tmp_path, {"a": Script(final=[reply])})

@@ -61,9 +61,12 @@ class Caller:
         await self.door.hears(SessionOpened)
 
     def transmit(
-        self, envelope: Envelope = ENVELOPE, prologue: ShadowRequest | None = None
+        self,
+        envelope: Envelope = ENVELOPE,
+        prologue: ShadowRequest | None = None,
+        body: str = BODY,
     ) -> None:
-        self.sessions.transmit(Transmit("out-1", prologue, envelope, BODY))
+        self.sessions.transmit(Transmit("out-1", prologue, envelope, body))
 
     async def answer(self) -> TransmissionAnswered:
         return await self.door.hears(TransmissionAnswered)
@@ -105,6 +108,46 @@ def test_a_message_is_said_word_for_word(tmp_path: Path) -> None:
                 "DATA",
                 "Subject: hello\r\n\r\n..dot\r\n.\r\n",
             ]
+
+    asyncio.run(say())
+
+
+def test_8bit_octets_are_announced(tmp_path: Path) -> None:
+    """RFC 6152 section 3."""
+    script = HELLO + (
+        "C: MAIL\nS: 250 ok\nC: RCPT\nS: 250 ok\nC: RCPT\nS: 250 ok\n"
+        "C: DATA\nS: 354 go\nC: .\nS: 250 2.6.0 taken\n"
+    )
+
+    async def say() -> None:
+        async with calling(tmp_path, script) as caller:
+            await caller.opened()
+            caller.transmit(body=BODY + "Łódź\r\n")
+            assert (await caller.answer()).code == 250
+            assert caller.heard[1] == "MAIL FROM:<a@outside.example> BODY=8BITMIME"
+
+    asyncio.run(say())
+
+
+def test_8bit_octets_are_not_for_who_does_not_offer_to_take_them(tmp_path: Path) -> None:
+    """RFC 6152 section 3: a permanent failure. The session serves for other messages."""
+    script = HELLO.replace("250-mx", "250 mx").replace("S: 250 8BITMIME\n", "") + (
+        "C: RSET\nS: 250 ok\nC: MAIL\nS: 250 ok\nC: RCPT\nS: 250 ok\nC: RCPT\nS: 250 ok\n"
+        "C: DATA\nS: 354 go\nC: .\nS: 250 2.6.0 taken\n"
+    )
+
+    async def say() -> None:
+        async with calling(tmp_path, script) as caller:
+            await caller.opened()
+            caller.transmit(body=BODY + "Łódź\r\n")
+            answer = await caller.answer()
+            assert (answer.code, answer.text) == (
+                554, "5.6.3 8-bit octets, and the server offers no 8BITMIME"
+            )  # fmt: skip
+            caller.door.heard.clear()
+            caller.transmit()
+            assert (await caller.answer()).code == 250
+            assert caller.heard[1:3] == ["RSET", "MAIL FROM:<a@outside.example>"]
 
     asyncio.run(say())
 

@@ -208,7 +208,7 @@ def test_one_session_does_not_change_the_limits_of_another(tmp_path: Path) -> No
             await node.says("220")
             (session,) = node.sessions._open.values()
             session.command_size_limits["MAIL"] = 7
-            assert InboundSessions.connected(node.sessions).command_size_limits["MAIL"] == 538
+            assert InboundSessions.connected(node.sessions).command_size_limits["MAIL"] == 555
 
     asyncio.run(talk())
 
