@@ -4,6 +4,9 @@
 It counts where its server logged that it gave the DSN up, and a fault was in its way all the time:
 a server that was in trouble with it, and after that no longer than an attempt hangs and the retry
 ladder waits (RT-5). That it was not given up too soon is `held_long_enough`'s.
+
+Or it was delivered, and lost with a copy of a mailbox database whose Safety Net could not be asked
+in time, or was lost too: `resubmission_complete` says so of it.
 """
 
 from __future__ import annotations
@@ -13,12 +16,27 @@ from pyspark.sql import functions as F
 
 from spark_eval.spark.joins import joined, small
 
+READER = ["run", "message_id", "sender"]
 REPORT = ["run", "server", "database_id", "report_id"]
 PLACE = r"regexp_extract(file, '([^/]+)\\.jsonl$', 1)"
 WAIT_MS = "greatest(glitch_ms, transient_ms, outage_ms) + CAST(1000 * speed AS BIGINT)"
 OVER_MS = "t.hi + IF(t.hangs, timeout_ms, 0L) + wait_ms"
 WAS_IN_TROUBLE = f"""aggregate(array_sort(flatten(collect_list(troubles))), any_value(made_ms),
   (until, t) -> IF(t.lo <= until, greatest(until, {OVER_MS}), until)) >= any_value(failed_ms)"""
+
+
+def or_lost(given_up: DataFrame, dsns: DataFrame, expected: DataFrame) -> DataFrame:
+    """`given_up` and DSNs among `dsns` that were lost with a copy; `expected`, of
+    `expected.resubmission`.
+    """
+    gone = expected.where("lost AND NOT seen AND j.status = 'unknown'").selectExpr(
+        "run", "message_id AS report", "explode(recipients) AS sender", "brought_ref AS ref"
+    )
+    about = joined(dsns.select("run", "report", "message_id"), gone, ["run", "report"])
+    lost = about.groupBy(*READER).agg(F.min("ref").alias("lost_ref"))
+    both = given_up.join(lost, READER, "full")
+    ref = "coalesce(dsn_given_up_ref, lost_ref) AS dsn_given_up_ref"
+    return both.selectExpr(*READER, ref)
 
 
 def dsns_given_up(
@@ -45,5 +63,5 @@ def dsns_given_up(
         F.expr(f"{WAS_IN_TROUBLE} AS was_in_trouble"),
         F.min("dsn_given_up_ref").alias("dsn_given_up_ref"),
     )
-    of_mail = of_report.where("was_in_trouble").groupBy("run", "message_id", "sender")
+    of_mail = of_report.where("was_in_trouble").groupBy(*READER)
     return of_mail.agg(F.min("dsn_given_up_ref").alias("dsn_given_up_ref"))

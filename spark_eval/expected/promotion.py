@@ -4,7 +4,8 @@ Two causes. The primary's database changed: from the moment it did, at most a he
 banner, once the shadow server can ask; a question that it had asked before, and that its log says
 failed after, is waited for. No contact for `ShadowResubmitTimeSpan`: from last contact + span of
 all that is held, late by at most a heartbeat and one attempt, which lasts from when its session was
-opened, as logged, and no longer than its time-out. Last contact is read from the connectivity log;
+opened, as logged, and no longer than its time-out; where MaxPerDomainOutboundConnections permits
+one session or two, they may hang as long before it. Last contact is read from the connectivity log;
 where that names none at all, it lies within a heartbeat before the outage, and what falls inside
 that interval is unknown. Anything else that was promoted is spurious.
 """
@@ -18,8 +19,10 @@ from spark_eval.expected.shadow_copies import coarse, too_coarse
 from spark_eval.sql.intervals import FOREVER_MS, first_clear, last_before, overlaps
 from spark_eval.sql.reasons import cases, holds, not_asked, unknown, violated
 
-ATTEMPT = "(heartbeat_ms + timeout_ms + slowed_ms + finest_ms)"
-PROMPT = "(heartbeat_ms + exchange_ms + slowed_ms + finest_ms)"
+# a server that may have a session or two to another one asks when one of them is free
+FREE_MS = "IF(connections <= 2, timeout_ms + slowed_ms, 0L)"
+ATTEMPT = f"(heartbeat_ms + {FREE_MS} + timeout_ms + slowed_ms + finest_ms)"
+PROMPT = f"(heartbeat_ms + {FREE_MS} + exchange_ms + slowed_ms + finest_ms)"
 # a row follows the commit, from which its stay counts; the message came before both
 STILL_THERE_MS = "(stays_until_ms - exchange_ms - askew_ms)"
 CAME_MS = "held_ms - exchange_ms"
@@ -117,8 +120,8 @@ def _with_contact(known: DataFrame) -> DataFrame:
         "*",
         "contact_lo_ms + span_ms AS span_over_ms",
         "contact_hi_ms + span_ms AS span_surely_over_ms",
-        f"IF(contact_hi_ms IS NULL, CAST(NULL AS BIGINT), {clear} + heartbeat_ms + finest_ms "
-        f"+ least({_TOOK}, timeout_ms + slowed_ms)) AS span_by_ms",
+        f"IF(contact_hi_ms IS NULL, CAST(NULL AS BIGINT), {clear} + heartbeat_ms + {FREE_MS} "
+        f"+ finest_ms + least({_TOOK}, timeout_ms + slowed_ms)) AS span_by_ms",
     )
 
 

@@ -59,7 +59,7 @@ class Resubmission:
 
 def resubmission(
     record: Record, windows: DataFrame, histories: DataFrame, primaries: DataFrame,
-    between: DataFrame,
+    dsns: DataFrame, between: DataFrame,
 ) -> Resubmission:  # fmt: skip
     """Everything about failovers, planned; what several claims need is settled."""
     active = settled(transitions.actives(record.lifecycle, record.databases))
@@ -72,7 +72,7 @@ def resubmission(
     requests = settled(given_back.requests(record.lifecycle, homes))
     learnt = transitions.learnt(record.lifecycle, limited)
     asked = settled(asking.asked(record, windows, histories, limited, learnt, requests, homes))
-    brought = brought_into.brought(into, primaries)
+    brought = brought_into.brought(into, primaries, dsns)
     expected = settled(_expected(asked, brought, landed, given))
     told = settled(came_back.told(record.lifecycle))
     came = settled(came_back.came_back(given, asked, record.mailboxes, told, homes))

@@ -27,8 +27,8 @@ NO_CUTS = f"CAST(array() AS array<{INTERVAL}>)"
 NO_TIMES = "CAST(array() AS array<bigint>)"
 OWN = (
     "run", "server", "blind AS own_blind", "kills AS own_kills", "eras AS own_eras", "timeout_ms",
-    "expiration_ms", "askew_ms", "enabled", "heartbeat_ms", "span_ms", "hold_ms", "auto_discard_ms",
-    "end_ms", "finest_ms", "resolution_ms",
+    "connections", "expiration_ms", "askew_ms", "enabled", "heartbeat_ms", "span_ms", "hold_ms",
+    "auto_discard_ms", "end_ms", "finest_ms", "resolution_ms",
     "CAST(greatest(heartbeat_ms / 2, 1000 * speed) AS BIGINT) AS usual_ms",
     EXCHANGE_MS,
     f"CAST(greatest({EXCHANGE_STEPS} * finest_ms, {AT_ONCE_WALL_MS} * speed) AS BIGINT) AS near_ms",

@@ -126,7 +126,9 @@ class Tables(Happened):
     def resubmission(self) -> Resubmission | None:
         if not self.scope.may_resubmit:
             return None
-        return resubmission(self.record, self.windows, self.histories, self.primaries, self.hops)
+        return resubmission(
+            self.record, self.windows, self.histories, self.primaries, self.dsns, self.hops
+        )
 
     @property
     def crossings(self) -> DataFrame | None:
@@ -141,11 +143,21 @@ class Tables(Happened):
     def senders(self) -> DataFrame:
         failed = self.dsns.where(dsns.FAILED)
         notified = dsns.notified(failed, self.record.visible, dsns.SAYS_FAILED)
+        given_up = self._given_up(failed)
+        return settled(senders.senders(self.sent, self.places, notified, given_up))
+
+    @property
+    def delay_dsns_given_up(self) -> DataFrame:
+        return self._given_up(self.dsns.where(dsns.OF_DELAY))
+
+    def _given_up(self, made: DataFrame) -> DataFrame:
         given_up = dsns_given_up.dsns_given_up(
-            failed, self.record.tracking, self.places, self.ends_of_ways, self.troubles,
+            made, self.record.tracking, self.places, self.ends_of_ways, self.troubles,
             self.histories,
         )  # fmt: skip
-        return settled(senders.senders(self.sent, self.places, notified, given_up))
+        if self.resubmission is None:
+            return given_up
+        return dsns_given_up.or_lost(given_up, made, self.resubmission.expected)
 
     @on_demand
     def ways(self) -> DataFrame:

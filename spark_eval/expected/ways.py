@@ -22,6 +22,9 @@ ROW = ["run", "server", "place", "trouble"]
 LEARNT_MS = 2 * TRY_AGAIN_MS + NO_ANSWER_MS
 # Active Manager reminds every server that often, with an answer that it waits for
 REMINDED_MS = 300_000 + NO_ANSWER_MS
+LEARNT_AFTER = (
+    f"named_struct('lo', trouble.lo, 'hi', trouble.hi + {LEARNT_MS}, 'hangs', trouble.hangs)"
+)
 ALWAYS_HANGS = "named_struct('lo', trouble.lo, 'hi', trouble.hi, 'hangs', true) AS trouble"
 
 
@@ -74,7 +77,9 @@ def _renewed(histories: DataFrame, moved: DataFrame) -> DataFrame:
 def _of_managers(
     each: DataFrame, places: DataFrame, servers: DataFrame, moved: DataFrame
 ) -> DataFrame:
-    """To a copy: everybody's trouble with that place; to any other server: its own."""
+    """To a copy: everybody's trouble with that place; to any other server: its own, and the while
+    after it in which Active Manager tries again to name the copy.
+    """
     managers = servers.where("role = 'active_manager'").select("run", "server")
     theirs = each.where("service = 'management'").transform(joined, managers, ["run", "server"])
     told = theirs.selectExpr("run", "peer", ALWAYS_HANGS)
@@ -82,7 +87,8 @@ def _of_managers(
     of_copies = joined(told, joined(places, which, PLACE), ["run", "peer"]).transform(
         joined, _mailbox(servers), "run"
     )
-    of_others = told.withColumnRenamed("peer", "server").transform(joined, which, "run")
+    tried_again = told.withColumn("trouble", F.expr(LEARNT_AFTER))
+    of_others = tried_again.withColumnRenamed("peer", "server").transform(joined, which, "run")
     return of_copies.select(*ROW).unionByName(of_others.select(*ROW))
 
 

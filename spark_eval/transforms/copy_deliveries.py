@@ -68,9 +68,13 @@ def landed(into: DataFrame, visible: DataFrame, databases: DataFrame) -> DataFra
     )
 
 
-def brought(into: DataFrame, primaries: DataFrame) -> DataFrame:
-    """One row a primary message and database: `recipients`, `at_ms`, `copy`, `epoch`, `ref`."""
-    owned = primaries.where("born IS NOT NULL OR loaded IS NOT NULL").select(*PRIMARY)
+def brought(into: DataFrame, primaries: DataFrame, dsns: DataFrame) -> DataFrame:
+    """One row a database and a message that its server answered for, which it does for a DSN that
+    it made, too: `recipients`, `at_ms`, `copy`, `epoch`, `ref`.
+    """
+    taken_on = primaries.where("born IS NOT NULL OR loaded IS NOT NULL").select(*PRIMARY)
+    made = dsns.withColumnRenamed("report_id", "internal_id").select(*PRIMARY)
+    owned = taken_on.union(made).distinct()
     forks = into.groupBy(*PRIMARY, "database").agg(
         F.expr("max(message_id) AS message_id"),
         F.expr("array_sort(array_distinct(flatten(collect_list(recipients)))) AS recipients"),

@@ -8,10 +8,9 @@ from pyspark.sql import functions as F
 from spark_eval.read.names import message_id
 from spark_eval.spark.joins import joined
 
-OF_DELAY = "context <=> 'delayed'"
 # what a DSN says of a recipient (RFC 3464 section 2.3.3)
 SAYS_FAILED, SAYS_DELAYED = "failed", "delayed"
-FAILED = "NOT is_of_delay"
+FAILED, OF_DELAY = "NOT is_of_delay", "is_of_delay"
 
 
 def dsns(tracking: DataFrame) -> DataFrame:
@@ -22,7 +21,7 @@ def dsns(tracking: DataFrame) -> DataFrame:
     return tracking.where("event = 'DSN'").selectExpr(
         "run", "server", "coalesce(database_id, '') AS database_id", "internal_id AS report_id",
         "message_id AS report", f"{message_id('reference')} AS message_id", "at_ms", "ref",
-        f"{OF_DELAY} AS is_of_delay",
+        "context <=> 'delayed' AS is_of_delay",
     )  # fmt: skip
 
 

@@ -6,7 +6,8 @@ that long: from when the server accepted or promoted it to when the last recipie
 given up, or its queue database was lost. A server that is away then makes the DSN when it is back.
 There is none of what came from a Safety Net (SN-10). A server that accepted a message twice may
 notify twice. The DSN says so of somebody, and of recipients of the message alone (RFC 3464). What
-is made within a heartbeat before the end may be seen after it.
+is made within a heartbeat before the end may be seen after it. Not asked is who sees no DSN, where
+it was given up itself, or lost (`expected.dsns_given_up`).
 """
 
 from __future__ import annotations
@@ -39,6 +40,7 @@ _JUDGED = cases_of(
         "it waits at {server} beyond {@due_ms}, and no DSN notifies {sender}")),
     ("sent IS NULL OR sent.last_ms > end_ms - heartbeat_ms", not_asked()),
     ("NOT sender_collected", unknown("the record of what {sender} sees was not collected")),
+    ("seen IS NULL AND dsn_given_up_ref IS NOT NULL", not_asked()),
     ("seen IS NULL", violated("delayed, and {sender} never saw the DSN")),
     ("size(named) = 0", violated("delayed, and the DSN to {sender} says so of nobody")),
     ("size(array_except(named, whom)) > 0", violated(
@@ -49,7 +51,7 @@ _JUDGED = cases_of(
 
 
 def cases(tables: Tables) -> DataFrame:
-    delayed = tables.dsns.where("is_of_delay")
+    delayed = tables.dsns.where(dsns.OF_DELAY)
     sent = delayed.groupBy(*AT).agg(
         F.expr("struct(count(*) AS n, min(at_ms) AS first_ms, max(at_ms) AS last_ms, "
                "min(ref) AS ref) AS sent")
@@ -62,7 +64,8 @@ def cases(tables: Tables) -> DataFrame:
         joined(_waiting(tables), sent, AT, "full")
         .where("sent IS NOT NULL OR must > 0")
         .join(seen, MAIL, "left")
-        .join(tables.senders.drop("dsn_ref", "dsns_seen", "named"), MAIL, "left")
+        .join(tables.senders.select(*MAIL, "sender", "tellable", "sender_collected"), MAIL, "left")
+        .join(tables.delay_dsns_given_up, [*MAIL, "sender"], "left")
         .transform(joined, small(tables.record.runs.select("run", "end_ms", "heartbeat_ms")), "run")
     )
     return known.selectExpr("*", f"{_JUDGED} AS j").selectExpr(

@@ -9,7 +9,8 @@ of each recipient last needs a DSN that is its own, and DSNs name those recipien
 (RFC 3464). Servers may give a message up again after a crash, so there may be fewer DSNs than
 failures, not more. What is given up within a heartbeat before the end may come after it. That the
 shadow is kept until the DSN is delivered is checked by `discard_after_delivery`. Not asked is who
-sees no DSN, where it was given up itself and a fault was in its way (`expected.dsns_given_up`).
+sees no DSN, where it was given up itself and a fault was in its way, or lost with a copy
+(`expected.dsns_given_up`).
 """
 
 from __future__ import annotations

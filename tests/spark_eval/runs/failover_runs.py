@@ -89,6 +89,27 @@ def _finish(run: Run, message: Message, at_ms: int, copy: str, event: str) -> No
             source_context="MDB:DB1")  # fmt: skip
 
 
+def send_delayed(run: Run, at_ms: int) -> Message:
+    """From user01 to somebody outside, who never gets it."""
+    message = run.accept(at_ms, ["someone@partner.example"], mail="outbound")
+    for row in run.ledger:
+        if row["type"] == "message" and row["message_id"] == message.message_id:
+            row["sender"] = user(1)
+    return message
+
+
+def notify(run: Run, about: Message, at_ms: int, *, context: str = "") -> Message:
+    """A DSN for user01, delivered into the old copy of DB1; in no mailbox."""
+    number = run.next_id()
+    report = replace(
+        about, message_id=f"<dsn.{number}@lab>", recipients=[user(1)], internal_id=number
+    )
+    run.log(about.primary, "DSN", "DSN", at_ms, report, reference=about.message_id,
+            source_context=context)  # fmt: skip
+    _finish(run, report, at_ms + SECOND, OLD, "DELIVER")
+    return report
+
+
 def see(run: Run, message: Message, delivered_ms: int) -> None:
     """It is in the mailboxes at the end."""
     for name in message.recipients:

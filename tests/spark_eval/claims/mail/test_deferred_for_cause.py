@@ -4,7 +4,7 @@ import pytest
 
 from spark_eval.claims.mail.deferred_for_cause import CLAIM
 from tests.spark_eval.claims.conftest import Ask, Results
-from tests.spark_eval.runs.failover_runs import NEW, activate, with_two_copies
+from tests.spark_eval.runs.failover_runs import MANAGER, NEW, activate, with_two_copies
 from tests.spark_eval.runs.run_builder import (
     MINUTE,
     SECOND,
@@ -20,6 +20,8 @@ AT = 20 * MINUTE
 # a quarter of a wall second at 60 times its speed, and five times the clock's resolution
 VAGUE = 15 * SECOND + 4_500
 HEALED = 14 * MINUTE + 200
+# Active Manager tries every minute, and waits half a minute for an answer
+TOLD_AGAIN = 2 * MINUTE + 30 * SECOND
 OUTSIDE = "someone@partner.example"
 
 
@@ -69,6 +71,15 @@ def _moved(at_ms: int) -> Run:
     return _put_off(run, at_ms=at_ms, context="the mailbox database is active on another server")
 
 
+def _not_told(at_ms: int) -> Run:
+    """Active Manager cannot reach its server from 9 to 14 min, and tells it again after that."""
+    run = with_two_copies()
+    activate(run, 10 * MINUTE)
+    run.cut(MANAGER, "par-mbx1", 9 * MINUTE, 14 * MINUTE)
+    run.plan["faults"][-1]["links"][0]["service"] = "management"
+    return _put_off(run, at_ms=at_ms, context="432 4.2.0 not active on this server")
+
+
 def _other_copy_cut() -> Run:
     run = with_two_copies()
     run.cut("par-mbx1", NEW, 9 * MINUTE, 30 * MINUTE)
@@ -92,6 +103,7 @@ HOLDS = {
     "across-the-boundary": _across("lyo-mbx1"),
     "moved": _moved(AT + MINUTE),
     "other-copy-is-cut": _other_copy_cut(),
+    "not-told-until-just-before": _not_told(HEALED + TOLD_AGAIN + TIMEOUT + VAGUE),
 }
 VIOLATED = {
     "for-nothing": _put_off(),
@@ -102,6 +114,7 @@ VIOLATED = {
     "outside-for-nothing": _put_off(fork="external:ext1", to=OUTSIDE),
     "killed-long-before": _killed("par-mbx2", 12 * MINUTE + 3 * SECOND + TIMEOUT + 2 * MINUTE),
     "another-boundary-is-cut": _across("ext1"),
+    "told-long-before": _not_told(HEALED + TOLD_AGAIN + TIMEOUT + VAGUE + 1),
     "not-yet-moved": _moved(AT - MINUTE),
     "still-in-the-simulator": _stood_still("simulator"),
 }

@@ -6,6 +6,7 @@ import pytest
 
 from spark_eval.claims.mail.delay_dsn_sent import CLAIM
 from tests.spark_eval.claims.conftest import Ask, Results
+from tests.spark_eval.runs import failover_runs
 from tests.spark_eval.runs.run_builder import (
     END,
     HOUR,
@@ -81,6 +82,15 @@ def _resubmitted(*, told: bool) -> Run:
     return run
 
 
+def _lost_with_a_copy(run: Run) -> Run:
+    """Its DSN was in a copy of the sender's database that is lost."""
+    service = {"DelayNotificationTimeout": 15 * MINUTE}
+    run.plan["settings"]["servers"] = {SERVER: {"TransportService": service}}
+    message = failover_runs.send_delayed(run, 2 * MINUTE)
+    failover_runs.notify(run, message, 17 * MINUTE + SECOND, context="delayed")
+    return run
+
+
 def _from_nobody() -> Run:
     run, _ = _waits(sender="")
     return run
@@ -108,6 +118,10 @@ VIOLATED = {
         "a delay at 0:38:57.600, before 0:38:57.700",
     ),
     "never-seen": (_told(DUE, seen=False), "delayed, and db1-user01@shadowlab.example never saw"),
+    "lost-and-could-have-come-back": (
+        _lost_with_a_copy(failover_runs.lossy().run),
+        "delayed, and db1-user01@shadowlab.example never saw",
+    ),
     "not-told-when-it-is-back": (_away(HOUR, told=False), "beyond 1:02:"),
     "says-nobody": (_says(), "delayed, and the DSN to db1-user01@shadowlab.example says so of"),
     "says-that-it-failed": (_says(OUTSIDE, action="failed"), "says so of nobody"),
@@ -125,6 +139,7 @@ NOT_ASKED = {
     "lost-with-its-database": _away(HOUR, told=False, new_database=True),
     "away-until-the-end": _away(END, told=False),
     "from-nobody": _from_nobody(),
+    "lost-with-a-copy": _lost_with_a_copy(failover_runs.asked_too_late()),
 }
 
 

@@ -7,6 +7,7 @@ import pytest
 
 from spark_eval.claims.mail.dsn_sent import CLAIM
 from tests.spark_eval.claims.conftest import Ask, Results
+from tests.spark_eval.runs import failover_runs
 from tests.spark_eval.runs.dsn_runs import IN_THE_WAY, NOT_IN_THE_WAY
 from tests.spark_eval.runs.failover_runs import (
     expired_without_a_dsn,
@@ -131,6 +132,14 @@ def _says(*reports: Sequence[str], action: str = "failed") -> Run:
     return run
 
 
+def _lost_with_a_copy(run: Run) -> Run:
+    """Its DSN was in a copy of the sender's database that is lost."""
+    message = failover_runs.send_delayed(run, 2 * MINUTE)
+    _give_up(run, message, 18 * MINUTE)
+    failover_runs.notify(run, message, 18 * MINUTE)
+    return run
+
+
 def _not_collected() -> Run:
     run = _given_up(told=0)
     run.drop.add("mailboxes/DB1.jsonl")
@@ -141,6 +150,8 @@ def runs() -> dict[str, Run]:
     return {
         **IN_THE_WAY,
         **NOT_IN_THE_WAY,
+        "lost-with-a-copy": _lost_with_a_copy(failover_runs.asked_too_late()),
+        "lost-and-could-have-come-back": _lost_with_a_copy(failover_runs.lossy().run),
         "healthy": healthy(),
         "told": _given_up(told=1),
         "again": _given_up_twice(),
@@ -252,14 +263,14 @@ def test_is_unknown_where_what_the_sender_sees_was_not_collected(
     assert (told.status, told.violations, told.unknown) == ("unknown", 0, 1)
 
 
-@pytest.mark.parametrize("name", IN_THE_WAY)
+@pytest.mark.parametrize("name", [*IN_THE_WAY, "lost-with-a-copy"])
 def test_does_not_ask_for_a_dsn_that_a_fault_kept_from_its_reader(
     name: str, results: Results
 ) -> None:
     assert results[name].asked_nothing
 
 
-@pytest.mark.parametrize("name", NOT_IN_THE_WAY)
+@pytest.mark.parametrize("name", [*NOT_IN_THE_WAY, "lost-and-could-have-come-back"])
 def test_is_violated_by_a_dsn_that_is_given_up_with_no_fault_in_its_way(
     name: str, results: Results
 ) -> None:

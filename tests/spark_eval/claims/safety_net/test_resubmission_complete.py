@@ -108,6 +108,12 @@ def _nobody_gave_back() -> Run:
     return told.run
 
 
+def _dsn_lost(run: Run) -> Run:
+    """A DSN was delivered into the old copy, too, which its server answers for."""
+    f.notify(run, f.send_delayed(run, 2 * MINUTE), 18 * MINUTE, context="delayed")
+    return run
+
+
 def _expired(hold_ms: int) -> Run:
     """Par-mbx1 loses its queue database half a minute after it took what was lost."""
     run = _nobody_gave_back()
@@ -120,6 +126,7 @@ def _expired(hold_ms: int) -> Run:
 def runs() -> dict[str, Run]:
     lossless = f.lossless_switchover()
     return {
+        "dsn": _dsn_lost(f.lossy().run), "dsn-expired": _dsn_lost(f.asked_too_late()),
         "healthy": healthy(), "lossy": f.lossy().run, "never": _never_given_back(),
         "inside": _inside_left_out(), "nobody": _nobody_asked(), "one": _one_not_asked(),
         "recipient": _a_recipient_left_out(), "manager": _manager_away_until_the_end(),
@@ -156,6 +163,13 @@ def test_what_was_lost_with_the_old_copy_and_never_came_back_is_named_with_its_s
         "never resubmitted for DB1:1"
     )
     assert example.refs[0][0].startswith("logs/par-mbx1/MSGTRK")
+
+
+def test_a_dsn_that_was_lost_with_the_old_copy_has_to_come_back_too(results: Results) -> None:
+    (example,) = results["dsn"].examples
+    assert example.subject.startswith("<dsn.")
+    assert "lost with that copy, and never resubmitted for DB1:1" in example.detail
+    assert (results["dsn-expired"].violations, results["dsn-expired"].unknown) == (0, 2)
 
 
 def test_what_surely_lies_inside_has_to_come_back_though_the_new_copy_has_it(

@@ -7,7 +7,16 @@ import pytest
 from spark_eval.claims.shadow import no_early_promotion, promotion_on_time
 from tests.spark_eval.claims.conftest import Ask, Results
 from tests.spark_eval.runs.faulty_runs import Faulty, back_after_span, back_in_time, new_database
-from tests.spark_eval.runs.run_builder import HEARTBEAT, HOUR, MINUTE, SECOND, Run, healthy, mono
+from tests.spark_eval.runs.run_builder import (
+    HEARTBEAT,
+    HOUR,
+    MINUTE,
+    SECOND,
+    TIMEOUT,
+    Run,
+    healthy,
+    mono,
+)
 
 LATE = 20 * MINUTE
 BACK = 15 * MINUTE
@@ -153,6 +162,12 @@ def _after_span(begun: int, promoted: int) -> Run:
     return faulty.run
 
 
+def _few_sessions(run: Run, most: int) -> Run:
+    limited = {"TransportService": {"MaxPerDomainOutboundConnections": most}}
+    run.plan["settings"]["servers"] = {"lyo-mbx1": limited}
+    return run
+
+
 def _failed_after_the_return(begun: int, promoted: int) -> Run:
     """A question fails at 72 min; par-mbx1 is back since 70 min."""
     run = _after_span(begun, promoted)
@@ -194,6 +209,18 @@ def runs() -> dict[str, Run]:
         "span-and-two-heartbeats": _after_span(DUE + 2 * HEARTBEAT, DUE + 2 * HEARTBEAT + SECOND),
         "span-and-a-time-out": _after_span(DUE + HEARTBEAT, DUE + HEARTBEAT + 10 * MINUTE),
         "span-and-more-than-a-time-out": _after_span(DUE + HEARTBEAT, DUE + HEARTBEAT + LATE),
+        "span-and-two-sessions": _few_sessions(
+            _after_span(DUE + HEARTBEAT, DUE + HEARTBEAT + LATE), 2
+        ),
+        "span-and-three-sessions": _few_sessions(
+            _after_span(DUE + HEARTBEAT, DUE + HEARTBEAT + LATE), 3
+        ),
+        "new-database-and-two-sessions": _few_sessions(
+            _moved(new_database(), BACK + HEARTBEAT + TIMEOUT), 2
+        ),
+        "new-database-and-three-sessions": _few_sessions(
+            _moved(new_database(), BACK + HEARTBEAT + TIMEOUT), 3
+        ),
         "before-the-new-database": _moved(new_database(), 14 * MINUTE),
         "in-time": back_in_time().run,
         "in-time-clock-wrong": _clock_wrong("lyo-mbx1"),
@@ -279,6 +306,14 @@ def test_on_time_counts_an_attempt_after_the_span_from_its_begin(on_time: Result
     assert on_time["span-and-a-time-out"].status == "holds"
     assert on_time["span-and-two-heartbeats"].violations == 2
     assert on_time["span-and-more-than-a-time-out"].violations == 2
+
+
+@pytest.mark.parametrize("name", ["span", "new-database"])
+def test_on_time_counts_a_session_that_hangs_where_there_may_be_few(
+    name: str, on_time: Results
+) -> None:
+    assert on_time[f"{name}-and-two-sessions"].status == "holds"
+    assert on_time[f"{name}-and-three-sessions"].status == "violated"
 
 
 @pytest.mark.parametrize("run", ["new-database-missing", "after-span-missing"])
