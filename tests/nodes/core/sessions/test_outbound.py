@@ -9,7 +9,7 @@ from nodes.core.interface import inputs as on
 from nodes.core.model.message import Envelope
 from nodes.core.sessions.outbound import Answer, PeerReached, Sessions
 from nodes.core.sessions.outbound_session import Lease
-from tests.nodes.core.world import config
+from tests.nodes.core.world import SECOND, config
 
 ANSWERED = on.TransmissionAnswered("out-1", 250, "2.6.0 Queued")
 OTHERS: list[Answer] = [
@@ -69,6 +69,37 @@ def test_who_waits_for_an_answer_hears_of_the_loss_once() -> None:
     peer.sessions.failed("out-1", "gone")
     peer.sessions.answered(ANSWERED)
     assert peer.heard == ["gone"]
+
+
+@pytest.mark.parametrize(
+    ("connector", "idle_s", "age_s"),
+    [
+        ({}, 60, 300),
+        ({"ConnectionTimeout": "1h", "ConnectionInactivityTimeout": "30m"}, 60, 300),
+        ({"ConnectionInactivityTimeout": "30s"}, 6, 300),
+        ({"ConnectionTimeout": "2m", "ConnectionInactivityTimeout": "30s"}, 6, 60),
+    ],
+)
+def test_a_session_is_retired_before_a_server_ends_it(
+    connector: dict[str, str], idle_s: int, age_s: int
+) -> None:
+    """By ConnectionInactivityTimeout and ConnectionTimeout of its Receive connector."""
+
+    def idle_after(age_ms: int, wait_ms: int) -> bool:
+        leases, work = list[Lease](), Work(lambda event: None)
+        sessions = Sessions(config("par1", ReceiveConnector=connector), work)
+        sessions.request("par2", "delivery", leases.append, lambda reason: None)
+        sessions.opened(on.SessionOpened("out-1", offers_shadow=True))
+        work.now_ms += age_ms
+        leases[0].release()
+        work.now_ms += wait_ms
+        work.run_due()
+        return leases[0].is_open
+
+    assert idle_after(0, idle_s * SECOND - 1)
+    assert not idle_after(0, idle_s * SECOND)
+    assert idle_after(age_s * SECOND - 1, 0)
+    assert not idle_after(age_s * SECOND, 0)
 
 
 @pytest.mark.parametrize(("most", "hung_up"), [(20, False), (1, True)])
