@@ -40,11 +40,10 @@ def or_lost(given_up: DataFrame, dsns: DataFrame, expected: DataFrame) -> DataFr
 
 
 def dsns_given_up(
-    dsns: DataFrame, tracking: DataFrame, readers: DataFrame, places: DataFrame,
-    troubles: DataFrame, histories: DataFrame,
-) -> DataFrame:  # fmt: skip
+    dsns: DataFrame, tracking: DataFrame, readers: DataFrame, ways: DataFrame, histories: DataFrame
+) -> DataFrame:
     """`run`, `message_id`, `sender`, `dsn_given_up_ref`: who was to read which DSN. `dsns` is of
-    `transforms.dsns`, `readers` of `expected.deliveries.places`, `places` of `expected.ways`.
+    `transforms.dsns`, `readers` of `expected.deliveries.places`.
     """
     failed = tracking.where("event = 'FAIL' AND source = 'QUEUE'").selectExpr(
         "run", "server", "coalesce(database_id, '') AS database_id", "internal_id AS report_id",
@@ -55,9 +54,8 @@ def dsns_given_up(
         joined(dsns.withColumnRenamed("at_ms", "made_ms").drop("ref"), small(failed), REPORT)
         .transform(joined, readers.selectExpr("run", "recipient AS sender", f"{PLACE} AS place"),
                    ["run", "sender"])
-        .transform(joined, places, ["run", "place"])
         .transform(joined, waits, ["run", "server"])
-        .transform(joined, troubles.where("service = 'smtp'"), ["run", "server", "peer"])
+        .transform(joined, ways, ["run", "server", "place"])
     )  # fmt: skip
     of_report = given_up.groupBy(*REPORT, "message_id", "sender", "timeout_ms", "wait_ms").agg(
         F.expr(f"{WAS_IN_TROUBLE} AS was_in_trouble"),

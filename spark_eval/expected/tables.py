@@ -152,9 +152,8 @@ class Tables(Happened):
 
     def _given_up(self, made: DataFrame) -> DataFrame:
         given_up = dsns_given_up.dsns_given_up(
-            made, self.record.tracking, self.places, self.ends_of_ways, self.troubles,
-            self.histories,
-        )  # fmt: skip
+            made, self.record.tracking, self.places, self.ways, self.histories
+        )
         if self.resubmission is None:
             return given_up
         return dsns_given_up.or_lost(given_up, made, self.resubmission.expected)

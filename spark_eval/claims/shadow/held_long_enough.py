@@ -138,7 +138,8 @@ def _overstays(tables: Tables) -> DataFrame:
 
 def _outstayed(tables: Tables) -> DataFrame:
     """What went to its next hop later than it should have expired, but for the session that was
-    open then, and a server that was away: it expires what it finds when it is back.
+    open then, and a server that was away: it expires what it finds when it is back. What came back
+    or was promoted waits in no queue before it is made redundant anew (SM-13).
     """
     sent = tables.record.tracking.where("event = 'SEND'").selectExpr(
         "run", "server", "coalesce(database_id, '') AS database_id", "internal_id", "at_ms", "ref"
@@ -150,23 +151,23 @@ def _outstayed(tables: Tables) -> DataFrame:
     late = (
         joined(sent, born, ["run", "server", "database_id", "internal_id"])
         .transform(joined, _settings(tables), ["run", "server"])
-        .where("at_ms - born_ms > expiration_ms")
+        .where("at_ms - queued_ms > expiration_ms")
         .transform(joined, settings, ["run", "server"])
     )
     most = "expiration_ms + timeout_ms + heartbeat_ms + finest_ms + askew_ms"
-    away = overlaps("downs", "born_ms + expiration_ms", "at_ms")
+    away = overlaps("downs", "queued_ms + expiration_ms", "at_ms")
     return late.selectExpr(
         *case(
-            status=f"IF(at_ms - born_ms > {most}, "
+            status=f"IF(at_ms - queued_ms > {most}, "
             f"IF(coalesce({away}, false), NULL, 'violated'), 'holds')",
             subject="message_id",
             detail=sentence(
-                "{server} sent it on after {@at_ms - born_ms}; it expires after {@expiration_ms}"
+                "{server} sent it on after {@at_ms - queued_ms}; it expires after {@expiration_ms}"
             ),
             at_ms="at_ms",
             refs="ref, born_ref",
             requirements="array('SM-12')",
-            weight="at_ms - born_ms",
+            weight="at_ms - queued_ms",
         )
     )
 
@@ -175,6 +176,7 @@ def _born(tables: Tables) -> DataFrame:
     return tables.primaries.selectExpr(
         "run", "server", "database_id", "internal_id", "message_id",
         "coalesce(born.at_ms, loaded.at_ms) AS born_ms", "born.ref AS born_ref",
+        "greatest(coalesce(born.at_ms, loaded.at_ms), redirect.at_ms, failure.at_ms) AS queued_ms",
     )  # fmt: skip
 
 

@@ -9,9 +9,11 @@ from tests.spark_eval.runs.run_builder import (
     HEARTBEAT,
     HOUR,
     MINUTE,
+    SECOND,
     Run,
     empty,
     healthy,
+    mono,
     user,
 )
 
@@ -88,6 +90,21 @@ def _sent_on(after_ms: int, *, away: bool = False) -> Run:
     return run
 
 
+def _sent_when_redundant(after_ms: int) -> Run:
+    """It came back from a Safety Net, was made redundant two hours later, and was sent on then. It
+    expires after an hour.
+    """
+    run = _expired(2 * HOUR)
+    run.remove("par-mbx1", "FAIL")
+    message = run.accept(2 * MINUTE, [user(1)])
+    received, made = run.rows("par-mbx1", "RECEIVE")[-1], run.rows("par-mbx1", "HAREDIRECT")[-1]
+    received |= {"event-id": "RESUBMIT", "source": "SAFETYNET"}
+    redundant_ms = 2 * MINUTE + 2 * HOUR
+    made["at_ms"], made["custom"]["Mono"] = redundant_ms, mono(redundant_ms)
+    run.finish(message, redundant_ms + after_ms)
+    return run
+
+
 def _not_collected() -> Run:
     run = healthy()
     run.drop.add("logs/par-mbx1/queues.jsonl")
@@ -117,6 +134,8 @@ def runs() -> dict[str, Run]:
         "sent-at-last": _sent_on(HOUR + MINUTE),
         "sent-too-late": _sent_on(HOUR + 20 * MINUTE),
         "sent-when-back": _sent_on(HOUR + 20 * MINUTE, away=True),
+        "sent-when-redundant": _sent_when_redundant(SECOND),
+        "sent-long-after": _sent_when_redundant(HOUR + 20 * MINUTE),
         "not-collected": _not_collected(),
     }
 
@@ -189,6 +208,12 @@ def test_is_violated_by_what_is_sent_on_after_it_should_have_expired(
     said = [example.detail for example in results["sent-too-late"].examples]
     assert "par-mbx1 sent it on after 1:19:59.500; it expires after 1:00:00.000" in said
     assert "SM-12" not in results["sent-when-back"].proofs
+
+
+def test_what_came_back_expires_from_when_it_is_redundant_anew(results: Results) -> None:
+    assert results["sent-when-redundant"].proofs.get("SM-12") != "violated"
+    said = [example.detail for example in results["sent-long-after"].examples]
+    assert "par-mbx1 sent it on after 1:20:00.000; it expires after 1:00:00.000" in said
 
 
 def test_is_unknown_without_a_listing(results: Results) -> None:
