@@ -2,7 +2,8 @@
 -- what it holds for it, late by at most one heartbeat and one attempt's time-out. SM-7: a primary server
 -- that answers with another database id than a shadow message was made under has lost it: promoted at
 -- once, so at most one heartbeat after it is back. A shadow server that a fault kept from its work has
--- the same time again from the end of the fault.
+-- the same time again from the end of the fault. Where a server may have a session or two to another
+-- one (MaxPerDomainOutboundConnections), they may hang for a time-out before the attempt begins.
 
 CREATE OR REPLACE MACRO never() AS 4611686018427387904;  -- half of what a BIGINT holds
 
@@ -11,7 +12,8 @@ SELECT run, server, boundary,
        (heartbeat_ms * ns_per_ms)::BIGINT AS heartbeat_ns,
        (span_ms * ns_per_ms)::BIGINT AS span_ns,
        (resolution_ms * ns_per_ms)::BIGINT AS resolution_ns,
-       (time_out_ms * ns_per_ms)::BIGINT AS time_out_ns,
+       (time_out_ms * CASE WHEN connections <= 2 THEN 2 ELSE 1 END * ns_per_ms)::BIGINT
+           AS time_out_ns,
        (zero_ns + duration_ms * ns_per_ms)::BIGINT AS end_ns
 FROM runs JOIN servers USING (run) WHERE is_redundant;
 

@@ -42,7 +42,9 @@ SELECT
     -- TP-3: the boundary is the DAG, or the site of a server that is in none
     coalesce('DAG ' || (server ->> '$.dag'), 'site ' || (server ->> '$.site')) AS boundary,
     coalesce(json_extract_string(plan, '$.settings.servers."' || (server ->> '$.name')
-                 || '".SendConnector.ConnectionInactivityTimeOut')::BIGINT, 600000) AS time_out_ms
+                 || '".SendConnector.ConnectionInactivityTimeOut')::BIGINT, 600000) AS time_out_ms,
+    coalesce(json_extract_string(plan, '$.settings.servers."' || (server ->> '$.name')
+                || '".TransportService.MaxPerDomainOutboundConnections')::BIGINT, 20) AS connections
 FROM listed;
 
 CREATE OR REPLACE TABLE ledger AS
