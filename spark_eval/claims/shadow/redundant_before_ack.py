@@ -24,6 +24,7 @@ from spark_eval.transforms.copy_deliveries import STORED
 
 REJECTION = "451 4.4.0 Message failed to be made redundant"
 ACK = "ok.ended_mono_ns"
+ATTEMPT = ["run", "server", "message_id", "attempt"]
 
 
 def cases(tables: Tables) -> DataFrame:
@@ -151,24 +152,14 @@ _REFUSED = cases_of(
 
 def _rejections(tables: Tables) -> DataFrame:
     failures = tables.record.tracking.where("event = 'HAREDIRECTFAIL' AND outcome = 'rejected'")
-    rows = failures.selectExpr(
-        "run", "server", "message_id", "mono_ns AS fail_mono_ns", "ref AS fail_ref"
+    fails = failures.selectExpr("run", "server", "message_id", "mono_ns", "ref AS fail_ref")
+    born = tables.primaries.where("born.event = 'RECEIVE'").selectExpr(
+        "run", "server", "message_id", "born.mono_ns AS mono_ns", "born.ref AS born_ref"
     )
-    kept = tables.primaries.where("born.event = 'RECEIVE'").selectExpr(
-        "run", "server", "message_id", "born.mono_ns AS born_mono_ns", "born.ref AS born_ref"
-    )
-    key = ["run", "server", "message_id"]
-    within = "BETWEEN started_mono_ns AND ended_mono_ns"
     each = tables.attempts.selectExpr("*", f"{_AFTER_OPEN} AS is_after_open")
     tried = each.where("outcome = 'failed'")
-    failed = tried.join(rows, key, "left").join(kept, key, "left")
-    per_attempt = failed.groupBy("run", "server", "message_id", "attempt").agg(
-        F.min("reply").alias("reply"),
-        F.max("is_after_open").alias("is_after_open"),
-        F.min("ended_ms").alias("ended_ms"),
-        F.min("ref").alias("ref"),
-        F.expr(f"min(fail_ref) FILTER (WHERE fail_mono_ns {within}) AS fail_ref"),
-        F.expr(f"min(born_ref) FILTER (WHERE born_mono_ns {within}) AS born_ref"),
+    per_attempt = tried.join(_within(tried, fails, "fail_ref"), ATTEMPT, "left").join(
+        _within(tried, born, "born_ref"), ATTEMPT, "left"
     )
     settings = tables.record.runs.where("enabled").select("run", "reject")
     asked = per_attempt.where("fail_ref IS NOT NULL OR reply LIKE '451 4.4.0%'")
@@ -183,6 +174,17 @@ def _rejections(tables: Tables) -> DataFrame:
             requirements="array('SR-5')",
         )
     )
+
+
+def _within(tried: DataFrame, rows: DataFrame, ref: str) -> DataFrame:
+    """By attempt, the first of `rows` about its message that its server wrote meanwhile. Who is
+    refused tries again for hours: nothing is kept of an attempt with the rows of all the others.
+    """
+    spans = tried.select(*ATTEMPT, "started_mono_ns", "ended_mono_ns")
+    meanwhile = joined(spans, rows, ["run", "server", "message_id"]).where(
+        "mono_ns BETWEEN started_mono_ns AND ended_mono_ns"
+    )
+    return meanwhile.groupBy(*ATTEMPT).agg(F.min(ref).alias(ref))
 
 
 def _one_hop(tables: Tables, hops: DataFrame) -> DataFrame:
