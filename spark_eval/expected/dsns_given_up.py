@@ -34,7 +34,7 @@ def or_lost(given_up: DataFrame, dsns: DataFrame, expected: DataFrame) -> DataFr
     )
     about = joined(dsns.select("run", "report", "message_id"), gone, ["run", "report"])
     lost = about.groupBy(*READER).agg(F.min("ref").alias("lost_ref"))
-    both = given_up.join(lost, READER, "full")
+    both = joined(given_up, lost, READER, "full")
     ref = "coalesce(dsn_given_up_ref, lost_ref) AS dsn_given_up_ref"
     return both.selectExpr(*READER, ref)
 

@@ -22,8 +22,10 @@ ROW = ["run", "server", "place", "trouble"]
 LEARNT_MS = 2 * TRY_AGAIN_MS + NO_ANSWER_MS
 # Active Manager reminds every server that often, with an answer that it waits for
 REMINDED_MS = 300_000 + NO_ANSWER_MS
+# whoever goes by `hangs` adds its time-out
 LEARNT_AFTER = (
-    f"named_struct('lo', trouble.lo, 'hi', trouble.hi + {LEARNT_MS}, 'hangs', trouble.hangs)"
+    f"named_struct('lo', trouble.lo, 'hi', trouble.hi + greatest({LEARNT_MS} - timeout_ms, 0L), "
+    "'hangs', true) AS trouble"
 )
 ALWAYS_HANGS = "named_struct('lo', trouble.lo, 'hi', trouble.hi, 'hangs', true) AS trouble"
 
@@ -42,7 +44,7 @@ def ways(
     """`run`, `server`, `place`, `troubles`, in order: of each server that had any with a place.
     `moved`, of `moves`.
     """
-    servers = histories.select("run", "server", "role")
+    servers = histories.select("run", "server", "role", "timeout_ms")
     each = troubles.selectExpr("run", "server", "peer", "service", "explode(troubles) AS trouble")
     mail = each.where("service = 'smtp'").transform(joined, places, ["run", "peer"]).select(*ROW)
     if moved is not None:
@@ -87,10 +89,12 @@ def _of_managers(
     of_copies = joined(told, joined(places, which, PLACE), ["run", "peer"]).transform(
         joined, _mailbox(servers), "run"
     )
-    tried_again = told.withColumn("trouble", F.expr(LEARNT_AFTER))
-    of_others = tried_again.withColumnRenamed("peer", "server").transform(joined, which, "run")
+    others = told.withColumnRenamed("peer", "server").transform(
+        joined, _mailbox(servers, "timeout_ms"), ["run", "server"]
+    )
+    of_others = others.selectExpr("run", "server", LEARNT_AFTER).transform(joined, which, "run")
     return of_copies.select(*ROW).unionByName(of_others.select(*ROW))
 
 
-def _mailbox(servers: DataFrame) -> DataFrame:
-    return servers.where("role = 'mailbox'").select("run", "server")
+def _mailbox(servers: DataFrame, *more: str) -> DataFrame:
+    return servers.where("role = 'mailbox'").select("run", "server", *more)

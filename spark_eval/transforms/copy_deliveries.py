@@ -13,6 +13,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from spark_eval.spark.joins import joined, small
+from spark_eval.spark.partitions import together
 
 PRIMARY = ["run", "server", "database_id", "internal_id"]
 CHANGE = ["run", "database", "epoch"]
@@ -74,7 +75,7 @@ def brought(into: DataFrame, primaries: DataFrame, dsns: DataFrame) -> DataFrame
     """
     taken_on = primaries.where("born IS NOT NULL OR loaded IS NOT NULL").select(*PRIMARY)
     made = dsns.withColumnRenamed("report_id", "internal_id").select(*PRIMARY)
-    owned = taken_on.union(made).distinct()
+    owned = together(taken_on.union(made)).distinct()
     forks = into.groupBy(*PRIMARY, "database").agg(
         F.expr("max(message_id) AS message_id"),
         F.expr("array_sort(array_distinct(flatten(collect_list(recipients)))) AS recipients"),

@@ -74,6 +74,8 @@ def _moved(at_ms: int) -> Run:
 def _not_told(at_ms: int) -> Run:
     """Active Manager cannot reach its server from 9 to 14 min, and tells it again after that."""
     run = with_two_copies()
+    waits = {"ConnectionInactivityTimeOut": 20 * SECOND}
+    run.plan["settings"]["servers"] = {"par-mbx1": {"SendConnector": waits}}
     activate(run, 10 * MINUTE)
     run.cut(MANAGER, "par-mbx1", 9 * MINUTE, 14 * MINUTE)
     run.plan["faults"][-1]["links"][0]["service"] = "management"
@@ -103,7 +105,7 @@ HOLDS = {
     "across-the-boundary": _across("lyo-mbx1"),
     "moved": _moved(AT + MINUTE),
     "other-copy-is-cut": _other_copy_cut(),
-    "not-told-until-just-before": _not_told(HEALED + TOLD_AGAIN + TIMEOUT + VAGUE),
+    "not-told-until-just-before": _not_told(HEALED + TOLD_AGAIN + VAGUE),
 }
 VIOLATED = {
     "for-nothing": _put_off(),
@@ -114,7 +116,7 @@ VIOLATED = {
     "outside-for-nothing": _put_off(fork="external:ext1", to=OUTSIDE),
     "killed-long-before": _killed("par-mbx2", 12 * MINUTE + 3 * SECOND + TIMEOUT + 2 * MINUTE),
     "another-boundary-is-cut": _across("ext1"),
-    "told-long-before": _not_told(HEALED + TOLD_AGAIN + TIMEOUT + VAGUE + 1),
+    "told-long-before": _not_told(HEALED + TOLD_AGAIN + VAGUE + 1),
     "not-yet-moved": _moved(AT - MINUTE),
     "still-in-the-simulator": _stood_still("simulator"),
 }
