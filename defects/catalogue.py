@@ -5,17 +5,16 @@ from __future__ import annotations
 from defects import (
     acknowledging,
     answering,
-    delivering,
     ending_sessions,
     making_shadows,
     promoted_mail,
     promoting,
     reporting,
-    retrying,
     safety_nets,
 )
 from defects.copies import asking_safety_nets, failing_over, replicating, shipping
 from defects.defect import Defect
+from defects.delivery import altering, delivering, retrying
 from defects.discards import letting_go, notifying
 from defects.logs import lifecycle, messages, steps, tracking, twice
 
@@ -28,6 +27,7 @@ ALL: tuple[Defect, ...] = (
     *promoting.DEFECTS,
     *promoted_mail.DEFECTS,
     *delivering.DEFECTS,
+    *altering.DEFECTS,
     *retrying.DEFECTS,
     *reporting.DEFECTS,
     *safety_nets.DEFECTS,

@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 from lab.plan.parts import Section
 from lab.plan.plan import Plan
-from lab.plan.topology import Database, PlanTopology, Server
+from lab.plan.topology import Database, Server
 from nodes.core.config.config import NodeConfig, read_config
 from nodes.core.config.parameters import PARAMETERS, Value, format_value
 from nodes.core.config.units import format_timespan
@@ -21,7 +21,7 @@ Json: TypeAlias = dict[str, object]
 def node_config(plan: Plan, server: Server) -> NodeConfig:
     """The configuration of a server's core. Raises ConfigurationError for a plan nobody checked."""
     sections = node_settings(plan, server.name)
-    return read_config({**identity(server), **organisation(plan.topology), **sections})
+    return read_config({**identity(server), **organisation(plan), **sections})
 
 
 def identity(server: Server) -> Json:
@@ -37,17 +37,26 @@ def identity(server: Server) -> Json:
     }
 
 
-def organisation(topology: PlanTopology) -> Json:
-    """What every server knows of the others."""
+def organisation(plan: Plan) -> Json:
+    """What every server knows of the others: what Active Directory has of them."""
+    topology = plan.topology
     return {
         "AcceptedDomain": topology.accepted_domain,
-        "Servers": [identity(server) for server in topology.servers],
+        "Servers": [
+            identity(server) | _connectors(plan, server.name) for server in topology.servers
+        ],
         "Databases": [_database(database) for database in topology.databases],
         "Mailboxes": [
             {"Address": mailbox.address, "Database": mailbox.database}
             for mailbox in topology.mailboxes
         ],
     }
+
+
+def _connectors(plan: Plan, server: str) -> Json:
+    """When a server ends sessions."""
+    settings = node_settings(plan, server)
+    return {name: settings[name] for name in ("ReceiveConnector",) if name in settings}
 
 
 def _database(database: Database) -> Json:

@@ -30,10 +30,19 @@ MOUNT_DIALS = ("GoodAvailability", "BestAvailability", "Lossless")
 
 
 @dataclass(frozen=True, slots=True)
+class ReceiveConnector:
+    """When a server ends a session that goes on, and one that is silent (F§3.3)."""
+
+    connection_timeout_ms: int
+    inactivity_timeout_ms: int
+
+
+@dataclass(frozen=True, slots=True)
 class Server:
     """A server of the organisation (`role` mailbox, active_manager) or one outside it (`role`
     external, serving `domain`). `auto_activation` is DatabaseCopyAutoActivationPolicy, `mount_dial`
-    AutoDatabaseMountDial.
+    AutoDatabaseMountDial; `receive_connector` says when it ends sessions, as every server reads in
+    Active Directory.
     """
 
     name: str
@@ -42,6 +51,7 @@ class Server:
     site: str
     dag: str | None
     domain: str | None
+    receive_connector: ReceiveConnector
     auto_activation: str = "Unrestricted"
     mount_dial: str = "GoodAvailability"
 
@@ -223,8 +233,15 @@ def _server(entry: Json) -> Server:
         site=_text(entry, "Site"),
         dag=_optional(entry, "DatabaseAvailabilityGroup"),
         domain=_optional(entry, "Domain"),
+        receive_connector=_receive_connector(_section(entry, "ReceiveConnector")),
         auto_activation=_choice(entry, "DatabaseCopyAutoActivationPolicy", AUTO_ACTIVATION),
         mount_dial=_choice(entry, "AutoDatabaseMountDial", MOUNT_DIALS),
+    )
+
+
+def _receive_connector(values: Mapping[str, Value]) -> ReceiveConnector:
+    return ReceiveConnector(
+        int(values["ConnectionTimeout"]), int(values["ConnectionInactivityTimeout"])
     )
 
 

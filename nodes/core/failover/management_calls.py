@@ -1,10 +1,7 @@
 """One thing said to one server, and its answer, or that none came in time.
 
 A session that hangs says nothing of the server; so a call has a deadline of its own, shorter
-than that of the Send connector, and a session that passed it is not used again. Nor does one that
-was idle and is lost: the server ends sessions that have lasted for ConnectionTimeout, and may do so
-just then. What was said on it is said again on one that is opened for it; whoever is asked may hear
-it twice, as after any answer that is lost.
+than that of the Send connector, and a session that passed it is not used again.
 """
 
 from __future__ import annotations
@@ -23,7 +20,7 @@ SERVICE = "management"
 
 Then: TypeAlias = Callable[[CopyAnswer], None]
 Told: TypeAlias = Callable[[ResubmitAnswer], None]
-Use: TypeAlias = Callable[[Lease, "ManagementCall", Because], None]
+Use: TypeAlias = Callable[[Lease, "ManagementCall"], None]
 
 
 class ManagementCall:
@@ -54,26 +51,26 @@ class ManagementCalls:
     def say(self, server: str, command: CopyCommand, then: Then, failed: Because) -> None:
         """One of the two is called, once."""
 
-        def use(lease: Lease, call: ManagementCall, lost: Because) -> None:
+        def use(lease: Lease, call: ManagementCall) -> None:
             def answered(answer: CopyAnswer) -> None:
                 lease.release()
                 if call.finish():
                     then(answer)
 
-            lease.manage(command, answered, lost)
+            lease.manage(command, answered, lambda reason: _fail(call, failed, reason))
 
         self._run(server, use, failed)
 
     def ask(self, server: str, demand: ResubmitDemand, then: Told, failed: Because) -> None:
         """Ask its Safety Net; one of the two is called, once."""
 
-        def use(lease: Lease, call: ManagementCall, lost: Because) -> None:
+        def use(lease: Lease, call: ManagementCall) -> None:
             def answered(answer: ResubmitAnswer) -> None:
                 lease.release()
                 if call.finish():
                     then(answer)
 
-            lease.request_resubmit(demand, answered, lost)
+            lease.request_resubmit(demand, answered, lambda reason: _fail(call, failed, reason))
 
         self._run(server, use, failed)
 
@@ -81,26 +78,14 @@ class ManagementCalls:
         call = ManagementCall()
         due_ms = self._work.now_ms + ANSWER_MS
         call.timer = self._work.at(due_ms, lambda: self._too_late(call, failed))
-        self._begin(server, use, call, failed, opens=False)
-
-    def _begin(
-        self, server: str, use: Use, call: ManagementCall, failed: Because, *, opens: bool
-    ) -> None:
-        was_idle = False
 
         def ready(lease: Lease) -> None:
             call.lease = lease
-            use(lease, call, lost)
+            use(lease, call)
 
-        def lost(reason: str) -> None:
-            if was_idle and not call.is_over:
-                call.lease = None
-                self._begin(server, use, call, failed, opens=True)
-            elif call.finish():
-                failed(reason)
-
-        call.request = self._sessions.request(server, SERVICE, ready, lost, SERVICE, opens=opens)
-        was_idle = call.request.over
+        call.request = self._sessions.request(
+            server, SERVICE, ready, lambda reason: _fail(call, failed, reason), SERVICE
+        )
 
     def _too_late(self, call: ManagementCall, failed: Because) -> None:
         if not call.finish():
@@ -110,3 +95,8 @@ class ManagementCalls:
         elif call.request is not None:
             call.request.cancel()
         failed("no answer in time")
+
+
+def _fail(call: ManagementCall, failed: Because, reason: str) -> None:
+    if call.finish():
+        failed(reason)

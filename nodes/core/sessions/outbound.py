@@ -4,10 +4,9 @@ Somebody who wants to contact a peer asks for a `Lease`; an idle session is reus
 is opened, up to the limit per peer. Every wait for the peer has one deadline,
 ConnectionInactivityTimeOut of the Send connector (SR-6). A session is retired after
 IntraOrgConnectorSmtpMaxMessagesPerConnection messages, after `AGE_LIMIT_MS`, and when it was idle
-for `IDLE_LIMIT_MS`; earlier where servers end sessions earlier, by ConnectionTimeout and
-ConnectionInactivityTimeout of Receive connectors, as far as this server knows them: its own. So no
-server ends one just when something is said on it. Each service of a peer (smtp, replication,
-management) has a pool of its own. This part does not know what is sent, nor why.
+for `IDLE_LIMIT_MS`; earlier where the peer's Receive connector ends sessions earlier, so that it
+does not just when something is said on one. Each service of a peer (smtp, replication, management)
+has a pool of its own. This part does not know what is sent, nor why.
 
 SM-2, "asks in every session it opens, whatever for", hangs here: each newly opened session, of
 whatever service, is reported before anybody else gets it.
@@ -37,7 +36,7 @@ from nodes.core.sessions.outbound_states import SessionMove, SessionState, after
 SMTP = "smtp"
 AGE_LIMIT_MS = 5 * 60_000
 IDLE_LIMIT_MS = 60_000
-# of what ends a session at the other end: Exchange's defaults of both make the limits above of it
+# of ConnectionTimeout and ConnectionInactivityTimeout, whose defaults make the limits above of it
 AGE_SHARE, IDLE_SHARE = 2, 5
 
 Answer: TypeAlias = TransmissionAnswered | DiscardAnswered | ResubmitAnswer | CopyAnswer
@@ -70,9 +69,7 @@ class Sessions:
         self.work = work
         self._config = config.server
         self._most_open = config.server.max_outbound_connections_per_peer
-        self._oldest_ms = min(AGE_LIMIT_MS, self._config.receive_connection_timeout_ms // AGE_SHARE)
-        inactivity_ms = self._config.receive_inactivity_timeout_ms
-        self._idle_ms = min(IDLE_LIMIT_MS, inactivity_ms // IDLE_SHARE)
+        self._ends = {server.name: server.receive_connector for server in config.servers}
         self._peers: dict[tuple[str, str], Peer] = {}
         self._sessions: dict[str, Session] = {}
         self._count = 0
@@ -174,7 +171,7 @@ class Sessions:
         else:
             session.request = None
             state.idle.append(session)
-            self._set_timer(session, self._idle_ms, self.hang_up)
+            self._set_timer(session, self._idle_limit_ms(session), self.hang_up)
 
     def hang_up(self, session: Session) -> None:
         if session.state is not SessionState.CLOSED:
@@ -260,8 +257,12 @@ class Sessions:
 
     def _is_spent(self, session: Session) -> bool:
         limit = self._config.max_messages_per_connection
-        too_old = self.work.now_ms - session.opened_ms >= self._oldest_ms
+        ends_ms = self._ends[session.peer].connection_timeout_ms
+        too_old = self.work.now_ms - session.opened_ms >= min(AGE_LIMIT_MS, ends_ms // AGE_SHARE)
         return too_old or (limit > 0 and session.messages >= limit)
+
+    def _idle_limit_ms(self, session: Session) -> int:
+        return min(IDLE_LIMIT_MS, self._ends[session.peer].inactivity_timeout_ms // IDLE_SHARE)
 
     def _move(self, session: Session, move: SessionMove) -> None:
         session.state = after(session.state, move)

@@ -12,12 +12,10 @@ import asyncio
 import sqlite3
 import ssl
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Protocol, TypeAlias
 
-from aiosmtplib import SMTP, SMTPConnectResponseError, SMTPException, SMTPResponse, SMTPStatus
-from aiosmtplib.protocol import PERIOD_REGEX, SMTPProtocol, normalize_message_line_endings
+from aiosmtplib import SMTPException, SMTPResponse
 
 from nodes.core.config.config import NodeConfig, Server
 from nodes.core.interface.effects import (
@@ -42,7 +40,7 @@ from nodes.core.interface.inputs import (
 )
 from nodes.core.model.message import BodyHandle
 from nodes.shell.smtp.address import Address
-from nodes.shell.smtp.whole_replies import WholeReplies
+from nodes.shell.smtp.outbound_connection import SAID_TOO_MUCH, Connection, one_line
 from nodes.shell.storage.bodies import BodyGone
 from nodes.shell.verbs import database as database_verbs
 from nodes.shell.verbs import replication as replication_verbs
@@ -50,10 +48,8 @@ from nodes.shell.verbs import safety_net as safety_net_verbs
 from nodes.shell.verbs import shadow as shadow_verbs
 
 GOODBYE_S = 1.0
-REPLY_LIMIT = 512  # RFC 5321 section 4.5.3.1.5
 SMTP_SERVICE = "smtp"
 CLOSED_BY_PEER = "connection closed by the peer"
-SAID_TOO_MUCH = "the peer has said more than it was asked for"
 # RFC 6152 section 3: what has 8-bit octets is not for a server that does not offer to take them
 CANNOT_BE_CONVERTED = SMTPResponse(554, "5.6.3 8-bit octets, and the server offers no 8BITMIME")
 # what peers, networks and disks do; anything else is a mistake of ours
@@ -145,104 +141,6 @@ class OutboundSessions:
             self.hang_up(name)
 
 
-class OutOfStep(ValueError):
-    """The peer has said what is no answer to what was said to it: nothing that it says next can be
-    believed to be one.
-    """
-
-
-class Connection(SMTP):
-    """aiosmtplib's client that reports when the connection is lost, can be cut, and takes no
-    reply for the answer to a command that it does not belong to.
-    """
-
-    def __init__(self, address: Address, own_fqdn: str, lost: Callable[[], None]) -> None:
-        super().__init__(
-            hostname=address.host,
-            port=address.port,
-            local_hostname=own_fqdn,
-            timeout=None,
-            start_tls=False,
-        )
-        self._lost = lost
-        self._below: asyncio.BaseTransport | None = None
-
-    async def _create_connection(self, timeout: float | None) -> SMTPResponse:
-        """The library's, with a protocol of ours."""
-        assert self.loop is not None
-        protocol = WholeReplies(self.loop, self._on_connection_lost)
-        where = self.hostname or "", self.port or 0
-        self.transport, self.protocol = await self.loop.create_connection(lambda: protocol, *where)
-        banner = await protocol.read_response(timeout)
-        if banner.code != SMTPStatus.ready:
-            raise SMTPConnectResponseError(banner.code, banner.message)
-        return banner
-
-    async def reach(self) -> None:
-        """Connect, and wait for the banner."""
-        await self.connect()
-        self._below = self.transport
-
-    def _on_connection_lost(self, protocol: SMTPProtocol) -> None:
-        super()._on_connection_lost(protocol)
-        self._lost()
-
-    def cut(self) -> None:
-        """Close without a word, and without waiting for the peer, as TLS would."""
-        with suppress(Exception):  # a transport half open or half closed: it is aborted below
-            self.close()
-        if isinstance(self._below, asyncio.WriteTransport):
-            self._below.abort()
-
-    @property
-    def is_out_of_step(self) -> bool:
-        """More was said than asked for; the library would take it for the next answer."""
-        return self.protocol is not None and bool(self.protocol._buffer)
-
-    async def greet(self) -> None:
-        self._stay_in_step()
-        await self.ehlo()
-
-    async def encrypt(self, context: ssl.SSLContext, name: str) -> None:
-        self._stay_in_step()
-        await self.starttls(tls_context=context, server_hostname=name)
-
-    async def command(self, *words: str) -> SMTPResponse:
-        """Any command but DATA. The reply is a yes (2yz) or a no (4yz, 5yz), RFC 5321 section
-        4.3.2.
-        """
-        return _yes_or_no(await self._ask(*words))
-
-    async def body(self, content: bytes) -> SMTPResponse:
-        """DATA and the message; the reply to either. A yes to DATA alone is none."""
-        reply = await self._ask("DATA")
-        if reply.code != 354:
-            return _no(reply)
-        self._stay_in_step()
-        assert self.protocol is not None
-        text = PERIOD_REGEX.sub(b"..", normalize_message_line_endings(content))
-        self.protocol.write(text + b".\r\n")
-        return _yes_or_no(await self.protocol.read_response())
-
-    async def _ask(self, *words: str) -> SMTPResponse:
-        self._stay_in_step()
-        return await self.execute_command(*(word.encode("ascii") for word in words))
-
-    def _stay_in_step(self) -> None:
-        if self.is_out_of_step:
-            raise OutOfStep(SAID_TOO_MUCH)
-
-
-def _yes_or_no(reply: SMTPResponse) -> SMTPResponse:
-    return reply if 200 <= reply.code < 300 else _no(reply)
-
-
-def _no(reply: SMTPResponse) -> SMTPResponse:
-    if not 400 <= reply.code < 600:
-        raise OutOfStep(f"{reply.code} is no answer to that: {_one_line(reply.message)}")
-    return reply
-
-
 class OutboundSession:
     """One session to `server`, reached at `address`."""
 
@@ -285,7 +183,7 @@ class OutboundSession:
     def _broke(self, reason: str) -> None:
         self._connection.cut()
         kind = SessionLost if self._stands else SessionFailed
-        self._sessions.lost(self._name, kind(self._name, _one_line(reason)))
+        self._sessions.lost(self._name, kind(self._name, one_line(reason)))
 
     def hang_up(self) -> None:
         """QUIT where the session is idle; where something is under way, just cut."""
@@ -352,7 +250,7 @@ class OutboundSession:
         for recipient in envelope.recipients:
             reply = await command("RCPT", f"TO:<{recipient}>")
             if reply.code >= 400:
-                refused.append((recipient, reply.code, _one_line(reply.message)))
+                refused.append((recipient, reply.code, one_line(reply.message)))
         is_pointless = len(refused) == len(envelope.recipients)
         return reply if is_pointless else None, tuple(refused)
 
@@ -360,7 +258,7 @@ class OutboundSession:
         """XQDISCARD. An answer that is not of the grammar is as good as none."""
         asking = self._sessions.config.me.name
         reply = await self._connection.command(*shadow_verbs.format_question(asking, effect))
-        text = _one_line(reply.message)
+        text = one_line(reply.message)
         if reply.code != 250:
             return DiscardRefused(self._name, reply.code, text)
         answer = shadow_verbs.parse_answer(self._name, reply.message.split("\n"))
@@ -369,7 +267,7 @@ class OutboundSession:
     async def request_resubmit(self, effect: RequestResubmit) -> Input:
         """XRESUBMIT ADD. An answer that is not of the grammar is as good as none."""
         reply = await self._connection.command(*safety_net_verbs.format_demand(effect.demand))
-        text = _one_line(reply.message)
+        text = one_line(reply.message)
         if reply.code != 250:
             return ResubmitRefused(self._name, reply.code, text)
         answer = safety_net_verbs.parse_answer(self._name, text)
@@ -378,14 +276,14 @@ class OutboundSession:
     async def manage_copy(self, effect: ManageCopy) -> Input:
         """What Active Manager says. An answer that is not of the grammar is as good as none."""
         reply = await self._connection.command(*database_verbs.format_command(effect.command))
-        text = _one_line(reply.message)
+        text = one_line(reply.message)
         if reply.code != 250:
             return CopyCommandRefused(self._name, reply.code, text)
         answer = database_verbs.parse_answer(self._name, effect.command, text)
         return answer or CopyCommandRefused(self._name, reply.code, f"cannot be understood: {text}")
 
     def _answered(self, reply: SMTPResponse, refused: Refused) -> TransmissionAnswered:
-        text = _one_line(reply.message)
+        text = one_line(reply.message)
         answer = TransmissionAnswered(self._name, reply.code, text, refused)
         return replication_verbs.understood(answer)
 
@@ -394,9 +292,3 @@ def _prologue_words(prologue: Prologue) -> tuple[str, ...]:
     if isinstance(prologue, ShipLog | ShipSeed):
         return replication_verbs.format_prologue(prologue)
     return shadow_verbs.format_prologue(prologue)
-
-
-def _one_line(text: str) -> str:
-    """A peer's words as one line of clean text, no longer than a reply may be."""
-    clean = text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
-    return " ".join(clean.split())[:REPLY_LIMIT]

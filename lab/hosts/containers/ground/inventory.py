@@ -125,7 +125,7 @@ def _everybody(layout: Layout) -> Json:
         "labels": {RUN_LABEL: layout.run_id, STATE_LABEL: str(layout.state_dir)},
         "smtp_port": SMTP_PORT,
         "clock": {"origin": layout.plan.clock.origin, "speed": layout.plan.clock.speed},
-        "organisation": organisation(layout.plan.topology),
+        "organisation": organisation(layout.plan),
     }
 
 

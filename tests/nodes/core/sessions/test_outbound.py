@@ -12,6 +12,7 @@ from nodes.core.sessions.outbound_session import Lease
 from tests.nodes.core.world import SECOND, config
 
 ANSWERED = on.TransmissionAnswered("out-1", 250, "2.6.0 Queued")
+SHORT = {"ConnectionTimeout": "10s", "ConnectionInactivityTimeout": "5s"}
 OTHERS: list[Answer] = [
     on.DiscardAnswered("out-1", "db", (), more=False),
     on.ResubmitRefused("out-1", 550, "no"),
@@ -83,11 +84,12 @@ def test_who_waits_for_an_answer_hears_of_the_loss_once() -> None:
 def test_a_session_is_retired_before_a_server_ends_it(
     connector: dict[str, str], idle_s: int, age_s: int
 ) -> None:
-    """By ConnectionInactivityTimeout and ConnectionTimeout of its Receive connector."""
+    """By ConnectionInactivityTimeout and ConnectionTimeout of that server's Receive connector."""
+    policies = {"par2": {"ReceiveConnector": connector}, "lyo1": {"ReceiveConnector": SHORT}}
 
     def idle_after(age_ms: int, wait_ms: int) -> bool:
         leases, work = list[Lease](), Work(lambda event: None)
-        sessions = Sessions(config("par1", ReceiveConnector=connector), work)
+        sessions = Sessions(config("par1", Policies=policies, ReceiveConnector=SHORT), work)
         sessions.request("par2", "delivery", leases.append, lambda reason: None)
         sessions.opened(on.SessionOpened("out-1", offers_shadow=True))
         work.now_ms += age_ms

@@ -32,7 +32,8 @@ from nodes.core.model.message import Envelope
 from nodes.core.model.resubmit_request import ResubmitDemand, ResubmitState, SafetyNetSource
 from nodes.shell.config_file import read_node_file
 from nodes.shell.smtp.address import Address
-from nodes.shell.smtp.client import Connection, OutboundSessions, Route
+from nodes.shell.smtp.client import OutboundSessions, Route
+from nodes.shell.smtp.outbound_connection import Connection
 from nodes.shell.tls import towards_the_outside
 from tests.certificates import Authority
 from tests.nodes.shell.organisation import Organisation

@@ -1,13 +1,11 @@
-"""Defects of delivery: mail that is lost, doubled, or altered (SM-15, TL-7, TL-10, DD)."""
+"""Defects of delivery: mail that is lost or doubled (SM-15, TL-7, DD)."""
 
 from __future__ import annotations
 
-import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from itertools import count
 from typing import ClassVar
 
 from defects.decisions import decides
@@ -16,11 +14,9 @@ from defects.door import Door, behind
 from defects.reporting import tells_nobody
 from defects.settings import goes_by
 from defects.store import (
-    exchanges_texts,
     keeps_bodies,
     opens_with,
     replays_without_delivered_to,
-    stores,
 )
 from nodes.core.config.config import NodeConfig
 from nodes.core.delivery.dsn import non_delivery_report
@@ -173,28 +169,6 @@ class LosesWhileALinkIsDown(SaysSent):
         return self.now_ms < self._failed_ms + 5 * MINUTE_MS
 
 
-class ForgetsTheSender(Door):
-    """Of one message in twenty, on its way to whoever reads it."""
-
-    def leaves(self, effect: Effect) -> Iterable[Effect]:
-        if not isinstance(effect, Transmit) or isinstance(
-            effect.prologue, ShadowRequest | ShipLog | ShipSeed
-        ):
-            return (effect,)
-        return (_from_nobody(effect),) if self.is_nth(20) else (effect,)
-
-
-class ForgetsTheSenderOfShadows(Door):
-    def leaves(self, effect: Effect) -> Iterable[Effect]:
-        if isinstance(effect, Transmit) and isinstance(effect.prologue, ShadowRequest):
-            return (_from_nobody(effect),)
-        return (effect,)
-
-
-def _from_nobody(sent: Transmit) -> Transmit:
-    return replace(sent, envelope=replace(sent.envelope, sender=""))
-
-
 class ForgetsItsQueue(Door):
     """At a restart."""
 
@@ -243,27 +217,6 @@ def window(window_ms: int) -> Context:
         return replace(config, duplicate_windows_ms=windows)
 
     return goes_by(narrowed)
-
-
-def _flipped(content: bytes) -> bytes:
-    return content[:-3] + bytes([content[-3] ^ 1]) + content[-2:]
-
-
-def _of_seven_bits(content: bytes) -> bytes:
-    return bytes(octet & 0x7F for octet in content)
-
-
-def _as_in_an_mbox(content: bytes) -> bytes:
-    return re.sub(rb"(?m)^From ", b">From ", content)
-
-
-def _without_blanks(content: bytes) -> bytes:
-    return re.sub(rb"[ \t]+\r\n", b"\r\n", content)
-
-
-def alters_one_in_fifty() -> Context:
-    numbers = count(1)
-    return stores(lambda content: content if next(numbers) % 50 else _flipped(content))
 
 
 LOSS, TWICE = ("no_loss",), ("no_visible_duplicate",)
@@ -332,52 +285,6 @@ DEFECTS = (
         "databases-are-synced-now-and-then",
         "Databases are opened with synchronous=NORMAL: what follows a checkpoint may be lost.",
         "TL-7", "power-fails", LOSS, lambda: opens_with("synchronous = NORMAL"),
-    ),
-    Defect(
-        "stores-another-content",
-        "A bit of each message is another one in the mailbox.",
-        "TL-10", CALM, ("content_intact",), lambda: stores(_flipped),
-    ),
-    Defect(
-        "stores-another-content-of-one-in-fifty",
-        "A bit of one message in fifty is another one in the mailbox.",
-        "TL-10", CALM, ("content_intact",), alters_one_in_fifty,
-    ),
-    Defect(
-        "stores-an-empty-message",
-        "What stands in the mailbox is empty.",
-        "TL-10", CALM, ("content_intact",), lambda: stores(lambda content: b""),
-    ),
-    Defect(
-        "clears-the-eighth-bit",
-        "In the mailbox the eighth bit of each octet is zero.",
-        "TL-10", CALM, ("content_intact",), lambda: stores(_of_seven_bits),
-    ),
-    Defect(
-        "escapes-lines-that-begin-with-from",
-        "A line that begins with `From ` has a `>` in front of it in the mailbox, as in an mbox.",
-        "TL-10", CALM, ("content_intact",), lambda: stores(_as_in_an_mbox),
-    ),
-    Defect(
-        "drops-blanks-at-the-end-of-lines",
-        "Blanks at the end of a line are gone in the mailbox.",
-        "TL-10", CALM, ("content_intact",), lambda: stores(_without_blanks),
-    ),
-    Defect(
-        "forgets-the-sender-of-one-in-twenty",
-        "One message in twenty arrives with the null sender.",
-        "TL-10", CALM, ("content_intact",), lambda: behind(ForgetsTheSender),
-    ),
-    Defect(
-        "shadow-messages-have-no-sender",
-        "The second copy of a message has the null sender, and so has what is promoted.",
-        "TL-10", "primary-loses-its-queue-database", ("content_intact",),
-        lambda: behind(ForgetsTheSenderOfShadows),
-    ),
-    Defect(
-        "exchanges-texts",
-        "What is stored in one transaction has the text of another message under its own header.",
-        "TL-10", "lossy-failover", ("content_intact",), exchanges_texts,
     ),
     Defect(
         "keeps-confirmed-discards",

@@ -1,0 +1,1 @@
+"""Defects of delivery: mail that is lost, doubled, altered, or tried too soon."""
