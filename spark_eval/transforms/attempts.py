@@ -12,6 +12,7 @@ from pyspark.sql import functions as F
 from spark_eval.read.records import CONTENT
 from spark_eval.spark.joins import joined
 
+ATTEMPT = ["run", "server", "message_id", "attempt"]
 REPLY_ID = r"nullif(regexp_extract(e.reply, 'InternalId=([^,\\]\\s]+)', 1), '')"
 
 
@@ -43,6 +44,17 @@ def attempts(ledger: DataFrame) -> DataFrame:
         "e.ended_ms AS ended_ms", "e.mono_ns AS ended_mono_ns", f"{REPLY_ID} AS reply_internal_id",
         "coalesce(e.ref, started_ref) AS ref",
     )  # fmt: skip
+
+
+def written_meanwhile(tried: DataFrame, rows: DataFrame, name: str) -> DataFrame:
+    """By attempt, as `name`, the first `ref` of `rows` (`mono_ns`) that its server wrote meanwhile
+    about its message. Who is refused tries again for hours: an attempt meets no row of another one.
+    """
+    spans = tried.select(*ATTEMPT, "started_mono_ns", "ended_mono_ns")
+    within = joined(spans, rows, ["run", "server", "message_id"]).where(
+        "mono_ns BETWEEN started_mono_ns AND ended_mono_ns"
+    )
+    return within.groupBy(*ATTEMPT).agg(F.min("ref").alias(name))
 
 
 def outcomes(attempts: DataFrame) -> DataFrame:

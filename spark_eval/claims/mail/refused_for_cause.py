@@ -10,16 +10,15 @@ and reject one that it could not make redundant; then its tracking log says what
 from __future__ import annotations
 
 from pyspark.sql import DataFrame
-from pyspark.sql import functions as F
 
 from spark_eval.claims.claim import Claim, case
-from spark_eval.claims.shadow.redundant_before_ack import REJECTION
+from spark_eval.claims.shadow.redundant_before_ack import REJECTION, REJECTS
 from spark_eval.expected import calls
 from spark_eval.expected.tables import Tables
-from spark_eval.spark.joins import joined
 from spark_eval.sql.intervals import overlaps
 from spark_eval.sql.reasons import cases as cases_of
 from spark_eval.sql.reasons import holds, unknown, violated
+from spark_eval.transforms.attempts import ATTEMPT, written_meanwhile
 
 SERVER = ["run", "server"]
 MAIL = ["run", "message_id"]
@@ -38,9 +37,7 @@ def cases(tables: Tables) -> DataFrame:
     refused = tables.attempts.where("reply RLIKE '^[45]' AND NOT startswith(reply, '421')")
     met = (
         refused.join(calls.troubles(tables.troubles), SERVER, "left")
-        .join(
-            _rejections(tables.record.tracking, refused), [*SERVER, "message_id", "attempt"], "left"
-        )
+        .join(_rejections(tables.record.tracking, refused), ATTEMPT, "left")
         .join(tables.histories.select(*SERVER, "blind", "max_bytes"), SERVER, "left")
         .join(tables.sent.selectExpr(*MAIL, "content.bytes AS sent_bytes"), MAIL, "left")
         .selectExpr("*", f"{calls.troubled('started_ms', 'ended_ms')} AS is_troubled")
@@ -58,17 +55,9 @@ def cases(tables: Tables) -> DataFrame:
 
 
 def _rejections(tracking: DataFrame, refused: DataFrame) -> DataFrame:
-    """By attempt, the row that says that no shadow message could be made in it."""
-    rows = tracking.where("event = 'HAREDIRECTFAIL' AND outcome = 'rejected'").selectExpr(
-        *SERVER, "message_id", "mono_ns", "ref AS row"
-    )
-    tried = refused.where(REJECTED).select(
-        *SERVER, "message_id", "attempt", "started_mono_ns", "ended_mono_ns"
-    )
-    within = joined(tried, rows, [*SERVER, "message_id"]).where(
-        "mono_ns BETWEEN started_mono_ns AND ended_mono_ns"
-    )
-    return within.groupBy(*SERVER, "message_id", "attempt").agg(F.min("row").alias("rejection"))
+    """By attempt, `rejection`: the row that says that no shadow message could be made in it."""
+    rows = tracking.where(REJECTS).select(*SERVER, "message_id", "mono_ns", "ref")
+    return written_meanwhile(refused.where(REJECTED), rows, "rejection")
 
 
 CLAIM = Claim("refused_for_cause", ("SR-5",), cases)

@@ -20,11 +20,12 @@ from spark_eval.sql.intervals import overlaps
 from spark_eval.sql.reasons import cases as cases_of
 from spark_eval.sql.reasons import holds, not_asked, sentence, unknown, violated
 from spark_eval.transforms import acknowledged
+from spark_eval.transforms.attempts import ATTEMPT, written_meanwhile
 from spark_eval.transforms.copy_deliveries import STORED
 
 REJECTION = "451 4.4.0 Message failed to be made redundant"
+REJECTS = "event = 'HAREDIRECTFAIL' AND outcome = 'rejected'"
 ACK = "ok.ended_mono_ns"
-ATTEMPT = ["run", "server", "message_id", "attempt"]
 
 
 def cases(tables: Tables) -> DataFrame:
@@ -151,15 +152,16 @@ _REFUSED = cases_of(
 
 
 def _rejections(tables: Tables) -> DataFrame:
-    failures = tables.record.tracking.where("event = 'HAREDIRECTFAIL' AND outcome = 'rejected'")
-    fails = failures.selectExpr("run", "server", "message_id", "mono_ns", "ref AS fail_ref")
+    failures = tables.record.tracking.where(REJECTS).select(
+        "run", "server", "message_id", "mono_ns", "ref"
+    )
     born = tables.primaries.where("born.event = 'RECEIVE'").selectExpr(
-        "run", "server", "message_id", "born.mono_ns AS mono_ns", "born.ref AS born_ref"
+        "run", "server", "message_id", "born.mono_ns AS mono_ns", "born.ref AS ref"
     )
     each = tables.attempts.selectExpr("*", f"{_AFTER_OPEN} AS is_after_open")
     tried = each.where("outcome = 'failed'")
-    per_attempt = tried.join(_within(tried, fails, "fail_ref"), ATTEMPT, "left").join(
-        _within(tried, born, "born_ref"), ATTEMPT, "left"
+    per_attempt = tried.join(written_meanwhile(tried, failures, "fail_ref"), ATTEMPT, "left").join(
+        written_meanwhile(tried, born, "born_ref"), ATTEMPT, "left"
     )
     settings = tables.record.runs.where("enabled").select("run", "reject")
     asked = per_attempt.where("fail_ref IS NOT NULL OR reply LIKE '451 4.4.0%'")
@@ -174,17 +176,6 @@ def _rejections(tables: Tables) -> DataFrame:
             requirements="array('SR-5')",
         )
     )
-
-
-def _within(tried: DataFrame, rows: DataFrame, ref: str) -> DataFrame:
-    """By attempt, the first of `rows` about its message that its server wrote meanwhile. Who is
-    refused tries again for hours: nothing is kept of an attempt with the rows of all the others.
-    """
-    spans = tried.select(*ATTEMPT, "started_mono_ns", "ended_mono_ns")
-    meanwhile = joined(spans, rows, ["run", "server", "message_id"]).where(
-        "mono_ns BETWEEN started_mono_ns AND ended_mono_ns"
-    )
-    return meanwhile.groupBy(*ATTEMPT).agg(F.min(ref).alias(ref))
 
 
 def _one_hop(tables: Tables, hops: DataFrame) -> DataFrame:

@@ -89,7 +89,9 @@ def tls_of_nobody() -> ssl.SSLContext:
     return towards_the_outside()
 
 
-def test_a_message_is_said_word_for_word(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("more", "said"), [("", ""), ("Łódź\r\n", " BODY=8BITMIME")])
+def test_a_message_is_said_word_for_word(more: str, said: str, tmp_path: Path) -> None:
+    """8-bit octets are announced (RFC 6152 section 3)."""
     script = HELLO + (
         "C: MAIL\nS: 250 ok\nC: RCPT\nS: 250 ok\nC: RCPT\nS: 250 ok\n"
         "C: DATA\nS: 354 go\nC: .\nS: 250 2.6.0 <m>  [InternalId=1] taken\n"
@@ -98,34 +100,17 @@ def test_a_message_is_said_word_for_word(tmp_path: Path) -> None:
     async def say() -> None:
         async with calling(tmp_path, script) as caller:
             await caller.opened()
-            caller.transmit()
+            caller.transmit(body=BODY + more)
             answer = await caller.answer()
             assert answer == TransmissionAnswered("out-1", 250, "2.6.0 <m> [InternalId=1] taken")
             assert caller.heard == [
                 "EHLO par-mbx1.shadowlab.example",
-                "MAIL FROM:<a@outside.example>",
+                f"MAIL FROM:<a@outside.example>{said}",
                 "RCPT TO:<b@partner.example>",
                 "RCPT TO:<c@partner.example>",
                 "DATA",
-                "Subject: hello\r\n\r\n..dot\r\n.\r\n",
+                f"Subject: hello\r\n\r\n..dot\r\n{more}.\r\n",
             ]
-
-    asyncio.run(say())
-
-
-def test_8bit_octets_are_announced(tmp_path: Path) -> None:
-    """RFC 6152 section 3."""
-    script = HELLO + (
-        "C: MAIL\nS: 250 ok\nC: RCPT\nS: 250 ok\nC: RCPT\nS: 250 ok\n"
-        "C: DATA\nS: 354 go\nC: .\nS: 250 2.6.0 taken\n"
-    )
-
-    async def say() -> None:
-        async with calling(tmp_path, script) as caller:
-            await caller.opened()
-            caller.transmit(body=BODY + "Łódź\r\n")
-            assert (await caller.answer()).code == 250
-            assert caller.heard[1] == "MAIL FROM:<a@outside.example> BODY=8BITMIME"
 
     asyncio.run(say())
 
