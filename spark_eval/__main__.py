@@ -41,7 +41,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         said = str(error).strip().splitlines() or [type(error).__name__]
         cause = f"error: the record could not be evaluated: {said[0]}"
         print(visible(cause), file=sys.stderr)
-        print("hint: Spark needs Java 17 or newer and room to write", file=sys.stderr)
+        print("hint: Spark needs Java 17 or newer, memory and room to write", file=sys.stderr)
         return CRASHED
 
 

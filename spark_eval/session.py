@@ -69,7 +69,8 @@ ON_ONE_MACHINE: Settings = {
     "spark.sql.sources.parallelPartitionDiscovery.threshold": "1000000",
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.driver.host": "127.0.0.1",
-    "spark.driver.memory": "1g",
+    # taken only by a run that needs it: a sender that is refused for hours writes half a gigabyte
+    "spark.driver.memory": a_quarter(memory_bytes()),
 }
 
 # each aggregation and each sort of a task begins with a page, and clears it: some kilobytes of rows
@@ -86,7 +87,6 @@ OF_A_SWEEP: Settings = {
     "spark.sql.requireAllClusterKeysForCoPartition": "false",
     # all of a batch's queries stay compiled for the next one; Spark would keep 100
     "spark.sql.codegen.cache.maxEntries": "5000",
-    "spark.driver.memory": a_quarter(memory_bytes()),
 }
 
 # of a run of a hundred thousand messages and more: Spark's own ways, in bounded memory
@@ -219,6 +219,35 @@ def session(
     # it would print every failed query's whole plan; the exception itself says enough
     logging.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL)
     return SparkSession.builder.getOrCreate()
+
+
+@contextmanager
+def suited_to(spark: SparkSession, purpose: Purpose) -> Iterator[None]:
+    """Queries within are planned as suits a large run, if that is the purpose: a record that is
+    still to be written when Spark comes up may turn out to be one.
+    """
+    suited = _of_queries(spark, purpose) if purpose is Purpose.LARGE else {}
+    before = {key: spark.conf.get(key, None) for key in suited}
+    for key, value in suited.items():
+        spark.conf.set(key, value)
+    try:
+        yield
+    finally:
+        for key, earlier in before.items():
+            spark.conf.unset(key) if earlier is None else spark.conf.set(key, earlier)
+
+
+def _of_queries(spark: SparkSession, purpose: Purpose) -> Settings:
+    """What would be set for it, but for what a JVM only has from its start."""
+    context = spark.sparkContext
+    submitted = SUBMITTED in os.environ
+    given = dict(SparkConf(_jvm=context._jvm).getAll()) if submitted else given_settings()
+    suited = settings(given, context.master, purpose=purpose)
+    return {
+        key: value
+        for key, value in suited.items()
+        if key in LOCAL[purpose] and not key.startswith("spark.driver.")
+    }
 
 
 def _submitted() -> JavaGateway:

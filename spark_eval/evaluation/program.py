@@ -28,7 +28,7 @@ from spark_eval.read.run_folder import (
 )
 from spark_eval.results.colour import coloured
 from spark_eval.results.summary import summary
-from spark_eval.session import Purpose, using_session
+from spark_eval.session import Purpose, suited_to, using_session
 from spark_eval.sweep.folder import SweepFolder
 from spark_eval.sweep.program import judge_as_told, judge_complete
 
@@ -40,8 +40,6 @@ HUNDREDS = 60
 """Runs whose rows are worth code of their own."""
 SEVERAL = 3
 """Batches of them, in which the better compiler saves what it spends on that code."""
-LARGE_PARQUET_BYTES = 4 * 1024 * 1024
-"""Of a run's lines in a sweep, where they are a sixteenth of what they are as text."""
 
 
 def judge_runs(names: list[str], options: argparse.Namespace) -> int:
@@ -51,7 +49,7 @@ def judge_runs(names: list[str], options: argparse.Namespace) -> int:
             # Spark came up while the record was still being written
             if options.when_told and not sys.stdin.readline():
                 return CRASHED
-            with _opened(spark, names) as folders:
+            with _opened(spark, names) as folders, suited_to(spark, purpose_of(names)):
                 return _tell(evaluate(spark, folders))
     except PySparkException as error:
         raise _unreadable(error) from error
@@ -97,9 +95,7 @@ def judge_sweeps(sweeps: list[SweepFolder], options: argparse.Namespace) -> int:
 
 
 def purpose_of(names: list[str]) -> Purpose:
-    """By their number, and the size of the logs that are there: those still to be written are a
-    lab's, and small.
-    """
+    """By their number, and the size of the logs that are there."""
     tops = [Path(name) for name in names if not is_uri(name)]
     sizes = (path.stat().st_size for top in tops for path in top.glob("logs/*/*"))
     if sum(sizes) > LARGE_BYTES:
@@ -113,7 +109,7 @@ def purpose_of_sweeps(sweeps: Sequence[SweepFolder]) -> Purpose:
     than all else. And by the size of each run, where it is there already.
     """
     runs = [max(sweep.seeds, sweep.per_batch) for sweep in sweeps]
-    if any(_is_of_large_runs(sweep, count) for sweep, count in zip(sweeps, runs, strict=True)):
+    if any(sweep.has_large_runs(batch) for sweep in sweeps for batch in sweep.complete_batches()):
         return Purpose.LARGE
     if max(runs) >= HUNDREDS:
         batch = max(sweep.per_batch for sweep in sweeps)
@@ -121,15 +117,10 @@ def purpose_of_sweeps(sweeps: Sequence[SweepFolder]) -> Purpose:
     return Purpose.RUN if sum(runs) < MANY else Purpose.RUNS
 
 
-def _is_of_large_runs(sweep: SweepFolder, runs: int) -> bool:
-    written = sum(path.stat().st_size for path in sweep.path.glob("record/batch=*/*.parquet"))
-    return written > LARGE_PARQUET_BYTES * max(runs, 1)
-
-
 def _unreadable(error: PySparkException) -> UnreadableRecordError:
     said = str(error).strip().splitlines() or [type(error).__name__]
     cause = f"the record could not be evaluated: {said[0]}"
-    return UnreadableRecordError(cause, "Spark needs Java 17 or newer and room to write")
+    return UnreadableRecordError(cause, "Spark needs Java 17 or newer, memory and room to write")
 
 
 def _tell(judged: list[JudgedRun]) -> int:

@@ -25,6 +25,7 @@ from spark_eval.read.lines_table import LinesTable
 from spark_eval.read.record import Record
 from spark_eval.read.scope import NAMES, Scope, together
 from spark_eval.results.coverage import coverage
+from spark_eval.session import Purpose, suited_to
 from spark_eval.spark.checkpoints import checkpoints_below
 from spark_eval.spark.paths import to_read
 from spark_eval.spark.released import released
@@ -44,7 +45,8 @@ def judge_batch(spark: SparkSession, sweep: SweepFolder, batch: str) -> list[Res
     """
     rows = spark.read.schema(schema.ddl(schema.SWEEP_LINES))
     lines = rows.parquet(to_read(sweep.record(batch)))
-    with released(spark), checkpoints_below(spark, sweep.path):
+    purpose = Purpose.LARGE if sweep.has_large_runs(batch) else Purpose.SWEEP
+    with released(spark), checkpoints_below(spark, sweep.path), suited_to(spark, purpose):
         found = _results(_read(lines, sweep), _settings(lines, sweep))
     seen = {result["seed"] for result in found}
     found += [_unread(sweep, seed) for seed in sweep.seeds_of(batch) if seed not in seen]

@@ -24,6 +24,8 @@ from spark_eval.read.run_folder import RunFolderError, UnreadableRecordError
 from spark_eval.results.whole_file import write_whole
 
 BATCH = re.compile(r"^batch=(\d{5,})$")
+LARGE_BYTES = 4 * 1024 * 1024
+"""Of a run's lines as Parquet, where they are a sixteenth of what they are as text."""
 NUMBERS = ("first_seed", "seeds", "per_batch")
 
 
@@ -94,6 +96,11 @@ class SweepFolder:
             return [int(seed) for seed in json.loads(chosen.read_text(encoding="utf-8"))]
         start = self.first_seed + _number(batch) * self.per_batch
         return range(start, min(start + self.per_batch, self.first_seed + self.seeds))
+
+    def has_large_runs(self, batch: str) -> bool:
+        """Whether its runs are, by and large, too much for one partition."""
+        written = sum(path.stat().st_size for path in self.record(batch).glob("*.parquet"))
+        return written > LARGE_BYTES * max(len(self.seeds_of(batch)) or self.per_batch, 1)
 
     def result(self, batch: str) -> Path:
         return self.path / "results" / f"{batch}.jsonl"

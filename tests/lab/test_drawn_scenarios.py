@@ -3,7 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from lab.validation.validate import check
-from tests.lab.drawn_scenarios import draw_scenarios
+from tests.lab.drawn_scenarios.__main__ import draw_scenarios
 
 
 def _texts(folder: Path, seed: int) -> dict[str, str]:

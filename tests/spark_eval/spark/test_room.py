@@ -1,4 +1,4 @@
-"""A sweep takes a share of the memory that there is, unless somebody said how much."""
+"""Spark may take a share of the memory that there is, unless somebody said how much."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ HEAP = "spark.driver.memory"
 @pytest.mark.parametrize(
     ("gib", "heap"), [(1, "2g"), (8, "2g"), (15.5, "3g"), (23.5, "5g"), (24, "6g"), (512, "8g")]
 )
-def test_a_sweep_takes_a_quarter_but_no_less_than_two_and_no_more_than_eight(
+def test_it_takes_a_quarter_but_no_less_than_two_and_no_more_than_eight(
     gib: float, heap: str
 ) -> None:
     assert room.a_quarter(int(gib * room.GIB)) == heap
@@ -33,11 +33,7 @@ def test_a_container_may_take_less_than_the_machine_has(
     assert room.memory_bytes() == (limit or machine)
 
 
-@pytest.mark.parametrize("purpose", [Purpose.SWEEP, Purpose.LONG_SWEEP])
-def test_what_a_user_of_spark_gives_a_sweep_is_what_it_has(purpose: Purpose) -> None:
+@pytest.mark.parametrize("purpose", [each for each in Purpose if each is not Purpose.LARGE])
+def test_what_a_user_of_spark_gives_is_what_there_is(purpose: Purpose) -> None:
     assert settings({}, purpose=purpose)[HEAP] == room.a_quarter(room.memory_bytes())
     assert HEAP not in settings({HEAP: "2g"}, purpose=purpose)
-
-
-def test_a_run_alone_takes_one_gibibyte() -> None:
-    assert settings({}, purpose=Purpose.RUN)[HEAP] == "1g"

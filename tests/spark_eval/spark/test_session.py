@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
+from unittest.mock import Mock
 
 import pyspark
 import pytest
@@ -15,24 +17,34 @@ from py4j.protocol import REFLECTION_COMMAND_NAME
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
+from spark_eval.evaluation import program
 from spark_eval.evaluation.program import (
     HUNDREDS,
     LARGE_BYTES,
-    LARGE_PARQUET_BYTES,
     MANY,
     SEVERAL,
+    judge_runs,
     purpose_of,
     purpose_of_sweeps,
 )
-from spark_eval.session import FOR_THE_VERDICT, ON_ONE_MACHINE, Purpose, settings
+from spark_eval.session import (
+    FOR_THE_VERDICT,
+    LOCAL,
+    ON_ONE_MACHINE,
+    Purpose,
+    settings,
+    suited_to,
+)
 from spark_eval.spark.given import given_settings
 from spark_eval.spark.jvm import pass_on
+from spark_eval.sweep import folder as sweep_folder
 from spark_eval.sweep.folder import SweepFolder
 from tests.spark_eval.runs.run_builder import healthy
 
 SOURCES = Path(__file__).resolve().parents[3]
 PACKAGES = ("spark_eval", "lab", "nodes", "bench")
 TUNED = next(iter(ON_ONE_MACHINE))
+HEAP = "spark.driver.memory"
 ZONE = "spark.sql.session.timeZone"
 
 
@@ -214,7 +226,8 @@ def test_a_batch_of_large_runs_is_judged_as_a_large_run(
     lines = tmp_path / "record" / "batch=00000" / "lines.parquet"
     lines.parent.mkdir(parents=True)
     lines.touch()
-    os.truncate(lines, LARGE_PARQUET_BYTES + 1)
+    (lines.parent / "_SUCCESS").touch()
+    os.truncate(lines, sweep_folder.LARGE_BYTES + 1)
     assert purpose_of_sweeps([_sweep(tmp_path, seeds)]) is purpose
 
 
@@ -244,4 +257,47 @@ def test_a_large_run_is_cut_and_joined_as_spark_knows_best() -> None:
     large = settings({}, purpose=Purpose.LARGE)
     assert large["spark.sql.adaptive.enabled"] == "true"
     assert int(large["spark.sql.shuffle.partitions"]) > 1
-    assert large["spark.driver.memory"] == "2g"
+    assert large[HEAP] == "2g"
+
+
+@pytest.mark.spark
+def test_a_session_that_runs_is_suited_to_a_large_run_for_as_long_as_it_takes(
+    spark: SparkSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cut, broadcast = "spark.sql.shuffle.partitions", "spark.sql.autoBroadcastJoinThreshold"
+    monkeypatch.setenv("PYSPARK_SUBMIT_ARGS", f"--conf {broadcast}=7 pyspark-shell")
+    before = _of_queries(spark)
+    with suited_to(spark, Purpose.RUN):
+        assert _of_queries(spark) == before
+    with suited_to(spark, Purpose.LARGE):
+        large = _of_queries(spark)
+    assert large == LOCAL[Purpose.LARGE] | {key: before[key] for key in (broadcast, HEAP)}
+    assert large[cut] != before[cut]
+    assert _of_queries(spark) == before
+
+
+def _of_queries(spark: SparkSession) -> dict[str, str | None]:
+    return {key: spark.conf.get(key, None) for key in LOCAL[Purpose.LARGE]}
+
+
+@pytest.mark.spark
+def test_what_the_lab_wrote_meanwhile_may_be_a_large_run(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = healthy().write(tmp_path)
+    planned: list[str | None] = []
+
+    def written() -> str:
+        monkeypatch.setattr(program, "LARGE_BYTES", 0)
+        return "go"
+
+    def evaluated(*_: object) -> list[object]:
+        planned.append(spark.conf.get("spark.sql.adaptive.enabled", None))
+        raise NotADirectoryError
+
+    monkeypatch.setattr(program, "evaluate", evaluated)
+    monkeypatch.setattr(sys, "stdin", Mock(readline=written))
+    with pytest.raises(NotADirectoryError):
+        judge_runs([str(folder)], argparse.Namespace(master=None, when_told=True))
+    assert planned == ["true"]
+    assert spark.conf.get("spark.sql.adaptive.enabled", None) == "false"

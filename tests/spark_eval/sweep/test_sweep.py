@@ -13,9 +13,11 @@ import pytest
 from pyspark.sql import SparkSession
 
 from spark_eval.evaluation.evaluation import evaluate
+from spark_eval.judging.judge import judge
 from spark_eval.read.run_folder import RunFolderError, UnreadableRecordError, open_run_folder
 from spark_eval.results.files import verdict_content
 from spark_eval.sweep import program
+from spark_eval.sweep import folder as sweep_folder
 from spark_eval.sweep.batch import judge_batch
 from spark_eval.sweep.folder import open_sweep
 from tests.spark_eval.runs.faulty_runs import back_in_time, new_database
@@ -237,6 +239,25 @@ def test_runs_of_one_seed_are_told_apart_by_their_names(
     assert [(r["run"], r["seed"], r["verdict"]) for r in judged] == [
         ("t0", 7, "fail"), ("t1", 7, "pass"),
     ]  # fmt: skip
+
+
+@pytest.mark.usefixtures("few_claims")
+@pytest.mark.parametrize(("large", "adaptive"), [(0, "true"), (2**30, "false")])
+def test_a_batch_of_large_runs_is_planned_as_a_large_run(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, large: int, adaptive: str
+) -> None:
+    key, planned = "spark.sql.adaptive.enabled", list[str | None]()
+
+    def judged(*words: Any) -> Any:
+        planned.append(spark.conf.get(key, None))
+        return judge(*words)
+
+    monkeypatch.setattr("spark_eval.sweep.batch.judge", judged)
+    monkeypatch.setattr(sweep_folder, "LARGE_BYTES", large)
+    folder = write_sweep(tmp_path, {0: healthy(), 1: _losing()}, per_batch=2)
+    results = judge_batch(spark, open_sweep(folder), "batch=00000")
+    assert [result["verdict"] for result in results] == ["pass", "fail"]
+    assert planned == [adaptive]
 
 
 @pytest.mark.usefixtures("few_claims")
