@@ -16,8 +16,8 @@ from spark_eval.evaluation.evaluation import evaluate
 from spark_eval.judging.judge import judge
 from spark_eval.read.run_folder import RunFolderError, UnreadableRecordError, open_run_folder
 from spark_eval.results.files import verdict_content
-from spark_eval.sweep import program
 from spark_eval.sweep import folder as sweep_folder
+from spark_eval.sweep import program
 from spark_eval.sweep.batch import judge_batch
 from spark_eval.sweep.folder import open_sweep
 from tests.spark_eval.runs.faulty_runs import back_in_time, new_database
