@@ -16,10 +16,12 @@ from spark_eval.claims.claim import Claim, case
 from spark_eval.expected.shadow_copies import EXCHANGE_MS
 from spark_eval.expected.tables import Tables
 from spark_eval.spark.joins import joined, small
+from spark_eval.spark.partitions import together
 from spark_eval.sql.intervals import overlaps
 from spark_eval.sql.reasons import sentence
 
 KEY = ["run", "server", "network_message_id"]
+MESSAGE = ["run", "server", "database_id", "internal_id"]
 # what is resubmitted keeps its network message id, and is a copy of its own
 FOUND = (
     "get(filter(entries, e -> array_contains(queues, e.queue) "
@@ -144,12 +146,11 @@ def _outstayed(tables: Tables) -> DataFrame:
     sent = tables.record.tracking.where("event = 'SEND'").selectExpr(
         "run", "server", "coalesce(database_id, '') AS database_id", "internal_id", "at_ms", "ref"
     )
-    born = _born(tables).where("born_ms IS NOT NULL")
     settings = tables.histories.selectExpr(
         "run", "server", "timeout_ms", "transform(kills, k -> k.possible) AS downs"
     )
     late = (
-        joined(sent, born, ["run", "server", "database_id", "internal_id"])
+        joined(sent, _born(tables), MESSAGE)
         .transform(joined, _settings(tables), ["run", "server"])
         .where("at_ms - queued_ms > expiration_ms")
         .transform(joined, settings, ["run", "server"])
@@ -173,10 +174,20 @@ def _outstayed(tables: Tables) -> DataFrame:
 
 
 def _born(tables: Tables) -> DataFrame:
-    return tables.primaries.selectExpr(
-        "run", "server", "database_id", "internal_id", "message_id",
-        "coalesce(born.at_ms, loaded.at_ms) AS born_ms", "born.ref AS born_ref",
+    """When each message came to its server, or it made it, a DSN (`born_ms`: none where only LOAD
+    after a restart speaks of it), and since when it waits in a queue.
+    """
+    came = tables.primaries.selectExpr(
+        *MESSAGE, "message_id", "born.at_ms AS born_ms", "born.ref AS born_ref",
         "greatest(coalesce(born.at_ms, loaded.at_ms), redirect.at_ms, failure.at_ms) AS queued_ms",
+    )  # fmt: skip
+    made = tables.record.tracking.where("event = 'DSN' AND internal_id IS NOT NULL").selectExpr(
+        "run", "server", "coalesce(database_id, '') AS database_id", "internal_id", "message_id",
+        "at_ms AS born_ms", "ref AS born_ref", "at_ms AS queued_ms",
+    )  # fmt: skip
+    return together(came.unionByName(made)).groupBy(*MESSAGE).agg(
+        F.min("message_id").alias("message_id"), F.min("born_ms").alias("born_ms"),
+        F.expr("min_by(born_ref, born_ms) AS born_ref"), F.min("queued_ms").alias("queued_ms"),
     )  # fmt: skip
 
 
@@ -185,9 +196,8 @@ def _expiries(tables: Tables) -> DataFrame:
         "event = 'FAIL' AND source = 'QUEUE' AND recipient_status LIKE '%QUEUE.Expired%'"
     ).selectExpr("run", "server", "coalesce(database_id, '') AS database_id", "internal_id",
                  "at_ms", "ref")  # fmt: skip
-    known = joined(
-        expired, _born(tables), ["run", "server", "database_id", "internal_id"]
-    ).transform(joined, _settings(tables), ["run", "server"])
+    born = _born(tables).where("born_ms IS NOT NULL")
+    known = joined(expired, born, MESSAGE).transform(joined, _settings(tables), ["run", "server"])
     return known.selectExpr(
         *case(
             status="IF(at_ms - born_ms >= expiration_ms - finest_ms - askew_ms, "

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from spark_eval.claims.shadow.held_long_enough import CLAIM
@@ -79,6 +81,22 @@ def _expired(after_ms: int) -> Run:
     return run
 
 
+def _dsn_expired(after_ms: int) -> Run:
+    """It was loaded after a restart a minute before."""
+    run = _expired(HOUR + 1000)
+    given_up = run.rows("par-mbx1", "FAIL")[-1]["at_ms"]
+    message = run.accept(2 * MINUTE, [user(1)])
+    report = replace(message, message_id="<dsn@lab>", internal_id=run.next_id())
+    run.log("par-mbx1", "DSN", "DSN", given_up, report, reference=message.message_id)
+    expired_ms = given_up + after_ms
+    run.log(
+        "par-mbx1", "LOAD", "BOOTLOADER", expired_ms - MINUTE, report, source_context="delivery"
+    )
+    run.log("par-mbx1", "FAIL", "QUEUE", expired_ms, report,
+            recipient_status="550 4.4.7 QUEUE.Expired;<ErrorText>")  # fmt: skip
+    return run
+
+
 def _sent_on(after_ms: int, *, away: bool = False) -> Run:
     """It expires after an hour."""
     run = _expired(2 * HOUR)
@@ -131,6 +149,8 @@ def runs() -> dict[str, Run]:
         "asked-beside-a-fault": _asked_beside_a_fault(),
         "expired": _expired(HOUR + 1000),
         "expired-early": _expired(HOUR // 2),
+        "dsn-expired": _dsn_expired(HOUR + 1000),
+        "dsn-expired-early": _dsn_expired(HOUR // 2),
         "sent-at-last": _sent_on(HOUR + MINUTE),
         "sent-too-late": _sent_on(HOUR + 20 * MINUTE),
         "sent-when-back": _sent_on(HOUR + 20 * MINUTE, away=True),
@@ -199,6 +219,9 @@ def test_a_notification_that_was_asked_for_waits_for_its_confirmation(
 def test_bounds_expiry_from_below(results: Results) -> None:
     assert results["expired"].proofs["SM-12"] == "holds"
     assert results["expired-early"].proofs["SM-12"] == "violated"
+    assert results["dsn-expired"].proofs["SM-12"] == "holds"
+    said = [example.detail for example in results["dsn-expired-early"].examples]
+    assert "par-mbx1 expired it after 0:30:00.000, not before 1:00:00.000" in said
 
 
 def test_is_violated_by_what_is_sent_on_after_it_should_have_expired(
