@@ -20,7 +20,7 @@ def draw_mail(chance: Chance, organisation: Organisation) -> Section:
         "for": chance.one("5m", "20m", "40m"),
         "rate": chance.one("30/h", "1/m", "2/m"),
         "size": chance.one(*SIZES),
-        "retry": chance.one("10s", "1m", "5m"),
+        "retry": chance.one("30s", "2m", "5m"),
     }
     if chance.happens(0.4):
         drawn["via"] = chance.sample(organisation.servers, chance.one(1, 1, 2))
