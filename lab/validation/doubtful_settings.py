@@ -11,9 +11,11 @@ from lab.scenario.topology import TopologyModel, resolve_topology
 from lab.validation.mistakes import Mistake
 from lab.validation.model_reader import Read
 from nodes.core.config.parameters import PARAMETERS
-from nodes.core.config.units import format_timespan
+from nodes.core.config.units import format_size, format_timespan
 
 REJECTING = ("TransportConfig", "RejectMessageOnShadowFailure")
+PREFERRING = ("TransportConfig", "ShadowMessagePreferenceSetting")
+RECEIVING = ("TransportConfig", "MaxReceiveSize")
 HOLDING = ("TransportConfig", "SafetyNetHoldTime")
 WINDOW = ("MailboxDatabase", "DuplicateDetectionWindow")
 
@@ -24,7 +26,9 @@ def doubtful_settings(
     if read.model is None or topology is None:
         return
     yield from _rejecting_alone(read, read.model.settings, topology)
+    yield from _remote_in_one_site(read, read.model.settings, topology)
     yield from _holding_beyond_the_window(read, read.model.settings, topology)
+    yield from _larger_than_received(read, read.model)
 
 
 def _rejecting_alone(
@@ -34,13 +38,32 @@ def _rejecting_alone(
     drawn = True in entries_of(settings).get(REJECTING, ())
     if settings.TransportConfig.RejectMessageOnShadowFailure is not True and not drawn:
         return
-    mailbox = [server for server in topology.servers.values() if server.role == "mailbox"]
-    boundaries = Counter(server.dag or f"site {server.site}" for server in mailbox)
+    boundaries = Counter(boundary for boundary, _ in _sites_of_boundaries(topology))
     trail = ("settings", "random", *REJECTING) if drawn else ("settings", *REJECTING)
     for boundary, count in boundaries.items():
         if count < 2:
             rule = f"warning: refuses all mail of {boundary}, which has one server"
             yield read.mistake(trail, "true", rule, "add a server, or set it false")
+
+
+def _remote_in_one_site(
+    read: Read[ScenarioModel], settings: Any, topology: TopologyModel
+) -> Iterator[Mistake]:
+    """SR-3: whoever has no other site to try makes local attempts, of which RemoteOnly has none."""
+    if settings.TransportConfig.ShadowMessagePreferenceSetting != "RemoteOnly":
+        return
+    sites = set(_sites_of_boundaries(topology))
+    for boundary, count in Counter(boundary for boundary, _ in sites).items():
+        if count == 1:
+            rule = f"warning: makes no mail of {boundary} redundant, which is in one site"
+            hint = "leave it out, or give the DAG servers in a second site"
+            yield read.mistake(("settings", *PREFERRING), "RemoteOnly", rule, hint)
+
+
+def _sites_of_boundaries(topology: TopologyModel) -> list[tuple[str, str]]:
+    """Of each mailbox server: the boundary of high availability that it is in, and its site."""
+    mailbox = [server for server in topology.servers.values() if server.role == "mailbox"]
+    return [(server.dag or f"site {server.site}", server.site) for server in mailbox]
 
 
 def _holding_beyond_the_window(
@@ -62,3 +85,16 @@ def _holding_beyond_the_window(
         )
         hint = "write a shorter one, or a longer window"
         yield read.mistake(("settings", *HOLDING), format_timespan(hold_ms), rule, hint)
+
+
+def _larger_than_received(read: Read[ScenarioModel], model: ScenarioModel) -> Iterator[Mistake]:
+    """Senders that are refused try again to the end. What is drawn is left alone."""
+    section, name = RECEIVING
+    most = int(organisation(model.settings).get(name, PARAMETERS[section][name].default))
+    if RECEIVING in entries_of(model.settings):
+        return
+    for index, mail in enumerate(model.workload):
+        if mail.size > most:
+            rule = f"warning: is more than {name} {format_size(most)}, so every server refuses it"
+            hint = f"write a smaller one, or a larger {name}"
+            yield read.mistake(("workload", index, "size"), format_size(mail.size), rule, hint)

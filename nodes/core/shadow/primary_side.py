@@ -142,7 +142,7 @@ class Redundancy:
     def log_not_made(self, message: PrimaryMessage, result: NotMade, outcome: str) -> None:
         """HAREDIRECTFAIL; `outcome`: accepted or rejected."""
         custom = (("Attempts", str(result.attempts)), ("Outcome", outcome))
-        context = "; ".join(result.reasons) or "no other server in the boundary"
+        context = "; ".join(result.reasons) or "no other server to try"
         row = primary_row("HAREDIRECTFAIL", "SMTP", message, source_context=context, custom=custom)
         self._work.emit(row)
 

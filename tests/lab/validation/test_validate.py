@@ -181,6 +181,47 @@ def test_holding_beyond_the_window_of_a_database_is_a_warning(
     assert said in "".join(map(str, found.warnings))
 
 
+@pytest.mark.parametrize(
+    ("lyon", "said"),
+    [
+        ("lyon, dag: DAG1", []),
+        ("lyon", ["DAG1", "site lyon"]),
+    ],
+)
+def test_remote_attempts_where_no_other_site_is_are_a_warning(
+    tmp_path: Path, lyon: str, said: list[str]
+) -> None:
+    topology = changed(TOPOLOGY, "lyon, dag: DAG1", lyon)
+    text = changed(
+        SCENARIO, "{ShadowHeartbeatFrequency: 1m}", "{ShadowMessagePreferenceSetting: RemoteOnly}"
+    )
+    found = checked(tmp_path, text, topology)
+    assert found.mistakes == ()
+    rule = "ShadowMessagePreferenceSetting, RemoteOnly, warning: makes no mail of {} redundant"
+    assert len(found.warnings) == len(said)
+    for boundary, warning in zip(said, found.warnings, strict=True):
+        assert f"{rule.format(boundary)}, which is in one site" in str(warning)
+
+
+@pytest.mark.parametrize(
+    ("most", "said"),
+    [
+        ("4KB", []),
+        ("3KB", ["workload[0]", "workload[1]"]),
+    ],
+)
+def test_mail_that_every_server_refuses_is_a_warning(
+    tmp_path: Path, most: str, said: list[str]
+) -> None:
+    text = changed(SCENARIO, "{ShadowHeartbeatFrequency: 1m}", f"{{MaxReceiveSize: {most}}}")
+    found = checked(tmp_path, text)
+    assert found.mistakes == ()
+    rule = "size, 4KB, warning: is more than MaxReceiveSize 3KB, so every server refuses it"
+    assert len(found.warnings) == len(said)
+    for stream, warning in zip(said, found.warnings, strict=True):
+        assert f"{stream}.{rule}" in str(warning)
+
+
 def test_the_copy_in_a_run_folder_need_not_have_the_scenarios_name(tmp_path: Path) -> None:
     copy = tmp_path / "scenario.yaml"
     copy.write_text(Path("scenarios/calm.yaml").read_text())
