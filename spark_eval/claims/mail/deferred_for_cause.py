@@ -3,7 +3,8 @@
 Asks every DEFER row of a queue to a mailbox database or to a server outside, as the lab's servers
 write them: a fault was in the way of its server to where the queue leads (`expected.ways`), or had
 been, up to ConnectionInactivityTimeOut before. Into another boundary any of its servers may take
-the mail, so whatever is in the way to one of them counts.
+the mail, so whatever is in the way to one of them counts; and where they refuse mail that cannot be
+made redundant, what is between them.
 
 Not asked on containers: sessions that ended for ConnectionInactivityTimeOut, since a machine that
 stands still for so long is nobody's fault.

@@ -1,9 +1,9 @@
 """traceable: whoever has one word about a message finds all others (TL-3, TL-5).
 
 Asks of each message whether all its rows in tracking logs, of forks and of shadow messages alike,
-have a network message id under which a server received it, and whether no server has two for one
-internal id; and of each 250 to the workload whether it names the message, the server and its
-internal id in Exchange's words. What a hole swallowed names nothing and accuses nobody.
+have a network message id under which a server received or made it, and whether no server has two
+for one internal id; and of each 250 to the workload whether it names the message, the server and
+its internal id in Exchange's words. What a hole swallowed names nothing and accuses nobody.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from spark_eval.sql.reasons import cases as cases_of
 from spark_eval.sql.reasons import holds, not_asked, sentence, violated
 
 # a kill may have swallowed the RECEIVE, or come before it; what is rejected has none
-ENTERED = "event IN ('RECEIVE', 'LOAD', 'HAREDIRECT', 'HAREDIRECTFAIL', 'HARECEIVE')"
+ENTERED = "event IN ('RECEIVE', 'DSN', 'LOAD', 'HAREDIRECT', 'HAREDIRECTFAIL', 'HARECEIVE')"
 # rows about a shadow message are about its primary message
 OWNER = (
     "coalesce(primary_server, server), "

@@ -65,6 +65,16 @@ def _across(cut_to: str) -> Run:
     return _put_off(run, fork="database:DB2", to=user(1, "db2"))
 
 
+def _inside_another(*, refuses: bool, between: tuple[str, str] = ("lyo-mbx1", "lyo-mbx2")) -> Run:
+    """To a boundary whose servers cannot make it redundant."""
+    run = empty()
+    apart(run)
+    run.plan["settings"]["TransportConfig"]["RejectMessageOnShadowFailure"] = refuses
+    run.cut(*between, 9 * MINUTE, 30 * MINUTE)
+    context = "451 4.4.0 Message failed to be made redundant"
+    return _put_off(run, fork="database:DB2", to=user(1, "db2"), context=context)
+
+
 def _moved(at_ms: int) -> Run:
     run = with_two_copies()
     activate(run, AT)
@@ -103,6 +113,7 @@ HOLDS = {
     "disk-full": _full(11 * MINUTE),
     "outside-is-cut": _cut(10 * MINUTE, "ext1", fork="external:ext1"),
     "across-the-boundary": _across("lyo-mbx1"),
+    "inside-another-boundary": _inside_another(refuses=True),
     "moved": _moved(AT + MINUTE),
     "other-copy-is-cut": _other_copy_cut(),
     "not-told-until-just-before": _not_told(HEALED + TOLD_AGAIN + VAGUE),
@@ -117,6 +128,8 @@ VIOLATED = {
     "killed-long-before": _killed("par-mbx2", 12 * MINUTE + 3 * SECOND + TIMEOUT + 2 * MINUTE),
     "another-boundary-is-cut": _across("ext1"),
     "told-long-before": _not_told(HEALED + TOLD_AGAIN + VAGUE + 1),
+    "inside-one-that-refuses-nothing": _inside_another(refuses=False),
+    "inside-its-own": _inside_another(refuses=True, between=("par-mbx1", "par-mbx2")),
     "not-yet-moved": _moved(AT - MINUTE),
     "still-in-the-simulator": _stood_still("simulator"),
 }

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from spark_eval.claims.mail.traceable import CLAIM
@@ -40,7 +42,20 @@ def _reply(message_id: str = MESSAGE, host: str = "par-mbx1.shadowlab.example") 
     return f"250 2.6.0 {message_id} [InternalId=1, Hostname={host}] Queued mail for delivery"
 
 
+def _dsn_received_anew() -> Run:
+    """In another boundary, under a network message id of its own."""
+    run = healthy()
+    message = run.deliver(5 * MINUTE, [user(1)])
+    report = replace(message, message_id="<dsn@lab>", internal_id=run.next_id(), network_id="made")
+    run.log("par-mbx1", "DSN", "DSN", 6 * MINUTE, report)
+    run.log("par-mbx1", "SEND", "SMTP", 6 * MINUTE + 2, report)
+    anew = replace(report, internal_id=run.next_id(), network_id="anew")
+    run.log("lyo-mbx2", "RECEIVE", "SMTP", 6 * MINUTE + 1, anew)
+    return run
+
+
 SOUND = {
+    "dsn-received-anew": _dsn_received_anew(),
     "healthy": healthy(),
     "promoted": new_database().run,
     "answered": _answered(_reply()),
