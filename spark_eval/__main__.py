@@ -37,6 +37,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except RunFolderError as error:
         print(visible_lines((f"error: {error.cause}", f"hint: {error.hint}")), file=sys.stderr)
         return CRASHED if isinstance(error, UnreadableRecordError) else WRONG_CALL
+    except BrokenPipeError:  # whoever read stdout has gone: no fault of the record
+        raise
     except (OSError, ValueError) as error:
         said = str(error).strip().splitlines() or [type(error).__name__]
         cause = f"error: the record could not be evaluated: {said[0]}"

@@ -162,8 +162,10 @@ class Tables(Happened):
     def ways(self) -> DataFrame:
         known, record = self.resubmission, self.record
         moved = None if known is None else ways.moves(known.transitions, record.lifecycle)
-        refusing = ways.boundaries_that_refuse(record.servers, record.runs)
-        return settled(ways.ways(self.troubles, self.ends_of_ways, self.histories, refusing, moved))
+        redundant = ways.several_boundaries(record.servers, record.runs)
+        return settled(
+            ways.ways(self.troubles, self.ends_of_ways, self.histories, redundant, moved)
+        )
 
     @property
     def ends_of_ways(self) -> DataFrame:

@@ -1,7 +1,7 @@
 """Where mail of a server may have to go, and when faults may have stood in its way.
 
 A place is a mailbox database, a server outside, or another boundary of the organisation, whose
-servers may refuse mail for what is between themselves. The way to
+servers need each other to take mail. The way to
 a mailbox database of one copy is that to its server. Where a database changed its active copy, or
 was dismounted, the ways to all of them count, and those of Active Manager, who has to find one and
 to name it; and a while after each dismount and mount, in which others learn of it
@@ -43,16 +43,16 @@ def ways(
     troubles: DataFrame,
     places: DataFrame,
     histories: DataFrame,
-    refusing: DataFrame,
+    redundant: DataFrame,
     moved: DataFrame | None,
 ) -> DataFrame:
     """`run`, `server`, `place`, `troubles`, in order: of each server that had any with a place.
-    `refusing`, of `boundaries_that_refuse`; `moved`, of `moves`.
+    `redundant`, of `several_boundaries`; `moved`, of `moves`.
     """
     servers = histories.select("run", "server", "role", "timeout_ms")
     each = troubles.selectExpr("run", "server", "peer", "service", "explode(troubles) AS trouble")
     mail = each.where("service = 'smtp'").transform(joined, places, ["run", "peer"]).select(*ROW)
-    mail = mail.unionByName(_inside(each, refusing))
+    mail = mail.unionByName(_inside(each, redundant))
     if moved is not None:
         mail = mail.unionByName(_of_managers(each, places, servers, moved))
         learning = joined(moved, _mailbox(servers), "run")
@@ -62,23 +62,25 @@ def ways(
     )
 
 
-def boundaries_that_refuse(servers: DataFrame, runs: DataFrame) -> DataFrame:
-    """`run`, `server`, `boundary` of the mailbox servers that refuse what they cannot make
-    redundant (SR-5), where there are several boundaries.
+def several_boundaries(servers: DataFrame, runs: DataFrame) -> DataFrame:
+    """`run`, `server`, `boundary` of the mailbox servers that make mail redundant, where there are
+    several boundaries.
     """
-    refusing = runs.where("enabled AND reject").select("run")
-    known = boundaries(servers).transform(joined, refusing, "run")
+    redundant = runs.where("enabled").select("run")
+    known = boundaries(servers).transform(joined, redundant, "run")
     several = known.groupBy("run").agg(F.expr("count(DISTINCT boundary) > 1 AS several"))
     return joined(known, several.where("several").select("run"), "run")
 
 
-def _inside(each: DataFrame, refusing: DataFrame) -> DataFrame:
-    """To another boundary: what is between its own servers, for which it may refuse mail."""
-    opens = refusing.withColumnRenamed("boundary", "place")
+def _inside(each: DataFrame, redundant: DataFrame) -> DataFrame:
+    """To another boundary: what is between its own servers, which make mail redundant anew before
+    they acknowledge it, or refuse it (SR-5).
+    """
+    opens = redundant.withColumnRenamed("boundary", "place")
     takes = opens.withColumnRenamed("server", "peer")
     within = each.where("service = 'smtp'").transform(joined, opens, ["run", "server"])
     known = joined(within, takes, [*PLACE, "peer"]).select(*PLACE, "trouble").distinct()
-    return joined(known, refusing, "run").where("boundary <> place").select(*ROW)
+    return joined(known, redundant, "run").where("boundary <> place").select(*ROW)
 
 
 def moves(transitions: DataFrame, lifecycle: DataFrame) -> DataFrame:

@@ -46,6 +46,17 @@ def test_a_story(ask: Ask, folder: Path) -> None:
     assert "SMTP HARECEIVE" in told.stdout
 
 
+def test_nothing_is_said_of_a_reader_that_has_gone(folder: Path) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    words = ["-m", "spark_eval", str(folder), "--story", "m000001.calm.7@outside.example"]
+    with os.fdopen(writer, "w") as stdout:
+        done = subprocess.run(
+            [sys.executable, "-u", *words], stdout=stdout, stderr=subprocess.PIPE, check=False
+        )
+    assert (done.returncode, done.stderr) == (3, b"")
+
+
 def test_an_unknown_message(ask: Ask, folder: Path) -> None:
     refused = ask(folder, "--story", "m000009.calm.7@outside.example")
     assert refused.returncode == 4

@@ -3,8 +3,8 @@
 Asks every DEFER row of a queue to a mailbox database or to a server outside, as the lab's servers
 write them: a fault was in the way of its server to where the queue leads (`expected.ways`), or had
 been, up to ConnectionInactivityTimeOut before. Into another boundary any of its servers may take
-the mail, so whatever is in the way to one of them counts; and where they refuse mail that cannot be
-made redundant, what is between them.
+the mail, so whatever is in the way to one of them counts, and what is between them, since they make
+it redundant anew. For that they refuse it only where RejectMessageOnShadowFailure says so.
 
 Not asked on containers: sessions that ended for ConnectionInactivityTimeOut, since a machine that
 stands still for so long is nobody's fault.
@@ -16,6 +16,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from spark_eval.claims.claim import Claim, case
+from spark_eval.claims.shadow.redundant_before_ack import REJECTION
 from spark_eval.expected.tables import Tables
 from spark_eval.spark.joins import joined, small
 from spark_eval.sql.intervals import overlaps
@@ -28,8 +29,13 @@ from spark_eval.transforms.troubles import NO_TROUBLES, prolonged
 SERVER, WAY = ["run", "server"], ["run", "server", "place"]
 STOOD_STILL = "NOT host <=> 'simulator' AND context = 'ConnectionInactivityTimeOut'"
 _IN_THE_WAY = prolonged(f"concat(own, coalesce(theirs, {NO_TROUBLES}))", "timeout_ms")
+REFUSED = f"context = '{REJECTION}' AND NOT reject"
 _JUDGED = cases_of(
     (STOOD_STILL, not_asked()),
+    (
+        REFUSED,
+        violated("{server} put it off at {@at_ms} ({context}); nobody may refuse it for that"),
+    ),
     (overlaps("in_the_way", "at_ms - vague_ms", "at_ms + vague_ms"), holds()),
     otherwise=violated(
         "{server} put it off at {@at_ms} ({context}); no fault was in the way to {place}"
@@ -60,7 +66,7 @@ def _put_off(tables: Tables) -> DataFrame:
         *SERVER, "message_id", "at_ms", "context", "ref",
         "regexp_replace(fork, '^(database|external):', '') AS place",
     )  # fmt: skip
-    runs = record.runs.select("run", "host")
+    runs = record.runs.select("run", "host", "reject")
     paces = tables.histories.selectExpr(*SERVER, "timeout_ms", f"{VAGUE_MS} AS vague_ms")
     own = tables.ways.withColumnRenamed("troubles", "own")
     theirs = tables.ways.withColumnsRenamed({"place": "boundary", "troubles": "theirs"})

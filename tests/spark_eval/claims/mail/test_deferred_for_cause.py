@@ -65,13 +65,19 @@ def _across(cut_to: str) -> Run:
     return _put_off(run, fork="database:DB2", to=user(1, "db2"))
 
 
-def _inside_another(*, refuses: bool, between: tuple[str, str] = ("lyo-mbx1", "lyo-mbx2")) -> Run:
+REJECTION = "451 4.4.0 Message failed to be made redundant"
+WITHIN = ("lyo-mbx1", "lyo-mbx2")
+
+
+def _inside_another(
+    context: str = REJECTION, *, refuses: bool, between: tuple[str, str] = WITHIN
+) -> Run:
     """To a boundary whose servers cannot make it redundant."""
     run = empty()
+    run.ran_on = "simulator"
     apart(run)
     run.plan["settings"]["TransportConfig"]["RejectMessageOnShadowFailure"] = refuses
     run.cut(*between, 9 * MINUTE, 30 * MINUTE)
-    context = "451 4.4.0 Message failed to be made redundant"
     return _put_off(run, fork="database:DB2", to=user(1, "db2"), context=context)
 
 
@@ -114,6 +120,7 @@ HOLDS = {
     "outside-is-cut": _cut(10 * MINUTE, "ext1", fork="external:ext1"),
     "across-the-boundary": _across("lyo-mbx1"),
     "inside-another-boundary": _inside_another(refuses=True),
+    "waited-for-inside": _inside_another("ConnectionInactivityTimeOut", refuses=False),
     "moved": _moved(AT + MINUTE),
     "other-copy-is-cut": _other_copy_cut(),
     "not-told-until-just-before": _not_told(HEALED + TOLD_AGAIN + VAGUE),
