@@ -152,7 +152,8 @@ class InboundSession(SmtpSyntax):
 
     @property
     def awaits_answer(self) -> bool:
-        return self._answer is not None and not self._answer.done()
+        """Also while the core has given it, and the client has not heard it."""
+        return self._answer is not None
 
     def answer(self, reply: Reply) -> None:
         self.heard_s = self.loop.time()
@@ -167,7 +168,10 @@ class InboundSession(SmtpSyntax):
         """Give the core an input that it answers, and wait."""
         self._answer = self.loop.create_future()
         self._sessions.door.give(happened)
-        return await self._answer
+        try:
+            return await self._answer
+        finally:
+            self._answer = None
 
     # -------------------------------------------------------------- the connection
 

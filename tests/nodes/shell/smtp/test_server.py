@@ -86,6 +86,23 @@ def test_a_message_is_offered_with_its_envelope_and_header(tmp_path: Path) -> No
     asyncio.run(talk())
 
 
+def test_an_answer_is_waited_for_until_it_is_said(tmp_path: Path) -> None:
+    """A node that stops closes its sessions then: what it has answered is not to be cut off."""
+
+    async def talk() -> None:
+        async with connected(tmp_path) as node:
+            node.writer.write(BEGIN + BODY)
+            offered = await node.door.hears(MessageOffered)
+            node.sessions.reply(offered.session, Reply(250, ("taken",)))
+            assert node.sessions.await_answers
+            await until_async(lambda: None if node.sessions.await_answers else True, "it is said")
+            node.sessions.close_all(R421_STOPPING)
+            assert await node.says("250 taken") == "250 taken"
+            assert await node.says("421") == "421 4.3.2 Service not active"
+
+    asyncio.run(talk())
+
+
 def test_a_client_that_leaves_while_it_waits_is_a_lost_connection_and_no_more(
     tmp_path: Path,
 ) -> None:
