@@ -210,7 +210,7 @@ def session(
     if running is not None:
         return running
     submitted = _submitted() if SUBMITTED in os.environ else None
-    given = dict(SparkConf(_jvm=submitted.jvm).getAll()) if submitted else given_settings()
+    given = _given(submitted)
     chosen = settings(given, master, name, purpose)
     if submitted is None:
         chosen |= _quietly(given, chosen)
@@ -240,14 +240,18 @@ def suited_to(spark: SparkSession, purpose: Purpose) -> Iterator[None]:
 def _of_queries(spark: SparkSession, purpose: Purpose) -> Settings:
     """What would be set for it, but for what a JVM only has from its start."""
     context = spark.sparkContext
-    submitted = SUBMITTED in os.environ
-    given = dict(SparkConf(_jvm=context._jvm).getAll()) if submitted else given_settings()
-    suited = settings(given, context.master, purpose=purpose)
+    submitted = context._gateway if SUBMITTED in os.environ else None
+    suited = settings(_given(submitted), context.master, purpose=purpose)
     return {
         key: value
         for key, value in suited.items()
         if key in LOCAL[purpose] and not key.startswith("spark.driver.")
     }
+
+
+def _given(submitted: JavaGateway | None) -> Settings:
+    """What a user of Spark has set, who submitted this program or not."""
+    return dict(SparkConf(_jvm=submitted.jvm).getAll()) if submitted else given_settings()
 
 
 def _submitted() -> JavaGateway:

@@ -1,9 +1,9 @@
 """How long a copy of a mailbox database may take mail after another one was mounted (TP-4).
 
 Its server may not know of the other copy yet. It surely does when Active Manager could reach both
-servers for as long as it needs to notify them (`expected.asking`), or the other copy had logs to
-ship to it, and could, for as long. Faults alone prolong that; a word that says it knew earlier
-ends it.
+servers for as long as it needs to notify them (`expected.safety_net_requests`), or the other copy
+had logs to ship to it, and could, for as long. Faults alone prolong that; a word that says it knew
+earlier ends it.
 """
 
 from __future__ import annotations

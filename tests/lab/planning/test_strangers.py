@@ -9,7 +9,7 @@ from lab.plan.parts import Stranger
 from lab.plan.plan import Plan
 from lab.planning.moments import moments
 from lab.planning.resolve import resolve
-from nodes.shell.smtp.server import InboundSession
+from nodes.shell.smtp.inbound_session import InboundSession
 from tests.lab.hosts.simulator.plans import plan
 from tests.lab.scenario.sample_scenario import SCENARIO, TOPOLOGY, changed, checked, said
 

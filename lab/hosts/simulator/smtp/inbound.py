@@ -1,5 +1,5 @@
-"""Inbound sessions of a simulated server: the steps of `nodes.shell.smtp.server`, over simulated
-connections.
+"""Inbound sessions of a simulated server: the steps of `nodes.shell.smtp.inbound_session`, over
+simulated connections.
 
 A step that needs a decision becomes inputs of the core; its `SendReply` goes back. A client that
 goes away in the middle becomes `ConnectionLost`, and aborts nothing.
@@ -62,7 +62,7 @@ from nodes.core.interface.inputs import (
 from nodes.core.interface.replies import R421_STOPPING, Reply
 from nodes.core.model.message import Envelope, Header
 from nodes.shell.smtp.headers import read_header
-from nodes.shell.smtp.server import ACTIVITY_PARTS
+from nodes.shell.smtp.inbound_session import ACTIVITY_PARTS
 from nodes.shell.storage.bodies import Bodies
 from nodes.shell.verbs import shadow as shadow_verbs
 from nodes.shell.verbs.shadow import R501_BAD_ARGUMENTS

@@ -13,8 +13,8 @@ import textwrap
 import pytest
 
 from nodes.shell.smtp.connection import SmtpConnection
+from nodes.shell.smtp.inbound_session import InboundSession
 from nodes.shell.smtp.outbound_connection import Connection
-from nodes.shell.smtp.server import InboundSession
 from nodes.shell.smtp.syntax import SmtpSyntax
 from nodes.shell.smtp.whole_replies import WholeReplies
 

@@ -1,0 +1,294 @@
+"""An inbound session: aiosmtpd owns the SMTP syntax, the core owns every answer that decides.
+
+A command that needs a decision becomes an input and waits for its `SendReply`. A client that goes
+away in the middle becomes `ConnectionLost`; that aborts nothing, least of all a commit. Who is a
+server of the organisation is known by its certificate alone; anyone else gets `550 5.7.1` to every
+verb of shadow redundancy, whatever its arguments (TL-6).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from typing import Protocol
+
+from aiosmtpd.smtp import Envelope, Session
+
+from nodes.core.config.config import NodeConfig
+from nodes.core.interface.inputs import (
+    Input,
+    MessageOffered,
+    PeerAuthenticated,
+    RecipientOffered,
+    SessionAccepted,
+    SessionActive,
+    TransactionReset,
+)
+from nodes.core.interface.replies import R503_BAD_SEQUENCE, R550_NOT_ALLOWED, Reply
+from nodes.core.model import message
+from nodes.shell.smtp.connection import MAX_MESSAGE_BYTES
+from nodes.shell.smtp.headers import read_header
+from nodes.shell.smtp.syntax import (
+    MAX_RECIPIENTS,
+    NULL_SENDER,
+    R221_BYE,
+    R452_TOO_MANY_RECIPIENTS,
+    R553_BAD_ADDRESS,
+    SmtpSyntax,
+    is_address,
+    keywords,
+    on_the_wire,
+)
+from nodes.shell.storage.bodies import Bodies
+from nodes.shell.tls import peer_named_by
+from nodes.shell.verbs import database as database_verbs
+from nodes.shell.verbs import replication as replication_verbs
+from nodes.shell.verbs import safety_net as safety_net_verbs
+from nodes.shell.verbs import shadow as shadow_verbs
+
+ACTIVITY_PARTS = 20
+
+
+class Door(Protocol):
+    """What an inbound session needs of the node that it belongs to."""
+
+    def give(self, happened: Input) -> None: ...
+
+    def now_ms(self) -> int: ...
+
+    def session_failed(self, session: str, error: Exception) -> None: ...
+
+
+class Sessions(Protocol):
+    """What it needs of those that it is one of."""
+
+    door: Door
+    config: NodeConfig
+    bodies: Bodies
+    database_id: str
+
+    def begun(self, session: InboundSession) -> None: ...
+
+    def over(self, session: InboundSession) -> None: ...
+
+    def failed(self, session: InboundSession, error: Exception) -> None: ...
+
+
+class InboundSession(SmtpSyntax):
+    """One inbound session. `name` is what the core calls it."""
+
+    def __init__(
+        self,
+        sessions: Sessions,
+        name: str,
+        hooks: object,
+        ident: str,
+        tls: ssl.SSLContext | None,
+    ) -> None:
+        config = sessions.config
+        super().__init__(hooks, hostname=config.me.fqdn, ident=ident, tls=tls)
+        self.name = name
+        self._sessions = sessions
+        self._peer: str | None = None
+        self._address = ""
+        self._answer: asyncio.Future[Reply] | None = None
+        self._is_announced = False
+        self._has_begun = False
+        self._activity_every_ms = config.server.receive_inactivity_timeout_ms // ACTIVITY_PARTS
+        self._activity_told_ms = sessions.door.now_ms()
+
+    # -------------------------------------------------------------- what the core says
+
+    @property
+    def awaits_answer(self) -> bool:
+        """Also while the core has given it, and the client has not heard it."""
+        return self._answer is not None
+
+    def answer(self, reply: Reply) -> None:
+        self.heard_s = self.loop.time()
+        if self._answer is not None and not self._answer.done():
+            self._answer.set_result(reply)
+
+    def close_with(self, reply: Reply | None) -> None:
+        """Say the reply, if any, and close, whatever is under way. Nothing more comes of it."""
+        self.say_and_close(b"" if reply is None else on_the_wire(reply))
+
+    async def _ask(self, happened: Input) -> Reply:
+        """Give the core an input that it answers, and wait."""
+        self._answer = self.loop.create_future()
+        self._sessions.door.give(happened)
+        try:
+            return await self._answer
+        finally:
+            self._answer = None
+
+    # -------------------------------------------------------------- the connection
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        super().connection_made(transport)
+        if not self._has_begun and not self._has_parted:
+            self._has_begun = True
+            self._address = str((transport.get_extra_info("peername") or ("",))[0])
+            self._sessions.begun(self)
+            self._sessions.door.give(SessionAccepted(self.name, self._address))
+
+    @property
+    def max_message_bytes(self) -> int:
+        """MaxReceiveSize; of a server of the organisation more, since what it sends on may have
+        grown: line ends are made whole, and a log has a message in base64.
+        """
+        limit_bytes = self._sessions.config.transport.max_receive_size_bytes
+        return limit_bytes if self._peer is None else max(MAX_MESSAGE_BYTES, 3 * limit_bytes)
+
+    def gone(self) -> None:
+        self._sessions.over(self)
+
+    def failed(self, error: Exception) -> None:
+        self._sessions.failed(self, error)
+
+    def encrypted(self, session: Session) -> None:
+        """TLS stands: whoever shows a server's certificate is that server."""
+        certificate = (session.ssl or {}).get("peercert")
+        self._peer = peer_named_by(certificate, self._sessions.config.servers)
+        self._forget_announcement()
+        if self._peer is not None:
+            self._sessions.door.give(PeerAuthenticated(self.name, self._peer))
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        now_ms = self._sessions.door.now_ms()
+        if now_ms - self._activity_told_ms >= self._activity_every_ms:
+            self._activity_told_ms = now_ms
+            self._sessions.door.give(SessionActive(self.name))
+
+    # -------------------------------------------------------------- commands
+
+    def greet(self, session: Session, hostname: str) -> list[str]:
+        """EHLO. XSHADOWREQUEST is for servers of the organisation (TL-5)."""
+        session.host_name = hostname
+        self._forget_announcement()
+        config, offered = self._sessions.config, [f"SIZE {self.max_message_bytes}", "8BITMIME"]
+        if self.tls_context is not None and not self.is_encrypted:
+            offered.append("STARTTLS")
+        if shadow_verbs.offers_shadow(config, self._peer):
+            offered.append(shadow_verbs.format_offer(self._sessions.database_id))
+        return keywords(f"{config.me.fqdn} Hello [{self._address}]", offered)
+
+    def greet_plainly(self, session: Session, hostname: str) -> str:
+        """HELO: nothing is offered, and what was announced is void as well."""
+        session.host_name = hostname
+        self._forget_announcement()
+        return f"250 {self._sessions.config.me.fqdn} Hello [{self._address}]"
+
+    def _forget_announcement(self) -> None:
+        """EHLO or HELO, or a message that never came to its dot: what was announced is void."""
+        if self._is_announced:
+            self._is_announced = False
+            self._sessions.door.give(TransactionReset(self.name))
+
+    async def smtp_RSET(self, arg: str) -> None:
+        if not arg:
+            self._is_announced = False
+            self._sessions.door.give(TransactionReset(self.name))
+        await super().smtp_RSET(arg)
+
+    async def smtp_QUIT(self, arg: str) -> None:
+        if arg:
+            await super().smtp_QUIT(arg)
+        else:
+            self.say_and_close(R221_BYE)
+
+    async def smtp_VRFY(self, arg: str) -> None:
+        await self.push("252 2.1.5 Cannot VRFY user")
+
+    async def smtp_XSHADOWREQUEST(self, arg: str | None) -> None:
+        await self._announce(shadow_verbs.parse_shadow_request(self.name, arg or ""))
+
+    async def smtp_XDELIVER(self, arg: str | None) -> None:
+        await self._announce(shadow_verbs.parse_delivery_request(self.name, arg or ""))
+
+    async def smtp_XQDISCARD(self, arg: str | None) -> None:
+        await self._organisation_only(shadow_verbs.parse_question(self.name, arg or ""))
+
+    async def smtp_XQUERYDISCARD(self, arg: str | None) -> None:
+        """The name in the documents of 2010 (F§2.2)."""
+        await self.smtp_XQDISCARD(arg)
+
+    async def smtp_XRESUBMIT(self, arg: str | None) -> None:
+        await self._organisation_only(safety_net_verbs.parse_request(self.name, arg or ""))
+
+    async def smtp_XACTIVE(self, arg: str | None) -> None:
+        await self._organisation_only(database_verbs.parse_active_copy(self.name, arg or ""))
+
+    async def smtp_XCOPYSTATUS(self, arg: str | None) -> None:
+        await self._organisation_only(database_verbs.parse_status_request(self.name, arg or ""))
+
+    async def smtp_XMOUNT(self, arg: str | None) -> None:
+        await self._organisation_only(database_verbs.parse_mount(self.name, arg or ""))
+
+    async def smtp_XDISMOUNT(self, arg: str | None) -> None:
+        await self._organisation_only(database_verbs.parse_dismount(self.name, arg or ""))
+
+    async def smtp_XFAILOVER(self, arg: str | None) -> None:
+        await self._organisation_only(database_verbs.parse_failover(self.name, arg or ""))
+
+    async def smtp_XSWITCHOVER(self, arg: str | None) -> None:
+        await self._organisation_only(database_verbs.parse_switchover(self.name, arg or ""))
+
+    async def smtp_XLOG(self, arg: str | None) -> None:
+        await self._announce(replication_verbs.parse_log(self.name, arg or ""))
+
+    async def smtp_XSEED(self, arg: str | None) -> None:
+        await self._announce(replication_verbs.parse_seed(self.name, arg or ""))
+
+    async def _announce(self, asked: Input | None) -> None:
+        """What comes before MAIL says what the message will be."""
+        assert self.envelope is not None
+        if self._peer is not None and self.envelope.mail_from is not None:
+            await self.push(on_the_wire(R503_BAD_SEQUENCE))
+        elif await self._organisation_only(asked):
+            self._is_announced = True
+
+    async def _organisation_only(self, asked: Input | None) -> bool:
+        """Who is no server of the organisation learns nothing, not even the grammar (TL-6)."""
+        if self._peer is None:
+            reply = R550_NOT_ALLOWED
+        elif asked is None:
+            reply = shadow_verbs.R501_BAD_ARGUMENTS
+        else:
+            reply = await self._ask(asked)
+        await self.push(on_the_wire(reply))
+        return reply.code == 250
+
+    # -------------------------------------------------------------- mail
+
+    async def offer_recipient(self, envelope: Envelope, address: str) -> bytes:
+        if not is_address(address):
+            return R553_BAD_ADDRESS
+        if len(envelope.rcpt_tos) >= MAX_RECIPIENTS:
+            return R452_TOO_MANY_RECIPIENTS
+        reply = await self._ask(RecipientOffered(self.name, address))
+        if reply.code == 250:
+            envelope.rcpt_tos.append(address)
+        return on_the_wire(reply)
+
+    async def smtp_DATA(self, arg: str) -> None:
+        begun_with = self.envelope
+        await super().smtp_DATA(arg)
+        if self.envelope is not begun_with:  # it ended, perhaps too long to be offered at all
+            self._forget_announcement()
+
+    async def offer_message(self, envelope: Envelope) -> bytes:
+        content = envelope.original_content
+        assert content is not None
+        envelope.content = envelope.original_content = None
+        self._is_announced = False
+        sender = envelope.mail_from or ""
+        offered = MessageOffered(
+            self.name,
+            message.Envelope("" if sender == NULL_SENDER else sender, tuple(envelope.rcpt_tos)),
+            read_header(content),
+            len(content),
+            self._sessions.bodies.hold(content),
+        )
+        return on_the_wire(await self._ask(offered))
