@@ -162,7 +162,7 @@ class Tables(Happened):
     def ways(self) -> DataFrame:
         known, record = self.resubmission, self.record
         moved = None if known is None else ways.moves(known.transitions, record.lifecycle)
-        redundant = ways.several_boundaries(record.servers, record.runs)
+        redundant = ways.making_redundant(record.servers, record.runs)
         return settled(
             ways.ways(self.troubles, self.ends_of_ways, self.histories, redundant, moved)
         )

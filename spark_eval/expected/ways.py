@@ -47,7 +47,7 @@ def ways(
     moved: DataFrame | None,
 ) -> DataFrame:
     """`run`, `server`, `place`, `troubles`, in order: of each server that had any with a place.
-    `redundant`, of `several_boundaries`; `moved`, of `moves`.
+    `redundant`, of `making_redundant`; `moved`, of `moves`.
     """
     servers = histories.select("run", "server", "role", "timeout_ms")
     each = troubles.selectExpr("run", "server", "peer", "service", "explode(troubles) AS trouble")
@@ -62,25 +62,21 @@ def ways(
     )
 
 
-def several_boundaries(servers: DataFrame, runs: DataFrame) -> DataFrame:
-    """`run`, `server`, `boundary` of the mailbox servers that make mail redundant, where there are
-    several boundaries.
-    """
-    redundant = runs.where("enabled").select("run")
-    known = boundaries(servers).transform(joined, redundant, "run")
-    several = known.groupBy("run").agg(F.expr("count(DISTINCT boundary) > 1 AS several"))
-    return joined(known, several.where("several").select("run"), "run")
+def making_redundant(servers: DataFrame, runs: DataFrame) -> DataFrame:
+    """`run`, `server`, `boundary` of the mailbox servers that make mail redundant."""
+    enabled = runs.where("enabled").select("run")
+    return boundaries(servers).transform(joined, enabled, "run")
 
 
 def _inside(each: DataFrame, redundant: DataFrame) -> DataFrame:
-    """To another boundary: what is between its own servers, which make mail redundant anew before
-    they acknowledge it, or refuse it (SR-5).
+    """To a boundary: what is between its own servers, which make mail redundant anew before they
+    acknowledge it, or refuse it (SR-5).
     """
     opens = redundant.withColumnRenamed("boundary", "place")
     takes = opens.withColumnRenamed("server", "peer")
     within = each.where("service = 'smtp'").transform(joined, opens, ["run", "server"])
     known = joined(within, takes, [*PLACE, "peer"]).select(*PLACE, "trouble").distinct()
-    return joined(known, redundant, "run").where("boundary <> place").select(*ROW)
+    return joined(known, redundant, "run").select(*ROW)
 
 
 def moves(transitions: DataFrame, lifecycle: DataFrame) -> DataFrame:

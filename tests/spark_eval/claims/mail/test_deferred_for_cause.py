@@ -70,13 +70,15 @@ WITHIN = ("lyo-mbx1", "lyo-mbx2")
 
 
 def _inside_another(
-    context: str = REJECTION, *, refuses: bool, between: tuple[str, str] = WITHIN
-) -> Run:
+    context: str = REJECTION, *, refuses: bool, between: tuple[str, str] = WITHIN,
+    enabled: bool = True,
+) -> Run:  # fmt: skip
     """To a boundary whose servers cannot make it redundant."""
     run = empty()
     run.ran_on = "simulator"
     apart(run)
     run.plan["settings"]["TransportConfig"]["RejectMessageOnShadowFailure"] = refuses
+    run.plan["settings"]["TransportConfig"]["ShadowRedundancyEnabled"] = enabled
     run.cut(*between, 9 * MINUTE, 30 * MINUTE)
     return _put_off(run, fork="database:DB2", to=user(1, "db2"), context=context)
 
@@ -136,6 +138,9 @@ VIOLATED = {
     "another-boundary-is-cut": _across("ext1"),
     "told-long-before": _not_told(HEALED + TOLD_AGAIN + VAGUE + 1),
     "inside-one-that-refuses-nothing": _inside_another(refuses=False),
+    "inside-one-that-makes-nothing-redundant": _inside_another(
+        "ConnectionInactivityTimeOut", refuses=False, enabled=False
+    ),
     "inside-its-own": _inside_another(refuses=True, between=("par-mbx1", "par-mbx2")),
     "not-yet-moved": _moved(AT - MINUTE),
     "still-in-the-simulator": _stood_still("simulator"),
