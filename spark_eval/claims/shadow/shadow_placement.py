@@ -195,7 +195,8 @@ def _unprovoked(failed: DataFrame, tables: Tables) -> DataFrame:
 def _with_trouble(attempts: DataFrame, told: str, tables: Tables) -> DataFrame:
     """The same with `in_trouble`: a fault was in the way from `primary_server` to `peer` when the
     row `told` was written, or for as long before as all attempts that it counts may have taken,
-    while a session stood.
+    while a session stood. Attempts take longer where they wait for one of few sessions
+    (MaxPerDomainOutboundConnections): then it was in the way of a session to `peer` that was lost.
     """
     waits = tables.histories.selectExpr(
         "run", "server AS primary_server", "timeout_ms",
@@ -204,12 +205,19 @@ def _with_trouble(attempts: DataFrame, told: str, tables: Tables) -> DataFrame:
     ways = tables.troubles.where("service = 'smtp'").selectExpr(
         "run", "server AS primary_server", "peer", "troubles"
     )
-    known = joined(attempts, waits, ["run", "primary_server"]).join(
-        ways, ["run", "primary_server", "peer"], "left"
+    lost = tables.record.given_up.selectExpr("run", "server AS primary_server", "peer", "at_ms")
+    pair = ["run", "primary_server", "peer"]
+    times = lost.groupBy(*pair).agg(F.expr("collect_list(at_ms) AS lost_times"))
+    known = (
+        joined(attempts, waits, ["run", "primary_server"])
+        .join(ways, pair, "left")
+        .join(times, pair, "left")
     )
     took_ms = f"least(greatest(coalesce({told}.attempts, 1), 1) * timeout_ms, most_ms)"
     trouble = overlaps("troubles", f"{told}.at_ms - {took_ms}", f"{told}.at_ms")
-    return known.selectExpr("*", f"coalesce({trouble}, false) AS in_trouble")
+    met = f"""exists(lost_times, t -> t BETWEEN {told}.at_ms - most_ms AND {told}.at_ms
+      AND {overlaps("troubles", "t - timeout_ms", "t")})"""
+    return known.selectExpr("*", f"coalesce({trouble} OR {met}, false) AS in_trouble")
 
 
 _REMOTE_ONES = "least(redirect.attempts - 1, IF(size(remotes) = 0, 0, remote_attempts))"

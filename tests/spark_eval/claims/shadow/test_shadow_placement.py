@@ -90,6 +90,22 @@ def _local_last_after_the_heal(minutes: int) -> Run:
     return _behind_cuts(run, *REMOTE, end=(20 - minutes) * MINUTE)
 
 
+def _sessions_lost(minutes: int) -> Run:
+    """The heal was six minutes before the fifth came off, at 20 min: it may have waited since those
+    before it lost a session. From 21 min on remote servers cannot be reached again.
+    """
+    run = _local_last_after_the_heal(6)
+    for name in REMOTE:
+        run.cut("par-mbx1", name, 21 * MINUTE, 30 * MINUTE, fault=f"again-{name}")
+        row = {
+            "at_ms": minutes * MINUTE, "session": f"to-{name}", "source": "SMTP",
+            "destination": name, "direction": "-",
+            "description": "Messages: 0 (Retry : connection refused)",
+        }  # fmt: skip
+        run.contacts.setdefault("par-mbx1", []).append(row)
+    return run
+
+
 def _refused(*cut_off: str, reason: str = "451 4.3.2 Not now") -> Run:
     """Nobody takes a copy; the ways to some are cut."""
     return _behind_cuts(_failed(ALL_TRIED, 6, reason), *cut_off)
@@ -161,6 +177,10 @@ def runs() -> dict[str, Run]:
         "local-last-for-nothing": _shadowed_by("par-mbx2", attempts=5),
         "local-last-soon-after-the-heal": _local_last_after_the_heal(minutes=3),
         "local-last-long-after-the-heal": _local_last_after_the_heal(minutes=6),
+        "sessions-lost": _sessions_lost(13),
+        "sessions-lost-long-before": _sessions_lost(9),
+        "sessions-lost-after-the-heal": _sessions_lost(16),
+        "sessions-lost-afterwards": _sessions_lost(22),
         "second-attempt": _behind_cuts(_shadowed_by("lyo-mbx1", attempts=2), "lyo-mbx2"),
         "second-attempt-for-nothing": _shadowed_by("lyo-mbx1", attempts=2),
         "local-first": _shadowed_by("par-mbx2", attempts=1),
@@ -213,6 +233,7 @@ def test_holds_where_shadows_stand_in_the_remote_site(results: Results) -> None:
     [
         "local-last",
         "local-last-soon-after-the-heal",
+        "sessions-lost",
         "second-attempt",
         "no-dag-same-site",
         "all-cut-off",
@@ -254,6 +275,9 @@ def test_with_shadow_redundancy_off_any_other_refusal_is_fine(
         ("rejected-for-nothing", f"an attempt at par-mbx2 failed{FOR_NOTHING}"),
         ("local-last-for-nothing", "4 attempts failed, and a fault was in the way of 0 servers"),
         ("local-last-long-after-the-heal", "4 attempts failed, and a fault was in the way of 0"),
+        ("sessions-lost-long-before", "4 attempts failed, and a fault was in the way of 0"),
+        ("sessions-lost-after-the-heal", "4 attempts failed, and a fault was in the way of 0"),
+        ("sessions-lost-afterwards", "4 attempts failed, and a fault was in the way of 0"),
         ("second-attempt-for-nothing", "1 attempts failed, and a fault was in the way of 0"),
         ("never-held", "lyo-mbx1 named par-mbx2, which logged no HARECEIVE of it"),
         ("failed-too-often", "more attempts than PreferRemote allows"),
