@@ -128,7 +128,7 @@ def case(
     return [
         "run",
         f"{status} AS status",
-        f"{subject} AS subject",
+        f"coalesce({subject}, '?') AS subject",
         f"{detail} AS detail",
         f"CAST({at_ms} AS BIGINT) AS at_ms",
         f"filter(array({refs}), r -> r IS NOT NULL) AS refs",

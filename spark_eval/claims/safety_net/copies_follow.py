@@ -80,8 +80,8 @@ def cases(tables: Tables) -> DataFrame:
 
 def followed(tables: Tables) -> DataFrame:
     """One row a pair of servers with copies of one database: `begins`, at which counting begins
-    (`at_ms`, and `is_start` of the process or after it was away), `failed`, the `troubles` of the
-    way for logs and of its ends, and the history of the one that may ship logs.
+    (`at_ms`, and whether it `is_start` of the process), `failed`, the `troubles` of the way for
+    logs and of its ends, and the history of the one that may ship logs.
     """
     ways = tables.troubles.where("service = 'replication'").select(*PAIR, "troubles")
     pairs = _begun(tables).join(ways, PAIR, "left")
@@ -120,13 +120,12 @@ def _begun(tables: Tables) -> DataFrame:
             ),
         )
     )
-    started = (
-        "concat(transform(kills, k -> k.possible.hi), "
-        "transform(coalesce(lives, array()), l -> l.lo_ms))"
-    )
+    # a session may stand before anybody saw that its server is back
+    back = "transform(kills, k -> named_struct('at_ms', k.possible.hi, 'is_start', false))"
+    begun = "transform(lives, l -> named_struct('at_ms', l.lo_ms, 'is_start', true))"
     paces = tables.histories.selectExpr(
         *SERVER, "end_ms", "timeout_ms", "kills", "blind", "lives", f"{LATE_MS} AS late_ms",
-        f"transform({started}, t -> named_struct('at_ms', t, 'is_start', true)) AS starts",
+        f"concat({back}, coalesce({begun}, array())) AS starts",
     )  # fmt: skip
     known = words.transform(joined, small(paces), SERVER)
     return known.selectExpr("*", "concat(moved, starts) AS begins").drop("moved", "starts")

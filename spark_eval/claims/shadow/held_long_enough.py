@@ -15,12 +15,14 @@ from pyspark.sql import functions as F
 from spark_eval.claims.claim import Claim, case
 from spark_eval.expected.shadow_copies import EXCHANGE_MS
 from spark_eval.expected.tables import Tables
+from spark_eval.read.connectivity_log import TOGETHER_MS
 from spark_eval.spark.joins import joined, small
 from spark_eval.spark.partitions import together
 from spark_eval.sql.intervals import overlaps
 from spark_eval.sql.reasons import sentence
 
 KEY = ["run", "server", "network_message_id"]
+PAIR = ["run", "server", "peer"]
 MESSAGE = ["run", "server", "database_id", "internal_id"]
 # what is resubmitted keeps its network message id, and is a copy of its own
 FOUND = (
@@ -35,6 +37,9 @@ GETS = (
 )
 AFTER = f"filter(asked, t -> t.at_ms >= coalesce(calm_ms, 0) AND ({GETS})).at_ms"
 CONFIRMED = f"coalesce(array_max({AFTER}) - array_min({AFTER}) > heartbeat_ms, false)"
+WAS_ASKED_FOR = (
+    "(coalesce(size(asked), 0) > 0 OR coalesce(array_max(unanswered) >= since_ms, false))"
+)
 UNLISTED = "no sound queue listing of {server}"
 OWED = "the {what} of {server} owed it until {@keep_until_ms}; the listing does not have it"
 OVERDUE = "the {what} of {server} should have dropped it at {@gone_after_ms}"
@@ -101,17 +106,19 @@ def _overstays(tables: Tables) -> DataFrame:
 
     Only what nobody asks for is dropped (SM-11). One that was asked for stays until the shadow
     server confirms it with its next question (SM-16), which it may have no cause to ask; or until
-    the one after that, where a fault kept it from taking in the answer.
+    the one after that, where a fault kept it from taking in the answer. Who has no answer may have
+    asked all the same, in a session that stood.
     """
-    contacts = tables.record.contacts.where("reached").groupBy("run", "server", "peer")
-    times = contacts.agg(F.expr("collect_list(struct(at_ms, notifications)) AS times")).selectExpr(
-        "run", "peer AS server", "server AS shadow_server", "times"
+    contacts = tables.record.contacts.where("reached").groupBy(*PAIR)
+    times = contacts.agg(F.expr("collect_list(struct(at_ms, notifications)) AS times"))
+    asked = joined(times, _unanswered(tables), PAIR, "full").selectExpr(
+        "run", "peer AS server", "server AS shadow_server", "times", "unanswered"
     )
     faults = tables.windows.groupBy("run").agg(F.max("over_ms").alias("calm_ms"))
     entries = (
         tables.record.queues.where("queue IN ('delivery', 'discard')")
         .withColumn("shadow_server", F.expr("lower(shadow_server)"))
-        .join(times, ["run", "server", "shadow_server"], "left")
+        .join(asked, ["run", "server", "shadow_server"], "left")
         .join(small(faults), "run", "left")
     )
     since = "IF(queue = 'discard', coalesce(delivered_ms, entered_ms), entered_ms)"
@@ -123,12 +130,13 @@ def _overstays(tables: Tables) -> DataFrame:
     aged = timed.selectExpr(
         "*", "end_ms - since_ms AS age_ms", "filter(times, t -> t.at_ms >= since_ms) AS asked"
     )
-    awaited = f"(queue = 'discard' AND coalesce(size(asked), 0) > 0 AND NOT {CONFIRMED})"
+    awaited = f"(queue = 'discard' AND {WAS_ASKED_FOR} AND NOT {CONFIRMED})"
     return aged.selectExpr(
         *case(
             status="IF(age_ms > most_ms + heartbeat_ms + finest_ms + askew_ms, "
             f"IF({awaited}, NULL, 'violated'), 'holds')",
-            subject="message_id",
+            # a notification may outlive what its server knew of the message
+            subject="coalesce(message_id, server)",
             detail=sentence("in the {queue} queue of {server} for {@age_ms}, at most {@most_ms}"),
             at_ms="end_ms",
             refs="ref",
@@ -136,6 +144,14 @@ def _overstays(tables: Tables) -> DataFrame:
             weight="age_ms - most_ms",
         )
     )
+
+
+def _unanswered(tables: Tables) -> DataFrame:
+    """`unanswered`: when a server gave up a question to a `peer`, in a session that had stood."""
+    questions = tables.record.contacts.where("failed").select(*PAIR, "at_ms")
+    broken = tables.record.given_up.where("had_stood").selectExpr(*PAIR, "at_ms AS ended_ms")
+    asked = joined(questions, broken, PAIR).where(f"abs(at_ms - ended_ms) < {TOGETHER_MS}")
+    return asked.groupBy(*PAIR).agg(F.expr("collect_list(at_ms) AS unanswered"))
 
 
 def _outstayed(tables: Tables) -> DataFrame:

@@ -70,6 +70,40 @@ def _asked_beside_a_fault() -> Run:
     return run
 
 
+def _broken(run: Run, given_up_ms: int, *, stood: bool = True) -> Run:
+    """A session of the shadow server that ended otherwise than in good order."""
+    said = [(-SECOND, "+", "heartbeat"), (-SECOND + 10, ">", "Established connection")][: 1 + stood]
+    for at_ms, direction, text in (*said, (0, "-", "Messages: 0 (Retry : connection reset)")):
+        when = given_up_ms + at_ms
+        row = {
+            "at_ms": when, "session": f"out-{given_up_ms}", "source": "SMTP",
+            "destination": "par-mbx1", "direction": direction,
+            "description": f"{text};Mono={mono(when)}",
+        }  # fmt: skip
+        run.contacts.setdefault("par-mbx2", []).append(row)
+    return run
+
+
+def _asked_in_vain(*, stood: bool = True, after_ms: int = MINUTE) -> Run:
+    """A question that never got an answer, so long after the notification was made."""
+    given_up_ms = 30 * MINUTE + after_ms
+    run = _broken(_asked_for(), given_up_ms, stood=stood)
+    run.contact("par-mbx2", "par-mbx1", given_up_ms, failed=True)
+    return run
+
+
+def _broke_before_it_asked() -> Run:
+    """The session that stood is not the one that the question was for."""
+    return _broken(_asked_in_vain(stood=False, after_ms=10 * MINUTE), 31 * MINUTE)
+
+
+def _of_what_it_forgot() -> Run:
+    """Its server has no row of the message by now, and lists the notification without a name."""
+    run = _waiting("discard", 60 * HOUR)
+    run.queues["par-mbx1"][-1] |= {"message_id": None, "network_message_id": None}
+    return run
+
+
 def _expired(after_ms: int) -> Run:
     run = empty()
     run.plan["settings"]["servers"]["par-mbx1"]["TransportService"]["MessageExpirationTimeout"] = (
@@ -147,6 +181,11 @@ def runs() -> dict[str, Run]:
         "never-answered-with-it": _asked_for(3, HEARTBEAT + 50, 20 * MINUTE, answered_before=True),
         "answered-with-another": _asked_for(3, HEARTBEAT + 50),
         "asked-beside-a-fault": _asked_beside_a_fault(),
+        "asked-in-vain": _asked_in_vain(),
+        "asked-in-vain-before": _asked_in_vain(after_ms=-MINUTE),
+        "never-reached": _asked_in_vain(stood=False),
+        "broke-before-it-asked": _broke_before_it_asked(),
+        "forgotten": _of_what_it_forgot(),
         "expired": _expired(HOUR + 1000),
         "expired-early": _expired(HOUR // 2),
         "dsn-expired": _dsn_expired(HOUR + 1000),
@@ -214,6 +253,19 @@ def test_a_notification_that_was_asked_for_waits_for_its_confirmation(
     assert results["answered-before"].violations == 0
     assert results["answered-with-another"].violations == 0
     assert results["never-answered-with-it"].proofs["SM-11"] == "violated"
+
+
+def test_a_question_without_an_answer_may_have_asked_for_it(results: Results) -> None:
+    assert results["asked-in-vain"].violations == 0
+    assert results["asked-in-vain-before"].proofs["SM-11"] == "violated"
+    assert results["never-reached"].proofs["SM-11"] == "violated"
+    assert results["broke-before-it-asked"].proofs["SM-11"] == "violated"
+
+
+def test_names_the_server_of_a_notification_without_a_name(results: Results) -> None:
+    (example, *_) = results["forgotten"].examples
+    assert example.subject == "par-mbx1"
+    assert example.detail.startswith("in the discard queue of par-mbx1 for 60:00:00.000")
 
 
 def test_bounds_expiry_from_below(results: Results) -> None:
