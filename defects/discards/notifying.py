@@ -1,5 +1,5 @@
 """Defects of discard notifications: how a primary server gives and keeps them (SM-1, SM-3 to SM-5,
-SM-10, SM-11, SM-16, SM-19, SN-2).
+SM-10, SM-16, SM-19, SN-2).
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from dataclasses import replace
 
 from defects.defect import Defect
 from defects.door import Door, behind
-from defects.settings import transport
 from nodes.core.config.config import NodeConfig
 from nodes.core.interface.effects import Commit, Effect, SendReply
 from nodes.core.interface.inputs import Committed, DatabaseOpened, DiscardAsked, Input
@@ -258,11 +257,5 @@ DEFECTS = (
         "notifies-as-delivered-long-before",
         "A discard notification carries a time three hours before the delivery.",
         "SN-2", CALM, DISCARD, lambda: behind(NotifiesAsDeliveredLongBefore),
-    ),
-    Defect(
-        "drops-notifications-after-ten-seconds",
-        "Discard notifications are dropped long before ShadowMessageAutoDiscardInterval is over.",
-        "SM-11", CALM, DISCARD,
-        lambda: transport(lambda t: replace(t, shadow_message_auto_discard_interval_ms=10_000)),
     ),
 )  # fmt: skip
