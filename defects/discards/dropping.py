@@ -11,7 +11,7 @@ from defects.defect import Defect
 from defects.door import Door, behind
 from defects.settings import transport
 from nodes.core.interface.effects import Commit, Effect
-from nodes.core.interface.queue_changes import Change, DropOldDiscards
+from nodes.core.interface.queue_changes import DropOldDiscards
 
 SPARED = "lyo-mbx2"
 FOR_EVER_MS = 365 * 86_400_000
@@ -24,11 +24,12 @@ class KeepsThoseForOneServer(Door):
     def leaves(self, effect: Effect) -> Iterable[Effect]:
         if not isinstance(effect, Commit):
             return (effect,)
-        return (replace(effect, changes=tuple(filter(_is_done, effect.changes))),)
-
-
-def _is_done(change: Change) -> bool:
-    return not (isinstance(change, DropOldDiscards) and change.shadow_server == SPARED)
+        done = (
+            change
+            for change in effect.changes
+            if not (isinstance(change, DropOldDiscards) and change.shadow_server == SPARED)
+        )
+        return (replace(effect, changes=tuple(done)),)
 
 
 DEFECTS = (
