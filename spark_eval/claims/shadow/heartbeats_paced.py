@@ -9,8 +9,9 @@ alone.
 Not asked: the first after a restart, which asks at once; what a pause, a full disk or a hole of the
 log lies between; what follows an answer that may have left notifications for the next; the attempt
 that comes before a promotion, from the moment at which no contact was longer ago than
-ShadowResubmitTimeSpan; what follows one that opened when another session to the same server ended,
-since it may have waited for that. Where rows may be as late as a heartbeat is long, nothing is.
+ShadowResubmitTimeSpan, also where it waited for a session until after the next contact; what
+follows one that opened when another session to the same server ended, since it may have waited for
+that. Where rows may be as late as a heartbeat is long, nothing is.
 """
 
 from __future__ import annotations
@@ -31,12 +32,13 @@ SERVER, PAIR = ["run", "server"], ["run", "server", "peer"]
 AWAY = "transform(kills, k -> k.possible)"
 RESTARTED = "exists(lives, l -> l.lo_ms > before.at_ms AND l.lo_ms <= at_ms + vague_ms)"
 SPAN_MAY_BE_OVER = "at_ms - coalesce(contact_ms, 0L) >= span_ms - askew_ms - vague_ms"
+SPAN_MAY_HAVE_BEEN_OVER = "coalesce(late_ms >= before.at_ms, false)"
 _JUDGED = cases_of(
     ("lives IS NULL OR vague_ms >= heartbeat_ms", not_asked()),
     (f"{overlaps(AWAY, 'before.at_ms', 'at_ms')} OR {RESTARTED}", not_asked()),
     (overlaps("blind", "before.at_ms", "at_ms"), not_asked()),
     ("before.may_have_waited OR coalesce(full_ms >= before.at_ms, false)", not_asked()),
-    (SPAN_MAY_BE_OVER, not_asked()),
+    (f"{SPAN_MAY_BE_OVER} OR (may_have_waited AND {SPAN_MAY_HAVE_BEEN_OVER})", not_asked()),
     (
         "at_ms - before.at_ms < heartbeat_ms - vague_ms",
         violated(
@@ -53,7 +55,7 @@ def cases(tables: Tables) -> DataFrame:
         *SERVER, "heartbeat_ms", "span_ms", "askew_ms", "kills", "blind", "lives",
         f"{VAGUE_MS} AS vague_ms",
     )  # fmt: skip
-    known = _followed(tables).transform(joined, small(paces), SERVER)
+    known = _followed(tables, paces).transform(joined, small(paces), SERVER)
     return known.selectExpr("*", f"{_JUDGED} AS j").selectExpr(
         *case(
             status="j.status",
@@ -67,17 +69,31 @@ def cases(tables: Tables) -> DataFrame:
     )
 
 
-def _followed(tables: Tables) -> DataFrame:
-    """One row a heartbeat that followed another one of its pair: `before`, that one; `contact_ms`
-    and `full_ms`, the last contact, and the last whose answer may have left something unsaid.
+def _followed(tables: Tables, paces: DataFrame) -> DataFrame:
+    """One row a heartbeat that followed another one of its pair: `before`, that one; `contact_ms`,
+    `full_ms` and `late_ms`, the last contact, the last whose answer may have left something unsaid,
+    and the last that came when the span since the one before it may have been over.
     """
     pages = small(tables.record.servers.selectExpr("run", "server AS peer", "page"))
     reached = tables.record.contacts.where("reached").join(pages, ["run", "peer"], "left")
-    answers = reached.selectExpr(
-        *PAIR, "at_ms", "at_ms AS contact_ms", f"IF({TOLD_ALL}, NULL, at_ms) AS full_ms"
+    in_order = Window.partitionBy(*PAIR).orderBy("at_ms", "ref")
+    answers = (
+        reached.withColumn("contact_ms", F.lag("at_ms").over(in_order))
+        .transform(joined, small(paces), SERVER)
+        .selectExpr(
+            *PAIR,
+            "at_ms",
+            "at_ms AS contact_ms",
+            f"IF({TOLD_ALL}, NULL, at_ms) AS full_ms",
+            f"IF({SPAN_MAY_BE_OVER}, at_ms, NULL) AS late_ms",
+        )
     )
     opened = tables.record.heartbeats.selectExpr(
-        *PAIR, "at_ms", "ref", "struct(at_ms, ref, may_have_waited) AS before"
+        *PAIR,
+        "at_ms",
+        "ref",
+        "may_have_waited",
+        "struct(at_ms, ref, may_have_waited) AS before",
     )
     earlier = (
         Window.partitionBy(*PAIR).orderBy("at_ms", "ref").rowsBetween(Window.unboundedPreceding, -1)
@@ -89,6 +105,7 @@ def _followed(tables: Tables) -> DataFrame:
                 "before": F.last("before", ignorenulls=True).over(earlier),
                 "contact_ms": F.max("contact_ms").over(earlier),
                 "full_ms": F.max("full_ms").over(earlier),
+                "late_ms": F.max("late_ms").over(earlier),
             }
         )
         .where("ref IS NOT NULL AND before IS NOT NULL")

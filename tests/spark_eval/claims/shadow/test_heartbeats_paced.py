@@ -107,6 +107,24 @@ def _waited(ended_ms: int) -> Run:
     return run
 
 
+def _asked_while_it_waited(span_ms: int = 5 * MINUTE, ended_ms: int = 1) -> Run:
+    """The second one opened so long after a session that asked six minutes after the last contact;
+    meanwhile it may have waited for that session."""
+    run = _beats(0, EARLY)
+    began_ms = BEGAN + EARLY - 4 * MINUTE - ended_ms
+    run.session(SERVER, PRIMARY, began_ms, asks_after_ms=4 * MINUTE - 20 * SECOND)
+    run.plan["settings"]["TransportConfig"]["ShadowResubmitTimeSpan"] = span_ms
+    return run
+
+
+def _late_before_the_first() -> Run:
+    run = _beats(0, EARLY)
+    began_ms = BEGAN + EARLY - 4 * MINUTE - 1
+    run.session(SERVER, PRIMARY, began_ms, asks_after_ms=MINUTE)
+    run.plan["settings"]["TransportConfig"]["ShadowResubmitTimeSpan"] = 5 * MINUTE
+    return run
+
+
 def _starts_unknown() -> Run:
     run = _beats(0, 5 * SECOND)
     run.lifecycle.pop(SERVER)
@@ -140,6 +158,9 @@ VIOLATED = {
     "nearly-full-answer": (_nearly_full_answer(), 1),
     "long-before-the-span-is-over": (_span_over(SPAN - MINUTE), 1),
     "did-not-wait": (_waited(SECOND), 1),
+    "waited-within-the-span": (_asked_while_it_waited(span_ms=SPAN), 1),
+    "opened-later-than-it-could": (_asked_while_it_waited(ended_ms=SECOND), 1),
+    "late-before-the-first": (_late_before_the_first(), 1),
 }
 NOT_ASKED = {
     "all-was-well": healthy(),
@@ -152,6 +173,7 @@ NOT_ASKED = {
     "restarted-by-a-fault": _away("restart"),
     "before-a-promotion": _span_over(SPAN),
     "waited-for-a-session": _waited(1),
+    "asked-while-it-waited": _asked_while_it_waited(),
     "starts-unknown": _starts_unknown(),
     "too-often-to-tell": _too_often_to_tell(),
 }
