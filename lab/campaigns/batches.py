@@ -38,9 +38,10 @@ class Progress:
     earlier: set[str] = field(default_factory=set)
     judged: int = 0
     judged_now: int = 0
-    began: float = field(init=False)
+    began: float = 0.0
 
-    def __post_init__(self) -> None:
+    def begin(self) -> None:
+        """The first batch is about to be simulated: what is left is expected from here."""
         self.began = self.clock()
 
     def count(self, finished: BatchJudged) -> None:
@@ -73,6 +74,7 @@ class Batches:
         """Simulate a batch while the one before it is judged. Raises GroundError when Spark or the
         evaluation cannot do their work.
         """
+        self.progress.begin()
         for batch in batches:
             if self._is_judged(batch.name):
                 self.progress.earlier.add(batch.name)

@@ -145,11 +145,23 @@ def test_an_interrupted_sweep_says_how_it_goes_on(
 
 def test_what_is_left_is_expected_from_this_sitting_alone() -> None:
     progress = Progress(1000, iter([0.0, 60.0]).__next__, {"batch=00000"})
+    progress.begin()
     before, now = (BatchJudged(f"batch=0000{n}", 250, 9.6, {"pass": 250}) for n in range(2))
     progress.count(before)
     assert progress.in_words(before) == "judged before"
     progress.count(now)
     assert progress.in_words(now) == "judged in 10 s; about 2:00 min left"
+
+
+def test_what_is_left_is_expected_from_when_it_began_to_go_through(
+    carried_out: list[tuple[int, int]], tmp_path: Path
+) -> None:
+    """Of several scenarios, the later ones are made long before."""
+    said: list[str] = []
+    made = Sweep(scenario(CALM), Seeds(0, 4, 2), tmp_path, "local[1]", said.append)
+    made.work.progress.clock = lambda: 5000.0
+    sweep_all([made])
+    assert said[1] == "2 of 4 seeds; batch=00000: 2 pass, judged in 0 s; about 0 s left"
 
 
 def test_a_crash_of_a_node_is_told_and_fails_the_sweep_even_later(
