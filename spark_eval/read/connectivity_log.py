@@ -63,20 +63,31 @@ def contacts(rows: DataFrame) -> DataFrame:
 
 def heartbeats(rows: DataFrame) -> DataFrame:
     """`run`, `server`, `peer`, `at_ms`, `ref` of sessions opened for a heartbeat, a row each;
-    `may_have_waited`: it opened at the moment at which another one to that peer ended.
+    `beside`: how many others of the server stood, or had ended just before it opened; null where
+    none to that peer had just ended, so that it waited for none. What a session is opened for may
+    name a queue instead of the peer, so those to other peers count too.
     """
     opened = f"way = '+' AND said = '{HEARTBEAT}'"
-    in_order = Window.partitionBy("run", "server", "peer").orderBy("at_ms", "ref")
-    ends = F.when(F.expr("way = '-'"), F.col("at_ms"))
-    known = rows.where(f"way = '-' OR ({opened})").select(
+    is_end = F.expr(f"way = '-' AND NOT startswith(said, '{CONTACT}')")
+    by_time = Window.partitionBy("run", "server").orderBy("at_ms")
+    by_now = by_time.rangeBetween(Window.unboundedPreceding, 0)
+    long_ago = by_time.rangeBetween(Window.unboundedPreceding, -TOGETHER_MS)
+    of_peer = Window.partitionBy("run", "server", "peer").orderBy("at_ms", "ref")
+    known = rows.where(is_end | F.expr("way = '+'")).select(
         "run", "server", "peer", "at_ms", "ref", "way", "said"
     )
     return (
-        known.withColumn("ended_ms", F.max(ends).over(in_order))
+        known.withColumns(
+            {
+                "begun": F.count_if(F.expr("way = '+'")).over(by_now),
+                "ended": F.count_if(is_end).over(long_ago),
+                "ended_ms": F.max(F.when(is_end, F.col("at_ms"))).over(of_peer),
+            }
+        )
         .where(opened)
         .selectExpr(
             "run", "server", "peer", "at_ms", "ref",
-            f"coalesce(at_ms - ended_ms < {TOGETHER_MS}, false) AS may_have_waited",
+            f"IF(at_ms - ended_ms < {TOGETHER_MS}, begun - 1 - ended, NULL) AS beside",
         )
     )  # fmt: skip
 

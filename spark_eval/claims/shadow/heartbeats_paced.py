@@ -10,8 +10,9 @@ Not asked: the first after a restart, which asks at once; what a pause, a full d
 log lies between; what follows an answer that may have left notifications for the next; the attempt
 that comes before a promotion, from the moment at which no contact was longer ago than
 ShadowResubmitTimeSpan, also where it waited for a session until after the next contact; what
-follows one that opened when another session to the same server ended, since it may have waited for
-that. Where rows may be as late as a heartbeat is long, nothing is.
+follows one that waited. One may have waited that opened when another session to the same server
+ended, where as many stood as MaxPerDomainOutboundConnections permits. Where rows may be as late as
+a heartbeat is long, nothing is.
 """
 
 from __future__ import annotations
@@ -33,12 +34,15 @@ AWAY = "transform(kills, k -> k.possible)"
 RESTARTED = "exists(lives, l -> l.lo_ms > before.at_ms AND l.lo_ms <= at_ms + vague_ms)"
 SPAN_MAY_BE_OVER = "at_ms - coalesce(contact_ms, 0L) >= span_ms - askew_ms - vague_ms"
 SPAN_MAY_HAVE_BEEN_OVER = "coalesce(late_ms >= before.at_ms, false)"
+WAITED, BEFORE_WAITED = (
+    f"coalesce({beside} >= connections, false)" for beside in ("beside", "before.beside")
+)
 _JUDGED = cases_of(
     ("lives IS NULL OR vague_ms >= heartbeat_ms", not_asked()),
     (f"{overlaps(AWAY, 'before.at_ms', 'at_ms')} OR {RESTARTED}", not_asked()),
     (overlaps("blind", "before.at_ms", "at_ms"), not_asked()),
-    ("before.may_have_waited OR coalesce(full_ms >= before.at_ms, false)", not_asked()),
-    (f"{SPAN_MAY_BE_OVER} OR (may_have_waited AND {SPAN_MAY_HAVE_BEEN_OVER})", not_asked()),
+    (f"{BEFORE_WAITED} OR coalesce(full_ms >= before.at_ms, false)", not_asked()),
+    (f"{SPAN_MAY_BE_OVER} OR ({WAITED} AND {SPAN_MAY_HAVE_BEEN_OVER})", not_asked()),
     (
         "at_ms - before.at_ms < heartbeat_ms - vague_ms",
         violated(
@@ -52,7 +56,7 @@ _JUDGED = cases_of(
 
 def cases(tables: Tables) -> DataFrame:
     paces = tables.histories.selectExpr(
-        *SERVER, "heartbeat_ms", "span_ms", "askew_ms", "kills", "blind", "lives",
+        *SERVER, "heartbeat_ms", "span_ms", "askew_ms", "connections", "kills", "blind", "lives",
         f"{VAGUE_MS} AS vague_ms",
     )  # fmt: skip
     known = _followed(tables, paces).transform(joined, small(paces), SERVER)
@@ -92,8 +96,8 @@ def _followed(tables: Tables, paces: DataFrame) -> DataFrame:
         *PAIR,
         "at_ms",
         "ref",
-        "may_have_waited",
-        "struct(at_ms, ref, may_have_waited) AS before",
+        "beside",
+        "struct(at_ms, ref, beside) AS before",
     )
     earlier = (
         Window.partitionBy(*PAIR).orderBy("at_ms", "ref").rowsBetween(Window.unboundedPreceding, -1)

@@ -100,9 +100,15 @@ def _span_over(after_ms: int) -> Run:
     return run
 
 
-def _waited(ended_ms: int) -> Run:
+def _limited(run: Run, connections: int) -> Run:
+    limit = {"MaxPerDomainOutboundConnections": connections}
+    run.plan["settings"]["servers"] = {SERVER: {"TransportService": limit}}
+    return run
+
+
+def _waited(ended_ms: int, connections: int = 1) -> Run:
     """The first one opened so long after a session for mail was closed."""
-    run = _beats(0, 5 * SECOND)
+    run = _limited(_beats(0, 5 * SECOND), connections)
     run.session(SERVER, PRIMARY, BEGAN - 4 * MINUTE - ended_ms, asks_after_ms=10)
     return run
 
@@ -110,7 +116,7 @@ def _waited(ended_ms: int) -> Run:
 def _asked_while_it_waited(span_ms: int = 5 * MINUTE, ended_ms: int = 1) -> Run:
     """The second one opened so long after a session that asked six minutes after the last contact;
     meanwhile it may have waited for that session."""
-    run = _beats(0, EARLY)
+    run = _limited(_beats(0, EARLY), 1)
     began_ms = BEGAN + EARLY - 4 * MINUTE - ended_ms
     run.session(SERVER, PRIMARY, began_ms, asks_after_ms=4 * MINUTE - 20 * SECOND)
     run.plan["settings"]["TransportConfig"]["ShadowResubmitTimeSpan"] = span_ms
@@ -118,7 +124,7 @@ def _asked_while_it_waited(span_ms: int = 5 * MINUTE, ended_ms: int = 1) -> Run:
 
 
 def _late_before_the_first() -> Run:
-    run = _beats(0, EARLY)
+    run = _limited(_beats(0, EARLY), 1)
     began_ms = BEGAN + EARLY - 4 * MINUTE - 1
     run.session(SERVER, PRIMARY, began_ms, asks_after_ms=MINUTE)
     run.plan["settings"]["TransportConfig"]["ShadowResubmitTimeSpan"] = 5 * MINUTE
@@ -158,6 +164,7 @@ VIOLATED = {
     "nearly-full-answer": (_nearly_full_answer(), 1),
     "long-before-the-span-is-over": (_span_over(SPAN - MINUTE), 1),
     "did-not-wait": (_waited(SECOND), 1),
+    "another-was-permitted": (_waited(1, connections=2), 1),
     "waited-within-the-span": (_asked_while_it_waited(span_ms=SPAN), 1),
     "opened-later-than-it-could": (_asked_while_it_waited(ended_ms=SECOND), 1),
     "late-before-the-first": (_late_before_the_first(), 1),
