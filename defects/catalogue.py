@@ -15,7 +15,7 @@ from defects import (
 from defects.copies import asking_safety_nets, failing_over, replicating, shipping
 from defects.defect import Defect
 from defects.delivery import altering, delivering, retrying
-from defects.discards import dropping, letting_go, notifying
+from defects.discards import asking, dropping, letting_go, notifying
 from defects.logs import lifecycle, messages, steps, tracking, twice
 
 ALL: tuple[Defect, ...] = (
@@ -23,6 +23,7 @@ ALL: tuple[Defect, ...] = (
     *acknowledging.DEFECTS,
     *answering.DEFECTS,
     *notifying.DEFECTS,
+    *asking.DEFECTS,
     *letting_go.DEFECTS,
     *dropping.DEFECTS,
     *promoting.DEFECTS,

@@ -1,27 +1,18 @@
-"""Defects of shadow servers: how they ask for discard notifications, and what they make of them
-(SM-2, SM-4, SN-2).
-"""
+"""Defects of shadow servers: what they make of discard notifications (SM-4, SN-2)."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from dataclasses import replace
-from typing import Any
 
-from defects.decisions import does
 from defects.defect import Defect
 from defects.door import Door, behind
-from defects.settings import transport
-from nodes.core.config.config import NodeConfig, TransportConfig
+from nodes.core.config.config import NodeConfig
 from nodes.core.interface.effects import Commit, Effect, OpenSession
 from nodes.core.interface.inputs import DiscardAnswered, Input
 from nodes.core.interface.queue_changes import InsertShadow
 from nodes.core.model.message import ShadowKey
-from nodes.core.sessions.outbound import Sessions
-from nodes.core.sessions.outbound_session import Lease, Session
-from nodes.core.shadow.shadow_queue import ShadowQueue
 
 CALM = "calm"
 MINUTE_MS = 60_000
@@ -90,56 +81,8 @@ class TakesOneInTwentyAsDeliveredLater(TakesInAnswers):
         return replace(answer, notifications=rows)
 
 
-def _only_for_heartbeats(ask_first: Any, queue: ShadowQueue, lease: Lease) -> None:
-    request = lease.session.request
-    if request is not None and request.purpose == "heartbeat":
-        ask_first(queue, lease)
-
-
-def _every_five_seconds(config: TransportConfig) -> TransportConfig:
-    return replace(config, shadow_heartbeat_frequency_ms=5_000)
-
-
-def _hung_up(release: Any, sessions: Sessions, session: Session) -> None:
-    if session.request is not None and session.request.purpose == "heartbeat":
-        sessions.hang_up(session)
-    else:
-        release(sessions, session)
-
-
-@contextmanager
-def _one_session_for_each_question() -> Iterator[None]:
-    with transport(_every_five_seconds), does(Sessions, "release", _hung_up):
-        yield
-
-
-DISCARD, PACED = ("discard_after_delivery",), ("heartbeats_paced",)
+DISCARD = ("discard_after_delivery",)
 DEFECTS = (
-    Defect(
-        "asks-in-heartbeats-only",
-        "The shadow server does not ask in sessions that it opens for something else.",
-        "SM-2", CALM, DISCARD, lambda: does(ShadowQueue, "ask_first", _only_for_heartbeats),
-    ),
-    Defect(
-        "asks-ten-times-too-seldom",
-        "The shadow server asks ten times less often than ShadowHeartbeatFrequency says.",
-        "SM-2", CALM, DISCARD,
-        lambda: transport(
-            lambda t: replace(
-                t, shadow_heartbeat_frequency_ms=10 * t.shadow_heartbeat_frequency_ms
-            )
-        ),
-    ),
-    Defect(
-        "opens-a-session-every-five-seconds",
-        "The shadow server opens a session every five seconds, asks in it and hangs up.",
-        "SM-2", CALM, PACED, _one_session_for_each_question,
-    ),
-    Defect(
-        "asks-every-five-seconds-where-nobody-answers",
-        "Once a primary server cannot be reached, it is tried every five seconds.",
-        "SM-2", "primary-returns-in-time", PACED, lambda: transport(_every_five_seconds),
-    ),
     Defect(
         "lets-go-with-every-answer",
         "The shadow server lets go of all it holds for a primary as soon as that answers.",

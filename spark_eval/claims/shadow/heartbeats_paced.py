@@ -7,17 +7,16 @@ that was open already: that opens nothing. The time between two is known by the 
 alone.
 
 Not asked: the first after a restart, which asks at once; what a pause, a full disk or a hole of the
-log lies between; what follows an answer that may have left notifications for the next; the attempt
-that comes before a promotion, from the moment at which no contact was longer ago than
-ShadowResubmitTimeSpan, also where it waited for a session until after the next contact; what
-follows one that waited. One may have waited that opened when another session to the same server
-ended, where as many stood as MaxPerDomainOutboundConnections permits. Where rows may be as late as
-a heartbeat is long, nothing is.
+log lies between; the attempt that comes before a promotion, when ShadowResubmitTimeSpan is over
+since a contact, or since a shadow message came that none followed, also where that fell into a hole
+of the log; what follows one that waited for a session. One may have waited that opened when another
+session to the same server ended, where as many stood as MaxPerDomainOutboundConnections permits.
+Where rows may be as late as a heartbeat is long, nothing is.
 """
 
 from __future__ import annotations
 
-from pyspark.sql import DataFrame, Window
+from pyspark.sql import DataFrame, Window, WindowSpec
 from pyspark.sql import functions as F
 
 from spark_eval.claims.claim import Claim, case
@@ -26,23 +25,27 @@ from spark_eval.spark.joins import joined, small
 from spark_eval.sql.intervals import overlaps
 from spark_eval.sql.reasons import cases as cases_of
 from spark_eval.sql.reasons import holds, not_asked, violated
-from spark_eval.transforms.contacts import TOLD_ALL
 from spark_eval.transforms.server_histories import VAGUE_MS
 
 SERVER, PAIR = ["run", "server"], ["run", "server", "peer"]
 AWAY = "transform(kills, k -> k.possible)"
 RESTARTED = "exists(lives, l -> l.lo_ms > before.at_ms AND l.lo_ms <= at_ms + vague_ms)"
-SPAN_MAY_BE_OVER = "at_ms - coalesce(contact_ms, 0L) >= span_ms - askew_ms - vague_ms"
-SPAN_MAY_HAVE_BEEN_OVER = "coalesce(late_ms >= before.at_ms, false)"
+ASKEW_MS = "(askew_ms + vague_ms)"
 WAITED, BEFORE_WAITED = (
     f"coalesce({beside} >= connections, false)" for beside in ("beside", "before.beside")
+)
+SPAN_WAS_OVER = (
+    f"coalesce(span_over_ms >= before.at_ms - {ASKEW_MS} "
+    f"AND (at_ms <= span_over_ms + {ASKEW_MS} OR {WAITED}), false)"
+)
+UNKNOWN_CONTACT = overlaps(
+    "blind", f"before.at_ms - span_ms - {ASKEW_MS}", f"at_ms - span_ms + {ASKEW_MS}"
 )
 _JUDGED = cases_of(
     ("lives IS NULL OR vague_ms >= heartbeat_ms", not_asked()),
     (f"{overlaps(AWAY, 'before.at_ms', 'at_ms')} OR {RESTARTED}", not_asked()),
     (overlaps("blind", "before.at_ms", "at_ms"), not_asked()),
-    (f"{BEFORE_WAITED} OR coalesce(full_ms >= before.at_ms, false)", not_asked()),
-    (f"{SPAN_MAY_BE_OVER} OR ({WAITED} AND {SPAN_MAY_HAVE_BEEN_OVER})", not_asked()),
+    (f"{BEFORE_WAITED} OR {SPAN_WAS_OVER} OR {UNKNOWN_CONTACT}", not_asked()),
     (
         "at_ms - before.at_ms < heartbeat_ms - vague_ms",
         violated(
@@ -59,7 +62,7 @@ def cases(tables: Tables) -> DataFrame:
         *SERVER, "heartbeat_ms", "span_ms", "askew_ms", "connections", "kills", "blind", "lives",
         f"{VAGUE_MS} AS vague_ms",
     )  # fmt: skip
-    known = _followed(tables, paces).transform(joined, small(paces), SERVER)
+    known = _followed(tables, paces)
     return known.selectExpr("*", f"{_JUDGED} AS j").selectExpr(
         *case(
             status="j.status",
@@ -74,46 +77,51 @@ def cases(tables: Tables) -> DataFrame:
 
 
 def _followed(tables: Tables, paces: DataFrame) -> DataFrame:
-    """One row a heartbeat that followed another one of its pair: `before`, that one; `contact_ms`,
-    `full_ms` and `late_ms`, the last contact, the last whose answer may have left something unsaid,
-    and the last that came when the span since the one before it may have been over.
+    """One row a heartbeat that followed another one of its pair: `before`, that one;
+    `span_over_ms`, when the span was last over by then, at the latest.
     """
-    pages = small(tables.record.servers.selectExpr("run", "server AS peer", "page"))
-    reached = tables.record.contacts.where("reached").join(pages, ["run", "peer"], "left")
-    in_order = Window.partitionBy(*PAIR).orderBy("at_ms", "ref")
-    answers = (
-        reached.withColumn("contact_ms", F.lag("at_ms").over(in_order))
+    opened = tables.record.heartbeats.withColumn(
+        "before", F.lag(F.struct("at_ms", "ref", "beside")).over(_in_order("at_ms", "ref"))
+    )
+    by_then = _in_order("at_ms").rangeBetween(Window.unboundedPreceding, 0)
+    return (
+        opened.unionByName(_spans(tables, paces), allowMissingColumns=True)
+        .withColumn("span_over_ms", F.max("span_over_ms").over(by_then))
+        .where("before IS NOT NULL")
+        .transform(joined, small(paces), SERVER)
+    )
+
+
+def _spans(tables: Tables, paces: DataFrame) -> DataFrame:
+    """One row a time from which the span may have run out, with no contact while it did: `at_ms`,
+    when it was over at the earliest, `span_over_ms`, at the latest. That is a contact, or when a
+    shadow message came, which its server logged when it had it.
+    """
+    contacts = tables.record.contacts.where("reached").selectExpr(
+        *PAIR, "at_ms", "at_ms AS from_ms", "at_ms AS contact_ms"
+    )
+    came = tables.copies.where("held IS NOT NULL").selectExpr(
+        *SERVER, "primary_server AS peer", "held.at_ms AS at_ms",
+        "held.at_ms - exchange_ms AS from_ms",
+    )  # fmt: skip
+    later = _in_order("at_ms").rangeBetween(1, Window.unboundedFollowing)
+    return (
+        contacts.unionByName(came, allowMissingColumns=True)
+        .withColumn("contact_ms", F.min("contact_ms").over(later))
         .transform(joined, small(paces), SERVER)
         .selectExpr(
             *PAIR,
-            "at_ms",
-            "at_ms AS contact_ms",
-            f"IF({TOLD_ALL}, NULL, at_ms) AS full_ms",
-            f"IF({SPAN_MAY_BE_OVER}, at_ms, NULL) AS late_ms",
+            "contact_ms",
+            f"from_ms + span_ms - {ASKEW_MS} AS earliest_ms",
+            "at_ms + span_ms AS span_over_ms",
         )
+        .where("coalesce(contact_ms >= earliest_ms, true)")
+        .selectExpr(*PAIR, "earliest_ms AS at_ms", "span_over_ms")
     )
-    opened = tables.record.heartbeats.selectExpr(
-        *PAIR,
-        "at_ms",
-        "ref",
-        "beside",
-        "struct(at_ms, ref, beside) AS before",
-    )
-    earlier = (
-        Window.partitionBy(*PAIR).orderBy("at_ms", "ref").rowsBetween(Window.unboundedPreceding, -1)
-    )
-    return (
-        opened.unionByName(answers, allowMissingColumns=True)
-        .withColumns(
-            {
-                "before": F.last("before", ignorenulls=True).over(earlier),
-                "contact_ms": F.max("contact_ms").over(earlier),
-                "full_ms": F.max("full_ms").over(earlier),
-                "late_ms": F.max("late_ms").over(earlier),
-            }
-        )
-        .where("ref IS NOT NULL AND before IS NOT NULL")
-    )
+
+
+def _in_order(*by: str) -> WindowSpec:
+    return Window.partitionBy(*PAIR).orderBy(*by)
 
 
 CLAIM = Claim("heartbeats_paced", ("SM-2",), cases)

@@ -6,12 +6,14 @@ from spark_eval.claims.shadow.heartbeats_paced import CLAIM
 from tests.spark_eval.claims.conftest import Ask, Results
 from tests.spark_eval.runs.run_builder import (
     HEARTBEAT,
+    HOUR,
     MINUTE,
     SECOND,
     SPAN,
     Run,
     empty,
     healthy,
+    user,
 )
 
 SERVER, PRIMARY, OTHER = "lyo-mbx1", "par-mbx1", "par-mbx2"
@@ -19,6 +21,8 @@ BEGAN = 20 * MINUTE
 # a quarter of a wall second at 60 times its speed, and five times the clock's resolution of 900 ms
 VAGUE = 15 * SECOND + 4_500
 EARLY = HEARTBEAT - VAGUE - 1
+# a wall second: by then the row of a shadow message that came is in the log
+EXCHANGE = MINUTE
 
 
 def _run() -> Run:
@@ -67,14 +71,9 @@ def _pooled() -> Run:
 
 
 def _full_answer() -> Run:
+    """The rest can be asked for in the same session."""
     run = _beats(0, 5 * SECOND)
     run.contact(SERVER, PRIMARY, BEGAN + SECOND, notifications=200)
-    return run
-
-
-def _nearly_full_answer() -> Run:
-    run = _beats(0, 5 * SECOND)
-    run.contact(SERVER, PRIMARY, BEGAN + SECOND, notifications=199)
     return run
 
 
@@ -90,13 +89,40 @@ def _away(kind: str) -> Run:
     return run
 
 
-def _span_over(after_ms: int) -> Run:
-    """The last contact was `after_ms` before the second of two attempts."""
+def _silent_before(at_ms: int) -> Run:
+    """Two attempts, of which the second is begun then; no contact for hours."""
     run = empty()
     run.life(SERVER, "started", SECOND, database_id=run.database_ids[SERVER])
-    run.contact(SERVER, PRIMARY, BEGAN)
-    run.begin(SERVER, PRIMARY, BEGAN + after_ms - 5 * SECOND)
-    run.begin(SERVER, PRIMARY, BEGAN + after_ms)
+    run.contact(SERVER, PRIMARY, 2 * SECOND)
+    run.begin(SERVER, PRIMARY, at_ms - 5 * SECOND)
+    run.begin(SERVER, PRIMARY, at_ms)
+    return run
+
+
+def _span_over(after_ms: int, *contacts_ms: int) -> Run:
+    """The last contact was `after_ms` before the second of two attempts, or else when it says."""
+    run = _silent_before(BEGAN + after_ms)
+    for at_ms in (BEGAN, *contacts_ms):
+        run.contact(SERVER, PRIMARY, at_ms)
+    return run
+
+
+CAME = 2 * HOUR
+
+
+def _message_came(before_ms: int, *contacts_ms: int, primary: str = PRIMARY) -> Run:
+    """A shadow message came so long before the second of two attempts, by its row."""
+    run = _silent_before(CAME + before_ms)
+    run.accept(CAME - 300, [user(1)], primary, SERVER)
+    for at_ms in contacts_ms:
+        run.contact(SERVER, PRIMARY, at_ms)
+    return run
+
+
+def _killed_before(at_ms: int) -> Run:
+    """What came in the moment before is in no log."""
+    run = _silent_before(at_ms)
+    run.kill(SERVER, CAME, CAME + MINUTE)
     return run
 
 
@@ -161,8 +187,16 @@ VIOLATED = {
     "a-little-early": (_beats(0, EARLY), 1),
     "one-of-four-early": (_beats(0, HEARTBEAT, MINUTE, HEARTBEAT, HEARTBEAT), 1),
     "failed-and-tried-at-once": (_failed(), 1),
-    "nearly-full-answer": (_nearly_full_answer(), 1),
+    "full-answer": (_full_answer(), 1),
     "long-before-the-span-is-over": (_span_over(SPAN - MINUTE), 1),
+    "after-the-span-was-over": (_span_over(SPAN + MINUTE), 1),
+    "contact-within-the-span": (_span_over(SPAN, BEGAN + MINUTE), 1),
+    "long-before-a-message-was-held-so-long": (_message_came(SPAN - EXCHANGE - VAGUE - 1), 1),
+    "after-a-message-was-held-so-long": (_message_came(SPAN + MINUTE), 1),
+    "contact-since-a-message-came": (_message_came(SPAN, CAME + MINUTE), 1),
+    "message-of-another-primary": (_message_came(SPAN, primary=OTHER), 1),
+    "long-before-the-span-since-a-hole": (_killed_before(CAME + SPAN - MINUTE), 1),
+    "after-the-span-since-a-hole": (_killed_before(CAME + SPAN + MINUTE), 1),
     "did-not-wait": (_waited(SECOND), 1),
     "another-was-permitted": (_waited(1, connections=2), 1),
     "waited-within-the-span": (_asked_while_it_waited(span_ms=SPAN), 1),
@@ -174,11 +208,14 @@ NOT_ASKED = {
     "nobody-asks": _run(),
     "asked-once": _beats(0),
     "two-primaries": _two_primaries(),
-    "full-answer": _full_answer(),
     "restarted": _restarted(),
     "paused": _away("pause"),
     "restarted-by-a-fault": _away("restart"),
     "before-a-promotion": _span_over(SPAN),
+    "contact-came-meanwhile": _span_over(SPAN, BEGAN + SPAN),
+    "a-message-was-held-so-long": _message_came(SPAN),
+    "a-message-may-have-been-held-so-long": _message_came(SPAN - EXCHANGE - VAGUE),
+    "the-span-began-in-a-hole": _killed_before(CAME + SPAN),
     "waited-for-a-session": _waited(1),
     "asked-while-it-waited": _asked_while_it_waited(),
     "starts-unknown": _starts_unknown(),

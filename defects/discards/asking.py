@@ -1,0 +1,113 @@
+"""Defects of shadow servers: how they ask for discard notifications (SM-2)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+from defects.decisions import does
+from defects.defect import Defect
+from defects.settings import transport
+from nodes.core.config.config import TransportConfig
+from nodes.core.engine.work import Because
+from nodes.core.sessions.outbound import Sessions
+from nodes.core.sessions.outbound_session import Lease, Ready, Request, Session
+from nodes.core.sessions.outbound_states import SessionState
+from nodes.core.shadow.shadow_queue import ShadowQueue
+
+CALM = "calm"
+FIVE_SECONDS_MS = 5_000
+
+
+def _only_for_heartbeats(ask_first: Any, queue: ShadowQueue, lease: Lease) -> None:
+    request = lease.session.request
+    if request is not None and request.purpose == "heartbeat":
+        ask_first(queue, lease)
+
+
+def _every_five_seconds(config: TransportConfig) -> TransportConfig:
+    return replace(config, shadow_heartbeat_frequency_ms=FIVE_SECONDS_MS)
+
+
+def _hung_up(release: Any, sessions: Sessions, session: Session) -> None:
+    if session.request is not None and session.request.purpose == "heartbeat":
+        sessions.hang_up(session)
+    else:
+        release(sessions, session)
+
+
+@contextmanager
+def _one_session_for_each_question() -> Iterator[None]:
+    with transport(_every_five_seconds), does(Sessions, "release", _hung_up):
+        yield
+
+
+def _heartbeat(sessions: Sessions, peer: str, failed: Because = lambda reason: None) -> None:
+    """Open a session, ask in it, and use it for nothing else."""
+    sessions.request(peer, "heartbeat", Lease.release, failed, opens=True)
+
+
+def _asks_once_more(hang_up: Any, sessions: Sessions, session: Session) -> None:
+    stood = session.offers_shadow and session.state is not SessionState.CLOSED
+    hang_up(sessions, session)
+    if stood:
+        _heartbeat(sessions, session.peer)
+
+
+def _never_gives_up(
+    request: Any, sessions: Sessions, peer: str, purpose: str, ready: Ready, failed: Because,
+    *service: str, opens: bool = False,
+) -> Request:  # fmt: skip
+    """What opens a session is the attempt that a promotion waits for."""
+
+    def asks_on(reason: str) -> None:
+        failed(reason)
+        sessions.work.at(sessions.work.now_ms + FIVE_SECONDS_MS, lambda: _heartbeat(sessions, peer))
+
+    wish: Request = request(
+        sessions, peer, purpose, ready, asks_on if opens else failed, *service, opens=opens
+    )
+    return wish
+
+
+DISCARD, PACED = ("discard_after_delivery",), ("heartbeats_paced",)
+DEFECTS = (
+    Defect(
+        "asks-in-heartbeats-only",
+        "The shadow server does not ask in sessions that it opens for something else.",
+        "SM-2", CALM, DISCARD, lambda: does(ShadowQueue, "ask_first", _only_for_heartbeats),
+    ),
+    Defect(
+        "asks-ten-times-too-seldom",
+        "The shadow server asks ten times less often than ShadowHeartbeatFrequency says.",
+        "SM-2", CALM, DISCARD,
+        lambda: transport(
+            lambda t: replace(
+                t, shadow_heartbeat_frequency_ms=10 * t.shadow_heartbeat_frequency_ms
+            )
+        ),
+    ),
+    Defect(
+        "opens-a-session-every-five-seconds",
+        "The shadow server opens a session every five seconds, asks in it and hangs up.",
+        "SM-2", CALM, PACED, _one_session_for_each_question,
+    ),
+    Defect(
+        "asks-every-five-seconds-where-nobody-answers",
+        "Once a primary server cannot be reached, it is tried every five seconds.",
+        "SM-2", "primary-returns-in-time", PACED, lambda: transport(_every_five_seconds),
+    ),
+    Defect(
+        "asks-each-time-a-session-ends",
+        "When a session to a primary server ends, another one is opened to ask in.",
+        "SM-2", "nobody-asks", PACED, lambda: does(Sessions, "hang_up", _asks_once_more),
+    ),
+    Defect(
+        "asks-on-after-a-promotion",
+        "Where a promotion was due, the primary server is tried every five seconds from then on.",
+        "SM-2", "primary-returns-after-promotion", PACED,
+        lambda: does(Sessions, "request", _never_gives_up),
+    ),
+)  # fmt: skip
