@@ -44,32 +44,43 @@ def _one_session_for_each_question() -> Iterator[None]:
         yield
 
 
-def _heartbeat(sessions: Sessions, peer: str, failed: Because = lambda reason: None) -> None:
-    """Open a session, ask in it, and use it for nothing else."""
-    sessions.request(peer, "heartbeat", Lease.release, failed, opens=True)
-
-
 def _asks_once_more(hang_up: Any, sessions: Sessions, session: Session) -> None:
     stood = session.offers_shadow and session.state is not SessionState.CLOSED
     hang_up(sessions, session)
     if stood:
-        _heartbeat(sessions, session.peer)
+        sessions.request(session.peer, "heartbeat", Lease.release, lambda reason: None, opens=True)
 
 
 def _never_gives_up(
     request: Any, sessions: Sessions, peer: str, purpose: str, ready: Ready, failed: Because,
     *service: str, opens: bool = False,
 ) -> Request:  # fmt: skip
-    """What opens a session is the attempt that a promotion waits for."""
+    """What must open a session is the attempt that a promotion waits for."""
 
-    def asks_on(reason: str) -> None:
+    def tries_on(reason: str) -> None:
         failed(reason)
-        sessions.work.at(sessions.work.now_ms + FIVE_SECONDS_MS, lambda: _heartbeat(sessions, peer))
+        _try_until_it_stands(sessions, peer)
 
     wish: Request = request(
-        sessions, peer, purpose, ready, asks_on if opens else failed, *service, opens=opens
+        sessions, peer, purpose, ready, tries_on if opens else failed, *service, opens=opens
     )
     return wish
+
+
+def _try_until_it_stands(sessions: Sessions, peer: str) -> None:
+    """Every five seconds, whether the sessions before have failed by then or not."""
+    stands: list[Lease] = []
+
+    def stood(lease: Lease) -> None:
+        stands.append(lease)
+        lease.release()
+
+    def again() -> None:
+        if not stands:
+            sessions.request(peer, "heartbeat", stood, lambda reason: None)
+            sessions.work.at(sessions.work.now_ms + FIVE_SECONDS_MS, again)
+
+    again()
 
 
 DISCARD, PACED = ("discard_after_delivery",), ("heartbeats_paced",)
