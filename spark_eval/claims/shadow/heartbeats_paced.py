@@ -30,16 +30,17 @@ from spark_eval.transforms.server_histories import VAGUE_MS
 SERVER, PAIR = ["run", "server"], ["run", "server", "peer"]
 AWAY = "transform(kills, k -> k.possible)"
 RESTARTED = "exists(lives, l -> l.lo_ms > before.at_ms AND l.lo_ms <= at_ms + vague_ms)"
-ASKEW_MS = "(askew_ms + vague_ms)"
+# how far apart the log may have two times that are the same
+NEAR_MS = "(askew_ms + vague_ms)"
 WAITED, BEFORE_WAITED = (
     f"coalesce({beside} >= connections, false)" for beside in ("beside", "before.beside")
 )
 SPAN_WAS_OVER = (
-    f"coalesce(span_over_ms >= before.at_ms - {ASKEW_MS} "
-    f"AND (at_ms <= span_over_ms + {ASKEW_MS} OR {WAITED}), false)"
+    f"coalesce(span_over_ms >= before.at_ms - {NEAR_MS} "
+    f"AND (at_ms <= span_over_ms + {NEAR_MS} OR {WAITED}), false)"
 )
 UNKNOWN_CONTACT = overlaps(
-    "blind", f"before.at_ms - span_ms - {ASKEW_MS}", f"at_ms - span_ms + {ASKEW_MS}"
+    "blind", f"before.at_ms - span_ms - {NEAR_MS}", f"at_ms - span_ms + {NEAR_MS}"
 )
 _JUDGED = cases_of(
     ("lives IS NULL OR vague_ms >= heartbeat_ms", not_asked()),
@@ -62,8 +63,8 @@ def cases(tables: Tables) -> DataFrame:
         *SERVER, "heartbeat_ms", "span_ms", "askew_ms", "connections", "kills", "blind", "lives",
         f"{VAGUE_MS} AS vague_ms",
     )  # fmt: skip
-    known = _followed(tables, paces)
-    return known.selectExpr("*", f"{_JUDGED} AS j").selectExpr(
+    followed = _followed(tables, paces)
+    return followed.selectExpr("*", f"{_JUDGED} AS j").selectExpr(
         *case(
             status="j.status",
             subject="concat(server, ' and ', peer)",
@@ -112,7 +113,7 @@ def _spans(tables: Tables, paces: DataFrame) -> DataFrame:
         .selectExpr(
             *PAIR,
             "contact_ms",
-            f"from_ms + span_ms - {ASKEW_MS} AS earliest_ms",
+            f"from_ms + span_ms - {NEAR_MS} AS earliest_ms",
             "at_ms + span_ms AS span_over_ms",
         )
         .where("coalesce(contact_ms >= earliest_ms, true)")
