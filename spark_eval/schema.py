@@ -116,6 +116,8 @@ LIFECYCLE: Final[Columns] = (
     ("to", "STRING"),
     ("request_id", "STRING"),
     ("safety_net", "STRING"),
+    # of copies whose stay in a queue ended
+    ("network_message_id", "STRING"),
     # of mistakes of a server's own
     ("reason", "STRING"),
 )

@@ -93,10 +93,14 @@ class ShadowQueue:
             self._set_span()
 
     def remove(self, key: ShadowKey) -> ShadowMessage | None:
-        """The message is no longer held; with the last one goes every timer."""
+        """The message is no longer held; with the last one goes every timer. Without the oldest the
+        span is over later, and an attempt under way may have begun too early to count.
+        """
         shadow = self.held.pop(key, None)
         if not self.held:
             self._stop_timers()
+        elif self._span is None:
+            self._set_span()
         return shadow
 
     # -------------------------------------------------------------- asking

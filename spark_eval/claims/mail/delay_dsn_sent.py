@@ -101,13 +101,13 @@ def _waiting(tables: Tables) -> DataFrame:
         "coalesce(born.at_ms, loaded.at_ms) + delay_ms AS from_ms",
         "coalesce(born.at_ms, loaded.at_ms) + delay_ms + slack_ms "
         "+ IF(born.event <=> 'RECEIVE', 0L, session_ms) AS calm_ms",
-        f"IF({_TOOK_LONG}, session_ms, 0L) AS shadowing_ms", "kills", "slack_ms",
+        "kills", "slack_ms",
         f"least(coalesce(served_ms, {FOREVER_MS}), coalesce(try_element_at(filter(eras, "
         f"e -> e.id = database_id), 1).lost_ms, {FOREVER_MS})) AS left_ms",
     )  # fmt: skip
     waited = timed.where("NOT is_back AND left_ms >= from_ms - vague_ms").selectExpr(
         *AT, "since_ref", "recipients", "blind", "from_ms",
-        "from_ms - vague_ms - slack_ms - shadowing_ms AS least_ms",
+        "from_ms - vague_ms - slack_ms AS least_ms",
         f"{_BACK} AS due_ms",
         f"is_notified_first AND left_ms > {_BACK} AND end_ms > {_BACK} AS must",
     )  # fmt: skip
@@ -122,8 +122,6 @@ def _waiting(tables: Tables) -> DataFrame:
     )
 
 
-# it was received before it was made redundant, and a server that starts anew counts from then on
-_TOOK_LONG = "failure IS NOT NULL OR coalesce(CAST(redirect.attempts AS INT) > 1, false)"
 # a server that is away then, or whose disk is full, notifies when that is over
 _BACK = (
     "(aggregate(kills, calm_ms, (acc, k) -> IF(k.possible.lo <= acc, "

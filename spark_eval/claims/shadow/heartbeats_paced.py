@@ -9,7 +9,8 @@ alone.
 Not asked: the first after a restart, which asks at once; what a pause, a full disk or a hole of the
 log lies between; the attempt that comes before a promotion, when ShadowResubmitTimeSpan is over
 since a contact, or since a shadow message came that none followed, also where that fell into a hole
-of the log; what follows one that waited for a session. One may have waited that opened when another
+of the log; the same where the span was over already, when an older message leaves whose stay is
+over; what follows one that waited for a session. One may have waited that opened when another
 session to the same server ended, where as many stood as MaxPerDomainOutboundConnections permits.
 Where rows may be as late as a heartbeat is long, nothing is.
 """
@@ -37,7 +38,7 @@ WAITED, BEFORE_WAITED = (
 )
 SPAN_WAS_OVER = (
     f"coalesce(span_over_ms >= before.at_ms - {NEAR_MS} "
-    f"AND (at_ms <= span_over_ms + {NEAR_MS} OR {WAITED}), false)"
+    f"AND (at_ms <= greatest(span_over_ms, left_ms) + {NEAR_MS} OR {WAITED}), false)"
 )
 UNKNOWN_CONTACT = overlaps(
     "blind", f"before.at_ms - span_ms - {NEAR_MS}", f"at_ms - span_ms + {NEAR_MS}"
@@ -79,7 +80,8 @@ def cases(tables: Tables) -> DataFrame:
 
 def _followed(tables: Tables, paces: DataFrame) -> DataFrame:
     """One row a heartbeat that followed another one of its pair: `before`, that one;
-    `span_over_ms`, when the span was last over by then, at the latest.
+    `span_over_ms`, when the span was last over by then, at the latest; `left_ms`, when a shadow
+    message of that primary last left by then, its stay over.
     """
     opened = tables.record.heartbeats.withColumn(
         "before", F.lag(F.struct("at_ms", "ref", "beside")).over(_in_order("at_ms", "ref"))
@@ -87,7 +89,9 @@ def _followed(tables: Tables, paces: DataFrame) -> DataFrame:
     by_then = _in_order("at_ms").rangeBetween(Window.unboundedPreceding, 0)
     return (
         opened.unionByName(_spans(tables, paces), allowMissingColumns=True)
+        .unionByName(_ends_of_stays(tables), allowMissingColumns=True)
         .withColumn("span_over_ms", F.max("span_over_ms").over(by_then))
+        .withColumn("left_ms", F.max("left_ms").over(by_then))
         .where("before IS NOT NULL")
         .transform(joined, small(paces), SERVER)
     )
@@ -118,6 +122,18 @@ def _spans(tables: Tables, paces: DataFrame) -> DataFrame:
         )
         .where("coalesce(contact_ms >= earliest_ms, true)")
         .selectExpr(*PAIR, "earliest_ms AS at_ms", "span_over_ms")
+    )
+
+
+def _ends_of_stays(tables: Tables) -> DataFrame:
+    """One row a shadow message that left its queue, its stay over: from then on the span of the
+    next message counts.
+    """
+    expired = tables.record.lifecycle.where("event = 'shadow-expired'")
+    left = expired.select(*SERVER, "network_message_id", "at_ms")
+    held = tables.copies.selectExpr(*SERVER, "network_message_id", "primary_server AS peer")
+    return left.transform(joined, held, [*SERVER, "network_message_id"]).selectExpr(
+        *PAIR, "at_ms", "at_ms AS left_ms"
     )
 
 

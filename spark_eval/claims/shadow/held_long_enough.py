@@ -191,33 +191,39 @@ def _outstayed(tables: Tables) -> DataFrame:
 
 def _born(tables: Tables) -> DataFrame:
     """When each message came to its server, or it made it, a DSN (`born_ms`: none where only LOAD
-    after a restart speaks of it), and since when it waits in a queue.
+    after a restart speaks of it), since when it waits in a queue, and whether a restart found it
+    (`was_loaded`).
     """
     came = tables.primaries.selectExpr(
         *MESSAGE, "message_id", "born.at_ms AS born_ms", "born.ref AS born_ref",
         "greatest(coalesce(born.at_ms, loaded.at_ms), redirect.at_ms, failure.at_ms) AS queued_ms",
+        "loaded IS NOT NULL AS was_loaded",
     )  # fmt: skip
     made = tables.record.tracking.where("event = 'DSN' AND internal_id IS NOT NULL").selectExpr(
         "run", "server", "coalesce(database_id, '') AS database_id", "internal_id", "message_id",
-        "at_ms AS born_ms", "ref AS born_ref", "at_ms AS queued_ms",
+        "at_ms AS born_ms", "ref AS born_ref", "at_ms AS queued_ms", "false AS was_loaded",
     )  # fmt: skip
     return together(came.unionByName(made)).groupBy(*MESSAGE).agg(
         F.min("message_id").alias("message_id"), F.min("born_ms").alias("born_ms"),
         F.expr("min_by(born_ref, born_ms) AS born_ref"), F.min("queued_ms").alias("queued_ms"),
+        F.expr("bool_or(was_loaded) AS was_loaded"),
     )  # fmt: skip
 
 
 def _expiries(tables: Tables) -> DataFrame:
+    """What expired too early. After a restart a message is as old as the disk has it, which is
+    written down before it is durable, and its row after that.
+    """
     expired = tables.record.tracking.where(
         "event = 'FAIL' AND source = 'QUEUE' AND recipient_status LIKE '%QUEUE.Expired%'"
     ).selectExpr("run", "server", "coalesce(database_id, '') AS database_id", "internal_id",
                  "at_ms", "ref")  # fmt: skip
     born = _born(tables).where("born_ms IS NOT NULL")
     known = joined(expired, born, MESSAGE).transform(joined, _settings(tables), ["run", "server"])
+    least = "expiration_ms - finest_ms - askew_ms - IF(was_loaded, exchange_ms, 0L)"
     return known.selectExpr(
         *case(
-            status="IF(at_ms - born_ms >= expiration_ms - finest_ms - askew_ms, "
-            "'holds', 'violated')",
+            status=f"IF(at_ms - born_ms >= {least}, 'holds', 'violated')",
             subject="message_id",
             detail=sentence(
                 "{server} expired it after {@at_ms - born_ms}, not before {@expiration_ms}"

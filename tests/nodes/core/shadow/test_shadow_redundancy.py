@@ -5,6 +5,8 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
+import pytest
+
 from nodes.core.interface import inputs as on
 from nodes.core.interface.queue_changes import SetShadowServer
 from nodes.core.model.message import ForkState
@@ -178,6 +180,27 @@ def test_a_shadow_message_whose_stay_on_disk_is_over_is_not_promoted_any_more() 
     world.say(holder, on.SafetyNetExpired((expired,), None))
     world.run(4 * HOUR)
     assert not [event for _, event, _ in world.lifecycle if event == "promotion-begun"]
+
+
+@pytest.mark.parametrize("leaves_after_ms", [-10 * SECOND, 10 * SECOND])
+def test_where_the_oldest_leaves_the_span_of_the_next_has_an_attempt_of_its_own(
+    leaves_after_ms: int,
+) -> None:
+    """At the end of the span of the oldest an attempt is begun, which hangs for ten minutes; the
+    next message came half a minute after the oldest, which leaves just before or after that.
+    """
+    world = World()
+    world.cut[("par1", "par2")] = world.cut[("par1", "lyo2")] = "refuse"
+    world.send("par1", USER1, message_id="<oldest@x>")
+    world.run(30 * SECOND)
+    world.send("par1", USER1, message_id="<next@x>")
+    world.cut_both("par1", "lyo1", "silent")
+    world.run(3 * HOUR + leaves_after_ms)
+    oldest, _ = world.hosts["lyo1"].disk.shadows.values()
+    expired = on.ExpiredCopy("shadow", oldest.internal_id, "<oldest@x>", oldest.network_message_id)
+    world.say("lyo1", on.SafetyNetExpired((expired,), None))
+    world.run(11 * MINUTE)
+    assert [row.message_id for row in world.of("RESUBMIT")] == ["<next@x>"]
 
 
 def test_the_span_without_contact_promotes_after_a_failed_attempt_and_not_before() -> None:

@@ -65,6 +65,15 @@ def _told(*at_ms: int, until: int | None = 2 * HOUR, seen: bool = True) -> Run:
     return run
 
 
+def _early_after_attempts() -> Run:
+    """Its sender is notified too early, and it was made redundant with the third attempt only,
+    before it was accepted.
+    """
+    run = _told(DUE - SLACK - SECOND)
+    run.rows(SERVER, "HAREDIRECT")[-1]["custom"]["Attempts"] = 3
+    return run
+
+
 def _away(back_ms: int, *, told: bool, new_database: bool = False) -> Run:
     """The server is killed ten minutes before the message is delayed."""
     run, message = _waits()
@@ -115,6 +124,10 @@ VIOLATED = {
     "told-for-nothing": (_told(HOUR, until=2 * MINUTE), "1 times of a delay; 0 of it"),
     "told-too-early": (
         _told(DUE - SLACK - SECOND),
+        "a delay at 0:38:57.600, before 0:38:57.700",
+    ),
+    "told-too-early-after-attempts": (
+        _early_after_attempts(),
         "a delay at 0:38:57.600, before 0:38:57.700",
     ),
     "never-seen": (_told(DUE, seen=False), "delayed, and db1-user01@shadowlab.example never saw"),

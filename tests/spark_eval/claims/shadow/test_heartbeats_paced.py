@@ -119,6 +119,27 @@ def _message_came(before_ms: int, *contacts_ms: int, primary: str = PRIMARY) -> 
     return run
 
 
+def _left(
+    after_ms: int = 0,
+    *,
+    span_over_before_ms: int = -10 * SECOND,
+    primary: str = PRIMARY,
+    event: str = "shadow-expired",
+) -> Run:
+    """An older shadow message leaves so long after the second of two attempts, of which the first
+    is begun `span_over_before_ms` after the span of the other one was over.
+    """
+    run = empty()
+    run.life(SERVER, "started", SECOND, database_id=run.database_ids[SERVER])
+    older = run.accept(CAME - HOUR, [user(1)], primary, SERVER)
+    run.accept(CAME - 300, [user(1)], PRIMARY, SERVER)
+    first_ms = CAME + SPAN + span_over_before_ms
+    run.begin(SERVER, PRIMARY, first_ms)
+    run.begin(SERVER, PRIMARY, first_ms + MINUTE)
+    run.life(SERVER, event, first_ms + MINUTE + after_ms, network_message_id=older.network_id)
+    return run
+
+
 def _killed_before(at_ms: int) -> Run:
     """What came in the moment before is in no log."""
     run = _silent_before(at_ms)
@@ -194,6 +215,11 @@ VIOLATED = {
     "long-before-a-message-was-held-so-long": (_message_came(SPAN - EXCHANGE - VAGUE - 1), 1),
     "after-a-message-was-held-so-long": (_message_came(SPAN + MINUTE), 1),
     "contact-since-a-message-came": (_message_came(SPAN, CAME + MINUTE), 1),
+    "left-long-before": (_left(-VAGUE - 1), 1),
+    "left-later": (_left(1), 1),
+    "left-and-the-span-was-over-before": (_left(span_over_before_ms=VAGUE + 1), 1),
+    "left-another-queue": (_left(primary=OTHER), 1),
+    "left-the-safety-net": (_left(event="safety-net-expired"), 1),
     "message-of-another-primary": (_message_came(SPAN, primary=OTHER), 1),
     "long-before-the-span-since-a-hole": (_killed_before(CAME + SPAN - MINUTE), 1),
     "after-the-span-since-a-hole": (_killed_before(CAME + SPAN + MINUTE), 1),
@@ -215,6 +241,9 @@ NOT_ASKED = {
     "contact-came-meanwhile": _span_over(SPAN, BEGAN + SPAN),
     "a-message-was-held-so-long": _message_came(SPAN),
     "a-message-may-have-been-held-so-long": _message_came(SPAN - EXCHANGE - VAGUE),
+    "an-older-message-left": _left(),
+    "an-older-message-left-a-little-before": _left(-VAGUE),
+    "the-span-was-just-over-when-an-older-message-left": _left(span_over_before_ms=VAGUE),
     "the-span-began-in-a-hole": _killed_before(CAME + SPAN),
     "waited-for-a-session": _waited(1),
     "asked-while-it-waited": _asked_while_it_waited(),

@@ -19,6 +19,11 @@ from tests.spark_eval.runs.run_builder import (
     user,
 )
 
+# it expires after an hour, less the clock's resolution; its row is half a second late
+LEAST = HOUR + 500 - 900
+# a wall second: by then the row of a message that came is in the log
+EXCHANGE = MINUTE
+
 
 def _dropped(server: str) -> Run:
     run = healthy()
@@ -104,12 +109,15 @@ def _of_what_it_forgot() -> Run:
     return run
 
 
-def _expired(after_ms: int) -> Run:
+def _expired(after_ms: int, *, loaded: bool = False) -> Run:
+    """It expires after an hour; `loaded`: a restart found it a minute before."""
     run = empty()
     run.plan["settings"]["servers"]["par-mbx1"]["TransportService"]["MessageExpirationTimeout"] = (
         HOUR
     )
     message = run.accept(MINUTE, [user(1)])
+    if loaded:
+        run.log("par-mbx1", "LOAD", "BOOTLOADER", after_ms, message, source_context="delivery")
     run.log("par-mbx1", "FAIL", "QUEUE", MINUTE + after_ms, message,
             recipient_status="550 4.4.7 QUEUE.Expired;<ErrorText>")  # fmt: skip
     return run
@@ -188,6 +196,11 @@ def runs() -> dict[str, Run]:
         "forgotten": _of_what_it_forgot(),
         "expired": _expired(HOUR + 1000),
         "expired-early": _expired(HOUR // 2),
+        "expired-as-early-as-may-be": _expired(LEAST),
+        "expired-a-little-early": _expired(LEAST - 1),
+        "loaded-and-expired": _expired(LEAST - EXCHANGE, loaded=True),
+        "loaded-and-expired-early": _expired(LEAST - EXCHANGE - 1, loaded=True),
+        "dsn-loaded-and-expired": _dsn_expired(LEAST - 500 - EXCHANGE),
         "dsn-expired": _dsn_expired(HOUR + 1000),
         "dsn-expired-early": _dsn_expired(HOUR // 2),
         "sent-at-last": _sent_on(HOUR + MINUTE),
@@ -274,6 +287,14 @@ def test_bounds_expiry_from_below(results: Results) -> None:
     assert results["dsn-expired"].proofs["SM-12"] == "holds"
     said = [example.detail for example in results["dsn-expired-early"].examples]
     assert "par-mbx1 expired it after 0:30:00.000, not before 1:00:00.000" in said
+
+
+def test_a_restart_makes_a_message_as_old_as_its_disk_has_it(results: Results) -> None:
+    assert results["expired-as-early-as-may-be"].proofs["SM-12"] == "holds"
+    assert results["expired-a-little-early"].proofs["SM-12"] == "violated"
+    assert results["loaded-and-expired"].proofs["SM-12"] == "holds"
+    assert results["loaded-and-expired-early"].proofs["SM-12"] == "violated"
+    assert results["dsn-loaded-and-expired"].proofs["SM-12"] == "holds"
 
 
 def test_is_violated_by_what_is_sent_on_after_it_should_have_expired(
