@@ -8,6 +8,7 @@ of runs needs the room of a few batches. What is done already is not done again.
 import json
 import shutil
 import time
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,6 +20,8 @@ from lab.program.errors import FAIL, GROUND_FAILED
 from lab.run.outcome import Say, span
 
 CRASHES = "crashes.jsonl"
+RECENT = 5
+"""Batches by which it is said how long the others will take."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,21 +41,26 @@ class Progress:
     earlier: set[str] = field(default_factory=set)
     judged: int = 0
     judged_now: int = 0
-    began: float = 0.0
+    marks: deque[tuple[float, int]] = field(default_factory=lambda: deque(maxlen=RECENT + 1))
 
     def begin(self) -> None:
-        """The first batch is about to be simulated: what is left is expected from here."""
-        self.began = self.clock()
+        """The first batch is about to be simulated: what is left is expected from here, and later
+        by the last few batches alone, since the first ones take longer.
+        """
+        self.marks.append((self.clock(), 0))
 
     def count(self, finished: BatchJudged) -> None:
         self.judged += finished.runs
-        self.judged_now += 0 if finished.batch in self.earlier else finished.runs
+        if finished.batch not in self.earlier:
+            self.judged_now += finished.runs
+            self.marks.append((self.clock(), self.judged_now))
 
     def in_words(self, finished: BatchJudged) -> str:
         """`judged in 36 s; about 51:44 min left`."""
         if finished.batch in self.earlier:
             return "judged before"
-        seconds = (self.clock() - self.began) / self.judged_now * (self.runs - self.judged)
+        (since, had), (now, have) = self.marks[0], self.marks[-1]
+        seconds = (now - since) / (have - had) * (self.runs - self.judged)
         return f"judged in {finished.seconds:.0f} s; about {span(seconds)} left"
 
 

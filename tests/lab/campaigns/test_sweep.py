@@ -153,6 +153,16 @@ def test_what_is_left_is_expected_from_this_sitting_alone() -> None:
     assert progress.in_words(now) == "judged in 10 s; about 2:00 min left"
 
 
+def test_what_is_left_is_expected_by_the_last_few_batches() -> None:
+    """The first batch took ten minutes, and each one after it ten seconds."""
+    progress = Progress(1000, iter([0.0, *range(600, 660, 10)]).__next__)
+    progress.begin()
+    for number in range(6):
+        judged = BatchJudged(f"batch=0000{number}", 100, 9.6, {"pass": 100})
+        progress.count(judged)
+    assert progress.in_words(judged) == "judged in 10 s; about 40 s left"
+
+
 def test_what_is_left_is_expected_from_when_it_began_to_go_through(
     carried_out: list[tuple[int, int]], tmp_path: Path
 ) -> None:
