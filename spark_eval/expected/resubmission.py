@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
 from spark_eval.expected import resubmitted_copies as came_back
@@ -99,14 +99,21 @@ def _expected(
         "ref AS brought_ref",
     )  # fmt: skip
     fates = _fates(forks, landed)
-    items = joined(asked, forks, ["run", "database", "server"]).where("brought_epoch < epoch")
-    known = items.join(fates, COPY, "left").selectExpr(
-        "*",
-        "coalesce(lost_at = epoch OR (lost_at IS NULL AND NOT seen AND is_last), false) AS lost",
-        "coalesce(brought_ms >= inside_from_ms AND brought_ms < inside_to_ms, false) "
-        "AND NOT (is_orderly AND lost_ms IS NULL) AS inside",
+    of_database = Window.partitionBy("run", "database", "server")
+    mounts = F.collect_list(F.expr("struct(epoch, mounted.at_ms AS at_ms)")).over(of_database)
+    changes = asked.withColumn("mounts", mounts)
+    items = joined(changes, forks, ["run", "database", "server"]).where("brought_epoch < epoch")
+    known = (
+        items.join(fates, COPY, "left")
+        .selectExpr("*", f"{_LOST_AT} AS left_at")
+        .selectExpr(
+            "*",
+            "coalesce(left_at = epoch, NOT seen AND is_last, false) AS lost",
+            "coalesce(brought_ms >= inside_from_ms AND brought_ms < inside_to_ms, false) "
+            "AND NOT (is_orderly AND lost_ms IS NULL) AS inside",
+        )
     )
-    wanted = known.where("inside OR lost").drop("j")
+    wanted = known.where("inside OR lost").drop("j", "mounts")
     back = wanted.join(_given(given), COPY, "left").join(
         _stood_in(given), ["run", "database", "message_id"], "left"
     )
@@ -120,6 +127,11 @@ def _expected(
         "get(came, 0) AS given",
         "array_except(recipients, flatten(transform(came, b -> b.recipients))) AS left_out",
     ).selectExpr("*", f"{_JUDGED} AS j").drop("backs", "stand_ins", "came")  # fmt: skip
+
+
+# what a copy took after that of a later epoch was mounted is lost to that one, whoever saw it since
+_LOST_AT = """coalesce(lost_at, array_min(transform(filter(mounts, m -> m.epoch > brought_epoch
+  AND m.at_ms < brought_ms - finest_ms - askew_ms), m -> m.epoch)))"""
 
 
 def _fates(forks: DataFrame, landed: DataFrame) -> DataFrame:

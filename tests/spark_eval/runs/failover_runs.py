@@ -232,15 +232,20 @@ def asked_too_late() -> Run:
 def expired_without_a_dsn() -> Run:
     """What was lost with the old copy came back, and could not be delivered."""
     told = before()
-    again = replace(told.lost, at_ms=MOUNTED + MINUTE, internal_id=told.run.next_id())
-    custom = {"Destination": "DB1", "SafetyNet": "primary", "DeliveredAt": iso(told.lost.done_ms),
-              "CopyInternalId": told.lost.internal_id}  # fmt: skip
-    told.run.log("par-mbx1", "RESUBMIT", "SAFETYNET", again.at_ms, again, source_context=REQUEST,
-                 custom=custom)  # fmt: skip
-    for event, source in (("FAIL", "QUEUE"), ("SUPPRESSED", "DSN")):
-        told.run.log("par-mbx1", event, source, 2 * HOUR, again,
-                     recipient_status="550 4.4.7 QUEUE.Expired")  # fmt: skip
+    expire(told.run, told.lost, MOUNTED + MINUTE)
     return told.run
+
+
+def expire(run: Run, message: Message, at_ms: int) -> None:
+    """Its primary gives it back, and gives it up hours later."""
+    again = replace(message, at_ms=at_ms, internal_id=run.next_id())
+    custom = {"Destination": "DB1", "SafetyNet": "primary", "DeliveredAt": iso(message.done_ms),
+              "CopyInternalId": message.internal_id}  # fmt: skip
+    run.log("par-mbx1", "RESUBMIT", "SAFETYNET", at_ms, again, source_context=REQUEST,
+            custom=custom)  # fmt: skip
+    for event, source in (("FAIL", "QUEUE"), ("SUPPRESSED", "DSN")):
+        run.log("par-mbx1", event, source, 2 * HOUR, again,
+                recipient_status="550 4.4.7 QUEUE.Expired")  # fmt: skip
 
 
 def promoted_shadow_expired(request_id: str | None = REQUEST, *, promoted: bool = True) -> Run:

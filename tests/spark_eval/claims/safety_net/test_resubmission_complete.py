@@ -123,6 +123,32 @@ def _expired(hold_ms: int) -> Run:
     return run
 
 
+def _taken_beside_the_new_copy(
+    *, given_back: bool, after_ms: int = 5 * MINUTE, copy: str = f.OLD
+) -> Run:
+    """The old copy, or else `copy`, takes a message so long after the new one was mounted. Nobody
+    sees it: what is given back expires. Then the old copy, made anew, is active again.
+    """
+    run, back_ms = f.with_two_copies(), f.MOUNTED + HOUR
+    f.see(run, f.bring(run, 2 * MINUTE), 2 * MINUTE + SECOND)
+    f.activate(run)
+    taken = f.bring(run, f.MOUNTED + after_ms, copy=copy)
+    run.lifecycle["par-mbx1"].pop()
+    learnt = {"database": "DB1", "epoch": 1, "server": f.NEW}
+    run.life("par-mbx1", "active-copy", f.MOUNTED + 6 * MINUTE, **learnt)
+    run.life(f.OLD, "copy-seeded-here", f.MOUNTED + 7 * MINUTE, database="DB1", epoch=1)
+    run.life(f.OLD, "database-mounted", back_ms, database="DB1", epoch=2, last_log=20)
+    for server in MAILBOX_SERVERS:
+        f.request(run, server, f.MOUNTED + 8 * MINUTE)
+        learnt = {"database": "DB1", "epoch": 2, "server": f.OLD}
+        run.life(server, "active-copy", back_ms + SECOND, **learnt)
+        again = {"request_id": "DB1:2", "safety_net": "primary", "database": "DB1"}
+        run.life(server, "resubmit-requested", back_ms + 2 * SECOND, **again)
+    if given_back:
+        f.expire(run, taken, f.MOUNTED + 9 * MINUTE)
+    return run
+
+
 def runs() -> dict[str, Run]:
     lossless = f.lossless_switchover()
     return {
@@ -134,6 +160,11 @@ def runs() -> dict[str, Run]:
         "after-the-window": _taken_twice_before(window_ms=5 * MINUTE),
         "within-the-window": _taken_twice_before(window_ms=HOUR),
         "expired-and-wiped": _expired(20 * SECOND), "wiped-and-expired": _expired(MINUTE),
+        "beside": _taken_beside_the_new_copy(given_back=True),
+        "beside-never": _taken_beside_the_new_copy(given_back=False),
+        "before-never": _taken_beside_the_new_copy(given_back=False, after_ms=-12 * MINUTE),
+        "just-then-never": _taken_beside_the_new_copy(given_back=False, after_ms=-1500),
+        "new-never": _taken_beside_the_new_copy(given_back=False, copy=f.NEW),
         "wiped": _primary_lost_its_queue_database(), "lossless": lossless,
     }  # fmt: skip
 
@@ -179,6 +210,24 @@ def test_what_surely_lies_inside_has_to_come_back_though_the_new_copy_has_it(
     assert (told.status, told.violations) == ("violated", 1)
     assert told.examples[0].subject == "<m000002.calm.7@outside.example>"
     assert "inside the interval of DB1:1" in told.examples[0].detail
+
+
+def test_what_a_copy_took_beside_the_one_that_was_mounted_is_lost_to_that_one(
+    results: Results,
+) -> None:
+    """And not to the last, though it expired and nobody ever saw it."""
+    assert results["beside"].status == "holds", results["beside"].examples
+    (example,) = results["beside-never"].examples
+    assert example.detail.endswith("lost with that copy, and never resubmitted for DB1:1")
+
+
+@pytest.mark.parametrize("name", ["before-never", "just-then-never", "new-never"])
+def test_what_nobody_ever_took_again_is_lost_to_the_last_copy_at_the_latest(
+    name: str, results: Results
+) -> None:
+    said = [example.detail for example in results[name].examples]
+    lost = "lost with that copy, and never resubmitted for DB1:2"
+    assert [detail.endswith(lost) for detail in said].count(True) == 1, said
 
 
 def test_what_was_brought_long_before_is_not_asked_for(results: Results) -> None:
