@@ -73,7 +73,7 @@ def resubmission(
     learnt = transitions.learnt(record.lifecycle, limited)
     asked = settled(asking.asked(record, windows, histories, limited, learnt, requests, homes))
     brought = brought_into.brought(into, primaries, dsns)
-    expected = settled(_expected(asked, brought, landed, given))
+    expected = settled(_expected(asked, brought, into, landed, given))
     told = settled(came_back.told(record.lifecycle))
     came = settled(came_back.came_back(given, asked, record.mailboxes, told, homes))
     left = came_back.left(between, asked, given)
@@ -86,10 +86,11 @@ def resubmission(
 # ---------------------------------------------------------------- what is to come back
 
 COPY = ["run", "database", "server", "database_id", "internal_id"]
+MESSAGE = ["run", "database", "message_id"]
 
 
 def _expected(
-    asked: DataFrame, brought: DataFrame, landed: DataFrame, given: DataFrame
+    asked: DataFrame, brought: DataFrame, into: DataFrame, landed: DataFrame, given: DataFrame
 ) -> DataFrame:
     """One row a transition and copy of a Primary Safety Net that is inside or was lost: `inside`,
     `lost`, `seen`, `given` (struct), `stood_in` (struct), and `j`, its judgement.
@@ -114,8 +115,12 @@ def _expected(
         )
     )
     wanted = known.where("inside OR lost").drop("j", "mounts")
-    back = wanted.join(_given(given), COPY, "left").join(
-        _stood_in(given), ["run", "database", "message_id"], "left"
+    back = (
+        wanted.join(_given(given), COPY, "left")
+        .join(_stood_in(given), MESSAGE, "left")
+        .join(_found(into), MESSAGE, "left")
+        .withColumn("lost", F.expr(f"lost AND NOT {_LOST_BEFORE}"))
+        .where("inside OR lost")
     )
     return back.selectExpr(
         "*",
@@ -126,12 +131,15 @@ def _expected(
         "*",
         "get(came, 0) AS given",
         "array_except(recipients, flatten(transform(came, b -> b.recipients))) AS left_out",
-    ).selectExpr("*", f"{_JUDGED} AS j").drop("backs", "stand_ins", "came")  # fmt: skip
+    ).selectExpr("*", f"{_JUDGED} AS j").drop("backs", "stand_ins", "found", "came")  # fmt: skip
 
 
 # what a copy took after that of a later epoch was mounted is lost to that one, whoever saw it since
 _LOST_AT = """coalesce(lost_at, array_min(transform(filter(mounts, m -> m.epoch > brought_epoch
   AND m.at_ms < brought_ms - finest_ms - askew_ms), m -> m.epoch)))"""
+# it came back for a failover before this one, and no copy since then had it
+_LOST_BEFORE = """coalesce(exists(backs, b -> b.asked_epoch > brought_epoch
+  AND b.asked_epoch < epoch AND NOT coalesce(array_max(found) >= b.asked_epoch, false)), false)"""
 
 
 def _fates(forks: DataFrame, landed: DataFrame) -> DataFrame:
@@ -161,9 +169,13 @@ def _stood_in(given: DataFrame) -> DataFrame:
     others = given.where("safety_net = 'shadow' AND destination = asked_database").selectExpr(
         "run", "destination AS `database`", "message_id", f"{row} AS row"
     )
-    return others.groupBy("run", "database", "message_id").agg(
-        F.expr("array_sort(collect_list(row)) AS stand_ins")
-    )
+    return others.groupBy(*MESSAGE).agg(F.expr("array_sort(collect_list(row)) AS stand_ins"))
+
+
+def _found(into: DataFrame) -> DataFrame:
+    """The epochs under which a copy that took a message again had it already."""
+    again = into.where("event = 'DUPLICATEDELIVER'")
+    return again.groupBy(*MESSAGE).agg(F.collect_set("epoch").alias("found"))
 
 
 _WHAT = "{server} had brought it into {database} on {copy} at {@brought_ms}"

@@ -236,12 +236,16 @@ def expired_without_a_dsn() -> Run:
     return told.run
 
 
-def expire(run: Run, message: Message, at_ms: int) -> None:
+def expire(
+    run: Run, message: Message, at_ms: int, *, request_id: str = REQUEST,
+    recipients: list[str] | None = None,
+) -> None:  # fmt: skip
     """Its primary gives it back, and gives it up hours later."""
-    again = replace(message, at_ms=at_ms, internal_id=run.next_id())
+    mine = run.next_id()
+    again = replace(message, at_ms=at_ms, internal_id=mine, recipients=recipients or INSIDE)
     custom = {"Destination": "DB1", "SafetyNet": "primary", "DeliveredAt": iso(message.done_ms),
               "CopyInternalId": message.internal_id}  # fmt: skip
-    run.log("par-mbx1", "RESUBMIT", "SAFETYNET", at_ms, again, source_context=REQUEST,
+    run.log("par-mbx1", "RESUBMIT", "SAFETYNET", at_ms, again, source_context=request_id,
             custom=custom)  # fmt: skip
     for event, source in (("FAIL", "QUEUE"), ("SUPPRESSED", "DSN")):
         run.log("par-mbx1", event, source, 2 * HOUR, again,

@@ -123,13 +123,29 @@ def _expired(hold_ms: int) -> Run:
     return run
 
 
+def _mount_again(run: Run, epoch: int, copy: str, at_ms: int) -> None:
+    """Everybody learns of it, and is asked for its interval."""
+    run.life(copy, "database-mounted", at_ms, database="DB1", epoch=epoch, last_log=10 * epoch)
+    for server in MAILBOX_SERVERS:
+        learnt = {"database": "DB1", "epoch": epoch, "server": copy}
+        run.life(server, "active-copy", at_ms + SECOND, **learnt)
+        again = {"request_id": f"DB1:{epoch}", "safety_net": "primary", "database": "DB1"}
+        run.life(server, "resubmit-requested", at_ms + 2 * SECOND, **again)
+
+
+# of the mount of the new copy
+BEFORE = -12 * MINUTE
+
+
 def _taken_beside_the_new_copy(
-    *, given_back: bool, after_ms: int = 5 * MINUTE, copy: str = f.OLD
-) -> Run:
+    *, given_back: str | None, after_ms: int = 5 * MINUTE, copy: str = f.OLD,
+    had_ms: int | None = None, recipients: list[str] | None = None,
+) -> Run:  # fmt: skip
     """The old copy, or else `copy`, takes a message so long after the new one was mounted. Nobody
-    sees it: what is given back expires. Then the old copy, made anew, is active again.
+    sees it: what is given back for a request expires. Then the old copy, made anew, is active
+    again. Another delivery of it, `had_ms` after the first mount, finds it there.
     """
-    run, back_ms = f.with_two_copies(), f.MOUNTED + HOUR
+    run = f.with_two_copies()
     f.see(run, f.bring(run, 2 * MINUTE), 2 * MINUTE + SECOND)
     f.activate(run)
     taken = f.bring(run, f.MOUNTED + after_ms, copy=copy)
@@ -137,15 +153,31 @@ def _taken_beside_the_new_copy(
     learnt = {"database": "DB1", "epoch": 1, "server": f.NEW}
     run.life("par-mbx1", "active-copy", f.MOUNTED + 6 * MINUTE, **learnt)
     run.life(f.OLD, "copy-seeded-here", f.MOUNTED + 7 * MINUTE, database="DB1", epoch=1)
-    run.life(f.OLD, "database-mounted", back_ms, database="DB1", epoch=2, last_log=20)
     for server in MAILBOX_SERVERS:
         f.request(run, server, f.MOUNTED + 8 * MINUTE)
-        learnt = {"database": "DB1", "epoch": 2, "server": f.OLD}
-        run.life(server, "active-copy", back_ms + SECOND, **learnt)
-        again = {"request_id": "DB1:2", "safety_net": "primary", "database": "DB1"}
-        run.life(server, "resubmit-requested", back_ms + 2 * SECOND, **again)
-    if given_back:
-        f.expire(run, taken, f.MOUNTED + 9 * MINUTE)
+    _mount_again(run, 2, f.OLD, f.MOUNTED + HOUR)
+    if given_back is not None:
+        given_ms = 9 * MINUTE if given_back == f.REQUEST else HOUR + MINUTE
+        f.expire(run, taken, f.MOUNTED + given_ms, request_id=given_back, recipients=recipients)
+    if had_ms is not None:
+        holder = f.OLD if had_ms < 0 else f.NEW
+        run.log(holder, "DUPLICATEDELIVER", "STOREDRIVER", f.MOUNTED + had_ms, taken,
+                internal_id=run.next_id(), source_context="MDB:DB1")  # fmt: skip
+    return run
+
+
+def _another_lost_to_the_last() -> Run:
+    """So its interval begins before what came back for the failover before."""
+    run = _taken_beside_the_new_copy(given_back=f.REQUEST, after_ms=-90 * SECOND)
+    f.bring(run, f.MOUNTED + MINUTE, copy=f.NEW)
+    return run
+
+
+def _three_failovers() -> Run:
+    """The new copy took it, and its server, which did not know of that yet, gave it back."""
+    run = _taken_beside_the_new_copy(given_back=f.REQUEST, copy=f.NEW)
+    run.life(f.NEW, "copy-seeded-here", f.MOUNTED + 90 * MINUTE, database="DB1", epoch=2)
+    _mount_again(run, 3, f.NEW, f.MOUNTED + 2 * HOUR)
     return run
 
 
@@ -160,11 +192,19 @@ def runs() -> dict[str, Run]:
         "after-the-window": _taken_twice_before(window_ms=5 * MINUTE),
         "within-the-window": _taken_twice_before(window_ms=HOUR),
         "expired-and-wiped": _expired(20 * SECOND), "wiped-and-expired": _expired(MINUTE),
-        "beside": _taken_beside_the_new_copy(given_back=True),
-        "beside-never": _taken_beside_the_new_copy(given_back=False),
-        "before-never": _taken_beside_the_new_copy(given_back=False, after_ms=-12 * MINUTE),
-        "just-then-never": _taken_beside_the_new_copy(given_back=False, after_ms=-1500),
-        "new-never": _taken_beside_the_new_copy(given_back=False, copy=f.NEW),
+        "beside": _taken_beside_the_new_copy(given_back=f.REQUEST),
+        "beside-never": _taken_beside_the_new_copy(given_back=None),
+        "before": _taken_beside_the_new_copy(given_back=f.REQUEST, after_ms=BEFORE),
+        "before-had-before": _taken_beside_the_new_copy(
+            given_back=f.REQUEST, after_ms=BEFORE, had_ms=-10 * MINUTE),
+        "before-had": _taken_beside_the_new_copy(
+            given_back=f.REQUEST, after_ms=BEFORE, had_ms=10 * MINUTE),
+        "before-never": _taken_beside_the_new_copy(given_back=None, after_ms=BEFORE),
+        "before-in-part": _taken_beside_the_new_copy(
+            given_back="DB1:2", after_ms=BEFORE, recipients=f.INSIDE[:1]),
+        "inside-again": _another_lost_to_the_last(), "three": _three_failovers(),
+        "just-then-never": _taken_beside_the_new_copy(given_back=None, after_ms=-1500),
+        "new-never": _taken_beside_the_new_copy(given_back=None, copy=f.NEW),
         "wiped": _primary_lost_its_queue_database(), "lossless": lossless,
     }  # fmt: skip
 
@@ -221,7 +261,36 @@ def test_what_a_copy_took_beside_the_one_that_was_mounted_is_lost_to_that_one(
     assert example.detail.endswith("lost with that copy, and never resubmitted for DB1:1")
 
 
-@pytest.mark.parametrize("name", ["before-never", "just-then-never", "new-never"])
+@pytest.mark.parametrize("name", ["before", "before-had-before"])
+def test_what_came_back_for_a_failover_and_no_copy_had_was_not_lost_to_the_next(
+    name: str, results: Results
+) -> None:
+    """It expired; the next failover has an interval that begins later."""
+    assert results[name].status == "holds", results[name].examples
+
+
+def test_what_lies_inside_the_next_interval_comes_back_for_that_failover_too(
+    results: Results,
+) -> None:
+    said = [example.detail for example in results["inside-again"].examples]
+    assert ["inside the interval of DB1:2" in detail for detail in said] == [True, False], said
+
+
+def test_what_came_back_for_a_copy_that_took_it_later_was_not_lost_before(
+    results: Results,
+) -> None:
+    said = [example.detail for example in results["three"].examples]
+    assert any(d.endswith("lost with that copy, and never resubmitted for DB1:3") for d in said)
+
+
+def test_what_came_back_for_the_last_failover_came_back_for_all_its_recipients(
+    results: Results,
+) -> None:
+    (example,) = results["before-in-part"].examples
+    assert example.detail.endswith(f"for DB1:2 without {f.INSIDE[1]}")
+
+
+@pytest.mark.parametrize("name", ["before-never", "before-had", "just-then-never", "new-never"])
 def test_what_nobody_ever_took_again_is_lost_to_the_last_copy_at_the_latest(
     name: str, results: Results
 ) -> None:
