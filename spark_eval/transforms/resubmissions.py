@@ -9,6 +9,10 @@ from __future__ import annotations
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from spark_eval.spark.joins import joined
+from spark_eval.spark.partitions import together
+from spark_eval.spark.settled import settled
+
 RESUBMITTED = "event = 'RESUBMIT' AND source = 'SAFETYNET'"
 TAKEN_ON = "'resubmit-requested', 'resubmit-taken-up', 'resubmit-completed'"
 REQUEST_ID = r"'^(.+):(\\d+)(?:[/.].*)?$'"
@@ -49,6 +53,29 @@ def promoted(tracking: DataFrame, given: DataFrame) -> DataFrame:
     kept_back = rows.where("event = 'SUPPRESSED'")
     named = kept_back.join(asked_for, ["run", "message_id", "request_id"], "left_semi")
     return named.select(*copy).join(taken_over, copy, "left_semi")
+
+
+def back(primaries: DataFrame, copies: DataFrame) -> DataFrame:
+    """The keys of primary messages that came back from a Safety Net: what was resubmitted, the
+    shadow messages of that which were promoted, and their shadow messages in turn (SN-10).
+    """
+    key = ["run", "server", "database_id", "internal_id"]
+    promoted = settled(copies.where("promoted IS NOT NULL").selectExpr(
+        "run", "server AS shadow_server", "promoted.database_id AS promoted_database_id",
+        "promoted.internal_id AS promoted_id", "primary_server AS server",
+        "primary_database_id AS database_id", "primary_internal_id AS internal_id",
+    ))  # fmt: skip
+    given = primaries.where("born.source = 'SAFETYNET'").select(*key)
+    shadows = _promoted_of(promoted, given)
+    return together(given.union(shadows).union(_promoted_of(promoted, shadows))).distinct()
+
+
+def _promoted_of(promoted: DataFrame, primaries: DataFrame) -> DataFrame:
+    found = joined(promoted, primaries, ["run", "server", "database_id", "internal_id"])
+    return found.selectExpr(
+        "run", "shadow_server AS server", "promoted_database_id AS database_id",
+        "promoted_id AS internal_id",
+    )  # fmt: skip
 
 
 def requests(lifecycle: DataFrame, homes: DataFrame) -> DataFrame:

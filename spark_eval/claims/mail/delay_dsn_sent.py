@@ -4,10 +4,11 @@
 Asks every message that a server made a DSN of delay for, and every one that surely waited there
 that long: from when the server accepted or promoted it to when the last recipient was served or
 given up, or its queue database was lost. A server that is away then makes the DSN when it is back.
-There is none of what came from a Safety Net (SN-10). A server that accepted a message twice may
-notify twice. The DSN says so of somebody, and of recipients of the message alone (RFC 3464). What
-is made within a heartbeat before the end may be seen after it. Not asked is who sees no DSN, where
-it was given up itself, or lost (`expected.dsns_given_up`).
+There is none of what came from a Safety Net, which a promoted shadow of it did, too (SN-10). A
+server that accepted a message twice may notify twice. The DSN says so of somebody, and of
+recipients of the message alone (RFC 3464). What is made within a heartbeat before the end may be
+seen after it. Not asked is who sees no DSN, where it was given up itself, or lost
+(`expected.dsns_given_up`).
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from spark_eval.sql.reasons import cases as cases_of
 from spark_eval.sql.reasons import holds, not_asked, unknown, violated
 from spark_eval.transforms import dsns
 from spark_eval.transforms.primaries import KEY
+from spark_eval.transforms.resubmissions import back
 
 MAIL = ["run", "message_id"]
 AT = ["run", "server", "message_id"]
@@ -92,12 +94,12 @@ def _waiting(tables: Tables) -> DataFrame:
         tables.primaries.where("born IS NOT NULL OR loaded IS NOT NULL")
         .transform(joined, tables.forks.select(*KEY, "served_ms"), list(KEY))
         .transform(joined, small(settings), ["run", "server"])
+        .join(back(tables.primaries, tables.copies), list(KEY), "left_anti")
     )
     timed = known.selectExpr(
         *AT, "vague_ms", "end_ms", "blind", "delay_ms < expiration_ms AS is_notified_first",
         "coalesce(born.ref, loaded.ref) AS since_ref",
         "coalesce(born.recipients, loaded.recipients) AS recipients",
-        "coalesce(born.source <=> 'SAFETYNET', false) AS is_back",
         "coalesce(born.at_ms, loaded.at_ms) + delay_ms AS from_ms",
         "coalesce(born.at_ms, loaded.at_ms) + delay_ms + slack_ms "
         "+ IF(born.event <=> 'RECEIVE', 0L, session_ms) AS calm_ms",
@@ -105,7 +107,7 @@ def _waiting(tables: Tables) -> DataFrame:
         f"least(coalesce(served_ms, {FOREVER_MS}), coalesce(try_element_at(filter(eras, "
         f"e -> e.id = database_id), 1).lost_ms, {FOREVER_MS})) AS left_ms",
     )  # fmt: skip
-    waited = timed.where("NOT is_back AND left_ms >= from_ms - vague_ms").selectExpr(
+    waited = timed.where("left_ms >= from_ms - vague_ms").selectExpr(
         *AT, "since_ref", "recipients", "blind", "from_ms",
         "from_ms - vague_ms - slack_ms AS least_ms",
         f"{_BACK} AS due_ms",

@@ -91,6 +91,31 @@ def _resubmitted(*, told: bool) -> Run:
     return run
 
 
+def _promoted(*holders: str, source: str = "SAFETYNET", told: bool = False) -> Run:
+    """What the server at lyo-mbx2 resubmitted, or accepted, is promoted by one holder of its shadow
+    after another. The last one is the server, where it waits.
+    """
+    run, _ = _waits(until=2 * MINUTE)
+    message = run.accept(MINUTE, [OUTSIDE], mail="outbound", primary="lyo-mbx2", shadow="lyo-mbx1")
+    run.finish(message, 2 * MINUTE)
+    for row in run.ledger:
+        row["sender"] = SENDER
+    held = replace(message, internal_id=run.next_id(), at_ms=HOUR)
+    born = ("RESUBMIT", "SAFETYNET") if source == "SAFETYNET" else ("RECEIVE", "SMTP")
+    run.log("lyo-mbx2", *born, HOUR, held)
+    for number, holder in enumerate(holders):
+        mine, at_ms = run.next_id(), HOUR + number * MINUTE
+        run.log(holder, "HARECEIVE", "SMTP", at_ms, held, internal_id=1000 + mine,
+                custom=run.key(held))  # fmt: skip
+        run.log(holder, "RESUBMIT", "REDUNDANCY", at_ms + SECOND, held, internal_id=mine,
+                source_context="resubmit-time-span", custom=run.key(held))  # fmt: skip
+        held = replace(held, primary=holder, internal_id=mine,
+                       database_id=run.database_ids[holder])  # fmt: skip
+    if told:
+        _tell(run, held, HOUR + len(holders) * MINUTE + DELAY)
+    return run
+
+
 def _lost_with_a_copy(run: Run) -> Run:
     """Its DSN was in a copy of the sender's database that is lost."""
     service = {"DelayNotificationTimeout": 15 * MINUTE}
@@ -143,12 +168,19 @@ VIOLATED = {
         f"is notified of a delay for {user(3)}, for whom it does not wait",
     ),
     "told-of-what-came-back": (_resubmitted(told=True), "1 times of a delay; 0 of it"),
+    "told-of-its-shadow": (_promoted(SERVER, told=True), "1 times of a delay; 0 of it"),
+    "not-told-of-a-promoted-one": (
+        _promoted(SERVER, source="SMTP"),
+        f"it waits at {SERVER} beyond 1:52:",
+    ),
 }
 NOT_ASKED = {
     "delivered-before": healthy(),
     "nothing-sent": empty(),
     "delivered-just-then": _told(until=DUE + SLACK),
     "came-back-and-waits": _resubmitted(told=False),
+    "its-shadow-waits": _promoted(SERVER),
+    "the-shadow-of-its-shadow-waits": _promoted("par-mbx2", SERVER),
     "lost-with-its-database": _away(HOUR, told=False, new_database=True),
     "away-until-the-end": _away(END, told=False),
     "from-nobody": _from_nobody(),
