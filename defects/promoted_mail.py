@@ -23,11 +23,13 @@ from nodes.core.interface.inputs import (
     DatabaseOpened,
     Input,
     MailboxesDelivered,
+    ShadowRequested,
     TransmissionAnswered,
 )
 from nodes.core.interface.queue_changes import PromoteShadow
 
 LOSES, PLACED = "primary-loses-its-queue-database", ("shadow_placement",)
+CAME_BACK = "resubmitted-mail-promoted"
 
 
 class KnowsPromoted(Door):
@@ -118,6 +120,36 @@ class MakesNoShadowAfterARestart(Door):
         return ()
 
 
+class TakesItForOrdinaryMail(Door):
+    """The shadow messages of what came back from a Safety Net."""
+
+    def enters(self, happened: Input) -> Iterable[Input]:
+        if isinstance(happened, ShadowRequested) and self.is_passed_over(happened):
+            return (replace(happened, resubmit_request=None),)
+        return (happened,)
+
+    def is_passed_over(self, happened: ShadowRequested) -> bool:
+        return True
+
+
+class TakesOneInTenForOrdinaryMail(TakesItForOrdinaryMail):
+    def is_passed_over(self, happened: ShadowRequested) -> bool:
+        return happened.resubmit_request is not None and self.is_nth(10)
+
+
+class SaysNotThatItKeptADsnBack(KnowsPromoted):
+    """Of one promoted message in three."""
+
+    def leaves(self, effect: Effect) -> Iterable[Effect]:
+        if isinstance(effect, LogTracking) and self._is_left_out(effect):
+            return ()
+        return super().leaves(effect)
+
+    def _is_left_out(self, row: LogTracking) -> bool:
+        is_about_promoted = row.event == "SUPPRESSED" and row.internal_id in self.promoted
+        return is_about_promoted and self.is_nth(3)
+
+
 DEFECTS = (
     Defect(
         "delivers-half-of-what-it-promoted",
@@ -150,5 +182,22 @@ DEFECTS = (
         "promoted-mail-is-said-to-have-a-shadow",
         "Promoted messages are not made redundant again; the node says that they were.",
         "SM-13", LOSES, PLACED, lambda: behind(BelievesInShadowsOfPromoted),
+    ),
+    # ---------------------------------------------------------- of what came back
+    Defect(
+        "promotes-resubmitted-mail-as-ordinary",
+        "Promoted shadow messages of resubmitted mail cause DSNs, of delay and of failure.",
+        "SN-10", CAME_BACK, ("dsn_suppressed", "dsn_sent", "delay_dsn_sent"),
+        lambda: behind(TakesItForOrdinaryMail),
+    ),
+    Defect(
+        "promotes-one-resubmitted-message-in-ten-as-ordinary",
+        "One promoted shadow message of resubmitted mail in ten causes DSNs.",
+        "SN-10", CAME_BACK, ("dsn_suppressed",), lambda: behind(TakesOneInTenForOrdinaryMail),
+    ),
+    Defect(
+        "suppresses-dsns-of-promoted-mail-in-silence",
+        "Of one promoted shadow message of resubmitted mail in three, no row says SUPPRESSED.",
+        "SN-10", CAME_BACK, ("dsn_suppressed",), lambda: behind(SaysNotThatItKeptADsnBack),
     ),
 )  # fmt: skip

@@ -33,6 +33,7 @@ from spark_eval.transforms import (
     hops,
     pace,
     primaries,
+    resubmissions,
     shadows,
     troubles,
 )
@@ -129,6 +130,13 @@ class Tables(Happened):
         return resubmission(
             self.record, self.windows, self.histories, self.primaries, self.dsns, self.hops
         )
+
+    @on_demand
+    def came_back(self) -> DataFrame | None:
+        if self.resubmission is None:
+            return None
+        given, requests = self.resubmission.given, self.resubmission.requests
+        return settled(resubmissions.came_back(given, self.primaries, self.copies, requests))
 
     @property
     def crossings(self) -> DataFrame | None:

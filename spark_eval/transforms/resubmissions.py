@@ -9,7 +9,7 @@ from __future__ import annotations
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from spark_eval.spark.joins import joined
+from spark_eval.spark.joins import joined, small
 from spark_eval.spark.partitions import together
 from spark_eval.spark.settled import settled
 
@@ -37,44 +37,40 @@ def resubmitted(tracking: DataFrame) -> DataFrame:
     )  # fmt: skip
 
 
-def promoted(tracking: DataFrame, given: DataFrame) -> DataFrame:
-    """`run`, `server`, `database_id`, `internal_id` of promoted messages which failed, and whose
-    servers say that they kept the DSN back since that message came from a Safety Net: the shadow of
-    what was resubmitted is resubmitted mail as well (SN-10). `given` is from `resubmitted`; the
-    request that they name must have given that message back.
+def came_back(
+    given: DataFrame, primaries: DataFrame, copies: DataFrame, requests: DataFrame
+) -> DataFrame:
+    """Primary messages that came from a Safety Net: what was resubmitted (`given`, from
+    `resubmitted`), the shadow messages of that which were promoted, and their shadow messages in
+    turn (SN-10). `run`, `server`, `database_id`, `internal_id`, `message_id`, `request_id`, `at_ms`
+    and `ref` of the RESUBMIT row; and `is_sure`: not of one whose first row a kill swallowed, in a
+    run where Safety Nets were asked (`requests`); it may have come from one, and has no request.
     """
-    copy = ["run", "server", "database_id", "internal_id"]
-    rows = tracking.selectExpr(
-        "run", "server", "coalesce(database_id, '') AS database_id", "internal_id", "message_id",
-        "event", "source", "context AS request_id",
-    )  # fmt: skip
-    taken_over = rows.where("event = 'RESUBMIT' AND source = 'REDUNDANCY'").select(*copy)
-    asked_for = given.select("run", "message_id", "request_id")
-    kept_back = rows.where("event = 'SUPPRESSED'")
-    named = kept_back.join(asked_for, ["run", "message_id", "request_id"], "left_semi")
-    return named.select(*copy).join(taken_over, copy, "left_semi")
-
-
-def back(primaries: DataFrame, copies: DataFrame) -> DataFrame:
-    """The keys of primary messages that came back from a Safety Net: what was resubmitted, the
-    shadow messages of that which were promoted, and their shadow messages in turn (SN-10).
-    """
-    key = ["run", "server", "database_id", "internal_id"]
     promoted = settled(copies.where("promoted IS NOT NULL").selectExpr(
-        "run", "server AS shadow_server", "promoted.database_id AS promoted_database_id",
-        "promoted.internal_id AS promoted_id", "primary_server AS server",
+        "run", "server AS shadow_server", "promoted", "primary_server AS server",
         "primary_database_id AS database_id", "primary_internal_id AS internal_id",
     ))  # fmt: skip
-    given = primaries.where("born.source = 'SAFETYNET'").select(*key)
-    shadows = _promoted_of(promoted, given)
-    return together(given.union(shadows).union(_promoted_of(promoted, shadows))).distinct()
+    unborn = primaries.where("born IS NULL AND loaded IS NOT NULL").selectExpr(
+        *_KEY, "message_id", "CAST(NULL AS STRING) AS request_id", "loaded.at_ms AS at_ms",
+        "loaded.ref AS ref", "false AS is_sure",
+    )  # fmt: skip
+    asked = small(requests.select("run").distinct())
+    resubmitted = given.selectExpr(*_KEY, *_ABOUT, "true AS is_sure")
+    first = together(resubmitted.unionByName(unborn.join(asked, "run", "left_semi")))
+    second = _promoted_of(promoted, first)
+    return together(first.union(second).union(_promoted_of(promoted, second)))
+
+
+_KEY = ["run", "server", "database_id", "internal_id"]
+_ABOUT = ["message_id", "request_id", "at_ms", "ref"]
 
 
 def _promoted_of(promoted: DataFrame, primaries: DataFrame) -> DataFrame:
-    found = joined(promoted, primaries, ["run", "server", "database_id", "internal_id"])
+    found = joined(promoted, primaries, _KEY)
     return found.selectExpr(
-        "run", "shadow_server AS server", "promoted_database_id AS database_id",
-        "promoted_id AS internal_id",
+        "run", "shadow_server AS server", "promoted.database_id AS database_id",
+        "promoted.internal_id AS internal_id", "message_id", "request_id",
+        "promoted.at_ms AS at_ms", "promoted.ref AS ref", "is_sure",
     )  # fmt: skip
 
 

@@ -25,7 +25,6 @@ from spark_eval.sql.reasons import cases as cases_of
 from spark_eval.sql.reasons import holds, not_asked, unknown, violated
 from spark_eval.transforms import dsns
 from spark_eval.transforms.primaries import KEY
-from spark_eval.transforms.resubmissions import back
 
 MAIL = ["run", "message_id"]
 AT = ["run", "server", "message_id"]
@@ -94,10 +93,11 @@ def _waiting(tables: Tables) -> DataFrame:
         tables.primaries.where("born IS NOT NULL OR loaded IS NOT NULL")
         .transform(joined, tables.forks.select(*KEY, "served_ms"), list(KEY))
         .transform(joined, small(settings), ["run", "server"])
-        .join(back(tables.primaries, tables.copies), list(KEY), "left_anti")
+        .transform(_without_what_came_back, tables.came_back)
     )
     timed = known.selectExpr(
-        *AT, "vague_ms", "end_ms", "blind", "delay_ms < expiration_ms AS is_notified_first",
+        *AT, "vague_ms", "end_ms", "blind",
+        "delay_ms < expiration_ms AND NOT may_be_back AS is_notified_first",
         "coalesce(born.ref, loaded.ref) AS since_ref",
         "coalesce(born.recipients, loaded.recipients) AS recipients",
         "coalesce(born.at_ms, loaded.at_ms) + delay_ms AS from_ms",
@@ -121,6 +121,16 @@ def _waiting(tables: Tables) -> DataFrame:
         F.expr(f"bool_or({overlaps('blind', 'from_ms', 'due_ms')}) AS is_blind"),
         F.min("since_ref").alias("since_ref"),
         F.expr("array_distinct(flatten(collect_list(recipients))) AS whom"),
+    )
+
+
+def _without_what_came_back(rows: DataFrame, came_back: DataFrame | None) -> DataFrame:
+    """`may_be_back`: a kill swallowed what would say whether it did."""
+    if came_back is None:
+        return rows.withColumn("may_be_back", F.lit(False))
+    known = rows.join(came_back.select(*KEY, "is_sure"), list(KEY), "left")
+    return known.where("NOT coalesce(is_sure, false)").withColumn(
+        "may_be_back", F.expr("is_sure IS NOT NULL")
     )
 
 

@@ -24,7 +24,6 @@ from spark_eval.spark.joins import joined
 from spark_eval.sql.reasons import cases as cases_of
 from spark_eval.sql.reasons import holds, not_asked, unknown, violated
 from spark_eval.transforms.dsns import FAILED
-from spark_eval.transforms.resubmissions import promoted
 
 MAIL = ["run", "message_id"]
 COPY = ["run", "server", "database_id", "internal_id"]
@@ -76,17 +75,16 @@ def cases(tables: Tables) -> DataFrame:
 
 
 def _failures(tables: Tables) -> DataFrame:
-    """FAIL rows of queues, but those of copies that came back from a Safety Net, and of their
-    promoted shadows.
+    """FAIL rows of queues, but those of messages that came back from a Safety Net, or that may have
+    and say SUPPRESSED.
     """
-    rows = tables.record.tracking.where("event = 'FAIL' AND source = 'QUEUE'").withColumn(
-        "database_id", F.coalesce("database_id", F.lit(""))
-    )
-    if tables.resubmission is None:
-        return rows
-    given = tables.resubmission.given
-    again = given.select(*COPY).union(promoted(tables.record.tracking, given))
-    return rows.join(again, COPY, "left_anti")
+    rows = tables.record.tracking.withColumn("database_id", F.coalesce("database_id", F.lit("")))
+    failures = rows.where("event = 'FAIL' AND source = 'QUEUE'")
+    if tables.came_back is None:
+        return failures
+    suppressed = rows.where("event = 'SUPPRESSED'").selectExpr(*COPY, "true AS is_suppressed")
+    excepted = tables.came_back.join(suppressed.distinct(), COPY, "left")
+    return failures.join(excepted.where("is_sure OR is_suppressed"), COPY, "left_anti")
 
 
 def _owed(failures: DataFrame) -> DataFrame:

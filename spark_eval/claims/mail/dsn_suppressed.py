@@ -1,9 +1,10 @@
 """dsn_suppressed: whatever becomes of a resubmitted message, its sender hears nothing (SN-10).
 
-Asks every message that came back from a Safety Net: one that failed or expired says SUPPRESSED and
-causes no DSN; any other causes neither (that it is late is `delay_dsn_sent`'s). A DSN names the
-message by its Message-Id, which the copy that was accepted first has too: so there may be as many
-as that one has failures of its own.
+Asks every message that came back from a Safety Net, and every shadow message of one that was
+promoted: one that failed or expired says SUPPRESSED, and of which request, and causes no DSN; any
+other causes neither (that it is late is `delay_dsn_sent`'s). A DSN names the message by its
+Message-Id, which the copy that was accepted first has too: so there may be as many as that one has
+failures of its own. What may be accepted mail, since a kill swallowed its first row, is not asked.
 """
 
 from __future__ import annotations
@@ -23,26 +24,34 @@ MAIL = ["run", "server", "message_id"]
 FAILED = "event = 'FAIL' AND source = 'QUEUE'"
 _JUDGED = cases_of(
     ("dsns > own_failures", violated(
-        "{server} resubmitted it, and told its sender by {dsns} DSNs; it failed {own_failures} "
-        "times before that")),
+        "it came from a Safety Net, and {server} told its sender by {dsns} DSNs; it failed "
+        "{own_failures} times before that")),
     ("failures IS NOT NULL AND suppressed IS NULL AND tellable", violated(
-        "{server} resubmitted it and it failed; no row says that its DSN was suppressed")),
+        "it came from a Safety Net and failed at {server}; no row says that its DSN was "
+        "suppressed")),
     ("failures IS NULL AND suppressed IS NOT NULL", violated(
-        "{server} resubmitted it, and a DSN was suppressed though it did not fail")),
+        "it came from a Safety Net, and {server} suppressed a DSN though it did not fail")),
+    ("suppressed.requests <> array(request_id)", violated(
+        "it came from a Safety Net for {request_id}, and {server} says that its DSN was "
+        "suppressed for {coalesce(nullif(array_join(suppressed.requests, ', '), ''), 'none')}")),
     otherwise=holds(),
 )  # fmt: skip
 
 
 def cases(tables: Tables) -> DataFrame:
-    assert tables.resubmission is not None
-    given = tables.resubmission.given
+    assert tables.came_back is not None
+    back = tables.came_back.where("is_sure")
     rows = tables.record.tracking.withColumn("database_id", F.coalesce("database_id", F.lit("")))
     failures = _first(rows.where(FAILED), COPY, "failures")
-    suppressed = _first(rows.where("event = 'SUPPRESSED'"), COPY, "suppressed")
+    suppressed = (
+        rows.where("event = 'SUPPRESSED'")
+        .groupBy(*COPY)
+        .agg(F.expr("struct(min(ref) AS ref, collect_set(context) AS requests) AS suppressed"))
+    )
     told = _first(tables.dsns.where(dsns.FAILED), MAIL, "reports")
-    own = rows.where(FAILED).join(given.select(*COPY), COPY, "left_anti")
+    own = rows.where(FAILED).join(back.select(*COPY), COPY, "left_anti")
     known = (
-        given.join(failures, COPY, "left")
+        back.join(failures, COPY, "left")
         .join(suppressed, COPY, "left")
         .join(told, MAIL, "left")
         .join(_first(own, MAIL, "own"), MAIL, "left")

@@ -30,6 +30,7 @@ from tests.spark_eval.runs.run_builder import (
 OLD, NEW, MANAGER = "par-mbx2", "lyo-mbx1", "am1"
 MOUNTED = 20 * MINUTE
 REQUEST = "DB1:1"
+EXPIRED = "550 4.4.7 QUEUE.Expired"
 INSIDE = [user(1), user(2)]
 # within which Active Manager surely asks a copy, or finds it gone: three questions and one more; two
 # wall seconds at 60 times their speed; the clock's resolution
@@ -247,29 +248,52 @@ def expire(
               "CopyInternalId": message.internal_id}  # fmt: skip
     run.log("par-mbx1", "RESUBMIT", "SAFETYNET", at_ms, again, source_context=request_id,
             custom=custom)  # fmt: skip
-    for event, source in (("FAIL", "QUEUE"), ("SUPPRESSED", "DSN")):
-        run.log("par-mbx1", event, source, 2 * HOUR, again,
-                recipient_status="550 4.4.7 QUEUE.Expired")  # fmt: skip
+    run.log("par-mbx1", "FAIL", "QUEUE", 2 * HOUR, again, recipient_status=EXPIRED)
+    run.log("par-mbx1", "SUPPRESSED", "DSN", 2 * HOUR, again, recipient_status=EXPIRED,
+            source_context=request_id)  # fmt: skip
 
 
-def promoted_shadow_expired(request_id: str | None = REQUEST, *, promoted: bool = True) -> Run:
+def promoted_shadow_expired(
+    request_id: str | None = REQUEST, *, promoted: bool = True, told: bool = False
+) -> Run:
     """The shadow of what came back was promoted, and expired.
     `request_id` is why its sender is not notified, None where no row says that; `promoted`: a row
-    says that it was.
+    says that it was; `told`: its sender is notified all the same.
     """
-    told = before()
-    for row in told.run.ledger:
+    happened = before()
+    run = happened.run
+    for row in run.ledger:
         if row["type"] == "message":
             row["sender"] = "db2-user01@shadowlab.example"
-    again = resubmit(told.run, told.lost, lost=True)
-    mine, holder = told.run.next_id(), "lyo-mbx2"
-    told.run.remove(holder, "HADISCARD", again)
+    again = resubmit(run, happened.lost, lost=True)
+    mine, holder = run.next_id(), "lyo-mbx2"
+    run.remove(holder, "HADISCARD", again)
     if promoted:
-        told.run.log(holder, "RESUBMIT", "REDUNDANCY", HOUR, again, internal_id=mine,
-                     source_context="resubmit-time-span", custom=told.run.key(again))  # fmt: skip
-    ended = replace(again, internal_id=mine, database_id=told.run.database_ids[holder])
-    told.run.log(holder, "FAIL", "QUEUE", 2 * HOUR, ended,
-                 recipient_status="550 4.4.7 QUEUE.Expired")  # fmt: skip
+        run.log(holder, "RESUBMIT", "REDUNDANCY", HOUR, again, internal_id=mine,
+                source_context="resubmit-time-span", custom=run.key(again))  # fmt: skip
+    ended = replace(again, internal_id=mine, database_id=run.database_ids[holder])
+    run.log(holder, "FAIL", "QUEUE", 2 * HOUR, ended, recipient_status=EXPIRED)
     if request_id is not None:
-        told.run.log(holder, "SUPPRESSED", "DSN", 2 * HOUR, ended, source_context=request_id)
-    return told.run
+        run.log(holder, "SUPPRESSED", "DSN", 2 * HOUR, ended, source_context=request_id)
+    if told:
+        report(run, holder, ended)
+    return run
+
+
+def report(run: Run, server: str, about: Message) -> None:
+    """The server makes a DSN about it, which nobody sees."""
+    row = run.log(server, "DSN", "DSN", 2 * HOUR, about, internal_id=9000,
+                  reference=about.message_id)  # fmt: skip
+    row["message-id"] = f"<dsn.1@{server}.shadowlab.example>"
+
+
+def with_its_first_row_swallowed(run: Run, *, asked: bool = True) -> Run:
+    """What came back is known by its LOAD alone. `asked`: the record shows a request."""
+    (row,) = (r for r in run.tracking["par-mbx1"] if r["event-id"] == "RESUBMIT")
+    row.update({"event-id": "LOAD", "source": "BOOTLOADER", "source-context": "delivery"})
+    run.lifecycle["par-mbx1"] = [
+        r for r in run.lifecycle["par-mbx1"] if r["event"] != "resubmit-requested"
+    ]
+    if asked:
+        request(run, "par-mbx1")
+    return run

@@ -91,9 +91,12 @@ def _resubmitted(*, told: bool) -> Run:
     return run
 
 
-def _promoted(*holders: str, source: str = "SAFETYNET", told: bool = False) -> Run:
-    """What the server at lyo-mbx2 resubmitted, or accepted, is promoted by one holder of its shadow
-    after another. The last one is the server, where it waits.
+def _promoted(
+    *holders: str, source: str = "SAFETYNET", told: bool = False, asked: bool = False
+) -> Run:
+    """What the server at lyo-mbx2 resubmitted, accepted, or loaded, is promoted by one holder of
+    its shadow after another. The last one is the server, where it waits, and is loaded again.
+    `asked`: somebody asked a Safety Net.
     """
     run, _ = _waits(until=2 * MINUTE)
     message = run.accept(MINUTE, [OUTSIDE], mail="outbound", primary="lyo-mbx2", shadow="lyo-mbx1")
@@ -101,8 +104,10 @@ def _promoted(*holders: str, source: str = "SAFETYNET", told: bool = False) -> R
     for row in run.ledger:
         row["sender"] = SENDER
     held = replace(message, internal_id=run.next_id(), at_ms=HOUR)
-    born = ("RESUBMIT", "SAFETYNET") if source == "SAFETYNET" else ("RECEIVE", "SMTP")
-    run.log("lyo-mbx2", *born, HOUR, held)
+    event = {"SAFETYNET": "RESUBMIT", "SMTP": "RECEIVE", "BOOTLOADER": "LOAD"}[source]
+    run.log("lyo-mbx2", event, source, HOUR, held, source_context="delivery")
+    if asked:
+        failover_runs.request(run, "par-mbx2", HOUR)
     for number, holder in enumerate(holders):
         mine, at_ms = run.next_id(), HOUR + number * MINUTE
         run.log(holder, "HARECEIVE", "SMTP", at_ms, held, internal_id=1000 + mine,
@@ -111,6 +116,8 @@ def _promoted(*holders: str, source: str = "SAFETYNET", told: bool = False) -> R
                 source_context="resubmit-time-span", custom=run.key(held))  # fmt: skip
         held = replace(held, primary=holder, internal_id=mine,
                        database_id=run.database_ids[holder])  # fmt: skip
+    run.log(SERVER, "LOAD", "BOOTLOADER", HOUR + len(holders) * MINUTE, held,
+            source_context="delivery")  # fmt: skip
     if told:
         _tell(run, held, HOUR + len(holders) * MINUTE + DELAY)
     return run
@@ -142,6 +149,7 @@ HOLDS = {
     "told-as-early-as-may-be": _told(DUE - SLACK),
     "told-when-it-is-back": _away(HOUR, told=True),
     "says-who": _says(OUTSIDE.upper()),
+    "told-of-what-may-be-back": _promoted(SERVER, source="BOOTLOADER", told=True, asked=True),
 }
 VIOLATED = {
     "not-told": (_told(), "it waits at par-mbx1 beyond 0:43:03.300, and no DSN notifies"),
@@ -173,6 +181,14 @@ VIOLATED = {
         _promoted(SERVER, source="SMTP"),
         f"it waits at {SERVER} beyond 1:52:",
     ),
+    "not-told-of-a-promoted-one-where-a-safety-net-was-asked": (
+        _promoted(SERVER, source="SMTP", asked=True),
+        f"it waits at {SERVER} beyond 1:52:",
+    ),
+    "not-told-where-no-safety-net-was-asked": (
+        _promoted(SERVER, source="BOOTLOADER"),
+        f"it waits at {SERVER} beyond 1:52:",
+    ),
 }
 NOT_ASKED = {
     "delivered-before": healthy(),
@@ -181,6 +197,7 @@ NOT_ASKED = {
     "came-back-and-waits": _resubmitted(told=False),
     "its-shadow-waits": _promoted(SERVER),
     "the-shadow-of-its-shadow-waits": _promoted("par-mbx2", SERVER),
+    "may-be-back-and-waits": _promoted(SERVER, source="BOOTLOADER", asked=True),
     "lost-with-its-database": _away(HOUR, told=False, new_database=True),
     "away-until-the-end": _away(END, told=False),
     "from-nobody": _from_nobody(),

@@ -13,6 +13,9 @@ from tests.spark_eval.runs.failover_runs import (
     expired_without_a_dsn,
     promoted_shadow_expired,
 )
+from tests.spark_eval.runs.failover_runs import (
+    with_its_first_row_swallowed as swallowed,
+)
 from tests.spark_eval.runs.run_builder import (
     END,
     HEARTBEAT,
@@ -168,6 +171,9 @@ def runs() -> dict[str, Run]:
         "its-shadow-unsaid": promoted_shadow_expired(None),
         "its-shadow-of-another-request": promoted_shadow_expired("DB1:9"),
         "no-shadow-of-it": promoted_shadow_expired(promoted=False),
+        "may-be-its-shadow": swallowed(promoted_shadow_expired()),
+        "may-be-its-shadow-unsaid": swallowed(promoted_shadow_expired(None)),
+        "none-was-asked": swallowed(promoted_shadow_expired(), asked=False),
         "not-collected": _not_collected(),
         "both-told": _fails_twice(told=2),
         "both-told-after-a-crash": _fails_twice(told=2, again=True),
@@ -220,8 +226,8 @@ def test_holds_where_the_sender_sees_a_dsn(results: Results) -> None:
         ),
         ("says-late", f"given up for {user(2)} and {OUTSIDE}, and no DSN to {SENDER} says so"),
         ("null-sender-told", "<> cannot be told, and 1 DSNs are made"),
-        ("its-shadow-unsaid", f"given up, and no DSN is made for {INSIDER}"),
-        ("its-shadow-of-another-request", f"given up, and no DSN is made for {INSIDER}"),
+        ("may-be-its-shadow-unsaid", f"given up, and no DSN is made for {INSIDER}"),
+        ("none-was-asked", f"given up, and no DSN is made for {INSIDER}"),
         ("no-shadow-of-it", f"given up, and no DSN is made for {INSIDER}"),
         ("late-and-told", f"{SENDER} is told of 1 failures, and 0 are logged"),
     ],
@@ -247,6 +253,9 @@ def test_a_sender_whose_mail_was_late_hears_of_no_failure_and_that_proves_no_req
         "null-sender",
         "resubmitted",
         "its-shadow",
+        "its-shadow-unsaid",
+        "its-shadow-of-another-request",
+        "may-be-its-shadow",
         "late-from-outside",
         "in-time",
     ],

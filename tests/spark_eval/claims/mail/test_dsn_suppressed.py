@@ -8,7 +8,6 @@ from tests.spark_eval.runs import failover_runs as f
 from tests.spark_eval.runs.run_builder import HOUR, Message, Run
 
 INSIDER = "db2-user01@shadowlab.example"
-EXPIRED = "550 4.4.7 QUEUE.Expired"
 
 
 def _failed(*, suppressed: bool, report: bool) -> Run:
@@ -26,23 +25,17 @@ def _failed(*, suppressed: bool, report: bool) -> Run:
                 for row in run.tracking[server]
                 if row["event-id"] != event or row["at_ms"] < again.at_ms
             ]
-    run.log("par-mbx1", "FAIL", "QUEUE", HOUR, again, recipient_status=EXPIRED)
+    run.log("par-mbx1", "FAIL", "QUEUE", HOUR, again, recipient_status=f.EXPIRED)
     if suppressed:
         _suppress(run, again)
     if report:
-        _report(run, again)
+        f.report(run, "par-mbx1", again)
     return run
 
 
 def _suppress(run: Run, message: Message) -> None:
     run.log("par-mbx1", "SUPPRESSED", "DSN", HOUR, message, source_context=f.REQUEST,
-            recipient_status=EXPIRED)  # fmt: skip
-
-
-def _report(run: Run, message: Message) -> None:
-    about = message.message_id
-    row = run.log("par-mbx1", "DSN", "DSN", HOUR, message, internal_id=9000, reference=about)
-    row["message-id"] = "<dsn.1@par-mbx1.shadowlab.example>"
+            recipient_status=f.EXPIRED)  # fmt: skip
 
 
 def _delivered_and_suppressed() -> Run:
@@ -54,8 +47,8 @@ def _delivered_and_suppressed() -> Run:
 def _first_copy_failed_before() -> Run:
     """A report about the message as it was accepted is none about what came back."""
     told = f.lossy()
-    told.run.log("par-mbx1", "FAIL", "QUEUE", HOUR, told.lost, recipient_status=EXPIRED)
-    _report(told.run, told.lost)
+    told.run.log("par-mbx1", "FAIL", "QUEUE", HOUR, told.lost, recipient_status=f.EXPIRED)
+    f.report(told.run, "par-mbx1", told.lost)
     return told.run
 
 
@@ -68,6 +61,13 @@ def runs() -> dict[str, Run]:
         "for-nothing": _delivered_and_suppressed(),
         "before": _first_copy_failed_before(),
         "nothing": f.before().run,
+        "shadow-quiet": f.promoted_shadow_expired(),
+        "shadow-told": f.promoted_shadow_expired(None, told=True),
+        "shadow-told-and-suppressed": f.promoted_shadow_expired(told=True),
+        "shadow-silent": f.promoted_shadow_expired(None),
+        "shadow-of-another-request": f.promoted_shadow_expired("DB1:9"),
+        "not-promoted": f.promoted_shadow_expired(promoted=False),
+        "swallowed": f.with_its_first_row_swallowed(f.promoted_shadow_expired(None)),
     }
 
 
@@ -95,6 +95,38 @@ def test_a_failure_of_which_nothing_says_that_it_was_suppressed_is_violated(
 ) -> None:
     assert results["silent"].status == "violated"
     assert results["for-nothing"].status == "violated"
+
+
+def test_a_promoted_shadow_of_what_came_back_is_resubmitted_mail_as_well(
+    results: Results,
+) -> None:
+    told = results["shadow-quiet"]
+    assert (told.status, told.asked, told.proofs) == ("holds", 2, {"SN-10": "holds"})
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("shadow-told", "lyo-mbx2 told its sender by 1 DSNs"),
+        ("shadow-told-and-suppressed", "lyo-mbx2 told its sender by 1 DSNs"),
+        ("shadow-silent", "failed at lyo-mbx2; no row says that its DSN was suppressed"),
+        (
+            "shadow-of-another-request",
+            "for DB1:1, and lyo-mbx2 says that its DSN was suppressed for DB1:9",
+        ),
+    ],
+)
+def test_what_became_of_a_promoted_shadow_is_violated(
+    results: Results, name: str, says: str
+) -> None:
+    told = results[name]
+    assert (told.status, told.violations) == ("violated", 1)
+    assert says in told.examples[0].detail
+
+
+def test_asks_nothing_of_what_may_have_been_accepted(results: Results) -> None:
+    assert (results["not-promoted"].status, results["not-promoted"].proofs) == ("holds", {})
+    assert results["swallowed"].asked == 0
 
 
 def test_what_was_delivered_holds_and_proves_nothing(results: Results) -> None:
