@@ -115,8 +115,8 @@ class Tables(Happened):
     """What follows is what should have happened.
 
     `scope` is what the plans may hold: where nothing makes somebody ask a Safety Net there is no
-    `resubmission`, and nothing is spent on it; no `crossings`, the hops between servers, where
-    every plan has one boundary.
+    `resubmission` and nothing that `came_back`, and nothing is spent on them; no `crossings`, the
+    hops between servers, where every plan has one boundary.
     """
 
     def __init__(self, record: Record, scope: Scope = ANYTHING) -> None:
