@@ -16,6 +16,7 @@ CONTACT = "XQDISCARD "
 HEARTBEAT = "heartbeat"
 DESCRIPTION = connected("description")
 PEER = "try_element_at(told, 'Peer')"
+NOTIFICATIONS = "try_cast(try_element_at(told, 'Notifications') AS INT)"
 RETRY = r"\(Retry : (.*)\)(?:;Mono=[0-9]+)?$"
 STANDS = "Established connection"
 MESSAGES = "^Messages: ([0-9]+)"
@@ -56,8 +57,24 @@ def contacts(rows: DataFrame) -> DataFrame:
         "run", "server", "at_ms", "reached", "failed", "begun", "ref",
         f"IF(begun, peer, {short_name(PEER)}) AS peer",
         "try_element_at(told, 'DatabaseId') AS database_id",
-        "try_cast(try_element_at(told, 'Notifications') AS INT) AS notifications",
+        f"{NOTIFICATIONS} AS notifications",
         "mono_ns",
+    )  # fmt: skip
+
+
+def answers(rows: DataFrame) -> DataFrame:
+    """`run`, `server` (asking), `peer` (asked), `at_ms`, `notifications` of answers, a row each;
+    `asked_ms`, when its session was opened, or had the answer before: since a session asks one
+    question after the other, this one was asked no earlier. Null where no row says either.
+    """
+    in_order = Window.partitionBy("run", "server", "session").orderBy("at_ms", "ref")
+    is_turn = f"way = '+' OR startswith(said, '{CONTACT}')"
+    turns = rows.where(is_turn).withColumn("asked_ms", F.lag("at_ms").over(in_order))
+    return turns.where(f"startswith(said, '{CONTACT}contact')").selectExpr(
+        "*", "str_to_map(description, ';', '=') AS told"
+    ).selectExpr(
+        "run", "server", f"{short_name(PEER)} AS peer", "at_ms", "asked_ms",
+        f"{NOTIFICATIONS} AS notifications",
     )  # fmt: skip
 
 

@@ -16,6 +16,7 @@ from pyspark.sql import functions as F
 from spark_eval.claims.claim import Claim, case
 from spark_eval.claims.shadow.held_long_enough import listings
 from spark_eval.expected.tables import Tables
+from spark_eval.read import connectivity_log
 from spark_eval.read.records import LEFT
 from spark_eval.spark.joins import joined
 from spark_eval.sql.intervals import FOREVER_MS
@@ -26,11 +27,12 @@ PAIR = ["run", "server", "shadow_server"]
 # after the round that brought it: one confirms it, and one more
 CONFIRMED = 2
 
-# questions that are asked at once confirm the same: half a heartbeat later, another round begins
+# questions that are asked at once confirm the same: another round begins with one that was surely
+# asked when the last was answered, and is answered half a heartbeat later
 _ROUNDS = (
-    "aggregate(times, named_struct('later', -1, 'begun', CAST(NULL AS BIGINT)), (r, t) -> IF("
-    "r.begun IS NULL OR t > r.begun + pause_ms, "
-    "named_struct('later', r.later + 1, 'begun', t), r), r -> r.later)"
+    "aggregate(answers, named_struct('later', -1, 'begun', CAST(NULL AS BIGINT)), (r, a) -> IF("
+    "r.begun IS NULL OR a.asked_ms >= r.begun AND a.at_ms > r.begun + pause_ms, "
+    "named_struct('later', r.later + 1, 'begun', a.at_ms), r), r -> r.later)"
 )
 
 TOLD_ALL = "asked_ms > since_ms AND coalesce(brought < page, true)"
@@ -92,12 +94,12 @@ def _stores(tables: Tables) -> DataFrame:
 def _notifications(tables: Tables) -> DataFrame:
     """Counted since the last start of both, too: what one forgot and what the other knows may be
     lost by a kill. And since both could write it down: on a full disk nothing is confirmed, and
-    nothing forgotten. An answer with as many notifications as it has room for may not be the one
-    that brought it.
+    nothing forgotten. An answer that was under way then may not be the one that brought it, nor one
+    with as many notifications as it has room for.
     """
     record = tables.record
-    waiting = record.queues.where("queue = 'discard'").groupBy(*PAIR)
-    oldest = waiting.agg(
+    waiting = record.queues.where("queue = 'discard'")
+    oldest = waiting.groupBy(*PAIR).agg(
         F.expr("min(struct(delivered_ms, message_id, ref)) AS oldest"),
         F.count("*").alias("notifications"),
     )
@@ -124,18 +126,22 @@ def _notifications(tables: Tables) -> DataFrame:
             *PAIR, "oldest", "notifications", "pause_ms", "page", f"{SINCE} + apart_ms AS since_ms"
         )
     )
-    asked = record.contacts.where("reached").selectExpr(
+    asking = waiting.selectExpr("run", "shadow_server AS server").distinct()
+    heard = connectivity_log.answers(
+        record.connectivity.join(asking, ["run", "server"], "left_semi")
+    ).selectExpr(
         "run",
         "server AS shadow_server",
         "peer AS server",
-        "at_ms AS asked_ms",
+        "struct(at_ms, asked_ms) AS answer",
+        "asked_ms",
         "notifications AS brought",
     )
-    met = since.join(asked, PAIR, "left").groupBy(*PAIR, "oldest", "notifications", "pause_ms")
-    times = met.agg(
-        F.expr(f"array_sort(collect_list(asked_ms) FILTER (WHERE {TOLD_ALL})) AS times")
-    ).selectExpr("*", "get(times, 0) AS brought_ms")
-    known = times.selectExpr("*", f"{_ROUNDS} AS later")
+    met = since.join(heard, PAIR, "left").groupBy(*PAIR, "oldest", "notifications", "pause_ms")
+    answers = met.agg(
+        F.expr(f"array_sort(collect_list(answer) FILTER (WHERE {TOLD_ALL})) AS answers")
+    ).selectExpr("*", "get(answers, 0).at_ms AS brought_ms")
+    known = answers.selectExpr("*", f"{_ROUNDS} AS later")
     return known.selectExpr("*", f"{_CONFIRMED} AS j").selectExpr(
         *case(
             status="j.status",

@@ -206,10 +206,10 @@ class Run:
         if asks_after_ms is not None:
             self.contact(server, peer, at_ms + 10 + asks_after_ms, session="out-9")
 
-    def begin(self, server: str, peer: str, at_ms: int) -> None:
+    def begin(self, server: str, peer: str, at_ms: int, session: str = "08D") -> None:
         """A session is opened for a heartbeat."""
         row = {
-            "at_ms": at_ms, "session": "08D", "source": "SMTP", "destination": peer,
+            "at_ms": at_ms, "session": session, "source": "SMTP", "destination": peer,
             "direction": "+", "description": f"heartbeat;Mono={mono(at_ms)}",
         }  # fmt: skip
         self.contacts.setdefault(server, []).append(row)

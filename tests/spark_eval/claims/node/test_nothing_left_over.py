@@ -62,20 +62,39 @@ def _notified(contacts: int, *, at_once: int = 0, restarted: str = "", page: int
 
 def _answered_late(rounds: int) -> Run:
     """An answer of before the delivery comes after it, and brings nothing. After that lyo-mbx1 asks
-    over two sessions at once, `rounds` times.
+    over two new sessions at once, `rounds` times.
     """
     run = _notified(0)
     run.contact("lyo-mbx1", "par-mbx1", DELIVERED + SECOND, notifications=0)
     for number in range(rounds):
-        at_ms = DELIVERED + (number + 1) * HEARTBEAT
-        for later_ms in (0, 5):
-            run.contact("lyo-mbx1", "par-mbx1", at_ms + later_ms, notifications=1)
+        asked_ms = DELIVERED + (number + 1) * HEARTBEAT
+        for name in ("out-1", "out-2"):
+            _ask(run, f"{name}{number}", asked_ms, asked_ms + SECOND)
+    return run
+
+
+def _ask(run: Run, session: str, asked_ms: int, answered_ms: int) -> None:
+    run.begin("lyo-mbx1", "par-mbx1", asked_ms, session)
+    run.contact("lyo-mbx1", "par-mbx1", answered_ms, notifications=1, session=session)
+
+
+def _asked_before_it_heard(rounds: int) -> Run:
+    """Answers are late. lyo-mbx1 asked over three sessions before an answer named the message to
+    it, and then `rounds` times over new ones.
+    """
+    run = _notified(0)
+    for number in range(3):
+        later_ms = number * HEARTBEAT
+        _ask(run, f"out-{number}", DELIVERED + SECOND, DELIVERED + HEARTBEAT + later_ms)
+    for number in range(3, rounds + 3):
+        later_ms = number * HEARTBEAT
+        _ask(run, f"out-{number}", DELIVERED + later_ms, DELIVERED + HEARTBEAT + later_ms)
     return run
 
 
 def _full(server: str) -> Run:
     """Its disk is full until after the second question."""
-    run = _notified(3)
+    run = _notified(4)
     start, end = DELIVERED - MINUTE, DELIVERED + 2 * HEARTBEAT + MINUTE
     run.plan["faults"].append(
         {"id": "f1", "kind": "fill_disk", "start_ms": start, "end_ms": end, "server": server}
@@ -95,14 +114,16 @@ def runs() -> dict[str, Run]:
         "head": _left("left-head", "asked for by am:1, which is over", shadow_server="lyo-mbx2"),
         "running": _running(),
         "running-unhealed": _running(healed=False),
-        "notified": _notified(2),
+        "notified": _notified(3),
         "over-many-sessions": _notified(2, at_once=5),
-        "confirmed": _notified(3),
-        "answered-late": _answered_late(1),
-        "answered-late-and-confirmed": _answered_late(2),
-        "a-page-each": _notified(3, page=1),
-        "restarted": _notified(3, restarted="par-mbx1"),
-        "asking-one-restarted": _notified(3, restarted="lyo-mbx1"),
+        "confirmed": _notified(4),
+        "answered-late": _answered_late(2),
+        "answered-late-and-confirmed": _answered_late(3),
+        "asked-before-it-heard": _asked_before_it_heard(1),
+        "asked-before-it-heard-and-confirmed": _asked_before_it_heard(2),
+        "a-page-each": _notified(4, page=1),
+        "restarted": _notified(4, restarted="par-mbx1"),
+        "asking-one-restarted": _notified(4, restarted="lyo-mbx1"),
         "disk-was-full": _full("par-mbx1"),
         "disk-of-asking-one-was-full": _full("lyo-mbx1"),
         "unlisted": _unlisted(),
@@ -132,6 +153,7 @@ def _unlisted() -> Run:
         ("over-many-sessions", 5),
         ("a-page-each", 5),
         ("answered-late", 5),
+        ("asked-before-it-heard", 5),
     ],
 )
 def test_holds(results: Results, name: str, asked: int) -> None:
@@ -162,13 +184,18 @@ def test_is_violated_by_a_notification_that_was_confirmed(
     assert (told.violations, told.proofs) == (1, {"SM-16": "violated"})
     assert told.examples[0].detail == (
         "par-mbx1 keeps 1 discard notifications for lyo-mbx1, which heard of the first at "
-        "0:22:00.000 and asked in 2 rounds since"
+        "0:24:00.000 and asked in 2 rounds since"
     )
 
 
 def test_questions_at_once_are_one_round(results: Results) -> None:
     told = results["answered-late-and-confirmed"]
-    assert told.examples[0].detail.endswith("0:20:01.000 and asked in 2 rounds since")
+    assert told.examples[0].detail.endswith("0:22:01.000 and asked in 2 rounds since")
+
+
+def test_a_question_of_before_an_answer_is_of_its_round(results: Results) -> None:
+    told = results["asked-before-it-heard-and-confirmed"]
+    assert told.examples[0].detail.endswith("0:22:00.000 and asked in 2 rounds since")
 
 
 def test_is_unknown_where_a_fault_never_healed(results: Results) -> None:
