@@ -67,6 +67,9 @@ ON_ONE_MACHINE: Settings = {
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
     # the driver lists the files of many runs itself: a job for it has a task a file
     "spark.sql.sources.parallelPartitionDiscovery.threshold": "1000000",
+    # the only executor is this very process: when it was suspended, with its machine or by a
+    # signal, it is not lost, and goes on; Spark would give it up after two minutes
+    "spark.storage.blockManagerHeartbeatTimeoutMs": "365d",
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.driver.host": "127.0.0.1",
     # taken only by a run that needs it: a sender that is refused for hours writes half a gigabyte

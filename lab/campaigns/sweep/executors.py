@@ -15,6 +15,7 @@ from lab.program.errors import GroundError
 from spark_eval.session import session
 
 ROOT = Path(__file__).resolve().parents[3]
+TRACEBACK = "Traceback (most recent call last):"
 
 
 def run_tasks(master: str, tasks: Sequence[Task]) -> list[Done]:
@@ -24,12 +25,27 @@ def run_tasks(master: str, tasks: Sequence[Task]) -> list[Done]:
     logging.disable(logging.CRITICAL)  # py4j would log Ctrl-C as an error, with three tracebacks
     try:
         context = session(master, "shadowlab sweep").sparkContext
+    except Exception as error:
+        hint = "Spark needs Java 17 or newer, memory and room to write"
+        raise GroundError(f"Spark does not start: {_cause(error)}", hint) from error
+    try:
         context.setLogLevel("FATAL")  # what fails is raised here; what is broken off is no error
         return context.parallelize(tasks, len(tasks)).map(carry_out).collect()
     except Exception as error:
-        said = str(error).strip().splitlines() or [type(error).__name__]
-        hint = "Spark needs Java 17 or newer; what is done is kept, the same command goes on"
-        raise GroundError(f"the executors could not do their work: {said[0]}", hint) from error
+        hint = "what is done is kept, the same command goes on"
+        raise GroundError(
+            f"the executors could not do their work: {_cause(error)}", hint
+        ) from error
+
+
+def _cause(error: Exception) -> str:
+    """In a line. Py4J begins with the call that it made, and then says what Spark threw; what a
+    task raised is the last line of its traceback.
+    """
+    said = str(error).strip().splitlines() or [type(error).__name__]
+    thrown = [line.removeprefix(": ") for line in said if line.startswith(": ")]
+    raised = said[-1:] if TRACEBACK in said else []
+    return (*thrown, *raised, *said)[0]
 
 
 def _search_path() -> list[str]:
