@@ -19,11 +19,13 @@ from spark_eval.expected.tables import Tables
 from spark_eval.read import connectivity_log
 from spark_eval.read.records import LEFT
 from spark_eval.spark.joins import joined
+from spark_eval.spark.partitions import together
 from spark_eval.sql.intervals import FOREVER_MS
 from spark_eval.sql.reasons import cases as cases_of
 from spark_eval.sql.reasons import holds, unknown, violated
 
 PAIR = ["run", "server", "shadow_server"]
+WAITS = "queue = 'discard'"
 # after the round that brought it: one confirms it, and one more
 CONFIRMED = 2
 
@@ -36,7 +38,7 @@ _ROUNDS = (
 )
 
 TOLD_ALL = "asked_ms > since_ms AND coalesce(brought < page, true)"
-SINCE = "greatest(oldest.delivered_ms, started_ms, their_start_ms, freed_ms, their_freed_ms)"
+SINCE = "greatest(oldest.delivered_ms, ready_ms, their_ready_ms)"
 
 _STORE = cases_of(
     ("left IS NULL", holds()),
@@ -92,56 +94,7 @@ def _stores(tables: Tables) -> DataFrame:
 
 
 def _notifications(tables: Tables) -> DataFrame:
-    """Counted since the last start of both, too: what one forgot and what the other knows may be
-    lost by a kill. And since both could write it down: on a full disk nothing is confirmed, and
-    nothing forgotten. An answer that was under way then may not be the one that brought it, nor one
-    with as many notifications as it has room for.
-    """
-    record = tables.record
-    waiting = record.queues.where("queue = 'discard'")
-    oldest = waiting.groupBy(*PAIR).agg(
-        F.expr("min(struct(delivered_ms, message_id, ref)) AS oldest"),
-        F.count("*").alias("notifications"),
-    )
-    settings = tables.histories.selectExpr(
-        "run",
-        "server",
-        "askew_ms + finest_ms AS apart_ms",
-        "heartbeat_ms DIV 2 AS pause_ms",
-        "page",
-    )
-    started = record.lifecycle.where("event = 'started'").groupBy("run", "server")
-    lives = started.agg(F.max("at_ms").alias("started_ms"))
-    theirs = lives.selectExpr("run", "server AS shadow_server", "started_ms AS their_start_ms")
-    full = tables.windows.where("kind = 'fill_disk'").groupBy("run", F.expr("lower(server) server"))
-    freed = full.agg(F.max("over_ms").alias("freed_ms"))
-    their_disks = freed.selectExpr("run", "server AS shadow_server", "freed_ms AS their_freed_ms")
-    since = (
-        joined(oldest, settings, ["run", "server"])
-        .join(lives, ["run", "server"], "left")
-        .join(freed, ["run", "server"], "left")
-        .join(theirs, ["run", "shadow_server"], "left")
-        .join(their_disks, ["run", "shadow_server"], "left")
-        .selectExpr(
-            *PAIR, "oldest", "notifications", "pause_ms", "page", f"{SINCE} + apart_ms AS since_ms"
-        )
-    )
-    asking = waiting.selectExpr("run", "shadow_server AS server").distinct()
-    heard = connectivity_log.answers(
-        record.connectivity.join(asking, ["run", "server"], "left_semi")
-    ).selectExpr(
-        "run",
-        "server AS shadow_server",
-        "peer AS server",
-        "struct(at_ms, asked_ms) AS answer",
-        "asked_ms",
-        "notifications AS brought",
-    )
-    met = since.join(heard, PAIR, "left").groupBy(*PAIR, "oldest", "notifications", "pause_ms")
-    answers = met.agg(
-        F.expr(f"array_sort(collect_list(answer) FILTER (WHERE {TOLD_ALL})) AS answers")
-    ).selectExpr("*", "get(answers, 0).at_ms AS brought_ms")
-    known = answers.selectExpr("*", f"{_ROUNDS} AS later")
+    known = _answered(tables).selectExpr("*", f"{_ROUNDS} AS later")
     return known.selectExpr("*", f"{_CONFIRMED} AS j").selectExpr(
         *case(
             status="j.status",
@@ -154,6 +107,71 @@ def _notifications(tables: Tables) -> DataFrame:
             weight="later",
         )
     )
+
+
+def _answered(tables: Tables) -> DataFrame:
+    """The columns of `_waiting` but `page` and `since_ms`; `answers` (`at_ms`, `asked_ms`) that
+    surely named all that waited, and `brought_ms`, when the first of them came. An answer that was
+    under way then may not be one, nor one with as many notifications as it has room for.
+    """
+    waiting = _waiting(tables)
+    waited_for = tables.record.queues.where(WAITS)
+    asking = waited_for.selectExpr("run", "shadow_server AS server").distinct()
+    rows = tables.record.connectivity.join(asking, ["run", "server"], "left_semi")
+    heard = connectivity_log.answers(rows).selectExpr(
+        "run",
+        "server AS shadow_server",
+        "peer AS server",
+        "struct(at_ms, asked_ms) AS answer",
+        "asked_ms",
+        "notifications AS brought",
+    )
+    met = waiting.join(heard, PAIR, "left").groupBy(*PAIR, "oldest", "notifications", "pause_ms")
+    return met.agg(
+        F.expr(f"array_sort(collect_list(answer) FILTER (WHERE {TOLD_ALL})) AS answers")
+    ).selectExpr("*", "get(answers, 0).at_ms AS brought_ms")
+
+
+def _waiting(tables: Tables) -> DataFrame:
+    """One row a pair: the `oldest` of the `notifications` that wait, and `since_ms`, from when on
+    they are to be named and forgotten. That is since the last start of both, too: what one forgot
+    and what the other knows may be lost by a kill. And since both could write it down: on a full
+    disk nothing is confirmed, and nothing forgotten.
+    """
+    waiting = tables.record.queues.where(WAITS).groupBy(*PAIR)
+    oldest = waiting.agg(
+        F.expr("min(struct(delivered_ms, message_id, ref)) AS oldest"),
+        F.count("*").alias("notifications"),
+    )
+    settings = tables.histories.selectExpr(
+        "run",
+        "server",
+        "askew_ms + finest_ms AS apart_ms",
+        "heartbeat_ms DIV 2 AS pause_ms",
+        "page",
+    )
+    ready = _ready(tables)
+    theirs = ready.selectExpr("run", "server AS shadow_server", "ready_ms AS their_ready_ms")
+    return (
+        joined(oldest, settings, ["run", "server"])
+        .join(ready, ["run", "server"], "left")
+        .join(theirs, ["run", "shadow_server"], "left")
+        .selectExpr(
+            *PAIR, "oldest", "notifications", "pause_ms", "page", f"{SINCE} + apart_ms AS since_ms"
+        )
+    )
+
+
+def _ready(tables: Tables) -> DataFrame:
+    """`run`, `server`, `ready_ms`: when a server had started for the last time, and had room on its
+    disk.
+    """
+    started = tables.record.lifecycle.where("event = 'started'").select("run", "server", "at_ms")
+    freed = tables.windows.where("kind = 'fill_disk'").selectExpr(
+        "run", "lower(server) AS server", "over_ms AS at_ms"
+    )
+    either = together(started.unionByName(freed)).groupBy("run", "server")
+    return either.agg(F.max("at_ms").alias("ready_ms"))
 
 
 CLAIM = Claim("nothing_left_over", ("SM-16",), cases)
