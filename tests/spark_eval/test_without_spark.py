@@ -102,13 +102,15 @@ def test_a_sweep_that_is_none(ask: Ask, tmp_path: Path) -> None:
     assert ask("--sweep", tmp_path).returncode == 4
 
 
-def test_a_bug_that_nobody_can_hear_of_is_no_verdict() -> None:
+def test_a_bug_that_nobody_can_hear_of_is_no_verdict(tmp_path: Path) -> None:
     """A full disk takes no word on stderr."""
     program = "import sys; from spark_eval.program.outer_edge import guarded; "
     with open("/dev/full", "w") as full:
         done = subprocess.run(
             [sys.executable, "-c", program + "sys.exit(guarded(lambda: 1 // 0))"],
             stderr=full,
+            env=os.environ | {"TMPDIR": str(tmp_path)},
             check=False,
         )
     assert done.returncode == 3
+    assert len(list(tmp_path.glob("shadowlab-traceback-*.txt"))) == 1
