@@ -45,7 +45,7 @@ def discards(
     reached = timed.selectExpr("*", f"{_REACHABLE} AS reachable_ms")
     bounded = reached.selectExpr(
         "*", f"{_ON_TIME} AS on_time_ms", f"{_NOT_AFTER} AS not_after_ms",
-        f"{_BROUGHT} AS brought_ms", f"{_SILENT_MS} AS silent_ms",
+        f"{_BROUGHT} AS brought_ms", f"{_SILENT_MS} AS silent_ms", f"{_LAST_BEGUN} AS begun_ms",
     )  # fmt: skip
     asked = bounded.selectExpr("*", f"{_UNTOLD} AS untold_ms")
     judged = asked.selectExpr("*", f"{_ORDER} AS o", f"{_TOLD} AS t", f"{_DEADLINE} AS d")
@@ -114,7 +114,13 @@ _TOLD_IN_TIME = """(brought_ms >= reachable_ms AND brought_ms <= on_time_ms
 
 # no machine is so slow that it keeps a server from several heartbeats
 _SILENT_MS = f"reachable_ms + {SILENT_HEARTBEATS} * heartbeat_ms + slack_ms + finest_ms"
-_SILENT = f"""({_ENDED} > silent_ms
+# what an outage swallowed of a question is not sent again when it ends: that one hangs until its
+# time-out is over, and no other is asked beside it
+_LAST_BEGUN = last_before("begun_times", "reachable_ms")
+_STUCK = f"""({overlaps("any_possible", "begun_ms", "begun_ms")}
+  AND NOT exists(concat(contact_times, failed_times), t -> t >= begun_ms AND t <= silent_ms)
+  AND exists(failed_times, f -> f > silent_ms AND f <= begun_ms + timeout_ms + slack_ms))"""
+_SILENT = f"""({_ENDED} > silent_ms AND NOT coalesce({_STUCK}, false)
   AND NOT {overlaps("any_possible", "reachable_ms", "silent_ms")}
   AND NOT exists(concat(contact_times, failed_times, begun_times),
     c -> c >= reachable_ms AND c <= silent_ms))"""

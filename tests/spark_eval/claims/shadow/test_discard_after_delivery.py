@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
@@ -174,6 +175,24 @@ def _hung(*, then_lost: bool) -> Run:
         run.kill("lyo-mbx1", 30 * MINUTE, 45 * MINUTE, new_database=True)
     else:
         run.heartbeats("lyo-mbx1", "par-mbx1", 18 * MINUTE, 30 * MINUTE, failed=True)
+    return run
+
+
+def _stuck(
+    failed_ms: int, *, cut_ms: int = 55 * SECOND, more: Callable[[Run], None] = lambda _: None
+) -> Run:
+    """lyo-mbx1 begins a question at 50 s, while the link is cut, and gives it up only then; the
+    message is done at 1 min 2 s, and let go after the next question.
+    """
+    run = empty()
+    message = run.accept(MINUTE, [user(1)])
+    run.finish(message, MINUTE + 2 * SECOND)
+    run.cut("lyo-mbx1", "par-mbx1", 45 * SECOND, cut_ms, fault="f2")
+    run.begin("lyo-mbx1", "par-mbx1", 50 * SECOND)
+    more(run)
+    run.contact("lyo-mbx1", "par-mbx1", failed_ms, failed=True)
+    run.heartbeats("lyo-mbx1", "par-mbx1", 12 * MINUTE, 30 * MINUTE)
+    run.let_go(message, 12 * MINUTE + 100)
     return run
 
 
@@ -437,6 +456,18 @@ def runs() -> dict[str, Run]:
         "done-before-the-restart": _forgotten_on_a_full_disk(done_ms=6 * MINUTE),
         "never-asked": _discarded_at(None, contacts_until=0),
         "silent": _discarded_at(11 * MINUTE, contacts_until=0),
+        "stuck": _stuck(10 * MINUTE + 50 * SECOND),
+        "stuck-for-longer": _stuck(11 * MINUTE + 51 * SECOND),
+        "never-given-up": _stuck(47 * SECOND),
+        "begun-after-the-cut": _stuck(10 * MINUTE + 50 * SECOND, cut_ms=48 * SECOND),
+        "begun-again-after-the-cut": _stuck(
+            10 * MINUTE + 50 * SECOND,
+            more=lambda run: run.begin("lyo-mbx1", "par-mbx1", 58 * SECOND),
+        ),
+        "stuck-and-ended": _stuck(
+            10 * MINUTE + 50 * SECOND,
+            more=lambda run: run.contact("lyo-mbx1", "par-mbx1", 58 * SECOND, failed=True),
+        ),
         "slow-exchange": _discarded_at(3 * MINUTE + 30 * SECOND, contacts_until=0),
         "slow-disk": _told_and_slow(SLOW, 8 * MINUTE),
         "told-the-second-time": _told_and_slow(SLOW, 4 * MINUTE),
@@ -664,6 +695,25 @@ def test_is_violated_by_a_server_that_asks_nothing_for_several_heartbeats(
 ) -> None:
     [example] = results["silent"].examples
     assert example.detail == "lyo-mbx1 asked par-mbx1 nothing from 0:01:02.000 to 0:10:02.900"
+
+
+def test_a_question_that_an_outage_swallowed_may_hang_until_its_time_out(results: Results) -> None:
+    assert (results["stuck"].status, results["stuck"].violations) == ("unknown", 0)
+
+
+@pytest.mark.parametrize(
+    "run",
+    [
+        "stuck-for-longer",
+        "never-given-up",
+        "begun-after-the-cut",
+        "begun-again-after-the-cut",
+        "stuck-and-ended",
+    ],
+)
+def test_a_question_that_nothing_swallowed_is_no_excuse(results: Results, run: str) -> None:
+    [example] = results[run].examples
+    assert "asked par-mbx1 nothing from" in example.detail
 
 
 def test_the_last_question_before_it_goes_brought_it(results: Results) -> None:
