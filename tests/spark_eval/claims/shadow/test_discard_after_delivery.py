@@ -468,6 +468,10 @@ def runs() -> dict[str, Run]:
             10 * MINUTE + 50 * SECOND,
             more=lambda run: run.contact("lyo-mbx1", "par-mbx1", 58 * SECOND, failed=True),
         ),
+        "stuck-and-answered": _stuck(
+            10 * MINUTE + 50 * SECOND,
+            more=lambda run: run.contact("lyo-mbx1", "par-mbx1", 58 * SECOND),
+        ),
         "slow-exchange": _discarded_at(3 * MINUTE + 30 * SECOND, contacts_until=0),
         "slow-disk": _told_and_slow(SLOW, 8 * MINUTE),
         "told-the-second-time": _told_and_slow(SLOW, 4 * MINUTE),
@@ -709,6 +713,7 @@ def test_a_question_that_an_outage_swallowed_may_hang_until_its_time_out(results
         "begun-after-the-cut",
         "begun-again-after-the-cut",
         "stuck-and-ended",
+        "stuck-and-answered",
     ],
 )
 def test_a_question_that_nothing_swallowed_is_no_excuse(results: Results, run: str) -> None:
