@@ -138,7 +138,8 @@ def openings(rows: DataFrame) -> DataFrame:
 
 def turns(rows: DataFrame) -> DataFrame:
     """What `sessions` and `given_up` are made of, so that rows are put in order once: those of
-    `rows` that either needs, with what the session said `before` and `after`, and when.
+    `rows` that either needs, with what the session said `before` and `after`, and when; `purpose`,
+    what the row two before says, which may be what the session was opened for.
     """
     in_order = Window.partitionBy("run", "server", "session").orderBy("ref")
     beside = rows.where("session <> ''").selectExpr(
@@ -146,7 +147,11 @@ def turns(rows: DataFrame) -> DataFrame:
         f"IF(way = '-', regexp_extract(description, r'{RETRY}', 1), '') AS reason",
         "struct(said, way, at_ms) AS turn",
     ).withColumns(
-        {"before": F.lag("turn").over(in_order), "after": F.lead("turn").over(in_order)}
+        {
+            "before": F.lag("turn").over(in_order),
+            "after": F.lead("turn").over(in_order),
+            "purpose": F.lag("said", 2).over(in_order),
+        }
     ).drop("turn")  # fmt: skip
     judged = beside.selectExpr("*", f"{_ASKED} AS asked", f"{_LOST} AS lost")
     return judged.where(f"asked IS NOT NULL OR lost OR {_GIVEN_UP}")
@@ -155,12 +160,14 @@ def turns(rows: DataFrame) -> DataFrame:
 def given_up(turns: DataFrame) -> DataFrame:
     """`run`, `server`, `session`, `peer`, `at_ms`, `ref`, `reason` of sessions that ended otherwise
     than in good order; `opened_ms`, of one that was opened for a delivery and never stood, so that
-    nothing else used it; `had_stood`.
+    nothing else used it; `had_stood`; `unheard`: it was opened for messages, stood, and had begun
+    none, so it waited for the answer to the question that comes first.
     """
     return turns.where(_GIVEN_UP).selectExpr(
         "run", "server", "session", "peer", "at_ms", "ref", "reason",
         "NOT (before.way <=> '+') AS had_stood",
         "IF(before.way = '+' AND before.said = 'delivery', before.at_ms, NULL) AS opened_ms",
+        f"coalesce({_UNHEARD}, false) AS unheard",
     )  # fmt: skip
 
 
@@ -176,6 +183,7 @@ def sessions(turns: DataFrame) -> DataFrame:
 
 
 _GIVEN_UP = "way = '-' AND reason <> ''"
+_UNHEARD = f"purpose IN {FOR_MESSAGES} AND startswith(said, 'Messages: 0 ')"
 _ASKED = f"""CASE WHEN said = '{STANDS}' AND before.said IN {FOR_MESSAGES} THEN
   CASE WHEN startswith(after.said, '{CONTACT}') THEN true
        WHEN after.said RLIKE '^Messages: [1-9]' THEN false END END"""

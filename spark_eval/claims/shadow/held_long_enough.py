@@ -147,10 +147,15 @@ def _overstays(tables: Tables) -> DataFrame:
 
 
 def _unanswered(tables: Tables) -> DataFrame:
-    """`unanswered`: when a server gave up a question to a `peer`, in a session that had stood."""
-    questions = tables.record.contacts.where("failed").select(*PAIR, "at_ms")
-    broken = tables.record.given_up.where("had_stood").selectExpr(*PAIR, "at_ms AS ended_ms")
-    asked = joined(questions, broken, PAIR).where(f"abs(at_ms - ended_ms) < {TOGETHER_MS}")
+    """`unanswered`: when a server gave up a question to a `peer`: a heartbeat, in a session that
+    had stood, or the first question of a session for messages.
+    """
+    given_up = tables.record.given_up
+    heartbeats = tables.record.contacts.where("failed").select(*PAIR, "at_ms")
+    broken = given_up.where("had_stood").selectExpr(*PAIR, "at_ms AS ended_ms")
+    in_vain = joined(heartbeats, broken, PAIR).where(f"abs(at_ms - ended_ms) < {TOGETHER_MS}")
+    unheard = given_up.where("unheard").select(*PAIR, "at_ms")
+    asked = together(in_vain.select(*PAIR, "at_ms").unionByName(unheard))
     return asked.groupBy(*PAIR).agg(F.expr("collect_list(at_ms) AS unanswered"))
 
 

@@ -75,10 +75,18 @@ def _asked_beside_a_fault() -> Run:
     return run
 
 
-def _broken(run: Run, given_up_ms: int, *, stood: bool = True) -> Run:
+def _broken(
+    run: Run,
+    given_up_ms: int,
+    *,
+    purpose: str = "heartbeat",
+    stood: bool = True,
+    messages: int = 0,
+) -> Run:
     """A session of the shadow server that ended otherwise than in good order."""
-    said = [(-SECOND, "+", "heartbeat"), (-SECOND + 10, ">", "Established connection")][: 1 + stood]
-    for at_ms, direction, text in (*said, (0, "-", "Messages: 0 (Retry : connection reset)")):
+    said = [(-SECOND, "+", purpose), (-SECOND + 10, ">", "Established connection")][: 1 + stood]
+    end = (0, "-", f"Messages: {messages} (Retry : connection reset)")
+    for at_ms, direction, text in (*said, end):
         when = given_up_ms + at_ms
         row = {
             "at_ms": when, "session": f"out-{given_up_ms}", "source": "SMTP",
@@ -87,6 +95,12 @@ def _broken(run: Run, given_up_ms: int, *, stood: bool = True) -> Run:
         }  # fmt: skip
         run.contacts.setdefault("par-mbx2", []).append(row)
     return run
+
+
+def _broken_for(purpose: str, *, stood: bool = True, messages: int = 0, after_ms: int = 10) -> Run:
+    """So long after the notification was made; no row says that it asked."""
+    given_up_ms = 30 * MINUTE + after_ms
+    return _broken(_asked_for(), given_up_ms, purpose=purpose, stood=stood, messages=messages)
 
 
 def _asked_in_vain(*, stood: bool = True, after_ms: int = MINUTE) -> Run:
@@ -193,6 +207,12 @@ def runs() -> dict[str, Run]:
         "asked-in-vain-before": _asked_in_vain(after_ms=-MINUTE),
         "never-reached": _asked_in_vain(stood=False),
         "broke-before-it-asked": _broke_before_it_asked(),
+        "unheard": _broken_for("delivery"),
+        "unheard-by-a-primary": _broken_for("shadowredundancy"),
+        "unheard-before": _broken_for("delivery", after_ms=-10),
+        "broke-in-a-message": _broken_for("delivery", messages=1),
+        "never-stood": _broken_for("delivery", stood=False),
+        "broke-with-a-log": _broken_for("replication"),
         "forgotten": _of_what_it_forgot(),
         "expired": _expired(HOUR + 1000),
         "expired-early": _expired(HOUR // 2),
@@ -273,6 +293,17 @@ def test_a_question_without_an_answer_may_have_asked_for_it(results: Results) ->
     assert results["asked-in-vain-before"].proofs["SM-11"] == "violated"
     assert results["never-reached"].proofs["SM-11"] == "violated"
     assert results["broke-before-it-asked"].proofs["SM-11"] == "violated"
+
+
+def test_a_session_for_messages_that_broke_before_the_first_may_have_asked_for_it(
+    results: Results,
+) -> None:
+    assert results["unheard"].violations == 0
+    assert results["unheard-by-a-primary"].violations == 0
+    assert results["unheard-before"].proofs["SM-11"] == "violated"
+    assert results["broke-in-a-message"].proofs["SM-11"] == "violated"
+    assert results["never-stood"].proofs["SM-11"] == "violated"
+    assert results["broke-with-a-log"].proofs["SM-11"] == "violated"
 
 
 def test_names_the_server_of_a_notification_without_a_name(results: Results) -> None:
