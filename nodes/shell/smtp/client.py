@@ -40,6 +40,7 @@ from nodes.core.interface.inputs import (
 )
 from nodes.core.model.message import BodyHandle
 from nodes.shell.smtp.address import Address
+from nodes.shell.smtp.line_ends import BARE_LINE_ENDS, can_be_sent
 from nodes.shell.smtp.outbound_connection import SAID_TOO_MUCH, Connection, one_line
 from nodes.shell.storage.bodies import BodyGone
 from nodes.shell.verbs import database as database_verbs
@@ -52,6 +53,7 @@ SMTP_SERVICE = "smtp"
 CLOSED_BY_PEER = "connection closed by the peer"
 # RFC 6152 section 3: what has 8-bit octets is not for a server that does not offer to take them
 CANNOT_BE_CONVERTED = SMTPResponse(554, "5.6.3 8-bit octets, and the server offers no 8BITMIME")
+CANNOT_BE_SENT = SMTPResponse(550, BARE_LINE_ENDS)
 # what peers, networks and disks do; anything else is a mistake of ours
 EXPECTED = (SMTPException, OSError, ValueError, BodyGone, sqlite3.Error)
 
@@ -221,6 +223,8 @@ class OutboundSession:
     async def transmit(self, effect: Transmit, body: Awaitable[bytes]) -> Input:
         """Prologue, MAIL, RCPTs, DATA; the refusal that ends it is the answer."""
         content = await body
+        if not can_be_sent(content):
+            return self._answered(CANNOT_BE_SENT, ())
         if self._needs_reset:
             await self._connection.command("RSET")
         self._needs_reset = True

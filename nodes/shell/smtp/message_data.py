@@ -4,17 +4,23 @@ What is in memory is the message so far, and nothing else: no list of its lines,
 message that is refused already. Such a one is read on, since a client listens only after its dot
 (RFC 5321 section 4.2.5), but not for ever. No line costs a step of its own, so that a message of
 nothing but line ends keeps the node from its other sessions no longer than any other.
+
+A message ends with CRLF, a dot and CRLF, and with nothing that looks like it (RFC 5321 section
+4.1.1.4); one with a CR or LF alone is refused behind its dot (`line_ends`).
 """
 
 from __future__ import annotations
 
 import asyncio
 
+from nodes.shell.smtp.line_ends import BARE_LINE_ENDS, CR, has_bare
+
 LINE_LIMIT = 1001  # RFC 5321 section 4.5.3.1.6, and the dot of transparency
 READ_ON_BYTES = 67_108_864
 CHUNK_BYTES = 1_048_576  # more than a reader holds, so that it is empty afterwards
 
 R500_LINE_TOO_LONG = b"500 5.5.2 Line too long"
+R550_BARE_LINE_ENDS = f"550 {BARE_LINE_ENDS}".encode()
 R552_TOO_LARGE = b"552 5.3.4 Message size exceeds fixed maximum message size"
 
 _CRLF, _STUFFED, _FINAL = b"\r\n", b"\r\n.", b"\r\n.\r\n"
@@ -53,7 +59,7 @@ class _Intake:
         self._limit_bytes = limit_bytes
         self._content = bytearray(_CRLF)
         self._stuffed = 0
-        self._line_at = len(_CRLF)
+        self._line_at = self._looked_at = len(_CRLF)
         self._complaint = b""
         self._read_on_bytes = 0
 
@@ -73,6 +79,16 @@ class _Intake:
         return behind
 
     def _fault(self) -> bytes:
+        return self._bare_line_end() or self._too_much()
+
+    def _bare_line_end(self) -> bytes:
+        """Of what has come since; a CR at its end may be half a line end."""
+        looked_at = self._looked_at
+        self._looked_at = len(self._content) - self._content.endswith(CR)
+        is_bare = has_bare(self._content, looked_at, self._looked_at)
+        return R550_BARE_LINE_ENDS if is_bare else b""
+
+    def _too_much(self) -> bytes:
         while len(self._content) - self._line_at > LINE_LIMIT:
             end = self._content.rfind(_CRLF, self._line_at, self._line_at + LINE_LIMIT)
             if end < 0:

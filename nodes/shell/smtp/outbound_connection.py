@@ -9,10 +9,17 @@ import ssl
 from collections.abc import Callable
 from contextlib import suppress
 
-from aiosmtplib import SMTP, SMTPConnectResponseError, SMTPResponse, SMTPStatus
-from aiosmtplib.protocol import PERIOD_REGEX, SMTPProtocol, normalize_message_line_endings
+from aiosmtplib import (
+    SMTP,
+    SMTPConnectResponseError,
+    SMTPException,
+    SMTPResponse,
+    SMTPStatus,
+)
+from aiosmtplib.protocol import SMTPProtocol
 
 from nodes.shell.smtp.address import Address
+from nodes.shell.smtp.line_ends import on_the_wire
 from nodes.shell.smtp.whole_replies import WholeReplies
 
 REPLY_LIMIT = 512  # RFC 5321 section 4.5.3.1.5
@@ -40,6 +47,7 @@ class Connection(SMTP):
         )
         self._lost = lost
         self._below: asyncio.BaseTransport | None = None
+        self._is_cut_short = False
 
     async def _create_connection(self, timeout: float | None) -> SMTPResponse:
         """The library's, with a protocol of ours."""
@@ -70,8 +78,11 @@ class Connection(SMTP):
 
     @property
     def is_out_of_step(self) -> bool:
-        """More was said than asked for; the library would take it for the next answer."""
-        return self.protocol is not None and bool(self.protocol._buffer)
+        """More was said than asked for, which the library would take for the next answer; or a
+        message was refused before it had its end.
+        """
+        more = self.protocol is not None and bool(self.protocol._buffer)
+        return more or self._is_cut_short
 
     async def greet(self) -> None:
         self._stay_in_step()
@@ -88,15 +99,33 @@ class Connection(SMTP):
         return _yes_or_no(await self._ask(*words))
 
     async def body(self, content: bytes) -> SMTPResponse:
-        """DATA and the message; the reply to either. A yes to DATA alone is none."""
+        """DATA and the message, byte for byte and no faster than the peer takes it; the reply to
+        either. A yes to DATA alone is none.
+        """
         reply = await self._ask("DATA")
         if reply.code != 354:
             return _no(reply)
         self._stay_in_step()
         assert self.protocol is not None
-        text = PERIOD_REGEX.sub(b"..", normalize_message_line_endings(content))
-        self.protocol.write(text + b".\r\n")
-        return _yes_or_no(await self.protocol.read_response())
+        sending = asyncio.create_task(self._send(content))
+        try:
+            reply = _yes_or_no(await self.protocol.read_response())
+        finally:
+            self._is_cut_short = not sending.done()
+            sending.cancel()
+            await asyncio.wait([sending])
+        if self._is_cut_short and reply.code < 400:
+            raise OutOfStep(f"{reply.code} before the message had its end")
+        return reply
+
+    async def _send(self, content: bytes) -> None:
+        """What cannot be sent, because nobody is there any more, the reply says as well."""
+        protocol = self.protocol
+        assert isinstance(protocol, WholeReplies)
+        with suppress(SMTPException, OSError):
+            for piece in on_the_wire(content):
+                await protocol.drain()
+                protocol.write(piece)
 
     async def _ask(self, *words: str) -> SMTPResponse:
         self._stay_in_step()

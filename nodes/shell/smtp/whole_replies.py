@@ -28,6 +28,10 @@ class WholeReplies(SMTPProtocol):
             said, self._kept, self._line_at = bytes(self._kept), bytearray(), 0
             super().data_received(said)
 
+    async def drain(self) -> None:
+        """Wait while the peer has not taken what was written. Raises OSError where it is gone."""
+        await self._drain_helper()
+
     @property
     def _is_awaited(self) -> bool:
         waiter = self._response_waiter

@@ -14,6 +14,7 @@ from nodes.core.interface.inputs import Input
 from tests.nodes.shell.waiting import until_async
 
 Kind = TypeVar("Kind", bound=Input)
+LONGEST = 16_777_216
 
 
 class Core:
@@ -90,7 +91,7 @@ async def saying(script: str) -> AsyncIterator[tuple[int, list[str]]]:
         await silent.wait()
         writer.transport.abort()
 
-    server = await asyncio.start_server(converse, "127.0.0.1", 0)
+    server = await asyncio.start_server(converse, "127.0.0.1", 0, limit=LONGEST)
     try:
         yield int(server.sockets[0].getsockname()[1]), heard
     finally:

@@ -138,6 +138,57 @@ def test_8bit_octets_are_not_for_who_does_not_offer_to_take_them(tmp_path: Path)
     asyncio.run(say())
 
 
+@pytest.mark.parametrize("body", ["Subject: a\nb\r\n", "a\rb\r\n", "a\r\n\n", "a\r\r\n", "a"])
+def test_what_data_cannot_carry_as_it_is_does_not_go_out(body: str, tmp_path: Path) -> None:
+    """Nothing is mended (TL-10). The session serves for other messages."""
+    script = HELLO + ACCEPTED + "C: DATA\nS: 354 go\nC: .\nS: 250 2.6.0 taken\n"
+
+    async def say() -> None:
+        async with calling(tmp_path, script) as caller:
+            await caller.opened()
+            caller.transmit(body=body)
+            answer = await caller.answer()
+            assert (answer.code, answer.text.split()[0]) == (550, "5.6.11")
+            caller.door.heard.clear()
+            caller.transmit()
+            assert (await caller.answer()).code == 250
+            assert len(caller.heard) == 6
+
+    asyncio.run(say())
+
+
+def test_a_long_message_is_said_byte_for_byte(tmp_path: Path) -> None:
+    """In pieces; a line that begins with a dot may begin one."""
+    script = HELLO + ACCEPTED + "C: DATA\nS: 354 go\nC: .\nS: 250 2.6.0 taken\n"
+    body = BODY + ".\r\n..\r\n\r\n \t\r\n" * 20_000
+
+    async def say() -> None:
+        async with calling(tmp_path, script) as caller:
+            await caller.opened()
+            caller.transmit(body=body)
+            assert (await caller.answer()).code == 250
+            lines = body.removesuffix("\r\n").split("\r\n")
+            stuffed = ["." + line if line.startswith(".") else line for line in lines]
+            assert caller.heard[-1] == "\r\n".join([*stuffed, ".", ""])
+
+    asyncio.run(say())
+
+
+def test_a_message_refused_before_its_end_is_refused_and_ends_its_session(tmp_path: Path) -> None:
+    """A server that reads no further leaves nobody waiting for it."""
+    script = HELLO + ACCEPTED + "C: DATA\nS: 354 go\nC: Subject\nS: 452 4.3.1 no room\n"
+
+    async def say() -> None:
+        async with calling(tmp_path, script) as caller:
+            await caller.opened()
+            caller.transmit(body=BODY + "x\r\n" * 8_000_000)
+            assert (await caller.answer()).code == 452
+            await caller.door.hears(SessionLost)
+            assert caller.door.failed == []
+
+    asyncio.run(say())
+
+
 def test_single_recipients_may_be_refused(tmp_path: Path) -> None:
     script = HELLO + (
         "C: MAIL\nS: 250 ok\nC: RCPT\nS: 550 5.1.1 who?\nC: RCPT\nS: 250 ok\n"

@@ -48,9 +48,9 @@ def endless(piece: bytes) -> Iterator[bytes]:
         yield piece * (CHUNK // len(piece))
 
 
-PIECES = st.sampled_from([b".", b"\r", b"\n", b"x"])
-LINE = st.lists(PIECES, max_size=5).map(b"".join).filter(lambda line: b"\r\n" not in line)
+LINE = st.lists(st.sampled_from([b".", b" ", b"\xff", b"\x00"]), max_size=5).map(b"".join)
 LINES = st.lists(LINE, max_size=9)
+BARE = st.sampled_from([b"\r", b"\n", b"\n.\n", b"\n.\r", b"\r.\r", b"\n\r"])
 
 
 def as_sent(lines: list[bytes], width: int) -> list[bytes]:
@@ -65,6 +65,18 @@ def as_sent(lines: list[bytes], width: int) -> list[bytes]:
 def test_what_was_said_is_taken_byte_for_byte(lines: list[bytes], width: int) -> None:
     whole = b"".join(line + b"\r\n" for line in lines)
     assert taken(as_sent(lines, width), len(whole)) == (whole, b"NOOP\r\n")
+
+
+@given(LINES, LINES, LINE, BARE, LINE, st.integers(1, 9))
+def test_a_line_end_that_is_half_of_one_is_refused_behind_the_dot(
+    before: list[bytes], after: list[bytes], left: bytes, bare: bytes, right: bytes, width: int
+) -> None:
+    """And nothing in it is an end of the message (RFC 5321 sections 2.3.8 and 4.1.1.4)."""
+    said = as_sent([*before, left + bare + right, *after], width)
+    with pytest.raises(Refused) as refusal:
+        taken(said, MIB)
+    assert refusal.value.line.startswith(b"550 5.6.11 ")
+    assert not refusal.value.is_endless
 
 
 @given(LINES.filter(bool), st.integers(1, 5))

@@ -36,7 +36,7 @@ NEEDED: dict[type, set[str]] = {
         "_writer",
     },
     SmtpSyntax: {"_getaddr"},
-    WholeReplies: {"_response_pending", "_response_waiter"},
+    WholeReplies: {"_drain_helper", "_response_pending", "_response_waiter"},
 }
 
 
