@@ -146,7 +146,7 @@ async def _live(file: NodeFile) -> int:
         return connection
 
     with bind(file.listen) as port:
-        listener = Listener(port, connected)
+        listener = Listener(port, connected, lambda: connections)
         cutting = asyncio.create_task(cut_overdue(lambda: connections, file.node.server))
         logs.lifecycle(LogLifecycle("started", (("port", int(port.getsockname()[1])),)))
         while not stopped.is_set() and not clock.is_set_going:

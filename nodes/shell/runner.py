@@ -234,7 +234,7 @@ class Runner:
         if opening.set_aside is not None:
             self.give(opening.set_aside)
         self.give(opening.opened)
-        listener = Listener(port, self.inbound.connected)
+        listener = Listener(port, self.inbound.connected, self.inbound.connections)
         started = (
             ("database_id", opening.opened.database_id),
             ("port", int(port.getsockname()[1])),

@@ -8,6 +8,7 @@ TLS is for privacy alone (RFC 7435).
 from __future__ import annotations
 
 import ssl
+from asyncio.sslproto import SSLProtocol
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +16,10 @@ from typing import Any
 
 from nodes.core.config.config import Server
 from nodes.core.config.error import ConfigurationError
+
+# what asyncio sets aside for each session, 256 KiB otherwise: a TLS record has no more (RFC 8446
+# section 5.1), and a client that only stays should cost little
+SSLProtocol.max_size = 16_384
 
 
 @dataclass(frozen=True, slots=True)

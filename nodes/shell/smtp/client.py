@@ -11,7 +11,9 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 import ssl
+from collections import defaultdict
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from typing import Protocol, TypeAlias
 
@@ -41,8 +43,9 @@ from nodes.core.interface.inputs import (
 from nodes.core.model.message import BodyHandle
 from nodes.shell.smtp.address import Address
 from nodes.shell.smtp.line_ends import BARE_LINE_ENDS, can_be_sent
+from nodes.shell.smtp.mail_going_out import MailGoingOut, at_hand
 from nodes.shell.smtp.outbound_connection import SAID_TOO_MUCH, Connection, one_line
-from nodes.shell.storage.bodies import BodyGone
+from nodes.shell.storage.bodies import BodyGone, is_on_disk
 from nodes.shell.verbs import database as database_verbs
 from nodes.shell.verbs import replication as replication_verbs
 from nodes.shell.verbs import safety_net as safety_net_verbs
@@ -94,6 +97,7 @@ class OutboundSessions:
         self.config = config
         self.route = route
         self._open: dict[str, OutboundSession] = {}
+        self._going_out: defaultdict[str, MailGoingOut] = defaultdict(MailGoingOut)
 
     def open(self, effect: OpenSession) -> None:
         server = self.config.server_named(effect.peer)
@@ -110,8 +114,14 @@ class OutboundSessions:
     def transmit(self, effect: Transmit) -> None:
         session = self._open.get(effect.session)
         if session is not None:
-            body = self.door.body(effect.body)
+            body = self._body(session.peer, effect.body)
             session.begin(lambda: session.transmit(effect, body))
+
+    def _body(self, peer: str, handle: BodyHandle) -> AbstractAsyncContextManager[bytes]:
+        """What is in memory is asked for now: it may be stored, and its handle void, soon."""
+        if is_on_disk(handle):
+            return self._going_out[peer].sent(lambda: self.door.body(handle))
+        return at_hand(self.door.body(handle))
 
     def ask_discard(self, effect: AskDiscard) -> None:
         session = self._open.get(effect.session)
@@ -220,9 +230,16 @@ class OutboundSession:
         offered = connection.esmtp_extensions.get(shadow_verbs.SHADOW_KEYWORD.lower(), "")
         return SessionOpened(self._name, offers_shadow, shadow_verbs.parse_offer(offered))
 
-    async def transmit(self, effect: Transmit, body: Awaitable[bytes]) -> Input:
+    @property
+    def peer(self) -> str:
+        return self._server.name
+
+    async def transmit(self, effect: Transmit, body: AbstractAsyncContextManager[bytes]) -> Input:
         """Prologue, MAIL, RCPTs, DATA; the refusal that ends it is the answer."""
-        content = await body
+        async with body as content:
+            return await self._send(effect, content)
+
+    async def _send(self, effect: Transmit, content: bytes) -> Input:
         if not can_be_sent(content):
             return self._answered(CANNOT_BE_SENT, ())
         if self._needs_reset:

@@ -18,6 +18,7 @@ from typing import Any, AnyStr
 
 from aiosmtpd.smtp import SMTP, Envelope, TLSSetupException
 
+from nodes.shell.smtp.mail_in_memory import OUTSIDE_BYTES, MailInMemory
 from nodes.shell.smtp.message_data import Refused, read_message
 
 CLOSE_GRACE_S = 1.0
@@ -25,6 +26,7 @@ COMMAND_LIMIT = 512  # RFC 5321 section 4.5.3.1.4
 MAIL_LIMIT = COMMAND_LIMIT + 26 + 17  # with SIZE and BODY: RFC 1870 section 3, RFC 6152 section 2
 MAX_MESSAGE_BYTES = 37_748_736  # MaxMessageSize of a Receive connector (F§2.4)
 SHARE_EVERY = 32
+READ_BYTES = 16_384  # what is read at once, of each connection; a TLS record has no more
 MAX_PROTOCOL_ERRORS = 5  # MaxProtocolErrors of a Receive connector (F§3.3)
 
 R421_TOO_MANY_ERRORS = b"421 4.7.0 Too many errors on this connection, closing transmission channel"
@@ -75,6 +77,16 @@ class SmtpConnection(SMTP):
         """What a message may have, from this client."""
         return MAX_MESSAGE_BYTES
 
+    @property
+    def in_memory(self) -> MailInMemory:
+        """Where its messages are counted."""
+        return _OF_ALL
+
+    @property
+    def may_give_way(self) -> bool:
+        """Whether it may be closed where there are too many connections."""
+        return not self.awaits_answer and not self._has_parted
+
     # -------------------------------------------------------------- the guard
 
     @contextmanager
@@ -104,6 +116,11 @@ class SmtpConnection(SMTP):
         self._part()
         self._abort()
 
+    def give_way(self, line: bytes) -> None:
+        """Say why, where the network takes it at once, and close: its descriptor is needed."""
+        self.say_and_close(line)
+        self._abort()
+
     def _part(self) -> None:
         """Close politely, then for good: a silent client must not keep the connection. Commands
         that have come already are not carried out any more.
@@ -130,6 +147,8 @@ class SmtpConnection(SMTP):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Called a second time when TLS stands, with a transport for what is inside."""
         with self._guarded():
+            if hasattr(transport, "max_size"):  # else 256 KiB, while a client waits for its answer
+                transport.max_size = READ_BYTES
             super().connection_made(transport)
 
     def data_received(self, data: bytes) -> None:
@@ -196,7 +215,7 @@ class SmtpConnection(SMTP):
 
     async def _take_message(self, envelope: Envelope) -> None:
         try:
-            content = await read_message(self._reader, self.max_message_bytes)
+            content = await read_message(self._reader, self.max_message_bytes, self.in_memory)
         except Refused as refusal:
             self.envelope = self._create_envelope()
             if refusal.is_endless:
@@ -228,6 +247,7 @@ class SmtpConnection(SMTP):
 
 
 _OFF = ("AUTH", "HELP")
+_OF_ALL = MailInMemory(OUTSIDE_BYTES)
 
 
 class _Verbs(dict[str, Any]):

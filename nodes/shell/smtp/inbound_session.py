@@ -28,6 +28,7 @@ from nodes.core.interface.replies import R503_BAD_SEQUENCE, R550_NOT_ALLOWED, Re
 from nodes.core.model import message
 from nodes.shell.smtp.connection import MAX_MESSAGE_BYTES
 from nodes.shell.smtp.headers import read_header
+from nodes.shell.smtp.mail_in_memory import MailInMemory
 from nodes.shell.smtp.syntax import (
     MAX_RECIPIENTS,
     NULL_SENDER,
@@ -66,6 +67,8 @@ class Sessions(Protocol):
     config: NodeConfig
     bodies: Bodies
     database_id: str
+    from_outside: MailInMemory
+    of_organisation: MailInMemory
 
     def begun(self, session: InboundSession) -> None: ...
 
@@ -134,11 +137,21 @@ class InboundSession(SmtpSyntax):
 
     @property
     def max_message_bytes(self) -> int:
-        """MaxReceiveSize; of a server of the organisation more, since what it sends on may have
-        grown: line ends are made whole, and a log has a message in base64.
+        """MaxReceiveSize; of a server of the organisation more, since what it sends may have
+        grown: a log has a message in base64.
         """
         limit_bytes = self._sessions.config.transport.max_receive_size_bytes
         return limit_bytes if self._peer is None else max(MAX_MESSAGE_BYTES, 3 * limit_bytes)
+
+    @property
+    def in_memory(self) -> MailInMemory:
+        sessions = self._sessions
+        return sessions.from_outside if self._peer is None else sessions.of_organisation
+
+    @property
+    def may_give_way(self) -> bool:
+        """A server of the organisation does not."""
+        return self._peer is None and super().may_give_way
 
     def gone(self) -> None:
         self._sessions.over(self)
@@ -289,6 +302,6 @@ class InboundSession(SmtpSyntax):
             message.Envelope("" if sender == NULL_SENDER else sender, tuple(envelope.rcpt_tos)),
             read_header(content),
             len(content),
-            self._sessions.bodies.hold(content),
+            self._sessions.bodies.hold(content, self.in_memory),
         )
         return on_the_wire(await self._ask(offered))

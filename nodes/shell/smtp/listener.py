@@ -1,7 +1,10 @@
 """Taking connections in, and never more than leave a node what it needs itself.
 
 Half of the descriptors that the process may open are for its databases, logs and own sessions, so
-that strangers cannot keep it from its disk; who comes beyond the other half hears so and is let go.
+that strangers cannot keep it from its disk. Whoever comes beyond the other half takes the place of
+the client that was silent the longest, which hears so and is let go: so who only stays keeps nobody
+out, servers of the organisation least of all, which never give way and are known only once they
+are in (`give_way`). Where nobody may give way, it is the one who comes that is let go.
 Where descriptors run out all the same, accepting pauses and goes on by itself.
 """
 
@@ -11,8 +14,9 @@ import asyncio
 import resource
 import socket
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
+from typing import Protocol
 
 from nodes.shell.process import EX_UNAVAILABLE, CannotStart
 from nodes.shell.smtp.address import Address
@@ -23,8 +27,29 @@ MAX_INBOUND_CONNECTION = 5000  # of a Receive connector (F§3.3)
 
 R421_TOO_MANY_CONNECTIONS = (
     b"421 4.3.2 The maximum number of concurrent server connections has exceeded a limit, "
-    b"closing transmission channel\r\n"
+    b"closing transmission channel"
 )
+
+
+class Client(Protocol):
+    """A connection, as far as its place is concerned."""
+
+    heard_s: float
+
+    @property
+    def may_give_way(self) -> bool: ...
+
+    def give_way(self, line: bytes) -> None: ...
+
+
+def give_way(clients: Iterable[Client]) -> bool:
+    """Let go of the client that was silent the longest; False where none may be."""
+    silent = min(
+        (each for each in clients if each.may_give_way), key=lambda each: each.heard_s, default=None
+    )
+    if silent is not None:
+        silent.give_way(R421_TOO_MANY_CONNECTIONS)
+    return silent is not None
 
 
 def bind(address: Address) -> socket.socket:
@@ -43,14 +68,20 @@ def bind(address: Address) -> socket.socket:
 
 class Listener:
     """Accepts on `port`, which is bound, from now until `close`; `connected` makes the protocol of
-    a connection.
+    a connection, `clients` are those that are connected.
     """
 
-    def __init__(self, port: socket.socket, connected: Callable[[], asyncio.Protocol]) -> None:
+    def __init__(
+        self,
+        port: socket.socket,
+        connected: Callable[[], asyncio.Protocol],
+        clients: Callable[[], Iterable[Client]],
+    ) -> None:
         port.setblocking(False)
         port.listen(BACKLOG)
         self._port = port
         self._connected = connected
+        self._clients = clients
         self._taken: set[socket.socket] = set()
         self._task = asyncio.get_running_loop().create_task(self._accept_all())
 
@@ -75,10 +106,10 @@ class Listener:
                     traceback.print_exception(error)
 
     async def _take(self, connection: socket.socket) -> None:
-        if self._is_full():
+        if self._is_full() and not give_way(self._clients()):
             connection.setblocking(False)
             with suppress(OSError):
-                connection.send(R421_TOO_MANY_CONNECTIONS)
+                connection.send(R421_TOO_MANY_CONNECTIONS + b"\r\n")
             connection.close()
             return
         self._taken.add(connection)

@@ -14,6 +14,7 @@ from __future__ import annotations
 import asyncio
 
 from nodes.shell.smtp.line_ends import BARE_LINE_ENDS, CR, has_bare
+from nodes.shell.smtp.mail_in_memory import MailInMemory
 
 LINE_LIMIT = 1001  # RFC 5321 section 4.5.3.1.6, and the dot of transparency
 READ_ON_BYTES = 67_108_864
@@ -36,17 +37,23 @@ class Refused(Exception):
         self.is_endless = is_endless
 
 
-async def read_message(reader: asyncio.StreamReader, limit_bytes: int) -> bytes:
+async def read_message(
+    reader: asyncio.StreamReader, limit_bytes: int, in_memory: MailInMemory
+) -> bytes:
     """The message without its dots of transparency. What came behind its dot is left in `reader`.
 
     Raises Refused, and ConnectionResetError where the client ends before its dot.
     """
     intake, behind = _Intake(limit_bytes), None
-    while behind is None:
-        chunk = await reader.read(CHUNK_BYTES)
-        if not chunk:
-            raise ConnectionResetError("the message has no end")
-        behind = intake.take(chunk)
+    try:
+        while behind is None:
+            chunk = await reader.read(CHUNK_BYTES)
+            if not chunk:
+                raise ConnectionResetError("the message has no end")
+            behind = intake.take(chunk)
+            in_memory.has_come(intake, intake.size_bytes)
+    finally:
+        in_memory.is_over(intake)
     if behind:
         reader.feed_data(behind)
     return intake.message()
@@ -62,6 +69,14 @@ class _Intake:
         self._line_at = self._looked_at = len(_CRLF)
         self._complaint = b""
         self._read_on_bytes = 0
+
+    @property
+    def size_bytes(self) -> int:
+        return len(self._content)
+
+    def give_way(self, reply: bytes) -> None:
+        self._complaint = self._complaint or reply
+        self._read_on(0)
 
     def take(self, chunk: bytes) -> bytes | None:
         """What comes behind the dot; None while that has not come. Raises Refused."""

@@ -12,6 +12,7 @@ from nodes.core.interface.inputs import ConnectionLost
 from nodes.core.interface.replies import Reply
 from nodes.shell.smtp.hooks import Hooks
 from nodes.shell.smtp.inbound_session import Door, InboundSession
+from nodes.shell.smtp.mail_in_memory import ORGANISATION_BYTES, OUTSIDE_BYTES, MailInMemory
 from nodes.shell.storage.bodies import Bodies
 
 
@@ -27,6 +28,8 @@ class InboundSessions:
         self.config = config
         self.bodies = bodies
         self.database_id = ""
+        self.from_outside = MailInMemory(OUTSIDE_BYTES)
+        self.of_organisation = MailInMemory(ORGANISATION_BYTES)
         self._tls = tls
         self._hooks = Hooks()
         self._open: dict[str, InboundSession] = {}

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from threading import Lock
-from typing import TypeAlias
+from typing import Protocol, TypeAlias
 
 from nodes.core.model.message import BodyHandle
 
@@ -21,6 +21,19 @@ class BodyGone(Exception):
     """The message of a `db:` handle has left the queue database meanwhile, or a log its copy."""
 
 
+def is_on_disk(handle: BodyHandle) -> bool:
+    """Whether its bytes take memory only once they are read."""
+    return handle.startswith(("db:", "log:", "seed:"))
+
+
+class Counted(Protocol):
+    """Where bodies in memory are counted (`nodes.shell.smtp.mail_in_memory`)."""
+
+    def keep(self, size_bytes: int) -> None: ...
+
+    def let_go(self, size_bytes: int) -> None: ...
+
+
 class Bodies:
     """`read_stored` reads a body by internal id, `read_copy` a log or a seed; they are called from
     any thread, one at a time.
@@ -30,19 +43,27 @@ class Bodies:
         self._read_stored = read_stored
         self._read_copy = read_copy
         self._held: dict[BodyHandle, bytes] = {}
+        self._counted: dict[BodyHandle, Counted] = {}
         self._count = 0
         self._one_reader = Lock()
 
-    def hold(self, content: bytes) -> BodyHandle:
-        """Keep the bytes of a message that has just come in; gives their handle."""
+    def hold(self, content: bytes, counted: Counted | None = None) -> BodyHandle:
+        """Keep the bytes of a message that has just come in, which are `counted` meanwhile; gives
+        their handle.
+        """
         self._count += 1
         handle = f"in:{self._count}"
         self._held[handle] = content
+        if counted is not None:
+            self._counted[handle] = counted
+            counted.keep(len(content))
         return handle
 
     def drop(self, handle: BodyHandle) -> None:
         """Let go of an `in:` body; of any other there is nothing to let go."""
-        self._held.pop(handle, None)
+        content, counted = self._held.pop(handle, b""), self._counted.pop(handle, None)
+        if counted is not None:
+            counted.let_go(len(content))
 
     def at_hand(self, handle: BodyHandle) -> bytes | None:
         """The bytes, where no disk need be read for them."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import socket
-import ssl
 import time
 from pathlib import Path
 from typing import Any
@@ -19,6 +18,7 @@ from nodes.shell.storage.disk import Disk
 from tests.nodes.shell.organisation import Organisation, fqdn
 from tests.nodes.shell.running import process, running
 from tests.nodes.shell.sending import send
+from tests.nodes.shell.smtp.strangers import with_tls
 from tests.nodes.shell.waiting import records, until, until_async
 
 SERVER = "par-mbx1"
@@ -46,18 +46,6 @@ def lost(organisation: Organisation, count: int, server: str = SERVER) -> None:
         f"{count} connections are lost",
         organisation.logs(server),
     )
-
-
-def with_tls(organisation: Organisation, port: int, host: str | None = None) -> ssl.SSLSocket:
-    """A client inside TLS, by the name of a server or of nobody."""
-    plain = socket.create_connection(("127.0.0.1", port), timeout=20)
-    plain.recv(512)
-    plain.sendall(b"EHLO c\r\nSTARTTLS\r\n")
-    heard = b""
-    while b"\r\n220 " not in heard:
-        heard += plain.recv(512)
-    context = organisation.authority.client_context(host)
-    return context.wrap_socket(plain, server_hostname=fqdn(SERVER))
 
 
 # ------------------------------------------------------------------ a client's doing

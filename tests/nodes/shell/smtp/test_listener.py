@@ -12,9 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.nodes.shell.organisation import Organisation
+from tests.nodes.shell.organisation import Organisation, fqdn
 from tests.nodes.shell.running import NodeProcess, process
 from tests.nodes.shell.sending import send
+from tests.nodes.shell.smtp.strangers import with_tls
 from tests.nodes.shell.waiting import records, until
 
 pytestmark = pytest.mark.slow
@@ -57,21 +58,56 @@ def greeted(port: int) -> socket.socket | None:
 
 
 @pytest.mark.parametrize(("server", "module"), [(SERVER, "runner"), ("ext1", "external")])
-def test_clients_get_half_of_the_descriptors_and_mail_goes_on(
+def test_clients_have_half_of_the_descriptors_and_the_silent_give_way(
     server: str, module: str, organisation: Organisation
 ) -> None:
     user = "db1-user01" if server == SERVER else "bob@partner.example"
     with process(organisation, server, module) as node:
         port = node.port()
         limit(node, LIMIT)
-        with clients(port, LIMIT // 2 - 1) as held:
+        with clients(port, LIMIT // 2) as held:
             assert all(client.recv(512).startswith(b"220") for client in held)
-            assert str(send(port, 1, user).reply).startswith("250")
-            last = until(lambda: greeted(port), "the last place is free again")
-            with last, clients(port, LIMIT) as others:
-                for client in others:
+            held[0].sendall(b"NOOP\r\n")
+            assert held[0].recv(512).startswith(b"250")
+            with clients(port, 5) as others:
+                assert all(client.recv(512).startswith(b"220") for client in others)
+                for client in held[1:6]:
                     assert client.recv(512).startswith(b"421 4.3.2 The maximum number")
                     assert client.recv(512) == b""
+                assert str(send(port, 1, user).reply).startswith("250")
+                for client in (held[0], *held[7:], *others):
+                    client.sendall(b"NOOP\r\n")
+                    assert client.recv(512).startswith(b"250")
+        assert node.stop() == 0
+
+
+def test_a_server_of_the_organisation_gets_in_and_does_not_give_way(
+    organisation: Organisation,
+) -> None:
+    with process(organisation, SERVER) as node:
+        port = node.port()
+        limit(node, LIMIT)
+        with clients(port, LIMIT), with_tls(organisation, port, fqdn("par-mbx2")) as server:
+            server.sendall(b"EHLO par-mbx2\r\n")
+            heard = b""
+            while b"XSHADOWREQUEST" not in heard:
+                heard += server.recv(4096)
+            with clients(port, LIMIT):
+                server.sendall(b"NOOP\r\n")
+                assert server.recv(512).startswith(b"250")
+        assert node.stop() == 0
+
+
+def test_where_nobody_may_give_way_the_one_who_comes_is_let_go(organisation: Organisation) -> None:
+    with process(organisation, SERVER) as node:
+        port = node.port()
+        limit(node, LIMIT)
+        with ExitStack() as stack:
+            for _ in range(LIMIT // 2):
+                stack.enter_context(with_tls(organisation, port, fqdn("par-mbx2")))
+            with clients(port, 1) as (client,):
+                assert client.recv(512).startswith(b"421 4.3.2 The maximum number")
+                assert client.recv(512) == b""
         until(lambda: greeted(port), "a new client is greeted").close()
         assert node.stop() == 0
 

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nodes.shell.smtp import message_data
+from nodes.shell.smtp.mail_in_memory import MailInMemory
 from nodes.shell.smtp.message_data import LINE_LIMIT, Refused, read_message
 
 CHUNK = 65_536
@@ -25,7 +26,7 @@ def taken(said: Iterable[bytes], limit_bytes: int) -> tuple[bytes, bytes]:
         reader = asyncio.StreamReader(limit=LINE_LIMIT)
         feeding = asyncio.create_task(feed(reader, said))
         try:
-            content = await read_message(reader, limit_bytes)
+            content = await read_message(reader, limit_bytes, MailInMemory(MIB))
             feeding.cancel()
             return content, bytes(getattr(reader, "_buffer", b""))
         finally:
