@@ -53,6 +53,23 @@ def _without_blanks(content: bytes) -> bytes:
     return re.sub(rb"[ \t]+\r\n", b"\r\n", content)
 
 
+def _in_shorter_lines(content: bytes) -> bytes:
+    return re.sub(rb"([^\r\n]{900})(?=[^\r\n])", rb"\1\r\n", content)
+
+
+def _without_a_blank_end(content: bytes) -> bytes:
+    return content.rstrip(b" \t\r\n") + b"\r\n"
+
+
+def _unfolded(content: bytes) -> bytes:
+    header, end, body = content.partition(b"\r\n\r\n")
+    return re.sub(rb"\r\n[ \t]+", b" ", header) + end + body
+
+
+def _with_line_ends_of_its_own(content: bytes) -> bytes:
+    return content.replace(b"\r\n", b"\n")
+
+
 def alters_one_in_fifty() -> Context:
     numbers = count(1)
     return stores(lambda content: content if next(numbers) % 50 else _flipped(content))
@@ -88,6 +105,26 @@ DEFECTS = (
         "drops-blanks-at-the-end-of-lines",
         "Blanks at the end of a line are gone in the mailbox.",
         "TL-10", CALM, INTACT, lambda: stores(_without_blanks),
+    ),
+    Defect(
+        "breaks-long-lines",
+        "A line of more than 900 octets is two lines in the mailbox.",
+        "TL-10", CALM, INTACT, lambda: stores(_in_shorter_lines),
+    ),
+    Defect(
+        "drops-blank-lines-at-the-end",
+        "Blank lines at the end of a message are gone in the mailbox.",
+        "TL-10", CALM, INTACT, lambda: stores(_without_a_blank_end),
+    ),
+    Defect(
+        "unfolds-header-fields",
+        "A header field that was folded has one line in the mailbox.",
+        "TL-10", CALM, INTACT, lambda: stores(_unfolded),
+    ),
+    Defect(
+        "ends-lines-in-lf",
+        "Lines in the mailbox end in LF alone.",
+        "TL-10", CALM, INTACT, lambda: stores(_with_line_ends_of_its_own),
     ),
     Defect(
         "forgets-the-sender-of-one-in-twenty",

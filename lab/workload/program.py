@@ -24,10 +24,11 @@ from pathlib import Path
 from lab.clock import LabClock, read_start
 from lab.program.errors import PASS, ScenarioError
 from lab.workload.agent import AGENT_PORT, Handler, Request, serve
+from lab.workload.content import content_of
 from lab.workload.ledger import Ledger, LedgerFile, LedgerMessage, Outcome
 from lab.workload.plan_reader import PlannedMessage, WorkPlan, read_targets, read_work_plan
 from lab.workload.probe import probe
-from lab.workload.smtp_attempt import Attempt, Mail, Patience, Result, Target, compose, tls_context
+from lab.workload.smtp_attempt import Attempt, Mail, Patience, Result, Target, tls_context
 from lab.workload.stranger_record import STRANGERS_FILE, StrangerRecord
 from lab.workload.strangers import Strangers, contexts
 from nodes.store.message_digest import digest_of
@@ -83,9 +84,10 @@ class Workload:
 
     async def _submit(self, message: PlannedMessage) -> None:
         date = self._clock.header_date(message.at_ms)
-        mail = compose(
+        content = content_of(
             message.message_id, message.sender, message.recipients, date, message.size_bytes
         )
+        mail = Mail(message.sender, message.recipients, content)
         self._ledger.message(_ledger_message(message, mail, self._clock))
         attempt = 0
         while not self._over():
@@ -196,7 +198,9 @@ class Container:
         wait = _seconds(request["wait_ms"])
         message_id, sender = str(request["message_id"]), str(request["sender"])
         date = LabClock(self._plan.origin, self._plan.speed, 0).header_date(0)
-        mail = compose(message_id, sender, [str(request["recipient"])], date, PROBE_BYTES)
+        recipients = [str(request["recipient"])]
+        content = content_of(message_id, sender, recipients, date, PROBE_BYTES)
+        mail = Mail(sender, recipients, content)
         target = Target("", host, port, str(request["fqdn"]))
         attempt = Attempt(mail, target, self._tls, Patience(wait, wait))
         result = await attempt.run()

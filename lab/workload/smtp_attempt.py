@@ -22,11 +22,6 @@ import aiosmtplib
 
 from lab.workload.ledger import Outcome
 
-LINE = b"All work and no mail makes a transport server a dull node to look at, said he.\r\n"
-# what servers are known to take for something else, or to tidy up, and must not: the end of the
-# message, were it not for transparency (RFC 5321, 4.5.2), and another dot; an empty line; where an
-# mbox begins a message; blanks at the end of a line; octets with the eighth bit (RFC 6152)
-AWKWARD = ".\r\n..\r\n\r\nFrom Łódź \t \r\n".encode()
 LEADING_DOT = re.compile(rb"(?m)^\.")
 QUIT_SECONDS = 1.0
 
@@ -152,43 +147,9 @@ class Attempt:
         return Result(outcome, reply, reason)
 
 
-def compose(
-    message_id: str, sender: str, recipients: Sequence[str], date: str, size_bytes: int
-) -> Mail:
-    """A message of `size_bytes` in all (more when the headers alone need more).
-
-    `date` is its `Date:` header. The same arguments give the same bytes, so that each attempt
-    sends the same message; no two messages have one body.
-    """
-    header = "\r\n".join(
-        (
-            f"From: <{sender}>",
-            "To: " + ",\r\n ".join(f"<{recipient}>" for recipient in recipients),
-            f"Subject: {message_id.strip('<>').partition('@')[0]}",
-            f"Date: {date}",
-            f"Message-ID: {message_id}",
-            "MIME-Version: 1.0",
-            "Content-Type: text/plain; charset=utf-8",
-            "Content-Transfer-Encoding: 8bit",
-            "\r\n",
-        )
-    ).encode("ascii")
-    opening = header + f"{message_id}\r\n".encode("ascii") + AWKWARD
-    return Mail(sender, recipients, opening + _filler(size_bytes - len(opening)))
-
-
 def tls_context(authority: Path) -> ssl.SSLContext:
     """Trusts the run's authority alone, checks the server's name, shows no certificate."""
     return ssl.create_default_context(ssl.Purpose.SERVER_AUTH, cafile=str(authority))
-
-
-def _filler(length: int) -> bytes:
-    lines, rest = divmod(max(length, 3), len(LINE))
-    if rest == 0:
-        return LINE * lines
-    if rest < 3:  # too short for a line of its own
-        lines, rest = lines - 1, rest + len(LINE)
-    return LINE * lines + b"x" * (rest - 2) + b"\r\n"
 
 
 def one_line(code: int, message: str) -> str:

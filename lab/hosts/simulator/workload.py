@@ -21,9 +21,9 @@ from lab.hosts.simulator.smtp.steps import (
     Hello,
 )
 from lab.plan.parts import Message
+from lab.workload.content import content_of
 from lab.workload.ledger import Ledger, LedgerMessage, Outcome
 from lab.workload.program import FINAL_LAB_MS, STEP_LAB_MS
-from lab.workload.smtp_attempt import compose
 from nodes.core.interface.replies import Reply
 from nodes.core.model.message import Envelope
 from nodes.store.message_digest import digest_of
@@ -62,13 +62,13 @@ class Workload:
     def _submit(self, message: Message) -> None:
         if self.is_over:
             return
-        content = compose(
+        content = content_of(
             message.message_id,
             message.sender,
             message.recipients,
             self._clock.header_date(message.at_ms),
             message.size_bytes,
-        ).content
+        )
         self.ledger.message(
             LedgerMessage(
                 message.message_id,

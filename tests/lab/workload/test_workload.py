@@ -18,7 +18,7 @@ from lab.workload import program as workload
 from lab.workload.ledger import Ledger, LedgerFile
 from lab.workload.plan_reader import PlannedMessage, WorkPlan, read_targets, read_work_plan
 from lab.workload.program import Workload
-from lab.workload.smtp_attempt import Patience, Target, compose, tls_context
+from lab.workload.smtp_attempt import Patience, Target, tls_context
 from nodes.store.message_digest import digest_of
 from tests.certificates import Authority
 from tests.lab.workload.scripted_server import LOST, SILENT, Script, serving, unused_port
@@ -237,26 +237,6 @@ def test_the_ledger_has_the_digest_of_what_the_server_receives(tmp_path: Path) -
     digest = digest_of(arrived)
     assert {name: rows[0][name] for name in digest.columns()} == digest.columns()
     assert digest.content_bytes == MESSAGE.size_bytes
-
-
-@pytest.mark.parametrize("size", [0, 300, 4096])
-def test_no_two_messages_have_one_body(size: int) -> None:
-    ids = [f"<m{number:06}.test.1@outside.example>" for number in range(1, 20)]
-    date = "Mon, 05 Jan 2026 08:00:00 +0000"
-    mails = [compose(message_id, "a@x", ["b@y"], date, size) for message_id in ids]
-    assert len({digest_of(mail.content).body_sha256 for mail in mails}) == len(ids)
-
-
-@pytest.mark.parametrize("size", [0, 1000, 1001, 1002, 4096, 70_000])
-def test_a_message_has_the_size_that_was_asked_for(size: int) -> None:
-    mail = compose("<m@x>", "a@x", ["b@y"], "Mon, 05 Jan 2026 08:00:00 +0000", size)
-    assert len(mail.content) == size or size == 0
-
-
-def test_no_line_of_a_message_is_longer_than_smtp_allows() -> None:
-    recipients = [f"db1-user{n:02}@shadowlab.example" for n in range(200)]
-    mail = compose("<m@x>", "a@x", recipients, "Mon, 05 Jan 2026 08:00:00 +0000", 50_000)
-    assert max(map(len, re.split(rb"\r\n", mail.content))) <= 998
 
 
 def test_the_plan_is_read_in_the_order_of_time(tmp_path: Path) -> None:
