@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from unittest.mock import patch
 
 from defects.defect import Defect
 from defects.door import Door, behind
@@ -219,6 +220,12 @@ DEFECTS = (
         "says-too-much-when-it-refuses",
         "Whoever may not ask is given the id of a message with the refusal.",
         "TL-6", CALLED, NOTHING, lambda: behind(SaysTooMuch),
+    ),
+    Defect(
+        "takes-half-line-ends",
+        "A message with a CR or LF that stands alone is taken.",
+        "TL-10", CALLED, ("content_intact",),
+        lambda: patch("nodes.shell.smtp.line_ends.has_bare", lambda *_: False),
     ),
     Defect(
         "never-cuts-who-trickles",

@@ -15,7 +15,9 @@ Cause = Literal["database-id-changed", "resubmit-time-span"]
 Verdict = Literal["pass", "fail", "unknown"]
 OperationKind = Literal["failover", "switchover"]
 SafetyNet = Literal["primary-safety-net", "shadow-safety-net"]
-StrangerKind = Literal["no-certificate", "foreign-certificate", "other-server", "trickles"]
+StrangerKind = Literal[
+    "no-certificate", "foreign-certificate", "other-server", "trickles", "bare-line-ends"
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +67,9 @@ class Operation:
 
 @dataclass(frozen=True, slots=True)
 class Trickle:
-    """A message of which a byte comes every `every_ms`, for `for_ms` at the most."""
+    """A message of which a byte comes every `every_ms`, for `for_ms` at the most; where both are 0,
+    all of it at once.
+    """
 
     sender: str
     recipient: str
@@ -78,7 +82,7 @@ class Stranger:
     """A client that has no right to what it asks of `server`, which it calls at `at_ms`.
 
     `certificate` names the server whose certificate it shows. It says `commands` one after the
-    other, and then sends what trickles, if anything does.
+    other, and then sends what trickles, or a message at once, if it has any.
     """
 
     id: str

@@ -2,7 +2,8 @@
 
 Every command is one that a server of the organisation might say, with names of the topology: what
 is refused is refused because of who asks (TL-6). A stranger that trickles keeps its session busy
-for longer than `ConnectionTimeout`, and never silent for `ConnectionInactivityTimeout` (SR-6).
+for longer than `ConnectionTimeout`, and never silent for `ConnectionInactivityTimeout` (SR-6). One
+with bare line ends has a message that no server may take as it is, nor mend (TL-10).
 Drawn are the moments alone, each by a seed of its own name, so that no other draw depends on them.
 """
 
@@ -59,6 +60,10 @@ class _Asking:
     def servers(self) -> list[str]:
         return [server.name for server in self.topology.servers if server.role == "mailbox"]
 
+    @property
+    def recipient(self) -> str:
+        return self.topology.mailboxes[0].address
+
     def after(self, server: str) -> str:
         """The next mailbox server in the order of the file; the same where there is one alone."""
         return self.servers[(self.servers.index(server) + 1) % len(self.servers)]
@@ -70,7 +75,7 @@ def _stranger(asking: _Asking, stream: StrangersModel, number: int, at_ms: int) 
     turn, place = divmod(number, len(stream.who))
     kind, server = stream.who[place], servers[turn % len(servers)]
     certificate = asking.after(server) if kind == "other-server" else None
-    trickle = _trickle(asking, server) if kind == "trickles" else None
+    trickle = _MAIL[kind](asking, server) if kind in _MAIL else None
     commands = _commands(asking, kind, server, certificate)
     return Stranger("", kind, at_ms, server, certificate, commands, trickle)
 
@@ -87,14 +92,21 @@ def _trickle(asking: _Asking, server: str) -> Trickle:
     quiet_ms, timeout_ms = (
         int(connector[name]) for name in ("ConnectionInactivityTimeout", "ConnectionTimeout")
     )
-    recipient = asking.topology.mailboxes[0].address
-    return Trickle(TRICKLER, recipient, max(1, quiet_ms // TRICKLES_IN), 2 * timeout_ms + MINUTE_MS)
+    every_ms, for_ms = max(1, quiet_ms // TRICKLES_IN), 2 * timeout_ms + MINUTE_MS
+    return Trickle(TRICKLER, asking.recipient, every_ms, for_ms)
+
+
+def _at_once(asking: _Asking, _: str) -> Trickle:
+    return Trickle(TRICKLER, asking.recipient, 0, 0)
+
+
+_MAIL = {"trickles": _trickle, "bare-line-ends": _at_once}
 
 
 def _commands(
     asking: _Asking, kind: StrangerKind, server: str, certificate: str | None
 ) -> tuple[str, ...]:
-    if kind == "trickles":
+    if kind in _MAIL:
         return ()
     if certificate is not None:
         return _in_the_name_of(_another(asking, server, certificate))

@@ -21,7 +21,8 @@ class StrangersModel(Strict):
         min_length=1,
         description="no-certificate: shows none; foreign-certificate: one that the authority did"
         " not sign; other-server: one of a server, and asks in the name of another;"
-        " trickles: sends a byte now and then; several take turns",
+        " trickles: sends a byte now and then; bare-line-ends: sends a message with a CR or LF"
+        " that stands alone; several take turns",
     )
     at: Instant = Field(description="when the first one may call")
     for_ms: Duration = Field(alias="for", description="how long they call")

@@ -20,6 +20,7 @@ LONGEST = b"." + b"m" * 997 + CRLF  # RFC 5321, 4.5.3.1.6
 OCTETS = bytes(octet for octet in range(1, 256) if octet not in CRLF) + CRLF
 BLANK_END = b".\r\n \r\n\t\r\n\r\n\r\n"
 HEADER_MOST_BYTES = 16_384
+BARE = (b"\n", b"\r", b"\n.\n", b"\r.\r", b"\n\r")
 
 
 def content_of(
@@ -37,6 +38,12 @@ def content_of(
     if say is not None and size_bytes >= len(opening) + len(LONGEST):
         return say(header, opening, size_bytes)
     return opening + _filler(size_bytes - len(opening))
+
+
+def with_bare_line_ends(message_id: str) -> bytes:
+    """A message with a CR or LF that stands alone: each of several kinds by the Message-Id."""
+    bare = BARE[sha256(message_id.encode()).digest()[0] % len(BARE)]
+    return f"Message-ID: {message_id}\r\n\r\nhalf".encode() + bare + b"whole\r\n"
 
 
 def _header(message_id: str, sender: str, recipients: Sequence[str], date: str) -> bytes:

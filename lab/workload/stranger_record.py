@@ -11,7 +11,7 @@ from enum import StrEnum
 from lab.plan.parts import Stranger
 
 STRANGERS_FILE = "strangers.jsonl"
-BANNER, EHLO, STARTTLS, DATA = "banner", "EHLO", "STARTTLS", "DATA"
+BANNER, EHLO, STARTTLS, DATA, FINAL_DOT = "banner", "EHLO", "STARTTLS", "DATA", "."
 """What a reply can be to, beside the commands of the plan."""
 
 

@@ -17,14 +17,29 @@ import aiosmtplib
 
 from lab.clock import LabClock
 from lab.plan.parts import Stranger, Trickle
+from lab.workload.content import with_bare_line_ends
 from lab.workload.smtp_attempt import Patience, Target, one_line, tls_context
-from lab.workload.stranger_record import BANNER, DATA, EHLO, STARTTLS, End, StrangerRecord
+from lab.workload.stranger_record import (
+    BANNER,
+    DATA,
+    EHLO,
+    FINAL_DOT,
+    STARTTLS,
+    End,
+    StrangerRecord,
+)
 
 FOREIGN = "foreign"
 """The certificate that another authority has signed."""
 SERVICE_CLOSING = 421
 CALLED = "stranger.example"
 """What a stranger calls itself in its EHLO."""
+
+
+def said_by(stranger: Stranger) -> str:
+    """The Message-Id of what a stranger says at once."""
+    return f"<{stranger.id}@{CALLED}>"
+
 
 Contexts = Callable[[Stranger], ssl.SSLContext]
 
@@ -92,6 +107,7 @@ class Call:
     ) -> None:
         self._who, self._target, self._tls = who, target, tls
         self._clock, self._record = clock, record
+        self._patience = patience
         self._said, self._sent_bytes = BANNER, 0
         self._smtp = aiosmtplib.SMTP(
             hostname=target.host,
@@ -128,14 +144,18 @@ class Call:
         for command in self._who.commands:
             self._said = command
             self._heard(await self._smtp.execute_command(command.encode("ascii")))
-        return End.DONE if self._who.trickle is None else await self._trickle(self._who.trickle)
+        if self._who.trickle is None:
+            return End.DONE
+        await self._begin_message(self._who.trickle)
+        if self._who.trickle.every_ms:
+            return await self._trickle(self._who.trickle)
+        return await self._say_at_once()
 
     async def _greet(self) -> None:
         self._said = EHLO
         self._heard(await self._smtp.ehlo())
 
-    async def _trickle(self, trickle: Trickle) -> End:
-        """Its last reply is waited for all the time: nobody answers to a byte."""
+    async def _begin_message(self, trickle: Trickle) -> None:
         self._said = DATA
         await self._smtp.mail(trickle.sender)
         await self._smtp.rcpt(trickle.recipient)
@@ -143,6 +163,17 @@ class Call:
         if ready.code != 354:
             raise aiosmtplib.SMTPResponseException(ready.code, ready.message)
         self._heard(ready)
+
+    async def _say_at_once(self) -> End:
+        protocol = self._smtp.protocol
+        assert protocol is not None
+        self._said = FINAL_DOT
+        protocol.write(with_bare_line_ends(said_by(self._who)) + b".\r\n")
+        self._heard(await protocol.read_response(timeout=self._patience.final_seconds))
+        return End.DONE
+
+    async def _trickle(self, trickle: Trickle) -> End:
+        """Its last reply is waited for all the time: nobody answers to a byte."""
         protocol = self._smtp.protocol
         assert protocol is not None
         last_word = asyncio.create_task(protocol.read_response())

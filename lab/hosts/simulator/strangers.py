@@ -2,7 +2,8 @@
 and what it hears, written down reply by reply.
 
 It says its commands one after the other, whatever it hears, and hangs up. One that trickles sends a
-message byte by byte, until it is sent away or has trickled for long enough.
+message byte by byte, until it is sent away or has trickled for long enough; one with bare line ends
+sends its message at once.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,6 +17,7 @@ from lab.hosts.simulator.smtp.steps import (
     Answer,
     Banner,
     Command,
+    Content,
     Final,
     ForeignHello,
     Greeting,
@@ -23,8 +25,10 @@ from lab.hosts.simulator.smtp.steps import (
     PartOfContent,
 )
 from lab.plan.parts import Stranger, Trickle
+from lab.workload.content import with_bare_line_ends
 from lab.workload.program import STEP_LAB_MS
-from lab.workload.stranger_record import BANNER, DATA, EHLO, End, StrangerRecord
+from lab.workload.stranger_record import BANNER, DATA, EHLO, FINAL_DOT, End, StrangerRecord
+from lab.workload.strangers import SERVICE_CLOSING, said_by
 from nodes.core.interface.replies import Reply
 from nodes.core.model.message import Envelope
 from nodes.shell.verbs.shadow import format_offer
@@ -100,10 +104,13 @@ class Call:
                 self._go_on()
             case Announced(None, _):
                 self._heard("354")
-                self._trickle(self._trickled.for_ms)
+                self._begin_message()
             case Announced(Reply() as refusal, _):
                 self._heard(_one_line(refusal))
                 self.end(End.REFUSED)
+            case Final(reply) if self._said == FINAL_DOT and reply.code != SERVICE_CLOSING:
+                self._heard(_one_line(reply))
+                self.end(End.DONE)
             case Final(reply):
                 self.end(End.REFUSED, _one_line(reply))
 
@@ -118,6 +125,17 @@ class Call:
         assert self.who.trickle is not None
         return self.who.trickle
 
+    @property
+    def _envelope(self) -> Envelope:
+        return Envelope(self._trickled.sender, (self._trickled.recipient,))
+
+    def _begin_message(self) -> None:
+        if self._trickled.every_ms:
+            self._trickle(self._trickled.for_ms)
+        else:
+            content = with_bare_line_ends(said_by(self.who))
+            self._say(FINAL_DOT, Content(self._envelope, content))
+
     def _hello(self) -> Hello | ForeignHello:
         is_foreign = self.who.kind == "foreign-certificate"
         return ForeignHello() if is_foreign else Hello(self.who.certificate)
@@ -130,8 +148,7 @@ class Call:
         if command is not None:
             self._say(command, Command(command))
         elif self.who.trickle is not None:
-            envelope = Envelope(self.who.trickle.sender, (self.who.trickle.recipient,))
-            self._say(DATA, Announcement(False, None, envelope))
+            self._say(DATA, Announcement(False, None, self._envelope))
         else:
             self.end(End.DONE)
 

@@ -1,5 +1,6 @@
 """Delivery status notifications as messages of their own: what failed, and what is delayed (SM-12,
-RT-5). A sentence for people, and the fields of RFC 3464 for programs; not the original's header.
+RT-5). A sentence for people, and the fields of RFC 3464 for programs; not the original's header. No
+line is longer than a line may be, or the next server would refuse it.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ DELAYED = Wording(
     action="delayed",
     status="4.0.0",
 )
+LINE_LIMIT = 998  # RFC 5322 section 2.1.1, in octets
 DELAYED_STATUS = "400 4.4.7 Message delayed"
 
 
@@ -89,7 +91,7 @@ def _report(
         return None
     internal_id = identity.next_internal_id()
     message_id = f"<{identity.network_message_id(internal_id)}@{config.me.fqdn}>"
-    subject = f"{wording.subject}: {original.header.subject}"
+    subject = _within_a_line(f"{wording.subject}: {original.header.subject}")
     header = Header(message_id, now_ms // 1000 * 1000, subject)
     text = _text(config, original, header, recipients, status, now_ms, wording)
     message = PrimaryMessage(
@@ -135,7 +137,13 @@ def _text(
     lines = [*head, ""]
     for content_type, content in parts:
         lines += [f"--{boundary}", f"Content-Type: {content_type}", *content, ""]
-    return "\r\n".join([*lines, f"--{boundary}--", ""])
+    whole = [line for line in lines if len(line.encode()) <= LINE_LIMIT]
+    return "\r\n".join([*whole, f"--{boundary}--", ""])
+
+
+def _within_a_line(subject: str) -> str:
+    room = LINE_LIMIT - len("Subject: ")
+    return subject.encode()[:room].decode("utf-8", "ignore")
 
 
 def _fields_of(recipient: str, status: str, wording: Wording) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import asyncio
 
-from nodes.shell.smtp.line_ends import BARE_LINE_ENDS, CR, has_bare
+from nodes.shell.smtp import line_ends
 from nodes.shell.smtp.mail_in_memory import MailInMemory
 
 LINE_LIMIT = 1001  # RFC 5321 section 4.5.3.1.6, and the dot of transparency
@@ -21,7 +21,7 @@ READ_ON_BYTES = 67_108_864
 CHUNK_BYTES = 1_048_576  # more than a reader holds, so that it is empty afterwards
 
 R500_LINE_TOO_LONG = b"500 5.5.2 Line too long"
-R550_BARE_LINE_ENDS = f"550 {BARE_LINE_ENDS}".encode()
+R550_BARE_LINE_ENDS = f"550 {line_ends.BARE_LINE_ENDS}".encode()
 R552_TOO_LARGE = b"552 5.3.4 Message size exceeds fixed maximum message size"
 
 _CRLF, _STUFFED, _FINAL = b"\r\n", b"\r\n.", b"\r\n.\r\n"
@@ -99,8 +99,8 @@ class _Intake:
     def _bare_line_end(self) -> bytes:
         """Of what has come since; a CR at its end may be half a line end."""
         looked_at = self._looked_at
-        self._looked_at = len(self._content) - self._content.endswith(CR)
-        is_bare = has_bare(self._content, looked_at, self._looked_at)
+        self._looked_at = len(self._content) - self._content.endswith(line_ends.CR)
+        is_bare = line_ends.has_bare(self._content, looked_at, self._looked_at)
         return R550_BARE_LINE_ENDS if is_bare else b""
 
     def _too_much(self) -> bytes:

@@ -4,7 +4,9 @@ Asks every visible copy of a message of the workload, and compares what its send
 what was read where it is seen: size, header and body, but for the trace fields in front, and whom
 the envelope names as its sender. Nothing excuses another text. A record that says nothing of the
 content, on either side, or of the sender, leaves it unknown.
-What nobody of the workload sent, such as a DSN, is not asked.
+What nobody of the workload sent, such as a DSN, is not asked. Of strangers whose message has a CR
+or LF that stands alone every reply to the dot is: a server that takes such a message can send it on
+only as another one, so it refuses it (RFC 5321 section 2.3.8).
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ from spark_eval.claims.claim import Claim, case
 from spark_eval.expected.tables import Tables
 from spark_eval.spark.joins import joined
 from spark_eval.sql.reasons import cases as cases_of
-from spark_eval.sql.reasons import holds, unknown, violated
+from spark_eval.sql.reasons import holds, not_asked, unknown, violated
 
 NO_BODY = "e3b0c44298fc1c14"  # SHA-256 of nothing
 PARTS = {"bytes": "the size", "header": "the header", "body": "the body"}
@@ -53,8 +55,40 @@ _JUDGED = cases_of(
     otherwise=holds(),
 )  # fmt: skip
 
+_ANSWERED = cases_of(
+    ("reply RLIKE '^2'", violated(
+        "{server} took a message with a CR or LF that stands alone: {reply}")),
+    ("reply RLIKE '^5'", holds()),
+    otherwise=not_asked(),
+)  # fmt: skip
+
 
 def cases(tables: Tables) -> DataFrame:
+    seen = _seen(tables)
+    return seen.unionByName(_taken(tables)) if tables.scope.has_strangers else seen
+
+
+def _taken(tables: Tables) -> DataFrame:
+    """Each answer to a message that could not be sent on as it is."""
+    record = tables.record
+    replies = record.stranger_record.where("type = 'reply' AND command = '.'").drop("server")
+    kinds = record.strangers.where("kind = 'bare-line-ends'")
+    judged = joined(replies, kinds, ["run", "stranger"]).selectExpr("*", f"{_ANSWERED} AS j")
+    return judged.selectExpr(
+        *case(
+            status="j.status",
+            subject="concat(stranger, ' (', kind, ')')",
+            detail="j.reason",
+            at_ms="at_ms",
+            refs="ref",
+            requirements="array('TL-10')",
+            weight="0",
+        )
+    )
+
+
+def _seen(tables: Tables) -> DataFrame:
+    """Each visible copy of a message of the workload."""
     sent = tables.sent.selectExpr(
         "run", "message_id", "content AS sent", "sender AS sent_by", "ref AS sent_ref"
     )

@@ -63,6 +63,13 @@ def test_who_trickles_is_never_quiet_for_long_and_goes_on_for_too_long(
     assert trickle.for_ms > 2 * 10 * MINUTE_MS
 
 
+def test_who_has_bare_line_ends_says_a_message_at_once(tmp_path: Path) -> None:
+    [stranger] = planned(tmp_path, "{who: bare-line-ends, at: 2m, for: 1m, rate: 1/m}").strangers
+    assert stranger.commands == ()
+    assert stranger.trickle is not None
+    assert (stranger.trickle.every_ms, stranger.trickle.for_ms) == (0, 0)
+
+
 def test_strangers_know_every_verb_of_the_organisation_and_its_grammar(
     eight: tuple[Stranger, ...],
 ) -> None:

@@ -4,6 +4,7 @@ import asyncio
 import json
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -124,6 +125,16 @@ def test_a_server_may_use_the_verbs_that_are_its_own(call: Call) -> None:
     own = f"XQDISCARD {OTHER} - 0"
     [*_, answer] = replies(call(stranger("other-server", (own,))))
     assert answer[1].startswith("250 DatabaseId=")
+
+
+@pytest.mark.parametrize("number", range(5))
+def test_who_has_bare_line_ends_is_refused_behind_the_dot(call: Call, number: int) -> None:
+    at_once = Trickle("trickler@outside.example", f"db1-user01@{DOMAIN}", 0, 0)
+    who = replace(stranger("bare-line-ends", trickle=at_once), id=f"s{number}")
+    rows = call(who)
+    assert [command for command, _ in replies(rows)][-2:] == ["DATA", "."]
+    assert replies(rows)[-1][1].startswith("550 5.6.11 ")
+    assert rows[-1]["outcome"] == "done"
 
 
 def test_who_trickles_is_cut_and_hears_why(call: Call) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 from lab.hosts.simulator.event_loop import World
 from lab.hosts.simulator.network import Connection
 from lab.hosts.simulator.random_delays import BOOT_US, COMMIT_US, Chance
-from lab.hosts.simulator.smtp.inbound import header_of
+from lab.hosts.simulator.smtp.inbound import BARE_LINE_ENDS, header_of
 from lab.hosts.simulator.smtp.steps import (
     Announced,
     Announcement,
@@ -23,6 +23,7 @@ from lab.hosts.simulator.smtp.steps import (
 )
 from lab.plan.topology import Server
 from nodes.core.interface.replies import R550_NO_SUCH_RECIPIENT, Reply, as_shown
+from nodes.shell.smtp import line_ends
 from nodes.store.dsn_fields import reports_of
 from nodes.store.message_digest import digest_of
 
@@ -151,6 +152,8 @@ class ExternalSession:
             self.connection.say(Greeting(offers_shadow=False), forward=False)
         elif isinstance(said, Announcement):
             self.announce(said)
+        elif isinstance(said, Content) and line_ends.has_bare(said.content):
+            self.connection.say(Final(BARE_LINE_ENDS), forward=False)
         elif isinstance(said, Content):
             self._server.store(self, said)
 

@@ -61,6 +61,7 @@ from nodes.core.interface.inputs import (
 )
 from nodes.core.interface.replies import R421_STOPPING, Reply
 from nodes.core.model.message import Envelope, Header
+from nodes.shell.smtp import line_ends
 from nodes.shell.smtp.headers import read_header
 from nodes.shell.smtp.inbound_session import ACTIVITY_PARTS
 from nodes.shell.storage.bodies import Bodies
@@ -68,6 +69,7 @@ from nodes.shell.verbs import shadow as shadow_verbs
 from nodes.shell.verbs.shadow import R501_BAD_ARGUMENTS
 
 PROXY_ADDRESS = "192.0.2.1"
+BARE_LINE_ENDS = Reply(550, (line_ends.BARE_LINE_ENDS,))
 
 
 class Door(Protocol):
@@ -244,8 +246,11 @@ class InboundSession:
         return said[0] if said else R421_STOPPING
 
     def _content(self, said: Content) -> None:
-        self.awaits_final = True
         door, content = self._sessions.door, said.content
+        if line_ends.has_bare(content):
+            self.connection.say(Final(BARE_LINE_ENDS), forward=False)
+            return
+        self.awaits_final = True
         handle = door.bodies.hold(content)
         envelope = Envelope(said.envelope.sender, said.envelope.recipients)
         offered = MessageOffered(self.name, envelope, header_of(content), len(content), handle)

@@ -77,6 +77,15 @@ def test_who_trickles_is_cut_when_its_time_is_over() -> None:
     assert end["sent_bytes"] == TIMEOUT_MS // stranger.trickle.every_ms
 
 
+def test_who_has_bare_line_ends_is_refused_behind_the_dot() -> None:
+    for stranger in called().strangers:
+        if stranger.kind == "bare-line-ends":
+            *_, data, dot, end = heard(stranger)
+            assert [data["reply"], dot["command"]] == ["354", "."]
+            assert dot["reply"].startswith("550 5.6.11 ")
+            assert end["outcome"] == "done"
+
+
 def test_all_that_call_are_in_the_record_and_nothing_of_them_is_delivered() -> None:
     rows = [json.loads(line) for line in record().file("strangers.jsonl")]
     ended = [row["stranger"] for row in rows if row["type"] == "end"]

@@ -11,6 +11,7 @@ import pytest
 from nodes.core.delivery.dsn import Report, delay_report, non_delivery_report
 from nodes.core.model.identity import Identity
 from nodes.core.model.message import PrimaryMessage
+from nodes.shell.smtp.line_ends import can_be_sent
 from nodes.store.dsn_fields import reports_of
 from tests.nodes.core.world import OUTSIDE, START_MS, USER1, USER2, config
 from tests.nodes.store.samples import header, primary_message
@@ -82,3 +83,22 @@ def test_the_status_is_the_enhanced_one_of_the_reply(status: str, field: str) ->
 def test_its_size_is_that_of_its_text() -> None:
     report = given_up()
     assert report.message.size_bytes == len(report.body.removeprefix("made:"))
+
+
+@pytest.mark.parametrize("message_id", ["<m@x.example>", f"<{'m' * 984}@x.example>"])
+def test_no_line_is_longer_than_a_line_may_be(message_id: str) -> None:
+    """Whatever the message says of itself, or nobody would take the DSN."""
+    original = _message()
+    long = replace(original.header, message_id=message_id, subject="\U0001f4ee" * 255)
+    made = non_delivery_report(
+        config("par1"), Identity(), replace(original, header=long), WHOM, "550 5.1.1 x", START_MS
+    )
+    assert made is not None
+    content = made.body.removeprefix("made:").encode()
+    assert max(map(len, content.split(b"\r\n"))) <= 998
+    assert can_be_sent(content)
+    assert made.message.size_bytes == len(content)
+    whole, _, _ = _parts(made)
+    assert str(whole["Subject"]).startswith("Undeliverable: ")
+    assert whole["In-Reply-To"] in (None, message_id)
+    assert len(reports_of(content)) == len(WHOM)

@@ -13,6 +13,7 @@ from tests.spark_eval.runs.run_builder import (
     digest,
     empty,
     healthy,
+    mono,
     without_digests,
 )
 
@@ -63,6 +64,16 @@ def _with_a_dsn() -> Run:
     return run
 
 
+def _bare(reply: str, kind: str = "bare-line-ends") -> Run:
+    """A stranger says a message with half a line end and hears that behind its dot."""
+    run = healthy()
+    who = {"id": "s1", "kind": kind, "at_ms": MINUTE, "server": "par-mbx1", "certificate": None}
+    run.plan["strangers"] = [who | {"commands": [], "trickle": None}]
+    said = {"type": "reply", "stranger": "s1", "server": "par-mbx1", "command": ".", "reply": reply}
+    run.strangers.append(said | {"at_ms": MINUTE, "mono_ns": mono(MINUTE)})
+    return run
+
+
 def runs() -> dict[str, Run]:
     return {
         "healthy": healthy(),
@@ -86,6 +97,10 @@ def runs() -> dict[str, Run]:
         "of-another-outside": _outside(sender="sender02@outside.example"),
         "in-capitals": _seen(healthy(), sender="Sender01@OUTSIDE.example"),
         "of-whom": _seen(healthy(), sender=None),
+        "bare-and-refused": _bare("550 5.6.11 Message contains bare linefeeds"),
+        "bare-and-taken": _bare("250 2.6.0 <s1@x> Queued mail for delivery"),
+        "bare-and-put-off": _bare("452 4.3.1 Insufficient system resources"),
+        "taken-of-another": _bare("250 2.6.0 taken", "trickles"),
         "malformed": _seen(healthy(), body_sha256="not a digest"),
     }
 
@@ -144,6 +159,24 @@ def test_is_violated_by_another_sender(name: str, told: str, results: Results) -
     assert (result.status, result.violations, result.unknown) == ("violated", 1, 0)
     (example,) = result.examples
     assert example.detail == f"{told}; it was sent by <sender01@outside.example>"
+
+
+def test_is_violated_by_a_server_that_takes_half_a_line_end(results: Results) -> None:
+    result = results["bare-and-taken"]
+    assert (result.status, result.violations, result.asked) == ("violated", 1, COPIES + 1)
+    (example,) = result.examples
+    assert example.detail.startswith(
+        "par-mbx1 took a message with a CR or LF that stands alone: 250 2.6.0 "
+    )
+    assert example.refs == (("strangers.jsonl", 1),)
+
+
+@pytest.mark.parametrize(
+    ("name", "asked"), [("bare-and-refused", 1), ("bare-and-put-off", 0), ("taken-of-another", 0)]
+)
+def test_holds_where_half_line_ends_are_refused(name: str, asked: int, results: Results) -> None:
+    result = results[name]
+    assert (result.status, result.unknown, result.asked) == ("holds", 0, COPIES + asked)
 
 
 def test_is_unknown_where_a_record_does_not_say_who_sent_it(results: Results) -> None:

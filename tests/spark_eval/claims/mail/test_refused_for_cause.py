@@ -8,6 +8,7 @@ from tests.spark_eval.claims.conftest import Ask, Results
 from tests.spark_eval.runs.run_builder import MINUTE, SECOND, Run, empty, healthy, mono, user
 
 SERVER, OTHER = "par-mbx1", "par-mbx2"
+MIB = 1_048_576
 BEGAN = 5 * MINUTE
 BUSY = "452 4.3.1 Insufficient system resources"
 TOO_LARGE = "552 5.3.4 Message size exceeds fixed maximum message size"
@@ -33,6 +34,15 @@ def _limited(run: Run, limit_bytes: int) -> Run:
     return run
 
 
+def _among(run: Run, count: int, size_bytes: int) -> Run:
+    """So many more are sent to the same server at the same time."""
+    for _ in range(count):
+        message_id = run.submit(BEGAN, [user(1)])
+        run.ledger[-1] |= {"content_bytes": size_bytes}
+        run.attempt(message_id, SERVER, BEGAN, "unknown", None, BEGAN + MINUTE)
+    return run
+
+
 def _killed(run: Run, server: str) -> Run:
     run.kill(server, BEGAN + 500, BEGAN + MINUTE)
     return run
@@ -47,6 +57,7 @@ HOLDS = {
     "its-server-was-killed": _killed(_refused(BUSY), SERVER),
     "its-way-was-cut": _cut(_refused(BUSY), "workload"),
     "larger-than-permitted": _limited(_refused(TOO_LARGE), 4095),
+    "its-memory-was-full": _among(_refused(BUSY), 14, 10 * MIB),
     "no-shadow-was-made": _refused(REJECTION, logged_at=BEGAN + 400),
 }
 VIOLATED = {
@@ -56,6 +67,14 @@ VIOLATED = {
     "no-larger-than-Exchange-permits": (_refused(TOO_LARGE), "refused it, and no fault"),
     "larger-and-refused-for-something-else": (
         _limited(_refused(BUSY), 4095),
+        "refused it, and no fault",
+    ),
+    "its-memory-was-not-full": (
+        _among(_refused(BUSY), 12, 10 * MIB),
+        "refused it, and no fault",
+    ),
+    "full-and-refused-for-something-else": (
+        _among(_refused("451 4.3.0 Message could not be stored"), 14, 10 * MIB),
         "refused it, and no fault",
     ),
     "another-was-killed": (_killed(_refused(BUSY), OTHER), "refused it, and no fault"),
