@@ -17,8 +17,8 @@ from typing import Any
 from nodes.core.config.config import Server
 from nodes.core.config.error import ConfigurationError
 
-# what asyncio sets aside for each session, 256 KiB otherwise: a TLS record has no more, and a client
-# that only stays should cost little
+# what asyncio sets aside for each session, 256 KiB otherwise: a TLS record has no more, and a
+# client that only stays should cost little
 SSLProtocol.max_size = 16_384
 
 

@@ -30,7 +30,8 @@ class Limits:
 
 # Measured: at most 51 MiB and 9 threads in a server of the project's scenarios, 14 MiB and 10
 # threads in Toxiproxy, 202 MiB in a workload with 100,000 messages, the most that a plan may have.
-# A message may have 10 MiB, and each of a server's sessions holds its own.
+# A message may have 10 MiB; of those that come and wait a server has 384 MiB at the most, and of
+# those that go out 16 MiB and one more for each peer (docs/node.md).
 LIMITS: Mapping[str, Limits] = {
     "server": Limits(1024, 128),
     "workload": Limits(1024, 128),
