@@ -41,12 +41,14 @@ from nodes.core.interface.replies import (
     R550_NOT_ALLOWED,
     R552_HEADER_TOO_LARGE,
     R552_MESSAGE_TOO_LARGE,
+    R554_TOO_MANY_HOPS,
     Reply,
     r250_queued_for_delivery,
     r250_queued_for_redundancy,
 )
 from nodes.core.model.identity import Identity
 from nodes.core.model.message import BodyHandle, Header, PrimaryMessage, ShadowKey, ShadowMessage
+from nodes.core.model.octets import count_of
 from nodes.core.routing.boundary import is_inside
 from nodes.core.routing.categorizer import forks_of
 from nodes.core.routing.routing import next_hop
@@ -168,7 +170,7 @@ class Receiving:
             self._take_shadow(session, announced, offered)
         elif isinstance(announced, ShipLog | ShipSeed):
             self._logs.take(session, announced, offered)
-        elif (refusal := self._oversize(session, offered)) is not None:
+        elif (refusal := self._refusal(session, offered)) is not None:
             self._work.emit(DropBody(offered.body))
             session.answer_message(refusal)
         elif isinstance(announced, DeliverTo) and not self._active_copies.takes(announced.database):
@@ -179,15 +181,18 @@ class Receiving:
         else:
             self._take_primary(session, offered)
 
-    def _oversize(self, session: InboundSession, offered: MessageOffered) -> Reply | None:
+    def _refusal(self, session: InboundSession, offered: MessageOffered) -> Reply | None:
         """MaxReceiveSize is for whoever is outside: what a server of the organisation has taken,
-        the next one takes. A Message-Id is its message's identity (DD-1), so one that is longer
-        than a line is refused and not cut.
+        the next one takes. MaxHopCount ends loops, of whichever servers (RFC 5321 section 6.3). A
+        Message-Id is its message's identity (DD-1), so one that is longer than a line is refused
+        and not cut.
         """
         limit_bytes = self._config.transport.max_receive_size_bytes
         if session.peer is None and offered.size_bytes > limit_bytes:
             return R552_MESSAGE_TOO_LARGE
-        too_long = len(offered.header.message_id) > MESSAGE_ID_LIMIT
+        if offered.hops > self._config.server.max_hop_count:
+            return R554_TOO_MANY_HOPS
+        too_long = count_of(offered.header.message_id) > MESSAGE_ID_LIMIT
         return R552_HEADER_TOO_LARGE if too_long else None
 
     def _take_shadow(
@@ -197,7 +202,7 @@ class Receiving:
             key=ShadowKey(request.primary, request.database_id, request.internal_id),
             internal_id=self._identity.next_internal_id(),
             network_message_id=request.network_message_id,
-            header=offered.header,
+            header=self._identified(offered.header, request.network_message_id),
             envelope=offered.envelope,
             size_bytes=offered.size_bytes,
             received_ms=self._work.now_ms,
@@ -218,9 +223,7 @@ class Receiving:
     def _take_delivery(
         self, session: InboundSession, target: DeliverTo, offered: MessageOffered
     ) -> None:
-        message = replace(
-            self._primary_message(offered), network_message_id=target.network_message_id
-        )
+        message = self._primary_message(offered, target.network_message_id)
 
         def delivered(stored: tuple[str, ...], duplicates: tuple[str, ...]) -> None:
             hop = f"database:{target.database}"
@@ -288,23 +291,28 @@ class Receiving:
 
         self._work.commit((InsertMessage(kept, body),), committed, self._refuser(session, body))
 
-    def _primary_message(self, offered: MessageOffered) -> PrimaryMessage:
+    def _primary_message(
+        self, offered: MessageOffered, network_message_id: str = ""
+    ) -> PrimaryMessage:
         internal_id = self._identity.next_internal_id()
-        network_message_id = self._identity.network_message_id(internal_id)
-        header = offered.header
-        if not header.message_id:
-            made_up = f"<{network_message_id}@{self._config.me.fqdn}>"
-            header = Header(made_up, header.submitted_ms, header.subject)
+        network_message_id = network_message_id or self._identity.network_message_id(internal_id)
         return PrimaryMessage(
             internal_id=internal_id,
             network_message_id=network_message_id,
-            header=header,
+            header=self._identified(offered.header, network_message_id),
             envelope=offered.envelope,
             size_bytes=offered.size_bytes,
             received_ms=self._work.now_ms,
             shadow_server=None,
             forks=(),
         )
+
+    def _identified(self, header: Header, network_message_id: str) -> Header:
+        """What came without a Message-Id has one all the same, and the same on every server."""
+        if header.message_id:
+            return header
+        made_up = f"<{network_message_id}@{self._config.accepted_domain}>"
+        return replace(header, message_id=made_up)
 
     def _accepting(self, message: PrimaryMessage) -> Reply:
         return r250_queued_for_delivery(

@@ -1,39 +1,79 @@
-"""What a DSN says of whom, by its fields (RFC 3464 section 2.3)."""
+"""What a DSN says of whom, by its fields (RFC 3464 section 2.3).
+
+The message itself is the report, and its parts follow one another (RFC 6522 section 3): parts
+within parts are not looked into, so a stranger's message costs what its length does, whatever its
+nesting and its parameters. An address shows its octets (`nodes.core.model.octets`).
+"""
 
 from __future__ import annotations
 
-from email import message_from_bytes
-from email.message import Message
+import re
+from collections.abc import Iterator
+from itertools import islice, pairwise
 from typing import TypeAlias
+
+from nodes.core.model.octets import shown
+from nodes.store.header_fields import LINE_LIMIT, end_of_header, places_of, value_of
 
 Reports: TypeAlias = list[dict[str, str]]
 
-_REPORT, _STATUS = "multipart/report", "message/delivery-status"
+MOST_REPORTS = 1000
+"""More than a message here has recipients."""
+MOST_OF_TYPE = 4 * LINE_LIMIT
+
+_REPORT, _STATUS = b"multipart/report", b"message/delivery-status"
+# RFC 2046 section 5.1.1
+_BOUNDARY = re.compile(
+    rb';[ \t]*+boundary[ \t]*+=[ \t]*+(?:"([^"]{1,70})"|([^\s;"]{1,70}))', re.IGNORECASE
+)
+_EMPTY_LINE = b"\r\n\r\n"
 
 
 def reports_of(content: bytes) -> Reports:
     """`recipient` and `action` (failed, delayed, …, in lower case), of a message that is a DSN; of
     another, and of a DSN that names nobody, nothing. An address of another kind is none.
     """
-    if _REPORT.encode() not in content.lower():
+    end = end_of_header(content)
+    kind = value_of(content, b"content-type", 0, end)[:MOST_OF_TYPE]
+    boundary = _BOUNDARY.search(kind)
+    if boundary is None or _type_of(kind) != _REPORT:
         return []
-    try:
-        message = message_from_bytes(content)
-    except RecursionError:  # parts within parts, without end
-        return []
-    if message.get_content_type() != _REPORT:
-        return []
-    parts = (part for part in message.walk() if part.get_content_type() == _STATUS)
-    return [report for part in parts for each in part.walk() if (report := _report(each))]
+    return list(islice(_reports(content, end, boundary[1] or boundary[2]), MOST_REPORTS))
 
 
-def _report(fields: Message) -> dict[str, str] | None:
-    kind, _, address = _value(fields, "Final-Recipient").partition(";")
-    if kind.strip() != "rfc822":
+def _type_of(value: bytes) -> bytes:
+    return value.partition(b";")[0].strip().lower()
+
+
+def _reports(content: bytes, start: int, boundary: bytes) -> Iterator[dict[str, str]]:
+    for first, last in _parts(content, start, boundary):
+        end = content.find(_EMPTY_LINE, first, last)
+        if end >= 0 and _type_of(value_of(content, b"content-type", first, end)) == _STATUS:
+            yield from _said_in(content, end, last)
+
+
+def _parts(content: bytes, start: int, boundary: bytes) -> Iterator[tuple[int, int]]:
+    """From the end of each delimiter's line, its CRLF not included, to the next delimiter."""
+    delimiter = re.compile(rb"\r\n--" + re.escape(boundary) + rb"(?:--)?[ \t]*+(?=\r\n|\Z)")
+    for one, another in pairwise(delimiter.finditer(content, start)):
+        yield one.end(), another.start()
+
+
+def _said_in(content: bytes, start: int, end: int) -> Iterator[dict[str, str]]:
+    """Of each recipient: its fields stand together, between empty lines."""
+    while (place := next(places_of(content, b"final-recipient", start, end), -1)) >= 0:
+        first = max(start, content.rfind(_EMPTY_LINE, start, place))
+        last = content.find(_EMPTY_LINE, place, end)
+        start = end if last < 0 else last
+        report = _report(content, first, start)
+        if report is not None:
+            yield report
+
+
+def _report(content: bytes, start: int, end: int) -> dict[str, str] | None:
+    kind, _, address = value_of(content, b"final-recipient", start, end).partition(b";")
+    address = address.strip()
+    if kind.strip().lower() != b"rfc822" or len(address) > LINE_LIMIT:
         return None
-    return {"recipient": address.strip(), "action": _value(fields, "Action")}
-
-
-def _value(fields: Message, name: str) -> str:
-    value = str(fields.get(name, "")).strip().lower()
-    return value.encode("ascii", "replace").decode("ascii")
+    action = value_of(content, b"action", start, end)[:LINE_LIMIT].lower()
+    return {"recipient": shown(address), "action": shown(action)}

@@ -6,7 +6,7 @@ looks.
 Meant for the files of a node that stands still, stopped or killed. They are never opened themselves
 but copied first, with their -wal, so that looking changes nothing. Times (`…_ms`) count from the
 start of lab time, but for `submitted_ms`, which is the message's own Date as Unix epoch
-milliseconds.
+milliseconds, null where it cannot be read.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from tempfile import TemporaryDirectory
 from typing import TypeAlias
 
 from nodes.core.model.database_copy import CopyState
+from nodes.core.model.message import UNREADABLE_DATE_MS
 from nodes.store import sqlite_file
 from nodes.store.dsn_fields import reports_of
 from nodes.store.leftovers import LEFTOVERS
@@ -94,8 +95,10 @@ _MAILBOX_KEYS = (
     "mailbox", "message_id", "sender", "submitted_ms", "delivered_ms", "size_bytes", "server",
 )  # fmt: skip
 _MAILBOXES = (
-    "SELECT b.address, m.message_id, m.sender, m.submitted_ms, c.delivered_ms, m.size_bytes, "
-    "meta.server, c.message_row FROM copies AS c JOIN mailboxes AS b USING (mailbox_id) "
+    "SELECT b.address, m.message_id, m.sender, "
+    f"iif(m.submitted_ms > {UNREADABLE_DATE_MS}, m.submitted_ms, NULL), "
+    "c.delivered_ms, m.size_bytes, meta.server, c.message_row "
+    "FROM copies AS c JOIN mailboxes AS b USING (mailbox_id) "
     "JOIN messages AS m USING (message_row) CROSS JOIN meta ORDER BY c.message_row, b.address"
 )
 _CONTENT = "SELECT content FROM messages WHERE message_row = ?"

@@ -19,7 +19,9 @@ from typing import TypeAlias
 Columns: TypeAlias = dict[str, int | str]
 
 DIGITS = 16
-_TRACE = re.compile(rb"(?:(?:received|return-path|x-[!-9;-~]*)[ \t]*:.*\n(?:[ \t].*\n)*)*", re.I)
+_TRACE = re.compile(
+    rb"(?:(?:received|return-path|x-[!-9;-~]*+)[ \t]*+:.*+\n(?:[ \t].*+\n)*+)*+", re.I
+)
 _END_OF_HEADER = b"\r\n\r\n"
 
 

@@ -100,6 +100,7 @@ class ServerConfig:
     max_outbound_connections_per_peer: int
     receive_connection_timeout_ms: int
     receive_inactivity_timeout_ms: int
+    max_hop_count: int
     send_inactivity_timeout_ms: int
     discard_notifications_per_answer: int
     promotion_page_size: int
@@ -218,6 +219,7 @@ def _server_config(values: Mapping[str, Mapping[str, Value]]) -> ServerConfig:
         max_outbound_connections_per_peer=int(service["MaxPerDomainOutboundConnections"]),
         receive_connection_timeout_ms=int(receive["ConnectionTimeout"]),
         receive_inactivity_timeout_ms=int(receive["ConnectionInactivityTimeout"]),
+        max_hop_count=int(receive["MaxHopCount"]),
         send_inactivity_timeout_ms=int(send["ConnectionInactivityTimeOut"]),
         discard_notifications_per_answer=int(service["DiscardNotificationsPerAnswer"]),
         promotion_page_size=int(service["PromotionPageSize"]),

@@ -194,6 +194,7 @@ _TABLE = (
     _whole(_SERVICE, "SafetyNetPageSize", 50, 1000, 1),
     _span("ReceiveConnector", "ConnectionTimeout", 10 * MINUTE_MS, SECOND_MS),
     _span("ReceiveConnector", "ConnectionInactivityTimeout", 5 * MINUTE_MS, SECOND_MS),
+    _whole("ReceiveConnector", "MaxHopCount", 60, 500, 1),
     _span("SendConnector", "ConnectionInactivityTimeOut", 10 * MINUTE_MS, SECOND_MS),
     replace(  # lowest value [U]
         _span(

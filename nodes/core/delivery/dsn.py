@@ -11,6 +11,7 @@ from nodes.core.config.config import NodeConfig
 from nodes.core.model.identity import Identity
 from nodes.core.model.lab_time import rfc5322
 from nodes.core.model.message import BodyHandle, Envelope, Header, PrimaryMessage
+from nodes.core.model.octets import is_plain
 from nodes.core.routing.categorizer import forks_of
 
 
@@ -117,13 +118,13 @@ def _text(
     now_ms: int,
     wording: Wording,
 ) -> str:
-    boundary = header.message_id[1:].partition("@")[0]
+    boundary, about = header.message_id[1:].partition("@")[0], original.header.message_id
     head = (
         f"From: postmaster@{config.accepted_domain}",
         f"To: {original.envelope.sender}",
         f"Subject: {header.subject}",
         f"Message-ID: {header.message_id}",
-        f"In-Reply-To: {original.header.message_id}",
+        *([f"In-Reply-To: {about}"] if is_plain(about) else ()),
         f"Date: {rfc5322(now_ms)}",
         "Auto-Submitted: auto-replied",
         "MIME-Version: 1.0",

@@ -42,6 +42,7 @@ R550_NOT_ALLOWED = _reply(550, "5.7.1 Not authorized")
 R550_NO_SUCH_RECIPIENT = _reply(550, "5.1.10 RESOLVER.ADR.RecipientNotFound; recipient not found")
 R552_MESSAGE_TOO_LARGE = _reply(552, "5.3.4 Message size exceeds fixed maximum message size")
 R552_HEADER_TOO_LARGE = _reply(552, "5.3.4 Header size exceeds fixed maximum size")
+R554_TOO_MANY_HOPS = _reply(554, "5.4.6 Hop count exceeded - possible mail loop")
 
 
 R501_NO_INTERVAL = _reply(501, "5.5.4 Start must come before end")

@@ -14,6 +14,9 @@ from typing import TypeAlias
 
 BodyHandle: TypeAlias = str
 
+UNREADABLE_DATE_MS = -(1 << 62)
+"""A submit time up to this is none: it stands for the octets of a `Date:` that cannot be read."""
+
 
 class ForkState(Enum):
     """Where one fork of a primary message is. Legal moves stand in `fork_states.TRANSITIONS`."""
@@ -34,15 +37,22 @@ class Envelope:
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """The header fields that decisions need.
+    """The header fields that decisions need, the first two as received: they are the message's
+    identity (DD-1).
 
-    `submitted_ms` is the client submit time (`Date:`), epoch ms, or None where the field is missing
-    or malformed.
+    `message_id` shows octets (`octets`). `submitted_ms` is the client submit time (`Date:`), epoch
+    ms, or at most UNREADABLE_DATE_MS; None where the field is missing or empty.
     """
 
     message_id: str
     submitted_ms: int | None
     subject: str = ""
+
+    @property
+    def date_ms(self) -> int | None:
+        """The client submit time, where it is known."""
+        at_ms = self.submitted_ms
+        return None if at_ms is None or at_ms <= UNREADABLE_DATE_MS else at_ms
 
 
 @dataclass(frozen=True, slots=True)

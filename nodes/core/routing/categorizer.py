@@ -6,16 +6,18 @@ from __future__ import annotations
 
 from nodes.core.config.config import NodeConfig
 from nodes.core.model.message import Fork
-from nodes.core.routing.routing import next_hop
+from nodes.core.routing.routing import is_outside, next_hop
 
 
 def forks_of(config: NodeConfig, recipients: tuple[str, ...]) -> tuple[Fork, ...]:
     """One fork per next hop, in order of first recipient; each recipient once. Unroutable ones are
-    left out.
+    left out. A mailbox here has its address in lower case; whose case means what outside, only the
+    server there knows (RFC 5321 section 2.4).
     """
     by_hop: dict[str, dict[str, None]] = {}
     for recipient in recipients:
         hop = next_hop(config, recipient)
         if hop is not None:
-            by_hop.setdefault(hop, {})[recipient.lower()] = None
+            address = recipient if is_outside(hop) else recipient.lower()
+            by_hop.setdefault(hop, {})[address] = None
     return tuple(Fork(hop, tuple(addresses)) for hop, addresses in by_hop.items())

@@ -49,3 +49,8 @@ def database_of(hop: str) -> str | None:
 def is_relay(hop: str) -> bool:
     """Whether it leads to servers of another boundary of the organisation."""
     return hop.partition(":")[0] in RELAYS
+
+
+def is_outside(hop: str) -> bool:
+    """Whether it leads out of the organisation."""
+    return hop.partition(":")[0] == "external"

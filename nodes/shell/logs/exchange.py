@@ -92,7 +92,7 @@ def tracking_row(row: LogTracking, writer: Writer, stamp: Stamp) -> str:
             str(row.internal_id),
             _csv(row.header.message_id),
             row.network_message_id,
-            _csv(";".join(recipients)),
+            _csv(";".join(map(_in_a_list, recipients))),
             _statuses(row),
             str(row.size_bytes),
             str(len(recipients)),
@@ -125,6 +125,13 @@ def _fqdn(server: str, config: NodeConfig) -> str:
     return server if known is None else known.fqdn
 
 
+def _in_a_list(address: str) -> str:
+    """A quoted local part may have what separates addresses (RFC 5321 section 4.1.2)."""
+    if ";" not in address and "\\" not in address:
+        return address
+    return address.replace("\\", "\\x5c").replace(";", "\\x3b")
+
+
 def _statuses(row: LogTracking) -> str:
     """One for each recipient; empty where the event has none."""
     status = row.recipient_status
@@ -132,8 +139,8 @@ def _statuses(row: LogTracking) -> str:
 
 
 def _origination(row: LogTracking) -> str:
-    submitted_ms = row.header.submitted_ms
-    return iso(submitted_ms) if submitted_ms is not None and row.event in _SHOWS_ORIGINATION else ""
+    date_ms = row.header.date_ms
+    return iso(date_ms) if date_ms is not None and row.event in _SHOWS_ORIGINATION else ""
 
 
 def _directionality(row: LogTracking, config: NodeConfig) -> str:

@@ -1,9 +1,9 @@
 """The few header fields of a message that decisions need (RFC 5322), read without ever failing.
 
-What is missing or malformed is empty or None; nothing is repaired and nothing added. A header that
-is folded can have any length, so each value is bounded, here or by the core: a Subject is cut, a
-Date longer than a line is malformed, and a message whose Message-Id is longer than a line is
-refused (`nodes.core.receiving`).
+What is a key is as it was received, octet for octet, folded lines unfolded (DD-1): nothing is
+repaired, cut or decoded. A Message-Id is text that shows its octets (`nodes.core.model.octets`); a
+Date is a time, or, where it cannot be read, still tells itself from others. Only a Subject, which
+is for people, is decoded and cut.
 """
 
 from __future__ import annotations
@@ -11,46 +11,56 @@ from __future__ import annotations
 import re
 from datetime import UTC
 from email.utils import parsedate_to_datetime
+from hashlib import sha256
 
-from nodes.core.model.message import Header
+from nodes.core.model.message import UNREADABLE_DATE_MS, Header
+from nodes.core.model.octets import shown
+from nodes.store.header_fields import LINE_LIMIT, end_of_header, places_of, value_of
 
-_HEADER_LIMIT = 65_536
-_FOLDED = re.compile(rb"\r?\n[ \t]+")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]+")
-_WANTED = (b"message-id", b"date", b"subject")
 SUBJECT_LIMIT = 255
-LINE_LIMIT = 998  # RFC 5322 section 2.1.1
 
 
 def read_header(content: bytes) -> Header:
-    """Message-Id, Date and Subject of a message; the first of each counts."""
-    found: dict[bytes, str] = {}
-    for line in _FOLDED.sub(b" ", _head(content)).splitlines():
-        name, colon, value = line.partition(b":")
-        name = name.strip().lower()
-        if colon and name in _WANTED and name not in found:
-            text = value.decode("utf-8", "replace")
-            found[name] = _CONTROL.sub(" ", text).strip()
+    """Message-Id, Date and Subject of a message; the first of each counts. Of a Message-Id longer
+    than a line, which the core refuses, there is an octet more than that.
+    """
+    end = end_of_header(content)
+    message_id, date, subject = (
+        value_of(content, name, 0, end) for name in (b"message-id", b"date", b"subject")
+    )
     return Header(
-        message_id="".join(found.get(b"message-id", "").split()),
-        submitted_ms=_epoch_ms(found.get(b"date", "")),
-        subject=found.get(b"subject", "")[:SUBJECT_LIMIT],
+        message_id=shown(message_id[: LINE_LIMIT + 1]),
+        submitted_ms=_submitted_ms(date),
+        subject=_text(subject[:SUBJECT_LIMIT]),
     )
 
 
-def _head(content: bytes) -> bytes:
-    """Everything before the first empty line."""
-    ends = [end for end in (content.find(b"\r\n\r\n"), content.find(b"\n\n")) if end >= 0]
-    return content[: min([*ends, _HEADER_LIMIT])]
+def hops_of(content: bytes) -> int:
+    """How many servers have put a Received field on it (RFC 5321 section 6.3)."""
+    return sum(1 for _ in places_of(content, b"received", 0, end_of_header(content)))
 
 
-def _epoch_ms(date: str) -> int | None:
-    if len(date) > LINE_LIMIT:
+def _text(octets: bytes) -> str:
+    return _CONTROL.sub(" ", octets.decode("utf-8", "replace")).strip()
+
+
+def _submitted_ms(date: bytes) -> int | None:
+    """Of a Date that cannot be read, or is longer than a line, a number below all times, made of
+    its octets: two of them are two.
+    """
+    if not date:
         return None
     try:
-        moment = parsedate_to_datetime(date)
-        if moment.tzinfo is None:  # -0000: the zone is not known, the time is UTC
-            moment = moment.replace(tzinfo=UTC)
-        return round(moment.timestamp() * 1000)
+        if len(date) <= LINE_LIMIT:
+            return _epoch_ms(date.decode("latin-1"))
     except (ValueError, TypeError, IndexError, OverflowError):
-        return None
+        pass
+    return UNREADABLE_DATE_MS - int.from_bytes(sha256(date).digest()[:7])
+
+
+def _epoch_ms(date: str) -> int:
+    moment = parsedate_to_datetime(date)
+    if moment.tzinfo is None:  # -0000: the zone is not known, the time is UTC
+        moment = moment.replace(tzinfo=UTC)
+    return round(moment.timestamp() * 1000)

@@ -27,7 +27,7 @@ from nodes.core.interface.inputs import (
 from nodes.core.interface.replies import R503_BAD_SEQUENCE, R550_NOT_ALLOWED, Reply
 from nodes.core.model import message
 from nodes.shell.smtp.connection import MAX_MESSAGE_BYTES
-from nodes.shell.smtp.headers import read_header
+from nodes.shell.smtp.headers import hops_of, read_header
 from nodes.shell.smtp.mail_in_memory import MailInMemory
 from nodes.shell.smtp.syntax import (
     MAX_RECIPIENTS,
@@ -303,5 +303,6 @@ class InboundSession(SmtpSyntax):
             read_header(content),
             len(content),
             self._sessions.bodies.hold(content, self.in_memory),
+            hops_of(content),
         )
         return on_the_wire(await self._ask(offered))

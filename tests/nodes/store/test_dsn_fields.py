@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Any
+
 import pytest
 
-from nodes.store.dsn_fields import reports_of
+from nodes.store import dsn_fields
+from nodes.store.dsn_fields import MOST_REPORTS, reports_of
+from nodes.store.header_fields import places_of, value_of
 
 FIELDS = b"""Reporting-MTA: dns; par-mbx1.lab
 
@@ -19,6 +24,7 @@ Action: delayed
 Final-Recipient: x400; /S=mallory
 Action: failed
 """
+FIELD = b"Final-Recipient: rfc822; a@x.example\r\nAction: failed\r\n\r\n"
 
 
 def dsn(kind: bytes = b"multipart/report", status: bytes = b"message/delivery-status") -> bytes:
@@ -31,7 +37,7 @@ def dsn(kind: bytes = b"multipart/report", status: bytes = b"message/delivery-st
 
 def test_names_each_recipient_with_what_is_said_of_it() -> None:
     assert reports_of(dsn()) == [
-        {"recipient": "bob@x.example", "action": "failed"},
+        {"recipient": "Bob@X.example", "action": "failed"},
         {"recipient": "eve@x.example", "action": "delayed"},
     ]
 
@@ -52,7 +58,65 @@ def test_what_is_no_dsn_names_nobody(content: bytes) -> None:
     assert reports_of(content) == []
 
 
-def test_what_no_text_can_hold_is_shown_all_the_same() -> None:
-    content = dsn().replace(b"Bob@X", b"b\xfc\xdf@x")
-    assert reports_of(content)[0]["recipient"].endswith("@x.example")
-    assert reports_of(content)[0]["recipient"].isascii()
+@pytest.mark.parametrize("address", [b"b\xfc\xdf@x", b"b\xfc\xde@x", b"b??@x", b"b\\xfc@x"])
+def test_no_two_addresses_are_shown_alike(address: bytes) -> None:
+    shown = reports_of(dsn().replace(b"Bob@X", address))[0]["recipient"]
+    assert shown.encode().decode("unicode_escape").encode("latin-1") == address + b".example"
+
+
+def test_no_more_is_read_of_a_content_type_than_anybody_writes() -> None:
+    """Else its parameters cost their number times itself, and a stranger wrote them."""
+    some, many = b"report-type=delivery-status;a=b" + b";a=b" * 500, b";a=b" * 500_000
+    content = dsn()
+    assert reports_of(content.replace(b"report-type=delivery-status", some))
+    assert reports_of(content.replace(b"report-type=delivery-status", some + many)) == []
+
+
+def test_a_dsn_names_no_more_recipients_than_a_message_has() -> None:
+    content = dsn().replace(b"Status: 5.1.1\r\n\r\n", b"\r\n" + FIELD * 5000)
+    assert len(reports_of(content)) == MOST_REPORTS
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        b"\r\n--=b",
+        b"\r\n" * 4,
+        b"Final-Recipient: x400; a\r\n",
+        FIELD[:-4],
+        b"\r\n--=b\r\nContent-Type: message/delivery-status\r\n\r\n" + FIELD,
+    ],
+    ids=["delimiters", "empty lines", "fields", "fields of one", "parts"],
+)
+def test_each_octet_is_looked_at_a_few_times(part: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many parts, recipients and fields there are."""
+    looked_at = 0
+
+    def count(start: int, end: int) -> int:
+        nonlocal looked_at
+        looked_at += end - start
+        return end
+
+    class Counted(bytes):
+        def find(self, sub: Any, start: Any = 0, end: Any = None) -> int:
+            found = super().find(sub, start, end)
+            count(start, found if found >= 0 else len(self) if end is None else end)
+            return found
+
+        def rfind(self, sub: Any, start: Any = 0, end: Any = None) -> int:
+            return super().rfind(sub, start, count(start, end))
+
+    def places(content: bytes, name: bytes, start: int, end: int) -> Iterator[int]:
+        for place in places_of(content, name, start, end):
+            yield (start := count(start, place))
+        count(start, end)
+
+    def value(content: bytes, name: bytes, start: int, end: int) -> bytes:
+        return value_of(content, name, start, count(start, end))
+
+    monkeypatch.setattr(dsn_fields, "places_of", places)
+    monkeypatch.setattr(dsn_fields, "value_of", value)
+    head, tail = dsn().split(b"Status: 5.1.1\r\n", 1)
+    content = Counted(head + b"\r\n" + part * 2000 + b"\r\n" + tail)
+    reports_of(content)
+    assert looked_at < 6 * len(content)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from hashlib import sha256
 
 import pytest
@@ -69,3 +70,17 @@ def test_a_header_without_an_end_is_no_body() -> None:
 )
 def test_no_content_takes_long(content: bytes) -> None:
     assert digest_of(content).content_bytes <= len(content)
+
+
+@pytest.mark.parametrize(
+    "trace", [b"X-:\r\n", b"Received: a\r\n b\r\n", b"X-a:\r\n" + b" \r\n" * 9]
+)
+def test_trace_fields_cost_no_more_than_they_are_long(trace: bytes) -> None:
+    content = trace * (1_000_000 // len(trace)) + SENT
+    tracemalloc.start()
+    try:
+        assert digest_of(content) == digest_of(SENT)
+        _, most_bytes = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert most_bytes < 2 * len(content)

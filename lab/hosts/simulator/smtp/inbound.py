@@ -62,7 +62,7 @@ from nodes.core.interface.inputs import (
 from nodes.core.interface.replies import R421_STOPPING, Reply
 from nodes.core.model.message import Envelope, Header
 from nodes.shell.smtp import line_ends
-from nodes.shell.smtp.headers import read_header
+from nodes.shell.smtp.headers import hops_of, read_header
 from nodes.shell.smtp.inbound_session import ACTIVITY_PARTS
 from nodes.shell.storage.bodies import Bodies
 from nodes.shell.verbs import shadow as shadow_verbs
@@ -253,8 +253,8 @@ class InboundSession:
         self.awaits_final = True
         handle = door.bodies.hold(content)
         envelope = Envelope(said.envelope.sender, said.envelope.recipients)
-        offered = MessageOffered(self.name, envelope, header_of(content), len(content), handle)
-        door.give(offered)
+        header, hops = header_of(content), hops_of(content)
+        door.give(MessageOffered(self.name, envelope, header, len(content), handle, hops))
 
     def _question(self, said: Question) -> None:
         self._asks = True

@@ -69,7 +69,7 @@ class TransactionReset:
 @dataclass(frozen=True, slots=True)
 class MessageOffered:
     """The final dot has come. Answered by `SendReply`, unless `ConnectionLost` comes first.
-    `size_bytes` of the body.
+    `size_bytes` of the body; `hops` is how many `Received:` fields its header has.
     """
 
     session: str
@@ -77,6 +77,7 @@ class MessageOffered:
     header: Header
     size_bytes: int
     body: BodyHandle
+    hops: int = 0
 
 
 @dataclass(frozen=True, slots=True)

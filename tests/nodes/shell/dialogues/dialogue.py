@@ -4,6 +4,7 @@
     given DatabaseId 11111111-…         the queue database has this id (before the first connection)
     given shadow-redundancy off         ShadowRedundancyEnabled is false
     given MaxReceiveSize 1KB            what a message from outside may have at most
+    given MaxHopCount 2                 how many Received fields a message may have
     given copies par-mbx1 par-mbx2      DB1 has these copies, the first active (before any failover)
     given discard par-mbx2 1 42 1767…   a discard notification: shadow server, sequence, id, time
     as par-mbx2                         a new connection, with that server's certificate
@@ -97,6 +98,8 @@ def _prepare(dialogue: Dialogue, organisation: Organisation) -> None:
     if "MaxReceiveSize" in given:
         (size,) = given["MaxReceiveSize"]
         organisation.sections["TransportConfig"] = {"MaxReceiveSize": size}
+    if "MaxHopCount" in given:
+        organisation.sections["ReceiveConnector"] = {"MaxHopCount": int(given["MaxHopCount"][0])}
     if "copies" in given:
         organisation.sections["Databases"] = _databases(given["copies"])
     data = organisation.data(SERVER)
