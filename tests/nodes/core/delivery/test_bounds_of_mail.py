@@ -1,4 +1,4 @@
-"""What a message from outside may have: MaxReceiveSize, and a Message-Id that fits a line."""
+"""What a message may have: MaxReceiveSize, a Message-Id that fits a line, MaxHopCount hops."""
 
 from __future__ import annotations
 
@@ -9,16 +9,18 @@ import pytest
 from nodes.core.interface.inputs import MessageOffered
 from nodes.core.interface.replies import r250_queued_for_delivery
 from nodes.core.model.message import Envelope, Header
-from tests.nodes.core.world import USER1, World
+from tests.nodes.core.world import MINUTE, OUTSIDE, USER1, USER2, World
 
 
-def answer(size_bytes: int, message_id: str = "<m@outside.example>", **transport: str) -> Any:
-    """The reply to a message of that size and Message-Id."""
+def answer(
+    size_bytes: int, message_id: str = "<m@outside.example>", hops: int = 0, **transport: str
+) -> Any:
+    """The reply to a message of that size and Message-Id, after so many hops."""
     world = World(TransportConfig=transport) if transport else World()
     session = world.connect("par1")
     envelope, header = Envelope("a@outside.example", (USER1,)), Header(message_id, None, "")
     world.hosts["par1"].bodies["in:1"] = header
-    world.say("par1", MessageOffered(session, envelope, header, size_bytes, "in:1"))
+    world.say("par1", MessageOffered(session, envelope, header, size_bytes, "in:1", hops))
     return world.hosts["par1"].replies[session][-1]
 
 
@@ -30,6 +32,38 @@ def test_a_message_larger_than_max_receive_size_is_refused(size_bytes: int, code
 @pytest.mark.parametrize(("length", "code"), [(998, 250), (999, 552)])
 def test_a_message_id_longer_than_a_line_is_refused(length: int, code: int) -> None:
     assert answer(100, "<" + "i" * (length - 2) + ">").code == code
+    assert answer(100, "<" + r"\xff" * (length - 2) + ">").code == code
+
+
+@pytest.mark.parametrize(("hops", "code"), [(60, 250), (61, 554)])
+def test_a_message_that_more_servers_have_seen_than_max_hop_count_is_refused(
+    hops: int, code: int
+) -> None:
+    assert answer(100, hops=hops).code == code
+
+
+def test_a_loop_that_the_next_server_notices_is_told_to_the_sender() -> None:
+    """Given up at once, however long it might still be tried (RFC 5321 section 6.3)."""
+    world = World()
+    world.refuse_with["ext1"] = (554, "5.4.6 Hop count exceeded - possible mail loop")
+    world.send("par1", OUTSIDE, message_id="<loop@outside.example>")
+    world.run(MINUTE)
+    told = [row.event for row in world.rows if row.server == "par1"]
+    assert told.index("FAIL") < told.index("DSN")
+
+
+def test_what_came_without_a_message_id_has_the_same_one_on_every_server() -> None:
+    world = World()
+    session = world.connect("par1")
+    header = Header("", None, "")
+    world.hosts["par1"].bodies["in:1"] = header
+    envelope = Envelope("a@outside.example", (USER1, USER2))
+    world.say("par1", MessageOffered(session, envelope, header, 100, "in:1"))
+    world.run(MINUTE)
+    rows = {(row.server, row.event): row.message_id for row in world.rows}
+    assert {event for _, event in rows} >= {"HARECEIVE", "RECEIVE", "SEND", "DELIVER"}
+    (message_id,) = set(rows.values())
+    assert message_id.endswith("@lab.example>")
 
 
 def test_a_reply_shows_both_ends_of_a_long_message_id() -> None:

@@ -55,6 +55,15 @@ def test_its_header_refers_to_the_message_that_it_is_about() -> None:
     assert not whole.defects
 
 
+@pytest.mark.parametrize("message_id", [r"<a\xff@x>", r"<a\x20b@x>", "<" + "i" * 996 + ">"])
+def test_it_refers_to_no_message_that_it_cannot_name_in_a_line_of_ascii(message_id: str) -> None:
+    about = replace(_message(), header=replace(header(7), message_id=message_id))
+    made = non_delivery_report(config("par1"), Identity(), about, WHOM, "550 no", START_MS)
+    assert made is not None
+    assert "In-Reply-To" not in made.body
+    assert max(map(len, made.body.split("\r\n"))) <= 998
+
+
 @pytest.mark.parametrize(("report", "action"), [(given_up(), "failed"), (late(), "delayed")])
 def test_it_names_every_recipient_to_people_and_to_programs(report: Report, action: str) -> None:
     _, text, _ = _parts(report)

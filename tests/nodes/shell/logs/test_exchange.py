@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from nodes.core.config.config import NodeConfig, read_config
 from nodes.core.interface.effects import LogConnectivity, LogTracking
-from nodes.core.model.message import Envelope, Header
+from nodes.core.model.message import UNREADABLE_DATE_MS, Envelope, Header
 from nodes.shell.logs.exchange import (
     CONNECTIVITY_FIELDS,
     TRACKING_FIELDS,
@@ -149,3 +149,19 @@ def test_a_row_speaks_of_one_clock_whatever_the_date_is_ahead_of_the_core() -> N
     custom = dict(zip(FIELDS, values, strict=True))["custom-data"]
     assert custom.startswith("S:LastContact=2026-01-05T09:00:00.000Z;S:Told=2026-01-05T08:00:00Z;")
     assert written(promoted)["custom-data"].startswith("S:LastContact=2026-01-05T08:00:00.000Z;")
+
+
+def test_addresses_with_what_separates_them_stay_apart() -> None:
+    """Two recipients, and one that reads like two."""
+    lists = (('"a;b"@x', "c@x"), ('"a', 'b"@x', "c@x"), (r'"a\x3bb"@x', "c@x"))
+    shown = [written(replace(ROW, recipients=each))["recipient-address"] for each in lists]
+    assert [column.split(";") for column in shown] == [
+        [r'"a\x3bb"@x', "c@x"],
+        ['"a', 'b"@x', "c@x"],
+        [r'"a\x5cx3bb"@x', "c@x"],
+    ]
+
+
+def test_of_a_date_that_cannot_be_read_no_time_is_shown() -> None:
+    header = replace(ROW.header, submitted_ms=UNREADABLE_DATE_MS - 7)
+    assert written(replace(ROW, event="DELIVER", header=header))["message-info"] == ""
