@@ -50,6 +50,7 @@ LEDGER: Final[Columns] = (
     ("sender", "STRING"),
     ("recipients", "ARRAY<STRING>"),
     ("size_bytes", "BIGINT"),
+    ("hops", "BIGINT"),
     ("mono_ns", "BIGINT"),
     ("attempt", "INT"),
     ("server", "STRING"),

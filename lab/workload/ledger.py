@@ -28,8 +28,8 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class LedgerMessage:
-    """A message of the plan; `date` is its `Date:` header as ISO 8601 in UTC, `digest` of what is
-    sent, by who sends it.
+    """A message of the plan; `date` is its `Date:` header as ISO 8601 in UTC; `hops`, its Received
+    fields, and `digest` are of what is sent, by who sends it.
     """
 
     message_id: str
@@ -38,6 +38,7 @@ class LedgerMessage:
     sender: str
     recipients: Sequence[str]
     size_bytes: int
+    hops: int
     digest: MessageDigest
 
 
@@ -85,6 +86,7 @@ class Ledger:
                 "sender": message.sender,
                 "recipients": list(message.recipients),
                 "size_bytes": message.size_bytes,
+                "hops": message.hops,
                 "mono_ns": now_ns,
                 **message.digest.columns(),
             }

@@ -31,6 +31,7 @@ from lab.workload.probe import probe
 from lab.workload.smtp_attempt import Attempt, Mail, Patience, Result, Target, tls_context
 from lab.workload.stranger_record import STRANGERS_FILE, StrangerRecord
 from lab.workload.strangers import Strangers, contexts
+from nodes.shell.smtp.headers import hops_of
 from nodes.store.message_digest import digest_of
 
 START_FILE = Path("/etc/shadowlab-clock/start.json")
@@ -248,6 +249,7 @@ def _ledger_message(message: PlannedMessage, mail: Mail, clock: LabClock) -> Led
         message.sender,
         message.recipients,
         message.size_bytes,
+        hops_of(mail.content),
         digest_of(mail.content),
     )
 

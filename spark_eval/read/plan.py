@@ -36,6 +36,7 @@ TRANSPORT_CONFIG = (
 SERVER_CONFIG = (
     ("timeout_ms", "SendConnector", "ConnectionInactivityTimeOut", 10 * MINUTE_MS),
     ("session_ms", "ReceiveConnector", "ConnectionTimeout", 10 * MINUTE_MS),
+    ("max_hops", "ReceiveConnector", "MaxHopCount", 60),
     ("glitches", "TransportService", "QueueGlitchRetryCount", 4),
     ("glitch_ms", "TransportService", "QueueGlitchRetryInterval", MINUTE_MS),
     ("transients", "TransportService", "TransientFailureRetryCount", 6),

@@ -22,8 +22,8 @@ def sent_messages(ledger: DataFrame) -> DataFrame:
     """
     return ledger.where("type = 'message'").selectExpr(
         "run", "message_id", "mail", "submitted_ms", "lower(sender) AS sender",
-        "array_distinct(transform(recipients, r -> lower(r))) AS recipients", "size_bytes", CONTENT,
-        "unix_millis(try_to_timestamp(date)) AS dated_ms", "ref",
+        "array_distinct(transform(recipients, r -> lower(r))) AS recipients", "size_bytes", "hops",
+        CONTENT, "unix_millis(try_to_timestamp(date)) AS dated_ms", "ref",
     )  # fmt: skip
 
 

@@ -26,6 +26,7 @@ from lab.workload.ledger import Ledger, LedgerMessage, Outcome
 from lab.workload.program import FINAL_LAB_MS, STEP_LAB_MS
 from nodes.core.interface.replies import Reply
 from nodes.core.model.message import Envelope
+from nodes.shell.smtp.headers import hops_of
 from nodes.store.message_digest import digest_of
 
 
@@ -77,6 +78,7 @@ class Workload:
                 message.sender,
                 message.recipients,
                 message.size_bytes,
+                hops_of(content),
                 digest_of(content),
             )
         )

@@ -11,6 +11,7 @@ SERVER, OTHER = "par-mbx1", "par-mbx2"
 MIB = 1_048_576
 BEGAN = 5 * MINUTE
 BUSY = "452 4.3.1 Insufficient system resources"
+LOOP = "554 5.4.6 Hop count exceeded - possible mail loop"
 TOO_LARGE = "552 5.3.4 Message size exceeds fixed maximum message size"
 
 
@@ -43,6 +44,16 @@ def _among(run: Run, count: int, size_bytes: int) -> Run:
     return run
 
 
+def _after(run: Run, hops: int | None, limit: int | None = None) -> Run:
+    """The message had so many Received fields; `limit`: MaxHopCount where it was refused."""
+    if hops is not None:
+        run.ledger[0]["hops"] = hops
+    if limit is not None:
+        servers = run.plan["settings"].setdefault("servers", {})
+        servers.setdefault(SERVER, {})["ReceiveConnector"] = {"MaxHopCount": limit}
+    return run
+
+
 def _killed(run: Run, server: str) -> Run:
     run.kill(server, BEGAN + 500, BEGAN + MINUTE)
     return run
@@ -58,6 +69,8 @@ HOLDS = {
     "its-way-was-cut": _cut(_refused(BUSY), "workload"),
     "larger-than-permitted": _limited(_refused(TOO_LARGE), 4095),
     "its-memory-was-full": _among(_refused(BUSY), 14, 10 * MIB),
+    "in-a-loop": _after(_refused(LOOP), 3, limit=2),
+    "in-a-loop-as-Exchange-counts": _after(_refused(LOOP), 61),
     "no-shadow-was-made": _refused(REJECTION, logged_at=BEGAN + 400),
 }
 VIOLATED = {
@@ -77,6 +90,12 @@ VIOLATED = {
         _among(_refused("451 4.3.0 Message could not be stored"), 14, 10 * MIB),
         "refused it, and no fault",
     ),
+    "in-no-loop": (_after(_refused(LOOP), 2, limit=2), "refused it, and no fault"),
+    "in-no-loop-as-Exchange-counts": (_after(_refused(LOOP), 60), "refused it, and no fault"),
+    "in-a-loop-and-refused-for-something-else": (
+        _after(_refused(BUSY), 61),
+        "refused it, and no fault",
+    ),
     "another-was-killed": (_killed(_refused(BUSY), OTHER), "refused it, and no fault"),
     "another-way-was-cut": (_cut(_refused(BUSY), OTHER), "refused it, and no fault"),
     "rejected-without-a-word": (
@@ -85,6 +104,7 @@ VIOLATED = {
     ),
     "rejected-before": (_refused(REJECTION, logged_at=BEGAN - SECOND), "rejected it, and logged"),
 }
+UNKNOWN = {"hops-are-not-known": _refused(LOOP)}
 NOT_ASKED = {
     "accepted": healthy(),
     "nothing-sent": empty(),
@@ -94,7 +114,7 @@ NOT_ASKED = {
 
 def runs() -> dict[str, Run]:
     asked = {f"violated-{name}": run for name, (run, _) in VIOLATED.items()}
-    return HOLDS | asked | NOT_ASKED
+    return HOLDS | asked | UNKNOWN | NOT_ASKED
 
 
 @pytest.fixture(scope="module")
@@ -114,6 +134,11 @@ def test_is_violated_where_nothing_was(name: str, results: Results) -> None:
     assert (result.status, result.violations) == ("violated", 1)
     assert VIOLATED[name][1] in result.examples[0].detail
     assert result.examples[0].refs[0] == ("ledger.jsonl", 3)
+
+
+@pytest.mark.parametrize("name", UNKNOWN)
+def test_is_unknown_where_the_ledger_does_not_say(name: str, results: Results) -> None:
+    assert (results[name].status, results[name].violations) == ("unknown", 0)
 
 
 @pytest.mark.parametrize("name", NOT_ASKED)
