@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import socket
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -102,6 +103,62 @@ def test_a_message_for_the_other_servers_database_goes_there(
     (path,) = mailbox_files(organisation.data(PARIS)).values()
     (copy,) = mailbox_rows(path, ORIGIN_MS)
     assert AS_SENT.items() <= copy.items()
+
+
+ODD = {b"a\xff": r"a\xff", b"a\xfe": r"a\xfe", b"a b": r"a\x20b", b"ab": "ab", b"a\x00": r"a\x00"}
+
+
+def _say(port: int, recipient: bytes, message: bytes) -> str:
+    """The reply to the dot of a message, over a socket of its own."""
+    said = b"EHLO client", b"MAIL FROM:<bob@partner.example>", b"RCPT TO:<%b>" % recipient, b"DATA"
+    with socket.create_connection(("127.0.0.1", port), timeout=20) as client:
+        lines = client.makefile("rb")
+        client.sendall(b"\r\n".join((*said, message, b".", b"")))
+        while not (heard := lines.readline()).startswith(b"354"):
+            assert heard.startswith(b"2"), heard
+        return lines.readline().decode()
+
+
+@pytest.mark.parametrize("recipient", [b"db1-user01@shadowlab.example", b"bob@partner.example"])
+def test_messages_that_differ_in_an_octet_of_their_ids_stay_two_on_every_hop(
+    organisation: Organisation, paris: NodeProcess, lyon: NodeProcess, recipient: bytes
+) -> None:
+    date = b"Date: Mon, 05 Jan 2026 08:00:00 +0000"
+    odd = [b"Message-ID: <%b@x>\r\n%b\r\n\r\n%b" % (id, date, id.hex().encode()) for id in ODD]
+    with process(organisation, "ext1", "external") as outside:
+        outside.port()
+        organisation.start_lab_time(time.monotonic_ns())
+        replies = [_say(lyon.port(), recipient, message) for message in odd]
+        assert [reply.split()[2] for reply in replies] == _ids()
+        until(lambda: events(organisation, PARIS).count("HADISCARD") == len(ODD) or None, "all")
+    assert (paris.stop(), lyon.stop()) == (0, 0)
+    for server in (PARIS, LYON):
+        assert {row["message-id"] for row in tracking(organisation, server)} == set(_ids())
+    kept = list(records(organisation.data("ext1") / "received.jsonl"))
+    for path in mailbox_files(organisation.data(PARIS)).values():
+        kept += mailbox_rows(path, ORIGIN_MS)
+    assert sorted(str(row["message_id"]) for row in kept) == sorted(_ids())
+    assert len({str(row["body_sha256"]) for row in kept}) == len(ODD)
+
+
+def _ids() -> list[str]:
+    return [f"<{shown}@x>" for shown in ODD.values()]
+
+
+def test_a_message_that_goes_round_is_given_up_where_it_was_taken_and_its_sender_told(
+    organisation: Organisation, paris: NodeProcess
+) -> None:
+    """Lyon takes it, by a MaxHopCount of its own; Paris, the next hop, does not."""
+    organisation.sections["ReceiveConnector"] = {"MaxHopCount": 70}
+    around = b"Received: from a by b\r\n" * 61 + b"Message-ID: <round@x>\r\n\r\nround"
+    with process(organisation, LYON) as lyon:
+        organisation.start_lab_time(time.monotonic_ns())
+        refused = _say(paris.port(), b"db1-user01@shadowlab.example", around)
+        assert refused == "554 5.4.6 Hop count exceeded - possible mail loop\r\n"
+        assert _say(lyon.port(), b"db1-user01@shadowlab.example", around).startswith("250 ")
+        wait_for(organisation, LYON, "DSN")
+    (given_up,) = [row for row in tracking(organisation, LYON) if row["event-id"] == "FAIL"]
+    assert given_up["recipient-status"].startswith("554 5.4.6 ")
 
 
 def test_a_message_for_the_outside_goes_out(

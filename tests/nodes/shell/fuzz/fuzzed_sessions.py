@@ -114,13 +114,38 @@ MAILED = st.sampled_from(
         MAIL + RCPT + DATA + b"\x00\xff\n\n.\n.\r\n",
     ]
 )
+# in a Message-Id: nothing of it is thrown away, so that each is another
+ODD = [b"", b"\xff", b"\xfe", b"\xe9", b"\xe8", b" ", b"  ", b"\x00", b"\xc2\xa0", b"\\", b"\\xff"]
+DATES = [DATE, b"Date: yesterday\r\n", b"Date: \xff\r\n", b"Date: " + b"(" * 900 + b"\r\n", b""]
+FIELDS = [
+    b"Received: from a by b\r\n",
+    b"RECEIVED :\r\n\tfrom a by b\r\n",
+    b"X-:\r\n",
+    b"Content-Type: multipart/report; boundary=a" + b";a=b" * 200 + b"\r\n",
+    b"MIME-Version: 1.0\r\n" + b" \r\n" * 200,
+]
+
+
+def _odd_message(odd: bytes, date: bytes, field: bytes, times: int) -> bytes:
+    """Again and again the same number: only what is odd tells one of them from another."""
+    message_id = b"Message-ID: <fuzz-odd" + odd + b"@outside.example>\r\n"
+    return MAIL + RCPT + DATA + field * times + message_id + date + b"\r\n--a\r\n\r\n.\r\n"
+
+
+HEADED = st.builds(
+    _odd_message,
+    st.sampled_from(ODD),
+    st.sampled_from(DATES),
+    st.sampled_from(FIELDS),
+    st.sampled_from([0, 1, 60, 61, 3000]),
+)
 ENDLESS = st.builds(
     lambda piece, times: piece * times,
     st.sampled_from([b"x", b".", b"\x00", b"\r", b"\n"]),
     st.sampled_from([600, 1500, 9000, 70_000, 400_000]),
 )
 SAID = st.one_of(
-    PLAIN, MAILED, MAILED, RIGHT, ARGUED, ENDLESS, st.just(TLS), st.binary(max_size=40)
+    PLAIN, MAILED, MAILED, HEADED, RIGHT, ARGUED, ENDLESS, st.just(TLS), st.binary(max_size=40)
 )
 
 
