@@ -2,8 +2,8 @@
 
 What is a key is as it was received, octet for octet, folded lines unfolded (DD-1): nothing is
 repaired, cut or decoded. A Message-Id is text that shows its octets (`nodes.core.model.octets`); a
-Date is a time, or, where it cannot be read, still tells itself from others. Only a Subject, which
-is for people, is decoded and cut.
+Date is a time, or, where it cannot be read, still no other one. Only a Subject, which is for
+people, is decoded and cut.
 """
 
 from __future__ import annotations
