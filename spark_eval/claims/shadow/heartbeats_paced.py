@@ -10,9 +10,7 @@ Not asked: the first after a restart, which asks at once; what a pause, a full d
 log lies between; the attempt that comes before a promotion, when ShadowResubmitTimeSpan is over
 since a contact, or since a shadow message came that none followed, also where that fell into a hole
 of the log; the same where the span was over already, when an older message leaves whose stay is
-over; what follows one that waited for a session. One may have waited that opened when another
-session to the same server ended, where as many stood as MaxPerDomainOutboundConnections permits.
-Where rows may be as late as a heartbeat is long, nothing is.
+over. Where rows may be as late as a heartbeat is long, nothing is.
 """
 
 from __future__ import annotations
@@ -33,12 +31,9 @@ AWAY = "transform(kills, k -> k.possible)"
 RESTARTED = "exists(lives, l -> l.lo_ms > before.at_ms AND l.lo_ms <= at_ms + vague_ms)"
 # how far apart the log may have two times that are the same
 NEAR_MS = "(askew_ms + vague_ms)"
-WAITED, BEFORE_WAITED = (
-    f"coalesce({beside} >= connections, false)" for beside in ("beside", "before.beside")
-)
 SPAN_WAS_OVER = (
     f"coalesce(span_over_ms >= before.at_ms - {NEAR_MS} "
-    f"AND (at_ms <= greatest(span_over_ms, left_ms) + {NEAR_MS} OR {WAITED}), false)"
+    f"AND at_ms <= greatest(span_over_ms, left_ms) + {NEAR_MS}, false)"
 )
 UNKNOWN_CONTACT = overlaps(
     "blind", f"before.at_ms - span_ms - {NEAR_MS}", f"at_ms - span_ms + {NEAR_MS}"
@@ -47,7 +42,7 @@ _JUDGED = cases_of(
     ("lives IS NULL OR vague_ms >= heartbeat_ms", not_asked()),
     (f"{overlaps(AWAY, 'before.at_ms', 'at_ms')} OR {RESTARTED}", not_asked()),
     (overlaps("blind", "before.at_ms", "at_ms"), not_asked()),
-    (f"{BEFORE_WAITED} OR {SPAN_WAS_OVER} OR {UNKNOWN_CONTACT}", not_asked()),
+    (f"{SPAN_WAS_OVER} OR {UNKNOWN_CONTACT}", not_asked()),
     (
         "at_ms - before.at_ms < heartbeat_ms - vague_ms",
         violated(
@@ -61,7 +56,7 @@ _JUDGED = cases_of(
 
 def cases(tables: Tables) -> DataFrame:
     paces = tables.histories.selectExpr(
-        *SERVER, "heartbeat_ms", "span_ms", "askew_ms", "connections", "kills", "blind", "lives",
+        *SERVER, "heartbeat_ms", "span_ms", "askew_ms", "kills", "blind", "lives",
         f"{VAGUE_MS} AS vague_ms",
     )  # fmt: skip
     followed = _followed(tables, paces)
@@ -83,8 +78,10 @@ def _followed(tables: Tables, paces: DataFrame) -> DataFrame:
     `span_over_ms`, when the span was last over by then, at the latest; `left_ms`, when a shadow
     message of that primary last left by then, its stay over.
     """
-    opened = tables.record.heartbeats.withColumn(
-        "before", F.lag(F.struct("at_ms", "ref", "beside")).over(_in_order("at_ms", "ref"))
+    opened = (
+        tables.record.contacts.where("begun")
+        .select(*PAIR, "at_ms", "ref")
+        .withColumn("before", F.lag(F.struct("at_ms", "ref")).over(_in_order("at_ms", "ref")))
     )
     by_then = _in_order("at_ms").rangeBetween(Window.unboundedPreceding, 0)
     return (
