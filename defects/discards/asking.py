@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from defects.decisions import does
 from defects.defect import Defect
 from defects.settings import transport
 from nodes.core.config.config import TransportConfig
-from nodes.core.engine.work import Because
-from nodes.core.sessions.outbound import Sessions
+from nodes.core.engine.work import Because, Then
+from nodes.core.sessions.outbound import SMTP, Sessions
 from nodes.core.sessions.outbound_session import Lease, Ready, Request, Session
 from nodes.core.sessions.outbound_states import SessionState
 from nodes.core.shadow.shadow_queue import ShadowQueue
 
-CALM = "calm"
+CALM, HANG = "calm", "heartbeats-hang"
 FIVE_SECONDS_MS = 5_000
 
 
@@ -31,23 +33,11 @@ def _every_five_seconds(config: TransportConfig) -> TransportConfig:
     return replace(config, shadow_heartbeat_frequency_ms=FIVE_SECONDS_MS)
 
 
-def _hung_up(release: Any, sessions: Sessions, session: Session) -> None:
-    if session.request is not None and session.request.purpose == "heartbeat":
-        sessions.hang_up(session)
-    else:
-        release(sessions, session)
-
-
-@contextmanager
-def _one_session_for_each_question() -> Iterator[None]:
-    with transport(_every_five_seconds), does(Sessions, "release", _hung_up):
-        yield
-
-
 def _asks_once_more(hang_up: Any, sessions: Sessions, session: Session) -> None:
+    """Its own one is no such session."""
     stood = session.offers_shadow and session.state is not SessionState.CLOSED
     hang_up(sessions, session)
-    if stood:
+    if stood and not session.is_apart:
         sessions.request(session.peer, "heartbeat", Lease.release, lambda reason: None, opens=True)
 
 
@@ -83,6 +73,42 @@ def _try_until_it_stands(sessions: Sessions, peer: str) -> None:
     again()
 
 
+@contextmanager
+def _one_after_the_other() -> Iterator[None]:
+    """A heartbeat is opened when the one before has been answered, or has failed."""
+    lines: WeakKeyDictionary[Sessions, dict[str, deque[Then]]] = WeakKeyDictionary()
+
+    def asked(
+        request: Any, sessions: Sessions, peer: str, purpose: str, ready: Ready, failed: Because,
+        *service: str, opens: bool = False,
+    ) -> Request:  # fmt: skip
+        if not opens:
+            wish: Request = request(sessions, peer, purpose, ready, failed, *service)
+            return wish
+        line = lines.setdefault(sessions, {}).setdefault(peer, deque())
+
+        def go_on() -> None:
+            line.popleft()
+            if line:
+                line[0]()
+
+        def stood(lease: Lease) -> None:
+            go_on()
+            ready(lease)
+
+        def lost(reason: str) -> None:
+            go_on()
+            failed(reason)
+
+        line.append(lambda: request(sessions, peer, purpose, stood, lost, opens=True))
+        if len(line) == 1:
+            line[0]()
+        return Request(peer, SMTP, purpose, ready, failed, sessions)
+
+    with does(Sessions, "request", asked):
+        yield
+
+
 DISCARD, PACED = ("discard_after_delivery",), ("heartbeats_paced",)
 DEFECTS = (
     Defect(
@@ -101,9 +127,14 @@ DEFECTS = (
         ),
     ),
     Defect(
+        "waits-for-a-heartbeat-that-hangs",
+        "No heartbeat is opened while another one hangs.",
+        "SM-7", HANG, ("promotion_on_time",), _one_after_the_other,
+    ),
+    Defect(
         "opens-a-session-every-five-seconds",
         "The shadow server opens a session every five seconds, asks in it and hangs up.",
-        "SM-2", CALM, PACED, _one_session_for_each_question,
+        "SM-2", CALM, PACED, lambda: transport(_every_five_seconds),
     ),
     Defect(
         "asks-every-five-seconds-where-nobody-answers",
