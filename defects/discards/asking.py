@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -13,7 +12,7 @@ from defects.decisions import does
 from defects.defect import Defect
 from defects.settings import transport
 from nodes.core.config.config import TransportConfig
-from nodes.core.engine.work import Because, Then
+from nodes.core.engine.work import Because
 from nodes.core.sessions.outbound import SMTP, Sessions
 from nodes.core.sessions.outbound_session import Lease, Ready, Request, Session
 from nodes.core.sessions.outbound_states import SessionState
@@ -74,36 +73,30 @@ def _try_until_it_stands(sessions: Sessions, peer: str) -> None:
 
 
 @contextmanager
-def _one_after_the_other() -> Iterator[None]:
-    """A heartbeat is opened when the one before has been answered, or has failed."""
-    lines: WeakKeyDictionary[Sessions, dict[str, deque[Then]]] = WeakKeyDictionary()
+def _none_beside_one_that_hangs() -> Iterator[None]:
+    hanging: WeakKeyDictionary[Sessions, set[str]] = WeakKeyDictionary()
 
     def asked(
         request: Any, sessions: Sessions, peer: str, purpose: str, ready: Ready, failed: Because,
         *service: str, opens: bool = False,
     ) -> Request:  # fmt: skip
-        if not opens:
-            wish: Request = request(sessions, peer, purpose, ready, failed, *service)
-            return wish
-        line = lines.setdefault(sessions, {}).setdefault(peer, deque())
-
-        def go_on() -> None:
-            line.popleft()
-            if line:
-                line[0]()
+        wish = Request(peer, SMTP, purpose, ready, failed, sessions)
+        peers = hanging.setdefault(sessions, set())
 
         def stood(lease: Lease) -> None:
-            go_on()
+            peers.discard(peer)
             ready(lease)
 
         def lost(reason: str) -> None:
-            go_on()
+            peers.discard(peer)
             failed(reason)
 
-        line.append(lambda: request(sessions, peer, purpose, stood, lost, opens=True))
-        if len(line) == 1:
-            line[0]()
-        return Request(peer, SMTP, purpose, ready, failed, sessions)
+        if not opens:
+            wish = request(sessions, peer, purpose, ready, failed, *service)
+        elif peer not in peers:
+            peers.add(peer)
+            wish = request(sessions, peer, purpose, stood, lost, opens=True)
+        return wish
 
     with does(Sessions, "request", asked):
         yield
@@ -129,7 +122,7 @@ DEFECTS = (
     Defect(
         "waits-for-a-heartbeat-that-hangs",
         "No heartbeat is opened while another one hangs.",
-        "SM-7", HANG, ("promotion_on_time",), _one_after_the_other,
+        "SM-2", HANG, PACED, _none_beside_one_that_hangs,
     ),
     Defect(
         "opens-a-session-every-five-seconds",

@@ -58,6 +58,16 @@ def _hang(*waits_ms: int) -> Run:
     return run
 
 
+def _left_out(wait_ms: int, *answered_ms: int, held: bool = True) -> Run:
+    """Two heartbeats, so long after one another, and questions that were answered in between."""
+    run = _beats(0, wait_ms)
+    for at_ms in answered_ms:
+        run.contact(SERVER, PRIMARY, BEGAN + at_ms)
+    if held:
+        run.accept(BEGAN - 10 * MINUTE, [user(1)], PRIMARY, SERVER)
+    return run
+
+
 def _two_primaries() -> Run:
     run = _beats(0)
     run.begin(SERVER, OTHER, BEGAN + SECOND)
@@ -180,6 +190,9 @@ HOLDS = {
     "mail-between": (_mail_between(), 1),
     "pooled": (_pooled(), 1),
     "beside-those-that-hang": (_hang(0, HEARTBEAT, HEARTBEAT), 2),
+    "nearly-one-left-out": (_left_out(2 * HEARTBEAT + VAGUE), 1),
+    "left-out-with-nothing-held": (_left_out(4 * HEARTBEAT, held=False), 1),
+    "asked-otherwise": (_left_out(4 * HEARTBEAT, HEARTBEAT, 2 * HEARTBEAT), 1),
     "own-frequency": (_own_frequency(), 2),
 }
 VIOLATED = {
@@ -188,6 +201,8 @@ VIOLATED = {
     "one-of-four-early": (_beats(0, HEARTBEAT, MINUTE, HEARTBEAT, HEARTBEAT), 1),
     "failed-and-tried-at-once": (_failed(), 1),
     "too-often-beside-those-that-hang": (_hang(0, HEARTBEAT, MINUTE), 1),
+    "one-left-out": (_left_out(2 * HEARTBEAT + VAGUE + 1), 1),
+    "left-out-after-an-answer": (_left_out(4 * HEARTBEAT, HEARTBEAT), 1),
     "full-answer": (_full_answer(), 1),
     "long-before-the-span-is-over": (_span_over(SPAN - MINUTE), 1),
     "after-the-span-was-over": (_span_over(SPAN + MINUTE), 1),
