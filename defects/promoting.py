@@ -17,6 +17,7 @@ from nodes.core.interface.effects import (
     AskDiscard,
     Effect,
     HangUp,
+    LogConnectivity,
     LogLifecycle,
     OpenSession,
 )
@@ -33,6 +34,7 @@ from nodes.core.shadow.discard_questions import DiscardQuestions
 LOSES, RETURNS = "primary-loses-its-queue-database", "primary-returns-after-promotion"
 IN_TIME, AROUND, PAUSED = "primary-returns-in-time", "around-the-span", "paused-shadow-server"
 ONE_WAY, HALF_DONE, CLOCKS = "one-way-heartbeat", "half-done-fork", "clocks-wrong"
+TIMED_OUT = "ConnectionInactivityTimeOut"
 MINUTE_MS, HOUR_MS = 60_000, 3_600_000
 
 
@@ -169,6 +171,19 @@ class ReadsContactsByASlowClock(ReadsContactsByAWrongClock):
     behind_ms = -2 * HOUR_MS
 
 
+class GivesUpInSilence(Door):
+    """As if whoever hung up did not say why."""
+
+    def leaves(self, effect: Effect) -> Iterable[Effect]:
+        if isinstance(effect, LogLifecycle):
+            return () if ("reason", TIMED_OUT) in effect.fields else (effect,)
+        if not isinstance(effect, LogConnectivity) or TIMED_OUT not in effect.description:
+            return (effect,)
+        if effect.description.startswith("XQDISCARD failed"):
+            return ()
+        return (replace(effect, description=effect.description.partition(" (Retry")[0]),)
+
+
 class LogsNoFailedHeartbeat(Door):
     def leaves(self, effect: Effect) -> Iterable[Effect]:
         is_it = isinstance(effect, LogLifecycle) and effect.event == "shadow-heartbeat-failed"
@@ -291,5 +306,10 @@ DEFECTS = (
         "no-event-for-a-failed-heartbeat",
         "A heartbeat that fails is not logged with event 22004.",
         "SM-18", RETURNS, ("discard_after_delivery",), lambda: behind(LogsNoFailedHeartbeat),
+    ),
+    Defect(
+        "no-event-for-a-heartbeat-that-hung",
+        "A heartbeat that hung is given up, and neither event 22004 nor XQDISCARD failed says so.",
+        "SM-18", "heartbeats-hang", ("discard_after_delivery",), lambda: behind(GivesUpInSilence),
     ),
 )  # fmt: skip

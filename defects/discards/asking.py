@@ -6,18 +6,19 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from defects.decisions import does
 from defects.defect import Defect
 from defects.settings import transport
 from nodes.core.config.config import TransportConfig
 from nodes.core.engine.work import Because
-from nodes.core.sessions.outbound import Sessions
+from nodes.core.sessions.outbound import SMTP, Sessions
 from nodes.core.sessions.outbound_session import Lease, Ready, Request, Session
 from nodes.core.sessions.outbound_states import SessionState
 from nodes.core.shadow.shadow_queue import ShadowQueue
 
-CALM = "calm"
+CALM, HANG = "calm", "heartbeats-hang"
 FIVE_SECONDS_MS = 5_000
 
 
@@ -31,23 +32,11 @@ def _every_five_seconds(config: TransportConfig) -> TransportConfig:
     return replace(config, shadow_heartbeat_frequency_ms=FIVE_SECONDS_MS)
 
 
-def _hung_up(release: Any, sessions: Sessions, session: Session) -> None:
-    if session.request is not None and session.request.purpose == "heartbeat":
-        sessions.hang_up(session)
-    else:
-        release(sessions, session)
-
-
-@contextmanager
-def _one_session_for_each_question() -> Iterator[None]:
-    with transport(_every_five_seconds), does(Sessions, "release", _hung_up):
-        yield
-
-
 def _asks_once_more(hang_up: Any, sessions: Sessions, session: Session) -> None:
+    """Its own one is no such session."""
     stood = session.offers_shadow and session.state is not SessionState.CLOSED
     hang_up(sessions, session)
-    if stood:
+    if stood and not session.is_apart:
         sessions.request(session.peer, "heartbeat", Lease.release, lambda reason: None, opens=True)
 
 
@@ -83,6 +72,36 @@ def _try_until_it_stands(sessions: Sessions, peer: str) -> None:
     again()
 
 
+@contextmanager
+def _none_beside_one_that_hangs() -> Iterator[None]:
+    hanging: WeakKeyDictionary[Sessions, set[str]] = WeakKeyDictionary()
+
+    def asked(
+        request: Any, sessions: Sessions, peer: str, purpose: str, ready: Ready, failed: Because,
+        *service: str, opens: bool = False,
+    ) -> Request:  # fmt: skip
+        wish = Request(peer, SMTP, purpose, ready, failed, sessions)
+        peers = hanging.setdefault(sessions, set())
+
+        def stood(lease: Lease) -> None:
+            peers.discard(peer)
+            ready(lease)
+
+        def lost(reason: str) -> None:
+            peers.discard(peer)
+            failed(reason)
+
+        if not opens:
+            wish = request(sessions, peer, purpose, ready, failed, *service)
+        elif peer not in peers:
+            peers.add(peer)
+            wish = request(sessions, peer, purpose, stood, lost, opens=True)
+        return wish
+
+    with does(Sessions, "request", asked):
+        yield
+
+
 DISCARD, PACED = ("discard_after_delivery",), ("heartbeats_paced",)
 DEFECTS = (
     Defect(
@@ -101,9 +120,14 @@ DEFECTS = (
         ),
     ),
     Defect(
+        "waits-for-a-heartbeat-that-hangs",
+        "No heartbeat is opened while another one hangs.",
+        "SM-2", HANG, PACED, _none_beside_one_that_hangs,
+    ),
+    Defect(
         "opens-a-session-every-five-seconds",
         "The shadow server opens a session every five seconds, asks in it and hangs up.",
-        "SM-2", CALM, PACED, _one_session_for_each_question,
+        "SM-2", CALM, PACED, lambda: transport(_every_five_seconds),
     ),
     Defect(
         "asks-every-five-seconds-where-nobody-answers",

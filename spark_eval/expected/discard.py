@@ -18,7 +18,6 @@ from spark_eval.spark.joins import small
 from spark_eval.sql.intervals import first_clear, last_before, overlaps
 from spark_eval.sql.reasons import cases, holds, not_asked, unknown, violated
 
-SILENT_HEARTBEATS = 4
 PRIMARY = ("server", "database_id", "internal_id")
 
 
@@ -44,8 +43,7 @@ def discards(
     timed = known.selectExpr("*", "greatest(known_ms, held_ms) AS due_from_ms")
     reached = timed.selectExpr("*", f"{_REACHABLE} AS reachable_ms")
     bounded = reached.selectExpr(
-        "*", f"{_ON_TIME} AS on_time_ms", f"{_NOT_AFTER} AS not_after_ms",
-        f"{_BROUGHT} AS brought_ms", f"{_SILENT_MS} AS silent_ms", f"{_LAST_BEGUN} AS begun_ms",
+        "*", f"reachable_ms + {_WHOLE} AS not_after_ms", f"{_BROUGHT} AS brought_ms",
     )  # fmt: skip
     asked = bounded.selectExpr("*", f"{_UNTOLD} AS untold_ms")
     judged = asked.selectExpr("*", f"{_ORDER} AS o", f"{_TOLD} AS t", f"{_DEADLINE} AS d")
@@ -94,59 +92,32 @@ _TOLD = cases(
 # ---------------------------------------------------------------- the deadline
 
 # a question asked in the last moment of the heartbeat still needs its answer
-_WHOLE = "heartbeat_ms + greatest(timeout_ms + slowed_ms, slack_ms) + finest_ms"
+_WHOLE = "heartbeat_ms + slack_ms + finest_ms"
 _CLEAR = first_clear("due_from_ms", "any_possible", _WHOLE)
 _REACHABLE = f"IF(due_from_ms IS NULL, CAST(NULL AS BIGINT), {_CLEAR})"
-_ON_TIME = "reachable_ms + heartbeat_ms + slack_ms + finest_ms"
-_NOT_AFTER = f"reachable_ms + {_WHOLE}"
 _ENDED = "coalesce(discard.at_ms, end_ms)"
 
-# the first contact, well after delivery and well before the discard, that had room for it and did
-# not bring it; the last one before the discard brought it, however long letting go took
+# the first answer, asked for well after delivery and well before the discard, that had room for it
+# and did not bring it; the last one before the discard brought it, however long letting go took
 _BROUGHT = last_before("contact_times", "discard.at_ms")
 _UNTOLD = f"""IF({overlaps("any_possible", "reachable_ms", _ENDED)}, CAST(NULL AS BIGINT),
-  array_min(filter(told_all_times, c -> c >= reachable_ms + heartbeat_ms / 4
-    AND c <= coalesce(discard.at_ms - CAST(heartbeat_ms / 2 AS BIGINT), end_ms)
-    AND (discard IS NULL OR c < brought_ms))))"""
-# it was asked for in time, and no other question was needed: the exchange or the disk was slow
-_TOLD_IN_TIME = """(brought_ms >= reachable_ms AND brought_ms <= on_time_ms
-  AND discard.at_ms <= not_after_ms)"""
-
-# no machine is so slow that it keeps a server from several heartbeats
-_SILENT_MS = f"reachable_ms + {SILENT_HEARTBEATS} * heartbeat_ms + slack_ms + finest_ms"
-# what an outage swallowed of a question is not sent again when it ends: that one hangs until its
-# time-out is over, and no other is asked beside it
-_LAST_BEGUN = last_before("begun_times", "reachable_ms")
-_STUCK = f"""({overlaps("any_possible", "begun_ms", "begun_ms")}
-  AND NOT exists(concat(contact_times, failed_times), t -> t >= begun_ms AND t <= silent_ms)
-  AND exists(failed_times, f -> f > silent_ms AND f <= begun_ms + timeout_ms + slack_ms))"""
-_SILENT = f"""({_ENDED} > silent_ms AND NOT coalesce({_STUCK}, false)
-  AND NOT {overlaps("any_possible", "reachable_ms", "silent_ms")}
-  AND NOT exists(concat(contact_times, failed_times, begun_times),
-    c -> c >= reachable_ms AND c <= silent_ms))"""
-
-# a question that was begun in time and given up only after all that was permitted: what gave it up
-# was late itself, so nothing is known of the server; the next question is due then
-_HUNG = f"""exists(begun_times, b -> b >= due_from_ms AND b <= on_time_ms AND exists(failed_times,
-  f -> f > not_after_ms AND f <= b + 2 * {_WHOLE}
-    AND NOT exists(contact_times, c -> c >= b AND c <= f)
-    AND NOT exists(begun_times, again -> again > b AND again < f)
-    AND ({_ENDED} <= f + {_WHOLE} OR {overlaps("any_possible", "f", f"f + {_WHOLE}")})))"""
-
+  array_min(transform(filter(told_all, c -> c.asked_ms >= reachable_ms + heartbeat_ms / 4
+    AND c.at_ms <= coalesce(discard.at_ms - CAST(heartbeat_ms / 2 AS BIGINT), end_ms)
+    AND (discard IS NULL OR c.at_ms < brought_ms)), c -> c.at_ms)))"""
 _RELEASED_OTHERWISE = """(discard IS NULL AND (promoted IS NOT NULL OR kept_as_primary
   OR coalesce(own_lost_ms <= not_after_ms, false)
   OR coalesce(primary_lost_ms <= not_after_ms, false)))"""
 # a shadow message that nobody let go goes of itself (SN-2)
 _STILL_THERE = """(discard IS NOT NULL
-  OR least(on_time_ms, untold_ms) <= stays_until_ms - askew_ms)"""
+  OR least(not_after_ms, untold_ms) <= stays_until_ms - askew_ms)"""
 # a notification that nobody asked for is dropped after `auto_discard_ms` (SM-11), which may be
 # before it has to be asked for
 _ASKED = f"""(enabled AND claimed IS NOT NULL
   AND NOT coalesce(done_ms > forgotten_ms, false)
   AND (held IS NOT NULL OR kept_as_shadow) AND coalesce(complete, false)
-  AND reachable_ms IS NOT NULL AND on_time_ms - due_from_ms < auto_discard_ms
+  AND reachable_ms IS NOT NULL AND not_after_ms - due_from_ms < auto_discard_ms
   AND {_STILL_THERE}
-  AND (discard IS NOT NULL OR on_time_ms <= end_ms OR untold_ms IS NOT NULL)
+  AND (discard IS NOT NULL OR not_after_ms <= end_ms OR untold_ms IS NOT NULL)
   AND NOT {_RELEASED_OTHERWISE})"""
 _ASKED_IN_VAIN = (
     "{server} asked {primary_server} at {@untold_ms}, after delivery at {@known_ms}, and "
@@ -154,34 +125,21 @@ _ASKED_IN_VAIN = (
 _DEADLINE = cases(
     (f"NOT coalesce({_ASKED}, false)", not_asked()),
     (coarse("heartbeat_ms"), too_coarse("a heartbeat", "heartbeat_ms")),
-    ("discard.at_ms <= on_time_ms", holds()),
+    ("discard.at_ms <= not_after_ms", holds()),
     ("discard IS NULL AND in_safety_net", holds()),
     (
         "untold_ms IS NOT NULL AND discard IS NULL",
         violated(_ASKED_IN_VAIN + "never let it go"),
     ),
     ("untold_ms IS NOT NULL", violated(_ASKED_IN_VAIN + "let it go only at {@discard.at_ms}")),
-    (_TOLD_IN_TIME, holds()),
     (
-        _HUNG,
-        unknown("the question that {server} asked {primary_server} in time hung for too long"),
-    ),
-    (
-        f"{_ENDED} > not_after_ms AND discard IS NULL",
+        "discard IS NULL",
         violated(
             "{server} never let it go; delivered at {@known_ms}, both could be reached "
             "from {@reachable_ms}"
         ),
     ),
-    (
-        _SILENT,
-        violated("{server} asked {primary_server} nothing from {@reachable_ms} to {@silent_ms}"),
-    ),
-    (
-        f"{_ENDED} > not_after_ms",
-        violated("{server} let it go at {@discard.at_ms}, due {@reachable_ms + heartbeat_ms}"),
-    ),
-    otherwise=unknown(
-        "due {@reachable_ms + heartbeat_ms}, permitted to {@not_after_ms} if an exchange hangs"
+    otherwise=violated(
+        "{server} let it go at {@discard.at_ms}, due {@reachable_ms + heartbeat_ms}"
     ),
 )

@@ -1,11 +1,9 @@
 """Which shadow messages should have been promoted, and when (SM-6, SM-7, SM-8, SR-10).
 
 Two causes. The primary's database changed: from the moment it did, at most a heartbeat after its
-banner, once the shadow server can ask; a question that it had asked before, and that its log says
-failed after, is waited for. No contact for `ShadowResubmitTimeSpan`: from last contact + span of
-all that is held, late by at most a heartbeat and one attempt, which lasts from when its session was
-opened, as logged, and no longer than its time-out; where MaxPerDomainOutboundConnections permits
-one session or two, they may hang as long before it. Last contact is read from the connectivity log;
+banner, once the shadow server can ask. No contact for `ShadowResubmitTimeSpan`: from last contact +
+span of all that is held, late by at most a heartbeat and one attempt, which lasts from when it was
+begun, as logged, and no longer than its time-out. Last contact is read from the connectivity log;
 where that names none at all, it lies within a heartbeat before the outage, and what falls inside
 that interval is unknown. Anything else that was promoted is spurious.
 """
@@ -19,10 +17,8 @@ from spark_eval.expected.shadow_copies import coarse, too_coarse
 from spark_eval.sql.intervals import FOREVER_MS, first_clear, last_before, overlaps
 from spark_eval.sql.reasons import cases, holds, not_asked, unknown, violated
 
-# a server that may have a session or two to another one asks when one of them is free
-FREE_MS = "IF(connections <= 2, timeout_ms + slowed_ms, 0L)"
-ATTEMPT = f"(heartbeat_ms + {FREE_MS} + timeout_ms + slowed_ms + finest_ms)"
-PROMPT = f"(heartbeat_ms + {FREE_MS} + exchange_ms + slowed_ms + finest_ms)"
+ATTEMPT = "(heartbeat_ms + timeout_ms + slowed_ms + finest_ms)"
+PROMPT = "(heartbeat_ms + exchange_ms + slowed_ms + finest_ms)"
 # a row follows the commit, from which its stay counts; the message came before both
 STILL_THERE_MS = "(stays_until_ms - exchange_ms - askew_ms)"
 CAME_MS = "held_ms - exchange_ms"
@@ -54,8 +50,7 @@ def _by_database(known: DataFrame) -> DataFrame:
     timed = known.selectExpr(
         "*", f"({held_then}) AS changed", f"{_reach('primary_back_ms')} AS changed_reach_ms"
     )
-    asked = timed.selectExpr("*", f"coalesce({_HUNG}, changed_reach_ms) AS changed_asked_ms")
-    bounded = asked.selectExpr("*", f"{_reach('changed_asked_ms')} + {PROMPT} AS changed_by_ms")
+    bounded = timed.selectExpr("*", f"changed_reach_ms + {PROMPT} AS changed_by_ms")
     return bounded.selectExpr(
         "*",
         f"coalesce(changed AND changed_by_ms <= least(end_ms, {STILL_THERE_MS}), false) "
@@ -68,14 +63,6 @@ def _reach(since: str) -> str:
     """Since when nothing keeps a question from its answer for a whole heartbeat."""
     clear = first_clear(since, "any_possible", PROMPT)
     return f"IF({since} IS NULL, CAST(NULL AS BIGINT), {clear})"
-
-
-# the first question that failed after that, unless its session was opened after that too
-_HUNG = f"""try_element_at(filter(failed_times, t -> t > changed_reach_ms
-  AND t <= changed_reach_ms + timeout_ms + slowed_ms + finest_ms
-  AND coalesce(t <= {AT}, true)
-  AND NOT exists(failed_times, f -> f > changed_reach_ms AND f < t)
-  AND NOT exists(begun_times, b -> b > changed_reach_ms AND b <= t)), 1)"""
 
 
 def _by_span(known: DataFrame) -> DataFrame:
@@ -120,27 +107,28 @@ def _with_contact(known: DataFrame) -> DataFrame:
         "*",
         "contact_lo_ms + span_ms AS span_over_ms",
         "contact_hi_ms + span_ms AS span_surely_over_ms",
-        f"IF(contact_hi_ms IS NULL, CAST(NULL AS BIGINT), {clear} + heartbeat_ms + {FREE_MS} "
+        f"IF(contact_hi_ms IS NULL, CAST(NULL AS BIGINT), {clear} + heartbeat_ms "
         f"+ finest_ms + least({_TOOK}, timeout_ms + slowed_ms)) AS span_by_ms",
     )
 
 
-# the last question was begun before it was over, failed after, and was acted on at once
-_FAILED_WITH_IT = f"""coalesce(o.hi >= {last_before("begun_times", AT)} - finest_ms
-  AND {last_before("failed_times", AT)} >= {last_before("begun_times", AT)}
-  AND {AT} - {last_before("failed_times", AT)} <= exchange_ms, false)"""
+# when the attempts were begun that failed just before; what failed is acted on at once
+_TRIED = f"""transform(filter(failures, f -> f.at_ms BETWEEN {AT} - exchange_ms AND {AT}),
+  f -> f.asked_ms)"""
+_FAILED_WITH_IT = f"coalesce(o.hi >= array_min({_TRIED}) - finest_ms, false)"
 
 # those that are held together go together; what came after that has a span of its own
 _SPAN_DUE = """IF(held_ms < greatest(contact_hi_ms, oldest_ms) + span_ms,
   greatest(contact_hi_ms, coalesce(oldest_ms, held_ms)), held_ms) + span_ms"""
-# since a session was opened for the attempt that failed; without one it may have been any time
-_TOOK = f"coalesce({AT} - {last_before('begun_times', AT)} + near_ms, timeout_ms + slowed_ms)"
+# since the attempt was begun that failed, after the span was over; without one it may be any time
+_TOOK = f"""coalesce({AT} - array_min(filter({_TRIED}, t -> t >= span_due_ms - near_ms)) + near_ms,
+  timeout_ms + slowed_ms)"""
 
 
 # Since when it counts where no row names a contact. A server that names other questions and their
 # answers had none, so from the first shadow; or it had one in a hole of its log. One that names
 # none at all may have had any: the last in the heartbeat before the outage, if it was there to ask.
-_NAMES_QUESTIONS = "size(contact_times) + size(failed_times) > 0"
+_NAMES_QUESTIONS = "size(contact_times) + size(failures) > 0"
 _HOLES = f"filter(own_blind, b -> b.lo <= {AT} AND b.hi >= first_came_ms)"
 _WAS_AWAY = f"coalesce({overlaps('own_possible', 'outage.lo - heartbeat_ms', 'outage.lo')}, false)"
 _NO_CONTACT_LO = f"""IF({_NAMES_QUESTIONS} OR {_WAS_AWAY}, first_came_ms,

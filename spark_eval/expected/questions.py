@@ -31,9 +31,9 @@ NOTHING = {
 }
 # with its message expired, a copy is held no more, and no row says so (SM-12); nor does one where a
 # kill came between the commit of its promotion and the row: the next LOAD shows it
-_GONE = f"""least(coalesce(discard.at_ms, promoted.at_ms, own_lost_ms, {FOREVER_MS}),
+GONE = f"""least(coalesce(discard.at_ms, promoted.at_ms, own_lost_ms, {FOREVER_MS}),
   coalesce(loaded_ms, {FOREVER_MS}), held_ms + expiration_ms - askew_ms)"""
-_SURE = f"held IS NOT NULL AND held_ms + exchange_ms < {_GONE} - exchange_ms"
+SURE = f"held IS NOT NULL AND held_ms + exchange_ms < {GONE} - exchange_ms"
 # by a row that is far from any hole: what a kill swallowed may be the answer
 _LET_GO = f"discard IS NOT NULL AND NOT {overlaps('own_blind', 'discard.at_ms', 'discard.at_ms')}"
 
@@ -48,8 +48,8 @@ def _step(at_ms: str, what: str, by: int) -> str:
 # queue database has forgotten that it confirmed
 STEPS = ", ".join(
     (
-        _step(f"IF({_SURE}, held_ms + exchange_ms, NULL)", "holding", 1),
-        _step(f"IF({_SURE}, {_GONE} - exchange_ms, NULL)", "holding", -1),
+        _step(f"IF({SURE}, held_ms + exchange_ms, NULL)", "holding", 1),
+        _step(f"IF({SURE}, {GONE} - exchange_ms, NULL)", "holding", -1),
         _step("held_ms", "had", 1),
         _step("IF(own_lost_ms IS NULL, discard.at_ms + exchange_ms + slowed_ms, NULL)", "gone", 1),
     )

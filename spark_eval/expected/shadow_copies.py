@@ -12,6 +12,7 @@ from spark_eval.read.clocks import kept
 from spark_eval.spark.joins import joined
 from spark_eval.sql.intervals import FOREVER_MS, INTERVAL, merged
 from spark_eval.sql.reasons import unknown
+from spark_eval.transforms.contacts import TURN
 
 # a duration must be this many times the clock's resolution to be judged
 FAR_ABOVE = 5
@@ -24,10 +25,11 @@ AT_ONCE_WALL_MS = 100
 EXCHANGE_STEPS = 10
 
 NO_CUTS = f"CAST(array() AS array<{INTERVAL}>)"
+NO_TURNS = f"CAST(array() AS array<{TURN}>)"
 NO_TIMES = "CAST(array() AS array<bigint>)"
 OWN = (
     "run", "server", "blind AS own_blind", "kills AS own_kills", "eras AS own_eras", "timeout_ms",
-    "connections", "expiration_ms", "askew_ms", "enabled", "heartbeat_ms", "span_ms", "hold_ms",
+    "expiration_ms", "askew_ms", "enabled", "heartbeat_ms", "span_ms", "hold_ms",
     "auto_discard_ms", "end_ms", "finest_ms", "resolution_ms",
     "CAST(greatest(heartbeat_ms / 2, 1000 * speed) AS BIGINT) AS usual_ms",
     EXCHANGE_MS,
@@ -42,7 +44,7 @@ PEER = (
 def copies(shadows: DataFrame, talks: DataFrame, histories: DataFrame) -> DataFrame:
     """The columns of `shadows` and the settings, and, in lab ms, sorted where they are arrays:
 
-    `held_ms`; `contact_times`, `told_all_times`, `failed_times`, `begun_times` (`talks`); intervals
+    `held_ms`; `contact_times`, `told_all`, `failures` (`talks`); intervals
     `peer_possible`, `peer_certain` (the primary cannot be reached), `own_possible` (the shadow
     server is down), `any_possible`; `primary_lost_ms`, `primary_back_ms` (its database replaced,
     its banner after that), `own_lost_ms`; `stays_until_ms`, when it goes if nobody lets it go;
@@ -78,7 +80,7 @@ _WHILE_HELD = (
     "AND l.at.hi >= coalesce(held.at_ms, claimed.at_ms)"
 )
 _RAW = (
-    "contacts", "told_all", "failed", "begun", "own_kills", "own_eras", "primary_eras",
+    "contacts", "answered", "failed", "own_kills", "own_eras", "primary_eras",
     "cut_possible", "cut_certain", "primary_era", "own_era", "late", "usual_ms", "primary_lives",
 )  # fmt: skip
 _PLACED = (
@@ -98,9 +100,8 @@ _SAID = "discard.delivered_at_ms"
 _DERIVED = (
     f"{kept(_SAID, 'primary_lives', 'discard.at_ms + finest_ms')} AS delivered_at_ms",
     f"coalesce(contacts, {NO_TIMES}) AS contact_times",
-    f"coalesce(told_all, {NO_TIMES}) AS told_all_times",
-    f"coalesce(failed, {NO_TIMES}) AS failed_times",
-    f"coalesce(begun, {NO_TIMES}) AS begun_times",
+    f"coalesce(answered, {NO_TURNS}) AS told_all",
+    f"coalesce(failed, {NO_TURNS}) AS failures",
     "usual_ms + slowed_ms AS slack_ms",
     f"{merged(_UNREACHED)} AS peer_possible",
     f"{merged(_peer('certain'))} AS peer_certain",

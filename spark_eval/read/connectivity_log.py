@@ -1,5 +1,6 @@
 """Connectivity logs: the moments at which a server had, or failed to have, contact with a primary,
-and those at which it opened a session for a heartbeat; what sessions began with, and their ends.
+with those at which it asked, and at which it opened a session for a heartbeat; what sessions began
+with, and their ends.
 
 Contact is the final reply to a server's own XQDISCARD and nothing else (SM-6).
 """
@@ -17,6 +18,7 @@ HEARTBEAT = "heartbeat"
 DESCRIPTION = connected("description")
 PEER = "try_element_at(told, 'Peer')"
 NOTIFICATIONS = "try_cast(try_element_at(told, 'Notifications') AS INT)"
+ASKED = f"nullif(regexp_extract({DESCRIPTION}, ';Asked=([^;]*)', 1), '')"
 RETRY = r"\(Retry : (.*)\)(?:;Mono=[0-9]+)?$"
 STANDS = "Established connection"
 MESSAGES = "^Messages: ([0-9]+)"
@@ -28,7 +30,7 @@ FOR_MESSAGES = "('delivery', 'shadowredundancy')"
 def rows(parsed: DataFrame) -> DataFrame:
     """One row a sound row of the log, as it stands there: `run`, `server`, `at_ms`, `mono_ns`,
     `ref`, `session`, `peer` (the server it calls), `way` (+ opened, > stands, - the rest),
-    `description` and `said`, the first part of it.
+    `description`, `said`, the first part of it, and `asked_ms`, of a row about a question.
     """
     return parsed.where(f"sound AND {IS_CONNECTIVITY}").selectExpr(
         "run", "server", "at_ms", "mono_ns", REF,
@@ -37,13 +39,14 @@ def rows(parsed: DataFrame) -> DataFrame:
         f"{connected('direction')} AS way",
         f"{DESCRIPTION} AS description",
         f"substring_index({DESCRIPTION}, ';', 1) AS said",
+        f"unix_millis(try_to_timestamp({ASKED})) - origin_ms - off_ms AS asked_ms",
     )  # fmt: skip
 
 
 def contacts(rows: DataFrame) -> DataFrame:
     """`run`, `server` (asking), `peer` (asked), `at_ms`, `mono_ns`, `database_id`, `notifications`
-    (how many an answer gave), `ref`, and what it was: `reached`, `failed`, `begun`; none of them
-    for an answer that is outdated.
+    (how many an answer gave), `asked_ms` (of a heartbeat that failed, when it was begun), `ref`,
+    and what it was: `reached`, `failed`, `begun`; none of them for an answer that is outdated.
     """
     begun = f"(way = '+' AND said = '{HEARTBEAT}')"
     told = rows.where(f"startswith(said, '{CONTACT}') OR {begun}").selectExpr(
@@ -58,54 +61,7 @@ def contacts(rows: DataFrame) -> DataFrame:
         f"IF(begun, peer, {short_name(PEER)}) AS peer",
         "try_element_at(told, 'DatabaseId') AS database_id",
         f"{NOTIFICATIONS} AS notifications",
-        "mono_ns",
-    )  # fmt: skip
-
-
-def answers(rows: DataFrame) -> DataFrame:
-    """`run`, `server` (asking), `peer` (asked), `at_ms`, `notifications` of answers, a row each;
-    `asked_ms`, when its session was opened, or had the answer before: since a session asks one
-    question after the other, this one was asked no earlier. Null where no row says either.
-    """
-    in_order = Window.partitionBy("run", "server", "session").orderBy("at_ms", "ref")
-    is_turn = f"way = '+' OR startswith(said, '{CONTACT}')"
-    turns = rows.where(is_turn).withColumn("asked_ms", F.lag("at_ms").over(in_order))
-    return turns.where(f"startswith(said, '{CONTACT}contact')").selectExpr(
-        "*", "str_to_map(description, ';', '=') AS told"
-    ).selectExpr(
-        "run", "server", f"{short_name(PEER)} AS peer", "at_ms", "asked_ms",
-        f"{NOTIFICATIONS} AS notifications",
-    )  # fmt: skip
-
-
-def heartbeats(rows: DataFrame) -> DataFrame:
-    """`run`, `server`, `peer`, `at_ms`, `ref` of sessions opened for a heartbeat, a row each;
-    `beside`: how many others of the server stood, or had ended just before it opened; null where
-    none to that peer had just ended, so that it waited for none. What a session is opened for may
-    name a queue instead of the peer, so those to other peers count too.
-    """
-    opened = f"way = '+' AND said = '{HEARTBEAT}'"
-    is_end = F.expr(f"way = '-' AND NOT startswith(said, '{CONTACT}')")
-    by_time = Window.partitionBy("run", "server").orderBy("at_ms")
-    by_now = by_time.rangeBetween(Window.unboundedPreceding, 0)
-    long_ago = by_time.rangeBetween(Window.unboundedPreceding, -TOGETHER_MS)
-    of_peer = Window.partitionBy("run", "server", "peer").orderBy("at_ms", "ref")
-    known = rows.where(is_end | F.expr("way = '+'")).select(
-        "run", "server", "peer", "at_ms", "ref", "way", "said"
-    )
-    return (
-        known.withColumns(
-            {
-                "begun": F.count_if(F.expr("way = '+'")).over(by_now),
-                "ended": F.count_if(is_end).over(long_ago),
-                "ended_ms": F.max(F.when(is_end, F.col("at_ms"))).over(of_peer),
-            }
-        )
-        .where(opened)
-        .selectExpr(
-            "run", "server", "peer", "at_ms", "ref",
-            f"IF(at_ms - ended_ms < {TOGETHER_MS}, begun - 1 - ended, NULL) AS beside",
-        )
+        "mono_ns", "asked_ms",
     )  # fmt: skip
 
 
@@ -174,8 +130,8 @@ def given_up(turns: DataFrame) -> DataFrame:
 def sessions(turns: DataFrame) -> DataFrame:
     """`run`, `server`, `peer`, `at_ms`, `ref` of sessions, a row each: `asked`, of one that stood
     and was opened for messages, whether it saw a question at all before it ended, null where it saw
-    neither that nor a message; `waited_ms` until then; `lost`: it was opened for a heartbeat and
-    never stood.
+    neither that nor a message; `waited_ms` until then; `lost`, of a row that ends one for a
+    heartbeat which never stood, or broke before it was answered.
     """
     return turns.where("asked IS NOT NULL OR lost").selectExpr(
         "run", "server", "peer", "at_ms", "ref", "asked", "after.at_ms - at_ms AS waited_ms", "lost"
@@ -187,4 +143,5 @@ _UNHEARD = f"purpose IN {FOR_MESSAGES} AND startswith(said, 'Messages: 0 ')"
 _ASKED = f"""CASE WHEN said = '{STANDS}' AND before.said IN {FOR_MESSAGES} THEN
   CASE WHEN startswith(after.said, '{CONTACT}') THEN true
        WHEN after.said RLIKE '^Messages: [1-9]' THEN false END END"""
-_LOST = f"coalesce(said = '{HEARTBEAT}' AND after.said LIKE 'Messages: 0 (Retry%', false)"
+_LOST = f"""coalesce(way = '-' AND (before.way = '+' AND before.said = '{HEARTBEAT}'
+  OR purpose = '{HEARTBEAT}' AND before.said = '{STANDS}' AND reason <> ''), false)"""

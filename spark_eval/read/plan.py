@@ -45,7 +45,6 @@ SERVER_CONFIG = (
     ("expiration_ms", "TransportService", "MessageExpirationTimeout", 2 * DAY_MS),
     ("delay_ms", "TransportService", "DelayNotificationTimeout", 4 * HOUR_MS),
     ("page", "TransportService", "DiscardNotificationsPerAnswer", 200),
-    ("connections", "TransportService", "MaxPerDomainOutboundConnections", 20),
     ("window_ms", "MailboxDatabase", "DuplicateDetectionWindow", 7 * DAY_MS),
 )
 

@@ -129,10 +129,6 @@ class Record:
         return connectivity_log.openings(self.connectivity)
 
     @on_demand
-    def heartbeats(self) -> DataFrame:
-        return connectivity_log.heartbeats(self.connectivity)
-
-    @on_demand
     def turns(self) -> DataFrame:
         return settled(connectivity_log.turns(self.connectivity))
 

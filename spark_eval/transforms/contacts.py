@@ -14,25 +14,29 @@ from spark_eval.sql.intervals import INTERVAL
 from spark_eval.transforms.fault_windows import cuts, slows
 
 LATE = "struct<at: struct<lo: bigint, hi: bigint>, slowed_ms: bigint>"
-TOLD = ("reached", "told_all", "failed", "begun")
+TURN = "struct<at_ms: bigint, asked_ms: bigint>"
 # an answer with as many notifications as one has room for may leave some for the next
 TOLD_ALL = "reached AND coalesce(notifications < page, true)"
 NO_EXTENT = f"CAST(NULL AS {INTERVAL})"
+NO_TURN = f"CAST(NULL AS {TURN})"
 NOT_LATE = f"CAST(NULL AS {LATE})"
 
 
 def talks(contacts: DataFrame, windows: DataFrame, servers: DataFrame) -> DataFrame:
-    """`run`, `server`, `peer`, and arrays: `contacts`, `told_all` (those of them whose answer left
-    nothing unsaid), `failed` (questions that had no answer) and `begun` (sessions opened for one),
-    in lab ms; `cut_possible`, `cut_certain`, `late` (`at`, an interval, and `slowed_ms`).
+    """`run`, `server`, `peer`, and arrays, in lab ms: `contacts`; `answered` (those of them whose
+    answer left nothing unsaid) and `failed` (heartbeats that had no answer), both `at_ms` and
+    `asked_ms`; `cut_possible`, `cut_certain`, `late` (`at`, an interval, and `slowed_ms`).
     """
     pages = small(servers.selectExpr("run", "server AS peer", "page"))
     answers = contacts.join(pages, ["run", "peer"], "left")
-    asked = answers.withColumn("told_all", F.expr(TOLD_ALL)).selectExpr(
-        "run", "server", "peer", *(f"IF({told}, at_ms, NULL) AS {told}" for told in TOLD),
+    asked = answers.selectExpr(
+        "run", "server", "peer", "IF(reached, at_ms, NULL) AS reached",
+        f"IF({TOLD_ALL}, struct(at_ms, asked_ms), NULL) AS answered",
+        "IF(failed, struct(at_ms, asked_ms), NULL) AS failed",
         f"{NO_EXTENT} AS possible", f"{NO_EXTENT} AS certain", f"{NOT_LATE} AS late",
     )  # fmt: skip
-    nothing = [f"CAST(NULL AS BIGINT) AS {told}" for told in TOLD]
+    nothing = ["CAST(NULL AS BIGINT) AS reached"]
+    nothing += [f"{NO_TURN} AS {turn}" for turn in ("answered", "failed")]
     cut = cuts(windows).selectExpr(
         "run", "server", "peer", *nothing, "possible", "certain", f"{NOT_LATE} AS late"
     )
@@ -46,9 +50,8 @@ def talks(contacts: DataFrame, windows: DataFrame, servers: DataFrame) -> DataFr
         .groupBy("run", "server", "peer")
         .agg(
             F.expr("array_sort(collect_list(reached)) AS contacts"),
-            F.expr("array_sort(collect_list(told_all)) AS told_all"),
+            F.expr("array_sort(collect_list(answered)) AS answered"),
             F.expr("array_sort(collect_list(failed)) AS failed"),
-            F.expr("array_sort(collect_list(begun)) AS begun"),
             F.expr("collect_list(possible) AS cut_possible"),
             F.expr("collect_list(certain) AS cut_certain"),
             F.expr("array_sort(collect_list(late)) AS late"),

@@ -249,12 +249,15 @@ class LogTracking:
 
 @dataclass(frozen=True, slots=True)
 class LogConnectivity:
-    """One row of the connectivity log (F§2.4). `direction` is `+`, `-` or `>`."""
+    """One row of the connectivity log (F§2.4). `direction` is `+`, `-` or `>`; `asked_ms`: of a row
+    about a question, when it was asked, epoch ms.
+    """
 
     session: str
     destination: str
     direction: str
     description: str
+    asked_ms: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

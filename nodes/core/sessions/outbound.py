@@ -6,7 +6,9 @@ ConnectionInactivityTimeOut of the Send connector (SR-6). A session is retired a
 IntraOrgConnectorSmtpMaxMessagesPerConnection messages, after `AGE_LIMIT_MS`, and when it was idle
 for `IDLE_LIMIT_MS`; earlier where the peer's Receive connector ends sessions earlier, so that it
 does not just when something is said on one. Each service of a peer (smtp, replication, management)
-has a pool of its own. This part does not know what is sent, nor why.
+has a pool of its own. A request that `opens` has a session apart from the pool and its limit, which
+ends with the lease: it neither waits for mail nor keeps mail waiting. This part does not know what
+is sent, nor why.
 
 SM-2, "asks in every session it opens, whatever for", hangs here: each newly opened session, of
 whatever service, is reported before anybody else gets it.
@@ -87,13 +89,13 @@ class Sessions:
         opens: bool = False,
     ) -> Request:
         """Ask for a session; `ready(lease)` or `failed(reason)` follows, unless the request is
-        cancelled first. `opens`: no idle one will do, which may have been dead for long.
+        cancelled first. `opens`: one apart, since an idle one may have been dead for long.
         """
         wish = Request(peer, service, purpose, ready, failed, self)
         state = self._peers.setdefault((peer, service), Peer())
-        if opens and state.idle and state.open_count >= self._most_open:
-            self.hang_up(state.idle[0])
-        if state.idle and not opens:
+        if opens:
+            self._open(wish, is_apart=True)
+        elif state.idle:
             self._grant(wish, state.idle.pop())
         elif state.open_count < self._most_open:
             self._open(wish)
@@ -105,6 +107,12 @@ class Sessions:
     def begun(self) -> int:
         """How many sessions were begun so far: later ones have higher numbers."""
         return self._count
+
+    def give_up(self, wish: Request, reason: str) -> None:
+        """Hang up what a request has become: for whoever waits it is lost."""
+        if wish.session is not None and wish.session.state is not SessionState.CLOSED:
+            self.work.emit(HangUp(wish.session.name))
+            self._lost(wish.session, reason)
 
     def hang_up_idle(self) -> None:
         for state in self._peers.values():
@@ -164,7 +172,7 @@ class Sessions:
             return
         assert session.state is SessionState.IDLE, "released a session that awaits an answer"
         state = self._pool(session)
-        if self._is_spent(session):
+        if session.is_apart or self._is_spent(session):
             self.hang_up(session)
         elif (wish := self._next_waiting(state)) is not None:
             self._grant(wish, session)
@@ -189,13 +197,16 @@ class Sessions:
 
     # -------------------------------------------------------------- inside
 
-    def _open(self, wish: Request) -> None:
+    def _open(self, wish: Request, *, is_apart: bool = False) -> None:
         self._count += 1
         name, now_ms = f"out-{self._count}", self.work.now_ms
-        session = Session(name, self._count, wish.peer, wish.service, now_ms, request=wish)
+        session = Session(
+            name, self._count, wish.peer, wish.service, now_ms, is_apart, request=wish
+        )
         wish.session = session
         self._sessions[session.name] = session
-        self._pool(session).open_count += 1
+        if not is_apart:
+            self._pool(session).open_count += 1
         self._set_timer(session, self._config.send_inactivity_timeout_ms, self._timed_out)
         destination = wish.purpose if wish.purpose == "shadowredundancy" else wish.peer
         self.work.emit(LogConnectivity(session.name, destination, "+", wish.purpose))
@@ -241,6 +252,8 @@ class Sessions:
         self._clear_timer(session)
         session.awaited = None
         del self._sessions[session.name]
+        if session.is_apart:
+            return
         state = self._pool(session)
         state.open_count -= 1
         if session in state.idle:

@@ -63,6 +63,7 @@ class Session:
     peer: str
     service: str
     opened_ms: int
+    is_apart: bool = False
     state: SessionState = SessionState.OPENING
     offers_shadow: bool = False
     database_id: str = ""

@@ -19,10 +19,11 @@ from nodes.core.sessions.outbound_session import Lease
 @dataclass(frozen=True, slots=True)
 class Question:
     """`number` in the order of asking. `held_up_to`: this server's own id of the youngest shadow
-    message that was held when it was asked, 0 where none was.
+    message that was held when it was asked, at `asked_ms`; 0 where none was.
     """
 
     number: int
+    asked_ms: int
     held_up_to: int
 
 
@@ -46,9 +47,9 @@ class DiscardQuestions:
         self._asked = 0
         self._known_by = 0
 
-    def ask(self, held_up_to: int) -> Question:
+    def ask(self, now_ms: int, held_up_to: int) -> Question:
         self._asked += 1
-        return Question(self._asked, held_up_to)
+        return Question(self._asked, now_ms, held_up_to)
 
     def hear(self, question: Question, database_id: str) -> bool:
         """Whether the answer is outdated; any other one is the newest knowledge from here on."""

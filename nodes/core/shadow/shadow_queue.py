@@ -1,11 +1,13 @@
 """Keeping shadow messages for one primary server: ask, let go, or take over (SM-2 to SM-8).
 
 The shadow server asks the primary with XQDISCARD in every session it opens to it, and opens one of
-its own when ShadowHeartbeatFrequency has passed without. The final reply to its own question is the
-only thing that counts as contact. Two things make it assume ownership: a reply that carries another
-database id than a message was made under (SM-7, those messages alone), and no contact for
-ShadowResubmitTimeSpan (SM-6, all of them) - the latter only after an attempt that began when the
-span was over has failed too, in a session of its own, so that a server that slept asks first.
+its own when ShadowHeartbeatFrequency has passed since it last asked. Such heartbeats do not wait
+for each other: one that hangs ends by its time-out, and its answer is worth hearing until then.
+The final reply to its own question is the only thing that counts as contact. Two things make it
+assume ownership: a reply that carries another database id than a message was made under (SM-7,
+those messages alone), and no contact for ShadowResubmitTimeSpan (SM-6, all of them) - the latter
+only after an attempt that began when the span was over has failed too, so that a server that slept
+asks first.
 
 Replies are taken in one after another, and none while messages are on their way out of the queue:
 what such a change leaves behind must be there for the next reply. What a late one is worth,
@@ -17,13 +19,14 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import TypeAlias
 
 from nodes.core.config.config import NodeConfig
 from nodes.core.delivery.safety_net import SafetyNet
 from nodes.core.engine.tracking_rows import shadow_row
-from nodes.core.engine.work import COMMIT_RETRY_MS, LEAST_PAUSE_MS, Because, Then, Timer, Work
+from nodes.core.engine.work import COMMIT_RETRY_MS, Then, Timer, Work
 from nodes.core.interface.inputs import DiscardAnswered
 from nodes.core.interface.queue_changes import Change, MoveToShadowSafetyNet, SetContact
 from nodes.core.model.lab_time import iso
@@ -32,6 +35,10 @@ from nodes.core.sessions.outbound import Sessions
 from nodes.core.sessions.outbound_session import Lease, Request
 from nodes.core.shadow.contact_log import log_answer, log_no_contact
 from nodes.core.shadow.discard_questions import DiscardQuestions, Heard
+
+MOST_HANGING = 20
+"""Heartbeats under way at once, as many as a peer has sessions for mail by default."""
+TOO_MANY_HANG = "too many heartbeats hang"
 
 Promote: TypeAlias = Callable[[tuple[ShadowMessage, ...], str, int], None]
 
@@ -67,7 +74,7 @@ class ShadowQueue:
         self._promotion: Timer | None = None
         self._heartbeat: Timer | None = None
         self._span: Timer | None = None
-        self._attempt: _Attempt | None = None
+        self._attempts: list[_Attempt] = []
 
     # -------------------------------------------------------------- what comes in
 
@@ -87,7 +94,7 @@ class ShadowQueue:
     def add(self, shadow: ShadowMessage) -> None:
         """A shadow message that is durable by now."""
         self.held[shadow.key] = shadow
-        if self._heartbeat is None and self._attempt is None:
+        if self._heartbeat is None:
             self._set_heartbeat(self._work.now_ms + self._frequency_ms)
         if self._span is None:
             self._set_span()
@@ -111,74 +118,69 @@ class ShadowQueue:
             self._ask(lease, lambda: self._sessions.hand_over(lease))
 
     def _ask(self, lease: Lease, then: Then) -> None:
-        # whoever wanted the session is notified; a heartbeat says so itself
-        self._question(lease, then, lambda reason: None)
-
-    def _question(
-        self, lease: Lease, then: Then, lost: Because, answered: Then = lambda: None
-    ) -> None:
+        """Of a loss whoever wanted the session is notified; a heartbeat says so itself."""
         contact = self._contact
-        question = self._questions.ask(max((s.internal_id for s in self.held.values()), default=0))
+        youngest = max((s.internal_id for s in self.held.values()), default=0)
+        question = self._questions.ask(self._work.now_ms, youngest)
 
         def hear(answer: DiscardAnswered) -> None:
-            answered()
+            self._attempts = [a for a in self._attempts if a.request is not lease.session.request]
             is_outdated = self._questions.hear(question, answer.database_id)
             now_ms = self._work.now_ms
             self._answered(Heard(question, answer, now_ms, lease, is_outdated, then))
 
-        lease.ask(contact.database_id, contact.confirmed_sequence, hear, lost)
+        lease.ask(contact.database_id, contact.confirmed_sequence, hear, lambda reason: None)
 
     def _begin_attempt(self) -> None:
-        """A heartbeat of its own. The attempt is known by its begin, which decides what its failure
-        may cause: where it may be a promotion, the attempt opens a session, since that an idle one
-        was lost, maybe while this server slept, says nothing of the primary.
+        """A heartbeat: a session of its own, since that an idle one was lost, maybe while this
+        server slept, says nothing of the primary. The attempt is known by its begin, which decides
+        what its failure may cause.
         """
-        self._cancel_heartbeat()
+        self._set_heartbeat(self._work.now_ms + self._frequency_ms)
+        if len(self._attempts) >= MOST_HANGING:
+            self._give_up_one()
         attempt = _Attempt(self._work.now_ms)
-        self._attempt = attempt
-        request = self._sessions.request(
+        self._attempts.append(attempt)
+        attempt.request = self._sessions.request(
             self.primary,
             "heartbeat",
             lambda lease: self._attempt_ready(attempt, lease),
             lambda reason: self._attempt_failed(attempt, reason),
-            opens=attempt.begun_ms >= self._span_over_ms(),
+            opens=True,
         )
-        attempt.request = request
 
     def _attempt_ready(self, attempt: _Attempt, lease: Lease) -> None:
-        """The session stands; a new one has asked already (`ask_first`), a pooled one asks now."""
-        if attempt is not self._attempt or self._was_asked_since(attempt):
-            self._end_attempt(attempt)
-            self._after_contact()
-            lease.release()
-            return
-        attempt.lease = lease
-        self._question(
-            lease,
-            lease.release,
-            lambda reason: self._attempt_failed(attempt, reason),
-            lambda: self._end_attempt(attempt),
-        )
+        """It has asked already (`ask_first`), unless nothing is held any more."""
+        if attempt in self._attempts:
+            self._attempts.remove(attempt)
+        lease.release()
 
     def _attempt_failed(self, attempt: _Attempt, reason: str) -> None:
-        if attempt is not self._attempt:
+        if attempt not in self._attempts:
             return
-        self._end_attempt(attempt)
-        log_no_contact(self._work, self.primary, reason)
-        if not self.held:
-            return
-        if attempt.begun_ms >= self._span_over_ms():
+        self._end_failed(attempt, reason)
+        if self.held and attempt.begun_ms >= self._span_over_ms():
             self._take_over(tuple(self.held.values()), "resubmit-time-span")
-        else:
-            next_ms = self._work.now_ms + LEAST_PAUSE_MS
-            self._set_heartbeat(max(attempt.begun_ms + self._frequency_ms, next_ms))
 
-    def _end_attempt(self, attempt: _Attempt) -> None:
-        if attempt is self._attempt:
-            self._attempt = None
+    def _give_up_one(self) -> None:
+        """The one that began soonest after the one before it: those that stay are spread over the
+        time-out, and an answer that takes long still finds one. Not the first since the span is
+        over, whose failure is waited for.
+        """
+        over_ms = self._span_over_ms()
+        pairs = (
+            (later.begun_ms - earlier.begun_ms, later)
+            for earlier, later in pairwise(self._attempts)
+            if not earlier.begun_ms < over_ms <= later.begun_ms
+        )
+        _, nearest = min(pairs, key=lambda pair: pair[0])
+        self._end_failed(nearest, TOO_MANY_HANG)
+        if nearest.request is not None:
+            self._sessions.give_up(nearest.request, TOO_MANY_HANG)
 
-    def _was_asked_since(self, attempt: _Attempt) -> bool:
-        return self._contact.last_contact_ms >= attempt.begun_ms
+    def _end_failed(self, attempt: _Attempt, reason: str) -> None:
+        self._attempts.remove(attempt)
+        log_no_contact(self._work, self.primary, attempt.begun_ms, reason)
 
     # -------------------------------------------------------------- the answer
 
@@ -188,6 +190,7 @@ class ShadowQueue:
         if not heard.is_outdated:
             # what was taken in is confirmed only once it is durable
             self._contact = replace(self._contact, last_contact_ms=heard.heard_ms)
+            self._put_off_heartbeat(heard.question.asked_ms + self._frequency_ms)
         self._heard.append(heard)
         self._take_in_next()
 
@@ -256,7 +259,7 @@ class ShadowQueue:
 
     def _after_contact(self) -> None:
         if self.held:
-            if self._attempt is None:
+            if self._heartbeat is None:
                 self._set_heartbeat(self._work.now_ms + self._frequency_ms)
             self._set_span()
         else:
@@ -325,33 +328,32 @@ class ShadowQueue:
         return max(self._contact.last_contact_ms, oldest_ms) + self._span_ms
 
     def _span_is_over(self) -> None:
-        """Ask once more: an attempt under way began too early to count, so it is given up for a new
-        one.
-        """
+        """Ask once more: an attempt that began before is too early to count."""
         self._span = None
         if not self.held:
             return
-        if self._work.now_ms < max(self._span_over_ms(), self._quiet_until_ms):
+        over_ms = self._span_over_ms()
+        if self._work.now_ms < max(over_ms, self._quiet_until_ms):
             self._set_span()
-            return
-        attempt = self._attempt
-        if attempt is not None and attempt.begun_ms >= self._span_over_ms():
-            return
-        self._attempt = None
-        if attempt is not None:
-            attempt.cancel()
-        self._begin_attempt()
+        elif all(attempt.begun_ms < over_ms for attempt in self._attempts):
+            self._begin_attempt()
 
     # -------------------------------------------------------------- timers
 
     def _set_heartbeat(self, due_ms: int) -> None:
-        self._cancel_heartbeat()
+        if self._heartbeat is not None:
+            self._heartbeat.cancel()
         self._heartbeat = self._work.at(due_ms, self._heartbeat_is_due)
 
     def _heartbeat_is_due(self) -> None:
         self._heartbeat = None
-        if self.held and self._attempt is None:
+        if self.held:
             self._begin_attempt()
+
+    def _put_off_heartbeat(self, due_ms: int) -> None:
+        """Never to sooner: a late answer is as old as its question, and others were asked since."""
+        if self._heartbeat is not None and self._heartbeat.due_ms < due_ms:
+            self._set_heartbeat(due_ms)
 
     def _set_span(self) -> None:
         if self._span is not None:
@@ -359,34 +361,20 @@ class ShadowQueue:
         due_ms = max(self._span_over_ms(), self._quiet_until_ms)
         self._span = self._work.at(due_ms, self._span_is_over)
 
-    def _cancel_heartbeat(self) -> None:
-        if self._heartbeat is not None:
-            self._heartbeat.cancel()
-            self._heartbeat = None
-
     def _stop_timers(self) -> None:
-        self._cancel_heartbeat()
-        if self._span is not None:
-            self._span.cancel()
-            self._span = None
+        for timer in (self._heartbeat, self._span):
+            if timer is not None:
+                timer.cancel()
+        self._heartbeat = self._span = None
 
 
 def _progress(contact: Contact) -> tuple[str, int]:
     return contact.database_id, contact.confirmed_sequence
 
 
+@dataclass(slots=True, eq=False)
 class _Attempt:
     """One heartbeat under way."""
 
-    __slots__ = ("begun_ms", "lease", "request")
-
-    def __init__(self, begun_ms: int) -> None:
-        self.begun_ms = begun_ms
-        self.request: Request | None = None
-        self.lease: Lease | None = None
-
-    def cancel(self) -> None:
-        if self.lease is not None:
-            self.lease.hang_up()
-        elif self.request is not None:
-            self.request.cancel()
+    begun_ms: int
+    request: Request | None = None

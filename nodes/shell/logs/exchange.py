@@ -115,8 +115,10 @@ def tracking_row(row: LogTracking, writer: Writer, stamp: Stamp) -> str:
 
 
 def connectivity_row(row: LogConnectivity, stamp: Stamp) -> str:
-    written, description = iso(stamp.date_ms), _csv(f"{row.description};Mono={stamp.mono_ns}")
-    return f"{written},{row.session},SMTP,{row.destination},{row.direction},{description}"
+    asked = "" if row.asked_ms is None else f";Asked={_custom_value(row.asked_ms, stamp)}"
+    description = _csv(f"{row.description}{asked};Mono={stamp.mono_ns}")
+    before = f"{iso(stamp.date_ms)},{row.session},SMTP,{row.destination},{row.direction}"
+    return f"{before},{description}"
 
 
 def _fqdn(server: str, config: NodeConfig) -> str:

@@ -16,7 +16,6 @@ from pyspark.sql import functions as F
 from spark_eval.claims.claim import Claim, case
 from spark_eval.claims.shadow.held_long_enough import listings
 from spark_eval.expected.tables import Tables
-from spark_eval.read import connectivity_log
 from spark_eval.read.records import LEFT
 from spark_eval.spark.joins import joined
 from spark_eval.spark.partitions import together
@@ -117,8 +116,8 @@ def _answered(tables: Tables) -> DataFrame:
     waiting = _waiting(tables)
     waited_for = tables.record.queues.where(WAITS)
     asking = waited_for.selectExpr("run", "shadow_server AS server").distinct()
-    rows = tables.record.connectivity.join(asking, ["run", "server"], "left_semi")
-    heard = connectivity_log.answers(rows).selectExpr(
+    answers = tables.record.contacts.where("reached").join(asking, ["run", "server"], "left_semi")
+    heard = answers.selectExpr(
         "run",
         "server AS shadow_server",
         "peer AS server",

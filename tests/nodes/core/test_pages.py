@@ -56,7 +56,11 @@ def test_an_answer_has_as_many_notifications_as_it_may_and_the_next_has_the_rest
     world.run(2 * MINUTE)
     assert len(world.of("HADISCARD", "lyo1")) == COUNT
     said = [text for _, name, text in world.connectivity if name == "lyo1"]
-    told = [int(text.rpartition("=")[2]) for text in said if "XQDISCARD contact" in text]
+    told = [
+        int(text.partition("Notifications=")[2].partition(";")[0])
+        for text in said
+        if "XQDISCARD contact" in text
+    ]
     assert told == pages
 
 

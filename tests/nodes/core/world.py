@@ -440,6 +440,7 @@ class World:
         self._announced: set[str] = set()
         self._void: set[str] = set()
         self._stalled: set[tuple[str, str]] = set()
+        self._stalling: set[tuple[str, str]] = set()
         self._late: list[tuple[Host, on.Input]] = []
         self._inputs: deque[tuple[Host, on.Input]] = deque()
         self._delivered_to: dict[tuple[str, str, int | None], int] = {}
@@ -557,16 +558,22 @@ class World:
 
     def stall(self, server: str, peer: str) -> None:
         """What `peer` says in the sessions that `server` has open to it comes late, as does their
-        end.
+        end; so does the answer to any question that it is asked until `stall_no_more`.
         """
+        self._stalling.add((server, peer))
         host = self.hosts[server]
         self._stalled |= {
             (server, name) for name, (other, _) in host.peers.items() if other == peer
         }
 
+    def stall_no_more(self) -> None:
+        """Sessions of which something is held back stay as they are."""
+        self._stalling.clear()
+
     def lose_stalled(self) -> None:
         """The sessions that stall are lost, with all that was held back."""
         lost, self._stalled = self._stalled, set()
+        self._stalling.clear()
         self._late.clear()
         for server, session in sorted(lost):
             self.lose(self.hosts[server], session)
@@ -575,6 +582,7 @@ class World:
     def let_go(self) -> None:
         """Everything that was held back comes now."""
         self._stalled.clear()
+        self._stalling.clear()
         self._inputs.extend(self._late)
         self._late.clear()
         self.settle()
@@ -666,6 +674,8 @@ class World:
                 self._transmit(host, effect)
             case fx.AskDiscard(session, known, confirmed):
                 peer, remote = host.peers[session]
+                if (host.name, peer) in self._stalling:
+                    self._stalled.add((host.name, session))
                 if self.cut.get((host.name, peer)) != "silent":
                     asked = on.DiscardAsked(remote, host.name, known, confirmed)
                     self.give(self.hosts[peer], asked)
@@ -682,8 +692,9 @@ class World:
                 self._row(host, effect)
             case fx.LogLifecycle(event, fields):
                 self.lifecycle.append((host.name, event, dict(fields)))
-            case fx.LogConnectivity(_, _, _, description):
-                self.connectivity.append((self.now_ms, host.name, description))
+            case fx.LogConnectivity(_, _, _, description, asked_ms):
+                asked = "" if asked_ms is None else f";Asked={iso(asked_ms)}"
+                self.connectivity.append((self.now_ms, host.name, description + asked))
 
     def _row(self, host: Host, e: fx.LogTracking) -> None:
         self.rows.append(

@@ -172,24 +172,28 @@ class Run:
 
     def contact(
         self, server: str, peer: str, at_ms: int, *, failed: bool = False,
-        notifications: int = 0, session: str = "08D",
+        notifications: int = 0, session: str = "08D", asked_ms: int | None = None,
     ) -> None:  # fmt: skip
-        row = self._answer(peer, at_ms, session, notifications)
+        """`asked_ms`: as it was answered, or failed, unless given."""
+        row = self._answer(peer, at_ms, session, notifications, asked_ms)
         if failed:
-            row |= {"direction": "-", "description": f"XQDISCARD failed;Peer={peer};Reason=refused"}
+            said = row["description"].partition(";Asked=")[2]
+            said = f"XQDISCARD failed;Peer={peer};Reason=refused;Asked={said}"
+            row |= {"direction": "-", "description": said}
         self.contacts.setdefault(server, []).append(row)
         if failed:
             named = {"event_id": 22004, "primary": peer, "reason": "refused"}
             self.life(server, "shadow-heartbeat-failed", at_ms, **named)
 
     def _answer(
-        self, peer: str, at_ms: int, session: str = "08D", notifications: int = 0
-    ) -> Row:
+        self, peer: str, at_ms: int, session: str = "08D", notifications: int = 0,
+        asked_ms: int | None = None,
+    ) -> Row:  # fmt: skip
         said = f"DatabaseId={self.database_ids[peer]};Notifications={notifications}"
+        asked = f"Asked={iso(at_ms if asked_ms is None else asked_ms)};Mono={mono(at_ms)}"
         return {
             "at_ms": at_ms, "session": session, "source": "SMTP", "destination": peer,
-            "direction": ">",
-            "description": f"XQDISCARD contact;Peer={peer};{said};Mono={mono(at_ms)}",
+            "direction": ">", "description": f"XQDISCARD contact;Peer={peer};{said};{asked}",
         }  # fmt: skip
 
     def session(

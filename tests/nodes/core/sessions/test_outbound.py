@@ -104,18 +104,33 @@ def test_a_session_is_retired_before_a_server_ends_it(
     assert not idle_after(age_s * SECOND, 0)
 
 
-@pytest.mark.parametrize(("most", "hung_up"), [(20, False), (1, True)])
-def test_a_request_that_opens_takes_no_idle_session_and_makes_room_at_the_limit(
-    most: int, hung_up: bool
-) -> None:
-    settings = config("par1", TransportService={"MaxPerDomainOutboundConnections": most})
+def test_a_request_that_opens_has_a_session_apart_from_the_pool_and_its_limit() -> None:
+    settings = config("par1", TransportService={"MaxPerDomainOutboundConnections": 1})
     leases, failed = list[Lease](), list[str]()
     sessions = Sessions(settings, Work(lambda event: None))
-    sessions.request("par2", "delivery", leases.append, failed.append)
-    sessions.opened(on.SessionOpened("out-1", offers_shadow=True))
-    leases[0].release()
-    sessions.request("par2", "heartbeat", leases.append, failed.append, opens=True)
-    assert len(leases) == 1
-    assert leases[0].is_open != hung_up
+
+    def ask(purpose: str, *, opens: bool = False) -> None:
+        sessions.request("par2", purpose, leases.append, failed.append, opens=opens)
+
+    def names() -> list[str]:
+        return [lease.session.name for lease in leases]
+
+    ask("heartbeat", opens=True)
+    ask("delivery")
     sessions.opened(on.SessionOpened("out-2", offers_shadow=True))
-    assert [lease.session.name for lease in leases] == ["out-1", "out-2"]
+    assert names() == ["out-2"], "mail does not wait for what hangs"
+    leases[0].release()
+    ask("heartbeat", opens=True)
+    assert leases[0].is_open
+    assert names() == ["out-2"], "no idle session will do"
+    sessions.opened(on.SessionOpened("out-3", offers_shadow=True))
+    leases[1].release()
+    assert not leases[1].is_open
+    ask("delivery")
+    assert names() == ["out-2", "out-3", "out-2"]
+    ask("delivery")
+    sessions.failed("out-1", "ConnectionInactivityTimeOut")
+    assert failed == ["ConnectionInactivityTimeOut"]
+    sessions.failed("out-2", "gone")
+    sessions.opened(on.SessionOpened("out-4", offers_shadow=True))
+    assert names()[3:] == ["out-4"], "only a session of the pool makes room in it"

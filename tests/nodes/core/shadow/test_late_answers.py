@@ -33,7 +33,7 @@ def back_with_a_new_queue_database(world: World) -> list[str]:
 
 
 def stalled_world() -> World:
-    """The heartbeats' sessions stand already: what they carry can be held back."""
+    """Heartbeats ask, and what they are answered is held back."""
     world = World(TransportConfig={"ShadowHeartbeatFrequency": "00:00:20"})
     asked_in_vain(world)
     return world
@@ -61,6 +61,7 @@ def test_what_was_made_under_the_old_database_id_is_promoted_all_the_same() -> N
 def test_a_late_answer_does_not_undo_what_a_later_question_was_answered() -> None:
     world = stalled_world()
     back_with_a_new_queue_database(world)
+    world.stall_no_more()
     for server in SHADOW_SERVERS:
         for _ in range(4):  # one of these needs a session to par1, and asks in it first
             world.send(server)
@@ -77,7 +78,7 @@ def asked_since(world: World, server: str) -> bool:
 
 def test_an_answer_is_outdated_where_a_later_question_brought_another_database_id() -> None:
     questions = DiscardQuestions()
-    early, late = questions.ask(0), questions.ask(0)
+    early, late = questions.ask(0, 0), questions.ask(0, 0)
     assert not questions.hear(late, "new")
     assert questions.hear(early, "old")
     assert questions.database_id == "new"
@@ -85,7 +86,7 @@ def test_an_answer_is_outdated_where_a_later_question_brought_another_database_i
 
 def test_an_answer_that_overtakes_a_later_one_is_not_outdated() -> None:
     questions = DiscardQuestions()
-    early, late = questions.ask(0), questions.ask(0)
+    early, late = questions.ask(0, 0), questions.ask(0, 0)
     assert not questions.hear(early, "old")
     assert not questions.hear(late, "new")
-    assert not questions.hear(questions.ask(0), "new")
+    assert not questions.hear(questions.ask(0, 0), "new")

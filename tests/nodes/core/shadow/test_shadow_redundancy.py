@@ -333,8 +333,10 @@ def test_a_session_that_died_while_a_shadow_server_slept_is_no_reason_to_promote
     world.cut[("par1", "par2")] = "refuse"
     world.send("par1", USER1)
     holder = world.of("HARECEIVE")[0].server
-    world.run(2 * MINUTE + 10 * SECOND)
+    world.run(2 * MINUTE - 10 * SECOND)
     world.stall(holder, "par1")
+    world.run(20 * SECOND)
+    world.stall_no_more()
     world.now_ms += 4 * HOUR
     world.run(SECOND)
     world.lose_stalled()

@@ -145,6 +145,8 @@ def test_a_connectivity_row_ends_with_the_monotonic_time() -> None:
 def test_a_row_speaks_of_one_clock_whatever_the_date_is_ahead_of_the_core() -> None:
     promoted = replace(ROW, custom=(("LastContact", ORIGIN_MS), ("Told", "2026-01-05T08:00:00Z")))
     ahead = Stamp(ORIGIN_MS + 61_250, 123_456_789, 3_600_000)
+    asked = LogConnectivity("out-1", "lyo-mbx1", ">", "XQDISCARD contact", ORIGIN_MS)
+    assert connectivity_row(asked, ahead).endswith(";Asked=2026-01-05T09:00:00.000Z;Mono=123456789")
     (values,) = csv.reader([tracking_row(promoted, WRITER, ahead)])
     custom = dict(zip(FIELDS, values, strict=True))["custom-data"]
     assert custom.startswith("S:LastContact=2026-01-05T09:00:00.000Z;S:Told=2026-01-05T08:00:00Z;")

@@ -49,6 +49,25 @@ def _failed() -> Run:
     return run
 
 
+def _hang(*waits_ms: int) -> Run:
+    """All of them do, until their time-out."""
+    run, at_ms = _beats(*waits_ms), BEGAN
+    for wait_ms in waits_ms:
+        at_ms += wait_ms
+        run.contact(SERVER, PRIMARY, at_ms + 10 * MINUTE, failed=True, asked_ms=at_ms)
+    return run
+
+
+def _left_out(wait_ms: int, *answered_ms: int, held: bool = True) -> Run:
+    """Two heartbeats, so long after one another, and questions that were answered in between."""
+    run = _beats(0, wait_ms)
+    for at_ms in answered_ms:
+        run.contact(SERVER, PRIMARY, BEGAN + at_ms)
+    if held:
+        run.accept(BEGAN - 10 * MINUTE, [user(1)], PRIMARY, SERVER)
+    return run
+
+
 def _two_primaries() -> Run:
     run = _beats(0)
     run.begin(SERVER, OTHER, BEGAN + SECOND)
@@ -147,37 +166,6 @@ def _killed_before(at_ms: int) -> Run:
     return run
 
 
-def _limited(run: Run, connections: int) -> Run:
-    limit = {"MaxPerDomainOutboundConnections": connections}
-    run.plan["settings"]["servers"] = {SERVER: {"TransportService": limit}}
-    return run
-
-
-def _waited(ended_ms: int, connections: int = 1) -> Run:
-    """The first one opened so long after a session for mail was closed."""
-    run = _limited(_beats(0, 5 * SECOND), connections)
-    run.session(SERVER, PRIMARY, BEGAN - 4 * MINUTE - ended_ms, asks_after_ms=10)
-    return run
-
-
-def _asked_while_it_waited(span_ms: int = 5 * MINUTE, ended_ms: int = 1) -> Run:
-    """The second one opened so long after a session that asked six minutes after the last contact;
-    meanwhile it may have waited for that session."""
-    run = _limited(_beats(0, EARLY), 1)
-    began_ms = BEGAN + EARLY - 4 * MINUTE - ended_ms
-    run.session(SERVER, PRIMARY, began_ms, asks_after_ms=4 * MINUTE - 20 * SECOND)
-    run.plan["settings"]["TransportConfig"]["ShadowResubmitTimeSpan"] = span_ms
-    return run
-
-
-def _late_before_the_first() -> Run:
-    run = _limited(_beats(0, EARLY), 1)
-    began_ms = BEGAN + EARLY - 4 * MINUTE - 1
-    run.session(SERVER, PRIMARY, began_ms, asks_after_ms=MINUTE)
-    run.plan["settings"]["TransportConfig"]["ShadowResubmitTimeSpan"] = 5 * MINUTE
-    return run
-
-
 def _starts_unknown() -> Run:
     run = _beats(0, 5 * SECOND)
     run.lifecycle.pop(SERVER)
@@ -201,6 +189,10 @@ HOLDS = {
     "as-early-as-may-be": (_beats(0, HEARTBEAT - VAGUE), 1),
     "mail-between": (_mail_between(), 1),
     "pooled": (_pooled(), 1),
+    "beside-those-that-hang": (_hang(0, HEARTBEAT, HEARTBEAT), 2),
+    "nearly-one-left-out": (_left_out(2 * HEARTBEAT + VAGUE), 1),
+    "left-out-with-nothing-held": (_left_out(4 * HEARTBEAT, held=False), 1),
+    "asked-otherwise": (_left_out(4 * HEARTBEAT, HEARTBEAT, 2 * HEARTBEAT), 1),
     "own-frequency": (_own_frequency(), 2),
 }
 VIOLATED = {
@@ -208,6 +200,9 @@ VIOLATED = {
     "a-little-early": (_beats(0, EARLY), 1),
     "one-of-four-early": (_beats(0, HEARTBEAT, MINUTE, HEARTBEAT, HEARTBEAT), 1),
     "failed-and-tried-at-once": (_failed(), 1),
+    "too-often-beside-those-that-hang": (_hang(0, HEARTBEAT, MINUTE), 1),
+    "one-left-out": (_left_out(2 * HEARTBEAT + VAGUE + 1), 1),
+    "left-out-after-an-answer": (_left_out(4 * HEARTBEAT, HEARTBEAT), 1),
     "full-answer": (_full_answer(), 1),
     "long-before-the-span-is-over": (_span_over(SPAN - MINUTE), 1),
     "after-the-span-was-over": (_span_over(SPAN + MINUTE), 1),
@@ -223,11 +218,6 @@ VIOLATED = {
     "message-of-another-primary": (_message_came(SPAN, primary=OTHER), 1),
     "long-before-the-span-since-a-hole": (_killed_before(CAME + SPAN - MINUTE), 1),
     "after-the-span-since-a-hole": (_killed_before(CAME + SPAN + MINUTE), 1),
-    "did-not-wait": (_waited(SECOND), 1),
-    "another-was-permitted": (_waited(1, connections=2), 1),
-    "waited-within-the-span": (_asked_while_it_waited(span_ms=SPAN), 1),
-    "opened-later-than-it-could": (_asked_while_it_waited(ended_ms=SECOND), 1),
-    "late-before-the-first": (_late_before_the_first(), 1),
 }
 NOT_ASKED = {
     "all-was-well": healthy(),
@@ -245,8 +235,6 @@ NOT_ASKED = {
     "an-older-message-left-a-little-before": _left(-VAGUE),
     "the-span-was-just-over-when-an-older-message-left": _left(span_over_before_ms=VAGUE),
     "the-span-began-in-a-hole": _killed_before(CAME + SPAN),
-    "waited-for-a-session": _waited(1),
-    "asked-while-it-waited": _asked_while_it_waited(),
     "starts-unknown": _starts_unknown(),
     "too-often-to-tell": _too_often_to_tell(),
 }
