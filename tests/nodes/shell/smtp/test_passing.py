@@ -7,6 +7,7 @@ import ssl
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -103,6 +104,10 @@ def active(door: Door) -> int:
     return sum(isinstance(happened, TransmissionActive) for happened in door.heard)
 
 
+def reaches(door: Door, count: int) -> bool | None:
+    return active(door) >= count or None
+
+
 def stands_still(looks: list[int]) -> bool:
     return len(looks) > 10 and len(set(looks[-10:])) == 1
 
@@ -115,7 +120,7 @@ def test_a_slow_peer_that_takes_a_large_message_keeps_the_transmission_up(tmp_pa
             for count in range(1, 5):
                 door.lab_ms += STEP_MS
                 server.take(4)
-                await until_async(lambda n=count: active(door) >= n or None, f"active {count}")
+                await until_async(partial(reaches, door, count), f"active {count}")
                 server.take(2)
                 assert active(door) == count
             server.take(100)

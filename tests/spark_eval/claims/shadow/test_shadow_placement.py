@@ -24,9 +24,9 @@ def _shadowed_by(shadow: str, attempts: int = 1, at_ms: int = MINUTE, **config: 
     return run
 
 
-def _of_its_own(shadow: str, own: str, **config: object) -> Run:
+def _of_its_own(shadow: str, own: str, of_all: str = "PreferRemote") -> Run:
     """par-mbx1 has a preference of its own."""
-    run = _shadowed_by(shadow, **config)
+    run = _shadowed_by(shadow, ShadowMessagePreferenceSetting=of_all)
     run.plan["settings"]["servers"]["par-mbx1"]["TransportService"]["ShadowMessagePreference"] = own
     return run
 
@@ -47,8 +47,8 @@ def _outside_the_boundary() -> Run:
     return run
 
 
-def _no_dag(shadow: str, **config: object) -> Run:
-    run = _shadowed_by(shadow, **config)
+def _no_dag(shadow: str, preference: str = "PreferRemote") -> Run:
+    run = _shadowed_by(shadow, ShadowMessagePreferenceSetting=preference)
     for server in run.plan["topology"]["servers"]:
         server["dag"] = None
     return run
@@ -198,13 +198,11 @@ def runs() -> dict[str, Run]:
                                    MaxRetriesForRemoteSiteShadow=0),
         "remote-only": _shadowed_by("par-mbx2", ShadowMessagePreferenceSetting="RemoteOnly"),
         "remote-only-of-its-own": _of_its_own("par-mbx2", "RemoteOnly"),
-        "remote-only-of-others": _of_its_own(
-            "par-mbx2", "LocalOnly", ShadowMessagePreferenceSetting="RemoteOnly"
-        ),
+        "remote-only-of-others": _of_its_own("par-mbx2", "LocalOnly", "RemoteOnly"),
         "outside": _outside_the_boundary(),
         "no-dag-same-site": _no_dag("par-mbx2"),
         "no-dag-other-site": _no_dag("lyo-mbx1"),
-        "no-dag-remote-only": _no_dag("par-mbx2", ShadowMessagePreferenceSetting="RemoteOnly"),
+        "no-dag-remote-only": _no_dag("par-mbx2", "RemoteOnly"),
         "disabled": _shadowed_by("lyo-mbx1", ShadowRedundancyEnabled=False),
         "disabled-and-refused": _switched_off(REJECTION),
         "disabled-and-busy": _switched_off("452 4.3.1 Insufficient system resources"),
