@@ -83,7 +83,7 @@ async def sending(
     for number in range(1, sessions_count + 1):
         name = f"out-{number}"
         sessions.open(OpenSession(name, "ext1", "delivery"))
-        await until_async(lambda name=name: opened(door, name) or None, "opened")
+        await until_async(partial(opened, door, name), "opened")
         sessions.transmit(Transmit(name, None, Envelope("a@x", ("b@partner.example",)), content))
         await until_async(lambda: server.has_begun or None, "DATA")
     try:
@@ -96,8 +96,9 @@ async def sending(
         await asyncio.sleep(0)
 
 
-def opened(door: Door, name: str) -> bool:
-    return any(isinstance(each, SessionOpened) and each.session == name for each in door.heard)
+def opened(door: Door, name: str) -> bool | None:
+    stand = {each.session for each in door.heard if isinstance(each, SessionOpened)}
+    return name in stand or None
 
 
 def active(door: Door) -> int:
