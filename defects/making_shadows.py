@@ -11,7 +11,7 @@ from defects.answering import RejectsOneInFifty
 from defects.decisions import decides
 from defects.defect import Context, Defect
 from defects.door import Door, behind
-from defects.settings import transport
+from defects.settings import goes_by, server, transport
 from nodes.core.config.config import NodeConfig
 from nodes.core.interface.effects import (
     DeliverTo,
@@ -244,6 +244,11 @@ def puts_mail_into_mailboxes_of_another_boundary() -> Iterator[None]:
         yield
 
 
+def _by_that_of_the_organisation(config: NodeConfig) -> NodeConfig:
+    of_all = config.transport.shadow_message_preference
+    return replace(config, server=replace(config.server, shadow_message_preference=of_all))
+
+
 def rejects(is_rejecting: bool) -> Context:
     return transport(lambda t: replace(t, reject_message_on_shadow_failure=is_rejecting))
 
@@ -296,7 +301,12 @@ DEFECTS = (
         "shadow-at-home-only",
         "Shadow copies stay in the primary's own site, though the other is preferred.",
         "SR-3", CALM, PLACED,
-        lambda: transport(lambda t: replace(t, shadow_message_preference="LocalOnly")),
+        lambda: server(lambda s: replace(s, shadow_message_preference="LocalOnly")),
+    ),
+    Defect(
+        "passes-over-its-own-preference",
+        "A server goes by the organisation's preference, though it has one of its own.",
+        "SR-3", "own-preference", PLACED, lambda: goes_by(_by_that_of_the_organisation),
     ),
     Defect(
         "shadow-at-home-first",

@@ -16,6 +16,7 @@ from nodes.core.config.units import format_timespan
 from nodes.shell.chaos.places import Breakpoint
 
 Json: TypeAlias = dict[str, object]
+LOCAL_ATTEMPTS = "MaxRetriesForLocalSiteShadow"
 
 
 def node_config(plan: Plan, server: Server) -> NodeConfig:
@@ -86,7 +87,7 @@ def node_settings(plan: Plan, server: str) -> dict[str, dict[str, Value]]:
         section: {
             name: format_value(PARAMETERS[section][name], value)
             for name, value in values.items()
-            if not _is_left_out(values, section, name)
+            if not _is_left_out(name, value)
         }
         for section, values in sections.items()
     }
@@ -112,8 +113,9 @@ def as_settings(breakpoint_: Breakpoint) -> Json:
     }
 
 
-def _is_left_out(values: Section, section: str, name: str) -> bool:
-    """Every value is written out but one: RemoteOnly contradicts named local attempts (SR-13)."""
-    default = PARAMETERS[section][name].default
-    is_local_attempts = name == "MaxRetriesForLocalSiteShadow" and values[name] == default
-    return is_local_attempts and values["ShadowMessagePreferenceSetting"] == "RemoteOnly"
+def _is_left_out(name: str, value: Value) -> bool:
+    """Every value is written out but two: a preference of its own that a server has not, and local
+    attempts at their default, which contradict RemoteOnly where they are named (SR-13).
+    """
+    default = PARAMETERS["TransportConfig"][LOCAL_ATTEMPTS].default
+    return value == "" or (name == LOCAL_ATTEMPTS and value == default)

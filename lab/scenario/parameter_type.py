@@ -36,5 +36,6 @@ def parameter_schema(parameter: Parameter) -> dict[str, Any]:
 def description(parameter: Parameter) -> str:
     """What an editor says of it."""
     default = format_value(parameter, parameter.default)
+    default = "that of the organisation" if default == "" else default
     presets = [f"; {name} is {format_value(parameter, v)}" for name, v in parameter.presets.items()]
     return f"Exchange's {parameter.name}; by default {default}{''.join(presets)}"

@@ -129,7 +129,7 @@ def resolve_settings(settings: Any, servers: tuple[Server, ...]) -> Settings:
         for server in servers
     }
     return Settings(
-        TransportConfig=_complete("TransportConfig", _with_what_follows(organisation(settings))),
+        TransportConfig=_complete("TransportConfig", organisation(settings)),
         servers={
             name: {
                 section: _complete(section, sections.get(section, {}))
@@ -138,13 +138,6 @@ def resolve_settings(settings: Any, servers: tuple[Server, ...]) -> Settings:
             for name, sections in written.items()
         },
     )
-
-
-def _with_what_follows(given: dict[str, Value]) -> dict[str, Value]:
-    """RemoteOnly makes no local attempts, so a default written out must not say two (F§3.1)."""
-    if given.get("ShadowMessagePreferenceSetting") == "RemoteOnly":
-        return {"MaxRetriesForLocalSiteShadow": 0} | given
-    return given
 
 
 def _complete(section: str, given: Mapping[str, Value]) -> Section:

@@ -14,7 +14,7 @@ from nodes.core.config.parameters import PARAMETERS
 from nodes.core.config.units import format_size, format_timespan
 
 REJECTING = ("TransportConfig", "RejectMessageOnShadowFailure")
-PREFERRING = ("TransportConfig", "ShadowMessagePreferenceSetting")
+LOCAL_ATTEMPTS = ("TransportConfig", "MaxRetriesForLocalSiteShadow")
 RECEIVING = ("TransportConfig", "MaxReceiveSize")
 HOLDING = ("TransportConfig", "SafetyNetHoldTime")
 WINDOW = ("MailboxDatabase", "DuplicateDetectionWindow")
@@ -26,7 +26,7 @@ def doubtful_settings(
     if read.model is None or topology is None:
         return
     yield from _rejecting_alone(read, read.model.settings, topology)
-    yield from _remote_in_one_site(read, read.model.settings, topology)
+    yield from _none_in_one_site(read, read.model.settings, topology)
     yield from _holding_beyond_the_window(read, read.model.settings, topology)
     yield from _larger_than_received(read, read.model)
 
@@ -46,18 +46,19 @@ def _rejecting_alone(
             yield read.mistake(trail, "true", rule, "add a server, or set it false")
 
 
-def _remote_in_one_site(
+def _none_in_one_site(
     read: Read[ScenarioModel], settings: Any, topology: TopologyModel
 ) -> Iterator[Mistake]:
-    """SR-3: whoever has no other site to try makes local attempts, of which RemoteOnly has none."""
-    if settings.TransportConfig.ShadowMessagePreferenceSetting != "RemoteOnly":
+    """SR-3: whoever has no other site to try makes local attempts, whatever the preference."""
+    section, name = LOCAL_ATTEMPTS
+    if organisation(settings).get(name, PARAMETERS[section][name].default) != 0:
         return
     sites = set(_sites_of_boundaries(topology))
     for boundary, count in Counter(boundary for boundary, _ in sites).items():
         if count == 1:
             rule = f"warning: makes no mail of {boundary} redundant, which is in one site"
             hint = "leave it out, or give the DAG servers in a second site"
-            yield read.mistake(("settings", *PREFERRING), "RemoteOnly", rule, hint)
+            yield read.mistake(("settings", *LOCAL_ATTEMPTS), "0", rule, hint)
 
 
 def _sites_of_boundaries(topology: TopologyModel) -> list[tuple[str, str]]:

@@ -158,6 +158,7 @@ class Node:
             inputs.ConnectionLost: lambda h: inbound.lost(h.session),
             inputs.SessionOpened: sessions.opened,
             inputs.SessionFailed: lambda h: sessions.failed(h.session, h.reason),
+            inputs.TransmissionActive: lambda h: sessions.active(h.session),
             inputs.TransmissionAnswered: sessions.answered,
             inputs.DiscardAnswered: sessions.answered,
             inputs.DiscardRefused: lambda h: sessions.discards_refused(h.session, h.code, h.text),

@@ -265,10 +265,10 @@ class Receiving:
     def _not_redundant(
         self, session: InboundSession, message: PrimaryMessage, body: BodyHandle, result: NotMade
     ) -> None:
-        """SR-5. Nothing is kept for a sender that is gone: it was promised nothing and will come
-        again.
+        """SR-5, whether the sender is still there or not (SR-6): one that was lost sends again, and
+        duplicate detection hides the second copy (DD-1).
         """
-        rejected = self._config.transport.reject_message_on_shadow_failure or session.is_lost
+        rejected = self._config.transport.reject_message_on_shadow_failure
         self._redundancy.log_not_made(message, result, "rejected" if rejected else "accepted")
         if rejected:
             self._work.emit(DropBody(body))

@@ -158,7 +158,6 @@ def open_manager_database(
     if created:
         sqlite_file.create(path, KIND, _meta_row(now_ms, new_database_id()))
     connection = sqlite_file.connect(path)
-    sqlite_file.migrate(connection, KIND)
     database = ManagerDatabase(connection)
     return ManagerOpening(database, aside, database.start(created))
 

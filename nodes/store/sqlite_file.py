@@ -1,5 +1,5 @@
-"""A SQLite file as both databases use it: durable, migrated in numbered steps, checked before it is
-trusted.
+"""A SQLite file as all three databases use it: durable, of today's schema, checked before it is
+trusted. A file of another schema is of no use: nothing brings it up to date.
 
 `synchronous=FULL` in WAL mode makes each transaction durable before it is answered (TL-7). A new
 file is made beside its place and renamed into it, so a file that is there was whole once: one
@@ -34,13 +34,10 @@ _DAMAGED = frozenset(
 )
 
 
-def migrations(kind: str) -> tuple[str, ...]:
-    """The SQL of `schema/<kind>_001.sql`, `…_002.sql` and so on, in order. `kind`: queue,
-    mailbox or manager.
-    """
-    folder = files("nodes.store").joinpath("schema")
-    names = sorted(entry.name for entry in folder.iterdir() if entry.name.startswith(f"{kind}_"))
-    return tuple(folder.joinpath(name).read_text("utf-8") for name in names)
+@cache
+def schema(kind: str) -> str:
+    """The SQL that makes a new database, its version too. `kind`: queue, mailbox or manager."""
+    return files("nodes.store").joinpath("schema", f"{kind}.sql").read_text("utf-8")
 
 
 def connect(place: Path | str) -> sqlite3.Connection:
@@ -84,7 +81,7 @@ def create(path: Path, kind: str, fill: Fill) -> None:
     try:
         connection.execute("PRAGMA synchronous = FULL")
         with transaction(connection):
-            _migrate(connection, kind)
+            _make_tables(connection, kind)
             fill(connection)
     finally:
         connection.close()
@@ -92,19 +89,9 @@ def create(path: Path, kind: str, fill: Fill) -> None:
     sync_folder(path.parent)
 
 
-def migrate(connection: sqlite3.Connection, kind: str) -> None:
-    """Bring an older file up to date, in one transaction."""
-    if schema_version(connection) < len(migrations(kind)):
-        with transaction(connection):
-            _migrate(connection, kind)
-
-
-def _migrate(connection: sqlite3.Connection, kind: str) -> None:
-    steps = migrations(kind)
-    for step in steps[schema_version(connection) :]:
-        for statement in _statements(step):
-            connection.execute(statement)
-    connection.execute(f"PRAGMA user_version = {len(steps)}")
+def _make_tables(connection: sqlite3.Connection, kind: str) -> None:
+    for statement in _statements(schema(kind)):
+        connection.execute(statement)
 
 
 def _statements(script: str) -> Iterator[str]:
@@ -118,7 +105,13 @@ def _statements(script: str) -> Iterator[str]:
             statement = ""
 
 
-def schema_version(connection: sqlite3.Connection) -> int:
+def other_version(connection: sqlite3.Connection, kind: str) -> str | None:
+    """What is wrong with the version of its schema, or None."""
+    version, known = _version(connection), _version(_model(kind))
+    return None if version == known else f"schema version {version}: not {known}, today's"
+
+
+def _version(connection: sqlite3.Connection) -> int:
     return int(connection.execute("PRAGMA user_version").fetchone()[0])
 
 
@@ -165,29 +158,18 @@ def _damage(connection: sqlite3.Connection, kind: str) -> str | None:
     (verdict,) = connection.execute("PRAGMA quick_check(1)").fetchone()
     if verdict != "ok":
         return f"quick_check: {verdict}"
-    version, known = schema_version(connection), len(migrations(kind))
-    if version > known:
-        return f"schema version {version}: newer than {known}, the newest known here"
-    missing = _tables(kind, version) - _tables_in(connection)
-    if version == 0 or missing:
-        return f"tables are missing: {', '.join(sorted(missing)) or 'all'}"
+    present = _tables(connection)
+    missing = _tables(_model(kind)) - present
+    if present and (wrong := other_version(connection, kind)):
+        return wrong
+    if missing:
+        return f"tables are missing: {', '.join(sorted(missing)) if present else 'all'}"
     if connection.execute("SELECT count(*) FROM meta").fetchone() != (1,):
         return "meta does not have one row"
     return None
 
 
-def _tables(kind: str, version: int) -> set[str]:
-    """The tables that a file of that schema version has."""
-    model = sqlite3.connect(":memory:")
-    try:
-        for step in migrations(kind)[:version]:
-            model.executescript(step)
-        return _tables_in(model)
-    finally:
-        model.close()
-
-
-def _tables_in(connection: sqlite3.Connection) -> set[str]:
+def _tables(connection: sqlite3.Connection) -> set[str]:
     return {
         name
         for (name,) in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")
@@ -253,5 +235,5 @@ def in_memory(kind: str, fill: Fill) -> sqlite3.Connection:
 @cache
 def _model(kind: str) -> sqlite3.Connection:
     model = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
-    _migrate(model, kind)
+    _make_tables(model, kind)
     return model

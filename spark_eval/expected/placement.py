@@ -30,24 +30,28 @@ def candidates(servers: DataFrame) -> DataFrame:
 
 def rules(candidates: DataFrame, servers: DataFrame, runs: DataFrame) -> DataFrame:
     """One row a primary server: `remotes`, `locals` (names), `remote_attempts`, `local_attempts`;
-    `enabled`, `preference` and `is_made` as of the run.
+    `preference`, its own or that of the run; `enabled` and `is_made` as of the run.
 
     The preference counts in a DAG over several sites only; elsewhere the local count alone (SR-3).
     """
-    primary = servers.where("role = 'mailbox'").selectExpr("run", "server AS primary_server")
+    primary = servers.where("role = 'mailbox'").selectExpr(
+        "run", "server AS primary_server", "own_preference"
+    )
     grouped = candidates.groupBy("run", "primary_server").agg(
         F.expr("collect_set(candidate) FILTER (WHERE remote) AS remotes"),
         F.expr("collect_set(candidate) FILTER (WHERE NOT remote) AS locals"),
     )
     none = "CAST(array() AS array<string>)"
     known = primary.join(grouped, ["run", "primary_server"], "left").selectExpr(
-        "run", "primary_server",
+        "run", "primary_server", "own_preference",
         f"coalesce(remotes, {none}) AS remotes", f"coalesce(locals, {none}) AS locals",
     )  # fmt: skip
     settings = runs.select("run", "enabled", "preference", "is_made", "max_remote", "max_local")
     spread = "size(remotes) > 0"
+    preferred = "coalesce(own_preference, preference)"
     return joined(known, settings, "run").selectExpr(
-        "run", "primary_server", "remotes", "locals", "enabled", "preference", "is_made",
-        f"IF({spread} AND preference <> 'LocalOnly', max_remote, 0) AS remote_attempts",
-        f"IF({spread} AND preference = 'RemoteOnly', 0, max_local) AS local_attempts",
+        "run", "primary_server", "remotes", "locals", "enabled", "is_made",
+        f"{preferred} AS preference",
+        f"IF({spread} AND {preferred} <> 'LocalOnly', max_remote, 0) AS remote_attempts",
+        f"IF({spread} AND {preferred} = 'RemoteOnly', 0, max_local) AS local_attempts",
     )  # fmt: skip

@@ -149,9 +149,14 @@ def servers(plans: DataFrame) -> DataFrame:
         f"'{parameter}') AS BIGINT), {default}L) AS {column}"
         for column, section, parameter, default in SERVER_CONFIG
     ]
+    own = (
+        "try_element_at(try_element_at(try_element_at(s, name), 'TransportService'), "
+        "'ShadowMessagePreference')"
+    )
     return exploded.selectExpr(
         "run", "lower(name) AS server", "fqdn", "role", "site", "dag", "domain",
-        "coalesce(auto_activation, 'Unrestricted') AS auto_activation", *settings,
+        "coalesce(auto_activation, 'Unrestricted') AS auto_activation",
+        f"nullif({own}, '') AS own_preference", *settings,
     )  # fmt: skip
 
 

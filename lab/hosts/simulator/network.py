@@ -7,6 +7,7 @@ connection arrives in order, after a drawn delay, and is opaque here.
 """
 
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any, Protocol, assert_never
@@ -20,6 +21,12 @@ from lab.plan.topology import LinkName
 CLOSED_BY_PEER = "connection closed by the peer"
 REFUSED = "connection refused"
 RESET = "connection reset by peer"
+
+
+# how often either end sees that a large thing moves
+LOOK_US = MS * 500
+# what a proxy and the systems around it take of it at once, before the other end has it
+AHEAD_BYTES = 256 * 1024
 
 
 class Flow(Enum):
@@ -43,6 +50,18 @@ class Slicing:
         while size_bytes > count * self.piece_bytes:
             count *= 2
         return count
+
+
+@dataclass(frozen=True, slots=True)
+class Movement:
+    """Something large on its way: its sender sees it move until `taken_us`, when the proxy has the
+    rest, and the target until it is there; `slicing` is what holds it up.
+    """
+
+    taken_us: int
+    arrives_us: int
+    every_us: int = LOOK_US
+    slicing: Slicing | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,6 +238,7 @@ class Connection:
         "_link",
         "_reason",
         "_reset",
+        "_watching",
     )
 
     def __init__(self, link: Link, opener: End) -> None:
@@ -228,10 +248,15 @@ class Connection:
         self._clear_us = [0, 0]
         self._free_us = [0, 0]  # when the slicer of that direction has made its last pause
         self._carried = [0, 0]
+        self._watching: list[Callable[[], None] | None] = [None, None]
         self._is_over = self._is_doomed = False
         self._reason = CLOSED_BY_PEER
         # a connection older than the toxic is closed instead
         self._reset = CLOSED_BY_PEER if link.reset_after_us is None else RESET
+
+    def watch(self, moved: Callable[[], None], *, by_opener: bool) -> None:
+        """Call `moved` of that end now and then while something large passes to the target."""
+        self._watching[1 if by_opener else 0] = moved
 
     @property
     def target(self) -> str:
@@ -335,6 +360,10 @@ class Connection:
         self._held[way].append((said, size_bytes))
         goes_us = begins_us + max(pauses - 1, 0) * slicing.pause_us
         self._link.world.at(goes_us, self._sliced, slicing, forward)
+        if forward:
+            ahead_us = AHEAD_BYTES // slicing.piece_bytes * slicing.pause_us
+            every_us = max(LOOK_US, slicing.pause_us)
+            self._show(Movement(goes_us - ahead_us, goes_us, every_us, slicing))
 
     def _sliced(self, slicing: Slicing, forward: bool) -> None:
         """Its last piece goes, unless a heal has let all of it go."""
@@ -353,6 +382,24 @@ class Connection:
         due_us = max(link.world.now_us + link.delay_us(size_bytes, stream), self._clear_us[way])
         self._clear_us[way] = due_us
         link.world.at(due_us, self._arrive, said, way)
+        rate = link.bytes_per_second[stream]
+        if forward and rate:
+            self._show(Movement(due_us - AHEAD_BYTES * 1_000_000 // rate, due_us))
+
+    def _show(self, movement: Movement) -> None:
+        look_us = self._link.world.now_us + movement.every_us
+        if look_us < movement.arrives_us:
+            self._link.world.at(look_us, self._has_moved, movement)
+
+    def _has_moved(self, movement: Movement) -> None:
+        target, opener = self._watching
+        if self._is_over or movement.slicing not in (None, self._link.slicing):
+            return
+        if target is not None:
+            target()
+        if opener is not None and self._link.world.now_us <= movement.taken_us:
+            opener()
+        self._show(movement)
 
     def _arrive(self, said: Any, way: int) -> None:
         if self._is_over:

@@ -86,9 +86,11 @@ class TransportConfig:
 @dataclass(frozen=True, slots=True)
 class ServerConfig:
     """Parameters of this server and its connectors (F§3.2, F§3.3). Times in ms. The last three are
-    how many notifications, or messages, are one page.
+    how many notifications, or messages, are one page. `shadow_message_preference` is its own, or
+    that of the organisation where it has none (SR-3).
     """
 
+    shadow_message_preference: str
     message_expiration_timeout_ms: int
     delay_notification_timeout_ms: int
     queue_glitch_retry_count: int
@@ -205,7 +207,9 @@ def _transport_config(values: Mapping[str, Value]) -> TransportConfig:
 def _server_config(values: Mapping[str, Mapping[str, Value]]) -> ServerConfig:
     service = values["TransportService"]
     receive, send = values["ReceiveConnector"], values["SendConnector"]
+    of_all = values["TransportConfig"]["ShadowMessagePreferenceSetting"]
     return ServerConfig(
+        shadow_message_preference=str(service["ShadowMessagePreference"] or of_all),
         message_expiration_timeout_ms=int(service["MessageExpirationTimeout"]),
         delay_notification_timeout_ms=int(service["DelayNotificationTimeout"]),
         queue_glitch_retry_count=int(service["QueueGlitchRetryCount"]),

@@ -2,10 +2,15 @@
 
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from nodes.core.config.parameters import Value, defaults
 from nodes.core.config.units import format_timespan
+
+_PREFERENCES = {
+    "TransportConfig": "ShadowMessagePreferenceSetting",
+    "TransportService": "ShadowMessagePreference",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,35 +33,45 @@ def contradictions(
     `transport_config` and `servers` (server -> section -> name -> value) hold parsed values and
     may leave out what has its default. `given` are the (section, name) pairs somebody wrote down.
     """
-    found = _preference_contradictions(defaults("TransportConfig") | dict(transport_config), given)
+    config = defaults("TransportConfig") | dict(transport_config)
+    local_is_given = ("TransportConfig", "MaxRetriesForLocalSiteShadow") in given
+    found = _preference_contradictions(
+        config, "TransportConfig", config["ShadowMessagePreferenceSetting"], local_is_given
+    )
     for server in sorted(servers):
+        own = servers[server].get("TransportService", {}).get("ShadowMessagePreference", "")
+        found += [
+            replace(each, server=server)
+            for each in _preference_contradictions(config, "TransportService", own, local_is_given)
+        ]
         found += _server_contradictions(server, servers[server])
     return found
 
 
 def _preference_contradictions(
-    values: Mapping[str, Value], given: AbstractSet[tuple[str, str]]
+    config: Mapping[str, Value], section: str, preference: Value, local_is_given: bool
 ) -> list[Contradiction]:
-    preference = values["ShadowMessagePreferenceSetting"]
-    remote, local = values["MaxRetriesForRemoteSiteShadow"], values["MaxRetriesForLocalSiteShadow"]
+    """Of the organisation's preference, or of a server's own; "" is none."""
+    name = _PREFERENCES[section]
+    remote, local = config["MaxRetriesForRemoteSiteShadow"], config["MaxRetriesForLocalSiteShadow"]
+
+    def against(where: str, attempts: Value, hint: str) -> list[Contradiction]:
+        count = f"MaxRetriesFor{where}SiteShadow"
+        return [
+            Contradiction(
+                (f"{section}.{name}", f"TransportConfig.{count}"),
+                f"{name} {preference} contradicts {count} {attempts}",
+                f"{count}: {hint}" if hint.startswith("set it") else hint,
+            )
+        ]
+
     if preference == "LocalOnly" and remote != 0:
-        return [_preference_against("Remote", remote, "LocalOnly", "set it to 0 as well")]
+        return against("Remote", remote, "set it to 0 as well")
     if preference == "PreferRemote" and remote == 0:
-        hint = "set ShadowMessagePreferenceSetting to LocalOnly as well"
-        return [_preference_against("Remote", remote, "PreferRemote", hint)]
-    local_is_given = ("TransportConfig", "MaxRetriesForLocalSiteShadow") in given
+        return against("Remote", remote, f"set {name} to LocalOnly as well")
     if preference == "RemoteOnly" and local != 0 and local_is_given:
-        return [_preference_against("Local", local, "RemoteOnly", "set it to 0 or leave it out")]
+        return against("Local", local, "set it to 0 or leave it out")
     return []
-
-
-def _preference_against(where: str, attempts: Value, preference: str, hint: str) -> Contradiction:
-    name = f"MaxRetriesFor{where}SiteShadow"
-    return Contradiction(
-        ("TransportConfig.ShadowMessagePreferenceSetting", f"TransportConfig.{name}"),
-        f"ShadowMessagePreferenceSetting {preference} contradicts {name} {attempts}",
-        f"{name}: {hint}" if hint.startswith("set it") else hint,
-    )
 
 
 def _server_contradictions(

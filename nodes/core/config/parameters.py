@@ -177,6 +177,8 @@ _TABLE = (
     _span(_CONFIG, "SafetyNetHoldTime", 2 * DAY_MS, SECOND_MS, 90 * DAY_MS),  # [U]
     # [U]: a node has a message in memory until it is durable, so the range ends early
     Parameter("MaxReceiveSize", _CONFIG, "size", 10 * MIB, 1 * KIB, 128 * MIB),
+    # "": that of the organisation
+    Parameter("ShadowMessagePreference", _SERVICE, "choice", "", choices=_PREFERENCES),
     _span(_SERVICE, "MessageExpirationTimeout", 2 * DAY_MS, 5 * SECOND_MS, 90 * DAY_MS),
     _span(_SERVICE, "DelayNotificationTimeout", 4 * HOUR_MS, SECOND_MS, 30 * DAY_MS),
     _whole(_SERVICE, "QueueGlitchRetryCount", 4, 15),

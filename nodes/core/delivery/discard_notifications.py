@@ -3,8 +3,8 @@ them.
 
 A shadow server that asks names its own last confirmed sequence number under the database id it
 knows; only then are those forgotten (SM-16), so a lost answer is given again, over a restart too:
-how far a shadow server has asked is on disk. What nobody asks for is dropped after
-ShadowMessageAutoDiscardInterval (SM-11). All are on disk before anybody is notified (SM-5).
+when a shadow server last asked is on disk. What nobody asks for, or asks for again, is dropped
+after ShadowMessageAutoDiscardInterval (SM-11). All are on disk before anybody is notified (SM-5).
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Discards:
         self._work = work
         self._identity = identity
         self._by_server: dict[str, deque[DiscardNotification]] = {}
-        self._asked: dict[str, int] = {}
+        self._asked_ms: dict[str, int] = {}
         self._sweep_is_set = False
 
     def opened(
@@ -46,8 +46,8 @@ class Discards:
         notifications: tuple[DiscardNotification, ...],
         asked: tuple[tuple[str, int], ...],
     ) -> None:
-        """`asked`: shadow servers, and up to which sequence each has asked."""
-        self._asked.update(asked)
+        """`asked`: shadow servers, and when each last asked for what waited for it."""
+        self._asked_ms.update(asked)
         for notification in sorted(notifications, key=lambda n: n.sequence):
             self.add(notification)
 
@@ -88,12 +88,12 @@ class Discards:
         """It asks for everything that waits for it now, whether the answer has room for it or
         not.
         """
-        if not waiting or waiting[-1].sequence <= self._asked.get(server, 0):
+        if not waiting:
             return []
-        self._asked[server] = waiting[-1].sequence
-        return [NoteDiscardsAsked(server, waiting[-1].sequence)]
+        self._asked_ms[server] = self._work.now_ms
+        return [NoteDiscardsAsked(server, self._work.now_ms)]
 
-    # -------------------------------------------------------------- what nobody asks for
+    # -------------------------------------------------------------- what nobody asks for any more
 
     def _set_sweep(self, due_ms: int) -> None:
         if not self._sweep_is_set:
@@ -107,23 +107,24 @@ class Discards:
         changes = tuple(change for change in dropped if change is not None)
         if changes:
             self._work.commit(changes, lambda: None, lambda reason: None)
-        left = (n.delivered_ms for server in self._by_server for n in self._not_asked(server))
-        oldest = min(left, default=None)
-        if oldest is not None:
+        counted = [self._counts_from_ms(server) for server in self._by_server]
+        oldest_ms = min((at_ms for at_ms in counted if at_ms is not None), default=None)
+        if oldest_ms is not None:
             next_ms = self._work.now_ms + SWEEP_INTERVAL_MS
-            self._set_sweep(max(oldest + self._interval_ms, next_ms))
+            self._set_sweep(max(oldest_ms + self._interval_ms, next_ms))
+
+    def _counts_from_ms(self, server: str) -> int | None:
+        """When the oldest that waits for it was made, or it last asked; None where nothing does."""
+        oldest_ms = min((n.delivered_ms for n in self._by_server[server]), default=None)
+        return None if oldest_ms is None else max(oldest_ms, self._asked_ms.get(server, oldest_ms))
 
     def _drop(self, server: str, before_ms: int) -> Change | None:
-        old = {n.sequence for n in self._not_asked(server) if n.delivered_ms < before_ms}
-        if not old:
+        counted_ms = self._counts_from_ms(server)
+        if counted_ms is None or counted_ms >= before_ms:
             return None
-        kept = (n for n in self._by_server[server] if n.sequence not in old)
+        kept = (n for n in self._by_server[server] if n.delivered_ms >= before_ms)
         self._by_server[server] = deque(kept)
-        return DropOldDiscards(server, self._asked.get(server, 0), before_ms)
-
-    def _not_asked(self, server: str) -> list[DiscardNotification]:
-        asked = self._asked.get(server, 0)
-        return [n for n in self._by_server[server] if n.sequence > asked]
+        return DropOldDiscards(server, before_ms)
 
 
 def _listed(told: DiscardNotification) -> tuple[int, int, int, int]:

@@ -112,22 +112,19 @@ class ForgetDiscards:
 
 @dataclass(frozen=True, slots=True)
 class NoteDiscardsAsked:
-    """The shadow server has asked for all its notifications up to and with this sequence (SM-16).
-    Nothing before it is taken back.
-    """
+    """The shadow server has asked for all its notifications at this moment (SM-16)."""
 
     shadow_server: str
-    up_to_sequence: int
+    asked_ms: int
 
 
 @dataclass(frozen=True, slots=True)
 class DropOldDiscards:
-    """Notifications of a shadow server that it did not ask for: all after this sequence with
-    `delivered_ms` before `before_ms` (SM-11).
+    """Notifications of a shadow server that has not asked since `before_ms`: all with
+    `delivered_ms` before it (SM-11).
     """
 
     shadow_server: str
-    after_sequence: int
     before_ms: int
 
 

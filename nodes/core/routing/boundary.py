@@ -44,20 +44,18 @@ def shadow_attempts(config: NodeConfig, turn: int, avoid: str | None = None) -> 
     site's list.
 
     The two counts are attempts, not retries after a first (SR-3): remote ones first with
-    PreferRemote, then local ones. A DAG in one site and a server in no DAG use the local count and
-    ignore the preference.
+    PreferRemote, then local ones; a server's own preference wins. A DAG in one site and a server in
+    no DAG use the local count and ignore the preference.
     """
-    transport, me = config.transport, config.me
+    transport, me, preference = config.transport, config.me, config.server.shadow_message_preference
     inside = members(config)
     remote = [s.name for s in inside if s.site != me.site]
     local = [s.name for s in inside if s.site == me.site]
     remote_count = transport.max_retries_for_remote_site_shadow
     local_count = transport.max_retries_for_local_site_shadow
-    if not remote:
+    if not remote or preference == "LocalOnly":
         return _in_turn(local, local_count, turn, avoid)
-    if transport.shadow_message_preference == "LocalOnly":
-        return _in_turn(local, local_count, turn, avoid)
-    if transport.shadow_message_preference == "RemoteOnly":
+    if preference == "RemoteOnly":
         return _in_turn(remote, remote_count, turn, avoid)
     first = _in_turn(remote, remote_count, turn, avoid)
     return first + _in_turn(local, local_count, turn, avoid)

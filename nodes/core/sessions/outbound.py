@@ -2,13 +2,13 @@
 
 Somebody who wants to contact a peer asks for a `Lease`; an idle session is reused, else a new one
 is opened, up to the limit per peer. Every wait for the peer has one deadline,
-ConnectionInactivityTimeOut of the Send connector (SR-6). A session is retired after
-IntraOrgConnectorSmtpMaxMessagesPerConnection messages, after `AGE_LIMIT_MS`, and when it was idle
-for `IDLE_LIMIT_MS`; earlier where the peer's Receive connector ends sessions earlier, so that it
-does not just when something is said on one. Each service of a peer (smtp, replication, management)
-has a pool of its own. A request that `opens` has a session apart from the pool and its limit, which
-ends with the lease: it neither waits for mail nor keeps mail waiting. This part does not know what
-is sent, nor why.
+ConnectionInactivityTimeOut of the Send connector, put off while bytes of a message pass (SR-6). A
+session is retired after IntraOrgConnectorSmtpMaxMessagesPerConnection messages, after
+`AGE_LIMIT_MS`, and when it was idle for `IDLE_LIMIT_MS`; earlier where the peer's Receive connector
+ends sessions earlier, so that it does not just when something is said on one. Each service of a
+peer (smtp, replication, management) has a pool of its own. A request that `opens` has a session
+apart from the pool and its limit, which ends with the lease: it neither waits for mail nor keeps
+mail waiting. This part does not know what is sent, nor why.
 
 SM-2, "asks in every session it opens, whatever for", hangs here: each newly opened session, of
 whatever service, is reported before anybody else gets it.
@@ -151,6 +151,12 @@ class Sessions:
         assert awaited is not None
         awaited.answered(happened)
 
+    def active(self, name: str) -> None:
+        """The peer takes what is transmitted, however slowly."""
+        session = self._sessions.get(name)
+        if session is not None and session.state is SessionState.TRANSMITTING:
+            self._await_peer(session)
+
     def discards_refused(self, name: str, code: int, text: str) -> None:
         """The peer refuses to answer. The session is of no further use: hang up, then notify who
         waited.
@@ -164,7 +170,7 @@ class Sessions:
 
     def use(self, session: Session, move: SessionMove) -> None:
         self._move(session, move)
-        self._set_timer(session, self._config.send_inactivity_timeout_ms, self._timed_out)
+        self._await_peer(session)
 
     def release(self, session: Session) -> None:
         """Back to the pool, to the next one waiting, or out of service."""
@@ -207,7 +213,7 @@ class Sessions:
         self._sessions[session.name] = session
         if not is_apart:
             self._pool(session).open_count += 1
-        self._set_timer(session, self._config.send_inactivity_timeout_ms, self._timed_out)
+        self._await_peer(session)
         destination = wish.purpose if wish.purpose == "shadowredundancy" else wish.peer
         self.work.emit(LogConnectivity(session.name, destination, "+", wish.purpose))
         self.work.emit(OpenSession(session.name, wish.peer, wish.purpose, wish.service))
@@ -279,6 +285,9 @@ class Sessions:
 
     def _move(self, session: Session, move: SessionMove) -> None:
         session.state = after(session.state, move)
+
+    def _await_peer(self, session: Session) -> None:
+        self._set_timer(session, self._config.send_inactivity_timeout_ms, self._timed_out)
 
     def _set_timer(self, session: Session, wait_ms: int, action: Callable[[Session], None]) -> None:
         self._clear_timer(session)

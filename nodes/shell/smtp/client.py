@@ -13,7 +13,7 @@ import sqlite3
 import ssl
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
-from contextlib import AbstractAsyncContextManager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from dataclasses import dataclass, field
 from typing import Protocol, TypeAlias
 
@@ -38,13 +38,16 @@ from nodes.core.interface.inputs import (
     SessionFailed,
     SessionLost,
     SessionOpened,
+    TransmissionActive,
     TransmissionAnswered,
 )
 from nodes.core.model.message import BodyHandle
+from nodes.shell.smtp.activity import Activity
 from nodes.shell.smtp.address import Address
 from nodes.shell.smtp.line_ends import BARE_LINE_ENDS, can_be_sent
 from nodes.shell.smtp.mail_going_out import MailGoingOut, at_hand
 from nodes.shell.smtp.outbound_connection import SAID_TOO_MUCH, Connection, one_line
+from nodes.shell.smtp.passing import watched
 from nodes.shell.storage.bodies import BodyGone, is_on_disk
 from nodes.shell.verbs import database as database_verbs
 from nodes.shell.verbs import replication as replication_verbs
@@ -68,6 +71,8 @@ class Door(Protocol):
     """What an outbound session needs of the node that it belongs to."""
 
     def give(self, happened: Input) -> None: ...
+
+    def now_ms(self) -> int: ...
 
     def body(self, handle: BodyHandle) -> Awaitable[bytes]: ...
 
@@ -120,8 +125,11 @@ class OutboundSessions:
     def _body(self, peer: str, handle: BodyHandle) -> AbstractAsyncContextManager[bytes]:
         """What is in memory is asked for now: it may be stored, and its handle void, soon."""
         if is_on_disk(handle):
-            return self._going_out[peer].sent(lambda: self.door.body(handle))
+            return self.going_out(peer).sent(lambda: self.door.body(handle))
         return at_hand(self.door.body(handle))
+
+    def going_out(self, peer: str) -> MailGoingOut:
+        return self._going_out[peer]
 
     def ask_discard(self, effect: AskDiscard) -> None:
         session = self._open.get(effect.session)
@@ -236,10 +244,18 @@ class OutboundSession:
 
     async def transmit(self, effect: Transmit, body: AbstractAsyncContextManager[bytes]) -> Input:
         """Prologue, MAIL, RCPTs, DATA; the refusal that ends it is the answer."""
-        async with body as content:
-            return await self._send(effect, content)
+        activity, going_out = self._activity(), self._sessions.going_out(self.peer)
 
-    async def _send(self, effect: Transmit, content: bytes) -> Input:
+        def moved() -> None:
+            activity.seen()
+            going_out.move()
+
+        async with AsyncExitStack() as stack:
+            entering = stack.enter_async_context(body)
+            content = await watched(entering, lambda: going_out.moves, activity.seen)
+            return await self._send(effect, content, moved)
+
+    async def _send(self, effect: Transmit, content: bytes, moved: Callable[[], None]) -> Input:
         if not can_be_sent(content):
             return self._answered(CANNOT_BE_SENT, ())
         if self._needs_reset:
@@ -248,9 +264,15 @@ class OutboundSession:
         early, refused = await self._announce(effect, has_8bit=not content.isascii())
         if early is not None:
             return self._answered(early, refused)
-        reply = await self._connection.body(content)
+        saying = self._connection.body(content)
+        reply = await watched(saying, self._connection.passed_bytes, moved)
         self._needs_reset = reply.code == 503
         return self._answered(reply, refused)
+
+    def _activity(self) -> Activity:
+        door, server = self._sessions.door, self._sessions.config.server
+        limit_ms = server.send_inactivity_timeout_ms
+        return Activity(limit_ms, door.now_ms, lambda: door.give(TransmissionActive(self._name)))
 
     async def _announce(
         self, effect: Transmit, *, has_8bit: bool

@@ -26,6 +26,7 @@ from nodes.core.interface.inputs import (
 )
 from nodes.core.interface.replies import R503_BAD_SEQUENCE, R550_NOT_ALLOWED, Reply
 from nodes.core.model import message
+from nodes.shell.smtp.activity import Activity
 from nodes.shell.smtp.connection import MAX_MESSAGE_BYTES
 from nodes.shell.smtp.headers import hops_of, read_header
 from nodes.shell.smtp.mail_in_memory import MailInMemory
@@ -46,8 +47,6 @@ from nodes.shell.verbs import database as database_verbs
 from nodes.shell.verbs import replication as replication_verbs
 from nodes.shell.verbs import safety_net as safety_net_verbs
 from nodes.shell.verbs import shadow as shadow_verbs
-
-ACTIVITY_PARTS = 20
 
 
 class Door(Protocol):
@@ -97,8 +96,8 @@ class InboundSession(SmtpSyntax):
         self._answer: asyncio.Future[Reply] | None = None
         self._is_announced = False
         self._has_begun = False
-        self._activity_every_ms = config.server.receive_inactivity_timeout_ms // ACTIVITY_PARTS
-        self._activity_told_ms = sessions.door.now_ms()
+        limit_ms, door = config.server.receive_inactivity_timeout_ms, sessions.door
+        self._activity = Activity(limit_ms, door.now_ms, lambda: door.give(SessionActive(name)))
 
     # -------------------------------------------------------------- what the core says
 
@@ -169,10 +168,7 @@ class InboundSession(SmtpSyntax):
 
     def data_received(self, data: bytes) -> None:
         super().data_received(data)
-        now_ms = self._sessions.door.now_ms()
-        if now_ms - self._activity_told_ms >= self._activity_every_ms:
-            self._activity_told_ms = now_ms
-            self._sessions.door.give(SessionActive(self.name))
+        self._activity.seen()
 
     # -------------------------------------------------------------- commands
 

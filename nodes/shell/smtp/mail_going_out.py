@@ -15,12 +15,18 @@ ENOUGH_BYTES = 16_777_216
 
 
 class MailGoingOut:
-    """To one peer."""
+    """To one peer. `moves` counts how often bytes of any of it were seen to pass: whoever waits for
+    room waits as long as what is before it moves (SR-6).
+    """
 
     def __init__(self) -> None:
+        self.moves = 0
         self._size_bytes = 0
         self._reading = asyncio.Lock()
         self._is_less = asyncio.Event()
+
+    def move(self) -> None:
+        self.moves += 1
 
     @asynccontextmanager
     async def sent(self, read: Callable[[], Awaitable[bytes]]) -> AsyncIterator[bytes]:

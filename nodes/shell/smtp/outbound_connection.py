@@ -20,6 +20,7 @@ from aiosmtplib.protocol import SMTPProtocol
 
 from nodes.shell.smtp.address import Address
 from nodes.shell.smtp.line_ends import on_the_wire
+from nodes.shell.smtp.passing import unsent_bytes
 from nodes.shell.smtp.whole_replies import WholeReplies
 
 REPLY_LIMIT = 512  # RFC 5321 section 4.5.3.1.5
@@ -83,6 +84,11 @@ class Connection(SMTP):
         """
         more = self.protocol is not None and bool(self.protocol._buffer)
         return more or self._is_cut_short
+
+    def passed_bytes(self) -> int:
+        """Of what was said, what the peer's system has taken."""
+        written = self.protocol.written_bytes if isinstance(self.protocol, WholeReplies) else 0
+        return written - unsent_bytes(self.transport, self._below)
 
     async def greet(self) -> None:
         self._stay_in_step()

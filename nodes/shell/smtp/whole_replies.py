@@ -18,6 +18,11 @@ class WholeReplies(SMTPProtocol):
         super().__init__(*arguments, **named)
         self._kept = bytearray()
         self._line_at = 0
+        self.written_bytes = 0
+
+    def write(self, data: bytes) -> None:
+        super().write(data)
+        self.written_bytes += len(data)
 
     def data_received(self, data: bytes) -> None:
         """What nobody waits for is dropped by the library, as ever."""

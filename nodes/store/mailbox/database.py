@@ -64,7 +64,9 @@ class MailboxDatabase:
         if not path.exists():
             sqlite_file.create(path, KIND, _meta_row(database, server))
         connection = sqlite_file.connect(path)
-        sqlite_file.migrate(connection, KIND)
+        if wrong := sqlite_file.other_version(connection, KIND):
+            connection.close()
+            raise sqlite3.DatabaseError(wrong)
         return cls(connection)
 
     @classmethod

@@ -66,13 +66,9 @@ INSERT_DISCARD = (
 )
 FORGET_DISCARDS = "DELETE FROM discards WHERE shadow_server = ? AND sequence <= ?"
 NOTE_DISCARDS_ASKED = (
-    "INSERT INTO discards_asked (shadow_server, up_to_sequence) VALUES (?, ?) "
-    "ON CONFLICT (shadow_server) DO UPDATE SET "
-    "up_to_sequence = max(up_to_sequence, excluded.up_to_sequence)"
+    "INSERT OR REPLACE INTO discards_asked (shadow_server, asked_ms) VALUES (?, ?)"
 )
-DROP_OLD_DISCARDS = (
-    "DELETE FROM discards WHERE shadow_server = ? AND sequence > ? AND delivered_ms < ?"
-)
+DROP_OLD_DISCARDS = "DELETE FROM discards WHERE shadow_server = ? AND delivered_ms < ?"
 INSERT_SHADOW = f"INSERT INTO shadows ({SHADOW_COLUMNS}, expires_ms) VALUES ({', '.join('?' * 15)})"
 COPY_TO_SHADOW_SAFETY_NET = (
     f"INSERT INTO shadow_safety_net ({SHADOW_COLUMNS}, delivered_ms, first_delivered_ms, "
@@ -182,12 +178,11 @@ def _forget_discards(db: sqlite3.Connection, change: ForgetDiscards) -> None:
 
 
 def _drop_old_discards(db: sqlite3.Connection, change: DropOldDiscards) -> None:
-    which = (change.shadow_server, change.after_sequence, change.before_ms)
-    db.execute(DROP_OLD_DISCARDS, which)
+    db.execute(DROP_OLD_DISCARDS, (change.shadow_server, change.before_ms))
 
 
 def _note_discards_asked(db: sqlite3.Connection, change: NoteDiscardsAsked) -> None:
-    db.execute(NOTE_DISCARDS_ASKED, (change.shadow_server, change.up_to_sequence))
+    db.execute(NOTE_DISCARDS_ASKED, (change.shadow_server, change.asked_ms))
 
 
 # ------------------------------------------------------------------ shadow messages

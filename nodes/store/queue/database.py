@@ -64,9 +64,7 @@ LOAD_DISCARDS = (
     "SELECT shadow_server, sequence, internal_id, delivered_ms, first_delivered_ms FROM discards "
     "ORDER BY shadow_server, sequence"
 )
-LOAD_DISCARDS_ASKED = (
-    "SELECT shadow_server, up_to_sequence FROM discards_asked ORDER BY shadow_server"
-)
+LOAD_DISCARDS_ASKED = "SELECT shadow_server, asked_ms FROM discards_asked ORDER BY shadow_server"
 LOAD_CONTACTS = (
     "SELECT primary_server, database_id, last_contact_ms, confirmed_sequence, held_up_to "
     "FROM contacts ORDER BY primary_server"
@@ -122,7 +120,6 @@ def open_queue_database(path: Path, now_ms: int, new_database_id: Callable[[], s
     if created:
         _create(path, now_ms, new_database_id())
     connection = sqlite_file.connect(path)
-    sqlite_file.migrate(connection, KIND)
     database = QueueDatabase(connection)
     return Opening(database, aside, database.start(created))
 

@@ -37,9 +37,8 @@ GETS = (
 )
 AFTER = f"filter(asked, t -> t.at_ms >= coalesce(calm_ms, 0) AND ({GETS})).at_ms"
 CONFIRMED = f"coalesce(array_max({AFTER}) - array_min({AFTER}) > heartbeat_ms, false)"
-WAS_ASKED_FOR = (
-    "(coalesce(size(asked), 0) > 0 OR coalesce(array_max(unanswered) >= since_ms, false))"
-)
+# of one that is not confirmed: when its shadow server last asked, or may have
+LAST_ASKED = "greatest(since_ms, array_max(asked).at_ms, array_max(unanswered), array_max(holes))"
 UNLISTED = "no sound queue listing of {server}"
 OWED = "the {what} of {server} owed it until {@keep_until_ms}; the listing does not have it"
 OVERDUE = "the {what} of {server} should have dropped it at {@gone_after_ms}"
@@ -104,21 +103,26 @@ def _stays(tables: Tables) -> DataFrame:
 def _overstays(tables: Tables) -> DataFrame:
     """Entries of delivery queues and discard notifications that are older than they may get.
 
-    Only what nobody asks for is dropped (SM-11). One that was asked for stays until the shadow
-    server confirms it with its next question (SM-16), which it may have no cause to ask; or until
-    the one after that, where a fault kept it from taking in the answer. Who has no answer may have
-    asked all the same, in a session that stood.
+    One that was asked for stays until the shadow server confirms it with its next question (SM-16),
+    which it may have no cause to ask; or until the one after that, where a fault kept it from
+    taking in the answer. What is not confirmed is dropped when nobody has asked for it for so long
+    (SM-11). Who has no answer may have asked all the same, in a session that stood, and so may who
+    left a hole in its log.
     """
     contacts = tables.record.contacts.where("reached").groupBy(*PAIR)
     times = contacts.agg(F.expr("collect_list(struct(at_ms, notifications)) AS times"))
     asked = joined(times, _unanswered(tables), PAIR, "full").selectExpr(
         "run", "peer AS server", "server AS shadow_server", "times", "unanswered"
     )
+    holes = tables.histories.selectExpr(
+        "run", "server AS shadow_server", "transform(blind, b -> b.hi) AS holes"
+    )
     faults = tables.windows.groupBy("run").agg(F.max("over_ms").alias("calm_ms"))
     entries = (
         tables.record.queues.where("queue IN ('delivery', 'discard')")
         .withColumn("shadow_server", F.expr("lower(shadow_server)"))
         .join(asked, ["run", "server", "shadow_server"], "left")
+        .join(holes, ["run", "shadow_server"], "left")
         .join(small(faults), "run", "left")
     )
     since = "IF(queue = 'discard', coalesce(delivered_ms, entered_ms), entered_ms)"
@@ -127,14 +131,13 @@ def _overstays(tables: Tables) -> DataFrame:
         f"{since} AS since_ms",
         "IF(queue = 'discard', auto_discard_ms, expiration_ms) AS most_ms",
     )
-    aged = timed.selectExpr(
-        "*", "end_ms - since_ms AS age_ms", "filter(times, t -> t.at_ms >= since_ms) AS asked"
-    )
-    awaited = f"(queue = 'discard' AND {WAS_ASKED_FOR} AND NOT {CONFIRMED})"
+    asking = timed.selectExpr("*", "filter(times, t -> t.at_ms >= since_ms) AS asked")
+    counted = f"IF(queue = 'discard' AND NOT {CONFIRMED}, {LAST_ASKED}, since_ms)"
+    aged = asking.selectExpr("*", f"end_ms - {counted} AS age_ms")
     return aged.selectExpr(
         *case(
             status="IF(age_ms > most_ms + heartbeat_ms + finest_ms + askew_ms, "
-            f"IF({awaited}, NULL, 'violated'), 'holds')",
+            "'violated', 'holds')",
             # a notification may outlive what its server knew of the message
             subject="coalesce(message_id, server)",
             detail=sentence("in the {queue} queue of {server} for {@age_ms}, at most {@most_ms}"),

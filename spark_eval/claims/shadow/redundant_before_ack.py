@@ -136,7 +136,7 @@ _JUDGED = cases_of(
 )
 # the row may be of an earlier attempt, which its sender had left open, and this one refused for
 # another reason
-_OF_ANOTHER = "is_after_open AND NOT coalesce(reply LIKE '451 4.4.0%', false)"
+_OF_ANOTHER = "reject AND is_after_open AND NOT coalesce(reply LIKE '451 4.4.0%', false)"
 _AFTER_OPEN = """coalesce(bool_or(reply IS NULL) OVER (PARTITION BY run, server, message_id
   ORDER BY attempt ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), false)"""
 _REFUSED = cases_of(
@@ -166,7 +166,7 @@ def _rejections(tables: Tables) -> DataFrame:
     settings = tables.record.runs.where("enabled").select("run", "reject")
     asked = per_attempt.where("fail_ref IS NOT NULL OR reply LIKE '451 4.4.0%'")
     judged = joined(asked, settings, "run").selectExpr("*", f"{_REFUSED} AS j")
-    return judged.selectExpr(
+    of_attempts = judged.selectExpr(
         *case(
             status="j.status",
             subject="message_id",
@@ -174,6 +174,26 @@ def _rejections(tables: Tables) -> DataFrame:
             at_ms="ended_ms",
             refs="ref, fail_ref, born_ref",
             requirements="array('SR-5')",
+        )
+    )
+    return of_attempts.unionByName(
+        _in_nobodys_hearing(tables, per_attempt.select("run", "fail_ref"))
+    )
+
+
+def _in_nobodys_hearing(tables: Tables, answered: DataFrame) -> DataFrame:
+    """Rows of rejections that no attempt had for an answer: its sender was lost before (SR-6)."""
+    told = tables.record.tracking.where(REJECTS).withColumnRenamed("ref", "fail_ref")
+    settings = tables.record.runs.where("enabled AND NOT reject").select("run")
+    rows = joined(told, settings, "run").join(answered, ["run", "fail_ref"], "left_anti")
+    return rows.selectExpr(
+        *case(
+            status="'violated'",
+            subject="message_id",
+            detail=sentence("{server} rejected it; RejectMessageOnShadowFailure is false"),
+            at_ms="at_ms",
+            refs="fail_ref",
+            requirements="array('SR-5', 'SR-6')",
         )
     )
 
@@ -207,4 +227,4 @@ def _one_hop(tables: Tables, hops: DataFrame) -> DataFrame:
     )
 
 
-CLAIM = Claim("redundant_before_ack", ("SR-1", "SR-5", "SR-10", "SR-12"), cases)
+CLAIM = Claim("redundant_before_ack", ("SR-1", "SR-5", "SR-6", "SR-10", "SR-12"), cases)

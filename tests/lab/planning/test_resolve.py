@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from lab.hosts.node_config import node_config
 from lab.plan.faults import (
     Corrupt,
     Fault,
@@ -44,7 +45,6 @@ from lab.planning.resolve import default_seed, resolve
 from lab.scenario.scenario import ScenarioModel
 from lab.scenario.topology import TopologyModel
 from lab.validation.yaml_document import parse_document
-from nodes.core.config.contradictions import contradictions
 from nodes.core.config.parameters import PARAMETERS
 from nodes.core.config.units import MINUTE_MS
 from tests.lab.scenario.sample_scenario import SCENARIO, TOPOLOGY, changed
@@ -157,14 +157,24 @@ def test_every_parameter_is_written_out_for_every_server() -> None:
             assert set(values) == set(PARAMETERS[section])
 
 
-def test_remote_only_writes_out_no_local_attempts() -> None:
-    """A node that reads every default as given would refuse the two together."""
+def test_remote_only_keeps_the_local_attempts_of_who_has_no_other_site() -> None:
     given = "{ShadowMessagePreferenceSetting: RemoteOnly}"
     text = changed(SCENARIO, "{ShadowHeartbeatFrequency: 1m}", given)
-    config = plan_of(text).settings.TransportConfig
-    assert config["MaxRetriesForLocalSiteShadow"] == 0
-    everything = {("TransportConfig", name) for name in config}
-    assert contradictions(config, {}, everything) == []
+    plan = plan_of(text)
+    assert plan.settings.TransportConfig["MaxRetriesForLocalSiteShadow"] == 2
+    config = node_config(plan, plan.topology.servers[0])
+    assert config.transport.max_retries_for_local_site_shadow == 2
+
+
+def test_a_server_has_a_preference_of_its_own_where_the_file_says_so() -> None:
+    own = "  servers: {par-mbx1: {TransportService: {ShadowMessagePreference: RemoteOnly}}}\n"
+    plan = plan_of(changed(SCENARIO, "settings:\n", f"settings:\n{own}"))
+    preferences = {
+        server.name: node_config(plan, server).server.shadow_message_preference
+        for server in plan.topology.servers
+    }
+    assert preferences.pop("par-mbx1") == "RemoteOnly"
+    assert set(preferences.values()) == {"PreferRemote"}
 
 
 def test_a_setting_of_one_server_wins_over_that_of_all() -> None:

@@ -189,14 +189,12 @@ def test_holding_beyond_the_window_of_a_database_is_a_warning(
         ("lyon", ["DAG1", "site lyon"]),
     ],
 )
-def test_remote_attempts_where_no_other_site_is_are_a_warning(
+def test_no_local_attempts_where_no_other_site_is_are_a_warning(
     tmp_path: Path, lyon: str, said: list[str]
 ) -> None:
     topology = changed(TOPOLOGY, "lyon, dag: DAG1", lyon)
-    text = changed(
-        SCENARIO, "{ShadowHeartbeatFrequency: 1m}", "{ShadowMessagePreferenceSetting: RemoteOnly}"
-    )
-    rule = "ShadowMessagePreferenceSetting, RemoteOnly, warning: makes no mail of {} redundant"
+    text = changed(SCENARIO, "{ShadowHeartbeatFrequency: 1m}", "{MaxRetriesForLocalSiteShadow: 0}")
+    rule = "MaxRetriesForLocalSiteShadow, 0, warning: makes no mail of {} redundant"
     warned = _warnings(tmp_path, text, topology)
     assert warned == [f"settings.TransportConfig.{rule.format(boundary)}" for boundary in said]
 

@@ -45,6 +45,14 @@ def test_remote_only_does_not_fall_back_to_local() -> None:
     assert len(attempts) == 4
 
 
+def test_a_preference_of_its_own_wins_over_that_of_the_organisation() -> None:
+    own = {"ShadowMessagePreference": "RemoteOnly"}
+    assert len(shadow_attempts(config("par1", TransportService=own), 0)) == 4
+    own = {"ShadowMessagePreference": "PreferRemote"}
+    settings = config("par1", TransportConfig=REMOTE_ONLY, TransportService=own)
+    assert len(shadow_attempts(settings, 0)) == 6
+
+
 @given(turn=st.integers(0, 10_000), avoid=st.sampled_from(["lyo1", "lyo2", "par2", None]))
 def test_successive_attempts_go_to_different_servers_while_untried_ones_remain(
     turn: int, avoid: str | None

@@ -155,14 +155,13 @@ class Disk:
                 self.discards = {
                     s: n for s, n in self.discards.items() if n.shadow_server != server or s > up_to
                 }
-            case qc.NoteDiscardsAsked(server, up_to):
-                self.discards_asked[server] = max(up_to, self.discards_asked.get(server, 0))
-            case qc.DropOldDiscards(server, after, before_ms):
+            case qc.NoteDiscardsAsked(server, asked_ms):
+                self.discards_asked[server] = asked_ms
+            case qc.DropOldDiscards(server, before_ms):
                 self.discards = {
                     s: n
                     for s, n in self.discards.items()
-                    if (n.shadow_server, s > after, n.delivered_ms < before_ms)
-                    != (server, True, True)
+                    if n.shadow_server != server or n.delivered_ms >= before_ms
                 }
             case qc.InsertShadow(shadow, _, expires_ms):
                 assert shadow.key not in self.shadows

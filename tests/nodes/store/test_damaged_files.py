@@ -90,13 +90,14 @@ def test_a_missing_table_is_named(table: str, folder: Path) -> None:
     assert aside.reason == f"tables are missing: {table}"
 
 
-def test_a_schema_from_the_future_is_set_aside(folder: Path) -> None:
+@pytest.mark.parametrize("version", [1, 99])
+def test_an_older_or_newer_schema_is_set_aside(folder: Path, version: int) -> None:
     with sqlite3.connect(folder / "queue.db") as connection:
-        connection.execute("PRAGMA user_version = 99")
+        connection.execute(f"PRAGMA user_version = {version}")
     connection.close()
     aside = open_new(folder).set_aside
     assert aside is not None
-    assert aside.reason.startswith("schema version 99")
+    assert aside.reason.startswith(f"schema version {version}: not ")
 
 
 def test_a_wal_left_without_its_database_is_set_aside_too(folder: Path) -> None:

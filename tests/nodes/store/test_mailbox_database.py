@@ -4,7 +4,9 @@ DD-2).
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -109,3 +111,11 @@ def test_delivered_to_survives_closing(tmp_path: Path, mailbox: MailboxDatabase)
     again = MailboxDatabase.open(tmp_path, "DB1", "par-mbx1")
     assert deliver(again, asked(ONE), b"body").duplicates == (ONE,)
     again.close()
+
+
+def test_a_file_of_another_schema_is_refused(tmp_path: Path) -> None:
+    MailboxDatabase.open(tmp_path, "DB1", "par-mbx2").close()
+    with closing(sqlite3.connect(mailbox_file(tmp_path, "DB1"))) as file:
+        file.execute("PRAGMA user_version = 1")
+    with pytest.raises(sqlite3.DatabaseError, match="schema version 1: not 2, today's"):
+        MailboxDatabase.open(tmp_path, "DB1", "par-mbx2")

@@ -189,14 +189,14 @@ def test_only_confirmed_discards_of_that_shadow_server_are_forgotten(
 def test_discards_nobody_asked_for_are_dropped_by_age(database: QueueDatabase) -> None:
     waiting = [discard(1), discard(2), discard(3), discard(1, "lyo-mbx2")]
     apply(database, *map(InsertDiscard, waiting))
-    apply(database, DropOldDiscards("lyo-mbx1", 1, NOW_MS + 3))
-    left = (discard(1), discard(3), discard(1, "lyo-mbx2"))
+    apply(database, DropOldDiscards("lyo-mbx1", NOW_MS + 3))
+    left = (discard(3), discard(1, "lyo-mbx2"))
     assert database.opened(created=False).discards == left
 
 
-def test_how_far_a_shadow_server_has_asked_never_goes_back(database: QueueDatabase) -> None:
-    apply(database, NoteDiscardsAsked("lyo-mbx1", 7), NoteDiscardsAsked("lyo-mbx2", 1))
-    apply(database, NoteDiscardsAsked("lyo-mbx1", 3))
+def test_when_each_shadow_server_last_asked_is_kept(database: QueueDatabase) -> None:
+    apply(database, NoteDiscardsAsked("lyo-mbx1", 3), NoteDiscardsAsked("lyo-mbx2", 1))
+    apply(database, NoteDiscardsAsked("lyo-mbx1", 7))
     assert database.opened(created=False).discards_asked == (("lyo-mbx1", 7), ("lyo-mbx2", 1))
 
 

@@ -243,20 +243,19 @@ class QueueDatabaseMachine(RuleBasedStateMachine):
             d for d in self.model.discards if d.shadow_server != server or d.sequence > last
         ]
 
-    @rule(server=SERVERS, back=st.integers(0, 3), before_ms=TIMES)
-    def drop_old_discards(self, server: str, back: int, before_ms: int) -> None:
-        asked = self.model.last_sequence - back
-        self.commit(DropOldDiscards(server, asked, before_ms))
+    @rule(server=SERVERS, before_ms=TIMES)
+    def drop_old_discards(self, server: str, before_ms: int) -> None:
+        self.commit(DropOldDiscards(server, before_ms))
         self.model.discards = [
             d
             for d in self.model.discards
-            if d.shadow_server != server or d.sequence <= asked or d.delivered_ms >= before_ms
+            if d.shadow_server != server or d.delivered_ms >= before_ms
         ]
 
-    @rule(server=SERVERS, up_to=st.integers(0, 9))
-    def note_discards_asked(self, server: str, up_to: int) -> None:
-        self.commit(NoteDiscardsAsked(server, up_to))
-        self.model.asked[server] = max(up_to, self.model.asked.get(server, 0))
+    @rule(server=SERVERS, asked_ms=TIMES)
+    def note_discards_asked(self, server: str, asked_ms: int) -> None:
+        self.commit(NoteDiscardsAsked(server, asked_ms))
+        self.model.asked[server] = asked_ms
 
     @rule(server=SERVERS, at_ms=TIMES, confirmed=st.integers(0, 9))
     def set_contact(self, server: str, at_ms: int, confirmed: int) -> None:

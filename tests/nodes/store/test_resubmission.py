@@ -4,9 +4,7 @@ progress.
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Callable, Iterator
-from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -41,7 +39,6 @@ from nodes.core.model.resubmit_request import (
 )
 from nodes.store.queue.changes import StateMismatch
 from nodes.store.queue.database import QueueDatabase
-from nodes.store.sqlite_file import migrations
 from tests.nodes.store.samples import (
     NOW_MS,
     fetch,
@@ -266,19 +263,3 @@ def test_messages_remember_the_request_that_made_them(database: QueueDatabase) -
     apply(database, InsertMessage(message, "in:1"), InsertShadow(shadow, "in:2", EXPIRES_MS))
     opened = database.opened(created=False)
     assert (opened.messages, opened.shadows) == ((message,), (shadow,))
-
-
-def test_a_database_from_before_resubmission_is_brought_up_to_date(tmp_path: Path) -> None:
-    with closing(sqlite3.connect(tmp_path / "queue.db")) as old:
-        old.executescript(migrations("queue")[0])
-        old.execute("PRAGMA user_version = 1")
-        old.execute("INSERT INTO meta VALUES (1, 'old', ?, 1, 0)", (NOW_MS,))
-        old.execute("INSERT INTO bodies VALUES (1, 1, x'00')")
-        row = (1, "net-1", "<m@x>", None, "s", "a@x", "[]", 1, NOW_MS, 1, None, None)
-        old.execute(f"INSERT INTO messages VALUES ({', '.join('?' * 12)})", row)
-        old.commit()
-    opening = open_queue(tmp_path)
-    with opening.database:
-        assert opening.set_aside is None
-        assert opening.opened.database_id == "old"
-        assert [m.resubmit_request for m in opening.opened.messages] == [None]

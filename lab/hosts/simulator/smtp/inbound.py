@@ -62,8 +62,8 @@ from nodes.core.interface.inputs import (
 from nodes.core.interface.replies import R421_STOPPING, Reply
 from nodes.core.model.message import Envelope, Header
 from nodes.shell.smtp import line_ends
+from nodes.shell.smtp.activity import Activity
 from nodes.shell.smtp.headers import hops_of, read_header
-from nodes.shell.smtp.inbound_session import ACTIVITY_PARTS
 from nodes.shell.storage.bodies import Bodies
 from nodes.shell.verbs import shadow as shadow_verbs
 from nodes.shell.verbs.shadow import R501_BAD_ARGUMENTS
@@ -102,7 +102,6 @@ class InboundSessions:
         self.database_id = ""
         self._open: dict[str, InboundSession] = {}
         self._count = 0
-        self.activity_every_ms = door.config.server.receive_inactivity_timeout_ms // ACTIVITY_PARTS
 
     def accept(self, connection: Connection) -> "InboundSession":
         self._count += 1
@@ -149,7 +148,7 @@ class InboundSession:
     """One session. `answers` collects what the core says at once, within a step."""
 
     __slots__ = (
-        "_active_ms",
+        "_activity",
         "_answers",
         "_asks",
         "_sessions",
@@ -163,7 +162,9 @@ class InboundSession:
         self._answers: list[Reply] | None = None
         self._asks = False
         self.awaits_final = False
-        self._active_ms = sessions.door.now_ms()
+        door, limit_ms = sessions.door, sessions.door.config.server.receive_inactivity_timeout_ms
+        self._activity = Activity(limit_ms, door.now_ms, lambda: door.give(SessionActive(name)))
+        connection.watch(self._moved, by_opener=False)
 
     def begin(self) -> None:
         self._sessions.door.give(SessionAccepted(self.name, PROXY_ADDRESS))
@@ -187,14 +188,16 @@ class InboundSession:
 
     def _hear(self, said: Any) -> None:
         if self._sessions.is_open(self.name):
-            self._tell_of_activity()
+            self._activity.seen()
             _HEAR[type(said)](self, said)
 
-    def _tell_of_activity(self) -> None:
-        now_ms = self._sessions.door.now_ms()
-        if now_ms - self._active_ms >= self._sessions.activity_every_ms:
-            self._active_ms = now_ms
-            self._sessions.door.give(SessionActive(self.name))
+    def _moved(self) -> None:
+        """A part of what is said has come."""
+        self._sessions.door.when_awake(self._hear_a_part)
+
+    def _hear_a_part(self) -> None:
+        if self._sessions.is_open(self.name):
+            self._activity.seen()
 
     def _hello(self, said: Hello) -> None:
         config = self._sessions.door.config

@@ -23,6 +23,7 @@ from lab.hosts.simulator.smtp.steps import (
     Question,
     Refused,
 )
+from nodes.core.config.config import NodeConfig
 from nodes.core.interface.copy_commands import CopyCommand
 from nodes.core.interface.effects import (
     AskDiscard,
@@ -39,10 +40,12 @@ from nodes.core.interface.inputs import (
     SessionFailed,
     SessionLost,
     SessionOpened,
+    TransmissionActive,
     TransmissionAnswered,
 )
 from nodes.core.interface.replies import Reply
 from nodes.core.model.message import BodyHandle, Envelope
+from nodes.shell.smtp.activity import Activity
 from nodes.shell.smtp.client import SMTP_SERVICE
 from nodes.shell.storage.bodies import BodyGone
 from nodes.shell.verbs import database as database_verbs
@@ -56,6 +59,11 @@ class Door(Protocol):
 
     @property
     def name(self) -> str: ...
+
+    @property
+    def config(self) -> NodeConfig: ...
+
+    def now_ms(self) -> int: ...
 
     def give(self, happened: Input) -> None: ...
 
@@ -126,6 +134,7 @@ class OutboundSession:
     """One session."""
 
     __slots__ = (
+        "_activity",
         "_content",
         "_demands",
         "_envelope",
@@ -147,9 +156,11 @@ class OutboundSession:
         self._content = b""
         self._envelope = Envelope("", ())
         self._refused: Refused = ()
+        self._activity: Activity | None = None
 
     def begin(self, link: Link) -> None:
         self.connection = link.connect(self)
+        self.connection.watch(self._moved, by_opener=True)
 
     def transmit(self, effect: Transmit) -> None:
         try:
@@ -208,11 +219,25 @@ class OutboundSession:
         taken = tuple(address for address in self._envelope.recipients if address not in out)
         envelope = Envelope(self._envelope.sender, taken)
         size_bytes = len(self._content)
+        self._activity = self._of_a_transmission()
         self.connection.say(Content(envelope, self._content), forward=True, size_bytes=size_bytes)
         self._content = b""
 
+    def _of_a_transmission(self) -> Activity:
+        door = self._sessions.door
+        limit_ms = door.config.server.send_inactivity_timeout_ms
+        return Activity(limit_ms, door.now_ms, lambda: door.give(TransmissionActive(self._name)))
+
+    def _moved(self) -> None:
+        """The other end takes what is said to it."""
+        self._sessions.door.when_awake(self._is_taken)
+
+    def _is_taken(self) -> None:
+        if self._activity is not None and self._sessions.is_open(self._name):
+            self._activity.seen()
+
     def _final(self, said: Final) -> None:
-        self._needs_reset = said.reply.code == 503
+        self._needs_reset, self._activity = said.reply.code == 503, None
         self._answer(said.reply, self._refused)
 
     def _answer(self, reply: Reply, refused: Refused) -> None:

@@ -63,6 +63,7 @@ from nodes.core.interface.inputs.outbound import (
     SessionFailed,
     SessionLost,
     SessionOpened,
+    TransmissionActive,
     TransmissionAnswered,
 )
 
@@ -116,6 +117,7 @@ __all__ = [
     "StopRequested",
     "SwitchoverRequested",
     "TransactionReset",
+    "TransmissionActive",
     "TransmissionAnswered",
 ]
 
@@ -166,6 +168,7 @@ Input: TypeAlias = (
     | ConnectionLost
     | SessionOpened
     | SessionFailed
+    | TransmissionActive
     | TransmissionAnswered
     | DiscardAnswered
     | DiscardRefused

@@ -24,7 +24,7 @@ class DatabaseOpened:
     included, and is durable before this input. `last_discard_sequence` is the highest ever used in
     this database. `next_safety_net_expiry_ms` is the earliest expiry of a copy, None without any.
     `created_ms` is when the database was made: its Safety Nets hold nothing from before (SN-9).
-    `discards_asked`: up to which sequence each shadow server has asked for its notifications.
+    `discards_asked`: when each shadow server last asked for notifications that waited for it.
     """
 
     database_id: str

@@ -29,6 +29,15 @@ class SessionFailed:
 
 
 @dataclass(frozen=True, slots=True)
+class TransmissionActive:
+    """The peer took bytes of what is transmitted. Reported at most once in a twentieth of the
+    ConnectionInactivityTimeOut of Send connectors (SR-6).
+    """
+
+    session: str
+
+
+@dataclass(frozen=True, slots=True)
 class TransmissionAnswered:
     """Final answer to `Transmit`. Any code; `refused` names single recipients with code and
     text. `log_reply` is what the text says of a log or a seed, if it does: it follows from the

@@ -82,7 +82,9 @@ def test_a_timespan_that_is_written_is_read_back(value_ms: int) -> None:
     assert parse_timespan(format_timespan(value_ms)) == value_ms
 
 
-@pytest.mark.parametrize("parameter", EVERY, ids=lambda parameter: parameter.name)
+@pytest.mark.parametrize(
+    "parameter", [p for p in EVERY if p.default != ""], ids=lambda parameter: parameter.name
+)
 def test_every_default_is_a_value_that_its_parameter_takes(parameter: Parameter) -> None:
     assert parse_value(parameter, format_value(parameter, parameter.default)) == parameter.default
 
@@ -152,6 +154,11 @@ def organisation(given: dict[str, Value]) -> list[Contradiction]:
     return contradictions(given, {}, {("TransportConfig", name) for name in given})
 
 
+def of_a_server(own: str, given: dict[str, Value]) -> list[Contradiction]:
+    servers = {"par-mbx1": {"TransportService": {"ShadowMessagePreference": own}}}
+    return contradictions(given, servers, {("TransportConfig", name) for name in given})
+
+
 PREFERENCE = "ShadowMessagePreferenceSetting"
 REMOTE, LOCAL = "MaxRetriesForRemoteSiteShadow", "MaxRetriesForLocalSiteShadow"
 
@@ -170,6 +177,36 @@ def test_a_preference_against_its_attempts_names_both(given: dict[str, Value], o
     assert other in found.message
     assert found.names == (f"TransportConfig.{PREFERENCE}", f"TransportConfig.{other}")
     assert found.hint
+
+
+@pytest.mark.parametrize(
+    ("own", "given", "other"),
+    [
+        ("LocalOnly", {}, REMOTE),
+        ("PreferRemote", {PREFERENCE: "LocalOnly", REMOTE: 0}, REMOTE),
+        ("RemoteOnly", {LOCAL: 2}, LOCAL),
+    ],
+)
+def test_a_preference_of_one_server_against_the_attempts_of_all_names_both_and_the_server(
+    own: str, given: dict[str, Value], other: str
+) -> None:
+    [found] = of_a_server(own, given)
+    assert found.names == ("TransportService.ShadowMessagePreference", f"TransportConfig.{other}")
+    assert (found.server, found.message.split()[0]) == ("par-mbx1", "ShadowMessagePreference")
+
+
+@pytest.mark.parametrize(
+    ("own", "given"),
+    [
+        ("RemoteOnly", {}),
+        ("PreferRemote", {PREFERENCE: "RemoteOnly"}),
+        ("LocalOnly", {PREFERENCE: "LocalOnly", REMOTE: 0}),
+    ],
+)
+def test_a_preference_of_one_server_that_fits_the_attempts_of_all_is_accepted(
+    own: str, given: dict[str, Value]
+) -> None:
+    assert of_a_server(own, given) == []
 
 
 @pytest.mark.parametrize(

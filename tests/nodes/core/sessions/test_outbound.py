@@ -9,7 +9,7 @@ from nodes.core.interface import inputs as on
 from nodes.core.model.message import Envelope
 from nodes.core.sessions.outbound import Answer, PeerReached, Sessions
 from nodes.core.sessions.outbound_session import Lease
-from tests.nodes.core.world import SECOND, config
+from tests.nodes.core.world import MINUTE, SECOND, config
 
 ANSWERED = on.TransmissionAnswered("out-1", 250, "2.6.0 Queued")
 SHORT = {"ConnectionTimeout": "10s", "ConnectionInactivityTimeout": "5s"}
@@ -28,7 +28,8 @@ class Peer:
         self.heard: list[object] = []
         self.reached: list[PeerReached] = []
         self.leases: list[Lease] = []
-        self.sessions = Sessions(config("par1"), Work(self.report))
+        self.work = Work(self.report)
+        self.sessions = Sessions(config("par1"), self.work)
         self.sessions.request("par2", "delivery", self.leases.append, self.heard.append)
         self.sessions.opened(on.SessionOpened("out-1", offers_shadow=True))
 
@@ -36,6 +37,10 @@ class Peer:
         self.reached.append(event)
         if self.asks:
             event.lease.ask("", 0, self.heard.append, self.heard.append)
+
+    def wait(self, for_ms: int) -> None:
+        self.work.now_ms += for_ms
+        self.work.run_due()
 
     def transmit(self) -> None:
         envelope = Envelope("a@x", ("b@x",))
@@ -70,6 +75,32 @@ def test_who_waits_for_an_answer_hears_of_the_loss_once() -> None:
     peer.sessions.failed("out-1", "gone")
     peer.sessions.answered(ANSWERED)
     assert peer.heard == ["gone"]
+
+
+def test_a_transmission_whose_bytes_pass_is_not_cut_however_long_it_takes() -> None:
+    """ConnectionInactivityTimeOut, of 10 minutes, counts from the last of them (SR-6)."""
+    peer = Peer()
+    peer.transmit()
+    for _ in range(4):
+        peer.wait(9 * MINUTE)
+        peer.sessions.active("out-1")
+    peer.wait(10 * MINUTE - 1)
+    assert peer.heard == []
+    peer.wait(1)
+    assert peer.heard == ["ConnectionInactivityTimeOut"]
+
+
+def test_only_a_transmission_is_kept_up_by_its_bytes() -> None:
+    """What an idle session, or one that is gone, is said to pass changes nothing."""
+    peer = Peer()
+    peer.transmit()
+    peer.sessions.answered(ANSWERED)
+    peer.leases[0].release()
+    peer.wait(59 * SECOND)
+    peer.sessions.active("out-1")
+    peer.wait(SECOND)
+    assert not peer.leases[0].is_open
+    peer.sessions.active("out-1")
 
 
 @pytest.mark.parametrize(

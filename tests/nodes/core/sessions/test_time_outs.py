@@ -72,3 +72,32 @@ def test_a_sender_lost_after_its_shadow_was_made_finds_its_message_kept_and_deli
         world.commit_now("par1", number)
     assert len(world.mailboxes[USER1]) == 1
     assert codes(world, session) == [250]
+
+
+def lost_while_shadow_servers_are_silent(world: World) -> None:
+    for peer in ("lyo1", "lyo2", "par2"):
+        world.cut[("par1", peer)] = "silent"
+    session = world.connect("par1")
+    world.offer("par1", session, USER1)
+    world.run(MINUTE)
+    world.lose(world.hosts["par1"], session)
+    world.run(9 * MINUTE)
+    world.cut.clear()
+    world.run(12 * MINUTE)  # a delivery that hangs ends, and is tried again
+
+
+def test_a_message_whose_sender_is_lost_before_the_attempts_have_failed_is_kept() -> None:
+    world = World()
+    lost_while_shadow_servers_are_silent(world)
+    (failure,) = world.of("HAREDIRECTFAIL")
+    assert failure.custom["Outcome"] == "accepted"
+    assert len(world.mailboxes[USER1]) == 1
+
+
+def test_nothing_is_kept_of_it_where_mail_without_a_shadow_is_to_be_rejected() -> None:
+    world = World(TransportConfig={"RejectMessageOnShadowFailure": True})
+    lost_while_shadow_servers_are_silent(world)
+    (failure,) = world.of("HAREDIRECTFAIL")
+    assert failure.custom["Outcome"] == "rejected"
+    assert USER1 not in world.mailboxes
+    assert not world.of("RECEIVE")

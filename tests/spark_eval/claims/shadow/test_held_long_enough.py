@@ -23,6 +23,8 @@ from tests.spark_eval.runs.run_builder import (
 LEAST = HOUR + 500 - 900
 # a wall second: by then the row of a message that came is in the log
 EXCHANGE = MINUTE
+# what was made at 30 minutes and never asked for is dropped two heartbeats before the end
+INTERVAL = END - 30 * MINUTE - 2 * HEARTBEAT
 
 
 def _dropped(server: str) -> Run:
@@ -57,7 +59,7 @@ def _asked_for(*after_ms: int, answered_before: bool = False) -> Run:
     `answered_before`: the first time just before it was made, as its answer shows.
     """
     run = healthy()
-    run.plan["settings"]["TransportConfig"]["ShadowMessageAutoDiscardInterval"] = HOUR
+    run.plan["settings"]["TransportConfig"]["ShadowMessageAutoDiscardInterval"] = INTERVAL
     entry = run.queues["par-mbx1"][0]
     made = {"entered_ms": 30 * MINUTE, "delivered_ms": 30 * MINUTE}
     waiting = {**entry, **made, "queue": "discard", "shadow_server": "par-mbx2"}
@@ -72,6 +74,13 @@ def _asked_beside_a_fault() -> Run:
     """The shadow server could not take in what the first question told it."""
     run = _asked_for(MINUTE, 20 * MINUTE)
     run.cut("lyo-mbx2", "ext1", 10 * MINUTE, 45 * MINUTE)
+    return run
+
+
+def _asked_in_a_hole() -> Run:
+    """Its shadow server died some minutes after the last question that its log has."""
+    run = _asked_for(MINUTE)
+    run.kill("par-mbx2", 36 * MINUTE, 37 * MINUTE)
     return run
 
 
@@ -97,13 +106,15 @@ def _broken(
     return run
 
 
-def _broken_for(purpose: str, *, stood: bool = True, messages: int = 0, after_ms: int = 10) -> Run:
+def _broken_for(
+    purpose: str, *, stood: bool = True, messages: int = 0, after_ms: int = 5 * MINUTE
+) -> Run:
     """So long after the notification was made; no row says that it asked."""
     given_up_ms = 30 * MINUTE + after_ms
     return _broken(_asked_for(), given_up_ms, purpose=purpose, stood=stood, messages=messages)
 
 
-def _asked_in_vain(*, stood: bool = True, after_ms: int = MINUTE) -> Run:
+def _asked_in_vain(*, stood: bool = True, after_ms: int = 5 * MINUTE) -> Run:
     """A question that never got an answer, so long after the notification was made."""
     given_up_ms = 30 * MINUTE + after_ms
     run = _broken(_asked_for(), given_up_ms, stood=stood)
@@ -196,7 +207,9 @@ def runs() -> dict[str, Run]:
         "old-delivery": _waiting("delivery", 60 * HOUR),
         "old-notification": _waiting("discard", 60 * HOUR),
         "young-notification": _waiting("discard", HOUR),
-        "asked-for": _asked_for(MINUTE),
+        "asked-for": _asked_for(5 * MINUTE),
+        "asked-for-never-again": _asked_for(MINUTE),
+        "asked-in-a-hole": _asked_in_a_hole(),
         "asked-before": _asked_for(-MINUTE),
         "asked-twice": _asked_for(MINUTE, 20 * MINUTE),
         "answered-before": _asked_for(3, HEARTBEAT + 50, answered_before=True),
@@ -282,6 +295,8 @@ def test_a_notification_that_was_asked_for_waits_for_its_confirmation(
     assert results["asked-for"].violations == 0
     assert results["asked-beside-a-fault"].violations == 0
     assert results["asked-before"].proofs["SM-11"] == "violated"
+    assert results["asked-for-never-again"].proofs["SM-11"] == "violated"
+    assert results["asked-in-a-hole"].violations == 0
     assert results["asked-twice"].proofs["SM-11"] == "violated"
     assert results["answered-before"].violations == 0
     assert results["answered-with-another"].violations == 0

@@ -82,6 +82,7 @@ def _refused_after_one_left_open(*, left_open: bool) -> Run:
     sender had gone away from an earlier one, which is what the row is of.
     """
     run = empty()
+    run.plan["settings"]["TransportConfig"]["RejectMessageOnShadowFailure"] = left_open
     at_ms = 20 * MINUTE
     message = run.accept(at_ms, [user(1)], shadow=None)
     run.ledger = run.ledger[:1]
@@ -92,6 +93,16 @@ def _refused_after_one_left_open(*, left_open: bool) -> Run:
         run.attempt(message.message_id, "par-mbx1", earlier_ms, "failed", None, at_ms - MINUTE)
     reply = "451 4.3.0 Message could not be stored"
     run.attempt(message.message_id, "par-mbx1", at_ms, "failed", reply, at_ms + SECOND, 2)
+    return run
+
+
+def _rejected_in_nobodys_hearing(*, reject: bool) -> Run:
+    """Its sender was lost before, and never heard of it."""
+    run = _rejected(REJECTION)
+    run.plan["settings"]["TransportConfig"]["RejectMessageOnShadowFailure"] = reject
+    run.ledger = run.ledger[:1]
+    (message_id,) = (row["message_id"] for row in run.ledger)
+    run.attempt(message_id, "par-mbx1", 18 * MINUTE, "failed", None, 19 * MINUTE)
     return run
 
 
@@ -175,6 +186,8 @@ def runs() -> dict[str, Run]:
         "rejected-otherwise": _rejected("451 4.4.0 try later"),
         "refused": _refused_after_one_left_open(left_open=False),
         "refused-after-an-open-one": _refused_after_one_left_open(left_open=True),
+        "rejected-unheard": _rejected_in_nobodys_hearing(reject=False),
+        "rejected-unheard-as-set": _rejected_in_nobodys_hearing(reject=True),
         "rejected-and-kept": _rejected(REJECTION, kept=True),
         "accepted-twice": _accepted_twice(),
         "damaged": _damaged_log(evidence=True),
@@ -260,6 +273,13 @@ def test_asks_a_rejection_for_its_words_and_for_keeping_nothing(
     assert results["rejected"].proofs == {"SR-5": "holds"}
     assert "try later" in results["rejected-otherwise"].examples[0].detail
     assert "rejected it and kept it" in results["rejected-and-kept"].examples[0].detail
+
+
+def test_a_message_is_rejected_in_nobodys_hearing_only_where_it_is_to_be(
+    results: Results,
+) -> None:
+    assert results["rejected-unheard"].proofs["SR-6"] == "violated"
+    assert results["rejected-unheard-as-set"].violations == 0
 
 
 def test_a_row_of_an_attempt_that_was_left_open_is_not_held_against_the_next_one(

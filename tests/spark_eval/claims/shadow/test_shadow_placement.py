@@ -24,6 +24,13 @@ def _shadowed_by(shadow: str, attempts: int = 1, at_ms: int = MINUTE, **config: 
     return run
 
 
+def _of_its_own(shadow: str, own: str, of_all: str = "PreferRemote") -> Run:
+    """par-mbx1 has a preference of its own."""
+    run = _shadowed_by(shadow, ShadowMessagePreferenceSetting=of_all)
+    run.plan["settings"]["servers"]["par-mbx1"]["TransportService"]["ShadowMessagePreference"] = own
+    return run
+
+
 def _without_attempts(*, made_by_the_lab: bool) -> Run:
     run = _shadowed_by("lyo-mbx1")
     del run.rows("par-mbx1", "HAREDIRECT")[0]["custom"]["Attempts"]
@@ -40,8 +47,8 @@ def _outside_the_boundary() -> Run:
     return run
 
 
-def _no_dag(shadow: str) -> Run:
-    run = _shadowed_by(shadow)
+def _no_dag(shadow: str, preference: str = "PreferRemote") -> Run:
+    run = _shadowed_by(shadow, ShadowMessagePreferenceSetting=preference)
     for server in run.plan["topology"]["servers"]:
         server["dag"] = None
     return run
@@ -190,9 +197,12 @@ def runs() -> dict[str, Run]:
         "local-only": _shadowed_by("lyo-mbx1", ShadowMessagePreferenceSetting="LocalOnly",
                                    MaxRetriesForRemoteSiteShadow=0),
         "remote-only": _shadowed_by("par-mbx2", ShadowMessagePreferenceSetting="RemoteOnly"),
+        "remote-only-of-its-own": _of_its_own("par-mbx2", "RemoteOnly"),
+        "remote-only-of-others": _of_its_own("par-mbx2", "LocalOnly", "RemoteOnly"),
         "outside": _outside_the_boundary(),
         "no-dag-same-site": _no_dag("par-mbx2"),
         "no-dag-other-site": _no_dag("lyo-mbx1"),
+        "no-dag-remote-only": _no_dag("par-mbx2", "RemoteOnly"),
         "disabled": _shadowed_by("lyo-mbx1", ShadowRedundancyEnabled=False),
         "disabled-and-refused": _switched_off(REJECTION),
         "disabled-and-busy": _switched_off("452 4.3.1 Insufficient system resources"),
@@ -235,7 +245,9 @@ def test_holds_where_shadows_stand_in_the_remote_site(results: Results) -> None:
         "local-last-soon-after-the-heal",
         "sessions-lost",
         "second-attempt",
+        "remote-only-of-others",
         "no-dag-same-site",
+        "no-dag-remote-only",
         "all-cut-off",
         "all-silent",
         "rejected",
@@ -262,6 +274,7 @@ def test_with_shadow_redundancy_off_any_other_refusal_is_fine(
         ("too-many", "lyo-mbx1 in a remote site after 5 attempts"),
         ("local-only", "LocalOnly allows 0 there"),
         ("remote-only", "RemoteOnly allows no attempt there"),
+        ("remote-only-of-its-own", "RemoteOnly allows no attempt there"),
         ("outside", "lyo-mbx1 is outside the boundary of par-mbx1"),
         ("no-dag-other-site", "outside the boundary"),
         ("disabled", "ShadowRedundancyEnabled is false"),

@@ -1,5 +1,7 @@
 -- Active Manager's database: which copies are active, and what is still to be done about it (TP-6, SN-7).
 -- Times are lab time in Unix epoch milliseconds.
+-- A file of another version is set aside: who changes a table counts the version up.
+PRAGMA user_version = 2;
 
 CREATE TABLE meta (
     only_row INTEGER PRIMARY KEY CHECK (only_row = 1),
@@ -8,11 +10,14 @@ CREATE TABLE meta (
     starts INTEGER NOT NULL
 ) STRICT;
 
+-- last_log: the last log that the active copy is known to have; a restart forgets nothing that
+-- AutoDatabaseMountDial goes by (TP-6).
 CREATE TABLE databases (
     database TEXT PRIMARY KEY,
     server TEXT NOT NULL,
     epoch INTEGER NOT NULL,
-    created_ms INTEGER NOT NULL
+    created_ms INTEGER NOT NULL,
+    last_log INTEGER NOT NULL DEFAULT 0
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE failovers (

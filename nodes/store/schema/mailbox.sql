@@ -1,10 +1,23 @@
 -- A mailbox database: what its users see, and the DeliveredTo table that hides duplicates (DD-1, DD-3).
 -- Times are lab time in Unix epoch milliseconds.
+-- A file of another version is refused: who changes a table counts the version up.
+PRAGMA user_version = 2;
 
+-- With several copies: where this one stands (TP-4).
 CREATE TABLE meta (
     only_row INTEGER PRIMARY KEY CHECK (only_row = 1),
     name TEXT NOT NULL,
-    server TEXT NOT NULL
+    server TEXT NOT NULL,
+    state TEXT NOT NULL DEFAULT 'single'
+        CHECK (state IN ('single', 'active', 'dismounted', 'passive')),
+    epoch INTEGER NOT NULL DEFAULT 0,
+    created_ms INTEGER NOT NULL DEFAULT 0,
+    last_log INTEGER NOT NULL DEFAULT 0,
+    last_log_epoch INTEGER NOT NULL DEFAULT 0,
+    last_log_ms INTEGER NOT NULL DEFAULT 0,
+    mounted_ms INTEGER NOT NULL DEFAULT 0,
+    mounted_after_log INTEGER NOT NULL DEFAULT 0,
+    mounted_after_ms INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 
 CREATE TABLE mailboxes (
@@ -39,3 +52,19 @@ CREATE TABLE delivered_to (
     delivered_ms INTEGER NOT NULL,
     PRIMARY KEY (mailbox_id, message_id, submitted_ms)
 ) STRICT, WITHOUT ROWID;
+
+-- Of an active copy those that a passive one may lack; of a passive one those not replayed yet.
+CREATE TABLE logs (
+    number INTEGER PRIMARY KEY,
+    epoch INTEGER NOT NULL,
+    previous_epoch INTEGER NOT NULL,
+    made_ms INTEGER NOT NULL,
+    sha256 TEXT NOT NULL,
+    content BLOB NOT NULL
+) STRICT;
+
+-- From which log on an epoch holds.
+CREATE TABLE branches (
+    epoch INTEGER PRIMARY KEY,
+    after_log INTEGER NOT NULL
+) STRICT;
