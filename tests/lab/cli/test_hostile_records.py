@@ -11,12 +11,7 @@ import pytest
 
 from lab.cli import replay as replaying
 from lab.cli.__main__ import main
-from lab.hosts.simulator.simulation import simulate
-from lab.planning.resolve import resolve
-from lab.record.first_files import Identity, manifest
-from lab.record.folder import json_text
-from lab.run.simulated import SIMULATOR, run_name
-from tests.lab.scenario.sample_scenario import SCENARIO, changed, checked
+from tests.lab.cli.short_run import short_run
 
 pytestmark = pytest.mark.slow
 
@@ -37,17 +32,7 @@ SPOILT: dict[str, Callable[[Path], object]] = {
 @pytest.fixture
 def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The folder of a short run."""
-    text = changed(changed(SCENARIO, "rate: 10/m", "rate: 1/m"), "settle: 10m", "settle: 1m")
-    [found] = checked(tmp_path, text).scenarios
-    plan = resolve(found.scenario, found.topology, 7)
-    folder = tmp_path / "runs/sound/20260105T080000Z-7"
-    folder.mkdir(parents=True)
-    simulate(plan).write(folder)
-    (folder / "plan.json").write_text(plan.to_json())
-    named = manifest(plan, Identity(run_name(plan), SIMULATOR, None))
-    (folder / "manifest.json").write_text(json_text(named))
-    (folder / "host.json").write_text("{}")
-    (folder / "scenario.yaml").write_text(text)
+    folder = short_run(tmp_path)
     monkeypatch.chdir(tmp_path)
     return folder
 
