@@ -3,7 +3,8 @@ record. `python -m spark_eval --sweep FOLDER`: judge the batches of sweeps. `spa
 spark_eval/__main__.py RUN` does the same, by the master and the name that it is given.
 
 Exit codes: 0 pass, 1 fail, 2 unknown, 3 a check crashed or the record could not be evaluated, 4 the
-call is wrong. Of several runs the worst counts: 3, 1, 2, 0.
+call is wrong, or what it names is no record that can be read. Of several runs the worst counts: 3,
+1, 2, 0.
 """
 
 from __future__ import annotations
