@@ -21,6 +21,7 @@ from spark_eval.program.exit_codes import CRASHED, WRONG_CALL
 from spark_eval.program.outer_edge import guarded
 from spark_eval.program.parser import Parser
 from spark_eval.program.printable import visible, visible_lines
+from spark_eval.read.line_blocks import refuse_what_is_too_large
 from spark_eval.read.run_folder import (
     RunFolder,
     RunFolderError,
@@ -66,7 +67,7 @@ def _answer(options: argparse.Namespace) -> int:
     if not options.when_told:
         for name in options.run:
             if not is_uri(name):
-                open_run_folder(Path(name))
+                refuse_what_is_too_large(open_run_folder(Path(name)))
     from spark_eval.evaluation.program import judge_runs
 
     return judge_runs(options.run, options)
