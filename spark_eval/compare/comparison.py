@@ -105,7 +105,7 @@ def compare(spark: SparkSession, sides: tuple[Side, Side]) -> Comparison:
         margin_ms=margin,
         verdict=verdict,
         claims=claims,
-        numbers=tuple(_numbers(*sides)),
+        numbers=tuple(count_numbers(*sides)),
         messages=messages,
         differences=tuple(_differences(rows, [side.name for side in sides])),
     )
@@ -144,7 +144,7 @@ def _claim(name: str, ours: Mapping[str, Any] | None, theirs: Mapping[str, Any] 
     return Compared(name, x, y, UNKNOWN, "one run could not tell")
 
 
-def _numbers(a: Side, b: Side) -> list[Compared]:
+def count_numbers(a: Side, b: Side) -> list[Compared]:
     """Counts as they are; fates say what they mean."""
     found = []
     for part in NUMBERS:
