@@ -48,7 +48,7 @@ def evaluate(
     """Judges `folders` together, keyed by run, and writes each one's files, tables and report.
     All claims are asked where none are named.
 
-    Raises `RunFolderError` where two of them are the same run, or a file is larger than can be.
+    Raises `RunFolderError` where two of them are the same run, or a line is longer than any may be.
     """
     distinct(folders)
     for folder in folders:

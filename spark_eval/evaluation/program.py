@@ -50,7 +50,11 @@ def judge_runs(names: list[str], options: argparse.Namespace) -> int:
             # Spark came up while the record was still being written
             if options.when_told and not sys.stdin.readline():
                 return CRASHED
-            with _opened(spark, names) as folders, suited_to(spark, purpose_of(names)):
+            with (
+                _opened(spark, names) as folders,
+                # how large what was elsewhere is, is known only now
+                suited_to(spark, purpose_of([str(folder.path) for folder in folders])),
+            ):
                 return _tell(evaluate(spark, folders))
     except PySparkException as error:
         raise _unreadable(error) from error

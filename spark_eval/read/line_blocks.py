@@ -1,7 +1,7 @@
-"""Files of lines in blocks, in little memory however large they are; and how large they may be.
+"""Files of lines in blocks, in little memory however large they are; and how long a line may be.
 
-No server writes a line of megabytes and no log of gigabytes. A record of somebody else may hold
-both, and its reader would end without a word about it: so the file is named, and the line.
+No server writes a line of megabytes. A record of somebody else may hold one, and its reader would
+end without a word about it: so the file is named, and the line.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from spark_eval.read.run_folder import RunFolder, RunFolderError
 MIB = 2**20
 BLOCK_BYTES = 4 * MIB
 LINE_MAX_BYTES = 16 * MIB  # a row of a log with all recipients that a message may have: a tenth
-FILE_MAX_BYTES = 2048 * MIB  # a log rotates at 10 MB, a ledger of 100,000 messages has a tenth
+LINES_MAX = 2**31 - 1  # a number of a line is an int in every table
 HINT = "it is no record of a server; take the file out of the folder, or collect the run again"
 
 
@@ -39,14 +39,14 @@ def blocks(folder: Path, path: Path) -> Iterator[tuple[int, bytes]]:
 
 
 def refuse_what_is_too_large(folder: RunFolder) -> None:
-    """Of the evidence, before anything is spent on it. Raises OSError, RunFolderError."""
+    """Of the evidence, before anything is spent on it; a file that is smaller than the longest
+    line needs no look. Raises OSError, RunFolderError.
+    """
     for path in folder.evidence():
-        size = os.stat(path).st_size
-        if size > FILE_MAX_BYTES:
-            _refuse(folder.path, path, f"is larger than {FILE_MAX_BYTES} bytes")
-        if size > LINE_MAX_BYTES:
-            for _ in blocks(folder.path, path):
-                pass
+        if os.stat(path).st_size > LINE_MAX_BYTES:
+            for number, _ in blocks(folder.path, path):
+                if number > LINES_MAX:
+                    _refuse(folder.path, path, f"has more than {LINES_MAX} lines")
 
 
 def _refuse(folder: Path, path: Path, rule: str) -> None:
