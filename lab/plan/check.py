@@ -170,6 +170,9 @@ def _references(plan: "Plan") -> Found:
         yield from _known(f"strangers[{at}].certificate", stranger.certificate, [None, *mailbox])
         for number, command in enumerate(stranger.commands):
             yield from _named(f"strangers[{at}].commands[{number}]", command, LINE)
+        trickle = stranger.trickle
+        if trickle is not None and trickle.for_ms and not trickle.every_ms:
+            yield f"strangers[{at}].trickle.every_ms", 0, "wanted 1 at least, or all at once"
 
 
 def _of_role(plan: "Plan", *roles: str) -> list[str]:
