@@ -3,7 +3,8 @@ record. `python -m spark_eval --sweep FOLDER`: judge the batches of sweeps. `spa
 spark_eval/__main__.py RUN` does the same, by the master and the name that it is given.
 
 Exit codes: 0 pass, 1 fail, 2 unknown, 3 a check crashed or the record could not be evaluated, 4 the
-call is wrong. Of several runs the worst counts: 3, 1, 2, 0.
+call is wrong, or what it names is no record that can be read. Of several runs the worst counts: 3,
+1, 2, 0.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from spark_eval.program.exit_codes import CRASHED, WRONG_CALL
 from spark_eval.program.outer_edge import guarded
 from spark_eval.program.parser import Parser
 from spark_eval.program.printable import visible, visible_lines
+from spark_eval.read.line_blocks import refuse_what_is_too_large
 from spark_eval.read.run_folder import (
     RunFolder,
     RunFolderError,
@@ -65,7 +67,7 @@ def _answer(options: argparse.Namespace) -> int:
     if not options.when_told:
         for name in options.run:
             if not is_uri(name):
-                open_run_folder(Path(name))
+                refuse_what_is_too_large(open_run_folder(Path(name)))
     from spark_eval.evaluation.program import judge_runs
 
     return judge_runs(options.run, options)

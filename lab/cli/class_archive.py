@@ -14,6 +14,7 @@ from tempfile import TemporaryDirectory
 
 import pyspark
 
+from lab.program.death_signal import KILLED_WITH_PARENT
 from lab.program.outer_edge import guarded
 
 # for one run: the better compiler would take longer than the run
@@ -49,7 +50,7 @@ def fits(archive: Path) -> bool:
     with TemporaryDirectory(prefix="shadowlab-classes-") as folder:  # for what a crash leaves
         tried = subprocess.run(
             [str(submit), "--driver-java-options", options, "--version"],
-            cwd=folder, capture_output=True, check=False,
+            cwd=folder, capture_output=True, check=False, preexec_fn=KILLED_WITH_PARENT,
         )  # fmt: skip
     return tried.returncode == 0
 
@@ -65,7 +66,7 @@ def _judge_one_run(archive: Path) -> str:
         # the JVM outlives the program that it serves, and holds the pipe until it ends itself
         done = subprocess.run(
             RUN, cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-            text=True, check=False,
+            text=True, check=False, preexec_fn=KILLED_WITH_PARENT,
         )  # fmt: skip
     return done.stdout
 

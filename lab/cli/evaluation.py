@@ -1,6 +1,7 @@
 """The programs of the evaluation: started by the lab, never imported.
 
-Their exit codes mean what those of every command mean.
+Their exit codes mean what those of every command mean. They end with the command that started them,
+however that ends, and Spark's JVM ends with them, when its standard input does.
 """
 
 import os
@@ -11,6 +12,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
+from lab.program.death_signal import KILLED_WITH_PARENT
 from lab.program.errors import CALL_WRONG, GROUND_FAILED, INTERRUPTED, VERDICTS, GroundError
 from lab.program.progress import is_terminal, waiting
 from lab.run import judgement as judging
@@ -40,7 +42,11 @@ def evaluation_timed(folder: Path, *options: str, to_stderr: bool) -> int:
     command = [sys.executable, "-m", "spark_eval", str(folder), *options]
     with waiting("evaluating", about):
         done = subprocess.run(
-            command, check=False, stdout=subprocess.PIPE, env=os.environ | colour_of(target)
+            command,
+            check=False,
+            stdout=subprocess.PIPE,
+            env=os.environ | colour_of(target),
+            preexec_fn=KILLED_WITH_PARENT,
         )
     print(done.stdout.decode("utf-8", "replace"), end="", file=target, flush=True)
     durations.note(time.monotonic() - began, FROM_THE_START, scenario)
@@ -72,7 +78,8 @@ def program(module: str, *words: str, quiet: bool = False, to_stderr: bool = Fal
     prints is no data of ours. Raises GroundError."""
     said = subprocess.DEVNULL if quiet else STDERR if to_stderr else None
     command = [sys.executable, "-m", module, *words]
-    return _meant(subprocess.run(command, check=False, stdout=said).returncode)
+    done = subprocess.run(command, check=False, stdout=said, preexec_fn=KILLED_WITH_PARENT)
+    return _meant(done.returncode)
 
 
 def _meant(code: int) -> int:

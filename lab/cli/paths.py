@@ -13,8 +13,8 @@ from typing import TypeVar
 
 import typer
 
+from lab.plan.names import PATTERN_WORDS, SLUG
 from lab.program.errors import ScenarioError
-from lab.scenario.patterns import PATTERN_WORDS, SLUG
 
 NAME_BYTES, PATH_BYTES = 240, 4095  # a temporary name beside it is a little longer
 

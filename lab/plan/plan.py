@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Literal
 
+from lab.plan.check import check_plan
 from lab.plan.faults import Fault, PowerLoss
 from lab.plan.parts import Clock, Expect, Message, Operation, Settings, Stranger
 from lab.plan.topology import Link, PlanTopology
@@ -50,4 +51,6 @@ class Plan:
     @staticmethod
     def from_json(text: str) -> "Plan":
         """The plan that a plan.json holds. Raises ValueError with the place of what is wrong."""
-        return from_text(Plan, text)
+        plan = from_text(Plan, text)
+        check_plan(plan)
+        return plan

@@ -2,6 +2,7 @@
 
 from nodes.core.config.units import format_timespan
 
+SIZE_MAX_BYTES = 10 * 1024 * 1024  # of a message
 SIZE_UNITS = {"B": 1, "KiB": 1024, "MiB": 1024 * 1024}
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from lab.program.errors import GroundError
 
 OF_THE_MACHINE = (errno.EIO, errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ESTALE)
+SMALL_BYTES = 65_536  # of a file that grows, or that says no size (proc(5))
 _KINDS = {
     stat.S_IFDIR: "a folder",
     stat.S_IFIFO: "a FIFO",
@@ -33,8 +34,9 @@ def read_given(path: Path, most_bytes: int) -> bytes:
         _refuse_others(os.stat(path).st_mode)
         flags = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY
         with open(os.open(path, flags), "rb") as stream:
-            _refuse_others(os.fstat(stream.fileno()).st_mode)
-            return stream.read(most_bytes)
+            found = os.fstat(stream.fileno())
+            _refuse_others(found.st_mode)
+            return stream.read(min(most_bytes, found.st_size + SMALL_BYTES))  # taken at once
     except (OSError, ValueError) as error:
         raise UnreadableFile(_reason(path, error)) from error
 

@@ -15,12 +15,12 @@ from itertools import zip_longest
 from pathlib import Path
 
 from lab.hosts.node_config import node_config
-from lab.plan.plan import Plan
-from lab.program.errors import GroundError, ScenarioError
-from lab.program.given_json import read_text
+from lab.program.errors import ScenarioError
 from lab.replay.node_record import Heard, Life, Log, Row, Values, parsed, read_lives
+from lab.replay.recorded_plan import PLAN, plan_of
 from nodes.core.active_manager import ActiveManager
 from nodes.core.config.config import NodeConfig
+from nodes.core.config.error import ConfigurationError
 from nodes.core.interface.effects import Effect, LogConnectivity, LogLifecycle, LogTracking
 from nodes.core.interface.inputs import DatabaseOpened, ManagerOpened
 from nodes.core.node import Node
@@ -65,8 +65,8 @@ def replay_node(
     """Drive the node of that run folder again, up to and with line `until` of its inputs.
 
     `look` is called in the frame that gives the core that last input, before it does; a BdbQuit of
-    it goes through. Raises GroundError for a record that cannot be replayed, ScenarioError for a
-    server without a core.
+    it goes through. Raises ScenarioError for a record that cannot be replayed, and for a server
+    without a core.
     """
     config = _configuration(folder, server)
     lives = read_lives(folder / "logs" / server)
@@ -84,15 +84,14 @@ def replay_node(
 
 
 def _configuration(folder: Path, server: str) -> NodeConfig:
+    plan = plan_of(folder)
+    with_core = [each for each in plan.topology.servers if each.role in _CORES]
     try:
-        plan = Plan.from_json(read_text(folder / "plan.json"))
-        with_core = [each for each in plan.topology.servers if each.role in _CORES]
         for each in with_core:
             if each.name == server:
                 return node_config(plan, each)
-    except ValueError as error:
-        hint = "replay with the version that made the run"
-        raise GroundError(f"{folder / 'plan.json'}: {error}", hint) from error
+    except ConfigurationError as error:
+        raise ScenarioError(f"{folder / PLAN}: {error.message}", error.hint) from error
     known = ", ".join(each.name for each in with_core)
     raise ScenarioError(
         f"--node {server}: is no server of the run with a core", f"known are {known}"

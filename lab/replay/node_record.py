@@ -13,7 +13,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from lab.program.errors import GroundError
+from lab.program.errors import ScenarioError
 from lab.program.given_json import parse_json, read_text
 from nodes.core.interface.inputs import DatabaseOpened, DatabaseSetAside, Input, ManagerOpened
 from nodes.shell.logs.exchange import CONNECTIVITY_FIELDS, TRACKING_FIELDS
@@ -80,11 +80,11 @@ class Life:
 
 
 def read_lives(folder: Path) -> tuple[Life, ...]:
-    """The lives of the node whose logs lie in `folder`. Raises GroundError."""
+    """The lives of the node whose logs lie in `folder`. Raises ScenarioError."""
     heard = list(_heard(folder / INPUTS))
     begins = [at for at, each in enumerate(heard) if _begins(heard, at)]
     if not begins or begins[0]:
-        raise GroundError(f"{folder / INPUTS}: its first line opens no database", DAMAGED)
+        raise ScenarioError(f"{folder / INPUTS}: its first line opens no database", DAMAGED)
     parts = [tuple(heard[a:b]) for a, b in zip(begins, [*begins[1:], None], strict=True)]
     starts = [part[0].mono_ns for part in parts]
     shares = {log: _shares(_in_order(_rows(folder, log)), starts) for log in Log}
@@ -121,7 +121,7 @@ def _heard(path: Path) -> Iterator[Heard]:
             document = _object(text)
         except ValueError as error:
             if number < len(lines) and not _is_beginning(lines[number]):
-                raise GroundError(f"{path}:{number}: is damaged: {error}", DAMAGED) from error
+                raise ScenarioError(f"{path}:{number}: is damaged: {error}", DAMAGED) from error
             continue  # torn by the kill that ended a life
         yield _input(path, number, document)
 
@@ -134,7 +134,7 @@ def _input(path: Path, number: int, document: Values) -> Heard:
         return Heard(number, now_ms, mono_ns, happened, ahead_ms)
     except (KeyError, TypeError, ValueError) as error:
         cause = f"{path}:{number}: no input that this version knows: {error!r}"
-        raise GroundError(cause, "replay with the version that made the run") from error
+        raise ScenarioError(cause, "replay with the version that made the run") from error
 
 
 def _is_beginning(text: str) -> bool:
@@ -214,7 +214,7 @@ def _lines(path: Path) -> list[str]:
     try:
         return read_text(path, errors="replace").removesuffix("\n").split("\n")
     except ValueError as error:
-        raise GroundError(f"{path.parent}: {error}", "is it a run folder's?") from error
+        raise ScenarioError(f"{path.parent}: {error}", "is it a run folder's?") from error
 
 
 def _object(text: str) -> dict[str, Any]:

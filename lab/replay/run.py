@@ -6,11 +6,13 @@ not the seed. host.json, files.json (which lists it), evaluation/ and the
 folder's own name are what may differ.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import Path
+from typing import BinaryIO
 
+from lab.hosts.simulator.record import Record
 from lab.hosts.simulator.simulation import simulate
 from lab.plan.plan import Plan
 from lab.program.errors import ScenarioError
@@ -19,11 +21,14 @@ from lab.program.given_json import BYTES_MAX, read_text
 from lab.record.file_list import FILE_LIST, write_file_list
 from lab.record.first_files import Identity, manifest_of_folder
 from lab.record.folder import json_text
+from lab.replay.recorded_plan import PLAN, plan_of
 from lab.run.simulated import SIMULATOR, run_name
+from nodes.core.config.error import ConfigurationError
 
 MAY_DIFFER = ("host.json", "error.txt", "scenario.yaml", FILE_LIST)
 JUDGED = ("verdict.json", "junit.xml", "report.html")
 SHOWN = 160
+LINE_MAX_BYTES = 16 * 1024 * 1024
 
 Judge = Callable[[Path], None]
 """Evaluate a run folder; leaves the files of JUDGED in it."""
@@ -41,8 +46,8 @@ class Difference:
 
 def read_simulated(folder: Path) -> Plan:
     """The plan of a simulated run. Raises ScenarioError for any other folder."""
+    plan = plan_of(folder)
     try:
-        plan = Plan.from_json(read_text(folder / "plan.json"))
         recorded = read_text(folder / "manifest.json")
     except ValueError as error:
         raise ScenarioError(f"{folder}: {error}", "name a run folder of the simulator") from error
@@ -57,12 +62,12 @@ def replay(folder: Path, scratch: Path, judge: Judge | None) -> list[Difference]
     and compare. Raises ScenarioError, OSError.
     """
     plan = read_simulated(folder)
-    record = simulate(plan)
+    record = _simulated(folder, plan)
     record.write(scratch)
-    (scratch / "plan.json").write_text(plan.to_json(), encoding="utf-8")
+    (scratch / PLAN).write_text(plan.to_json(), encoding="utf-8")
     identity = Identity(run_name(plan), SIMULATOR, None)
     (scratch / "manifest.json").write_text(json_text(manifest_of_folder(plan, identity)), "utf-8")
-    names = {*record.files, "plan.json", "manifest.json"}
+    names = {*record.files, PLAN, "manifest.json"}
     if judge is not None:
         for name in ("scenario.yaml", "host.json"):
             (scratch / name).write_bytes(_given(folder, name))
@@ -70,6 +75,13 @@ def replay(folder: Path, scratch: Path, judge: Judge | None) -> list[Difference]
         judge(scratch)
         names.update(JUDGED)
     return list(differences(folder, scratch, names | _files_of(folder, judged=judge is not None)))
+
+
+def _simulated(folder: Path, plan: Plan) -> Record:
+    try:
+        return simulate(plan)
+    except ConfigurationError as error:
+        raise ScenarioError(f"{folder / PLAN}: {error.message}", error.hint) from error
 
 
 def _given(folder: Path, name: str) -> bytes:
@@ -83,9 +95,9 @@ def _given(folder: Path, name: str) -> bytes:
 def differences(recorded: Path, again: Path, names: Iterable[str]) -> Iterable[Difference]:
     """The first difference of each file, in the order of names."""
     for name in sorted(names):
-        ours, theirs = _bytes(recorded / name), _bytes(again / name)
-        if ours != theirs:
-            yield _first_difference(name, ours, theirs)
+        found = _first_difference(name, recorded / name, again / name)
+        if found is not None:
+            yield found
 
 
 def _files_of(folder: Path, *, judged: bool) -> set[str]:
@@ -95,20 +107,22 @@ def _files_of(folder: Path, *, judged: bool) -> set[str]:
     return {name for name in found - left_out if not name.startswith("evaluation/")}
 
 
-def _bytes(path: Path) -> bytes | None:
-    return path.read_bytes() if path.is_file() else None
+def _first_difference(name: str, recorded: Path, again: Path) -> Difference | None:
+    """In memory for two lines, whatever their files are."""
+    if not (recorded.is_file() and again.is_file()):
+        ours, theirs = ("the file is there" if p.is_file() else None for p in (recorded, again))
+        return None if ours == theirs else Difference(name, 0, ours, theirs)
+    with recorded.open("rb") as one, again.open("rb") as other:
+        for number, (mine, new) in enumerate(zip_longest(_pieces(one), _pieces(other)), start=1):
+            if mine != new:
+                return Difference(name, number, _shown(mine), _shown(new))
+    return None
 
 
-def _first_difference(name: str, ours: bytes | None, theirs: bytes | None) -> Difference:
-    if ours is None or theirs is None:
-        recorded, again = (None if each is None else "the file is there" for each in (ours, theirs))
-        return Difference(name, 0, recorded, again)
-    pairs = zip_longest(ours.splitlines(keepends=True), theirs.splitlines(keepends=True))
-    number, (mine, other) = next(
-        (number, pair) for number, pair in enumerate(pairs, start=1) if pair[0] != pair[1]
-    )
-    return Difference(name, number, _shown(mine), _shown(other))
+def _pieces(file: BinaryIO) -> Iterator[bytes]:
+    """Its lines, each with its end; of one that nobody wrote so long, parts."""
+    return iter(lambda: file.readline(LINE_MAX_BYTES), b"")
 
 
 def _shown(line: bytes | None) -> str | None:
-    return None if line is None else line.decode("utf-8", "replace")[:SHOWN]
+    return None if line is None else line[: 4 * SHOWN].decode("utf-8", "replace")[:SHOWN]

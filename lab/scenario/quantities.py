@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
-from lab.plan.quantities import SIZE_UNITS, format_duration
+from lab.plan.quantities import SIZE_MAX_BYTES, SIZE_UNITS, format_duration
 from nodes.core.config.error import ConfigurationError, shown
 from nodes.core.config.units import DAY_MS, parse_timespan
 
@@ -19,7 +19,6 @@ SEED_MAX = 2**53 - 1
 SKEW_MAX_MS = 30 * DAY_MS
 TIMESPAN_MAX_MS = 365 * DAY_MS
 SIZE_MIN_BYTES = 256
-SIZE_MAX_BYTES = 10 * 1024 * 1024
 
 _RATE = re.compile(r"([0-9]{1,6})/([smh])", re.ASCII)
 _SIZE = re.compile(r"([0-9]{1,8})(B|KiB|MiB)", re.ASCII)

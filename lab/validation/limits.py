@@ -9,19 +9,20 @@ Counted, never resolved: whoever breaks one of them is informed before any of it
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from lab.plan.check import RUN_MAX_MS
+from lab.plan.quantities import SIZE_MAX_BYTES
 from lab.plan.topology import PlanTopology
 from lab.planning.random_settings import at_their_least, entries_of
 from lab.planning.repeated_faults import servers_of
 from lab.planning.resolve import workload_end_ms
 from lab.planning.strangers import strangers_end_ms
 from lab.scenario.faults import FaultModel
-from lab.scenario.quantities import SIZE_MAX_BYTES
 from lab.scenario.scenario import MailModel, ScenarioModel, messages_of
 from lab.validation.mistakes import Mistake
 from lab.validation.model_reader import Read
 from lab.validation.topology_names import Names
 from lab.validation.yaml_document import Trail
-from nodes.core.config.units import DAY_MS, format_timespan
+from nodes.core.config.units import format_timespan
 
 MESSAGES_MAX = 100_000
 RECIPIENTS_MAX = 300_000
@@ -30,7 +31,6 @@ ATTEMPTS_MAX = 20_000_000
 FAULTS_MAX = 400
 OPERATIONS_MAX = 200
 STRANGERS_MAX = 10_000
-RUN_MAX_MS = 30 * DAY_MS
 HEARTBEATS_MAX = 20_000_000
 MIB = 1024 * 1024
 

@@ -17,7 +17,7 @@ from typing import Annotated, Any, Generic, TypeVar, Union, get_args, get_origin
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from lab.scenario.patterns import PATTERN_WORDS
+from lab.plan.names import PATTERN_WORDS
 from lab.validation.mistakes import Mistake
 from lab.validation.not_built import key_is_not_built, value_is_not_built
 from lab.validation.yaml_document import Document, Trail

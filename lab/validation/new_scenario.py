@@ -8,11 +8,11 @@ from it.
 import re
 from pathlib import Path
 
+from lab.plan.names import PATTERN_WORDS, SLUG
 from lab.program.errors import ScenarioError
 from lab.program.whole_file import write_whole
 from lab.record.folder import BESIDE_SCENARIOS
 from lab.scenario.json_schema import schema_text
-from lab.scenario.patterns import PATTERN_WORDS, SLUG
 from lab.validation.library import find_scenario, scenario_paths
 from lab.validation.validate import check, scenarios_folder
 from lab.validation.yaml_document import read_document

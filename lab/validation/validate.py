@@ -12,10 +12,10 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
+from lab.plan.names import PATTERN_WORDS, SLUG
 from lab.plan.topology import PlanTopology
 from lab.program.given_file import is_file, is_folder, is_there, real_path
 from lab.record.folder import BESIDE_SCENARIOS
-from lab.scenario.patterns import PATTERN_WORDS, SLUG
 from lab.scenario.scenario import ScenarioModel
 from lab.scenario.topology import TopologyModel, resolve_topology
 from lab.validation.doubtful_settings import doubtful_settings

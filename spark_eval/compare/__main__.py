@@ -2,7 +2,8 @@
 
 Prints a table and leaves compare.json and compare.html in `--out`, by default below the second
 run's evaluation/. Exit codes: 0 they agree, 1 they disagree, 2 there is no answer since one side is
-unknown, 3 the tables could not be read, 4 the call is wrong or the plans are not the same.
+unknown, 3 the tables could not be read, 4 the call or a record is wrong, or the plans are not the
+same.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from pyspark.sql import functions as F
 from spark_eval.claims.claim import HOLDS, VIOLATED
 from spark_eval.compare.differences import DISAGREES, OPEN, SAME, UNKNOWN, compared
 from spark_eval.compare.fates import fates
-from spark_eval.compare.side import Side
+from spark_eval.compare.side import NUMBERS, Side
 from spark_eval.compare.timing import left_open, margin_ms, pace_ms
 from spark_eval.program import exit_codes
 from spark_eval.results.tables import read_tables
@@ -23,7 +23,6 @@ NOT_CHECKED = "not checked"
 DIFFERS = "differs"  # a count, which says nothing by itself
 EXIT_CODES = {AGREES: exit_codes.PASS, DISAGREES: exit_codes.FAIL, UNKNOWN: exit_codes.UNKNOWN}
 MOST_DIFFERENCES = 200
-NUMBERS = ("delivery", "promotion", "safety_net")
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +105,7 @@ def compare(spark: SparkSession, sides: tuple[Side, Side]) -> Comparison:
         margin_ms=margin,
         verdict=verdict,
         claims=claims,
-        numbers=tuple(_numbers(*sides)),
+        numbers=tuple(count_numbers(*sides)),
         messages=messages,
         differences=tuple(_differences(rows, [side.name for side in sides])),
     )
@@ -140,12 +139,12 @@ def _claim(name: str, ours: Mapping[str, Any] | None, theirs: Mapping[str, Any] 
         return Compared(name, x, y, SAME)
     if {x, y} == {HOLDS, VIOLATED}:
         return Compared(name, x, y, DISAGREES)
-    if VIOLATED not in (x, y) and any(c and not c["asked"] for c in (ours, theirs)):
+    if VIOLATED not in (x, y) and any(c and not c.get("asked") for c in (ours, theirs)):
         return Compared(name, x, y, OPEN, "one run had nothing to ask")
     return Compared(name, x, y, UNKNOWN, "one run could not tell")
 
 
-def _numbers(a: Side, b: Side) -> list[Compared]:
+def count_numbers(a: Side, b: Side) -> list[Compared]:
     """Counts as they are; fates say what they mean."""
     found = []
     for part in NUMBERS:

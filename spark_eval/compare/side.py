@@ -7,18 +7,21 @@ the speed of the clock and who chose the seed.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
 from spark_eval.read.given_json import read_json
 from spark_eval.read.run_folder import RunFolder, RunFolderError, open_run_folder
+from spark_eval.story.row import inner, number, whole
 
 Path_: TypeAlias = tuple[str, ...]
 
 OF_THE_HOST: frozenset[Path_] = frozenset([("clock", "speed"), ("seed_from",)])
 ABSENT = "nothing"
+CLAIM = ("name", "status")
+NUMBERS = ("delivery", "promotion", "safety_net")
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +36,8 @@ class Side:
 
     @property
     def heartbeat_ms(self) -> int:
-        config = self.plan.get("settings", {}).get("TransportConfig", {})
-        return int(config.get("ShadowHeartbeatFrequency", 120_000))
+        config = inner(inner(self.plan, "settings"), "TransportConfig")
+        return whole(config, "ShadowHeartbeatFrequency") or 120_000
 
 
 def open_sides(first: Path, second: Path) -> tuple[Side, Side]:
@@ -82,19 +85,36 @@ def _side(name: str, folder: RunFolder, plan: dict[str, Any]) -> Side:
     if not (folder.path / "verdict.json").is_file() or not folder.evaluation.is_dir():
         cause = f"run folder {folder.path}: it was never evaluated"
         raise RunFolderError(cause, "shadowlab evaluate makes verdict.json and evaluation/")
-    host = _object(folder.path / "host.json")
+    verdict = _object(folder.path / "verdict.json")
+    for place in _misshapen(verdict):
+        cause = f"{folder.path / 'verdict.json'}: {place} is not what an evaluation leaves there"
+        raise RunFolderError(cause, "shadowlab evaluate makes it again")
     return Side(
         name=name,
         folder=folder,
-        verdict=_object(folder.path / "verdict.json"),
+        verdict=verdict,
         plan=plan,
-        resolution_ms=float(host.get("clock_resolution_ms") or 0),
+        resolution_ms=number(_object(folder.path / "host.json"), "clock_resolution_ms") or 0,
     )
+
+
+def _misshapen(verdict: Mapping[str, Any]) -> Iterator[str]:
+    """Where it has not the shape that is compared."""
+    claims = verdict.get("claims", [])
+    for at, claim in enumerate(claims if isinstance(claims, list) else [None]):
+        if not isinstance(claim, dict) or not all(isinstance(claim.get(n), str) for n in CLAIM):
+            yield f"claims.{at}"
+    for name in NUMBERS:
+        if not isinstance(verdict.get(name) or {}, dict):
+            yield name
 
 
 def _object(path: Path) -> dict[str, Any]:
     """Empty where there is none; `open_run_folder` has refused a plan that is no object."""
     if not path.is_file():
         return {}
-    content = read_json(path)
+    try:
+        content = read_json(path)
+    except (OSError, ValueError) as error:
+        raise RunFolderError(f"{path} cannot be read: {error}", "collect the run again") from error
     return content if isinstance(content, dict) else {}

@@ -19,6 +19,7 @@ from spark_eval.expected.tables import Tables
 from spark_eval.judging.judge import judge
 from spark_eval.judging.judged import JudgedRun, Judgement
 from spark_eval.read.damage import log_damage
+from spark_eval.read.line_blocks import refuse_what_is_too_large
 from spark_eval.read.record import Record
 from spark_eval.read.run_folder import RunFolder, RunFolderError
 from spark_eval.read.scope import together
@@ -47,9 +48,11 @@ def evaluate(
     """Judges `folders` together, keyed by run, and writes each one's files, tables and report.
     All claims are asked where none are named.
 
-    Raises `RunFolderError` where two of them are the same run.
+    Raises `RunFolderError` where two of them are the same run, or a line is longer than any may be.
     """
     distinct(folders)
+    for folder in folders:
+        refuse_what_is_too_large(folder)
     place = folders[0].place(folders[0].evaluation)
     with released(spark), checkpoints_below(spark, place):
         return _evaluated(spark, folders, claims.ALL if checks is None else checks)

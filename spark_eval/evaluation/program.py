@@ -34,6 +34,7 @@ from spark_eval.sweep.program import judge_as_told, judge_complete
 
 LARGE_BYTES = 64 * 1024 * 1024
 """Of logs: some ten thousand messages."""
+OF_LINES = ("*.jsonl", "logs/*/*", "mailboxes/*", "external/*")
 MANY = 12
 """Runs, judged together, whose rows are worth the better compiler."""
 HUNDREDS = 60
@@ -49,7 +50,11 @@ def judge_runs(names: list[str], options: argparse.Namespace) -> int:
             # Spark came up while the record was still being written
             if options.when_told and not sys.stdin.readline():
                 return CRASHED
-            with _opened(spark, names) as folders, suited_to(spark, purpose_of(names)):
+            with (
+                _opened(spark, names) as folders,
+                # how large what was elsewhere is, is known only now
+                suited_to(spark, purpose_of([str(folder.path) for folder in folders])),
+            ):
                 return _tell(evaluate(spark, folders))
     except PySparkException as error:
         raise _unreadable(error) from error
@@ -95,9 +100,10 @@ def judge_sweeps(sweeps: list[SweepFolder], options: argparse.Namespace) -> int:
 
 
 def purpose_of(names: list[str]) -> Purpose:
-    """By their number, and the size of the logs that are there."""
+    """By their number, and the size of the files that are there."""
     tops = [Path(name) for name in names if not is_uri(name)]
-    sizes = (path.stat().st_size for top in tops for path in top.glob("logs/*/*"))
+    there = (path for top in tops for place in OF_LINES for path in top.glob(place))
+    sizes = (path.stat().st_size for path in there if path.is_file())
     if sum(sizes) > LARGE_BYTES:
         return Purpose.LARGE
     return Purpose.RUN if len(names) < MANY else Purpose.RUNS

@@ -19,9 +19,9 @@ def read_json(path: Path) -> Any:
     if path.exists() and not path.is_file():  # a FIFO would not let go
         raise OSError(errno.EINVAL, "is no file", os.fspath(path))
     with path.open("rb") as file:
-        raw = file.read(BYTES_MAX + 1)
-    if len(raw) > BYTES_MAX:
-        raise ValueError(f"is larger than {BYTES_MAX // 1024 // 1024} MiB")
+        if os.fstat(file.fileno()).st_size > BYTES_MAX:
+            raise ValueError(f"is larger than {BYTES_MAX // 1024 // 1024} MiB")
+        raw = file.read()
     return parse_json(raw.decode("utf-8"))
 
 

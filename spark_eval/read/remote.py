@@ -14,10 +14,12 @@ from py4j.protocol import Py4JJavaError
 from pyspark.sql import SparkSession
 
 from spark_eval.read.run_folder import (
+    EVALUATION,
     RunFolder,
     RunFolderError,
     UnreadableRecordError,
     open_run_folder,
+    refuse_links,
 )
 
 ROWS = "evaluation/report.json"
@@ -31,6 +33,8 @@ def fetch(spark: SparkSession, uri: str, into: Path) -> RunFolder:
     copy = into / (PurePosixPath(uri).name or "run")
     try:
         for file in _files(spark, uri):
+            if ".." in PurePosixPath(file).parts:
+                raise RunFolderError(f"run folder {uri}: {file} lies outside", "remove it there")
             if file == ROWS or not file.startswith("evaluation/"):
                 _copy(spark, f"{uri.rstrip('/')}/{file}", copy / file)
     except Py4JJavaError as error:
@@ -42,6 +46,8 @@ def fetch(spark: SparkSession, uri: str, into: Path) -> RunFolder:
 def send(spark: SparkSession, folder: RunFolder) -> None:
     """What the driver left in its copy, to where the folder is. Raises RunFolderError."""
     assert folder.uri is not None
+    if folder.uri.startswith("file:"):  # the one place that it may be where links lead elsewhere
+        refuse_links(Path(folder.root), *LEFT, EVALUATION, f"{EVALUATION}/*")
     try:
         for file in (file for name in LEFT for file in folder.path.glob(name) if file.is_file()):
             target = _path(spark, str(folder.place(file)))

@@ -22,6 +22,7 @@ RECORD_FILE = (
     r"|(mailboxes|external)/[^/]+[.]jsonl)$"
 )
 LOG_FILE = r"^logs/[^/]+/(MSGTRK|CONNECTLOG)[^/]*[.][Ll][Oo][Gg]$"
+EVALUATION = "evaluation"
 URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 
 
@@ -35,7 +36,7 @@ class RunFolderError(Exception):
 
 
 class UnreadableRecordError(RunFolderError):
-    """It is a run folder, and what says how to read the rest of it cannot be read."""
+    """It may be a sound one; this machine, its Spark or the place that it is in cannot tell."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +73,7 @@ class RunFolder:
 
     @property
     def evaluation(self) -> Path:
-        return self.path / "evaluation"
+        return self.path / EVALUATION
 
     def records(self) -> list[Path]:
         """Files that `RECORD_FILE` names."""
@@ -92,12 +93,25 @@ class RunFolder:
         return sorted(path for path in named if path.is_file())
 
 
+def refuse_links(folder: Path, *patterns: str) -> None:
+    """What is written below these places of a record that somebody else may have made would be
+    written where a link leads, and what is replaced there removed. Raises `RunFolderError`.
+    """
+    for place in (path for pattern in patterns for path in folder.glob(pattern)):
+        if place.is_symlink():
+            name = place.relative_to(folder).as_posix()
+            cause = f"{folder}: {name} is a link, and what is written there must stay in the folder"
+            raise RunFolderError(cause, "remove the link, or put what it leads to in its place")
+
+
 def is_uri(name: str) -> bool:
     return URI.match(name) is not None
 
 
 def open_run_folder(path: Path, uri: str | None = None) -> RunFolder:
-    """Raises `RunFolderError` where there is no folder or no plan, `UnreadableRecordError` else."""
+    """Raises `RunFolderError` where there is no folder or no plan, where what says how to read the
+    rest cannot be read, and where what is written there would be written elsewhere.
+    """
     folder = path.resolve()
     if not folder.is_dir():
         raise RunFolderError(f"run folder {path}: no such folder", "name a folder below runs/")
@@ -106,6 +120,7 @@ def open_run_folder(path: Path, uri: str | None = None) -> RunFolder:
             f"run folder {path}: no plan.json, so nothing says what should have happened",
             "runs/<scenario>/<UTC start>-<seed>/ is what `shadowlab run` writes",
         )
+    refuse_links(folder, EVALUATION, f"{EVALUATION}/*")
     plan = _json_object(folder / "plan.json")
     manifest = _json_object(folder / "manifest.json")
     return RunFolder(
@@ -131,7 +146,7 @@ def _origin_ms(plan: dict[str, Any], manifest: dict[str, Any]) -> int:
     except ValueError as error:
         cause = f"the start of lab time is no date: {written!r}"
         hint = "manifest.json says `origin`, or plan.json `clock.origin`, as 2026-01-05T08:00:00Z"
-        raise UnreadableRecordError(cause, hint) from error
+        raise RunFolderError(cause, hint) from error
 
 
 def _json_object(path: Path) -> dict[str, Any]:
@@ -142,7 +157,7 @@ def _json_object(path: Path) -> dict[str, Any]:
     try:
         content = read_json(path)
     except (OSError, ValueError) as error:
-        raise UnreadableRecordError(f"{path.name} cannot be read: {error}", hint) from error
+        raise RunFolderError(f"{path.name} cannot be read: {error}", hint) from error
     if not isinstance(content, dict):
-        raise UnreadableRecordError(f"{path.name} is no JSON object", hint)
+        raise RunFolderError(f"{path.name} is no JSON object", hint)
     return content

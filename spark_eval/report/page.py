@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from spark_eval.read.given_json import read_json
-from spark_eval.read.run_folder import RunFolder, RunFolderError, UnreadableRecordError
+from spark_eval.read.run_folder import RunFolder, RunFolderError
 from spark_eval.report.render import MISSHAPEN, read_facts, render
 from spark_eval.report.rows import ReportRows, rows_of
 from spark_eval.results.whole_file import write_whole
@@ -37,7 +37,7 @@ def page_again(folder: RunFolder) -> None:
         verdict = read_json(verdict_file)
         page = _page(folder, verdict, rows_of(read_json(rows_file)))
     except MISSHAPEN as error:
-        raise UnreadableRecordError(f"the report's rows cannot be read: {error}", hint) from error
+        raise RunFolderError(f"the report's rows cannot be read: {error}", hint) from error
     write_whole(folder.path / PAGE, page)
 
 

@@ -1,19 +1,21 @@
 """Lines of the run folder that a page shows beside their number, and where its journals name what.
 
-A file that is missing or damaged shows nothing; nothing outside of the folder is read.
+A file that is missing or damaged shows nothing; nothing outside of the folder is read. A line that
+is too long ends it, with its place.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from spark_eval.read.given_json import parse_json
+from spark_eval.read.line_blocks import blocks
 
 LONGEST = 600
+MOST_LINES = 1_000_000
 Line = tuple[str, int]
 
 
@@ -33,7 +35,7 @@ def lines_shown(folder: Path, wanted: Iterable[Line]) -> dict[Line, str]:
 def journal_lines(folder: Path, file: str, name: str) -> dict[str, int]:
     """The first line of each fault (`name` is `fault`) or operation in its journal."""
     found: dict[str, int] = {}
-    for number, text in _numbered(folder, file, None):
+    for number, text in _numbered(folder, file, MOST_LINES):
         try:
             row: Any = parse_json(text)
         except ValueError:
@@ -43,10 +45,12 @@ def journal_lines(folder: Path, file: str, name: str) -> dict[str, int]:
     return found
 
 
-def _numbered(folder: Path, file: str, last: int | None) -> Iterator[tuple[int, str]]:
+def _numbered(folder: Path, file: str, last: int) -> Iterator[tuple[int, str]]:
     path = Path(os.path.realpath(folder / file))  # resolve() gives up where links go round
     if not path.is_relative_to(os.path.realpath(folder)) or not path.is_file():
         return
-    with path.open(encoding="utf-8", errors="replace") as lines:
-        for number, text in enumerate(islice(lines, last), start=1):
-            yield number, text.rstrip("\r\n")
+    for first, block in blocks(Path(os.path.realpath(folder)), path):
+        for number, text in enumerate(block.removesuffix(b"\n").split(b"\n"), start=first):
+            if number > last:
+                return
+            yield number, text.decode("utf-8", "replace").removesuffix("\r")

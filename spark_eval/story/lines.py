@@ -1,6 +1,7 @@
 """Lines of a run folder that contain given texts, with file and number.
 
-Numbers count from 1; empty lines are left out. A file that is damaged is read as far as it goes.
+Numbers count from 1; empty lines are left out. A file that is damaged is read as far as it goes,
+and one of any size in little memory.
 """
 
 from __future__ import annotations
@@ -8,13 +9,17 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from spark_eval.read.given_json import parse_json
-from spark_eval.read.run_folder import RunFolder
+from spark_eval.read.line_blocks import blocks
+from spark_eval.read.run_folder import RunFolder, RunFolderError
 
-FIELDS_LINE = re.compile(r"^#Fields: *(.*?)\r?$", re.MULTILINE)
+FIELDS_LINE = re.compile(rb"^#Fields: *(.*?)\r?$", re.MULTILINE)
+MOST_KEPT = 1_000_000
+"""Lines of journals that a reader keeps; a run has some thousand."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,13 +51,21 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class FolderLines:
-    """Reads each file anew: a run folder is small beside a Spark session."""
+    """Reads each file anew. Raises RunFolderError where a line is too long."""
 
     folder: RunFolder
 
     def records(self, pattern: str, texts: Collection[str] = ()) -> Iterator[Line]:
         """Lines of the JSON Lines files whose path matches; without `texts` all lines of them."""
         return self._lines(self.folder.records, pattern, texts)
+
+    def journal(self, pattern: str) -> list[Line]:
+        """All lines of such files, to keep. Raises RunFolderError where nobody could."""
+        kept = list(islice(self.records(pattern), MOST_KEPT + 1))
+        if len(kept) > MOST_KEPT:
+            cause = f"run folder {self.folder.path}: {kept[-1].file}: has too many lines"
+            raise RunFolderError(cause, f"{MOST_KEPT} is the most that can be told of")
+        return kept
 
     def logs(self, pattern: str, texts: Collection[str]) -> Iterator[Line]:
         """Lines of the logs whose path matches."""
@@ -64,17 +77,25 @@ class FolderLines:
         for path in files():
             name = path.relative_to(self.folder.path).as_posix()
             if re.search(pattern, name):
-                yield from lines_with(texts, name, path.read_bytes().decode("utf-8", "replace"))
+                yield from self._lines_with(texts, name, path)
 
+    def _lines_with(self, texts: Collection[str], name: str, path: Path) -> Iterator[Line]:
+        """Of a file; where there are no texts, every line."""
+        fields: str | None = None
+        for first, block in blocks(self.folder.path, path):
+            content = block.decode("utf-8", "replace")
+            present = [text for text in texts if text in content]
+            if texts and not present:
+                continue
+            fields = self._fields(path) if fields is None else fields
+            parts = content.removeprefix("\ufeff" if first == 1 else "").split("\n")
+            last = first + len(parts) - 1  # what comes after the last end of a line, if anything
+            for number, part in enumerate(parts, start=first):
+                if part.strip() and (not texts or any(text in part for text in present)):
+                    yield Line(name, number, part.removesuffix("\r"), fields, number == last)
 
-def lines_with(texts: Collection[str], file: str, content: str) -> Iterator[Line]:
-    """Lines of `content` that contain one of `texts`; every line where there are none."""
-    present = [text for text in texts if text in content]
-    if texts and not present:
-        return
-    header = FIELDS_LINE.search(content)
-    fields = header[1] if header else ""
-    parts = content.removeprefix("\ufeff").split("\n")
-    for number, part in enumerate(parts, start=1):
-        if part.strip() and (not texts or any(text in part for text in present)):
-            yield Line(file, number, part.removesuffix("\r"), fields, number == len(parts))
+    def _fields(self, path: Path) -> str:
+        """The first `#Fields:` line of a log."""
+        found = (FIELDS_LINE.search(block) for _, block in blocks(self.folder.path, path))
+        header = None if path.suffix == ".jsonl" else next(filter(None, found), None)
+        return header[1].decode("utf-8", "replace") if header else ""

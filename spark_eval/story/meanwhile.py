@@ -38,7 +38,7 @@ def _faults(record: Record, message_id: str, from_ms: int, to_ms: int) -> Iterat
 
 def _by_fault(record: Record) -> dict[str, Rows]:
     phases: dict[str, Rows] = defaultdict(list)
-    for line in record.lines.records(FAULTS):
+    for line in record.lines.journal(FAULTS):
         row = line.json_object()
         phases[str(row.get("fault"))].append((line, row))
     return phases
@@ -78,7 +78,7 @@ def _in_words(planned: Mapping[str, Any]) -> str:
 def _operations(record: Record, message_id: str) -> Iterator[StoryLine]:
     """What was asked of Active Manager."""
     planned = record.planned("operations")
-    for line in record.lines.records(OPERATIONS):
+    for line in record.lines.journal(OPERATIONS):
         row = line.json_object()
         known = planned.get(str(row.get("operation")))
         if known is not None and row.get("phase") == "applied":

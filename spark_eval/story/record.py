@@ -38,7 +38,7 @@ def read_record(folder: RunFolder) -> Record:
     lines = FolderLines(folder)
     plan = _object(folder, "plan.json")
     clock = lab_clock(folder.origin_ms, plan, _object(folder, "host.json"), folder.host)
-    lifecycle = [(line, line.json_object()) for line in lines.records(LIFECYCLE)]
+    lifecycle = [(line, line.json_object()) for line in lines.journal(LIFECYCLE)]
     by_server = defaultdict(list)
     for line, row in lifecycle:
         by_server[line.server].append(row)

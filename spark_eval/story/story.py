@@ -2,7 +2,8 @@
 
 A line is about a message by its Message-Id, by the network message id that a server gave it, or by
 referring to it, as a delivery status notification does. Faults, operations and activated copies are
-part of a story from its first line to its last. Nothing is judged and nothing left out.
+part of a story from its first line to its last. Nothing is judged, and nothing left out of the
+first `MOST_LINES`.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Collection, Iterator, Mapping
+from itertools import chain, islice
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -26,6 +28,8 @@ LEDGER = r"^ledger\.jsonl$"
 QUEUES = r"/queues\.jsonl$"
 COPIES = r"^(mailboxes|external)/"
 TRACKING = r"/MSGTRK"
+MOST_LINES = 100_000
+"""Of all messages that are told of; a server that repeats itself for ever has no end."""
 NAMED = re.compile(r"<[^<> ]+>")
 
 
@@ -41,7 +45,7 @@ def stories(folder: RunFolder, message_ids: Collection[str]) -> list[StoryLine]:
     if not wanted:
         return []
     record = read_record(folder)
-    about = [*_recorded(record, wanted), *_tracked(record, wanted)]
+    about = list(islice(chain(_recorded(record, wanted), _tracked(record, wanted)), MOST_LINES))
     during = [row for name in wanted for row in _meanwhile(record, name, about)]
     return sorted([*about, *during], key=lambda row: (row.message_id, row.order))
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from bisect import bisect
 from collections.abc import Iterator
 from difflib import get_close_matches
+from itertools import islice
 
 from spark_eval.read.run_folder import RunFolder, RunFolderError
-from spark_eval.story.lines import FolderLines
+from spark_eval.story.lines import MOST_KEPT, FolderLines
 from spark_eval.story.row import StoryLine, text
-from spark_eval.story.story import LEDGER, stories
+from spark_eval.story.story import LEDGER, MOST_LINES, stories
 from spark_eval.story.tracking import bracketed
 from spark_eval.story.words import lab_moment
 
@@ -30,6 +31,8 @@ def _lines(rows: list[StoryLine]) -> Iterator[str]:
     width = max(len(row.place) for row in rows)
     for row in rows:
         yield f"{lab_moment(row.at_ms)}  {row.place:<{width}}  {row.what}  ({row.file}:{row.line})"
+    if len(rows) >= MOST_LINES:
+        yield f"there is more: {MOST_LINES} lines are the most that are shown"
 
 
 def _nearest(folder: RunFolder, named: str) -> str:
@@ -46,7 +49,7 @@ def _nearest(folder: RunFolder, named: str) -> str:
 def _sent(folder: RunFolder) -> set[str]:
     rows = (line.json_object() for line in FolderLines(folder).records(LEDGER))
     ids = (bracketed(text(row, "message_id")) for row in rows)
-    return {name for name in ids if name}
+    return set(islice(filter(None, ids), MOST_KEPT))
 
 
 def _around(ordered: list[str], name: str) -> list[str]:

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from spark_eval.read.given_json import read_json
-from spark_eval.read.run_folder import RunFolderError, UnreadableRecordError
+from spark_eval.read.run_folder import RunFolderError, refuse_links
 from spark_eval.results.whole_file import write_whole
 
 BATCH = re.compile(r"^batch=(\d{5,})$")
@@ -118,8 +118,8 @@ class SweepFolder:
 
 
 def open_sweep(path: Path) -> SweepFolder:
-    """Raises `RunFolderError` where there is no sweep, `UnreadableRecordError` where sweep.json
-    cannot be read.
+    """Raises `RunFolderError` where there is no sweep, sweep.json cannot be read, or what is
+    written there would be written elsewhere.
     """
     folder = path.resolve()
     asked_in = folder / "sweep.json"
@@ -127,6 +127,7 @@ def open_sweep(path: Path) -> SweepFolder:
         raise RunFolderError(
             f"sweep folder {path}: no sweep.json", "`shadowlab sweep SCENARIO --seeds N` makes one"
         )
+    refuse_links(folder, "*", "record/*")
     try:
         asked = read_json(asked_in)
         numbers = {name: int(asked[name]) for name in NUMBERS}
@@ -137,7 +138,7 @@ def open_sweep(path: Path) -> SweepFolder:
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         hint = f"it says version, scenario, {', '.join(NUMBERS)} and origin"
         cause = f"sweep folder {path}: sweep.json cannot be read: {type(error).__name__}: {error}"
-        raise UnreadableRecordError(cause, hint) from error
+        raise RunFolderError(cause, hint) from error
     return SweepFolder(
         folder,
         scenario,

@@ -20,6 +20,7 @@ from pyspark.sql import SparkSession
 from spark_eval.program.exit_codes import CRASHED, WORST_FIRST
 from spark_eval.program.printable import visible
 from spark_eval.read.run_folder import RunFolderError
+from spark_eval.report.render import MISSHAPEN
 from spark_eval.results.files import as_text
 from spark_eval.results.whole_file import write_whole
 from spark_eval.sweep.batch import judge_batch
@@ -68,12 +69,20 @@ def _judged_as_told(spark: SparkSession, sweep: SweepFolder, names: TextIO) -> i
 
 
 def conclude(sweep: SweepFolder) -> tuple[int, str]:
-    """verdict.json and report.html, from whatever is judged; the exit code, and the summary."""
-    tally = Tally()
-    for batch in sweep.judged_batches():
-        tally.add(sweep.read_result(batch))
-    content = tally.content(sweep)
-    write_whole(sweep.path / "report.html", render(content))
+    """verdict.json and report.html, from whatever is judged; the exit code, and the summary. Raises
+    RunFolderError where results are none of an evaluation.
+    """
+    tally, name = Tally(), "results"
+    try:
+        for batch in sweep.judged_batches():
+            name = f"results/{batch}.jsonl"
+            tally.add(sweep.read_result(batch))
+        content = tally.content(sweep)
+        page = render(content)
+    except MISSHAPEN as error:
+        cause = f"sweep {sweep.path.name}: {name} is not what an evaluation leaves there: {error!r}"
+        raise RunFolderError(cause, "remove it; its batch is simulated and judged again") from error
+    write_whole(sweep.path / "report.html", page)
     write_whole(sweep.path / "verdict.json", as_text(content))
     report = visible(f"report: {sweep.path / 'report.html'}")
     return int(content["exit_code"]), f"{summary(content)}\n{report}"

@@ -398,11 +398,11 @@ def test_exits_4_for_a_path_that_is_no_run(
     assert "hint:" in capsys.readouterr().err
 
 
-def test_exits_3_for_a_plan_that_cannot_be_read(
+def test_exits_4_for_a_plan_that_cannot_be_read(
     run_main: Callable[..., int], tmp_path: Path
 ) -> None:
     (tmp_path / "plan.json").write_text("{")
-    assert run_main(tmp_path) == 3
+    assert run_main(tmp_path) == 4
 
 
 def test_exits_4_for_a_wrong_call(run_main: Callable[..., int]) -> None:

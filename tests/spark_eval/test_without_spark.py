@@ -69,7 +69,7 @@ def test_the_report_once_more(ask: Ask, folder: Path) -> None:
     (folder / "evaluation").mkdir()
     (folder / "evaluation" / ROWS).write_text("[]")
     refused = ask(folder, "--report-only")
-    assert refused.returncode == 3
+    assert refused.returncode == 4
     assert "rows of another version" in refused.stderr
 
 
@@ -86,7 +86,7 @@ def test_a_folder_that_is_no_run(ask: Ask, tmp_path: Path) -> None:
 def test_a_damaged_manifest(ask: Ask, folder: Path) -> None:
     (folder / "manifest.json").write_text("{")
     refused = ask(folder)
-    assert refused.returncode == 3
+    assert refused.returncode == 4
     assert "manifest.json cannot be read" in refused.stderr
 
 

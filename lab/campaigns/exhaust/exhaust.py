@@ -27,6 +27,7 @@ from lab.program.errors import GROUND_FAILED, worst
 from lab.program.given_json import read_json
 from lab.program.whole_file import write_whole
 from lab.record.folder import json_text
+from lab.record.links import refuse_links
 from lab.run.outcome import RunOptions, Say, say_to_stderr
 from lab.run.simulated import run_simulated
 
@@ -50,8 +51,9 @@ class Exhaust:
 
     def run(self) -> int:
         """The exit code: the worst of all verdicts. Raises GroundError when Spark or the evaluation
-        cannot do their work.
+        cannot do their work, ScenarioError where links lead out of the folder.
         """
+        refuse_links(self.folder)
         self.folder.mkdir(parents=True, exist_ok=True)
         self._describe()
         singles = [Slice(None, 0, len(self.search.singles))]

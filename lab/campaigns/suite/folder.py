@@ -14,6 +14,7 @@ from pathlib import Path
 from lab.campaigns.suite.journal import JOURNAL, SuiteRecord, read
 from lab.campaigns.suite.plan import Ask
 from lab.program.errors import GroundError, ScenarioError
+from lab.record.links import refuse_links
 
 SUITES = "suites"
 GOES_ON_FOR = timedelta(days=1)
@@ -22,13 +23,18 @@ GOES_ON_FOR = timedelta(days=1)
 def folder_for(ask: Ask, runs: Path, named: Path | None, now: datetime) -> Path:
     """The folder for this call, made if it is new; `now` in UTC. Raises LabError."""
     if named is not None:
+        refuse_links(Path(os.path.realpath(named)))
         _require_own(named)
         _require_free(named, read(named), ask)
         named.mkdir(parents=True, exist_ok=True)
         return named
     root = runs / SUITES
     unfinished = [each for each in _suites(root) if _goes_on(read(each), ask, now)]
-    return max(unfinished, key=_name_order) if unfinished else _new(root, now)
+    if not unfinished:
+        return _new(root, now)
+    newest = max(unfinished, key=_name_order)
+    refuse_links(newest)
+    return newest
 
 
 def _require_own(folder: Path) -> None:

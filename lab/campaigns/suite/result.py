@@ -13,6 +13,7 @@ from typing import Any, TextIO
 from lab.campaigns.suite.journal import Ended, SuiteRecord
 from lab.campaigns.suite.junit import junit_xml
 from lab.campaigns.suite.plan import COMPARE, Task
+from lab.program.death_signal import KILLED_WITH_PARENT
 from lab.program.whole_file import write_whole
 from lab.record.folder import json_text
 from lab.run.outcome import Say
@@ -29,7 +30,8 @@ def write_result(
     content = suite_content(folder, record, code)
     write_whole(folder / "suite.json", json_text(content))
     write_whole(folder / "junit.xml", junit_xml(folder, content))
-    done = subprocess.run([*PAGE, str(folder)], check=False, stdout=said)
+    page = [*PAGE, str(folder)]
+    done = subprocess.run(page, check=False, stdout=said, preexec_fn=KILLED_WITH_PARENT)
     if done.returncode != 0:
         say(f"the page of the suite could not be made; see {folder}/suite.json")
 

@@ -28,6 +28,7 @@ from lab.program.errors import worst
 from lab.program.progress import waiting
 from lab.program.whole_file import write_whole
 from lab.record.folder import json_text
+from lab.record.links import refuse_links
 from lab.run.durations import Durations
 from lab.run.outcome import Say, say_to_stderr, span
 from lab.validation.library import RUNS
@@ -126,6 +127,8 @@ class Sweep:
         ]
 
     def describe(self) -> None:
+        """Raises ScenarioError where links lead out of its folder."""
+        refuse_links(self.folder)
         self.folder.mkdir(parents=True, exist_ok=True)
         plan = resolve(self.scenario.scenario, self.scenario.topology, self.seeds.first)
         described = {

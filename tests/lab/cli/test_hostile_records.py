@@ -4,6 +4,7 @@ never a verdict.
 
 import json
 import os
+import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,12 +12,7 @@ import pytest
 
 from lab.cli import replay as replaying
 from lab.cli.__main__ import main
-from lab.hosts.simulator.simulation import simulate
-from lab.planning.resolve import resolve
-from lab.record.first_files import Identity, manifest
-from lab.record.folder import json_text
-from lab.run.simulated import SIMULATOR, run_name
-from tests.lab.scenario.sample_scenario import SCENARIO, changed, checked
+from tests.lab.cli.short_run import short_run
 
 pytestmark = pytest.mark.slow
 
@@ -37,17 +33,7 @@ SPOILT: dict[str, Callable[[Path], object]] = {
 @pytest.fixture
 def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The folder of a short run."""
-    text = changed(changed(SCENARIO, "rate: 10/m", "rate: 1/m"), "settle: 10m", "settle: 1m")
-    [found] = checked(tmp_path, text).scenarios
-    plan = resolve(found.scenario, found.topology, 7)
-    folder = tmp_path / "runs/sound/20260105T080000Z-7"
-    folder.mkdir(parents=True)
-    simulate(plan).write(folder)
-    (folder / "plan.json").write_text(plan.to_json())
-    named = manifest(plan, Identity(run_name(plan), SIMULATOR, None))
-    (folder / "manifest.json").write_text(json_text(named))
-    (folder / "host.json").write_text("{}")
-    (folder / "scenario.yaml").write_text(text)
+    folder = short_run(tmp_path)
     monkeypatch.chdir(tmp_path)
     return folder
 
@@ -95,7 +81,7 @@ def test_values_that_no_node_wrote_are_said_in_a_line(
     text = (run / name).read_text()
     assert old in text
     (run / name).write_text(text.replace(old, new, 1))
-    assert main(["replay", str(run), *NODE]) == 3
+    assert main(["replay", str(run), *NODE]) == 4
     said = capfd.readouterr().err
     assert "a bug of the lab" not in said
     assert len(said.splitlines()) <= 2
@@ -159,3 +145,53 @@ def test_directional_marks_of_a_record_are_escaped_for_programs_too(
     said = capfd.readouterr().out
     assert said.replace("\n", "").isprintable()
     assert json.loads(said)[0]["run"] == "a\u202eb"
+
+
+def test_a_server_whose_name_is_a_path_is_replayed_nowhere(
+    run: Path, capfd: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    name = f"{'../' * 8}{elsewhere.relative_to('/')}"
+    plan = (run / "plan.json").read_text()
+    (run / "plan.json").write_text(plan.replace('"par-mbx1', f'"{name}'))
+    assert main(["replay", str(run), "--record-only"]) == 4
+    said = capfd.readouterr().err
+    assert "plan.json: Plan.topology.servers[0].name is '../../" in said
+    assert not elsewhere.exists()
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "place"),
+    [
+        ('"via": [\n    "par-mbx1"', '"via": [\n    "nobody"', "messages[0].via[0] is 'nobody'"),
+        ('"server": "par-mbx1"', '"server": "nobody"', "faults[0].server is 'nobody'"),
+        ('"name": "DB1"', '"name": "a/b"', "topology.databases[0].name is 'a/b'"),
+        ('"retry_ms": 60000', '"retry_ms": 0', "messages[0].retry_ms is '0'"),
+        ('"origin": "2', '"origin": "x', "clock.origin is 'x"),
+        ('"ShadowRedundancyEnabled"', '"Shadow"', "settings.TransportConfig.Shadow is"),
+    ],
+)
+def test_what_a_plan_says_wrongly_is_named_with_its_place(
+    run: Path, capfd: pytest.CaptureFixture[str], old: str, new: str, place: str
+) -> None:
+    plan = (run / "plan.json").read_text()
+    assert old in plan
+    (run / "plan.json").write_text(plan.replace(old, new, 1))
+    for words in (["--record-only"], NODE):
+        assert main(["replay", str(run), *words]) == 4
+        assert f"plan.json: Plan.{place}" in capfd.readouterr().err
+
+
+def test_a_file_of_any_size_is_compared_in_little_memory(
+    run: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    with (run / "ledger.jsonl").open("r+b") as ledger:
+        ledger.truncate(3 * 2**30)
+    tracemalloc.start()
+    try:
+        assert main(["replay", str(run), "--record-only"]) == 1
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert "ledger.jsonl:" in capfd.readouterr().out
+    assert peak < 256 * 2**20

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from lab.cli.__main__ import main
-from lab.program.errors import GroundError, LabError, ScenarioError
+from lab.program.errors import LabError, ScenarioError
 from lab.replay.node import Divergence, replay_node
 from lab.replay.node_record import Log
 from nodes.core.interface import inputs as on
@@ -261,7 +261,7 @@ def test_an_input_that_cannot_be_read_is_named(
     node: RecordedNode, tmp_path: Path, old: str, new: str, said: str
 ) -> None:
     exchange(node.logs / "inputs.jsonl", 3, old, new)
-    with pytest.raises(GroundError, match=said):
+    with pytest.raises(ScenarioError, match=said):
         replay_node(tmp_path, SERVER)
 
 

@@ -26,6 +26,7 @@ from lab.planning.resolve import resolve
 from nodes.core.config.units import MINUTE_MS
 from spark_eval.evaluation.evaluation import evaluate
 from spark_eval.read.run_folder import RunFolder, RunFolderError, open_run_folder
+from tests.lab.cli.mutated_record import mutated
 from tests.lab.hosts.simulator.plans import scenario
 from tests.scenarios.recorded import recorded_of, write_folder
 from tests.spark_eval.runs.damages import (
@@ -84,6 +85,24 @@ def test_no_damaged_record_passes(spark: SparkSession, tmp_path: Path) -> None:
         judged += len(batch)
         shutil.rmtree(tmp_path / "damaged")
     assert (judged, passed) == (2 * RECORDS, [])
+
+
+def test_whatever_a_plan_says_there_is_a_verdict(spark: SparkSession, tmp_path: Path) -> None:
+    """Names, types and values of plan.json, manifest.json and host.json that no lab wrote; with the
+    list from before none passes, and with one from after each is judged.
+    """
+    sound, folders = _sound(tmp_path, SCENARIOS[0], 7), list[Path]()
+    for number in range(RECORDS):
+        name = ("plan.json", "plan.json", "manifest.json", "host.json")[number % 4]
+        folder = tmp_path / "mutated" / str(number)
+        _copy(sound, folder)
+        text = (folder / name).read_text()
+        (folder / name).write_text(mutated(text, number))
+        same = json.loads((folder / name).read_text()) == json.loads(text)
+        folders.append(with_list(folder) if number % 2 and not same else folder)
+    for first in range(0, RECORDS, AT_ONCE):
+        judged = _passing(spark, folders[first : first + AT_ONCE])
+        assert not {each for each in judged if int(each) % 2 == 0}
 
 
 def _sound(root: Path, name: str, seed: int) -> Path:

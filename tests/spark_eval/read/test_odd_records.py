@@ -13,7 +13,7 @@ import pytest
 from spark_eval.__main__ import main
 from spark_eval.program.exit_codes import CRASHED
 from spark_eval.program.printable import visible
-from spark_eval.read.run_folder import UnreadableRecordError, open_run_folder
+from spark_eval.read.run_folder import RunFolderError, open_run_folder
 from spark_eval.report import suite
 from spark_eval.report.page import ROWS, page_again
 from spark_eval.report.render import read_facts
@@ -46,7 +46,7 @@ def test_a_report_of_what_no_evaluation_left_is_not_written(folder: Path, verdic
     (folder / "verdict.json").write_text(json.dumps(verdict))
     (folder / "evaluation").mkdir()
     (folder / "evaluation" / ROWS).write_text(json.dumps(NO_ROWS))
-    with pytest.raises(UnreadableRecordError, match="cannot be read"):
+    with pytest.raises(RunFolderError, match="cannot be read"):
         page_again(open_run_folder(folder))
     assert not (folder / "report.html").exists()
 

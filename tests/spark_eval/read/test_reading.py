@@ -12,7 +12,6 @@ from pyspark.sql import Row, SparkSession
 from spark_eval.read.record import Record
 from spark_eval.read.run_folder import (
     RunFolderError,
-    UnreadableRecordError,
     open_run_folder,
 )
 from spark_eval.read.source import Folders
@@ -251,7 +250,7 @@ def test_refuses_a_path_that_is_no_run_folder(tmp_path: Path) -> None:
 @pytest.mark.parametrize("text", ["{", "[]", '{"clock": {"origin": "yesterday"}}'])
 def test_refuses_a_plan_that_cannot_be_read(tmp_path: Path, text: str) -> None:
     (tmp_path / "plan.json").write_text(text)
-    with pytest.raises(UnreadableRecordError):
+    with pytest.raises(RunFolderError, match=r"cannot be read|no JSON object|no date"):
         open_run_folder(tmp_path)
 
 

@@ -14,7 +14,7 @@ from pyspark.sql import SparkSession
 
 from spark_eval.evaluation.evaluation import evaluate
 from spark_eval.judging.judge import judge
-from spark_eval.read.run_folder import RunFolderError, UnreadableRecordError, open_run_folder
+from spark_eval.read.run_folder import RunFolderError, open_run_folder
 from spark_eval.results.files import verdict_content
 from spark_eval.sweep import folder as sweep_folder
 from spark_eval.sweep import program
@@ -379,7 +379,7 @@ def test_seeds_that_were_chosen_are_the_batchs(tmp_path: Path) -> None:
 @pytest.mark.parametrize("text", ["{", "[]", '{"scenario": "calm"}'])
 def test_says_what_is_wrong_with_sweep_json(tmp_path: Path, text: str) -> None:
     (tmp_path / "sweep.json").write_text(text)
-    with pytest.raises(UnreadableRecordError, match=r"sweep\.json cannot be read"):
+    with pytest.raises(RunFolderError, match=r"sweep\.json cannot be read"):
         open_sweep(tmp_path)
 
 
