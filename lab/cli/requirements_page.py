@@ -10,7 +10,7 @@ from pathlib import Path
 
 from lab.scenario.requirements import OWN, Requirement, requirement_table
 from lab.validation.library import scenario_paths
-from lab.validation.requirement_list import NOT_CHECKED, naming_scenarios
+from lab.validation.requirement_list import NOT_CHECKED, naming_scenarios, unchecked
 from lab.validation.validate import library
 
 PAGE = Path("docs/requirements.md")
@@ -54,7 +54,9 @@ def _overview(scenarios: Mapping[str, Sequence[str]]) -> Iterator[str]:
         named = sum(1 for each in of_family if scenarios.get(each.name))
         missing = sum(1 for each in of_family if each.missing)
         yield f"| {family} | {title} | {len(of_family)} | {checked} | {named} | {missing} |"
-    yield ""
+    names = ", ".join(f"[{name}](#{name.lower()})" for name in unchecked())
+    total = len(requirement_table().requirements)
+    yield f"\nChecked by no claim yet, {len(unchecked())} of {total}: {names}\n"
 
 
 def _families(scenarios: Mapping[str, Sequence[str]]) -> Iterator[str]:

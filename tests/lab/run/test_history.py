@@ -69,6 +69,13 @@ def test_a_requirement_that_no_claim_checks_says_so_and_what_is_not_built() -> N
     ]
 
 
+def test_how_many_requirements_no_claim_checks_is_said_last() -> None:
+    lines = list(requirement_lines({}))
+    alone = [line for line in lines if line.strip() == NOT_CHECKED]
+    requirements = sum(1 for line in lines if not line.startswith(" ")) - 1
+    assert lines[-1] == f"checked by no claim yet: {len(alone)} of {requirements} requirements"
+
+
 def test_a_requirement_of_many_scenarios_names_a_few() -> None:
     lines = list(requirement_lines({"SM-6": ["a", "b", "c", "d", "e"]}))
     assert "; scenarios: a, b, c and 2 more" in "\n".join(lines)
