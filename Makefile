@@ -93,7 +93,7 @@ lint-python: $(STAMP)
 .PHONY: lint-playbooks
 lint-playbooks: $(STAMP)
 	$(BIN)/yamllint --strict .
-	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/ansible-lint --offline -q playbooks
+	PATH="$(CURDIR)/$(BIN):$$PATH" ANSIBLE_CONFIG=playbooks/ansible.cfg $(BIN)/ansible-lint --offline -q playbooks
 
 .PHONY: pages
 pages: $(STAMP) ## write docs/requirements.md anew, from the table of requirements and the scenarios

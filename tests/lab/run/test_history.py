@@ -21,6 +21,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     write(scenarios, SCENARIO)
     wrong = changed(SCENARIO, "kind: stall", "kind: x")
     write(scenarios, changed(wrong, "scenario: sound", "scenario: wrong"), name="wrong")
+    monkeypatch.setattr("lab.validation.validate.SCENARIOS", scenarios)  # the lab has no more
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
