@@ -93,7 +93,7 @@ lint-python: $(STAMP)
 .PHONY: lint-playbooks
 lint-playbooks: $(STAMP)
 	$(BIN)/yamllint --strict .
-	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/ansible-lint --offline -q playbooks
+	PATH="$(CURDIR)/$(BIN):$$PATH" ANSIBLE_CONFIG=playbooks/ansible.cfg $(BIN)/ansible-lint --offline -q playbooks
 
 .PHONY: pages
 pages: $(STAMP) ## write docs/requirements.md anew, from the table of requirements and the scenarios
@@ -135,15 +135,9 @@ clean: ## remove what make made in this folder, but runs/ and a lab that still s
 .PHONY: venv
 venv: $(STAMP)
 
-# Compiled when first imported: of Ansible and Spark most never is, and it takes as long as the rest.
-# Spark comes as source: it is made ready beside all others, and not compressed to be taken out again.
-# What goes wrong with these two, the last line does again, or says.
-PIP := $(BIN)/python -m pip install -qq --no-compile --disable-pip-version-check -c constraints.txt
 $(STAMP): pyproject.toml constraints.txt
 	@bash -c '$(MAKE_VENV)'
-	@$(PIP) --no-deps --config-settings=--build-option=--compression=stored pyspark 2>/dev/null & \
-	  $(PIP) --no-deps -r <(grep -v ^pyspark= constraints.txt) 2>/dev/null; wait
-	$(PIP) -e '.[dev]'
+	@$(BIN)/python -m lab.program.installation
 	@touch $(STAMP)
 
 # Debian's python3 comes without ensurepip; as root it is installed, else the message says so.
@@ -171,19 +165,4 @@ java: installed-java
 
 .PHONY: installed-java
 installed-java: $(STAMP)
-	@bash -c '$(CHECK_JAVA)'
-
-# Spark needs Java 17 or newer.
-define CHECK_JAVA
-major() { "$${JAVA_HOME:+$$JAVA_HOME/bin/}java" -version 2>&1 | sed -n "s/.*version \"\([0-9]*\).*/\1/p" | head -n 1; }; \
-version=$$(major); [ "$${version:-0}" -ge 17 ] && exit 0; \
-found="Java $${version:-not found}"; \
-if command -v apt-get >/dev/null && [ "$$(id -u)" = 0 ] && [ -z "$$JAVA_HOME" ]; then \
-  echo "$$found: installing openjdk-17-jre-headless" >&2; \
-  apt-get update -q >&2 && apt-get install -q -y --no-install-recommends openjdk-17-jre-headless >&2; \
-  version=$$(major); [ "$${version:-0}" -ge 17 ] && exit 0; \
-fi; \
-echo "shadowlab: Spark needs Java 17 or newer; $$found" >&2; \
-echo "hint: install openjdk-17-jre-headless (or a newer one) and set JAVA_HOME to it if it is set" >&2; \
-exit 3
-endef
+	@$(BIN)/python -m lab.program.java

@@ -17,6 +17,7 @@ from lab.cli.options import Name, On, Run, Seed, checked_scenario, parsed_durati
 from lab.cli.paths import new_folder, not_empty, path_of, smaller_scenario
 from lab.cli.summary import print_line
 from lab.program.errors import ScenarioError
+from lab.program.java import require_java
 from lab.program.progress import waiting
 from lab.validation.library import RUNS, find_run
 from lab.validation.validate import CheckedScenario
@@ -56,6 +57,7 @@ def suite(
     bound = None if at_most is None else parsed_duration("--at-most", at_most) / 1000
     ask = Ask(tuple(names or ()), tag, None if on is None else on.value)
     chosen(ask)
+    require_java()
     named = None if folder is None else new_folder("--folder", folder)
     where = folder_for(ask, RUNS, named, datetime.now(UTC))
     means = Means(engine_answers=answers, at_most_seconds=bound, page_to_stderr=json, judges=True)
@@ -77,6 +79,7 @@ def repeat(
 
     scenario = checked_scenario(name)
     first = resolved_plan(scenario, seed).seed
+    require_java()
     seeds = [first + number if vary else first for number in range(times)]
     host = None if on is None else on.value
     done, code = Repetition(str(scenario.path), seeds, host, judges=True).run()
@@ -115,7 +118,9 @@ def sweep(
 
     wanted = Seeds(first, seeds, min(per_batch, seeds))
     sweeps = []
-    for scenario in _swept(name, tag):
+    scenarios = _swept(name, tag)
+    require_java()
+    for scenario in scenarios:
         folder = sweep_folder(RUNS, scenario, wanted, toward)
         made = Sweep(scenario, wanted, folder, master, keep_records=keep_records, toward=toward)
         sweeps.append(made)
@@ -144,6 +149,7 @@ def exhaust(
     from lab.run.outcome import RunOptions
 
     search = Search(resolved_plan(checked_scenario(name), seed), pairs)
+    require_java()
     if only is not None:
         raise typer.Exit(run_only(search, only, RunOptions(runs=RUNS)))
     folder = exhaust_folder(RUNS, search, per_batch)
@@ -169,6 +175,7 @@ def shrink(
     folder = find_run(run)
     plan = read_simulated(folder)
     target = smaller_scenario(out or RUNS / "shrunk" / f"{plan.scenario}-smaller.yaml", SHRUNK)
+    require_java()
     with waiting("shrinking"):
         found = shrink_run(folder, target, master)
     print(f"shadowlab run {target} --on simulator --seed {found.seed}")

@@ -16,11 +16,13 @@ import pyspark
 
 from lab.program.death_signal import KILLED_WITH_PARENT
 from lab.program.outer_edge import guarded
+from lab.program.progress import waiting
+from lab.program.sources import search_path
 
 # for one run: the better compiler would take longer than the run
 QUICKLY = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+SECONDS = 60  # of a machine that is not busy
 RUN = (sys.executable, "-m", "lab.cli", "run", "calm", "--on", "simulator")
-ROOT = Path(__file__).resolve().parents[2]
 
 
 def main(words: list[str]) -> int:
@@ -31,7 +33,8 @@ def main(words: list[str]) -> int:
     unfinished = archive.with_name(f".{archive.name}.{os.getpid()}")
     size = ""
     try:
-        said = _judge_one_run(unfinished)
+        with waiting("making the archive", SECONDS):
+            said = _judge_one_run(unfinished)
         if unfinished.exists() and fits(unfinished):
             unfinished.replace(archive)
             size = str(archive.stat().st_size)
@@ -60,7 +63,7 @@ def _judge_one_run(archive: Path) -> str:
     options = f'{QUICKLY} "-XX:ArchiveClassesAtExit={archive}"'
     environment = os.environ | {
         "PYSPARK_SUBMIT_ARGS": f"--conf 'spark.driver.extraJavaOptions={options}' pyspark-shell",
-        "PYTHONPATH": str(ROOT),
+        "PYTHONPATH": os.pathsep.join(search_path()),
     }
     with TemporaryDirectory(prefix="shadowlab-classes-") as folder:
         # the JVM outlives the program that it serves, and holds the pipe until it ends itself

@@ -11,6 +11,7 @@ from lab.cli.completion import defect_names
 from lab.cli.options import STATE, On, checked_scenario, resolved_plan
 from lab.cli.paths import not_empty
 from lab.program.errors import ScenarioError, worst
+from lab.program.java import require_java
 from lab.program.printable import visible
 from lab.validation.library import RUNS
 from nodes.core.config.error import suggestion
@@ -58,6 +59,7 @@ def prove(
     """Break nodes on purpose, a defect at a time, and see that the right claim notices each."""
     if nightly:
         _refuse_beside("--nightly", {"names": names, "--tenth": tenth, "--list": lists})
+        require_java()
         raise typer.Exit(_night(on, seeds, master))
     if tenth is not None:
         _refuse_beside("--tenth", {"names": names})
@@ -70,10 +72,11 @@ def prove(
         from lab.campaigns.prove.view import listed
 
         print("\n".join(map(visible, listed(chosen))))
-    elif on is On.containers:
+        return
+    require_java()
+    if on is On.containers:
         raise typer.Exit(prove_on_containers(chosen, seeds))
-    else:
-        raise typer.Exit(prove_simulated(chosen, seeds, master))
+    raise typer.Exit(prove_simulated(chosen, seeds, master))
 
 
 def _refuse_beside(option: str, others: Mapping[str, object]) -> None:

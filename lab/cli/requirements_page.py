@@ -8,10 +8,10 @@ A test compares the page with this text, so nobody edits it by hand.
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+from lab.program.sources import ROOT, SCENARIOS
 from lab.scenario.requirements import OWN, Requirement, requirement_table
 from lab.validation.library import scenario_paths
-from lab.validation.requirement_list import NOT_CHECKED, naming_scenarios
-from lab.validation.validate import library
+from lab.validation.requirement_list import NOT_CHECKED, naming_scenarios, unchecked
 
 PAGE = Path("docs/requirements.md")
 HEAD = """# Requirements
@@ -54,7 +54,9 @@ def _overview(scenarios: Mapping[str, Sequence[str]]) -> Iterator[str]:
         named = sum(1 for each in of_family if scenarios.get(each.name))
         missing = sum(1 for each in of_family if each.missing)
         yield f"| {family} | {title} | {len(of_family)} | {checked} | {named} | {missing} |"
-    yield ""
+    names = ", ".join(f"[{name}](#{name.lower()})" for name in unchecked())
+    total = len(requirement_table().requirements)
+    yield f"\nChecked by no claim yet, {len(unchecked())} of {total}: {names}\n"
 
 
 def _families(scenarios: Mapping[str, Sequence[str]]) -> Iterator[str]:
@@ -105,9 +107,8 @@ def _bibliography() -> Iterator[str]:
 
 def main() -> None:
     """Write the page into the checkout that this program comes from."""
-    root = library().parent
-    text = page(naming_scenarios(scenario_paths(library())))
-    (root / PAGE).write_text(text, encoding="utf-8")
+    text = page(naming_scenarios(scenario_paths(SCENARIOS)))
+    (ROOT / PAGE).write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -16,7 +16,9 @@ from lab.cli.paths import announcement, not_empty, path_of
 from lab.cli.summary import outcome, print_line
 from lab.plan.plan import Plan
 from lab.program.errors import ScenarioError
+from lab.program.java import require_java
 from lab.run.history import run_entries
+from lab.run.judgement import is_there
 from lab.validation.library import RUNS
 
 if TYPE_CHECKING:
@@ -58,6 +60,8 @@ def run(
             "--on containers: a container that is killed loses nothing, so it knows no power_loss"
         )
         raise ScenarioError(cause, "--on simulator, or write kill: in the scenario")
+    if not is_there():
+        require_java()
     print(f"seed {resolved.seed}, on {_in_words(where)}{why}", file=sys.stderr, flush=True)
     if where is On.containers:
         from lab.run.live import run as run_plan

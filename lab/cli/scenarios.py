@@ -19,8 +19,8 @@ from lab.planning.write_out import with_plain_faults
 from lab.program.errors import CALL_WRONG, ScenarioError
 from lab.program.given_file import is_folder, is_there
 from lab.scenario.json_schema import schema_text
-from lab.validation.library import find_scenario
-from lab.validation.validate import check, scenarios_folder
+from lab.validation.library import files_of_scenarios, find_scenario
+from lab.validation.validate import check
 
 
 class Kind(StrEnum):
@@ -41,7 +41,7 @@ def validate(
     ] = None,
 ) -> None:
     """Report every mistake of scenario and topology files, each with its place."""
-    paths = [_path(name) for name in names or [str(scenarios_folder())]]
+    paths = [_path(name) for name in names] if names else files_of_scenarios()
     checked = check(paths)
     print_all([str(found) for found in (*checked.warnings, *checked.mistakes)])
     if checked.mistakes:

@@ -1,8 +1,9 @@
 """Where scenarios lie, and which file a name means.
 
-A scenario is named by its stem, wherever below `scenarios/` it lies, or by its path. A run is
-named by its folder, or by a scenario whose latest run with a verdict is meant. Unknown names get
-the nearest.
+A scenario is named by its stem, wherever below `scenarios/` it lies, or by its path. A person's own
+`scenarios/`, where they stand, comes first; of the lab's, what has the name of one there is passed
+over. A run is named by its folder, or by a scenario whose latest run with a verdict is meant.
+Unknown names get the nearest.
 """
 
 import os
@@ -12,15 +13,33 @@ from pathlib import Path
 from lab.program.errors import ScenarioError
 from lab.program.given_file import is_folder, is_there
 from lab.record.folder import LATEST, VERDICT
-from lab.validation.validate import TOPOLOGIES, CheckedScenario, check, scenarios_folder
+from lab.validation.validate import TOPOLOGIES, CheckedScenario, check, scenario_folders
 
 RUNS = Path("runs")
 
 
+def files_of_scenarios() -> list[Path]:
+    """Every scenario and topology file, the nearest folder's first, each name of one folder."""
+    found: list[Path] = []
+    for folder in scenario_folders():
+        nearer = {_kind_and_name(path) for path in found}
+        files = sorted(folder.rglob("*.yaml"))
+        found += [path for path in files if _kind_and_name(path) not in nearer]
+    return found
+
+
+def _kind_and_name(path: Path) -> tuple[bool, str]:
+    return _is_topology(path), path.stem
+
+
+def _is_topology(path: Path) -> bool:
+    return path.parent.name == TOPOLOGIES
+
+
 def scenario_paths(folder: Path | None = None) -> list[Path]:
-    """Every scenario file below `folder`, or below `scenarios/`; topologies left out, by name."""
-    files = (folder or scenarios_folder()).rglob("*.yaml")
-    found = (path for path in files if path.parent.name != TOPOLOGIES)
+    """Every scenario file below `folder`, or of all that there are, by name; no topologies."""
+    files = files_of_scenarios() if folder is None else folder.rglob("*.yaml")
+    found = (path for path in files if not _is_topology(path))
     return sorted(found, key=lambda path: (path.stem, path))
 
 

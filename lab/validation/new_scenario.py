@@ -14,7 +14,7 @@ from lab.program.whole_file import write_whole
 from lab.record.folder import BESIDE_SCENARIOS
 from lab.scenario.json_schema import schema_text
 from lab.validation.library import find_scenario, scenario_paths
-from lab.validation.validate import check, scenarios_folder
+from lab.validation.validate import check
 from lab.validation.yaml_document import read_document
 
 SCHEMA_FILE = "scenario.schema.json"
@@ -59,17 +59,19 @@ expect:                       # every claim is checked whatever stands here
 
 
 def new_scenario(name: str, source: str | None = None) -> Path:
-    """The file `<name>.yaml` in the folder of scenarios, written. Raises ScenarioError."""
+    """The file `<name>.yaml` in `scenarios/` where one stands, written, and the folder where there
+    is none. Raises ScenarioError."""
     if not re.fullmatch(SLUG, name):
         raise ScenarioError(f"{name!r} is no name for a scenario", PATTERN_WORDS[SLUG])
     if name in BESIDE_SCENARIOS:
         raise ScenarioError(f"{name} is no name for a scenario", "runs/ has a folder of that name")
-    folder = scenarios_folder()
+    folder = Path("scenarios")
     taken = [path for path in (*scenario_paths(), folder / f"{name}.yaml") if path.exists()]
     for path in taken:
         if path.stem == name:
             raise ScenarioError(f"{path} is there already", "choose another name")
     text = COMMENTED.format(name=name) if source is None else _renamed(find_scenario(source), name)
+    folder.mkdir(exist_ok=True)
     path = _written(folder / f"{name}.yaml", f"{SCHEMA_LINE}\n{OTHER_SCHEMA.sub('', text)}")
     write_whole(folder / SCHEMA_FILE, schema_text("scenario"))
     return path
@@ -87,11 +89,7 @@ def _renamed(source: Path, name: str) -> str:
 def _written(path: Path, text: str) -> Path:
     """The file, if it could be written and has no mistake; else it is not left there."""
     try:
-        file = path.open("x", encoding="utf-8")
-    except FileNotFoundError as error:
-        raise ScenarioError(f"there is no folder {path.parent}", "make the folder") from error
-    try:
-        with file:
+        with path.open("x", encoding="utf-8") as file:
             file.write(text)
     except OSError:
         path.unlink(missing_ok=True)

@@ -26,7 +26,8 @@ def naming_scenarios(paths: Iterable[Path]) -> dict[str, list[str]]:
 
 
 def requirement_lines(scenarios: Mapping[str, Sequence[str]]) -> Iterator[str]:
-    """Each requirement: id and sentence, then its checks, then what of it is not built yet.
+    """Each requirement: id and sentence, then its checks, then what of it is not built yet; last
+    how many of them no claim checks.
 
     `scenarios`: as `naming_scenarios` gives them.
     """
@@ -38,6 +39,13 @@ def requirement_lines(scenarios: Mapping[str, Sequence[str]]) -> Iterator[str]:
         yield visible(f"{indent}{_checks(requirement, scenarios.get(name, ()))}")
         if requirement.missing:
             yield f"{indent}not built yet: {requirement.missing}"
+    yield f"checked by no claim yet: {len(unchecked())} of {len(requirements)} requirements"
+
+
+def unchecked() -> list[str]:
+    """The requirements that no claim checks, in the order of the table."""
+    requirements = requirement_table().requirements
+    return [name for name, requirement in requirements.items() if not requirement.checked_by]
 
 
 def requirement_objects(

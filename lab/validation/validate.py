@@ -15,6 +15,7 @@ from typing import Any
 from lab.plan.names import PATTERN_WORDS, SLUG
 from lab.plan.topology import PlanTopology
 from lab.program.given_file import is_file, is_folder, is_there, real_path
+from lab.program.sources import SCENARIOS
 from lab.record.folder import BESIDE_SCENARIOS
 from lab.scenario.scenario import ScenarioModel
 from lab.scenario.topology import TopologyModel, resolve_topology
@@ -107,15 +108,11 @@ def check(paths: Iterable[Path]) -> Checked:
     )
 
 
-def scenarios_folder() -> Path:
-    """`scenarios/` here, else that of the checkout which this program comes from."""
+def scenario_folders() -> list[Path]:
+    """Where scenarios lie, the nearest first: `scenarios/` here, if it is there, and the lab's."""
     here = Path("scenarios")
-    return here if is_folder(here) else library()
-
-
-def library() -> Path:
-    """`scenarios/` of the checkout which this program comes from."""
-    return Path(__file__).resolve().parents[2] / "scenarios"
+    is_another = is_folder(here) and real_path(here) != SCENARIOS
+    return [here, SCENARIOS] if is_another else [here if is_folder(here) else SCENARIOS]
 
 
 def find_topology(scenario: Path, name: str) -> Path | None:
@@ -138,7 +135,7 @@ def _around(scenario: Path) -> list[Path]:
     """
     here, working = real_path(scenario).parent, real_path(Path())
     within = [folder for folder in here.parents if folder.is_relative_to(working)]
-    return [here, here.parent, *within, scenarios_folder(), library()]
+    return [here, here.parent, *within, *scenario_folders()]
 
 
 def _files(paths: Iterable[Path]) -> Iterator[Path]:

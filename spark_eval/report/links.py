@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
 from urllib.parse import quote
 
 from markupsafe import Markup, escape
@@ -67,14 +66,15 @@ def _plain(links: Links, name: str) -> Markup:
 
 
 def links_of(
-    verdict: Mapping[str, Any],
+    requirements: Iterable[str],
+    claims: Iterable[str],
     faults: Iterable[str],
     operations: Iterable[str],
     servers: Iterable[str],
 ) -> Links:  # fmt: skip
     """What a run's page has an anchor for."""
-    anchors = {name: f"#requirement-{name}" for name in verdict["requirements"]}
-    anchors |= {claim["name"]: f"#claim-{claim['name']}" for claim in verdict["claims"]}
+    anchors = {name: f"#requirement-{name}" for name in requirements}
+    anchors |= {name: f"#claim-{name}" for name in claims}
     anchors |= {name: f"#fault-{name}" for name in faults}
     anchors |= {name: f"#operation-{name}" for name in operations}
     return Links(anchors, frozenset(servers))

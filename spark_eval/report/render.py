@@ -6,7 +6,7 @@ one small script finds messages by their id.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -29,6 +29,8 @@ from spark_eval.story.story import named_in
 
 # servers that have a lane: those of the organisation
 OWN = ("mailbox", "active_manager")
+# what a run says of a requirement; of the others it says nothing
+ANSWERED = ("violated", "unknown", "proven")
 # of all stories together
 MOST_STORY_LINES = 1000
 TEMPLATES = Path(__file__).with_name("templates")
@@ -103,8 +105,11 @@ def _object(path: Path) -> dict[str, Any]:
 
 def render(verdict: Mapping[str, Any], rows: ReportRows, facts: Facts) -> str:
     """`verdict` is the content of verdict.json."""
+    asked = _asked(facts.plan)
+    requirements = _of_the_run(verdict["requirements"], asked["proves"])
     links = links_of(
-        verdict,
+        [*requirements],
+        [claim["name"] for claim in verdict["claims"]],
         [row["fault"] for row in rows.faults],
         [row["operation"] for row in rows.operations],
         facts.servers,
@@ -122,12 +127,22 @@ def render(verdict: Mapping[str, Any], rows: ReportRows, facts: Facts) -> str:
             most_lines=MOST_STORY_LINES // max(len(stories), 1),
             named={subject: _named(subject) for subject in _subjects(verdict)},
             facts=facts,
-            asked=_asked(facts.plan),
+            asked=asked,
+            requirements=requirements,
             charts=_charts(rows, facts),
             index=message_index(rows.messages, anchors, whole=len(rows.messages) < MOST_MESSAGES),
             script=(TEMPLATES / "report.js").read_text(encoding="utf-8"),
         )
     )
+
+
+def _of_the_run(requirements: Mapping[str, str], proves: Collection[str]) -> dict[str, str]:
+    """What a run answered of them, and those that it was there to prove."""
+    return {
+        name: status
+        for name, status in requirements.items()
+        if name in proves or status in ANSWERED
+    }
 
 
 def _subjects(verdict: Mapping[str, Any]) -> list[str]:

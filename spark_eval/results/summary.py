@@ -1,5 +1,5 @@
 """What a person reads on the terminal: the verdict first, a line a claim, then where the report
-lies.
+lies. It speaks of the run; what no run asks yet is the list of requirements' to say.
 """
 
 from __future__ import annotations
@@ -8,7 +8,6 @@ from collections.abc import Iterator, Mapping
 
 from spark_eval.claims.claim import NOT_APPLICABLE, VIOLATED, ClaimResult
 from spark_eval.judging.judged import JudgedRun
-from spark_eval.judging.verdict import NOT_ASKED, NOT_CHECKED
 from spark_eval.program.printable import visible_lines
 from spark_eval.results.files import example_text
 
@@ -40,13 +39,6 @@ def _lines(run: JudgedRun) -> Iterator[str]:
     if aside:
         yield f"  {NOT_APPLICABLE}: {', '.join(aside)}"
     yield from (f"  damage: {_damage(entry)}" for entry in run.log_damage)
-    told = verdict.requirements
-    not_asked = [name for name, status in told.items() if status == NOT_ASKED]
-    if not_asked:
-        yield f"  not asked: {', '.join(not_asked)}"
-    unchecked = list(told.values()).count(NOT_CHECKED)
-    if unchecked:
-        yield f"  checked by no claim yet: {unchecked} of {len(told)} requirements"
 
 
 def _counts(result: ClaimResult) -> str:

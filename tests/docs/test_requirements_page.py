@@ -28,6 +28,13 @@ def test_each_requirement_has_a_heading_and_says_who_checks_it() -> None:
     assert all("\n- Source: " in part for part in parts)
 
 
+def test_what_no_claim_checks_yet_is_named_and_counted_at_the_beginning() -> None:
+    head, *parts = page({}).split("\n### ")
+    bare = [part.partition("\n")[0] for part in parts if "\n- No claim checks it yet" in part]
+    links = ", ".join(f"[{name}](#{name.lower()})" for name in bare)
+    assert f"Checked by no claim yet, {len(bare)} of {len(parts)}: {links}\n" in head
+
+
 def test_a_scenario_that_names_one_more_requirement_makes_another_page() -> None:
     named = naming_scenarios(scenario_paths(ROOT / "scenarios"))
     assert page(named) != page(named | {"LG-1": ["calm"]})

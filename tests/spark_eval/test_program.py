@@ -222,6 +222,15 @@ def test_the_summary_says_the_verdict_first_then_a_line_a_claim(
     assert lines[delivery + 1].startswith("      1 lost: ")
 
 
+def test_the_summary_speaks_of_the_run_and_not_of_what_no_run_asks_yet(
+    judged: dict[str, JudgedRun],
+) -> None:
+    for run in judged.values():
+        assert {"not asked", "not checked"} <= {*run.verdict.requirements.values()}
+        asides = ("  not asked:", "  checked by no claim")
+        assert not [line for line in summary(run).splitlines() if line.startswith(asides)]
+
+
 def test_what_does_not_apply_is_one_line_of_the_summary_and_of_the_report(
     judged: dict[str, JudgedRun],
 ) -> None:

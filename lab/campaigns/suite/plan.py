@@ -14,7 +14,7 @@ from lab.planning.resolve import default_seed, resolve
 from lab.program.errors import ScenarioError
 from lab.run.durations import Durations
 from lab.validation.library import find_scenario, scenario_paths
-from lab.validation.validate import CheckedScenario, check
+from lab.validation.validate import CheckedScenario, check, scenario_folders
 
 CONTAINERS, SIMULATOR = "containers", "simulator"
 NIGHTLY = "nightly"
@@ -23,7 +23,9 @@ RUN, COMPARE = "run", "compare"
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """The words of the call. No names: every scenario of `tag`; no `on`: both hosts."""
+    """The words of the call. No names: every scenario of `tag` in the nearest folder of scenarios;
+    no `on`: both hosts.
+    """
 
     names: tuple[str, ...] = ()
     tag: str = NIGHTLY
@@ -62,7 +64,8 @@ def tasks_of(ask: Ask, engine_answers: bool, durations: Durations) -> list[Task]
 def chosen(ask: Ask) -> Sequence[CheckedScenario]:
     """The scenarios of a call. Raises ScenarioError where one has a mistake, or there is none."""
     names = dict.fromkeys(ask.names)
-    paths = [find_scenario(name) for name in names] if names else scenario_paths()
+    nearest = scenario_folders()[0]
+    paths = [find_scenario(name) for name in names] if names else scenario_paths(nearest)
     checked = check(paths)
     if checked.mistakes:
         first = str(checked.mistakes[0]).splitlines()[0]

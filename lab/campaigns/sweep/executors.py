@@ -1,6 +1,6 @@
 """Tasks of a sweep, spread over the executors of a Spark master.
 
-Workers run this checkout with this interpreter; on a cluster both have to be there under the same
+Workers run these sources with this interpreter; on a cluster both have to be there under the same
 path, as for any Python program of Spark's.
 """
 
@@ -8,20 +8,19 @@ import logging
 import os
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 
 from lab.campaigns.sweep.task import Done, Task, carry_out
 from lab.program.errors import GroundError
+from lab.program.sources import search_path
 from spark_eval.session import session
 
-ROOT = Path(__file__).resolve().parents[3]
 TRACEBACK = "Traceback (most recent call last):"
 
 
 def run_tasks(master: str, tasks: Sequence[Task]) -> list[Done]:
     """Carry the tasks out, one a partition; what each did. Raises GroundError."""
     os.environ["PYSPARK_PYTHON"] = sys.executable
-    os.environ["PYTHONPATH"] = os.pathsep.join(_search_path())
+    os.environ["PYTHONPATH"] = os.pathsep.join(_found_first())
     logging.disable(logging.CRITICAL)  # py4j would log Ctrl-C as an error, with three tracebacks
     try:
         context = session(master, "shadowlab sweep").sparkContext
@@ -48,7 +47,7 @@ def _cause(error: Exception) -> str:
     return (*thrown, *raised, *said)[0]
 
 
-def _search_path() -> list[str]:
-    """Where workers find this checkout, before anything that is installed."""
+def _found_first() -> list[str]:
+    """Where workers look before all else: for these sources, then where this process does."""
     given = os.environ.get("PYTHONPATH", "").split(os.pathsep)
-    return list(dict.fromkeys([str(ROOT), *(entry for entry in given if entry)]))
+    return list(dict.fromkeys([*search_path(), *(entry for entry in given if entry)]))

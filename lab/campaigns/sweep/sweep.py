@@ -17,7 +17,6 @@ from pathlib import Path
 
 from lab.campaigns.batches import Batch, Batches, Progress
 from lab.campaigns.sweep.asked_coverage import kinds_asked, settings_asked
-from lab.campaigns.sweep.executors import ROOT
 from lab.campaigns.sweep.judge import SweepJudge
 from lab.campaigns.sweep.task import SeedTask
 from lab.campaigns.sweep.toward import Toward
@@ -26,6 +25,7 @@ from lab.hosts.simulator.simulation import simulate
 from lab.planning.resolve import resolve
 from lab.program.errors import worst
 from lab.program.progress import waiting
+from lab.program.sources import ROOT
 from lab.program.whole_file import write_whole
 from lab.record.folder import json_text
 from lab.record.links import refuse_links

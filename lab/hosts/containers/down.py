@@ -24,7 +24,7 @@ from docker.models.containers import Container
 
 from lab.hosts.containers import engine
 from lab.hosts.containers.engine import RUN_LABEL
-from lab.hosts.containers.images.build import ROOT, first_line
+from lab.hosts.containers.images.build import first_line
 from lab.hosts.containers.leftovers import (
     Filters,
     known_runs,
@@ -36,7 +36,7 @@ from lab.program import processes
 from lab.program.errors import GroundError, ScenarioError
 from lab.program.outer_edge import guarded
 
-STATE_ROOT = ROOT / ".shadowlab"
+STATE_ROOT = Path(".shadowlab")
 LAB_RECORD = "lab.json"
 LAB_PATIENCE_S = 60.0
 """How long a lab that is asked to end may heal and collect."""

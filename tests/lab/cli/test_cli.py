@@ -32,6 +32,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (scenarios / "deep").mkdir(parents=True)
     path = write(scenarios, SCENARIO)
     path.rename(scenarios / "deep" / "sound.yaml")
+    monkeypatch.setattr("lab.validation.validate.SCENARIOS", scenarios)  # the lab has no more
     monkeypatch.chdir(tmp_path)
     return tmp_path
 

@@ -21,6 +21,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     write(scenarios, SCENARIO)
     wrong = changed(SCENARIO, "kind: stall", "kind: x")
     write(scenarios, changed(wrong, "scenario: sound", "scenario: wrong"), name="wrong")
+    monkeypatch.setattr("lab.validation.validate.SCENARIOS", scenarios)  # the lab has no more
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
@@ -67,6 +68,13 @@ def test_a_requirement_that_no_claim_checks_says_so_and_what_is_not_built() -> N
         f"       {NOT_CHECKED}",
         "       not built yet: back pressure as a whole",
     ]
+
+
+def test_how_many_requirements_no_claim_checks_is_said_last() -> None:
+    lines = list(requirement_lines({}))
+    alone = [line for line in lines if line.strip() == NOT_CHECKED]
+    requirements = sum(1 for line in lines if not line.startswith(" ")) - 1
+    assert lines[-1] == f"checked by no claim yet: {len(alone)} of {requirements} requirements"
 
 
 def test_a_requirement_of_many_scenarios_names_a_few() -> None:

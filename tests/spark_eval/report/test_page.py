@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -171,12 +172,29 @@ def test_the_line_that_shows_a_counter_example_stands_beside_its_number(
     assert json.loads(line)["message_id"].strip("<>") in text.split('<code class="line"')[1]
 
 
-def test_each_requirement_is_listed_with_its_sentence(
-    text: str, page: Page, verdict: dict[str, Any]
+def _listed(text: str) -> set[str]:
+    shown = (name for name in Page(text).ids() if name.startswith("requirement-"))
+    return {name.removeprefix("requirement-") for name in shown}
+
+
+def test_each_requirement_that_the_run_answered_is_listed_with_its_sentence(
+    text: str, verdict: dict[str, Any]
 ) -> None:
-    anchors = set(page.ids())
-    assert {f"requirement-{name}" for name in verdict["requirements"]} <= anchors
+    told = verdict["requirements"].items()
+    answered = {name for name, status in told if status in ("proven", "violated", "unknown")}
+    assert _listed(text) == {*answered, "SM-7"}  # which it was there to prove
     assert "<dd>When the primary server returns with another database" in text
+    assert "that no claim checks yet" not in text
+
+
+def test_what_a_run_was_there_to_prove_is_listed_whatever_became_of_it() -> None:
+    told = {"SM-7": "not asked", "SM-6": "not checked", "SR-1": "not asked", "SR-2": "not checked"}
+    facts = _facts()
+    facts = replace(facts, plan={**facts.plan, "proves": ["SM-7", "SM-6"]})
+    reasons = [f"SM-7 is to be proven and is not asked, nor is {name}" for name in ("SR-1", "SR-2")]
+    text = render(_verdict() | {"requirements": told, "reasons": reasons}, rows(), facts)
+    assert _listed(text) == {"SM-7", "SM-6"}
+    assert {href[1:] for href in Page(text).hrefs() if href[0] == "#"} <= set(Page(text).ids())
 
 
 def test_times_in_tables_are_hours_minutes_and_seconds_on_one_line(page: Page, text: str) -> None:

@@ -17,12 +17,12 @@ from lab.hosts.containers.ground import confinement
 from lab.hosts.containers.ground.addresses import Place, places
 from lab.hosts.containers.ground.certificates import STRANGERS
 from lab.hosts.containers.ground.defect_file import BREAKABLE, command
-from lab.hosts.containers.images.build import ROOT
 from lab.hosts.containers.images.ensure import Images
 from lab.hosts.node_config import as_settings, breakpoints, identity, node_settings, organisation
 from lab.plan.links import WORKLOAD
 from lab.plan.plan import Plan
 from lab.plan.topology import Link, Server
+from lab.program.sources import ROOT
 from lab.workload.agent import AGENT_PORT
 
 FILE = "inventory.json"

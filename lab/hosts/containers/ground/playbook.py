@@ -13,13 +13,12 @@ from pathlib import Path
 from typing import NoReturn
 
 from lab.hosts.containers.ground import inventory
-from lab.hosts.containers.images.build import ROOT
 from lab.program import processes
 from lab.program.death_signal import KILLED_WITH_PARENT
 from lab.program.errors import GroundError
+from lab.program.sources import PLAYBOOKS
 
 TIMEOUT_S = 300.0
-PLAYBOOKS = ROOT / "playbooks"
 LOG = "ansible.log"
 FATAL = re.compile(r"^fatal: \[(?P<host>[^\]]+)\]: \w+!? => (?P<result>\{.*\})$", re.M)
 FAILED_ITEM = re.compile(r"^failed: \[(?P<host>[^\]]+)\].* => (?P<result>\{.*\})$", re.M)
@@ -65,7 +64,9 @@ def _message(result: str) -> str:
 def _start(path: Path, run_id: str, state_dir: Path, output: int) -> subprocess.Popen[bytes]:
     program = Path(sys.executable).with_name("ansible-playbook")
     if not program.exists():
-        raise GroundError(f"{program} is not there", "make venv")
+        raise GroundError(
+            f"{program} is not there", "install shadowlab again (in a clone: make venv)"
+        )
     own = {key: value for key, value in os.environ.items() if not key.startswith("ANSIBLE_")}
     return subprocess.Popen(
         [program, "-i", state_dir / inventory.FILE, path],
@@ -80,7 +81,7 @@ def _start(path: Path, run_id: str, state_dir: Path, output: int) -> subprocess.
 
 def _environment(run_id: str, state_dir: Path) -> dict[str, str]:
     return {
-        "ANSIBLE_CONFIG": str(ROOT / "ansible.cfg"),
+        "ANSIBLE_CONFIG": str(PLAYBOOKS / "ansible.cfg"),
         "ANSIBLE_HOME": str(state_dir / "ansible"),
         "ANSIBLE_NOCOLOR": "1",
         "LC_ALL": "C.UTF-8",

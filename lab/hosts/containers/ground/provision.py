@@ -19,12 +19,12 @@ from lab.hosts.containers import down
 from lab.hosts.containers.ground import addresses, confinement, defect_file, inventory, playbook
 from lab.hosts.containers.ground import verify as verification
 from lab.hosts.containers.ground.inventory import LAB, TOXIPROXY, Layout
-from lab.hosts.containers.images.build import ROOT
 from lab.hosts.containers.images.ensure import Images
 from lab.plan.links import WORKLOAD
 from lab.plan.plan import Plan
 from lab.program import json_record
 from lab.program.errors import GroundError
+from lab.program.sources import ROOT
 from lab.workload.agent import AGENT_PORT
 
 TOXIPROXY_PORT = 8474

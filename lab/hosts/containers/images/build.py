@@ -21,9 +21,8 @@ from docker.errors import DockerException, ImageNotFound
 
 from lab.program.errors import GroundError
 
-ROOT = Path(__file__).resolve().parents[4]
-WORKSHOP = ROOT / "build" / "images"
-"""Wheels, compiled parts and logs of the builds; removed by `make clean`."""
+WORKSHOP = Path("build/images").absolute()
+"""Compiled parts and logs of the builds, where one stands; `make clean` removes it."""
 IMAGE_LABEL = "shadowlab.image"
 
 Report = Callable[[str], None]

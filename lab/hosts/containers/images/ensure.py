@@ -18,6 +18,7 @@ from lab.hosts.containers.images import toxiproxy as toxiproxy_image
 from lab.hosts.containers.images.build import Report
 from lab.program.errors import GroundError
 from lab.program.outer_edge import guarded
+from lab.program.progress import waiting
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +44,9 @@ def ensure(client: docker.DockerClient, report: Report) -> Images:
 
 def main() -> int:
     """`make images`: names of the images to stdout, progress to stderr. Raises GroundError."""
-    made = ensure(engine.connect(), lambda line: print(line, file=sys.stderr))
+    client = engine.connect()
+    with waiting("images"):
+        made = ensure(client, lambda line: print(line, file=sys.stderr))
     print(made.node, made.toxiproxy, sep="\n")
     return 0
 

@@ -10,7 +10,8 @@ import sys
 import docker
 
 from lab.hosts.containers.images import build as image_build
-from lab.hosts.containers.images.build import ROOT, Report
+from lab.hosts.containers.images.build import Report
+from lab.program.sources import ROOT
 
 VERSION = "2.12.0"
 PUBLISHED = f"ghcr.io/shopify/toxiproxy:{VERSION}"

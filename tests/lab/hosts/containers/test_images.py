@@ -4,9 +4,11 @@ import shutil
 import sys
 import tarfile
 import threading
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+import aiosmtplib
 import docker
 import pytest
 from docker.errors import APIError
@@ -16,9 +18,9 @@ from lab.hosts.containers.images import build as image_build
 from lab.hosts.containers.images import ensure as images
 from lab.hosts.containers.images import node as node_image
 from lab.hosts.containers.images import toxiproxy as toxiproxy_image
-from lab.hosts.containers.images.build import ROOT
 from lab.hosts.containers.images.ensure import Images
 from lab.program.errors import GroundError
+from lab.program.sources import ROOT
 
 VERSIONS = {"attrs": "1.0"}
 
@@ -76,16 +78,28 @@ def test_the_tag_stays_when_nothing_that_goes_in_changes(checkout: Path) -> None
     assert tag_of(checkout) == before
 
 
-def test_the_versions_are_those_of_the_constraints_file() -> None:
-    versions = node_image.library_versions(ROOT)
-    assert set(versions) == set(node_image.LIBRARIES)
-    assert f"aiosmtpd=={versions['aiosmtpd']}\n" in (ROOT / "constraints.txt").read_text()
+def test_the_libraries_are_those_that_are_installed_here() -> None:
+    versions = node_image.library_versions()
+    assert versions == {name: version(name) for name in node_image.LIBRARIES}
+    packed = node_image._libraries()
+    source = Path(aiosmtplib.__file__)
+    assert packed["libraries/aiosmtplib/__init__.py"] == source.read_bytes()
+    assert f"libraries/aiosmtplib-{versions['aiosmtplib']}.dist-info/METADATA" in packed
+    assert not [path for path in packed if ".." in path or path.endswith(".pyc")]
 
 
-def test_a_library_without_a_pinned_version_is_named(tmp_path: Path) -> None:
-    (tmp_path / "constraints.txt").write_text("aiosmtpd==1\naiosmtplib==1\nattrs==1\n")
-    with pytest.raises(GroundError, match="no version of atpublic"):
-        node_image.library_versions(tmp_path)
+def test_a_library_that_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(node_image, "LIBRARIES", ("attrs", "no-such-library"))
+    with pytest.raises(GroundError, match="the library no-such-library is not installed"):
+        node_image.library_versions()
+
+
+def test_a_library_that_is_compiled_for_a_machine_is_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(node_image, "LIBRARIES", ("pydantic-core",))
+    with pytest.raises(GroundError, match="no pure Python library"):
+        node_image._libraries()
 
 
 def test_the_constraints_name_versions_and_no_places() -> None:

@@ -9,11 +9,11 @@ import pytest
 
 from lab.hosts.containers.ground import inventory
 from lab.hosts.containers.ground.inventory import Layout
-from lab.hosts.containers.images.build import ROOT
 from lab.hosts.containers.images.ensure import Images
 from lab.plan.faults import Pause
 from lab.plan.parts import Stranger
 from lab.plan.when import When
+from lab.program.sources import ROOT
 from nodes.core.config.config import read_config
 from nodes.core.config.error import ConfigurationError
 from nodes.shell.chaos.places import Breakpoint

@@ -23,11 +23,11 @@ from lab.hosts.containers.engine import RUN_LABEL
 from lab.hosts.containers.ground import addresses, confinement, inventory, playbook, provision
 from lab.hosts.containers.ground import verify as verification
 from lab.hosts.containers.ground.provision import Ground
-from lab.hosts.containers.images.build import ROOT
 from lab.hosts.containers.images.ensure import Images
 from lab.hosts.containers.leftovers import Filters
 from lab.program import processes
 from lab.program.errors import GroundError
+from lab.program.sources import ROOT
 from tests.lab.hosts.containers.six_servers import MEMBERS, six_servers, two_servers
 from tests.lab.hosts.containers.stand_in import stand_in
 
