@@ -68,12 +68,22 @@ def test_a_plan_survives_its_way_through_json() -> None:
     [
         ('"seed": 7', '"seed": "7"', "Plan.seed"),
         ('"seed": 7,', "", "Plan is"),
-        ('"cut_kind": "stall"', '"cut_kind": "cut"', "Plan.faults"),
+        ('"cut_kind": "stall"', '"cut_kind": "cut"', "^[^;]*1..cut_kind is 'cut', wanted [^;]*$"),
+        ('"kind": "cut"', '"kind": "slow_replies"', "^[^;]*1..kind is 'slow_replies', [^;]*$"),
     ],
 )
 def test_a_plan_that_is_none_is_refused_with_the_place(old: str, new: str, says: str) -> None:
     with pytest.raises(ValueError, match=says):
         Plan.from_json(changed(plan_of().to_json(), old, new))
+
+
+def test_a_plan_of_before_there_were_directions_is_late_both_ways() -> None:
+    slow = "for: 5m, slow: {from: site lyon, to: site paris, latency: 4s}"
+    plan = plan_of(
+        changed(SCENARIO, "for: 5m, cut: {from: site lyon, to: site paris, kind: stall}", slow)
+    )
+    text = changed(plan.to_json(), '   "direction": "both",\n', "")
+    assert Plan.from_json(text) == plan
 
 
 def test_a_fault_at_a_place_may_begin_until_the_mail_ends_and_has_room_to_heal() -> None:
