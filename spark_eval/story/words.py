@@ -64,7 +64,8 @@ def fault(row: dict[str, Any]) -> str:
     links = row["links"] or []
     named = ", ".join(f"{link['from']} → {link['to']}" for link in links[:NAMED_LINKS])
     more = f" and {len(links) - NAMED_LINKS} more" if len(links) > NAMED_LINKS else ""
-    what = [row["kind"], row["cut_kind"], only(row["direction"])]
+    # rows that were written down before there were directions have none
+    what = [row["kind"], row["cut_kind"], only(row.get("direction"))]
     return f"{' '.join(part for part in what if part)} {named}{more}"
 
 

@@ -53,8 +53,8 @@ def delay(at_ms: int, delay_ms: int, *, late: bool = False) -> Row:
 
 def fault(name: str, kind: str = "kill", **more: Any) -> Row:
     row: Row = {
-        "fault": name, "kind": kind, "cut_kind": None, "direction": None, "server": None,
-        "returns_with": None, "links": None, "by_ms": None, "intended_ms": 8 * MINUTE, "applied_ms": 8 * MINUTE,
+        "fault": name, "kind": kind, "cut_kind": None, "server": None, "returns_with": None,
+        "links": None, "by_ms": None, "intended_ms": 8 * MINUTE, "applied_ms": 8 * MINUTE,
         "over_ms": 16 * MINUTE, "took_effect": True,
     }  # fmt: skip
     return row | more
