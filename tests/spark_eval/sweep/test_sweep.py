@@ -158,13 +158,15 @@ def test_coverage_tells_kinds_of_cut_and_directions_apart_and_asks_whom_they_con
     near, far, slow = healthy(), healthy(), healthy()
     near.cut("lyo-mbx1", "par-mbx1", 90_000, 100_000, kind="stall")
     far.cut("par-mbx2", "lyo-mbx2", 90_000, 100_000, kind="stall")
-    late = {"kind": "slow", "latency_ms": 100, "jitter_ms": 0, "direction": "replies"}
-    slow.late("lyo-mbx1", "par-mbx1", 90_000, 100_000, late)
+    slow.late(
+        "lyo-mbx1", "par-mbx1", 90_000, 100_000,
+        {"kind": "throttle", "bytes_per_second": 9999, "direction": "replies"},
+    )  # fmt: skip
     sweep = open_sweep(write_sweep(tmp_path, {0: near, 1: far, 2: slow}))
     judged = judge_batch(spark, sweep, "batch=00000")
     assert judged[0]["coverage"] == {"awaiting-discard": {"cut-stall": 1}}
     assert judged[1]["coverage"] == {}
-    assert judged[2]["coverage"] == {"awaiting-discard": {"slow-replies": 1}}
+    assert judged[2]["coverage"] == {"awaiting-discard": {"throttle-replies": 1}}
 
 
 SETTINGS = {
