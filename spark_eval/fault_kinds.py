@@ -14,6 +14,9 @@ LINK, SERVER = "link", "server"
 # round trips of an exchange that begins with a new connection, TLS and greetings, and its bytes
 ROUND_TRIPS = 10
 EXCHANGE_BYTES = 65_536
+DIRECTION = ("direction", "STRING")
+# of each round trip one way is late, or both, as where a plan names no direction
+LATE_WAYS = f"IF(direction IN ('requests', 'replies'), {ROUND_TRIPS}, {2 * ROUND_TRIPS})"
 LEAST_PAUSE_MS = 100  # measured: a millisecond and a bit of the wall's, at speed 60
 
 
@@ -48,41 +51,14 @@ KINDS: Final[Mapping[str, FaultKind]] = {
     "slow": FaultKind(
         LINK,
         Does.LATE,
-        (("latency_ms", "BIGINT"), ("jitter_ms", "BIGINT")),
-        late_ms=f"{2 * ROUND_TRIPS} * (latency_ms + jitter_ms)",
+        (("latency_ms", "BIGINT"), ("jitter_ms", "BIGINT"), DIRECTION),
+        late_ms=f"{LATE_WAYS} * (latency_ms + jitter_ms)",
     ),
-    # one way only: of each round trip the answer is late
-    "slow_replies": FaultKind(
-        LINK,
-        Does.LATE,
-        (("latency_ms", "BIGINT"),),
-        late_ms=f"{ROUND_TRIPS} * latency_ms",
-    ),
-    # one way only, the other one
-    "slow_requests": FaultKind(
-        LINK,
-        Does.LATE,
-        (("latency_ms", "BIGINT"),),
-        late_ms=f"{ROUND_TRIPS} * latency_ms",
-    ),
+    # at most all of an exchange goes one way
     "throttle": FaultKind(
         LINK,
         Does.LATE,
-        (("bytes_per_second", "BIGINT"),),
-        late_ms=f"{EXCHANGE_BYTES} * 1000 DIV bytes_per_second",
-    ),
-    # one way only: at most all of an exchange is answers
-    "throttle_replies": FaultKind(
-        LINK,
-        Does.LATE,
-        (("bytes_per_second", "BIGINT"),),
-        late_ms=f"{EXCHANGE_BYTES} * 1000 DIV bytes_per_second",
-    ),
-    # one way only: at most all of an exchange is the opener's words
-    "throttle_requests": FaultKind(
-        LINK,
-        Does.LATE,
-        (("bytes_per_second", "BIGINT"),),
+        (("bytes_per_second", "BIGINT"), DIRECTION),
         late_ms=f"{EXCHANGE_BYTES} * 1000 DIV bytes_per_second",
     ),
     "limit_data": FaultKind(LINK, Does.IN_DOUBT, (("limit_bytes", "BIGINT"),)),
@@ -97,15 +73,8 @@ KINDS: Final[Mapping[str, FaultKind]] = {
     "drip": FaultKind(
         LINK,
         Does.LATE,
-        (("latency_ms", "BIGINT"), ("bytes_per_second", "BIGINT")),
-        late_ms=f"{2 * ROUND_TRIPS} * latency_ms + {EXCHANGE_BYTES} * 1000 DIV bytes_per_second",
-    ),
-    # one way only: of each round trip the answer is late, and at most all of it is answers
-    "drip_replies": FaultKind(
-        LINK,
-        Does.LATE,
-        (("latency_ms", "BIGINT"), ("bytes_per_second", "BIGINT")),
-        late_ms=f"{ROUND_TRIPS} * latency_ms + {EXCHANGE_BYTES} * 1000 DIV bytes_per_second",
+        (("latency_ms", "BIGINT"), ("bytes_per_second", "BIGINT"), DIRECTION),
+        late_ms=f"{LATE_WAYS} * latency_ms + {EXCHANGE_BYTES} * 1000 DIV bytes_per_second",
     ),
     # measured: no answer passes, neither to sessions that were open before nor to new ones
     "reset_after": FaultKind(LINK, Does.AWAY, (("after_ms", "BIGINT"),)),

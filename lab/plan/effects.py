@@ -4,6 +4,7 @@ A proxy that is not enabled refuses and ends every session. A toxic acts on one 
 `upstream` is what the opener of a session says.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, TypedDict, Unpack
 
@@ -13,6 +14,13 @@ ToxicType = Literal[
 Stream = Literal["upstream", "downstream"]
 UP: Stream = "upstream"
 DOWN: Stream = "downstream"
+Direction = Literal["both", "requests", "replies"]
+"""Of a link: what the opener of a session says are its requests, what is answered its replies."""
+STREAMS: Mapping[Direction, tuple[Stream, ...]] = {
+    "both": (UP, DOWN),
+    "requests": (UP,),
+    "replies": (DOWN,),
+}
 
 
 class Attributes(TypedDict, total=False):
@@ -51,10 +59,8 @@ class Effect:
     enabled: bool = True
 
 
-def both_ways(kind: ToxicType, **attributes: Unpack[Attributes]) -> Effect:
-    """The same toxic in each direction."""
-    return Effect((Toxic(kind, UP, attributes), Toxic(kind, DOWN, attributes)))
-
-
-def one_way(kind: ToxicType, stream: Stream, **attributes: Unpack[Attributes]) -> Effect:
-    return Effect((Toxic(kind, stream, attributes),))
+def by_toxic(
+    kind: ToxicType, direction: Direction = "both", **attributes: Unpack[Attributes]
+) -> Effect:
+    """The same toxic on each stream of that direction."""
+    return Effect(tuple(Toxic(kind, stream, attributes) for stream in STREAMS[direction]))

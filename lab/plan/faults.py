@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Literal, TypeAlias, get_args, get_type_hints
 
-from lab.plan.link_faults import LinkFault
+from lab.plan.link_faults import Directed, LinkFault
 from lab.plan.quantities import format_skew
 from lab.plan.when import When
 
@@ -171,5 +171,6 @@ def kinds_of(faults: object) -> Mapping[str, type]:
 
 
 LINK_KINDS = tuple(kinds_of(LinkFault))
+DIRECTED_KINDS = tuple(kinds_of(Directed))
 SERVER_KINDS = tuple(kinds_of(ServerFault))
 MACHINE_KINDS = tuple(kinds_of(MachineFault))

@@ -1,7 +1,8 @@
 """Faults of links in a plan: what each kind does to them, and how it is called.
 
 `done` is what a link is meanwhile, `effect` how Toxiproxy makes it so, `words` what happens at the
-start and at the end. The fields are those of plan.json, times lab ms since the start.
+start and at the end. The fields are those of plan.json, times lab ms since the start. What can act
+one way alone is `Directed`; a plan that names no direction is of before there were, and means both.
 
 A new kind is a class here, named in `LinkFault`, its entry in a scenario file
 (`lab.scenario.link_faults`) and what the evaluation makes of it (`spark_eval.fault_kinds`).
@@ -11,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Literal, TypeAlias
 
-from lab.plan.effects import DOWN, UP, Effect, both_ways, one_way
+from lab.plan.effects import Direction, Effect, by_toxic
 from lab.plan.quantities import format_byte_rate, format_latency, format_size
 from lab.plan.topology import LinkName
 from lab.plan.when import When
@@ -23,10 +24,10 @@ CutKind = Literal["refuse", "blackhole", "stall", "reset", "ack-lost"]
 # the lab (tests/integration)
 CUTS: Mapping[CutKind, Effect] = {
     "refuse": Effect(enabled=False),
-    "blackhole": both_ways("timeout", timeout=0),
-    "stall": both_ways("bandwidth", rate=0),
-    "reset": one_way("reset_peer", DOWN, timeout=0),
-    "ack-lost": one_way("timeout", DOWN, timeout=0),
+    "blackhole": by_toxic("timeout", timeout=0),
+    "stall": by_toxic("bandwidth", rate=0),
+    "reset": by_toxic("reset_peer", "replies", timeout=0),
+    "ack-lost": by_toxic("timeout", "replies", timeout=0),
 }
 
 
@@ -54,7 +55,9 @@ class Cut:
 
 @dataclass(frozen=True, slots=True)
 class Slow:
-    """Links on which every byte comes late, by `latency_ms` give or take `jitter_ms`."""
+    """Links on which every byte of its direction comes `latency_ms` late, give or take
+    `jitter_ms`, and all else at once.
+    """
 
     done: ClassVar = "slowed"
 
@@ -65,64 +68,24 @@ class Slow:
     latency_ms: int
     jitter_ms: int
     links: tuple[LinkName, ...]
+    direction: Direction = "both"
     when: When | None = None
 
     @property
     def effect(self) -> Effect:
-        return both_ways("latency", latency=self.latency_ms, jitter=self.jitter_ms)
+        return by_toxic("latency", self.direction, latency=self.latency_ms, jitter=self.jitter_ms)
 
     def words(self) -> tuple[str, str]:
         jitter = f", jitter {format_latency(self.jitter_ms)}" if self.jitter_ms else ""
-        return f"slow (latency {format_latency(self.latency_ms)}{jitter})", HEALED
-
-
-@dataclass(frozen=True, slots=True)
-class SlowReplies:
-    """Links on which what the opener says passes at once, and every answer `latency_ms` late."""
-
-    done: ClassVar = "slow to answer"
-
-    id: str
-    kind: Literal["slow_replies"]
-    start_ms: int
-    end_ms: int
-    latency_ms: int
-    links: tuple[LinkName, ...]
-    when: When | None = None
-
-    @property
-    def effect(self) -> Effect:
-        return one_way("latency", DOWN, latency=self.latency_ms, jitter=0)
-
-    def words(self) -> tuple[str, str]:
-        return f"slow_replies (latency {format_latency(self.latency_ms)})", HEALED
-
-
-@dataclass(frozen=True, slots=True)
-class SlowRequests:
-    """Links on which what the opener says comes `latency_ms` late, and every answer at once."""
-
-    done: ClassVar = "slow to be asked"
-
-    id: str
-    kind: Literal["slow_requests"]
-    start_ms: int
-    end_ms: int
-    latency_ms: int
-    links: tuple[LinkName, ...]
-    when: When | None = None
-
-    @property
-    def effect(self) -> Effect:
-        return one_way("latency", UP, latency=self.latency_ms, jitter=0)
-
-    def words(self) -> tuple[str, str]:
-        return f"slow_requests (latency {format_latency(self.latency_ms)})", HEALED
+        latency = format_latency(self.latency_ms)
+        return f"slow (latency {latency}{jitter}{_only(self.direction)})", HEALED
 
 
 @dataclass(frozen=True, slots=True)
 class Throttle:
-    """Links that carry so many bytes per second of lab time, in each direction, and no more."""
+    """Links that carry so many bytes per second of lab time each way of its direction, and no
+    more, and all else at once.
+    """
 
     done: ClassVar = "throttled"
 
@@ -132,62 +95,16 @@ class Throttle:
     end_ms: int
     bytes_per_second: int
     links: tuple[LinkName, ...]
+    direction: Direction = "both"
     when: When | None = None
 
     @property
     def effect(self) -> Effect:
-        return both_ways("bandwidth", rate=self.bytes_per_second)
+        return by_toxic("bandwidth", self.direction, rate=self.bytes_per_second)
 
     def words(self) -> tuple[str, str]:
-        return f"throttle ({format_byte_rate(self.bytes_per_second)})", HEALED
-
-
-@dataclass(frozen=True, slots=True)
-class ThrottleReplies:
-    """Links that carry so many bytes per second of lab time of what is answered, and at once all
-    that the opener says.
-    """
-
-    done: ClassVar = "throttled in its answers"
-
-    id: str
-    kind: Literal["throttle_replies"]
-    start_ms: int
-    end_ms: int
-    bytes_per_second: int
-    links: tuple[LinkName, ...]
-    when: When | None = None
-
-    @property
-    def effect(self) -> Effect:
-        return one_way("bandwidth", DOWN, rate=self.bytes_per_second)
-
-    def words(self) -> tuple[str, str]:
-        return f"throttle_replies ({format_byte_rate(self.bytes_per_second)})", HEALED
-
-
-@dataclass(frozen=True, slots=True)
-class ThrottleRequests:
-    """Links that carry so many bytes per second of lab time of what the opener says, and every
-    answer at once.
-    """
-
-    done: ClassVar = "throttled one way"
-
-    id: str
-    kind: Literal["throttle_requests"]
-    start_ms: int
-    end_ms: int
-    bytes_per_second: int
-    links: tuple[LinkName, ...]
-    when: When | None = None
-
-    @property
-    def effect(self) -> Effect:
-        return one_way("bandwidth", UP, rate=self.bytes_per_second)
-
-    def words(self) -> tuple[str, str]:
-        return f"throttle_requests ({format_byte_rate(self.bytes_per_second)})", HEALED
+        rate = format_byte_rate(self.bytes_per_second)
+        return f"throttle ({rate}{_only(self.direction)})", HEALED
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,7 +123,7 @@ class LimitData:
 
     @property
     def effect(self) -> Effect:
-        return both_ways("limit_data", bytes=self.limit_bytes)
+        return by_toxic("limit_data", bytes=self.limit_bytes)
 
     def words(self) -> tuple[str, str]:
         return f"limit_data ({format_size(self.limit_bytes)})", HEALED
@@ -229,7 +146,7 @@ class Slice:
 
     @property
     def effect(self) -> Effect:
-        return both_ways(
+        return by_toxic(
             "slicer", average_size=self.piece_bytes, size_variation=0, delay=self.pause_ms
         )
 
@@ -240,7 +157,9 @@ class Slice:
 
 @dataclass(frozen=True, slots=True)
 class Drip:
-    """Links that carry little, and every byte of it late, in each direction: a bad satellite."""
+    """Links that carry little each way of its direction, and every byte of it late, as over a bad
+    satellite, and all else at once.
+    """
 
     done: ClassVar = "dripping"
 
@@ -251,45 +170,18 @@ class Drip:
     latency_ms: int
     bytes_per_second: int
     links: tuple[LinkName, ...]
+    direction: Direction = "both"
     when: When | None = None
 
     @property
     def effect(self) -> Effect:
-        late = both_ways("latency", latency=self.latency_ms, jitter=0)
-        little = both_ways("bandwidth", rate=self.bytes_per_second)
+        late = by_toxic("latency", self.direction, latency=self.latency_ms, jitter=0)
+        little = by_toxic("bandwidth", self.direction, rate=self.bytes_per_second)
         return Effect((*late.toxics, *little.toxics))
 
     def words(self) -> tuple[str, str]:
         latency, rate = format_latency(self.latency_ms), format_byte_rate(self.bytes_per_second)
-        return f"drip (latency {latency}, {rate})", HEALED
-
-
-@dataclass(frozen=True, slots=True)
-class DripReplies:
-    """Links that carry little of what is answered, and every byte of it late, and at once all that
-    the opener says.
-    """
-
-    done: ClassVar = "dripping in its answers"
-
-    id: str
-    kind: Literal["drip_replies"]
-    start_ms: int
-    end_ms: int
-    latency_ms: int
-    bytes_per_second: int
-    links: tuple[LinkName, ...]
-    when: When | None = None
-
-    @property
-    def effect(self) -> Effect:
-        late = one_way("latency", DOWN, latency=self.latency_ms, jitter=0)
-        little = one_way("bandwidth", DOWN, rate=self.bytes_per_second)
-        return Effect((*late.toxics, *little.toxics))
-
-    def words(self) -> tuple[str, str]:
-        latency, rate = format_latency(self.latency_ms), format_byte_rate(self.bytes_per_second)
-        return f"drip_replies (latency {latency}, {rate})", HEALED
+        return f"drip (latency {latency}, {rate}{_only(self.direction)})", HEALED
 
 
 @dataclass(frozen=True, slots=True)
@@ -312,7 +204,7 @@ class ResetAfter:
 
     @property
     def effect(self) -> Effect:
-        return one_way("reset_peer", DOWN, timeout=self.after_ms)
+        return by_toxic("reset_peer", "replies", timeout=self.after_ms)
 
     def words(self) -> tuple[str, str]:
         return f"reset_after ({format_latency(self.after_ms)})", HEALED
@@ -337,13 +229,15 @@ class SlowClose:
 
     @property
     def effect(self) -> Effect:
-        return both_ways("slow_close", delay=self.delay_ms)
+        return by_toxic("slow_close", delay=self.delay_ms)
 
     def words(self) -> tuple[str, str]:
         return f"slow_close (delay {format_latency(self.delay_ms)})", HEALED
 
 
-LinkFault: TypeAlias = (
-    Cut | Slow | SlowReplies | SlowRequests | Throttle | ThrottleReplies | ThrottleRequests
-    | LimitData | Slice | Drip | DripReplies | ResetAfter | SlowClose
-)  # fmt: skip
+Directed: TypeAlias = Slow | Throttle | Drip
+LinkFault: TypeAlias = Cut | Slow | Throttle | LimitData | Slice | Drip | ResetAfter | SlowClose
+
+
+def _only(direction: Direction) -> str:
+    return "" if direction == "both" else f", {direction} only"

@@ -8,12 +8,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from lab.plan.faults import Fault, Kill, MachineFault, ServerFault, SkewClock, kinds_of
+from lab.plan.link_faults import LinkFault
 from lab.plan.links import ends, links_between
 from lab.plan.topology import Link, LinkName, PlanTopology
 from lab.plan.when import When
 from lab.scenario.faults import FaultModel
 from lab.scenario.link_faults import LinksModel
 
+ON_LINKS: Mapping[str, Callable[..., Fault]] = kinds_of(LinkFault)
 ON_SERVERS: Mapping[str, Callable[..., Fault]] = kinds_of(ServerFault | MachineFault)
 
 
@@ -70,8 +72,14 @@ def _of_links(
 ) -> Fault | None:
     if fault.links is None:
         return None
-    concerned = resolve_links(fault.links, topology, links)
-    return fault.links.planned(fault_id, fault.start_ms, fault.end_ms, concerned)
+    return ON_LINKS[fault.kind](
+        id=fault_id,
+        kind=fault.kind,
+        start_ms=fault.start_ms,
+        end_ms=fault.end_ms,
+        links=resolve_links(fault.links, topology, links),
+        **fault.links.own(),
+    )
 
 
 def _of_server(fault_id: str, fault: FaultModel) -> Fault:

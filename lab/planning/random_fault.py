@@ -6,17 +6,16 @@ name of its own, so that no draw depends on another.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias, TypeVar, get_args
+from typing import Any, TypeAlias, TypeVar
 
-from lab.plan.faults import MACHINE_KINDS, SERVER_KINDS
-from lab.plan.link_faults import CutKind
+from lab.plan.faults import DIRECTED_KINDS, MACHINE_KINDS, SERVER_KINDS
 from lab.plan.links import WORKLOAD
 from lab.plan.quantities import format_duration, format_skew
 from lab.plan.topology import Link, PlanTopology
 from lab.planning.recovery import Recovery
 from lab.planning.seeds import seed_for
 from lab.scenario.link_faults import LINK_MODELS
-from lab.scenario.random_faults import RandomModel
+from lab.scenario.random_faults import WAYS, RandomModel
 from nodes.core.config.units import HOUR_MS, MINUTE_MS
 
 T = TypeVar("T")
@@ -24,7 +23,6 @@ Written: TypeAlias = Mapping[str, Any]
 """A fault as a person would write it."""
 
 SECOND_MS = 1000
-CUT_KINDS = get_args(CutKind)
 DATABASES = ("same-queue-database", "new-queue-database")
 SKEWS_MS = (-2 * HOUR_MS, -5 * MINUTE_MS, 5 * MINUTE_MS, 2 * HOUR_MS)
 
@@ -109,8 +107,9 @@ class Draws:
 def make_draft(random: RandomModel, draws: Draws, number: int, longest_ms: int) -> Draft:
     """The fault of that number in its schedule."""
     word = draws.one_of(random.faults, number, "fault")
-    whole = word in ("cut", "split")
-    kind = f"{word}-{draws.one_of(CUT_KINDS, number, 'cut')}" if whole else word
+    # a cut and a split of the same number are cut alike
+    ways, name = WAYS.get(word, ()), "direction" if word in DIRECTED_KINDS else "cut"
+    kind = f"{word}-{draws.one_of(ways, number, name)}" if ways else word
     database = draws.one_of(DATABASES, number, "database") if kind == "kill" else ""
     if kind == "restart":
         return Draft(number, kind, database, 0, 0)
@@ -139,8 +138,10 @@ def write_fault(draft: Draft, draws: Draws, place: Place, server: str, start_ms:
 
 def _of_links(draft: Draft, draws: Draws, between: list[Any]) -> Written:
     kind, _, way = draft.kind.partition("-")
-    drawn = LINK_MODELS[kind].drawn(lambda these, name: draws.one_of(these, draft.number, name))
-    return {kind: {"between": between, **drawn, **({"kind": way} if way else {})}}
+    drawn = LINK_MODELS[kind].drawn(
+        lambda these, name: draws.one_of(these, draft.number, name), way
+    )
+    return {kind: {"between": between, **drawn}}
 
 
 def _others(draft: Draft, draws: Draws, place: Place, server: str) -> list[str]:

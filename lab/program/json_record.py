@@ -92,6 +92,18 @@ def _decode_dataclass(kind: Any, raw: Any, place: str) -> Any:
 
 
 def _decode_union(choices: tuple[Any, ...], raw: Any, place: str) -> Any:
+    """An object says by its `kind` which it is, where they have one; else the first that fits."""
+    kinds = {
+        kind: each
+        for each in choices
+        if isinstance(each, type) and is_dataclass(each)
+        for kind in get_args(_hints(each).get("kind"))
+    }
+    if kinds and isinstance(raw, dict):
+        kind, wanted = raw.get("kind"), " or ".join(map(repr, kinds))
+        return decode(
+            kinds[_checked(kind in tuple(kinds), kind, f"{place}.kind", wanted)], raw, place
+        )
     reasons = []
     for choice in choices:
         try:

@@ -1,34 +1,19 @@
 """Faults of links as a person writes them, and as what of a plan.
 
-A kind's entry says which links, and how they fail. `planned` is the fault of a plan that it
-becomes, `drawn` what a random schedule writes beside its links.
+A kind's entry says which links, and how they fail. Its own fields are called as those of the fault
+of a plan (`lab.plan.link_faults`) that it becomes; `drawn` is what a random schedule writes beside
+its links.
 """
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import ClassVar, Literal, Protocol, get_args
+from typing import Any, ClassVar, Literal, Protocol, get_args
 
 from pydantic import Field, model_validator
 
-from lab.plan.link_faults import (
-    Cut,
-    CutKind,
-    Drip,
-    DripReplies,
-    LimitData,
-    LinkFault,
-    ResetAfter,
-    Slice,
-    Slow,
-    SlowClose,
-    SlowReplies,
-    SlowRequests,
-    Throttle,
-    ThrottleReplies,
-    ThrottleRequests,
-)
+from lab.plan.effects import Direction
+from lab.plan.link_faults import CutKind
 from lab.plan.quantities import format_byte_rate, format_duration, format_latency, format_size
-from lab.plan.topology import LinkName
 from lab.scenario.quantities import ByteRate, Latency, Names, Size
 from lab.scenario.strict import Strict
 from nodes.core.config.error import ConfigurationError
@@ -85,14 +70,15 @@ class LinksModel(Strict, ABC):
         one, other = self.between
         return [(one, other), (other, one)]
 
-    @abstractmethod
-    def planned(
-        self, fault_id: str, start_ms: int, end_ms: int, links: tuple[LinkName, ...]
-    ) -> LinkFault: ...
+    def own(self) -> Mapping[str, Any]:
+        """How they fail, by the names of the plan's fields."""
+        names = type(self).model_fields.keys() - LinksModel.model_fields.keys()
+        return {name: getattr(self, name) for name in names}
 
     @classmethod
     @abstractmethod
-    def drawn(cls, draw: Draw) -> Mapping[str, str]: ...
+    def drawn(cls, draw: Draw, way: str) -> Mapping[str, str]:
+        """`way` is that of the drawn word: `stall` of `cut-stall`, `replies` of `slow-replies`."""
 
 
 class CutModel(LinksModel):
@@ -100,128 +86,54 @@ class CutModel(LinksModel):
 
     noun: ClassVar[str] = "a cut"
 
-    kind: CutKind = Field(description="how the link fails")
-
-    def planned(
-        self, fault_id: str, start_ms: int, end_ms: int, links: tuple[LinkName, ...]
-    ) -> Cut:
-        return Cut(fault_id, "cut", start_ms, end_ms, self.kind, links)
+    cut_kind: CutKind = Field(alias="kind", description="how the link fails")
 
     @classmethod
-    def drawn(cls, draw: Draw) -> Mapping[str, str]:
-        """Its kind is drawn when it is drawn that there is one."""
-        return {}
+    def drawn(cls, draw: Draw, way: str) -> Mapping[str, str]:
+        return {"kind": way}
 
 
-class SlowModel(LinksModel):
-    """Links on which every byte comes late, in both directions."""
+class DirectedModel(LinksModel):
+    """Links that fail in both directions, or in one alone."""
+
+    direction: Direction = Field(
+        default="both",
+        description="what is concerned: `requests`, all that `from` says, `replies`, every answer,"
+        " or both, by default",
+    )
+
+
+class SlowModel(DirectedModel):
+    """Links on which every byte comes late."""
 
     noun: ClassVar[str] = "slow"
 
-    latency: Latency = Field(description="how late, in lab time")
-    jitter: Latency = Field(default=0, description="give or take so much")
+    latency_ms: Latency = Field(alias="latency", description="how late, in lab time")
+    jitter_ms: Latency = Field(default=0, alias="jitter", description="give or take so much")
 
     @model_validator(mode="after")
     def _jitter_is_the_smaller(self) -> "SlowModel":
-        if self.jitter > self.latency:
+        if self.jitter_ms > self.latency_ms:
             raise ConfigurationError("jitter is more than latency", "make jitter the smaller one")
         return self
 
-    def planned(
-        self, fault_id: str, start_ms: int, end_ms: int, links: tuple[LinkName, ...]
-    ) -> Slow:
-        return Slow(fault_id, "slow", start_ms, end_ms, self.latency, self.jitter, links)
-
     @classmethod
-    def drawn(cls, draw: Draw) -> Mapping[str, str]:
+    def drawn(cls, draw: Draw, way: str) -> Mapping[str, str]:
         latency_ms = draw(LATENCIES_MS, "latency")
         jitter = format_latency(latency_ms // 5)
-        return {"latency": format_latency(latency_ms), "jitter": jitter}
+        return {"latency": format_latency(latency_ms), "jitter": jitter, "direction": way}
 
 
-class SlowRepliesModel(LinksModel):
-    """Links on which every answer comes late, and what the opener says passes at once."""
-
-    noun: ClassVar[str] = "slow_replies"
-
-    latency: Latency = Field(description="how late every answer is, in lab time")
-
-    def planned(
-        self, fault_id: str, start_ms: int, end_ms: int, links: tuple[LinkName, ...]
-    ) -> SlowReplies:
-        return SlowReplies(fault_id, "slow_replies", start_ms, end_ms, self.latency, links)
-
-    @classmethod
-    def drawn(cls, draw: Draw) -> Mapping[str, str]:
-        return {"latency": format_latency(draw(LATENCIES_MS, "latency"))}
-
-
-class SlowRequestsModel(LinksModel):
-    """Links on which what the opener says comes late, and every answer passes at once."""
-
-    noun: ClassVar[str] = "slow_requests"
-
-    latency: Latency = Field(description="how late all that the opener says is, in lab time")
-
-    def planned(
-        self, fault_id: str, start_ms: int, end_ms: int, links: tuple[LinkName, ...]
-    ) -> SlowRequests:
-        return SlowRequests(fault_id, "slow_requests", start_ms, end_ms, self.latency, links)
-
-    @classmethod
-    def drawn(cls, draw: Draw) -> Mapping[str, str]:
-        return {"latency": format_latency(draw(LATENCIES_MS, "latency"))}
-
-
-class ThrottleModel(LinksModel):
-    """Links that carry little, in each direction."""
+class ThrottleModel(DirectedModel):
+    """Links that carry little."""
 
     noun: ClassVar[str] = "throttle"
 
-    rate: ByteRate = Field(description="how much per second of lab time")
-
-    def planned(
-        self, fault_id: str, start_ms: int, end_ms: int, links: tuple[LinkName, ...]
-    ) -> Throttle:
-        return Throttle(fault_id, "throttle", start_ms, end_ms, self.rate, links)
+    bytes_per_second: ByteRate = Field(alias="rate", description="how much per second of lab time")
 
     @classmethod
-    def drawn(cls, draw: Draw) -> Mapping[str, str]:
-        return {"rate": format_byte_rate(draw(RATES, "rate"))}
-
-
-class ThrottleRepliesModel(LinksModel):
-    """Links that carry little of every answer, and at once all that the opener says."""
-
-    noun: ClassVar[str] = "throttle_replies"
-
-    rate: ByteRate = Field(description="how much of every answer per second of lab time")
-
-    def planned(
-        self, fault_id: str, start_ms: int, end_ms: int, links: tuple[LinkName, ...]
-    ) -> ThrottleReplies:
-        return ThrottleReplies(fault_id, "throttle_replies", start_ms, end_ms, self.rate, links)
-
-    @classmethod
-    def drawn(cls, draw: Draw) -> Mapping[str, str]:
-        return {"rate": format_byte_rate(draw(RATES_OF_REPLIES, "rate"))}
-
-
-class ThrottleRequestsModel(LinksModel):
-    """Links that carry little of what the opener says, and every answer at once."""
-
-    noun: ClassVar[str] = "throttle_requests"
-
-    rate: ByteRate = Field(description="how much of what the opener says per second of lab time")
-
-    def planned(
-        self, fault_id: str, start_ms: int, end_ms: int, links: tuple[LinkName, ...]
-    ) -> ThrottleRequests:
-        return ThrottleRequests(fault_id, "throttle_requests", start_ms, end_ms, self.rate, links)
-
-    @classmethod
-    def drawn(cls, draw: Draw) -> Mapping[str, str]:
-        return {"rate": format_byte_rate(draw(RATES, "rate"))}
+    def drawn(cls, draw: Draw, way: str) -> Mapping[str, str]:
+        return {"rate": _rate(draw, way), "direction": way}
 
 
 class LimitDataModel(LinksModel):
@@ -238,13 +150,8 @@ class LimitDataModel(LinksModel):
             raise ConfigurationError(rule, "limit it to more, or write cut:")
         return self
 
-    def planned(
-        self, fault_id: str, start_ms: int, end_ms: int, links: tuple[LinkName, ...]
-    ) -> LimitData:
-        return LimitData(fault_id, "limit_data", start_ms, end_ms, self.limit_bytes, links)
-
     @classmethod
-    def drawn(cls, draw: Draw) -> Mapping[str, str]:
+    def drawn(cls, draw: Draw, way: str) -> Mapping[str, str]:
         return {"bytes": format_size(draw(LIMITS, "bytes"))}
 
 
@@ -254,57 +161,26 @@ class SliceModel(LinksModel):
     noun: ClassVar[str] = "slice"
 
     piece_bytes: Size = Field(alias="pieces", description="how large a piece is at most")
-    pause: Latency = Field(description="how long after each piece, in lab time")
-
-    def planned(
-        self, fault_id: str, start_ms: int, end_ms: int, links: tuple[LinkName, ...]
-    ) -> Slice:
-        return Slice(fault_id, "slice", start_ms, end_ms, self.piece_bytes, self.pause, links)
+    pause_ms: Latency = Field(alias="pause", description="how long after each piece, in lab time")
 
     @classmethod
-    def drawn(cls, draw: Draw) -> Mapping[str, str]:
+    def drawn(cls, draw: Draw, way: str) -> Mapping[str, str]:
         pause = format_latency(draw(PAUSES_MS, "pause"))
         return {"pieces": format_size(draw(PIECES, "pieces")), "pause": pause}
 
 
-class DripModel(LinksModel):
-    """Links that carry little, and that late, in both directions."""
+class DripModel(DirectedModel):
+    """Links that carry little, and that late."""
 
     noun: ClassVar[str] = "drip"
 
-    latency: Latency = Field(description="how late every byte is, in lab time")
-    rate: ByteRate = Field(description="how much per second of lab time")
-
-    def planned(
-        self, fault_id: str, start_ms: int, end_ms: int, links: tuple[LinkName, ...]
-    ) -> Drip:
-        return Drip(fault_id, "drip", start_ms, end_ms, self.latency, self.rate, links)
+    latency_ms: Latency = Field(alias="latency", description="how late every byte is, in lab time")
+    bytes_per_second: ByteRate = Field(alias="rate", description="how much per second of lab time")
 
     @classmethod
-    def drawn(cls, draw: Draw) -> Mapping[str, str]:
+    def drawn(cls, draw: Draw, way: str) -> Mapping[str, str]:
         latency = format_latency(draw(LATENCIES_MS, "latency"))
-        return {"latency": latency, "rate": format_byte_rate(draw(RATES, "rate"))}
-
-
-class DripRepliesModel(LinksModel):
-    """Links that carry little of every answer, and late, and at once all that the opener says."""
-
-    noun: ClassVar[str] = "drip_replies"
-
-    latency: Latency = Field(description="how late every answer is, in lab time")
-    rate: ByteRate = Field(description="how much of every answer per second of lab time")
-
-    def planned(
-        self, fault_id: str, start_ms: int, end_ms: int, links: tuple[LinkName, ...]
-    ) -> DripReplies:
-        return DripReplies(
-            fault_id, "drip_replies", start_ms, end_ms, self.latency, self.rate, links
-        )
-
-    @classmethod
-    def drawn(cls, draw: Draw) -> Mapping[str, str]:
-        latency = format_latency(draw(LATENCIES_MS, "latency"))
-        return {"latency": latency, "rate": format_byte_rate(draw(RATES_OF_REPLIES, "rate"))}
+        return {"latency": latency, "rate": _rate(draw, way), "direction": way}
 
 
 class ResetAfterModel(LinksModel):
@@ -312,22 +188,17 @@ class ResetAfterModel(LinksModel):
 
     noun: ClassVar[str] = "reset_after"
 
-    after: Latency = Field(description="how long after its opening, in lab time")
+    after_ms: Latency = Field(alias="after", description="how long after its opening, in lab time")
 
     @model_validator(mode="after")
     def _heals_soon(self) -> "ResetAfterModel":
-        if self.after > MOST_AFTER_MS:
+        if self.after_ms > MOST_AFTER_MS:
             rule = f"after is more than {format_duration(MOST_AFTER_MS)}, and a heal waits as long"
             raise ConfigurationError(rule, "make it shorter, or write cut: with kind: blackhole")
         return self
 
-    def planned(
-        self, fault_id: str, start_ms: int, end_ms: int, links: tuple[LinkName, ...]
-    ) -> ResetAfter:
-        return ResetAfter(fault_id, "reset_after", start_ms, end_ms, self.after, links)
-
     @classmethod
-    def drawn(cls, draw: Draw) -> Mapping[str, str]:
+    def drawn(cls, draw: Draw, way: str) -> Mapping[str, str]:
         return {"after": format_latency(draw(AFTERS_MS, "after"))}
 
 
@@ -336,15 +207,12 @@ class SlowCloseModel(LinksModel):
 
     noun: ClassVar[str] = "slow_close"
 
-    delay: Latency = Field(description="how late the end of a session is, in lab time")
-
-    def planned(
-        self, fault_id: str, start_ms: int, end_ms: int, links: tuple[LinkName, ...]
-    ) -> SlowClose:
-        return SlowClose(fault_id, "slow_close", start_ms, end_ms, self.delay, links)
+    delay_ms: Latency = Field(
+        alias="delay", description="how late the end of a session is, in lab time"
+    )
 
     @classmethod
-    def drawn(cls, draw: Draw) -> Mapping[str, str]:
+    def drawn(cls, draw: Draw, way: str) -> Mapping[str, str]:
         return {"delay": format_latency(draw(DELAYS_MS, "delay"))}
 
 
@@ -353,33 +221,22 @@ class FaultOfLinksModel(Strict):
 
     cut: CutModel | None = Field(default=None, description="links that carry nothing")
     slow: SlowModel | None = Field(default=None, description="links that carry all of it late")
-    slow_replies: SlowRepliesModel | None = Field(
-        default=None, description="links that carry answers late"
-    )
-    slow_requests: SlowRequestsModel | None = Field(
-        default=None, description="links that carry late what the opener says"
-    )
     throttle: ThrottleModel | None = Field(default=None, description="links that carry little")
-    throttle_replies: ThrottleRepliesModel | None = Field(
-        default=None, description="links that carry little of every answer"
-    )
-    throttle_requests: ThrottleRequestsModel | None = Field(
-        default=None, description="links that carry little of what the opener says"
-    )
     limit_data: LimitDataModel | None = Field(
         default=None, description="links that end each session after so much"
     )
     slice: SliceModel | None = Field(default=None, description="links that carry it in pieces")
     drip: DripModel | None = Field(default=None, description="links that carry little, and late")
-    drip_replies: DripRepliesModel | None = Field(
-        default=None, description="links that carry little of every answer, and late"
-    )
     reset_after: ResetAfterModel | None = Field(
         default=None, description="links that reset each connection after so long"
     )
     slow_close: SlowCloseModel | None = Field(
         default=None, description="links that carry the end of a session late"
     )
+
+
+def _rate(draw: Draw, way: str) -> str:
+    return format_byte_rate(draw(RATES_OF_REPLIES if way == "replies" else RATES, "rate"))
 
 
 LINK_MODELS: Mapping[str, type[LinksModel]] = {

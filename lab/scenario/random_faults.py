@@ -4,11 +4,13 @@ The shape of the entry only. What is drawn is in `lab.planning.random_schedule`,
 in `lab.validation.random_schedule`.
 """
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 from pydantic import Field, model_validator
 
-from lab.plan.faults import LINK_KINDS, MACHINE_KINDS, SERVER_KINDS
+from lab.plan.effects import Direction
+from lab.plan.faults import DIRECTED_KINDS, LINK_KINDS, MACHINE_KINDS, SERVER_KINDS
 from lab.plan.link_faults import CutKind
 from lab.scenario.quantities import (
     DurationRangeText,
@@ -23,11 +25,15 @@ from nodes.core.config.error import ConfigurationError
 from nodes.core.config.units import MINUTE_MS
 
 COUNT_MAX = 200
+WAYS: Mapping[str, tuple[str, ...]] = {
+    **dict.fromkeys(("cut", "split"), get_args(CutKind)),
+    **dict.fromkeys(DIRECTED_KINDS, get_args(Direction)),
+}
+"""What a word leaves open, and is drawn as well: `cut` stands for `cut-stall` and its like."""
 DRAWABLE = (
-    "cut",
-    *(f"cut-{kind}" for kind in get_args(CutKind)),
     "split",
-    *(kind for kind in LINK_KINDS if kind != "cut"),
+    *LINK_KINDS,
+    *(f"{kind}-{way}" for kind in ("cut", *DIRECTED_KINDS) for way in WAYS[kind]),
     *SERVER_KINDS,
     *MACHINE_KINDS,
 )
@@ -44,8 +50,8 @@ class RandomModel(Strict):
     during: MomentsText = Field(description="from when to when: each fault starts and ends within")
     faults: list[RandomKind] = Field(
         min_length=1,
-        description="what may be drawn; `cut` stands for its five kinds, `split` for a site that"
-        " is cut off from the others in one of them",
+        description="what may be drawn; `cut` stands for its five kinds, `slow` for its three"
+        " directions, as `slow-replies`, `split` for a site that is cut off from the others",
     )
     count: RangeText = Field(default=Range(1, 4), description="how many faults")
     for_ms: DurationRangeText = Field(

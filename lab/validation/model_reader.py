@@ -18,6 +18,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from lab.plan.names import PATTERN_WORDS
+from lab.validation.former_words import written_now
 from lab.validation.mistakes import Mistake
 from lab.validation.not_built import key_is_not_built, value_is_not_built
 from lab.validation.yaml_document import Document, Trail
@@ -159,6 +160,9 @@ def _unknown_key(read: Read[Any], kind: type[BaseModel], location: Trail) -> Mis
     trail = read.trail(*location)
     if key_is_not_built(trail):
         return read.mistake(location, key, NOT_BUILT, "leave it out", of_key=True)
+    now = written_now(trail)
+    if now is not None:
+        return read.mistake(location, key, "is of an older version", f"write {now}", of_key=True)
     names = {item.alias or name for name, item in around.model_fields.items()} if around else set()
     hint = suggestion(key, names) if names else "nothing can be set here: write {}"
     return read.mistake(location, key, "is an unknown key", hint, of_key=True)

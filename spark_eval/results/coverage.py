@@ -33,13 +33,14 @@ def coverage(tables: Tables) -> DataFrame:
 
 
 def _faults(windows: DataFrame) -> DataFrame:
-    """`run`, `kind`, `fault_lo`, `fault_hi`, `concerned`; a cut's kind names how it cuts."""
+    """`run`, `kind`, `fault_lo`, `fault_hi`, `concerned`; a kind names its way,
+    as `cut-stall` and `slow-replies`."""
     ends = f"flatten(transform(links, l -> array(lower(l.`from`), lower(l.`to`)))), {NO_NAMES}"
     return (
         windows.where(SEEN)
         .selectExpr("*", EXTENTS[0])
         .selectExpr(
-            "run", "IF(kind = 'cut', concat('cut-', cut_kind), kind) AS kind",
+            "run", "concat_ws('-', kind, cut_kind, direction) AS kind",
             "possible.lo AS fault_lo", "possible.hi AS fault_hi",
             f"IF(server IS NOT NULL, array(server), coalesce({ends})) AS concerned",
         )

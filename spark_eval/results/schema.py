@@ -147,6 +147,7 @@ FAULT_WINDOWS: Final[Columns] = (
     ("fault", "STRING"),
     ("kind", "STRING"),
     ("cut_kind", "STRING"),
+    ("direction", "STRING"),
     ("server", "STRING"),
     ("returns_with", "STRING"),
     ("links", f"ARRAY<{LINK}>"),

@@ -10,6 +10,7 @@ from spark_eval.fault_kinds import AWAY_KINDS
 from spark_eval.story.lines import Line
 from spark_eval.story.record import Record
 from spark_eval.story.row import StoryLine, objects, said, text, whole
+from spark_eval.story.words import only
 
 FAULTS = r"^faults\.jsonl$"
 OPERATIONS = r"^operations\.jsonl$"
@@ -66,13 +67,13 @@ def _times(rows: list[Mapping[str, Any]], phase: str) -> list[int]:
 def _in_words(planned: Mapping[str, Any]) -> str:
     """`kill par-mbx1`, `cut refuse a → b and 3 more links`."""
     server, links = text(planned, "server"), objects(planned, "links")
-    parts = [text(planned, "kind"), text(planned, "cut_kind")]
+    parts = [text(planned, "kind"), text(planned, "cut_kind"), only(text(planned, "direction"))]
     if server is not None:
         parts.append(server.lower())
     elif links:
         parts += [text(links[0], "from"), "→", text(links[0], "to")]
         parts.append(f"and {len(links) - 1} more links" if len(links) > 1 else None)
-    return " ".join(part for part in parts if part is not None)
+    return " ".join(part for part in parts if part)
 
 
 def _operations(record: Record, message_id: str) -> Iterator[StoryLine]:

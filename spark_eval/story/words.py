@@ -51,7 +51,7 @@ def clock_off(entry: Mapping[str, Any]) -> str:
 
 
 def fault(row: dict[str, Any]) -> str:
-    """What was done: `kill par-mbx1, back with a new queue database`, `cut (refuse) a → b, …`."""
+    """What was done: `kill par-mbx1, back with a new queue database`, `cut refuse a → b, …`."""
     if row["kind"] == "kill":
         back = str(row["returns_with"] or "").replace("-", " ")
         return f"kill {row['server']}, back with {'its' if 'same' in back else 'a'} {back}".replace(
@@ -64,8 +64,14 @@ def fault(row: dict[str, Any]) -> str:
     links = row["links"] or []
     named = ", ".join(f"{link['from']} → {link['to']}" for link in links[:NAMED_LINKS])
     more = f" and {len(links) - NAMED_LINKS} more" if len(links) > NAMED_LINKS else ""
-    what = f"cut {row['cut_kind']}" if row["kind"] == "cut" else row["kind"]
-    return f"{what} {named}{more}"
+    # rows that were written down before there were directions have none
+    what = [row["kind"], row["cut_kind"], only(row.get("direction"))]
+    return f"{' '.join(part for part in what if part)} {named}{more}"
+
+
+def only(direction: str | None) -> str:
+    """`replies only`; nothing of what acts both ways."""
+    return "" if direction in (None, "both") else f"{direction} only"
 
 
 def operation(row: Mapping[str, Any]) -> str:

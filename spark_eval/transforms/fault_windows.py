@@ -52,7 +52,8 @@ def fault_windows(planned: DataFrame, record: DataFrame) -> DataFrame:
     joined = planned.join(seen, ["run", "fault"], "left")
     over = f"coalesce(IF({AWAY}, banner_ms, healed_ms), {FOREVER_MS})"
     return joined.selectExpr(
-        "run", "fault", "kind", "cut_kind", "lower(server) AS server", "returns_with", "links",
+        "run", "fault", "kind", "cut_kind", "direction", "lower(server) AS server", "returns_with",
+        "links",
         f"{SLOWED} AS slowed_ms", "by_ms", "intended_ms", "applied_ms", "applied_mono_ns",
         "took_effect", "reason", "heal_intended_ms", "healed_ms", "banner_ms", f"{over} AS over_ms",
     )  # fmt: skip

@@ -9,24 +9,23 @@ closed when the next reply to it would pass, and an idle one lives on.
 import contextlib
 import socket
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pytest
 
 from lab.hosts.containers.toxiproxy import Toxiproxy
-from lab.plan.effects import Effect, both_ways
+from lab.plan.effects import Direction, Effect, by_toxic
 from lab.plan.link_faults import (
     CUTS,
     CutKind,
-    DripReplies,
+    Directed,
+    Drip,
     ResetAfter,
+    Slow,
     SlowClose,
-    SlowReplies,
-    SlowRequests,
-    ThrottleReplies,
-    ThrottleRequests,
+    Throttle,
 )
 from lab.program.errors import GroundError
 from tests.integration.conftest import OTHER, PROXY
@@ -71,7 +70,7 @@ def test_a_slow_proxy_is_late_in_both_directions(
     toxiproxy: Toxiproxy, ports: dict[str, int]
 ) -> None:
     toxiproxy.apply(
-        "f1", both_ways("latency", latency=3000, jitter=0), [PROXY]
+        "f1", by_toxic("latency", latency=3000, jitter=0), [PROXY]
     )  # 0.3 s of wall time
     began = time.monotonic()
     with closing(_connect(ports[PROXY])) as session:
@@ -84,21 +83,40 @@ def test_a_slow_proxy_is_late_in_both_directions(
     assert reply - banner >= 0.58
 
 
-SLOW_REPLIES = SlowReplies("f1", "slow_replies", 0, 1, 10_000, ()).effect  # 1 s of wall time
+# a second of wall time, and 1000 bytes in a second of it
+ONE_WAY: Mapping[str, tuple[Directed, float]] = {
+    "slow": (Slow("f1", "slow", 0, 1, 10_000, 0, ()), 0.98),
+    "throttle": (Throttle("f1", "throttle", 0, 1, 100, ()), 0.88),
+    "drip": (Drip("f1", "drip", 0, 1, 10_000, 100, ()), 1.86),
+}
+"""By how many seconds 900 bytes are late at least."""
 
 
-def test_a_proxy_with_slow_replies_is_late_in_what_it_answers_alone(
-    toxiproxy: Toxiproxy, server: RecordingServer, ports: dict[str, int]
+@pytest.mark.parametrize("direction", ["requests", "replies"])
+@pytest.mark.parametrize("kind", ONE_WAY)
+def test_a_proxy_is_late_in_its_direction_alone(
+    kind: str,
+    direction: Direction,
+    toxiproxy: Toxiproxy,
+    server: RecordingServer,
+    ports: dict[str, int],
 ) -> None:
+    fault, seconds = ONE_WAY[kind]
+    effect = replace(fault, direction=direction).effect
+    is_late = _requests_alone_are_late if direction == "requests" else _answers_alone_are_late
     with closing(_connect(ports[PROXY])) as old:
         assert _hear(old, LATER) == "220 recording"
-        toxiproxy.apply("f1", SLOW_REPLIES, [PROXY])
-        assert _answers_alone_are_late(old, server, "during", 0.98)
-        began = time.monotonic()
+        toxiproxy.apply("f1", effect, [PROXY])
+        if direction == "requests":
+            assert _at_once(_greeting(ports[PROXY]) for _ in range(TRIES))
+        elif kind != "throttle":
+            assert _greeting(ports[PROXY]) >= 0.98
         with closing(_connect(ports[PROXY])) as new:
             assert _hear(new, LATER) == "220 recording"
-            assert time.monotonic() - began >= 0.98
-        toxiproxy.undo("f1", SLOW_REPLIES, [PROXY])
+            for session, letter in ((old, "o"), (new, "n")):
+                assert is_late(session, server, letter * 900, seconds)
+        toxiproxy.undo("f1", effect, [PROXY])
+        assert _at_once(each.in_all for each in _exchanges(old, server, "a" * 900))
 
 
 def test_an_answer_that_is_late_at_the_heal_still_comes(
@@ -106,34 +124,21 @@ def test_an_answer_that_is_late_at_the_heal_still_comes(
 ) -> None:
     with closing(_connect(ports[PROXY])) as session:
         assert _hear(session, LATER) == "220 recording"
-        toxiproxy.apply("f1", SLOW_REPLIES, [PROXY])
+        effect = by_toxic("latency", "replies", latency=10_000, jitter=0)  # 1 s of wall time
+        toxiproxy.apply("f1", effect, [PROXY])
         _tell(session, "during")
         assert server.got("during", LATER)
-        toxiproxy.undo("f1", SLOW_REPLIES, [PROXY])
+        toxiproxy.undo("f1", effect, [PROXY])
         assert _hear(session, LATER) == "250 during"
         _tell(session, "after")
         assert _hear(session, LATER) == "250 after"
-
-
-SLOW_REQUESTS = SlowRequests("f1", "slow_requests", 0, 1, 10_000, ()).effect  # 1 s of wall time
-
-
-def test_a_proxy_with_slow_requests_is_late_in_what_its_opener_says_alone(
-    toxiproxy: Toxiproxy, server: RecordingServer, ports: dict[str, int]
-) -> None:
-    with closing(_connect(ports[PROXY])) as old:
-        assert _hear(old, LATER) == "220 recording"
-        toxiproxy.apply("f1", SLOW_REQUESTS, [PROXY])
-        assert _at_once(_greeting(ports[PROXY]) for _ in range(TRIES))
-        assert _requests_alone_are_late(old, server, "during", 0.98)
-        toxiproxy.undo("f1", SLOW_REQUESTS, [PROXY])
 
 
 def test_a_throttled_proxy_lets_through_what_its_rate_says_and_no_more(
     toxiproxy: Toxiproxy, server: RecordingServer, ports: dict[str, int]
 ) -> None:
     toxiproxy.apply(
-        "f1", both_ways("bandwidth", rate=100), [PROXY]
+        "f1", by_toxic("bandwidth", rate=100), [PROXY]
     )  # 1000 bytes in a second of wall time
     with closing(_connect(ports[PROXY])) as session:
         assert _hear(session, LATER) == "220 recording"
@@ -144,47 +149,11 @@ def test_a_throttled_proxy_lets_through_what_its_rate_says_and_no_more(
     assert server.got("x" * 600, SOON)
 
 
-# 1000 bytes in a second of wall time
-THROTTLE_REQUESTS = ThrottleRequests("f1", "throttle_requests", 0, 1, 100, ()).effect
-
-
-def test_a_proxy_that_throttles_requests_takes_its_time_for_what_its_opener_says_alone(
-    toxiproxy: Toxiproxy, server: RecordingServer, ports: dict[str, int]
-) -> None:
-    with closing(_connect(ports[PROXY])) as old:
-        assert _hear(old, LATER) == "220 recording"
-        toxiproxy.apply("f1", THROTTLE_REQUESTS, [PROXY])
-        with closing(_connect(ports[PROXY])) as new:
-            assert _hear(new, LATER) == "220 recording"
-            for session, letter in ((old, "o"), (new, "n")):
-                assert _requests_alone_are_late(session, server, letter * 900, 0.88)
-        toxiproxy.undo("f1", THROTTLE_REQUESTS, [PROXY])
-        assert _at_once(each.in_all for each in _exchanges(old, server, "a" * 900))
-
-
-# 1000 bytes in a second of wall time
-THROTTLE_REPLIES = ThrottleReplies("f1", "throttle_replies", 0, 1, 100, ()).effect
-
-
-def test_a_proxy_that_throttles_replies_takes_its_time_for_what_it_answers_alone(
-    toxiproxy: Toxiproxy, server: RecordingServer, ports: dict[str, int]
-) -> None:
-    with closing(_connect(ports[PROXY])) as old:
-        assert _hear(old, LATER) == "220 recording"
-        toxiproxy.apply("f1", THROTTLE_REPLIES, [PROXY])
-        with closing(_connect(ports[PROXY])) as new:
-            assert _hear(new, LATER) == "220 recording"
-            for session, letter in ((old, "o"), (new, "n")):
-                assert _answers_alone_are_late(session, server, letter * 900, 0.88)
-        toxiproxy.undo("f1", THROTTLE_REPLIES, [PROXY])
-        assert _at_once(each.in_all for each in _exchanges(old, server, "a" * 900))
-
-
 def test_a_dripping_proxy_is_late_and_lets_through_what_its_rate_says(
     toxiproxy: Toxiproxy, server: RecordingServer, ports: dict[str, int]
 ) -> None:
-    late = both_ways("latency", latency=3000, jitter=0)  # 0.3 s of wall time
-    little = both_ways("bandwidth", rate=100)  # 1000 bytes in a second of it
+    late = by_toxic("latency", latency=3000, jitter=0)  # 0.3 s of wall time
+    little = by_toxic("bandwidth", rate=100)  # 1000 bytes in a second of it
     toxiproxy.apply("f1", Effect((*late.toxics, *little.toxics)), [PROXY])
     with closing(_connect(ports[PROXY])) as session:
         assert _hear(session, LATER) == "220 recording"
@@ -194,30 +163,10 @@ def test_a_dripping_proxy_is_late_and_lets_through_what_its_rate_says(
     assert time.monotonic() - began >= 0.88
 
 
-# 1 s of wall time, and 1000 bytes in a second of it
-DRIP_REPLIES = DripReplies("f1", "drip_replies", 0, 1, 10_000, 100, ()).effect
-
-
-def test_a_proxy_that_drips_replies_is_late_and_takes_its_time_in_what_it_answers_alone(
-    toxiproxy: Toxiproxy, server: RecordingServer, ports: dict[str, int]
-) -> None:
-    with closing(_connect(ports[PROXY])) as old:
-        assert _hear(old, LATER) == "220 recording"
-        toxiproxy.apply("f1", DRIP_REPLIES, [PROXY])
-        began = time.monotonic()
-        with closing(_connect(ports[PROXY])) as new:
-            assert _hear(new, LATER) == "220 recording"
-            assert time.monotonic() - began >= 0.98
-            for session, letter in ((old, "o"), (new, "n")):
-                assert _answers_alone_are_late(session, server, letter * 900, 1.86)
-        toxiproxy.undo("f1", DRIP_REPLIES, [PROXY])
-        assert _at_once(each.in_all for each in _exchanges(old, server, "a" * 900))
-
-
 def test_a_limited_proxy_ends_a_session_that_has_carried_so_much(
     toxiproxy: Toxiproxy, server: RecordingServer, ports: dict[str, int]
 ) -> None:
-    limit = both_ways("limit_data", bytes=1000)
+    limit = by_toxic("limit_data", bytes=1000)
     with closing(_connect(ports[PROXY])) as old:
         assert _hear(old, LATER) == "220 recording"
         _tell(old, "b" * 400)  # and so much comes back
@@ -241,7 +190,7 @@ def test_a_limited_proxy_ends_a_session_that_has_carried_so_much(
 def test_a_sliced_proxy_carries_all_of_it_in_pieces_with_a_pause_after_each(
     toxiproxy: Toxiproxy, server: RecordingServer, ports: dict[str, int]
 ) -> None:
-    slices = both_ways("slicer", average_size=256, size_variation=0, delay=2000)  # 0.2 s
+    slices = by_toxic("slicer", average_size=256, size_variation=0, delay=2000)  # 0.2 s
     with closing(_connect(ports[PROXY])) as old:
         assert _hear(old, LATER) == "220 recording"
         toxiproxy.apply("f1", slices, [PROXY])
@@ -261,7 +210,7 @@ def test_a_sliced_proxy_carries_all_of_it_in_pieces_with_a_pause_after_each(
 def test_what_a_slicing_proxy_still_has_goes_on_at_the_heal(
     toxiproxy: Toxiproxy, server: RecordingServer, ports: dict[str, int]
 ) -> None:
-    slices = both_ways("slicer", average_size=256, size_variation=0, delay=100_000)  # 10 s
+    slices = by_toxic("slicer", average_size=256, size_variation=0, delay=100_000)  # 10 s
     with closing(_connect(ports[PROXY])) as session:
         assert _hear(session, LATER) == "220 recording"
         toxiproxy.apply("f1", slices, [PROXY])
@@ -364,7 +313,7 @@ def test_an_end_that_waits_at_the_heal_comes_at_once(
 
 @pytest.mark.parametrize(
     "effect",
-    [both_ways("latency", latency=20_000, jitter=0), both_ways("bandwidth", rate=10)],
+    [by_toxic("latency", latency=20_000, jitter=0), by_toxic("bandwidth", rate=10)],
     ids=["slow", "throttle"],
 )
 def test_a_restored_proxy_is_as_new(

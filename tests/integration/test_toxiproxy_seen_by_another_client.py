@@ -5,25 +5,23 @@ fault is looked at with `toxiproxy-python`, and the words expected are written o
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from urllib.parse import urlsplit
 
 import pytest
 import toxiproxy as other_client
 
 from lab.hosts.containers.toxiproxy import Toxiproxy
-from lab.plan.effects import Effect, both_ways
-from lab.plan.faults import LINK_KINDS
+from lab.plan.effects import Effect, by_toxic
+from lab.plan.faults import DIRECTED_KINDS, LINK_KINDS
 from lab.plan.link_faults import (
     CUTS,
+    Directed,
     Drip,
-    DripReplies,
     ResetAfter,
+    Slow,
     SlowClose,
-    SlowReplies,
-    SlowRequests,
-    ThrottleReplies,
-    ThrottleRequests,
+    Throttle,
 )
 from tests.integration.conftest import OTHER, PROXY
 
@@ -45,6 +43,10 @@ def both(kind: str, **attributes: int) -> View:
     return View(toxics={(kind, UP): attributes, (kind, DOWN): attributes})
 
 
+DRIPPING = {
+    stream: {("latency", stream): {"latency": 300, "jitter": 0}, ("bandwidth", stream): {"rate": 2}}
+    for stream in (UP, DOWN)
+}
 EXPECTED = {
     "refuse": View(enabled=False),
     "blackhole": both("timeout", timeout=0),
@@ -52,46 +54,39 @@ EXPECTED = {
     "reset": View(toxics={("reset_peer", DOWN): {"timeout": 0}}),
     "ack-lost": View(toxics={("timeout", DOWN): {"timeout": 0}}),
     "slow": both("latency", latency=300, jitter=60),  # milliseconds of the host's clock
-    "slow_replies": View(toxics={("latency", DOWN): {"latency": 300, "jitter": 0}}),
-    "slow_requests": View(toxics={("latency", UP): {"latency": 300, "jitter": 0}}),
+    "slow-replies": View(toxics={("latency", DOWN): {"latency": 300, "jitter": 60}}),
+    "slow-requests": View(toxics={("latency", UP): {"latency": 300, "jitter": 60}}),
     "throttle": both("bandwidth", rate=2),  # KB in a second of it
-    "throttle_replies": View(toxics={("bandwidth", DOWN): {"rate": 2}}),
-    "throttle_requests": View(toxics={("bandwidth", UP): {"rate": 2}}),
+    "throttle-replies": View(toxics={("bandwidth", DOWN): {"rate": 2}}),
+    "throttle-requests": View(toxics={("bandwidth", UP): {"rate": 2}}),
     "limit_data": both("limit_data", bytes=16_384),
     # microseconds of the host's clock
     "slice": both("slicer", average_size=256, size_variation=0, delay=1000),
-    "drip": View(
-        toxics={
-            (kind, stream): attributes
-            for stream in (UP, DOWN)
-            for kind, attributes in (
-                ("latency", {"latency": 300, "jitter": 0}),
-                ("bandwidth", {"rate": 2}),
-            )
-        }
-    ),
-    "drip_replies": View(
-        toxics={
-            ("latency", DOWN): {"latency": 300, "jitter": 0},
-            ("bandwidth", DOWN): {"rate": 2},
-        }
-    ),
+    "drip": View(toxics={**DRIPPING[UP], **DRIPPING[DOWN]}),
+    "drip-replies": View(toxics=DRIPPING[DOWN]),
+    "drip-requests": View(toxics=DRIPPING[UP]),
     # milliseconds of the host's clock
     "reset_after": View(toxics={("reset_peer", DOWN): {"timeout": 500}}),
     "slow_close": both("slow_close", delay=500),
 }
+DIRECTED: Mapping[str, Directed] = {
+    "slow": Slow("f1", "slow", 0, 1, 3000, 600, ()),
+    "throttle": Throttle("f1", "throttle", 0, 1, 200, ()),
+    "drip": Drip("f1", "drip", 0, 1, 3000, 200, ()),
+}
 EFFECTS: Mapping[str, Effect] = {
     **{str(kind): effect for kind, effect in CUTS.items()},
-    "slow": both_ways("latency", latency=3000, jitter=600),
-    "slow_replies": SlowReplies("f1", "slow_replies", 0, 1, 3000, ()).effect,
-    "slow_requests": SlowRequests("f1", "slow_requests", 0, 1, 3000, ()).effect,
-    "throttle": both_ways("bandwidth", rate=200),
-    "throttle_replies": ThrottleReplies("f1", "throttle_replies", 0, 1, 200, ()).effect,
-    "throttle_requests": ThrottleRequests("f1", "throttle_requests", 0, 1, 200, ()).effect,
-    "limit_data": both_ways("limit_data", bytes=16_384),
-    "slice": both_ways("slicer", average_size=256, size_variation=0, delay=10),
-    "drip": Drip("f1", "drip", 0, 1, 3000, 200, ()).effect,
-    "drip_replies": DripReplies("f1", "drip_replies", 0, 1, 3000, 200, ()).effect,
+    **{kind: fault.effect for kind, fault in DIRECTED.items()},
+    **{
+        f"{kind}-requests": replace(fault, direction="requests").effect
+        for kind, fault in DIRECTED.items()
+    },
+    **{
+        f"{kind}-replies": replace(fault, direction="replies").effect
+        for kind, fault in DIRECTED.items()
+    },
+    "limit_data": by_toxic("limit_data", bytes=16_384),
+    "slice": by_toxic("slicer", average_size=256, size_variation=0, delay=10),
     "reset_after": ResetAfter("f1", "reset_after", 0, 1, 5000, ()).effect,
     "slow_close": SlowClose("f1", "slow_close", 0, 1, 5000, ()).effect,
 }
@@ -106,7 +101,9 @@ def theirs(toxiproxy: Toxiproxy) -> other_client.Toxiproxy:
 
 
 def test_every_kind_of_link_fault_is_looked_at() -> None:
-    assert EXPECTED.keys() == EFFECTS.keys() == {*CUTS, *LINK_KINDS} - {"cut"}
+    one_way = {f"{kind}-{way}" for kind in DIRECTED_KINDS for way in ("requests", "replies")}
+    kinds = {*CUTS, *LINK_KINDS, *one_way} - {"cut"}
+    assert EXPECTED.keys() == EFFECTS.keys() == kinds
 
 
 @pytest.mark.parametrize("kind", EXPECTED)

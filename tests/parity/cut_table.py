@@ -9,7 +9,7 @@ the next reply to it would pass, and an idle one lives on.
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from lab.plan.effects import DOWN, UP, Effect, one_way
+from lab.plan.effects import Effect, by_toxic
 from lab.plan.link_faults import CUTS
 
 
@@ -40,7 +40,7 @@ TABLE = {
 }
 EFFECTS: Mapping[str, Effect] = {
     **{str(kind): effect for kind, effect in CUTS.items()},
-    "timeout upstream only": one_way("timeout", UP, timeout=0),
-    "bandwidth upstream only": one_way("bandwidth", UP, rate=0),
-    "bandwidth downstream only": one_way("bandwidth", DOWN, rate=0),
+    "timeout upstream only": by_toxic("timeout", "requests", timeout=0),
+    "bandwidth upstream only": by_toxic("bandwidth", "requests", rate=0),
+    "bandwidth downstream only": by_toxic("bandwidth", "replies", rate=0),
 }

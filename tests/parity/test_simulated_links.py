@@ -7,9 +7,10 @@ import pytest
 from lab.hosts.simulator.controls import SimulatedProber, SimulatedProxies, SimulatedServers
 from lab.hosts.simulator.event_loop import MS, SECOND, World
 from lab.hosts.simulator.network import Connection, End, Link
-from lab.plan.effects import Effect, both_ways
-from lab.plan.link_faults import CUTS
+from lab.plan.effects import Effect, by_toxic
+from lab.plan.link_faults import LinkFault
 from lab.plan.topology import LinkName
+from lab.planning.faults import ON_LINKS
 from lab.scenario.link_faults import LINK_MODELS
 from lab.workload.probe import Seen
 from tests.lab.plan.crowded_plans import GIVEN, OF_LINKS
@@ -132,7 +133,7 @@ def test_what_is_said_arrives_in_order_whatever_the_delays(link: Link, server: R
 def test_a_slow_link_is_late_in_both_directions(link: Link) -> None:
     client = Client(link)
     client.hear()
-    link.apply(both_ways("latency", latency=3000, jitter=0))
+    link.apply(by_toxic("latency", latency=3000, jitter=0))
     began_us = link.world.now_us
     client.tell("late")
     link.world.run_until(began_us + 5 * SECOND)
@@ -141,27 +142,42 @@ def test_a_slow_link_is_late_in_both_directions(link: Link) -> None:
     assert client.heard == ["250 late"]
 
 
-def test_a_link_with_slow_replies_is_late_in_what_it_answers_alone(
-    link: Link, server: Recording
+@pytest.mark.parametrize("is_old", [True, False])
+@pytest.mark.parametrize("direction", ["requests", "replies"])
+@pytest.mark.parametrize(("kind", "late_ms"), [("slow", 2000), ("throttle", 1000), ("drip", 6000)])
+def test_a_link_is_late_in_its_direction_alone(
+    kind: str, late_ms: int, direction: str, is_old: bool, link: Link, server: Recording
 ) -> None:
-    old = Client(link)
-    assert old.hear() == "220 recording"
-    link.apply(effect_of("slow_replies"))  # 2 s
-    began_us = link.world.now_us
-    old.tell("during")
-    new = Client(link)
-    link.world.run_until(began_us + 900 * MS)
-    assert server.lines == ["during"]
-    link.world.run_until(began_us + 1900 * MS)
-    assert (old.heard, new.heard) == ([], [])
-    link.world.run_until(began_us + 3 * SECOND)
-    assert (old.heard, new.heard) == (["250 during"], ["220 recording"])
+    """By so much with 4096 bytes, of which `throttle` carries 4096 a second, and `drip` 1024."""
+    client = Client(link) if is_old else None
+    link.world.run_until(SECOND)
+    link.apply(effect_of(f"{kind}-{direction}"))
+    client = client or Client(link)
+    link.world.run_until(2 * SECOND)
+    is_greeted = is_old or direction == "requests" or kind == "throttle"
+    assert client.heard == ["220 recording"] * is_greeted
+    link.world.run_until(4 * SECOND)
+    assert client.heard.pop() == "220 recording"
+    asks = direction == "requests"
+    late, free = (server.lines, client.heard) if asks else (client.heard, server.lines)
+    client.connection.say("late", forward=asks, size_bytes=4096)
+    client.connection.say("freely", forward=not asks, size_bytes=4096)
+    link.world.run_until(4 * SECOND + 900 * MS)
+    assert (late, free) == ([], ["freely"])
+    link.world.run_until(4 * SECOND + (late_ms - 100) * MS)
+    assert late == []
+    link.world.run_until(5 * SECOND + late_ms * MS)
+    assert late[0] == "late"
+    link.undo()
+    client.connection.say("after", forward=asks, size_bytes=4096)
+    link.world.run_until(link.world.now_us + SECOND)
+    assert "after" in late
 
 
 def test_an_answer_that_is_late_at_the_heal_still_comes(link: Link, server: Recording) -> None:
     client = Client(link)
     assert client.hear() == "220 recording"
-    link.apply(effect_of("slow_replies"))
+    link.apply(effect_of("slow-replies"))  # 2 s
     began_us = link.world.now_us
     client.tell("during")
     link.world.run_until(began_us + SECOND)
@@ -173,86 +189,16 @@ def test_an_answer_that_is_late_at_the_heal_still_comes(link: Link, server: Reco
     assert client.heard == ["250 during", "250 after"]
 
 
-def test_a_link_with_slow_requests_is_late_in_what_its_opener_says_alone(
-    link: Link, server: Recording
-) -> None:
-    old = Client(link)
-    assert old.hear() == "220 recording"
-    link.apply(effect_of("slow_requests"))  # 2 s
-    began_us = link.world.now_us
-    old.tell("during")
-    new = Client(link)
-    link.world.run_until(began_us + 900 * MS)
-    assert (old.heard, new.heard, server.lines) == ([], ["220 recording"], [])
-    link.world.run_until(began_us + 1900 * MS)
-    assert server.lines == []
-    link.world.run_until(began_us + 3 * SECOND)
-    assert (old.heard, server.lines) == (["250 during"], ["during"])
-
-
 def test_a_throttled_link_takes_its_time_for_every_byte(link: Link, server: Recording) -> None:
     client = Client(link)
     client.hear()
-    link.apply(both_ways("bandwidth", rate=100))
+    link.apply(by_toxic("bandwidth", rate=100))
     began_us = link.world.now_us
     client.connection.say("long", forward=True, size_bytes=1000)
     link.world.run_until(began_us + 9 * SECOND)
     assert server.lines == []
     link.world.run_until(began_us + 12 * SECOND)
     assert server.lines == ["long"]
-
-
-def test_a_link_that_throttles_requests_takes_its_time_for_what_its_opener_says_alone(
-    link: Link, server: Recording
-) -> None:
-    old = Client(link)
-    assert old.hear() == "220 recording"
-    link.apply(effect_of("throttle_requests"))  # 4096 bytes a second
-    for client in (old, Client(link)):
-        if client is not old:
-            link.world.run_until(link.world.now_us + SECOND)
-            assert client.heard.pop() == "220 recording"
-        began_us = link.world.now_us
-        client.connection.say("long", forward=True, size_bytes=16_384)
-        client.connection.say("freely", forward=False, size_bytes=16_384)
-        link.world.run_until(began_us + SECOND)
-        assert (client.heard, server.lines) == (["freely"], [])
-        link.world.run_until(began_us + 3900 * MS)
-        assert server.lines == []
-        link.world.run_until(began_us + 5 * SECOND)
-        assert (client.heard, server.lines) == (["freely", "250 long"], ["long"])
-        server.lines.clear()
-    link.undo()
-    old.connection.say("after", forward=True, size_bytes=16_384)
-    link.world.run_until(link.world.now_us + SECOND)
-    assert server.lines == ["after"]
-
-
-def test_a_link_that_throttles_replies_takes_its_time_for_what_it_answers_alone(
-    link: Link, server: Recording
-) -> None:
-    old = Client(link)
-    assert old.hear() == "220 recording"
-    link.apply(effect_of("throttle_replies"))  # 4096 bytes a second
-    for client in (old, Client(link)):
-        if client is not old:
-            link.world.run_until(link.world.now_us + SECOND)
-            assert client.heard.pop() == "220 recording"
-        began_us = link.world.now_us
-        client.connection.say("long", forward=False, size_bytes=16_384)
-        client.connection.say("freely", forward=True, size_bytes=16_384)
-        link.world.run_until(began_us + SECOND)
-        assert (client.heard, server.lines) == ([], ["freely"])
-        link.world.run_until(began_us + 3900 * MS)
-        assert client.heard == []
-        link.world.run_until(began_us + 5 * SECOND)
-        assert client.heard == ["long", "250 freely"]
-        client.heard.clear()
-        server.lines.clear()
-    link.undo()
-    old.connection.say("after", forward=False, size_bytes=16_384)
-    link.world.run_until(link.world.now_us + SECOND)
-    assert old.heard == ["after"]
 
 
 class Answering(SimulatedServers):
@@ -265,10 +211,10 @@ class Answering(SimulatedServers):
 @pytest.mark.parametrize(
     ("kind", "is_late"),
     [
-        ("throttle", True),
-        ("throttle_replies", True),
-        ("throttle_requests", False),
-        ("drip_replies", True),
+        ("throttle-both", True),
+        ("throttle-replies", True),
+        ("throttle-requests", False),
+        ("drip-replies", True),
     ],
 )
 def test_a_banner_is_late_by_what_throttles_answers_alone(
@@ -286,7 +232,7 @@ def test_a_limited_link_ends_a_session_that_has_carried_so_much(
     assert old.hear() == "220 recording"
     old.connection.say("before", forward=True, size_bytes=900)
     assert old.hear() == "250 before"
-    link.apply(both_ways("limit_data", bytes=1000))
+    link.apply(by_toxic("limit_data", bytes=1000))
     for client in (old, Client(link)):
         if client is not old:
             assert client.hear() == "220 recording"
@@ -307,7 +253,7 @@ def test_a_sliced_link_carries_all_of_it_in_pieces_with_a_pause_after_each(
 ) -> None:
     old = Client(link)
     assert old.hear() == "220 recording"
-    link.apply(both_ways("slicer", average_size=256, size_variation=0, delay=2000))
+    link.apply(by_toxic("slicer", average_size=256, size_variation=0, delay=2000))
     for client in (old, Client(link)):
         if client is not old:
             assert client.hear() == "220 recording"
@@ -326,7 +272,7 @@ def test_a_sliced_link_carries_all_of_it_in_pieces_with_a_pause_after_each(
 def test_what_a_slicing_link_still_has_goes_on_at_the_heal(link: Link, server: Recording) -> None:
     client, sliced = (
         Client(link),
-        both_ways("slicer", average_size=256, size_variation=0, delay=2000),
+        by_toxic("slicer", average_size=256, size_variation=0, delay=2000),
     )
     assert client.hear() == "220 recording"
     link.apply(sliced)
@@ -350,7 +296,7 @@ def test_a_dripping_link_is_late_and_takes_its_time_for_every_byte(
 ) -> None:
     client = Client(link)
     client.hear()
-    link.apply(effect_of("drip"))  # 2 s, and 1024 bytes a second
+    link.apply(effect_of("drip-both"))  # 2 s, and 1024 bytes a second
     began_us = link.world.now_us
     client.connection.say("long", forward=True, size_bytes=4096)
     link.world.run_until(began_us + 5900 * MS)
@@ -363,32 +309,6 @@ def test_a_dripping_link_is_late_and_takes_its_time_for_every_byte(
     Client(link).tell("and soon")
     link.world.run_until(again_us + SECOND)
     assert server.lines == ["long", "and soon"]
-
-
-def test_a_link_that_drips_replies_is_late_and_takes_its_time_in_what_it_answers_alone(
-    link: Link, server: Recording
-) -> None:
-    old = Client(link)
-    assert old.hear() == "220 recording"
-    link.apply(effect_of("drip_replies"))  # 2 s, and 1024 bytes a second
-    began_us = link.world.now_us
-    new = Client(link)
-    old.connection.say("long", forward=False, size_bytes=4096)
-    old.connection.say("freely", forward=True, size_bytes=4096)
-    link.world.run_until(began_us + 900 * MS)
-    assert server.lines == ["freely"]
-    link.world.run_until(began_us + 1900 * MS)
-    assert (old.heard, new.heard) == ([], [])
-    link.world.run_until(began_us + 5900 * MS)
-    assert (old.heard, new.heard) == ([], ["220 recording"])
-    link.world.run_until(began_us + 8 * SECOND)
-    assert old.heard == ["long", "250 freely"]
-    link.undo()
-    for client in (old, new):
-        client.heard.clear()
-        client.connection.say("after", forward=False, size_bytes=4096)
-    link.world.run_until(link.world.now_us + SECOND)
-    assert (old.heard, new.heard) == (["after"], ["after"])
 
 
 def test_a_link_that_resets_answers_nothing_and_resets_each_connection_in_time(
@@ -476,13 +396,14 @@ def test_an_end_that_waits_at_the_heal_comes_at_once(
     assert (server.ended, client.heard) == ((1, []) if by_opener else (0, ["closed"]))
 
 
-def effect_of(kind: str) -> Effect:
-    """Of a fault of links as a scenario file has it."""
-    cuts = {f"cut-{cut}": effect for cut, effect in CUTS.items()}
-    if kind in cuts:
-        return cuts[kind]
-    model = LINK_MODELS[kind].model_validate({"from": "a", "to": "b", **GIVEN[kind]})
-    return model.planned("f1", 0, 1, ()).effect
+def effect_of(word: str) -> Effect:
+    """Of a fault of links as a random schedule names it."""
+    kind, _, way = word.partition("-")
+    ways = {"kind" if kind == "cut" else "direction": way} if way else {}
+    model = LINK_MODELS[kind].model_validate({"from": "a", "to": "b", **GIVEN[kind], **ways})
+    planned = ON_LINKS[kind](id="f1", kind=kind, start_ms=0, end_ms=1, links=(), **model.own())
+    assert isinstance(planned, LinkFault)
+    return planned.effect
 
 
 @pytest.mark.parametrize("kind", OF_LINKS)

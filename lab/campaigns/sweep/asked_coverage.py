@@ -6,14 +6,12 @@ A plan says what was drawn and not among what, so the evaluation is given this b
 from collections.abc import Iterator
 from typing import Any
 
-from lab.planning.random_fault import CUT_KINDS
 from lab.planning.random_settings import Key, drawn_parts, drawn_values
 from lab.scenario.faults import FaultModel
+from lab.scenario.random_faults import WAYS
 from lab.scenario.scenario import ScenarioModel
 from lab.scenario.topology import TopologyModel
 from nodes.core.config.parameters import DUPLICATE_DETECTION_WINDOW, Value
-
-CUTS = tuple(f"cut-{kind}" for kind in CUT_KINDS)
 
 
 def settings_asked(scenario: ScenarioModel, topology: TopologyModel) -> dict[str, Any]:
@@ -49,10 +47,13 @@ def kinds_asked(scenario: ScenarioModel, topology: TopologyModel) -> list[str]:
 
 def _kinds(fault: FaultModel) -> Iterator[str]:
     if fault.random is None:
-        yield fault.kind if fault.cut is None else f"cut-{fault.cut.kind}"
+        own = fault.links.own() if fault.links else {}
+        way = own.get("cut_kind", own.get("direction"))
+        yield f"{fault.kind}-{way}" if way else fault.kind
         return
     for word in fault.random.faults:
-        yield from CUTS if word in ("cut", "split") else (word,)
+        kind = "cut" if word == "split" else word
+        yield from [f"{kind}-{way}" for way in WAYS.get(kind, ())] or [kind]
 
 
 def _path(key: Key, scenario: ScenarioModel, topology: TopologyModel) -> str:

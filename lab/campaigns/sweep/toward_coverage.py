@@ -16,7 +16,7 @@ from typing import TypeAlias
 
 from lab.campaigns.sweep.asked_coverage import value_parts
 from lab.plan.faults import Fault
-from lab.plan.link_faults import Cut, LinkFault
+from lab.plan.link_faults import Cut, Directed, LinkFault
 from lab.plan.links import WORKLOAD
 from lab.plan.parts import Message
 from lab.plan.plan import Plan
@@ -94,10 +94,15 @@ class _Happening:
 def _happenings(plan: Plan) -> Iterator[_Happening]:
     for fault in plan.faults:
         servers = frozenset(_concerned(fault))
-        kind = f"cut-{fault.cut_kind}" if isinstance(fault, Cut) else fault.kind
-        yield _Happening(kind, fault.start_ms, fault.end_ms, servers)
+        yield _Happening(_kind(fault), fault.start_ms, fault.end_ms, servers)
         if fault.end_ms - fault.start_ms > NOTICED_MS:
             yield from _failovers(plan, fault)
+
+
+def _kind(fault: Fault) -> str:
+    if isinstance(fault, Cut):
+        return f"cut-{fault.cut_kind}"
+    return f"{fault.kind}-{fault.direction}" if isinstance(fault, Directed) else fault.kind
 
 
 def _failovers(plan: Plan, fault: Fault) -> Iterator[_Happening]:

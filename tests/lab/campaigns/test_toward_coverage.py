@@ -67,6 +67,13 @@ def test_a_plan_promises_a_fault_at_the_server_that_takes_the_mail() -> None:
     assert {kind for _, kind in found} == {"kill", "cut-ack-lost", "cut-refuse"}
 
 
+def test_a_plan_promises_the_direction_of_a_fault_that_has_one() -> None:
+    late = scenario("over-an-asymmetric-route")
+    found = promised(resolve(late.scenario, late.topology, 1))
+    assert {kind for _, kind in found} == {"slow-replies"}
+    assert kinds_asked(late.scenario, late.topology) == ["slow-replies"]
+
+
 def batches(folder: Path, toward: Toward | None) -> list[Batch]:
     return list(Sweep(scenario(DRAWN), Seeds(5, 6, 3), folder, "local[1]", toward=toward).batches())
 
@@ -116,6 +123,7 @@ def test_what_may_be_met_is_said_beside_the_plan() -> None:
     assert "$.settings.servers['par-mbx1'].TransportService.QueueGlitchRetryCount" in paths
     kinds = kinds_asked(checked.scenario, checked.topology)
     assert {"cut-stall", "cut-refuse", "kill", "failover", "fill_disk"} <= set(kinds)
+    assert {"slow-both", "slow-requests", "slow-replies"} <= set(kinds)
     assert not {"cut", "split"} & set(kinds)
 
 

@@ -11,20 +11,16 @@ from tests.lab.drawn_scenarios.chance import Chance, Section
 from tests.lab.drawn_scenarios.organisation import Organisation
 
 CUTS = ("refuse", "blackhole", "stall", "reset", "ack-lost")
+DIRECTIONS = ("both", "requests", "replies")
 LATENCIES = ("200ms", "5s", "30s")
 RATES = ("256B/s", "1KiB/s", "16KiB/s")
 OF_LINKS: dict[str, Section] = {
     "cut": {"kind": CUTS},
-    "slow": {"latency": LATENCIES},
-    "slow_replies": {"latency": LATENCIES},
-    "slow_requests": {"latency": LATENCIES},
-    "throttle": {"rate": RATES},
-    "throttle_replies": {"rate": RATES},
-    "throttle_requests": {"rate": RATES},
+    "slow": {"latency": LATENCIES, "direction": DIRECTIONS},
+    "throttle": {"rate": RATES, "direction": DIRECTIONS},
     "limit_data": {"bytes": ("8KiB", "64KiB")},
     "slice": {"pieces": ("256B", "4KiB"), "pause": ("10ms", "200ms")},
-    "drip": {"latency": LATENCIES, "rate": RATES},
-    "drip_replies": {"latency": LATENCIES, "rate": RATES},
+    "drip": {"latency": LATENCIES, "rate": RATES, "direction": DIRECTIONS},
     "reset_after": {"after": ("5s", "1m")},
     "slow_close": {"delay": ("5s", "2m")},
 }

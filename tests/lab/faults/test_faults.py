@@ -14,6 +14,7 @@ from lab.faults.observer.target import RunningLab
 from lab.faults.pause import Pause
 from lab.faults.restart import Restart
 from lab.faults.stop import Stop
+from lab.plan.effects import Direction
 from lab.plan.faults import LINK_KINDS, Fault, ReturnsWith
 from lab.plan.faults import Corrupt as PlannedCorrupt
 from lab.plan.faults import FillDisk as PlannedFillDisk
@@ -26,17 +27,12 @@ from lab.plan.faults import Stop as PlannedStop
 from lab.plan.link_faults import CUTS, CutKind, LinkFault
 from lab.plan.link_faults import Cut as PlannedCut
 from lab.plan.link_faults import Drip as PlannedDrip
-from lab.plan.link_faults import DripReplies as PlannedDripReplies
 from lab.plan.link_faults import LimitData as PlannedLimitData
 from lab.plan.link_faults import ResetAfter as PlannedResetAfter
 from lab.plan.link_faults import Slice as PlannedSlice
 from lab.plan.link_faults import Slow as PlannedSlow
 from lab.plan.link_faults import SlowClose as PlannedSlowClose
-from lab.plan.link_faults import SlowReplies as PlannedSlowReplies
-from lab.plan.link_faults import SlowRequests as PlannedSlowRequests
 from lab.plan.link_faults import Throttle as PlannedThrottle
-from lab.plan.link_faults import ThrottleReplies as PlannedThrottleReplies
-from lab.plan.link_faults import ThrottleRequests as PlannedThrottleRequests
 from lab.plan.topology import LinkName
 from lab.program.errors import GroundError
 from lab.workload.probe import Seen
@@ -52,30 +48,12 @@ def kill(returns_with: ReturnsWith = "same-queue-database") -> PlannedKill:
     return PlannedKill("f2", "kill", 1000, 4000, "a", returns_with)
 
 
-def slow(latency_ms: int = 1200) -> PlannedSlow:
-    return PlannedSlow("f1", "slow", 0, 240_000, latency_ms, 200, (A_TO_B, B_TO_A))
+def slow(direction: Direction = "both", latency_ms: int = 1200) -> PlannedSlow:
+    return PlannedSlow("f1", "slow", 0, 240_000, latency_ms, 200, (A_TO_B, B_TO_A), direction)
 
 
-def slow_replies() -> PlannedSlowReplies:
-    return PlannedSlowReplies("f1", "slow_replies", 0, 240_000, 1200, (A_TO_B, B_TO_A))
-
-
-def slow_requests() -> PlannedSlowRequests:
-    return PlannedSlowRequests("f1", "slow_requests", 0, 240_000, 1200, (A_TO_B, B_TO_A))
-
-
-def throttle() -> PlannedThrottle:
-    return PlannedThrottle("f1", "throttle", 0, 240_000, 50, (A_TO_B, B_TO_A))
-
-
-def throttle_replies() -> PlannedThrottleReplies:
-    links = (A_TO_B, B_TO_A)
-    return PlannedThrottleReplies("f1", "throttle_replies", 0, 240_000, 50, links)
-
-
-def throttle_requests() -> PlannedThrottleRequests:
-    links = (A_TO_B, B_TO_A)
-    return PlannedThrottleRequests("f1", "throttle_requests", 0, 240_000, 50, links)
+def throttle(direction: Direction = "both") -> PlannedThrottle:
+    return PlannedThrottle("f1", "throttle", 0, 240_000, 50, (A_TO_B, B_TO_A), direction)
 
 
 def limit_data() -> PlannedLimitData:
@@ -86,12 +64,8 @@ def slice_() -> PlannedSlice:
     return PlannedSlice("f1", "slice", 0, 240_000, 256, 10, (A_TO_B, B_TO_A))
 
 
-def drip() -> PlannedDrip:
-    return PlannedDrip("f1", "drip", 0, 240_000, 1200, 50, (A_TO_B, B_TO_A))
-
-
-def drip_replies() -> PlannedDripReplies:
-    return PlannedDripReplies("f1", "drip_replies", 0, 240_000, 1200, 50, (A_TO_B, B_TO_A))
+def drip(direction: Direction = "both") -> PlannedDrip:
+    return PlannedDrip("f1", "drip", 0, 240_000, 1200, 50, (A_TO_B, B_TO_A), direction)
 
 
 def reset_after(after_ms: int = 30_000) -> PlannedResetAfter:
@@ -373,7 +347,7 @@ def test_a_server_that_is_about_to_return_is_waited_for(kind: str, ground: FakeG
     assert fault.evidence().took_effect is True
 
 
-LATE = (slow(), slow_replies(), throttle(), throttle_replies(), drip(), drip_replies())
+LATE = tuple(late(way) for late in (slow, throttle, drip) for way in ("both", "replies"))
 
 
 @pytest.mark.parametrize("planned", LATE)
@@ -402,14 +376,15 @@ def test_a_link_that_is_not_late_did_not_take_effect(
     ("planned", "intended"),
     [
         (limit_data(), ("limit_bytes", 16_384)),
-        (slow_requests(), ("latency_ms", 1200)),
-        (throttle_requests(), ("bytes_per_second", 50)),
+        (slow("requests"), ("latency_ms", 1200)),
+        (throttle("requests"), ("bytes_per_second", 50)),
+        (drip("requests"), ("direction", "requests")),
         (slow_close(), ("delay_ms", 30_000)),
     ],
-    ids=["limit_data", "slow_requests", "throttle_requests", "slow_close"],
+    ids=["limit_data", "slow", "throttle", "drip", "slow_close"],
 )
 def test_a_link_whose_banner_passes_is_evident_by_it_and_what_its_proxies_say(
-    planned: LinkFault, intended: tuple[str, int], ground: FakeGround
+    planned: LinkFault, intended: tuple[str, int | str], ground: FakeGround
 ) -> None:
     fault = KINDS[planned.kind](planned, lab_of(ground))
     name, value = intended
@@ -535,8 +510,7 @@ def test_a_restart_that_broke_off_is_made_good(ground: FakeGround) -> None:
 
 
 OF_LINKS = (
-    cut(), slow(), slow_replies(), slow_requests(), throttle(), throttle_replies(),
-    throttle_requests(), limit_data(), slice_(), drip(), drip_replies(), reset_after(), slow_close()
+    cut(), slow(), throttle(), limit_data(), slice_(), drip(), reset_after(), slow_close()
 )  # fmt: skip
 
 

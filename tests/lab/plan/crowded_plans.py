@@ -16,10 +16,11 @@ from lab.plan.link_faults import LinkFault
 from lab.plan.plan import Plan
 from lab.plan.quantities import format_duration, format_skew
 from lab.planning.collisions import collision
-from lab.planning.random_fault import CUT_KINDS, SKEWS_MS
+from lab.planning.random_fault import SKEWS_MS
 from lab.planning.resolve import resolve
 from lab.scenario.faults import FaultModel
 from lab.scenario.operations import OperationModel
+from lab.scenario.random_faults import WAYS
 from lab.scenario.scenario import MailModel
 from tests.lab.hosts.simulator.plans import scenario
 
@@ -28,22 +29,18 @@ MAILBOX_SERVERS = ("par-mbx1", "par-mbx2", "par-mbx3", "lyo-mbx1", "lyo-mbx2", "
 SERVERS = (*MAILBOX_SERVERS, "ext1", "am1")
 ENDS = (*SERVERS, "workload", "site paris", "site lyon")
 GIVEN: Mapping[str, Mapping[str, str]] = {
+    "cut": {},
     "slow": {"latency": "2s", "jitter": "400ms"},
-    "slow_replies": {"latency": "2s"},
-    "slow_requests": {"latency": "2s"},
     "throttle": {"rate": "4KiB/s"},
-    "throttle_replies": {"rate": "4KiB/s"},
-    "throttle_requests": {"rate": "4KiB/s"},
     "limit_data": {"bytes": "16KiB"},
     "slice": {"pieces": "256B", "pause": "10ms"},
     "drip": {"latency": "2s", "rate": "1KiB/s"},
-    "drip_replies": {"latency": "2s", "rate": "1KiB/s"},
     "reset_after": {"after": "5s"},
     "slow_close": {"delay": "5s"},
 }
-OF_LINKS = (
-    *(f"cut-{kind}" for kind in CUT_KINDS), *(kind for kind in LINK_KINDS if kind != "cut")
-)  # fmt: skip
+OF_LINKS = tuple(
+    f"{kind}-{way}" if way else kind for kind in LINK_KINDS for way in WAYS.get(kind, ("",))
+)
 OF_SERVERS = ("kill", "kill-new", "pause", "stop", "restart")
 OF_MAILBOX_SERVERS = ("corrupt", "fill_disk", "skew_clock")
 AT_A_PLACE = ("place-cut", "place-kill")
@@ -136,13 +133,13 @@ def _written(draw: Random, kind: str, start_ms: int, end_ms: int) -> Written:
     return {**at, **lasts, kind: server, **by}
 
 
-def _of_links(draw: Random, kind: str) -> Written:
+def _of_links(draw: Random, word: str) -> Written:
     between = draw.sample(ENDS, 2)
     one_way = {"from": between[0], "to": between[1]}
     links = draw.choice((one_way, {"between": between}))
-    if kind.startswith("cut-"):
-        return {"cut": {**links, "kind": kind.removeprefix("cut-")}}
-    return {kind: {**links, **GIVEN[kind]}}
+    kind, _, way = word.partition("-")
+    ways = {"kind" if kind == "cut" else "direction": way} if way else {}
+    return {kind: {**links, **GIVEN[kind], **ways}}
 
 
 def _go_together(written: Sequence[Written]) -> bool:

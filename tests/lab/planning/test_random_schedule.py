@@ -8,7 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from lab.plan.effects import Direction
 from lab.plan.faults import (
+    DIRECTED_KINDS,
     LINK_KINDS,
     MACHINE_KINDS,
     SERVER_KINDS,
@@ -18,7 +20,7 @@ from lab.plan.faults import (
     ReturnsWith,
     ServerFault,
 )
-from lab.plan.link_faults import Cut, CutKind, LinkFault
+from lab.plan.link_faults import Cut, CutKind, Directed, LinkFault
 from lab.plan.plan import Plan
 from lab.planning.collisions import are_hidden, collision
 from lab.planning.random_schedule import in_words
@@ -174,15 +176,32 @@ def test_a_schedule_that_is_tight_still_has_its_least_count() -> None:
         assert len(plan_of(text, seed).faults) >= 3
 
 
-def test_every_word_is_drawn_and_cut_stands_for_its_five_kinds() -> None:
+def test_every_word_is_drawn_and_some_stand_for_their_kinds_and_directions() -> None:
     text = scenario_text(faults=EVERYTHING)
     drawn = Counter(
-        getattr(fault, "cut_kind", "") or getattr(fault, "returns_with", "") or fault.kind
+        getattr(fault, "cut_kind", "") or getattr(fault, "returns_with", "") or in_direction(fault)
         for seed in range(120)
         for fault in plan_of(text, seed).faults
     )
     in_several_forms = {*get_args(CutKind), *get_args(ReturnsWith)}
-    assert set(drawn) == in_several_forms | set(WORDS) - {"cut", "kill"}
+    directed = {f"{kind} {way}" for kind in DIRECTED_KINDS for way in get_args(Direction)}
+    plain = set(WORDS) - {"cut", "kill", *DIRECTED_KINDS}
+    assert set(drawn) == in_several_forms | directed | plain
+
+
+def test_a_word_with_its_direction_draws_no_other() -> None:
+    text = scenario_text(faults="[slow-replies, throttle-requests, drip-requests]")
+    drawn = {in_direction(fault) for seed in range(20) for fault in plan_of(text, seed).faults}
+    assert drawn == {"slow replies", "throttle requests", "drip requests"}
+
+
+def test_a_word_of_before_is_answered_by_that_of_now(tmp_path: Path) -> None:
+    [mistake] = check_text(tmp_path, scenario_text(faults="[slow_replies]"))
+    assert mistake.endswith("is not one of its words\nhint: did you mean slow-replies?")
+
+
+def in_direction(fault: Fault) -> str:
+    return f"{fault.kind} {fault.direction}" if isinstance(fault, Directed) else fault.kind
 
 
 def test_every_server_suffers_sooner_or_later_and_some_faults_overlap() -> None:

@@ -26,17 +26,12 @@ from lab.plan.faults import (
 from lab.plan.link_faults import (
     Cut,
     Drip,
-    DripReplies,
     LimitData,
     ResetAfter,
     Slice,
     Slow,
     SlowClose,
-    SlowReplies,
-    SlowRequests,
     Throttle,
-    ThrottleReplies,
-    ThrottleRequests,
 )
 from lab.plan.plan import Plan
 from lab.plan.topology import LinkName
@@ -73,12 +68,22 @@ def test_a_plan_survives_its_way_through_json() -> None:
     [
         ('"seed": 7', '"seed": "7"', "Plan.seed"),
         ('"seed": 7,', "", "Plan is"),
-        ('"cut_kind": "stall"', '"cut_kind": "cut"', "Plan.faults"),
+        ('"cut_kind": "stall"', '"cut_kind": "cut"', "^[^;]*1..cut_kind is 'cut', wanted [^;]*$"),
+        ('"kind": "cut"', '"kind": "slow_replies"', "^[^;]*1..kind is 'slow_replies', [^;]*$"),
     ],
 )
 def test_a_plan_that_is_none_is_refused_with_the_place(old: str, new: str, says: str) -> None:
     with pytest.raises(ValueError, match=says):
         Plan.from_json(changed(plan_of().to_json(), old, new))
+
+
+def test_a_plan_of_before_there_were_directions_is_late_both_ways() -> None:
+    slow = "for: 5m, slow: {from: site lyon, to: site paris, latency: 4s}"
+    plan = plan_of(
+        changed(SCENARIO, "for: 5m, cut: {from: site lyon, to: site paris, kind: stall}", slow)
+    )
+    text = changed(plan.to_json(), '   "direction": "both",\n', "")
+    assert Plan.from_json(text) == plan
 
 
 def test_a_fault_at_a_place_may_begin_until_the_mail_ends_and_has_room_to_heal() -> None:
@@ -285,40 +290,16 @@ def test_a_server_returns_with_its_own_queue_database_unless_told_otherwise() ->
             Slow("f2", "slow", 720_000, 1_020_000, 2000, 0, BOTH_WAYS),
         ),
         (
-            "for: 5m, slow_replies: {between: [par-mbx1, lyo-mbx1], latency: 4s}",
-            SlowReplies("f2", "slow_replies", 720_000, 1_020_000, 4000, BOTH_WAYS),
-        ),
-        (
-            "for: 5m, slow_replies: {from: lyo-mbx1, to: par-mbx1, latency: 4s}",
-            SlowReplies("f2", "slow_replies", 720_000, 1_020_000, 4000, BOTH_WAYS[1:]),
-        ),
-        (
-            "for: 5m, slow_requests: {between: [par-mbx1, lyo-mbx1], latency: 4s}",
-            SlowRequests("f2", "slow_requests", 720_000, 1_020_000, 4000, BOTH_WAYS),
-        ),
-        (
-            "for: 5m, slow_requests: {from: lyo-mbx1, to: par-mbx1, latency: 4s}",
-            SlowRequests("f2", "slow_requests", 720_000, 1_020_000, 4000, BOTH_WAYS[1:]),
+            "for: 5m, slow: {from: lyo-mbx1, to: par-mbx1, latency: 4s, direction: replies}",
+            Slow("f2", "slow", 720_000, 1_020_000, 4000, 0, BOTH_WAYS[1:], "replies"),
         ),
         (
             "for: 5m, throttle: {between: [par-mbx1, lyo-mbx1], rate: 10KiB/s}",
             Throttle("f2", "throttle", 720_000, 1_020_000, 10_240, BOTH_WAYS),
         ),
         (
-            "for: 5m, throttle_replies: {between: [par-mbx1, lyo-mbx1], rate: 10KiB/s}",
-            ThrottleReplies("f2", "throttle_replies", 720_000, 1_020_000, 10_240, BOTH_WAYS),
-        ),
-        (
-            "for: 5m, throttle_replies: {from: lyo-mbx1, to: par-mbx1, rate: 10KiB/s}",
-            ThrottleReplies("f2", "throttle_replies", 720_000, 1_020_000, 10_240, BOTH_WAYS[1:]),
-        ),
-        (
-            "for: 5m, throttle_requests: {between: [par-mbx1, lyo-mbx1], rate: 10KiB/s}",
-            ThrottleRequests("f2", "throttle_requests", 720_000, 1_020_000, 10_240, BOTH_WAYS),
-        ),
-        (
-            "for: 5m, throttle_requests: {from: lyo-mbx1, to: par-mbx1, rate: 10KiB/s}",
-            ThrottleRequests("f2", "throttle_requests", 720_000, 1_020_000, 10_240, BOTH_WAYS[1:]),
+            "for: 5m, throttle: {from: lyo-mbx1, to: par-mbx1, rate: 1KiB/s, direction: requests}",
+            Throttle("f2", "throttle", 720_000, 1_020_000, 1024, BOTH_WAYS[1:], "requests"),
         ),
         (
             "for: 5m, limit_data: {between: [par-mbx1, lyo-mbx1], bytes: 16KiB}",
@@ -333,12 +314,9 @@ def test_a_server_returns_with_its_own_queue_database_unless_told_otherwise() ->
             Drip("f2", "drip", 720_000, 1_020_000, 600, 8192, BOTH_WAYS),
         ),
         (
-            "for: 5m, drip_replies: {between: [par-mbx1, lyo-mbx1], latency: 2s, rate: 300B/s}",
-            DripReplies("f2", "drip_replies", 720_000, 1_020_000, 2000, 300, BOTH_WAYS),
-        ),
-        (
-            "for: 5m, drip_replies: {from: lyo-mbx1, to: par-mbx1, latency: 2s, rate: 300B/s}",
-            DripReplies("f2", "drip_replies", 720_000, 1_020_000, 2000, 300, BOTH_WAYS[1:]),
+            "for: 5m, drip: {between: [par-mbx1, lyo-mbx1], latency: 2s, rate: 300B/s,"
+            " direction: replies}",
+            Drip("f2", "drip", 720_000, 1_020_000, 2000, 300, BOTH_WAYS, "replies"),
         ),
         (
             "for: 5m, reset_after: {between: [par-mbx1, lyo-mbx1], after: 30s}",

@@ -146,10 +146,9 @@ SHAPE = {
         ", cut: {from: site lyon, to: site paris, kind: stall}",
         "",
         [
-            "16:5: faults[1], a mapping, a fault is one of cut, slow, slow_replies,"
-            " slow_requests, throttle, throttle_replies, throttle_requests, limit_data, slice,"
-            " drip, drip_replies, reset_after, slow_close, kill, power_loss, corrupt, pause,"
-            " stop, restart, fill_disk, skew_clock and random"
+            "16:5: faults[1], a mapping, a fault is one of cut, slow, throttle, limit_data, slice,"
+            " drip, reset_after, slow_close, kill, power_loss, corrupt, pause, stop, restart,"
+            " fill_disk, skew_clock and random"
             " | give each fault an entry of its own"
         ],
     ),
@@ -176,20 +175,37 @@ SHAPE = {
             " | make jitter the smaller one"
         ],
     ),
-    "answers that are late by nothing said": (
+    **{
+        f"{kind}_{direction}, a word of before": (
+            "cut: {from: site lyon, to: site paris, kind: stall}",
+            f"{kind}_{direction}: {{from: site lyon, to: site paris, latency: 4s}}",
+            [
+                f"16:24: faults[1], {kind}_{direction}, is of an older version"
+                f" | write {kind}: {{…, direction: {direction}}}"
+            ],
+        )
+        for kind, direction in (
+            ("slow", "replies"),
+            ("slow", "requests"),
+            ("throttle", "replies"),
+            ("throttle", "requests"),
+            ("drip", "replies"),
+        )
+    },
+    "a direction that there is not": (
         "cut: {from: site lyon, to: site paris, kind: stall}",
-        "slow_replies: {from: site lyon, to: site paris}",
+        "slow: {from: site lyon, to: site paris, latency: 4s, direction: back}",
         [
-            "16:38: faults[1].slow_replies, latency, is missing"
-            " | latency: how late every answer is, in lab time"
+            "16:88: faults[1].slow.direction, 'back', is not one of its words"
+            " | known are both, replies, requests"
         ],
     ),
-    "requests that are late by nothing said": (
+    "a direction of what always acts both ways": (
         "cut: {from: site lyon, to: site paris, kind: stall}",
-        "slow_requests: {from: site lyon, to: site paris}",
+        "slow_close: {from: site lyon, to: site paris, delay: 4s, direction: replies}",
         [
-            "16:39: faults[1].slow_requests, latency, is missing"
-            " | latency: how late all that the opener says is, in lab time"
+            "16:81: faults[1].slow_close, direction, is an unknown key"
+            " | known are between, delay, from, service, to"
         ],
     ),
     "a rate that is no rate of bytes": (
@@ -198,22 +214,6 @@ SHAPE = {
         [
             "16:75: faults[1].throttle.rate, '10/m', is not a rate of bytes"
             " | write a number with B, KiB or MiB per s, such as 10KiB/s"
-        ],
-    ),
-    "answers throttled to nothing said": (
-        "cut: {from: site lyon, to: site paris, kind: stall}",
-        "throttle_replies: {from: site lyon, to: site paris}",
-        [
-            "16:42: faults[1].throttle_replies, rate, is missing"
-            " | rate: how much of every answer per second of lab time"
-        ],
-    ),
-    "requests throttled to nothing said": (
-        "cut: {from: site lyon, to: site paris, kind: stall}",
-        "throttle_requests: {from: site lyon, to: site paris}",
-        [
-            "16:43: faults[1].throttle_requests, rate, is missing"
-            " | rate: how much of what the opener says per second of lab time"
         ],
     ),
     "a limit that no greeting passes": (
@@ -235,14 +235,6 @@ SHAPE = {
         "cut: {from: site lyon, to: site paris, kind: stall}",
         "drip: {from: site lyon, to: site paris, latency: 600ms}",
         ["16:30: faults[1].drip, rate, is missing | rate: how much per second of lab time"],
-    ),
-    "answers that drip without a rate": (
-        "cut: {from: site lyon, to: site paris, kind: stall}",
-        "drip_replies: {from: site lyon, to: site paris, latency: 600ms}",
-        [
-            "16:38: faults[1].drip_replies, rate, is missing"
-            " | rate: how much of every answer per second of lab time"
-        ],
     ),
     "connections reset so late that a heal takes too long": (
         "cut: {from: site lyon, to: site paris, kind: stall}",

@@ -77,22 +77,22 @@ def _late(at_ms: int, how: How, source: str = "lyo-mbx1", until: int = 50 * MINU
 
 
 SLOW: How = {"kind": "slow", "latency_ms": 4 * SECOND, "jitter_ms": SECOND}
+THROTTLE: How = {"kind": "throttle", "bytes_per_second": 1024}
+DRIP: How = {"kind": "drip", "latency_ms": 2 * SECOND, "bytes_per_second": 1024}
 SLICE: How = {"kind": "slice", "piece_bytes": 256, "pause_ms": 200}
 LATE: Mapping[str, tuple[How, int]] = {
-    "slow": (SLOW, 100),
-    "slow-replies": ({"kind": "slow_replies", "latency_ms": 4 * SECOND}, 40),
-    "slow-requests": ({"kind": "slow_requests", "latency_ms": 4 * SECOND}, 40),
+    "slow": ({**SLOW, "direction": "both"}, 100),
+    "slow-of-before": (SLOW, 100),  # a plan that names no direction
+    "slow-replies": ({**SLOW, "direction": "replies"}, 50),
+    "slow-requests": ({**SLOW, "direction": "requests"}, 50),
     "slow-close": ({"kind": "slow_close", "delay_ms": 40 * SECOND}, 40),
-    "throttle": ({"kind": "throttle", "bytes_per_second": 1024}, 64),
-    "throttle-replies": ({"kind": "throttle_replies", "bytes_per_second": 1024}, 64),
-    "throttle-requests": ({"kind": "throttle_requests", "bytes_per_second": 1024}, 64),
+    "throttle": (THROTTLE, 64),
+    "throttle-replies": ({**THROTTLE, "direction": "replies"}, 64),
     "slice": (SLICE, 106),
     "fine-slice": ({**SLICE, "pause_ms": 10}, 53),  # so fine no clock is
-    "drip": ({"kind": "drip", "latency_ms": 2 * SECOND, "bytes_per_second": 1024}, 40 + 64),
-    "drip-replies": (
-        {"kind": "drip_replies", "latency_ms": 2 * SECOND, "bytes_per_second": 1024}, 20 + 64
-    ),
-}  # fmt: skip
+    "drip": (DRIP, 40 + 64),
+    "drip-requests": ({**DRIP, "direction": "requests"}, 20 + 64),
+}
 """What makes an exchange late, and by how many seconds."""
 LIMIT: How = {"kind": "limit_data", "limit_bytes": 16_384}  # an exchange may pass, or not
 RESETS: How = {"kind": "reset_after", "after_ms": 30_000}  # no answer passes

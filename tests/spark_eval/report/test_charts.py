@@ -127,6 +127,17 @@ def test_a_fault_carries_its_name_and_leads_to_its_row() -> None:
     assert row.href == "#fault-f1"
 
 
+@pytest.mark.parametrize(
+    ("direction", "named"), [("both", "slow"), ("replies", "slow replies only"), (None, "slow")]
+)
+def test_a_fault_that_acts_one_way_says_which(direction: str | None, named: str) -> None:
+    links = [{"from": "par-mbx1", "to": "lyo-mbx2", "service": "smtp"}]
+    late = fault("f1", "slow", direction=direction, links=links)
+    drawing = timeline(rows(faults=[late]), LANES, END_MS)
+    [row] = [bar for bar in drawing.bars if bar.style.startswith("named")]
+    assert row.label == f"f1: {named} par-mbx1 → lyo-mbx2"
+
+
 def test_the_far_end_of_a_cut_is_drawn_even_where_it_is_no_server_of_the_organisation() -> None:
     drawing = timeline(rows(faults=[cut("f1", "par-mbx1", "workload")]), LANES, END_MS)
     lanes = {words.text: words.y for words in drawing.words}

@@ -152,16 +152,21 @@ def test_coverage_counts_messages_that_met_a_fault_by_phase(folder: Path) -> Non
 
 
 @pytest.mark.usefixtures("few_claims")
-def test_coverage_tells_kinds_of_cut_apart_and_asks_whom_they_concern(
+def test_coverage_tells_kinds_of_cut_and_directions_apart_and_asks_whom_they_concern(
     spark: SparkSession, tmp_path: Path
 ) -> None:
-    near, far = healthy(), healthy()
+    near, far, slow = healthy(), healthy(), healthy()
     near.cut("lyo-mbx1", "par-mbx1", 90_000, 100_000, kind="stall")
     far.cut("par-mbx2", "lyo-mbx2", 90_000, 100_000, kind="stall")
-    sweep = open_sweep(write_sweep(tmp_path, {0: near, 1: far}))
+    slow.late(
+        "lyo-mbx1", "par-mbx1", 90_000, 100_000,
+        {"kind": "throttle", "bytes_per_second": 9999, "direction": "replies"},
+    )  # fmt: skip
+    sweep = open_sweep(write_sweep(tmp_path, {0: near, 1: far, 2: slow}))
     judged = judge_batch(spark, sweep, "batch=00000")
     assert judged[0]["coverage"] == {"awaiting-discard": {"cut-stall": 1}}
     assert judged[1]["coverage"] == {}
+    assert judged[2]["coverage"] == {"awaiting-discard": {"throttle-replies": 1}}
 
 
 SETTINGS = {

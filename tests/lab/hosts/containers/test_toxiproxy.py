@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from lab.hosts.containers.toxiproxy import IN_WALL_TIME, Toxiproxy
-from lab.plan.effects import Attributes, Effect, both_ways
+from lab.plan.effects import Attributes, Effect, by_toxic
 from lab.plan.link_faults import CUTS, Drip, ResetAfter, Slice, SlowClose
 from lab.program.errors import GroundError
 
@@ -180,7 +180,7 @@ def test_a_connection_that_the_other_side_gave_up_costs_nothing(
 def test_slow_is_the_same_latency_in_both_directions_in_wall_time(
     api: FakeApi, toxiproxy: Toxiproxy
 ) -> None:
-    toxiproxy.apply("f1", both_ways("latency", latency=600, jitter=120), [PROXY])
+    toxiproxy.apply("f1", by_toxic("latency", latency=600, jitter=120), [PROXY])
     assert told(api) == {
         ("latency", "upstream", "{'latency': 10, 'jitter': 2}"),
         ("latency", "downstream", "{'latency': 10, 'jitter': 2}"),
@@ -190,20 +190,20 @@ def test_slow_is_the_same_latency_in_both_directions_in_wall_time(
 def test_a_latency_never_becomes_none_however_fast_lab_time_runs(
     api: FakeApi, toxiproxy: Toxiproxy
 ) -> None:
-    toxiproxy.apply("f1", both_ways("latency", latency=1, jitter=0), [PROXY])
+    toxiproxy.apply("f1", by_toxic("latency", latency=1, jitter=0), [PROXY])
     assert {attributes for _, _, attributes in told(api)} == {"{'latency': 1, 'jitter': 0}"}
 
 
 def test_throttle_is_a_rate_of_lab_time_and_never_nothing(
     api: FakeApi, toxiproxy: Toxiproxy
 ) -> None:
-    toxiproxy.apply("f1", both_ways("bandwidth", rate=10_000), [PROXY])
+    toxiproxy.apply("f1", by_toxic("bandwidth", rate=10_000), [PROXY])
     assert told(api) == {
         ("bandwidth", "upstream", "{'rate': 600}"),
         ("bandwidth", "downstream", "{'rate': 600}"),
     }
-    toxiproxy.undo("f1", both_ways("bandwidth", rate=10_000), [PROXY])
-    toxiproxy.apply("f1", both_ways("bandwidth", rate=1), [PROXY])
+    toxiproxy.undo("f1", by_toxic("bandwidth", rate=10_000), [PROXY])
+    toxiproxy.apply("f1", by_toxic("bandwidth", rate=1), [PROXY])
     assert {attributes for _, _, attributes in told(api)} == {"{'rate': 1}"}
 
 
@@ -269,10 +269,10 @@ def test_two_toxics_of_one_direction_are_both_there_and_both_taken_back(
 def test_restoring_takes_back_what_a_fault_did_and_nothing_else(
     api: FakeApi, toxiproxy: Toxiproxy
 ) -> None:
-    toxiproxy.apply("f1", both_ways("latency", latency=600, jitter=0), [PROXY])
-    toxiproxy.apply("f2", both_ways("bandwidth", rate=600), [PROXY])
+    toxiproxy.apply("f1", by_toxic("latency", latency=600, jitter=0), [PROXY])
+    toxiproxy.apply("f2", by_toxic("bandwidth", rate=600), [PROXY])
     for _ in range(2):
-        toxiproxy.undo("f1", both_ways("latency", latency=600, jitter=0), [PROXY])
+        toxiproxy.undo("f1", by_toxic("latency", latency=600, jitter=0), [PROXY])
     assert [toxic["name"] for toxic in api.toxics] == ["f2-upstream", "f2-downstream"]
 
 
