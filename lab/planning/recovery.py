@@ -7,8 +7,8 @@ killed with its disk intact is still a custodian. But any fault can leave messag
 custodian only, which the next loss must not hit:
 
 - Messages that the lost server was primary for have one copy until their shadow servers notice
-  the new database id (SM-7): within one `ShadowHeartbeatFrequency` and the time-out of one attempt.
-  They are shadowed again as they are promoted (SM-13).
+  the new database id (SM-7): within one `ShadowHeartbeatFrequency`. They are shadowed again as they
+  are promoted (SM-13).
 - Messages that it held shadows for are not shadowed again (SM-17): they have one copy until they
   are delivered. So have those that another fault made a server accept unprotected (SM-15, SR-5).
   What keeps them queued is the fault itself, so they are delivered once it is over: when a session
