@@ -12,7 +12,7 @@ from pyspark.sql import functions as F
 from spark_eval import schema
 from spark_eval.fault_kinds import KINDS, is_one_of
 from spark_eval.read import scope
-from spark_eval.read.strict import DAMAGED, one_value, parsed
+from spark_eval.sql.strict import DAMAGED, one_value, parsed
 
 MINUTE_MS = 60_000
 HOUR_MS = 60 * MINUTE_MS

@@ -19,7 +19,7 @@ from spark_eval.read.names import (
     short_name,
     without_probes,
 )
-from spark_eval.read.strict import DAMAGED, one_value, parsed
+from spark_eval.sql.strict import DAMAGED, one_value, parsed
 
 STEM = r"regexp_extract(file, '([^/]+)\\.jsonl$', 1)"
 SENT = """CASE r.type

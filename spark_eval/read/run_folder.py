@@ -36,7 +36,7 @@ class RunFolderError(Exception):
 
 
 class UnreadableRecordError(RunFolderError):
-    """It may be a sound one; this machine, its Spark or the place that it is in cannot tell."""
+    """It may be a sound one; this machine, its Spark or the place that it is in fails."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -64,7 +64,7 @@ class FolderLines:
         kept = list(islice(self.records(pattern), MOST_KEPT + 1))
         if len(kept) > MOST_KEPT:
             cause = f"run folder {self.folder.path}: {kept[-1].file}: has too many lines"
-            raise RunFolderError(cause, f"{MOST_KEPT} is the most that can be told of")
+            raise RunFolderError(cause, f"{MOST_KEPT} is the most that is kept")
         return kept
 
     def logs(self, pattern: str, texts: Collection[str]) -> Iterator[Line]:

@@ -29,7 +29,7 @@ QUEUES = r"/queues\.jsonl$"
 COPIES = r"^(mailboxes|external)/"
 TRACKING = r"/MSGTRK"
 MOST_LINES = 100_000
-"""Of all messages that are told of; a server that repeats itself for ever has no end."""
+"""Of all messages together; a server that repeats itself for ever has no end."""
 NAMED = re.compile(r"<[^<> ]+>")
 
 
