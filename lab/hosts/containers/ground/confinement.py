@@ -3,7 +3,8 @@
 Nobody is root in a container, whoever the lab runs as: a person's containers run as that person,
 root's as an ordinary user that exists nowhere else, who is given the folders that containers see.
 The root file system is read-only everywhere; what a program writes goes to its own folders, or to a
-small `/tmp` in memory. The verify play proves all of it. Nothing here starts a container.
+small `/tmp` in memory; what it says to its standard streams the engine keeps to a bound. The verify
+play proves all of it. Nothing here starts a container.
 """
 
 import os
@@ -14,6 +15,12 @@ from pathlib import Path
 ORDINARY = 10_001
 TMP = "/tmp:size=16m,mode=1777"
 MIB = 1024 * 1024
+
+
+# Of each container: the newest 8 MiB at least, 16 MiB at most. A node says a line a connection when
+# much is wrong, and its own logs are files of the run.
+LOG_DRIVER = "json-file"
+LOG_OPTIONS: Mapping[str, str] = {"max-size": "8m", "max-file": "2"}
 
 
 @dataclass(frozen=True, slots=True)
