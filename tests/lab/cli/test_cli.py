@@ -3,6 +3,7 @@
 import json
 import os
 import subprocess
+import subprocess
 import sys
 from importlib import metadata
 from pathlib import Path
@@ -176,6 +177,42 @@ def test_a_wrong_call_is_told_in_two_lines_and_ends_with_4(
     first, second = told.splitlines()
     assert first.startswith(f"shadowlab: {cause}")
     assert second == f"hint: {hint}"
+
+
+LAST = 2**53 - 1
+BEYOND = [
+    ["run", "sound", "--seed", str(LAST + 1)],
+    ["repeat", "sound", "2", "--vary", "--seed", str(LAST)],
+    ["sweep", "sound", "--seeds", str(LAST + 1)],
+    ["sweep", "sound", "--seeds", "1" * 40],
+    ["sweep", "sound", "--seeds", "1", "--first", str(LAST + 1)],
+    ["sweep", "sound", "--seeds", "2", "--first", str(LAST)],
+    ["sweep", "sound", "--seeds", "1", "--first", str(LAST), "--toward", "coverage"],
+    ["sweep", "sound", "--per-batch", "1" * 40],
+    ["sweep", "--tag", "chaos", "--seeds", "0"],
+    ["exhaust", "sound", "--per-batch", "1" * 40],
+    ["prove", "--list", "--seeds", "1" * 40],
+    ["prove", "--list", "--seeds", "0"],
+]
+
+
+@pytest.mark.parametrize("words", BEYOND, ids=" ".join)
+def test_seeds_are_bounded_wherever_they_are_named(
+    here: Path, capsys: pytest.CaptureFixture[str], words: list[str]
+) -> None:
+    code, out, told = call(capsys, *words)
+    assert (code, out) == (4, "")
+    assert ["shadowlab:", "hint:"] == [line.split()[0] for line in told.splitlines()]
+    assert not (here / "runs").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "said"), [(["FIRST=5"], "--seeds 7 --first 5;"), ([], "--seeds 7 ;")]
+)
+def test_make_hands_seeds_on(words: list[str], said: str) -> None:
+    made = ["make", "-n", "sweep", "SEEDS=7", *words]
+    done = subprocess.run(made, cwd=Path(__file__).parents[3], capture_output=True, text=True)
+    assert f"shadowlab sweep primary-loses-its-queue-database {said}" in done.stdout
 
 
 def test_a_call_without_a_word_shows_the_commands(
