@@ -122,7 +122,7 @@ cluster: $(STAMP) java ## a Spark cluster of two workers on this machine; prints
 	@$(BIN)/python -m bench.cluster
 
 .PHONY: down
-down: $(STAMP) ## remove whatever killed or kept runs left: containers, networks, volumes, processes
+down: $(STAMP) ## remove whatever killed or kept runs of this checkout left: containers, networks, volumes, processes
 	@$(BIN)/python -m lab.hosts.containers.down
 
 .PHONY: clean

@@ -32,9 +32,7 @@ Name = Annotated[
     ),
 ]
 Seed = Annotated[int | None, typer.Option(min=0, max=SEED_MAX, help="by default the scenario's")]
-PerBatch = Annotated[
-    int, typer.Option(min=1, max=SEED_MAX, help="how many are judged together")
-]
+PerBatch = Annotated[int, typer.Option(min=1, max=SEED_MAX, help="how many are judged together")]
 Run = Annotated[
     str,
     typer.Argument(

@@ -3,7 +3,6 @@
 import json
 import os
 import subprocess
-import subprocess
 import sys
 from importlib import metadata
 from pathlib import Path
@@ -202,7 +201,7 @@ def test_seeds_are_bounded_wherever_they_are_named(
 ) -> None:
     code, out, told = call(capsys, *words)
     assert (code, out) == (4, "")
-    assert ["shadowlab:", "hint:"] == [line.split()[0] for line in told.splitlines()]
+    assert [line.split()[0] for line in told.splitlines()] == ["shadowlab:", "hint:"]
     assert not (here / "runs").exists()
 
 
@@ -612,6 +611,11 @@ def test_an_evaluation_that_dies_is_a_failure_of_the_ground(
         (Removed(), "nothing was left\n", ""),
         (Removed(("a", "b"), state_dirs=("c",)), "containers: a, b\nstate dirs: c\n", ""),
         (Removed(kept=("d",)), "nothing was left\n", "left alone: d, its lab is alive"),
+        (
+            Removed(elsewhere=(Path("/a/.shadowlab/d"),)),
+            "nothing was left\n",
+            "left alone: d, of another checkout: /a/.shadowlab/d (shadowlab down d)\n",
+        ),
     ],
 )
 def test_a_take_down_tells_what_went(
