@@ -122,7 +122,9 @@ def remove_from_engine(client: docker.DockerClient, run_id: str) -> Removed:
         networks.update(str(each.name) for each in nets)
         volumes.update(str(each.name) for each in stores)
         if not (boxes or nets or stores):
-            return Removed(*(tuple(sorted(names)) for names in (containers, networks, volumes)))
+            return Removed(
+                tuple(sorted(containers)), tuple(sorted(networks)), tuple(sorted(volumes))
+            )
         if time.monotonic() > give_up:
             raise in_use or GroundError(f"down: the engine does not let go of {run_id}")
         if in_use:
