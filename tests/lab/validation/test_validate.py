@@ -136,7 +136,9 @@ def leaves(data: object, path: tuple[str | int, ...] = ()) -> Iterator[Leaf]:
 
 def test_what_python_takes_for_a_number_is_none() -> None:
     """`true` is 1 and 1.0 is 1 to Python; each kind of value of the library is tried once."""
-    seen = {("topology",)}  # it may be of any kind here; whether there is such a one is asked later
+    seen: set[tuple[str, ...]] = {
+        ("topology",)
+    }  # it may be of any kind here; whether there is such a one is asked later
     taken = []
     for file in library().rglob("*.yaml"):
         document = read_document(file)
