@@ -11,7 +11,14 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from lab.program.errors import CALL_WRONG, GROUND_FAILED, INTERRUPTED, VERDICTS, GroundError
+from lab.program.errors import (
+    CALL_WRONG,
+    GROUND_FAILED,
+    INTERRUPTED,
+    VERDICTS,
+    GroundError,
+    LabError,
+)
 from lab.program.progress import is_terminal, waiting
 from lab.run import judgement as judging
 from lab.run.durations import Durations
@@ -20,6 +27,7 @@ from lab.validation.library import RUNS
 
 FROM_THE_START = "evaluation from the start"
 STDERR = 2
+CALLED = {"SHADOWLAB_CALLED": "1"}  # whoever is ended by a signal leaves it to us to say so
 
 
 def evaluation(
@@ -40,7 +48,10 @@ def evaluation_timed(folder: Path, *options: str, to_stderr: bool) -> int:
     command = [sys.executable, "-m", "spark_eval", str(folder), *options]
     with waiting("evaluating", about):
         done = subprocess.run(
-            command, check=False, stdout=subprocess.PIPE, env=os.environ | colour_of(target)
+            command,
+            check=False,
+            stdout=subprocess.PIPE,
+            env=os.environ | CALLED | colour_of(target),
         )
     print(done.stdout.decode("utf-8", "replace"), end="", file=target, flush=True)
     durations.note(time.monotonic() - began, FROM_THE_START, scenario)
@@ -72,12 +83,13 @@ def program(module: str, *words: str, quiet: bool = False, to_stderr: bool = Fal
     prints is no data of ours. Raises GroundError."""
     said = subprocess.DEVNULL if quiet else STDERR if to_stderr else None
     command = [sys.executable, "-m", module, *words]
-    return _meant(subprocess.run(command, check=False, stdout=said).returncode)
+    done = subprocess.run(command, check=False, stdout=said, env=os.environ | CALLED)
+    return _meant(done.returncode)
 
 
 def _meant(code: int) -> int:
     if code in (INTERRUPTED, -signal.SIGINT, -signal.SIGTERM):
-        raise KeyboardInterrupt
+        raise LabError(INTERRUPTED, "the evaluation was ended by a signal")
     if code not in (*VERDICTS, GROUND_FAILED, CALL_WRONG):
         raise GroundError(f"the evaluation ended with {code}", "see what it printed above")
     return code

@@ -24,6 +24,7 @@ from lab.campaigns.sweep.toward import Toward
 from lab.campaigns.sweep.toward_coverage import CANDIDATES, Choice
 from lab.hosts.simulator.simulation import simulate
 from lab.planning.resolve import resolve
+from lab.program.ending import Interrupted
 from lab.program.errors import worst
 from lab.program.progress import waiting
 from lab.program.whole_file import write_whole
@@ -96,8 +97,8 @@ class Sweep:
                 self._go_through(judge)
                 code, said = judge.conclude()
             print(said, flush=True)
-        except KeyboardInterrupt:
-            self.say("interrupted; the same command goes on from here")
+        except (KeyboardInterrupt, Interrupted):
+            self.say("hint: the same command goes on from here")
             raise
         return worst([code, *self.work.codes()])
 
