@@ -162,7 +162,7 @@ def exhaust(
         raise typer.Exit(run_only(search, only, RunOptions(runs=RUNS)))
     folder = exhaust_folder(RUNS, search, per_batch)
     command = f"shadowlab exhaust {shlex.quote(name)} --seed {search.plan.seed} --only "
-    done = Exhaust(search, folder, master, per_batch, lambda run: command + run)
+    done = Exhaust(search, folder, master, per_batch, lambda run: command + shlex.quote(run))
     with waiting("exhausting"):
         code = done.run()
     raise typer.Exit(code)
@@ -185,4 +185,4 @@ def shrink(
     target = smaller_scenario(out or RUNS / "shrunk" / f"{plan.scenario}-smaller.yaml", SHRUNK)
     with waiting("shrinking"):
         found = shrink_run(folder, target, master)
-    print(f"shadowlab run {target} --on simulator --seed {found.seed}")
+    print(f"shadowlab run {shlex.quote(str(target))} --on simulator --seed {found.seed}")

@@ -9,6 +9,7 @@ changed, which the fingerprint shows. What a run means is not decided here.
 import hashlib
 import json
 import os
+import shlex
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -198,4 +199,4 @@ def fingerprint_of(asked: str) -> str:
 
 
 def replay_command(scenario: str, seed: str) -> str:
-    return f"shadowlab run {scenario} --on simulator --seed {seed}"
+    return f"shadowlab run {shlex.quote(scenario)} --on simulator --seed {seed}"
