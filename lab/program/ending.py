@@ -33,13 +33,23 @@ def say(number: int) -> None:
 
 def at_once() -> None:
     """From now on a signal ends the program where it is: nothing has begun yet, or all is done."""
-    _hear(lambda number, _: (say(number), os._exit(INTERRUPTED)))
+
+    def end(number: int, _: FrameType | None) -> None:
+        say(number)
+        os._exit(INTERRUPTED)
+
+    _hear(end)
 
 
 def _hear(handler: object) -> dict[int, object]:
     """An ignored signal (nohup) stays ignored. The handlers before."""
     heard = [each for each in SIGNALS if signal.getsignal(each) is not signal.SIG_IGN]
     return {each: signal.signal(each, handler) for each in heard}  # type: ignore[arg-type]
+
+
+def _libraries_speak(may: bool) -> None:
+    if (logging := sys.modules.get("logging")) is not None:
+        logging.disable(logging.NOTSET if may else logging.CRITICAL)
 
 
 class Ending:
@@ -61,6 +71,7 @@ class Ending:
         sys.unraisablehook = self._unraisable
         if self._patience is not None:
             self._patience.cancel()
+            _libraries_speak(True)
 
     def _end(self, number: int, _: FrameType | None) -> None:
         if self.by:
@@ -68,6 +79,7 @@ class Ending:
         self.by = signal.Signals(number).name
         say(number)
         sys.unraisablehook = lambda _: None  # what is swallowed is not shown
+        _libraries_speak(False)  # of what was ended too
         self._patience = threading.Timer(PATIENCE_S, os._exit, (INTERRUPTED,))
         self._patience.daemon = True
         self._patience.start()

@@ -1,9 +1,9 @@
 """How a person, or the system, ends a program of the evaluation: by a signal, at any instant of it.
 
 The first signal is said in one line at once, and KeyboardInterrupt is raised where the program is,
-so that a JVM that it began is ended. What Python swallows of that (in a weak reference's callback,
-in a library's bare `except`) ends the program some seconds later. Whoever called it as a part of a
-larger program says the line itself.
+so that a JVM that it began is ended; nothing is said of that. What Python swallows (in a weak
+reference's callback, in a library's bare `except`) ends the program some seconds later. Whoever
+called it as a part of a larger program says the line itself.
 """
 
 from __future__ import annotations
@@ -32,13 +32,25 @@ def say(number: int) -> None:
 
 def at_once() -> None:
     """From now on a signal ends the program where it is: nothing has begun yet, or all is done."""
-    _hear(lambda number, _: (say(number), os._exit(INTERRUPTED)))
+
+    def end(number: int, _: FrameType | None) -> None:
+        say(number)
+        os._exit(INTERRUPTED)
+
+    _hear(end)
 
 
 def _hear(handler: object) -> dict[int, object]:
     """An ignored signal (nohup) stays ignored. The handlers before."""
     heard = [each for each in SIGNALS if signal.getsignal(each) is not signal.SIG_IGN]
     return {each: signal.signal(each, handler) for each in heard}  # type: ignore[arg-type]
+
+
+def _say_no_more() -> None:
+    """What libraries say of a JVM that was ended too, and what Python swallows, is not shown."""
+    sys.unraisablehook = lambda _: None
+    with suppress(OSError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
 
 
 class Ending:
@@ -66,7 +78,7 @@ class Ending:
             return
         self.by = signal.Signals(number).name
         say(number)
-        sys.unraisablehook = lambda _: None  # what is swallowed is not shown
+        _say_no_more()
         self._patience = threading.Timer(PATIENCE_S, os._exit, (INTERRUPTED,))
         self._patience.daemon = True
         self._patience.start()

@@ -78,6 +78,22 @@ def test_the_evaluation_ends_so_while_it_is_imported(tmp_path: Path, at: int) ->
     assert ended(tmp_path, at, [signal.SIGTERM], *words) == (130, "error: ended by SIGTERM\n")
 
 
+def test_of_a_jvm_that_was_ended_too_nothing_is_said() -> None:
+    program = (
+        "import os, signal, sys; from spark_eval.program.outer_edge import guarded\n"
+        "def work():\n"
+        "    try:\n"
+        "        os.kill(os.getpid(), signal.SIGTERM); signal.sigtimedwait([], 20)\n"
+        "    finally:\n"
+        "        os.write(2, b'Connection refused')\n"
+        "sys.exit(guarded(work))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, timeout=100
+    )
+    assert (done.returncode, done.stderr) == (130, "error: ended by SIGTERM\n")
+
+
 def test_what_is_swallowed_in_a_callback_is_raised_again() -> None:
     class Swallows:
         def __del__(self) -> None:
