@@ -16,9 +16,8 @@ ORDINARY = 10_001
 TMP = "/tmp:size=16m,mode=1777"
 MIB = 1024 * 1024
 
-
-# Of each container: the newest 8 MiB at least, 16 MiB at most. A node says a line a connection when
-# much is wrong, and its own logs are files of the run.
+# Of each container: the newest 8 MiB at least, 16 MiB at most. What a node logs is in files of the
+# run; here are its last words, which become stderr.log.
 LOG_DRIVER = "json-file"
 LOG_OPTIONS: Mapping[str, str] = {"max-size": "8m", "max-file": "2"}
 
