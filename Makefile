@@ -27,7 +27,7 @@ help: ## this list
 	@echo
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 	@echo
-	@echo "  SCENARIO=$(SCENARIO)  SEED=n  ON=containers|simulator  SEEDS=$(SEEDS)"
+	@echo "  SCENARIO=$(SCENARIO)  SEED=n  ON=containers|simulator  SEEDS=$(SEEDS)  FIRST=n"
 	@echo "  TESTS='-k words'    narrow what they name"
 
 SAY_CODE = echo "exit code $$code (0 pass, 1 fail, 2 unknown, 3 the lab could not, 4 the call is wrong)" >&2; exit $$code
@@ -38,7 +38,7 @@ scenario: $(STAMP) java ## the main job: run SCENARIO, judge it, say where the r
 
 .PHONY: sweep
 sweep: $(STAMP) java ## SCENARIO in the simulator under SEEDS seeds, spread by Spark
-	@$(BIN)/shadowlab sweep $(SCENARIO) --seeds $(SEEDS); code=$$?; $(SAY_CODE)
+	@$(BIN)/shadowlab sweep $(SCENARIO) --seeds $(SEEDS) $(if $(filter-out file,$(origin FIRST)),--first $(FIRST)); code=$$?; $(SAY_CODE)
 
 .PHONY: prove
 prove: $(STAMP) java ## break nodes on purpose, a defect at a time: the right claim must notice each
@@ -122,7 +122,7 @@ cluster: $(STAMP) java ## a Spark cluster of two workers on this machine; prints
 	@$(BIN)/python -m bench.cluster
 
 .PHONY: down
-down: $(STAMP) ## remove whatever killed or kept runs left: containers, networks, volumes, processes
+down: $(STAMP) ## remove whatever killed or kept runs of this checkout left: containers, networks, volumes, processes
 	@$(BIN)/python -m lab.hosts.containers.down
 
 .PHONY: clean

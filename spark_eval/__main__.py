@@ -17,6 +17,11 @@ from pathlib import Path
 if not __package__:  # spark-submit runs this file as a script: its folder is no library
     sys.path[0] = str(Path(__file__).resolve().parent.parent)
 
+from spark_eval.program import ending
+
+if __name__ == "__main__":
+    ending.at_once()  # until the outer edge stands, and after it
+
 from spark_eval.program.exit_codes import CRASHED, WRONG_CALL
 from spark_eval.program.outer_edge import guarded
 from spark_eval.program.parser import Parser

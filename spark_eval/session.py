@@ -11,10 +11,12 @@ from __future__ import annotations
 
 import logging
 import os
+import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import Enum
 from pathlib import Path
+from threading import current_thread, main_thread
 from typing import TypeAlias
 
 from py4j.java_gateway import JavaGateway
@@ -218,10 +220,20 @@ def session(
     if submitted is None:
         chosen |= _quietly(given, chosen)
     conf = SparkConf(loadDefaults=False).setAll(list(chosen.items()))
-    look_up_once(SparkContext(conf=conf, gateway=submitted or launch(conf)))
+    with _signals_kept():
+        look_up_once(SparkContext(conf=conf, gateway=submitted or launch(conf)))
     # it would print every failed query's whole plan; the exception itself says enough
     logging.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL)
     return SparkSession.builder.getOrCreate()
+
+
+@contextmanager
+def _signals_kept() -> Iterator[None]:
+    """Spark hears SIGINT itself from then on, and says so in words of its own."""
+    before = signal.getsignal(signal.SIGINT)
+    yield
+    if current_thread() is main_thread():
+        signal.signal(signal.SIGINT, before)
 
 
 @contextmanager

@@ -6,13 +6,13 @@ one line with a hint below it on stderr; there is no traceback. The commands are
 and imported behind the outer edge, so that whatever breaks on the way is said too.
 """
 
-import os
-import signal
 import sys
 
+from lab.program import ending
+
 IS_PROGRAM = sys.argv[0].endswith(("/shadowlab", "/lab/cli/__main__.py"))
-if IS_PROGRAM and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-    signal.signal(signal.SIGINT, lambda *_: os._exit(130))  # until the outer edge stands
+if IS_PROGRAM:
+    ending.at_once()  # until the outer edge stands, and after it
 
 from lab.program.outer_edge import guarded  # noqa: E402 (a signal may come before it)
 

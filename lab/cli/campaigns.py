@@ -13,12 +13,23 @@ from lab.campaigns.suite.folder import folder_for
 from lab.campaigns.suite.plan import NIGHTLY, Ask, chosen
 from lab.campaigns.sweep.toward import Toward
 from lab.cli.completion import scenario_names
-from lab.cli.options import Name, On, Run, Seed, checked_scenario, parsed_duration, resolved_plan
+from lab.cli.options import (
+    Name,
+    On,
+    PerBatch,
+    Run,
+    Seed,
+    checked_scenario,
+    parsed_duration,
+    require_seeds,
+    resolved_plan,
+)
 from lab.cli.paths import new_folder, not_empty, path_of, smaller_scenario
 from lab.cli.summary import print_line
 from lab.program.errors import ScenarioError
 from lab.program.java import require_java
 from lab.program.progress import waiting
+from lab.scenario.quantities import SEED_MAX
 from lab.validation.library import RUNS, find_run
 from lab.validation.validate import CheckedScenario
 
@@ -80,6 +91,7 @@ def repeat(
     scenario = checked_scenario(name)
     first = resolved_plan(scenario, seed).seed
     require_java()
+    require_seeds("--vary", first, times if vary else 1)
     seeds = [first + number if vary else first for number in range(times)]
     host = None if on is None else on.value
     done, code = Repetition(str(scenario.path), seeds, host, judges=True).run()
@@ -101,9 +113,9 @@ def sweep(
         str | None,
         typer.Option(help="every scenario of it instead", show_default=False, callback=not_empty),
     ] = None,
-    seeds: Annotated[int, typer.Option(min=1, help="how many")] = 1000,
-    first: Annotated[int, typer.Option(min=0, help="the first seed")] = 0,
-    per_batch: Annotated[int, typer.Option(min=1, help="how many are judged together")] = 250,
+    seeds: Annotated[int, typer.Option(min=1, max=SEED_MAX, help="how many")] = 1000,
+    first: Annotated[int, typer.Option(min=0, max=SEED_MAX, help="the first seed")] = 0,
+    per_batch: PerBatch = 250,
     master: Annotated[str, typer.Option(help="Spark master")] = "local[*]",
     keep_records: Annotated[bool, typer.Option("--keep-records", help="for a look later")] = False,
     toward: Annotated[
@@ -115,8 +127,10 @@ def sweep(
 ) -> None:
     """Simulate a scenario under many seeds, spread by Spark, and judge them all."""
     from lab.campaigns.sweep.sweep import Seeds, Sweep, sweep_all, sweep_folder
+    from lab.campaigns.sweep.toward_coverage import CANDIDATES
 
     wanted = Seeds(first, seeds, min(per_batch, seeds))
+    require_seeds("--seeds", first, seeds if toward is None else seeds * CANDIDATES)
     sweeps = []
     scenarios = _swept(name, tag)
     require_java()
@@ -140,7 +154,7 @@ def exhaust(
         str | None, typer.Option(help="these faults alone, kill@17: a run folder and its report")
     ] = None,
     seed: Seed = None,
-    per_batch: Annotated[int, typer.Option(min=1, help="how many are judged together")] = 1000,
+    per_batch: PerBatch = 1000,
     master: Annotated[str, typer.Option(help="Spark master")] = "local[*]",
 ) -> None:
     """Simulate a small scenario with one thing going wrong at every event of it, and judge all."""
@@ -154,7 +168,7 @@ def exhaust(
         raise typer.Exit(run_only(search, only, RunOptions(runs=RUNS)))
     folder = exhaust_folder(RUNS, search, per_batch)
     command = f"shadowlab exhaust {shlex.quote(name)} --seed {search.plan.seed} --only "
-    done = Exhaust(search, folder, master, per_batch, lambda run: command + run)
+    done = Exhaust(search, folder, master, per_batch, lambda run: command + shlex.quote(run))
     with waiting("exhausting"):
         code = done.run()
     raise typer.Exit(code)
@@ -178,4 +192,4 @@ def shrink(
     require_java()
     with waiting("shrinking"):
         found = shrink_run(folder, target, master)
-    print(f"shadowlab run {target} --on simulator --seed {found.seed}")
+    print(f"shadowlab run {shlex.quote(str(target))} --on simulator --seed {found.seed}")

@@ -13,7 +13,14 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from lab.program.death_signal import KILLED_WITH_PARENT
-from lab.program.errors import CALL_WRONG, GROUND_FAILED, INTERRUPTED, VERDICTS, GroundError
+from lab.program.errors import (
+    CALL_WRONG,
+    GROUND_FAILED,
+    INTERRUPTED,
+    VERDICTS,
+    GroundError,
+    LabError,
+)
 from lab.program.progress import is_terminal, waiting
 from lab.run import judgement as judging
 from lab.run.durations import Durations
@@ -22,6 +29,7 @@ from lab.validation.library import RUNS
 
 FROM_THE_START = "evaluation from the start"
 STDERR = 2
+CALLED = {"SHADOWLAB_CALLED": "1"}  # whoever is ended by a signal leaves it to us to say so
 
 
 def evaluation(
@@ -45,7 +53,7 @@ def evaluation_timed(folder: Path, *options: str, to_stderr: bool) -> int:
             command,
             check=False,
             stdout=subprocess.PIPE,
-            env=os.environ | colour_of(target),
+            env=os.environ | CALLED | colour_of(target),
             preexec_fn=KILLED_WITH_PARENT,
         )
     print(done.stdout.decode("utf-8", "replace"), end="", file=target, flush=True)
@@ -78,13 +86,16 @@ def program(module: str, *words: str, quiet: bool = False, to_stderr: bool = Fal
     prints is no data of ours. Raises GroundError."""
     said = subprocess.DEVNULL if quiet else STDERR if to_stderr else None
     command = [sys.executable, "-m", module, *words]
-    done = subprocess.run(command, check=False, stdout=said, preexec_fn=KILLED_WITH_PARENT)
+    environment = os.environ | CALLED
+    done = subprocess.run(
+        command, check=False, stdout=said, env=environment, preexec_fn=KILLED_WITH_PARENT
+    )
     return _meant(done.returncode)
 
 
 def _meant(code: int) -> int:
     if code in (INTERRUPTED, -signal.SIGINT, -signal.SIGTERM):
-        raise KeyboardInterrupt
+        raise LabError(INTERRUPTED, "the evaluation was ended by a signal")
     if code not in (*VERDICTS, GROUND_FAILED, CALL_WRONG):
         raise GroundError(f"the evaluation ended with {code}", "see what it printed above")
     return code

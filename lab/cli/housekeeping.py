@@ -1,5 +1,6 @@
 """What is there: list it, start a scenario, remove old runs."""
 
+import shlex
 import sys
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime, timedelta
@@ -72,7 +73,7 @@ def new(
     """Write a scenario to start from."""
     path = new_scenario(name, source)
     print(path)
-    print(f"shadowlab plan {name} shows what it does", file=sys.stderr)
+    print(f"shadowlab plan {shlex.quote(name)} shows what it does", file=sys.stderr)
 
 
 def prune(

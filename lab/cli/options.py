@@ -15,7 +15,7 @@ from lab.cli.paths import not_empty
 from lab.plan.plan import Plan
 from lab.planning.resolve import default_seed, resolve
 from lab.program.errors import CALL_WRONG, ScenarioError
-from lab.scenario.quantities import parse_duration
+from lab.scenario.quantities import SEED_MAX, parse_duration
 from lab.validation.library import load_scenario
 from lab.validation.validate import CheckedScenario
 from nodes.core.config.error import ConfigurationError
@@ -31,7 +31,8 @@ Name = Annotated[
         autocompletion=scenario_names,
     ),
 ]
-Seed = Annotated[int | None, typer.Option(min=0, max=2**53 - 1, help="by default the scenario's")]
+Seed = Annotated[int | None, typer.Option(min=0, max=SEED_MAX, help="by default the scenario's")]
+PerBatch = Annotated[int, typer.Option(min=1, max=SEED_MAX, help="how many are judged together")]
 Run = Annotated[
     str,
     typer.Argument(
@@ -72,6 +73,14 @@ def resolved_plan(scenario: CheckedScenario, seed: int | None) -> Plan:
         own = default_seed(scenario.scenario.scenario)
         return resolve(scenario.scenario, scenario.topology, own, "scenario")
     return resolve(scenario.scenario, scenario.topology, seed, "argument")
+
+
+def require_seeds(option: str, first: int, count: int) -> None:
+    """`count` seeds from `first` on are bounded as one is. Raises ScenarioError."""
+    last = first + count - 1
+    if last > SEED_MAX:
+        hint = f"{option} {count} from seed {first} on would end with {last}; ask for fewer"
+        raise ScenarioError(f"{option} {count}: {SEED_MAX} is the last seed", hint)
 
 
 def print_all(texts: list[str]) -> None:

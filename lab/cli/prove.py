@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from lab.validation.validate import CheckedScenario
 
 SEEDS = {On.simulator: 5, On.containers: 1}
+SEEDS_MAX = 1_000  # twenty times as many of a rare defect, planned before the first is simulated
 LOCAL = "local[*]"
 
 
@@ -52,7 +53,9 @@ def prove(
     ] = False,
     seeds: Annotated[
         int | None,
-        typer.Option(min=1, help="how many for each defect; by default 5, on containers 1"),
+        typer.Option(
+            min=1, max=SEEDS_MAX, help="how many for each defect; by default 5, on containers 1"
+        ),
     ] = None,
     master: Annotated[str, typer.Option(help="Spark master of what is simulated")] = LOCAL,
 ) -> None:

@@ -11,7 +11,16 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from lab.cli.completion import run_names
-from lab.cli.options import STATE, AsJson, Name, On, Seed, checked_scenario, resolved_plan
+from lab.cli.options import (
+    STATE,
+    AsJson,
+    Name,
+    On,
+    Seed,
+    checked_scenario,
+    print_all,
+    resolved_plan,
+)
 from lab.cli.paths import announcement, not_empty, path_of
 from lab.cli.summary import outcome, print_line
 from lab.plan.plan import Plan
@@ -104,14 +113,17 @@ def down(
     run: Annotated[
         str | None,
         typer.Argument(
-            help="a run's id or folder, as up and list runs show it; by default every run whose "
-            "lab is not alive",
+            help="a run's id or folder, as up and list runs show it, of any checkout; by default "
+            "every run of this checkout whose lab is not alive, and a lab that up left standing",
             callback=not_empty,
             autocompletion=run_names,
         ),
     ] = None,
 ) -> None:
-    """Remove whatever a run left: containers, networks, volumes, folders and processes."""
+    """Remove whatever a run left: containers, networks, volumes, keys, folders and processes.
+
+    Without a name the labs of other checkouts are left alone; named, one goes with its keys.
+    """
     from lab.hosts.containers import down as take_down
     from lab.hosts.containers.engine import connect
 
@@ -126,11 +138,12 @@ def down(
 
 def _print_removed(removed: "Removed") -> None:
     """Names of what went to stdout; runs that were left alone are named on stderr."""
-    went = [each for each in fields(removed) if each.name != "kept" and getattr(removed, each.name)]
-    for each in went:
-        names = ", ".join(str(name) for name in getattr(removed, each.name))
-        print(f"{each.name.replace('_', ' ')}: {names}")
+    from lab.hosts.containers.down import left_alone
+
+    went = [each.name for each in fields(removed) if getattr(removed, each.name)]
+    went = [name for name in went if name not in ("kept", "elsewhere")]
+    for name in went:
+        print(f"{name.replace('_', ' ')}: {', '.join(map(str, getattr(removed, name)))}")
     if not went:
         print("nothing was left")
-    for kept in removed.kept:
-        print(f"left alone: {kept}, its lab is alive (shadowlab down {kept})", file=sys.stderr)
+    print_all(list(left_alone(removed)))

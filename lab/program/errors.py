@@ -9,12 +9,12 @@ import sys
 from collections.abc import Iterable
 from typing import TextIO
 
+from lab.program.ending import INTERRUPTED as INTERRUPTED
 from lab.program.printable import printable
 
 PASS, FAIL, UNKNOWN, GROUND_FAILED, CALL_WRONG = 0, 1, 2, 3, 4
 VERDICTS = {PASS: "pass", FAIL: "fail", UNKNOWN: "unknown"}
 CAUSE_MAX = 2_000  # characters
-INTERRUPTED = 130  # a person ended it
 WORST_FIRST = (GROUND_FAILED, FAIL, UNKNOWN, PASS)
 
 

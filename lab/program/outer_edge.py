@@ -8,24 +8,21 @@ decides nothing else, and imports nothing that a container of the lab has not.
 
 import errno
 import os
-import signal
 import sys
 import tempfile
 import traceback
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
-from threading import current_thread, main_thread
+from collections.abc import Callable
+from contextlib import suppress
 
+from lab.program.ending import INTERRUPTED, Ending, Interrupted
 from lab.program.errors import (
     CALL_WRONG,
     GROUND_FAILED,
-    INTERRUPTED,
     PASS,
     GroundError,
     LabError,
     print_error,
 )
-from lab.program.watchdog import Interrupted
 
 DEBUG = "SHADOWLAB_DEBUG"
 OFF = ("", "0")
@@ -40,29 +37,38 @@ def guarded(work: Callable[[], int], *, shows_traceback: bool = False) -> int:
     `shows_traceback`: of a bug, on stderr, for a program whose stderr is collected.
     """
     _open_standard_streams()
+    ending = Ending()
     try:
-        with _ended_by_signals():
+        with ending:
             code = work()
             sys.stdout.flush()
-            return code
-    except LabError as error:
-        code = print_error(error)
-    except (KeyboardInterrupt, Interrupted):
-        code = INTERRUPTED
-    except BrokenPipeError:
-        code = GROUND_FAILED  # whoever read stdout has gone
-    except SystemExit as error:
-        code = _code_of(error)
-    except OSError as error:
-        _show_traceback(shows_traceback)
-        code = print_error(refusal(error))
-    except Exception as error:
-        code = print_error(_bug(error, shows_traceback))
+            return INTERRUPTED if ending.by else code
+    except BaseException as error:
+        code = INTERRUPTED if ending.by else _code_of(error, shows_traceback)
     _close_stdout()
     return code
 
 
-def _code_of(error: SystemExit) -> int:
+def _code_of(error: BaseException, shows_traceback: bool) -> int:
+    """Of what was raised without a signal; its cause is printed."""
+    try:
+        raise error
+    except LabError as error:
+        return print_error(error)
+    except (KeyboardInterrupt, Interrupted):
+        return print_error(LabError(INTERRUPTED, "ended by a signal"))
+    except BrokenPipeError:
+        return GROUND_FAILED  # whoever read stdout has gone
+    except SystemExit as error:
+        return _meant(error)
+    except OSError as error:
+        _show_traceback(shows_traceback)
+        return print_error(refusal(error))
+    except Exception as error:
+        return print_error(_bug(error, shows_traceback))
+
+
+def _meant(error: SystemExit) -> int:
     """1 and 2 are the codes with which libraries end a program; here they are verdicts."""
     if error.code in (None, PASS):
         return PASS
@@ -108,24 +114,6 @@ def _show_traceback(wanted: bool) -> bool:
         traceback.print_exc()
         return True
     return False
-
-
-@contextmanager
-def _ended_by_signals() -> Iterator[None]:
-    """SIGTERM and SIGHUP end the work as Ctrl-C does, so that it clears up; an ignored one (nohup)
-    stays ignored."""
-    before = {}
-    if current_thread() is main_thread():
-        if signal.getsignal(signal.SIGINT) not in (signal.SIG_IGN, signal.default_int_handler):
-            signal.signal(signal.SIGINT, signal.default_int_handler)
-        for number in (signal.SIGTERM, signal.SIGHUP):
-            if signal.getsignal(number) is signal.SIG_DFL:
-                before[number] = signal.signal(number, signal.default_int_handler)
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 def _open_standard_streams() -> None:

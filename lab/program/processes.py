@@ -9,6 +9,7 @@ ever found alive.
 import json
 import os
 import signal
+import subprocess
 import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -87,6 +88,31 @@ def end(record: ProcessRecord, patience_s: float = 5.0) -> bool:
         if gone_within(record, wait_s):
             return True
     return False
+
+
+def ended_within(program: subprocess.Popen[bytes], wait_s: float) -> bool:
+    """Wait up to `wait_s` seconds for a child to end; `exit_code` reaps it. Unlike Popen.wait they
+    take no lock, which a signal that raises there would leave taken for ever."""
+    deadline = time.monotonic() + wait_s
+    while program.returncode is None:
+        try:
+            if os.waitid(os.P_PID, program.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None:
+                return True
+        except ChildProcessError:
+            return True  # reaped already
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.02)
+    return True
+
+
+def exit_code(program: subprocess.Popen[bytes]) -> int:
+    """Of a child that has ended; negative: a signal. Raises ChildProcessError where it was lost
+    between two signals."""
+    if program.returncode is None:
+        _, status = os.waitpid(program.pid, 0)
+        program.returncode = os.waitstatus_to_exitcode(status)
+    return program.returncode
 
 
 def gone_within(record: ProcessRecord, wait_s: float) -> bool:

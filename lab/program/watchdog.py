@@ -2,25 +2,26 @@
 
 Both arrive as signals in the main thread, so that they interrupt whatever it is blocked in. The
 first one raises where the run is; from then on the lab is being taken down, and a further Ctrl-C
-is answered by a line and nothing else: a take-down is never left half done. Each step of the
-take-down has a bound of its own, after which the step alone is given up.
+is answered by a line and nothing else: a take-down is never left half done. Where Python swallows
+what is raised (a callback of the garbage collector) it is raised again a moment later. Each step of
+the take-down has a bound of its own, after which the step alone is given up.
 """
 
 import signal
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 from typing import Self
 
-PERSON = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+from lab.program.ending import SIGNALS
+from lab.program.ending import Interrupted as Interrupted
+
 TIME_IS_UP = signal.SIGUSR1
+AGAIN_S = 0.05
 
 Say = Callable[[str], None]
-
-
-class Interrupted(BaseException):
-    """A person (or the system) asked the run to end. Not an Exception: nothing may swallow it."""
 
 
 class TimeIsUp(BaseException):
@@ -39,14 +40,16 @@ class Watchdog:
         self._timer: threading.Timer | None = None
 
     def __enter__(self) -> Self:
-        for number in PERSON:
+        for number in SIGNALS:
             if signal.getsignal(number) is not signal.SIG_IGN:  # nohup: somebody wants it so
                 self._before[number] = signal.signal(number, self._person)
         self._before[TIME_IS_UP] = signal.signal(TIME_IS_UP, self._clock)
+        self._unraisable, sys.unraisablehook = sys.unraisablehook, self._swallowed
         return self
 
     def __exit__(self, *_: object) -> None:
         self._disarm()
+        sys.unraisablehook = self._unraisable
         for number, handler in self._before.items():
             signal.signal(number, handler)  # type: ignore[arg-type]
 
@@ -78,6 +81,20 @@ class Watchdog:
             return
         self._taking_down = True
         raise Interrupted(signal.Signals(number).name)
+
+    def _swallowed(self, unraisable: "sys.UnraisableHookArgs") -> None:
+        """Of what is raised in a place where Python cannot raise."""
+        if isinstance(unraisable.exc_value, Interrupted):
+            name = str(unraisable.exc_value)
+            threading.Timer(AGAIN_S, self._again, (signal.Signals[name],)).start()
+        elif isinstance(unraisable.exc_value, TimeIsUp):
+            self._arm(AGAIN_S)
+        else:
+            self._unraisable(unraisable)
+
+    def _again(self, number: int) -> None:
+        self._taking_down = False
+        signal.pthread_kill(self._main, number)
 
     def _clock(self, *_: object) -> None:
         if self._bounded:

@@ -2,6 +2,7 @@
 parts, what was expected and what was found. Prints nothing itself.
 """
 
+import shlex
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -23,8 +24,9 @@ def told(folder: Path, server: str, replay: Replay) -> Iterator[str]:
         return
     yield from _where(parted)
     yield from _what(parted)
-    here = f"--node {server} --until {parted.heard.line} --debug"
-    yield f"hint: shadowlab replay {folder} {here} stops before that input"
+    words = ["shadowlab", "replay", str(folder), "--node", server]
+    here = shlex.join([*words, "--until", str(parted.heard.line), "--debug"])
+    yield f"hint: {here} stops before that input"
 
 
 def _counts(replay: Replay) -> str:

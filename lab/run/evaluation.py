@@ -5,6 +5,7 @@ code. It dies with the lab: the kernel kills it when the lab's process ends, how
 """
 
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -69,7 +70,7 @@ class Evaluation:
 
     def _hint(self, complaint: str) -> str:
         cause = f"see {self._log}" if complaint else "it said nothing: the disk may be full"
-        return f"{cause}; shadowlab evaluate {self._folder} does it again"
+        return f"{cause}; shadowlab evaluate {shlex.quote(str(self._folder))} does it again"
 
     def _about(self) -> float:
         runs, scenario = self._folder.parent.parent, self._folder.parent.name

@@ -4,6 +4,7 @@ Only read from files, so a run that is under way is listed too. Lines for a term
 nothing is judged.
 """
 
+import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -43,7 +44,9 @@ def scenario_lines() -> Iterator[str]:
     width = max((len(path.stem) for path in scenarios), default=0)
     for path, found in scenarios.items():
         if found is None:
-            yield visible(f"{path.stem:<{width}}  has mistakes: shadowlab validate {path}")
+            yield visible(
+                f"{path.stem:<{width}}  has mistakes: shadowlab validate {shlex.quote(str(path))}"
+            )
         else:
             yield from _scenario(found, width)
 

@@ -3,6 +3,7 @@
 The same for every host. What a run means is the evaluation's to say.
 """
 
+import shlex
 import sys
 import time
 import traceback
@@ -149,7 +150,7 @@ def _judge(folder: Path, judging: Judging, say: Say) -> Ending:
         durations.note(time.monotonic() - began, "evaluation", scenario)
         return Ending(code)
     except Interrupted as signal_name:
-        hint = f"shadowlab evaluate {folder} does it again"
+        hint = f"shadowlab evaluate {shlex.quote(str(folder))} does it again"
         return Ending(INTERRUPTED, f"the evaluation was ended by {signal_name}", hint)
     except LabError as error:
         return Ending(error.exit_code, error.cause, error.hint)

@@ -7,6 +7,7 @@ a random schedule draws is in `lab.planning.random_schedule`. Times are millisec
 once read.
 """
 
+from collections.abc import Iterator
 from typing import Any
 
 from pydantic import Field, ValidationError, model_validator
@@ -23,7 +24,7 @@ NTH_MAX = 99_999
 _SERVERS = "a server, `site NAME`, or a list of these,"
 TIMES_MAX = 99_999
 _OF_SERVERS = (*SERVER_KINDS, *MACHINE_KINDS)
-SEVERAL_KINDS = ("kill", "power_loss", "pause", "stop", "restart")
+OF_MAILBOX_SERVERS = ("corrupt", *MACHINE_KINDS)  # of a site, its mailbox servers
 REPEATING_KEYS = ("every", "times", "until")
 KINDS = (*LINK_KINDS, *_OF_SERVERS, "random")
 
@@ -69,9 +70,10 @@ class FaultModel(FaultOfLinksModel):
         description=f"{_SERVERS} that die at once, and lose what no disk was made to keep; "
         "in the simulator only",
     )
-    corrupt: str | None = Field(
+    corrupt: Names | None = Field(
         default=None,
-        description="a server that is killed, and whose queue database is damaged when it returns",
+        description=f"{_SERVERS} that are killed, and find their queue databases damaged when they"
+        " return",
     )
     pause: Names | None = Field(
         default=None, description=f"{_SERVERS} that stand still, as by SIGSTOP"
@@ -82,9 +84,11 @@ class FaultModel(FaultOfLinksModel):
         description=f"{_SERVERS} that end in good order and are started at once: no for",
     )
 
-    fill_disk: str | None = Field(default=None, description="a server whose databases cannot grow")
-    skew_clock: str | None = Field(default=None, description="a server whose clock is wrong")
-    by: Skew | None = Field(default=None, description="by how much its clock is ahead, or behind")
+    fill_disk: Names | None = Field(
+        default=None, description=f"{_SERVERS} whose databases cannot grow"
+    )
+    skew_clock: Names | None = Field(default=None, description=f"{_SERVERS} whose clocks are wrong")
+    by: Skew | None = Field(default=None, description="by how much a clock is ahead, or behind")
     random: RandomModel | None = Field(
         default=None, description="a schedule that is drawn: no at, no for"
     )
@@ -155,9 +159,8 @@ class FaultModel(FaultOfLinksModel):
     @property
     def servers(self) -> list[str]:
         """The words for the servers that it acts on, as written; none for a fault of links."""
-        given = (getattr(self, kind) for kind in _OF_SERVERS)
-        found: str | list[str] = next((each for each in given if each), [])
-        return [found] if isinstance(found, str) else found
+        given: Iterator[list[str] | None] = (getattr(self, kind) for kind in _OF_SERVERS)
+        return next((each for each in given if each), [])
 
     @property
     def server(self) -> str:

@@ -7,7 +7,7 @@ parsers into pydantic models, with the text form in the JSON Schema.
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
@@ -168,6 +168,13 @@ def parse_fixed_seed(raw: object) -> int | None:
     raise _refusal(raw, "is no seed", "write from-run, or a whole number")
 
 
+def parse_version(raw: object) -> int:
+    """1, and neither `true` nor 1.0, which Python takes for it."""
+    if type(raw) is not int or raw != 1:
+        raise _refusal(raw, "must be 1", "")
+    return raw
+
+
 def parse_sentence(raw: object) -> object:
     """Text that is shown as it is: nothing in it acts on a terminal."""
     if isinstance(raw, str) and not raw.isprintable():
@@ -229,6 +236,7 @@ DurationRangeText = Annotated[
     WithJsonSchema({"anyOf": [_ONE_SPAN, _SPANS | {"examples": ["1m..20m"]}]}),
 ]
 FixedSeed = Annotated[int | None, BeforeValidator(parse_fixed_seed), WithJsonSchema(_SEED_SCHEMA)]
+Version = Annotated[Literal[1], BeforeValidator(parse_version)]
 Sentence = Annotated[str, BeforeValidator(parse_sentence)]
 Names = Annotated[
     list[str], BeforeValidator(as_list), Field(min_length=1), WithJsonSchema(_ONE_OR_MORE)

@@ -24,6 +24,7 @@ from lab.scenario.quantities import (
     RateText,
     Sentence,
     Size,
+    Version,
 )
 from lab.scenario.settings import SettingsModel
 from lab.scenario.strangers import StrangersModel
@@ -146,7 +147,7 @@ class ExpectModel(Strict):
 class ScenarioModel(Strict):
     """A scenario file: one experiment."""
 
-    version: Literal[1] = Field(description="the version of this grammar")
+    version: Version = Field(description="the version of this grammar")
     scenario: Slug = Field(description="its name, the file's stem")
     summary: Sentence = Field(
         min_length=1, max_length=300, description="what is asked, in a sentence"

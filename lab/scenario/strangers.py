@@ -38,8 +38,6 @@ class StrangersModel(Strict):
             raise ConfigurationError(
                 "nobody calls: rate x for is less than one", "call more often or for longer"
             )
-        if len(set(self.who)) < len(self.who):
-            raise ConfigurationError("names a kind of stranger twice", "keep one of them")
         return self
 
     @property

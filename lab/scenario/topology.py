@@ -24,7 +24,7 @@ from lab.plan.topology import (
     SiteLink,
 )
 from lab.scenario.patterns import DagName, DatabaseName, DomainName, ServerName, Slug
-from lab.scenario.quantities import Instant
+from lab.scenario.quantities import Instant, Version
 from lab.scenario.settings import Window
 from lab.scenario.strict import Strict
 from nodes.core.config.error import ConfigurationError
@@ -139,7 +139,7 @@ class DatabaseModel(Strict):
 class TopologyModel(Strict):
     """A topology file."""
 
-    version: Literal[1] = Field(default=1, description="the version of this grammar")
+    version: Version = Field(default=1, description="the version of this grammar")
     topology: Slug = Field(default="inline", description="its name, the file's stem")
     sites: dict[Slug, SiteModel] = Field(
         min_length=1, max_length=SITES_MAX, description="Active Directory sites"

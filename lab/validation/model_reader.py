@@ -21,6 +21,7 @@ from lab.plan.names import PATTERN_WORDS
 from lab.validation.former_words import written_now
 from lab.validation.mistakes import Mistake
 from lab.validation.not_built import key_is_not_built, value_is_not_built
+from lab.validation.other_words import hint_for_key, hint_for_value
 from lab.validation.yaml_document import Document, Trail
 from nodes.core.config.error import ConfigurationError, shown, suggestion
 
@@ -158,13 +159,14 @@ def _mistake(
 def _unknown_key(read: Read[Any], kind: type[BaseModel], location: Trail) -> Mistake:
     key, around = str(location[-1]), _model_at(kind, location[:-1])
     trail = read.trail(*location)
+    hint = hint_for_key(trail)
     if key_is_not_built(trail):
-        return read.mistake(location, key, NOT_BUILT, "leave it out", of_key=True)
+        return read.mistake(location, key, NOT_BUILT, hint or "leave it out", of_key=True)
     now = written_now(trail)
     if now is not None:
         return read.mistake(location, key, "is of an older version", f"write {now}", of_key=True)
     names = {item.alias or name for name, item in around.model_fields.items()} if around else set()
-    hint = suggestion(key, names) if names else "nothing can be set here: write {}"
+    hint = hint or (suggestion(key, names) if names else "nothing can be set here: write {}")
     return read.mistake(location, key, "is an unknown key", hint, of_key=True)
 
 
@@ -178,9 +180,10 @@ def _rule(read: Read[Any], detail: ErrorDetails, location: Trail) -> tuple[str, 
         words = set(re.findall(r"'([^']*)'", context["expected"]))
         if not words:
             return f"must be {context['expected']}", ""
-        if isinstance(detail["input"], str) and words:
-            return "is not one of its words", suggestion(detail["input"], words)
-        return "is not one of its words", _words_hint(context)
+        hint = hint_for_value(read.trail(*location), detail["input"])
+        if not hint and isinstance(detail["input"], str):
+            hint = suggestion(detail["input"], words)
+        return "is not one of its words", hint or _words_hint(context)
     if error in ("too_short", "string_too_short"):
         return f"must have {context['min_length']} or more", ""
     if error in ("too_long", "string_too_long"):

@@ -4,9 +4,12 @@ They are part of what the lab promises, so a person who writes one reads that it
 yet, not that it is unknown. What gets built leaves this table. `*` stands for a name or a number.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from typing import TypeVar
 
 from lab.validation.yaml_document import Trail
+
+Words = TypeVar("Words")
 
 _TRANSPORT_CONFIG = {
     "ShadowHeartbeatTimeoutInterval",
@@ -72,20 +75,19 @@ VALUES: Mapping[Trail, set[str]] = {
 
 def key_is_not_built(trail: Trail) -> bool:
     """Whether the key at the end of that path is a word of the grammar still to be built."""
-    return _matches(KEYS, trail[:-1], trail[-1])
+    return any(trail[-1] in words for words in at_place(KEYS, trail[:-1]))
 
 
 def value_is_not_built(trail: Trail, value: object) -> bool:
     """Whether the value at that path is a word of the grammar still to be built."""
-    return isinstance(value, str) and _matches(VALUES, trail, value)
+    return isinstance(value, str) and any(value in words for words in at_place(VALUES, trail))
 
 
-def _matches(table: Mapping[Trail, set[str]], trail: Trail, word: object) -> bool:
+def at_place(table: Mapping[Trail, Words], trail: Trail) -> Iterator[Words]:
+    """What a table has for that path; a topology within a scenario is as one alone."""
     if trail[:1] == ("topology",):
         trail = trail[1:]
-    return any(
-        word in words
-        and len(pattern) == len(trail)
-        and all(part in ("*", own) for part, own in zip(pattern, trail, strict=True))
-        for pattern, words in table.items()
-    )
+    for pattern, words in table.items():
+        pairs = zip(pattern, trail, strict=False)
+        if len(pattern) == len(trail) and all(part in ("*", own) for part, own in pairs):
+            yield words

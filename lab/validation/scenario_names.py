@@ -8,11 +8,10 @@ None when the topology itself could not be found. What depends on time is in
 from collections.abc import Iterator
 from typing import Any
 
-from lab.plan.faults import MACHINE_KINDS
 from lab.plan.links import WORKLOAD
 from lab.planning.messages import OUTSIDE_USERS
 from lab.planning.random_settings import contradicted, entries_of
-from lab.scenario.faults import SEVERAL_KINDS, FaultModel
+from lab.scenario.faults import OF_MAILBOX_SERVERS, FaultModel
 from lab.scenario.operations import OperationModel
 from lab.scenario.requirements import REQUIREMENTS, families
 from lab.scenario.scenario import MailModel, RecipientsModel, ScenarioModel, SendersModel
@@ -26,8 +25,7 @@ from nodes.core.config.contradictions import Contradiction, contradictions
 from nodes.core.config.error import suggestion
 
 ScenarioRead = Read[ScenarioModel]
-_OF_DATABASES = ("power_loss", "corrupt", *MACHINE_KINDS)
-_SERVER_WORDS = dict.fromkeys(SEVERAL_KINDS, ("", "server"))
+_OF_DATABASES = ("power_loss", *OF_MAILBOX_SERVERS)
 EVERY_ONE = "shadowlab list requirements says what each promises"
 NEAR_AMONG = 500  # names to look for the nearest in
 
@@ -113,8 +111,6 @@ def _proves(read: ScenarioRead, scenario: ScenarioModel) -> Iterator[Mistake]:
             hint = suggestion(requirement, REQUIREMENTS)
             hint = hint if hint.startswith("did") else f"{EVERY_ONE}; there are {families()}"
             yield read.mistake(trail, requirement, "is no requirement", hint)
-        elif requirement in scenario.proves[:index]:
-            yield read.mistake(trail, requirement, "is named twice", "keep one of them")
 
 
 def _mail(read: ScenarioRead, here: Trail, stream: MailModel, names: Names) -> Iterator[Mistake]:
@@ -128,12 +124,10 @@ def _mail(read: ScenarioRead, here: Trail, stream: MailModel, names: Names) -> I
 def _mailbox_servers(
     read: ScenarioRead, here: Trail, servers: list[str], names: Names
 ) -> Iterator[Mistake]:
-    """Those that are no mailbox servers, or named twice."""
+    """Those that are no mailbox servers."""
     for index, server in enumerate(servers):
         if server not in names.mailbox_servers:
             yield _no_mailbox_server(read, (*here, index), server, names)
-        elif server in servers[:index]:
-            yield read.mistake((*here, index), server, "is named twice", "keep one of them")
 
 
 def _callers(
@@ -228,7 +222,7 @@ def _victim(
 ) -> Iterator[Mistake]:
     """A word for servers that a fault acts on."""
     kind, _, server = word.rpartition(" ")
-    if kind == "site" and fault.kind in SEVERAL_KINDS:
+    if kind == "site":
         if server not in names.sites:
             yield read.mistake(trail, word, "is no site of the topology", _site(server, names))
         elif server in names.outside_sites and fault.returns_with != "same-queue-database":
@@ -237,7 +231,7 @@ def _victim(
         elif server in names.outside_sites and fault.kind == "power_loss":
             rule = "is an outside site, whose servers keep nothing on disk"
             yield read.mistake(trail, word, rule, "kill them, or name a site with mailbox servers")
-    elif kind not in _SERVER_WORDS.get(fault.kind, ("",)) or server not in names.servers:
+    elif kind not in ("", "server") or server not in names.servers:
         rule = "is no server of the topology"
         near = f"did you mean site {server}?" if server in names.sites else ""
         yield read.mistake(trail, word, rule, near or _no_server(server, names))
@@ -254,7 +248,7 @@ def _victim(
 def _of_active_manager(
     read: ScenarioRead, trail: Trail, fault: FaultModel, server: str
 ) -> Iterator[Mistake]:
-    if fault.kind in ("corrupt", *MACHINE_KINDS):
+    if fault.kind in OF_MAILBOX_SERVERS:
         rule = f"is Active Manager, and {fault.kind} is for mailbox servers"
         yield read.mistake(trail, server, rule, "kill it, pause it, or name a mailbox server")
 

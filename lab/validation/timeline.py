@@ -16,7 +16,7 @@ from lab.planning.faults import resolve_faults, resolve_links
 from lab.planning.repeated_faults import occasions, servers_of, spread
 from lab.planning.resolve import workload_end_ms
 from lab.planning.strangers import strangers_end_ms
-from lab.scenario.faults import REPEATING_KEYS
+from lab.scenario.faults import OF_MAILBOX_SERVERS, REPEATING_KEYS
 from lab.scenario.scenario import ScenarioModel
 from lab.validation.mistakes import Mistake
 from lab.validation.model_reader import Read
@@ -84,7 +84,8 @@ def _without_a_server(
                 fault.model_copy(update={fault.kind: [word]}), topology
             ):
                 place = ("faults", index, fault.kind, at)
-                yield read.mistake(place, word, "names no server", "name a site with servers")
+                which = "mailbox servers" if fault.kind in OF_MAILBOX_SERVERS else "servers"
+                yield read.mistake(place, word, "names no server", f"name a site with {which}")
 
 
 def _past_the_end(read: ScenarioRead, scenario: ScenarioModel) -> Iterator[Mistake]:

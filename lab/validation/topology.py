@@ -69,8 +69,6 @@ def _site_links(read: Read[TopologyModel], model: TopologyModel, names: Names) -
                     read, ("site_links", index, "between", end), "site", site, names.sites
                 )
         pair, trail = frozenset(link.between), ("site_links", index, "between")
-        if len(pair) == 1:
-            yield read.mistake(trail, link.between[0], "joins a site with itself", "name two")
         if pair in seen:
             yield read.mistake(trail, " and ".join(link.between), "is joined twice", "keep one")
         seen.add(pair)
@@ -195,4 +193,5 @@ def _copy(
     elif copy.server not in names.servers:
         yield unknown(read, here, "server", copy.server, names.mailbox_servers)
     if copy.ReplayLagTime != 0:
-        yield read.mistake((*here, "ReplayLagTime"), "", NOT_BUILT, "leave it out")
+        hint = "leave it out; a lagged copy needs a SafetyNetHoldTime that is not below its lag"
+        yield read.mistake((*here, "ReplayLagTime"), "", NOT_BUILT, hint)

@@ -20,6 +20,7 @@ from lab.record.folder import BESIDE_SCENARIOS
 from lab.scenario.scenario import ScenarioModel
 from lab.scenario.topology import TopologyModel, resolve_topology
 from lab.validation.doubtful_settings import doubtful_settings
+from lab.validation.entries import check_entries
 from lab.validation.limits import check_limits
 from lab.validation.mistakes import Mistake, in_order
 from lab.validation.model_reader import MISTAKES_MAX, Read, read_model
@@ -170,7 +171,7 @@ def _meaning(
 ) -> list[Mistake]:
     """What the shape does not show; what depends on time only where the whole is in bounds."""
     beyond = list(check_limits(read, names, topology))
-    checks = [check_names(read, names), check_settings(read, names)]
+    checks = [check_names(read, names), check_settings(read, names), check_entries(read)]
     if not beyond:
         checks.append(check_timeline(read, topology))
     if not beyond and topology is not None:
@@ -226,7 +227,8 @@ def _topology_file(checking: _Checking, path: Path) -> _Topology:
         document = read_document(path)
         read = read_model(TopologyModel, document, (), {"version": 1, "topology": path.stem})
         names = names_of(document)
-        found = [*document.mistakes, *read.mistakes, *_first(check_topology(read, names))]
+        meaning = chain(check_entries(read), check_topology(read, names))
+        found = [*document.mistakes, *read.mistakes, *_first(meaning)]
         if read.model is not None and read.model.topology != path.stem:
             rule = f"is not the file's stem, {path.stem}"
             hint = f"write topology: {path.stem}, or rename the file"
@@ -239,7 +241,7 @@ def _topology_file(checking: _Checking, path: Path) -> _Topology:
 def _inline_topology(checking: _Checking, document: Document) -> _Topology:
     read = read_model(TopologyModel, document, ("topology",), {"version": 1, "topology": "inline"})
     names = names_of(document, ("topology",))
-    found = [*read.mistakes, *_first(check_topology(read, names))]
+    found = [*read.mistakes, *_first(check_topology(read, names))]  # its entries are the scenario's
     checking.mistakes += found
     return _Topology(read, names, tuple(found))
 

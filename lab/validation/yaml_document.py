@@ -1,18 +1,24 @@
 """A YAML file as plain data together with the place of every key and value.
 
 Reads bytes, gives back dicts, lists and scalars, and says what is wrong with the text itself:
-not UTF-8, not YAML, a key given twice, a tag or merge key, a file too large, aliases that
-unfold into more than a scenario can need. It knows nothing of what the keys mean.
+not UTF-8, not YAML, a key or an anchor given twice, a tag or merge key, a file too large, aliases
+that unfold into more than a scenario can need. It knows nothing of what the keys mean.
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias
+from warnings import catch_warnings, simplefilter
 
 from ruamel.yaml import YAML
 from ruamel.yaml.composer import MaxDepthExceededError
-from ruamel.yaml.error import MarkedYAMLError, YAMLError
+from ruamel.yaml.error import (
+    MarkedYAMLError,
+    ReusedAnchorWarning,
+    YAMLError,
+    YAMLWarning,
+)
 from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 from ruamel.yaml.reader import ReaderError
 
@@ -114,7 +120,10 @@ def _compose(name: str, text: str) -> Document:
     try:
         yaml = YAML(typ="safe", pure=True)
         yaml.max_depth = DEPTH_MAX
-        node = yaml.compose(text)
+        with catch_warnings():
+            simplefilter("error", YAMLWarning)
+            simplefilter("ignore", ReusedAnchorWarning)  # a mistake, with its place, further down
+            node = yaml.compose(text)
     except ReaderError as error:
         value = f"character 0x{ord(text[error.position]):02x}"
         place = _place_of(text[: error.position])
@@ -126,7 +135,7 @@ def _compose(name: str, text: str) -> Document:
             return _unreadable(name, "", place, f"is nested deeper than {DEPTH_MAX}", FLATTER, text)
         rule = f"is not YAML: {error.problem or error.context}"
         return _unreadable(name, "", place, rule, "", text)
-    except (YAMLError, ValueError) as error:
+    except (YAMLError, YAMLWarning, ValueError) as error:
         return _unreadable(name, "", START, f"is not YAML: {error}", "", text)
     if node is None or (isinstance(node, ScalarNode) and node.tag == _TAG + "null"):
         return _unreadable(name, "", START, "is empty", "start from calm.yaml", text)
@@ -157,12 +166,14 @@ class _Unfolding:
     values: dict[Trail, Place] = field(default_factory=dict)
     keys: dict[Trail, Place] = field(default_factory=dict)
     mistakes: list[Mistake] = field(default_factory=list)
+    anchors: dict[str, Node] = field(default_factory=dict)
     count: int = 0
     overrun: bool = False
 
     def value(self, node: Node, path: Trail) -> Any:
         place = _mark(node)
         self.values.setdefault(path, place)
+        self._anchor(node, path)
         self.count += 1
         if self.count > VALUES_MAX or len(path) > DEPTH_MAX:
             self._overrun(place, path)
@@ -202,10 +213,21 @@ class _Unfolding:
             hint = "write the keys out, or give the whole value an alias"
             self._mistake(_mark(node), path, "<<", "merge keys are not used here", hint)
             return None
+        self._anchor(node, path)
         if not isinstance(node, ScalarNode) or not isinstance(node.value, str):
             self._mistake(_mark(node), path, "", "a key must be a word", "")
             return None
         return node.value
+
+    def _anchor(self, node: Node, path: Trail) -> None:
+        """An alias is the very node that had its anchor last."""
+        if not node.anchor:
+            return
+        before = self.anchors.get(node.anchor, node)
+        self.anchors[node.anchor] = node
+        if before is not node:
+            hint = f"it stands at line {before.start_mark.line + 1} already; give each its own"
+            self._mistake(_mark(node), path, f"&{node.anchor}", "is given twice", hint)
 
     def _scalar(self, node: Node, path: Trail) -> Any:
         text = str(node.value)

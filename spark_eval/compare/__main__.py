@@ -13,6 +13,11 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from spark_eval.program import ending
+
+if __name__ == "__main__":
+    ending.at_once()  # until the outer edge stands, and after it
+
 from pyspark.errors import PySparkException
 
 from spark_eval.compare.comparison import compare

@@ -14,6 +14,7 @@ import traceback
 from collections.abc import Callable
 from contextlib import suppress
 
+from spark_eval.program.ending import Ending
 from spark_eval.program.exit_codes import CRASHED, INTERRUPTED, WRONG_CALL
 from spark_eval.program.printable import visible
 
@@ -25,25 +26,35 @@ def guarded(work: Callable[[], int]) -> int:
     """The exit code of `work`, whatever it raises; its output is written when this returns."""
     sys.stdout = sys.stdout or open(os.devnull, "w")  # noqa: SIM115 (for the life of the program)
     sys.stderr = sys.stderr or open(os.devnull, "w")  # noqa: SIM115
+    ending = Ending()
     try:
-        code = work()
-        sys.stdout.flush()
-        return code
-    except KeyboardInterrupt:
-        code = INTERRUPTED
-    except BrokenPipeError:
-        code = CRASHED  # whoever read stdout has gone
-    except SystemExit as error:
-        code = _code_of(error)
-    except Exception as error:
-        said = visible(" ".join(str(error).split()))
-        _complain(f"error: {type(error).__name__}: {said}\nhint: {_hint()}")
-        code = CRASHED
+        with ending:
+            code = work()
+            sys.stdout.flush()
+            return INTERRUPTED if ending.by else code
+    except BaseException as error:
+        code = INTERRUPTED if ending.by else _code_of(error)
     _close_stdout()
     return code
 
 
-def _code_of(error: SystemExit) -> int:
+def _code_of(error: BaseException) -> int:
+    """Of what was raised without a signal; its cause is printed."""
+    try:
+        raise error
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except BrokenPipeError:
+        return CRASHED  # whoever read stdout has gone
+    except SystemExit as error:
+        return _meant(error)
+    except Exception as error:
+        said = visible(" ".join(str(error).split()))
+        _complain(f"error: {type(error).__name__}: {said}\nhint: {_hint()}")
+        return CRASHED
+
+
+def _meant(error: SystemExit) -> int:
     """1 and 2 are the codes with which libraries end a program; here they are verdicts."""
     if error.code is None or error.code in (0, WRONG_CALL):
         return error.code or 0

@@ -6,6 +6,7 @@ one small script finds messages by their id.
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -174,6 +175,7 @@ def templates(links: Links | None = None) -> jinja2.Environment:
     )
     known = links or Links({})
     environment.filters |= {
+        "quoted": shlex.quote,
         "lab_time": words.lab_time,
         "lab_moment": words.lab_moment,
         "span": words.span,

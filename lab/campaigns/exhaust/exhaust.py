@@ -23,6 +23,7 @@ from lab.campaigns.simulating import simulating
 from lab.campaigns.sweep.judge import SweepJudge
 from lab.campaigns.sweep.sweep import fingerprint_of
 from lab.hosts.simulator.events import Events
+from lab.program.ending import Interrupted
 from lab.program.errors import GROUND_FAILED, worst
 from lab.program.given_json import read_json
 from lab.program.whole_file import write_whole
@@ -62,8 +63,8 @@ class Exhaust:
                 self._go_through(judge, singles, "single faults", 0)
                 if self.search.pairs is not Pairs.none:
                     self._go_through(judge, self._pairs(), f"{self._which}pairs", 1)
-        except KeyboardInterrupt:
-            self.say("interrupted; the same command goes on from here")
+        except (KeyboardInterrupt, Interrupted):
+            self.say("hint: the same command goes on from here")
             raise
         return self._conclude(singles[0].high)
 

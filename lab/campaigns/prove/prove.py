@@ -25,6 +25,7 @@ from lab.campaigns.simulating import simulating
 from lab.campaigns.sweep.judge import BatchJudged, SweepJudge
 from lab.plan.plan import Plan
 from lab.planning.resolve import resolve
+from lab.program.ending import Interrupted
 from lab.program.errors import GroundError
 from lab.program.progress import waiting
 from lab.program.whole_file import write_whole
@@ -88,10 +89,8 @@ class Proving:
         try:
             with waiting("proving", about), SweepJudge(self.folder, master=self.master) as judge:
                 self._all(batches, runs, judge)
-        except KeyboardInterrupt:
-            self.say(
-                f"interrupted with {len(self.results)} of {runs} runs judged; nothing is proven"
-            )
+        except (KeyboardInterrupt, Interrupted):
+            self.say(f"hint: {len(self.results)} of {runs} runs are judged; nothing is proven")
             raise
         note(self.durations, runs, time.monotonic() - began)
         made = self._proof(tasks)

@@ -7,6 +7,7 @@ when none does. "In the same way" means that the
 claim which the run violated first is violated, or that a server crashes where one crashed.
 """
 
+import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
@@ -171,7 +172,7 @@ def shrink_run(folder: Path, target: Path, master: str, say: Say = say_to_stderr
         found = Shrink(trials, target.stem, way, plan.seed, say).run(draft)
     target.parent.mkdir(parents=True, exist_ok=True)
     told = f"{SHRUNK}{way} as {folder} does:\n"
-    seeded = f"# shadowlab run {target} --on simulator --seed {found.seed}\n"
+    seeded = f"# shadowlab run {shlex.quote(str(target))} --on simulator --seed {found.seed}\n"
     document = {**found.draft.document(target.stem), "expect": {"verdict": "fail"}}
     write_whole(target, told + seeded + scenario_text(document))
     return found

@@ -16,9 +16,10 @@ from types import MappingProxyType
 
 from lab.program import processes
 from lab.program.death_signal import ASKED_TO_END_WITH_PARENT
-from lab.program.processes import ProcessRecord
+from lab.program.processes import ProcessRecord, ended_within, exit_code
 
 SHADOWLAB = (sys.executable, "-m", "lab.cli")
+KILLED_WITHIN_SECONDS = 60.0
 PATIENCE_SECONDS = 600.0  # what a take-down may need: its steps have bounds of their own
 
 
@@ -53,9 +54,9 @@ def run_program(
         )
     try:
         started(processes.describe(program.pid))
-        return Finished(program.wait(at_most_seconds))
-    except subprocess.TimeoutExpired:
-        return Finished(end(program, patience_seconds), hung=True)
+        if not ended_within(program, at_most_seconds):
+            return Finished(end(program, patience_seconds), hung=True)
+        return Finished(exit_code(program))
     except BaseException:
         end(program, patience_seconds)
         raise
@@ -63,10 +64,10 @@ def run_program(
 
 def end(program: subprocess.Popen[bytes], patience_seconds: float) -> int:
     """Ask it to end, then kill it and what it started in its session; its exit code."""
-    program.terminate()
-    try:
-        return program.wait(patience_seconds)
-    except subprocess.TimeoutExpired:
+    if not ended_within(program, 0):
+        os.kill(program.pid, signal.SIGTERM)
+    if not ended_within(program, patience_seconds):
         with suppress(ProcessLookupError):
             os.killpg(program.pid, signal.SIGKILL)
-        return program.wait()
+        ended_within(program, KILLED_WITHIN_SECONDS)
+    return exit_code(program)

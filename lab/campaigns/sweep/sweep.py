@@ -9,6 +9,7 @@ changed, which the fingerprint shows. What a run means is not decided here.
 import hashlib
 import json
 import os
+import shlex
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -23,6 +24,7 @@ from lab.campaigns.sweep.toward import Toward
 from lab.campaigns.sweep.toward_coverage import CANDIDATES, Choice
 from lab.hosts.simulator.simulation import simulate
 from lab.planning.resolve import resolve
+from lab.program.ending import Interrupted
 from lab.program.errors import worst
 from lab.program.progress import waiting
 from lab.program.sources import ROOT
@@ -97,8 +99,8 @@ class Sweep:
                 self._go_through(judge)
                 code, said = judge.conclude()
             print(said, flush=True)
-        except KeyboardInterrupt:
-            self.say("interrupted; the same command goes on from here")
+        except (KeyboardInterrupt, Interrupted):
+            self.say("hint: the same command goes on from here")
             raise
         return worst([code, *self.work.codes()])
 
@@ -200,4 +202,4 @@ def fingerprint_of(asked: str) -> str:
 
 
 def replay_command(scenario: str, seed: str) -> str:
-    return f"shadowlab run {scenario} --on simulator --seed {seed}"
+    return f"shadowlab run {shlex.quote(scenario)} --on simulator --seed {seed}"

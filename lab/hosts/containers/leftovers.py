@@ -8,6 +8,7 @@ file, a folder of another name) is passed over. Nothing is removed here.
 import os
 import re
 from collections.abc import Collection, Iterable, Mapping
+from contextlib import suppress
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TypeAlias
@@ -50,7 +51,9 @@ def known_runs(
         *(v.attrs.get("Labels") or {} for v in client.volumes.list(filters=chosen)),
     ]
     known = {each[label]: _state_dir(each, state_root, label) for each in labels}
-    names = os.listdir(state_root) if state_root.is_dir() else []
+    names: list[str] = []
+    with suppress(FileNotFoundError, NotADirectoryError):
+        names = os.listdir(state_root)
     folders = {name: folder for name in names if (folder := state_folder(state_root, name))}
     return {run: folder for run, folder in (known | folders).items() if RUN_ID.fullmatch(run)}
 

@@ -19,7 +19,7 @@ from lab.hosts.simulator.random_delays import TIMER_SLACK_US, Chance
 from lab.hosts.simulator.server_clock import ServerClock
 from lab.hosts.simulator.smtp.inbound import InboundSessions
 from lab.hosts.simulator.smtp.outbound import OutboundSessions
-from lab.hosts.simulator.spinning import InputBounds
+from lab.hosts.simulator.spinning import Allowance, StepBounds
 from lab.hosts.simulator.storage.disk import Disk, Life
 from lab.hosts.simulator.storage.manager_disk import ManagerDisk
 from nodes.core.active_manager import ActiveManager
@@ -46,7 +46,7 @@ class Machine(Protocol):
 
     name: str
     config: NodeConfig
-    messages: int
+    allowed: Allowance
     disk: Disk | ManagerDisk
     holds: Holds
     links: Mapping[tuple[str, str], Link]
@@ -77,7 +77,7 @@ class Process:
         self._inputs = OneAtATime(self._handle, self._set_timer, self._crash)
         self._asleep: deque[tuple[Callable[..., None], tuple[Any, ...]]] = deque()
         self._wakes_us: int | None = None
-        self._bounds = InputBounds(server.messages)
+        self._bounds = StepBounds(server.allowed)
         self.disk: Life
         self.outbound = OutboundSessions(self, server.links)
         self.inbound: InboundSessions
@@ -99,6 +99,8 @@ class Process:
         self.inbound.database_id = opened.database_id
         self.logs.name_database(opened.database_id)
         self.give(opened)
+        if self._inputs.is_over:
+            return  # it crashed
         self.logs.lifecycle(LogLifecycle("started", (("database_id", opened.database_id),)))
 
     def end(self) -> None:
@@ -183,11 +185,13 @@ class Process:
     def _handle(self, happened: Input) -> None:
         if self._is_struck(happened):
             return
-        self._bounds.note(happened, self._world.now_us)
+        now_us = self._world.now_us
+        self._bounds.given(happened, now_us)
         now_ms = self.now_ms()
         if self._keeps_inputs:
             self.logs.input(happened, now_ms)
         for effect in self._node.handle(happened, now_ms):
+            self._bounds.did(effect, now_us)
             if self._breakpoints is None:
                 self._do(effect)
             else:
@@ -229,7 +233,7 @@ class Process:
     def _look_again(self) -> None:
         """It is to be woken later after all; a node may put that off for ever."""
         try:
-            self._bounds.note(DeadlineReached(), self._world.now_us)
+            self._bounds.given(DeadlineReached(), self._world.now_us)
             self._set_timer()
         except Exception as error:
             self._crash(error)

@@ -14,6 +14,7 @@ from lab.hosts.simulator.process import Process
 from lab.hosts.simulator.random_delays import BOOT_US, Chance
 from lab.hosts.simulator.server_clock import ServerClock
 from lab.hosts.simulator.smtp.inbound import InboundSession
+from lab.hosts.simulator.spinning import AT_LEAST, Allowance
 from lab.hosts.simulator.storage.disk import Disk
 from lab.hosts.simulator.storage.manager_disk import ManagerDisk
 from lab.hosts.simulator.storage.medium import InMemory, OnFiles
@@ -37,13 +38,13 @@ class SimulatedServer:
         seed: int,
         holds: Holds,
         *,
-        messages: int = 0,
+        allowed: Allowance = AT_LEAST,
         keeps_inputs: bool = True,
         events: Events | None = None,
         medium: InMemory | OnFiles | None = None,
     ) -> None:
         self.name, self.config = config.me.name, config
-        self.events, self.messages = events, messages
+        self.events, self.allowed = events, allowed
         is_manager = config.me.role == "active_manager"
         self.disk = (ManagerDisk if is_manager else Disk)(world, self.name, seed, medium)
         if events is not None:

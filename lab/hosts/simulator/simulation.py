@@ -28,6 +28,7 @@ from lab.hosts.simulator.record import Record
 from lab.hosts.simulator.schedule import SimulatedSchedule
 from lab.hosts.simulator.server import SimulatedServer
 from lab.hosts.simulator.smtp.external import ExternalServer
+from lab.hosts.simulator.spinning import allowance
 from lab.hosts.simulator.storage.medium import InMemory, OnFiles
 from lab.hosts.simulator.strangers import Strangers
 from lab.hosts.simulator.workload import Workload
@@ -119,7 +120,7 @@ class Simulation:
             files,
             plan.seed,
             holds,
-            messages=len(plan.messages),
+            allowed=allowance(plan, config),
             keeps_inputs=self._keeps_inputs,
             events=self._events,
             medium=OnFiles(plan.seed, server.name) if loses_power else InMemory(),

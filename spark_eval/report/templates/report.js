@@ -18,7 +18,12 @@
   // the run as shadowlab takes it: the folder that this page is in
   function run() {
     const parts = decodeURIComponent(location.pathname).split("/").slice(0, -1);
-    return "'" + parts.join("/").replaceAll("'", "'\\''") + "'";
+    return quoted(parts.join("/"));
+  }
+
+  // one word of a shell, whatever a sender wrote into it
+  function quoted(word) {
+    return "'" + word.replaceAll("'", "'\\''") + "'";
   }
 
   function element(name, text, parent) {
@@ -49,7 +54,7 @@
       link.addEventListener("click", () => { document.getElementById(index.stories[name]).open = true; });
       how.append(", or ");
     }
-    element("code", "shadowlab story " + run() + " '" + name + "'", how);
+    element("code", "shadowlab story " + run() + " " + quoted(name), how);
     return item;
   }
 

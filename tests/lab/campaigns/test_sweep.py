@@ -138,7 +138,7 @@ def test_an_interrupted_sweep_says_how_it_goes_on(
         patched.setattr(lab.campaigns.batches, "run_tasks", interrupted)
         with pytest.raises(KeyboardInterrupt):
             sweep(tmp_path, said)
-    assert said[-1] == "interrupted; the same command goes on from here"
+    assert said[-1] == "hint: the same command goes on from here"
     assert sweep(tmp_path) == 0
     assert carried_out
 

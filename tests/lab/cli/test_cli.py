@@ -179,6 +179,42 @@ def test_a_wrong_call_is_told_in_two_lines_and_ends_with_4(
     assert second == f"hint: {hint}"
 
 
+LAST = 2**53 - 1
+BEYOND = [
+    ["run", "sound", "--seed", str(LAST + 1)],
+    ["repeat", "sound", "2", "--vary", "--seed", str(LAST)],
+    ["sweep", "sound", "--seeds", str(LAST + 1)],
+    ["sweep", "sound", "--seeds", "1" * 40],
+    ["sweep", "sound", "--seeds", "1", "--first", str(LAST + 1)],
+    ["sweep", "sound", "--seeds", "2", "--first", str(LAST)],
+    ["sweep", "sound", "--seeds", "1", "--first", str(LAST), "--toward", "coverage"],
+    ["sweep", "sound", "--per-batch", "1" * 40],
+    ["sweep", "--tag", "chaos", "--seeds", "0"],
+    ["exhaust", "sound", "--per-batch", "1" * 40],
+    ["prove", "--list", "--seeds", "1" * 40],
+    ["prove", "--list", "--seeds", "0"],
+]
+
+
+@pytest.mark.parametrize("words", BEYOND, ids=" ".join)
+def test_seeds_are_bounded_wherever_they_are_named(
+    here: Path, capsys: pytest.CaptureFixture[str], words: list[str]
+) -> None:
+    code, out, told = call(capsys, *words)
+    assert (code, out) == (4, "")
+    assert [line.split()[0] for line in told.splitlines()] == ["shadowlab:", "hint:"]
+    assert not (here / "runs").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "said"), [(["FIRST=5"], "--seeds 7 --first 5;"), ([], "--seeds 7 ;")]
+)
+def test_make_hands_seeds_on(words: list[str], said: str) -> None:
+    made = ["make", "-n", "sweep", "SEEDS=7", *words]
+    done = subprocess.run(made, cwd=Path(__file__).parents[3], capture_output=True, text=True)
+    assert f"shadowlab sweep primary-loses-its-queue-database {said}" in done.stdout
+
+
 def test_a_call_without_a_word_shows_the_commands(
     here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -268,7 +304,7 @@ def test_a_program_gets_one_line_from_an_evaluation(
     recorded(here, "20260105T080000Z-7", "unknown")
     said: list[int | None] = []
 
-    def program(words: list[str], check: bool, stdout: int | None) -> SimpleNamespace:
+    def program(words: list[str], check: bool, stdout: int | None, env: object) -> SimpleNamespace:
         said.append(stdout)
         return SimpleNamespace(returncode=2)
 
@@ -372,7 +408,7 @@ def test_a_story_is_told_by_the_evaluation(
     (folder / "plan.json").write_text("{}")
     called: list[list[str]] = []
 
-    def program(words: list[str], check: bool, stdout: int | None) -> SimpleNamespace:
+    def program(words: list[str], check: bool, stdout: int | None, env: object) -> SimpleNamespace:
         called.append(words[1:])
         return SimpleNamespace(returncode=0)
 
@@ -521,7 +557,7 @@ def test_the_evaluation_is_a_program_of_its_own(
     (folder / "plan.json").write_text("{}")
     called = []
 
-    def program(words: list[str], check: bool, stdout: int | None) -> SimpleNamespace:
+    def program(words: list[str], check: bool, stdout: int | None, env: object) -> SimpleNamespace:
         called.append(words[1:])
         return SimpleNamespace(returncode=2)
 
@@ -543,7 +579,7 @@ def test_comparing_is_a_program_of_the_evaluation(
         (here / folder / "plan.json").write_text("{}")
     called = []
 
-    def program(words: list[str], check: bool, stdout: int | None) -> SimpleNamespace:
+    def program(words: list[str], check: bool, stdout: int | None, env: object) -> SimpleNamespace:
         called.append(words[1:])
         return SimpleNamespace(returncode=4)
 
@@ -576,6 +612,11 @@ def test_an_evaluation_that_dies_is_a_failure_of_the_ground(
         (Removed(), "nothing was left\n", ""),
         (Removed(("a", "b"), state_dirs=("c",)), "containers: a, b\nstate dirs: c\n", ""),
         (Removed(kept=("d",)), "nothing was left\n", "left alone: d, its lab is alive"),
+        (
+            Removed(elsewhere=(Path("/a/.shadowlab/d"),)),
+            "nothing was left\n",
+            "left alone: d, of another checkout: /a/.shadowlab/d (shadowlab down d)\n",
+        ),
     ],
 )
 def test_a_take_down_tells_what_went(

@@ -5,14 +5,21 @@ from pathlib import Path
 import pytest
 from ruamel.yaml import YAML
 
-from lab.plan.faults import Kill
+from lab.plan.faults import MACHINE_KINDS, SERVER_KINDS, Kill
 from lab.plan.link_faults import Cut
 from lab.plan.plan import Plan
 from lab.planning.moments import moments
 from lab.planning.resolve import resolve
 from lab.planning.write_out import with_plain_faults
 from lab.validation.validate import check
-from tests.lab.scenario.sample_scenario import SCENARIO, changed, checked, said, write
+from tests.lab.scenario.sample_scenario import (
+    SCENARIO,
+    TOPOLOGY,
+    changed,
+    checked,
+    said,
+    write,
+)
 
 A_CUT = "{at: 12m, for: 5m, cut: {from: site lyon, to: site paris, kind: stall}}"
 A_KILL = "{at: 10m, for: 5m, kill: par-mbx1, returns_with: new-queue-database}"
@@ -54,13 +61,21 @@ def test_a_restart_repeats_without_a_length(tmp_path: Path) -> None:
     assert times_of(plan) == [("f1", 10, 10), ("f2", 15, 15)]
 
 
-@pytest.mark.parametrize("kind", ["kill", "pause", "stop", "restart"])
+@pytest.mark.parametrize("kind", [*SERVER_KINDS, *MACHINE_KINDS])
 def test_a_list_and_a_site_are_one_fault_for_each_server_once(tmp_path: Path, kind: str) -> None:
-    lasts = "" if kind == "restart" else "for: 5m, "
-    fault = f"{{at: 10m, {lasts}{kind}: [site lyon, par-mbx2, lyo-mbx1, server par-mbx2]}}"
+    more = {"restart": "", "skew_clock": "for: 5m, by: 5m, "}.get(kind, "for: 5m, ")
+    fault = f"{{at: 10m, {more}{kind}: [site lyon, server par-mbx2, lyo-mbx1]}}"
     plan = plan_of(tmp_path, fault)
     assert [(each.id, each.kind) for each in plan.faults] == [("f1", kind), ("f2", kind)]
     assert [getattr(each, "server", "") for each in plan.faults] == ["lyo-mbx1", "par-mbx2"]
+
+
+def test_of_a_site_only_mailbox_servers_have_a_disk_and_a_clock(tmp_path: Path) -> None:
+    topology = changed(TOPOLOGY, "dags: {DAG1: {}}", f"dags: {{DAG1: {A_MANAGER}}}")
+    text = with_fault("{at: 10m, for: 5m, fill_disk: site lyon}")
+    [found] = checked(tmp_path, text, topology).scenarios
+    plan = resolve(found.scenario, found.topology, 1)
+    assert [getattr(each, "server", "") for each in plan.faults] == ["lyo-mbx1"]
 
 
 def test_several_servers_repeat_together(tmp_path: Path) -> None:
@@ -81,6 +96,7 @@ def test_the_plan_shows_each_of_them(tmp_path: Path) -> None:
         assert f"f{number}: resume {server}" in words
 
 
+A_MANAGER = "{active_manager: {name: am1, site: lyon}}"
 PLACE = "{server: par-mbx1, at: before-shadow-250}"
 TIMES = "for: 5m, every: 10m, times: 3"
 WRONG = {
@@ -136,9 +152,14 @@ WRONG = {
         "{at: 10m, for: 5m, stop: [paris]}",
         "15:31: faults[0].stop[0], paris, is no server of the topology | did you mean site paris?",
     ),
-    "a site where one server is wanted": (
-        "{at: 10m, for: 5m, corrupt: site paris}",
-        "15:33: faults[0].corrupt, site paris, is no server of the topology",
+    "a full disk on an outside site": (
+        "{at: 10m, for: 5m, fill_disk: site internet}",
+        "15:35: faults[0].fill_disk, site internet, names no server"
+        " | name a site with mailbox servers",
+    ),
+    "a server twice, by either word": (
+        "{at: 10m, for: 5m, skew_clock: [par-mbx1, server par-mbx1], by: 5m}",
+        "15:47: faults[0].skew_clock[1], par-mbx1, is named twice | keep one of them",
     ),
     "an outside site without power": (
         "{at: 10m, for: 5m, power_loss: site internet}",

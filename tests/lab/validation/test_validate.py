@@ -4,13 +4,19 @@ The rows of `tests/lab/validation/wrong_scenarios.py` change one thing of the so
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from copy import deepcopy
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from lab.validation.validate import check, find_topology
+from lab.scenario.scenario import ScenarioModel
+from lab.scenario.topology import TopologyModel
+from lab.validation.model_reader import read_model
+from lab.validation.validate import check, find_topology, library
+from lab.validation.yaml_document import Document, read_document
 from tests.lab.scenario.sample_scenario import SCENARIO, TOPOLOGY, changed, checked, said, write
 from tests.lab.validation.wrong_scenarios import (
     CONTRADICTIONS,
@@ -105,6 +111,58 @@ def test_names_inside_an_entry_with_another_mistake_are_still_checked(tmp_path: 
         "site lion",
         "'stal'",
     ]
+
+
+def test_a_kind_that_may_be_drawn_is_named_once(tmp_path: Path) -> None:
+    path = Path(__file__).parents[3] / "scenarios/chaos/cuts-only.yaml"
+    copy = tmp_path / path.name
+    copy.write_text(changed(path.read_text(), "faults: [cut]", "faults: [cut, cut]"))
+    [mistake] = said(check([copy]))
+    assert mistake.endswith(".random.faults[1], cut, is named twice | keep one of them")
+
+
+Leaf = tuple[tuple[str | int, ...], object]
+
+
+def leaves(data: object, path: tuple[str | int, ...] = ()) -> Iterator[Leaf]:
+    """Every value of a file that holds no other, with its path."""
+    if isinstance(data, dict | list):
+        items = data.items() if isinstance(data, dict) else enumerate(data)
+        for key, value in items:
+            yield from leaves(value, (*path, key))
+    else:
+        yield path, data
+
+
+def test_what_python_takes_for_a_number_is_none() -> None:
+    """`true` is 1 and 1.0 is 1 to Python; each kind of value of the library is tried once."""
+    seen: set[tuple[str, ...]] = {
+        ("topology",)
+    }  # it may be of any kind here; whether there is such a one is asked later
+    taken = []
+    for file in library().rglob("*.yaml"):
+        document = read_document(file)
+        model = TopologyModel if file.parent.name == "topologies" else ScenarioModel
+        for path, value in leaves(document.data):
+            place = tuple("*" if isinstance(part, int) else part for part in path)
+            if place in seen or isinstance(value, bool):
+                continue
+            seen.add(place)
+            for other in (True, False, 1.0, float(value) if isinstance(value, int) else 2.0):
+                read = read_model(model, with_value(document, path, other))
+                if not read.mistakes:
+                    taken.append((*place, other))
+    assert {each[:2] for each in taken} == {("clock", "speed")}
+    assert all(isinstance(each[-1], float) for each in taken)
+
+
+def with_value(document: Document, path: tuple[str | int, ...], value: object) -> Document:
+    data = deepcopy(document.data)
+    around = data
+    for part in path[:-1]:
+        around = around[part]
+    around[path[-1]] = value
+    return replace(document, data=data)
 
 
 def test_several_files_are_checked_in_one_go_and_a_topology_once(tmp_path: Path) -> None:

@@ -30,6 +30,14 @@ WRONG = {
         b"version: 1\nsummary: a\x07b\n",
         "2:11: the file, U+0007, acts on terminals and cannot be seen | remove it",
     ),
+    "an anchor twice": (
+        b"a: &x 1\nb: &x 2\nc: *x\nd: *x\n",
+        "2:4: b, &x, is given twice | it stands at line 1 already; give each its own",
+    ),
+    "an anchor of a key twice": (
+        b"&x a: 1\n&x b: 2\n",
+        "2:1: the file, &x, is given twice | it stands at line 1 already; give each its own",
+    ),
     "a bracket left open": (
         b"version: 1\ntags: [a, b\n",
         "3:1: the file, is not YAML: expected ',' or ']', but got '<stream end>'",

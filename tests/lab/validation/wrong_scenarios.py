@@ -27,6 +27,76 @@ SHAPE = {
         ["15:40: faults[0], return_with, is an unknown key | did you mean returns_with?"],
     ),
     "another version": ("version: 1", "version: 2", ["1:10: version, 2, must be 1"]),
+    "a version that is true": ("version: 1", "version: true", ["1:10: version, true, must be 1"]),
+    "a version with a point": ("version: 1", "version: 1.0", ["1:10: version, 1.0, must be 1"]),
+    "a moment that is nothing": (
+        "{at: 12m,",
+        "{at: ,",
+        ["16:6: faults[1].at, nothing, needs a value | write one, or leave the key out"],
+    ),
+    "a tag twice": (
+        "[nightly]",
+        "[nightly, chaos, nightly]",
+        ["5:24: tags[2], nightly, is named twice | keep one of them"],
+    ),
+    "a requirement twice": (
+        "[SR-1, SM-7]",
+        "[SR-1, SR-1]",
+        ["4:16: proves[1], SR-1, is named twice | keep one of them"],
+    ),
+    "a server of a path twice": (
+        "via: par-mbx1",
+        "via: [par-mbx1, par-mbx1]",
+        ["12:67: workload[0].via[1], par-mbx1, is named twice | keep one of them"],
+    ),
+    "a database of recipients twice": (
+        "to: {database: DB1}",
+        "to: {database: [DB1, DB1]}",
+        ["12:87: workload[0].to.database[1], DB1, is named twice | keep one of them"],
+    ),
+    "a killed server twice": (
+        "kill: par-mbx1",
+        "kill: [par-mbx1, par-mbx1]",
+        ["15:41: faults[0].kill[1], par-mbx1, is named twice | keep one of them"],
+    ),
+    "an end of a link twice": (
+        "from: site lyon",
+        "from: [site lyon, site lyon]",
+        ["16:48: faults[1].cut.from[1], site lyon, is named twice | keep one of them"],
+    ),
+    "both ends of a link the same": (
+        "from: site lyon, to: site paris",
+        "between: [par-mbx1, par-mbx1]",
+        [
+            "16:29: faults[1].cut, names no link"
+            " | servers open sessions to servers, the workload to mailbox servers",
+            "16:50: faults[1].cut.between[1], par-mbx1, is named twice | keep one of them",
+        ],
+    ),
+    "an image": (
+        "topology: pair",
+        "topology: pair\nimage: postfix",
+        [
+            "7:1: the file, image, is an unknown key"
+            " | every server runs the lab's own node, whose image the lab builds; leave it out"
+        ],
+    ),
+    "a chosen reply": (
+        "kill: par-mbx1, returns_with: new-queue-database",
+        "answer: {server: ext1}",
+        [
+            "15:24: faults[0], answer, is an unknown key | no fault chooses what a server answers;"
+            " one refuses for now with fill_disk, and cannot be reached with cut, stop or kill"
+        ],
+    ),
+    "a setting without its group": (
+        "  TransportConfig: {",
+        "  ShadowResubmitTimeSpan: 1h\n  TransportConfig: {",
+        [
+            "8:3: settings, ShadowResubmitTimeSpan, is an unknown key"
+            " | it belongs to TransportConfig: write TransportConfig: {ShadowResubmitTimeSpan: …}"
+        ],
+    ),
     "a number where text belongs": (
         "summary: Nothing is wrong with this file.",
         "summary: 7",
@@ -118,7 +188,7 @@ SHAPE = {
         "settle:",
         A_STRANGER.format("[trickles, trickles]", "1/m"),
         [
-            "17:13: strangers[0], a mapping, names a kind of stranger twice | keep one of them",
+            "17:30: strangers[0].who[1], trickles, is named twice | keep one of them",
         ],
     ),
     "strangers who never call": (
@@ -444,10 +514,23 @@ NOT_BUILT = {
     ),
     "recipients of a group": ("to: {database: DB1}", "to: {group: all}", "12:71: workload[0].to"),
     "mail from mailboxes": ("mail: inbound", "mail: internal", "12:12: workload[0].mail"),
+    "a setting of Exchange 2010 that has none after it": (
+        "{ShadowHeartbeatFrequency",
+        "{MaxDumpsterSizePerDatabase: 18MB, ShadowHeartbeatFrequency",
+        "8:21: settings.TransportConfig, MaxDumpsterSizePerDatabase, is not built yet"
+        " | of Exchange 2010; nothing replaces it",
+    ),
+    "a setting of Exchange 2010 of a server": (
+        "{ReceiveConnector: {",
+        "{ReceiveConnector: {MaxAcknowledgementDelay: 30s, ",
+        "9:43: settings.servers.par-mbx1.ReceiveConnector, MaxAcknowledgementDelay, is not built"
+        " yet | of Exchange 2010; nothing replaces it",
+    ),
     "parameters of Exchange 2010": (
         "{ShadowHeartbeatFrequency",
         "{ShadowHeartbeatRetryCount: 3, ShadowHeartbeatFrequency",
-        "8:21: settings.TransportConfig, ShadowHeartbeatRetryCount",
+        "8:21: settings.TransportConfig, ShadowHeartbeatRetryCount, is not built yet"
+        " | of Exchange 2010; ShadowResubmitTimeSpan replaces it",
     ),
 }
 
@@ -705,6 +788,29 @@ TOPOLOGIES = {
         "lyo-mbx1: {role: mailbox, site: lyon, dag: DAG2",
         "8:46: servers.lyo-mbx1.dag, DAG2, is no DAG of the topology | did you mean DAG1?",
     ),
+    "Active Manager as a server": (
+        "lyo-mbx1: {role: mailbox",
+        "lyo-mbx1: {role: active_manager",
+        "8:20: servers.lyo-mbx1.role, 'active_manager', is not one of its words | Active Manager is"
+        " its DAG's: leave the server out, and write"
+        " dags: {DAG1: {active_manager: {name: am1, site: lyon}}}",
+    ),
+    "a server's image": (
+        "lyo-mbx1: {role: mailbox",
+        "lyo-mbx1: {image: postfix, role: mailbox",
+        "8:14: servers.lyo-mbx1, image, is an unknown key"
+        " | every server runs the lab's own node, whose image the lab builds; leave it out",
+    ),
+    "a version of a topology that is true": (
+        "version: 1",
+        "version: true",
+        "1:10: version, true, must be 1",
+    ),
+    "a site twice in a link": (
+        "between: [paris, lyon]",
+        "between: [paris, paris]",
+        "4:32: site_links[0].between[1], paris, is named twice | keep one of them",
+    ),
     "a role that is not built": (
         "lyo-mbx1: {role: mailbox",
         "lyo-mbx1: {role: hub2010",
@@ -724,7 +830,8 @@ TOPOLOGIES = {
     "a lagged copy": (
         "[par-mbx2]",
         "[{server: par-mbx2, ReplayLagTime: 1d}]",
-        "12:52: databases.DB1.copies[0].ReplayLagTime, is not built yet | leave it out",
+        "12:52: databases.DB1.copies[0].ReplayLagTime, is not built yet"
+        " | leave it out; a lagged copy needs a SafetyNetHoldTime that is not below its lag",
     ),
     "a database on an external server": (
         "[par-mbx2]",

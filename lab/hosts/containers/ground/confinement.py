@@ -3,7 +3,8 @@
 Nobody is root in a container, whoever the lab runs as: a person's containers run as that person,
 root's as an ordinary user that exists nowhere else, who is given the folders that containers see.
 The root file system is read-only everywhere; what a program writes goes to its own folders, or to a
-small `/tmp` in memory. The verify play proves all of it. Nothing here starts a container.
+small `/tmp` in memory; what it says to its standard streams the engine keeps to a bound. The verify
+play proves all of it. Nothing here starts a container.
 """
 
 import os
@@ -14,6 +15,11 @@ from pathlib import Path
 ORDINARY = 10_001
 TMP = "/tmp:size=16m,mode=1777"
 MIB = 1024 * 1024
+
+# Of each container: the newest 8 MiB at least, 16 MiB at most. What a node logs is in files of the
+# run; here are its last words, which become stderr.log.
+LOG_DRIVER = "json-file"
+LOG_OPTIONS: Mapping[str, str] = {"max-size": "8m", "max-file": "2"}
 
 
 @dataclass(frozen=True, slots=True)

@@ -198,6 +198,8 @@ def _confinement(kind: str, *, tmpfs: bool) -> Json:
     return {
         "memory_bytes": limits.memory_bytes,
         "processes": limits.processes,
+        "log_driver": confinement.LOG_DRIVER,
+        "log_options": dict(confinement.LOG_OPTIONS),
         "tmpfs": [confinement.TMP] if tmpfs else [],
     }
 

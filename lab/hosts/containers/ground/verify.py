@@ -48,12 +48,15 @@ def _said_by_engine(client: docker.DockerClient, name: str, host: Mapping[str, A
     except (DockerException, requests.RequestException) as error:
         return [f"{name} cannot be looked at: {first_line(error)}"]
     wanted, by_host = host["confinement"], attributes["HostConfig"]
+    logged = by_host["LogConfig"]
     found = {
         "runs as": (attributes["Config"]["User"], host["user"]),
         "has a read-only root file system": (by_host["ReadonlyRootfs"], True),
         "has dropped": (by_host["CapDrop"], ["ALL"]),
         "has the memory limit": (by_host["Memory"], wanted["memory_bytes"]),
         "has the process limit": (by_host["PidsLimit"], wanted["processes"]),
+        "is logged by": (logged["Type"], wanted["log_driver"]),
+        "has the log options": (logged["Config"], wanted["log_options"]),
     }
     return [
         f"{name} {what} {is_}, not {should}"

@@ -1,13 +1,14 @@
 """What is taken down and what is left alone, with containers that only sleep."""
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
 
 import docker
 import pytest
 
-from lab.hosts.containers import down, leftovers
+from lab.hosts.containers import down, engine, leftovers
 from lab.hosts.containers.engine import ROLE_LABEL, STATE_LABEL
 from lab.hosts.containers.images.ensure import Images
 from lab.program import processes
@@ -33,20 +34,23 @@ def state_root(
         down.remove_from_engine(docker_engine, run)
 
 
-def stand(client: docker.DockerClient, image: str, run: str, state_dir: Path) -> None:
-    """A container, a network and a volume with the run's labels."""
+def stand(
+    client: docker.DockerClient, image: str, run: str, state_dir: Path, boxes: int = 1
+) -> None:
+    """A container, or several, on a network and with a volume with the run's labels."""
     labels = {RUN_LABEL: run, STATE_LABEL: str(state_dir), ROLE_LABEL: "server"}
     network = client.networks.create(f"{run}-net", labels=labels, internal=True)
     volume = client.volumes.create(f"{run}-vol", labels=labels)
-    client.containers.run(
-        image,
-        ["python3", "-c", SLEEP],
-        name=f"{run}-box",
-        labels=labels,
-        network=network.name,
-        volumes=[f"{volume.name}:/data"],
-        detach=True,
-    )
+    for number in range(boxes):
+        client.containers.run(
+            image,
+            ["python3", "-c", SLEEP],
+            name=f"{run}-box{number or ''}",
+            labels=labels,
+            network=network.name,
+            volumes=[f"{volume.name}:/data"],
+            detach=True,
+        )
 
 
 def left_of(client: docker.DockerClient, run: str) -> list[str]:
@@ -104,11 +108,47 @@ def test_a_neighbour_from_another_checkout_is_left_alone(
     with running(SLEEP) as lab:
         processes.write(elsewhere / down.LAB_RECORD, lab.pid)
         stand(docker_engine, lab_images.node, RUNS[1], elsewhere)
-        down.down(docker_engine, None, state_root)
-        assert len(left_of(docker_engine, RUNS[1])) == 3
+        assert down.down(docker_engine, None, state_root).kept == (RUNS[1],)
+    assert down.down(docker_engine, None, state_root).elsewhere == (elsewhere,)
+    assert len(left_of(docker_engine, RUNS[1])) == 3
+    assert elsewhere.exists()
+
+
+def test_a_named_run_of_another_checkout_goes_with_its_keys(
+    docker_engine: docker.DockerClient, lab_images: Images, state_root: Path, tmp_path: Path
+) -> None:
+    elsewhere = tmp_path / "elsewhere" / RUNS[1]
+    elsewhere.mkdir(parents=True)
+    (elsewhere / "server.key").touch()
+    (tmp_path / "elsewhere" / "other").touch()
+    stand(docker_engine, lab_images.node, RUNS[1], elsewhere)
+    removed = down.down(docker_engine, RUNS[1], state_root)
+    assert removed.state_dirs == (str(elsewhere),)
+    assert left_of(docker_engine, RUNS[1]) == []
+    assert [path.name for path in elsewhere.parent.iterdir()] == ["other"]
+
+
+def test_what_a_checkout_that_is_gone_left_goes_too(
+    docker_engine: docker.DockerClient, lab_images: Images, state_root: Path, tmp_path: Path
+) -> None:
+    stand(docker_engine, lab_images.node, RUNS[1], tmp_path / "gone" / RUNS[1])
     down.down(docker_engine, None, state_root)
     assert left_of(docker_engine, RUNS[1]) == []
-    assert elsewhere.exists()
+
+
+@pytest.mark.parametrize("name", [None, RUNS[0]])
+def test_who_takes_down_what_somebody_else_does_has_nothing_to_complain_of(
+    docker_engine: docker.DockerClient, lab_images: Images, state_root: Path, name: str | None
+) -> None:
+    dead_labs_record(state_root / RUNS[0])
+    for number in range(300):
+        (state_root / RUNS[0] / f"{number}" / "logs").mkdir(parents=True)
+    stand(docker_engine, lab_images.node, RUNS[0], state_root / RUNS[0], boxes=4)
+    with ThreadPoolExecutor(3) as threads:
+        done = [threads.submit(down.down, engine.connect(), name, state_root) for _ in range(3)]
+    assert [each.exception() for each in done] == [None] * 3
+    assert left_of(docker_engine, RUNS[0]) == []
+    assert not (state_root / RUNS[0]).exists()
 
 
 def test_naming_a_run_touches_no_other(

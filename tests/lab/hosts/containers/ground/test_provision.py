@@ -175,6 +175,14 @@ def test_every_container_runs_as_an_ordinary_user_who_can_write_nowhere_else(lab
         assert host["PidsLimit"] > 0
 
 
+def test_what_a_container_says_to_its_standard_streams_is_kept_to_a_bound(lab: Lab) -> None:
+    ground = lab.ground
+    every = [*ground.containers.values(), ground.toxiproxy_container, ground.workload_container]
+    for name in every:
+        logged = lab.client.containers.get(name).attrs["HostConfig"]["LogConfig"]
+        assert logged == {"Type": "json-file", "Config": {"max-size": "8m", "max-file": "2"}}
+
+
 def test_who_runs_the_lab_owns_nothing_less_than_before(lab: Lab) -> None:
     """What containers write can be read, and goes with the state directory."""
     for server in lab.ground.containers:
@@ -187,18 +195,21 @@ def test_who_runs_the_lab_owns_nothing_less_than_before(lab: Lab) -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("key", "value", "said"),
     [
-        ({"user": "0:0"}, "runs as"),
-        ({"confinement": {"memory_bytes": 1, "processes": 128}}, "has the memory limit"),
-        ({"confinement": {"memory_bytes": 1, "processes": 1}}, "has the process limit"),
+        ("user", "0:0", "runs as"),
+        ("memory_bytes", 1, "has the memory limit"),
+        ("processes", 1, "has the process limit"),
+        ("log_driver", "local", "is logged by"),
+        ("log_options", {}, "has the log options"),
     ],
 )
 def test_a_container_that_is_confined_otherwise_is_found(
-    lab: Lab, change: dict[str, Any], said: str
+    lab: Lab, key: str, value: object, said: str
 ) -> None:
     hosts = lab.hosts()
-    hosts["ext1"] |= change
+    confined = hosts["ext1"]["confinement"]
+    (confined if key in confined else hosts["ext1"])[key] = value
     [wrong, *_] = [each for each in verification.complaints(lab.client, hosts) if said in each]
     assert wrong.startswith(f"ext1 {said}")
 
