@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from lab.hosts.containers.images.build import ROOT
+from lab.program.sources import ROOT
 from tests.lab.cli.short_run import short_run
 
 WITHIN_SECONDS = 60

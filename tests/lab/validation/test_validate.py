@@ -12,10 +12,11 @@ from typing import Any
 
 import pytest
 
+from lab.program.sources import SCENARIOS
 from lab.scenario.scenario import ScenarioModel
 from lab.scenario.topology import TopologyModel
 from lab.validation.model_reader import read_model
-from lab.validation.validate import check, find_topology, library
+from lab.validation.validate import check, find_topology
 from lab.validation.yaml_document import Document, read_document
 from tests.lab.scenario.sample_scenario import SCENARIO, TOPOLOGY, changed, checked, said, write
 from tests.lab.validation.wrong_scenarios import (
@@ -140,7 +141,7 @@ def test_what_python_takes_for_a_number_is_none() -> None:
         ("topology",)
     }  # it may be of any kind here; whether there is such a one is asked later
     taken = []
-    for file in library().rglob("*.yaml"):
+    for file in SCENARIOS.rglob("*.yaml"):
         document = read_document(file)
         model = TopologyModel if file.parent.name == "topologies" else ScenarioModel
         for path, value in leaves(document.data):

@@ -691,9 +691,9 @@ class World:
                 self._row(host, effect)
             case fx.LogLifecycle(event, fields):
                 self.lifecycle.append((host.name, event, dict(fields)))
-            case fx.LogConnectivity(_, _, _, description, asked_ms):
-                asked = "" if asked_ms is None else f";Asked={iso(asked_ms)}"
-                self.connectivity.append((self.now_ms, host.name, description + asked))
+            case fx.LogConnectivity(_, _, _, description, since_ms):
+                since = "" if since_ms is None else f";Asked={iso(since_ms)}"
+                self.connectivity.append((self.now_ms, host.name, description + since))
 
     def _row(self, host: Host, e: fx.LogTracking) -> None:
         self.rows.append(
