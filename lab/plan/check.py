@@ -228,7 +228,7 @@ def _section(place: str, section: str, values: Section) -> Found:
             yield where, value, "which is no parameter"
         elif type(value) is not TYPES.get(known[name].kind, int):
             yield where, value, f"wanted a {known[name].kind}"
-        else:
+        elif value != known[name].default:
             try:
                 parse_value(known[name], format_value(known[name], value))
             except ValueError as error:

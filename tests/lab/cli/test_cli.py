@@ -304,7 +304,7 @@ def test_a_program_gets_one_line_from_an_evaluation(
     recorded(here, "20260105T080000Z-7", "unknown")
     said: list[int | None] = []
 
-    def program(words: list[str], check: bool, stdout: int | None, env: object) -> SimpleNamespace:
+    def program(words: list[str], stdout: int | None, **_: object) -> SimpleNamespace:
         said.append(stdout)
         return SimpleNamespace(returncode=2)
 
@@ -408,7 +408,7 @@ def test_a_story_is_told_by_the_evaluation(
     (folder / "plan.json").write_text("{}")
     called: list[list[str]] = []
 
-    def program(words: list[str], check: bool, stdout: int | None, env: object) -> SimpleNamespace:
+    def program(words: list[str], stdout: int | None, **_: object) -> SimpleNamespace:
         called.append(words[1:])
         return SimpleNamespace(returncode=0)
 
@@ -557,7 +557,7 @@ def test_the_evaluation_is_a_program_of_its_own(
     (folder / "plan.json").write_text("{}")
     called = []
 
-    def program(words: list[str], check: bool, stdout: int | None, env: object) -> SimpleNamespace:
+    def program(words: list[str], stdout: int | None, **_: object) -> SimpleNamespace:
         called.append(words[1:])
         return SimpleNamespace(returncode=2)
 
@@ -579,7 +579,7 @@ def test_comparing_is_a_program_of_the_evaluation(
         (here / folder / "plan.json").write_text("{}")
     called = []
 
-    def program(words: list[str], check: bool, stdout: int | None, env: object) -> SimpleNamespace:
+    def program(words: list[str], stdout: int | None, **_: object) -> SimpleNamespace:
         called.append(words[1:])
         return SimpleNamespace(returncode=4)
 
