@@ -162,7 +162,7 @@ def test_coverage_tells_kinds_of_cut_and_directions_apart_and_asks_whom_they_con
         "lyo-mbx1", "par-mbx1", 90_000, 100_000,
         {"kind": "throttle", "bytes_per_second": 9999, "direction": "replies"},
     )  # fmt: skip
-    sweep = open_sweep(write_sweep(tmp_path, {0: near, 1: far, 2: slow}))
+    sweep = open_sweep(write_sweep(tmp_path, {0: near, 1: far, 2: slow}, per_batch=3))
     judged = judge_batch(spark, sweep, "batch=00000")
     assert judged[0]["coverage"] == {"awaiting-discard": {"cut-stall": 1}}
     assert judged[1]["coverage"] == {}
