@@ -16,7 +16,7 @@ TAIL = re.compile(r"[.@].*", re.DOTALL)
 
 
 @dataclass
-class Names:
+class NameTable:
     """Names that repeat, each written once; `size` in bytes."""
 
     numbers: dict[str, int] = field(default_factory=dict)
@@ -36,7 +36,7 @@ def message_index(
     fate is the delay in ms or a word; `stories` are anchors by message id. `whole` is false where
     `messages` are not all. `<` is escaped, so that nothing in it can end a script element.
     """
-    tails, recipients = Names(), Names()
+    tails, recipients = NameTable(), NameTable()
     entries: list[str] = []
     size = 0
     for row in messages:
@@ -54,7 +54,7 @@ def message_index(
     return f'{_text(named)[:-1]},"messages":[{",".join(entries)}]}}'
 
 
-def _entry(row: Mapping[str, Any], tails: Names, recipients: Names) -> list[Any]:
+def _entry(row: Mapping[str, Any], tails: NameTable, recipients: NameTable) -> list[Any]:
     name = row["message_id"]
     tail = TAIL.search(name)
     head, rest = (name[: tail.start()], tail[0]) if tail else (name, "")

@@ -10,7 +10,7 @@ from typing import Any
 
 from spark_eval.report.axis import LabTime
 from spark_eval.report.drawing import Bar, Drawing, Key, Line, Mark, Traffic, Words, keys_of
-from spark_eval.report.names import Names
+from spark_eval.report.labels import Labels
 from spark_eval.report.promotion_chart import POINTS
 from spark_eval.report.rows import ReportRows, Rows
 from spark_eval.report.windows import FEW_LINKS, Window, fault_windows, operations
@@ -114,11 +114,11 @@ def _bands(window: Window, middle: dict[str, int], time: LabTime) -> Iterable[Ba
 
 def _side_by_side(bands: list[Bar]) -> list[Bar]:
     """A name that finds no room near where its band begins is left out: the rows above have it."""
-    names = Names()
+    labels = Labels()
     placed = {id(bar): bar for bar in bands}
     for bar in sorted(bands, key=lambda bar: float(bar.x.removesuffix("%"))):
         if bar.label:
-            place = names.place(bar.x, bar.label, [bar.y])
+            place = labels.place(bar.x, bar.label, [bar.y])
             label = bar.label if place else ""
             placed[id(bar)] = replace(bar, label=label, label_x=4 + (place[1] if place else 0))
     return list(placed.values())

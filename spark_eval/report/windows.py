@@ -8,7 +8,7 @@ from typing import Any
 
 from spark_eval.report.axis import LabTime
 from spark_eval.report.drawing import Bar
-from spark_eval.report.names import Names
+from spark_eval.report.labels import Labels
 from spark_eval.report.rows import Rows
 from spark_eval.story.words import fault, lab_time, operation
 
@@ -61,10 +61,10 @@ def behind(windows: list[Window], time: LabTime, top: int, height: int) -> list[
     """A pale band over the whole height for each fault; its short name at one of a few heights,
     where there is room.
     """
-    names, heights = Names(), [height - 5 - 13 * number for number in range(NAME_ROWS)]
+    labels, heights = Labels(), [height - 5 - 13 * number for number in range(NAME_ROWS)]
     bands = []
     for window in sorted(windows, key=lambda window: window.from_ms):
-        place = names.place(time.x(window.from_ms), window.name, heights)
+        place = labels.place(time.x(window.from_ms), window.name, heights)
         label_y, right = place or (heights[0], 0)
         bands.append(
             Bar(

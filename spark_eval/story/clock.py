@@ -18,7 +18,7 @@ BEGINNINGS = ("configured", "started")
 
 
 @dataclass(frozen=True, slots=True)
-class Life:
+class Lifetime:
     """A life of a server's process: from `lo_ms` to before `hi_ms` (None: open), and the skew of
     its steady clock.
     """
@@ -32,7 +32,7 @@ class Life:
 
 
 @dataclass(frozen=True, slots=True)
-class LabClock:
+class RunClock:
     """`origin_ms` is epoch ms; `zero_ns` None: the run does not say where its zero is."""
 
     origin_ms: int
@@ -61,12 +61,12 @@ class LabClock:
         return None if at_ms is None else at_ms - self.off_ms(at_ms, mono_ns)
 
 
-def lab_clock(
+def run_clock(
     origin_ms: int, plan: Mapping[str, Any], host: Mapping[str, Any], ran_on: str | None
-) -> LabClock:
+) -> RunClock:
     """From plan.json and host.json. A simulator's monotonic clock is lab time itself."""
     speed = number(inner(plan, "clock"), "speed")
-    return LabClock(
+    return RunClock(
         origin_ms=origin_ms,
         zero_ns=whole(host, "monotonic_zero_ns"),
         speed=1.0 if ran_on == "simulator" or not speed else speed,
@@ -74,7 +74,7 @@ def lab_clock(
     )
 
 
-def lives(clock: LabClock, lifecycle: Iterable[Mapping[str, Any]]) -> list[Life]:
+def lives(clock: RunClock, lifecycle: Iterable[Mapping[str, Any]]) -> list[Lifetime]:
     """Of one server, in order; a life begins with `configured`, or without any with `started`."""
     beginnings: dict[str, list[tuple[int, int]]] = {event: [] for event in BEGINNINGS}
     for row in lifecycle:
@@ -87,12 +87,12 @@ def lives(clock: LabClock, lifecycle: Iterable[Mapping[str, Any]]) -> list[Life]
     starts = [0, *(lo_ms for lo_ms, _ in begun[1:])]
     ends: list[int | None] = [hi_ms for hi_ms, _ in begun[1:]] + [None]
     return [
-        Life(lo_ms, hi_ms, skew_ms)
+        Lifetime(lo_ms, hi_ms, skew_ms)
         for (_, skew_ms), lo_ms, hi_ms in zip(begun, starts, ends, strict=False)
     ]
 
 
-def kept(at_ms: int | None, known: Iterable[Life]) -> int | None:
+def kept(at_ms: int | None, known: Iterable[Lifetime]) -> int | None:
     """Lab time of what a server kept; None where lives by different clocks may have written it."""
     if at_ms is None or not any(life.skew_ms for life in known):
         return at_ms

@@ -8,8 +8,8 @@ from typing import Any
 
 from spark_eval.fault_kinds import AWAY_KINDS
 from spark_eval.story.lines import Line
-from spark_eval.story.record import Record
 from spark_eval.story.row import StoryLine, objects, said, text, whole
+from spark_eval.story.run_record import RunRecord
 from spark_eval.story.words import only
 
 FAULTS = r"^faults\.jsonl$"
@@ -18,14 +18,14 @@ COPY_EVENTS = ("failover-decided", "database-mounted", "database-dismounted", "a
 Rows = list[tuple[Line, Mapping[str, Any]]]
 
 
-def meanwhile(record: Record, message_id: str, from_ms: int, to_ms: int) -> Iterator[StoryLine]:
+def meanwhile(record: RunRecord, message_id: str, from_ms: int, to_ms: int) -> Iterator[StoryLine]:
     """Lines of what held between the first and the last line about the message."""
     yield from _faults(record, message_id, from_ms, to_ms)
     within = [*_operations(record, message_id), *_activated(record, message_id)]
     yield from (row for row in within if row.at_ms is not None and from_ms <= row.at_ms <= to_ms)
 
 
-def _faults(record: Record, message_id: str, from_ms: int, to_ms: int) -> Iterator[StoryLine]:
+def _faults(record: RunRecord, message_id: str, from_ms: int, to_ms: int) -> Iterator[StoryLine]:
     planned = record.planned("faults")
     for fault, phases in _by_fault(record).items():
         known = planned.get(fault)
@@ -37,7 +37,7 @@ def _faults(record: Record, message_id: str, from_ms: int, to_ms: int) -> Iterat
                 yield _row(message_id, fault, what, line, row)
 
 
-def _by_fault(record: Record) -> dict[str, Rows]:
+def _by_fault(record: RunRecord) -> dict[str, Rows]:
     phases: dict[str, Rows] = defaultdict(list)
     for line in record.lines.journal(FAULTS):
         row = line.json_object()
@@ -76,7 +76,7 @@ def _in_words(planned: Mapping[str, Any]) -> str:
     return " ".join(part for part in parts if part)
 
 
-def _operations(record: Record, message_id: str) -> Iterator[StoryLine]:
+def _operations(record: RunRecord, message_id: str) -> Iterator[StoryLine]:
     """What was asked of Active Manager."""
     planned = record.planned("operations")
     for line in record.lines.journal(OPERATIONS):
@@ -88,7 +88,7 @@ def _operations(record: Record, message_id: str) -> Iterator[StoryLine]:
             yield _row(message_id, str(row["operation"]), what, line, row)
 
 
-def _activated(record: Record, message_id: str) -> Iterator[StoryLine]:
+def _activated(record: RunRecord, message_id: str) -> Iterator[StoryLine]:
     """Which copies were activated and known."""
     for line, row in record.lifecycle:
         epoch = whole(row, "epoch") or 0

@@ -20,8 +20,8 @@ from spark_eval.read.run_folder import RunFolder
 from spark_eval.story.clock import kept
 from spark_eval.story.lines import Line
 from spark_eval.story.meanwhile import meanwhile
-from spark_eval.story.record import Record, read_record
 from spark_eval.story.row import StoryLine, said, text, texts, whole
+from spark_eval.story.run_record import RunRecord, read_record
 from spark_eval.story.tracking import TrackingRow, bracketed, short_name, tracking_row
 
 LEDGER = r"^ledger\.jsonl$"
@@ -50,13 +50,13 @@ def stories(folder: RunFolder, message_ids: Collection[str]) -> list[StoryLine]:
     return sorted([*about, *during], key=lambda row: (row.message_id, row.order))
 
 
-def _meanwhile(record: Record, message_id: str, about: list[StoryLine]) -> Iterator[StoryLine]:
+def _meanwhile(record: RunRecord, message_id: str, about: list[StoryLine]) -> Iterator[StoryLine]:
     mine = (row.at_ms for row in about if row.message_id == message_id)
     times = [at_ms for at_ms in mine if at_ms is not None]
     return meanwhile(record, message_id, min(times), max(times)) if times else iter(())
 
 
-def _recorded(record: Record, wanted: Collection[str]) -> Iterator[StoryLine]:
+def _recorded(record: RunRecord, wanted: Collection[str]) -> Iterator[StoryLine]:
     """Lines of the JSON Lines files: the ledger, queue databases at the end, visible copies."""
     bare = {name.strip("<>") for name in wanted}
     written = bare | {json.dumps(name)[1:-1] for name in bare}
@@ -69,7 +69,7 @@ def _recorded(record: Record, wanted: Collection[str]) -> Iterator[StoryLine]:
 
 
 def _sent(
-    _record: Record, message_id: str, line: Line, row: Mapping[str, Any]
+    _record: RunRecord, message_id: str, line: Line, row: Mapping[str, Any]
 ) -> Iterator[StoryLine]:
     at_ms = whole(row, "submitted_ms", "started_ms", "ended_ms")
     mono_ns = whole(row, "mono_ns")
@@ -90,7 +90,7 @@ def _sent_in_words(row: Mapping[str, Any]) -> str:
 
 
 def _listed(
-    record: Record, message_id: str, line: Line, row: Mapping[str, Any]
+    record: RunRecord, message_id: str, line: Line, row: Mapping[str, Any]
 ) -> Iterator[StoryLine]:
     """What a queue database held at the end."""
     state = f", {row['state']}" if row.get("state") is not None else ""
@@ -100,7 +100,7 @@ def _listed(
 
 
 def _visible(
-    record: Record, message_id: str, line: Line, row: Mapping[str, Any]
+    record: RunRecord, message_id: str, line: Line, row: Mapping[str, Any]
 ) -> Iterator[StoryLine]:
     """Copies that recipients see; a mailbox was dated by the server that wrote it."""
     place = PurePosixPath(line.file).stem
@@ -116,7 +116,7 @@ def _visible(
         yield StoryLine(message_id, at_ms, None, place, what, line.file, line.number)
 
 
-def _tracked(record: Record, wanted: Collection[str]) -> Iterator[StoryLine]:
+def _tracked(record: RunRecord, wanted: Collection[str]) -> Iterator[StoryLine]:
     """Rows of the message itself, of its network message ids, and of those that refer to it."""
     bare = {name.strip("<>").replace('"', '""') for name in wanted}
     networks: set[tuple[str, str]] = set()
@@ -132,7 +132,7 @@ def _tracked(record: Record, wanted: Collection[str]) -> Iterator[StoryLine]:
             yield from (_tracked_line(name, line, row) for name in about)
 
 
-def _rows(record: Record, written: Collection[str]) -> Iterator[tuple[Line, TrackingRow]]:
+def _rows(record: RunRecord, written: Collection[str]) -> Iterator[tuple[Line, TrackingRow]]:
     for line in record.lines.logs(TRACKING, written) if written else ():
         row = tracking_row(line, record.clock)
         if row is not None and not (row.message_id or "").startswith(PROBE_MARK):

@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from spark_eval.story.clock import LabClock
+from spark_eval.story.clock import RunClock
 from spark_eval.story.lines import Line
 
 MOST_RECIPIENTS = 8
@@ -56,7 +56,7 @@ class TrackingRow:
         return ", ".join(part for part in parts if part is not None)
 
 
-def tracking_row(line: Line, clock: LabClock) -> TrackingRow | None:
+def tracking_row(line: Line, clock: RunClock) -> TrackingRow | None:
     """None where the line is no whole row."""
     names = re.split(r",\s*", line.fields.lower())
     values = _values(line.text)

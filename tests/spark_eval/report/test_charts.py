@@ -10,7 +10,7 @@ import pytest
 from spark_eval.report.axis import Delay, LabTime
 from spark_eval.report.delay_chart import delays
 from spark_eval.report.drawing import Drawing, Mark
-from spark_eval.report.names import CHARACTER, FARTHEST, NARROWEST
+from spark_eval.report.labels import CHARACTER, FARTHEST, NARROWEST
 from spark_eval.report.promotion_chart import POINTS, promotions
 from spark_eval.report.rows import MOST_UNDELIVERED
 from spark_eval.report.timeline_chart import MOST_MARKS, MOST_ROWS, thinned, timeline

@@ -1,4 +1,4 @@
-"""Where names stand on a drawing, so that none lies over another one on a screen of any width."""
+"""Where labels stand on a drawing, so that none lies over another one on a screen of any width."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from collections.abc import Sequence
 NARROWEST, CHARACTER, FARTHEST = 600, 6, 90
 
 
-class Names:
-    """Of one drawing; they are placed from left to right."""
+class Labels:
+    """The labels of one drawing; they are placed from left to right."""
 
     def __init__(self) -> None:
         self._taken: dict[float, float] = {}
