@@ -13,7 +13,7 @@ from lab.cli.options import Name, Seed, checked_scenario, counted, print_all, re
 from lab.cli.paths import not_empty
 from lab.planning.random_schedule import in_words
 from lab.planning.random_settings import settings_in_words, with_drawn_settings
-from lab.planning.resolve import place_of
+from lab.planning.resolve import schedule_context
 from lab.planning.view import show
 from lab.planning.write_out import with_plain_faults
 from lab.program.errors import CALL_WRONG, ScenarioError
@@ -82,8 +82,10 @@ def plan(
     if not console.is_terminal:
         console.width = 100
     settings = settings_in_words(scenario.scenario, resolved.seed)
-    place = place_of(with_drawn_settings(scenario.scenario, resolved.seed), resolved.topology)
-    faults = in_words(scenario.scenario.faults, place, resolved.seed)
+    context = schedule_context(
+        with_drawn_settings(scenario.scenario, resolved.seed), resolved.topology
+    )
+    faults = in_words(scenario.scenario.faults, context, resolved.seed)
     show(resolved, console, [*settings, *faults])
 
 

@@ -28,7 +28,7 @@ SKEWS_MS = (-2 * HOUR_MS, -5 * MINUTE_MS, 5 * MINUTE_MS, 2 * HOUR_MS)
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ScheduleContext:
     """What a schedule is drawn over; `workload_end_ms` is when the last stream ends."""
 
     topology: PlanTopology
@@ -118,7 +118,9 @@ def make_draft(random: RandomModel, draws: Draws, number: int, longest_ms: int) 
     return Draft(number, kind, database, length_ms, lengths.low)
 
 
-def write_fault(draft: Draft, draws: Draws, place: Place, server: str, start_ms: int) -> Written:
+def write_fault(
+    draft: Draft, draws: Draws, context: ScheduleContext, server: str, start_ms: int
+) -> Written:
     """The fault on that server, from that moment on."""
     when = {"at": format_duration(start_ms)}
     if draft.kind != "restart":
@@ -131,9 +133,9 @@ def write_fault(draft: Draft, draws: Draws, place: Place, server: str, start_ms:
     if draft.kind in (*SERVER_KINDS, *MACHINE_KINDS):
         return {**when, draft.kind: server}
     if draft.kind.startswith("split-"):
-        between = [f"site {place.site_of(server)}", place.other_sites(server)]
+        between = [f"site {context.site_of(server)}", context.other_sites(server)]
         return {**when, "cut": {"between": between, "kind": draft.kind.removeprefix("split-")}}
-    return {**when, **_of_links(draft, draws, [server, _others(draft, draws, place, server)])}
+    return {**when, **_of_links(draft, draws, [server, _others(draft, draws, context, server)])}
 
 
 def _of_links(draft: Draft, draws: Draws, between: list[Any]) -> Written:
@@ -144,9 +146,9 @@ def _of_links(draft: Draft, draws: Draws, between: list[Any]) -> Written:
     return {kind: {"between": between, **drawn}}
 
 
-def _others(draft: Draft, draws: Draws, place: Place, server: str) -> list[str]:
+def _others(draft: Draft, draws: Draws, context: ScheduleContext, server: str) -> list[str]:
     """Some of those that share a link with the server, a server among them, as in the mesh."""
-    peers = place.peers(server)
+    peers = context.peers(server)
     servers = [peer for peer in peers if peer != WORKLOAD]
     chosen = {draws.one_of(servers, draft.number, "other", server)}
     how_many = 1 + draws.below(len(peers), draft.number, "others", server)

@@ -22,7 +22,7 @@ from lab.planning.random_fault import (
     SECOND_MS,
     Draft,
     Draws,
-    Place,
+    ScheduleContext,
     Written,
     make_draft,
     write_fault,
@@ -37,51 +37,53 @@ TRIES = 20
 
 
 def write_out(
-    faults: Sequence[FaultModel], place: Place, seed: int
+    faults: Sequence[FaultModel], context: ScheduleContext, seed: int
 ) -> list[Sequence[Written] | None]:
     """For each entry of `faults:` what it stands for, in the order of starts; None if plain."""
-    plain = spread_all(faults, place.topology)
-    placed = list(resolve_faults(plain, place.topology, place.links, place.workload_end_ms))
+    plain = spread_all(faults, context.topology)
+    placed = list(resolve_faults(plain, context.topology, context.links, context.workload_end_ms))
     found: list[Sequence[Written] | None] = []
     for index, fault in enumerate(faults):
         if fault.random is None:
             found.append(None)
             continue
-        drawn = _Drawing(fault.random, Draws(_seed(fault.random, seed), index), place, placed)
+        drawn = _Drawing(fault.random, Draws(_seed(fault.random, seed), index), context, placed)
         found.append(sorted(drawn.faults(), key=_start_ms))
     return found
 
 
-def plain_faults(faults: Sequence[FaultModel], place: Place, seed: int) -> list[FaultModel]:
+def plain_faults(
+    faults: Sequence[FaultModel], context: ScheduleContext, seed: int
+) -> list[FaultModel]:
     """The faults of one time and one server that all entries stand for, in the file's order."""
-    entries = zip(faults, write_out(faults, place, seed), strict=True)
+    entries = zip(faults, write_out(faults, context, seed), strict=True)
     return [
         plain
         for fault, written in entries
         for plain in (
-            spread(fault, place.topology)
+            spread(fault, context.topology)
             if written is None
             else map(FaultModel.model_validate, written)
         )
     ]
 
 
-def in_words(faults: Sequence[FaultModel], place: Place, seed: int) -> list[str]:
+def in_words(faults: Sequence[FaultModel], context: ScheduleContext, seed: int) -> list[str]:
     """A line for each random schedule: what was drawn from which seed, and the calm it keeps."""
-    entries = zip(faults, write_out(faults, place, seed), strict=True)
+    entries = zip(faults, write_out(faults, context, seed), strict=True)
     return [
-        _line(fault.random, len(written), place, seed)
+        _line(fault.random, len(written), context, seed)
         for fault, written in entries
         if fault.random is not None and written is not None
     ]
 
 
-def _line(random: RandomModel, count: int, place: Place, seed: int) -> str:
+def _line(random: RandomModel, count: int, context: ScheduleContext, seed: int) -> str:
     limit = "no limit" if random.at_most == "none" else random.at_most.replace("-", " ")
     drawn = f"{count} random faults, {limit}, drawn from {_seed(random, seed)}"
     if random.at_most == "none" or not may_lose_database(random):
         return drawn
-    return f"{drawn}; calm around the loss of a queue database {place.recovery.in_words()}"
+    return f"{drawn}; calm around the loss of a queue database {context.recovery.in_words()}"
 
 
 def _seed(random: RandomModel, run_seed: int) -> int:
@@ -96,12 +98,12 @@ class _Drawing:
     """One entry. `placed` are all faults that stand already; what is drawn is added."""
 
     def __init__(
-        self, random: RandomModel, draws: Draws, place: Place, placed: list[Fault]
+        self, random: RandomModel, draws: Draws, context: ScheduleContext, placed: list[Fault]
     ) -> None:
-        self._random, self._draws, self._place, self._placed = random, draws, place, placed
+        self._random, self._draws, self._context, self._placed = random, draws, context, placed
         self._low_ms = random.during.low
         self._length_ms = random.during.high - random.during.low
-        self._return_ms = place.recovery.return_ms
+        self._return_ms = context.recovery.return_ms
         self._hidden_before = are_hidden(placed, self._return_ms)
 
     def faults(self) -> list[Written]:
@@ -145,7 +147,7 @@ class _Drawing:
         """What a window takes with the calm after it."""
         lengths = [each.least_ms if least else each.length_ms for each in windows[at]]
         needs_calm = any(each.loses_database for pair in windows[at : at + 2] for each in pair)
-        calm_ms = self._place.recovery.whole_ms if needs_calm else 0
+        calm_ms = self._context.recovery.whole_ms if needs_calm else 0
         return sum(lengths) + len(lengths) * self._return_ms + calm_ms
 
     def _laid_out(self, windows: list[list[Draft]]) -> list[Written]:
@@ -186,12 +188,12 @@ class _Drawing:
         return [self._written(each, server, start_ms) for each, server, start_ms in entries]
 
     def _sufferers(self, window: list[Draft]) -> list[str]:
-        first, servers = window[0].number, self._place.sufferers(window)
+        first, servers = window[0].number, self._context.sufferers(window)
         one = self._draws.one_of(servers, first, "server")
         if self._random.at_most == "one-server-at-a-time":
             return [one] * len(window)
-        site = self._place.site_of(one)
-        near = [server for server in servers if self._place.site_of(server) == site]
+        site = self._context.site_of(one)
+        near = [server for server in servers if self._context.site_of(server) == site]
         return [one] + [self._draws.one_of(near, each.number, "server") for each in window[1:]]
 
     # -------------------------------------------------------------- without a limit
@@ -202,7 +204,7 @@ class _Drawing:
 
     def _somewhere(self, draft: Draft) -> Written | None:
         for attempt in range(TRIES):
-            sufferers = self._place.sufferers([draft])
+            sufferers = self._context.sufferers([draft])
             server = self._draws.one_of(sufferers, draft.number, "server", attempt)
             start_ms = self._low_ms + self._offset_ms(draft, self._length_ms, attempt)
             written = self._written(draft, server, start_ms)
@@ -217,12 +219,12 @@ class _Drawing:
         return self._draws.length_ms(0, latest_ms, draft.number, "start", attempt)
 
     def _written(self, fault: Draft, server: str, start_ms: int) -> Written:
-        return write_fault(fault, self._draws, self._place, server, start_ms)
+        return write_fault(fault, self._draws, self._context, server, start_ms)
 
     def _resolved(self, written: Written) -> Fault:
         model = FaultModel.model_validate(written)
-        place = self._place
-        return resolve_fault("", model, place.topology, place.links, place.workload_end_ms)
+        context = self._context
+        return resolve_fault("", model, context.topology, context.links, context.workload_end_ms)
 
     def _joins(self, fault: Fault) -> bool:
         """Whether it goes together with those that are placed; each of these did with the others.

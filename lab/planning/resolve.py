@@ -14,7 +14,7 @@ from lab.plan.plan import Plan
 from lab.plan.topology import PlanTopology
 from lab.planning.faults import resolve_faults
 from lab.planning.messages import resolve_messages
-from lab.planning.random_fault import Place
+from lab.planning.random_fault import ScheduleContext
 from lab.planning.random_schedule import plain_faults
 from lab.planning.random_settings import with_drawn_settings
 from lab.planning.recovery import recovery_of
@@ -43,10 +43,10 @@ def resolve(
     """Resolve a valid scenario and its topology under a seed. Pure; touches no file."""
     scenario = with_drawn_settings(scenario, seed)
     parts = resolve_topology(topology, duplicate_window_ms(scenario.settings))
-    place = place_of(scenario, parts)
+    context = schedule_context(scenario, parts)
     end_ms = workload_end_ms(scenario.workload)
-    plain = plain_faults(scenario.faults, place, seed)
-    faults = resolve_faults(plain, parts, place.links, end_ms)
+    plain = plain_faults(scenario.faults, context, seed)
+    faults = resolve_faults(plain, parts, context.links, end_ms)
     last_heal_ms = max((fault.end_ms for fault in faults), default=None)
     operations = resolve_operations(scenario.operations)
     last_asked_ms = max((operation.at_ms for operation in operations), default=0)
@@ -68,7 +68,7 @@ def resolve(
         settle_ms=scenario.settle,
         topology=parts,
         settings=settings,
-        links=place.links,
+        links=context.links,
         messages=resolve_messages(scenario.scenario, scenario.workload, parts, seed),
         faults=faults,
         operations=operations,
@@ -77,12 +77,12 @@ def resolve(
     )
 
 
-def place_of(scenario: ScenarioModel, topology: PlanTopology) -> Place:
+def schedule_context(scenario: ScenarioModel, topology: PlanTopology) -> ScheduleContext:
     """What random schedules of the scenario are drawn over; nothing of its settings is random."""
     settings = resolve_settings(scenario.settings, topology.servers)
     speed = float(scenario.clock.speed)
     end_ms = workload_end_ms(scenario.workload)
-    return Place(topology, mesh(topology), recovery_of(settings, speed), end_ms)
+    return ScheduleContext(topology, mesh(topology), recovery_of(settings, speed), end_ms)
 
 
 def workload_end_ms(workload: list[MailModel]) -> int:

@@ -16,7 +16,7 @@ from lab.planning.random_fault import Written
 from lab.planning.random_schedule import write_out
 from lab.planning.random_settings import Drawn, drawn_values, with_drawn_settings
 from lab.planning.repeated_faults import spread, written_apart
-from lab.planning.resolve import place_of
+from lab.planning.resolve import schedule_context
 from lab.scenario.scenario import ScenarioModel
 from lab.scenario.topology import TopologyModel, resolve_topology
 from nodes.core.config.parameters import find, format_value
@@ -37,10 +37,10 @@ def with_plain_faults(
     With `apart`, an entry that repeats, or concerns several servers, is written out too.
     """
     settings = drawn_values(scenario.settings, seed)
-    place = place_of(with_drawn_settings(scenario, seed), resolve_topology(topology))
-    drawn = write_out(scenario.faults, place, seed)
+    context = schedule_context(with_drawn_settings(scenario, seed), resolve_topology(topology))
+    drawn = write_out(scenario.faults, context, seed)
     if apart:
-        drawn = _apart(text, scenario, place.topology, drawn)
+        drawn = _apart(text, scenario, context.topology, drawn)
     if not settings and all(written is None for written in drawn):
         return text
     yaml = YAML()

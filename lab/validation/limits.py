@@ -20,7 +20,7 @@ from lab.scenario.faults import FaultModel
 from lab.scenario.scenario import MailModel, ScenarioModel, messages_of
 from lab.validation.mistakes import Mistake
 from lab.validation.model_reader import Read
-from lab.validation.topology_names import Names
+from lab.validation.topology_names import TopologyNames
 from lab.validation.yaml_document import Trail
 from nodes.core.config.units import format_timespan
 
@@ -47,7 +47,7 @@ class _Sum:
 
 
 def check_limits(
-    read: Read[ScenarioModel], names: Names | None, topology: PlanTopology | None
+    read: Read[ScenarioModel], names: TopologyNames | None, topology: PlanTopology | None
 ) -> Iterator[Mistake]:
     """Each limit that the whole of the file goes beyond, at the first entry that does."""
     if read.model is None:
@@ -161,7 +161,7 @@ def _too_many(
 
 
 def _time(
-    read: Read[ScenarioModel], scenario: ScenarioModel, names: Names | None
+    read: Read[ScenarioModel], scenario: ScenarioModel, names: TopologyNames | None
 ) -> Iterator[Mistake]:
     parts = ("workload", "strangers", "faults", "operations", "settle")
     if any(read.touched(part) for part in parts):

@@ -13,7 +13,7 @@ from lab.program.printable import printable
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Place:
+class FilePosition:
     """Where something stands in a file; line and column count from 1, columns in characters."""
 
     line: int
@@ -25,7 +25,7 @@ class Mistake:
     """One mistake: `what` it is about, the `value` found, the `rule` it breaks, a way out."""
 
     file: str
-    place: Place
+    place: FilePosition
     what: str
     value: str
     rule: str

@@ -10,7 +10,7 @@ from lab.plan.links import WORKLOAD
 from lab.plan.topology import PlanTopology
 from lab.planning.random_settings import at_their_most
 from lab.planning.recovery import Recovery
-from lab.planning.resolve import place_of
+from lab.planning.resolve import schedule_context
 from lab.scenario.faults import FaultModel
 from lab.scenario.quantities import as_range_text
 from lab.scenario.random_faults import RandomModel, may_lose_database
@@ -24,14 +24,14 @@ def check_random(read: Read[ScenarioModel], topology: PlanTopology) -> Iterator[
     """Mistakes of each `random:` that was read whole."""
     if read.model is None:
         return
-    place = place_of(at_their_most(read.model), topology)
-    linked = any(set(place.peers(server)) - {WORKLOAD} for server in place.servers)
+    context = schedule_context(at_their_most(read.model), topology)
+    linked = any(set(context.peers(server)) - {WORKLOAD} for server in context.servers)
     for index, fault in enumerate(read.model.faults):
         if fault.random is None or read.touched("faults", index):
             continue
-        yield from _room(read, index, fault.random, place.recovery)
+        yield from _room(read, index, fault.random, context.recovery)
         yield from _company(read, index, read.model.faults)
-        if not any(place.other_sites(server) for server in place.servers):
+        if not any(context.other_sites(server) for server in context.servers):
             yield from _no_sites(read, index, fault.random)
         if not linked:
             yield from _no_links(read, index, fault.random)

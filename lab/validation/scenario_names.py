@@ -19,7 +19,7 @@ from lab.scenario.settings import organisation, written_for
 from lab.scenario.strangers import StrangersModel
 from lab.validation.mistakes import Mistake
 from lab.validation.model_reader import Read
-from lab.validation.topology_names import Names
+from lab.validation.topology_names import TopologyNames
 from lab.validation.yaml_document import Trail
 from nodes.core.config.contradictions import Contradiction, contradictions
 from nodes.core.config.error import suggestion
@@ -30,7 +30,7 @@ EVERY_ONE = "shadowlab list requirements says what each promises"
 NEAR_AMONG = 500  # names to look for the nearest in
 
 
-def check_names(read: ScenarioRead, names: Names | None) -> Iterator[Mistake]:
+def check_names(read: ScenarioRead, names: TopologyNames | None) -> Iterator[Mistake]:
     """Every name in a scenario that nothing stands for."""
     scenario = read.model
     if scenario is None:
@@ -60,7 +60,7 @@ def check_names(read: ScenarioRead, names: Names | None) -> Iterator[Mistake]:
         yield from _copied(read, here, expected.database, names)
 
 
-def check_settings(read: ScenarioRead, names: Names | None) -> Iterator[Mistake]:
+def check_settings(read: ScenarioRead, names: TopologyNames | None) -> Iterator[Mistake]:
     """Settings that contradict each other (SR-13), at the place of one that the file gives."""
     if read.model is None:
         return
@@ -113,7 +113,9 @@ def _proves(read: ScenarioRead, scenario: ScenarioModel) -> Iterator[Mistake]:
             yield read.mistake(trail, requirement, "is no requirement", hint)
 
 
-def _mail(read: ScenarioRead, here: Trail, stream: MailModel, names: Names) -> Iterator[Mistake]:
+def _mail(
+    read: ScenarioRead, here: Trail, stream: MailModel, names: TopologyNames
+) -> Iterator[Mistake]:
     yield from _mailbox_servers(read, (*here, "via"), stream.via, names)
     unknown = list(_unknown(read, here, stream, names))
     yield from unknown
@@ -122,7 +124,7 @@ def _mail(read: ScenarioRead, here: Trail, stream: MailModel, names: Names) -> I
 
 
 def _mailbox_servers(
-    read: ScenarioRead, here: Trail, servers: list[str], names: Names
+    read: ScenarioRead, here: Trail, servers: list[str], names: TopologyNames
 ) -> Iterator[Mistake]:
     """Those that are no mailbox servers."""
     for index, server in enumerate(servers):
@@ -131,7 +133,7 @@ def _mailbox_servers(
 
 
 def _callers(
-    read: ScenarioRead, here: Trail, stream: StrangersModel, names: Names
+    read: ScenarioRead, here: Trail, stream: StrangersModel, names: TopologyNames
 ) -> Iterator[Mistake]:
     yield from _mailbox_servers(read, (*here, "to"), stream.to, names)
     if "other-server" in stream.who and len(names.mailbox_servers) < 2:
@@ -140,7 +142,9 @@ def _callers(
         yield read.mistake(place, "other-server", rule, "add a server, or leave it out")
 
 
-def _unknown(read: ScenarioRead, here: Trail, stream: MailModel, names: Names) -> Iterator[Mistake]:
+def _unknown(
+    read: ScenarioRead, here: Trail, stream: MailModel, names: TopologyNames
+) -> Iterator[Mistake]:
     """Databases, mailboxes and domains that are not there."""
     for key, people in (("from", stream.source), ("to", stream.to)):
         if people is not None:
@@ -162,7 +166,7 @@ def _people(
 
 
 def _direction(
-    read: ScenarioRead, here: Trail, stream: MailModel, names: Names
+    read: ScenarioRead, here: Trail, stream: MailModel, names: TopologyNames
 ) -> Iterator[Mistake]:
     if stream.mail == "inbound" and stream.to is not None and stream.to.domain:
         rule = "inbound mail goes to mailboxes"
@@ -185,7 +189,7 @@ def _direction(
         yield read.mistake((*here, "recipients"), value, rule, "widen to, or ask for fewer")
 
 
-def _available(stream: MailModel, names: Names) -> int:
+def _available(stream: MailModel, names: TopologyNames) -> int:
     """How many recipients a stream may choose from."""
     if stream.to is None:
         in_domains = OUTSIDE_USERS * len(names.domains)
@@ -194,17 +198,19 @@ def _available(stream: MailModel, names: Names) -> int:
     return len(inside) + OUTSIDE_USERS * len(set(stream.to.domain))
 
 
-def _senders(stream: MailModel, names: Names) -> set[str]:
+def _senders(stream: MailModel, names: TopologyNames) -> set[str]:
     """Who may send outbound mail."""
     return set(names.mailboxes) if stream.source is None else _mailboxes_of(stream.source, names)
 
 
-def _mailboxes_of(people: RecipientsModel | SendersModel, names: Names) -> set[str]:
+def _mailboxes_of(people: RecipientsModel | SendersModel, names: TopologyNames) -> set[str]:
     prefixes = tuple(f"{database.lower()}-user" for database in people.database)
     return {a for a in names.mailboxes if a.startswith(prefixes)} | set(people.mailbox)
 
 
-def _fault(read: ScenarioRead, here: Trail, fault: FaultModel, names: Names) -> Iterator[Mistake]:
+def _fault(
+    read: ScenarioRead, here: Trail, fault: FaultModel, names: TopologyNames
+) -> Iterator[Mistake]:
     if fault.links is not None:
         for key, words in (("from", fault.links.source), ("to", fault.links.to)):
             yield from _ends(read, (*here, fault.kind, key), words, names)
@@ -218,7 +224,7 @@ def _fault(read: ScenarioRead, here: Trail, fault: FaultModel, names: Names) -> 
 
 
 def _victim(
-    read: ScenarioRead, trail: Trail, fault: FaultModel, word: str, names: Names
+    read: ScenarioRead, trail: Trail, fault: FaultModel, word: str, names: TopologyNames
 ) -> Iterator[Mistake]:
     """A word for servers that a fault acts on."""
     kind, _, server = word.rpartition(" ")
@@ -254,7 +260,7 @@ def _of_active_manager(
 
 
 def _operation(
-    read: ScenarioRead, here: Trail, operation: OperationModel, names: Names
+    read: ScenarioRead, here: Trail, operation: OperationModel, names: TopologyNames
 ) -> Iterator[Mistake]:
     database, to = operation.database, operation.to
     yield from _copied(read, (*here, operation.kind), database, names)
@@ -264,7 +270,9 @@ def _operation(
         yield read.mistake((*here, "to"), to, rule, suggestion(to, set(copies)))
 
 
-def _copied(read: ScenarioRead, trail: Trail, database: str, names: Names) -> Iterator[Mistake]:
+def _copied(
+    read: ScenarioRead, trail: Trail, database: str, names: TopologyNames
+) -> Iterator[Mistake]:
     """A database that can fail over."""
     if database not in names.databases:
         rule, hint = "is no database of the topology", suggestion(database, set(names.databases))
@@ -274,7 +282,9 @@ def _copied(read: ScenarioRead, trail: Trail, database: str, names: Names) -> It
         yield read.mistake(trail, database, rule, "give it a second copy in the topology")
 
 
-def _ends(read: ScenarioRead, here: Trail, words: list[str], names: Names) -> Iterator[Mistake]:
+def _ends(
+    read: ScenarioRead, here: Trail, words: list[str], names: TopologyNames
+) -> Iterator[Mistake]:
     for index, word in enumerate(words):
         kind, _, name = word.rpartition(" ")
         trail = (*here, index)
@@ -292,18 +302,18 @@ def _ends(read: ScenarioRead, here: Trail, words: list[str], names: Names) -> It
 
 
 def _no_mailbox_server(
-    read: ScenarioRead, trail: Trail, name: str, names: Names, *, of_key: bool = False
+    read: ScenarioRead, trail: Trail, name: str, names: TopologyNames, *, of_key: bool = False
 ) -> Mistake:
     rule = "is no mailbox server of the topology"
     hint = suggestion(name, set(names.mailbox_servers))
     return read.mistake(trail, name, rule, hint, of_key=of_key)
 
 
-def _no_server(name: str, names: Names) -> str:
+def _no_server(name: str, names: TopologyNames) -> str:
     return suggestion(name, set(names.servers))
 
 
-def _site(name: str, names: Names) -> str:
+def _site(name: str, names: TopologyNames) -> str:
     near = _near(name, names.sites)
     return near.replace("did you mean ", "did you mean site ") or (
         "known are " + ", ".join(f"site {site}" for site in names.sites)

@@ -18,12 +18,12 @@ from lab.scenario.topology import (
 )
 from lab.validation.mistakes import Mistake
 from lab.validation.model_reader import NOT_BUILT, Read
-from lab.validation.topology_names import Names
+from lab.validation.topology_names import TopologyNames
 from lab.validation.yaml_document import Trail
 from nodes.core.config.error import suggestion
 
 
-def check_topology(read: Read[TopologyModel], names: Names) -> Iterator[Mistake]:
+def check_topology(read: Read[TopologyModel], names: TopologyNames) -> Iterator[Mistake]:
     """Every mistake of a topology that its shape alone does not show."""
     if read.model is None:
         return
@@ -60,7 +60,9 @@ def unknown(
     return read.mistake(path, name, f"is no {noun} of the topology", hint, of_key=of_key)
 
 
-def _site_links(read: Read[TopologyModel], model: TopologyModel, names: Names) -> Iterator[Mistake]:
+def _site_links(
+    read: Read[TopologyModel], model: TopologyModel, names: TopologyNames
+) -> Iterator[Mistake]:
     seen: set[frozenset[str]] = set()
     for index, link in enumerate(model.site_links):
         for end, site in enumerate(link.between):
@@ -75,7 +77,7 @@ def _site_links(read: Read[TopologyModel], model: TopologyModel, names: Names) -
 
 
 def _server(
-    read: Read[TopologyModel], name: str, server: ServerModel, names: Names
+    read: Read[TopologyModel], name: str, server: ServerModel, names: TopologyNames
 ) -> Iterator[Mistake]:
     here: Trail = ("servers", name)
     yield from _reserved(read, here, name, of_key=True)
@@ -118,7 +120,7 @@ def _dags(read: Read[TopologyModel], model: TopologyModel) -> Iterator[Mistake]:
 
 
 def _active_managers(
-    read: Read[TopologyModel], model: TopologyModel, names: Names
+    read: Read[TopologyModel], model: TopologyModel, names: TopologyNames
 ) -> Iterator[Mistake]:
     found = [(dag, each.active_manager) for dag, each in model.dags.items() if each.active_manager]
     for dag, manager in found:
@@ -139,7 +141,9 @@ def _active_managers(
         yield read.mistake(("servers",), "", rule, "leave a server out")
 
 
-def _databases(read: Read[TopologyModel], model: TopologyModel, names: Names) -> Iterator[Mistake]:
+def _databases(
+    read: Read[TopologyModel], model: TopologyModel, names: TopologyNames
+) -> Iterator[Mistake]:
     lowered: dict[str, str] = {}
     for name, database in model.databases.items():
         here: Trail = ("databases", name)
@@ -181,7 +185,7 @@ def _inside_site(model: TopologyModel) -> str:
 
 
 def _copy(
-    read: Read[TopologyModel], here: Trail, copy: CopyModel, names: Names
+    read: Read[TopologyModel], here: Trail, copy: CopyModel, names: TopologyNames
 ) -> Iterator[Mistake]:
     strangers = {
         **dict.fromkeys(names.external_servers, "is an external server"),

@@ -14,7 +14,7 @@ from lab.validation.yaml_document import Document, Trail
 
 
 @dataclass(frozen=True, slots=True)
-class Names:
+class TopologyNames:
     """The nouns of one topology, in the order of the file; `copies`: database -> servers."""
 
     sites: tuple[str, ...]
@@ -34,14 +34,14 @@ class Names:
         return self.mailbox_servers + self.external_servers + self.active_managers
 
 
-def names_of(document: Document, base: Trail = ()) -> Names:
+def names_of(document: Document, base: Trail = ()) -> TopologyNames:
     """The nouns of the topology that stands at `base` in a document."""
     sites = _mapping(document.at((*base, "sites")))
     servers = _mapping(document.at((*base, "servers")))
     external = [name for name, server in servers.items() if _get(server, "role") == "external"]
     databases = _mapping(document.at((*base, "databases")))
     counts = _mapping(document.at((*base, "mailboxes")))
-    return Names(
+    return TopologyNames(
         sites=tuple(sites),
         outside_sites=tuple(name for name, site in sites.items() if _get(site, "outside") is True),
         mailbox_servers=tuple(name for name in servers if name not in external),

@@ -28,7 +28,7 @@ from lab.validation.random_schedule import check_random
 from lab.validation.scenario_names import check_names, check_settings
 from lab.validation.timeline import check_timeline
 from lab.validation.topology import check_topology
-from lab.validation.topology_names import Names, names_of
+from lab.validation.topology_names import TopologyNames, names_of
 from lab.validation.yaml_document import Document, read_document
 from nodes.core.config.error import suggestion
 
@@ -77,7 +77,7 @@ class _Topology:
     """A topology as far as it could be read."""
 
     read: Read[TopologyModel]
-    names: Names
+    names: TopologyNames
     mistakes: tuple[Mistake, ...]
 
     @property
@@ -167,7 +167,7 @@ def _check_scenario(checking: _Checking, path: Path) -> None:
 
 
 def _meaning(
-    read: Read[ScenarioModel], names: Names | None, topology: PlanTopology | None
+    read: Read[ScenarioModel], names: TopologyNames | None, topology: PlanTopology | None
 ) -> list[Mistake]:
     """What the shape does not show; what depends on time only where the whole is in bounds."""
     beyond = list(check_limits(read, names, topology))

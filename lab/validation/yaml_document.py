@@ -24,12 +24,12 @@ from ruamel.yaml.reader import ReaderError
 
 from lab.program.given_file import UnreadableFile, read_given
 from lab.program.printable import code_point, unprintable
-from lab.validation.mistakes import Mistake, Place, display_name
+from lab.validation.mistakes import FilePosition, Mistake, display_name
 
 BYTES_MAX = 64 * 1024
 VALUES_MAX = 20_000
 DEPTH_MAX = 20
-START = Place(1, 1)
+START = FilePosition(1, 1)
 FLATTER = "a scenario needs no more than a few levels"
 
 Trail: TypeAlias = tuple[str | int, ...]
@@ -48,11 +48,11 @@ class Document:
     file: str
     text: str
     data: Any
-    values: dict[Trail, Place]
-    keys: dict[Trail, Place]
+    values: dict[Trail, FilePosition]
+    keys: dict[Trail, FilePosition]
     mistakes: tuple[Mistake, ...]
 
-    def place(self, path: Trail, of_key: bool = False) -> Place:
+    def place(self, path: Trail, of_key: bool = False) -> FilePosition:
         """The place of a value or key, or of the nearest thing around it that has one."""
         if of_key and path in self.keys:
             return self.keys[path]
@@ -130,7 +130,7 @@ def _compose(name: str, text: str) -> Document:
         return _unreadable(name, value, place, "is not allowed in YAML", "", text)
     except MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        place = Place(mark.line + 1, mark.column + 1) if mark else START
+        place = FilePosition(mark.line + 1, mark.column + 1) if mark else START
         if isinstance(error, MaxDepthExceededError):
             return _unreadable(name, "", place, f"is nested deeper than {DEPTH_MAX}", FLATTER, text)
         rule = f"is not YAML: {error.problem or error.context}"
@@ -147,15 +147,15 @@ def _compose(name: str, text: str) -> Document:
 
 
 def _unreadable(
-    name: str, value: str, place: Place, rule: str, hint: str = "", text: str = ""
+    name: str, value: str, place: FilePosition, rule: str, hint: str = "", text: str = ""
 ) -> Document:
     mistake = Mistake(name, place, "the file", value, rule, hint)
     return Document(name, text, None, {}, {}, (mistake,))
 
 
-def _place_of(before: str) -> Place:
+def _place_of(before: str) -> FilePosition:
     line = before.count("\n") + 1
-    return Place(line, len(before) - (before.rfind("\n") + 1) + 1)
+    return FilePosition(line, len(before) - (before.rfind("\n") + 1) + 1)
 
 
 @dataclass(slots=True)
@@ -163,8 +163,8 @@ class _Unfolding:
     """One walk over the composed nodes; aliases cost what they unfold to, and that is bounded."""
 
     file: str
-    values: dict[Trail, Place] = field(default_factory=dict)
-    keys: dict[Trail, Place] = field(default_factory=dict)
+    values: dict[Trail, FilePosition] = field(default_factory=dict)
+    keys: dict[Trail, FilePosition] = field(default_factory=dict)
     mistakes: list[Mistake] = field(default_factory=list)
     anchors: dict[str, Node] = field(default_factory=dict)
     count: int = 0
@@ -246,7 +246,7 @@ class _Unfolding:
         self._mistake(_mark(node), path, str(node.tag), "tags are not used here", "remove the tag")
         return None
 
-    def _overrun(self, place: Place, path: Trail) -> None:
+    def _overrun(self, place: FilePosition, path: Trail) -> None:
         if self.overrun:
             return
         self.overrun = True
@@ -259,7 +259,7 @@ class _Unfolding:
             rule = f"unfolds into more than {VALUES_MAX} values"
             self._mistake(place, path[:1], "", rule, "use fewer aliases")
 
-    def _mistake(self, place: Place, path: Trail, value: str, rule: str, hint: str) -> None:
+    def _mistake(self, place: FilePosition, path: Trail, value: str, rule: str, hint: str) -> None:
         self.mistakes.append(Mistake(self.file, place, dotted(path), value, rule, hint))
 
 
@@ -273,5 +273,5 @@ def _whole_number(text: str) -> int:
         return int(digits, 0)
 
 
-def _mark(node: Node) -> Place:
-    return Place(node.start_mark.line + 1, node.start_mark.column + 1)
+def _mark(node: Node) -> FilePosition:
+    return FilePosition(node.start_mark.line + 1, node.start_mark.column + 1)

@@ -25,7 +25,7 @@ from lab.plan.plan import Plan
 from lab.planning.collisions import are_hidden, collision
 from lab.planning.random_schedule import in_words
 from lab.planning.recovery import recovery_of
-from lab.planning.resolve import default_seed, place_of, resolve
+from lab.planning.resolve import default_seed, resolve, schedule_context
 from lab.planning.write_out import with_plain_faults
 from lab.scenario.scenario import ScenarioModel
 from lab.scenario.topology import TopologyModel
@@ -329,8 +329,8 @@ def test_a_scenario_without_random_faults_is_written_as_it_is() -> None:
 
 def test_the_plan_view_says_how_calm_it_is_around_a_loss() -> None:
     model = model_of(scenario_text(count="3"))
-    place = place_of(model, plan_of(scenario_text()).topology)
-    assert in_words(model.faults, place, 7) == [
+    context = schedule_context(model, plan_of(scenario_text()).topology)
+    assert in_words(model.faults, context, 7) == [
         "3 random faults, one server at a time, drawn from 7; calm around the loss of a queue "
         "database 00:24:00 (heartbeat 00:02:00, session that hangs 00:10:00, retry 00:10:00, "
         "return 00:02:00)"

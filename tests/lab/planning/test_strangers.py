@@ -9,7 +9,7 @@ from lab.plan.parts import Stranger
 from lab.plan.plan import Plan
 from lab.planning.moments import moments
 from lab.planning.resolve import resolve
-from nodes.shell.smtp.inbound_session import InboundSession
+from nodes.shell.smtp.inbound_connection import InboundConnection
 from tests.lab.hosts.simulator.plans import plan
 from tests.lab.scenario.sample_scenario import SCENARIO, TOPOLOGY, changed, checked, said
 
@@ -73,7 +73,7 @@ def test_who_has_bare_line_ends_says_a_message_at_once(tmp_path: Path) -> None:
 def test_strangers_know_every_verb_of_the_organisation_and_its_grammar(
     eight: tuple[Stranger, ...],
 ) -> None:
-    verbs = {name.removeprefix("smtp_") for name in vars(InboundSession) if "smtp_X" in name}
+    verbs = {name.removeprefix("smtp_") for name in vars(InboundConnection) if "smtp_X" in name}
     assert {command.split()[0] for command in eight[0].commands} == verbs == set(PARSERS)
     for stranger in eight:
         assert all(parse_command("in-1", command) for command in stranger.commands)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from lab.validation.mistakes import Place
+from lab.validation.mistakes import FilePosition
 from lab.validation.yaml_document import BYTES_MAX, VALUES_MAX, parse_document, read_document
 from tests.lab.scenario.sample_scenario import SCENARIO, checked
 
@@ -118,9 +118,9 @@ def test_a_byte_order_mark_is_not_part_of_the_text() -> None:
 def test_an_alias_stands_for_its_value_at_the_place_of_the_anchor() -> None:
     document = parse_document("x", b"a: &here {b: 1}\nc: *here\n")
     assert document.data == {"a": {"b": 1}, "c": {"b": 1}}
-    assert document.place(("c", "b")) == Place(1, 14)
+    assert document.place(("c", "b")) == FilePosition(1, 14)
 
 
 def test_columns_count_characters_not_bytes() -> None:
     document = parse_document("x", "{é: 1, b: 2}".encode())
-    assert document.place(("b",), of_key=True) == Place(1, 8)
+    assert document.place(("b",), of_key=True) == FilePosition(1, 8)

@@ -21,7 +21,7 @@ MOST_NETWORKS = 2 ** (PREFIX - RUN_PREFIX)
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class TenantNetwork:
     """One network: its subnet, and the fixed addresses in it."""
 
     subnet: IPv4Network
@@ -42,13 +42,13 @@ class Place:
         return self.subnet[3]
 
 
-def places(block: IPv4Network, tenants: Sequence[str]) -> dict[str, Place]:
+def tenant_networks(block: IPv4Network, tenants: Sequence[str]) -> dict[str, TenantNetwork]:
     """A network for each tenant, the first one first. GroundError when the block has too few."""
     if len(tenants) > MOST_NETWORKS:
         rule = f"a lab has room for {MOST_NETWORKS - 1} servers"
         raise GroundError(f"{len(tenants) - 1} servers are too many: {rule}")
     subnets = block.subnets(new_prefix=PREFIX)
-    return {tenant: Place(subnet) for tenant, subnet in zip(tenants, subnets, strict=False)}
+    return {tenant: TenantNetwork(subnet) for tenant, subnet in zip(tenants, subnets, strict=False)}
 
 
 def free_blocks(run_id: str, taken: Collection[IPv4Network]) -> Iterator[IPv4Network]:

@@ -14,7 +14,7 @@ from typing import Any
 
 from lab.hosts.containers.engine import RUN_LABEL, STATE_LABEL
 from lab.hosts.containers.ground import confinement
-from lab.hosts.containers.ground.addresses import Place, places
+from lab.hosts.containers.ground.addresses import TenantNetwork, tenant_networks
 from lab.hosts.containers.ground.certificates import STRANGERS
 from lab.hosts.containers.ground.defect_file import BREAKABLE, command
 from lab.hosts.containers.images.ensure import Images
@@ -58,18 +58,20 @@ class Layout:
         """What a container or network is called on the engine."""
         return f"{self.run_id}-{part}"
 
-    def places(self) -> dict[str, Place]:
+    def networks(self) -> dict[str, TenantNetwork]:
         """The lab's network under `lab`, each server's under its name."""
-        return places(self.block, [LAB, *(server.name for server in self.plan.topology.servers)])
+        return tenant_networks(
+            self.block, [LAB, *(server.name for server in self.plan.topology.servers)]
+        )
 
     def listener(self, link: Link) -> str:
         """Where the source of a link reaches its proxy: `address:port`."""
         seen_from = LAB if link.source == WORKLOAD else link.source
-        return f"{self.places()[seen_from].toxiproxy}:{link.port}"
+        return f"{self.networks()[seen_from].toxiproxy}:{link.port}"
 
     def upstream(self, server: str) -> str:
         """Where a server itself listens: `address:port`, for Toxiproxy alone."""
-        return f"{self.places()[server].tenant}:{SMTP_PORT}"
+        return f"{self.networks()[server].tenant}:{SMTP_PORT}"
 
     def command(self, server: Server) -> list[str]:
         """What the server's container runs."""
@@ -134,7 +136,7 @@ def _server(layout: Layout, server: Server) -> Json:
     return {
         "container": layout.name(server.name),
         "network": _network(layout, server.name, internal=True),
-        "address": str(layout.places()[server.name].tenant),
+        "address": str(layout.networks()[server.name].tenant),
         "command": layout.command(server),
         "confinement": _confinement("server", tmpfs=True),
         "node": identity(server),
@@ -155,8 +157,8 @@ def _by_target(layout: Layout, links: list[Link]) -> dict[str, dict[str, str]]:
 
 def _toxiproxy(layout: Layout) -> Json:
     attached = [
-        {"name": layout.name(part), "ipv4_address": str(place.toxiproxy)}
-        for part, place in layout.places().items()
+        {"name": layout.name(part), "ipv4_address": str(network.toxiproxy)}
+        for part, network in layout.networks().items()
     ]
     return {
         "container": layout.name(TOXIPROXY),
@@ -180,7 +182,7 @@ def _workload(layout: Layout) -> Json:
     return {
         "container": layout.name(WORKLOAD),
         "network_of_lab": layout.name(LAB),
-        "address": str(layout.places()[LAB].tenant),
+        "address": str(layout.networks()[LAB].tenant),
         "agent_port": AGENT_PORT,
         "command": ["python3", "-m", "lab.workload", "/workload"],
         "confinement": _confinement("workload", tmpfs=True),
@@ -205,12 +207,12 @@ def _confinement(kind: str, *, tmpfs: bool) -> Json:
 
 
 def _network(layout: Layout, part: str, *, internal: bool) -> Json:
-    place = layout.places()[part]
+    network = layout.networks()[part]
     return {
         "name": layout.name(part),
         "internal": internal,
-        "subnet": str(place.subnet),
-        "gateway": str(place.gateway),
+        "subnet": str(network.subnet),
+        "gateway": str(network.gateway),
         "driver_options": {} if internal else NO_WAY_OUT,
     }
 

@@ -157,7 +157,7 @@ def _ground(layout: Layout, client: docker.DockerClient) -> Ground:
         run_id=layout.run_id,
         state_dir=layout.state_dir,
         toxiproxy_api=f"http://{api_host}:{api_port}",
-        toxiproxy_host=str(layout.places()[LAB].toxiproxy),
+        toxiproxy_host=str(layout.networks()[LAB].toxiproxy),
         agent=_published(client, layout.name(WORKLOAD), AGENT_PORT),
         containers={s.name: layout.name(s.name) for s in layout.plan.topology.servers},
         toxiproxy_container=layout.name(TOXIPROXY),

@@ -10,7 +10,7 @@ BLOCK = IPv4Network("10.70.3.0/24")
 
 
 def test_every_tenant_has_a_network_of_its_own_with_toxiproxy_in_it() -> None:
-    found = addresses.places(BLOCK, ["lab", "par-mbx1", "par-mbx2"])
+    found = addresses.tenant_networks(BLOCK, ["lab", "par-mbx1", "par-mbx2"])
     assert [str(place.subnet) for place in found.values()] == [
         "10.70.3.0/29",
         "10.70.3.8/29",
@@ -26,9 +26,9 @@ def test_every_tenant_has_a_network_of_its_own_with_toxiproxy_in_it() -> None:
 
 def test_thirty_one_servers_and_the_lab_fit_and_one_more_is_refused() -> None:
     tenants = ["lab", *(f"s{number}" for number in range(31))]
-    assert len(addresses.places(BLOCK, tenants)) == 32
+    assert len(addresses.tenant_networks(BLOCK, tenants)) == 32
     with pytest.raises(GroundError, match="32 servers are too many"):
-        addresses.places(BLOCK, [*tenants, "one-more"])
+        addresses.tenant_networks(BLOCK, [*tenants, "one-more"])
 
 
 def test_a_run_takes_no_block_that_overlaps_what_is_taken() -> None:

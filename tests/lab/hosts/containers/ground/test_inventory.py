@@ -53,14 +53,14 @@ def test_a_server_reaches_its_peers_through_toxiproxys_address_in_its_own_networ
     for name, host in hosts_of(layout).items():
         for services in host.get("links", {}).values():
             address, _, port = services["smtp"].rpartition(":")
-            assert IPv4Address(address) == layout.places()[name].toxiproxy
+            assert IPv4Address(address) == layout.networks()[name].toxiproxy
             assert int(port) >= 21_000
 
 
 def test_toxiproxy_is_in_every_network_and_each_proxy_leads_to_the_links_target() -> None:
     layout = layout_of()
     host = hosts_of(layout)["toxiproxy"]
-    assert len(host["networks"]) == len(layout.places()) == 8
+    assert len(host["networks"]) == len(layout.networks()) == 8
     proxies = rendered("toxiproxy", "config.json.j2", host)
     upstreams = {proxy["name"]: proxy["upstream"] for proxy in proxies}
     assert len(proxies) == len(layout.plan.links)
