@@ -12,7 +12,7 @@ from bench.multiplied.copies import WIDE_CLONE, Copies, tag
 from bench.multiplied.sinks import Sink
 from bench.multiplied.template import CLONE, GROUP, Recorded, Template, message_number
 from bench.multiplied.widened import addresses, widened
-from lab.hosts.simulator.record import FIELDS
+from lab.hosts.simulator.record_in_memory import FIELDS
 
 CONNECTIVITY = "/CONNECTLOG"
 NOTIFICATIONS = re.compile(r"(?<=\bNotifications=)\d+")

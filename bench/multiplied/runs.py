@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 from bench.multiplied.copies import SHIFTS, tag
 from bench.multiplied.template import CLONE, GROUP, Recorded, Template
 from lab.campaigns.sweep.task import LINES
-from lab.hosts.simulator.record import FIELDS
+from lab.hosts.simulator.record_in_memory import FIELDS
 
 PER_BATCH = 250
 

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from lab.campaigns.sweep.task import LINES
-from lab.hosts.simulator.record import FIELDS
+from lab.hosts.simulator.record_in_memory import FIELDS
 
 BLOCK = 50_000  # lines that are written at a time
 

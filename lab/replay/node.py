@@ -16,7 +16,7 @@ from pathlib import Path
 
 from lab.hosts.node_config import node_config
 from lab.program.errors import ScenarioError
-from lab.replay.node_record import Heard, Life, Log, Row, Values, parsed, read_lives
+from lab.replay.node_record import Heard, Log, RecordedLife, Row, Values, parsed, read_lives
 from lab.replay.recorded_plan import PLAN, plan_of
 from nodes.core.active_manager import ActiveManager
 from nodes.core.config.config import NodeConfig
@@ -110,7 +110,7 @@ class _LifeAgain:
     def __init__(
         self,
         config: NodeConfig,
-        life: Life,
+        life: RecordedLife,
         until: int | None,
         look: Callable[[], None] | None,
         outcome: Replay,

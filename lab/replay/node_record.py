@@ -69,7 +69,7 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class Life:
+class RecordedLife:
     """One life of a node's process. `last_word`: `stopped`, `crashed`, or nothing where it was
     killed."""
 
@@ -79,7 +79,7 @@ class Life:
     last_word: str = ""
 
 
-def read_lives(folder: Path) -> tuple[Life, ...]:
+def read_lives(folder: Path) -> tuple[RecordedLife, ...]:
     """The lives of the node whose logs lie in `folder`. Raises ScenarioError."""
     heard = list(_heard(folder / INPUTS))
     begins = [at for at, each in enumerate(heard) if _begins(heard, at)]
@@ -197,13 +197,15 @@ def _shares(rows: Iterable[Row], starts: Sequence[int]) -> list[tuple[Row, ...]]
     return [tuple(share) for share in shares]
 
 
-def _life(number: int, heard: tuple[Heard, ...], rows: Mapping[Log, tuple[Row, ...]]) -> Life:
+def _life(
+    number: int, heard: tuple[Heard, ...], rows: Mapping[Log, tuple[Row, ...]]
+) -> RecordedLife:
     """The shell's own lines are taken out, and with them what they say of the end."""
     written = rows[Log.lifecycle]
     words = [row.values["event"] for row in written if row.values]
     ends = [word for word in words if word in ("stopped", "crashed")]
     of_core = tuple(r for r in written if not r.values or r.values["event"] not in OF_THE_SHELL)
-    life = Life(number, heard, {**rows, Log.lifecycle: of_core})
+    life = RecordedLife(number, heard, {**rows, Log.lifecycle: of_core})
     return replace(life, last_word=ends[-1]) if ends else life
 
 

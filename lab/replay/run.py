@@ -12,7 +12,7 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import BinaryIO
 
-from lab.hosts.simulator.record import Record
+from lab.hosts.simulator.record_in_memory import RecordInMemory
 from lab.hosts.simulator.simulation import simulate
 from lab.plan.plan import Plan
 from lab.program.errors import ScenarioError
@@ -77,7 +77,7 @@ def replay(folder: Path, scratch: Path, judge: Judge | None) -> list[Difference]
     return list(differences(folder, scratch, names | _files_of(folder, judged=judge is not None)))
 
 
-def _simulated(folder: Path, plan: Plan) -> Record:
+def _simulated(folder: Path, plan: Plan) -> RecordInMemory:
     try:
         return simulate(plan)
     except ConfigurationError as error:

@@ -13,7 +13,7 @@ from functools import partial
 
 from lab.hosts.simulator.events import Events
 from lab.hosts.simulator.random_delays import CLOCK_RESOLUTION_MS
-from lab.hosts.simulator.record import Record
+from lab.hosts.simulator.record_in_memory import RecordInMemory
 from lab.hosts.simulator.simulation import simulate
 from lab.plan.plan import Plan
 from lab.program.errors import INTERRUPTED, LabError
@@ -75,11 +75,11 @@ def run_name(plan: Plan) -> str:
 
 def _simulate(
     scenario: str,
-    simulation: Callable[[], Record],
+    simulation: Callable[[], RecordInMemory],
     folder: RunFolder,
     durations: Durations,
     say: Say,
-) -> tuple[Ending, Record]:
+) -> tuple[Ending, RecordInMemory]:
     """Everything up to the whole record; every way to end it, as a value."""
     began = time.monotonic()
     try:
@@ -89,14 +89,14 @@ def _simulate(
             record.write(folder.path)
     except Interrupted as signal_name:
         hint = "a simulation has no half record"
-        return Ending(INTERRUPTED, f"ended by {signal_name}", hint), Record()
+        return Ending(INTERRUPTED, f"ended by {signal_name}", hint), RecordInMemory()
     except LabError as error:
-        return Ending(error.exit_code, error.cause, error.hint), Record()
+        return Ending(error.exit_code, error.cause, error.hint), RecordInMemory()
     except OSError as error:
-        return refused(error), Record()
+        return refused(error), RecordInMemory()
     except Exception as error:
         cause = f"a bug, of the lab or of a node: {type(error).__name__}: {error}"
-        return bug(folder, cause), Record()
+        return bug(folder, cause), RecordInMemory()
     seconds = time.monotonic() - began
     durations.note(seconds, "simulation", scenario)
     say(f"simulated in {seconds:.1f} s")
@@ -105,7 +105,9 @@ def _simulate(
     return Ending(), record
 
 
-def _write_host(folder: RunFolder, started: datetime, ending: Ending, record: Record) -> None:
+def _write_host(
+    folder: RunFolder, started: datetime, ending: Ending, record: RecordInMemory
+) -> None:
     folder.write_json(
         "host.json",
         {

@@ -31,7 +31,7 @@ class ClockSettings:
     start_file: Path
 
 
-class LabClock:
+class NodeClock:
     """Lab time in Unix epoch milliseconds, as this node has it.
 
     `now_ms` is steady for a life of the process and never goes back; `date_ms` is what the wall

@@ -12,7 +12,7 @@ from typing import Protocol
 
 from nodes.core.interface.effects import Effect
 from nodes.core.interface.inputs import DeadlineReached, Input
-from nodes.shell.clock import POLL_S, LabClock
+from nodes.shell.clock import POLL_S, NodeClock
 from nodes.shell.one_at_a_time import OneAtATime
 
 
@@ -30,7 +30,7 @@ class CoreLoop:
     def __init__(
         self,
         core: Core,
-        clock: LabClock,
+        clock: NodeClock,
         write_down: Callable[[Input, int], None],
         carry_out: Callable[[Effect], None],
         failed: Callable[[BaseException], None],

@@ -16,7 +16,9 @@ from nodes.shell.verbs.replies import in_words
 EffectTable: TypeAlias = Mapping[type[Effect], Callable[[Any], None]]
 
 
-class Disk(Protocol):
+class Storage(Protocol):
+    """Carries out the effects that end on disk."""
+
     @property
     def bodies(self) -> Bodies: ...
 
@@ -56,7 +58,7 @@ class Parts(Protocol):
     def logs(self) -> Logs: ...
 
     @property
-    def disk(self) -> Disk: ...
+    def disk(self) -> Storage: ...
 
     @property
     def inbound(self) -> Inbound: ...

@@ -26,7 +26,7 @@ from aiosmtpd.smtp import SMTP, Envelope, Session
 from nodes.core.config.error import ConfigurationError
 from nodes.core.interface.effects import LogLifecycle
 from nodes.core.interface.replies import R550_NO_SUCH_RECIPIENT, as_shown
-from nodes.shell.clock import POLL_S, LabClock
+from nodes.shell.clock import POLL_S, NodeClock
 from nodes.shell.config_file import NodeFile
 from nodes.shell.logs.files import LineFile, LogFolder
 from nodes.shell.logs.logs import Logs
@@ -55,7 +55,7 @@ RECEIVED = "received.jsonl"
 class Received:
     """Handler of aiosmtpd: writes down every message for `domain`."""
 
-    def __init__(self, file: LineFile, clock: LabClock, fqdn: str, domain: str) -> None:
+    def __init__(self, file: LineFile, clock: NodeClock, fqdn: str, domain: str) -> None:
         self._file = file
         self._clock = clock
         self._fqdn = fqdn
@@ -134,7 +134,7 @@ async def _live(file: NodeFile) -> int:
     stopped = asyncio.Event()
     loop = asyncio.get_running_loop()
     heed(loop, stopped.set)
-    clock = LabClock(file.clock)
+    clock = NodeClock(file.clock)
     handler, logs, tls = _handler(file, clock), _logs(file, clock), _tls(file)
     fqdn = file.node.me.fqdn
 
@@ -159,7 +159,7 @@ async def _live(file: NodeFile) -> int:
     return 0
 
 
-def _handler(file: NodeFile, clock: LabClock) -> Received:
+def _handler(file: NodeFile, clock: NodeClock) -> Received:
     domain = file.node.me.domain
     if domain is None:
         raise ConfigurationError("Domain: is missing", "an external server takes mail for a domain")
@@ -170,7 +170,7 @@ def _handler(file: NodeFile, clock: LabClock) -> Received:
         raise CannotStart(EX_CANTCREAT, str(error)) from error
 
 
-def _logs(file: NodeFile, clock: LabClock) -> Logs:
+def _logs(file: NodeFile, clock: NodeClock) -> Logs:
     try:
         return Logs(LogFolder(file.logs), file.node, {}, clock)
     except OSError as error:

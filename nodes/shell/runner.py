@@ -40,7 +40,7 @@ from nodes.core.node import Node
 from nodes.shell.chaos.breakpoints import Breakpoints, nowhere
 from nodes.shell.chaos.control_files import ControlFiles
 from nodes.shell.chaos.machine import read_machine, tell_found
-from nodes.shell.clock import LabClock
+from nodes.shell.clock import NodeClock
 from nodes.shell.config_file import NodeFile
 from nodes.shell.core_loop import Core, CoreLoop
 from nodes.shell.effect_table import effect_table
@@ -59,7 +59,7 @@ from nodes.shell.process import (
 from nodes.shell.signals import heed, leave
 from nodes.shell.smtp.client import OutboundSessions, Route
 from nodes.shell.smtp.listener import Listener, bind
-from nodes.shell.smtp.server import InboundSessions
+from nodes.shell.smtp.server import InboundConnections
 from nodes.shell.storage.bodies import Bodies
 from nodes.shell.storage.disk import Disk
 from nodes.shell.storage.writing import Store, Write
@@ -116,7 +116,7 @@ class Runner:
         )
         wall_skew_ms = file.clock.skew_ms + _machine_skew_ms(file.data)
         self._steady_skew_ms = kept_skew_ms(file.data, boot_id(), wall_skew_ms)
-        self._clock = LabClock(replace(file.clock, skew_ms=self._steady_skew_ms))
+        self._clock = NodeClock(replace(file.clock, skew_ms=self._steady_skew_ms))
         self._clock.skew(wall_skew_ms)
         self._core_loop = CoreLoop(
             self._make_core(file), self._clock, self._write_down, self._carry_out, self.fail
@@ -225,7 +225,7 @@ class Runner:
         self.logs.name_database(opening.opened.database_id)
         self.disk = self._open_disk(opening)
         self._has_disk = True
-        self.inbound = InboundSessions(self, file.node, self.disk.bodies, self._tls)
+        self.inbound = InboundConnections(self, file.node, self.disk.bodies, self._tls)
         self.inbound.database_id = opening.opened.database_id
         self.outbound = OutboundSessions(self, file.node, self._route)
 

@@ -36,7 +36,7 @@ from nodes.store.mailbox.stored_content import stored_content
 from nodes.store.message_digest import digest_of
 from nodes.store.queue.rows import addresses_of
 
-Record: TypeAlias = dict[str, object]
+Row: TypeAlias = dict[str, object]
 
 ORIGIN = "2026-01-05T08:00:00Z"
 
@@ -104,7 +104,7 @@ _MAILBOXES = (
 _CONTENT = "SELECT content FROM messages WHERE message_row = ?"
 
 
-def queue_rows(path: Path, origin_ms: int) -> Iterator[Record]:
+def queue_rows(path: Path, origin_ms: int) -> Iterator[Row]:
     """Records of `queues.jsonl`: a line per unfinished fork, shadow, kept copy, and discard
     notification; and per thing that nothing should have left there (`nodes.store.leftovers`).
 
@@ -117,14 +117,14 @@ def queue_rows(path: Path, origin_ms: int) -> Iterator[Record]:
         yield from queue_rows_in(connection, origin_ms)
 
 
-def queue_rows_in(connection: sqlite3.Connection, origin_ms: int) -> Iterator[Record]:
+def queue_rows_in(connection: sqlite3.Connection, origin_ms: int) -> Iterator[Row]:
     """The same of a database that is open."""
     for queue, query in _QUEUES:
         for row in connection.execute(query):
             yield _queue_record(queue, row, origin_ms)
 
 
-def mailbox_rows(path: Path, origin_ms: int) -> Iterator[Record]:
+def mailbox_rows(path: Path, origin_ms: int) -> Iterator[Row]:
     """Records of `mailboxes/<database>.jsonl`: a line per visible copy, with the digest of what is
     stored. Raises sqlite3.Error.
     """
@@ -132,20 +132,20 @@ def mailbox_rows(path: Path, origin_ms: int) -> Iterator[Record]:
         yield from mailbox_rows_in(connection, origin_ms)
 
 
-def mailbox_rows_in(connection: sqlite3.Connection, origin_ms: int) -> Iterator[Record]:
+def mailbox_rows_in(connection: sqlite3.Connection, origin_ms: int) -> Iterator[Row]:
     """The same of a database that is open."""
     # copies of one message follow one another; its content is read once, and by itself, since
     # what is sorted is kept until all is
     for message_row, copies in groupby(connection.execute(_MAILBOXES), key=itemgetter(-1)):
         (content,) = connection.execute(_CONTENT, (message_row,)).fetchone()
-        said: Record = {**digest_of(content).columns(), "reports": reports_of(content)}
+        said: Row = {**digest_of(content).columns(), "reports": reports_of(content)}
         for *row, _ in copies:
-            record: Record = dict(zip(_MAILBOX_KEYS, row, strict=True))
+            record: Row = dict(zip(_MAILBOX_KEYS, row, strict=True))
             record["delivered_ms"] = _since(record["delivered_ms"], origin_ms)
             yield record | said
 
 
-def copy_rows(paths: Iterable[Path], origin_ms: int) -> Iterator[Record]:
+def copy_rows(paths: Iterable[Path], origin_ms: int) -> Iterator[Row]:
     """Records of `copies.jsonl`: a line per copy of a mailbox database that has several. `paths`
     are mailbox databases. Raises sqlite3.Error.
     """
@@ -154,7 +154,7 @@ def copy_rows(paths: Iterable[Path], origin_ms: int) -> Iterator[Record]:
             yield from copy_rows_in(connection, origin_ms)
 
 
-def copy_rows_in(connection: sqlite3.Connection, origin_ms: int) -> Iterator[Record]:
+def copy_rows_in(connection: sqlite3.Connection, origin_ms: int) -> Iterator[Row]:
     """The same of one that is open; nothing, where the database has no other copy."""
     standing = standing_of(connection)
     if standing.state is CopyState.SINGLE:
@@ -208,8 +208,8 @@ def mailbox_files(folder: Path) -> dict[str, Path]:
     return {path.stem.removeprefix("mailbox-"): path for path in found}
 
 
-def _queue_record(queue: str, row: tuple[object, ...], origin_ms: int) -> Record:
-    record: Record = {"queue": queue, **dict(zip(_QUEUE_KEYS, row, strict=True))}
+def _queue_record(queue: str, row: tuple[object, ...], origin_ms: int) -> Row:
+    record: Row = {"queue": queue, **dict(zip(_QUEUE_KEYS, row, strict=True))}
     record["recipients"] = list(addresses_of(str(record["recipients"])))
     for key in ("entered_ms", "delivered_ms", "expires_ms"):
         record[key] = _since(record[key], origin_ms)
@@ -254,7 +254,7 @@ def main(arguments: list[str] | None = None) -> int:
     return 0
 
 
-def _records(folder: Path, only: str | None, origin_ms: int) -> Iterator[Record]:
+def _records(folder: Path, only: str | None, origin_ms: int) -> Iterator[Row]:
     if only != "mailboxes":
         yield from queue_rows(folder / "queue.db", origin_ms)
     if only != "queue":

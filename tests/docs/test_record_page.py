@@ -17,9 +17,9 @@ import pytest
 from lab.campaigns.prove.verdict import content as proof_content
 from lab.campaigns.prove.verdict import proof
 from lab.campaigns.suite.journal import Ended, SuiteRecord
-from lab.campaigns.suite.plan import Task
+from lab.campaigns.suite.plan import SuiteTask
 from lab.campaigns.suite.result import suite_content
-from lab.hosts.simulator.record import Record
+from lab.hosts.simulator.record_in_memory import RecordInMemory
 from lab.hosts.simulator.simulation import simulate
 from lab.plan import faults, link_faults, parts, topology, when
 from lab.plan.plan import Plan
@@ -243,7 +243,7 @@ def json_words(hint: Any) -> str:
 
 
 @cache
-def simulated(name: str) -> Record:
+def simulated(name: str) -> RecordInMemory:
     return simulate(plan(name, 7), keeps_inputs=name == SIMULATED[0])
 
 
@@ -311,7 +311,9 @@ def missing_and_extra(heading: str, value: Mapping[str, Any]) -> tuple[set[str],
 
 
 def suite() -> Mapping[str, Any]:
-    task = Task("calm on simulator", "run", "calm", "calm.yaml", "simulator", 7, "pass", 1.0, 1.0)
+    task = SuiteTask(
+        "calm on simulator", "run", "calm", "calm.yaml", "simulator", 7, "pass", 1.0, 1.0
+    )
     record = SuiteRecord(tasks=[task], ended={task.name: Ended(0, 0, 1.0)})
     return suite_content(Path(), record, 0)
 

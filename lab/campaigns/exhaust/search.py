@@ -16,7 +16,7 @@ from lab.campaigns.exhaust.pairs import Pairs
 from lab.campaigns.exhaust.strikes import KINDS, Strike, overlap, strikes_at, struck
 from lab.campaigns.sweep.task import Run
 from lab.hosts.simulator.events import Event, Events
-from lab.hosts.simulator.record import Record
+from lab.hosts.simulator.record_in_memory import RecordInMemory
 from lab.hosts.simulator.simulation import simulate
 from lab.plan.plan import Plan
 from lab.program.errors import ScenarioError
@@ -119,7 +119,7 @@ def _nearest(name: str, known: Sequence[Strike]) -> str:
     return f"what is done, and the number of an event at which it can be: {names}"
 
 
-def _record(plan: Plan, begin: dict[int, str]) -> Record:
+def _record(plan: Plan, begin: dict[int, str]) -> RecordInMemory:
     return simulate(plan, keeps_inputs=False, events=Events(begin))
 
 

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from defects.defect import Defect
 from lab.campaigns.prove.choice import seeds_of
-from lab.campaigns.prove.task import SOUND, Done, Task, carry_out
+from lab.campaigns.prove.task import SOUND, DefectTask, Done, carry_out
 from lab.campaigns.prove.verdict import Proof, Result, Runs, content, finding, proof, soundness
 from lab.campaigns.simulating import simulating
 from lab.campaigns.sweep.judge import BatchJudged, SweepJudge
@@ -43,7 +43,7 @@ STEP, SMALL = "proving a run", "proving a few runs"
 FEW = 50
 """Runs that wait for Spark above all: how long they take says nothing of many."""
 
-Batch = tuple[str, list[Task]]
+Batch = tuple[str, list[DefectTask]]
 
 
 def expected(durations: Durations, runs: int) -> float:
@@ -108,13 +108,13 @@ class Proving:
             yield defect.name, defect.scenario, seeds_of(defect, self.seeds)
 
     def _batches(self) -> Iterator[Batch]:
-        name, batch = f"batch={0:05}", list[Task]()
+        name, batch = f"batch={0:05}", list[DefectTask]()
         for number, (defect, scenario, seeds) in enumerate(self._asked()):
             if batch and sum(len(task.plans) for task in batch) + len(seeds) > PER_BATCH:
                 yield name, batch
                 name, batch = f"batch={number:05}", []
             file = self._record(name) / f"{number}.parquet"
-            batch.append(Task(defect, self._plans(scenario, seeds), file))
+            batch.append(DefectTask(defect, self._plans(scenario, seeds), file))
         yield name, batch
 
     def _plans(self, scenario: str, seeds: range) -> tuple[Plan, ...]:
@@ -167,14 +167,14 @@ class Proving:
 
     # -------------------------------------------------------------- what was found
 
-    def _proof(self, tasks: Sequence[Task]) -> Proof:
+    def _proof(self, tasks: Sequence[DefectTask]) -> Proof:
         runs = {(task.defect, task.plans[0].scenario): self._runs_of(task) for task in tasks}
         return proof(
             (finding(each, runs[(each.name, each.scenario)]) for each in self.defects),
             (soundness(runs[(SOUND, name)]) for name in self.scenarios),
         )
 
-    def _runs_of(self, task: Task) -> Runs:
+    def _runs_of(self, task: DefectTask) -> Runs:
         names = task.runs()
         found = [self.results[name] for name in names if name in self.results]
         bugs = {name: "no result" for name in names if name not in self.results} | self.bugs
@@ -187,7 +187,7 @@ def _of(names: Iterable[str], said: Mapping[str, str]) -> list[str]:
     return [f"{name}: {said[name]}" for name in names if name in said]
 
 
-def _submitted(pool: Executor, batch: Sequence[Task]) -> list[Future[Done]]:
+def _submitted(pool: Executor, batch: Sequence[DefectTask]) -> list[Future[Done]]:
     return [pool.submit(carry_out, task) for task in batch]
 
 

@@ -15,7 +15,7 @@ from types import FrameType
 from defects.catalogue import BY_NAME
 from defects.defect import Context
 from lab.campaigns.sweep.task import Lines, files_of
-from lab.hosts.simulator.record import Record
+from lab.hosts.simulator.record_in_memory import RecordInMemory
 from lab.hosts.simulator.simulation import simulate
 from lab.plan.plan import Plan
 
@@ -24,7 +24,7 @@ SOUND = "sound"
 
 
 @dataclass(frozen=True, slots=True)
-class Task:
+class DefectTask:
     """`defect` is a name of the catalogue, or SOUND; the plans are of one scenario. `file` is
     written.
     """
@@ -52,7 +52,7 @@ class _TooLong(BaseException):
     """No Exception: what guards a process against its node's mistakes must let it through."""
 
 
-def carry_out(task: Task) -> Done:
+def carry_out(task: DefectTask) -> Done:
     """Raises OSError."""
     lines = Lines()
     crashes: list[tuple[str, str]] = []
@@ -72,7 +72,7 @@ def carry_out(task: Task) -> Done:
     return Done(tuple(crashes), tuple(bugs))
 
 
-def _simulated(plan: Plan, defect: str) -> Record:
+def _simulated(plan: Plan, defect: str) -> RecordInMemory:
     with _broken(defect), _at_most(LONGEST_S):
         return simulate(plan, keeps_inputs=False)
 
@@ -97,7 +97,7 @@ def _at_most(seconds: float) -> Iterator[None]:
         signal.signal(signal.SIGVTALRM, before)
 
 
-def _crashes(record: Record) -> list[str]:
+def _crashes(record: RecordInMemory) -> list[str]:
     return [f"{server}: {_last_line(said[0])}" for server, said in record.crashes.items()]
 
 

@@ -16,7 +16,7 @@ from typing import Self
 from lab.campaigns.simulating import simulating
 from lab.campaigns.sweep.judge import SweepJudge
 from lab.campaigns.sweep.task import Lines, files_of
-from lab.hosts.simulator.record import Record
+from lab.hosts.simulator.record_in_memory import RecordInMemory
 from lab.hosts.simulator.simulation import simulate
 from lab.plan.plan import Plan
 from lab.planning.resolve import resolve
@@ -66,7 +66,7 @@ class Trials:
             for number, record in enumerate(records)
         ]
 
-    def _write(self, batch: str, plans: Sequence[Plan], records: Sequence[Record]) -> None:
+    def _write(self, batch: str, plans: Sequence[Plan], records: Sequence[RecordInMemory]) -> None:
         folder = self._folder / "record" / batch
         folder.mkdir(parents=True)
         lines = Lines()
@@ -95,5 +95,5 @@ class Trials:
         self._ending.__exit__(kind, error, trace)
 
 
-def _simulated(plan: Plan) -> Record:
+def _simulated(plan: Plan) -> RecordInMemory:
     return simulate(plan, keeps_inputs=False)

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from lab.campaigns.suite.plan import Ask, Task
+from lab.campaigns.suite.plan import Ask, SuiteTask
 from lab.program.errors import VERDICTS, GroundError
 from lab.program.processes import ProcessRecord
 from lab.record.folder import JsonLines
@@ -43,7 +43,7 @@ class SuiteRecord:
     engine: bool = False
     began: str = ""
     finished: str = ""
-    tasks: list[Task] = field(default_factory=list)
+    tasks: list[SuiteTask] = field(default_factory=list)
     ended: dict[str, Ended] = field(default_factory=dict)
     begun: dict[str, int] = field(default_factory=dict)
     programs: dict[str, ProcessRecord] = field(default_factory=dict)
@@ -57,7 +57,7 @@ class SuiteRecord:
                 ask = row["ask"]
                 self.ask = Ask(tuple(ask["names"]), ask["tag"], ask["on"])
                 self.engine, self.began = row["engine"], row["at"]
-                self.tasks = [Task(**task) for task in row["tasks"]]
+                self.tasks = [SuiteTask(**task) for task in row["tasks"]]
             case "begun":
                 self.begun[row["task"]] = self.attempts = row["attempt"]
                 self.programs.pop(row["task"], None)
@@ -84,20 +84,20 @@ class Journal:
             with self.path.open("ab") as file:
                 file.write(b"\n")
 
-    def intend(self, ask: Ask, engine: bool, tasks: list[Task]) -> None:
+    def intend(self, ask: Ask, engine: bool, tasks: list[SuiteTask]) -> None:
         told = {"ask": asdict(ask), "engine": engine, "tasks": [asdict(task) for task in tasks]}
         self._write("intended", told)
 
-    def begin(self, task: Task) -> int:
+    def begin(self, task: SuiteTask) -> int:
         """The number of this attempt, for its files."""
         attempt = self.record.attempts + 1
         self._write("begun", {"task": task.name, "attempt": attempt})
         return attempt
 
-    def started(self, task: Task, program: ProcessRecord | None) -> None:
+    def started(self, task: SuiteTask, program: ProcessRecord | None) -> None:
         self._write("started", {"task": task.name, "program": program and asdict(program)})
 
-    def end(self, task: Task, ended: Ended) -> None:
+    def end(self, task: SuiteTask, ended: Ended) -> None:
         self._write("ended", {"task": task.name, "ended": asdict(ended)})
 
     def remark(self, text: str) -> None:

@@ -33,7 +33,7 @@ class Ask:
 
 
 @dataclass(frozen=True, slots=True)
-class Task:
+class SuiteTask:
     """One run, or (`host` empty) one comparison; `seconds` of wall time are predicted.
 
     `timeline_seconds` is how long the plan takes on containers.
@@ -50,7 +50,7 @@ class Task:
     timeline_seconds: float
 
 
-def tasks_of(ask: Ask, engine_answers: bool, durations: Durations) -> list[Task]:
+def tasks_of(ask: Ask, engine_answers: bool, durations: Durations) -> list[SuiteTask]:
     """Everything that is to be done, in order. Raises ScenarioError before anything is."""
     scenarios = chosen(ask)
     tasks = [task for each in scenarios for task in _tasks(each, ask, engine_answers, durations)]
@@ -95,14 +95,14 @@ def is_for_containers(plan: Plan) -> bool:
 
 def _tasks(
     found: CheckedScenario, ask: Ask, engine_answers: bool, durations: Durations
-) -> Iterator[Task]:
+) -> Iterator[SuiteTask]:
     model = found.scenario
     plan = resolve(model, found.topology, default_seed(model.scenario), "scenario")
     hosts = list(_hosts(plan, ask, engine_answers))
     timeline = wall_seconds(plan)
 
-    def task(name: str, kind: str, host: str, seconds: float) -> Task:
-        return Task(
+    def task(name: str, kind: str, host: str, seconds: float) -> SuiteTask:
+        return SuiteTask(
             f"{model.scenario} {name}", kind, model.scenario, str(found.path), host,
             plan.seed, model.expect.verdict, seconds, timeline,
         )  # fmt: skip

@@ -12,7 +12,7 @@ from typing import Any, TextIO
 
 from lab.campaigns.suite.journal import Ended, SuiteRecord
 from lab.campaigns.suite.junit import junit_xml
-from lab.campaigns.suite.plan import COMPARE, Task
+from lab.campaigns.suite.plan import COMPARE, SuiteTask
 from lab.program.death_signal import KILLED_WITH_PARENT
 from lab.program.whole_file import write_whole
 from lab.record.folder import json_text
@@ -50,7 +50,7 @@ def suite_content(folder: Path, record: SuiteRecord, code: int) -> dict[str, Any
     }
 
 
-def _task(folder: Path, task: Task, ended: Ended | None) -> dict[str, Any]:
+def _task(folder: Path, task: SuiteTask, ended: Ended | None) -> dict[str, Any]:
     told = {
         "name": task.name,
         "kind": task.kind,

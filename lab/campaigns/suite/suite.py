@@ -15,7 +15,7 @@ from pathlib import Path
 from lab.campaigns.suite.engine import WAIT_SECONDS, Engine
 from lab.campaigns.suite.folder import alone_in
 from lab.campaigns.suite.journal import Ended, Journal
-from lab.campaigns.suite.plan import COMPARE, CONTAINERS, Ask, Task, round_a_run, tasks_of
+from lab.campaigns.suite.plan import COMPARE, CONTAINERS, Ask, SuiteTask, round_a_run, tasks_of
 from lab.campaigns.suite.program import PATIENCE_SECONDS, SHADOWLAB, Finished, run_program
 from lab.campaigns.suite.result import write_result
 from lab.campaigns.suite.run import announced_folder, run_id, surprises, why
@@ -111,7 +111,7 @@ class Suite:
         lasts = span(sum(task.seconds for task in left))
         self.means.say(f"{self.folder}: {len(record.tasks)} to do{again}; about {lasts}")
 
-    def _left(self) -> list[Task]:
+    def _left(self) -> list[SuiteTask]:
         record = self.journal.record
         return [task for task in record.tasks if task.name not in record.ended]
 
@@ -139,7 +139,7 @@ class Suite:
                 processes.end(program, self.means.patience_seconds)
             self._heal(task, attempt)
 
-    def _one(self, task: Task) -> None:
+    def _one(self, task: SuiteTask) -> None:
         where = self.journal.record.tasks.index(task) + 1
         self.means.say(f"{where} of {len(self.journal.record.tasks)}: {task.name}")
         with waiting(task.name, task.seconds):
@@ -150,21 +150,21 @@ class Suite:
         told = ended.cause or said or ("they agree" if ended.code == PASS else "they disagree")
         self.means.say(f"  {told}, {span(ended.seconds)}")
 
-    def _remember(self, task: Task, ended: Ended) -> None:
+    def _remember(self, task: SuiteTask, ended: Ended) -> None:
         """How long what went its whole way took, for the next suite."""
         step = "comparison" if task.kind == COMPARE else round_a_run(task.host)
         timeline = task.timeline_seconds if task.host == CONTAINERS else 0.0
         if ended.code in VERDICTS and ended.seconds > 0:
             self.means.durations.note(ended.seconds - timeline, step, task.scenario)
 
-    def _run(self, task: Task) -> Ended:
+    def _run(self, task: SuiteTask) -> Ended:
         ended = self._attempt(task)
         if task.host == CONTAINERS and ended.code == GROUND_FAILED and not self.engine.answers():
             self._remark(f"the Docker engine went away under {task.name}; it is done again")
             ended = self._attempt(task)
         return ended
 
-    def _attempt(self, task: Task) -> Ended:
+    def _attempt(self, task: SuiteTask) -> Ended:
         if task.host == CONTAINERS and not self.engine.wait(f"before {task.name}"):
             return Ended(GROUND_FAILED, GROUND_FAILED, 0.0, cause="no Docker engine answered")
         attempt, began = self.journal.begin(task), time.monotonic()
@@ -184,7 +184,7 @@ class Suite:
         return self._ended(task, done, seconds, folder, self._log(attempt))
 
     def _ended(
-        self, task: Task, done: Finished, seconds: float, folder: Path | None, log: Path
+        self, task: SuiteTask, done: Finished, seconds: float, folder: Path | None, log: Path
     ) -> Ended:
         code = GROUND_FAILED if done.hung else done.code
         cause = why(done, log) if code not in VERDICTS else ""
@@ -193,7 +193,7 @@ class Suite:
             counts, cause = FAIL, f"not as expected: {told[0]}"
         return Ended(code, counts, seconds, str(folder or ""), cause)
 
-    def _compare(self, task: Task) -> Ended:
+    def _compare(self, task: SuiteTask) -> Ended:
         record = self.journal.record
         both = [
             record.ended[each.name]
@@ -212,7 +212,7 @@ class Suite:
         counts = PASS if code == UNKNOWN and as_expected else counted(code, "pass")
         return Ended(code, counts, time.monotonic() - began, str(out), cause)
 
-    def _program(self, task: Task, attempt: int, words: Sequence[str]) -> Finished:
+    def _program(self, task: SuiteTask, attempt: int, words: Sequence[str]) -> Finished:
         own = LONGEST_SECONDS[task.host] + HANGS_AFTER * task.timeline_seconds
         done = run_program(
             [*self.means.program, *words],
@@ -226,7 +226,7 @@ class Suite:
             self.judge.end()
         return done
 
-    def _heal(self, task: Task, attempt: int) -> None:
+    def _heal(self, task: SuiteTask, attempt: int) -> None:
         """Remove what that run left, and nothing else; only containers outlive their program."""
         folder = announced_folder(self._announcement(attempt))
         if task.host != CONTAINERS or folder is None or (run := run_id(folder)) is None:

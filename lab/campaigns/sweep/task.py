@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from lab.hosts.simulator.random_delays import CLOCK_RESOLUTION_MS
-from lab.hosts.simulator.record import FIELDS, Record
+from lab.hosts.simulator.record_in_memory import FIELDS, RecordInMemory
 from lab.hosts.simulator.simulation import simulate
 from lab.plan.plan import Plan
 from lab.planning.resolve import resolve
@@ -50,7 +50,7 @@ class Run:
     called: str
     name: str
     plan: Plan
-    simulate: Callable[[], Record]
+    simulate: Callable[[], RecordInMemory]
 
 
 class Task(Protocol):
@@ -138,7 +138,7 @@ def carry_out(task: Task) -> Done:
     return Done(runs, lab_ms, time.process_time() - began, tuple(crashes), tuple(bugs))
 
 
-def files_of(plan: Plan, record: Record) -> Iterator[tuple[str, list[str]]]:
+def files_of(plan: Plan, record: RecordInMemory) -> Iterator[tuple[str, list[str]]]:
     """The files of a run folder that are judged, each with its lines."""
     identity = Identity(run_name(plan), SIMULATOR, None)
     host = {"monotonic_zero_ns": 0, "clock_resolution_ms": CLOCK_RESOLUTION_MS}
@@ -148,7 +148,7 @@ def files_of(plan: Plan, record: Record) -> Iterator[tuple[str, list[str]]]:
     yield from record.files.items()
 
 
-def _crashes(called: str, record: Record) -> list[tuple[str, str, str]]:
+def _crashes(called: str, record: RecordInMemory) -> list[tuple[str, str, str]]:
     return [
         (called, server, said.strip().splitlines()[-1])
         for server, tracebacks in record.crashes.items()

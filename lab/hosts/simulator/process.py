@@ -17,11 +17,11 @@ from lab.hosts.simulator.events import Events
 from lab.hosts.simulator.network import Link
 from lab.hosts.simulator.random_delays import TIMER_SLACK_US, Chance
 from lab.hosts.simulator.server_clock import ServerClock
-from lab.hosts.simulator.smtp.inbound import InboundSessions
-from lab.hosts.simulator.smtp.outbound import OutboundSessions
+from lab.hosts.simulator.smtp.inbound import SimulatedInboundSessions
+from lab.hosts.simulator.smtp.outbound import SimulatedOutboundSessions
 from lab.hosts.simulator.spinning import Allowance, StepBounds
-from lab.hosts.simulator.storage.disk import Disk, Life
-from lab.hosts.simulator.storage.manager_disk import ManagerDisk
+from lab.hosts.simulator.storage.disk import OpenDatabases, SimulatedDisk
+from lab.hosts.simulator.storage.manager_disk import SimulatedManagerDisk
 from nodes.core.active_manager import ActiveManager
 from nodes.core.config.config import NodeConfig
 from nodes.core.interface.effects import Effect, LogLifecycle
@@ -47,7 +47,7 @@ class Machine(Protocol):
     name: str
     config: NodeConfig
     allowed: Allowance
-    disk: Disk | ManagerDisk
+    disk: SimulatedDisk | SimulatedManagerDisk
     holds: Holds
     links: Mapping[tuple[str, str], Link]
     events: Events | None
@@ -78,15 +78,15 @@ class Process:
         self._asleep: deque[tuple[Callable[..., None], tuple[Any, ...]]] = deque()
         self._wakes_us: int | None = None
         self._bounds = StepBounds(server.allowed)
-        self.disk: Life
-        self.outbound = OutboundSessions(self, server.links)
-        self.inbound: InboundSessions
+        self.disk: OpenDatabases
+        self.outbound = SimulatedOutboundSessions(self, server.links)
+        self.inbound: SimulatedInboundSessions
         self._table = effect_table(self)
         self._breakpoints = self._make_breakpoints()
 
     def begin(self) -> None:
         self.logs.lifecycle(LogLifecycle("configured"))
-        self.inbound = InboundSessions(self)
+        self.inbound = SimulatedInboundSessions(self)
         in_group = nowhere if self._breakpoints is None else self._breakpoints.in_group
         self._server.disk.in_group = in_group
         try:

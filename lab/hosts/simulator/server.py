@@ -13,10 +13,10 @@ from lab.hosts.simulator.network import Connection, Link
 from lab.hosts.simulator.process import Process
 from lab.hosts.simulator.random_delays import BOOT_US, Chance
 from lab.hosts.simulator.server_clock import ServerClock
-from lab.hosts.simulator.smtp.inbound import InboundSession
+from lab.hosts.simulator.smtp.inbound import SimulatedInboundSession
 from lab.hosts.simulator.spinning import AT_LEAST, Allowance
-from lab.hosts.simulator.storage.disk import Disk
-from lab.hosts.simulator.storage.manager_disk import ManagerDisk
+from lab.hosts.simulator.storage.disk import SimulatedDisk
+from lab.hosts.simulator.storage.manager_disk import SimulatedManagerDisk
 from lab.hosts.simulator.storage.medium import InMemory, OnFiles
 from nodes.core.config.config import NodeConfig
 from nodes.core.interface.inputs import StopRequested
@@ -46,7 +46,9 @@ class SimulatedServer:
         self.name, self.config = config.me.name, config
         self.events, self.allowed = events, allowed
         is_manager = config.me.role == "active_manager"
-        self.disk = (ManagerDisk if is_manager else Disk)(world, self.name, seed, medium)
+        self.disk = (SimulatedManagerDisk if is_manager else SimulatedDisk)(
+            world, self.name, seed, medium
+        )
         if events is not None:
             self.disk.when_writing = lambda w: events.at_disk(self.name, w, world.now_ms())
         self.holds = holds
@@ -174,6 +176,6 @@ class SimulatedServer:
             return {}
         return {"disk_is_full": self._disk_is_full, "skew_ms": self._skew_ms}
 
-    def accept(self, connection: Connection, _opener: str) -> InboundSession:
+    def accept(self, connection: Connection, _opener: str) -> SimulatedInboundSession:
         assert self._process is not None, "nobody listens"
         return self._process.inbound.accept(connection)

@@ -24,7 +24,7 @@ from lab.hosts.simulator.controls import (
 from lab.hosts.simulator.event_loop import MS, SECOND, World
 from lab.hosts.simulator.events import Events
 from lab.hosts.simulator.network import Link
-from lab.hosts.simulator.record import Record
+from lab.hosts.simulator.record_in_memory import RecordInMemory
 from lab.hosts.simulator.schedule import SimulatedSchedule
 from lab.hosts.simulator.server import SimulatedServer
 from lab.hosts.simulator.smtp.external import ExternalServer
@@ -41,18 +41,20 @@ from lab.workload.ledger import Ledger
 from lab.workload.stranger_record import STRANGERS_FILE, StrangerRecord
 from nodes.store.dump import (
     MailboxFile,
+    Row,
     copy_rows_in,
     mailbox_rows_in,
     queue_rows_in,
     shown_to_users,
     standing_in,
 )
-from nodes.store.dump import Record as Row
 
 STOP_WITHIN_US = 10 * SECOND
 
 
-def simulate(plan: Plan, *, keeps_inputs: bool = True, events: Events | None = None) -> Record:
+def simulate(
+    plan: Plan, *, keeps_inputs: bool = True, events: Events | None = None
+) -> RecordInMemory:
     """Run a plan from its first to its last moment, and take it down in good order. `events` is
     notified of all that happens up to the last moment, and says which faults begin at an event.
     """
@@ -73,7 +75,7 @@ class Simulation:
         self, plan: Plan, *, keeps_inputs: bool = True, events: Events | None = None
     ) -> None:
         origin = parse_origin(plan.clock.origin)
-        self.plan, self.record = plan, Record()
+        self.plan, self.record = plan, RecordInMemory()
         self.world = World(round(origin.timestamp() * 1000))
         self._clock = LabClock(origin, 1.0, 0)
         self._keeps_inputs, self._events = keeps_inputs, events
@@ -90,7 +92,7 @@ class Simulation:
         self._strangers = self._make_strangers()
         self._schedule = self._make_schedule()
 
-    def run(self) -> Record:
+    def run(self) -> RecordInMemory:
         for server in self.servers.values():
             server.start_at_once()
         self.world.run_until(self.plan.duration_ms * MS)

@@ -67,7 +67,7 @@ Step: TypeAlias = Callable[[], Coroutine[None, None, Input]]
 Refused: TypeAlias = tuple[tuple[str, int, str], ...]
 
 
-class Door(Protocol):
+class SendingNode(Protocol):
     """What an outbound session needs of the node that it belongs to."""
 
     def give(self, happened: Input) -> None: ...
@@ -97,8 +97,8 @@ class Route:
 class OutboundSessions:
     """The outbound sessions of one node; carries the core's wishes to them."""
 
-    def __init__(self, door: Door, config: NodeConfig, route: Route) -> None:
-        self.door = door
+    def __init__(self, node: SendingNode, config: NodeConfig, route: Route) -> None:
+        self.node = node
         self.config = config
         self.route = route
         self._open: dict[str, OutboundSession] = {}
@@ -110,7 +110,7 @@ class OutboundSessions:
         if server is None or address is None:
             which = "" if effect.service == SMTP_SERVICE else f" for {effect.service}"
             reason = f"there is no link to {effect.peer}{which}"
-            self.door.give(SessionFailed(effect.session, reason))
+            self.node.give(SessionFailed(effect.session, reason))
             return
         session = OutboundSession(self, effect.session, server, address)
         self._open[effect.session] = session
@@ -125,8 +125,8 @@ class OutboundSessions:
     def _body(self, peer: str, handle: BodyHandle) -> AbstractAsyncContextManager[bytes]:
         """What is in memory is asked for now: it may be stored, and its handle void, soon."""
         if is_on_disk(handle):
-            return self.going_out(peer).sent(lambda: self.door.body(handle))
-        return at_hand(self.door.body(handle))
+            return self.going_out(peer).sent(lambda: self.node.body(handle))
+        return at_hand(self.node.body(handle))
 
     def going_out(self, peer: str) -> MailGoingOut:
         return self._going_out[peer]
@@ -154,7 +154,7 @@ class OutboundSessions:
     def lost(self, name: str, happened: Input) -> None:
         """A session broke; nobody wants to know of one that was hung up before."""
         if self._open.pop(name, None) is not None:
-            self.door.give(happened)
+            self.node.give(happened)
 
     def close_all(self) -> None:
         for name in list(self._open):
@@ -185,11 +185,11 @@ class OutboundSession:
         except Exception as error:  # whatever a peer makes of it: the session ends, not the node
             self._task = None
             if not isinstance(error, EXPECTED):
-                self._sessions.door.session_failed(self._name, error)
+                self._sessions.node.session_failed(self._name, error)
             self._broke(f"{type(error).__name__}: {error}")
             return
         self._task = None
-        self._sessions.door.give(happened)
+        self._sessions.node.give(happened)
         if not self._connection.is_connected:
             self._broke(CLOSED_BY_PEER)
         elif self._connection.is_out_of_step:
@@ -270,9 +270,9 @@ class OutboundSession:
         return self._answered(reply, refused)
 
     def _activity(self) -> Activity:
-        door, server = self._sessions.door, self._sessions.config.server
+        node, server = self._sessions.node, self._sessions.config.server
         limit_ms = server.send_inactivity_timeout_ms
-        return Activity(limit_ms, door.now_ms, lambda: door.give(TransmissionActive(self._name)))
+        return Activity(limit_ms, node.now_ms, lambda: node.give(TransmissionActive(self._name)))
 
     async def _announce(
         self, effect: Transmit, *, has_8bit: bool

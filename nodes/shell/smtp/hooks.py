@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from aiosmtpd.smtp import Envelope, Session
 
-from nodes.shell.smtp.inbound_session import InboundSession
+from nodes.shell.smtp.inbound_connection import InboundConnection
 from nodes.shell.smtp.message_data import R552_TOO_LARGE
 from nodes.shell.smtp.syntax import (
     R250_SENDER_OK,
@@ -20,7 +20,7 @@ class Hooks:
 
     async def handle_EHLO(
         self,
-        server: InboundSession,
+        server: InboundConnection,
         session: Session,
         envelope: Envelope,
         hostname: str,
@@ -29,17 +29,19 @@ class Hooks:
         return server.greet(session, hostname)
 
     async def handle_HELO(
-        self, server: InboundSession, session: Session, envelope: Envelope, hostname: str
+        self, server: InboundConnection, session: Session, envelope: Envelope, hostname: str
     ) -> str:
         return server.greet_plainly(session, hostname)
 
-    def handle_STARTTLS(self, server: InboundSession, session: Session, envelope: Envelope) -> bool:
+    def handle_STARTTLS(
+        self, server: InboundConnection, session: Session, envelope: Envelope
+    ) -> bool:
         server.encrypted(session)
         return True
 
     async def handle_MAIL(
         self,
-        server: InboundSession,
+        server: InboundConnection,
         session: Session,
         envelope: Envelope,
         address: str,
@@ -54,7 +56,7 @@ class Hooks:
 
     async def handle_RCPT(
         self,
-        server: InboundSession,
+        server: InboundConnection,
         session: Session,
         envelope: Envelope,
         address: str,
@@ -63,7 +65,7 @@ class Hooks:
         return await server.offer_recipient(envelope, address)
 
     async def handle_DATA(
-        self, server: InboundSession, session: Session, envelope: Envelope
+        self, server: InboundConnection, session: Session, envelope: Envelope
     ) -> bytes:
         return await server.offer_message(envelope)
 

@@ -8,7 +8,7 @@ import sqlite3
 from dataclasses import dataclass
 
 from nodes.core.model.message import Header
-from nodes.store.mailbox.log_content import Record, bytes_text, text_bytes
+from nodes.store.mailbox.log_content import LogRecord, bytes_text, text_bytes
 
 NO_DATE = -1
 KIND = "delivery"
@@ -61,7 +61,7 @@ def store(db: sqlite3.Connection, arrival: Arrival) -> None:
         db.executemany(NOTE_DELIVERED, [(box, *key_of(header), at_ms) for box in boxes])
 
 
-def to_record(arrival: Arrival) -> Record:
+def to_record(arrival: Arrival) -> LogRecord:
     header = arrival.header
     return {
         "kind": KIND,
@@ -76,7 +76,7 @@ def to_record(arrival: Arrival) -> Record:
     }
 
 
-def from_record(record: Record) -> Arrival:
+def from_record(record: LogRecord) -> Arrival:
     return Arrival(
         tuple(record["mailboxes"]),
         Header(record["message_id"], record["submitted_ms"], record["subject"]),

@@ -12,7 +12,7 @@ from base64 import b64decode, b64encode
 from hashlib import sha256
 from typing import Any, TypeAlias
 
-Record: TypeAlias = dict[str, Any]
+LogRecord: TypeAlias = dict[str, Any]
 
 LINE = 900
 
@@ -21,13 +21,13 @@ class Unreadable(ValueError):
     """The content is not what a copy of this project writes, or not what its checksum says."""
 
 
-def to_content(record: Record) -> bytes:
+def to_content(record: LogRecord) -> bytes:
     text = json.dumps(record, sort_keys=True, separators=(",", ":"))
     lines = [text[start : start + LINE] for start in range(0, len(text), LINE)]
     return "\r\n".join([*lines, ""]).encode("ascii")
 
 
-def from_content(content: bytes, *kinds: str) -> Record:
+def from_content(content: bytes, *kinds: str) -> LogRecord:
     """Raises Unreadable."""
     try:
         record = json.loads(content.replace(b"\r\n", b""))

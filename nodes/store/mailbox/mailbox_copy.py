@@ -26,7 +26,7 @@ from nodes.core.model.database_copy import SOURCES, CopyStanding, CopyState, Rep
 from nodes.store.mailbox import delivered as arrivals
 from nodes.store.mailbox import seeds
 from nodes.store.mailbox.log_content import (
-    Record,
+    LogRecord,
     checksum,
     expect_checksum,
     from_content,
@@ -111,7 +111,7 @@ def apply_change(db: sqlite3.Connection, what: CopyChange, fetch: FetchBody) -> 
     return _APPLY[type(what)](db, what, fetch)
 
 
-def write_log(db: sqlite3.Connection, record: Record, at_ms: int) -> ReplicationLog:
+def write_log(db: sqlite3.Connection, record: LogRecord, at_ms: int) -> ReplicationLog:
     """The next log of an active copy, in the transaction of what it says."""
     standing = standing_of(db)
     content = to_content(record)

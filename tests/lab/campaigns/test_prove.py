@@ -15,7 +15,7 @@ import lab.campaigns.prove.prove
 from defects.catalogue import ALL, BY_NAME
 from defects.defect import Defect
 from lab.campaigns.prove.prove import expected, note
-from lab.campaigns.prove.task import SOUND, Task, carry_out
+from lab.campaigns.prove.task import SOUND, DefectTask, carry_out
 from lab.campaigns.prove.verdict import (
     BELIEVED,
     BROKEN,
@@ -170,9 +170,9 @@ def test_what_is_known_and_not_caught_is_named_every_time() -> None:
 # ------------------------------------------------------------------ simulating
 
 
-def task(name: str, folder: Path, seeds: range = range(1)) -> Task:
+def task(name: str, folder: Path, seeds: range = range(1)) -> DefectTask:
     plans = tuple(plan(CALM, seed) for seed in seeds)
-    return Task(name, plans, folder / "part.parquet")
+    return DefectTask(name, plans, folder / "part.parquet")
 
 
 @pytest.mark.parametrize("name", [SOUND, "loses-one-delivery-in-fifty"])

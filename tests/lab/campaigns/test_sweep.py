@@ -14,7 +14,7 @@ from lab.campaigns.batches import Progress
 from lab.campaigns.sweep.judge import BatchJudged
 from lab.campaigns.sweep.sweep import Seeds, Sweep, fingerprint, sweep_all, sweep_folder
 from lab.campaigns.sweep.task import Done, SeedTask, carry_out, files_of
-from lab.hosts.simulator.record import Record
+from lab.hosts.simulator.record_in_memory import RecordInMemory
 from lab.plan.plan import Plan
 from spark_eval import schema
 from tests.lab.hosts.simulator.plans import plan, scenario
@@ -76,14 +76,18 @@ def carried_out(
 
     monkeypatch.setattr(lab.campaigns.batches, "run_tasks", run_tasks)
     monkeypatch.setattr(lab.campaigns.sweep.sweep, "SweepJudge", FakeJudge)
-    monkeypatch.setattr(lab.campaigns.sweep.sweep, "simulate", lambda plan, keeps_inputs: Record())
-    simulate_by(monkeypatch, lambda plan: Record())
+    monkeypatch.setattr(
+        lab.campaigns.sweep.sweep, "simulate", lambda plan, keeps_inputs: RecordInMemory()
+    )
+    simulate_by(monkeypatch, lambda plan: RecordInMemory())
     FakeJudge.code = 0
     return ranges
 
 
-def simulate_by(monkeypatch: pytest.MonkeyPatch, record_of: Callable[[Plan], Record]) -> None:
-    def simulate(plan: Plan, *, keeps_inputs: bool = True) -> Record:
+def simulate_by(
+    monkeypatch: pytest.MonkeyPatch, record_of: Callable[[Plan], RecordInMemory]
+) -> None:
+    def simulate(plan: Plan, *, keeps_inputs: bool = True) -> RecordInMemory:
         return record_of(plan)
 
     monkeypatch.setattr(lab.campaigns.sweep.task, "simulate", simulate)
@@ -177,8 +181,8 @@ def test_what_is_left_is_expected_from_when_it_began_to_go_through(
 def test_a_crash_of_a_node_is_told_and_fails_the_sweep_even_later(
     carried_out: list[tuple[int, int]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def record_of(plan: Plan) -> Record:
-        record = Record()
+    def record_of(plan: Plan) -> RecordInMemory:
+        record = RecordInMemory()
         if plan.seed == 7:
             record.crashes["par-mbx1"] = ["Traceback …\nAssertionError: lab time went back\n"]
         return record
@@ -197,10 +201,10 @@ def test_a_crash_of_a_node_is_told_and_fails_the_sweep_even_later(
 def test_a_seed_that_cannot_be_simulated_is_the_labs_own_failure(
     carried_out: list[tuple[int, int]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def record_of(plan: Plan) -> Record:
+    def record_of(plan: Plan) -> RecordInMemory:
         if plan.seed == 7:
             raise ValueError("no such link")
-        return Record()
+        return RecordInMemory()
 
     simulate_by(monkeypatch, record_of)
     said: list[str] = []
@@ -243,6 +247,6 @@ def test_a_tasks_file_has_the_columns_that_the_evaluation_reads(tmp_path: Path) 
 
 def test_the_plan_is_one_line() -> None:
     one = plan(CALM, 1)
-    files = dict(files_of(one, Record()))
+    files = dict(files_of(one, RecordInMemory()))
     assert len(files["plan.json"]) == 1
     assert Plan.from_json(files["plan.json"][0]) == one

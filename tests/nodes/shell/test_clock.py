@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from nodes.shell.clock import ClockSettings, LabClock
+from nodes.shell.clock import ClockSettings, NodeClock
 
 ORIGIN_MS = 1_767_600_000_000
 SECOND_NS = 1_000_000_000
@@ -28,8 +28,10 @@ def monotonic() -> Monotonic:
     return Monotonic()
 
 
-def clock(folder: Path, monotonic: Monotonic, *, speed: float = 60.0, skew_ms: int = 0) -> LabClock:
-    return LabClock(ClockSettings(ORIGIN_MS, speed, skew_ms, folder / "start.json"), monotonic)
+def clock(
+    folder: Path, monotonic: Monotonic, *, speed: float = 60.0, skew_ms: int = 0
+) -> NodeClock:
+    return NodeClock(ClockSettings(ORIGIN_MS, speed, skew_ms, folder / "start.json"), monotonic)
 
 
 def start(folder: Path, zero_ns: int) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from nodes.core.interface.effects import DropBody, Effect, HangUp, LogLifecycle
 from nodes.core.interface.inputs import Committed, DeadlineReached, Input, StopRequested
-from nodes.shell.clock import ClockSettings, LabClock
+from nodes.shell.clock import ClockSettings, NodeClock
 from nodes.shell.core_loop import CoreLoop
 from tests.nodes.shell.scripted import Core
 from tests.nodes.shell.waiting import until_async
@@ -27,7 +27,7 @@ class Driven:
         self.failures: list[BaseException] = []
         self.on_effect: Callable[[Effect], None] = lambda effect: None
         self.start_file = folder / "start.json"
-        clock = LabClock(ClockSettings(ORIGIN_MS, 60.0, 0, self.start_file))
+        clock = NodeClock(ClockSettings(ORIGIN_MS, 60.0, 0, self.start_file))
         self.loop = CoreLoop(core, clock, self._write_down, self._carry_out, self.failures.append)
 
     def _write_down(self, happened: Input, now_ms: int) -> None:

@@ -1,4 +1,4 @@
-"""Inbound sessions of a simulated server: the steps of `nodes.shell.smtp.inbound_session`, over
+"""Inbound sessions of a simulated server: the steps of `nodes.shell.smtp.inbound_connection`, over
 simulated connections.
 
 A step that needs a decision becomes inputs of the core; its `SendReply` goes back. A client that
@@ -72,7 +72,7 @@ PROXY_ADDRESS = "192.0.2.1"
 BARE_LINE_ENDS = Reply(550, (line_ends.BARE_LINE_ENDS,))
 
 
-class Door(Protocol):
+class ReceivingServer(Protocol):
     """What an inbound session needs of the server that it belongs to."""
 
     @property
@@ -94,20 +94,20 @@ def header_of(content: bytes) -> Header:
     return read_header(content)
 
 
-class InboundSessions:
+class SimulatedInboundSessions:
     """The inbound sessions of one life of a server."""
 
-    def __init__(self, door: Door) -> None:
-        self.door = door
+    def __init__(self, server: ReceivingServer) -> None:
+        self.server = server
         self.database_id = ""
-        self._open: dict[str, InboundSession] = {}
+        self._open: dict[str, SimulatedInboundSession] = {}
         self._count = 0
 
-    def accept(self, connection: Connection) -> "InboundSession":
+    def accept(self, connection: Connection) -> "SimulatedInboundSession":
         self._count += 1
-        session = InboundSession(self, f"in-{self._count}", connection)
+        session = SimulatedInboundSession(self, f"in-{self._count}", connection)
         self._open[session.name] = session
-        self.door.when_awake(session.begin)
+        self.server.when_awake(session.begin)
         return session
 
     def is_open(self, name: str) -> bool:
@@ -137,14 +137,14 @@ class InboundSessions:
 
     def over(self, name: str) -> None:
         if self._open.pop(name, None) is not None:
-            self.door.give(ConnectionLost(name))
+            self.server.give(ConnectionLost(name))
 
     @property
     def await_answers(self) -> bool:
         return any(session.awaits_final for session in self._open.values())
 
 
-class InboundSession:
+class SimulatedInboundSession:
     """One session. `answers` collects what the core says at once, within a step."""
 
     __slots__ = (
@@ -157,24 +157,29 @@ class InboundSession:
         "name",
     )
 
-    def __init__(self, sessions: InboundSessions, name: str, connection: Connection) -> None:
+    def __init__(
+        self, sessions: SimulatedInboundSessions, name: str, connection: Connection
+    ) -> None:
         self._sessions, self.name, self.connection = sessions, name, connection
         self._answers: list[Reply] | None = None
         self._asks = False
         self.awaits_final = False
-        door, limit_ms = sessions.door, sessions.door.config.server.receive_inactivity_timeout_ms
-        self._activity = Activity(limit_ms, door.now_ms, lambda: door.give(SessionActive(name)))
+        server, limit_ms = (
+            sessions.server,
+            sessions.server.config.server.receive_inactivity_timeout_ms,
+        )
+        self._activity = Activity(limit_ms, server.now_ms, lambda: server.give(SessionActive(name)))
         connection.watch(self._moved, by_opener=False)
 
     def begin(self) -> None:
-        self._sessions.door.give(SessionAccepted(self.name, PROXY_ADDRESS))
+        self._sessions.server.give(SessionAccepted(self.name, PROXY_ADDRESS))
         self.connection.say(Banner(), forward=False)
 
     def received(self, said: Any) -> None:
-        self._sessions.door.when_awake(self._hear, said)
+        self._sessions.server.when_awake(self._hear, said)
 
     def closed(self, _reason: str) -> None:
-        self._sessions.door.when_awake(self._sessions.over, self.name)
+        self._sessions.server.when_awake(self._sessions.over, self.name)
 
     def answer(self, reply: Reply) -> None:
         if self._answers is not None:
@@ -193,18 +198,18 @@ class InboundSession:
 
     def _moved(self) -> None:
         """A part of what is said has come."""
-        self._sessions.door.when_awake(self._hear_a_part)
+        self._sessions.server.when_awake(self._hear_a_part)
 
     def _hear_a_part(self) -> None:
         if self._sessions.is_open(self.name):
             self._activity.seen()
 
     def _hello(self, said: Hello) -> None:
-        config = self._sessions.door.config
+        config = self._sessions.server.config
         is_inside = said.peer is not None and config.server_named(said.peer) is not None
         peer = said.peer if is_inside else None
         if peer is not None:
-            self._sessions.door.give(PeerAuthenticated(self.name, peer))
+            self._sessions.server.give(PeerAuthenticated(self.name, peer))
         offers = shadow_verbs.offers_shadow(config, peer)
         database_id = self._sessions.database_id if offers else ""
         self.connection.say(Greeting(offers, database_id), forward=False)
@@ -216,7 +221,7 @@ class InboundSession:
 
     def _announcement(self, said: Announcement) -> None:
         if said.resets:
-            self._sessions.door.give(TransactionReset(self.name))
+            self._sessions.server.give(TransactionReset(self.name))
         early = self._prologue(said.prologue)
         if early is not None:
             self.connection.say(Announced(early, ()), forward=False)
@@ -244,39 +249,39 @@ class InboundSession:
         """The core's answer to what it answers at once; one that crashed over it says nothing."""
         said: list[Reply] = []
         self._answers = said
-        self._sessions.door.give(happened)
+        self._sessions.server.give(happened)
         self._answers = None
         return said[0] if said else R421_STOPPING
 
     def _content(self, said: Content) -> None:
-        door, content = self._sessions.door, said.content
+        server, content = self._sessions.server, said.content
         if line_ends.has_bare(content):
             self.connection.say(Final(BARE_LINE_ENDS), forward=False)
             return
         self.awaits_final = True
-        handle = door.bodies.hold(content)
+        handle = server.bodies.hold(content)
         envelope = Envelope(said.envelope.sender, said.envelope.recipients)
         header, hops = header_of(content), hops_of(content)
-        door.give(MessageOffered(self.name, envelope, header, len(content), handle, hops))
+        server.give(MessageOffered(self.name, envelope, header, len(content), handle, hops))
 
     def _question(self, said: Question) -> None:
         self._asks = True
         asked = DiscardAsked(
             self.name, said.asking, said.known_database_id, said.confirmed_sequence
         )
-        self._sessions.door.give(asked)
+        self._sessions.server.give(asked)
 
     def _demand(self, said: Demand) -> None:
         self._asks = True
-        self._sessions.door.give(ResubmitRequested(self.name, said.demand))
+        self._sessions.server.give(ResubmitRequested(self.name, said.demand))
 
     def _operation(self, said: Operation) -> None:
         self._asks = True
-        self._sessions.door.give(_requested(self.name, said))
+        self._sessions.server.give(_requested(self.name, said))
 
     def _order(self, said: Order) -> None:
         self._asks = True
-        self._sessions.door.give(_ordered(self.name, said.command))
+        self._sessions.server.give(_ordered(self.name, said.command))
 
     def _command(self, said: Command) -> None:
         """Whoever says it: who may use it is the core's to say."""
@@ -285,7 +290,7 @@ class InboundSession:
         if asked is None:
             self.answer(R501_BAD_ARGUMENTS)
         else:
-            self._sessions.door.give(asked)
+            self._sessions.server.give(asked)
 
     def _part_of_content(self, _: PartOfContent) -> None:
         """It says no more than that the client is still there."""
@@ -330,14 +335,14 @@ def _requested(session: str, said: Operation) -> Input:
 
 
 _HEAR: dict[type, Callable[..., None]] = {
-    Hello: InboundSession._hello,
-    Announcement: InboundSession._announcement,
-    Content: InboundSession._content,
-    Question: InboundSession._question,
-    Demand: InboundSession._demand,
-    Order: InboundSession._order,
-    Operation: InboundSession._operation,
-    ForeignHello: InboundSession._foreign_hello,
-    Command: InboundSession._command,
-    PartOfContent: InboundSession._part_of_content,
+    Hello: SimulatedInboundSession._hello,
+    Announcement: SimulatedInboundSession._announcement,
+    Content: SimulatedInboundSession._content,
+    Question: SimulatedInboundSession._question,
+    Demand: SimulatedInboundSession._demand,
+    Order: SimulatedInboundSession._order,
+    Operation: SimulatedInboundSession._operation,
+    ForeignHello: SimulatedInboundSession._foreign_hello,
+    Command: SimulatedInboundSession._command,
+    PartOfContent: SimulatedInboundSession._part_of_content,
 }

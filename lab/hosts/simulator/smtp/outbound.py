@@ -54,7 +54,7 @@ from nodes.shell.verbs import safety_net as safety_net_verbs
 from nodes.shell.verbs import shadow as shadow_verbs
 
 
-class Door(Protocol):
+class SendingServer(Protocol):
     """What an outbound session needs of the server that it belongs to."""
 
     @property
@@ -72,23 +72,23 @@ class Door(Protocol):
     def when_awake(self, act: Callable[..., None], *arguments: Any) -> None: ...
 
 
-class OutboundSessions:
+class SimulatedOutboundSessions:
     """The outbound sessions of one life of a server."""
 
-    def __init__(self, door: Door, links: Mapping[tuple[str, str], Link]) -> None:
+    def __init__(self, server: SendingServer, links: Mapping[tuple[str, str], Link]) -> None:
         """`links` by target and service."""
-        self.door = door
+        self.server = server
         self._links = links
-        self._open: dict[str, OutboundSession] = {}
+        self._open: dict[str, SimulatedOutboundSession] = {}
 
     def open(self, effect: OpenSession) -> None:
         link = self._links.get((effect.peer, effect.service))
         if link is None:
             which = "" if effect.service == SMTP_SERVICE else f" for {effect.service}"
             reason = f"there is no link to {effect.peer}{which}"
-            self.door.give(SessionFailed(effect.session, reason))
+            self.server.give(SessionFailed(effect.session, reason))
             return
-        session = OutboundSession(self, effect.session)
+        session = SimulatedOutboundSession(self, effect.session)
         self._open[effect.session] = session
         session.begin(link)
 
@@ -120,7 +120,7 @@ class OutboundSessions:
     def lost(self, name: str, happened: Input) -> None:
         """A session broke; nobody wants to know of one that was hung up before."""
         if self._open.pop(name, None) is not None:
-            self.door.give(happened)
+            self.server.give(happened)
 
     def is_open(self, name: str) -> bool:
         return name in self._open
@@ -130,7 +130,7 @@ class OutboundSessions:
             self.hang_up(name)
 
 
-class OutboundSession:
+class SimulatedOutboundSession:
     """One session."""
 
     __slots__ = (
@@ -149,7 +149,7 @@ class OutboundSession:
 
     connection: Connection
 
-    def __init__(self, sessions: OutboundSessions, name: str) -> None:
+    def __init__(self, sessions: SimulatedOutboundSessions, name: str) -> None:
         self._sessions, self._name = sessions, name
         self._stands = self._needs_reset = self._demands = False
         self._ordered: CopyCommand | None = None
@@ -164,7 +164,7 @@ class OutboundSession:
 
     def transmit(self, effect: Transmit) -> None:
         try:
-            self._content = self._sessions.door.read(effect.body)
+            self._content = self._sessions.server.read(effect.body)
         except BodyGone as error:
             self.connection.close(by_opener=True)
             self._sessions.lost(self._name, SessionLost(self._name, str(error)))
@@ -175,8 +175,8 @@ class OutboundSession:
         self.connection.say(announcement, forward=True)
 
     def ask(self, effect: AskDiscard) -> None:
-        door = self._sessions.door
-        question = Question(door.name, effect.known_database_id, effect.confirmed_sequence)
+        server = self._sessions.server
+        question = Question(server.name, effect.known_database_id, effect.confirmed_sequence)
         self.connection.say(question, forward=True)
 
     def demand(self, effect: RequestResubmit) -> None:
@@ -190,10 +190,10 @@ class OutboundSession:
     # -------------------------------------------------------------- what comes back
 
     def received(self, said: Any) -> None:
-        self._sessions.door.when_awake(self._hear, said)
+        self._sessions.server.when_awake(self._hear, said)
 
     def closed(self, reason: str) -> None:
-        self._sessions.door.when_awake(self._lost, reason)
+        self._sessions.server.when_awake(self._lost, reason)
 
     def _lost(self, reason: str) -> None:
         lost = SessionLost if self._stands else SessionFailed
@@ -204,11 +204,11 @@ class OutboundSession:
             _HEAR[type(said)](self, said)
 
     def _banner(self, _: Banner) -> None:
-        self.connection.say(Hello(self._sessions.door.name), forward=True)
+        self.connection.say(Hello(self._sessions.server.name), forward=True)
 
     def _greeting(self, said: Greeting) -> None:
         self._stands = True
-        self._sessions.door.give(SessionOpened(self._name, said.offers_shadow, said.database_id))
+        self._sessions.server.give(SessionOpened(self._name, said.offers_shadow, said.database_id))
 
     def _announced(self, said: Announced) -> None:
         if said.early is not None:
@@ -224,13 +224,15 @@ class OutboundSession:
         self._content = b""
 
     def _of_a_transmission(self) -> Activity:
-        door = self._sessions.door
-        limit_ms = door.config.server.send_inactivity_timeout_ms
-        return Activity(limit_ms, door.now_ms, lambda: door.give(TransmissionActive(self._name)))
+        server = self._sessions.server
+        limit_ms = server.config.server.send_inactivity_timeout_ms
+        return Activity(
+            limit_ms, server.now_ms, lambda: server.give(TransmissionActive(self._name))
+        )
 
     def _moved(self) -> None:
         """The other end takes what is said to it."""
-        self._sessions.door.when_awake(self._is_taken)
+        self._sessions.server.when_awake(self._is_taken)
 
     def _is_taken(self) -> None:
         if self._activity is not None and self._sessions.is_open(self._name):
@@ -244,7 +246,7 @@ class OutboundSession:
         self._refused = ()
         text = " ".join(reply.lines)
         answered = TransmissionAnswered(self._name, reply.code, text, refused)
-        self._sessions.door.give(replication_verbs.understood(answered))
+        self._sessions.server.give(replication_verbs.understood(answered))
 
     def _answer_question(self, said: Answer) -> None:
         if self._demands:
@@ -259,29 +261,29 @@ class OutboundSession:
     def _answer_demand(self, reply: Reply) -> None:
         text = " ".join(reply.lines)
         answer = safety_net_verbs.parse_answer(self._name, text) if reply.code == 250 else None
-        self._sessions.door.give(answer or ResubmitRefused(self._name, reply.code, text))
+        self._sessions.server.give(answer or ResubmitRefused(self._name, reply.code, text))
 
     def _answer_order(self, command: CopyCommand, reply: Reply) -> None:
         text = " ".join(reply.lines)
         answer = None
         if reply.code == 250:
             answer = database_verbs.parse_answer(self._name, command, text)
-        self._sessions.door.give(answer or CopyCommandRefused(self._name, reply.code, text))
+        self._sessions.server.give(answer or CopyCommandRefused(self._name, reply.code, text))
 
     def _answer_discards(self, said: Answer) -> None:
         """An answer that is not of the grammar is as good as none."""
         reply, text = said.reply, " ".join(said.reply.lines)
         answer = shadow_verbs.parse_answer(self._name, list(reply.lines))
         if reply.code != 250 or answer is None:
-            self._sessions.door.give(DiscardRefused(self._name, reply.code, text))
+            self._sessions.server.give(DiscardRefused(self._name, reply.code, text))
         else:
-            self._sessions.door.give(answer)
+            self._sessions.server.give(answer)
 
 
 _HEAR: dict[type, Callable[..., None]] = {
-    Banner: OutboundSession._banner,
-    Greeting: OutboundSession._greeting,
-    Announced: OutboundSession._announced,
-    Final: OutboundSession._final,
-    Answer: OutboundSession._answer_question,
+    Banner: SimulatedOutboundSession._banner,
+    Greeting: SimulatedOutboundSession._greeting,
+    Announced: SimulatedOutboundSession._announced,
+    Final: SimulatedOutboundSession._final,
+    Answer: SimulatedOutboundSession._answer_question,
 }

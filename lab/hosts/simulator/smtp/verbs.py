@@ -26,7 +26,7 @@ PARSERS: Mapping[str, Parser] = {
     "XLOG": replication_verbs.parse_log,
     "XSEED": replication_verbs.parse_seed,
 }
-"""Those that `nodes.shell.smtp.inbound_session` knows."""
+"""Those that `nodes.shell.smtp.inbound_connection` knows."""
 
 
 def parse_command(session: str, line: str) -> Input | None:

@@ -42,7 +42,7 @@ Fail: TypeAlias = Callable[[Exception], None]
 QUEUE = "queue.db"
 
 
-class Disk:
+class SimulatedDisk:
     """What survives the server's process; `plug_in` for each life of it."""
 
     def __init__(
@@ -56,12 +56,12 @@ class Disk:
         self.in_group: InGroup = nowhere
         self._queue: QueueDatabase | None = None
         self.mailboxes: dict[str, MailboxDatabase] = {}
-        self.life: Life | None = None
+        self.databases: OpenDatabases | None = None
         self._is_full = False
 
     def plug_in(
         self, give: Give, fail: Fail, now_ms: int
-    ) -> tuple["Life", DatabaseOpened | ManagerOpened]:
+    ) -> tuple["OpenDatabases", DatabaseOpened | ManagerOpened]:
         """A new life of the process: open the databases. `fail` hears of a mistake of ours;
         `now_ms` is the server's own time. One that cannot be trusted is set aside, as a file is.
         """
@@ -72,10 +72,10 @@ class Disk:
             self._queue = QueueDatabase(self.medium.keep(QUEUE, new.connection))
         self._queue.limit_growth(self._is_full)
         opened = self._queue.start(created)
-        self.life = Life(self, self._queue, self._world, self._chance, give, fail)
+        self.databases = OpenDatabases(self, self._queue, self._world, self._chance, give, fail)
         if reason is not None:
             give(DatabaseSetAside(QUEUE, f"{QUEUE}.old", reason))
-        return self.life, opened
+        return self.databases, opened
 
     def _find_queue(self) -> str | None:
         """Open what there is; why it is set aside, where it cannot be trusted."""
@@ -94,14 +94,14 @@ class Disk:
 
     def pull_plug(self) -> None:
         """SIGKILL: what was handed to the operating system is there."""
-        if self.life is not None:
-            self.life.end(self._chance)
-            self.life = None
+        if self.databases is not None:
+            self.databases.end(self._chance)
+            self.databases = None
 
     def lose_power(self) -> None:
         """The next life finds what was durable, and of the rest what chance left."""
-        self.medium.lose_power(() if self.life is None else self.life.break_off())
-        self.life = None
+        self.medium.lose_power(() if self.databases is None else self.databases.break_off())
+        self.databases = None
         self._open_anew()
 
     def _open_anew(self) -> None:
@@ -133,7 +133,7 @@ class Disk:
         down may be damaged: its next life, which finds that out, does this.
         """
         self._is_full = is_full
-        if self._queue is not None and self.life is not None:
+        if self._queue is not None and self.databases is not None:
             self._queue.limit_growth(is_full)
         for database in self.mailboxes.values():
             database.limit_growth(is_full)
@@ -161,12 +161,12 @@ class Disk:
         return f"{digits[0]}-{digits[1]}-4{digits[2]}-8{digits[3]}-{digits[4]}"
 
 
-class Life:
+class OpenDatabases:
     """The databases as one process has them open. After `end` nothing is answered."""
 
     def __init__(
         self,
-        disk: Disk,
+        disk: SimulatedDisk,
         queue: QueueDatabase,
         world: World,
         chance: Chance,

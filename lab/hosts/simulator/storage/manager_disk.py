@@ -4,7 +4,7 @@ server's has them.
 
 from lab.hosts.simulator.event_loop import World
 from lab.hosts.simulator.random_delays import Chance
-from lab.hosts.simulator.storage.disk import Disk, Fail, Give, Life
+from lab.hosts.simulator.storage.disk import Fail, Give, OpenDatabases, SimulatedDisk
 from lab.hosts.simulator.storage.medium import InMemory, OnFiles
 from nodes.core.interface.effects import Commit
 from nodes.core.interface.inputs import DatabaseOpened, Input, ManagerOpened
@@ -14,7 +14,7 @@ from nodes.store.queue.database import queue_database_in_memory
 MANAGER = "manager.db"
 
 
-class ManagerDisk(Disk):
+class SimulatedManagerDisk(SimulatedDisk):
     """What survives its process. There is no queue database on it."""
 
     def __init__(
@@ -25,7 +25,7 @@ class ManagerDisk(Disk):
 
     def plug_in(
         self, give: Give, fail: Fail, now_ms: int
-    ) -> tuple[Life, DatabaseOpened | ManagerOpened]:
+    ) -> tuple[OpenDatabases, DatabaseOpened | ManagerOpened]:
         is_there = self.medium.place_of(MANAGER) is not None
         created = self._manager is None and not is_there
         if self._manager is None and is_there:
@@ -35,8 +35,10 @@ class ManagerDisk(Disk):
             self._manager = ManagerDatabase(self.medium.keep(MANAGER, new.connection))
         self._manager.limit_growth(self._is_full)
         opened = self._manager.start(created)
-        self.life = ManagerLife(self, self._manager, self._world, self._chance, give, fail)
-        return self.life, opened
+        self.databases = OpenManagerDatabase(
+            self, self._manager, self._world, self._chance, give, fail
+        )
+        return self.databases, opened
 
     def set_queue_database_aside(self) -> None:
         """The next life finds no database."""
@@ -54,12 +56,12 @@ class ManagerDisk(Disk):
             self._manager.limit_growth(is_full)
 
 
-class ManagerLife(Life):
+class OpenManagerDatabase(OpenDatabases):
     """The database as one process has it open."""
 
     def __init__(
         self,
-        disk: Disk,
+        disk: SimulatedDisk,
         manager: ManagerDatabase,
         world: World,
         chance: Chance,

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from lab.hosts.simulator.record import Record
+from lab.hosts.simulator.record_in_memory import RecordInMemory
 from lab.hosts.simulator.simulation import simulate
 from lab.plan.faults import Corrupt, Fault, Kill, Pause, PowerLoss, Restart, Stop
 from lab.plan.link_faults import Cut
@@ -39,11 +39,11 @@ def calm_with(*faults: Fault) -> Plan:
     return replace(plan("calm", 1), faults=faults)
 
 
-def phases(record: Record) -> list[str]:
+def phases(record: RecordInMemory) -> list[str]:
     return [row["phase"] for row in rows(record, "faults.jsonl")]
 
 
-def phase(record: Record, name: str) -> dict[str, Any]:
+def phase(record: RecordInMemory, name: str) -> dict[str, Any]:
     [row] = [row for row in rows(record, "faults.jsonl") if row["phase"] == name]
     return row
 
@@ -142,7 +142,7 @@ def test_a_cut_begins_at_every_place_and_lasts_from_then(place: Place) -> None:
 # ------------------------------------------------------------------ between the two steps
 
 
-def tracked(record: Record, server: str, event: str) -> tuple[list[str], list[str]]:
+def tracked(record: RecordInMemory, server: str, event: str) -> tuple[list[str], list[str]]:
     """Message-Ids of a server's tracking rows with that event: before its death, and after."""
     [death_ns] = [row["mono_ns"] for row in of_the_place(record) if row["phase"] == "applied"]
     before, after = list[str](), list[str]()
@@ -157,11 +157,11 @@ def tracked(record: Record, server: str, event: str) -> tuple[list[str], list[st
     return before, after
 
 
-def of_the_place(record: Record) -> list[dict[str, Any]]:
+def of_the_place(record: RecordInMemory) -> list[dict[str, Any]]:
     return [row for row in rows(record, "faults.jsonl") if row["fault"] == "there"]
 
 
-def last_offered(record: Record, server: str) -> str:
+def last_offered(record: RecordInMemory, server: str) -> str:
     """The Message-Id of what a server was given last before its death."""
     [death_ms] = [row["at_ms"] for row in of_the_place(record) if row["phase"] == "applied"]
     inputs = rows(record, f"logs/{server}/inputs.jsonl")

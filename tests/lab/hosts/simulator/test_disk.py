@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from lab.hosts.simulator.event_loop import SECOND, World
-from lab.hosts.simulator.storage.disk import Disk, Life
+from lab.hosts.simulator.storage.disk import OpenDatabases, SimulatedDisk
 from nodes.core.interface.effects import Commit
 from nodes.core.interface.inputs import (
     CommitFailed,
@@ -24,28 +24,28 @@ class Server:
 
     def __init__(self, seed: int) -> None:
         self.world = World(0)
-        self.disk = Disk(self.world, "a", seed)
+        self.disk = SimulatedDisk(self.world, "a", seed)
         self.heard: list[Input] = []
         self.failures: list[Exception] = []
-        self.life, self.opened = self.plug_in()
+        self.databases, self.opened = self.plug_in()
 
-    def plug_in(self) -> tuple[Life, DatabaseOpened]:
-        life, opened = self.disk.plug_in(self.heard.append, self.failures.append, 0)
+    def plug_in(self) -> tuple[OpenDatabases, DatabaseOpened]:
+        databases, opened = self.disk.plug_in(self.heard.append, self.failures.append, 0)
         assert isinstance(opened, DatabaseOpened)
-        return life, opened
+        return databases, opened
 
     def commit(self, number: int) -> None:
         change = SetContact(Contact(f"p{number}", "id", number, 0))
-        self.life.write(Commit(number, (change,)))
+        self.databases.write(Commit(number, (change,)))
 
     def write_message(self, number: int) -> None:
-        body = self.life.bodies.hold(bytes(64 * 1024))
-        self.life.write(Commit(number, (InsertMessage(primary_message(number), body),)))
+        body = self.databases.bodies.hold(bytes(64 * 1024))
+        self.databases.write(Commit(number, (InsertMessage(primary_message(number), body),)))
 
     def restart(self) -> set[str]:
         """Whom the database remembers after the power was gone."""
         self.disk.pull_plug()
-        self.life, opened = self.plug_in()
+        self.databases, opened = self.plug_in()
         return {contact.primary for contact in opened.contacts}
 
 
@@ -136,7 +136,7 @@ def test_a_disk_fills_and_has_room_again_under_a_server_whose_damaged_database_w
     server.disk.damage_queue_database()
     server.disk.fill(True)
     server.disk.fill(False)
-    server.life, _ = server.plug_in()
+    server.databases, _ = server.plug_in()
     server.heard.clear()
     server.write_message(1)
     server.world.run_until(SECOND)
@@ -147,7 +147,7 @@ def test_a_disk_stays_full_for_the_next_life_of_the_process() -> None:
     server = Server(1)
     server.disk.fill(True)
     server.disk.pull_plug()
-    server.life, _ = server.plug_in()
+    server.databases, _ = server.plug_in()
     server.write_message(1)
     server.world.run_until(SECOND)
     assert isinstance(server.heard[0], CommitFailed)
@@ -156,8 +156,8 @@ def test_a_disk_stays_full_for_the_next_life_of_the_process() -> None:
 def test_a_mistake_of_the_node_is_its_own_end() -> None:
     server = Server(1)
     one = primary_message(1)
-    body = server.life.bodies.hold(b"hello")
-    server.life.write(Commit(1, (InsertMessage(one, body), InsertMessage(one, body))))
+    body = server.databases.bodies.hold(b"hello")
+    server.databases.write(Commit(1, (InsertMessage(one, body), InsertMessage(one, body))))
     server.world.run_until(SECOND)
     assert server.heard == []
     assert len(server.failures) == 1

@@ -9,7 +9,7 @@ import pytest
 
 from lab.campaigns.exhaust.strikes import KINDS, Strike, strikes_at, struck
 from lab.hosts.simulator.events import Event, Events
-from lab.hosts.simulator.record import Record
+from lab.hosts.simulator.record_in_memory import RecordInMemory
 from lab.hosts.simulator.simulation import simulate
 from lab.plan.topology import LinkName
 from tests.lab.hosts.simulator.plans import plan
@@ -32,7 +32,7 @@ def first(kind: str, what: str, where: Callable[[str | LinkName], bool]) -> Stri
     )
 
 
-def run(strike: Strike) -> tuple[Record, list[Event]]:
+def run(strike: Strike) -> tuple[RecordInMemory, list[Event]]:
     changed, begin = struck(ONE_MESSAGE, [strike])
     seen = Events(begin)
     return simulate(changed, keeps_inputs=False, events=seen), seen.seen
@@ -42,7 +42,7 @@ def of_the_sender(where: str | LinkName) -> bool:
     return isinstance(where, LinkName) and where.source == "workload"
 
 
-def outcomes(record: Record) -> list[str]:
+def outcomes(record: RecordInMemory) -> list[str]:
     return [line for line in record.file("ledger.jsonl") if '"outcome"' in line]
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from lab.hosts.simulator.record import Record
+from lab.hosts.simulator.record_in_memory import RecordInMemory
 from lab.hosts.simulator.simulation import simulate
 from lab.plan.faults import Fault, Kill
 from lab.plan.plan import Plan
@@ -30,19 +30,19 @@ SCENARIOS = (
 )
 
 
-def lines(record: Record, name: str) -> list[dict[str, object]]:
+def lines(record: RecordInMemory, name: str) -> list[dict[str, object]]:
     return [json.loads(line) for line in record.files.get(name, [])]
 
 
-def events(record: Record, server: str = MANAGER) -> list[str]:
+def events(record: RecordInMemory, server: str = MANAGER) -> list[str]:
     return [str(row["event"]) for row in lines(record, f"logs/{server}/lifecycle.jsonl")]
 
 
-def resubmitted(record: Record) -> int:
+def resubmitted(record: RecordInMemory) -> int:
     return sum("SAFETYNET,RESUBMIT" in line for text in record.files.values() for line in text)
 
 
-def promised(record: Record, made: Plan) -> set[tuple[object, object]]:
+def promised(record: RecordInMemory, made: Plan) -> set[tuple[object, object]]:
     """Mailbox and Message-Id of everything that a server accepted."""
     rows = lines(record, "ledger.jsonl")
     accepted = {row["message_id"] for row in rows if row.get("outcome") == "ok"}
@@ -54,16 +54,16 @@ def promised(record: Record, made: Plan) -> set[tuple[object, object]]:
     }
 
 
-def shown(record: Record) -> list[tuple[object, object]]:
+def shown(record: RecordInMemory) -> list[tuple[object, object]]:
     rows = lines(record, "mailboxes/DB1.jsonl") + lines(record, "mailboxes/DB2.jsonl")
     return [(row["mailbox"], row["message_id"]) for row in rows]
 
 
-def active(record: Record) -> set[object]:
+def active(record: RecordInMemory) -> set[object]:
     return {row["server"] for row in lines(record, "mailboxes/DB1.jsonl")}
 
 
-def assert_everything_is_there_once(record: Record, made: Plan) -> None:
+def assert_everything_is_there_once(record: RecordInMemory, made: Plan) -> None:
     assert record.crashes == {}
     found = shown(record)
     assert promised(record, made)

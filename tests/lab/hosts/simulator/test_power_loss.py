@@ -22,11 +22,11 @@ from lab.campaigns.exhaust.strikes import struck
 from lab.hosts.simulator.event_loop import SECOND, World
 from lab.hosts.simulator.events import Events
 from lab.hosts.simulator.random_delays import Chance
-from lab.hosts.simulator.record import Record
+from lab.hosts.simulator.record_in_memory import RecordInMemory
 from lab.hosts.simulator.simulation import Simulation, simulate
 from lab.hosts.simulator.storage import sqlite_files
-from lab.hosts.simulator.storage.disk import Disk
-from lab.hosts.simulator.storage.manager_disk import ManagerDisk
+from lab.hosts.simulator.storage.disk import SimulatedDisk
+from lab.hosts.simulator.storage.manager_disk import SimulatedManagerDisk
 from lab.hosts.simulator.storage.medium import InMemory, OnFiles
 from lab.hosts.simulator.storage.sqlite_files import uri_of
 from lab.hosts.simulator.storage.written_files import Files
@@ -176,12 +176,12 @@ class Server:
 
     def __init__(self, seed: int) -> None:
         self.world = World(0)
-        self.disk = Disk(self.world, "a", seed, OnFiles(seed, "a"))
+        self.disk = SimulatedDisk(self.world, "a", seed, OnFiles(seed, "a"))
         self.heard: list[Input] = []
         self.opened = self.plug_in()
 
     def plug_in(self) -> DatabaseOpened:
-        self.life, opened = self.disk.plug_in(self.heard.append, self.fail, 0)
+        self.databases, opened = self.disk.plug_in(self.heard.append, self.fail, 0)
         assert isinstance(opened, DatabaseOpened)
         return opened
 
@@ -189,9 +189,9 @@ class Server:
         raise error
 
     def commit(self, number: int) -> None:
-        body = self.life.bodies.hold(bytes(20_000))
+        body = self.databases.bodies.hold(bytes(20_000))
         known = SetContact(Contact(f"p{number:02}", "id", number, 0))
-        self.life.write(Commit(number, (InsertMessage(primary_message(number), body), known)))
+        self.databases.write(Commit(number, (InsertMessage(primary_message(number), body), known)))
 
     def lose_power(self) -> DatabaseOpened:
         self.disk.lose_power()
@@ -212,7 +212,9 @@ def test_what_was_answered_survives_and_what_was_under_way_is_whole_or_not_there
     assert len(opened.contacts) >= answered
     messages = [each.internal_id for each in opened.messages]
     assert len(messages) == len(opened.contacts)
-    assert [server.life.read(f"db:{each}") for each in messages] == [bytes(20_000)] * len(messages)
+    assert [server.databases.read(f"db:{each}") for each in messages] == [bytes(20_000)] * len(
+        messages
+    )
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -233,7 +235,7 @@ def test_a_kill_and_a_power_loss_one_after_the_other_take_nothing_that_was_answe
 
 
 def test_active_manager_keeps_its_database_too() -> None:
-    disk = ManagerDisk(World(0), "am1", 1, OnFiles(1, "am1"))
+    disk = SimulatedManagerDisk(World(0), "am1", 1, OnFiles(1, "am1"))
     _, first = disk.plug_in(lambda happened: None, print, 0)
     disk.lose_power()
     _, second = disk.plug_in(lambda happened: None, print, 0)
@@ -263,7 +265,7 @@ def test_a_damaged_database_is_set_aside_too() -> None:
 # ------------------------------------------------------------------ whole runs
 
 
-def lost_in(record: Record) -> int:
+def lost_in(record: RecordInMemory) -> int:
     """Mailboxes without a message that the sender was told is safe; of one-message-in."""
     shown = sum(len(record.file(f"mailboxes/{name}.jsonl")) for name in ("DB1", "DB2"))
     assert any('"ok"' in line for line in record.file("ledger.jsonl"))

@@ -11,13 +11,13 @@ from typing import Any
 
 import pytest
 
-from lab.hosts.simulator.record import Record
+from lab.hosts.simulator.record_in_memory import RecordInMemory
 from lab.hosts.simulator.simulation import simulate
 from lab.planning.resolve import resolve
 from tests.lab.hosts.simulator.greylisting import greylist, to_three_outside
 
 
-def rows(record: Record, name: str) -> list[Any]:
+def rows(record: RecordInMemory, name: str) -> list[Any]:
     return [json.loads(line) for line in record.file(name)]
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from lab.hosts.simulator.event_loop import MS
 from lab.hosts.simulator.network import Link
-from lab.hosts.simulator.record import Record
+from lab.hosts.simulator.record_in_memory import RecordInMemory
 from lab.hosts.simulator.simulation import Simulation
 from lab.hosts.simulator.smtp.steps import Answer, Banner, Demand, Greeting, Hello
 from lab.plan.faults import Kill
@@ -42,7 +42,7 @@ class Asker:
         pass
 
 
-def tracking(record: Record, server: str) -> list[dict[str, str]]:
+def tracking(record: RecordInMemory, server: str) -> list[dict[str, str]]:
     found = []
     for name, lines in record.files.items():
         if name.startswith(f"logs/{server}/MSGTRK"):
@@ -51,7 +51,7 @@ def tracking(record: Record, server: str) -> list[dict[str, str]]:
     return found
 
 
-def sent_to_db1(record: Record) -> set[str]:
+def sent_to_db1(record: RecordInMemory) -> set[str]:
     """Message-Ids that par-mbx1 brought to DB1, but for those around the kill."""
     origin = plan("calm", 1).clock.origin
     killed = f"{origin[:14]}05", f"{origin[:14]}06"
@@ -65,7 +65,7 @@ def sent_to_db1(record: Record) -> set[str]:
     }
 
 
-def anew(record: Record, server: str, source: str) -> list[str]:
+def anew(record: RecordInMemory, server: str, source: str) -> list[str]:
     """Message-Ids that a server resubmitted from there."""
     return [
         row["message-id"]

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from lab.hosts.simulator.event_loop import MS, SECOND
-from lab.hosts.simulator.record import Record
+from lab.hosts.simulator.record_in_memory import RecordInMemory
 from lab.hosts.simulator.server import SimulatedServer
 from lab.hosts.simulator.simulation import Simulation, simulate
 from lab.plan.faults import Fault, Kill, Pause, Restart, Stop
@@ -20,19 +20,19 @@ from tests.lab.hosts.simulator.plans import plan
 MINUTE_MS = 60_000
 
 
-def rows(record: Record, file: str) -> list[dict[str, Any]]:
+def rows(record: RecordInMemory, file: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in record.file(file)]
 
 
-def events(record: Record, server: str) -> list[str]:
+def events(record: RecordInMemory, server: str) -> list[str]:
     return [row["event"] for row in rows(record, f"logs/{server}/lifecycle.jsonl")]
 
 
-def outcomes(record: Record) -> list[str]:
+def outcomes(record: RecordInMemory) -> list[str]:
     return [row["outcome"] for row in rows(record, "ledger.jsonl") if row["type"] == "outcome"]
 
 
-def with_faults(*faults: Fault) -> Record:
+def with_faults(*faults: Fault) -> RecordInMemory:
     one = replace(plan("calm", 1), faults=faults)
     return simulate(one)
 

@@ -11,7 +11,7 @@ import pytest
 
 from lab.clock import parse_origin
 from lab.hosts.simulator.event_loop import MS
-from lab.hosts.simulator.record import Record
+from lab.hosts.simulator.record_in_memory import RecordInMemory
 from lab.hosts.simulator.server import SimulatedServer
 from lab.hosts.simulator.simulation import Simulation
 from lab.plan.faults import Kill
@@ -28,7 +28,7 @@ FOLDER = f"logs/{SKEWED}/"
 
 
 @cache
-def run(skew_ms: int, from_ms: int = 8 * MINUTE_MS, *, killed: bool = False) -> Record:
+def run(skew_ms: int, from_ms: int = 8 * MINUTE_MS, *, killed: bool = False) -> RecordInMemory:
     """With the clock of `SKEWED` off by `skew_ms` from then on up to `HEALED_MS`."""
     kill = Kill("k", "kill", 36 * MINUTE_MS, 38 * MINUTE_MS, SKEWED, "same-queue-database")
     one = replace(PLAN, faults=(*PLAN.faults, kill)) if killed else PLAN
@@ -45,12 +45,12 @@ def _skew(server: SimulatedServer, skew_ms: int) -> None:
     server.skew_clock(skew_ms)
 
 
-def heard(record: Record) -> list[dict[str, object]]:
+def heard(record: RecordInMemory) -> list[dict[str, object]]:
     lines = [json.loads(line) for line in record.file(f"{FOLDER}inputs.jsonl")]
     return [{name: line[name] for name in line if name != "ahead_ms"} for line in lines]
 
 
-def tracked(record: Record) -> list[dict[str, str]]:
+def tracked(record: RecordInMemory) -> list[dict[str, str]]:
     found = []
     for name, lines in record.files.items():
         if name.startswith(f"{FOLDER}MSGTRK"):
@@ -94,7 +94,7 @@ def test_rows_are_dated_by_the_clock_as_it_stands() -> None:
 
 
 def test_the_last_contact_of_a_promotion_is_told_by_the_clock_that_dates_the_row() -> None:
-    def ago(record: Record) -> list[float]:
+    def ago(record: RecordInMemory) -> list[float]:
         rows = [row for row in tracked(record) if row["event-id"] == "RESUBMIT"]
         told = [row["custom-data"].partition("S:LastContact=")[2][:24] for row in rows]
         return [epoch_ms(row["date-time"]) - epoch_ms(t) for row, t in zip(rows, told, strict=True)]

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import pytest
 
-from lab.hosts.simulator.record import Record
+from lab.hosts.simulator.record_in_memory import RecordInMemory
 from lab.hosts.simulator.simulation import simulate
 from lab.plan.plan import Plan
 from tests.lab.hosts.simulator.plans import plan
@@ -17,7 +17,7 @@ A_TWENTIETH_MS = {"TransmissionActive": 30_000, "SessionActive": 15_000}
 
 
 @pytest.fixture(scope="module")
-def sent() -> Record:
+def sent() -> RecordInMemory:
     return simulate(with_one_message(SLOW))
 
 
@@ -28,11 +28,11 @@ def with_one_message(slow: Plan) -> Plan:
     return replace(slow, messages=(message,))
 
 
-def lines_of(record: Record, part: str) -> list[str]:
+def lines_of(record: RecordInMemory, part: str) -> list[str]:
     return [line for name, lines in record.files.items() if part in name for line in lines]
 
 
-def test_it_is_sent_at_the_first_attempt_and_neither_side_cuts_it_off(sent: Record) -> None:
+def test_it_is_sent_at_the_first_attempt_and_neither_side_cuts_it_off(sent: RecordInMemory) -> None:
     said = lines_of(sent, "CONNECTLOG")
     assert not [line for line in said if "InactivityTimeO" in line]
     rows = lines_of(sent, "MSGTRK")
@@ -42,7 +42,7 @@ def test_it_is_sent_at_the_first_attempt_and_neither_side_cuts_it_off(sent: Reco
 
 @pytest.mark.parametrize("kind", A_TWENTIETH_MS)
 def test_its_activity_is_an_input_once_in_a_twentieth_of_the_time_out(
-    sent: Record, kind: str
+    sent: RecordInMemory, kind: str
 ) -> None:
     given: dict[tuple[str, str], list[int]] = {}
     for name, lines in sent.files.items():

@@ -11,7 +11,7 @@ import pytest
 
 from lab.hosts.node_config import node_config
 from lab.hosts.simulator.process import Process
-from lab.hosts.simulator.record import Record
+from lab.hosts.simulator.record_in_memory import RecordInMemory
 from lab.hosts.simulator.simulation import Simulation
 from lab.hosts.simulator.spinning import (
     AT_LEAST,
@@ -91,7 +91,7 @@ def test_the_last_inputs_are_named_in_order() -> None:
     assert bounds.last_inputs() == "StopRequested DeadlineReached"
 
 
-def run_with_deadlines(due_ms: Callable[[Simulation], int]) -> Record:
+def run_with_deadlines(due_ms: Callable[[Simulation], int]) -> RecordInMemory:
     """Nodes whose next deadline is always that one, epoch ms."""
     simulation = Simulation(ONE)
     with patch.object(Node, "next_deadline_ms", lambda node: due_ms(simulation)):
@@ -102,7 +102,7 @@ def every(away_ms: int) -> Callable[[Simulation], int]:
     return lambda simulation: simulation.world.origin_ms + simulation.world.now_ms() + away_ms
 
 
-def crash_of(record: Record) -> str:
+def crash_of(record: RecordInMemory) -> str:
     assert record.exit_codes["par-mbx1"] == 70
     *_, last = map(json.loads, record.file("logs/par-mbx1/lifecycle.jsonl"))
     assert last["event"] == "crashed"

@@ -5,7 +5,7 @@ from dataclasses import replace
 from functools import cache
 from typing import Any
 
-from lab.hosts.simulator.record import Record
+from lab.hosts.simulator.record_in_memory import RecordInMemory
 from lab.hosts.simulator.simulation import simulate
 from lab.plan.faults import Fault, Pause
 from lab.plan.link_faults import Cut
@@ -25,11 +25,11 @@ def called() -> Plan:
 
 
 @cache
-def record() -> Record:
+def record() -> RecordInMemory:
     return simulate(called())
 
 
-def heard(stranger: Stranger, found: Record | None = None) -> list[dict[str, Any]]:
+def heard(stranger: Stranger, found: RecordInMemory | None = None) -> list[dict[str, Any]]:
     lines = (found or record()).file("strangers.jsonl")
     return [row for row in map(json.loads, lines) if row["stranger"] == stranger.id]
 

@@ -13,7 +13,7 @@ import pytest
 from nodes.core.interface.inputs import SessionAccepted
 from nodes.shell import process as program
 from nodes.shell.runner import Runner
-from nodes.shell.smtp.server import InboundSessions
+from nodes.shell.smtp.server import InboundConnections
 from nodes.shell.storage.disk import Disk
 from tests.nodes.shell.organisation import Organisation, fqdn
 from tests.nodes.shell.running import process, running
@@ -193,7 +193,7 @@ def test_a_mistake_of_ours_ends_the_node_with_70_and_says_so_whatever_else_goes_
         raise AttributeError("another one")
 
     if part == "sessions":
-        monkeypatch.setattr(InboundSessions, "close_all", fail)
+        monkeypatch.setattr(InboundConnections, "close_all", fail)
     elif part == "disk":
         monkeypatch.setattr(Disk, "close", fail)
     assert crash(organisation) == 70

@@ -13,7 +13,7 @@ import textwrap
 import pytest
 
 from nodes.shell.smtp.connection import SmtpConnection
-from nodes.shell.smtp.inbound_session import InboundSession
+from nodes.shell.smtp.inbound_connection import InboundConnection
 from nodes.shell.smtp.outbound_connection import Connection
 from nodes.shell.smtp.syntax import SmtpSyntax
 from nodes.shell.smtp.whole_replies import WholeReplies
@@ -21,7 +21,7 @@ from nodes.shell.smtp.whole_replies import WholeReplies
 LIBRARIES = ("aiosmtpd", "aiosmtplib")
 NEEDED: dict[type, set[str]] = {
     Connection: {"_create_connection", "_on_connection_lost"},
-    InboundSession: set(),
+    InboundConnection: set(),
     SmtpConnection: {
         "_call_handler_hook",
         "_create_envelope",

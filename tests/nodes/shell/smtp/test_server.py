@@ -20,7 +20,7 @@ from nodes.core.interface.inputs import (
 from nodes.core.interface.replies import R250_RECIPIENT_OK, R421_STOPPING, Reply
 from nodes.shell.config_file import read_node_file
 from nodes.shell.smtp import connection as smtp_connection
-from nodes.shell.smtp.server import InboundSessions
+from nodes.shell.smtp.server import InboundConnections
 from nodes.shell.smtp.syntax import MAX_RECIPIENTS, on_the_wire
 from nodes.shell.storage.bodies import Bodies
 from tests.nodes.shell.organisation import Organisation
@@ -36,7 +36,7 @@ class Node:
     """The inbound side of a node whose core is the test itself."""
 
     door: Door
-    sessions: InboundSessions
+    sessions: InboundConnections
     bodies: Bodies
     reader: asyncio.StreamReader
     writer: asyncio.StreamWriter
@@ -54,7 +54,7 @@ class Node:
 async def connected(folder: Path) -> AsyncIterator[Node]:
     node = read_node_file(Organisation(folder).document("par-mbx1")).node
     door, bodies = Door(), Bodies(lambda internal_id: None)
-    sessions = InboundSessions(door, node, bodies, None)
+    sessions = InboundConnections(door, node, bodies, None)
 
     def accept_recipients(happened: object) -> None:
         if isinstance(happened, RecipientOffered):
@@ -225,7 +225,7 @@ def test_one_session_does_not_change_the_limits_of_another(tmp_path: Path) -> No
             await node.says("220")
             (session,) = node.sessions._open.values()
             session.command_size_limits["MAIL"] = 7
-            assert InboundSessions.connected(node.sessions).command_size_limits["MAIL"] == 555
+            assert InboundConnections.connected(node.sessions).command_size_limits["MAIL"] == 555
 
     asyncio.run(talk())
 

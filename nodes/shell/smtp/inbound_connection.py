@@ -49,7 +49,7 @@ from nodes.shell.verbs import safety_net as safety_net_verbs
 from nodes.shell.verbs import shadow as shadow_verbs
 
 
-class Door(Protocol):
+class ReceivingNode(Protocol):
     """What an inbound session needs of the node that it belongs to."""
 
     def give(self, happened: Input) -> None: ...
@@ -62,22 +62,22 @@ class Door(Protocol):
 class Sessions(Protocol):
     """What it needs of those that it is one of."""
 
-    door: Door
+    node: ReceivingNode
     config: NodeConfig
     bodies: Bodies
     database_id: str
     from_outside: MailInMemory
     of_organisation: MailInMemory
 
-    def begun(self, session: InboundSession) -> None: ...
+    def begun(self, session: InboundConnection) -> None: ...
 
-    def over(self, session: InboundSession) -> None: ...
+    def over(self, session: InboundConnection) -> None: ...
 
-    def failed(self, session: InboundSession, error: Exception) -> None: ...
+    def failed(self, session: InboundConnection, error: Exception) -> None: ...
 
 
-class InboundSession(SmtpSyntax):
-    """One inbound session. `name` is what the core calls it."""
+class InboundConnection(SmtpSyntax):
+    """One inbound connection and its session. `name` is what the core calls it."""
 
     def __init__(
         self,
@@ -96,8 +96,8 @@ class InboundSession(SmtpSyntax):
         self._answer: asyncio.Future[Reply] | None = None
         self._is_announced = False
         self._has_begun = False
-        limit_ms, door = config.server.receive_inactivity_timeout_ms, sessions.door
-        self._activity = Activity(limit_ms, door.now_ms, lambda: door.give(SessionActive(name)))
+        limit_ms, node = config.server.receive_inactivity_timeout_ms, sessions.node
+        self._activity = Activity(limit_ms, node.now_ms, lambda: node.give(SessionActive(name)))
 
     # -------------------------------------------------------------- what the core says
 
@@ -118,7 +118,7 @@ class InboundSession(SmtpSyntax):
     async def _ask(self, happened: Input) -> Reply:
         """Give the core an input that it answers, and wait."""
         self._answer = self.loop.create_future()
-        self._sessions.door.give(happened)
+        self._sessions.node.give(happened)
         try:
             return await self._answer
         finally:
@@ -132,7 +132,7 @@ class InboundSession(SmtpSyntax):
             self._has_begun = True
             self._address = str((transport.get_extra_info("peername") or ("",))[0])
             self._sessions.begun(self)
-            self._sessions.door.give(SessionAccepted(self.name, self._address))
+            self._sessions.node.give(SessionAccepted(self.name, self._address))
 
     @property
     def max_message_bytes(self) -> int:
@@ -164,7 +164,7 @@ class InboundSession(SmtpSyntax):
         self._peer = peer_named_by(certificate, self._sessions.config.servers)
         self._forget_announcement()
         if self._peer is not None:
-            self._sessions.door.give(PeerAuthenticated(self.name, self._peer))
+            self._sessions.node.give(PeerAuthenticated(self.name, self._peer))
 
     def data_received(self, data: bytes) -> None:
         super().data_received(data)
@@ -193,12 +193,12 @@ class InboundSession(SmtpSyntax):
         """EHLO or HELO, or a message that never came to its dot: what was announced is void."""
         if self._is_announced:
             self._is_announced = False
-            self._sessions.door.give(TransactionReset(self.name))
+            self._sessions.node.give(TransactionReset(self.name))
 
     async def smtp_RSET(self, arg: str) -> None:
         if not arg:
             self._is_announced = False
-            self._sessions.door.give(TransactionReset(self.name))
+            self._sessions.node.give(TransactionReset(self.name))
         await super().smtp_RSET(arg)
 
     async def smtp_QUIT(self, arg: str) -> None:

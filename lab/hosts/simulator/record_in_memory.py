@@ -9,7 +9,7 @@ from pathlib import Path
 FIELDS = "#Fields: "
 
 
-class Record:
+class RecordInMemory:
     """Lines by file, in the order in which they came; beside them, by server, the exit code of the
     last process and the traceback of every crash.
     """
@@ -43,7 +43,7 @@ class Record:
 class ServerFiles:
     """Where one server's log lines go."""
 
-    def __init__(self, record: Record, folder: str) -> None:
+    def __init__(self, record: RecordInMemory, folder: str) -> None:
         self._record, self._folder = record, folder
 
     def append(self, name: str, line: str) -> None:
