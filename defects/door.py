@@ -58,8 +58,6 @@ class Door:
         self._calls += 1
         return self._calls % every == 1
 
-    # -------------------------------------------------------------- for the wrapper
-
     def handle(
         self, handle: Callable[[Input, int], tuple[Effect, ...]], happened: Input, now_ms: int
     ) -> tuple[Effect, ...]:

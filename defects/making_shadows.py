@@ -199,9 +199,6 @@ class TakesTwoHops(Door):
         return (effect,)
 
 
-# ------------------------------------------------------------------ decisions
-
-
 def _any_mailbox_server(_decision: Any, config: NodeConfig, name: str | None) -> bool:
     server = None if name is None else config.server_named(name)
     return server is not None and server.role == "mailbox"

@@ -183,7 +183,6 @@ DEFECTS = (
         "Promoted messages are not made redundant again; the node says that they were.",
         "SM-13", LOSES, PLACED, lambda: behind(BelievesInShadowsOfPromoted),
     ),
-    # ---------------------------------------------------------- of what came back
     Defect(
         "promotes-resubmitted-mail-as-ordinary",
         "Promoted shadow messages of resubmitted mail cause DSNs, of delay and of failure.",

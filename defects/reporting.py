@@ -186,7 +186,6 @@ DEFECTS = (
         "Mail stays in its queue for far longer than MessageExpirationTimeout.",
         "SM-12", EXPIRING, ("held_long_enough",), lambda: expires_after(lambda ms: 10 * ms),
     ),
-    # ---------------------------------------------------------- of delays
     Defect(
         "notifies-nobody-of-a-delay",
         "Mail that waits for DelayNotificationTimeout causes no DSN.",

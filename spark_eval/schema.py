@@ -28,8 +28,6 @@ LINK: Final = "STRUCT<`from`: STRING, `to`: STRING, service: STRING>"
 REF: Final = "STRUCT<file: STRING, line: INT>"
 REFS: Final = f"ARRAY<{REF}>"
 
-# ---------------------------------------------------------------- records of a run folder
-
 # of what was sent or is seen, but for the trace fields (Received, Return-Path, X-…) in front of it;
 # digests are SHA-256 in hex, of which the first 16 digits count
 DIGEST: Final[Columns] = (
@@ -289,8 +287,6 @@ HOST: Final[Columns] = (
     # of the lab's run, before it is judged
     ("exit", "INT"),
 )
-
-# ---------------------------------------------------------------- the record of a sweep
 
 # one row a line of a run's files; plan.json, manifest.json and host.json are one row each, and an
 # empty file is one of line 0; `fields` is the `#Fields:` line of a log

@@ -100,9 +100,6 @@ def _lines(
             yield from widened(tag(WIDE_CLONE).join(parts), file.fields, recipient, there)
 
 
-# ------------------------------------------------------------------ the plan
-
-
 def _plan(
     recorded: Recorded, copies: Copies, template: Template, messages: list[dict[str, Any]]
 ) -> Iterator[str]:

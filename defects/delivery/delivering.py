@@ -208,9 +208,6 @@ class TakesAnotherDate(Door):
         return (happened,)
 
 
-# ------------------------------------------------------------------ settings and decisions
-
-
 def window(window_ms: int) -> Context:
     def narrowed(config: NodeConfig) -> NodeConfig:
         windows = dict.fromkeys(config.duplicate_windows_ms, window_ms)
@@ -296,7 +293,6 @@ DEFECTS = (
         "What a Safety Net lets go leaves its body on the disk.",
         "SN-1", CALM, ("nothing_left_over",), keeps_bodies,
     ),
-    # ---------------------------------------------------------- duplicates
     Defect(
         "detects-no-duplicate",
         "Duplicate detection is off; a primary that returns after a promotion shows it.",

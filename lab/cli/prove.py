@@ -104,9 +104,6 @@ def _night(on: On | None, seeds: int | None, master: str) -> int:
     return worst(codes)
 
 
-# ------------------------------------------------------------------ what is tried
-
-
 def _chosen(
     names: list[str] | None, on: On | None, tenth: str | None, seeds: int | None
 ) -> "Sequence[Defect]":
@@ -158,9 +155,6 @@ def _plans(
         each.name: [resolved_plan(scenarios[each.scenario], s) for s in seeds_of(each, count)]
         for each in defects
     }
-
-
-# ------------------------------------------------------------------ trying it
 
 
 def prove_simulated(defects: "Sequence[Defect]", seeds: int | None, master: str) -> int:

@@ -57,9 +57,6 @@ def _wrong(plan: "Plan") -> Found:
     yield from _settings(plan)
 
 
-# ------------------------------------------------------------------ names
-
-
 def _topology(topology: PlanTopology) -> Found:
     servers = [each.name for each in topology.servers]
     sites, dags = [each.name for each in topology.sites], [each.name for each in topology.dags]
@@ -127,9 +124,6 @@ def _known(place: str, name: object, known: Collection[object]) -> Found:
         yield place, name, "which the plan's topology has not"
 
 
-# ------------------------------------------------------------------ mail, faults, operations
-
-
 def _message(place: str, message: Message, servers: Collection[str]) -> Found:
     yield from _named(f"{place}.message_id", message.message_id, LINE)
     yield from _named(f"{place}.sender", message.sender, ADDRESS)
@@ -177,9 +171,6 @@ def _references(plan: "Plan") -> Found:
 
 def _of_role(plan: "Plan", *roles: str) -> list[str]:
     return [server.name for server in plan.topology.servers if server.role in roles]
-
-
-# ------------------------------------------------------------------ times and settings
 
 
 def _clock(plan: "Plan") -> Found:

@@ -118,8 +118,6 @@ class _Drawing:
             for number in range(how_many)
         ]
 
-    # -------------------------------------------------------------- one at a time
-
     def _limited(self, drafts: list[Draft]) -> list[Written]:
         """As many of the drafts as fit; at least `count.low` do, `lab.validation.random_schedule`
         sees to it.
@@ -195,8 +193,6 @@ class _Drawing:
         site = self._context.site_of(one)
         near = [server for server in servers if self._context.site_of(server) == site]
         return [one] + [self._draws.one_of(near, each.number, "server") for each in window[1:]]
-
-    # -------------------------------------------------------------- without a limit
 
     def _free(self, drafts: list[Draft]) -> list[Written]:
         """Each where it is drawn; one that finds no place among the others is left out."""

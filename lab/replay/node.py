@@ -130,8 +130,6 @@ class _LifeAgain:
         parted += [found for log in Log if (found := self._difference(log)) is not None]
         self._outcome.divergence = min(parted, key=lambda one: one.heard.line, default=None)
 
-    # -------------------------------------------------------------- driving
-
     def _drive(self) -> Divergence | None:
         for heard in self._life.heard:
             if self._until is not None and heard.line > self._until:
@@ -187,8 +185,6 @@ class _LifeAgain:
         found = written[at].values if at < len(written) else None
         if row.server and found is not None:
             self._addresses.setdefault(row.server, str(found["server-ip"]))
-
-    # -------------------------------------------------------------- comparing
 
     def _difference(self, log: Log) -> Divergence | None:
         for expected, found in self._pairs(log):

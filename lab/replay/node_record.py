@@ -111,9 +111,6 @@ def parsed(log: Log, text: str) -> tuple[Values, int]:
     return _without_clocks({**values, holder: said}), int(digits)
 
 
-# ------------------------------------------------------------------ inputs
-
-
 def _heard(path: Path) -> Iterator[Heard]:
     lines = _lines(path)
     for number, text in enumerate(lines, start=1):
@@ -148,9 +145,6 @@ def _begins(heard: Sequence[Heard], at: int) -> bool:
     before = heard[at - 1].happened if at else None
     opened = isinstance(heard[at].happened, DatabaseOpened | ManagerOpened)
     return opened and not isinstance(before, DatabaseSetAside)
-
-
-# ------------------------------------------------------------------ rows
 
 
 def _rows(folder: Path, log: Log) -> Iterator[Row]:
@@ -207,9 +201,6 @@ def _life(
     of_core = tuple(r for r in written if not r.values or r.values["event"] not in OF_THE_SHELL)
     life = RecordedLife(number, heard, {**rows, Log.lifecycle: of_core})
     return replace(life, last_word=ends[-1]) if ends else life
-
-
-# ------------------------------------------------------------------ files
 
 
 def _lines(path: Path) -> list[str]:

@@ -89,8 +89,6 @@ class Receiving:
         self._shadow = shadow
         self._logs = logs
 
-    # -------------------------------------------------------------- verbs
-
     def shadow_requested(self, asked: ShadowRequested) -> None:
         session = self._sessions.named(asked.session)
         if session is None:
@@ -153,8 +151,6 @@ class Receiving:
         if isinstance(session.announced, DeliverTo):
             return self._config.mailboxes.get(address.lower()) == session.announced.database
         return next_hop(self._config, address) is not None
-
-    # -------------------------------------------------------------- messages
 
     def message_offered(self, offered: MessageOffered) -> None:
         session = self._sessions.named(offered.session)

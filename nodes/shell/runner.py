@@ -130,8 +130,6 @@ class Runner:
     def _make_core(self, file: NodeFile) -> Core:
         return Node(file.node)
 
-    # -------------------------------------------------------------- a life
-
     async def run(self) -> int:
         """Until it is stopped; gives the exit code. Raises CannotStart."""
         port = bind(self._file.listen)
@@ -292,8 +290,6 @@ class Runner:
         while (self.disk.is_busy or self.inbound.await_answers) and loop.time() < until:
             await asyncio.sleep(0.01)
 
-    # -------------------------------------------------------------- what the parts need
-
     def give(self, happened: Input) -> None:
         """Never raises: whoever gives, a session or a disk, has nothing to do with our mistakes."""
         with self._own():
@@ -313,8 +309,6 @@ class Runner:
 
     def body(self, handle: BodyHandle) -> Awaitable[bytes]:
         return self.disk.read(handle)
-
-    # -------------------------------------------------------------- effects
 
     def _write_down(self, happened: Input, now_ms: int) -> None:
         self.logs.input(happened, now_ms)

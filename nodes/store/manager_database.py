@@ -173,9 +173,6 @@ def _meta_row(now_ms: int, database_id: str) -> sqlite_file.Fill:
     return lambda connection: connection.execute(insert, row)
 
 
-# ------------------------------------------------------------------ rows
-
-
 def _failover_of(row: Row) -> Failover:
     database, epoch, kind, cause, source, target, state, decided_ms, asked, *rest = row
     kind, state = FailoverKind(kind), FailoverState(state)

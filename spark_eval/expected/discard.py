@@ -54,8 +54,6 @@ def discards(
     )  # fmt: skip
 
 
-# ---------------------------------------------------------------- the order
-
 _LACKING = "NOT coalesce(complete, false)"
 _HOLE = f"{_LACKING} AND coalesce({overlaps('primary_blind', 'held_ms', 'discard.at_ms')}, false)"
 _AFTER = "coalesce(done_mono_ns > discard.mono_ns, done_ms > discard.at_ms + finest_ms)"
@@ -70,8 +68,6 @@ _ORDER = cases(
     ),
     otherwise=holds(),
 )
-
-# ---------------------------------------------------------------- the time that was told
 
 _NEAR = "exchange_ms + finest_ms + askew_ms"
 # a row is written after the commit; a server that is paused in between writes it when it goes on
@@ -88,8 +84,6 @@ _TOLD = cases(
         "last fork was done at {@done_ms}"
     ),
 )
-
-# ---------------------------------------------------------------- the deadline
 
 # a question asked in the last moment of the heartbeat still needs its answer
 _WHOLE = "heartbeat_ms + slack_ms + finest_ms"

@@ -83,8 +83,6 @@ def resubmission(
     )
 
 
-# ---------------------------------------------------------------- what is to come back
-
 COPY = ["run", "database", "server", "database_id", "internal_id"]
 MESSAGE = ["run", "database", "message_id"]
 

@@ -161,9 +161,6 @@ def verdict(folder: Path) -> dict[str, Any]:
     return found
 
 
-# ------------------------------------------------------------------ uneven mail
-
-
 def test_a_busy_server_accepts_half_of_all_mail(folder: Path, tmp_path: Path) -> None:
     record = read(folder)
     copies = copies_for(record, 8 * record.tracking_rows, busy_server="par-mbx1", groups=2)
@@ -186,9 +183,6 @@ def test_a_wide_message_has_so_many_recipients(folder: Path, tmp_path: Path) -> 
     known = {box.address for box in plan_of(path).topology.mailboxes}
     assert set(there) <= known
     assert len(plan_of(path).messages) == len(record.plan["messages"]) + 1
-
-
-# ------------------------------------------------------------------ Parquet
 
 
 def test_lines_in_parquet_are_those_of_the_folder(

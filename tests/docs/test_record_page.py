@@ -217,9 +217,6 @@ def test_a_sweep_a_suite_a_proof_and_a_comparison_have_the_keys_of_the_page() ->
     assert set(comparison().content()) == set(described("`compare.json`"))
 
 
-# ---------------------------------------------------------------- what is compared
-
-
 def spark_words(kind: str) -> str:
     return SPARK_WORDS.get(kind, kind.lower())
 

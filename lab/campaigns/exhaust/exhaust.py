@@ -72,8 +72,6 @@ class Exhaust:
     def _which(self) -> str:
         return "relevant " if self.search.pairs is Pairs.relevant else ""
 
-    # -------------------------------------------------------------- its batches
-
     def _go_through(
         self, judge: SweepJudge, slices: Sequence[Slice], noun: str, phase: int
     ) -> None:
@@ -104,8 +102,6 @@ class Exhaust:
                 counts = list(pool.map(partial(_followers, self.search), firsts, chunksize=8))
             write_whole(path, json.dumps(counts))
         return [Slice(n, 0, count) for n, count in enumerate(read_json(path)) if count]
-
-    # -------------------------------------------------------------- its end
 
     def _conclude(self, singles: int) -> int:
         results = list(self._results())

@@ -97,8 +97,6 @@ class Proving:
         write_whole(self.folder / "prove.json", json_text(content(made)))
         return made
 
-    # -------------------------------------------------------------- what is asked
-
     def _asked(self) -> Iterator[tuple[str, str, range]]:
         """Sound nodes first, since their failure concerns every defect."""
         for name in self.scenarios:
@@ -128,8 +126,6 @@ class Proving:
         about = {"version": 1, "scenario": PROOFS, "first_seed": 0, "seeds": 0}
         text = json_text({**about, "per_batch": per_batch, "origin": ORIGIN})
         write_whole(self.folder / "sweep.json", text)
-
-    # -------------------------------------------------------------- simulating and judging
 
     def _all(self, batches: Sequence[Batch], runs: int, judge: SweepJudge) -> None:
         """Simulate on while a batch is judged."""
@@ -164,8 +160,6 @@ class Proving:
         self.say(
             f"{len(self.results)} of {runs} runs judged, {judged.batch} in {judged.seconds:.0f} s"
         )
-
-    # -------------------------------------------------------------- what was found
 
     def _proof(self, tasks: Sequence[DefectTask]) -> Proof:
         runs = {(task.defect, task.plans[0].scenario): self._runs_of(task) for task in tasks}

@@ -120,8 +120,6 @@ class Link:
         self._chance = Chance(seed, "link", name.source, name.target, name.service)
         self._connections: dict[Connection, None] = {}
 
-    # -------------------------------------------------------------- sessions
-
     def connect(self, end: End) -> "Connection":
         """Open a connection; whatever becomes of it, `end` hears of it later."""
         connection = Connection(self, end)
@@ -157,8 +155,6 @@ class Link:
 
     def _usual_us(self) -> int:
         return self._chance.mostly_short(*self._usual)
-
-    # -------------------------------------------------------------- faults
 
     def apply(self, effect: Effect) -> None:
         """Toxics of Toxiproxy's, in the order in which they were added."""

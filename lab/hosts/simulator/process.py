@@ -131,8 +131,6 @@ class Process:
             act, arguments = self._asleep.popleft()
             act(*arguments)
 
-    # -------------------------------------------------------------- breakpoints
-
     def _make_breakpoints(self) -> Breakpoints | None:
         """None but where the plan asks for them, as in `nodes.shell.runner`."""
         holds, world = self._server.holds, self._world
@@ -145,8 +143,6 @@ class Process:
         return Breakpoints(
             holds.planned, holds.reached, world.now_ms, self._inputs.give, self._do, held
         )
-
-    # -------------------------------------------------------------- what the parts need
 
     @property
     def bodies(self) -> Bodies:
@@ -166,8 +162,6 @@ class Process:
 
     def _give_from_disk(self, happened: Input) -> None:
         self.when_awake(self.give, happened)
-
-    # -------------------------------------------------------------- the core
 
     def give(self, happened: Input) -> None:
         """Something happened."""

@@ -62,8 +62,6 @@ class SimulatedServer:
         self._skew_ms, self._disk_is_full = 0, False
         self._first_skew_ms: int | None = None
 
-    # -------------------------------------------------------------- its life
-
     @property
     def is_running(self) -> bool:
         """The process is there, whether it listens yet or not."""

@@ -106,8 +106,6 @@ class Simulation:
         self._collect()
         return self.record
 
-    # -------------------------------------------------------------- its parts
-
     def _server(self, server: Server) -> AnyServer:
         plan, files = self.plan, self.record.logs(server.name)
         if server.role == "external":
@@ -192,8 +190,6 @@ class Simulation:
             if isinstance(server, SimulatedServer):
                 server.holds.when_held = schedule.look
         return schedule
-
-    # -------------------------------------------------------------- its end
 
     def _stop_servers(self) -> None:
         self.world.run_until(self.world.now_us + STOP_WITHIN_US)  # who boots is up by then

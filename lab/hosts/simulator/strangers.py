@@ -87,8 +87,6 @@ class Call:
         self._strangers.record.end(self.who, end, reply, self._sent_bytes)
         self._strangers.ended(self)
 
-    # -------------------------------------------------------------- what the server says
-
     def received(self, said: Any) -> None:
         if self._steps < 0:
             return
@@ -117,8 +115,6 @@ class Call:
     def closed(self, _reason: str) -> None:
         if self._steps >= 0:
             self.end(End.CLOSED)
-
-    # -------------------------------------------------------------- steps
 
     @property
     def _trickled(self) -> Trickle:

@@ -143,8 +143,6 @@ class Attempt:
     def interrupt(self) -> None:
         self._end(None, f"{self._stage}: the workload was stopped")
 
-    # -------------------------------------------------------------- what the server says
-
     def received(self, said: Any) -> None:
         if not self._is_under_way:
             return
@@ -184,8 +182,6 @@ class Attempt:
         outcome = Outcome.OK if accepted else Outcome.FAILED
         reason = "accepted" if accepted else "refused at final dot"
         self._finish(outcome, _one_line(reply), reason)
-
-    # -------------------------------------------------------------- steps
 
     @property
     def _is_under_way(self) -> bool:

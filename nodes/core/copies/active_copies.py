@@ -52,8 +52,6 @@ class ActiveCopies:
     def opened(self, copies: tuple[ActiveCopy, ...]) -> None:
         self._copies.update({copy.database: copy for copy in copies})
 
-    # -------------------------------------------------------------- for the other parts
-
     def is_here(self, database: str) -> bool:
         copy = self._copies.get(database)
         return copy is not None and copy.server == self._config.me.name
@@ -86,8 +84,6 @@ class ActiveCopies:
         """0 for hops that never move."""
         database = database_of(hop)
         return 0 if database is None else self._copies[database].epoch
-
-    # -------------------------------------------------------------- what Active Manager says
 
     def named(self, happened: ActiveCopyNamed, session: InboundSession | None) -> None:
         """`session`: None where nobody may be answered."""

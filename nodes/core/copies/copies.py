@@ -66,8 +66,6 @@ class DatabaseCopies:
         if log is not None:
             self._copies[log.database].made(log)
 
-    # -------------------------------------------------------------- a start
-
     def _open(self, copy: CopyHere) -> None:
         is_first = self._config.databases[copy.database] == self._config.me.name
         state = CopyState.ACTIVE if is_first else CopyState.PASSIVE
@@ -86,8 +84,6 @@ class DatabaseCopies:
         copy.is_mounted = True
         copy.log("database-mounted")
         self._work.report(CopyMoved(copy.database))
-
-    # -------------------------------------------------------------- what Active Manager says
 
     def status_asked(self, asked: CopyStatusAsked, session: InboundSession) -> None:
         copy = self._copies.get(asked.database)
@@ -169,8 +165,6 @@ class DatabaseCopies:
             session.reply(R451_COPY_NOT_CHANGED)
 
         copy.change(DismountCopy(), dismounted, not_dismounted)
-
-    # -------------------------------------------------------------- logs
 
     def changed(self, event: CopyHereChanged) -> None:
         """Ship what is new, replay what is due."""

@@ -46,8 +46,6 @@ class CopyHere:
         self._is_changing = self._waits_for_disk = False
         self._wanted_epoch = 0
 
-    # -------------------------------------------------------------- where it stands
-
     @property
     def is_ready(self) -> bool:
         """Whether a change may be begun."""
@@ -82,8 +80,6 @@ class CopyHere:
             standing.last_log_ms,
             standing.created_ms,
         )
-
-    # -------------------------------------------------------------- what happens to it
 
     def change(self, what: CopyChange, then: Then, failed: Because) -> None:
         """One of the two is called when the disk has answered."""

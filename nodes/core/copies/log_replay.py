@@ -48,8 +48,6 @@ class LogReceiving:
         self._copies = copies
         self._timers: dict[str, Timer] = {}
 
-    # -------------------------------------------------------------- announcements
-
     def log_announced(self, asked: LogAnnounced, session: InboundSession) -> None:
         self._announce(ShipLog(asked.epoch, asked.log), session, R250_LOG_NEXT)
 
@@ -90,8 +88,6 @@ class LogReceiving:
             copy.follow(epoch)
             return R451_COPY_BUSY
         return None
-
-    # -------------------------------------------------------------- contents
 
     def take(
         self, session: InboundSession, announced: ShipLog | ShipSeed, offered: MessageOffered
@@ -146,8 +142,6 @@ class LogReceiving:
             session.answer_message(R451_COPY_NOT_CHANGED)
 
         copy.change(change, changed, not_changed)
-
-    # -------------------------------------------------------------- lagged copies
 
     def look_at_kept(self, copy: CopyHere) -> None:
         """Replay what is due of the logs that a passive copy keeps, or see to it later."""

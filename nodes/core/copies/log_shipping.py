@@ -65,8 +65,6 @@ class LogShipping:
         if self._retry is not None:
             self._retry.cancel()
 
-    # -------------------------------------------------------------- sending
-
     def _ready(self, lease: Lease) -> None:
         log = self._copy.logs.get(self.acked + 1)
         if self._is_over:
@@ -103,8 +101,6 @@ class LogShipping:
         database = self._copy.database
         prologue, envelope = ShipSeed(self.epoch, database), Envelope("", (self._address,))
         lease.transmit(prologue, envelope, f"seed:{database}", answered, self._failed)
-
-    # -------------------------------------------------------------- answers
 
     def _has(self, number: int) -> None:
         self._is_under_way = False

@@ -80,8 +80,6 @@ class Delivery:
             config.server.delay_notification_timeout_ms, self._notify_of_delay, _may_be_delayed
         )
 
-    # -------------------------------------------------------------- what comes in
-
     def opened(self, messages: tuple[PrimaryMessage, ...]) -> None:
         """After a restart: every message where its forks stood; one that only lacked its end gets
         it now.
@@ -130,8 +128,6 @@ class Delivery:
             for tracked in self._messages.values()
             for end in (*tracked.ends_under_way, *tracked.ends)
         )
-
-    # -------------------------------------------------------------- queues
 
     def _track(self, message: PrimaryMessage, since_ms: int) -> None:
         forks = left_of(message.forks)
@@ -182,8 +178,6 @@ class Delivery:
         if queue is not None:
             queue.moved()
 
-    # -------------------------------------------------------------- results
-
     def _report(self, parcel: Parcel, result: Result) -> None:
         tracked = self._messages[parcel.message.internal_id]
         if isinstance(result, Answered):
@@ -217,8 +211,6 @@ class Delivery:
         self._work.emit(defer_row(tracked.message, tracked.forks[next_hop], reason))
         self._queue(next_hop).put_back(tracked.message.internal_id)
         self._expiry.watch(tracked)  # it may have grown too old while it was out
-
-    # -------------------------------------------------------------- ends
 
     def _fail(self, tracked: Tracked, recipients: tuple[str, ...], status: str) -> None:
         """These recipients will not get it: say so in the log, and to the sender (SM-12); of a
@@ -323,8 +315,6 @@ class Delivery:
         row = primary_row("DSN", "DSN", report.message, reference=about, source_context=context)
         self._work.emit(row)
         self.add(report.message)
-
-    # -------------------------------------------------------------- age
 
     def _expire(self, tracked: Tracked) -> None:
         """End every queued fork of what is too old. One that is out being sent is looked at again

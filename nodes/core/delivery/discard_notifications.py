@@ -93,8 +93,6 @@ class Discards:
         self._asked_ms[server] = self._work.now_ms
         return [NoteDiscardsAsked(server, self._work.now_ms)]
 
-    # -------------------------------------------------------------- what nobody asks for any more
-
     def _set_sweep(self, due_ms: int) -> None:
         if not self._sweep_is_set:
             self._sweep_is_set = True

@@ -93,8 +93,6 @@ class Work:
         self.effects.clear()
         return taken
 
-    # -------------------------------------------------------------- what is answered later
-
     def commit(
         self, changes: tuple[Change | ManagerChange, ...], then: Then, failed: Because
     ) -> None:
@@ -172,8 +170,6 @@ class Work:
 
     def copy_not_changed(self, number: int, reason: str) -> None:
         self._changes.pop(number)[1](reason)
-
-    # -------------------------------------------------------------- what time brings
 
     def at(self, due_ms: int, action: Then) -> Timer:
         timer = Timer(due_ms, action)

@@ -86,8 +86,6 @@ class Announcements:
         self._over((told.database, told.server))
         self._work.report(ServerTold(told.database))
 
-    # -------------------------------------------------------------- reminding
-
     def _remind_later(self, key: tuple[str, str]) -> None:
         if key not in self._reminded:
             self._reminded.add(key)
@@ -117,8 +115,6 @@ class Announcements:
     def _reminded_once(self, key: tuple[str, str]) -> None:
         self._reminded.discard(key)
         self._remind_later(key)
-
-    # -------------------------------------------------------------- trying again
 
     def _again(self, key: tuple[str, str]) -> None:
         self._work.again(TELL_AGAIN_MS, lambda: self._over(key))

@@ -80,8 +80,6 @@ class Failovers:
     def is_under_way(self, database: str) -> bool:
         return database in self._deciding or self._records.decided(database) is not None
 
-    # -------------------------------------------------------------- deciding
-
     def decide(
         self,
         managed: ManagedDatabase,
@@ -155,8 +153,6 @@ class Failovers:
             failed(reason)
 
         self._records.change(build, written, not_written)
-
-    # -------------------------------------------------------------- steps
 
     def _go(self, failover: Failover) -> None:
         """The next step of what is decided, as it is on disk now."""
@@ -257,8 +253,6 @@ class Failovers:
 
         self._records.change(build, then or (lambda: self._go(failover)), refused)
 
-    # -------------------------------------------------------------- mounted
-
     def _mounted(self, failover: Failover, answer: MountAnswered) -> None:
         self._tries.pop(failover.database, None)
 
@@ -331,8 +325,6 @@ class Failovers:
         nobody there is informed, or asked (SN-12).
         """
         return servers_of(self._config, boundary_of(self._config.me))
-
-    # -------------------------------------------------------------- the end
 
     def look_for_end(self, database: str) -> None:
         """It is over when everybody is informed and every Safety Net asked that is to be."""

@@ -108,8 +108,6 @@ class ManagerRecords:
         else:
             del self.askings[key]
 
-    # -------------------------------------------------------------- what is asked of them
-
     def decided(self, database: str) -> Failover | None:
         """The failover of that database that is under way."""
         of_it = (f for f in self.failovers.values() if f.database == database)

@@ -50,8 +50,6 @@ class SafetyNetRequests:
             self._watch(key)
             self._ask(key)
 
-    # -------------------------------------------------------------- asking
-
     def _ask(self, key: Key) -> None:
         asking = self._records.askings.get(key)
         if asking is None or asking.end_ms is None or key in self._under_way:
@@ -100,8 +98,6 @@ class SafetyNetRequests:
     def _closed(self, key: Key) -> None:
         self._under_way.discard(key)
         self._work.report(AskingClosed(key[0].partition(":")[0]))
-
-    # -------------------------------------------------------------- silence
 
     def _watch(self, key: Key) -> None:
         """See to it that its silence, or its end, is noticed."""

@@ -79,8 +79,6 @@ class Supervision:
             self._helpless.discard(database)
             self._mount_again(managed, seen.status)
 
-    # -------------------------------------------------------------- what is seen
-
     def _statuses(self, database: str) -> list[tuple[str, CopyStatus]]:
         seen = (
             (c.server, self._watching.seen(database, c.server).status)
@@ -126,8 +124,6 @@ class Supervision:
             if status.state in SOURCES and status.epoch > managed.epoch
         ]
         return max(found) if found else None
-
-    # -------------------------------------------------------------- what is done
 
     def _mount_again(self, managed: ManagedDatabase, status: CopyStatus | None) -> None:
         database = managed.database

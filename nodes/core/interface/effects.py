@@ -99,9 +99,6 @@ class DropBody:
     body: BodyHandle
 
 
-# ------------------------------------------------------------------ sessions
-
-
 @dataclass(frozen=True, slots=True)
 class SendReply:
     """Answer the command that the inbound session waits with."""
@@ -216,9 +213,6 @@ class HangUp:
     """
 
     session: str
-
-
-# ------------------------------------------------------------------ logs
 
 
 @dataclass(frozen=True, slots=True)

@@ -105,8 +105,6 @@ class Resubmitting:
     def _runs(self) -> bool:
         return self.request.state is ResubmitState.RUNNING and not self._is_removed
 
-    # -------------------------------------------------------------- reading
-
     def _next(self) -> None:
         demand, now_ms = self.request.demand, self._work.now_ms
         if not self._runs:
@@ -143,8 +141,6 @@ class Resubmitting:
             self._next()
         else:
             self._finish()
-
-    # -------------------------------------------------------------- what is wanted of a page
 
     def _wanted(self, copies: tuple[KeptCopy, ...]) -> Resubmitted:
         wanted = []
@@ -187,8 +183,6 @@ class Resubmitting:
             resubmit_request=demand.request_id,
         )
 
-    # -------------------------------------------------------------- resubmitting
-
     def _resubmit(self, wanted: Resubmitted, progress: Position, more: bool) -> None:
         count = len(wanted)
         changes: list[Change] = [
@@ -228,8 +222,6 @@ class Resubmitting:
             self._send_anew(message, None, is_on_its_way)
         if more and left:
             self._work.again(PAGE_WAIT_MS, go_on)
-
-    # -------------------------------------------------------------- the end
 
     def _finish(self) -> None:
         if self.is_changing or self._not_redundant:

@@ -89,8 +89,6 @@ class Resubmission:
                 self._log("resubmit-taken-up", request)
             self._begin(request)
 
-    # -------------------------------------------------------------- verbs
-
     def requested(self, asked: ResubmitRequested) -> None:
         session, demand = self._session(asked.session), asked.demand
         if session is None:
@@ -127,8 +125,6 @@ class Resubmission:
             session.reply(R503_NOT_IN_THIS_STATE)
         else:
             self._set_state(found, _ASKED_FOR[(found.request.state, asked.move)], session.reply)
-
-    # -------------------------------------------------------------- taking on
 
     def _refusal(self, demand: ResubmitDemand) -> Reply | None:
         if demand.start_ms >= demand.end_ms:
@@ -190,8 +186,6 @@ class Resubmission:
     def _now(self, request_id: str) -> ResubmitRequest:
         """The request as it stands."""
         return self._heads[request_id].as_told(self._requests[request_id].request)
-
-    # -------------------------------------------------------------- changing
 
     def _set_state(self, found: Resubmitting, state: ResubmitState, answer: Answer) -> None:
         def changed() -> None:

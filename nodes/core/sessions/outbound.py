@@ -76,8 +76,6 @@ class Sessions:
         self._sessions: dict[str, Session] = {}
         self._count = 0
 
-    # -------------------------------------------------------------- for the other parts
-
     def request(
         self,
         peer: str,
@@ -118,8 +116,6 @@ class Sessions:
         for state in self._peers.values():
             for session in list(state.idle):
                 self.hang_up(session)
-
-    # -------------------------------------------------------------- inputs
 
     def opened(self, happened: SessionOpened) -> None:
         session = self._sessions.get(happened.session)
@@ -166,8 +162,6 @@ class Sessions:
             self.work.emit(HangUp(name))
             self._lost(session, f"{code} {text}")
 
-    # -------------------------------------------------------------- what leases do
-
     def use(self, session: Session, move: SessionMove) -> None:
         self._move(session, move)
         self._await_peer(session)
@@ -200,8 +194,6 @@ class Sessions:
     def withdraw(self, wish: Request) -> None:
         if wish.session is not None:
             self.hang_up(wish.session)
-
-    # -------------------------------------------------------------- inside
 
     def _open(self, wish: Request, *, is_apart: bool = False) -> None:
         self._count += 1

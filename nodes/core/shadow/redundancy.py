@@ -77,8 +77,6 @@ class ShadowRedundancy:
                     queue.remove(key)
                     return
 
-    # -------------------------------------------------------------- receiving
-
     def accept(
         self, shadow: ShadowMessage, body: BodyHandle, accepted: Accepted, failed: Because
     ) -> None:
@@ -107,8 +105,6 @@ class ShadowRedundancy:
             failed(reason)
 
         self._work.commit((InsertShadow(shadow, body, expires_ms),), committed, not_committed)
-
-    # -------------------------------------------------------------- promoting
 
     def _promote(self, shadows: tuple[ShadowMessage, ...], cause: str, contact_ms: int) -> None:
         fields = (("primary", shadows[0].key.primary), ("cause", cause), ("count", len(shadows)))
@@ -157,8 +153,6 @@ class ShadowRedundancy:
             forks=forks_of(self._config, shadow.envelope.recipients),
             resubmit_request=shadow.resubmit_request,
         )
-
-    # -------------------------------------------------------------- inside
 
     def _queue(self, primary: str) -> ShadowQueue:
         queue = self._queues.get(primary)

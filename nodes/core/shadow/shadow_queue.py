@@ -76,8 +76,6 @@ class ShadowQueue:
         self._span: Timer | None = None
         self._attempts: list[_Attempt] = []
 
-    # -------------------------------------------------------------- what comes in
-
     def opened(self, contact: Contact) -> None:
         self._contact = contact
         self._questions.database_id = contact.database_id
@@ -109,8 +107,6 @@ class ShadowQueue:
         elif self._span is None:
             self._set_span()
         return shadow
-
-    # -------------------------------------------------------------- asking
 
     def ask_first(self, lease: Lease) -> None:
         """A session to the primary was opened, for whatever: ask before it is used (SM-2)."""
@@ -181,8 +177,6 @@ class ShadowQueue:
     def _end_failed(self, attempt: _Attempt, reason: str) -> None:
         self._attempts.remove(attempt)
         log_no_contact(self._work, self.primary, attempt.begun_ms, reason)
-
-    # -------------------------------------------------------------- the answer
 
     def _answered(self, heard: Heard) -> None:
         """Contact, unless it is outdated: it counts from now on, and is taken in in its turn."""
@@ -265,8 +259,6 @@ class ShadowQueue:
         else:
             self._stop_timers()
 
-    # -------------------------------------------------------------- assuming ownership
-
     def _promote_other_databases(self) -> None:
         """Those that were made under another database id than the primary was found with after they
         had come (SM-7).
@@ -337,8 +329,6 @@ class ShadowQueue:
             self._set_span()
         elif all(attempt.begun_ms < over_ms for attempt in self._attempts):
             self._begin_attempt()
-
-    # -------------------------------------------------------------- timers
 
     def _set_heartbeat(self, due_ms: int) -> None:
         if self._heartbeat is not None:

@@ -221,8 +221,6 @@ class OutboundSession:
         finally:
             self._connection.cut()
 
-    # -------------------------------------------------------------- steps
-
     async def connect(self) -> Input:
         """Connection, banner, EHLO, TLS, EHLO again. Inside the organisation TLS is a must."""
         connection, is_inside = self._connection, self._server.role != "external"

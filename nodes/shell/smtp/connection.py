@@ -58,8 +58,6 @@ class SmtpConnection(SMTP):
         self._has_parted = False
         self._cut_timer: asyncio.TimerHandle | None = None
 
-    # -------------------------------------------------------------- what others are notified of
-
     def gone(self) -> None:
         """The client is gone, or as good as gone. May be called more than once."""
 
@@ -87,8 +85,6 @@ class SmtpConnection(SMTP):
         """Whether it may be closed where there are too many connections."""
         return not self.awaits_answer and not self._has_parted
 
-    # -------------------------------------------------------------- the guard
-
     @contextmanager
     def _guarded(self) -> Iterator[None]:
         """What goes wrong in here ends this connection, and nothing else."""
@@ -101,8 +97,6 @@ class SmtpConnection(SMTP):
         if not isinstance(error, OSError):  # else the network's, and no mistake
             self.failed(error)
         self.cut()
-
-    # -------------------------------------------------------------- the end
 
     def say_and_close(self, line: bytes) -> None:
         """Say the line, if it is one, and close, whatever is under way."""
@@ -141,8 +135,6 @@ class SmtpConnection(SMTP):
         below = self._original_transport or self.transport
         if isinstance(below, asyncio.WriteTransport):
             below.abort()
-
-    # -------------------------------------------------------------- what the event loop calls
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Called a second time when TLS stands, with a transport for what is inside."""
@@ -185,8 +177,6 @@ class SmtpConnection(SMTP):
         """The library wants a timer to cancel; this one never runs."""
         if self._timeout_handle is None:
             self._timeout_handle = asyncio.TimerHandle(0.0, _nothing, [], self.loop)
-
-    # -------------------------------------------------------------- commands
 
     @property
     def is_encrypted(self) -> bool:

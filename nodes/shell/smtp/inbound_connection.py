@@ -99,8 +99,6 @@ class InboundConnection(SmtpSyntax):
         limit_ms, node = config.server.receive_inactivity_timeout_ms, sessions.node
         self._activity = Activity(limit_ms, node.now_ms, lambda: node.give(SessionActive(name)))
 
-    # -------------------------------------------------------------- what the core says
-
     @property
     def awaits_answer(self) -> bool:
         """Also while the core has given it, and the client has not heard it."""
@@ -123,8 +121,6 @@ class InboundConnection(SmtpSyntax):
             return await self._answer
         finally:
             self._answer = None
-
-    # -------------------------------------------------------------- the connection
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         super().connection_made(transport)
@@ -169,8 +165,6 @@ class InboundConnection(SmtpSyntax):
     def data_received(self, data: bytes) -> None:
         super().data_received(data)
         self._activity.seen()
-
-    # -------------------------------------------------------------- commands
 
     def greet(self, session: Session, hostname: str) -> list[str]:
         """EHLO. XSHADOWREQUEST is for servers of the organisation (TL-5)."""
@@ -268,8 +262,6 @@ class InboundConnection(SmtpSyntax):
             reply = await self._ask(asked)
         await self.push(on_the_wire(reply))
         return reply.code == 250
-
-    # -------------------------------------------------------------- mail
 
     async def offer_recipient(self, envelope: Envelope, address: str) -> bytes:
         if not is_address(address):

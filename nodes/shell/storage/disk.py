@@ -64,8 +64,6 @@ class Disk:
         self._deliveries = ThreadPoolExecutor(1, "deliveries")
         self._reading = ThreadPoolExecutor(1, "reading")
 
-    # -------------------------------------------------------------- the queue database
-
     def write(self, effect: Write) -> None:
         self._waiting.append(effect)
         if not self._is_writing:
@@ -107,8 +105,6 @@ class Disk:
         for effect, answer in zip(group, done.result(), strict=True):
             let_go_of_stored(self.bodies, effect, answer)
             self._give(answer)
-
-    # -------------------------------------------------------------- mailboxes, bodies
 
     def deliver(self, effect: Store) -> None:
         """Into mailboxes; or a change of a copy, in order with what is delivered into it."""
@@ -153,8 +149,6 @@ class Disk:
         found.set_result(content)
         return found
 
-    # -------------------------------------------------------------- a full disk, by the lab
-
     async def fill(self, is_full: bool) -> None:
         """No database grows from now on; or each may again. Raises sqlite3.Error."""
         loop = asyncio.get_running_loop()
@@ -165,8 +159,6 @@ class Disk:
         self._is_full = is_full
         for mailboxes in self._mailboxes.values():
             mailboxes.limit_growth(is_full)
-
-    # -------------------------------------------------------------- the end
 
     @property
     def is_busy(self) -> bool:

@@ -116,9 +116,6 @@ def _status(session: str, words: list[str]) -> CopyStatusAnswered | None:
     return CopyStatusAnswered(session, CopyStatus(_STATES[words[0]], *numbers))
 
 
-# ------------------------------------------------------------------ commands
-
-
 def parse_status_request(session: str, arguments: str) -> CopyStatusAsked | None:
     words = words_of(arguments, 1)
     return CopyStatusAsked(session, *words) if words else None

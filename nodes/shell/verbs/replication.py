@@ -64,9 +64,6 @@ def parse_seed(session: str, arguments: str) -> SeedAnnounced | None:
     return SeedAnnounced(session, words[0], int(words[1]))
 
 
-# ------------------------------------------------------------------ replies
-
-
 def format_reply(reply: LogReply) -> str:
     return _REPLIES[type(reply)].format(*astuple(reply))
 

@@ -90,8 +90,6 @@ class MailboxDatabase:
         """Stand on a full disk, or on one with room again."""
         sqlite_file.limit_growth(self._connection, is_full)
 
-    # -------------------------------------------------------------- deliveries
-
     def deliver(
         self, asked: DeliverToMailboxes, content: bytes
     ) -> MailboxesDelivered | MailboxDeliveryFailed:
@@ -123,8 +121,6 @@ class MailboxDatabase:
             return False
         row = (mailbox, *key_of(asked.header), asked.now_ms - asked.window_ms)
         return self._connection.execute(FIND_DELIVERED, row).fetchone() is not None
-
-    # -------------------------------------------------------------- copies
 
     def change(self, asked: ChangeCopy, fetch: FetchBody) -> CopyChanged | CopyNotChanged:
         """One durable change of this copy. Raises StateMismatch for our mistakes; what the world

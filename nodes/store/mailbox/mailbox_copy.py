@@ -128,9 +128,6 @@ def write_log(db: sqlite3.Connection, record: LogRecord, at_ms: int) -> Replicat
     return log
 
 
-# ------------------------------------------------------------------ what each change does
-
-
 def _open(db: sqlite3.Connection, change: OpenCopy) -> Logs:
     db.execute(BECOME_COPY, (change.state.value, change.at_ms))
     name = standing_of(db).database
@@ -199,9 +196,6 @@ def _drop(db: sqlite3.Connection, change: DropLogs) -> Logs:
     if state_of(db) in SOURCES:
         db.execute(DROP_LOGS, (change.up_to,))
     return ()
-
-
-# ------------------------------------------------------------------ logs
 
 
 def _keep(db: sqlite3.Connection, log: ReplicationLog, content: bytes) -> None:

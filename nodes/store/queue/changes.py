@@ -114,9 +114,6 @@ def _expect_one(found: int, change: object) -> None:
         raise StateMismatch(f"{found} rows are as expected, not 1: {change}")
 
 
-# ------------------------------------------------------------------ primary messages
-
-
 def _insert_message(db: sqlite3.Connection, change: InsertMessage, fetch: FetchBody) -> None:
     _add_message(db, change.message, _stored_body(db, change.body, fetch))
 
@@ -163,9 +160,6 @@ def _note_delay_notified(db: sqlite3.Connection, change: NoteDelayNotified) -> N
     _expect_one(db.execute(NOTE_DELAY_NOTIFIED, (change.internal_id,)).rowcount, change)
 
 
-# ------------------------------------------------------------------ discard notifications
-
-
 def _insert_discard(db: sqlite3.Connection, change: InsertDiscard) -> None:
     told = change.notification
     times = (told.delivered_ms, told.first_delivered_ms)
@@ -183,9 +177,6 @@ def _drop_old_discards(db: sqlite3.Connection, change: DropOldDiscards) -> None:
 
 def _note_discards_asked(db: sqlite3.Connection, change: NoteDiscardsAsked) -> None:
     db.execute(NOTE_DISCARDS_ASKED, (change.shadow_server, change.asked_ms))
-
-
-# ------------------------------------------------------------------ shadow messages
 
 
 def _insert_shadow(db: sqlite3.Connection, change: InsertShadow, fetch: FetchBody) -> None:
@@ -222,8 +213,6 @@ def _set_contact(db: sqlite3.Connection, change: SetContact) -> None:
     )
     db.execute(SET_CONTACT, row)
 
-
-# ------------------------------------------------------------------ forks, resubmit requests
 
 Apply: TypeAlias = Callable[[sqlite3.Connection, Any, FetchBody], None]
 

@@ -69,9 +69,6 @@ def _request(row: Row, untold: tuple[str, ...]) -> ResubmitRequest:
     )
 
 
-# ------------------------------------------------------------------ changes: rows that each meets
-
-
 def insert_request(db: sqlite3.Connection, change: InsertResubmitRequest) -> int:
     """Number of rows met, here and below: 1 is as expected."""
     request, demand = change.request, change.request.demand

@@ -71,9 +71,6 @@ def _given_up(tables: Tables) -> DataFrame:
     )
 
 
-# ---------------------------------------------------------------- what copies hold
-
-
 def _compared_copies(tables: Tables) -> DataFrame:
     judged = _compared(tables).selectExpr("*", f"{_JUDGED} AS j")
     return judged.selectExpr(

@@ -75,9 +75,6 @@ def cases(tables: Tables) -> DataFrame:
     )
 
 
-# ---------------------------------------------------------------- who ships logs to whom
-
-
 def followed(tables: Tables) -> DataFrame:
     """One row a pair of servers with copies of one database: `begins`, at which counting begins
     (`at_ms`, and whether it `is_start` of the process), `failed`, the `troubles` of the way for
@@ -130,8 +127,6 @@ def _begun(tables: Tables) -> DataFrame:
     known = words.transform(joined, small(paces), SERVER)
     return known.selectExpr("*", "concat(moved, starts) AS begins").drop("moved", "starts")
 
-
-# ---------------------------------------------------------------- what was taken, and carried
 
 # at one moment, in this order: counting begins, a session stands, a delivery, a session ends
 BEGINS, STANDS, TAKEN, ENDED = range(4)

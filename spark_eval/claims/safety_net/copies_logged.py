@@ -67,9 +67,6 @@ def cases(tables: Tables) -> DataFrame:
     )
 
 
-# ---------------------------------------------------------------- what servers say of their copies
-
-
 def _told(tables: Tables) -> DataFrame:
     """One row a copy of a database of several: `words`, what its server says of it, in order, each
     with its `life`; `told_lives`, the lives by that log; and the history of the server.
@@ -126,8 +123,6 @@ def _in_life(rows: DataFrame) -> DataFrame:
     return rows.selectExpr("*", life).where("life IS NOT NULL")
 
 
-# ---------------------------------------------------------------- starts
-
 _OPENED = cases_of(
     ("opened IS NOT NULL", holds()),
     (f"due_ms > {OVER_MS}", not_asked()),
@@ -150,8 +145,6 @@ def _starts(told: DataFrame) -> DataFrame:
     )
 
 
-# ---------------------------------------------------------------- deliveries
-
 _DELIVERED = cases_of(
     ("mounted IS NOT NULL", holds()),
     (_lost("life.at_ms", "at_ms"), not_asked()),
@@ -173,8 +166,6 @@ def _deliveries(tables: Tables, told: DataFrame) -> DataFrame:
         *_case("message_id", "at_ms", "ref, life.started.ref", weight="at_ms - life.at_ms")
     )
 
-
-# ---------------------------------------------------------------- what Active Manager says
 
 _ACTIVATED = cases_of(
     ("mounted IS NOT NULL", holds()),
@@ -236,8 +227,6 @@ def _decisions(tables: Tables) -> DataFrame:
         *_case("concat(`database`, ':', epoch, ' on ', `to`)", "mounted.at_ms", "mounted.ref")
     )
 
-
-# ---------------------------------------------------------------- copies that follow
 
 _FOLLOWS = cases_of(
     ("exists(words, w -> w.epoch >= epoch AND w.at_ms <= due_ms)", holds()),

@@ -54,8 +54,6 @@ def _last_word(before: str) -> str:
     return f"try_element_at(filter(words, w -> w.placed <= {before}), -1) AS word"
 
 
-# ---------------------------------------------------------------- deliveries
-
 _DELIVERED = cases_of(
     ("word IS NULL", not_asked()),
     (f"NOT ({MOUNTED}) AND harmed", unknown(_HOLE)),
@@ -92,8 +90,6 @@ def _deliveries(into: DataFrame, told: DataFrame, followed: DataFrame) -> DataFr
     )
 
 
-# ---------------------------------------------------------------- copies that others follow
-
 _GAVE_WAY = cases_of(
     ("known_by_ms > end_ms OR word IS NULL", not_asked()),
     (f"NOT ({MOUNTED}) OR word.epoch > epoch OR coalesce(learnt.at_ms <= known_by_ms, false)",
@@ -120,8 +116,6 @@ def _gave_way(told: DataFrame, followed: DataFrame) -> DataFrame:
         )
     )
 
-
-# ---------------------------------------------------------------- switchovers
 
 _IN_ORDER = cases_of(
     ("word IS NULL", not_asked()),

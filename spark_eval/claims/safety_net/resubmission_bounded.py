@@ -37,9 +37,6 @@ def cases(tables: Tables) -> DataFrame:
     )
 
 
-# ---------------------------------------------------------------- what came back
-
-
 def _came_back(known: Resubmission) -> DataFrame:
     return known.came.selectExpr(
         *case(
@@ -71,8 +68,6 @@ def _left(known: Resubmission) -> DataFrame:
         )
     )
 
-
-# ---------------------------------------------------------------- requests
 
 _OF_REQUEST = cases_of(
     ("asked_database IS NOT NULL AND at_home IS NULL", violated(
@@ -122,9 +117,6 @@ def _lossless(known: Resubmission) -> DataFrame:
             requirements="array('SN-4')",
         )
     )
-
-
-# ---------------------------------------------------------------- expect.resubmissions
 
 
 def _expected(given: DataFrame, tables: Tables) -> DataFrame:

@@ -167,9 +167,6 @@ def test_what_is_known_and_not_caught_is_named_every_time() -> None:
     assert lines[-2:] == ["known and not caught (1):", "  SM-15 eats-mail: nobody counts"]
 
 
-# ------------------------------------------------------------------ simulating
-
-
 def task(name: str, folder: Path, seeds: range = range(1)) -> DefectTask:
     plans = tuple(plan(CALM, seed) for seed in seeds)
     return DefectTask(name, plans, folder / "part.parquet")
@@ -199,9 +196,6 @@ def test_a_node_that_crashes_is_told_with_its_last_words(tmp_path: Path) -> None
     with patch.dict(BY_NAME, {"crashes": defect(broken=crashing)}):
         done = carry_out(task("crashes", tmp_path))
     assert ("crashes/calm/0", "par-mbx1: KeyError: 'mine'") in done.crashes
-
-
-# ------------------------------------------------------------------ the command
 
 
 def test_a_proof_that_is_interrupted_says_that_it_proves_nothing(

@@ -105,9 +105,6 @@ def test_who_ends_a_run_ends_the_proof(tmp_path: Path) -> None:
     assert runs.asked == [("eats-mail", 0)]
 
 
-# ------------------------------------------------------------------ which are tried
-
-
 def test_ten_tenths_are_the_whole_catalogue() -> None:
     parts = [part_of(ALL, tenth) for tenth in range(1, TENTHS + 1)]
     assert sorted(each.name for part in parts for each in part) == sorted(BY_NAME)
@@ -180,9 +177,6 @@ def test_what_containers_cannot_show_is_not_tried_there(
         "lossless-switchover",  # one of its defects, by what it says of itself
         "strangers-call",  # another
     }
-
-
-# ------------------------------------------------------------------ the night
 
 
 @pytest.fixture

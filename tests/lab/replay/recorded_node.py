@@ -51,8 +51,6 @@ class RecordedNode:
         ):
             self._append(name, header_lines(kind, fields, START_MS).removesuffix("\n"))
 
-    # ---------------------------------------------------------- lives
-
     def start(self, starts: int = 1, database_id: str = "db-a") -> None:
         self._node = Node(self._config)
         self._writer = Writer(self._config, database_id, {"par-mbx2": "10.0.0.3"})
@@ -68,8 +66,6 @@ class RecordedNode:
         """It hears of a commit that nobody asked for, and that is a mistake of ours."""
         self._write_down(on.Committed(999))
         self._life("crashed", reason="KeyError: 999")
-
-    # ---------------------------------------------------------- what happens
 
     def take(self, message_id: str, *recipients: str) -> None:
         """A message from outside, up to its 250 and its delivery."""
@@ -99,8 +95,6 @@ class RecordedNode:
             self._carry_out(effect)
         self._waiting.clear()
         return len(effects)
-
-    # ---------------------------------------------------------- the machinery
 
     def _handle(self, happened: on.Input) -> tuple[fx.Effect, ...]:
         self._write_down(happened)

@@ -72,9 +72,6 @@ def rows(path: Path) -> int:
     return sum(bool(line) and not line.startswith("#") for line in path.read_text().splitlines())
 
 
-# ------------------------------------------------------------------ the same
-
-
 def test_every_row_of_every_life_is_logged_again(node: RecordedNode, tmp_path: Path) -> None:
     replay = replay_node(tmp_path, SERVER)
     assert replay.divergence is None
@@ -134,9 +131,6 @@ def test_a_crash_of_the_core_comes_again(tmp_path: Path) -> None:
     replay = replay_node(tmp_path, SERVER)
     assert replay.divergence is None
     assert replay.crashes == [f"life 1, line {len(node.heard)}: the core fails with KeyError(999)"]
-
-
-# ------------------------------------------------------------------ where they part
 
 
 def test_an_input_that_was_changed_is_named_with_both_rows(
@@ -210,9 +204,6 @@ def test_the_addresses_of_a_peer_are_one(node: RecordedNode, tmp_path: Path) -> 
     assert parted(tmp_path).found is not None
 
 
-# ------------------------------------------------------------------ as far as a line
-
-
 def test_until_a_line_nothing_later_is_looked_at(node: RecordedNode, tmp_path: Path) -> None:
     line = line_of(node, on.MessageOffered, 1)
     exchange(node.logs / "inputs.jsonl", line, f'["{USER}","{OTHER}"]', f'["{USER}"]')
@@ -236,9 +227,6 @@ def test_a_line_that_is_not_there_is_refused(
 ) -> None:
     with pytest.raises(ScenarioError, match=f"--until {until}: par-mbx1 heard"):
         replay_node(tmp_path, SERVER, until)
-
-
-# ------------------------------------------------------------------ what cannot be replayed
 
 
 @pytest.mark.parametrize("server", ["ext1", "par-mbx9"])
@@ -269,9 +257,6 @@ def test_a_node_without_inputs_is_refused(node: RecordedNode, tmp_path: Path) ->
     (node.logs / "inputs.jsonl").unlink()
     with pytest.raises(LabError, match="no such file"):
         replay_node(tmp_path, SERVER)
-
-
-# ------------------------------------------------------------------ the command
 
 
 def test_the_command_tells_what_agrees(

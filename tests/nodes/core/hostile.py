@@ -80,8 +80,6 @@ class Hostile:
         if len(self._by_minute) > 1 and self._by_minute[minute] > self.most_a_minute:
             raise HotLoop(f"{self._by_minute[minute]} inputs in a minute: {self.handled}")
 
-    # -------------------------------------------------------------- answers
-
     def _answers(self, effect: fx.Effect) -> list[on.Input]:
         match effect:
             case fx.Commit(number):

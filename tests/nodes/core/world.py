@@ -455,8 +455,6 @@ class World:
             host.start()
         self.settle()
 
-    # ---------------------------------------------------------- the story's verbs
-
     def send(self, to: str, *recipients: str, message_id: str = "") -> list[Any]:
         """An outside sender offers one message; the replies so far (the last is for the final
         dot).
@@ -593,8 +591,6 @@ class World:
 
     def of(self, event: str, server: str | None = None) -> list[Row]:
         return [r for r in self.rows if r.event == event and server in (None, r.server)]
-
-    # ---------------------------------------------------------- the machinery
 
     def give(self, host: Host, happened: on.Input) -> None:
         self._inputs.append((host, happened))

@@ -46,9 +46,6 @@ def held(organisation: Organisation, server: str = SERVER) -> set[str]:
     return {str(row["message_id"]) for row in rows}
 
 
-# ------------------------------------------------------------------ starting and stopping
-
-
 def test_a_node_says_hello_and_stops_when_asked(organisation: Organisation) -> None:
     with process(organisation, SERVER) as node:
         with socket.create_connection(("127.0.0.1", node.port()), timeout=20) as client:
@@ -277,9 +274,6 @@ def test_a_node_whose_clock_is_set_dates_by_it_and_goes_on_as_before_over_a_rest
     assert {r.get("ahead_ms") for r in heard} == {None, -hour_ms}
 
 
-# ------------------------------------------------------------------ killed
-
-
 def test_a_node_killed_in_the_middle_of_commits_loses_nothing_it_acknowledged(
     organisation: Organisation,
 ) -> None:
@@ -365,9 +359,6 @@ def test_inputs_are_written_down_and_can_be_read_again(organisation: Organisatio
     assert "x" * 70 not in (organisation.logs(SERVER) / "inputs.jsonl").read_text()
 
 
-# ------------------------------------------------------------------ time
-
-
 def test_deadlines_run_in_lab_time_once_it_is_set_going(organisation: Organisation) -> None:
     """A silent client is cut after ConnectionInactivityTimeout, 5 lab minutes: 0.5 s here."""
     organisation.speed = 600.0
@@ -388,9 +379,6 @@ def test_deadlines_run_in_lab_time_once_it_is_set_going(organisation: Organisati
         if line["input"] == "ConnectionLost"
     ]
     assert 300_000 <= cut["now_ms"] - ORIGIN_MS < 420_000
-
-
-# ------------------------------------------------------------------ outside
 
 
 def test_an_external_server_writes_down_what_it_takes(organisation: Organisation) -> None:

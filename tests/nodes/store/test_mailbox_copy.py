@@ -106,9 +106,6 @@ def opened(folder: Path, state: CopyState) -> Iterator[Copy]:
     copy.database.close()
 
 
-# ------------------------------------------------------------------ logs
-
-
 def test_a_database_without_other_copies_keeps_no_logs(tmp_path: Path) -> None:
     alone = Copy(MailboxDatabase.open(tmp_path, "DB1", "par-mbx1"))
     answer = alone.deliver(1)
@@ -239,9 +236,6 @@ def test_a_log_passes_through_smtp_as_it_is() -> None:
     assert from_content(content, "delivery") == record
 
 
-# ------------------------------------------------------------------ mounts
-
-
 def test_a_copy_that_is_not_active_takes_no_delivery(active: Copy, passive: Copy) -> None:
     assert isinstance(passive.deliver(1), MailboxDeliveryFailed)
     active.change(DismountCopy())
@@ -289,9 +283,6 @@ def test_a_copy_that_followed_takes_the_logs_of_the_new_active_one(
     assert not active.standing.has(2, 0)
 
 
-# ------------------------------------------------------------------ seeds
-
-
 def test_a_copy_that_went_another_way_is_seeded_anew(active: Copy, passive: Copy) -> None:
     active.deliver(1)
     passive.replay(1, active)
@@ -313,9 +304,6 @@ def test_a_seed_that_is_cut_short_changes_nothing(active: Copy, passive: Copy) -
     answer = passive.change(SeedCopy(0, "in:1"), active.database.seed()[:-40])
     assert isinstance(answer, CopyNotChanged)
     assert len(passive.shows()) == 1
-
-
-# ------------------------------------------------------------------ lagged copies
 
 
 def test_a_lagged_copy_keeps_what_it_received_and_replays_it_in_order(

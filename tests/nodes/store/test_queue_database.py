@@ -216,8 +216,6 @@ def test_a_contact_replaces_the_one_before(database: QueueDatabase) -> None:
     assert database.opened(created=False).contacts == (second,)
 
 
-# ------------------------------------------------------------------ what does not fit
-
 MISFITS: dict[str, Change] = {
     "finishing a fork twice": DONE,
     "finishing a fork there is not": FinishFork(2, "external:ext1", "done", NOW_MS),
@@ -289,9 +287,6 @@ def test_a_commit_the_disk_refuses_fails_alone_and_whole(database: QueueDatabase
     assert second.commit == 2
     assert "full" in second.reason
     assert [m.internal_id for m in database.opened(created=False).messages] == [1, 4]
-
-
-# ------------------------------------------------------------------ Safety Net
 
 
 def test_copies_leave_when_their_time_has_come_and_no_sooner(

@@ -104,8 +104,6 @@ class QueueDatabaseMachine(RuleBasedStateMachine):
         self.model.last_id += 1
         return self.model.last_id
 
-    # -------------------------------------------------------------- primary messages
-
     @rule(
         target=messages,
         hops=st.lists(st.sampled_from(HOPS), min_size=1, unique=True),
@@ -196,8 +194,6 @@ class QueueDatabaseMachine(RuleBasedStateMachine):
                 message, shadow_server=server, shadow_database_id=database_id
             )
 
-    # -------------------------------------------------------------- shadow messages
-
     @rule(target=shadows, expires_ms=TIMES, database_id=st.sampled_from(["db-a", "db-b"]))
     def insert_shadow(self, expires_ms: int, database_id: str) -> ShadowKey:
         shadow = shadow_message(self.next_id(), database_id=database_id)
@@ -225,8 +221,6 @@ class QueueDatabaseMachine(RuleBasedStateMachine):
             self.model.bodies[number] = self.model.bodies.pop(shadow.internal_id)
             del self.model.expiries[shadow.internal_id]
         return number
-
-    # -------------------------------------------------------------- discards, contacts, time
 
     @rule(server=SERVERS)
     def insert_discard(self, server: str) -> None:
@@ -300,8 +294,6 @@ class QueueDatabaseMachine(RuleBasedStateMachine):
         shutil.rmtree(self.folder)
         self.folder = copy
         return open_queue(copy).database
-
-    # -------------------------------------------------------------- what always holds
 
     @invariant()
     def holds_what_the_model_holds(self) -> None:

@@ -58,9 +58,6 @@ def of(found: Comparison, parting: Parting) -> dict[str, Difference]:
     return {each.field: each for each in mine}
 
 
-# ------------------------------------------------------------------ messages
-
-
 @pytest.mark.parametrize("parting", PARTINGS, ids=lambda parting: str(parting.name))
 def test_each_message_is_the_same_or_left_open_or_disagrees(
     found: Comparison, parting: Parting
@@ -117,9 +114,6 @@ def test_a_run_agrees_with_itself_again(spark: SparkSession, folders: dict[str, 
     assert same.messages == {"same": 5, "open": 0, "unknown": 0, "disagrees": 0}
 
 
-# ------------------------------------------------------------------ verdicts and claims
-
-
 def side(verdict: str, *claims: tuple[str, int], name: str = "one") -> Side:
     """A side with claims of (status, asked), named c0, c1 …"""
     told = [{"name": f"c{n}", "status": s, "asked": asked} for n, (s, asked) in enumerate(claims)]
@@ -174,9 +168,6 @@ def test_a_disagreement_outweighs_what_cannot_be_told() -> None:
     assert reach([], {"same": 4, "unknown": 1, "disagrees": 0}) == "unknown"
 
 
-# ------------------------------------------------------------------ the same plan
-
-
 @pytest.mark.parametrize(
     ("ours", "theirs", "parted"),
     [
@@ -227,9 +218,6 @@ def test_sides_are_told_apart_by_host_or_by_folder(
         (copy / "manifest.json").write_text(json.dumps({**manifest, "host": host}))
         copies.append(copy)
     assert tuple(side.name for side in open_sides(copies[0], copies[1])) == names
-
-
-# ------------------------------------------------------------------ the program
 
 
 @pytest.fixture
@@ -291,9 +279,6 @@ def test_a_table_that_is_gone_exits_3(
     shutil.copytree(folders["again"], broken)
     shutil.rmtree(broken / "evaluation" / "deliveries.parquet")
     assert run_comparison(folders["calm"], broken) == 3
-
-
-# ------------------------------------------------------------------ for people
 
 
 def test_the_table_names_every_claim_and_the_first_differences(found: Comparison) -> None:

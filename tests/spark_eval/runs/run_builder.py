@@ -127,8 +127,6 @@ class Run:
     last_id: int = 0
     logs_answers: bool = True
 
-    # ------------------------------------------------------------ what servers log
-
     def log(
         self, server: str, event: str, source: str, at_ms: int, message: Message, **more: Any
     ) -> Row:
@@ -224,8 +222,6 @@ class Run:
         first = -(-start // HEARTBEAT) * HEARTBEAT
         for at_ms in range(first, end, HEARTBEAT):
             self.contact(server, peer, at_ms, failed=failed)
-
-    # ------------------------------------------------------------ a message's life
 
     def next_id(self) -> int:
         self.last_id += 1
@@ -376,8 +372,6 @@ class Run:
         }  # fmt: skip
         self.queues.setdefault(server, []).append({**entry, **more})
 
-    # ------------------------------------------------------------ faults
-
     def record(self, fault: str, phase: str, at_ms: int, **more: Any) -> None:
         self.faults.append(
             {"fault": fault, "phase": phase, "at_ms": at_ms, "mono_ns": mono(at_ms), **more}
@@ -465,8 +459,6 @@ class Run:
         self.cut(source, target, start, end)
         del self.plan["faults"][-1]["cut_kind"]
         self.plan["faults"][-1].update(how)
-
-    # ------------------------------------------------------------ on disk
 
     def rows(self, server: str, event: str) -> list[Row]:
         return [row for row in self.tracking[server] if row["event-id"] == event]

@@ -187,8 +187,6 @@ class SimulatedOutboundSession:
         self._ordered = effect.command
         self.connection.say(Order(effect.command), forward=True)
 
-    # -------------------------------------------------------------- what comes back
-
     def received(self, said: Any) -> None:
         self._sessions.server.when_awake(self._hear, said)
 

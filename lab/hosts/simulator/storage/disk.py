@@ -181,8 +181,6 @@ class OpenDatabases:
         self._deliveries: deque[Store] = deque()
         self._is_over = self._is_halfway = False
 
-    # -------------------------------------------------------------- the queue database
-
     def write(self, effect: Write) -> None:
         self._waiting.append(effect)
         if not self._writing:
@@ -220,8 +218,6 @@ class OpenDatabases:
     def _carry_out(self) -> Answers:
         return write_group(self._queue, self.bodies, self._writing)
 
-    # -------------------------------------------------------------- mailboxes
-
     def deliver(self, effect: Store) -> None:
         self._deliveries.append(effect)
         if len(self._deliveries) == 1:
@@ -251,8 +247,6 @@ class OpenDatabases:
     def read(self, handle: BodyHandle) -> bytes:
         """The bytes behind a handle. Raises BodyGone."""
         return self.bodies.fetch(handle)
-
-    # -------------------------------------------------------------- the end
 
     def _is_struck(self, written: Write | Store) -> bool:
         """A fault that begins in the middle of it has ended the process."""

@@ -79,9 +79,6 @@ def _place(path: bytes) -> tuple[Files | None, str]:
     return _disks.get(int(number)), name
 
 
-# ------------------------------------------------------------------ the VFS
-
-
 def _open(_vfs: int, path: bytes | None, file: int, flags: int, out_flags: int) -> int:
     opened = _OpenFile.from_address(file)
     opened.methods = None
@@ -132,9 +129,6 @@ def _current_time(_vfs: int, out: int) -> int:
 
 def _last_error(_vfs: int, _room: int, _out: int) -> int:
     return OK
-
-
-# ------------------------------------------------------------------ an open file
 
 
 def _close(file: int) -> int:
@@ -217,9 +211,6 @@ def _unmap_shared(file: int, is_to_go: int) -> int:
     if is_to_go:
         files.drop_shared(name)
     return OK
-
-
-# ------------------------------------------------------------------ C's side of it
 
 
 _FILE = c_void_p

@@ -120,8 +120,6 @@ class Files:
         self._shared: dict[str, list[Any]] = {}
         self._told: list[Operation] | None = None
 
-    # -------------------------------------------------------------- what is there
-
     def has(self, name: str) -> bool:
         return name in self._files
 
@@ -142,8 +140,6 @@ class Files:
         for name in names:
             self._files.pop(name, None)
             self._deleted.pop(name, None)
-
-    # -------------------------------------------------------------- what is done
 
     def make(self, name: str) -> None:
         """Have it, empty where it is new."""
@@ -179,8 +175,6 @@ class Files:
         if self._told is not None:
             self._told.append((act, arguments))
 
-    # -------------------------------------------------------------- memory of processes
-
     def shared(self, name: str, page: int, page_bytes: int, *, is_to_grow: bool) -> Any | None:
         """A page of the memory that all who have the file open share."""
         pages = self._shared.setdefault(name, [])
@@ -190,8 +184,6 @@ class Files:
 
     def drop_shared(self, name: str) -> None:
         self._shared.pop(name, None)
-
-    # -------------------------------------------------------------- the power
 
     def after_power_loss(
         self, chance: Chance, under_way: Sequence[Callable[[], object]] = ()

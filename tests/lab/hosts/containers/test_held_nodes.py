@@ -88,9 +88,6 @@ def test_a_node_that_the_lab_has_given_up_goes_on_at_once(lab: ContainerNodes) -
     asyncio.run(hold())
 
 
-# ------------------------------------------------------------------ what a node may have put there
-
-
 @pytest.fixture
 def elsewhere(tmp_path: Path) -> Path:
     """A file that the lab may write, and a server may not."""

@@ -139,9 +139,6 @@ def test_a_cut_begins_at_every_place_and_lasts_from_then(place: Place) -> None:
     assert 5 * MINUTE_MS <= phase(record, "reached")["reached_at_ms"] <= applied["at_ms"]
 
 
-# ------------------------------------------------------------------ between the two steps
-
-
 def tracked(record: RecordInMemory, server: str, event: str) -> tuple[list[str], list[str]]:
     """Message-Ids of a server's tracking rows with that event: before its death, and after."""
     [death_ns] = [row["mono_ns"] for row in of_the_place(record) if row["phase"] == "applied"]

@@ -42,9 +42,6 @@ from tests.nodes.store.samples import primary_message
 SEEDS = range(50)
 
 
-# ------------------------------------------------------------------ files
-
-
 def files_with(*written: tuple[int, bytes]) -> Files:
     """One file of 2,000 bytes that is durable, with writes that are not."""
     files = Files()
@@ -96,8 +93,6 @@ def test_who_goes_on_with_the_files_of_before_changes_nothing_after() -> None:
     files.sync("a")
     assert after.read("a", 0, 1) == b"-"
 
-
-# ------------------------------------------------------------------ SQLite on them
 
 COMMITS = 300
 
@@ -166,9 +161,6 @@ def test_a_python_whose_sqlite_takes_no_vfs_is_told_so(monkeypatch: pytest.Monke
         sqlite_files.register()
     assert "takes no VFS (no such symbol)" in refused.value.cause
     assert refused.value.hint.startswith("use a Python whose sqlite3 module")
-
-
-# ------------------------------------------------------------------ a server's disk
 
 
 class Server:
@@ -260,9 +252,6 @@ def test_a_damaged_database_is_set_aside_too() -> None:
     opened = server.plug_in()
     assert opened.created
     assert opened.database_id != server.opened.database_id
-
-
-# ------------------------------------------------------------------ whole runs
 
 
 def lost_in(record: RecordInMemory) -> int:

@@ -167,9 +167,6 @@ def test_a_stranger_ships_nothing_and_learns_nothing() -> None:
         assert world.say("lyo1", asked)[-1].lines[0].startswith("5.7.1")
 
 
-# ------------------------------------------------------------------ mounts
-
-
 def test_a_copy_that_is_mounted_tells_what_it_had_and_takes_mail() -> None:
     world = world_of()
     send(world)
@@ -272,9 +269,6 @@ def test_a_copy_before_that_cannot_be_told_is_told_when_it_ships() -> None:
     assert status(world, "par2")[:2] == ("passive", 1)
 
 
-# ------------------------------------------------------------------ dismounts
-
-
 def test_a_dismounted_copy_takes_nothing_ships_what_is_left_and_tells_its_last_log() -> None:
     world = world_of()
     world.cut_service("par2", "lyo1", "replication")
@@ -309,9 +303,6 @@ def test_only_the_active_copy_is_dismounted_and_only_under_its_epoch() -> None:
     assert dismount(world, "lyo1", 0).code == 554
     assert ask(world, "par1", lambda s: on.DismountAsked(s, "DB1", 0)).code == 550
     assert ask(world, "par1", lambda s: on.CopyStatusAsked(s, "DB1")).code == 550
-
-
-# ------------------------------------------------------------------ lagged copies
 
 
 def test_a_lagged_copy_replays_each_log_when_its_lag_is_over_also_after_a_start() -> None:

@@ -130,9 +130,6 @@ def test_a_message_alone_in_its_queue_is_tried_as_the_ladder_says_and_expires() 
     assert world.of("FAIL")[0].message_id == BAD
 
 
-# ------------------------------------------------------------------ whose fault it is
-
-
 def test_one_that_fails_alone_may_be_at_fault_and_two_are_not() -> None:
     doubts = Doubts()
     assert doubts.is_its_own(1)

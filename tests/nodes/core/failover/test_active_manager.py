@@ -58,9 +58,6 @@ def assert_all_are_there_once(world: World, server: str) -> None:
     assert len(shown) == len(set(shown))
 
 
-# ------------------------------------------------------------------ on request
-
-
 def test_what_a_lossy_failover_lost_is_brought_back_once() -> None:
     world = managed()
     sent = send(world, 2)
@@ -223,9 +220,6 @@ def test_before_a_failover_that_was_given_up_is_tried_again_its_copies_are_seen_
     world.kill("par2")
     world.run(10 * MINUTE)
     assert 10 < len(events(world, "failover-given-up")) < 25
-
-
-# ------------------------------------------------------------------ by itself
 
 
 def test_a_dead_server_gives_way_by_itself_and_all_is_there() -> None:
@@ -391,9 +385,6 @@ def test_a_copy_found_active_under_a_later_epoch_is_taken_for_what_it_is() -> No
     assert events(world, "failover-mounted")[0]["epoch"] == 3
 
 
-# ------------------------------------------------------------------ silence
-
-
 def test_a_silent_primary_is_stood_in_for_after_twelve_hours_counted_on_disk() -> None:
     world = managed()
     world.cut_service("par2", "lyo1", "replication")
@@ -452,9 +443,6 @@ def test_nobody_is_asked_for_longer_than_safety_nets_hold() -> None:
     failover(world)
     world.run(5 * 24 * HOUR)
     assert [e["server"] for e in events(world, "safety-net-given-up")] == ["par1"]
-
-
-# ------------------------------------------------------------------ kills
 
 
 def lossy(world: World) -> None:

@@ -75,9 +75,6 @@ def events(world: World, name: str) -> list[dict[str, Any]]:
     return [fields for _, event, fields in world.lifecycle if event == name]
 
 
-# ------------------------------------------------------------------ what comes back
-
-
 def test_what_a_lossy_failover_lost_is_in_the_mailbox_again_once() -> None:
     world = World()
     sent = delivered(world, 3)
@@ -267,9 +264,6 @@ def test_a_request_is_completed_when_all_that_it_gave_back_is_on_its_way() -> No
     assert len(events(world, "resubmit-completed")) == 1
 
 
-# ------------------------------------------------------------------ DSNs
-
-
 def test_a_resubmitted_message_that_cannot_be_delivered_causes_no_report() -> None:
     world = World(TransportService={"MessageExpirationTimeout": "06:00:00"})
     delivered(world)
@@ -294,9 +288,6 @@ def test_its_promoted_shadow_causes_no_report_either() -> None:
     assert [row.source for row in world.of("RESUBMIT")] == ["SAFETYNET", "REDUNDANCY"]
     assert world.of("DSN") == []
     assert len(world.of("SUPPRESSED")) == 1
-
-
-# ------------------------------------------------------------------ who asks, and how often
 
 
 def test_anyone_outside_the_organisation_is_refused_and_nothing_happens() -> None:
@@ -363,9 +354,6 @@ def test_a_request_that_cannot_be_stored_is_not_accepted_and_can_be_made_again()
     assert len(resubmitted(world)) == 1
 
 
-# ------------------------------------------------------------------ kills
-
-
 @pytest.mark.parametrize("effects", [*range(9), 54, 55, 56, 58, 70, 100, 150, 200, 280, 400, 600])
 def test_a_server_killed_in_the_middle_takes_the_request_up_again_once(effects: int) -> None:
     world = World()
@@ -406,9 +394,6 @@ def test_a_copy_whose_stay_has_ended_is_not_resubmitted() -> None:
     world.now_ms = world.of("SEND", "par1")[0].at_ms + 30 * MINUTE
     assert ask(world, "par1", demand(world)).code == 250
     assert world.of("RESUBMIT") == []
-
-
-# ------------------------------------------------------------------ list, disable, remove
 
 
 def test_a_disabled_request_does_nothing_until_it_is_enabled_also_after_a_restart() -> None:
@@ -488,9 +473,6 @@ def test_requests_are_listed_with_everything_about_them() -> None:
     assert last == "Done 2"
 
 
-# ------------------------------------------------------------------ Shadow Safety Net
-
-
 def test_a_shadow_safety_net_answers_for_the_primaries_that_cannot() -> None:
     world = World()
     sent = delivered(world, 8)
@@ -524,9 +506,6 @@ def test_a_shadow_copy_is_categorised_anew_for_that_database_alone() -> None:
     assert world.of("RESUBMIT")[0].recipients == (USER2,)
     assert world.mailboxes.keys() == {USER2}
     assert len(world.external) == 1
-
-
-# ------------------------------------------------------------------ a young queue database
 
 
 def young(world: World) -> tuple[list[str], list[str], int]:

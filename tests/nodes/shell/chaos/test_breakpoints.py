@@ -220,9 +220,6 @@ def test_a_breakpoint_that_has_held_a_node_before_holds_it_no_more() -> None:
     assert door.names == []
 
 
-# ------------------------------------------------------------------ control files
-
-
 def test_a_node_whose_lab_is_gone_goes_on_by_itself_and_says_so(tmp_path: Path) -> None:
     async def hold() -> None:
         gone = asyncio.Event()
@@ -239,9 +236,6 @@ def test_a_node_whose_lab_is_gone_goes_on_by_itself_and_says_so(tmp_path: Path) 
 
 def _fail(error: BaseException) -> None:
     raise error
-
-
-# ------------------------------------------------------------------ real nodes
 
 
 @pytest.fixture

@@ -115,9 +115,6 @@ def test_a_node_that_stops_is_held_nowhere_any_more() -> None:
     assert (door.names, door.passed) == (["f1"], [first, second, third])
 
 
-# ------------------------------------------------------------------ pages
-
-
 def test_a_promotion_is_held_when_one_page_is_durable_and_the_next_is_not_begun() -> None:
     door = Door(at("between-promotion-pages"))
     door.between.carry_out(BEGUN)
@@ -183,9 +180,6 @@ def test_a_resubmission_is_at_no_place_without_a_page_behind_it_and_one_before(
     assert door.names == []
 
 
-# ------------------------------------------------------------------ seeds
-
-
 def test_a_seed_is_held_before_it_is_taken_in_and_other_databases_go_on() -> None:
     door = Door(at("before-seed-commit"))
     held, then = change_copy(door, SEEDED), change_copy(door, DROPPED)
@@ -203,9 +197,6 @@ def test_the_reply_to_a_seed_that_was_taken_in_is_held(reply: Reply, names: list
     offer(door)
     door.between.carry_out(SendReply("in-1", reply))
     assert door.names == names
-
-
-# ------------------------------------------------------------------ transactions
 
 
 def test_a_transaction_of_several_commits_is_held_when_its_disk_says_that_it_is_in_the_middle() -> (

@@ -38,8 +38,6 @@ class FuzzedNode:
         self._seen_bytes = 0
         self.acknowledged: set[str] = set()
 
-    # -------------------------------------------------------------- a session
-
     async def hold(self, sessions: list[FuzzedSession]) -> None:
         """All at once."""
         await asyncio.gather(*map(self._hold, sessions))
@@ -75,8 +73,6 @@ class FuzzedNode:
 
     def server_name(self) -> str:
         return fqdn(self._server)
-
-    # -------------------------------------------------------------- what must hold
 
     async def is_well(self) -> None:
         """It lives, greets, and has said of no session that it failed."""

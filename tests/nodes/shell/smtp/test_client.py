@@ -361,8 +361,6 @@ def test_a_peer_without_a_link_is_a_failed_session(tmp_path: Path) -> None:
     asyncio.run(say())
 
 
-# ------------------------------------------------------------------ replies that answer nothing
-
 ACCEPTED = "C: MAIL\nS: 250 ok\nC: RCPT\nS: 250 ok\nC: RCPT\nS: 250 ok\n"
 
 
@@ -429,9 +427,6 @@ def test_a_message_that_was_taken_counts_though_the_server_goes_on_talking(tmp_p
     asyncio.run(say())
 
 
-# ------------------------------------------------------------------ XQDISCARD
-
-
 def asked(tmp_path: Path, reply: str) -> DiscardAnswered | DiscardRefused:
     """What becomes of XQDISCARD when the server says `reply`."""
 
@@ -471,9 +466,6 @@ def test_a_long_answer_fits(tmp_path: Path) -> None:
     assert len(answer.notifications) == 200
 
 
-# ------------------------------------------------------------------ XRESUBMIT
-
-
 def demanded(tmp_path: Path, reply: str) -> ResubmitAnswered | ResubmitRefused:
     """What becomes of XRESUBMIT ADD when the server says `reply`."""
     demand = ResubmitDemand("am:1", SafetyNetSource.SHADOW, "DB1", 5, 7, ("par-mbx2",))
@@ -504,9 +496,6 @@ def test_a_refused_resubmit_request_is_told(tmp_path: Path) -> None:
 def test_an_answer_to_xresubmit_that_cannot_be_understood_is_none(tmp_path: Path) -> None:
     answer = demanded(tmp_path, "S: 250 OK\n")
     assert answer == ResubmitRefused("out-1", 250, "cannot be understood: OK")
-
-
-# ------------------------------------------------------------------ TLS
 
 
 def opening(folder: Path, authority: Authority | None) -> SessionOpened | SessionFailed:

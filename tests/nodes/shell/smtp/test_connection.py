@@ -48,9 +48,6 @@ def lost(organisation: Organisation, count: int, server: str = SERVER) -> None:
     )
 
 
-# ------------------------------------------------------------------ a client's doing
-
-
 @pytest.mark.parametrize(("server", "module"), [(SERVER, "runner"), ("am1", "active_manager")])
 def test_unknown_commands_inside_tls_and_then_silence_end_no_node(
     server: str, module: str, organisation: Organisation
@@ -118,9 +115,6 @@ def test_a_handshake_that_comes_to_nothing_is_a_lost_connection(
             client.sendall(said)
         lost(organisation, 1)
         assert node.stop() == 0
-
-
-# ------------------------------------------------------------------ mistakes of ours
 
 
 def test_a_mistake_in_one_session_is_noted_and_costs_the_node_nothing_else(

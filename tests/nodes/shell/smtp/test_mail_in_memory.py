@@ -117,8 +117,6 @@ def test_a_client_that_goes_away_leaves_nothing_counted() -> None:
     asyncio.run(say())
 
 
-# ------------------------------------------------------------------ a node
-
 MIB = 1_048_576
 UNFINISHED = (b"x" * 70 + b"\r\n") * 132_000  # 9 MiB
 
