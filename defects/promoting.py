@@ -207,12 +207,12 @@ def _never_outdated(hear: Any, questions: DiscardQuestions, question: Any, datab
     return False
 
 
-def _about_nothing(ask: Any, questions: DiscardQuestions, _held_up_to: int) -> Any:
-    return ask(questions, 0)
+def _about_nothing(ask: Any, questions: DiscardQuestions, now_ms: int, _held_up_to: int) -> Any:
+    return ask(questions, now_ms, 0)
 
 
-def _about_everything(ask: Any, questions: DiscardQuestions, _held_up_to: int) -> Any:
-    return ask(questions, 2**62)
+def _about_everything(ask: Any, questions: DiscardQuestions, now_ms: int, _held_up_to: int) -> Any:
+    return ask(questions, now_ms, 2**62)
 
 
 @contextmanager
