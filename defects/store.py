@@ -91,7 +91,7 @@ def exchanges_texts() -> Iterator[None]:
                 return change
             header, end, _ = fetch(change.body).partition(END_OF_HEADER)
             _, _, text = fetch(wrong_text[change.body]).partition(END_OF_HEADER)
-            return replace(change, body=f"made:{(header + end + text).decode()}")
+            return replace(change, body=f"made:{(header + end + text).decode(errors='replace')}")
 
         wrong = [replace(asked, changes=tuple(map(changed, asked.changes))) for asked in commits]
         return commit(self, wrong, fetch, *more)
