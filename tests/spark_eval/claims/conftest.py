@@ -6,6 +6,7 @@ The runs of all modules are one batch: what claims ask of a run is derived for a
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from types import ModuleType
@@ -58,6 +59,30 @@ def _name(module: ModuleType, run: str) -> str:
     return f"{module.__name__.rpartition('.')[-1]}-{run}"
 
 
+class Histories:
+    """The same runs, asked by the judge of histories."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._found: dict[str, dict[str, Results]] = {}
+
+    def ask(self, module: ModuleType, claim: Claim) -> Results:
+        from spark_eval.next.claims.catalogue import ALL
+        from spark_eval.next.judging.judge import tallies
+        from spark_eval.next.judging.results import result_of
+        from spark_eval.next.read.files import FolderFiles
+
+        if module.__name__ not in self._found:
+            self._found[module.__name__] = {}
+            for name, run in module.runs().items():
+                run.name = _name(module, name)
+                found = tallies(FolderFiles(run.write(self._folder)))
+                for each in ALL:
+                    results = self._found[module.__name__].setdefault(each.name, {})
+                    results[name] = result_of(each, found[each.name])  # type: ignore[assignment]
+        return self._found[module.__name__][claim.name]
+
+
 @pytest.fixture(scope="package")
 def batch(
     spark: SparkSession, request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
@@ -70,6 +95,10 @@ def batch(
 
 
 @pytest.fixture(scope="module")
-def ask(batch: Batch, request: pytest.FixtureRequest) -> Ask:
+def ask(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Ask:
     """What a claim says of this module's runs."""
-    return lambda claim: batch.ask(request.module, claim)
+    if os.environ.get("SHADOWLAB_JUDGE") == "histories":
+        histories = Histories(tmp_path_factory.mktemp("claims"))
+        return lambda claim: histories.ask(request.module, claim)
+    batch = request.getfixturevalue("batch")
+    return lambda claim: batch.ask(request.module, claim)  # type: ignore[no-any-return]

@@ -1,0 +1,1 @@
+"""What every run is checked against, a claim a file."""

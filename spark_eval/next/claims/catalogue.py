@@ -1,0 +1,44 @@
+"""All claims, in the order of reports."""
+
+from __future__ import annotations
+
+from spark_eval.next.claims.claim import Claim
+from spark_eval.next.claims.mail import (
+    answered_in_time,
+    content_intact,
+    deferred_for_cause,
+    delay_dsn_sent,
+    delivered_in_time,
+    drains_after_heal,
+    dsn_sent,
+    dsn_suppressed,
+    logged_once,
+    no_loss,
+    no_phantom,
+    no_visible_duplicate,
+    refused_for_cause,
+    retries_paced,
+    rows_fit,
+    statuses_fit,
+    traceable,
+)
+
+ALL: tuple[Claim, ...] = (
+    no_loss.CLAIM,
+    no_phantom.CLAIM,
+    no_visible_duplicate.CLAIM,
+    content_intact.CLAIM,
+    answered_in_time.CLAIM,
+    refused_for_cause.CLAIM,
+    dsn_sent.CLAIM,
+    delay_dsn_sent.CLAIM,
+    dsn_suppressed.CLAIM,
+    drains_after_heal.CLAIM,
+    delivered_in_time.CLAIM,
+    deferred_for_cause.CLAIM,
+    retries_paced.CLAIM,
+    rows_fit.CLAIM,
+    statuses_fit.CLAIM,
+    logged_once.CLAIM,
+    traceable.CLAIM,
+)

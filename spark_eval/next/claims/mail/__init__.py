@@ -1,0 +1,1 @@
+"""Claims about mail as its senders and recipients see it."""

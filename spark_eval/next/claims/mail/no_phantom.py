@@ -1,0 +1,43 @@
+"""no_phantom: nothing is delivered that no one sent, and nothing to anyone it was not sent to.
+
+A DSN is sent by the transport itself: it may reach the sender of the message that it is about.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from spark_eval.next.claims.claim import HOLDS, UNKNOWN, VIOLATED, Case, Claim, refs
+from spark_eval.next.histories.message import Message
+from spark_eval.next.histories.run import Run
+from spark_eval.next.read.rows import VisibleRow
+
+LEDGER = "ledger.jsonl"
+
+
+def _cases(message: Message, run: Run) -> Iterator[Case]:
+    sent = message.sent
+    recipients = sent.recipients if sent else ()
+    for seen in message.visible:
+        yield _case(message, run, seen, is_right=seen.recipient in recipients)
+    for dsn in message.dsns:
+        for seen in dsn.visible:
+            yield _case(dsn, run, seen, is_right=sent is not None and seen.recipient == sent.sender)
+
+
+def _case(message: Message, run: Run, seen: VisibleRow, *, is_right: bool) -> Case:
+    subject = f"{message.message_id} to {seen.recipient}"
+    if is_right:
+        return Case(HOLDS, subject)
+    is_torn = any(each.file == LEDGER for each in run.damage)
+    why = "not sent to this recipient" if message.sent else "sent by no one"
+    return Case(
+        UNKNOWN if is_torn and message.sent is None else VIOLATED,
+        subject,
+        detail=f"seen in {seen.place}, {why}",
+        at_ms=seen.copied_ms,
+        refs=refs(seen.ref, message.sent.ref if message.sent else None),
+    )
+
+
+CLAIM = Claim("no_phantom", (), of_message=_cases)

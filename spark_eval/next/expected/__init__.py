@@ -1,0 +1,1 @@
+"""What should have happened, derived from plan, ledger and faults, as intervals."""

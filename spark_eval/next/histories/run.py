@@ -1,0 +1,258 @@
+"""A run: who was there, what was set, what went wrong. Bounded by servers and time, not by mail."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from spark_eval.fault_kinds import Does
+from spark_eval.intervals.interval import Interval
+from spark_eval.next.histories.active_copies import ActiveCopies, active_copies
+from spark_eval.next.histories.database import Database
+from spark_eval.next.histories.faults import Fault, faults_of
+from spark_eval.next.histories.queues import Answer, Queues, answers_from_outside, queues_of
+from spark_eval.next.histories.routes import Routes
+from spark_eval.next.histories.server import (
+    EXTERNAL,
+    MAILBOX,
+    UNLOGGED_WALL_MS,
+    Down,
+    Server,
+    eras_of,
+    holes_of,
+)
+from spark_eval.next.histories.sessions import sessions_of
+from spark_eval.next.histories.settings import TransportConfig, server_config, transport_config
+from spark_eval.next.histories.traffic import Traffic, standstills
+from spark_eval.next.histories.ways import Ways
+from spark_eval.next.read.clocks import LabClock
+from spark_eval.next.read.damage import NO_SUCH_SERVER, NO_TRACKING, Damage
+from spark_eval.next.read.names import server_of
+from spark_eval.next.read.plan import Expect, PlannedServer
+from spark_eval.next.read.record import Record, lab_clock
+
+# a clock is seen to be off, and two times are told apart, by so many times the resolution
+FAR_ABOVE = 5
+# what a server says of a resubmit request that it has taken on
+TAKEN_ON = ("resubmit-requested", "resubmit-taken-up", "resubmit-completed")
+
+
+@dataclass(frozen=True)
+class Run:
+    """Everything that is known of a run beside its messages. `places`: recipient to the file that
+    has what the recipient sees; `files`: what was collected; `speed`: lab ms for each of the clock
+    that servers wait and log by; `asks_safety_nets`: some Safety Net was asked.
+    """
+
+    name: str
+    is_simulated: bool
+    is_made: bool
+    end_ms: int | None
+    clock: LabClock
+    resolution_ms: float | None
+    config: TransportConfig
+    servers: Mapping[str, Server]
+    databases: Mapping[str, Database]
+    mailboxes: Mapping[str, str]
+    outside: Mapping[str, str]
+    active_copies: Mapping[str, ActiveCopies]
+    faults: tuple[Fault, ...]
+    ways: Ways
+    routes: Routes
+    asks_safety_nets: bool
+    queues: Mapping[str, Queues]
+    answers: Mapping[tuple[str, str], list[Answer]]
+    traffic: Traffic
+    still: tuple[Interval, ...]
+    expect: Expect
+    files: frozenset[str]
+    damage: tuple[Damage, ...]
+
+    @property
+    def speed(self) -> float:
+        return self.clock.speed
+
+    @property
+    def finest_ms(self) -> int:
+        return self.clock.finest_ms
+
+    @property
+    def acting(self) -> list[Interval]:
+        """The possible extents of all faults that were begun."""
+        return [each.outage.possible for each in self.faults if each.outage is not None]
+
+    def place_of(self, recipient: str) -> str | None:
+        """The mailbox database, or the server outside, where a recipient reads mail."""
+        return self.mailboxes.get(recipient) or self.outside.get(recipient.rpartition("@")[2])
+
+    def is_inside(self, recipient: str) -> bool:
+        return recipient in self.mailboxes
+
+    def file_of(self, recipient: str) -> str | None:
+        """Which file says what a recipient sees; None of one who reads no mail here."""
+        if (database := self.mailboxes.get(recipient)) is not None:
+            return f"mailboxes/{database}.jsonl"
+        server = self.outside.get(recipient.rpartition("@")[2])
+        return None if server is None else f"external/{server}.jsonl"
+
+    def is_collected(self, recipient: str) -> bool:
+        return self.file_of(recipient) in self.files
+
+
+def run_of(record: Record, traffic: Traffic) -> Run:
+    plan, clock = record.plan, lab_clock(record.plan, record.host, record.manifest)
+    faults = faults_of(plan.faults, record.rows.faults)
+    servers = _servers(record, clock, faults)
+    topology, databases = plan.topology, _databases(record, servers)
+    config, ways = transport_config(plan.transport_config), Ways(faults, servers)
+    several = {each.name: each.copies for each in databases.values() if len(each.copies) > 1}
+    mailboxes = {
+        each.address.lower(): each.database
+        for each in topology.mailboxes or ()
+        if each.address is not None and each.database is not None
+    }
+    outside = {
+        server.domain.lower(): server.name
+        for server in servers.values()
+        if server.role == EXTERNAL and server.domain
+    }
+    active = active_copies(several, record.rows.lifecycle)
+    return Run(
+        name=record.manifest.run or "",
+        is_simulated=record.is_simulated,
+        is_made=record.is_made,
+        end_ms=plan.end_ms,
+        clock=clock,
+        resolution_ms=record.host.clock_resolution_ms,
+        config=config,
+        servers=servers,
+        databases=databases,
+        mailboxes=mailboxes,
+        outside=outside,
+        active_copies=active,
+        faults=faults,
+        ways=ways,
+        routes=Routes(servers, databases, active, ways, makes_redundant=config.enabled),
+        asks_safety_nets=any(
+            row.event in TAKEN_ON and row.request_id is not None for row in record.rows.lifecycle
+        ),
+        queues=queues_of(record.tracking, sessions_of(record.connectivity)),
+        # servers outside that are the lab's put nothing off by themselves
+        answers={} if record.is_made else _answers(record, outside, mailboxes),
+        traffic=traffic,
+        still=() if record.is_simulated else _still(record, traffic, clock),
+        expect=plan.expect,
+        files=record.files,
+        damage=(*record.damage, *_misplaced(record, servers)),
+    )
+
+
+def _answers(
+    record: Record, outside: Mapping[str, str], mailboxes: Mapping[str, str]
+) -> dict[tuple[str, str], list[Answer]]:
+    def place_of(recipient: str) -> str | None:
+        return None if recipient in mailboxes else outside.get(recipient.rpartition("@")[2])
+
+    return answers_from_outside(record.tracking, place_of)
+
+
+def _still(record: Record, traffic: Traffic, clock: LabClock) -> tuple[Interval, ...]:
+    logs = (record.tracking, record.probes, record.connectivity)
+    written_ms = (row.at_ms for rows in logs for row in rows)
+    return standstills(written_ms, traffic.waits, clock.speed)
+
+
+def _databases(record: Record, servers: Mapping[str, Server]) -> dict[str, Database]:
+    found = {}
+    for each in record.plan.topology.databases or ():
+        copies = tuple((copy.server or "").lower() for copy in each.copies or ())
+        window_ms = each.duplicate_detection_window_ms
+        if window_ms is None and copies and copies[0] in servers:
+            # plans of before, and those made by hand, give servers the window
+            window_ms = servers[copies[0]].config.window_ms
+        if each.name is not None:
+            found[each.name] = Database(each.name, copies, window_ms)
+    return found
+
+
+def _servers(record: Record, clock: LabClock, faults: Iterable[Fault]) -> dict[str, Server]:
+    planned = [each for each in record.plan.topology.servers or () if each.name is not None]
+    unlogged_ms = int(UNLOGGED_WALL_MS * clock.speed)
+    slack_ms = unlogged_ms + FAR_ABOVE * clock.finest_ms
+    skews = [life.skew_ms for lives in record.lives.values() for life in lives]
+    askew_ms = max(skews, default=0) - min(skews, default=0)
+    downs, seen, damage = _downs(faults), _seen_databases(record), _damage_by_server(record.damage)
+    found = {}
+    for each in planned:
+        name = (each.name or "").lower()
+        own = tuple(sorted(downs.get(name, ())))
+        found[name] = Server(
+            name=name,
+            fqdn=each.fqdn or name,
+            role=each.role or "",
+            site=each.site,
+            dag=each.dag,
+            domain=each.domain,
+            auto_activation=each.auto_activation or "Unrestricted",
+            config=server_config(_sections(record, each)),
+            downs=own,
+            holes=holes_of(damage.get(name, ()), own, unlogged_ms),
+            eras=eras_of(seen.get(name, ())),
+            lives=record.lives.get(name, ()),
+            slack_ms=slack_ms,
+            askew_ms=askew_ms,
+        )
+    return found
+
+
+def _sections(record: Record, server: PlannedServer) -> Mapping[str, Mapping[str, str]]:
+    return record.plan.server_config.get(server.name or "") or {}
+
+
+def _downs(faults: Iterable[Fault]) -> dict[str, list[Down]]:
+    found: dict[str, list[Down]] = {}
+    for each in faults:
+        counts = each.acts_on_server and each.does in (Does.AWAY, Does.IN_DOUBT)
+        if counts and each.server is not None and each.outage is not None:
+            found.setdefault(each.server, []).append(Down(each.outage, each.kind))
+    return found
+
+
+def _seen_databases(record: Record) -> dict[str, list[tuple[int, str]]]:
+    found: dict[str, list[tuple[int, str]]] = {}
+    for row in record.rows.lifecycle:
+        if row.database_id and row.at_ms is not None:
+            found.setdefault(row.server, []).append((row.at_ms, row.database_id))
+    for event in record.tracking:
+        if event.database_id:
+            found.setdefault(event.server, []).append((event.at_ms, event.database_id))
+    return found
+
+
+def _damage_by_server(
+    damage: Iterable[Damage],
+) -> dict[str, list[tuple[int | None, int | None]]]:
+    found: dict[str, list[tuple[int | None, int | None]]] = {}
+    for each in damage:
+        if each.server:
+            found.setdefault(each.server, []).append((each.from_ms, each.to_ms))
+    return found
+
+
+def _misplaced(record: Record, servers: Mapping[str, Server]) -> list[Damage]:
+    """Mailbox servers of the plan whose tracking log is not in the folder; in a run that the lab
+    made, logs of servers that its plan does not have.
+    """
+    logs = sorted(name for name in record.files if server_of(name))
+    tracked = {server_of(name) for name in logs if "/MSGTRK" in name}
+    missing = [
+        Damage(name, f"logs/{name}/", None, NO_TRACKING)
+        for name, server in servers.items()
+        if server.role == MAILBOX and name not in tracked
+    ]
+    strangers = {
+        server_of(name): name
+        for name in reversed(logs)
+        if record.is_made and server_of(name) not in servers
+    }
+    return missing + [Damage("", name, None, NO_SUCH_SERVER) for name in strangers.values()]

@@ -1,0 +1,151 @@
+"""What all mail of a run shows together: how fast the lab was, and how much mail each server had.
+Sums: parts of a run's mail add up to the whole.
+
+A simulator's machine takes no time. On containers a disk may stop all servers at once: a sender
+waits for its 250, and no server writes a line. Such a moment is nobody's delay. Silence while
+nobody waits is none, nor that of one server.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Container, Iterable, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import NamedTuple
+
+from spark_eval.intervals.interval import FOREVER_MS, Interval, shared_ms
+from spark_eval.next.histories.message import Message
+from spark_eval.next.read.names import Ref
+
+# pieces of wall time that are looked at, and how many empty ones in a row are a standstill
+PIECE_WALL_MS = 250
+STILL_PIECES = 4
+NO_BODY = "e3b0c44298fc1c14"  # SHA-256 of nothing
+
+
+class Load(NamedTuple):
+    """How many messages a server came to answer for, and when first and last."""
+
+    messages: int
+    first_ms: int
+    last_ms: int
+
+    def plus(self, other: Load) -> Load:
+        return Load(
+            self.messages + other.messages,
+            min(self.first_ms, other.first_ms),
+            max(self.last_ms, other.last_ms),
+        )
+
+    @property
+    def per_ms(self) -> float | None:
+        """None where all came at once."""
+        between_ms = self.last_ms - self.first_ms
+        return self.messages / between_ms if between_ms else None
+
+
+@dataclass(slots=True)
+class Traffic:
+    """`takings`: how often a sender waited for its 250 for so many ms; `waits`: while somebody
+    waited for a reply; `loads` by server; `texts`: whose message a body is by its digest, of bodies
+    that are seen in place of another one; of messages that share one the first.
+    """
+
+    takings: Counter[int] = field(default_factory=Counter)
+    waits: list[Interval] = field(default_factory=list)
+    loads: dict[str, Load] = field(default_factory=dict)
+    texts: dict[str, tuple[str, Ref]] = field(default_factory=dict)
+
+    def add(self, other: Traffic) -> None:
+        self.takings += other.takings
+        self.waits += other.waits
+        for server, load in other.loads.items():
+            known = self.loads.get(server)
+            self.loads[server] = load if known is None else known.plus(load)
+        for body, owner in other.texts.items():
+            self.texts[body] = min(self.texts.get(body, owner), owner)
+
+    @property
+    def taking_ms(self) -> int | None:
+        """What a sender waited for its 250 in the median."""
+        return median(self.takings)
+
+
+def traffic_of(messages: Sequence[Message]) -> Traffic:
+    found = Traffic(texts=owners_of(strange_bodies(messages), messages))
+    for message in messages:
+        _take(found, message)
+        for dsn in message.dsns:
+            _take(found, dsn)
+    return found
+
+
+def _take(found: Traffic, message: Message) -> None:
+    for attempt in message.attempts:
+        if attempt.started_ms is not None:
+            end_ms = FOREVER_MS if attempt.ended_ms is None else attempt.ended_ms
+            found.waits.append(Interval(attempt.started_ms, end_ms))
+            if attempt.outcome == "ok" and attempt.ended_ms is not None:
+                found.takings[attempt.ended_ms - attempt.started_ms] += 1
+    for key, primary in message.primaries.items():
+        if primary.born is not None:
+            born = Load(1, primary.born.at_ms, primary.born.at_ms)
+            known = found.loads.get(key.server)
+            found.loads[key.server] = born if known is None else known.plus(born)
+
+
+def strange_bodies(messages: Iterable[Message]) -> set[str | None]:
+    """Digests of bodies that recipients see, and that are not what was sent."""
+    found = {
+        seen.content.body
+        for message in messages
+        for seen in message.visible
+        if message.sent and seen.content.body != message.sent.content.body
+    }
+    return {body for body in found if body not in (None, NO_BODY)}
+
+
+def owners_of(
+    bodies: Container[str | None], messages: Iterable[Message]
+) -> dict[str, tuple[str, Ref]]:
+    """Whose each of those bodies is, of those that were sent at all."""
+    found: dict[str, tuple[str, Ref]] = {}
+    for message in messages:
+        body = message.sent.content.body if message.sent else None
+        if message.sent and body is not None and body in bodies:
+            owner = (message.message_id, message.sent.ref)
+            found[body] = min(found.get(body, owner), owner)
+    return found
+
+
+def median(counts: Counter[int]) -> int | None:
+    """Between the two in the middle, where there are two."""
+    total, passed, low = sum(counts.values()), 0, None
+    for value, count in sorted(counts.items()):
+        passed += count
+        if low is None and passed * 2 >= total:
+            low = value
+        if passed * 2 > total:
+            return (low + value) // 2 if low is not None else value
+    return low
+
+
+def standstills(
+    written_ms: Iterable[int], waits: Iterable[Interval], speed: float
+) -> tuple[Interval, ...]:
+    """While somebody waited and no server wrote a line of a log, for a wall second and more."""
+    piece_ms = int(max(PIECE_WALL_MS * speed, 1))
+    pieces = sorted({at_ms // piece_ms for at_ms in written_ms})
+    gaps = [
+        Interval((before + 1) * piece_ms, after * piece_ms)
+        for before, after in pairwise(pieces)
+        if after - before > STILL_PIECES
+    ]
+    waiting = list(waits) if gaps else []
+    return tuple(gap for gap in gaps if any(each.covers(gap.lo, gap.hi) for each in waiting))
+
+
+def stood_still_ms(still: Iterable[Interval], start_ms: int, end_ms: int) -> int:
+    """How much of the time between two moments everything stood still."""
+    return shared_ms(still, start_ms, end_ms)

@@ -1,0 +1,1 @@
+"""From cases to results, and from results to a verdict."""

@@ -1,0 +1,66 @@
+"""The judge's door: from the files of a record to what each claim found of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import reduce
+
+from spark_eval.next.claims.catalogue import ALL
+from spark_eval.next.claims.claim import Claim
+from spark_eval.next.expected.deliveries import deliveries, totals
+from spark_eval.next.expected.totals import Totals
+from spark_eval.next.histories.message import Message, messages_of
+from spark_eval.next.histories.run import Run, run_of
+from spark_eval.next.histories.traffic import traffic_of
+from spark_eval.next.judging.tally import Tally
+from spark_eval.next.read.files import Files
+from spark_eval.next.read.record import read_record
+
+
+def tallies(files: Files, claims: Sequence[Claim] = ALL) -> dict[str, Tally]:
+    """Of one whole record, by the name of each claim. Raises `UnreadablePlanError`, `OSError`."""
+    record = read_record(files)
+    messages = messages_of(record)
+    run = run_of(record, traffic_of(messages))
+    found = of_messages(messages, run, claims)
+    _add(found, of_servers(run, claims))
+    _add(found, of_run(run, totals_of(messages, run), claims))
+    return found
+
+
+def totals_of(messages: Iterable[Message], run: Run) -> Totals:
+    """What a part of a run's messages, or all of them, came to."""
+    each = (totals(deliveries(message, run, run.routes)) for message in messages)
+    return reduce(Totals.plus, each, Totals())
+
+
+def of_messages(messages: Iterable[Message], run: Run, claims: Sequence[Claim]) -> dict[str, Tally]:
+    """A part of a run's messages, or all of them."""
+    found = {claim.name: Tally() for claim in claims}
+    asked = [(found[claim.name], claim.of_message) for claim in claims if claim.of_message]
+    for message in messages:
+        for tally, cases in asked:
+            tally.count(cases(message, run))
+    return found
+
+
+def of_servers(run: Run, claims: Sequence[Claim]) -> dict[str, Tally]:
+    found = {claim.name: Tally() for claim in claims}
+    for claim in claims:
+        if claim.of_server is not None:
+            for server in run.servers.values():
+                found[claim.name].count(claim.of_server(server, run))
+    return found
+
+
+def of_run(run: Run, totals: Totals, claims: Sequence[Claim]) -> dict[str, Tally]:
+    found = {claim.name: Tally() for claim in claims}
+    for claim in claims:
+        if claim.of_run is not None:
+            found[claim.name].count(claim.of_run(run, totals))
+    return found
+
+
+def _add(found: dict[str, Tally], more: dict[str, Tally]) -> None:
+    for name, tally in more.items():
+        found[name].add(tally)

@@ -1,0 +1,35 @@
+"""Connectivity logs: sessions that a server opened, and what it heard in them."""
+
+from __future__ import annotations
+
+import re
+
+from spark_eval.next.read.clocks import LabClock
+from spark_eval.next.read.csv_rows import LogRow, integer
+from spark_eval.next.read.names import Ref, server_of, short_name
+from spark_eval.next.read.rows import ConnectivityRow
+
+_MONO = re.compile(r"(?:^|;)Mono=([0-9]+)(?:;|$)")
+
+
+def connectivity_row(
+    file: str, row: LogRow, origin_ms: int, clock: LabClock
+) -> tuple[ConnectivityRow, int]:
+    """The row in lab time, and by how much its date was ahead of it."""
+    get = row.values.get
+    description = get("description") or ""
+    mono = _MONO.search(description)
+    mono_ns = integer(mono[1]) if mono else None
+    dated_ms = row.epoch_ms - origin_ms
+    off_ms = clock.off_ms(dated_ms, mono_ns)
+    return ConnectivityRow(
+        server_of(file),
+        dated_ms - off_ms,
+        mono_ns,
+        get("session") or "",
+        short_name(get("destination") or None),
+        get("direction") or "",
+        description.partition(";")[0],
+        description,
+        Ref(file, row.line),
+    ), off_ms

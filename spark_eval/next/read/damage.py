@@ -1,0 +1,94 @@
+"""What could not be read, by file, line and kind; for a log with its place in time.
+
+What is missing from a log between the sound rows beside the damage proves nothing. Files of a
+server follow each other in time unless its clock was off: such a server may write on in an earlier
+one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from spark_eval.next.read.lines import TORN
+from spark_eval.next.read.names import Ref, server_of
+
+MALFORMED = "malformed line"
+NO_FIELDS = "no #Fields line"
+NO_SHAPE = "not what it should hold"
+NO_TRACKING = "no message tracking log"
+NO_SUCH_SERVER = "of a server that plan.json does not have"
+_ORDER = re.compile(r"(\d{8,10})[^/]*$"), re.compile(r"-(\d+)[.][^/]*$")
+_FAMILY = re.compile(r"/([A-Za-z]+)[^/]*$")
+
+__all__ = ["MALFORMED", "NO_FIELDS", "NO_SHAPE", "TORN", "Damage", "Sound", "placed"]
+
+
+class Damage(NamedTuple):
+    """`server` whose log it is, or ''; `line` None where the whole file is meant. `from_ms` is None
+    where nothing sound is known to come before, `to_ms` where nothing follows.
+    """
+
+    server: str
+    file: str
+    line: int | None
+    damage: str
+    from_ms: int | None = None
+    to_ms: int | None = None
+
+
+class Sound(NamedTuple):
+    """A row of a log that could be read: its place in lab time, and whether the clock of its server
+    was off.
+    """
+
+    ref: Ref
+    at_ms: int
+    off_ms: int
+
+
+def damaged(file: str, line: int | None, damage: str) -> Damage:
+    return Damage(server_of(file), file, line, damage)
+
+
+def placed(found: Iterable[Damage], sound: Iterable[Sound]) -> list[Damage]:
+    """Damage of logs with its place between the sound rows of the same server and kind of log."""
+    wanted = list(found)
+    if not wanted:
+        return []
+    of_server: dict[tuple[str, str], list[Sound]] = {}
+    for row in sound:
+        of_server.setdefault((server_of(row.ref.file), _family(row.ref.file)), []).append(row)
+    return [_placed(each, of_server.get((each.server, _family(each.file)), ())) for each in wanted]
+
+
+def _placed(damage: Damage, sound: Sequence[Sound]) -> Damage:
+    place = _order(Ref(damage.file, damage.line or 0))
+    before = [row for row in sound if _order(row.ref) < place]
+    after = [row for row in sound if _order(row.ref) > place]
+    return damage._replace(
+        from_ms=_nearest(damage.file, before, latest=True),
+        to_ms=_nearest(damage.file, after, latest=False),
+    )
+
+
+def _nearest(file: str, rows: Sequence[Sound], *, latest: bool) -> int | None:
+    """In the same file if a sound row there is on that side, else in the files beside it."""
+    pick = max if latest else min
+    near = [row.at_ms for row in rows if row.ref.file == file]
+    if near:
+        return pick(near)
+    if any(row.off_ms for row in rows):
+        return None
+    return pick((row.at_ms for row in rows), default=None)
+
+
+def _order(ref: Ref) -> tuple[str, int, int]:
+    day, instance = (pattern.search(ref.file) for pattern in _ORDER)
+    return (day[1] if day else "", int(instance[1]) if instance else -1, ref.line)
+
+
+def _family(file: str) -> str:
+    found = _FAMILY.search(file)
+    return found[1] if found else ""
