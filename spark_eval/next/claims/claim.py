@@ -8,33 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Final, Literal, NamedTuple
 
+from spark_eval.next.cases.case import Case
 from spark_eval.next.expected.totals import Totals
 from spark_eval.next.histories.message import Message
 from spark_eval.next.histories.run import Run
 from spark_eval.next.histories.server import Server
-from spark_eval.next.read.names import Ref
-
-Status = Literal["holds", "violated", "unknown"]
-HOLDS: Final = "holds"
-VIOLATED: Final = "violated"
-UNKNOWN: Final = "unknown"
-
-
-class Case(NamedTuple):
-    """`detail` says what happened, in a sentence; `weight` ranks the worst; `expected` where the
-    case is what `expect` says.
-    """
-
-    status: Status
-    subject: str
-    requirements: tuple[str, ...] = ()
-    detail: str = ""
-    at_ms: int | None = None
-    refs: tuple[Ref, ...] = ()
-    weight: float = 0.0
-    expected: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +27,3 @@ class Claim:
     of_message: Callable[[Message, Run], Iterator[Case]] | None = None
     of_server: Callable[[Server, Run], Iterator[Case]] | None = None
     of_run: Callable[[Run, Totals], Iterator[Case]] | None = None
-
-
-def refs(*given: Ref | None) -> tuple[Ref, ...]:
-    """Those that there are."""
-    return tuple(each for each in given if each is not None)

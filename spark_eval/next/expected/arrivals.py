@@ -7,6 +7,7 @@ that it has brought there (SEND).
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import NamedTuple
 
 from spark_eval.next.histories.message import Message
@@ -34,6 +35,7 @@ class Brought(NamedTuple):
     epoch: int
 
 
+@lru_cache(maxsize=4)
 def brought_into(message: Message, run: Run) -> list[Brought]:
     """By either voice; databases with one copy are left out."""
     found = []

@@ -5,6 +5,7 @@ of that which were promoted, and their shadow messages in turn.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import NamedTuple
 
 from spark_eval.next.histories.message import Message
@@ -25,6 +26,7 @@ class Returned(NamedTuple):
     is_sure: bool
 
 
+@lru_cache(maxsize=4)
 def came_back(message: Message, run: Run) -> list[Returned]:
     """Two generations of promoted shadow messages are followed, no third."""
     first = [

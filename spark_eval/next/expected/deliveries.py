@@ -7,6 +7,8 @@ server says it gave a message up excuses nothing: its sender must have been noti
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from functools import lru_cache
 from typing import NamedTuple
 
 from spark_eval.next.expected.custodians import Custodians, custodians
@@ -17,9 +19,9 @@ from spark_eval.next.expected.notifications import (
     dsns_about,
     notified,
 )
+from spark_eval.next.expected.resubmissions import expected
 from spark_eval.next.expected.totals import Totals
 from spark_eval.next.histories.message import Message
-from spark_eval.next.histories.routes import Routes
 from spark_eval.next.histories.run import Run
 from spark_eval.next.histories.sending import ACKNOWLEDGED
 from spark_eval.next.read.names import Ref
@@ -63,10 +65,11 @@ class _Failure(NamedTuple):
     untold: bool
 
 
-def deliveries(message: Message, run: Run, routes: Routes) -> list[Delivery]:
+@lru_cache(maxsize=4)
+def deliveries(message: Message, run: Run) -> tuple[Delivery, ...]:
     """Of what the workload sent, in the order of its recipients."""
     if message.sent is None:
-        return []
+        return ()
     promised = message.fate == ACKNOWLEDGED
     copies = {
         recipient: tuple(
@@ -77,11 +80,13 @@ def deliveries(message: Message, run: Run, routes: Routes) -> list[Delivery]:
         )
         for recipient in message.sent.recipients
     }
-    fate = _fate(message, run, routes) if promised and not all(copies.values()) else None
-    return [_delivery(message, run, fate, each, copies[each]) for each in message.sent.recipients]
+    fate = _fate(message, run) if promised and not all(copies.values()) else None
+    return tuple(
+        _delivery(message, run, fate, each, copies[each]) for each in message.sent.recipients
+    )
 
 
-def _fate(message: Message, run: Run, routes: Routes) -> _Fate:
+def _fate(message: Message, run: Run) -> _Fate:
     assert message.sent is not None
     sender, dsns = message.sent.sender, dsns_about(message, of_delay=False)
     return _Fate(
@@ -89,7 +94,7 @@ def _fate(message: Message, run: Run, routes: Routes) -> _Fate:
         sender_collected=run.is_collected(sender) if run.file_of(sender) else None,
         custodians=custodians(message, run),
         told=notified(dsns, sender, FAILED),
-        given_up=dsn_given_up(dsns, sender, run, routes),
+        given_up=dsn_given_up(dsns, sender, run),
     )
 
 
@@ -109,9 +114,23 @@ def _delivery(
         return Delivery(recipient, message.fate, "", False, copies, (ref,))
     failure = _failure(message, recipient)
     outcome, reason = _judged(message, run, recipient, fate, failure)
+    if outcome == LOST and (net := _not_kept_longer(message, run, recipient)) is not None:
+        outcome, reason = EXCUSED, f"Safety Net may not keep it longer: {net}"
     told = (failure.row.ref if failure.row else None, fate.told.seen or fate.given_up)
     shown = (ref, *(each for each in told if each is not None))
     return Delivery(recipient, outcome, reason, True, copies, shown)
+
+
+def _not_kept_longer(message: Message, run: Run, recipient: str) -> str | None:
+    """Why what was lost with a copy of a database is excused: the Safety Net that had it could not
+    be asked as long as it may keep it.
+    """
+    reasons = (
+        each.reason
+        for each in expected(message, run)
+        if each.expired and each.lost and not each.is_seen and recipient in each.fork.recipients
+    )
+    return min(reasons, default=None)
 
 
 def _failure(message: Message, recipient: str) -> _Failure:
@@ -161,12 +180,13 @@ def _given_up(row: TrackingRow, said: str, fate: _Fate) -> tuple[str, str]:
     return LOST, f"{row.server} gave it up ({status}), and no DSN reached {fate.sender}"
 
 
-def totals(found: list[Delivery]) -> Totals:
+def totals(found: Iterable[Delivery]) -> Totals:
     """What one message adds to the totals of its run."""
-    outcomes = {each.outcome for each in found}
+    known = tuple(found)
+    outcomes = {each.outcome for each in known}
     is_open = UNKNOWN in outcomes
     return Totals(
-        promised=int(any(each.promised for each in found)),
+        promised=int(any(each.promised for each in known)),
         lost=int(LOST in outcomes),
         excused=int(EXCUSED in outcomes),
         may_be_lost=int(is_open and LOST not in outcomes),

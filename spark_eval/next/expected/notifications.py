@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
+from spark_eval.next.cases.case import UNKNOWN
+from spark_eval.next.expected.resubmissions import expected
 from spark_eval.next.histories.message import Message
 from spark_eval.next.histories.primary import Key, key_of
-from spark_eval.next.histories.routes import Routes
 from spark_eval.next.histories.run import Run
 from spark_eval.next.histories.server import Server
 from spark_eval.next.histories.ways import Trouble
@@ -77,25 +78,35 @@ def notified(dsns: Iterable[Dsn], reader: str, action: str) -> Notified:
     )
 
 
-def dsn_given_up(dsns: Iterable[Dsn], reader: str, run: Run, routes: Routes) -> Ref | None:
+def dsn_given_up(dsns: Iterable[Dsn], reader: str, run: Run) -> Ref | None:
     """Where a server gave up a DSN to `reader`, and a fault was in its way all the time: a DSN has
     no sender whom another one could be sent to (RFC 5321 section 4.5.5), so nobody hears of it. It
     was in trouble with it, and after that no longer than an attempt hangs and the retry ladder
-    waits (RT-5).
+    waits (RT-5). Or it was delivered, and lost with a copy of a mailbox database whose Safety Net
+    could not be asked in time, or was lost too.
     """
+    made = list(dsns)
+    given_up = min(_given_up(made, reader, run), default=None)
+    return given_up or min(_lost_with_a_copy(made, reader, run), default=None)
+
+
+def _given_up(dsns: Iterable[Dsn], reader: str, run: Run) -> Iterator[Ref]:
     place = run.place_of(reader)
-    if place is None:
-        return None
-    return min(
-        (
-            row.ref
-            for dsn in dsns
-            for row in _failures(dsn, reader)
-            if (server := run.servers.get(row.server)) is not None
-            and _was_in_trouble(dsn, row, server, routes.troubles(server.name, place), run)
-        ),
-        default=None,
-    )
+    for dsn in dsns:
+        for row in _failures(dsn, reader):
+            server = run.servers.get(row.server)
+            if server is not None and place is not None:
+                troubles = run.routes.troubles(server.name, place)
+                if _was_in_trouble(dsn, row, server, troubles, run):
+                    yield row.ref
+
+
+def _lost_with_a_copy(dsns: Iterable[Dsn], reader: str, run: Run) -> Iterator[Ref]:
+    for dsn in dsns:
+        for each in expected(dsn.message, run):
+            is_lost = each.lost and not each.is_seen and each.status == UNKNOWN
+            if is_lost and reader in each.fork.recipients:
+                yield each.fork.first.row.ref
 
 
 def _failures(dsn: Dsn, reader: str) -> Iterator[TrackingRow]:

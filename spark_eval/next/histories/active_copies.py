@@ -61,6 +61,12 @@ class ActiveCopies:
     seeded: tuple[LifecycleRow, ...]
 
     @property
+    def begun(self) -> tuple[LifecycleRow, ...]:
+        """Rows by which an epoch began, whether or not its copy was mounted."""
+        mounts = (copy.mounted for copy in self.copies if copy.mounted is not None)
+        return (*self.decided, *mounts)
+
+    @property
     def moved_ms(self) -> list[int]:
         """When a copy was mounted after the first, or dismounted."""
         rows = [*(change.mounted for change in self.changes), *self.dismounts]

@@ -25,7 +25,7 @@ from spark_eval.next.read.rows import (
 )
 
 
-@dataclass
+@dataclass(eq=False)
 class Message:
     """Rows about one Message-Id; `dsns`: those about it. `sent` is None of what the workload did
     not write down.

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from spark_eval.fault_kinds import Does
 from spark_eval.intervals.interval import Interval
@@ -27,9 +28,10 @@ from spark_eval.next.histories.traffic import Traffic, standstills
 from spark_eval.next.histories.ways import Ways
 from spark_eval.next.read.clocks import LabClock
 from spark_eval.next.read.damage import NO_SUCH_SERVER, NO_TRACKING, Damage
-from spark_eval.next.read.names import server_of
+from spark_eval.next.read.names import Ref, server_of
 from spark_eval.next.read.plan import Expect, PlannedServer
 from spark_eval.next.read.record import Record, lab_clock
+from spark_eval.next.read.rows import LifecycleRow
 
 # a clock is seen to be off, and two times are told apart, by so many times the resolution
 FAR_ABOVE = 5
@@ -37,7 +39,21 @@ FAR_ABOVE = 5
 TAKEN_ON = ("resubmit-requested", "resubmit-taken-up", "resubmit-completed")
 
 
-@dataclass(frozen=True)
+class Limits(NamedTuple):
+    """Of a change of the active copy: `survived_ms`, the last delivery before it that the new copy
+    has, `lost_ms` and `lost_ref`, the first that it lacked, `lost_deliveries`, how many.
+    """
+
+    survived_ms: int | None = None
+    lost_ms: int | None = None
+    lost_ref: Ref | None = None
+    lost_deliveries: int = 0
+
+
+NO_LIMITS = Limits()
+
+
+@dataclass(frozen=True, eq=False)
 class Run:
     """Everything that is known of a run beside its messages. `places`: recipient to the file that
     has what the recipient sees; `files`: what was collected; `speed`: lab ms for each of the clock
@@ -67,6 +83,8 @@ class Run:
     expect: Expect
     files: frozenset[str]
     damage: tuple[Damage, ...]
+    lifecycle: tuple[LifecycleRow, ...]
+    limits: Mapping[tuple[str, int], Limits] = field(default_factory=dict)
 
     @property
     def speed(self) -> float:
@@ -144,6 +162,7 @@ def run_of(record: Record, traffic: Traffic) -> Run:
         expect=plan.expect,
         files=record.files,
         damage=(*record.damage, *_misplaced(record, servers)),
+        lifecycle=tuple(record.rows.lifecycle),
     )
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from spark_eval.next.claims.claim import UNKNOWN, Case, Claim
+from spark_eval.next.cases.case import UNKNOWN, Case
+from spark_eval.next.claims.claim import Claim
 from spark_eval.next.judging.tally import Tally
 
 NOTHING_ASKED = "nothing was asked"

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from spark_eval.intervals.interval import FOREVER_MS
-from spark_eval.next.claims.claim import HOLDS, UNKNOWN, VIOLATED, Case
+from spark_eval.next.cases.case import HOLDS, UNKNOWN, VIOLATED, Case
 
 _WORST = (HOLDS, UNKNOWN, VIOLATED)
 

@@ -19,8 +19,9 @@ import re
 from collections.abc import Iterator
 
 from spark_eval.intervals.interval import touches
-from spark_eval.next.claims.claim import HOLDS, VIOLATED, Case, Claim, Status
-from spark_eval.next.claims.words import stamp
+from spark_eval.next.cases.case import HOLDS, VIOLATED, Case, Status
+from spark_eval.next.cases.words import stamp
+from spark_eval.next.claims.claim import Claim
 from spark_eval.next.expected.calls import is_troubled, limit_ms
 from spark_eval.next.histories.message import Message
 from spark_eval.next.histories.run import Run

@@ -15,8 +15,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from spark_eval.next.claims.claim import HOLDS, UNKNOWN, VIOLATED, Case, Claim, Status, refs
-from spark_eval.next.claims.words import stamp
+from spark_eval.next.cases.case import HOLDS, UNKNOWN, VIOLATED, Case, Status, refs
+from spark_eval.next.cases.words import stamp
+from spark_eval.next.claims.claim import Claim
 from spark_eval.next.expected.calls import slack_ms
 from spark_eval.next.expected.came_back import came_back
 from spark_eval.next.expected.forks import Forks, forks_of
@@ -62,7 +63,7 @@ def _cases(message: Message, run: Run) -> Iterator[Case]:
         return
     waits = _waits(message, run)
     sender = message.sent.sender if message.sent else ""
-    seen = _Seen(notified(made, sender, DELAYED), dsn_given_up(made, sender, run, run.routes))
+    seen = _Seen(notified(made, sender, DELAYED), dsn_given_up(made, sender, run))
     for name in sorted({*waits, *(dsn.row.server for dsn in made)}):
         sent = [dsn for dsn in made if dsn.row.server == name]
         here = waits.get(name, [])

@@ -21,8 +21,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from spark_eval.next.claims.claim import HOLDS, UNKNOWN, VIOLATED, Case, Claim, Status, refs
-from spark_eval.next.claims.words import stamp
+from spark_eval.next.cases.case import HOLDS, UNKNOWN, VIOLATED, Case, Status, refs
+from spark_eval.next.cases.words import stamp
+from spark_eval.next.claims.claim import Claim
 from spark_eval.next.expected.due import Leg, due, legs
 from spark_eval.next.histories.message import Message
 from spark_eval.next.histories.primary import key_of

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from spark_eval.next.claims.claim import HOLDS, UNKNOWN, VIOLATED, Case, Claim, Status, refs
-from spark_eval.next.claims.words import stamp
+from spark_eval.next.cases.case import HOLDS, UNKNOWN, VIOLATED, Case, Status, refs
+from spark_eval.next.cases.words import stamp
+from spark_eval.next.claims.claim import Claim
 from spark_eval.next.histories.faults import unhealed
 from spark_eval.next.histories.message import Message
 from spark_eval.next.histories.primary import Primary

@@ -17,7 +17,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from spark_eval.next.claims.claim import HOLDS, UNKNOWN, VIOLATED, Case, Claim, Status, refs
+from spark_eval.next.cases.case import HOLDS, UNKNOWN, VIOLATED, Case, Status, refs
+from spark_eval.next.claims.claim import Claim
 from spark_eval.next.expected.came_back import came_back
 from spark_eval.next.expected.deliveries import deliveries
 from spark_eval.next.expected.notifications import (
@@ -51,7 +52,7 @@ def _cases(message: Message, run: Run) -> Iterator[Case]:
     failures, late = _failures(message, run), _late(message, run)
     if not (failures or dsns or late):
         return
-    given_up = dsn_given_up(dsns, sender, run, run.routes)
+    given_up = dsn_given_up(dsns, sender, run)
     told = _Told(failures, dsns, notified(dsns, sender, FAILED), given_up)
     if (judged := _judged(message, run, told)) is not None:
         status, detail = judged
@@ -89,7 +90,7 @@ def _late(message: Message, run: Run) -> list[tuple[int, Ref]]:
     if not message.is_acknowledged or message.ok is None or message.ok.ended_ms is None:
         return []
     limit_ms = message.ok.ended_ms + run.config.heartbeat_ms
-    firsts = ((each.first_ms, each.refs[0]) for each in deliveries(message, run, run.routes))
+    firsts = ((each.first_ms, each.refs[0]) for each in deliveries(message, run))
     return [(at_ms, ref) for at_ms, ref in firsts if at_ms is not None and at_ms > limit_ms]
 
 

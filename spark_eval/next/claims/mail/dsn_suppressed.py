@@ -11,7 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from spark_eval.next.claims.claim import HOLDS, VIOLATED, Case, Claim, Status, refs
+from spark_eval.next.cases.case import HOLDS, VIOLATED, Case, Status, refs
+from spark_eval.next.claims.claim import Claim
 from spark_eval.next.expected.came_back import Returned, came_back
 from spark_eval.next.expected.notifications import dsns_about
 from spark_eval.next.histories.message import Message

@@ -12,7 +12,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from spark_eval.next.claims.claim import HOLDS, UNKNOWN, VIOLATED, Case, Claim, Status
+from spark_eval.next.cases.case import HOLDS, UNKNOWN, VIOLATED, Case, Status
+from spark_eval.next.claims.claim import Claim
 from spark_eval.next.expected import deliveries as expected
 from spark_eval.next.expected.deliveries import Delivery, deliveries
 from spark_eval.next.expected.totals import Totals
@@ -23,7 +24,7 @@ _STATUS: dict[str, Status] = {expected.LOST: VIOLATED, expected.UNKNOWN: UNKNOWN
 
 
 def _cases(message: Message, run: Run) -> Iterator[Case]:
-    for delivery in deliveries(message, run, run.routes):
+    for delivery in deliveries(message, run):
         if delivery.promised:
             yield Case(
                 _STATUS.get(delivery.outcome, HOLDS),

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from spark_eval.next.claims.claim import HOLDS, UNKNOWN, VIOLATED, Case, Claim, refs
+from spark_eval.next.cases.case import HOLDS, UNKNOWN, VIOLATED, Case, refs
+from spark_eval.next.claims.claim import Claim
 from spark_eval.next.histories.message import Message
 from spark_eval.next.histories.run import Run
 from spark_eval.next.read.rows import VisibleRow

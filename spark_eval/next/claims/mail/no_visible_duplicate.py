@@ -13,7 +13,8 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import NamedTuple
 
-from spark_eval.next.claims.claim import HOLDS, UNKNOWN, VIOLATED, Case, Claim, Status, refs
+from spark_eval.next.cases.case import HOLDS, UNKNOWN, VIOLATED, Case, Status, refs
+from spark_eval.next.claims.claim import Claim
 from spark_eval.next.expected.crossings import crossings
 from spark_eval.next.histories.message import Message
 from spark_eval.next.histories.primary import SAFETY_NET

@@ -19,8 +19,9 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import NamedTuple
 
-from spark_eval.next.claims.claim import HOLDS, VIOLATED, Case, Claim, Status
-from spark_eval.next.claims.words import stamp
+from spark_eval.next.cases.case import HOLDS, VIOLATED, Case, Status
+from spark_eval.next.cases.words import stamp
+from spark_eval.next.claims.claim import Claim
 from spark_eval.next.histories.message import Message
 from spark_eval.next.histories.primary import Key, is_birth, key_of
 from spark_eval.next.histories.queues import Queues, order_of, queue_of

@@ -19,7 +19,8 @@ import re
 from collections.abc import Iterator
 
 from spark_eval.intervals.outage import Certainty
-from spark_eval.next.claims.claim import HOLDS, VIOLATED, Case, Claim, refs
+from spark_eval.next.cases.case import HOLDS, VIOLATED, Case, refs
+from spark_eval.next.claims.claim import Claim
 from spark_eval.next.histories.message import Message
 from spark_eval.next.histories.primary import Key, key_of
 from spark_eval.next.histories.run import Run

@@ -19,7 +19,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from spark_eval.next.claims.claim import HOLDS, UNKNOWN, VIOLATED, Case, Claim, Status
+from spark_eval.next.cases.case import HOLDS, UNKNOWN, VIOLATED, Case, Status
+from spark_eval.next.claims.claim import Claim
 from spark_eval.next.histories.message import Message
 from spark_eval.next.histories.run import Run
 from spark_eval.next.read.rows import TrackingRow

@@ -11,7 +11,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from spark_eval.next.claims.claim import HOLDS, VIOLATED, Case, Claim, Status
+from spark_eval.next.cases.case import HOLDS, VIOLATED, Case, Status
+from spark_eval.next.claims.claim import Claim
 from spark_eval.next.histories.message import Message
 from spark_eval.next.histories.run import Run
 from spark_eval.next.histories.sending import Attempt

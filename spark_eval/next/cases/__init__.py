@@ -1,0 +1,1 @@
+"""What a claim says of one thing that it asks: a case, in words."""
