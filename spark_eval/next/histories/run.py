@@ -11,6 +11,7 @@ from spark_eval.intervals.interval import Interval
 from spark_eval.next.histories.active_copies import ActiveCopies, active_copies
 from spark_eval.next.histories.database import Database
 from spark_eval.next.histories.faults import Fault, faults_of
+from spark_eval.next.histories.pairs import Pairs, questions_of
 from spark_eval.next.histories.queues import Answer, Queues, answers_from_outside, queues_of
 from spark_eval.next.histories.routes import Routes
 from spark_eval.next.histories.server import (
@@ -76,6 +77,7 @@ class Run:
     ways: Ways
     routes: Routes
     asks_safety_nets: bool
+    pairs: Pairs
     queues: Mapping[str, Queues]
     answers: Mapping[tuple[str, str], list[Answer]]
     traffic: Traffic
@@ -154,6 +156,7 @@ def run_of(record: Record, traffic: Traffic) -> Run:
         asks_safety_nets=any(
             row.event in TAKEN_ON and row.request_id is not None for row in record.rows.lifecycle
         ),
+        pairs=Pairs(servers, ways, questions_of(record.connectivity)),
         queues=queues_of(record.tracking, sessions_of(record.connectivity)),
         # servers outside that are the lab's put nothing off by themselves
         answers={} if record.is_made else _answers(record, outside, mailboxes),

@@ -65,16 +65,19 @@ def _begun(rows: Iterable[LifecycleRow], event: str) -> list[tuple[int, int]]:
     )
 
 
-def kept_ms(time_ms: int | None, lives: Sequence[Life]) -> int | None:
+def kept_ms(
+    time_ms: int | None, lives: Sequence[Life], not_after_ms: int | None = None
+) -> int | None:
     """The lab time of a time that a server kept; None where two lives, by different clocks, may
-    have written it.
+    have written it. `not_after_ms`: by when it was reported, if that is known.
     """
     if time_ms is None or not any(life.skew_ms for life in lives):
         return time_ms
     fits = {
-        time_ms - life.skew_ms
+        lab_ms
         for life in lives
-        if time_ms - life.skew_ms >= life.lo_ms
-        and (life.hi_ms is None or time_ms - life.skew_ms < life.hi_ms)
+        if (lab_ms := time_ms - life.skew_ms) >= life.lo_ms
+        and (life.hi_ms is None or lab_ms < life.hi_ms)
+        and (not_after_ms is None or lab_ms <= not_after_ms)
     }
     return fits.pop() if len(fits) == 1 else None

@@ -1,0 +1,156 @@
+"""What passed between two servers: what the asking one logged of its questions, and when faults may
+have kept it from the other one.
+
+A pair is the server that asks and the primary server that it asks, in this order. Contact is the
+final reply to a server's own XQDISCARD and nothing else (SM-6).
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from spark_eval.intervals.interval import Interval, merged
+from spark_eval.next.histories.server import Server
+from spark_eval.next.histories.ways import Slow, Ways
+from spark_eval.next.read.csv_rows import integer
+from spark_eval.next.read.names import Ref, short_name
+from spark_eval.next.read.rows import ConnectivityRow
+
+CONTACT, FAILED, OUTDATED = "XQDISCARD contact", "XQDISCARD failed", "XQDISCARD outdated"
+HEARTBEAT = "heartbeat"
+
+
+class Contact(NamedTuple):
+    """An answer: `notifications`, how many it gave; `database_id` of the primary."""
+
+    at_ms: int
+    mono_ns: int | None
+    database_id: str | None
+    notifications: int | None
+    session: str
+    ref: Ref
+
+
+@dataclass(slots=True)
+class Questions:
+    """What one server logged of its questions to another one, each in order of time: answers,
+    times of attempts that failed, and of sessions opened for a heartbeat.
+    """
+
+    contacts: list[Contact] = field(default_factory=list)
+    failed: list[int] = field(default_factory=list)
+    begun: list[int] = field(default_factory=list)
+
+
+Name = tuple[str, str]
+
+
+def questions_of(rows: Iterable[ConnectivityRow]) -> dict[Name, Questions]:
+    """By asking and asked server."""
+    found: dict[Name, Questions] = {}
+    for row in sorted(rows, key=lambda row: (row.at_ms, row.ref)):
+        if row.said.startswith((CONTACT, FAILED)):
+            peer = short_name(row.value("Peer")) or ""
+            known = found.setdefault((row.server, peer), Questions())
+            if row.said.startswith(FAILED):
+                known.failed.append(row.at_ms)
+            else:
+                known.contacts.append(_contact(row))
+        elif row.way == "+" and row.said == HEARTBEAT:
+            found.setdefault((row.server, row.peer or ""), Questions()).begun.append(row.at_ms)
+    return found
+
+
+def _contact(row: ConnectivityRow) -> Contact:
+    return Contact(
+        row.at_ms, row.mono_ns, row.value("DatabaseId"), integer(row.value("Notifications")),
+        row.session, row.ref,
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """`contacts_ms`, `told_all_ms` (of answers that left nothing unsaid), `failed_ms`, `begun_ms`,
+    in order. Intervals, merged: the primary may be out of reach (`peer_possible`), surely is
+    (`peer_certain`); the asking server may be down (`own_possible`); either (`any_possible`).
+    """
+
+    questions: Questions
+    contacts_ms: Sequence[int]
+    told_all_ms: Sequence[int]
+    failed_ms: Sequence[int]
+    begun_ms: Sequence[int]
+    peer_possible: tuple[Interval, ...]
+    peer_certain: tuple[Interval, ...]
+    own_possible: tuple[Interval, ...]
+    any_possible: tuple[Interval, ...]
+    slows: tuple[Slow, ...]
+
+    def last_contact(self, by_ms: int) -> int | None:
+        return last_by(self.contacts_ms, by_ms)
+
+
+def last_by(times_ms: Sequence[int], by_ms: int) -> int | None:
+    """The latest of times in order, at or before `by_ms`."""
+    place = bisect_right(times_ms, by_ms)
+    return times_ms[place - 1] if place else None
+
+
+def between(times_ms: Sequence[int], start_ms: int, end_ms: int) -> Sequence[int]:
+    """Those of times in order that lie within, both ends included."""
+    return times_ms[bisect_left(times_ms, start_ms) : bisect_right(times_ms, end_ms)]
+
+
+class Pairs:
+    """Of every two servers, each made when it is first asked for."""
+
+    def __init__(
+        self, servers: Mapping[str, Server], ways: Ways, questions: Mapping[Name, Questions]
+    ) -> None:
+        self._servers = servers
+        self._ways = ways
+        self._questions = questions
+        self._known: dict[Name, Pair] = {}
+
+    def names(self) -> Iterable[Name]:
+        """Those of whom a log says something."""
+        return self._questions
+
+    def between(self, server: str, primary: str) -> Pair:
+        name = (server, primary)
+        if name not in self._known:
+            self._known[name] = self._pair(server, primary)
+        return self._known[name]
+
+    def _pair(self, server: str, primary: str) -> Pair:
+        questions = self._questions.get((server, primary), Questions())
+        own, peer = self._servers.get(server), self._servers.get(primary)
+        page = peer.config.page if peer else None
+        cuts, slows = self._ways.cuts(server, primary), self._ways.slows(server, primary)
+        downs = [down.outage for down in peer.downs] if peer else []
+        outages = [*downs, *cuts]
+        # a link so late that sessions may be given up may be as good as cut
+        too_late = [
+            slow.at for slow in slows if own is not None and slow.late_ms >= own.config.timeout_ms
+        ]
+        unreached = [*(each.possible for each in outages), *too_late]
+        down = [each.outage.possible for each in own.downs] if own else []
+        return Pair(
+            questions=questions,
+            contacts_ms=[each.at_ms for each in questions.contacts],
+            told_all_ms=[
+                each.at_ms
+                for each in questions.contacts
+                if page is None or each.notifications is None or each.notifications < page
+            ],
+            failed_ms=questions.failed,
+            begun_ms=questions.begun,
+            peer_possible=merged(unreached),
+            peer_certain=merged(each.certain for each in outages if each.certain is not None),
+            own_possible=merged(down),
+            any_possible=merged([*unreached, *down]),
+            slows=tuple(slows),
+        )
