@@ -22,6 +22,7 @@ from spark_eval.next.claims.mail import (
     statuses_fit,
     traceable,
 )
+from spark_eval.next.claims.shadow import no_early_promotion, promotion_on_time
 
 ALL: tuple[Claim, ...] = (
     no_loss.CLAIM,
@@ -35,6 +36,8 @@ ALL: tuple[Claim, ...] = (
     dsn_suppressed.CLAIM,
     drains_after_heal.CLAIM,
     delivered_in_time.CLAIM,
+    promotion_on_time.CLAIM,
+    no_early_promotion.CLAIM,
     deferred_for_cause.CLAIM,
     retries_paced.CLAIM,
     rows_fit.CLAIM,

@@ -7,7 +7,6 @@ server says it gave a message up excuses nothing: its sender must have been noti
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -20,7 +19,6 @@ from spark_eval.next.expected.notifications import (
     notified,
 )
 from spark_eval.next.expected.resubmissions import expected
-from spark_eval.next.expected.totals import Totals
 from spark_eval.next.histories.message import Message
 from spark_eval.next.histories.run import Run
 from spark_eval.next.histories.sending import ACKNOWLEDGED
@@ -178,17 +176,3 @@ def _given_up(row: TrackingRow, said: str, fate: _Fate) -> tuple[str, str]:
     if fate.given_up is not None:
         return EXCUSED, f"given up, and so was the DSN to its sender: {said}"
     return LOST, f"{row.server} gave it up ({status}), and no DSN reached {fate.sender}"
-
-
-def totals(found: Iterable[Delivery]) -> Totals:
-    """What one message adds to the totals of its run."""
-    known = tuple(found)
-    outcomes = {each.outcome for each in known}
-    is_open = UNKNOWN in outcomes
-    return Totals(
-        promised=int(any(each.promised for each in known)),
-        lost=int(LOST in outcomes),
-        excused=int(EXCUSED in outcomes),
-        may_be_lost=int(is_open and LOST not in outcomes),
-        may_be_excused=int(is_open and EXCUSED not in outcomes),
-    )

@@ -2,12 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from spark_eval.next.expected.deliveries import EXCUSED, LOST, UNKNOWN, deliveries
+from spark_eval.next.expected.promotions import promotions_of
+from spark_eval.next.histories.message import Message
+from spark_eval.next.histories.run import Run
+from spark_eval.next.read.names import Ref
 
-class Totals(NamedTuple):
+
+class Promoted(NamedTuple):
+    """A promotion that happened."""
+
+    server: str
+    primary: str
+    cause: str | None
+    at_ms: int
+    message_id: str
+    ref: Ref
+
+
+@dataclass(slots=True)
+class Totals:
     """Counts of messages: `promised` to anybody, `lost` or `excused` for anybody; `may_be_…` of
-    those whose fate is not known.
+    those whose fate is not known. `promoted` only where `expect` says something of promotions.
     """
 
     promised: int = 0
@@ -15,6 +35,44 @@ class Totals(NamedTuple):
     excused: int = 0
     may_be_lost: int = 0
     may_be_excused: int = 0
+    promoted: list[Promoted] = field(default_factory=list)
 
-    def plus(self, other: Totals) -> Totals:
-        return Totals(*(a + b for a, b in zip(self, other, strict=True)))
+    def add(self, other: Totals) -> None:
+        self.promised += other.promised
+        self.lost += other.lost
+        self.excused += other.excused
+        self.may_be_lost += other.may_be_lost
+        self.may_be_excused += other.may_be_excused
+        self.promoted += other.promoted
+
+
+def totals_of(messages: Iterable[Message], run: Run) -> Totals:
+    """Of a part of a run's messages, or of all of them."""
+    found = Totals()
+    for message in messages:
+        _count_deliveries(found, message, run)
+        if run.expect.promotions is not None:
+            for each in (message, *message.dsns):
+                found.promoted += _promoted(each, run)
+    return found
+
+
+def _count_deliveries(found: Totals, message: Message, run: Run) -> None:
+    known = deliveries(message, run)
+    outcomes = {each.outcome for each in known}
+    is_open = UNKNOWN in outcomes
+    found.promised += any(each.promised for each in known)
+    found.lost += LOST in outcomes
+    found.excused += EXCUSED in outcomes
+    found.may_be_lost += is_open and LOST not in outcomes
+    found.may_be_excused += is_open and EXCUSED not in outcomes
+
+
+def _promoted(message: Message, run: Run) -> Iterable[Promoted]:
+    for promotion in promotions_of(message, run):
+        copy, row = promotion.copy, promotion.copy.promoted
+        if row is not None:
+            yield Promoted(
+                copy.server.name, copy.primary_name, promotion.cause, row.at_ms,
+                message.message_id, row.ref,
+            )  # fmt: skip

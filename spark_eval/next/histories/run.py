@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import NamedTuple
 
 from spark_eval.fault_kinds import Does
@@ -11,6 +12,7 @@ from spark_eval.intervals.interval import Interval
 from spark_eval.next.histories.active_copies import ActiveCopies, active_copies
 from spark_eval.next.histories.database import Database
 from spark_eval.next.histories.faults import Fault, faults_of
+from spark_eval.next.histories.mail_of_pairs import MailOfPairs
 from spark_eval.next.histories.pairs import Pairs, questions_of
 from spark_eval.next.histories.queues import Answer, Queues, answers_from_outside, queues_of
 from spark_eval.next.histories.routes import Routes
@@ -87,6 +89,7 @@ class Run:
     damage: tuple[Damage, ...]
     lifecycle: tuple[LifecycleRow, ...]
     limits: Mapping[tuple[str, int], Limits] = field(default_factory=dict)
+    mail_of_pairs: MailOfPairs = field(default_factory=MailOfPairs)
 
     @property
     def speed(self) -> float:
@@ -100,6 +103,15 @@ class Run:
     def acting(self) -> list[Interval]:
         """The possible extents of all faults that were begun."""
         return [each.outage.possible for each in self.faults if each.outage is not None]
+
+    @cached_property
+    def wrong_clocks(self) -> dict[str, list[Interval]]:
+        """By server, while its clock may have been wrong."""
+        found: dict[str, list[Interval]] = {}
+        for each in self.faults:
+            if each.kind == "skew_clock" and each.outage is not None and each.server is not None:
+                found.setdefault(each.server, []).append(each.outage.possible)
+        return found
 
     def place_of(self, recipient: str) -> str | None:
         """The mailbox database, or the server outside, where a recipient reads mail."""

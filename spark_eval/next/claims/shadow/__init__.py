@@ -1,0 +1,1 @@
+"""Claims about shadow messages: made, kept, let go, promoted."""
