@@ -22,7 +22,12 @@ from spark_eval.next.claims.mail import (
     statuses_fit,
     traceable,
 )
-from spark_eval.next.claims.shadow import no_early_promotion, promotion_on_time
+from spark_eval.next.claims.shadow import (
+    discard_after_delivery,
+    discards_asked,
+    no_early_promotion,
+    promotion_on_time,
+)
 
 ALL: tuple[Claim, ...] = (
     no_loss.CLAIM,
@@ -36,6 +41,8 @@ ALL: tuple[Claim, ...] = (
     dsn_suppressed.CLAIM,
     drains_after_heal.CLAIM,
     delivered_in_time.CLAIM,
+    discard_after_delivery.CLAIM,
+    discards_asked.CLAIM,
     promotion_on_time.CLAIM,
     no_early_promotion.CLAIM,
     deferred_for_cause.CLAIM,

@@ -7,7 +7,6 @@ has failed. Where evidence leaves an interval, both ends are kept, and what lies
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
@@ -132,7 +131,7 @@ def _promotion(copy: Copy, run: Run) -> Promotion:
     changed = _is_changed(copy, run)
     reach_ms = _reach_ms(copy, copy.primary_back_ms, times)
     by_ms = None if reach_ms is None else reach_ms + times.prompt_ms
-    contact = _contact(copy, run)
+    contact = contact_before(copy, run)
     due_ms = _span_due_ms(copy, contact.hi_ms, run)
     span_ms = run.config.span_ms
     return Promotion(
@@ -219,14 +218,16 @@ def _spent(copy: Copy, times: Times, still_ms: int, run: Run) -> Spent | None:
     return None
 
 
-class _LastContact(NamedTuple):
+class LastContact(NamedTuple):
+    """`named_ms` by a row; else it lies between `lo_ms` and `hi_ms`."""
+
     named_ms: int | None
     lo_ms: int | None
     hi_ms: int | None
     outage: Interval | None
 
 
-def _contact(copy: Copy, run: Run) -> _LastContact:
+def contact_before(copy: Copy, run: Run) -> LastContact:
     """Before the promotion; the interval in which it lies where no row names it. A server that
     names other questions and their answers had none, so it counts from the first shadow; or it had
     one in a hole of its log. One that names none at all may have had any: the last in the heartbeat
@@ -234,22 +235,22 @@ def _contact(copy: Copy, run: Run) -> _LastContact:
     """
     at_ms, pair = copy.promoted_ms, copy.pair
     if at_ms is None:
-        return _LastContact(None, None, None, None)
+        return LastContact(None, None, None, None)
     named_ms, outage = pair.last_contact(at_ms), _around(copy, at_ms, run)
     if named_ms is not None:
-        return _LastContact(named_ms, named_ms, named_ms, outage)
+        return LastContact(named_ms, named_ms, named_ms, outage)
     first_ms = run.mail_of_pairs.first_came_ms(copy.server.name, copy.primary_name)
     if first_ms is None:
-        return _LastContact(None, None, None, outage)
+        return LastContact(None, None, None, outage)
     if pair.contacts_ms or pair.failed_ms:
         holes = [hole.hi for hole in copy.server.holes if hole.lo <= at_ms and hole.hi >= first_ms]
-        return _LastContact(None, first_ms, max([first_ms, *holes]), outage)
+        return LastContact(None, first_ms, max([first_ms, *holes]), outage)
     if outage is None:
-        return _LastContact(None, first_ms, first_ms, outage)
+        return LastContact(None, first_ms, first_ms, outage)
     before_ms = outage.lo - run.config.heartbeat_ms
     was_away = touches(pair.own_possible, before_ms, outage.lo)
     lo_ms = first_ms if was_away else max(first_ms, before_ms)
-    return _LastContact(None, lo_ms, max(first_ms, outage.lo), outage)
+    return LastContact(None, lo_ms, max(first_ms, outage.lo), outage)
 
 
 def _around(copy: Copy, at_ms: int, run: Run) -> Interval | None:
@@ -299,28 +300,3 @@ def _span_by_ms(copy: Copy, due_ms: int | None, times: Times, run: Run) -> int |
         + run.finest_ms
         + min(took_ms, longest_ms)
     )
-
-
-def first_of_pairs(messages: Iterable[Message], run: Run) -> dict[tuple[str, str], int]:
-    found: dict[tuple[str, str], int] = {}
-    for message in messages:
-        for each in (message, *message.dsns):
-            for copy in copies_of(each, run):
-                time_ms = came_ms(copy, run)
-                if is_asked(copy, run) and time_ms is not None:
-                    name = (copy.server.name, copy.primary_name)
-                    found[name] = min(found.get(name, time_ms), time_ms)
-    return found
-
-
-def oldest_of_pairs(messages: Iterable[Message], run: Run) -> dict[tuple[str, str, int], int]:
-    """`run` knows already which came first."""
-    found: dict[tuple[str, str, int], int] = {}
-    for message in messages:
-        for each in (message, *message.dsns):
-            for copy in copies_of(each, run):
-                contact_ms = _contact(copy, run).hi_ms if is_asked(copy, run) else None
-                if contact_ms is not None and copy.discard is None and copy.held_ms is not None:
-                    name = (copy.server.name, copy.primary_name, contact_ms)
-                    found[name] = min(found.get(name, copy.held_ms), copy.held_ms)
-    return found

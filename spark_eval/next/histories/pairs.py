@@ -7,13 +7,17 @@ final reply to a server's own XQDISCARD and nothing else (SM-6).
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left, bisect_right
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import NamedTuple
 
 from spark_eval.intervals.interval import Interval, merged
 from spark_eval.next.histories.server import Server
+from spark_eval.next.histories.sessions import QUESTION, STANDS, Session
 from spark_eval.next.histories.ways import Slow, Ways
 from spark_eval.next.read.csv_rows import integer
 from spark_eval.next.read.names import Ref, short_name
@@ -21,6 +25,8 @@ from spark_eval.next.read.rows import ConnectivityRow
 
 CONTACT, FAILED, OUTDATED = "XQDISCARD contact", "XQDISCARD failed", "XQDISCARD outdated"
 HEARTBEAT = "heartbeat"
+FOR_MESSAGES = ("delivery", "shadowredundancy")
+_CARRIED = re.compile("Messages: [1-9]")
 
 
 class Contact(NamedTuple):
@@ -31,6 +37,17 @@ class Contact(NamedTuple):
     database_id: str | None
     notifications: int | None
     session: str
+    ref: Ref
+
+
+class Used(NamedTuple):
+    """A session for messages that stood from `at_ms` on: whether it `asked` before anything else,
+    and how long it `waited_ms` until then.
+    """
+
+    at_ms: int
+    asked: bool
+    waited_ms: int
     ref: Ref
 
 
@@ -71,11 +88,13 @@ def _contact(row: ConnectivityRow) -> Contact:
     )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Pair:
     """`contacts_ms`, `told_all_ms` (of answers that left nothing unsaid), `failed_ms`, `begun_ms`,
     in order. Intervals, merged: the primary may be out of reach (`peer_possible`), surely is
     (`peer_certain`); the asking server may be down (`own_possible`); either (`any_possible`).
+    `used`: sessions that were opened for messages and stood; `lost`, how many were opened for a
+    heartbeat and never did.
     """
 
     questions: Questions
@@ -88,6 +107,18 @@ class Pair:
     own_possible: tuple[Interval, ...]
     any_possible: tuple[Interval, ...]
     slows: tuple[Slow, ...]
+    used: tuple[Used, ...]
+    lost: int
+
+    @property
+    def answers(self) -> list[Contact]:
+        """Those that say how many messages they name."""
+        return [each for each in self.questions.contacts if each.notifications is not None]
+
+    @cached_property
+    def moments(self) -> list[int]:
+        """When sessions for messages stood, and when answers came, in order of time."""
+        return sorted([*(each.at_ms for each in self.used), *(a.at_ms for a in self.answers)])
 
     def last_contact(self, by_ms: int) -> int | None:
         return last_by(self.contacts_ms, by_ms)
@@ -108,16 +139,31 @@ class Pairs:
     """Of every two servers, each made when it is first asked for."""
 
     def __init__(
-        self, servers: Mapping[str, Server], ways: Ways, questions: Mapping[Name, Questions]
+        self,
+        servers: Mapping[str, Server],
+        ways: Ways,
+        questions: Mapping[Name, Questions],
+        sessions: Iterable[tuple[str, Session]],
     ) -> None:
         self._servers = servers
         self._ways = ways
         self._questions = questions
+        self._used: dict[Name, list[Used]] = {}
+        self._lost: Counter[Name] = Counter()
+        for server, session in sessions:
+            self._take(server, session)
         self._known: dict[Name, Pair] = {}
+
+    def _take(self, server: str, session: Session) -> None:
+        peer = session.rows[-1].peer or ""
+        if session.is_lost_heartbeat:
+            self._lost[server, peer] += 1
+        elif (used := _used(session)) is not None:
+            self._used.setdefault((server, session.rows[1].peer or ""), []).append(used)
 
     def names(self) -> Iterable[Name]:
         """Those of whom a log says something."""
-        return self._questions
+        return sorted({*self._questions, *self._used, *self._lost})
 
     def between(self, server: str, primary: str) -> Pair:
         name = (server, primary)
@@ -153,4 +199,19 @@ class Pairs:
             own_possible=merged(down),
             any_possible=merged([*unreached, *down]),
             slows=tuple(slows),
+            used=tuple(self._used.get((server, primary), ())),
+            lost=self._lost[server, primary],
         )
+
+
+def _used(session: Session) -> Used | None:
+    """None of one that saw neither a question nor a message before it ended."""
+    if len(session.rows) < 3 or session.purpose not in FOR_MESSAGES:
+        return None
+    stands, first = session.rows[1], session.rows[2]
+    if stands.said != STANDS:
+        return None
+    asked = first.said.startswith(QUESTION)
+    if not asked and not _CARRIED.match(first.said):
+        return None
+    return Used(stands.at_ms, asked, first.at_ms - stands.at_ms, stands.ref)

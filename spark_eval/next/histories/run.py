@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
@@ -25,7 +25,7 @@ from spark_eval.next.histories.server import (
     eras_of,
     holes_of,
 )
-from spark_eval.next.histories.sessions import sessions_of
+from spark_eval.next.histories.sessions import Session, sessions_of
 from spark_eval.next.histories.settings import TransportConfig, server_config, transport_config
 from spark_eval.next.histories.traffic import Traffic, standstills
 from spark_eval.next.histories.ways import Ways
@@ -34,7 +34,7 @@ from spark_eval.next.read.damage import NO_SUCH_SERVER, NO_TRACKING, Damage
 from spark_eval.next.read.names import Ref, server_of
 from spark_eval.next.read.plan import Expect, PlannedServer
 from spark_eval.next.read.record import Record, lab_clock
-from spark_eval.next.read.rows import LifecycleRow
+from spark_eval.next.read.rows import LifecycleRow, TrackingRow
 
 # a clock is seen to be off, and two times are told apart, by so many times the resolution
 FAR_ABOVE = 5
@@ -80,6 +80,8 @@ class Run:
     routes: Routes
     asks_safety_nets: bool
     pairs: Pairs
+    sessions: Sequence[tuple[str, Session]]
+    probes: tuple[TrackingRow, ...]
     queues: Mapping[str, Queues]
     answers: Mapping[tuple[str, str], list[Answer]]
     traffic: Traffic
@@ -103,6 +105,11 @@ class Run:
     def acting(self) -> list[Interval]:
         """The possible extents of all faults that were begun."""
         return [each.outage.possible for each in self.faults if each.outage is not None]
+
+    @cached_property
+    def logs_sessions(self) -> frozenset[str]:
+        """Servers that wrote down sessions, or answers to their questions."""
+        return frozenset(server for server, _ in self.sessions)
 
     @cached_property
     def wrong_clocks(self) -> dict[str, list[Interval]]:
@@ -149,6 +156,7 @@ def run_of(record: Record, traffic: Traffic) -> Run:
         if server.role == EXTERNAL and server.domain
     }
     active = active_copies(several, record.rows.lifecycle)
+    sessions = list(sessions_of(record.connectivity))
     return Run(
         name=record.manifest.run or "",
         is_simulated=record.is_simulated,
@@ -168,8 +176,10 @@ def run_of(record: Record, traffic: Traffic) -> Run:
         asks_safety_nets=any(
             row.event in TAKEN_ON and row.request_id is not None for row in record.rows.lifecycle
         ),
-        pairs=Pairs(servers, ways, questions_of(record.connectivity)),
-        queues=queues_of(record.tracking, sessions_of(record.connectivity)),
+        pairs=Pairs(servers, ways, questions_of(record.connectivity), sessions),
+        queues=queues_of(record.tracking, sessions),
+        sessions=sessions,
+        probes=tuple(record.probes),
         # servers outside that are the lab's put nothing off by themselves
         answers={} if record.is_made else _answers(record, outside, mailboxes),
         traffic=traffic,

@@ -41,6 +41,13 @@ class Session:
         return found[1] if found else None
 
     @property
+    def is_lost_heartbeat(self) -> bool:
+        """Whether it was opened for a heartbeat and never stood."""
+        if self.purpose != "heartbeat" or len(self.rows) < 2:
+            return False
+        return self.rows[1].said.startswith("Messages: 0 (Retry")
+
+    @property
     def is_known_to_stand(self) -> bool:
         """Whether it said anything between its opening and its end."""
         return len(self.rows) != 2 or self.opened is None

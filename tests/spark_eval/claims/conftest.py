@@ -59,6 +59,10 @@ def _name(module: ModuleType, run: str) -> str:
     return f"{module.__name__.rpartition('.')[-1]}-{run}"
 
 
+# claims of the judge of tables, and what they are split into besides
+SPLIT = {"discard_after_delivery": ("discards_asked",)}
+
+
 class Histories:
     """The same runs, asked by the judge of histories."""
 
@@ -77,6 +81,10 @@ class Histories:
             for name, run in module.runs().items():
                 run.name = _name(module, name)
                 found = tallies(FolderFiles(run.write(self._folder)))
+                for old, new in SPLIT.items():
+                    for part in new:
+                        if part in found:
+                            found[old].add(found[part])
                 for each in ALL:
                     results = self._found[module.__name__].setdefault(each.name, {})
                     results[name] = result_of(each, found[each.name])  # type: ignore[assignment]

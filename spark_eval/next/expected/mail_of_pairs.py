@@ -1,0 +1,80 @@
+"""What the shadow messages of some of a run's mail show of the servers that held them."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator
+
+from spark_eval.intervals.interval import FOREVER_MS, touches
+from spark_eval.next.expected.promotions import came_ms, contact_before, is_asked
+from spark_eval.next.expected.shadow_copies import Copy, copies_of, exchange_ms
+from spark_eval.next.histories.mail_of_pairs import HeldOfPair, MailOfPairs
+from spark_eval.next.histories.message import Message
+from spark_eval.next.histories.run import Run
+
+
+def mail_of_pairs(messages: Iterable[Message], run: Run) -> MailOfPairs:
+    """All but `oldest`, which needs to know which came first of all."""
+    found = MailOfPairs()
+    for copy in _copies(messages, run):
+        name = (copy.server.name, copy.primary_name)
+        time_ms = came_ms(copy, run)
+        if is_asked(copy, run) and time_ms is not None:
+            found.first[name] = min(found.first.get(name, time_ms), time_ms)
+        _hold(found.held.setdefault(name, HeldOfPair()), copy, run)
+    return found
+
+
+def oldest_of_pairs(messages: Iterable[Message], run: Run) -> MailOfPairs:
+    """`run` knows already which came first."""
+    found = MailOfPairs()
+    for copy in _copies(messages, run):
+        if copy.discard is None and copy.held_ms is not None and is_asked(copy, run):
+            contact_ms = contact_before(copy, run).hi_ms
+            if contact_ms is not None:
+                name = (copy.server.name, copy.primary_name, contact_ms)
+                found.oldest[name] = min(found.oldest.get(name, copy.held_ms), copy.held_ms)
+    return found
+
+
+def _copies(messages: Iterable[Message], run: Run) -> Iterator[Copy]:
+    for message in messages:
+        for each in (message, *message.dsns):
+            yield from copies_of(each, run)
+
+
+def _hold(held: HeldOfPair, copy: Copy, run: Run) -> None:
+    took_ms = exchange_ms(run)
+    held.prompt_ms = max(held.prompt_ms, took_ms + copy.slowed_ms)
+    held.longest_ms = max(held.longest_ms, copy.server.config.timeout_ms + copy.slowed_ms)
+    moments = copy.pair.moments
+    if copy.held_ms is not None:
+        held.had[bisect_left(moments, copy.held_ms)] += 1
+        from_ms, until_ms = copy.held_ms + took_ms, _gone_ms(copy) - took_ms
+        # with its end between the commit and the row nobody can say
+        if copy.held is not None and from_ms < until_ms:
+            held.holding[bisect_left(moments, from_ms)] += 1
+            held.holding[bisect_left(moments, until_ms)] -= 1
+    if copy.discard_ms is not None:
+        # one whose answer is under way may be named once more, and so may whatever a server with a
+        # new queue database has forgotten that it confirmed
+        if copy.own_lost_ms is None:
+            late_ms = copy.discard_ms + took_ms + copy.slowed_ms
+            held.gone[bisect_left(moments, late_ms)] += 1
+        if not touches(copy.server.holes, copy.discard_ms, copy.discard_ms):
+            assert copy.discard is not None
+            row = (copy.discard_ms, copy.discard.ref)
+            held.let_go += 1
+            held.first_let_go = min(held.first_let_go or row, row)
+
+
+def _gone_ms(copy: Copy) -> int:
+    """With its message expired, a copy is held no more, and no row says so (SM-12); nor does one
+    where a kill came between the commit of its promotion and the row: the next LOAD shows it.
+    """
+    ends = (copy.discard_ms, copy.promoted_ms, copy.own_lost_ms)
+    by_row_ms = next((each for each in ends if each is not None), FOREVER_MS)
+    loaded_ms = FOREVER_MS if copy.kept.loaded_ms is None else copy.kept.loaded_ms
+    config = copy.server.config
+    expires_ms = (copy.held_ms or 0) + config.expiration_ms - copy.server.askew_ms
+    return min(by_row_ms, loaded_ms, expires_ms)
