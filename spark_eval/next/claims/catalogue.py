@@ -27,6 +27,10 @@ from spark_eval.next.claims.shadow import (
     discards_asked,
     no_early_promotion,
     promotion_on_time,
+    redundant_before_ack,
+    shadow_attempts,
+    shadow_placement,
+    shadowed_again,
 )
 
 ALL: tuple[Claim, ...] = (
@@ -41,6 +45,10 @@ ALL: tuple[Claim, ...] = (
     dsn_suppressed.CLAIM,
     drains_after_heal.CLAIM,
     delivered_in_time.CLAIM,
+    redundant_before_ack.CLAIM,
+    shadow_placement.CLAIM,
+    shadow_attempts.CLAIM,
+    shadowed_again.CLAIM,
     discard_after_delivery.CLAIM,
     discards_asked.CLAIM,
     promotion_on_time.CLAIM,

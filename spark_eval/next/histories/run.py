@@ -112,6 +112,16 @@ class Run:
         return frozenset(server for server, _ in self.sessions)
 
     @cached_property
+    def lost_sessions(self) -> dict[tuple[str, str], list[int]]:
+        """By both ends, when sessions ended otherwise than in good order."""
+        found: dict[tuple[str, str], list[int]] = {}
+        for server, session in self.sessions:
+            if session.ended is not None and session.gave_up is not None:
+                peer = session.ended.peer or ""
+                found.setdefault((server, peer), []).append(session.ended.at_ms)
+        return found
+
+    @cached_property
     def wrong_clocks(self) -> dict[str, list[Interval]]:
         """By server, while its clock may have been wrong."""
         found: dict[str, list[Interval]] = {}

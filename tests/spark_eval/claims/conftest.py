@@ -60,7 +60,10 @@ def _name(module: ModuleType, run: str) -> str:
 
 
 # claims of the judge of tables, and what they are split into besides
-SPLIT = {"discard_after_delivery": ("discards_asked",)}
+SPLIT = {
+    "discard_after_delivery": ("discards_asked",),
+    "shadow_placement": ("shadow_attempts", "shadowed_again"),
+}
 
 
 class Histories:
