@@ -25,6 +25,8 @@ from spark_eval.next.claims.mail import (
 from spark_eval.next.claims.shadow import (
     discard_after_delivery,
     discards_asked,
+    heartbeats_paced,
+    held_long_enough,
     no_early_promotion,
     promotion_on_time,
     redundant_before_ack,
@@ -51,6 +53,8 @@ ALL: tuple[Claim, ...] = (
     shadowed_again.CLAIM,
     discard_after_delivery.CLAIM,
     discards_asked.CLAIM,
+    heartbeats_paced.CLAIM,
+    held_long_enough.CLAIM,
     promotion_on_time.CLAIM,
     no_early_promotion.CLAIM,
     deferred_for_cause.CLAIM,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator
 
 from spark_eval.intervals.interval import FOREVER_MS, touches
@@ -21,7 +21,10 @@ def mail_of_pairs(messages: Iterable[Message], run: Run) -> MailOfPairs:
         time_ms = came_ms(copy, run)
         if is_asked(copy, run) and time_ms is not None:
             found.first[name] = min(found.first.get(name, time_ms), time_ms)
-        _hold(found.held.setdefault(name, HeldOfPair()), copy, run)
+        held = found.held.setdefault(name, HeldOfPair())
+        _hold(held, copy, run)
+        held.spans += _spans(copy, run)
+        held.left += run.expired.get((copy.server.name, copy.network_message_id or ""), ())
     return found
 
 
@@ -66,6 +69,18 @@ def _hold(held: HeldOfPair, copy: Copy, run: Run) -> None:
             row = (copy.discard_ms, copy.discard.ref)
             held.let_go += 1
             held.first_let_go = min(held.first_let_go or row, row)
+
+
+def _spans(copy: Copy, run: Run) -> Iterator[tuple[int, int]]:
+    """Its server logged it when it had it."""
+    if copy.held is not None:
+        at_ms, span_ms = copy.held.at_ms, run.config.span_ms
+        near_ms = copy.server.askew_ms + copy.server.slack_ms
+        earliest_ms = at_ms - exchange_ms(run) + span_ms - near_ms
+        contacts_ms = copy.pair.contacts_ms
+        place = bisect_right(contacts_ms, at_ms)
+        if place == len(contacts_ms) or contacts_ms[place] >= earliest_ms:
+            yield earliest_ms, at_ms + span_ms
 
 
 def _gone_ms(copy: Copy) -> int:

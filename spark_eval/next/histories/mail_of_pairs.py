@@ -18,7 +18,9 @@ class HeldOfPair:
     asked (`Pair.moments`): by how much their number changed before that moment, of those that it
     surely held (`holding`), that it ever had (`had`), that were gone again (`gone`). `let_go`: how
     many, by rows that are far from any hole of its log, and the first of them; `longest_ms`,
-    `prompt_ms`: what an exchange took at most.
+    `prompt_ms`: what an exchange took at most. `spans`: of those that came and that no contact
+    followed for ShadowResubmitTimeSpan, when that was over, at the earliest and at the latest;
+    `left`: when one left its queue, its stay over.
     """
 
     holding: Counter[int] = field(default_factory=Counter)
@@ -28,6 +30,8 @@ class HeldOfPair:
     first_let_go: tuple[int, Ref] | None = None
     longest_ms: int = 0
     prompt_ms: int = 0
+    spans: list[tuple[int, int]] = field(default_factory=list)
+    left: list[int] = field(default_factory=list)
 
     def add(self, other: HeldOfPair) -> None:
         for mine, more in (
@@ -41,6 +45,8 @@ class HeldOfPair:
         self.first_let_go = min(both, default=None)
         self.longest_ms = max(self.longest_ms, other.longest_ms)
         self.prompt_ms = max(self.prompt_ms, other.prompt_ms)
+        self.spans += other.spans
+        self.left += other.left
 
 
 @dataclass(slots=True)

@@ -34,7 +34,7 @@ from spark_eval.next.read.damage import NO_SUCH_SERVER, NO_TRACKING, Damage
 from spark_eval.next.read.names import Ref, server_of
 from spark_eval.next.read.plan import Expect, PlannedServer
 from spark_eval.next.read.record import Record, lab_clock
-from spark_eval.next.read.rows import LifecycleRow, TrackingRow
+from spark_eval.next.read.rows import ConnectivityRow, LifecycleRow, QueueRow, TrackingRow
 
 # a clock is seen to be off, and two times are told apart, by so many times the resolution
 FAR_ABOVE = 5
@@ -82,6 +82,8 @@ class Run:
     pairs: Pairs
     sessions: Sequence[tuple[str, Session]]
     probes: tuple[TrackingRow, ...]
+    connectivity: Mapping[str, tuple[ConnectivityRow, ...]]
+    unnamed_queued: tuple[QueueRow, ...]
     queues: Mapping[str, Queues]
     answers: Mapping[tuple[str, str], list[Answer]]
     traffic: Traffic
@@ -110,6 +112,24 @@ class Run:
     def logs_sessions(self) -> frozenset[str]:
         """Servers that wrote down sessions, or answers to their questions."""
         return frozenset(server for server, _ in self.sessions)
+
+    @cached_property
+    def expired(self) -> dict[tuple[str, str], list[int]]:
+        """By server and network message id, when a shadow message left its queue, its stay over."""
+        found: dict[tuple[str, str], list[int]] = {}
+        for row in self.lifecycle:
+            if row.event == "shadow-expired" and row.at_ms is not None:
+                found.setdefault((row.server, row.network_message_id or ""), []).append(row.at_ms)
+        return found
+
+    def is_listed(self, server: str) -> bool:
+        """Whether what the queue database held at the end was collected, and can be read whole.
+        What contradicts it from outside, which is damage of no server's, hides nothing of it.
+        """
+        file = f"logs/{server}/queues.jsonl"
+        return file in self.files and not any(
+            each.file == file and each.server for each in self.damage
+        )
 
     @cached_property
     def lost_sessions(self) -> dict[tuple[str, str], list[int]]:
@@ -190,6 +210,8 @@ def run_of(record: Record, traffic: Traffic) -> Run:
         queues=queues_of(record.tracking, sessions),
         sessions=sessions,
         probes=tuple(record.probes),
+        connectivity=_by_server(record.connectivity),
+        unnamed_queued=tuple(row for row in record.rows.queues if row.message_id is None),
         # servers outside that are the lab's put nothing off by themselves
         answers={} if record.is_made else _answers(record, outside, mailboxes),
         traffic=traffic,
@@ -199,6 +221,13 @@ def run_of(record: Record, traffic: Traffic) -> Run:
         damage=(*record.damage, *_misplaced(record, servers)),
         lifecycle=tuple(record.rows.lifecycle),
     )
+
+
+def _by_server(rows: Iterable[ConnectivityRow]) -> dict[str, tuple[ConnectivityRow, ...]]:
+    found: dict[str, list[ConnectivityRow]] = {}
+    for row in rows:
+        found.setdefault(row.server, []).append(row)
+    return {server: tuple(own) for server, own in found.items()}
 
 
 def _answers(

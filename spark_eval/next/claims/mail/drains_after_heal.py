@@ -58,7 +58,7 @@ def _case(
 
 def _judged(run: Run, server: str, queued: QueueRow | None) -> tuple[Status, str]:
     if queued is None:
-        if is_listed(run, server):
+        if run.is_listed(server):
             return HOLDS, ""
         return UNKNOWN, f"no sound queue listing of {server}"
     if names := unhealed(run.faults):
@@ -66,14 +66,6 @@ def _judged(run: Run, server: str, queued: QueueRow | None) -> tuple[Status, str
     whom = ", ".join(queued.recipients or ())
     since = stamp(queued.entered_ms)
     return VIOLATED, f"in a {queued.queue} queue of {server} since {since}, for {whom}"
-
-
-def is_listed(run: Run, server: str) -> bool:
-    """Whether what the queue database held at the end was collected, and can be read whole. What
-    contradicts it from outside, which is damage of no server's, hides nothing of it.
-    """
-    file = f"logs/{server}/queues.jsonl"
-    return file in run.files and not any(each.file == file and each.server for each in run.damage)
 
 
 CLAIM = Claim("drains_after_heal", (), of_message=_cases)

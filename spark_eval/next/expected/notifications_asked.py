@@ -1,0 +1,72 @@
+"""Whether a discard notification that is old was asked for, and so waits to be confirmed.
+
+Only what nobody asks for is dropped (SM-11). One that was asked for stays until the shadow server
+confirms it with its next question (SM-16), which it may have no cause to ask; or until the one
+after that, where a fault kept it from taking in the answer. Who has no answer may have asked all
+the same, in a session that stood.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+
+from spark_eval.next.expected.shadow_copies import exchange_ms
+from spark_eval.next.histories.pairs import FOR_MESSAGES
+from spark_eval.next.histories.run import Run
+from spark_eval.next.read.rows import QueueRow
+
+# rows of one input stand closer together than this
+TOGETHER_MS = 1_000
+
+
+def was_asked_for(entry: QueueRow, since_ms: int, run: Run) -> bool:
+    """And not surely confirmed: two questions a heartbeat apart when no fault is left, of which one
+    gets it and the other confirms it; one that was answered just before the message was done gets
+    nothing, or what was done before it.
+    """
+    name = ((entry.shadow_server or "").lower(), entry.server)
+    contacts = run.pairs.between(*name).questions.contacts
+    answered = [each for each in contacts if each.at_ms >= since_ms]
+    heartbeat_ms, calm_ms = run.config.heartbeat_ms, _calm_ms(run)
+    gets_ms = [
+        each.at_ms
+        for each in answered
+        if each.at_ms >= calm_ms
+        and (
+            (each.notifications and each.at_ms >= since_ms + exchange_ms(run))
+            or each.at_ms >= since_ms + heartbeat_ms
+        )
+    ]
+    is_confirmed = bool(gets_ms) and max(gets_ms) - min(gets_ms) > heartbeat_ms
+    in_vain = any(at_ms >= since_ms for at_ms in unanswered(run).get(name, ()))
+    return bool(answered or in_vain) and not is_confirmed
+
+
+def _calm_ms(run: Run) -> int:
+    """From when on no fault is left."""
+    return max((fault.over_ms for fault in run.faults), default=0)
+
+
+@lru_cache(maxsize=1)
+def unanswered(run: Run) -> dict[tuple[str, str], list[int]]:
+    """By asking and asked server, when a question was given up: a heartbeat, in a session that had
+    stood, or the first question of a session for messages.
+    """
+    found: dict[tuple[str, str], list[int]] = {}
+    for name, at_ms in _given_up(run):
+        found.setdefault(name, []).append(at_ms)
+    return found
+
+
+def _given_up(run: Run) -> Iterator[tuple[tuple[str, str], int]]:
+    for server, session in run.sessions:
+        if session.ended is None or session.gave_up is None:
+            continue
+        name, at_ms = (server, session.ended.peer or ""), session.ended.at_ms
+        if session.is_known_to_stand:
+            failed = run.pairs.between(*name).failed_ms
+            yield from ((name, each) for each in failed if abs(each - at_ms) < TOGETHER_MS)
+        waited = len(session.rows) == 3 and session.ended.said.startswith("Messages: 0 ")
+        if waited and session.purpose in FOR_MESSAGES:
+            yield name, at_ms
