@@ -22,6 +22,7 @@ from spark_eval.next.claims.mail import (
     statuses_fit,
     traceable,
 )
+from spark_eval.next.claims.safety_net import resubmission_bounded, resubmission_complete
 from spark_eval.next.claims.shadow import (
     discard_after_delivery,
     discards_asked,
@@ -46,6 +47,8 @@ ALL: tuple[Claim, ...] = (
     delay_dsn_sent.CLAIM,
     dsn_suppressed.CLAIM,
     drains_after_heal.CLAIM,
+    resubmission_complete.CLAIM,
+    resubmission_bounded.CLAIM,
     delivered_in_time.CLAIM,
     redundant_before_ack.CLAIM,
     shadow_placement.CLAIM,

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from spark_eval.next.expected.deliveries import EXCUSED, LOST, UNKNOWN, deliveries
 from spark_eval.next.expected.promotions import promotions_of
+from spark_eval.next.expected.resubmissions import given_back
 from spark_eval.next.histories.message import Message
 from spark_eval.next.histories.run import Run
 from spark_eval.next.read.names import Ref
@@ -24,10 +25,15 @@ class Promoted(NamedTuple):
     ref: Ref
 
 
+Place = tuple[str | None, str | None]
+"""A mailbox database, and primary or shadow."""
+
+
 @dataclass(slots=True)
 class Totals:
     """Counts of messages: `promised` to anybody, `lost` or `excused` for anybody; `may_be_…` of
-    those whose fate is not known. `promoted` only where `expect` says something of promotions.
+    those whose fate is not known. Only where `expect` says something of them: `promoted`, and
+    `resubmitted`, how many came back into which database from which Safety Nets, and the first.
     """
 
     promised: int = 0
@@ -36,6 +42,7 @@ class Totals:
     may_be_lost: int = 0
     may_be_excused: int = 0
     promoted: list[Promoted] = field(default_factory=list)
+    resubmitted: dict[Place, tuple[int, int, Ref]] = field(default_factory=dict)
 
     def add(self, other: Totals) -> None:
         self.promised += other.promised
@@ -44,6 +51,14 @@ class Totals:
         self.may_be_lost += other.may_be_lost
         self.may_be_excused += other.may_be_excused
         self.promoted += other.promoted
+        for place, came in other.resubmitted.items():
+            self.resubmitted[place] = _both(self.resubmitted.get(place), came)
+
+
+def _both(known: tuple[int, int, Ref] | None, came: tuple[int, int, Ref]) -> tuple[int, int, Ref]:
+    if known is None:
+        return came
+    return known[0] + came[0], *min(known[1:], came[1:])
 
 
 def totals_of(messages: Iterable[Message], run: Run) -> Totals:
@@ -54,6 +69,9 @@ def totals_of(messages: Iterable[Message], run: Run) -> Totals:
         if run.expect.promotions is not None:
             for each in (message, *message.dsns):
                 found.promoted += _promoted(each, run)
+        if run.expect.resubmissions is not None:
+            for each in (message, *message.dsns):
+                _count_resubmissions(found, each)
     return found
 
 
@@ -66,6 +84,13 @@ def _count_deliveries(found: Totals, message: Message, run: Run) -> None:
     found.excused += EXCUSED in outcomes
     found.may_be_lost += is_open and LOST not in outcomes
     found.may_be_excused += is_open and EXCUSED not in outcomes
+
+
+def _count_resubmissions(found: Totals, message: Message) -> None:
+    for given in given_back(message):
+        row = given.row
+        place, came = (row.destination, row.safety_net), (1, row.at_ms, row.ref)
+        found.resubmitted[place] = _both(found.resubmitted.get(place), came)
 
 
 def _promoted(message: Message, run: Run) -> Iterable[Promoted]:

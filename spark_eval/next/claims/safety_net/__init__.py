@@ -1,0 +1,1 @@
+"""Claims about Safety Nets, and about copies of mailbox databases."""

@@ -1,0 +1,35 @@
+"""What was delivered into the copies of mailbox databases with several, in order of time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from spark_eval.next.read.names import Ref
+
+
+class Delivered(NamedTuple):
+    """By the server of the copy: `placed` on the monotonic clock, or by its date where there is
+    none; `is_new`: stored, and not turned away as a duplicate; `epoch` under which it was active.
+    """
+
+    placed: int
+    at_ms: int
+    epoch: int
+    is_new: bool
+    message_id: str
+    ref: Ref
+
+
+Copy = tuple[str, str]
+"""Database and server."""
+DeliveriesByCopy = dict[Copy, list[Delivered]]
+
+
+def merged(parts: Iterable[DeliveriesByCopy]) -> DeliveriesByCopy:
+    """Parts of a run's mail add up to the whole."""
+    found: DeliveriesByCopy = {}
+    for part in parts:
+        for copy, rows in part.items():
+            found.setdefault(copy, []).extend(rows)
+    return {copy: sorted(rows) for copy, rows in found.items()}
