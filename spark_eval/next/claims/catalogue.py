@@ -22,7 +22,13 @@ from spark_eval.next.claims.mail import (
     statuses_fit,
     traceable,
 )
-from spark_eval.next.claims.safety_net import resubmission_bounded, resubmission_complete
+from spark_eval.next.claims.safety_net import (
+    copies_agree,
+    copies_follow,
+    one_active_copy,
+    resubmission_bounded,
+    resubmission_complete,
+)
 from spark_eval.next.claims.shadow import (
     discard_after_delivery,
     discards_asked,
@@ -47,6 +53,9 @@ ALL: tuple[Claim, ...] = (
     delay_dsn_sent.CLAIM,
     dsn_suppressed.CLAIM,
     drains_after_heal.CLAIM,
+    one_active_copy.CLAIM,
+    copies_follow.CLAIM,
+    copies_agree.CLAIM,
     resubmission_complete.CLAIM,
     resubmission_bounded.CLAIM,
     delivered_in_time.CLAIM,

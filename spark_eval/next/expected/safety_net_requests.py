@@ -120,8 +120,7 @@ def askings(run: Run) -> tuple[Asking, ...]:
 def _asking(
     change: Change, limits: Limits, server: Server, run: Run, taken_on: Iterable[Request]
 ) -> Asking:
-    outages, late_ms = _out_of_reach(server, run)
-    need_ms = 2 * TRY_AGAIN_MS + NO_ANSWER_MS + _usual_ms(run) + late_ms + run.finest_ms
+    outages, needs_ms = merged(_away(server, run)), need_ms(server, run)
     vague_ms = run.finest_ms + server.askew_ms
     unlogged_ms = int(UNLOGGED_WALL_MS * run.speed)
     mounted_ms = change.mounted.at_ms or 0
@@ -141,8 +140,10 @@ def _asking(
         inside_to_ms=None if learnt_ms is None else learnt_ms - unlogged_ms - vague_ms,
         outside_before_ms=lowest_ms - MARGIN_MS - vague_ms - unlogged_ms if is_next else None,
         outside_after_ms=last.at_ms + vague_ms if last and last.at_ms is not None else None,
-        tell_by_ms=first_clear(mounted_ms, outages, need_ms) + need_ms,
-        ask_by_ms=None if learnt_ms is None else first_clear(learnt_ms, outages, need_ms) + need_ms,
+        tell_by_ms=first_clear(mounted_ms, outages, needs_ms) + needs_ms,
+        ask_by_ms=None
+        if learnt_ms is None
+        else first_clear(learnt_ms, outages, needs_ms) + needs_ms,
         request=min(
             (
                 each
@@ -156,6 +157,12 @@ def _asking(
             default=None,
         ),
     )
+
+
+def need_ms(server: Server, run: Run) -> int:
+    """How long Active Manager must be able to reach a server, to have surely notified it."""
+    late_ms = max(_late(server, run), default=0)
+    return 2 * TRY_AGAIN_MS + NO_ANSWER_MS + _usual_ms(run) + late_ms + run.finest_ms
 
 
 def _usual_ms(run: Run) -> int:
@@ -180,11 +187,6 @@ def _learnt(
         key=lambda row: (placed(row) or 0, row.ref),
     )
     return (rows[0], rows[-1]) if rows else (None, None)
-
-
-def _out_of_reach(server: Server, run: Run) -> tuple[tuple[Interval, ...], int]:
-    """When Active Manager had no way to it, and by how much it was late otherwise."""
-    return merged(_away(server, run)), max(_late(server, run), default=0)
 
 
 def _managers(run: Run) -> list[str]:

@@ -11,6 +11,7 @@ from spark_eval.fault_kinds import Does
 from spark_eval.intervals.interval import Interval
 from spark_eval.next.histories.active_copies import ActiveCopies, active_copies
 from spark_eval.next.histories.database import Database
+from spark_eval.next.histories.deliveries import DeliveriesByCopy
 from spark_eval.next.histories.faults import Fault, faults_of
 from spark_eval.next.histories.mail_of_pairs import MailOfPairs
 from spark_eval.next.histories.pairs import Pairs, questions_of
@@ -32,9 +33,16 @@ from spark_eval.next.histories.ways import Ways
 from spark_eval.next.read.clocks import LabClock
 from spark_eval.next.read.damage import NO_SUCH_SERVER, NO_TRACKING, Damage
 from spark_eval.next.read.names import Ref, server_of
-from spark_eval.next.read.plan import Expect, PlannedServer
+from spark_eval.next.read.plan import Expect, PlannedOperation, PlannedServer
 from spark_eval.next.read.record import Record, lab_clock
-from spark_eval.next.read.rows import ConnectivityRow, LifecycleRow, QueueRow, TrackingRow
+from spark_eval.next.read.rows import (
+    ConnectivityRow,
+    CopyRow,
+    LifecycleRow,
+    OperationRow,
+    QueueRow,
+    TrackingRow,
+)
 
 # a clock is seen to be off, and two times are told apart, by so many times the resolution
 FAR_ABOVE = 5
@@ -84,6 +92,10 @@ class Run:
     probes: tuple[TrackingRow, ...]
     connectivity: Mapping[str, tuple[ConnectivityRow, ...]]
     unnamed_queued: tuple[QueueRow, ...]
+    copies: tuple[CopyRow, ...]
+    lagged: frozenset[tuple[str, str]]
+    planned_operations: tuple[PlannedOperation, ...]
+    operation_rows: tuple[OperationRow, ...]
     queues: Mapping[str, Queues]
     answers: Mapping[tuple[str, str], list[Answer]]
     traffic: Traffic
@@ -94,6 +106,7 @@ class Run:
     lifecycle: tuple[LifecycleRow, ...]
     limits: Mapping[tuple[str, int], Limits] = field(default_factory=dict)
     mail_of_pairs: MailOfPairs = field(default_factory=MailOfPairs)
+    delivered: DeliveriesByCopy = field(default_factory=dict)
 
     @property
     def speed(self) -> float:
@@ -211,6 +224,10 @@ def run_of(record: Record, traffic: Traffic) -> Run:
         sessions=sessions,
         probes=tuple(record.probes),
         connectivity=_by_server(record.connectivity),
+        copies=tuple(record.rows.copies),
+        lagged=_lagged(record),
+        planned_operations=plan.operations,
+        operation_rows=tuple(record.rows.operations),
         unnamed_queued=tuple(row for row in record.rows.queues if row.message_id is None),
         # servers outside that are the lab's put nothing off by themselves
         answers={} if record.is_made else _answers(record, outside, mailboxes),
@@ -220,6 +237,16 @@ def run_of(record: Record, traffic: Traffic) -> Run:
         files=record.files,
         damage=(*record.damage, *_misplaced(record, servers)),
         lifecycle=tuple(record.rows.lifecycle),
+    )
+
+
+def _lagged(record: Record) -> frozenset[tuple[str, str]]:
+    """Copies with a ReplayLagTime, by database and server."""
+    return frozenset(
+        (database.name or "", (copy.server or "").lower())
+        for database in record.plan.topology.databases or ()
+        for copy in database.copies or ()
+        if copy.replay_lag_time_ms
     )
 
 

@@ -12,6 +12,7 @@ from spark_eval.next.read.rows import ConnectivityRow
 
 OPENED, STANDS, ENDED = "+", "Established connection", "-"
 QUESTION = "XQDISCARD "
+_MESSAGES = re.compile(r"Messages: ([0-9]+)")
 _RETRY = re.compile(r"\(Retry : (.*)\)(?:;Mono=[0-9]+)?$")
 
 
@@ -39,6 +40,18 @@ class Session:
         """Why it ended otherwise than in good order."""
         found = _RETRY.search(self.ended.description) if self.ended else None
         return found[1] if found else None
+
+    @property
+    def stood(self) -> ConnectivityRow | None:
+        """The row that says that it stands, right after its opening."""
+        second = self.rows[1] if len(self.rows) > 1 else None
+        return second if second is not None and second.said.startswith(STANDS) else None
+
+    @property
+    def messages(self) -> int | None:
+        """How many it carried, by its end."""
+        found = _MESSAGES.match(self.ended.said) if self.ended else None
+        return int(found[1]) if found else None
 
     @property
     def is_lost_heartbeat(self) -> bool:

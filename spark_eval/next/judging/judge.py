@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from spark_eval.next.claims.catalogue import ALL
 from spark_eval.next.claims.claim import Claim
+from spark_eval.next.expected.deliveries_by_copy import deliveries_by_copy
 from spark_eval.next.expected.failover_limits import found_by, limits_of
 from spark_eval.next.expected.mail_of_pairs import mail_of_pairs, oldest_of_pairs
 from spark_eval.next.expected.totals import Totals, totals_of
@@ -24,7 +25,11 @@ def tallies(files: Files, claims: Sequence[Claim] = ALL) -> dict[str, Tally]:
     messages = messages_of(record)
     run = run_of(record, traffic_of(messages))
     run = replace(run, limits=limits_of(found_by(messages, run)))
-    run = replace(run, mail_of_pairs=mail_of_pairs(messages, run))
+    run = replace(
+        run,
+        mail_of_pairs=mail_of_pairs(messages, run),
+        delivered=deliveries_by_copy(messages, run),
+    )
     run.mail_of_pairs.add(oldest_of_pairs(messages, run))
     found = of_messages(messages, run, claims)
     _add(found, of_servers(run, claims))
