@@ -23,8 +23,12 @@ from spark_eval.next.claims.mail import (
     traceable,
 )
 from spark_eval.next.claims.safety_net import (
+    best_copy_mounted,
     copies_agree,
     copies_follow,
+    copies_logged,
+    failover_allowed,
+    failover_on_time,
     one_active_copy,
     resubmission_bounded,
     resubmission_complete,
@@ -54,6 +58,10 @@ ALL: tuple[Claim, ...] = (
     dsn_suppressed.CLAIM,
     drains_after_heal.CLAIM,
     one_active_copy.CLAIM,
+    failover_on_time.CLAIM,
+    failover_allowed.CLAIM,
+    best_copy_mounted.CLAIM,
+    copies_logged.CLAIM,
     copies_follow.CLAIM,
     copies_agree.CLAIM,
     resubmission_complete.CLAIM,

@@ -40,7 +40,7 @@ def brought_into(message: Message, run: Run) -> list[Brought]:
     """By either voice; databases with one copy are left out."""
     found = []
     for row in message.tracking:
-        named = _database_of(row)
+        named = database_of(row)
         active = run.active_copies.get(named or "")
         if active is not None and row.internal_id is not None:
             copy = (row.peer or "") if row.event == "SEND" else row.server
@@ -50,7 +50,8 @@ def brought_into(message: Message, run: Run) -> list[Brought]:
     return found
 
 
-def _database_of(row: TrackingRow) -> str | None:
+def database_of(row: TrackingRow) -> str | None:
+    """Into which mailbox database a row says that something was brought."""
     if row.event in _STORED and row.source == "STOREDRIVER":
         return (row.context or "")[len(_CONTEXT) :]
     if row.event == "SEND" and (row.fork or "").startswith(_FORK):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from spark_eval.next.expected.arrivals import brought_into
+from spark_eval.next.expected.arrivals import database_of
 from spark_eval.next.histories.deliveries import Delivered, DeliveriesByCopy, merged
 from spark_eval.next.histories.message import Message
 from spark_eval.next.histories.run import Run
@@ -19,13 +19,13 @@ def deliveries_by_copy(messages: Iterable[Message], run: Run) -> DeliveriesByCop
 
 def _of_message(message: Message, run: Run) -> DeliveriesByCopy:
     found: DeliveriesByCopy = {}
-    for each in brought_into(message, run):
-        row = each.row
-        if row.event != "SEND":
+    for row in message.of_event("DELIVER", "DUPLICATEDELIVER"):
+        active = run.active_copies.get(database_of(row) or "")
+        if active is not None:
             placed = row.at_ms if row.mono_ns is None else row.mono_ns
-            is_new = row.event == "DELIVER"
+            epoch = active.epoch_at(row.server, placed) if row.internal_id is not None else None
             delivered = Delivered(
-                placed, row.at_ms, each.epoch, is_new, message.message_id, row.ref
+                placed, row.at_ms, epoch, row.event == "DELIVER", row.message_id or "", row.ref
             )
-            found.setdefault((each.database, each.copy), []).append(delivered)
+            found.setdefault((active.database, row.server), []).append(delivered)
     return found

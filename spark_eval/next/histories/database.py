@@ -7,10 +7,16 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Database:
-    """`copies`: its servers in order of activation preference; `window_ms` of its duplicate
+    """`copies`: its servers, the one that is active at the start first, and the activation
+    preference of each; `window_ms` of its duplicate
     detection (DD-2).
     """
 
     name: str
     copies: tuple[str, ...]
+    preferences: tuple[int | None, ...]
     window_ms: int | None
+
+    def preference(self, server: str) -> int | None:
+        """The activation preference of the copy there; the lower, the better."""
+        return self.preferences[self.copies.index(server)]

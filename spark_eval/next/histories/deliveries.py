@@ -10,12 +10,13 @@ from spark_eval.next.read.names import Ref
 
 class Delivered(NamedTuple):
     """By the server of the copy: `placed` on the monotonic clock, or by its date where there is
-    none; `is_new`: stored, and not turned away as a duplicate; `epoch` under which it was active.
+    none; `is_new`: stored, and not turned away as a duplicate; `epoch` under which it was active,
+    None where it never was.
     """
 
     placed: int
     at_ms: int
-    epoch: int
+    epoch: int | None
     is_new: bool
     message_id: str
     ref: Ref
@@ -32,4 +33,6 @@ def merged(parts: Iterable[DeliveriesByCopy]) -> DeliveriesByCopy:
     for part in parts:
         for copy, rows in part.items():
             found.setdefault(copy, []).extend(rows)
-    return {copy: sorted(rows) for copy, rows in found.items()}
+    return {
+        copy: sorted(rows, key=lambda row: (row.placed, row.ref)) for copy, rows in found.items()
+    }

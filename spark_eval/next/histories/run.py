@@ -276,12 +276,13 @@ def _databases(record: Record, servers: Mapping[str, Server]) -> dict[str, Datab
     found = {}
     for each in record.plan.topology.databases or ():
         copies = tuple((copy.server or "").lower() for copy in each.copies or ())
+        preferences = tuple(copy.activation_preference for copy in each.copies or ())
         window_ms = each.duplicate_detection_window_ms
         if window_ms is None and copies and copies[0] in servers:
             # plans of before, and those made by hand, give servers the window
             window_ms = servers[copies[0]].config.window_ms
         if each.name is not None:
-            found[each.name] = Database(each.name, copies, window_ms)
+            found[each.name] = Database(each.name, copies, preferences, window_ms)
     return found
 
 

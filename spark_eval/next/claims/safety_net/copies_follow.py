@@ -38,7 +38,7 @@ NOWHERE = Ref("", 0)
 
 
 class _Event(NamedTuple):
-    """`carried`: of a session, how many messages it carried, None where its end is not in the log."""
+    """`carried`: of a session, how many messages, None where its end is not in the log."""
 
     at_ms: int
     what: int
@@ -104,7 +104,7 @@ def _events(way: LogWay, run: Run) -> Iterator[_Event]:
     for (database, server), taken in run.delivered.items():
         if server == way.server.name and way.peer in run.databases[database].copies:
             for each in taken:
-                if each.is_new:
+                if each.is_new and each.epoch is not None:
                     yield _Event(each.at_ms, TAKEN, each.ref, database=database, delivered=each)
 
 

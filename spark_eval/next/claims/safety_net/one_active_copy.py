@@ -34,7 +34,7 @@ def _cases(run: Run, totals: Totals) -> Iterator[Case]:
         followed = _first_followers(database, server, run)
         for delivered in taken:
             word = _last_word(said, delivered.placed)
-            if word is not None:
+            if word is not None and delivered.epoch is not None:
                 after = followed.get(delivered.epoch)
                 yield _delivery(database, server, delivered, word, after, run)
     for reign in reigns(run):

@@ -1,0 +1,30 @@
+"""What Active Manager can see, and when: how long it needs to find that a copy is silent, and what
+it may lack then (TP-6).
+"""
+
+from __future__ import annotations
+
+from spark_eval.next.histories.run import FAR_ABOVE, Run
+from spark_eval.next.histories.server import ACTIVE_MANAGER, Server
+
+ASKED_EVERY_MS, NO_ANSWER_MS, MISSES = 15_000, 30_000, 3
+SILENT_MS = MISSES * (ASKED_EVERY_MS + NO_ANSWER_MS)
+# GoodAvailability; the mount is a log, too
+DIAL = 6
+
+
+def need_ms(server: Server, run: Run) -> int:
+    """Within so long it surely asks a copy that nothing keeps from answering."""
+    exchanges_ms = 2 * int(1000 * run.speed)
+    clocks_ms = FAR_ABOVE * run.finest_ms + server.askew_ms
+    return SILENT_MS + ASKED_EVERY_MS + exchanges_ms + clocks_ms
+
+
+def managers(run: Run) -> list[Server]:
+    return [each for each in run.servers.values() if each.role == ACTIVE_MANAGER]
+
+
+def is_permitted(copy: Server, before: Server) -> bool:
+    """By DatabaseCopyAutoActivationPolicy, to follow the copy on `before` by itself."""
+    policy = copy.auto_activation
+    return policy == "Unrestricted" or (policy == "IntrasiteOnly" and copy.site == before.site)
