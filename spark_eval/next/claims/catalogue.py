@@ -22,6 +22,16 @@ from spark_eval.next.claims.mail import (
     statuses_fit,
     traceable,
 )
+from spark_eval.next.claims.node import (
+    deferrals_logged,
+    intake_logged,
+    lifecycle_logged,
+    no_crash,
+    nothing_left_over,
+    sessions_ended,
+    steps_logged,
+    strangers_learn_nothing,
+)
 from spark_eval.next.claims.safety_net import (
     best_copy_mounted,
     copies_agree,
@@ -83,4 +93,12 @@ ALL: tuple[Claim, ...] = (
     statuses_fit.CLAIM,
     logged_once.CLAIM,
     traceable.CLAIM,
+    nothing_left_over.CLAIM,
+    strangers_learn_nothing.CLAIM,
+    deferrals_logged.CLAIM,
+    intake_logged.CLAIM,
+    sessions_ended.CLAIM,
+    lifecycle_logged.CLAIM,
+    steps_logged.CLAIM,
+    no_crash.CLAIM,
 )

@@ -10,14 +10,14 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
 from spark_eval.intervals.interval import Interval, merged
 from spark_eval.next.histories.server import Server
-from spark_eval.next.histories.sessions import QUESTION, STANDS, Session
+from spark_eval.next.histories.sessions import OPENED, QUESTION, STANDS, Session
 from spark_eval.next.histories.ways import Slow, Ways
 from spark_eval.next.read.csv_rows import integer
 from spark_eval.next.read.names import Ref, short_name
@@ -215,3 +215,19 @@ def _used(session: Session) -> Used | None:
     if not asked and not _CARRIED.match(first.said):
         return None
     return Used(stands.at_ms, asked, first.at_ms - stands.at_ms, stands.ref)
+
+
+def answers_of(
+    rows: Iterable[ConnectivityRow], peer: str
+) -> Iterator[tuple[int, int | None, int | None]]:
+    """Of each answer of `peer`: when it came, when its question was asked at the earliest, and how
+    many notifications it gave. That was when its session was opened, or had the answer before,
+    since a session asks one question after the other; None where no row says either.
+    """
+    last: dict[str, int] = {}
+    for row in sorted(rows, key=lambda row: (row.at_ms, row.ref)):
+        is_question = row.said.startswith(QUESTION)
+        if row.said.startswith(CONTACT) and short_name(row.value("Peer")) == peer:
+            yield row.at_ms, last.get(row.session), integer(row.value("Notifications"))
+        if row.way == OPENED or is_question:
+            last[row.session] = row.at_ms

@@ -33,7 +33,7 @@ from spark_eval.next.histories.ways import Ways
 from spark_eval.next.read.clocks import LabClock
 from spark_eval.next.read.damage import NO_SUCH_SERVER, NO_TRACKING, Damage
 from spark_eval.next.read.names import Ref, server_of
-from spark_eval.next.read.plan import Expect, PlannedOperation, PlannedServer
+from spark_eval.next.read.plan import Expect, PlannedOperation, PlannedServer, PlannedStranger
 from spark_eval.next.read.record import Record, lab_clock
 from spark_eval.next.read.rows import (
     ConnectivityRow,
@@ -41,11 +41,14 @@ from spark_eval.next.read.rows import (
     LifecycleRow,
     OperationRow,
     QueueRow,
+    StrangerRow,
     TrackingRow,
 )
 
 # a clock is seen to be off, and two times are told apart, by so many times the resolution
 FAR_ABOVE = 5
+# what a store holds though no promise keeps it
+LEFT_OVER = ("left-body", "left-fork", "left-head", "running-request")
 # what a server says of a resubmit request that it has taken on
 TAKEN_ON = ("resubmit-requested", "resubmit-taken-up", "resubmit-completed")
 
@@ -62,6 +65,23 @@ class Limits(NamedTuple):
 
 
 NO_LIMITS = Limits()
+
+
+class Wait(NamedTuple):
+    """A message that was sent to another server, from when it came, or was loaded."""
+
+    sent_ms: int
+    since_ms: int
+    message_id: str
+    came_ref: Ref
+    sent_ref: Ref
+
+
+class Waiting(NamedTuple):
+    """Discard notifications of one server that wait for another one: how many, and the oldest."""
+
+    notifications: int
+    oldest: QueueRow
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,6 +114,10 @@ class Run:
     unnamed_queued: tuple[QueueRow, ...]
     copies: tuple[CopyRow, ...]
     lagged: frozenset[tuple[str, str]]
+    waiting: Mapping[tuple[str, str], Waiting]
+    left_over: tuple[QueueRow, ...]
+    strangers: tuple[PlannedStranger, ...]
+    stranger_rows: tuple[StrangerRow, ...]
     planned_operations: tuple[PlannedOperation, ...]
     operation_rows: tuple[OperationRow, ...]
     queues: Mapping[str, Queues]
@@ -107,6 +131,7 @@ class Run:
     limits: Mapping[tuple[str, int], Limits] = field(default_factory=dict)
     mail_of_pairs: MailOfPairs = field(default_factory=MailOfPairs)
     delivered: DeliveriesByCopy = field(default_factory=dict)
+    waits: Mapping[Ref, Wait] = field(default_factory=dict)
 
     @property
     def speed(self) -> float:
@@ -143,6 +168,34 @@ class Run:
         return file in self.files and not any(
             each.file == file and each.server for each in self.damage
         )
+
+    @cached_property
+    def promotions_begun(self) -> dict[tuple[str, str, str], list[int]]:
+        """By shadow server, primary server and cause, when a promotion had begun."""
+        found: dict[tuple[str, str, str], list[int]] = {}
+        for row in self.lifecycle:
+            if row.event == "promotion-begun" and row.at_ms is not None:
+                key = (row.server, (row.primary or "").lower(), row.cause or "")
+                found.setdefault(key, []).append(row.at_ms)
+        return found
+
+    @cached_property
+    def ready_ms(self) -> dict[str, int]:
+        """By server, when it had started for the last time, and had room on its disk."""
+        found: dict[str, int] = {}
+        starts = (
+            (row.server, row.at_ms)
+            for row in self.lifecycle
+            if row.event == "started" and row.at_ms is not None
+        )
+        freed = (
+            (each.server, each.over_ms)
+            for each in self.faults
+            if each.kind == "fill_disk" and each.server is not None
+        )
+        for server, at_ms in (*starts, *freed):
+            found[server] = max(found.get(server, at_ms), at_ms)
+        return found
 
     @cached_property
     def lost_sessions(self) -> dict[tuple[str, str], list[int]]:
@@ -226,6 +279,10 @@ def run_of(record: Record, traffic: Traffic) -> Run:
         connectivity=_by_server(record.connectivity),
         copies=tuple(record.rows.copies),
         lagged=_lagged(record),
+        waiting=_waiting(record),
+        left_over=tuple(row for row in record.rows.queues if row.queue in LEFT_OVER),
+        strangers=plan.strangers,
+        stranger_rows=tuple(record.rows.strangers),
         planned_operations=plan.operations,
         operation_rows=tuple(record.rows.operations),
         unnamed_queued=tuple(row for row in record.rows.queues if row.message_id is None),
@@ -238,6 +295,18 @@ def run_of(record: Record, traffic: Traffic) -> Run:
         damage=(*record.damage, *_misplaced(record, servers)),
         lifecycle=tuple(record.rows.lifecycle),
     )
+
+
+def _waiting(record: Record) -> dict[tuple[str, str], Waiting]:
+    found: dict[tuple[str, str], list[QueueRow]] = {}
+    for row in record.rows.queues:
+        if row.queue == "discard" and row.shadow_server is not None:
+            found.setdefault((row.server, row.shadow_server), []).append(row)
+    return {pair: Waiting(len(rows), min(rows, key=_by_delivery)) for pair, rows in found.items()}
+
+
+def _by_delivery(row: QueueRow) -> tuple[int, str, Ref]:
+    return -1 if row.delivered_ms is None else row.delivered_ms, row.message_id or "", row.ref
 
 
 def _lagged(record: Record) -> frozenset[tuple[str, str]]:

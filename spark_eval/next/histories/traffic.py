@@ -17,6 +17,7 @@ from typing import NamedTuple
 from spark_eval.intervals.interval import FOREVER_MS, Interval, shared_ms
 from spark_eval.next.histories.message import Message
 from spark_eval.next.read.names import Ref
+from spark_eval.next.read.rows import TrackingRow
 
 # pieces of wall time that are looked at, and how many empty ones in a row are a standstill
 PIECE_WALL_MS = 250
@@ -45,17 +46,28 @@ class Load(NamedTuple):
         return self.messages / between_ms if between_ms else None
 
 
+class Logged(NamedTuple):
+    """How many rows say that a message was sent on or made redundant, and the first."""
+
+    messages: int
+    first: tuple[int, Ref]
+
+    def plus(self, other: Logged) -> Logged:
+        return Logged(self.messages + other.messages, min(self.first, other.first))
+
+
 @dataclass(slots=True)
 class Traffic:
     """`takings`: how often a sender waited for its 250 for so many ms; `waits`: while somebody
     waited for a reply; `loads` by server; `texts`: whose message a body is by its digest, of bodies
-    that are seen in place of another one; of messages that share one the first.
+    that are seen in place of another one; of messages that share one the first; `sent` by server.
     """
 
     takings: Counter[int] = field(default_factory=Counter)
     waits: list[Interval] = field(default_factory=list)
     loads: dict[str, Load] = field(default_factory=dict)
     texts: dict[str, tuple[str, Ref]] = field(default_factory=dict)
+    sent: dict[str, Logged] = field(default_factory=dict)
 
     def add(self, other: Traffic) -> None:
         self.takings += other.takings
@@ -63,8 +75,17 @@ class Traffic:
         for server, load in other.loads.items():
             known = self.loads.get(server)
             self.loads[server] = load if known is None else known.plus(load)
+        for server, logged in other.sent.items():
+            self.sent[server] = self._plus(server, logged)
         for body, owner in other.texts.items():
             self.texts[body] = min(self.texts.get(body, owner), owner)
+
+    def _plus(self, server: str, logged: Logged) -> Logged:
+        known = self.sent.get(server)
+        return logged if known is None else known.plus(logged)
+
+    def log(self, row: TrackingRow) -> None:
+        self.sent[row.server] = self._plus(row.server, Logged(1, (row.at_ms, row.ref)))
 
     @property
     def taking_ms(self) -> int | None:
@@ -88,6 +109,8 @@ def _take(found: Traffic, message: Message) -> None:
             found.waits.append(Interval(attempt.started_ms, end_ms))
             if attempt.outcome == "ok" and attempt.ended_ms is not None:
                 found.takings[attempt.ended_ms - attempt.started_ms] += 1
+    for row in message.of_event("SEND", "HAREDIRECT"):
+        found.log(row)
     for key, primary in message.primaries.items():
         if primary.born is not None:
             born = Load(1, primary.born.at_ms, primary.born.at_ms)

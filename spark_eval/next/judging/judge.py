@@ -11,6 +11,7 @@ from spark_eval.next.expected.deliveries_by_copy import deliveries_by_copy
 from spark_eval.next.expected.failover_limits import found_by, limits_of
 from spark_eval.next.expected.mail_of_pairs import mail_of_pairs, oldest_of_pairs
 from spark_eval.next.expected.totals import Totals, totals_of
+from spark_eval.next.expected.waiting import waits
 from spark_eval.next.histories.message import Message, messages_of
 from spark_eval.next.histories.run import Run, run_of
 from spark_eval.next.histories.traffic import traffic_of
@@ -29,6 +30,7 @@ def tallies(files: Files, claims: Sequence[Claim] = ALL) -> dict[str, Tally]:
         run,
         mail_of_pairs=mail_of_pairs(messages, run),
         delivered=deliveries_by_copy(messages, run),
+        waits=waits(messages, run),
     )
     run.mail_of_pairs.add(oldest_of_pairs(messages, run))
     found = of_messages(messages, run, claims)

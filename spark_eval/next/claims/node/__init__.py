@@ -1,0 +1,1 @@
+"""Claims about servers and sessions themselves, and about whether a row is there at all."""
