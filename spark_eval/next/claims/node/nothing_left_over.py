@@ -85,8 +85,9 @@ def _notifications(server: Server, holder: str, waiting: Waiting, run: Run) -> C
     detail = ""
     if answers:
         detail = (
-            f"{server.name} keeps {waiting.notifications} discard notifications for {holder}, which "
-            f"heard of the first at {stamp(answers[0].at_ms)} and asked in {later} rounds since"
+            f"{server.name} keeps {waiting.notifications} discard notifications for {holder}, "
+            f"which heard of the first at {stamp(answers[0].at_ms)} and asked in {later} rounds "
+            "since"
         )
     return Case(
         VIOLATED if later >= CONFIRMED else HOLDS, oldest.message_id or server.name, ("SM-16",),
