@@ -24,13 +24,19 @@ class LabClock(NamedTuple):
     speed: float
     finest_ms: int
 
+    def lab_ms(self, mono_ns: int | None) -> int | None:
+        """By the monotonic clock; None where nobody said when it began."""
+        if mono_ns is None or self.zero_ns is None:
+            return None
+        return int(max(0, mono_ns - self.zero_ns) * self.speed / 1_000_000)
+
     def off_ms(self, at_ms: int, mono_ns: int | None) -> int:
         """By how much a date was ahead of lab time; a difference no coarser than the clock resolves
         is none.
         """
-        if mono_ns is None or self.zero_ns is None:
+        lab_ms = self.lab_ms(mono_ns)
+        if lab_ms is None:
             return 0
-        lab_ms = int(max(0, mono_ns - self.zero_ns) * self.speed / 1_000_000)
         off_ms = at_ms - lab_ms
         return off_ms if abs(off_ms) > max(self.finest_ms, 1) else 0
 

@@ -179,20 +179,29 @@ def _add(rows: list[Named], row: Named) -> None:
         rows.append(row)
 
 
+def _alone(value: Any) -> Any:
+    """Without what the reader adds, whatever a line calls so."""
+    if type(value) is not dict:
+        return value
+    return {name: each for name, each in value.items() if name not in ("ref", "said")}
+
+
 def _faults(rows: Rows, value: Any, ref: Ref, clock: LabClock) -> None:
-    read = row_of(FaultRow, {**value, "ref": None} if type(value) is dict else value)
-    needed(read.fault), needed(read.phase)
-    rows.faults.append(read._replace(ref=ref))
+    read = row_of(FaultRow, _alone(value))
+    needed(read.fault)
+    needed(read.phase)
+    rows.faults.append(read._replace(said=value, ref=ref))
 
 
 def _operations(rows: Rows, value: Any, ref: Ref, clock: LabClock) -> None:
-    read = row_of(OperationRow, {**value, "ref": None} if type(value) is dict else value)
-    needed(read.operation), needed(read.phase)
-    rows.operations.append(read._replace(ref=ref))
+    read = row_of(OperationRow, _alone(value))
+    needed(read.operation)
+    needed(read.phase)
+    rows.operations.append(read._replace(said=value, ref=ref))
 
 
 def _strangers(rows: Rows, value: Any, ref: Ref, clock: LabClock) -> None:
-    read = row_of(StrangerRow, {**value, "ref": None} if type(value) is dict else value)
+    read = row_of(StrangerRow, _alone(value))
     needed(read.stranger), needed(read.at_ms)
     if read.type == "reply":
         needed(read.command), needed(read.reply)

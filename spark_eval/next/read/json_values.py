@@ -7,7 +7,7 @@ there. A number where a text belongs is the text of it.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache
 from types import UnionType
 from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
@@ -67,7 +67,7 @@ def _converter(hint: Any) -> Convert:
         return _PLAIN[hint]
     if get_origin(hint) is tuple:
         return _list_of(_converter(get_args(hint)[0]))
-    if get_origin(hint) is dict:
+    if get_origin(hint) in (dict, Mapping):
         return _map_of(_converter(get_args(hint)[1]))
     return lambda value: row_of(hint, value)
 

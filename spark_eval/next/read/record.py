@@ -18,7 +18,7 @@ from spark_eval.next.read.files import Files, evidence
 from spark_eval.next.read.json_lines import READERS, Place, Rows, kind_of
 from spark_eval.next.read.json_values import Malformed, strict_json
 from spark_eval.next.read.lines import lines
-from spark_eval.next.read.names import is_probe
+from spark_eval.next.read.names import Ref, is_probe
 from spark_eval.next.read.plan import (
     NO_HOST,
     NO_MANIFEST,
@@ -42,7 +42,7 @@ class UnreadablePlanError(Exception):
 @dataclass(frozen=True, slots=True)
 class Record:
     """The evidence. `rows` are those of JSON Lines; probes are in `probes` alone. `lives` by
-    server; `damage` as it was found, with its place.
+    server; `damage` as it was found, with its place; `off`, rows whose date was not lab time.
     """
 
     plan: Plan
@@ -55,6 +55,8 @@ class Record:
     connectivity: list[ConnectivityRow]
     lives: dict[str, tuple[Life, ...]]
     damage: list[Damage]
+    clock: LabClock
+    off: list[Ref]
 
     @property
     def is_simulated(self) -> bool:
@@ -109,7 +111,12 @@ class _Reading:
         return Record(
             plan, host, manifest, frozenset(self.files.names()), self.rows, self.tracking,
             self.probes, self.connectivity, lives, self.damage + placed(self.bad, self.sound),
+            clock, self._off(),
         )  # fmt: skip
+
+    def _off(self) -> list[Ref]:
+        rows = [row.ref for row in self.sound if row.off_ms]
+        return rows + [row.ref for row in self.rows.lifecycle if row.off_ms]
 
     # what stands in one file of JSON
 

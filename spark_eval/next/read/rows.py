@@ -6,7 +6,8 @@ the row stands; rows of logs have the `server` whose log it is.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 from spark_eval.next.read.names import Ref
 
@@ -71,7 +72,7 @@ class OutcomeRow(NamedTuple):
 
 
 class FaultRow(NamedTuple):
-    """A phase of a fault."""
+    """A phase of a fault; `said`, all that the line says."""
 
     fault: str
     phase: str
@@ -83,6 +84,7 @@ class FaultRow(NamedTuple):
     banner_ms: int | None
     banner_mono_ns: int | None
     started_mono_ns: int | None
+    said: Mapping[str, Any]
     ref: Ref
 
 
@@ -96,6 +98,7 @@ class OperationRow(NamedTuple):
     reply: str | None
     took_effect: bool | None
     reason: str | None
+    said: Mapping[str, Any]
     ref: Ref
 
 

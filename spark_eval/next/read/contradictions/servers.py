@@ -1,0 +1,61 @@
+"""What logs of servers say of each other: copies that were opened and are not listed, rows of a
+queue database that was never opened, and servers that took mail and have no tracking log.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from spark_eval.next.read.contradictions.made_by_lab import found, found_at, has_ended
+from spark_eval.next.read.damage import Damage
+from spark_eval.next.read.names import Ref
+from spark_eval.next.read.record import Record
+
+UNLISTED = "no line of a copy that lifecycle.jsonl opens"
+UNOPENED = "a queue database that lifecycle.jsonl does not open"
+SILENT = "no row of a message tracking log, though this server took mail"
+
+
+def of_servers(record: Record) -> Iterator[Damage]:
+    if has_ended(record):
+        yield from _unlisted_copies(record)
+    yield from _unopened_databases(record)
+    yield from _silent_servers(record)
+
+
+def _unlisted_copies(record: Record) -> Iterator[Damage]:
+    """The lab lists every copy of a database of several when it has stopped the server."""
+    listed = {(row.server, row.database) for row in record.rows.copies}
+    opened = {
+        (row.server, row.database)
+        for row in record.rows.lifecycle
+        if row.event == "copy-opened" and row.database is not None
+    }
+    for server, _ in sorted(opened - listed, key=str):
+        yield found(f"logs/{server}/copies.jsonl", None, UNLISTED)
+
+
+def _unopened_databases(record: Record) -> Iterator[Damage]:
+    """A server names its queue database when it creates or opens one, before it takes mail, and in
+    every row of its message tracking log.
+    """
+    opened = {(row.server, row.database_id) for row in record.rows.lifecycle if row.database_id}
+    first: dict[tuple[str, str], Ref] = {}
+    for row in record.tracking:
+        if row.database_id:
+            key = (row.server, row.database_id)
+            first[key] = min(first.get(key, row.ref), row.ref)
+    for key, ref in sorted(first.items()):
+        if key not in opened:
+            yield found_at(ref, UNOPENED)
+
+
+def _silent_servers(record: Record) -> Iterator[Damage]:
+    """A sender has a 250 of theirs, or a server names them for the shadow message that they
+    hold.
+    """
+    took = {row.server for row in record.rows.outcomes if row.outcome == "ok"}
+    took |= {row.shadow_server for row in record.tracking if row.event == "HAREDIRECT"}
+    said = {row.server for row in record.tracking}
+    for server in sorted(each for each in took - said if each is not None):
+        yield found(f"logs/{server}/", None, SILENT)
