@@ -50,12 +50,13 @@ def is_done(row: TrackingRow) -> bool:
 
 
 def forks_of(message: Message) -> dict[Key, Forks]:
-    """Of each primary message of it."""
+    """Of each primary message of which its server says for whom it answers."""
     served = _served(message.tracking)
     dsns = [*dsns_about(message, of_delay=False), *dsns_about(message, of_delay=True)]
     return {
         key: _forks([*_owed(primary, served), *_reported(primary, message, dsns)])
         for key, primary in message.primaries.items()
+        if primary.is_there
     }
 
 
