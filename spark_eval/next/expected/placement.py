@@ -11,12 +11,13 @@ from spark_eval.next.histories.run import Run
 
 
 class Rules(NamedTuple):
-    """For one primary server: who else is in its boundary, in another site and in its own, and how
-    many attempts are allowed at either.
+    """For one primary server: who else is in its boundary, in another site and in its own, its
+    preference, and how many attempts are allowed at either.
     """
 
     remotes: frozenset[str]
     locals: frozenset[str]
+    preference: str
     remote_attempts: int
     local_attempts: int
 
@@ -27,8 +28,8 @@ class Rules(NamedTuple):
 
 @lru_cache(maxsize=1)
 def rules(run: Run) -> dict[str, Rules]:
-    """By mailbox server. The preference counts in a DAG over several sites only; elsewhere the
-    local count alone (SR-3).
+    """By mailbox server. Its own preference, or the organisation's, counts in a DAG over several
+    sites only; elsewhere the local count alone (SR-3).
     """
     found = {}
     for server in run.servers.values():
@@ -39,9 +40,9 @@ def rules(run: Run) -> dict[str, Rules]:
                 if other.boundary == server.boundary and other.name != server.name
             ]
             remotes = frozenset(each.name for each in inside if each.site != server.site)
-            preference, config = run.config.preference, run.config
+            config, preference = run.config, server.config.preference or run.config.preference
             remote = config.max_remote if remotes and preference != "LocalOnly" else 0
             local = 0 if remotes and preference == "RemoteOnly" else config.max_local
             locals_ = frozenset(each.name for each in inside) - remotes
-            found[server.name] = Rules(remotes, locals_, remote, local)
+            found[server.name] = Rules(remotes, locals_, preference, remote, local)
     return found

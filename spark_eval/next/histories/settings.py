@@ -33,12 +33,15 @@ class TransportConfig:
 
 @dataclass(frozen=True, slots=True)
 class ServerConfig:
-    """Of one server: `timeout_ms` of its Send connector, `session_ms` of its Receive connector,
-    the retry ladder (RT-5), and what else intervals need.
+    """Of one server: `preference`, where it has one of its own (SR-3); `timeout_ms` of its Send
+    connector, `session_ms` and `max_hops` of its Receive connector, the retry ladder (RT-5), and
+    what else intervals need.
     """
 
+    preference: str | None
     timeout_ms: int
     session_ms: int
+    max_hops: int
     glitches: int
     glitch_ms: int
     transients: int
@@ -55,6 +58,7 @@ class ServerConfig:
 _SERVER = (
     ("timeout_ms", "SendConnector", "ConnectionInactivityTimeOut", 10 * MINUTE_MS),
     ("session_ms", "ReceiveConnector", "ConnectionTimeout", 10 * MINUTE_MS),
+    ("max_hops", "ReceiveConnector", "MaxHopCount", 60),
     ("glitches", "TransportService", "QueueGlitchRetryCount", 4),
     ("glitch_ms", "TransportService", "QueueGlitchRetryInterval", MINUTE_MS),
     ("transients", "TransportService", "TransientFailureRetryCount", 6),
@@ -90,7 +94,8 @@ def server_config(sections: Mapping[str, Mapping[str, str]]) -> ServerConfig:
         field: _number(sections.get(section) or {}, parameter, default)
         for field, section, parameter, default in _SERVER
     }
-    return ServerConfig(**known)
+    own = (sections.get("TransportService") or {}).get("ShadowMessagePreference") or None
+    return ServerConfig(preference=own, **known)
 
 
 def _number(given: Mapping[str, str], name: str, default: int) -> int:

@@ -56,11 +56,19 @@ class Logged(NamedTuple):
         return Logged(self.messages + other.messages, min(self.first, other.first))
 
 
+class UnderWay(NamedTuple):
+    """A message that somebody was sending, from when to when at the latest."""
+
+    at: Interval
+    size_bytes: int
+
+
 @dataclass(slots=True)
 class Traffic:
     """`takings`: how often a sender waited for its 250 for so many ms; `waits`: while somebody
     waited for a reply; `loads` by server; `texts`: whose message a body is by its digest, of bodies
-    that are seen in place of another one; of messages that share one the first; `sent` by server.
+    that are seen in place of another one; of messages that share one the first; `sent` by server;
+    `under_way` from the workload to each server.
     """
 
     takings: Counter[int] = field(default_factory=Counter)
@@ -68,6 +76,7 @@ class Traffic:
     loads: dict[str, Load] = field(default_factory=dict)
     texts: dict[str, tuple[str, Ref]] = field(default_factory=dict)
     sent: dict[str, Logged] = field(default_factory=dict)
+    under_way: dict[str, list[UnderWay]] = field(default_factory=dict)
 
     def add(self, other: Traffic) -> None:
         self.takings += other.takings
@@ -77,6 +86,8 @@ class Traffic:
             self.loads[server] = load if known is None else known.plus(load)
         for server, logged in other.sent.items():
             self.sent[server] = self._plus(server, logged)
+        for server, mail in other.under_way.items():
+            self.under_way.setdefault(server, []).extend(mail)
         for body, owner in other.texts.items():
             self.texts[body] = min(self.texts.get(body, owner), owner)
 
@@ -106,7 +117,10 @@ def _take(found: Traffic, message: Message) -> None:
     for attempt in message.attempts:
         if attempt.started_ms is not None:
             end_ms = FOREVER_MS if attempt.ended_ms is None else attempt.ended_ms
-            found.waits.append(Interval(attempt.started_ms, end_ms))
+            at, size = Interval(attempt.started_ms, end_ms), _sent_bytes(message)
+            found.waits.append(at)
+            if size is not None:
+                found.under_way.setdefault(attempt.server, []).append(UnderWay(at, size))
             if attempt.outcome == "ok" and attempt.ended_ms is not None:
                 found.takings[attempt.ended_ms - attempt.started_ms] += 1
     for row in message.of_event("SEND", "HAREDIRECT"):
@@ -116,6 +130,10 @@ def _take(found: Traffic, message: Message) -> None:
             born = Load(1, primary.born.at_ms, primary.born.at_ms)
             known = found.loads.get(key.server)
             found.loads[key.server] = born if known is None else known.plus(born)
+
+
+def _sent_bytes(message: Message) -> int | None:
+    return message.sent.content.size if message.sent else None
 
 
 def strange_bodies(messages: Iterable[Message]) -> set[str | None]:

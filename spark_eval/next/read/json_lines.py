@@ -135,6 +135,7 @@ class _Ledger(NamedTuple):
     sender: str | None
     recipients: tuple[str, ...] | None
     size_bytes: int | None
+    hops: int | None
     mono_ns: int | None
     attempt: int | None
     server: str | None
@@ -151,8 +152,8 @@ def _ledger(rows: Rows, value: Any, ref: Ref, clock: LabClock) -> None:
     if read.type == "message":
         sent = SentRow(
             named, read.mail, needed(read.submitted_ms), read.date, (read.sender or "").lower(),
-            tuple(dict.fromkeys(addresses(needed(read.recipients)))), read.size_bytes, content,
-            read.mono_ns, ref,
+            tuple(dict.fromkeys(addresses(needed(read.recipients)))), read.size_bytes, read.hops,
+            content, read.mono_ns, ref,
         )  # fmt: skip
         _add(rows.sent, sent)
     elif read.type == "attempt":

@@ -41,6 +41,7 @@ class SentRow(NamedTuple):
     sender: str
     recipients: tuple[str, ...]
     size_bytes: int | None
+    hops: int | None
     content: Content
     mono_ns: int | None
     ref: Ref

@@ -4,7 +4,9 @@ Asks every visible copy of a message of the workload, and compares what its send
 what was read where it is seen: size, header and body, but for the trace fields in front, and whom
 the envelope names as its sender. Nothing excuses another text. A record that says nothing of the
 content, on either side, or of the sender, leaves it unknown.
-What nobody of the workload sent, such as a DSN, is not asked.
+What nobody of the workload sent, such as a DSN, is not asked. Of strangers whose message has a CR
+or LF that stands alone every reply to the dot is: a server that takes such a message can send it on
+only as another one, so it refuses it (RFC 5321 section 2.3.8).
 """
 
 from __future__ import annotations
@@ -13,11 +15,13 @@ from collections.abc import Iterator
 
 from spark_eval.next.cases.case import HOLDS, UNKNOWN, VIOLATED, Case, Status, refs
 from spark_eval.next.claims.claim import Claim
+from spark_eval.next.expected.totals import Totals
 from spark_eval.next.histories.message import Message
 from spark_eval.next.histories.run import Run
 from spark_eval.next.histories.traffic import NO_BODY
-from spark_eval.next.read.rows import Content, SentRow, VisibleRow
+from spark_eval.next.read.rows import Content, SentRow, StrangerRow, VisibleRow
 
+BARE_LINE_ENDS = "bare-line-ends"
 PARTS = {"size": "the size", "header": "the header", "body": "the body"}
 
 
@@ -70,4 +74,24 @@ def _words(content: Content) -> str:
     return f"{content.size} bytes, header {content.header}, {body}"
 
 
-CLAIM = Claim("content_intact", ("TL-10",), of_message=_cases)
+def _of_strangers(run: Run, totals: Totals) -> Iterator[Case]:
+    """Each answer to a message that could not be sent on as it is."""
+    ids = {each.id for each in run.strangers if each.kind == BARE_LINE_ENDS}
+    for row in run.stranger_rows:
+        if row.stranger in ids and row.type == "reply" and row.command == ".":
+            yield from _taken(row, run)
+
+
+def _taken(row: StrangerRow, run: Run) -> Iterator[Case]:
+    planned = next(each for each in run.strangers if each.id == row.stranger)
+    server, reply = (planned.server or "").lower(), row.reply or ""
+    if reply[:1] in ("2", "5"):
+        is_taken = reply.startswith("2")
+        detail = f"{server} took a message with a CR or LF that stands alone: {reply}"
+        yield Case(
+            VIOLATED if is_taken else HOLDS, f"{row.stranger} ({BARE_LINE_ENDS})", ("TL-10",),
+            detail if is_taken else "", row.at_ms, (row.ref,),
+        )  # fmt: skip
+
+
+CLAIM = Claim("content_intact", ("TL-10",), of_message=_cases, of_run=_of_strangers)

@@ -2,9 +2,13 @@
 
 Asks every attempt of the workload that was answered with a 4xx or a 5xx. Each recipient of a run
 has a mailbox or a route, so a server that takes mail takes it: it may refuse a message that has
-more octets than MaxReceiveSize, or any while a fault has its disk, its process or the way to it,
-and reject one that it could not make redundant; then its tracking log says what it tried, which
-`shadow_placement` judges. A 421, which ends the session, is no answer (`answered_in_time`).
+more octets than MaxReceiveSize or more Received fields than MaxHopCount, or any while a fault has
+its disk, its process or the way to it, and reject one that it could not make redundant; then its
+tracking log says what it tried, which `shadow_placement` judges. Whether what it calls a loop is
+one stays unknown where the ledger has no `hops`. With `452 4.3.1` it may refuse one while more mail
+of clients is under way to it than a server has in memory, by the sizes of what the workload was
+sending it; strangers send too little to count. A 421, which ends the session, is no answer
+(`answered_in_time`).
 """
 
 from __future__ import annotations
@@ -19,6 +23,10 @@ from spark_eval.next.histories.message import Message
 from spark_eval.next.histories.run import Run
 from spark_eval.next.histories.sending import Attempt
 from spark_eval.next.read.names import Ref
+
+TOO_LARGE, LOOP, NO_MEMORY = "552", "554 5.4.6", "452 4.3.1"
+IN_MEMORY_BYTES = 134_217_728  # of clients outside, `nodes.shell.smtp.mail_in_memory`
+KEPT_MS = 600_000  # ConnectionTimeout: so long may a message stay that nobody waits for any more
 
 
 def _cases(message: Message, run: Run) -> Iterator[Case]:
@@ -47,26 +55,43 @@ def _rejection(attempt: Attempt, message: Message) -> Ref | None:
 def _judged(
     attempt: Attempt, message: Message, run: Run, rejection: Ref | None
 ) -> tuple[Status, str]:
-    is_excused = (
-        rejection is not None
-        or _is_too_large(attempt, message, run)
-        or is_troubled(attempt.server, run, attempt.started_ms, attempt.ended_ms)
-    )
-    if is_excused:
+    reply, server = attempt.reply or "", run.servers.get(attempt.server)
+    is_troubled_then = is_troubled(attempt.server, run, attempt.started_ms, attempt.ended_ms)
+    if is_troubled_then or rejection is not None or _is_permitted(attempt, message, run):
         return HOLDS, ""
-    if not (attempt.reply or "").startswith(REJECTION):
-        detail = f"{attempt.server} refused it, and no fault was in the way: {attempt.reply}"
-        return VIOLATED, detail
-    server = run.servers.get(attempt.server)
+    if reply.startswith(LOOP) and _hops(message) is None:
+        return UNKNOWN, "the ledger does not say how many hops it had made"
+    if not reply.startswith(REJECTION):
+        return VIOLATED, f"{attempt.server} refused it, and no fault was in the way: {reply}"
     if server and not server.shows(attempt.started_ms or 0, attempt.ended_ms or 0):
         return UNKNOWN, f"the tracking log of {attempt.server} has a hole there"
     return VIOLATED, f"{attempt.server} rejected it, and logged no attempt to make it redundant"
 
 
-def _is_too_large(attempt: Attempt, message: Message, run: Run) -> bool:
+def _is_permitted(attempt: Attempt, message: Message, run: Run) -> bool:
+    """A bound of its own says so."""
+    reply, server = attempt.reply or "", run.servers.get(attempt.server)
     size = message.sent.content.size if message.sent else None
-    is_larger = size is not None and size > run.config.max_bytes
-    return is_larger and (attempt.reply or "").startswith("552")
+    if reply.startswith(TOO_LARGE):
+        return size is not None and size > run.config.max_bytes
+    if reply.startswith(LOOP):
+        return server is not None and (_hops(message) or 0) > server.config.max_hops
+    return reply.startswith(NO_MEMORY) and _under_way_bytes(attempt, run) > IN_MEMORY_BYTES
+
+
+def _hops(message: Message) -> int | None:
+    return message.sent.hops if message.sent else None
+
+
+def _under_way_bytes(attempt: Attempt, run: Run) -> int:
+    """Of all that the workload was sending its server meanwhile."""
+    if attempt.started_ms is None or attempt.ended_ms is None:
+        return 0
+    start_ms, end_ms = attempt.started_ms - KEPT_MS, attempt.ended_ms
+    others = run.traffic.under_way.get(attempt.server, ())
+    return sum(
+        each.size_bytes for each in others if each.at.lo <= end_ms and each.at.hi >= start_ms
+    )
 
 
 CLAIM = Claim("refused_for_cause", ("SR-5",), of_message=_cases)

@@ -162,6 +162,7 @@ def _is_stored(message: Message, shadow: Shadow) -> bool:
 
 def _rejections(message: Message, run: Run) -> Iterator[Case]:
     left_open: set[str] = set()
+    answered: set[Ref] = set()
     for attempt in message.attempts:
         is_after_open = attempt.server in left_open
         if attempt.reply is None:
@@ -169,13 +170,28 @@ def _rejections(message: Message, run: Run) -> Iterator[Case]:
         if attempt.outcome != "failed":
             continue
         row, says = _written(message, attempt), (attempt.reply or "").startswith("451 4.4.0")
+        if row is not None:
+            answered.add(row)
         # a row may be of an earlier attempt, which its sender had left open, and this one refused
         # for another reason
-        if (row is not None or says) and (says or not is_after_open):
+        is_of_another = run.config.reject and is_after_open and not says
+        if (row is not None or says) and not is_of_another:
             born = _kept_meanwhile(message, attempt)
             status, detail = _refused(attempt, born, run)
             shown = refs(attempt.ref, row, born)
             yield Case(status, message.message_id, ("SR-5",), detail, attempt.ended_ms, shown)
+    yield from _in_nobodys_hearing(message, answered, run)
+
+
+def _in_nobodys_hearing(message: Message, answered: set[Ref], run: Run) -> Iterator[Case]:
+    """Rows of rejections that no attempt had for an answer: its sender was lost before (SR-6)."""
+    if run.config.reject:
+        return
+    for row in message.tracking:
+        if is_rejection(row) and row.ref not in answered:
+            detail = f"{row.server} rejected it; RejectMessageOnShadowFailure is false"
+            shown = (row.ref,)
+            yield Case(VIOLATED, message.message_id, ("SR-5", "SR-6"), detail, row.at_ms, shown)
 
 
 def _written(message: Message, attempt: Attempt) -> Ref | None:
@@ -229,4 +245,4 @@ def _one_hop(message: Message, run: Run) -> Iterator[Case]:
             )  # fmt: skip
 
 
-CLAIM = Claim("redundant_before_ack", ("SR-1", "SR-5", "SR-10", "SR-12"), of_message=_cases)
+CLAIM = Claim("redundant_before_ack", ("SR-1", "SR-5", "SR-6", "SR-10", "SR-12"), of_message=_cases)

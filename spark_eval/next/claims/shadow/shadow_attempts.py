@@ -61,7 +61,7 @@ def _failed(message: Message, row: TrackingRow, rule: Rules, run: Run) -> Iterat
 
 
 def _wrong(row: TrackingRow, tried: list[str], rule: Rules, run: Run) -> str:
-    preference, names = run.config.preference, ", ".join(tried)
+    preference, names = rule.preference, ", ".join(tried)
     remotes = [name for name in tried if name in rule.remotes]
     locals_ = [name for name in tried if name in rule.locals]
     if len(remotes) + len(locals_) < len(tried):

@@ -50,7 +50,7 @@ def _made(message: Message, primary: Primary, row: TrackingRow, run: Run) -> Cas
 
 def _wrong(primary: Primary, row: TrackingRow, rule: Rules, run: Run) -> str:
     """What is not permitted, or the empty text."""
-    shadow, attempts, preference = row.shadow_server or "?", row.attempts, run.config.preference
+    shadow, attempts, preference = row.shadow_server or "?", row.attempts, rule.preference
     if not run.config.enabled:
         return MADE_THOUGH_OFF
     if shadow not in rule.members:
