@@ -17,21 +17,18 @@ from spark_eval.intervals.interval import FOREVER_MS, first_clear, touches
 from spark_eval.next.expected.forks import Forks, forks_of
 from spark_eval.next.expected.shadow_copies import Copy, copies_of
 from spark_eval.next.histories.message import Message
-from spark_eval.next.histories.pairs import between, last_by
+from spark_eval.next.histories.pairs import last_by, turns_between
 from spark_eval.next.histories.primary import Primary
 from spark_eval.next.histories.run import Run
 from spark_eval.next.read.rows import TrackingRow
-
-SILENT_HEARTBEATS = 4
 
 
 @dataclass(frozen=True, slots=True)
 class Discard:
     """`all_visible_ms`, when the last recipient saw the message, if all did; `forgotten_ms`, from
     when on its primary server knew of no shadow there. Bounds: `reachable_ms`, from when on both
-    could be reached; `on_time_ms`, by when it is let go if nothing hangs; `not_after_ms`, if an
-    exchange hangs; `silent_ms`, by when something must have been asked. `untold_ms`: an answer that
-    had room for the notification and did not bring it; `brought_ms`, the one that brought it.
+    could be reached; `not_after_ms`, by when it is let go. `untold_ms`: an answer that had room for
+    the notification and did not bring it.
     """
 
     copy: Copy
@@ -40,10 +37,7 @@ class Discard:
     forgotten_ms: int | None
     due_from_ms: int | None
     reachable_ms: int | None
-    on_time_ms: int | None
     not_after_ms: int | None
-    silent_ms: int | None
-    brought_ms: int | None
     untold_ms: int | None
 
     @property
@@ -90,15 +84,9 @@ def _discard(copy: Copy, forks: Forks | None, visible_ms: int | None, run: Run) 
     known_ms = forks.known_ms if forks else None
     starts = [each for each in (known_ms, copy.held_ms) if each is not None]
     due_ms = max(starts, default=None)
-    heartbeat_ms, finest_ms = run.config.heartbeat_ms, run.finest_ms
     # a question asked in the last moment of the heartbeat still needs its answer
-    longest_ms = max(copy.server.config.timeout_ms + copy.slowed_ms, copy.slack_ms)
-    whole_ms = heartbeat_ms + longest_ms + finest_ms
+    whole_ms = run.config.heartbeat_ms + copy.slack_ms + run.finest_ms
     reach_ms = None if due_ms is None else first_clear(due_ms, copy.pair.any_possible, whole_ms)
-    brought_ms = (
-        None if copy.discard_ms is None else last_by(copy.pair.contacts_ms, copy.discard_ms)
-    )
-    calm_ms = copy.slack_ms + finest_ms
     return Discard(
         copy=copy,
         forks=forks,
@@ -106,22 +94,19 @@ def _discard(copy: Copy, forks: Forks | None, visible_ms: int | None, run: Run) 
         forgotten_ms=_forgotten_ms(copy, run),
         due_from_ms=due_ms,
         reachable_ms=reach_ms,
-        on_time_ms=None if reach_ms is None else reach_ms + heartbeat_ms + calm_ms,
         not_after_ms=None if reach_ms is None else reach_ms + whole_ms,
-        silent_ms=None
-        if reach_ms is None
-        else reach_ms + SILENT_HEARTBEATS * heartbeat_ms + calm_ms,
-        brought_ms=brought_ms,
-        untold_ms=None if reach_ms is None else _untold_ms(copy, reach_ms, brought_ms, run),
+        untold_ms=None if reach_ms is None else _untold_ms(copy, reach_ms, run),
     )
 
 
-def _untold_ms(copy: Copy, reach_ms: int, brought_ms: int | None, run: Run) -> int | None:
-    """The first contact, well after delivery and well before the discard, that had room for it and
-    did not bring it; the last one before the discard brought it, however long letting go took.
+def _untold_ms(copy: Copy, reach_ms: int, run: Run) -> int | None:
+    """The first answer, asked for well after delivery and well before the discard, that had room
+    for it and did not bring it; the last one before the discard brought it, however long letting go
+    took.
     """
     heartbeat_ms, ends_ms = run.config.heartbeat_ms, run.end_ms or 0
     if copy.discard_ms is not None:
+        brought_ms = last_by(copy.pair.contacts_ms, copy.discard_ms)
         if brought_ms is None:
             return None
         ends_ms = min(copy.discard_ms - heartbeat_ms // 2, brought_ms - 1)
@@ -129,7 +114,12 @@ def _untold_ms(copy: Copy, reach_ms: int, brought_ms: int | None, run: Run) -> i
     if touches(copy.pair.any_possible, reach_ms, until_ms):
         return None
     start_ms = -(-(4 * reach_ms + heartbeat_ms) // 4)
-    return next(iter(between(copy.pair.told_all_ms, start_ms, ends_ms)), None)
+    untold = (
+        each.at_ms
+        for each in turns_between(copy.pair.told_all, start_ms, ends_ms)
+        if each.asked_ms is not None and each.asked_ms >= start_ms
+    )
+    return next(untold, None)
 
 
 def _forgotten_ms(copy: Copy, run: Run) -> int | None:
@@ -186,20 +176,20 @@ def is_asked(discard: Discard, run: Run) -> bool:
     )
     if done_late or not (copy.held is not None or copy.kept.as_shadow):
         return False
-    if discard.reachable_ms is None or discard.on_time_ms is None or discard.due_from_ms is None:
+    if discard.not_after_ms is None or discard.due_from_ms is None:
         return False
     # a notification that nobody asked for is dropped (SM-11), maybe before it has to be asked for
-    if discard.on_time_ms - discard.due_from_ms >= run.config.auto_discard_ms:
+    if discard.not_after_ms - discard.due_from_ms >= run.config.auto_discard_ms:
         return False
     if copy.discard is not None:
         return True
-    is_in_time = discard.on_time_ms <= (run.end_ms or 0) or discard.untold_ms is not None
+    is_in_time = discard.not_after_ms <= (run.end_ms or 0) or discard.untold_ms is not None
     return is_in_time and _is_still_there(discard) and not _is_released_otherwise(discard)
 
 
 def _is_still_there(discard: Discard) -> bool:
     """A shadow message that nobody let go goes of itself (SN-2)."""
-    times = [each for each in (discard.on_time_ms, discard.untold_ms) if each is not None]
+    times = [each for each in (discard.not_after_ms, discard.untold_ms) if each is not None]
     stays_ms = discard.copy.stays_until_ms
     until_ms = FOREVER_MS if stays_ms is None else stays_ms
     return min(times) <= until_ms - discard.copy.server.askew_ms

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator
 
-from spark_eval.intervals.interval import FOREVER_MS, touches
+from spark_eval.intervals.interval import FOREVER_MS, Interval, touches
 from spark_eval.next.expected.promotions import came_ms, contact_before, is_asked
 from spark_eval.next.expected.shadow_copies import Copy, copies_of, exchange_ms
 from spark_eval.next.histories.mail_of_pairs import HeldOfPair, MailOfPairs
@@ -58,6 +58,7 @@ def _hold(held: HeldOfPair, copy: Copy, run: Run) -> None:
         if copy.held is not None and from_ms < until_ms:
             held.holding[bisect_left(moments, from_ms)] += 1
             held.holding[bisect_left(moments, until_ms)] -= 1
+            held.surely.append(Interval(from_ms, until_ms))
     if copy.discard_ms is not None:
         # one whose answer is under way may be named once more, and so may whatever a server with a
         # new queue database has forgotten that it confirmed

@@ -1,18 +1,20 @@
-"""Whether a discard notification that is old was asked for, and so waits to be confirmed.
+"""Since when nobody has asked for a discard notification, and so by when it is dropped.
 
-Only what nobody asks for is dropped (SM-11). One that was asked for stays until the shadow server
-confirms it with its next question (SM-16), which it may have no cause to ask; or until the one
-after that, where a fault kept it from taking in the answer. Who has no answer may have asked all
-the same, in a session that stood.
+One that was asked for stays until the shadow server confirms it with its next question (SM-16),
+which it may have no cause to ask; or until the one after that, where a fault kept it from taking in
+the answer. What is not confirmed is dropped when nobody has asked for it for so long (SM-11). Who
+has no answer may have asked all the same, in a session that stood, and so may who left a hole in
+its log.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
+from spark_eval.intervals.interval import FOREVER_MS
 from spark_eval.next.expected.shadow_copies import exchange_ms
-from spark_eval.next.histories.pairs import FOR_MESSAGES
+from spark_eval.next.histories.pairs import FOR_MESSAGES, Contact, turns_between
 from spark_eval.next.histories.run import Run
 from spark_eval.next.read.rows import QueueRow
 
@@ -20,14 +22,27 @@ from spark_eval.next.read.rows import QueueRow
 TOGETHER_MS = 1_000
 
 
-def was_asked_for(entry: QueueRow, since_ms: int, run: Run) -> bool:
-    """And not surely confirmed: two questions a heartbeat apart when no fault is left, of which one
-    gets it and the other confirms it; one that was answered just before the message was done gets
-    nothing, or what was done before it.
+def last_asked_ms(entry: QueueRow, since_ms: int, run: Run) -> int:
+    """When its shadow server last asked, or may have; `since_ms`, when it was made, where nobody
+    did, and of one that is surely confirmed.
     """
     name = ((entry.shadow_server or "").lower(), entry.server)
     contacts = run.pairs.between(*name).questions.contacts
-    answered = [each for each in contacts if each.at_ms >= since_ms]
+    answered = turns_between(contacts, since_ms, FOREVER_MS)
+    if _is_confirmed(answered, since_ms, run):
+        return since_ms
+    shadow = run.servers.get(name[0])
+    holes = shadow.holes if shadow else ()
+    times = [since_ms, *unanswered(run).get(name, ())]
+    times += [each.at_ms for each in answered]
+    times += [each.hi for each in holes]
+    return max(times)
+
+
+def _is_confirmed(answered: Sequence[Contact], since_ms: int, run: Run) -> bool:
+    """Two questions a heartbeat apart when no fault is left: one gets it and the other confirms it;
+    one that was answered just before the message was done gets nothing, or what was done before it.
+    """
     heartbeat_ms, calm_ms = run.config.heartbeat_ms, _calm_ms(run)
     gets_ms = [
         each.at_ms
@@ -38,9 +53,7 @@ def was_asked_for(entry: QueueRow, since_ms: int, run: Run) -> bool:
             or each.at_ms >= since_ms + heartbeat_ms
         )
     ]
-    is_confirmed = bool(gets_ms) and max(gets_ms) - min(gets_ms) > heartbeat_ms
-    in_vain = any(at_ms >= since_ms for at_ms in unanswered(run).get(name, ()))
-    return bool(answered or in_vain) and not is_confirmed
+    return bool(gets_ms) and max(gets_ms) - min(gets_ms) > heartbeat_ms
 
 
 def _calm_ms(run: Run) -> int:
@@ -65,8 +78,9 @@ def _given_up(run: Run) -> Iterator[tuple[tuple[str, str], int]]:
             continue
         name, at_ms = (server, session.ended.peer or ""), session.ended.at_ms
         if session.is_known_to_stand:
-            failed = run.pairs.between(*name).failed_ms
-            yield from ((name, each) for each in failed if abs(each - at_ms) < TOGETHER_MS)
+            failed = run.pairs.between(*name).questions.failed
+            near = turns_between(failed, at_ms - TOGETHER_MS + 1, at_ms + TOGETHER_MS - 1)
+            yield from ((name, each.at_ms) for each in near)
         waited = len(session.rows) == 3 and session.ended.said.startswith("Messages: 0 ")
         if waited and session.purpose in FOR_MESSAGES:
             yield name, at_ms

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from spark_eval.intervals.interval import FOREVER_MS, Interval, first_clear, touches
 from spark_eval.next.expected.shadow_copies import Copy, copies_of, exchange_ms, near_ms
 from spark_eval.next.histories.message import Message
-from spark_eval.next.histories.pairs import last_by
+from spark_eval.next.histories.pairs import turns_between
 from spark_eval.next.histories.run import Run
 
 DATABASE, SPAN = "database-id-changed", "resubmit-time-span"
@@ -22,11 +22,9 @@ DATABASE, SPAN = "database-id-changed", "resubmit-time-span"
 
 class Times(NamedTuple):
     """What a server needs to ask, by its settings, in lab ms: an attempt that fails by its
-    time-out, and a question that is answered at once. A server that may have a session or two to
-    another one asks when one of them is free.
+    time-out, and a question that is answered at once.
     """
 
-    free_ms: int
     attempt_ms: int
     prompt_ms: int
 
@@ -100,14 +98,8 @@ class Promotion:
 
 
 def times_of(copy: Copy, run: Run) -> Times:
-    config, heartbeat_ms = copy.server.config, run.config.heartbeat_ms
-    timeout_ms = config.timeout_ms + copy.slowed_ms
-    free_ms = timeout_ms if config.connections <= 2 else 0
-    return Times(
-        free_ms,
-        heartbeat_ms + free_ms + timeout_ms + run.finest_ms,
-        heartbeat_ms + free_ms + exchange_ms(run) + copy.slowed_ms + run.finest_ms,
-    )
+    usual_ms = run.config.heartbeat_ms + copy.slowed_ms + run.finest_ms
+    return Times(usual_ms + copy.server.config.timeout_ms, usual_ms + exchange_ms(run))
 
 
 def came_ms(copy: Copy, run: Run) -> int | None:
@@ -242,7 +234,7 @@ def contact_before(copy: Copy, run: Run) -> LastContact:
     first_ms = run.mail_of_pairs.first_came_ms(copy.server.name, copy.primary_name)
     if first_ms is None:
         return LastContact(None, None, None, outage)
-    if pair.contacts_ms or pair.failed_ms:
+    if pair.contacts_ms or pair.questions.failed:
         holes = [hole.hi for hole in copy.server.holes if hole.lo <= at_ms and hole.hi >= first_ms]
         return LastContact(None, first_ms, max([first_ms, *holes]), outage)
     if outage is None:
@@ -254,23 +246,23 @@ def contact_before(copy: Copy, run: Run) -> LastContact:
 
 
 def _around(copy: Copy, at_ms: int, run: Run) -> Interval | None:
-    """The outage in which it was promoted: or the last question was begun before that was over,
-    failed after, and was acted on at once.
+    """The outage in which it was promoted; or in which an attempt was begun that failed after, and
+    was acted on.
     """
-    begun_ms, failed_ms = last_by(copy.pair.begun_ms, at_ms), last_by(copy.pair.failed_ms, at_ms)
-    acted = (
-        begun_ms is not None
-        and failed_ms is not None
-        and failed_ms >= begun_ms
-        and at_ms - failed_ms <= exchange_ms(run)
-    )
+    begun_ms = min([at_ms, *_tried_ms(copy, at_ms, run)])
     for outage in copy.pair.peer_possible:
-        if outage.lo <= at_ms + run.finest_ms and (
-            outage.hi >= at_ms - run.finest_ms
-            or (acted and begun_ms is not None and outage.hi >= begun_ms - run.finest_ms)
-        ):
+        if outage.lo <= at_ms + run.finest_ms and outage.hi >= begun_ms - run.finest_ms:
             return outage
     return None
+
+
+def _tried_ms(copy: Copy, at_ms: int, run: Run) -> list[int]:
+    """When the attempts were begun that failed just before; what failed is acted on at once."""
+    return [
+        each.asked_ms
+        for each in turns_between(copy.pair.questions.failed, at_ms - exchange_ms(run), at_ms)
+        if each.asked_ms is not None
+    ]
 
 
 def _span_due_ms(copy: Copy, contact_hi_ms: int | None, run: Run) -> int | None:
@@ -290,13 +282,14 @@ def _span_by_ms(copy: Copy, due_ms: int | None, times: Times, run: Run) -> int |
     if due_ms is None or copy.promoted_ms is None:
         return None
     longest_ms = copy.server.config.timeout_ms + copy.slowed_ms
-    begun_ms = last_by(copy.pair.begun_ms, copy.promoted_ms)
-    # since a session was opened for the attempt that failed; without one it may have been any time
+    tried_ms = _tried_ms(copy, copy.promoted_ms, run)
+    begun_ms = min((each for each in tried_ms if each >= due_ms - near_ms(run)), default=None)
+    # since the attempt was begun that failed, after the span was over; without one it may be any
+    # time
     took_ms = longest_ms if begun_ms is None else copy.promoted_ms - begun_ms + near_ms(run)
     return (
         first_clear(due_ms, copy.pair.own_possible, times.attempt_ms)
         + run.config.heartbeat_ms
-        + times.free_ms
         + run.finest_ms
         + min(took_ms, longest_ms)
     )

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 
+from spark_eval.intervals.interval import Interval
 from spark_eval.next.read.names import Ref
 
 Name = tuple[str, str]
@@ -20,7 +21,7 @@ class HeldOfPair:
     many, by rows that are far from any hole of its log, and the first of them; `longest_ms`,
     `prompt_ms`: what an exchange took at most. `spans`: of those that came and that no contact
     followed for ShadowResubmitTimeSpan, when that was over, at the earliest and at the latest;
-    `left`: when one left its queue, its stay over.
+    `left`: when one left its queue, its stay over; `surely`: while each was surely held.
     """
 
     holding: Counter[int] = field(default_factory=Counter)
@@ -32,6 +33,7 @@ class HeldOfPair:
     prompt_ms: int = 0
     spans: list[tuple[int, int]] = field(default_factory=list)
     left: list[int] = field(default_factory=list)
+    surely: list[Interval] = field(default_factory=list)
 
     def add(self, other: HeldOfPair) -> None:
         for mine, more in (
@@ -47,6 +49,7 @@ class HeldOfPair:
         self.prompt_ms = max(self.prompt_ms, other.prompt_ms)
         self.spans += other.spans
         self.left += other.left
+        self.surely += other.surely
 
 
 @dataclass(slots=True)

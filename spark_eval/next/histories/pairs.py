@@ -10,10 +10,10 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from spark_eval.intervals.interval import Interval, merged
 from spark_eval.next.histories.server import Server
@@ -30,13 +30,29 @@ _CARRIED = re.compile("Messages: [1-9]")
 
 
 class Contact(NamedTuple):
-    """An answer: `notifications`, how many it gave; `database_id` of the primary."""
+    """An answer: `notifications`, how many it gave; `database_id` of the primary; `asked_ms`, when
+    its question was asked.
+    """
 
     at_ms: int
+    asked_ms: int | None
     mono_ns: int | None
     database_id: str | None
     notifications: int | None
-    session: str
+    ref: Ref
+
+
+class Failure(NamedTuple):
+    """A heartbeat that had no answer; `asked_ms`, when it was begun."""
+
+    at_ms: int
+    asked_ms: int | None
+
+
+class Begun(NamedTuple):
+    """A session that was opened for a heartbeat."""
+
+    at_ms: int
     ref: Ref
 
 
@@ -54,15 +70,16 @@ class Used(NamedTuple):
 @dataclass(slots=True)
 class Questions:
     """What one server logged of its questions to another one, each in order of time: answers,
-    times of attempts that failed, and of sessions opened for a heartbeat.
+    heartbeats that failed, and sessions opened for a heartbeat.
     """
 
     contacts: list[Contact] = field(default_factory=list)
-    failed: list[int] = field(default_factory=list)
-    begun: list[int] = field(default_factory=list)
+    failed: list[Failure] = field(default_factory=list)
+    begun: list[Begun] = field(default_factory=list)
 
 
 Name = tuple[str, str]
+Turn = TypeVar("Turn", Contact, Failure)
 
 
 def questions_of(rows: Iterable[ConnectivityRow]) -> dict[Name, Questions]:
@@ -73,35 +90,33 @@ def questions_of(rows: Iterable[ConnectivityRow]) -> dict[Name, Questions]:
             peer = short_name(row.value("Peer")) or ""
             known = found.setdefault((row.server, peer), Questions())
             if row.said.startswith(FAILED):
-                known.failed.append(row.at_ms)
+                known.failed.append(Failure(row.at_ms, row.asked_ms))
             else:
                 known.contacts.append(_contact(row))
-        elif row.way == "+" and row.said == HEARTBEAT:
-            found.setdefault((row.server, row.peer or ""), Questions()).begun.append(row.at_ms)
+        elif row.way == OPENED and row.said == HEARTBEAT:
+            known = found.setdefault((row.server, row.peer or ""), Questions())
+            known.begun.append(Begun(row.at_ms, row.ref))
     return found
 
 
 def _contact(row: ConnectivityRow) -> Contact:
     return Contact(
-        row.at_ms, row.mono_ns, row.value("DatabaseId"), integer(row.value("Notifications")),
-        row.session, row.ref,
+        row.at_ms, row.asked_ms, row.mono_ns, row.value("DatabaseId"),
+        integer(row.value("Notifications")), row.ref,
     )  # fmt: skip
 
 
 @dataclass(frozen=True)
 class Pair:
-    """`contacts_ms`, `told_all_ms` (of answers that left nothing unsaid), `failed_ms`, `begun_ms`,
-    in order. Intervals, merged: the primary may be out of reach (`peer_possible`), surely is
-    (`peer_certain`); the asking server may be down (`own_possible`); either (`any_possible`).
-    `used`: sessions that were opened for messages and stood; `lost`, how many were opened for a
-    heartbeat and never did.
+    """`contacts_ms`, and `told_all`, answers that left nothing unsaid, in order. Intervals, merged:
+    the primary may be out of reach (`peer_possible`), surely is (`peer_certain`); the asking server
+    may be down (`own_possible`); either (`any_possible`). `used`: sessions that were opened for
+    messages and stood; `lost`: see `Session.is_lost_heartbeat`.
     """
 
     questions: Questions
     contacts_ms: Sequence[int]
-    told_all_ms: Sequence[int]
-    failed_ms: Sequence[int]
-    begun_ms: Sequence[int]
+    told_all: Sequence[Contact]
     peer_possible: tuple[Interval, ...]
     peer_certain: tuple[Interval, ...]
     own_possible: tuple[Interval, ...]
@@ -133,6 +148,16 @@ def last_by(times_ms: Sequence[int], by_ms: int) -> int | None:
 def between(times_ms: Sequence[int], start_ms: int, end_ms: int) -> Sequence[int]:
     """Those of times in order that lie within, both ends included."""
     return times_ms[bisect_left(times_ms, start_ms) : bisect_right(times_ms, end_ms)]
+
+
+def turns_between(turns: Sequence[Turn], start_ms: int, end_ms: int) -> Sequence[Turn]:
+    """Those of turns in order that came within, both ends included."""
+    start = bisect_left(turns, start_ms, key=_at_ms)
+    return turns[start : bisect_right(turns, end_ms, key=_at_ms)]
+
+
+def _at_ms(turn: Contact | Failure) -> int:
+    return turn.at_ms
 
 
 class Pairs:
@@ -187,13 +212,11 @@ class Pairs:
         return Pair(
             questions=questions,
             contacts_ms=[each.at_ms for each in questions.contacts],
-            told_all_ms=[
-                each.at_ms
+            told_all=[
+                each
                 for each in questions.contacts
                 if page is None or each.notifications is None or each.notifications < page
             ],
-            failed_ms=questions.failed,
-            begun_ms=questions.begun,
             peer_possible=merged(unreached),
             peer_certain=merged(each.certain for each in outages if each.certain is not None),
             own_possible=merged(down),
@@ -215,19 +238,3 @@ def _used(session: Session) -> Used | None:
     if not asked and not _CARRIED.match(first.said):
         return None
     return Used(stands.at_ms, asked, first.at_ms - stands.at_ms, stands.ref)
-
-
-def answers_of(
-    rows: Iterable[ConnectivityRow], peer: str
-) -> Iterator[tuple[int, int | None, int | None]]:
-    """Of each answer of `peer`: when it came, when its question was asked at the earliest, and how
-    many notifications it gave. That was when its session was opened, or had the answer before,
-    since a session asks one question after the other; None where no row says either.
-    """
-    last: dict[str, int] = {}
-    for row in sorted(rows, key=lambda row: (row.at_ms, row.ref)):
-        is_question = row.said.startswith(QUESTION)
-        if row.said.startswith(CONTACT) and short_name(row.value("Peer")) == peer:
-            yield row.at_ms, last.get(row.session), integer(row.value("Notifications"))
-        if row.way == OPENED or is_question:
-            last[row.session] = row.at_ms

@@ -55,10 +55,12 @@ class Session:
 
     @property
     def is_lost_heartbeat(self) -> bool:
-        """Whether it was opened for a heartbeat and never stood."""
+        """Whether it was opened for a heartbeat and never stood, or broke before an answer."""
         if self.purpose != "heartbeat" or len(self.rows) < 2:
             return False
-        return self.rows[1].said.startswith("Messages: 0 (Retry")
+        second = self.rows[1]
+        broke = second.said == STANDS and len(self.rows) == 3 and bool(self.gave_up)
+        return second.way == ENDED or broke
 
     @property
     def is_known_to_stand(self) -> bool:

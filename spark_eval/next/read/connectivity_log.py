@@ -1,15 +1,16 @@
-"""Connectivity logs: sessions that a server opened, and what it heard in them."""
+"""Connectivity logs: sessions that a server opened, what it heard in them, and when it asked."""
 
 from __future__ import annotations
 
 import re
 
 from spark_eval.next.read.clocks import LabClock
-from spark_eval.next.read.csv_rows import LogRow, integer
+from spark_eval.next.read.csv_rows import LogRow, epoch_ms_of, integer
 from spark_eval.next.read.names import Ref, server_of, short_name
 from spark_eval.next.read.rows import ConnectivityRow
 
 _MONO = re.compile(r"(?:^|;)Mono=([0-9]+)(?:;|$)")
+_ASKED = re.compile(r";Asked=([^;]*)")
 
 
 def connectivity_row(
@@ -22,6 +23,8 @@ def connectivity_row(
     mono_ns = integer(mono[1]) if mono else None
     dated_ms = row.epoch_ms - origin_ms
     off_ms = clock.off_ms(dated_ms, mono_ns)
+    asked = _ASKED.search(description)
+    asked_ms = epoch_ms_of(asked[1]) if asked else None
     return ConnectivityRow(
         server_of(file),
         dated_ms - off_ms,
@@ -31,5 +34,6 @@ def connectivity_row(
         get("direction") or "",
         description.partition(";")[0],
         description,
+        None if asked_ms is None else asked_ms - origin_ms - off_ms,
         Ref(file, row.line),
     ), off_ms

@@ -240,7 +240,7 @@ class TrackingRow(NamedTuple):
 
 class ConnectivityRow(NamedTuple):
     """A row of a connectivity log: `peer` (the server it calls), `way` (+ opened, > stands, - the
-    rest), `said`, the first part of the description; `values`, its parts `Name=value`.
+    rest), `said`, the first part of the description; `asked_ms`, of a row about a question.
     """
 
     server: str
@@ -251,6 +251,7 @@ class ConnectivityRow(NamedTuple):
     way: str
     said: str
     description: str
+    asked_ms: int | None
     ref: Ref
 
     def value(self, name: str) -> str | None:

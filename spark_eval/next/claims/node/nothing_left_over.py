@@ -10,29 +10,20 @@ by the round of questions after the one that brought them. How long copies are k
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator
 
 from spark_eval.next.cases.case import HOLDS, UNKNOWN, VIOLATED, Case, Status, refs
 from spark_eval.next.cases.words import stamp
 from spark_eval.next.claims.claim import Claim
 from spark_eval.next.expected.totals import Totals
 from spark_eval.next.histories.faults import unhealed
-from spark_eval.next.histories.pairs import answers_of
+from spark_eval.next.histories.pairs import Contact
 from spark_eval.next.histories.run import Run, Waiting
 from spark_eval.next.histories.server import Server
 from spark_eval.next.read.rows import QueueRow
 
 # after the round that brought it: one confirms it, and one more
 CONFIRMED = 2
-
-
-class _Answer(NamedTuple):
-    """`asked_ms`: its question was asked no earlier."""
-
-    at_ms: int
-    asked_ms: int | None
-    notifications: int | None
 
 
 def _cases(run: Run, totals: Totals) -> Iterator[Case]:
@@ -73,13 +64,11 @@ def _notifications(server: Server, holder: str, waiting: Waiting, run: Run) -> C
     page = server.config.page
     # an answer that was under way then may not have named them all, nor one that was full
     answers = [
-        _Answer(at_ms, asked_ms, notifications)
-        for at_ms, asked_ms, notifications in answers_of(
-            run.connectivity.get(holder, ()), server.name
-        )
-        if asked_ms is not None
-        and asked_ms > since_ms
-        and (notifications is None or notifications < page)
+        each
+        for each in run.pairs.between(holder, server.name).questions.contacts
+        if each.asked_ms is not None
+        and each.asked_ms > since_ms
+        and (each.notifications is None or each.notifications < page)
     ]
     later = _rounds(answers, run.config.heartbeat_ms // 2)
     detail = ""
@@ -104,7 +93,7 @@ def _since_ms(server: Server, holder: str, oldest: QueueRow, run: Run) -> int:
     return max((each for each in times if each is not None), default=0)
 
 
-def _rounds(answers: Sequence[_Answer], pause_ms: int) -> int:
+def _rounds(answers: Iterable[Contact], pause_ms: int) -> int:
     """Questions that are asked at once confirm the same: another round begins with one that was
     surely asked when the last was answered, and is answered half a heartbeat later.
     """

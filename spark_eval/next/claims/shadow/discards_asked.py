@@ -204,8 +204,8 @@ def _logs_answers(
 
 
 def _logs_failures(name: tuple[str, str], pair: Pair, run: Run) -> Iterator[Case]:
-    """Sessions for a question that never stood are among the questions without an answer."""
-    failed = max(pair.lost, len(pair.failed_ms))
+    """Sessions for a question that were lost are among the questions without an answer."""
+    failed = max(pair.lost, len(pair.questions.failed))
     if not failed:
         return
     logged = sum(

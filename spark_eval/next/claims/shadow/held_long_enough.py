@@ -14,7 +14,7 @@ from spark_eval.intervals.interval import touches
 from spark_eval.next.cases.case import HOLDS, UNKNOWN, VIOLATED, Case, refs
 from spark_eval.next.cases.words import stamp
 from spark_eval.next.claims.claim import Claim
-from spark_eval.next.expected.notifications_asked import was_asked_for
+from spark_eval.next.expected.notifications_asked import last_asked_ms
 from spark_eval.next.expected.retention import PRIMARY_NET, Stay, stays
 from spark_eval.next.expected.shadow_copies import exchange_ms
 from spark_eval.next.expected.totals import Totals
@@ -82,9 +82,8 @@ def _listed(message: Message, stay: Stay) -> QueueRow | None:
 
 
 def overstay(entry: QueueRow, run: Run) -> Iterator[Case]:
-    """Entries of delivery queues and discard notifications that are older than they may get. A
-    notification that was asked for stays until its shadow server confirms it (SM-16), or has not
-    asked again for as long (SM-11).
+    """Entries of delivery queues and discard notifications that are older than they may get: the
+    latter from when they were last asked for.
     """
     server = run.servers.get(entry.server)
     is_discard = entry.queue == "discard"
@@ -95,11 +94,11 @@ def overstay(entry: QueueRow, run: Run) -> Iterator[Case]:
         since_ms = entry.delivered_ms
     if since_ms is None or run.end_ms is None:
         return
+    if is_discard:
+        since_ms = last_asked_ms(entry, since_ms, run)
     most_ms = run.config.auto_discard_ms if is_discard else server.config.expiration_ms
     age_ms = run.end_ms - since_ms
     is_over = age_ms > most_ms + run.config.heartbeat_ms + run.finest_ms + server.askew_ms
-    if is_over and is_discard and was_asked_for(entry, since_ms, run):
-        return
     detail = (
         f"in the {entry.queue} queue of {server.name} for {stamp(age_ms)}, at most {stamp(most_ms)}"
     )
