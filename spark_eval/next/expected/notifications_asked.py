@@ -33,7 +33,7 @@ def last_asked_ms(entry: QueueRow, since_ms: int, run: Run) -> int:
         return since_ms
     shadow = run.servers.get(name[0])
     holes = shadow.holes if shadow else ()
-    times = [since_ms, *unanswered(run).get(name, ())]
+    times = [since_ms, *unanswered(run).get(name, [])]
     times += [each.at_ms for each in answered]
     times += [each.hi for each in holes]
     return max(times)
