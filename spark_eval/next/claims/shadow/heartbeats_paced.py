@@ -55,14 +55,13 @@ class _Paces:
 
 
 def _cases(run: Run, totals: Totals) -> Iterator[Case]:
-    for server, peer in run.pairs.names():
-        if (asking := run.servers.get(server)) is not None and asking.lives:
-            begun = run.pairs.between(server, peer).questions.begun
-            if len(begun) > 1 and asking.slack_ms < run.config.heartbeat_ms:
-                paces = _paces(asking, peer, run)
-                for before, after in pairwise(begun):
-                    if _is_asked(paces, before, after, run):
-                        yield _case(paces, before, after, run)
+    for name, peer in run.pairs.names():
+        server = run.servers.get(name)
+        if server is not None and server.lives and server.slack_ms < run.config.heartbeat_ms:
+            paces = _paces(server, peer, run)
+            for before, after in pairwise(run.pairs.between(name, peer).questions.begun):
+                if _is_asked(paces, before, after, run):
+                    yield _case(paces, before, after, run)
 
 
 def _paces(server: Server, peer: str, run: Run) -> _Paces:
