@@ -6,7 +6,6 @@ The runs of all modules are one batch: what claims ask of a run is derived for a
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from types import ModuleType
@@ -105,10 +104,12 @@ def batch(
         yield Batch(spark, tmp_path_factory.mktemp("claims"), asking)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(
+    scope="module", params=[pytest.param("tables", marks=pytest.mark.spark), "histories"]
+)
 def ask(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Ask:
-    """What a claim says of this module's runs."""
-    if os.environ.get("SHADOWLAB_JUDGE") == "histories":
+    """What a claim says of this module's runs, by either judge."""
+    if request.param == "histories":
         histories = Histories(tmp_path_factory.mktemp("claims"))
         return lambda claim: histories.ask(request.module, claim)
     batch = request.getfixturevalue("batch")
