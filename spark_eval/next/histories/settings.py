@@ -50,7 +50,6 @@ class ServerConfig:
     expiration_ms: int
     delay_ms: int
     page: int
-    connections: int
     window_ms: int
 
 
@@ -67,7 +66,6 @@ _SERVER = (
     ("expiration_ms", "TransportService", "MessageExpirationTimeout", 2 * DAY_MS),
     ("delay_ms", "TransportService", "DelayNotificationTimeout", 4 * HOUR_MS),
     ("page", "TransportService", "DiscardNotificationsPerAnswer", 200),
-    ("connections", "TransportService", "MaxPerDomainOutboundConnections", 20),
     ("window_ms", "MailboxDatabase", "DuplicateDetectionWindow", 7 * DAY_MS),
 )
 
