@@ -80,7 +80,7 @@ def _answer(options: argparse.Namespace) -> int:
 
 def _serve(options: argparse.Namespace) -> int:
     from spark_eval.compare.__main__ import main as compare
-    from spark_eval.serving import serve
+    from spark_eval.evaluation.serving import serve
 
     return serve(options.serve, options.master, {"evaluate": main, "compare": compare})
 

@@ -1,7 +1,7 @@
 """How a run gets its verdict: from the judge in its environment, else by an evaluation of its own.
 
 The lab shares no code with what judges it: a judge is asked over a Unix socket, a line of JSON each
-way, as `spark_eval/serving.py` says.
+way, as `spark_eval/evaluation/serving.py` says.
 """
 
 import json

@@ -28,7 +28,8 @@ BY_EYE = {"hands, eyes", "asked (of a claim)", "brought", "hold, stay (of Safety
 STILL_SAID: Mapping[tuple[str, str], int] = {
     ("lab", "tell, told (somebody of something)"): 2,
     ("nodes", "tell, told (somebody of something)"): 2,
-    ("spark_eval", "tell, told (somebody of something)"): 32,
+    # two judges say the same words until one replaces the other: `spark_eval/next` has 15 of them
+    ("spark_eval", "tell, told (somebody of something)"): 46,
 }
 CODE_OR_QUOTE = re.compile(r"`[^`]*`")
 

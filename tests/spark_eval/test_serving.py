@@ -19,7 +19,7 @@ from lab.run.judge import Judge
 from lab.run.judgement import SOCKET, Judged, NoJudge, ask_judge
 from spark_eval.__main__ import main as evaluate
 from spark_eval.compare.__main__ import main as compare
-from spark_eval.serving import serve as serve_with
+from spark_eval.evaluation.serving import serve as serve_with
 from spark_eval.session import BRIEF_LIFE
 from spark_eval.spark.class_archive import sharing
 from tests.spark_eval.runs.run_builder import healthy

@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from spark_eval.next.expected.deliveries import EXCUSED, LOST, UNKNOWN, deliveries
-from spark_eval.next.expected.promotions import promotions_of
-from spark_eval.next.expected.resubmissions import given_back
+from spark_eval.next.expected.mail.deliveries import EXCUSED, LOST, UNKNOWN, deliveries
+from spark_eval.next.expected.safety_net.resubmissions import given_back
+from spark_eval.next.expected.shadow.promotions import promotions_of
 from spark_eval.next.histories.message import Message
 from spark_eval.next.histories.run import Run
 from spark_eval.next.read.names import Ref

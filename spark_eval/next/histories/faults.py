@@ -16,9 +16,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from spark_eval.fault_kinds import KINDS, LINK, SERVER, Does
-from spark_eval.intervals.interval import FOREVER_MS, Interval
-from spark_eval.intervals.outage import Outage
 from spark_eval.next.histories.lateness import late_ms
+from spark_eval.next.intervals.interval import FOREVER_MS, Interval
+from spark_eval.next.intervals.outage import Outage
 from spark_eval.next.read.plan import Link, PlannedFault
 from spark_eval.next.read.rows import FaultRow
 

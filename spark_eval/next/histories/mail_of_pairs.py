@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 
-from spark_eval.intervals.interval import Interval
+from spark_eval.next.intervals.interval import Interval
 from spark_eval.next.read.names import Ref
 
 Name = tuple[str, str]

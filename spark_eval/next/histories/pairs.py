@@ -15,10 +15,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple, TypeVar
 
-from spark_eval.intervals.interval import Interval, merged
 from spark_eval.next.histories.server import Server
 from spark_eval.next.histories.sessions import OPENED, QUESTION, STANDS, Session
 from spark_eval.next.histories.ways import Slow, Ways
+from spark_eval.next.intervals.interval import Interval, merged
 from spark_eval.next.read.csv_rows import integer
 from spark_eval.next.read.names import Ref, short_name
 from spark_eval.next.read.rows import ConnectivityRow

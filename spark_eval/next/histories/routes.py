@@ -13,11 +13,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 
-from spark_eval.intervals.interval import Interval
 from spark_eval.next.histories.active_copies import ActiveCopies
 from spark_eval.next.histories.database import Database
 from spark_eval.next.histories.server import ACTIVE_MANAGER, Server
 from spark_eval.next.histories.ways import MANAGEMENT, Trouble, Ways
+from spark_eval.next.intervals.interval import Interval
 
 # Active Manager announces and asks again every minute, and waits half a minute for an answer
 TRY_AGAIN_MS = 60_000

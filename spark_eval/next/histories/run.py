@@ -8,7 +8,6 @@ from functools import cached_property
 from typing import NamedTuple
 
 from spark_eval.fault_kinds import Does
-from spark_eval.intervals.interval import Interval
 from spark_eval.next.histories.active_copies import ActiveCopies, active_copies
 from spark_eval.next.histories.database import Database
 from spark_eval.next.histories.deliveries import DeliveriesByCopy
@@ -30,6 +29,7 @@ from spark_eval.next.histories.sessions import Session, sessions_of
 from spark_eval.next.histories.settings import TransportConfig, server_config, transport_config
 from spark_eval.next.histories.traffic import Traffic, standstills
 from spark_eval.next.histories.ways import Ways
+from spark_eval.next.intervals.interval import Interval
 from spark_eval.next.read.clocks import LabClock
 from spark_eval.next.read.damage import NO_SUCH_SERVER, NO_TRACKING, Damage
 from spark_eval.next.read.names import Ref, server_of

@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import NamedTuple
 
-from spark_eval.intervals.interval import FOREVER_MS, Interval, shared_ms
 from spark_eval.next.histories.message import Message
+from spark_eval.next.intervals.interval import FOREVER_MS, Interval, shared_ms
 from spark_eval.next.read.names import Ref
 from spark_eval.next.read.rows import TrackingRow
 

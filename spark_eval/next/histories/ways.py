@@ -12,10 +12,10 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from spark_eval.fault_kinds import Does
-from spark_eval.intervals.interval import Interval
-from spark_eval.intervals.outage import Outage
 from spark_eval.next.histories.faults import Fault
 from spark_eval.next.histories.server import Server
+from spark_eval.next.intervals.interval import Interval
+from spark_eval.next.intervals.outage import Outage
 
 SMTP, REPLICATION, MANAGEMENT = "smtp", "replication", "management"
 WORKLOAD = "workload"

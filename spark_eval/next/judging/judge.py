@@ -7,11 +7,11 @@ from dataclasses import replace
 
 from spark_eval.next.claims.catalogue import ALL
 from spark_eval.next.claims.claim import Claim
-from spark_eval.next.expected.deliveries_by_copy import deliveries_by_copy
-from spark_eval.next.expected.failover_limits import found_by, limits_of
-from spark_eval.next.expected.mail_of_pairs import mail_of_pairs, oldest_of_pairs
+from spark_eval.next.expected.mail.deliveries_by_copy import deliveries_by_copy
+from spark_eval.next.expected.mail.waiting import waits
+from spark_eval.next.expected.safety_net.failover_limits import found_by, limits_of
+from spark_eval.next.expected.shadow.mail_of_pairs import mail_of_pairs, oldest_of_pairs
 from spark_eval.next.expected.totals import Totals, totals_of
-from spark_eval.next.expected.waiting import waits
 from spark_eval.next.histories.message import Message, messages_of
 from spark_eval.next.histories.run import Run, run_of
 from spark_eval.next.histories.traffic import traffic_of

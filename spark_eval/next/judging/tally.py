@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from spark_eval.intervals.interval import FOREVER_MS
 from spark_eval.next.cases.case import HOLDS, UNKNOWN, VIOLATED, Case
+from spark_eval.next.intervals.interval import FOREVER_MS
 
 _WORST = (HOLDS, UNKNOWN, VIOLATED)
 

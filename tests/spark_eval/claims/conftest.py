@@ -113,4 +113,4 @@ def ask(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
         histories = Histories(tmp_path_factory.mktemp("claims"))
         return lambda claim: histories.ask(request.module, claim)
     batch = request.getfixturevalue("batch")
-    return lambda claim: batch.ask(request.module, claim)  # type: ignore[no-any-return]
+    return lambda claim: batch.ask(request.module, claim)

@@ -18,15 +18,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from spark_eval.intervals.interval import touches
 from spark_eval.next.cases.case import HOLDS, VIOLATED, Case, Status
 from spark_eval.next.cases.words import stamp
 from spark_eval.next.claims.claim import Claim
-from spark_eval.next.expected.calls import is_troubled, limit_ms
+from spark_eval.next.expected.mail.calls import is_troubled, limit_ms
 from spark_eval.next.histories.message import Message
 from spark_eval.next.histories.run import Run
 from spark_eval.next.histories.sending import Attempt
 from spark_eval.next.histories.server import Server
+from spark_eval.next.intervals.interval import touches
 
 # while all is well, what committing a message here and at one other server takes at most
 QUIET_MS = 20_000

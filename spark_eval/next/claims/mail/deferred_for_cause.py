@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from spark_eval.next.cases.case import HOLDS, VIOLATED, Case, Status
 from spark_eval.next.cases.words import stamp
 from spark_eval.next.claims.claim import Claim
-from spark_eval.next.expected.rejection import REJECTION
+from spark_eval.next.expected.mail.rejection import REJECTION
 from spark_eval.next.histories.message import Message
 from spark_eval.next.histories.run import Run
 from spark_eval.next.histories.server import Server

@@ -24,7 +24,7 @@ from collections.abc import Iterator
 from spark_eval.next.cases.case import HOLDS, UNKNOWN, VIOLATED, Case, Status, refs
 from spark_eval.next.cases.words import stamp
 from spark_eval.next.claims.claim import Claim
-from spark_eval.next.expected.due import Leg, due, legs
+from spark_eval.next.expected.mail.due import Leg, due, legs
 from spark_eval.next.histories.message import Message
 from spark_eval.next.histories.primary import key_of
 from spark_eval.next.histories.run import Run

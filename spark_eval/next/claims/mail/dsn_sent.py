@@ -19,9 +19,8 @@ from typing import NamedTuple
 
 from spark_eval.next.cases.case import HOLDS, UNKNOWN, VIOLATED, Case, Status, refs
 from spark_eval.next.claims.claim import Claim
-from spark_eval.next.expected.came_back import came_back
-from spark_eval.next.expected.deliveries import deliveries
-from spark_eval.next.expected.notifications import (
+from spark_eval.next.expected.mail.deliveries import deliveries
+from spark_eval.next.expected.mail.notifications import (
     FAILED,
     Dsn,
     Notified,
@@ -29,6 +28,7 @@ from spark_eval.next.expected.notifications import (
     dsns_about,
     notified,
 )
+from spark_eval.next.expected.shadow.came_back import came_back
 from spark_eval.next.histories.message import Message
 from spark_eval.next.histories.primary import key_of
 from spark_eval.next.histories.run import Run

@@ -13,8 +13,8 @@ from collections.abc import Iterator
 
 from spark_eval.next.cases.case import HOLDS, VIOLATED, Case, Status, refs
 from spark_eval.next.claims.claim import Claim
-from spark_eval.next.expected.came_back import Returned, came_back
-from spark_eval.next.expected.notifications import dsns_about
+from spark_eval.next.expected.mail.notifications import dsns_about
+from spark_eval.next.expected.shadow.came_back import Returned, came_back
 from spark_eval.next.histories.message import Message
 from spark_eval.next.histories.primary import Key, key_of
 from spark_eval.next.histories.run import Run

@@ -14,8 +14,8 @@ from collections.abc import Iterator
 
 from spark_eval.next.cases.case import HOLDS, UNKNOWN, VIOLATED, Case, Status
 from spark_eval.next.claims.claim import Claim
-from spark_eval.next.expected import deliveries as expected
-from spark_eval.next.expected.deliveries import Delivery, deliveries
+from spark_eval.next.expected.mail import deliveries as expected
+from spark_eval.next.expected.mail.deliveries import Delivery, deliveries
 from spark_eval.next.expected.totals import Totals
 from spark_eval.next.histories.message import Message
 from spark_eval.next.histories.run import Run

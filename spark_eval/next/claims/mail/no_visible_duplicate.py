@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from spark_eval.next.cases.case import HOLDS, UNKNOWN, VIOLATED, Case, Status, refs
 from spark_eval.next.claims.claim import Claim
-from spark_eval.next.expected.crossings import crossings
+from spark_eval.next.expected.mail.crossings import crossings
 from spark_eval.next.histories.message import Message
 from spark_eval.next.histories.primary import SAFETY_NET
 from spark_eval.next.histories.run import Run

@@ -17,8 +17,8 @@ from collections.abc import Iterator
 
 from spark_eval.next.cases.case import HOLDS, UNKNOWN, VIOLATED, Case, Status, refs
 from spark_eval.next.claims.claim import Claim
-from spark_eval.next.expected.calls import is_troubled
-from spark_eval.next.expected.rejection import REJECTION, is_rejection
+from spark_eval.next.expected.mail.calls import is_troubled
+from spark_eval.next.expected.mail.rejection import REJECTION, is_rejection
 from spark_eval.next.histories.message import Message
 from spark_eval.next.histories.run import Run
 from spark_eval.next.histories.sending import Attempt

@@ -18,7 +18,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from spark_eval.intervals.outage import Certainty
 from spark_eval.next.cases.case import HOLDS, VIOLATED, Case, refs
 from spark_eval.next.claims.claim import Claim
 from spark_eval.next.histories.message import Message
@@ -26,6 +25,7 @@ from spark_eval.next.histories.primary import Key, key_of
 from spark_eval.next.histories.run import Run
 from spark_eval.next.histories.server import EXTERNAL, MAILBOX, Server
 from spark_eval.next.histories.shadow import is_promotion
+from spark_eval.next.intervals.outage import Certainty
 from spark_eval.next.read.rows import SentRow, TrackingRow
 
 TAKEN = ("RECEIVE", "DELIVER", "DUPLICATEDELIVER")

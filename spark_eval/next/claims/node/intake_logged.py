@@ -23,7 +23,7 @@ from collections.abc import Iterator
 from spark_eval.next.cases.case import HOLDS, VIOLATED, Case, refs
 from spark_eval.next.cases.words import stamp
 from spark_eval.next.claims.claim import Claim
-from spark_eval.next.expected.disk import is_lost
+from spark_eval.next.expected.node.disk import is_lost
 from spark_eval.next.histories.message import Message
 from spark_eval.next.histories.primary import Key, key_of, order_of
 from spark_eval.next.histories.run import Run

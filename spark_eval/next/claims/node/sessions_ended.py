@@ -20,15 +20,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from spark_eval.intervals.interval import touches
 from spark_eval.next.cases.case import HOLDS, VIOLATED, Case, refs
 from spark_eval.next.cases.words import stamp
 from spark_eval.next.claims.claim import Claim
-from spark_eval.next.expected.calls import slack_ms
-from spark_eval.next.expected.disk import FULL
+from spark_eval.next.expected.mail.calls import slack_ms
+from spark_eval.next.expected.node.disk import FULL
 from spark_eval.next.histories.run import Run
 from spark_eval.next.histories.server import Server
 from spark_eval.next.histories.sessions import Session
+from spark_eval.next.intervals.interval import touches
 
 NOT_FOR_MESSAGES = ("replication", "management")
 

@@ -17,16 +17,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from spark_eval.intervals.interval import touches
 from spark_eval.next.cases.case import HOLDS, VIOLATED, Case
 from spark_eval.next.cases.words import stamp
 from spark_eval.next.claims.claim import Claim
-from spark_eval.next.expected.calls import slack_ms
+from spark_eval.next.expected.mail.calls import slack_ms
 from spark_eval.next.expected.totals import Totals
 from spark_eval.next.histories.message import Message
 from spark_eval.next.histories.run import Run
 from spark_eval.next.histories.server import Server
 from spark_eval.next.histories.shadow import is_promotion
+from spark_eval.next.intervals.interval import touches
 from spark_eval.next.read.names import Ref
 from spark_eval.next.read.rows import LifecycleRow
 

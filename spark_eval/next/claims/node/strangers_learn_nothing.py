@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from spark_eval.next.cases.case import HOLDS, UNKNOWN, VIOLATED, Case, Status, refs
 from spark_eval.next.cases.words import stamp
 from spark_eval.next.claims.claim import Claim
-from spark_eval.next.expected.calls import is_troubled, limit_ms
+from spark_eval.next.expected.mail.calls import is_troubled, limit_ms
 from spark_eval.next.expected.totals import Totals
 from spark_eval.next.histories.run import Run
 from spark_eval.next.read.plan import PlannedStranger

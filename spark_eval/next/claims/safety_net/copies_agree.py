@@ -17,13 +17,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from spark_eval.intervals.interval import touches
 from spark_eval.next.cases.case import HOLDS, VIOLATED, Case, Status
 from spark_eval.next.cases.words import stamp
 from spark_eval.next.claims.claim import Claim
-from spark_eval.next.expected.log_shipping import LogWay, log_ways
+from spark_eval.next.expected.safety_net.log_shipping import LogWay, log_ways
 from spark_eval.next.expected.totals import Totals
 from spark_eval.next.histories.run import Run
+from spark_eval.next.intervals.interval import touches
 from spark_eval.next.read.rows import CopyRow
 
 REQUIRED = ("TP-4",)

@@ -21,15 +21,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from spark_eval.intervals.interval import touches
 from spark_eval.next.cases.case import HOLDS, VIOLATED, Case, refs
 from spark_eval.next.cases.words import stamp
 from spark_eval.next.claims.claim import Claim
-from spark_eval.next.expected.log_shipping import LogWay, log_ways
+from spark_eval.next.expected.safety_net.log_shipping import LogWay, log_ways
 from spark_eval.next.expected.totals import Totals
 from spark_eval.next.histories.deliveries import Delivered
 from spark_eval.next.histories.run import Run
 from spark_eval.next.histories.sessions import Session
+from spark_eval.next.intervals.interval import touches
 from spark_eval.next.read.names import Ref
 
 # at one moment, in this order: counting begins, a session stands, a delivery, a session ends

@@ -17,19 +17,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from spark_eval.intervals.interval import touches
 from spark_eval.next.cases.case import HOLDS, VIOLATED, Case, Status, refs
 from spark_eval.next.cases.words import stamp
 from spark_eval.next.claims.claim import Claim
-from spark_eval.next.expected.active_manager import managers
-from spark_eval.next.expected.disk import away_or_full, is_lost
-from spark_eval.next.expected.lives import LoggedLife, life_at, logged_lives
-from spark_eval.next.expected.log_shipping import late_ms
+from spark_eval.next.expected.node.disk import away_or_full, is_lost
+from spark_eval.next.expected.node.lives import LoggedLife, life_at, logged_lives
+from spark_eval.next.expected.safety_net.active_manager import managers
+from spark_eval.next.expected.safety_net.log_shipping import late_ms
 from spark_eval.next.expected.totals import Totals
 from spark_eval.next.histories.active_copies import Change, placed
 from spark_eval.next.histories.deliveries import Delivered
 from spark_eval.next.histories.run import Run
 from spark_eval.next.histories.server import Server
+from spark_eval.next.intervals.interval import touches
 from spark_eval.next.read.names import Ref
 from spark_eval.next.read.rows import LifecycleRow
 

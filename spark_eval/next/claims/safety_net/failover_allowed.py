@@ -20,14 +20,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from spark_eval.intervals.interval import touches
 from spark_eval.next.cases.case import HOLDS, VIOLATED, Case, Status
 from spark_eval.next.cases.words import stamp
 from spark_eval.next.claims.claim import Claim
-from spark_eval.next.expected.active_manager import DIAL
-from spark_eval.next.expected.own_failovers import OwnFailover, own_failovers
+from spark_eval.next.expected.safety_net.active_manager import DIAL
+from spark_eval.next.expected.safety_net.own_failovers import OwnFailover, own_failovers
 from spark_eval.next.expected.totals import Totals
 from spark_eval.next.histories.run import Run
+from spark_eval.next.intervals.interval import touches
 
 
 def _cases(run: Run, totals: Totals) -> Iterator[Case]:

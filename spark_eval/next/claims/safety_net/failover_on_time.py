@@ -24,17 +24,17 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from spark_eval.fault_kinds import AWAY_KINDS
-from spark_eval.intervals.interval import Interval, first_clear
 from spark_eval.next.cases.case import HOLDS, VIOLATED, Case, Status, refs
 from spark_eval.next.cases.words import stamp
 from spark_eval.next.claims.claim import Claim
-from spark_eval.next.expected.active_manager import DIAL, is_permitted, managers, need_ms
-from spark_eval.next.expected.log_shipping import LogWay, log_ways
+from spark_eval.next.expected.safety_net.active_manager import DIAL, is_permitted, managers, need_ms
+from spark_eval.next.expected.safety_net.log_shipping import LogWay, log_ways
 from spark_eval.next.expected.totals import Totals
 from spark_eval.next.histories.active_copies import ActiveCopies, ActiveCopy
 from spark_eval.next.histories.run import Run
 from spark_eval.next.histories.server import Server
 from spark_eval.next.histories.ways import MANAGEMENT
+from spark_eval.next.intervals.interval import Interval, first_clear
 
 
 class _Gone(NamedTuple):

@@ -17,8 +17,8 @@ from collections.abc import Iterator, Sequence
 from spark_eval.next.cases.case import HOLDS, UNKNOWN, VIOLATED, Case, Status, refs
 from spark_eval.next.cases.words import stamp
 from spark_eval.next.claims.claim import Claim
-from spark_eval.next.expected.operations import answered_epochs
-from spark_eval.next.expected.reigns import MOUNTED, Reign, reigns, words
+from spark_eval.next.expected.safety_net.operations import answered_epochs
+from spark_eval.next.expected.safety_net.reigns import MOUNTED, Reign, reigns, words
 from spark_eval.next.expected.totals import Totals
 from spark_eval.next.histories.active_copies import Change, placed
 from spark_eval.next.histories.deliveries import Delivered

@@ -14,9 +14,9 @@ from collections.abc import Iterator
 from spark_eval.next.cases.case import HOLDS, UNKNOWN, VIOLATED, Case, Status, refs
 from spark_eval.next.cases.words import stamp
 from spark_eval.next.claims.claim import Claim
-from spark_eval.next.expected.crossings import Hop, hops
-from spark_eval.next.expected.resubmissions import PRIMARY, Given, given_back
-from spark_eval.next.expected.safety_net_requests import (
+from spark_eval.next.expected.mail.crossings import Hop, hops
+from spark_eval.next.expected.safety_net.resubmissions import PRIMARY, Given, given_back
+from spark_eval.next.expected.safety_net.safety_net_requests import (
     Asking,
     Request,
     askings,

@@ -10,14 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from spark_eval.intervals.interval import touches
 from spark_eval.next.cases.case import Case, refs
 from spark_eval.next.claims.claim import Claim
-from spark_eval.next.expected.resubmissions import Expected, expected
-from spark_eval.next.expected.safety_net_requests import Asking, askings, judged
+from spark_eval.next.expected.safety_net.resubmissions import Expected, expected
+from spark_eval.next.expected.safety_net.safety_net_requests import Asking, askings, judged
 from spark_eval.next.expected.totals import Totals
 from spark_eval.next.histories.message import Message
 from spark_eval.next.histories.run import Run
+from spark_eval.next.intervals.interval import touches
 
 
 def _copies(message: Message, run: Run) -> Iterator[Case]:

@@ -10,14 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from spark_eval.intervals.interval import touches
 from spark_eval.next.cases.case import HOLDS, UNKNOWN, VIOLATED, Case, Status, refs
 from spark_eval.next.cases.words import stamp
 from spark_eval.next.claims.claim import Claim
-from spark_eval.next.expected.discards import Discard, discards_of, is_asked
-from spark_eval.next.expected.shadow_copies import exchange_ms, is_coarse, too_coarse
+from spark_eval.next.expected.shadow.discards import Discard, discards_of, is_asked
+from spark_eval.next.expected.shadow.shadow_copies import exchange_ms, is_coarse, too_coarse
 from spark_eval.next.histories.message import Message
 from spark_eval.next.histories.run import Run
+from spark_eval.next.intervals.interval import touches
 from spark_eval.next.read.rows import TrackingRow
 
 Judged = tuple[Status, str]

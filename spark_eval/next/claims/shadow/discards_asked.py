@@ -16,7 +16,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import accumulate
 
-from spark_eval.intervals.interval import touches
 from spark_eval.next.cases.case import HOLDS, VIOLATED, Case, refs
 from spark_eval.next.claims.claim import Claim
 from spark_eval.next.expected.totals import Totals
@@ -24,6 +23,7 @@ from spark_eval.next.histories.mail_of_pairs import HeldOfPair
 from spark_eval.next.histories.pairs import Contact, Pair, Used, last_by
 from spark_eval.next.histories.run import Run
 from spark_eval.next.histories.server import Server
+from spark_eval.next.intervals.interval import touches
 from spark_eval.next.read.names import Ref
 
 HEARTBEAT_FAILED = 22004

@@ -20,7 +20,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
 
-from spark_eval.intervals.interval import Interval, merged, touches
 from spark_eval.next.cases.case import HOLDS, VIOLATED, Case, Status
 from spark_eval.next.cases.words import stamp
 from spark_eval.next.claims.claim import Claim
@@ -29,6 +28,7 @@ from spark_eval.next.histories.mail_of_pairs import HeldOfPair
 from spark_eval.next.histories.pairs import Begun, Pair, last_by
 from spark_eval.next.histories.run import Run
 from spark_eval.next.histories.server import Server
+from spark_eval.next.intervals.interval import Interval, merged, touches
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,18 +10,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from spark_eval.intervals.interval import touches
 from spark_eval.next.cases.case import HOLDS, UNKNOWN, VIOLATED, Case, refs
 from spark_eval.next.cases.words import stamp
 from spark_eval.next.claims.claim import Claim
-from spark_eval.next.expected.notifications_asked import last_asked_ms
-from spark_eval.next.expected.retention import PRIMARY_NET, Stay, stays
-from spark_eval.next.expected.shadow_copies import exchange_ms
+from spark_eval.next.expected.shadow.notifications_asked import last_asked_ms
+from spark_eval.next.expected.shadow.retention import PRIMARY_NET, Stay, stays
+from spark_eval.next.expected.shadow.shadow_copies import exchange_ms
 from spark_eval.next.expected.totals import Totals
 from spark_eval.next.histories.message import Message
 from spark_eval.next.histories.primary import Key, key_of
 from spark_eval.next.histories.run import Run
 from spark_eval.next.histories.server import Server
+from spark_eval.next.intervals.interval import touches
 from spark_eval.next.read.names import Ref
 from spark_eval.next.read.rows import QueueRow, TrackingRow
 

@@ -10,14 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from spark_eval.intervals.interval import FOREVER_MS, touches
 from spark_eval.next.cases.case import HOLDS, VIOLATED, Case, refs
 from spark_eval.next.claims.claim import Claim
-from spark_eval.next.expected.earliness import Earliness, earliness
-from spark_eval.next.expected.promotions import Promotion, promotions_of
+from spark_eval.next.expected.shadow.earliness import Earliness, earliness
+from spark_eval.next.expected.shadow.promotions import Promotion, promotions_of
 from spark_eval.next.expected.totals import Totals
 from spark_eval.next.histories.message import Message
 from spark_eval.next.histories.run import Run
+from spark_eval.next.intervals.interval import FOREVER_MS, touches
 
 
 def _cases(message: Message, run: Run) -> Iterator[Case]:

@@ -9,16 +9,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from spark_eval.intervals.interval import FOREVER_MS, touches
 from spark_eval.next.cases.case import HOLDS, UNKNOWN, VIOLATED, Case, Status, refs
 from spark_eval.next.cases.words import stamp
 from spark_eval.next.claims.claim import Claim
-from spark_eval.next.expected.earliness import SPURIOUS, earliness
-from spark_eval.next.expected.promotions import Promotion, promotions_of
-from spark_eval.next.expected.shadow_copies import exchange_ms, is_coarse, near_ms, too_coarse
+from spark_eval.next.expected.shadow.earliness import SPURIOUS, earliness
+from spark_eval.next.expected.shadow.promotions import Promotion, promotions_of
+from spark_eval.next.expected.shadow.shadow_copies import (
+    exchange_ms,
+    is_coarse,
+    near_ms,
+    too_coarse,
+)
 from spark_eval.next.expected.totals import Totals
 from spark_eval.next.histories.message import Message
 from spark_eval.next.histories.run import Run
+from spark_eval.next.intervals.interval import FOREVER_MS, touches
 
 LATE, MISSING = "late", "missing"
 

@@ -15,10 +15,10 @@ from typing import NamedTuple
 
 from spark_eval.next.cases.case import HOLDS, UNKNOWN, VIOLATED, Case, Status, refs
 from spark_eval.next.claims.claim import Claim
-from spark_eval.next.expected.acknowledged import acknowledged_primary, primary_behind
-from spark_eval.next.expected.crossings import hops
-from spark_eval.next.expected.rejection import REJECTION, is_rejection
-from spark_eval.next.expected.shadow_copies import NOT_KEPT, kept_copies
+from spark_eval.next.expected.mail.acknowledged import acknowledged_primary, primary_behind
+from spark_eval.next.expected.mail.crossings import hops
+from spark_eval.next.expected.mail.rejection import REJECTION, is_rejection
+from spark_eval.next.expected.shadow.shadow_copies import NOT_KEPT, kept_copies
 from spark_eval.next.histories.message import Message
 from spark_eval.next.histories.primary import Primary
 from spark_eval.next.histories.run import Run

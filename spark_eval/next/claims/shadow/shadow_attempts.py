@@ -14,7 +14,7 @@ from collections.abc import Iterator
 
 from spark_eval.next.cases.case import HOLDS, VIOLATED, Case
 from spark_eval.next.claims.claim import Claim
-from spark_eval.next.expected.placement import Rules, rules
+from spark_eval.next.expected.shadow.placement import Rules, rules
 from spark_eval.next.histories.message import Message
 from spark_eval.next.histories.run import Run
 from spark_eval.next.read.names import short_name

@@ -11,9 +11,9 @@ from collections.abc import Iterator
 
 from spark_eval.next.cases.case import HOLDS, VIOLATED, Case, refs
 from spark_eval.next.claims.claim import Claim
-from spark_eval.next.expected.acknowledged import acknowledged_primary
-from spark_eval.next.expected.placement import Rules, rules
-from spark_eval.next.expected.rejection import REJECTION
+from spark_eval.next.expected.mail.acknowledged import acknowledged_primary
+from spark_eval.next.expected.mail.rejection import REJECTION
+from spark_eval.next.expected.shadow.placement import Rules, rules
 from spark_eval.next.histories.message import Message
 from spark_eval.next.histories.primary import Primary
 from spark_eval.next.histories.run import Run

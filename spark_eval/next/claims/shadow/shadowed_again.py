@@ -10,17 +10,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from spark_eval.intervals.interval import Interval, touches
 from spark_eval.next.cases.case import HOLDS, VIOLATED, Case, Status, refs
 from spark_eval.next.claims.claim import Claim
-from spark_eval.next.expected.forks import forks_of
-from spark_eval.next.expected.placement import Rules, rules
-from spark_eval.next.expected.shadow_copies import NOT_KEPT, kept_copies
+from spark_eval.next.expected.mail.forks import forks_of
+from spark_eval.next.expected.shadow.placement import Rules, rules
+from spark_eval.next.expected.shadow.shadow_copies import NOT_KEPT, kept_copies
 from spark_eval.next.histories.message import Message
 from spark_eval.next.histories.primary import Primary
 from spark_eval.next.histories.run import Run
 from spark_eval.next.histories.server import Server
 from spark_eval.next.histories.shadow import ShadowKey
+from spark_eval.next.intervals.interval import Interval, touches
 from spark_eval.next.read.rows import TrackingRow
 
 

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
-from spark_eval.next.expected.active_manager import need_ms
-from spark_eval.next.expected.probes import probes_by_copy
+from spark_eval.next.expected.node.probes import probes_by_copy
+from spark_eval.next.expected.safety_net.active_manager import need_ms
 from spark_eval.next.histories.active_copies import MOUNTED, Change
 from spark_eval.next.histories.run import Run
 from spark_eval.next.histories.server import Server

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
-from spark_eval.intervals.interval import FOREVER_MS, Interval, first_clear, touches
-from spark_eval.next.expected.shadow_copies import Copy, copies_of, exchange_ms, near_ms
+from spark_eval.next.expected.shadow.shadow_copies import Copy, copies_of, exchange_ms, near_ms
 from spark_eval.next.histories.message import Message
 from spark_eval.next.histories.pairs import turns_between
 from spark_eval.next.histories.run import Run
+from spark_eval.next.intervals.interval import FOREVER_MS, Interval, first_clear, touches
 
 DATABASE, SPAN = "database-id-changed", "resubmit-time-span"
 

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from spark_eval.intervals.interval import FOREVER_MS
-from spark_eval.next.expected.notifications import Dsn, dsns_about
+from spark_eval.next.expected.mail.notifications import Dsn, dsns_about
 from spark_eval.next.histories.message import Message
 from spark_eval.next.histories.primary import Key, Primary, key_of, order_of
+from spark_eval.next.intervals.interval import FOREVER_MS
 from spark_eval.next.read.names import Ref
 from spark_eval.next.read.rows import TrackingRow
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from enum import IntEnum
 from typing import NamedTuple
 
-from spark_eval.intervals.interval import Interval
+from spark_eval.next.intervals.interval import Interval
 
 
 class Certainty(IntEnum):

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
-from spark_eval.intervals.interval import FOREVER_MS, touches
 from spark_eval.next.histories.message import Message
 from spark_eval.next.histories.pairs import Pair
 from spark_eval.next.histories.run import FAR_ABOVE, Run
 from spark_eval.next.histories.server import Server
 from spark_eval.next.histories.shadow import Shadow
+from spark_eval.next.intervals.interval import FOREVER_MS, touches
 from spark_eval.next.read.clocks import kept_ms
 from spark_eval.next.read.rows import TrackingRow
 

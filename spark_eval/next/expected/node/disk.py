@@ -6,8 +6,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from spark_eval.intervals.interval import Interval, touches
 from spark_eval.next.histories.server import Server
+from spark_eval.next.intervals.interval import Interval, touches
 
 FULL = "fill_disk"
 # the process stays; of any other fault a start may lie within what possibly is its extent

@@ -10,11 +10,11 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
-from spark_eval.intervals.interval import Interval
-from spark_eval.next.expected.calls import slack_ms
+from spark_eval.next.expected.mail.calls import slack_ms
 from spark_eval.next.histories.run import Run
 from spark_eval.next.histories.server import Server
 from spark_eval.next.histories.ways import REPLICATION, Trouble
+from spark_eval.next.intervals.interval import Interval
 
 # what an exchange takes, and a refusal or two before it
 LOGS_MS = 30_000

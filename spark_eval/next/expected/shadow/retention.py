@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from spark_eval.next.expected.forks import forks_of
-from spark_eval.next.expected.shadow_copies import Copy, copies_of
+from spark_eval.next.expected.mail.forks import forks_of
+from spark_eval.next.expected.shadow.shadow_copies import Copy, copies_of
 from spark_eval.next.histories.message import Message
 from spark_eval.next.histories.run import Run
 from spark_eval.next.read.names import Ref

@@ -6,8 +6,8 @@ from itertools import combinations_with_replacement, product
 
 import pytest
 
-from spark_eval.intervals.interval import Interval
-from spark_eval.intervals.outage import Certainty, Outage, out_at, out_throughout
+from spark_eval.next.intervals.interval import Interval
+from spark_eval.next.intervals.outage import Certainty, Outage, out_at, out_throughout
 
 MOMENTS = range(4)
 SPANS = [Interval(lo, hi) for lo, hi in combinations_with_replacement(MOMENTS, 2)]

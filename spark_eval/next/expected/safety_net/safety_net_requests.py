@@ -13,7 +13,6 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from spark_eval.fault_kinds import Does
-from spark_eval.intervals.interval import Interval, first_clear, merged, touches
 from spark_eval.next.cases.case import HOLDS, UNKNOWN, VIOLATED, Status
 from spark_eval.next.cases.words import stamp
 from spark_eval.next.histories.active_copies import Change, placed
@@ -21,6 +20,7 @@ from spark_eval.next.histories.faults import Fault
 from spark_eval.next.histories.routes import NO_ANSWER_MS, TRY_AGAIN_MS
 from spark_eval.next.histories.run import NO_LIMITS, TAKEN_ON, Limits, Run
 from spark_eval.next.histories.server import ACTIVE_MANAGER, UNLOGGED_WALL_MS, Server
+from spark_eval.next.intervals.interval import Interval, first_clear, merged, touches
 from spark_eval.next.read.names import Ref
 from spark_eval.next.read.rows import LifecycleRow
 

@@ -18,8 +18,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from spark_eval.next.expected.arrivals import Arrival, arrivals
-from spark_eval.next.expected.crossings import crossings
+from spark_eval.next.expected.mail.arrivals import Arrival, arrivals
+from spark_eval.next.expected.mail.crossings import crossings
 from spark_eval.next.histories.message import Message
 from spark_eval.next.histories.primary import Primary, key_of
 from spark_eval.next.histories.queues import Answer, is_answer

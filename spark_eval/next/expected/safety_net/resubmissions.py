@@ -14,15 +14,15 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
-from spark_eval.intervals.interval import touches
 from spark_eval.next.cases.case import HOLDS, UNKNOWN, VIOLATED, Status
 from spark_eval.next.cases.words import stamp
-from spark_eval.next.expected.arrivals import Brought, brought_into
-from spark_eval.next.expected.failover_limits import Landed, landed
-from spark_eval.next.expected.safety_net_requests import Asking, askings, of_request
+from spark_eval.next.expected.mail.arrivals import Brought, brought_into
+from spark_eval.next.expected.safety_net.failover_limits import Landed, landed
+from spark_eval.next.expected.safety_net.safety_net_requests import Asking, askings, of_request
 from spark_eval.next.histories.message import Message
 from spark_eval.next.histories.primary import SAFETY_NET, Key, key_of
 from spark_eval.next.histories.run import Run
+from spark_eval.next.intervals.interval import touches
 from spark_eval.next.read.rows import TrackingRow
 
 PRIMARY, SHADOW = "primary", "shadow"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from spark_eval.next.expected.deliveries_by_copy import deliveries_by_copy
+from spark_eval.next.expected.mail.deliveries_by_copy import deliveries_by_copy
 from spark_eval.next.histories.deliveries import DeliveriesByCopy
 from spark_eval.next.histories.message import Message
 from spark_eval.next.histories.run import Run

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from spark_eval.next.cases.case import UNKNOWN
-from spark_eval.next.expected.resubmissions import expected
+from spark_eval.next.expected.safety_net.resubmissions import expected
 from spark_eval.next.histories.message import Message
 from spark_eval.next.histories.primary import Key, key_of
 from spark_eval.next.histories.run import Run

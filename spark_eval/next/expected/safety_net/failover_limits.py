@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import NamedTuple
 
-from spark_eval.next.expected.arrivals import brought_into
+from spark_eval.next.expected.mail.arrivals import brought_into
 from spark_eval.next.histories.active_copies import ActiveCopies, Change
 from spark_eval.next.histories.message import Message
 from spark_eval.next.histories.run import Limits, Run

@@ -11,11 +11,11 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import NamedTuple
 
-from spark_eval.intervals.interval import first_clear
-from spark_eval.next.expected.safety_net_requests import Asking, askings, need_ms
+from spark_eval.next.expected.safety_net.safety_net_requests import Asking, askings, need_ms
 from spark_eval.next.histories.active_copies import ActiveCopy, placed
 from spark_eval.next.histories.run import Run
 from spark_eval.next.histories.ways import REPLICATION
+from spark_eval.next.intervals.interval import first_clear
 from spark_eval.next.read.rows import LifecycleRow
 
 STATES = ("database-mounted", "database-dismounted", "copy-passive", "copy-opened")

@@ -6,7 +6,7 @@ from itertools import combinations_with_replacement, product
 
 import pytest
 
-from spark_eval.intervals.interval import (
+from spark_eval.next.intervals.interval import (
     Interval,
     first_clear,
     first_touching,

@@ -12,10 +12,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
-from spark_eval.intervals.interval import FOREVER_MS
-from spark_eval.next.expected.shadow_copies import exchange_ms
+from spark_eval.next.expected.shadow.shadow_copies import exchange_ms
 from spark_eval.next.histories.pairs import FOR_MESSAGES, Contact, turns_between
 from spark_eval.next.histories.run import Run
+from spark_eval.next.intervals.interval import FOREVER_MS
 from spark_eval.next.read.rows import QueueRow
 
 # rows of one input stand closer together than this

@@ -10,15 +10,15 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import NamedTuple
 
-from spark_eval.next.expected.custodians import Custodians, custodians
-from spark_eval.next.expected.notifications import (
+from spark_eval.next.expected.mail.custodians import Custodians, custodians
+from spark_eval.next.expected.mail.notifications import (
     FAILED,
     Notified,
     dsn_given_up,
     dsns_about,
     notified,
 )
-from spark_eval.next.expected.resubmissions import expected
+from spark_eval.next.expected.safety_net.resubmissions import expected
 from spark_eval.next.histories.message import Message
 from spark_eval.next.histories.run import Run
 from spark_eval.next.histories.sending import ACKNOWLEDGED

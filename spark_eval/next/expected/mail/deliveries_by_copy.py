@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from spark_eval.next.expected.arrivals import database_of
+from spark_eval.next.expected.mail.arrivals import database_of
 from spark_eval.next.histories.deliveries import Delivered, DeliveriesByCopy, merged
 from spark_eval.next.histories.message import Message
 from spark_eval.next.histories.run import Run

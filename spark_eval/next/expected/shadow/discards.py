@@ -13,13 +13,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 
-from spark_eval.intervals.interval import FOREVER_MS, first_clear, touches
-from spark_eval.next.expected.forks import Forks, forks_of
-from spark_eval.next.expected.shadow_copies import Copy, copies_of
+from spark_eval.next.expected.mail.forks import Forks, forks_of
+from spark_eval.next.expected.shadow.shadow_copies import Copy, copies_of
 from spark_eval.next.histories.message import Message
 from spark_eval.next.histories.pairs import last_by, turns_between
 from spark_eval.next.histories.primary import Primary
 from spark_eval.next.histories.run import Run
+from spark_eval.next.intervals.interval import FOREVER_MS, first_clear, touches
 from spark_eval.next.read.rows import TrackingRow
 
 

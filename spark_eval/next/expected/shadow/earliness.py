@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 from spark_eval.next.cases.case import HOLDS, UNKNOWN, VIOLATED, Status
 from spark_eval.next.cases.words import stamp
-from spark_eval.next.expected.promotions import Promotion
-from spark_eval.next.expected.shadow_copies import is_coarse, too_coarse
+from spark_eval.next.expected.shadow.promotions import Promotion
+from spark_eval.next.expected.shadow.shadow_copies import is_coarse, too_coarse
 from spark_eval.next.histories.run import Run
 from spark_eval.next.read.rows import TrackingRow
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator
 
-from spark_eval.intervals.interval import FOREVER_MS, Interval, touches
-from spark_eval.next.expected.promotions import came_ms, contact_before, is_asked
-from spark_eval.next.expected.shadow_copies import Copy, copies_of, exchange_ms
+from spark_eval.next.expected.shadow.promotions import came_ms, contact_before, is_asked
+from spark_eval.next.expected.shadow.shadow_copies import Copy, copies_of, exchange_ms
 from spark_eval.next.histories.mail_of_pairs import HeldOfPair, MailOfPairs
 from spark_eval.next.histories.message import Message
 from spark_eval.next.histories.run import Run
+from spark_eval.next.intervals.interval import FOREVER_MS, Interval, touches
 
 
 def mail_of_pairs(messages: Iterable[Message], run: Run) -> MailOfPairs:

@@ -1,0 +1,1 @@
+"""What should become of messages: taken, passed on, delivered, reported."""

@@ -1,0 +1,1 @@
+"""What a server does by itself: its lives, its disk, its probes."""

@@ -1,0 +1,1 @@
+"""What a failover should do, and what a Safety Net resubmits."""

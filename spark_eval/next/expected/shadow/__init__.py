@@ -1,0 +1,1 @@
+"""What should become of shadow messages: made, let go, promoted, kept."""
