@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +18,7 @@ from spark_eval.read.clocks import kept
 from spark_eval.read.run_folder import open_run_folder
 from spark_eval.results import tables as results
 from tests.spark_eval.runs.faulty_runs import back_after_span, back_in_time, new_database
-from tests.spark_eval.runs.run_builder import HOUR, MINUTE, Run, iso, mono
+from tests.spark_eval.runs.run_builder import HOUR, MINUTE, ORIGIN, Run, iso, mono
 
 SERVER = "lyo-mbx1"
 FROM, TO = 7 * MINUTE, 45 * MINUTE
@@ -41,7 +43,19 @@ def stepped(run: Run, skew_ms: int) -> Run:
         if FROM <= row["at_ms"] < TO:
             row["at_ms"] += skew_ms
             row["date"] = iso(row["at_ms"])
+            if "description" in row:
+                row["description"] = _asked_later(row["description"], skew_ms)
     return run
+
+
+def _asked_later(description: str, skew_ms: int) -> str:
+    """The clock that dates a row says when its question was asked as well."""
+
+    def later(asked: re.Match[str]) -> str:
+        right = datetime.fromisoformat(asked[0]) - ORIGIN
+        return iso(right // timedelta(milliseconds=1) + skew_ms)
+
+    return re.sub(r"(?<=;Asked=)[^;]+", later, description)
 
 
 def restarted(skew_ms: int, hold_ms: int, *, is_empty: bool) -> Run:
