@@ -157,7 +157,7 @@ def test_a_probe_message_goes_to_a_mailbox_that_the_server_holds(lab: Lab) -> No
 
 def test_the_folder_holds_what_the_evaluation_needs(lab: Lab) -> None:
     folder = lab.run().folder
-    assert Plan.from_json((folder / "plan.json").read_text()) == lab.plan
+    assert (folder / "plan.json").read_text() == lab.plan.to_json()
     assert (folder / "scenario.yaml").read_text() == "scenario: x"
     manifest = read(folder, "manifest.json")
     assert (manifest["scenario"], manifest["seed"], manifest["host"]) == ("small", 7, "fake")
