@@ -16,6 +16,7 @@ from pyspark.sql import functions as F
 from spark_eval.claims.claim import Claim, case
 from spark_eval.expected.tables import Tables
 from spark_eval.spark.joins import joined
+from spark_eval.spark.partitions import together
 from spark_eval.sql.intervals import overlaps
 from spark_eval.sql.reasons import cases as cases_of
 from spark_eval.sql.reasons import holds, not_asked, sentence, unknown, violated
@@ -183,9 +184,9 @@ def _rejections(tables: Tables) -> DataFrame:
 
 def _in_nobodys_hearing(tables: Tables, answered: DataFrame) -> DataFrame:
     """Rows of rejections that no attempt had for an answer: its sender was lost before (SR-6)."""
-    told = tables.record.tracking.where(REJECTS).withColumnRenamed("ref", "fail_ref")
+    told = together(tables.record.tracking.where(REJECTS).withColumnRenamed("ref", "fail_ref"))
     settings = tables.record.runs.where("enabled AND NOT reject").select("run")
-    rows = joined(told, settings, "run").join(answered, ["run", "fail_ref"], "left_anti")
+    rows = joined(told, settings, "run").join(together(answered), ["run", "fail_ref"], "left_anti")
     return rows.selectExpr(
         *case(
             status="'violated'",
