@@ -111,7 +111,8 @@ class Template:
         self._renames = renames
         self._domain = re.compile(rf"([\w.+-]+)@{re.escape(topology['accepted_domain'])}\b")
         inside = [site["name"] for site in topology["sites"] if not site["outside"]]
-        named = [each["name"] for each in (*topology["dags"], *topology["databases"])]
+        self._databases_named = frozenset(each["name"] for each in topology["databases"])
+        named = [*self._databases_named, *(each["name"] for each in topology["dags"])]
         named += [each["name"] for each in topology["servers"] if each["role"] != "external"]
         self._names = _any_of(named)
         self._names_and_sites = _any_of(named + inside)
@@ -146,7 +147,11 @@ class Template:
     def _named(self, text: str, names: re.Pattern[str]) -> str:
         if not self._renames:
             return text
-        return names.sub(rf"\g<0>-{GROUP}", self._domain.sub(self._address, text))
+        return names.sub(self._renamed, self._domain.sub(self._address, text))
+
+    def _renamed(self, found: re.Match[str]) -> str:
+        """The names of databases have letters and digits only."""
+        return f"{found[0]}{'' if found[0] in self._databases_named else '-'}{GROUP}"
 
     @staticmethod
     def _address(found: re.Match[str]) -> str:

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from lab.campaigns.exhaust.pairs import Pairs
-from lab.campaigns.suite.folder import folder_for
+from lab.campaigns.suite.folder import folder_for, require_usable
 from lab.campaigns.suite.plan import NIGHTLY, Ask, chosen
 from lab.campaigns.sweep.toward import Toward
 from lab.cli.completion import scenario_names
@@ -68,8 +68,10 @@ def suite(
     bound = None if at_most is None else parsed_duration("--at-most", at_most) / 1000
     ask = Ask(tuple(names or ()), tag, None if on is None else on.value)
     chosen(ask)
-    require_java()
     named = None if folder is None else new_folder("--folder", folder)
+    if named is not None:
+        require_usable(named, ask)
+    require_java()
     where = folder_for(ask, RUNS, named, datetime.now(UTC))
     means = Means(engine_answers=answers, at_most_seconds=bound, page_to_stderr=json, judges=True)
     code = Suite(ask, where, means).run()
@@ -163,9 +165,10 @@ def exhaust(
     from lab.run.outcome import RunOptions
 
     search = Search(resolved_plan(checked_scenario(name), seed), pairs)
+    strikes = None if only is None else search.named(only)
     require_java()
-    if only is not None:
-        raise typer.Exit(run_only(search, only, RunOptions(runs=RUNS)))
+    if strikes is not None:
+        raise typer.Exit(run_only(search, strikes, RunOptions(runs=RUNS)))
     folder = exhaust_folder(RUNS, search, per_batch)
     command = f"shadowlab exhaust {shlex.quote(name)} --seed {search.plan.seed} --only "
     done = Exhaust(search, folder, master, per_batch, lambda run: command + shlex.quote(run))

@@ -159,18 +159,6 @@ SELECT run, primary_server, cause, after_ms, within_ms,
                                      AND after_ms + within_ms + resolution_ms) AS is_met
 FROM timed JOIN runs USING (run) LEFT JOIN seen USING (run, primary_server, cause) GROUP BY ALL;
 
--- one attempt's time-out is granted to an attempt that took it: since its session was opened, as far as
--- that is told
-CREATE OR REPLACE TABLE attempts AS
-SELECT held.run, held.server, primary_server, primary_database_id, primary_internal_id, message_id,
-       least(coalesce(any_value(promoted_ns) - max(begun.at_ns)
-                      + greatest(10 * any_value(resolution_ns), 100_000_000),
-                      any_value(time_out_ns)), any_value(time_out_ns)) AS attempt_ns
-FROM held JOIN moments ON moments.run = held.run AND moments.server = held.server
-LEFT JOIN begun ON begun.run = held.run AND begun.server = held.server
-    AND begun.peer = held.primary_server AND begun.at_ns <= promoted_ns
-GROUP BY ALL;
-
 -- Two readings of the same sentences. Strictly: an answer under another database id leaves no time, and a
 -- message that is never promoted was due with the oldest of its queue. Loosely: that one has its own span
 -- from its arrival, a silence is over with the last fault that explains it, and after the primary server is
@@ -205,13 +193,25 @@ by_silence AS (
     FROM due_by_silence JOIN keys USING (run, server, primary_server, primary_database_id,
                                          primary_internal_id, message_id)
     LEFT JOIN explained USING (run, server, primary_server, contact_ns, next_ns)
+),
+-- what is granted to a promotion is what its attempt took: the first that began when the span was over,
+-- as far as its session is told. Those that began before and still hang decide nothing.
+attempted AS (
+    SELECT by_silence.*,
+           if(promoted_ns IS NULL OR ended_ns IS NULL, time_out_ns,
+              least(ended_ns - began_ns + greatest(10 * resolution_ns, 100_000_000), time_out_ns))
+               AS attempt_ns
+    FROM (SELECT *, read_due_ns - resolution_ns AS span_over_ns
+          FROM by_silence JOIN moments USING (run, server)) AS by_silence
+    ASOF LEFT JOIN heartbeats ON heartbeats.run = by_silence.run
+        AND heartbeats.server = by_silence.server AND heartbeats.peer = by_silence.primary_server
+        AND by_silence.span_over_ns <= heartbeats.began_ns
 )
 SELECT run, server, primary_server, primary_database_id, primary_internal_id, message_id, reading,
        read_due_ns AS due_ns,
        if(reading = 'strict', next_ns, least(next_ns, coalesce(healed_ns, next_ns))) AS next_ns,
        read_due_ns + heartbeat_ns + attempt_ns + resolution_ns AS latest_ns, attempt_ns
-FROM by_silence JOIN moments USING (run, server)
-JOIN attempts USING (run, server, primary_server, primary_database_id, primary_internal_id, message_id)
+FROM attempted
 UNION ALL
 SELECT run, server, primary_server, primary_database_id, primary_internal_id, message_id, reading,
        if(reading = 'strict', due_ns, coalesce(back_ns, due_ns)), never(),

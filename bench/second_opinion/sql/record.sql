@@ -92,12 +92,19 @@ SELECT run, split_part(file, '/', 2) AS server,
        regexp_extract(text, 'Mono=(\d+)', 1)::BIGINT AS at_ns
 FROM contact_lines WHERE text LIKE '%XQDISCARD contact;%Mono=%';
 
--- sessions that were opened for a heartbeat
-CREATE OR REPLACE TABLE begun AS
-SELECT run, split_part(file, '/', 2) AS server, lower(split_part(split_part(text, ',', 4), '.', 1))
-           AS peer,
-       regexp_extract(text, 'Mono=(\d+)', 1)::BIGINT AS at_ns
-FROM contact_lines WHERE text LIKE '%,+,heartbeat;Mono=%';
+-- sessions that were opened for a heartbeat, with their ends as far as they are told
+CREATE OR REPLACE TABLE heartbeats AS
+WITH ends AS (
+    SELECT run, split_part(file, '/', 2) AS server, split_part(text, ',', 2) AS session,
+           split_part(text, ',', 5) AS event, lower(split_part(split_part(text, ',', 4), '.', 1))
+               AS peer,
+           regexp_extract(text, 'Mono=(\d+)', 1)::BIGINT AS at_ns
+    FROM contact_lines WHERE text LIKE '%,+,heartbeat;Mono=%' OR text LIKE '%,-,%Mono=%'
+)
+SELECT begun.run, begun.server, begun.peer, begun.at_ns AS began_ns, ended.at_ns AS ended_ns
+FROM (FROM ends WHERE event = '+') AS begun ASOF LEFT JOIN (FROM ends WHERE event = '-') AS ended
+    ON ended.run = begun.run AND ended.server = begun.server AND ended.session = begun.session
+    AND begun.at_ns <= ended.at_ns;
 
 CREATE OR REPLACE TABLE visible AS
 SELECT run, lower(text ->> '$.mailbox') AS recipient, text ->> '$.message_id' AS message_id,

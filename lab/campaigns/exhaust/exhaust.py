@@ -173,9 +173,9 @@ def exhaust_folder(runs: Path, search: Search, per_batch: int) -> Path:
     return runs / plan.scenario / "exhaust" / f"{plan.seed}-{search.pairs.value}-{mark}"
 
 
-def run_only(search: Search, name: str, options: RunOptions) -> int:
-    """One of its runs alone, to its run folder and verdict; the exit code. Raises ScenarioError."""
-    plan, begin = struck(search.plan, search.named(name))
+def run_only(search: Search, strikes: Sequence[Strike], options: RunOptions) -> int:
+    """One of its runs alone, to its run folder and verdict; the exit code."""
+    plan, begin = struck(search.plan, strikes)
     return run_simulated(plan, options, events=Events(begin)).exit_code
 
 

@@ -20,12 +20,17 @@ SUITES = "suites"
 GOES_ON_FOR = timedelta(days=1)
 
 
+def require_usable(folder: Path, ask: Ask) -> None:
+    """A folder that a person named: new, empty, or of a suite that goes on. Raises LabError."""
+    refuse_links(Path(os.path.realpath(folder)))
+    _require_own(folder)
+    _require_free(folder, read(folder), ask)
+
+
 def folder_for(ask: Ask, runs: Path, named: Path | None, now: datetime) -> Path:
     """The folder for this call, made if it is new; `now` in UTC. Raises LabError."""
     if named is not None:
-        refuse_links(Path(os.path.realpath(named)))
-        _require_own(named)
-        _require_free(named, read(named), ask)
+        require_usable(named, ask)
         named.mkdir(parents=True, exist_ok=True)
         return named
     root = runs / SUITES
