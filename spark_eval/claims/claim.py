@@ -9,59 +9,20 @@ verdict makes that "not applicable". Refuses to look at anything but its cases.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import Final, Literal
+from dataclasses import dataclass
 
 from pyspark.sql import Column, DataFrame, Row
 from pyspark.sql import functions as F
 
 from spark_eval.expected.tables import Tables
+from spark_eval.next.cases.case import HOLDS, UNKNOWN, VIOLATED
+from spark_eval.next.judging.results import ClaimResult, CounterExample, Status
 from spark_eval.sql.intervals import FOREVER_MS
 
-Status = Literal["holds", "violated", "unknown", "not applicable"]
-HOLDS: Final = "holds"
-VIOLATED: Final = "violated"
-UNKNOWN: Final = "unknown"
-NOT_APPLICABLE: Final = "not applicable"
-NOTHING_ASKED = "nothing was asked"
 SHOWN = ("subject", "at_ms", "detail", "refs", "weight", "expected")
 TOLD = "concat(shown.subject, ': ', shown.detail)"
 TIMED_REASON = f"struct(coalesce(shown.at_ms, {FOREVER_MS}) AS t, {TOLD} AS reason)"
 SURPRISE = f"IF(shown.expected, {TOLD}, NULL)"
-
-
-@dataclass(frozen=True, slots=True)
-class CounterExample:
-    """`which` is first, worst or last; `refs` are (file, line) in the run folder."""
-
-    which: str
-    subject: str
-    at_ms: int | None
-    detail: str
-    refs: tuple[tuple[str, int], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class ClaimResult:
-    """`proofs` maps each requirement that a case named to holds, violated or unknown; `surprises`
-    are what `expect` says and what did not, or not surely, happen.
-    """
-
-    name: str
-    requirements: tuple[str, ...]
-    status: Status
-    asked: int = 0
-    violations: int = 0
-    unknown: int = 0
-    reason: str = NOTHING_ASKED
-    examples: tuple[CounterExample, ...] = ()
-    proofs: dict[str, str] = field(default_factory=dict)
-    crashed: bool = False
-    surprises: tuple[str, ...] = ()
-
-    @property
-    def asked_nothing(self) -> bool:
-        return not self.asked and not self.crashed
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from spark_eval.claims.claim import ClaimResult
 from spark_eval.judging.verdict import Verdict
+from spark_eval.next.judging.results import ClaimResult
 from spark_eval.read.run_folder import RunFolder
 
 

@@ -17,8 +17,8 @@ from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StructType
 
 from spark_eval import schema
-from spark_eval.claims.claim import ClaimResult
 from spark_eval.expected.tables import Tables
+from spark_eval.next.judging.results import ClaimResult
 from spark_eval.read.damage import log_damage
 from spark_eval.read.run_folder import RunFolder
 from spark_eval.results import schema as result_schema

@@ -15,11 +15,12 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from spark_eval import claims, schema
-from spark_eval.claims.claim import HOLDS, NOTHING_ASKED, UNKNOWN, ClaimResult
 from spark_eval.expected.tables import Tables
 from spark_eval.judging.judge import judge
 from spark_eval.judging.judged import Judgement
 from spark_eval.judging.verdict import NOT_CHECKED, PASS
+from spark_eval.next.cases.case import HOLDS, UNKNOWN
+from spark_eval.next.judging.results import NOTHING_ASKED, ClaimResult
 from spark_eval.program.exit_codes import CRASHED
 from spark_eval.read.lines_table import LinesTable
 from spark_eval.read.record import Record

@@ -18,7 +18,6 @@ from spark_eval.next.histories.queues import Answer, Queues, answers_from_outsid
 from spark_eval.next.histories.routes import Routes
 from spark_eval.next.histories.server import (
     EXTERNAL,
-    MAILBOX,
     UNLOGGED_WALL_MS,
     Down,
     Server,
@@ -31,8 +30,8 @@ from spark_eval.next.histories.traffic import Traffic, standstills
 from spark_eval.next.histories.ways import Ways
 from spark_eval.next.intervals.interval import Interval
 from spark_eval.next.read.clocks import LabClock
-from spark_eval.next.read.damage import NO_SUCH_SERVER, NO_TRACKING, Damage
-from spark_eval.next.read.names import Ref, server_of
+from spark_eval.next.read.damage import Damage
+from spark_eval.next.read.names import Ref
 from spark_eval.next.read.plan import Expect, PlannedOperation, PlannedServer, PlannedStranger
 from spark_eval.next.read.record import Record, lab_clock
 from spark_eval.next.read.rows import (
@@ -92,6 +91,7 @@ class Run:
     """
 
     name: str
+    proves: tuple[str, ...]
     is_simulated: bool
     is_made: bool
     end_ms: int | None
@@ -255,6 +255,7 @@ def run_of(record: Record, traffic: Traffic) -> Run:
     sessions = list(sessions_of(record.connectivity))
     return Run(
         name=record.manifest.run or "",
+        proves=plan.proves,
         is_simulated=record.is_simulated,
         is_made=record.is_made,
         end_ms=plan.end_ms,
@@ -292,7 +293,7 @@ def run_of(record: Record, traffic: Traffic) -> Run:
         still=() if record.is_simulated else _still(record, traffic, clock),
         expect=plan.expect,
         files=record.files,
-        damage=(*record.damage, *_misplaced(record, servers)),
+        damage=tuple(record.damage),
         lifecycle=tuple(record.rows.lifecycle),
     )
 
@@ -417,22 +418,3 @@ def _damage_by_server(
         if each.server:
             found.setdefault(each.server, []).append((each.from_ms, each.to_ms))
     return found
-
-
-def _misplaced(record: Record, servers: Mapping[str, Server]) -> list[Damage]:
-    """Mailbox servers of the plan whose tracking log is not in the folder; in a run that the lab
-    made, logs of servers that its plan does not have.
-    """
-    logs = sorted(name for name in record.files if server_of(name))
-    tracked = {server_of(name) for name in logs if "/MSGTRK" in name}
-    missing = [
-        Damage(name, f"logs/{name}/", None, NO_TRACKING)
-        for name, server in servers.items()
-        if server.role == MAILBOX and name not in tracked
-    ]
-    strangers = {
-        server_of(name): name
-        for name in reversed(logs)
-        if record.is_made and server_of(name) not in servers
-    }
-    return missing + [Damage("", name, None, NO_SUCH_SERVER) for name in strangers.values()]

@@ -1,9 +1,10 @@
-"""The judge's door: from the files of a record to what each claim found of it."""
+"""From the files of a record to histories, and to what each claim found in them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 from spark_eval.next.claims.catalogue import ALL
 from spark_eval.next.claims.claim import Claim
@@ -16,13 +17,29 @@ from spark_eval.next.histories.message import Message, messages_of
 from spark_eval.next.histories.run import Run, run_of
 from spark_eval.next.histories.traffic import traffic_of
 from spark_eval.next.judging.tally import Tally
+from spark_eval.next.read.contradictions import contradictions
+from spark_eval.next.read.file_list import departures
 from spark_eval.next.read.files import Files
-from spark_eval.next.read.record import read_record
+from spark_eval.next.read.misplaced import misplaced
+from spark_eval.next.read.record import Record, read_record
 
 
-def tallies(files: Files, claims: Sequence[Claim] = ALL) -> dict[str, Tally]:
-    """Of one whole record, by the name of each claim. Raises `UnreadablePlanError`, `OSError`."""
+class Histories(NamedTuple):
+    """What a whole record says: of each message, in the order of ids, and of the run."""
+
+    messages: list[Message]
+    run: Run
+
+
+def histories_of(files: Files) -> Histories:
+    """Raises `UnreadablePlanError`, `OSError`."""
     record = read_record(files)
+    found = [*record.damage, *departures(files, record.manifest)]
+    found += [*misplaced(record), *contradictions(record)]
+    return of_record(replace(record, damage=found))
+
+
+def of_record(record: Record) -> Histories:
     messages = messages_of(record)
     run = run_of(record, traffic_of(messages))
     run = replace(run, limits=limits_of(found_by(messages, run)))
@@ -33,6 +50,12 @@ def tallies(files: Files, claims: Sequence[Claim] = ALL) -> dict[str, Tally]:
         waits=waits(messages, run),
     )
     run.mail_of_pairs.add(oldest_of_pairs(messages, run))
+    return Histories(messages, run)
+
+
+def tallies(histories: Histories, claims: Sequence[Claim] = ALL) -> dict[str, Tally]:
+    """Of one whole record, by the name of each claim."""
+    messages, run = histories
     found = of_messages(messages, run, claims)
     _add(found, of_servers(run, claims))
     _add(found, of_run(run, totals_of(messages, run), claims))

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Final, Literal
 
 from spark_eval.next.cases.case import UNKNOWN, Case
 from spark_eval.next.claims.claim import Claim
 from spark_eval.next.judging.tally import Tally
 
+Status = Literal["holds", "violated", "unknown", "not applicable"]
+NOT_APPLICABLE: Final = "not applicable"
 NOTHING_ASKED = "nothing was asked"
 
 
@@ -30,7 +33,7 @@ class ClaimResult:
 
     name: str
     requirements: tuple[str, ...]
-    status: str
+    status: Status
     asked: int = 0
     violations: int = 0
     unknown: int = 0
@@ -46,6 +49,9 @@ class ClaimResult:
 
 
 def result_of(claim: Claim, tally: Tally) -> ClaimResult:
+    if tally.crash is not None:
+        reason = f"the check crashed: {tally.crash}"
+        return ClaimResult(claim.name, claim.requirements, UNKNOWN, reason=reason, crashed=True)
     if not tally.asked:
         return ClaimResult(claim.name, claim.requirements, UNKNOWN)
     return ClaimResult(

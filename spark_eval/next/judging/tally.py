@@ -9,16 +9,18 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from spark_eval.next.cases.case import HOLDS, UNKNOWN, VIOLATED, Case
+from spark_eval.next.cases.case import HOLDS, UNKNOWN, VIOLATED, Case, Status
 from spark_eval.next.intervals.interval import FOREVER_MS
 
+NEW_LINE = "\n"
 _WORST = (HOLDS, UNKNOWN, VIOLATED)
 
 
 @dataclass(slots=True)
 class Tally:
     """`proofs` maps each requirement that a case named to holds, violated or unknown; `reason` is
-    one for not knowing; `surprises` are what `expect` says and what did not, or not surely, happen.
+    one for not knowing; `surprises` are what `expect` says and what did not, or not surely, happen;
+    `crash` is what the claim itself raised, in a line.
     """
 
     asked: int = 0
@@ -30,14 +32,22 @@ class Tally:
     last: Case | None = None
     proofs: dict[str, str] = field(default_factory=dict)
     surprises: set[str] = field(default_factory=set)
+    crash: str | None = None
 
     @property
-    def status(self) -> str:
+    def status(self) -> Status:
         return VIOLATED if self.violations else UNKNOWN if self.unknown or not self.asked else HOLDS
 
     def count(self, cases: Iterable[Case]) -> None:
-        for case in cases:
-            self._take(case)
+        """A claim that crashes takes no other one with it."""
+        try:
+            for case in cases:
+                self._take(case)
+        except Exception as error:
+            self._crashed(f"{type(error).__name__}: {str(error).partition(NEW_LINE)[0]}")
+
+    def _crashed(self, said: str | None) -> None:
+        self.crash = min((each for each in (self.crash, said) if each is not None), default=None)
 
     def add(self, other: Tally) -> None:
         self.asked += other.asked
@@ -50,6 +60,7 @@ class Tally:
         for requirement, status in other.proofs.items():
             self._prove(requirement, status)
         self.surprises |= other.surprises
+        self._crashed(other.crash)
 
     def _take(self, case: Case) -> None:
         self.asked += 1

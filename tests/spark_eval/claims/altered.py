@@ -15,8 +15,9 @@ from tempfile import TemporaryDirectory
 from types import ModuleType
 from typing import Any
 
-from spark_eval.claims.claim import Claim, ClaimResult
+from spark_eval.claims.claim import Claim
 from spark_eval.expected.tables import Tables
+from spark_eval.next.judging.results import ClaimResult
 from spark_eval.read.record import Record
 from spark_eval.read.run_folder import RunFolder, open_run_folder
 from spark_eval.read.source import Folders

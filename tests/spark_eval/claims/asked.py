@@ -15,8 +15,10 @@ from tempfile import TemporaryDirectory
 from pyspark.sql import SparkSession
 
 from spark_eval import claims
-from spark_eval.claims.claim import HOLDS, Claim, ClaimResult
+from spark_eval.claims.claim import Claim
 from spark_eval.expected.tables import Tables
+from spark_eval.next.cases.case import HOLDS
+from spark_eval.next.judging.results import ClaimResult
 from spark_eval.read.record import Record
 from spark_eval.read.run_folder import open_run_folder
 from spark_eval.read.source import Folders

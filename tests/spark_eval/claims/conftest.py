@@ -14,8 +14,9 @@ from typing import TypeAlias
 import pytest
 from pyspark.sql import SparkSession
 
-from spark_eval.claims.claim import Claim, ClaimResult
+from spark_eval.claims.claim import Claim
 from spark_eval.expected.tables import Tables
+from spark_eval.next.judging.results import ClaimResult
 from spark_eval.read.record import Record
 from spark_eval.read.run_folder import RunFolder, open_run_folder
 from spark_eval.read.source import Folders
@@ -74,7 +75,7 @@ class Histories:
 
     def ask(self, module: ModuleType, claim: Claim) -> Results:
         from spark_eval.next.claims.catalogue import ALL
-        from spark_eval.next.judging.judge import tallies
+        from spark_eval.next.judging.judge import histories_of, tallies
         from spark_eval.next.judging.results import result_of
         from spark_eval.next.read.files import FolderFiles
 
@@ -82,14 +83,14 @@ class Histories:
             self._found[module.__name__] = {}
             for name, run in module.runs().items():
                 run.name = _name(module, name)
-                found = tallies(FolderFiles(run.write(self._folder)))
+                found = tallies(histories_of(FolderFiles(run.write(self._folder))))
                 for old, new in SPLIT.items():
                     for part in new:
                         if part in found:
                             found[old].add(found[part])
                 for each in ALL:
                     results = self._found[module.__name__].setdefault(each.name, {})
-                    results[name] = result_of(each, found[each.name])  # type: ignore[assignment]
+                    results[name] = result_of(each, found[each.name])
         return self._found[module.__name__][claim.name]
 
 

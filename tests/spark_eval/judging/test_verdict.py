@@ -5,10 +5,10 @@ from dataclasses import replace
 import pytest
 
 from lab.scenario.requirements import REQUIREMENTS
-from spark_eval.claims.claim import ClaimResult, Status
 from spark_eval.judging.catalogue import in_order
 from spark_eval.judging.judge import needed
 from spark_eval.judging.verdict import Asked, applied, reach
+from spark_eval.next.judging.results import ClaimResult, Status
 
 ASKED = Asked(
     proves=(),

@@ -1,0 +1,29 @@
+"""The judge's door: from the bytes of a record to its judgement. Needs no Spark."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from spark_eval.judging import verdict
+from spark_eval.judging.asked import asked_of
+from spark_eval.judging.judged import Judgement
+from spark_eval.next.claims.catalogue import ALL
+from spark_eval.next.judging.judge import Histories, histories_of, tallies
+from spark_eval.next.judging.results import result_of
+from spark_eval.next.read.files import Files
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedRecord(Judgement):
+    """With the histories that it was judged by."""
+
+    histories: Histories
+
+
+def judge(files: Files) -> JudgedRecord:
+    """Of one whole record. Raises `UnreadablePlanError`, `OSError`."""
+    histories = histories_of(files)
+    found = tallies(histories)
+    results = {claim.name: result_of(claim, found[claim.name]) for claim in ALL}
+    asked = asked_of(histories.run)
+    return JudgedRecord(verdict.applied(results, asked), verdict.reach(results, asked), histories)
