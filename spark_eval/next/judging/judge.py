@@ -17,12 +17,20 @@ from spark_eval.next.histories.run import Run, run_of
 from spark_eval.next.histories.traffic import traffic_of
 from spark_eval.next.judging.tally import Tally
 from spark_eval.next.read.files import Files
-from spark_eval.next.read.record import read_record
+from spark_eval.next.read.record import Record, read_record
 
 
 def tallies(files: Files, claims: Sequence[Claim] = ALL) -> dict[str, Tally]:
     """Of one whole record, by the name of each claim. Raises `UnreadablePlanError`, `OSError`."""
-    record = read_record(files)
+    messages, run = histories_of(read_record(files))
+    found = of_messages(messages, run, claims)
+    _add(found, of_servers(run, claims))
+    _add(found, of_run(run, totals_of(messages, run), claims))
+    return found
+
+
+def histories_of(record: Record) -> tuple[list[Message], Run]:
+    """The messages of one whole record, and its run with what they all say of it."""
     messages = messages_of(record)
     run = run_of(record, traffic_of(messages))
     run = replace(run, limits=limits_of(found_by(messages, run)))
@@ -33,10 +41,7 @@ def tallies(files: Files, claims: Sequence[Claim] = ALL) -> dict[str, Tally]:
         waits=waits(messages, run),
     )
     run.mail_of_pairs.add(oldest_of_pairs(messages, run))
-    found = of_messages(messages, run, claims)
-    _add(found, of_servers(run, claims))
-    _add(found, of_run(run, totals_of(messages, run), claims))
-    return found
+    return messages, run
 
 
 def of_messages(messages: Iterable[Message], run: Run, claims: Sequence[Claim]) -> dict[str, Tally]:

@@ -18,7 +18,7 @@ from spark_eval.next.read.files import Files, evidence
 from spark_eval.next.read.json_lines import READERS, Place, Rows, kind_of
 from spark_eval.next.read.json_values import Malformed, strict_json
 from spark_eval.next.read.lines import lines
-from spark_eval.next.read.names import Ref, is_probe
+from spark_eval.next.read.names import is_probe
 from spark_eval.next.read.plan import (
     NO_HOST,
     NO_MANIFEST,
@@ -56,7 +56,7 @@ class Record:
     lives: dict[str, tuple[Life, ...]]
     damage: list[Damage]
     clock: LabClock
-    off: list[Ref]
+    off: list[Sound]
 
     @property
     def is_simulated(self) -> bool:
@@ -114,9 +114,13 @@ class _Reading:
             clock, self._off(),
         )  # fmt: skip
 
-    def _off(self) -> list[Ref]:
-        rows = [row.ref for row in self.sound if row.off_ms]
-        return rows + [row.ref for row in self.rows.lifecycle if row.off_ms]
+    def _off(self) -> list[Sound]:
+        told = (
+            Sound(row.ref, row.at_ms, row.off_ms)
+            for row in self.rows.lifecycle
+            if row.at_ms is not None and row.off_ms
+        )
+        return [*(row for row in self.sound if row.off_ms), *told]
 
     # what stands in one file of JSON
 
