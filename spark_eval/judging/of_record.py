@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from spark_eval.judging import verdict
 from spark_eval.judging.asked import asked_of
 from spark_eval.judging.judged import Judgement
 from spark_eval.next.claims.catalogue import ALL
+from spark_eval.next.claims.claim import Claim
 from spark_eval.next.judging.judge import Histories, histories_of, tallies
 from spark_eval.next.judging.results import result_of
 from spark_eval.next.read.files import Files
@@ -20,10 +22,10 @@ class JudgedRecord(Judgement):
     histories: Histories
 
 
-def judge(files: Files) -> JudgedRecord:
-    """Of one whole record. Raises `UnreadablePlanError`, `OSError`."""
+def judge(files: Files, claims: Sequence[Claim] = ALL) -> JudgedRecord:
+    """Of one whole record. Raises `NoPlanError`, `OSError`."""
     histories = histories_of(files)
-    found = tallies(histories)
-    results = {claim.name: result_of(claim, found[claim.name]) for claim in ALL}
+    found = tallies(histories, claims)
+    results = {claim.name: result_of(claim, found[claim.name]) for claim in claims}
     asked = asked_of(histories.run)
     return JudgedRecord(verdict.applied(results, asked), verdict.reach(results, asked), histories)

@@ -1,22 +1,23 @@
 """What the page shows, as bounded rows out of the tables of `evaluation/`.
 
-Everything is aggregated or cut off before it reaches the driver: moments of a timeline, slices of
-lab time, whole lab seconds. A night's mail makes a page no larger.
+Each table is gone through row by row, and what is kept of it is aggregated or cut off: moments of
+a timeline, slices of lab time, whole lab seconds. A night's mail makes a page no larger.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import fields, replace
-
-from pyspark.sql import Column, DataFrame
-from pyspark.sql import functions as F
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from heapq import nsmallest
+from typing import Any, TypeAlias
 
 from spark_eval.report.rows import LATE_MS, MOST_MESSAGES, MOST_UNDELIVERED, ReportRows, Rows
-from spark_eval.sql.collected import collected
 from spark_eval.story.row import StoryLine
 
-Tables = Mapping[str, DataFrame]
+Row: TypeAlias = Mapping[str, Any]
+Tables: TypeAlias = Mapping[str, Iterable[Row]]
+"""Rows of result tables by name; each may be asked for more than once."""
 
 SLICES = 120
 MOST_POINTS = 400
@@ -24,25 +25,40 @@ MOST_FAULTS = 200
 MOST_STORY_LINES = 4000
 MOST_FATES = 12
 
-UNDELIVERED = "promised AND outcome IN ('lost', 'excused', 'unknown')"
-PAIR = ("run", "shadow_server", "primary_server", "cause")
-TOO_EARLY = "IF(promoted_ms < not_before_ms, 'early', 'spurious')"
-PROMOTED = f"""CASE WHEN earliness = 'violated' THEN {TOO_EARLY}
-  WHEN timeliness = 'violated' THEN IF(promoted_ms IS NULL, 'missing', 'late')
-  WHEN promoted_ms IS NOT NULL THEN 'on time' ELSE 'not shown' END"""
+UNDELIVERED = ("lost", "excused", "unknown")
+PHASES = ("before", "during", "after")
+PAIR = ("shadow_server", "primary_server", "cause")
+DISPLAYED = ("on time", "late", "missing", "early", "spurious")
+UNDELIVERED_SHOWN = (
+    "message_id", "recipient", "outcome", "reason", "submitted_ms", "acknowledged_ms", "refs",
+)  # fmt: skip
 
 
-def build(tables: Tables, ends: Mapping[str, int]) -> dict[str, ReportRows]:
-    """By run, all but its stories. `tables` by name; `ends` says by run how long its lab time is,
-    in ms, and which runs are shown.
-    """
-    told = collected(_shown(_of_runs(tables, list(ends)), _width_ms(ends)))
-    names = [each.name for each in fields(ReportRows)]
-    found: dict[str, dict[str, Rows]] = {run: {name: [] for name in names} for run in ends}
-    for name, rows in told.items():
-        for row in rows:
-            found[row.pop("run")][name].append(row)
-    return {run: ReportRows(**lists) for run, lists in found.items()}
+def build(tables: Tables, end_ms: int) -> ReportRows:
+    """All but the stories. `end_ms`: how long the run's lab time is."""
+    width_ms = max(end_ms // SLICES, 1)
+    undelivered = [row for row in tables["deliveries"] if _is_undelivered(row)]
+    return ReportRows(
+        faults=_first(tables["fault_windows"], MOST_FAULTS, "applied_ms", "fault"),
+        moments=_first(tables["timeline_events"], None, "at_ms", "lane", "kind", "detail"),
+        phases=_phases(tables["delays"]),
+        delays=_delays(tables["delays"], width_ms),
+        fates=_fates(undelivered),
+        undelivered=_undelivered(undelivered),
+        undelivered_slices=_undelivered_slices(undelivered, width_ms),
+        messages=_messages(tables["deliveries"]),
+        promotions=_promotions(tables["promotions"], tables["promotion_delays"]),
+        promotion_windows=_promotion_windows(tables["promotions"]),
+        promotion_points=_promotion_points(tables["promotions"]),
+        attempts=_counted(Counter(_key(row, "outcome") for row in tables["attempts"]),
+                          ("outcome",), "attempts"),
+        stories=[],
+        # tables that a run has only where its plan may make somebody ask a Safety Net
+        transitions=_first(
+            tables.get("transitions", ()), MOST_FAULTS, "mounted_ms", "database", "epoch"
+        ),
+        operations=_first(tables.get("operations", ()), MOST_FAULTS, "planned_ms", "operation"),
+    )  # fmt: skip
 
 
 def with_stories(rows: ReportRows, stories: Sequence[StoryLine]) -> ReportRows:
@@ -51,168 +67,208 @@ def with_stories(rows: ReportRows, stories: Sequence[StoryLine]) -> ReportRows:
     return replace(rows, stories=[line.as_row() for line in told])
 
 
-def _of_runs(tables: Tables, runs: Sequence[str]) -> Tables:
-    return {name: rows.where(F.col("run").isin(*runs)) for name, rows in tables.items()}
+def _key(row: Row, *columns: str) -> tuple[Any, ...]:
+    return tuple(row[name] for name in columns)
 
 
-def _width_ms(ends: Mapping[str, int]) -> Column:
-    """How wide a slice of a row's run is."""
-    widths = [(F.lit(run), F.lit(max(end // SLICES, 1))) for run, end in ends.items()]
-    return F.create_map(*(each for pair in widths for each in pair))[F.col("run")]
+def _placed(values: Iterable[Any]) -> tuple[Any, ...]:
+    """To sort by: what is missing comes first."""
+    return tuple((value is not None, value) for value in values)
 
 
-def _shown(tables: Tables, width_ms: Column) -> dict[str, DataFrame]:
-    shown = {
-        "faults": _faults(tables["fault_windows"]),
-        "moments": _moments(tables["timeline_events"]),
-        "phases": _phases(tables["delays"]),
-        "delays": _delays(tables["delays"], width_ms),
-        "fates": _fates(tables["deliveries"]),
-        "undelivered": _undelivered(tables["deliveries"]),
-        "undelivered_slices": _undelivered_slices(tables["deliveries"], width_ms),
-        "messages": _messages(tables["deliveries"]),
-        "promotions": _promotions(tables["promotions"], tables["promotion_delays"]),
-        "promotion_windows": _promotion_windows(tables["promotions"]),
-        "promotion_points": _promotion_points(tables["promotions"]),
-        "attempts": _attempts(tables["attempts"]),
-    }
-    # tables that a run has only where its plan may make somebody ask a Safety Net
-    if "transitions" in tables:
-        shown["transitions"] = _first(
-            tables["transitions"], MOST_FAULTS, "mounted_ms", "database", "epoch"
-        )
-    if "operations" in tables:
-        shown["operations"] = _first(tables["operations"], MOST_FAULTS, "planned_ms", "operation")
-    return shown
+def _first(rows: Iterable[Row], most: int | None, *order: str) -> Rows:
+    """The first so many, in order, or all of them; a page is of one run, and does not name it."""
+
+    def place(row: Row) -> tuple[Any, ...]:
+        return _placed(_key(row, *order))
+
+    chosen = sorted(rows, key=place) if most is None else nsmallest(most, rows, key=place)
+    return [{name: value for name, value in row.items() if name != "run"} for row in chosen]
 
 
-def _first(rows: DataFrame, most: int, *order: str) -> DataFrame:
-    """The first so many of each run, in order."""
-    number = f"row_number() OVER (PARTITION BY run ORDER BY {', '.join(order)})"
-    numbered = rows.selectExpr("*", f"{number} AS nth").where(f"nth <= {most}")
-    return numbered.orderBy("run", "nth").drop("nth")
+def _counted(counts: Mapping[tuple[Any, ...], int], columns: Sequence[str], name: str) -> Rows:
+    """One row for each, in order of what is counted."""
+    ordered = sorted(counts.items(), key=lambda each: _placed(each[0]))
+    return [dict(zip(columns, key, strict=True)) | {name: count} for key, count in ordered]
 
 
-def _faults(windows: DataFrame) -> DataFrame:
-    return _first(windows, MOST_FAULTS, "applied_ms", "fault")
+def _grouped(
+    rows: Iterable[Row], key: Callable[[Row], tuple[Any, ...]], column: str
+) -> dict[tuple[Any, ...], list[int]]:
+    found: dict[tuple[Any, ...], list[int]] = {}
+    for row in rows:
+        found.setdefault(key(row), []).append(row[column])
+    return {group: sorted(values) for group, values in found.items()}
 
 
-def _moments(events: DataFrame) -> DataFrame:
-    return events.orderBy("run", "at_ms", "lane", "kind", "detail")
+def percentile(ordered: Sequence[int], part: float) -> float:
+    """Between the two nearest where it falls between them; `ordered` has one at least."""
+    place = (len(ordered) - 1) * part
+    low = int(place)
+    high = min(low + 1, len(ordered) - 1)
+    return ordered[low] + (place - low) * (ordered[high] - ordered[low])
 
 
-def _phases(delays: DataFrame) -> DataFrame:
+def _div(time_ms: int | None, width_ms: int) -> int | None:
+    return None if time_ms is None else int(time_ms / width_ms)
+
+
+def _phases(delays: Iterable[Row]) -> Rows:
     """Before, during, after: how many deliveries, and how long they took."""
-    by_phase = delays.groupBy("run", "phase").agg(
-        F.count("*").alias("deliveries"),
-        F.min("delay_ms").alias("min_ms"),
-        F.expr("percentile(delay_ms, 0.5) AS median_ms"),
-        F.expr("percentile(delay_ms, 0.95) AS p95_ms"),
-        F.max("delay_ms").alias("max_ms"),
-    )
-    order = F.expr("array_position(array('before', 'during', 'after'), phase)")
-    return by_phase.orderBy("run", order)
+    grouped = _grouped(delays, lambda row: _key(row, "phase"), "delay_ms")
+    return [
+        {
+            "phase": phase,
+            "deliveries": len(own),
+            "min_ms": own[0],
+            "median_ms": percentile(own, 0.5),
+            "p95_ms": percentile(own, 0.95),
+            "max_ms": own[-1],
+        }
+        for phase in PHASES
+        if (own := grouped.get((phase,)))
+    ]
 
 
-def _delays(delays: DataFrame, width_ms: Column) -> DataFrame:
+def _delays(delays: Iterable[Row], width_ms: int) -> Rows:
     """Per slice of lab time, late ones by themselves: how many, median and worst delay."""
-    late = F.expr(f"delay_ms > {LATE_MS} AS late")
-    sliced = delays.select("*", _slice(width_ms), late)
-    grouped = sliced.groupBy("run", "late", "slice").agg(
-        F.count("*").alias("deliveries"),
-        F.min("submitted_ms").alias("at_ms"),
-        F.min("delay_ms").alias("min_ms"),
-        F.expr("percentile(delay_ms, 0.5) AS median_ms"),
-        F.max("delay_ms").alias("max_ms"),
-    )
-    return grouped.orderBy("run", "at_ms", "late")
+
+    def place(row: Row) -> tuple[Any, ...]:
+        return row["delay_ms"] > LATE_MS, _div(row["submitted_ms"], width_ms)
+
+    grouped = _grouped(delays, place, "delay_ms")
+    first = {key: own[0] for key, own in _grouped(delays, place, "submitted_ms").items()}
+    rows = [
+        {
+            "late": late,
+            "slice": at,
+            "deliveries": len(own),
+            "at_ms": first[late, at],
+            "min_ms": own[0],
+            "median_ms": percentile(own, 0.5),
+            "max_ms": own[-1],
+        }
+        for (late, at), own in grouped.items()
+    ]
+    return sorted(rows, key=lambda row: _placed(_key(row, "at_ms", "late")))
 
 
-def _slice(width_ms: Column) -> Column:
-    return F.call_function("div", F.col("submitted_ms"), width_ms).alias("slice")
+def _is_undelivered(row: Row) -> bool:
+    return bool(row["promised"]) and row["outcome"] in UNDELIVERED
 
 
-def _fates(deliveries: DataFrame) -> DataFrame:
+def _fates(undelivered: Iterable[Row]) -> Rows:
     """Why what was promised was not delivered: outcome, reason, how many; the most first."""
-    grouped = deliveries.where(UNDELIVERED).groupBy("run", "outcome", "reason")
-    counted = grouped.agg(F.count("*").alias("deliveries"))
-    return _first(counted, MOST_FATES, "deliveries DESC", "outcome", "reason")
+    counts = Counter(_key(row, "outcome", "reason") for row in undelivered)
+    rows = _counted(counts, ("outcome", "reason"), "deliveries")
+    return sorted(rows, key=lambda row: -int(row["deliveries"]))[:MOST_FATES]
 
 
-def _undelivered(deliveries: DataFrame) -> DataFrame:
+def _undelivered(undelivered: Iterable[Row]) -> Rows:
     """Each of them, the first `MOST_UNDELIVERED`."""
-    known = deliveries.where(UNDELIVERED).select(
-        "run", "message_id", "recipient", "outcome", "reason", "submitted_ms",
-        "acknowledged_ms", "refs",
-    )  # fmt: skip
-    return _first(known, MOST_UNDELIVERED, "submitted_ms", "message_id", "recipient")
+    known = _first(undelivered, MOST_UNDELIVERED, "submitted_ms", "message_id", "recipient")
+    return [{name: row[name] for name in UNDELIVERED_SHOWN} for row in known]
 
 
-def _undelivered_slices(deliveries: DataFrame, width_ms: Column) -> DataFrame:
+def _undelivered_slices(undelivered: Iterable[Row], width_ms: int) -> Rows:
     """All of them, counted by slice of lab time and outcome."""
-    columns = ("run", "outcome", "submitted_ms", _slice(width_ms))
-    grouped = (
-        deliveries.where(UNDELIVERED)
-        .select(*columns)
-        .groupBy("run", "outcome", "slice")
-        .agg(F.count("*").alias("deliveries"), F.min("submitted_ms").alias("at_ms"))
+    grouped = _grouped(
+        (row for row in undelivered if row["submitted_ms"] is not None),
+        lambda row: (row["outcome"], _div(row["submitted_ms"], width_ms)),
+        "submitted_ms",
     )
-    return grouped.orderBy("run", "at_ms", "outcome")
+    rows = [
+        {"outcome": outcome, "slice": at, "deliveries": len(own), "at_ms": own[0]}
+        for (outcome, at), own in grouped.items()
+    ]
+    return sorted(rows, key=lambda row: _placed(_key(row, "at_ms", "outcome")))
 
 
-def _messages(deliveries: DataFrame) -> DataFrame:
+def _messages(deliveries: Iterable[Row]) -> Rows:
     """What became of each message, for each recipient; first those with a delivery not made."""
-    made = "named_struct('recipient', recipient, 'outcome', outcome, 'at_ms', first_ms)"
-    grouped = deliveries.groupBy("run", "message_id").agg(
-        F.min("submitted_ms").alias("submitted_ms"),
-        F.expr(f"sort_array(collect_list({made})) AS recipients"),
-        F.expr("bool_and(outcome = 'delivered') AS delivered"),
-    )
-    return _first(grouped, MOST_MESSAGES, "delivered", "submitted_ms", "message_id")
+    found: dict[str, list[Row]] = {}
+    for row in deliveries:
+        found.setdefault(row["message_id"], []).append(row)
+    rows = ({"message_id": name, **_fate_of(own)} for name, own in found.items())
+    return _first(rows, MOST_MESSAGES, "delivered", "submitted_ms", "message_id")
 
 
-def _promotions(promotions: DataFrame, delays: DataFrame) -> DataFrame:
+def _fate_of(rows: Iterable[Row]) -> dict[str, Any]:
+    ordered = sorted(rows, key=lambda row: _placed(_key(row, "recipient", "outcome", "first_ms")))
+    submitted = [row["submitted_ms"] for row in ordered if row["submitted_ms"] is not None]
+    return {
+        "submitted_ms": min(submitted, default=None),
+        "recipients": [
+            {
+                "recipient": row["recipient"],
+                "outcome": row["outcome"],
+                "at_ms": row["first_ms"],
+            }
+            for row in ordered
+        ],
+        "delivered": all(row["outcome"] == "delivered" for row in ordered),
+    }
+
+
+def _what(promotion: Row) -> str:
+    """What became of a promotion that was due, or came."""
+    promoted_ms, before_ms = promotion["promoted_ms"], promotion["not_before_ms"]
+    if promotion["earliness"] == "violated":
+        is_early = None not in (promoted_ms, before_ms) and promoted_ms < before_ms
+        return "early" if is_early else "spurious"
+    if promotion["timeliness"] == "violated":
+        return "missing" if promoted_ms is None else "late"
+    return "not shown" if promoted_ms is None else "on time"
+
+
+def _promotions(promotions: Iterable[Row], delays: Iterable[Row]) -> Rows:
     """Per pair of servers and cause: what became of what was due, and how long it took."""
-    counts = (
-        promotions.where("cause IS NOT NULL")
-        .selectExpr(*PAIR, f"{PROMOTED} AS what")
-        .groupBy(*PAIR)
-        .agg(
-            *(
-                F.expr(f"count_if(what = '{what}')").alias(what.replace(" ", "_"))
-                for what in ("on time", "late", "missing", "early", "spurious")
-            )
-        )
+    counts: dict[tuple[Any, ...], Counter[str]] = {}
+    for row in promotions:
+        if row["cause"] is not None:
+            counts.setdefault(_key(row, *PAIR), Counter())[_what(row)] += 1
+    taken = _grouped(delays, lambda row: _key(row, *PAIR), "delay_ms")
+    bounds = _grouped(
+        (row for row in delays if row["bound_ms"] is not None),
+        lambda row: _key(row, *PAIR),
+        "bound_ms",
     )
-    timed = delays.groupBy(*PAIR).agg(
-        F.min("delay_ms").alias("min_ms"),
-        F.expr("percentile(delay_ms, 0.5) AS median_ms"),
-        F.max("delay_ms").alias("max_ms"),
-        F.min("bound_ms").alias("bound_ms"),
-    )
-    both = counts.join(timed, list(PAIR), "left")
-    return both.orderBy(*PAIR)
+    return [
+        dict(zip(PAIR, pair, strict=True))
+        | {what.replace(" ", "_"): counts[pair][what] for what in DISPLAYED}
+        | _spread(taken.get(pair, []), bounds.get(pair, []))
+        for pair in sorted(counts, key=_placed)
+    ]
 
 
-def _promotion_windows(promotions: DataFrame) -> DataFrame:
+def _spread(taken_ms: Sequence[int], bounds_ms: Sequence[int]) -> dict[str, Any]:
+    return {
+        "min_ms": min(taken_ms, default=None),
+        "median_ms": percentile(taken_ms, 0.5) if taken_ms else None,
+        "max_ms": max(taken_ms, default=None),
+        "bound_ms": min(bounds_ms, default=None),
+    }
+
+
+def _promotion_windows(promotions: Iterable[Row]) -> Rows:
     """When promotions were due: not before, not after; to the second."""
-    bounds = promotions.where("cause IS NOT NULL AND not_after_ms IS NOT NULL").selectExpr(
-        *PAIR, "not_before_ms DIV 1000 AS from_s", "not_after_ms DIV 1000 AS to_s"
+    due = (
+        row for row in promotions if row["cause"] is not None and row["not_after_ms"] is not None
     )
-    counted = bounds.groupBy(*PAIR, "from_s", "to_s").agg(F.count("*").alias("promotions"))
-    return _first(counted, MOST_POINTS, *PAIR, "from_s", "to_s")
+    counts = Counter(
+        (*_key(row, *PAIR), _div(row["not_before_ms"], 1000), _div(row["not_after_ms"], 1000))
+        for row in due
+    )
+    return _counted(counts, (*PAIR, "from_s", "to_s"), "promotions")[:MOST_POINTS]
 
 
-def _promotion_points(promotions: DataFrame) -> DataFrame:
+def _promotion_points(promotions: Iterable[Row]) -> Rows:
     """When they came; those that never did, when they were due at the latest. To the second."""
-    drawn = promotions.selectExpr(
-        *PAIR, f"{PROMOTED} AS what", "coalesce(promoted_ms, not_after_ms) DIV 1000 AS at_s"
-    )
-    seen = drawn.where("what <> 'not shown' AND at_s IS NOT NULL")
-    counted = seen.groupBy(*PAIR, "what", "at_s").agg(F.count("*").alias("promotions"))
-    return _first(counted, MOST_POINTS, "at_s", *PAIR, "what")
-
-
-def _attempts(attempts: DataFrame) -> DataFrame:
-    grouped = attempts.groupBy("run", "outcome").agg(F.count("*").alias("attempts"))
-    return grouped.orderBy("run", "outcome")
+    counts: Counter[tuple[Any, ...]] = Counter()
+    for row in promotions:
+        promoted_ms, what = row["promoted_ms"], _what(row)
+        at_s = _div(row["not_after_ms"] if promoted_ms is None else promoted_ms, 1000)
+        if what != "not shown" and at_s is not None:
+            counts[(*_key(row, *PAIR), what, at_s)] += 1
+    rows = _counted(counts, (*PAIR, "what", "at_s"), "promotions")
+    return _first(rows, MOST_POINTS, "at_s", *PAIR, "what")

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from spark_eval.fault_kinds import Does
 from spark_eval.next.histories.active_copies import ActiveCopies, active_copies
+from spark_eval.next.histories.clocks_off import FAR_ABOVE, ClockOff, clocks_off
 from spark_eval.next.histories.database import Database
 from spark_eval.next.histories.deliveries import DeliveriesByCopy
 from spark_eval.next.histories.faults import Fault, faults_of
@@ -44,8 +45,6 @@ from spark_eval.next.read.rows import (
     TrackingRow,
 )
 
-# a clock is seen to be off, and two times are told apart, by so many times the resolution
-FAR_ABOVE = 5
 # what a store holds though no promise keeps it
 LEFT_OVER = ("left-body", "left-fork", "left-head", "running-request")
 # what a server says of a resubmit request that it has taken on
@@ -127,6 +126,7 @@ class Run:
     expect: Expect
     files: frozenset[str]
     damage: tuple[Damage, ...]
+    clocks_off: tuple[ClockOff, ...]
     lifecycle: tuple[LifecycleRow, ...]
     limits: Mapping[tuple[str, int], Limits] = field(default_factory=dict)
     mail_of_pairs: MailOfPairs = field(default_factory=MailOfPairs)
@@ -294,6 +294,7 @@ def run_of(record: Record, traffic: Traffic) -> Run:
         expect=plan.expect,
         files=record.files,
         damage=tuple(record.damage),
+        clocks_off=clocks_off(record.off, clock.finest_ms),
         lifecycle=tuple(record.rows.lifecycle),
     )
 

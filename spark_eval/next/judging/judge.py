@@ -32,7 +32,7 @@ class Histories(NamedTuple):
 
 
 def histories_of(files: Files) -> Histories:
-    """Raises `UnreadablePlanError`, `OSError`."""
+    """Raises `NoPlanError`, `OSError`."""
     record = read_record(files)
     found = [*record.damage, *departures(files, record.manifest)]
     found += [*misplaced(record), *contradictions(record)]

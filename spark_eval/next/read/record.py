@@ -18,7 +18,7 @@ from spark_eval.next.read.files import Files, evidence
 from spark_eval.next.read.json_lines import READERS, Place, Rows, kind_of
 from spark_eval.next.read.json_values import Malformed, strict_json
 from spark_eval.next.read.lines import lines
-from spark_eval.next.read.names import Ref, is_probe
+from spark_eval.next.read.names import is_probe
 from spark_eval.next.read.plan import (
     NO_HOST,
     NO_MANIFEST,
@@ -33,9 +33,11 @@ from spark_eval.next.read.rows import ConnectivityRow, TrackingRow
 from spark_eval.next.read.tracking_log import tracking_row
 
 SIMULATOR = "simulator"
+PLAN = "plan.json"
+NO_DATE = "the start of lab time is no date"
 
 
-class UnreadablePlanError(Exception):
+class NoPlanError(Exception):
     """Nothing says what should have happened."""
 
 
@@ -56,7 +58,7 @@ class Record:
     lives: dict[str, tuple[Life, ...]]
     damage: list[Damage]
     clock: LabClock
-    off: list[Ref]
+    off: list[Sound]
 
     @property
     def is_simulated(self) -> bool:
@@ -69,7 +71,7 @@ class Record:
 
 
 def read_record(files: Files) -> Record:
-    """Raises `UnreadablePlanError`, `OSError`."""
+    """Raises `NoPlanError`, `OSError`."""
     return _Reading(files).record()
 
 
@@ -100,7 +102,8 @@ class _Reading:
         clock = lab_clock(plan, host, manifest)
         origin_ms = epoch_ms_of(manifest.origin or plan.clock.origin or "")
         if origin_ms is None:
-            raise UnreadablePlanError("the start of lab time is no date")
+            self.damage.append(damaged(PLAN, None, NO_DATE))
+            origin_ms = 0
         for name in evidence(self.files):
             if (kind := kind_of(name)) is None:
                 self._log(name, origin_ms, clock)
@@ -114,17 +117,24 @@ class _Reading:
             clock, self._off(),
         )  # fmt: skip
 
-    def _off(self) -> list[Ref]:
-        rows = [row.ref for row in self.sound if row.off_ms]
-        return rows + [row.ref for row in self.rows.lifecycle if row.off_ms]
+    def _off(self) -> list[Sound]:
+        told = (
+            Sound(row.ref, row.at_ms, row.off_ms)
+            for row in self.rows.lifecycle
+            if row.at_ms is not None and row.off_ms
+        )
+        return [*(row for row in self.sound if row.off_ms), *told]
 
     # what stands in one file of JSON
 
     def _plan(self) -> Plan:
         try:
-            return plan_of(self._whole("plan.json"))
-        except (Malformed, FileNotFoundError) as error:
-            raise UnreadablePlanError(str(error)) from error
+            return plan_of(self._whole(PLAN))
+        except FileNotFoundError as error:
+            raise NoPlanError(f"no {PLAN}, so nothing says what should have happened") from error
+        except Malformed:
+            self.damage.append(damaged(PLAN, None, NO_SHAPE))
+            return plan_of({})
 
     def _host(self) -> Host:
         found = self._optional("host.json", host_of)

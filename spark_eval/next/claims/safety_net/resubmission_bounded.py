@@ -43,7 +43,8 @@ def _of_message(message: Message, run: Run) -> Iterator[Case]:
 # what came back
 
 
-def _came_back(message: Message, given: list[Given], run: Run) -> Iterator[Case]:
+def copies_back(given: list[Given]) -> list[list[Given]]:
+    """The rows of each copy and request."""
     once: dict[Copy, list[Given]] = {}
     for each in given:
         row = each.row
@@ -51,7 +52,17 @@ def _came_back(message: Message, given: list[Given], run: Run) -> Iterator[Case]
             row.server, row.database_id or "", row.context, row.copy_internal_id, row.safety_net
         )  # fmt: skip
         once.setdefault(copy, []).append(each)
-    for rows in once.values():
+    return list(once.values())
+
+
+def is_outside(rows: list[Given], run: Run) -> bool:
+    """Whether no failover called for that copy; another one came more than once."""
+    at_home, strangers = _is_at_home(rows[0], run), _strangers(rows, run)
+    return len(rows) == 1 and _judged(rows, strangers, run, at_home=at_home)[0] == VIOLATED
+
+
+def _came_back(message: Message, given: list[Given], run: Run) -> Iterator[Case]:
+    for rows in copies_back(given):
         strangers, at_home = _strangers(rows, run), _is_at_home(rows[0], run)
         status, detail = _judged(rows, strangers, run, at_home=at_home)
         yield Case(

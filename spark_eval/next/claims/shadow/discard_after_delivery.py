@@ -39,7 +39,7 @@ def _cases(message: Message, run: Run) -> Iterator[Case]:
 
 def _order(message: Message, discard: Discard, row: TrackingRow, run: Run) -> Case:
     forks, held = discard.forks, discard.copy.held
-    status, detail = _in_order(discard, row, run)
+    status, detail = in_order(discard, row, run)
     early_ms = forks.done_ms - row.at_ms if forks and forks.done_ms is not None else 1e15
     return Case(
         status, message.message_id, ("SM-1", "SM-4", "SM-10"), detail, row.at_ms,
@@ -47,7 +47,8 @@ def _order(message: Message, discard: Discard, row: TrackingRow, run: Run) -> Ca
     )  # fmt: skip
 
 
-def _in_order(discard: Discard, row: TrackingRow, run: Run) -> Judged:
+def in_order(discard: Discard, row: TrackingRow, run: Run) -> Judged:
+    """Of a shadow message that was let go: `row` says so."""
     copy, forks = discard.copy, discard.forks
     if not discard.is_complete:
         has_a_hole = copy.primary is not None and not copy.primary.shows(
@@ -115,7 +116,7 @@ def _was_held_up(discard: Discard, said_ms: int, done_ms: int) -> bool:
 
 def _deadline(message: Message, discard: Discard, run: Run) -> Case:
     copy, forks, ended_ms = discard.copy, discard.forks, discard.ended_ms(run)
-    status, detail = _in_time(discard, run)
+    status, detail = in_time(discard, run)
     first = copy.held or copy.shadow.claimed
     late_ms = ended_ms - (discard.reachable_ms or 0)
     return Case(
@@ -148,7 +149,8 @@ def _requirements(discard: Discard, status: Status, run: Run) -> Iterator[str]:
         yield "SM-16"
 
 
-def _in_time(discard: Discard, run: Run) -> Judged:
+def in_time(discard: Discard, run: Run) -> Judged:
+    """Of one that `is_asked`."""
     copy, heartbeat_ms = discard.copy, run.config.heartbeat_ms
     server, primary, discard_ms = copy.server.name, copy.primary_name, copy.discard_ms
     assert discard.reachable_ms is not None

@@ -20,10 +20,11 @@ from typing import NamedTuple
 
 from spark_eval.next.expected.mail.arrivals import Arrival, arrivals
 from spark_eval.next.expected.mail.crossings import crossings
+from spark_eval.next.histories.clocks_off import FAR_ABOVE
 from spark_eval.next.histories.message import Message
 from spark_eval.next.histories.primary import Primary, key_of
 from spark_eval.next.histories.queues import Answer, is_answer
-from spark_eval.next.histories.run import FAR_ABOVE, Run
+from spark_eval.next.histories.run import Run
 from spark_eval.next.histories.server import Server
 from spark_eval.next.histories.settings import ServerConfig
 from spark_eval.next.histories.traffic import stood_still_ms

@@ -83,15 +83,18 @@ def _placed(row: TrackingRow) -> int:
 
 
 class Expected(NamedTuple):
-    """A fork that is to come back for a change, judged: `lost` with the copy before, or `inside` of
-    the interval; `is_seen` by all its recipients; `expired`: the Safety Net may have it no more.
+    """A fork that is to come back for a change, judged: `lost` with the copy before, or inside of
+    the interval; `is_seen` by all its recipients; `given` back by its own Safety Net, or by a
+    Shadow Safety Net that `stood_in`; `expired`: the Safety Net may have it no more.
     """
 
     fork: Fork
     asking: Asking
     lost: bool
+    is_inside: bool
     is_seen: bool
     given: TrackingRow | None
+    stood_in: TrackingRow | None
     status: Status
     reason: str
     expired: bool
@@ -152,18 +155,29 @@ def _expected(
     if not (lost or is_inside):
         return None
     came = [each for each in own if (each.epoch or 0) >= epoch]
-    stood_in = any(
-        each.row.safety_net == SHADOW
-        and each.is_for_its_database
-        and each.database == fork.database
-        and (each.epoch or 0) >= epoch
-        for each in back
-    )
+    stood_in = _stood_in(back, fork, epoch)
     status, reason, expired = _judged(
-        fork, asking, came, run, lost=lost, is_inside=is_inside, is_seen=is_seen, stood_in=stood_in
-    )
+        fork, asking, came, run,
+        lost=lost, is_inside=is_inside, is_seen=is_seen, stood_in=stood_in is not None,
+    )  # fmt: skip
     given = came[0].row if came else None
-    return Expected(fork, asking, lost, is_seen, given, status, reason, expired)
+    return Expected(
+        fork, asking, lost, is_inside, is_seen, given, stood_in, status, reason, expired
+    )
+
+
+def _stood_in(back: list[Given], fork: Fork, epoch: int) -> TrackingRow | None:
+    return next(
+        (
+            each.row
+            for each in back
+            if each.row.safety_net == SHADOW
+            and each.is_for_its_database
+            and each.database == fork.database
+            and (each.epoch or 0) >= epoch
+        ),
+        None,
+    )
 
 
 def _is_own(given: Given, fork: Fork) -> bool:

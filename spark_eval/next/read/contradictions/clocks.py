@@ -22,9 +22,9 @@ def of_clocks(record: Record) -> Iterator[Damage]:
         if at_ms is not None and lab_ms is not None and abs(at_ms - lab_ms) > ROUNDED_MS:
             yield found_at(ref, TWO_TIMES)
     wrong = askew(record)
-    for ref in record.off:
-        if server_of(ref.file) not in wrong:
-            yield found_at(ref, TWO_TIMES)
+    for row in record.off:
+        if server_of(row.ref.file) not in wrong:
+            yield found_at(row.ref, TWO_TIMES)
 
 
 def _of_lab(record: Record) -> Iterator[tuple[Ref, int | None, int | None]]:

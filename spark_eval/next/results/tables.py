@@ -1,0 +1,87 @@
+"""Every table that comes from histories alone: those of claims and of their stories come from
+cases.
+
+Rows of a message are made message by message; what a run says is made once, out of the sums.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+
+from spark_eval.next.histories.message import Message
+from spark_eval.next.histories.run import Run
+from spark_eval.next.results.damage import log_damage_rows
+from spark_eval.next.results.failovers import (
+    asks_safety_nets,
+    operation_rows,
+    resubmission_rows,
+    transition_rows,
+)
+from spark_eval.next.results.faults import fault_window_rows
+from spark_eval.next.results.messages import attempt_rows, delay_rows, delivery_rows, message_rows
+from spark_eval.next.results.row import Row
+from spark_eval.next.results.shadows import (
+    discard_rows,
+    promotion_delay_rows,
+    promotion_rows,
+    shadow_rows,
+)
+from spark_eval.next.results.sums import Sums, sums_of
+from spark_eval.next.results.timeline import timeline_rows
+
+OF_MESSAGE: Mapping[str, Callable[[Message, Run], Iterable[Row]]] = {
+    "messages": message_rows,
+    "attempts": attempt_rows,
+    "deliveries": delivery_rows,
+    "shadows": shadow_rows,
+    "promotions": promotion_rows,
+    "discards": discard_rows,
+    "delays": delay_rows,
+    "promotion_delays": promotion_delay_rows,
+    "resubmissions": resubmission_rows,
+}
+OF_RUN: Mapping[str, Callable[[Run, Sums], Iterable[Row]]] = {
+    "fault_windows": lambda run, sums: fault_window_rows(run),
+    "timeline_events": lambda run, sums: timeline_rows(sums.timeline, run),
+    "log_damage": lambda run, sums: log_damage_rows(run),
+    "transitions": lambda run, sums: transition_rows(sums.returns, run),
+    "operations": lambda run, sums: operation_rows(run),
+}
+# of runs whose plan makes somebody ask a Safety Net
+OF_SAFETY_NETS = ("transitions", "resubmissions", "operations")
+
+
+def names(run: Run) -> list[str]:
+    """The tables that a run has."""
+    asks = asks_safety_nets(run)
+    return [each for each in (*OF_MESSAGE, *OF_RUN) if asks or each not in OF_SAFETY_NETS]
+
+
+def rows_of_message(message: Message, run: Run) -> Iterator[tuple[str, Row]]:
+    """Table and row, of a message and of the DSNs about it."""
+    wanted = [name for name in names(run) if name in OF_MESSAGE]
+    for each in (message, *message.dsns):
+        for name in wanted:
+            for row in OF_MESSAGE[name](each, run):
+                yield name, row
+
+
+def rows_of_run(run: Run, sums: Sums) -> Iterator[tuple[str, Row]]:
+    """The same of what is no message's; `sums` of all messages."""
+    for name in names(run):
+        if name in OF_RUN:
+            for row in OF_RUN[name](run, sums):
+                yield name, row
+
+
+def tables_of(messages: Iterable[Message], run: Run) -> dict[str, list[Row]]:
+    """Of a whole run; in the order of messages."""
+    found: dict[str, list[Row]] = {name: [] for name in names(run)}
+    sums = sums_of((), run)
+    for message in messages:
+        for name, row in rows_of_message(message, run):
+            found[name].append(row)
+        sums.count(message, run)
+    for name, row in rows_of_run(run, sums):
+        found[name].append(row)
+    return found

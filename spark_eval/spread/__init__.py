@@ -1,0 +1,1 @@
+"""The judge, spread by Spark: each run whole in one task."""

@@ -1,0 +1,51 @@
+"""One run, judged whole: all that its files and its page are made of, as a value that travels."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+
+from spark_eval.judging.judged import Judgement
+from spark_eval.judging.of_record import judge
+from spark_eval.next.claims.catalogue import ALL
+from spark_eval.next.claims.claim import Claim
+from spark_eval.next.read.files import Files
+from spark_eval.next.results.counts import counts_of
+from spark_eval.next.results.damage import clocks_off_of, log_damage_of
+from spark_eval.next.results.tables import tables_of
+from spark_eval.report.build import build
+from spark_eval.report.rows import ReportRows
+
+Schemas = Mapping[str, pa.Schema]
+"""Of result tables, by name."""
+
+
+@dataclass(frozen=True, slots=True)
+class WholeRun:
+    """`counts`: `delivery`, `promotion`, `safety_net`; `tables` without those of claims and
+    stories; `rows` of the page, without stories.
+    """
+
+    judgement: Judgement
+    counts: Mapping[str, Mapping[str, Any]]
+    clocks_off: tuple[Mapping[str, Any], ...]
+    log_damage: tuple[Mapping[str, Any], ...]
+    tables: Mapping[str, pa.Table]
+    rows: ReportRows
+
+
+def whole_run(files: Files, schemas: Schemas, claims: Sequence[Claim] = ALL) -> WholeRun:
+    """Raises `NoPlanError`, `OSError`."""
+    found = judge(files, claims)
+    tables = tables_of(*found.histories)
+    return WholeRun(
+        judgement=Judgement(found.results, found.verdict),
+        counts=counts_of(*found.histories),
+        clocks_off=tuple(clocks_off_of(found.histories.run)),
+        log_damage=tuple(log_damage_of(found.histories.run)),
+        tables={name: pa.Table.from_pylist(rows, schemas[name]) for name, rows in tables.items()},
+        rows=build(tables, found.histories.run.end_ms or 1),
+    )
