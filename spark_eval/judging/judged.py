@@ -31,5 +31,4 @@ class JudgedRun(Judgement):
     safety_net: Mapping[str, Any]
     clocks_off: tuple[Mapping[str, Any], ...]
     log_damage: tuple[Mapping[str, Any], ...]
-    not_built: Mapping[str, str]
     fates: tuple[Mapping[str, Any], ...] = ()

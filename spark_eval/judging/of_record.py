@@ -11,6 +11,7 @@ from spark_eval.judging.judged import Judgement
 from spark_eval.next.claims.catalogue import ALL
 from spark_eval.next.claims.claim import Claim
 from spark_eval.next.judging.judge import Histories, histories_of, tallies
+from spark_eval.next.judging.results import crashed as result_crashed
 from spark_eval.next.judging.results import result_of
 from spark_eval.next.read.files import Files
 
@@ -29,3 +30,10 @@ def judge(files: Files, claims: Sequence[Claim] = ALL) -> JudgedRecord:
     results = {claim.name: result_of(claim, found[claim.name]) for claim in claims}
     asked = asked_of(histories.run)
     return JudgedRecord(verdict.applied(results, asked), verdict.reach(results, asked), histories)
+
+
+def crashed(said: str, claims: Sequence[Claim] = ALL) -> Judgement:
+    """Of a record that the judge itself broke at, before any claim was asked."""
+    results = {claim.name: result_crashed(claim, said) for claim in claims}
+    asked = verdict.Asked(proves=(), faults={}, too_coarse="", expected=verdict.PASS)
+    return Judgement(results, verdict.reach(results, asked))

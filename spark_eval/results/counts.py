@@ -15,10 +15,6 @@ from spark_eval.expected.resubmitted_copies import OUTSIDE
 from spark_eval.expected.tables import Tables
 from spark_eval.spark.joins import joined
 
-NOT_BUILT = {
-    "exposure": "redundancy_exposure is not built yet",
-}
-
 
 def delivery(tables: Tables) -> DataFrame:
     """By run: deliveries expected, delivered, lost, excused; duplicates; messages rejected, in

@@ -11,6 +11,7 @@ from spark_eval.judging.judged import JudgedRun
 from spark_eval.next.cases.case import UNKNOWN, VIOLATED
 from spark_eval.next.judging.results import NOT_APPLICABLE, ClaimResult, CounterExample
 
+NOT_BUILT = {"exposure": "redundancy_exposure is not built yet"}
 SKIPPED = (UNKNOWN, NOT_APPLICABLE)
 
 
@@ -41,7 +42,7 @@ def verdict_content(run: JudgedRun) -> dict[str, Any]:
         "reasons": list(run.verdict.reasons),
         "clocks_off": [dict(entry) for entry in run.clocks_off],
         "log_damage": [dict(entry) for entry in run.log_damage],
-        "not_built": dict(run.not_built),
+        "not_built": dict(NOT_BUILT),
     }
 
 

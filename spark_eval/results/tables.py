@@ -6,11 +6,10 @@ Every figure of the report and every number of verdict.json comes from one of th
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import pyarrow
-import pyarrow.compute
 from pyarrow import parquet
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.pandas.types import to_arrow_schema
@@ -26,7 +25,6 @@ from spark_eval.results.delays import delays, promotion_delays
 from spark_eval.results.failovers import of_safety_nets
 from spark_eval.results.messages import messages
 from spark_eval.results.timeline_marks import timeline_events
-from spark_eval.spark.partitions import in_one_piece
 from spark_eval.spark.paths import to_read, to_write
 from spark_eval.sql.collected import Rows
 from spark_eval.story.row import StoryLine
@@ -110,27 +108,16 @@ def write_rows(name: str, rows: Rows, folder: RunFolder) -> None:
     """A table of rows that the driver knows."""
     types = StructType.fromDDL(schema.ddl(result_schema.RESULT_TABLES[name]))
     assert isinstance(types, StructType)
-    _write_arrow(pyarrow.Table.from_pylist(rows, to_arrow_schema(types)), name, folder)
+    write_arrow(pyarrow.Table.from_pylist(rows, to_arrow_schema(types)), name, folder)
 
 
-def write_table(name: str, rows: DataFrame, folders: Sequence[RunFolder]) -> None:
-    """A table of some runs, into the folder of each; what was there is replaced.
-
-    A session that works in one piece holds little: then the driver writes, at the cost of reading
-    it. Else Spark does, in parts.
-    """
-    if in_one_piece(rows.sparkSession):
-        whole = rows.toArrow()
-        for folder in folders:
-            own = pyarrow.compute.equal(whole["run"], folder.run)
-            _write_arrow(whole.filter(own), name, folder)
-        return
-    for folder in folders:
-        target = to_write(folder.place(_place(name, folder)))
-        rows.where(rows["run"] == folder.run).write.mode("overwrite").parquet(target)
+def write_table(name: str, rows: DataFrame, folder: RunFolder) -> None:
+    """By Spark, in parts; what was there is replaced."""
+    rows.write.mode("overwrite").parquet(to_write(folder.place(_place(name, folder))))
 
 
-def _write_arrow(rows: pyarrow.Table, name: str, folder: RunFolder) -> None:
+def write_arrow(rows: pyarrow.Table, name: str, folder: RunFolder) -> None:
+    """What the driver holds; what was there is replaced."""
     place = _place(name, folder)
     shutil.rmtree(place, ignore_errors=True)
     place.mkdir(parents=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -9,15 +10,17 @@ from typing import Any
 import pyarrow as pa
 
 from spark_eval.judging.judged import Judgement
-from spark_eval.judging.of_record import judge
+from spark_eval.judging.of_record import crashed, judge
 from spark_eval.next.claims.catalogue import ALL
 from spark_eval.next.claims.claim import Claim
+from spark_eval.next.judging.tally import in_a_line
 from spark_eval.next.read.files import Files
 from spark_eval.next.results.counts import counts_of
 from spark_eval.next.results.damage import clocks_off_of, log_damage_of
-from spark_eval.next.results.tables import tables_of
+from spark_eval.next.results.tables import OF_MESSAGE, OF_RUN, tables_of
 from spark_eval.report.build import build
 from spark_eval.report.rows import ReportRows
+from spark_eval.results.counts import NO_DELIVERY, NO_PROMOTION, NO_SAFETY_NET
 
 Schemas = Mapping[str, pa.Schema]
 """Of result tables, by name."""
@@ -38,7 +41,17 @@ class WholeRun:
 
 
 def whole_run(files: Files, schemas: Schemas, claims: Sequence[Claim] = ALL) -> WholeRun:
-    """Raises `NoPlanError`, `OSError`."""
+    """A run at which the judge breaks takes no other one with it. Raises `OSError`."""
+    try:
+        return _judged(files, schemas, claims)
+    except OSError:
+        raise
+    except Exception as error:
+        traceback.print_exc()  # on the worker's standard error: a bug, and this is where it is
+        return _broken_off(crashed(in_a_line(error), claims), schemas)
+
+
+def _judged(files: Files, schemas: Schemas, claims: Sequence[Claim]) -> WholeRun:
     found = judge(files, claims)
     tables = tables_of(*found.histories)
     return WholeRun(
@@ -48,4 +61,19 @@ def whole_run(files: Files, schemas: Schemas, claims: Sequence[Claim] = ALL) -> 
         log_damage=tuple(log_damage_of(found.histories.run)),
         tables={name: pa.Table.from_pylist(rows, schemas[name]) for name, rows in tables.items()},
         rows=build(tables, found.histories.run.end_ms or 1),
+    )
+
+
+def _broken_off(judgement: Judgement, schemas: Schemas) -> WholeRun:
+    """Its tables are there, with nothing in them."""
+    tables: dict[str, list[dict[str, Any]]] = {
+        name: [] for name in schemas if name in (*OF_MESSAGE, *OF_RUN)
+    }
+    return WholeRun(
+        judgement=judgement,
+        counts={"delivery": NO_DELIVERY, "promotion": NO_PROMOTION, "safety_net": NO_SAFETY_NET},
+        clocks_off=(),
+        log_damage=(),
+        tables={name: schemas[name].empty_table() for name in tables},
+        rows=build(tables, 1),
     )

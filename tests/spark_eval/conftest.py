@@ -13,12 +13,10 @@ from unittest.mock import patch
 import pytest
 from pyspark.sql import SparkSession
 
-from spark_eval import __main__, claims
-from spark_eval.claims.mail import no_loss, traceable
+from spark_eval import __main__
 from spark_eval.session import JAVA, ON_ONE_MACHINE, ONE_AFTER_ANOTHER, Purpose, session
 
 ROOM = {"spark.driver.memory": "3g"}
-FEW_CLAIMS = (no_loss.CLAIM, traceable.CLAIM)
 YOUNG = (*ONE_AFTER_ANOTHER, "-Xms2g", "-Xmn1g")
 
 
@@ -29,14 +27,6 @@ def spark() -> Iterator[SparkSession]:
         running = session("local[2]", "shadowlab tests", Purpose.RUNS)
     yield running
     running.stop()
-
-
-@pytest.fixture
-def few_claims(monkeypatch: pytest.MonkeyPatch) -> None:
-    """For tests of what becomes of a verdict, whoever reached it: asking all claims takes longer
-    than all else.
-    """
-    monkeypatch.setattr(claims, "ALL", FEW_CLAIMS)
 
 
 @pytest.fixture

@@ -4,27 +4,28 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
 
 import pytest
-from pyspark.sql import DataFrame, SparkSession
+from pyarrow import parquet
+from pyspark.sql import SparkSession
 
-from spark_eval import claims
-from spark_eval.claims.claim import Claim, summarise
 from spark_eval.evaluation.evaluation import evaluate
-from spark_eval.expected.tables import Tables
 from spark_eval.judging.judged import JudgedRun
+from spark_eval.next.cases.case import Case
+from spark_eval.next.claims.catalogue import ALL
+from spark_eval.next.claims.claim import Claim
+from spark_eval.next.histories.message import Message
+from spark_eval.next.histories.run import Run as History
 from spark_eval.read.run_folder import open_run_folder
 from spark_eval.report import build as pages
 from spark_eval.report.page import page_again
 from spark_eval.results import schema as result_schema
 from spark_eval.results.summary import summary
-from spark_eval.results.tables import read_tables
-from tests.spark_eval.conftest import FEW_CLAIMS
 from tests.spark_eval.runs.failover_runs import MOUNTED, lossy
 from tests.spark_eval.runs.faulty_runs import new_database
 from tests.spark_eval.runs.run_builder import Run, healthy
@@ -48,7 +49,7 @@ def _failing() -> Run:
 
 @pytest.fixture(scope="module")
 def judged(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> dict[str, JudgedRun]:
-    """Three runs judged in one go, as a night would be; their pages are made two at a time."""
+    """Three runs judged in one go, as a night would be; two of them at a time."""
     root = tmp_path_factory.mktemp("program")
     runs = {"calm": healthy(), "promoted": new_database().run, "failing": _failing()}
     folders = []
@@ -56,7 +57,7 @@ def judged(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> dic
         run.name = name
         folders.append(open_run_folder(run.write(root)))
     with pytest.MonkeyPatch.context() as monkeypatch:
-        monkeypatch.setattr("spark_eval.evaluation.evaluation.AT_ONCE", 2)
+        monkeypatch.setattr("spark_eval.spread.by_run.AT_ONCE_A_CORE", 1)
         return {run.folder.run: run for run in evaluate(spark, folders)}
 
 
@@ -115,25 +116,20 @@ def test_reaches_each_run_its_own_verdict(judged: dict[str, JudgedRun]) -> None:
     assert reached == {"calm": "pass", "promoted": "pass", "failing": "fail"}
 
 
-def test_the_page_of_a_run_among_others_is_the_one_it_has_alone(
-    spark: SparkSession, judged: dict[str, JudgedRun], monkeypatch: pytest.MonkeyPatch
+def test_a_page_is_no_larger_whatever_the_run_was(
+    judged: dict[str, JudgedRun], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Each has its own length, and its own bounds."""
     for bound in ("MOST_MESSAGES", "MOST_UNDELIVERED", "MOST_POINTS", "MOST_FAULTS"):
         monkeypatch.setattr(pages, bound, 2)
-    ends = {"promoted": 3_600_000, "failing": 1_200_000}
-    tables = [read_tables(spark, judged[name].folder.evaluation) for name in ends]
-    both = {name: rows.unionByName(tables[1][name]) for name, rows in tables[0].items()}
-    among = pages.build(both, ends)
-    for own, (run, end_ms) in zip(tables, ends.items(), strict=True):
-        assert among[run] == pages.build(own, {run: end_ms})[run]
-        assert len(among[run].messages) == 2
+    folder = judged["promoted"].folder.evaluation
+    tables = {path.stem: parquet.read_table(path).to_pylist() for path in folder.glob("*.parquet")}
+    assert len(pages.build(tables, 3_600_000).messages) == 2
 
 
 def test_verdict_json_has_the_shape_of_the_contract(judged: dict[str, JudgedRun]) -> None:
     content = _verdict_json(judged["promoted"])
     assert set(content) >= SHAPE
-    assert [claim["name"] for claim in content["claims"]] == [c.name for c in claims.ALL]
+    assert [claim["name"] for claim in content["claims"]] == [c.name for c in ALL]
     assert content["delivery"] == {
         "expected": 3, "delivered": 3, "lost": 0, "excused": 0, "visible_duplicates": 0,
         "suppressed_duplicates": 1, "rejected": 0, "in_doubt": 0,
@@ -173,11 +169,11 @@ def test_verdict_json_has_counter_examples_down_to_log_lines(
 def test_junit_has_a_testcase_for_each_claim(judged: dict[str, JudgedRun]) -> None:
     suite = ET.parse(judged["failing"].folder.path / "junit.xml").getroot()[0]
     by_name = {case.get("name"): case for case in suite.iter("testcase")}
-    assert list(by_name) == [claim.name for claim in claims.ALL]
+    assert list(by_name) == [claim.name for claim in ALL]
     failure = by_name["no_loss"].find("failure")
     assert failure is not None
     assert "ledger.jsonl:9" in (failure.text or "")
-    assert (suite.get("tests"), suite.get("failures")) == (str(len(claims.ALL)), "1")
+    assert (suite.get("tests"), suite.get("failures")) == (str(len(ALL)), "1")
 
 
 def test_junit_skips_claims_that_do_not_apply_under_their_own_word(
@@ -215,7 +211,7 @@ def test_the_summary_says_the_verdict_first_then_a_line_a_claim(
 ) -> None:
     lines = summary(judged["failing"]).splitlines()
     assert lines[0].startswith("verdict: fail (its file expects pass)")
-    for claim in claims.ALL:
+    for claim in ALL:
         assert sum(line.startswith(f"  {claim.name} ") for line in lines) == 1
     assert any("damage: logs/lyo-mbx2/lifecycle.jsonl" in line for line in lines)
     delivery = lines.index("  deliveries: 3 expected, 2 delivered, 1 lost, 0 excused")
@@ -290,7 +286,6 @@ def test_the_same_record_gives_the_same_bytes_under_any_name(
         assert (moved / name).read_bytes() == (folder / name).read_bytes()
 
 
-@pytest.mark.usefixtures("few_claims")
 @pytest.mark.parametrize("table", ["timeline_events", "claims", "stories"])
 def test_no_verdict_is_left_where_a_table_could_not_be_written(
     spark: SparkSession, tmp_path: Path, table: str
@@ -303,7 +298,6 @@ def test_no_verdict_is_left_where_a_table_could_not_be_written(
     assert not any((folder / name).exists() for name in ("verdict.json", "junit.xml"))
 
 
-@pytest.mark.usefixtures("few_claims")
 def test_links_in_a_run_folder_are_replaced_and_not_followed(
     spark: SparkSession, tmp_path: Path
 ) -> None:
@@ -331,25 +325,6 @@ def test_two_copies_of_one_run_are_refused_and_nothing_is_written(
     assert not (other / "verdict.json").exists()
 
 
-def test_which_counter_example_is_shown_does_not_hang_on_the_order_of_rows(
-    spark: SparkSession,
-) -> None:
-    row = (
-        "'c' AS claim, 'r' AS run, 'violated' AS status, 'm' AS subject, 5L AS at_ms, 0D AS weight"
-    )
-    cases = spark.range(8).selectExpr(
-        *row.split(", "), "format_string('%d', id) AS detail",
-        "array(named_struct('file', 'f', 'line', CAST(id AS INT))) AS refs",
-        "CAST(array() AS ARRAY<STRING>) AS requirements", "true AS expected",
-    )  # fmt: skip
-    shown = [
-        summarise(cases.orderBy(order)).collect()[0].asDict(recursive=True)
-        for order in (cases["detail"].asc(), cases["detail"].desc())
-    ]
-    assert shown[0] == shown[1]
-    assert shown[0]["first"]["detail"] == "0"
-
-
 def test_the_page_of_a_simulated_run_says_so_and_nothing_of_this_machine(
     spark: SparkSession, tmp_path: Path
 ) -> None:
@@ -357,7 +332,7 @@ def test_the_page_of_a_simulated_run_says_so_and_nothing_of_this_machine(
     run.ran_on = "simulator"
     run.host["versions"] = {"python": "3.11.7"}
     folder = run.write(tmp_path)
-    evaluate(spark, [open_run_folder(folder)], FEW_CLAIMS)
+    evaluate(spark, [open_run_folder(folder)])
     page = (folder / "report.html").read_text()
     head = page[page.index("<main>") : page.index("<h1>")]
     assert "simulated" in head
@@ -366,14 +341,14 @@ def test_the_page_of_a_simulated_run_says_so_and_nothing_of_this_machine(
     assert "lab seconds a second" not in page
 
 
-def _crashing(_tables: Tables) -> DataFrame:
+def _crashing(_message: Message, _run: History) -> Iterator[Case]:
     raise RuntimeError("out of luck")
 
 
 def test_a_crash_of_a_check_leaves_the_other_claims_alone(
     spark: SparkSession, tmp_path: Path
 ) -> None:
-    checks = [Claim("no_phantom", (), _crashing), claims.ALL[0]]
+    checks = [Claim("no_phantom", (), of_message=_crashing), ALL[0]]
     [run] = evaluate(spark, [open_run_folder(healthy().write(tmp_path))], checks)
     assert (run.verdict.verdict, run.verdict.exit_code) == ("unknown", 3)
     assert run.results["no_phantom"].reason == "the check crashed: RuntimeError: out of luck"
@@ -382,7 +357,6 @@ def test_a_crash_of_a_check_leaves_the_other_claims_alone(
     assert suite.find("testcase[@name='no_phantom']/error") is not None
 
 
-@pytest.mark.usefixtures("few_claims")
 def test_exits_with_the_verdicts_code_and_names_the_report(
     run_main: Callable[..., int], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -391,7 +365,6 @@ def test_exits_with_the_verdicts_code_and_names_the_report(
     assert f"report: {folder / 'report.html'}" in capsys.readouterr().out
 
 
-@pytest.mark.usefixtures("few_claims")
 def test_exits_2_where_a_fault_has_no_evidence(
     run_main: Callable[..., int], tmp_path: Path
 ) -> None:

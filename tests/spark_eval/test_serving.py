@@ -29,9 +29,7 @@ Serve = Callable[[Callable[[], None]], int]
 
 
 @pytest.fixture
-def serve(
-    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, few_claims: None
-) -> Serve:
+def serve(spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Serve:
     """Serves in this process, on the session of the tests, until what calls it has ended."""
     monkeypatch.setenv(SOCKET, str(tmp_path / "judge"))
     listening = socket.socket(socket.AF_UNIX)

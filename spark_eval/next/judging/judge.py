@@ -68,7 +68,7 @@ def of_messages(messages: Iterable[Message], run: Run, claims: Sequence[Claim]) 
     asked = [(found[claim.name], claim.of_message) for claim in claims if claim.of_message]
     for message in messages:
         for tally, cases in asked:
-            tally.count(cases(message, run))
+            tally.ask(cases, message, run)
     return found
 
 
@@ -77,7 +77,7 @@ def of_servers(run: Run, claims: Sequence[Claim]) -> dict[str, Tally]:
     for claim in claims:
         if claim.of_server is not None:
             for server in run.servers.values():
-                found[claim.name].count(claim.of_server(server, run))
+                found[claim.name].ask(claim.of_server, server, run)
     return found
 
 
@@ -85,7 +85,7 @@ def of_run(run: Run, totals: Totals, claims: Sequence[Claim]) -> dict[str, Tally
     found = {claim.name: Tally() for claim in claims}
     for claim in claims:
         if claim.of_run is not None:
-            found[claim.name].count(claim.of_run(run, totals))
+            found[claim.name].ask(claim.of_run, run, totals)
     return found
 
 

@@ -50,8 +50,7 @@ class ClaimResult:
 
 def result_of(claim: Claim, tally: Tally) -> ClaimResult:
     if tally.crash is not None:
-        reason = f"the check crashed: {tally.crash}"
-        return ClaimResult(claim.name, claim.requirements, UNKNOWN, reason=reason, crashed=True)
+        return crashed(claim, tally.crash)
     if not tally.asked:
         return ClaimResult(claim.name, claim.requirements, UNKNOWN)
     return ClaimResult(
@@ -66,6 +65,11 @@ def result_of(claim: Claim, tally: Tally) -> ClaimResult:
         proofs=dict(tally.proofs),
         surprises=tuple(sorted(tally.surprises)),
     )
+
+
+def crashed(claim: Claim, said: str) -> ClaimResult:
+    reason = f"the check crashed: {said}"
+    return ClaimResult(claim.name, claim.requirements, UNKNOWN, reason=reason, crashed=True)
 
 
 def _examples(tally: Tally) -> tuple[CounterExample, ...]:

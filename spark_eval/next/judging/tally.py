@@ -6,13 +6,12 @@ between two that are level, so that one record has one answer.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from spark_eval.next.cases.case import HOLDS, UNKNOWN, VIOLATED, Case, Status
 from spark_eval.next.intervals.interval import FOREVER_MS
 
-NEW_LINE = "\n"
 _WORST = (HOLDS, UNKNOWN, VIOLATED)
 
 
@@ -38,13 +37,13 @@ class Tally:
     def status(self) -> Status:
         return VIOLATED if self.violations else UNKNOWN if self.unknown or not self.asked else HOLDS
 
-    def count(self, cases: Iterable[Case]) -> None:
+    def ask(self, cases: Callable[..., Iterable[Case]], *histories: object) -> None:
         """A claim that crashes takes no other one with it."""
         try:
-            for case in cases:
+            for case in cases(*histories):
                 self._take(case)
         except Exception as error:
-            self._crashed(f"{type(error).__name__}: {str(error).partition(NEW_LINE)[0]}")
+            self._crashed(in_a_line(error))
 
     def _crashed(self, said: str | None) -> None:
         self.crash = min((each for each in (self.crash, said) if each is not None), default=None)
@@ -93,6 +92,12 @@ class Tally:
             self.worst = case
         if self.last is None or _by_time(case) > _by_time(self.last):
             self.last = case
+
+
+def in_a_line(error: Exception) -> str:
+    """What was raised, and what it says first."""
+    said = str(error).strip().splitlines()
+    return f"{type(error).__name__}: {said[0] if said else ''}"
 
 
 def _by_time(case: Case) -> tuple[object, ...]:

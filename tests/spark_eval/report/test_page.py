@@ -17,7 +17,6 @@ from pyspark.sql import SparkSession
 from spark_eval.evaluation.evaluation import evaluate
 from spark_eval.read.run_folder import RunFolder, open_run_folder
 from spark_eval.report.render import Facts, render
-from tests.spark_eval.conftest import FEW_CLAIMS
 from tests.spark_eval.runs.faulty_runs import new_database
 from tests.spark_eval.runs.report_rows import END_MS, SERVERS, lost, rows, storm
 from tests.spark_eval.runs.run_builder import MINUTE, Run
@@ -84,7 +83,7 @@ def _failing() -> Run:
 @pytest.fixture(scope="module")
 def folder(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
     known = open_run_folder(_failing().write(tmp_path_factory.mktemp("page")))
-    evaluate(spark, [known], FEW_CLAIMS)
+    evaluate(spark, [known])
     return known
 
 

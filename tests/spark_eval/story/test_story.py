@@ -14,7 +14,6 @@ from spark_eval.read.run_folder import RunFolder, RunFolderError, open_run_folde
 from spark_eval.report.page import page_again
 from spark_eval.results import tables as results
 from spark_eval.story.terminal import story_lines
-from tests.spark_eval.conftest import FEW_CLAIMS
 from tests.spark_eval.runs.failover_runs import lossy
 from tests.spark_eval.runs.faulty_runs import KILL, Faulty, new_database
 from tests.spark_eval.runs.run_builder import HOUR, MINUTE, healthy, mono, user
@@ -54,7 +53,7 @@ def lines(folder: RunFolder, faulty: Faulty) -> list[str]:
 
 @pytest.fixture(scope="module")
 def judged(spark: SparkSession, folder: RunFolder) -> RunFolder:
-    evaluate(spark, [folder], FEW_CLAIMS)
+    evaluate(spark, [folder])
     return folder
 
 
@@ -186,7 +185,7 @@ def test_the_story_of_one_run_is_not_told_in_another(
     other.run.name = "other"
     run = _told().run
     folders = [open_run_folder(each.write(tmp_path)) for each in (other.run, run)]
-    evaluate(spark, folders, FEW_CLAIMS)
+    evaluate(spark, folders)
     assert "its whole story" not in (folders[0].path / "report.html").read_text()
     assert (folders[1].path / "report.html").read_text().count("its whole story") >= 1
 

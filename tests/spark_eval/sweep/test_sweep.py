@@ -151,7 +151,6 @@ def test_coverage_counts_messages_that_met_a_fault_by_phase(folder: Path) -> Non
     assert _verdict(folder)["coverage"]["queued"] == {"kill": 2}
 
 
-@pytest.mark.usefixtures("few_claims")
 def test_coverage_tells_kinds_of_cut_and_directions_apart_and_asks_whom_they_concern(
     spark: SparkSession, tmp_path: Path
 ) -> None:
@@ -187,7 +186,6 @@ SETTINGS = {
 }
 
 
-@pytest.mark.usefixtures("few_claims")
 def test_a_run_has_the_part_of_each_setting_that_its_plan_drew(
     spark: SparkSession, tmp_path: Path
 ) -> None:
@@ -233,7 +231,6 @@ def test_what_is_judged_counts_after_its_record_is_gone(
     assert (again / "verdict.json").read_bytes() == before
 
 
-@pytest.mark.usefixtures("few_claims")
 def test_runs_of_one_seed_are_told_apart_by_their_names(
     spark: SparkSession, tmp_path: Path
 ) -> None:
@@ -246,7 +243,6 @@ def test_runs_of_one_seed_are_told_apart_by_their_names(
     ]  # fmt: skip
 
 
-@pytest.mark.usefixtures("few_claims")
 @pytest.mark.parametrize(("large", "adaptive"), [(0, "true"), (2**30, "false")])
 def test_a_batch_of_large_runs_is_planned_as_a_large_run(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, large: int, adaptive: str
@@ -265,7 +261,6 @@ def test_a_batch_of_large_runs_is_planned_as_a_large_run(
     assert planned == [adaptive]
 
 
-@pytest.mark.usefixtures("few_claims")
 def test_a_batch_without_success_is_left_for_later(spark: SparkSession, tmp_path: Path) -> None:
     folder = write_sweep(tmp_path, {0: healthy(), 1: healthy()}, per_batch=1)
     (folder / "record" / "batch=00001" / "_SUCCESS").unlink()
@@ -274,7 +269,6 @@ def test_a_batch_without_success_is_left_for_later(spark: SparkSession, tmp_path
     assert not (folder / "results" / "batch=00001.jsonl").exists()
 
 
-@pytest.mark.usefixtures("few_claims")
 def test_a_seed_without_a_record_is_a_failure_of_the_lab(
     spark: SparkSession, tmp_path: Path
 ) -> None:
@@ -288,7 +282,6 @@ def test_a_seed_without_a_record_is_a_failure_of_the_lab(
     assert content["unknowns"][0]["first_seeds"] == [1, 2]
 
 
-@pytest.mark.usefixtures("few_claims")
 def test_a_batch_without_any_record_is_judged_all_the_same(
     spark: SparkSession, tmp_path: Path
 ) -> None:
@@ -298,7 +291,6 @@ def test_a_batch_without_any_record_is_judged_all_the_same(
     assert [(result["seed"], result["exit_code"]) for result in judged] == [(1, 3)]
 
 
-@pytest.mark.usefixtures("few_claims")
 def test_batches_are_judged_as_they_are_told(
     spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -313,7 +305,6 @@ def test_batches_are_judged_as_they_are_told(
     assert _verdict(folder)["counts"]["fail"] == 1
 
 
-@pytest.mark.usefixtures("few_claims")
 def test_sweeps_are_judged_one_after_another_as_they_are_told(
     spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -329,7 +320,6 @@ def test_sweeps_are_judged_one_after_another_as_they_are_told(
     assert [_verdict(each)["exit_code"] for each in (first, second)] == [1, 0]
 
 
-@pytest.mark.usefixtures("few_claims")
 def test_what_a_batch_kept_in_memory_is_let_go(spark: SparkSession, tmp_path: Path) -> None:
     sweep = open_sweep(write_sweep(tmp_path, {0: healthy()}))
     before = set(spark.sparkContext._jsc.getPersistentRDDs().keySet())

@@ -7,7 +7,7 @@ from functools import cached_property
 
 from spark_eval.next.histories.message import Message
 from spark_eval.next.histories.run import Run
-from spark_eval.next.judging.judge import histories_of
+from spark_eval.next.judging.judge import of_record
 from spark_eval.next.read.files import MemoryFiles
 from spark_eval.next.read.record import read_record
 from spark_eval.next.results.row import Row
@@ -32,7 +32,7 @@ class Made:
 
 def made(run: run_builder.Run) -> Made:
     texts = {name: text.encode() for name, text in run.texts().items()}
-    return Made(*histories_of(read_record(MemoryFiles(texts))))
+    return Made(*of_record(read_record(MemoryFiles(texts))))
 
 
 def of(row: Row, *names: str) -> tuple[object, ...]:
