@@ -64,6 +64,13 @@ class Cluster:
         """The worker and what it runs, as when its machine fails."""
         _kill_with_children(self._programs[1 + number])
 
+    def worker_of(self, pid: int) -> int:
+        """The number of the worker that a process descends from."""
+        workers = {program.pid: number for number, program in enumerate(self._programs[1:])}
+        while pid not in workers:
+            pid = int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+        return workers[pid]
+
     def _start(self, name: str, words: Sequence[str], ready: re.Pattern[str]) -> str:
         """A daemon of Spark; returns what its log says when it is ready."""
         log = Path(self._scratch.name) / f"{len(self._programs)}.log"

@@ -6,13 +6,14 @@ Apart from `__main__`, since importing Spark takes longer than an answer that ne
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from pyspark.errors import PySparkException
+from pyspark.errors import PySparkException, PythonException
 from pyspark.sql import SparkSession
 
 from spark_eval.evaluation.evaluation import evaluate
@@ -32,6 +33,7 @@ from spark_eval.session import Purpose, suited_to, using_session
 from spark_eval.sweep.folder import SweepFolder
 from spark_eval.sweep.program import judge_as_told, judge_complete
 
+RAISED = re.compile(r"[A-Za-z_.]+(Error|Exception|Exit)\b|\[[A-Z_]+\]")
 LARGE_BYTES = 64 * 1024 * 1024
 """Of logs: some ten thousand messages."""
 OF_LINES = ("*.jsonl", "logs/*/*", "mailboxes/*", "external/*")
@@ -125,8 +127,12 @@ def purpose_of_sweeps(sweeps: Sequence[SweepFolder]) -> Purpose:
 
 def _unreadable(error: PySparkException) -> UnreadableRecordError:
     said = str(error).strip().splitlines() or [type(error).__name__]
-    cause = f"the record could not be evaluated: {said[0]}"
-    return UnreadableRecordError(cause, "Spark needs Java 17 or newer, memory and room to write")
+    cause, hint = said[0], "Spark needs Java 17 or newer, memory and room to write"
+    if isinstance(error, PythonException):
+        # the traceback of a worker, and what Spark adds
+        cause = next((each for each in reversed(said) if RAISED.match(each)), cause)
+        hint = "workers need a Python of the same version, with pyarrow: set PYSPARK_PYTHON"
+    return UnreadableRecordError(f"the record could not be evaluated: {cause}", hint)
 
 
 def _tell(judged: list[JudgedRun]) -> int:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import groupby
 
 from spark_eval.judging.verdict import PASS, Asked
-from spark_eval.next.claims.mail import no_loss
+from spark_eval.next.claims.mail import no_loss, no_phantom
 from spark_eval.next.claims.safety_net import resubmission_bounded
 from spark_eval.next.claims.shadow import no_early_promotion, promotion_on_time
 from spark_eval.next.expected.safety_net.operations import operations
@@ -14,7 +14,6 @@ from spark_eval.next.histories.clocks_off import FAR_ABOVE
 from spark_eval.next.histories.run import Run
 from spark_eval.next.read.damage import NO_TRACKING, Damage
 from spark_eval.next.read.file_list import DEPARTURES
-from spark_eval.next.read.plan import Expect
 
 
 def asked_of(run: Run) -> Asked:
@@ -24,7 +23,7 @@ def asked_of(run: Run) -> Asked:
         proves=run.proves,
         faults={each.id: each.took_effect for each in faults},
         operations={each.id: each.took_effect for each in asked},
-        needs=tuple(_needed(run.expect)),
+        needs=tuple(_needed(run)),
         unseen={each.id: each.reason or "" for each in faults}
         | {each.id: each.reason or "" for each in asked},
         too_coarse=_too_coarse(run),
@@ -33,10 +32,15 @@ def asked_of(run: Run) -> Asked:
     )
 
 
-def _needed(expect: Expect) -> Iterator[str]:
-    """The claims that compare what `expect` says with what came; [] says something too."""
-    if expect.lost is not None or expect.unprotected_loss is not None:
+def _needed(run: Run) -> Iterator[str]:
+    """The claims that compare what `expect` says with what came; [] says something too. Where the
+    lab did not make the record, whether anything was lost or made up has to be known.
+    """
+    expect = run.expect
+    if expect.lost is not None or expect.unprotected_loss is not None or not run.is_made:
         yield no_loss.CLAIM.name
+    if not run.is_made:
+        yield no_phantom.CLAIM.name
     if expect.promotions is not None:
         yield no_early_promotion.CLAIM.name
     if expect.promotions:
@@ -49,7 +53,8 @@ def unexplained(run: Run) -> list[Damage]:
     """Damage that no fault explains.
 
     Every line was whole when the lab left the record, but for what a server was writing when a
-    fault took it away. A server that nobody asked anything has no tracking log.
+    fault took it away. A server of the lab that nobody asked anything has no tracking log; one of
+    somebody else's always has, and what it says was not read.
     """
     return [each for each in run.damage if not _is_explained(each, run)]
 
@@ -58,7 +63,7 @@ def _is_explained(damage: Damage, run: Run) -> bool:
     if damage.damage in DEPARTURES:
         return False
     if damage.damage == NO_TRACKING:
-        return True
+        return run.is_made
     server = run.servers.get(damage.server)
     away = [each.outage.possible for each in server.downs] if server is not None else []
     if damage.file.endswith("/lifecycle.jsonl"):

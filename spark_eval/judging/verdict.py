@@ -114,7 +114,7 @@ def _unanswered(
         if requirements[requirement] in (UNKNOWN, NOT_ASKED, NOT_CHECKED)
     ]
     reasons += [
-        f"`expect` needs it: {_why(results[name])}"
+        f"it has to be known: {_why(results[name])}"
         for name in asked.needs
         if name in results and results[name].status == UNKNOWN
     ]

@@ -95,9 +95,12 @@ def _counted(counts: Mapping[tuple[Any, ...], int], columns: Sequence[str], name
 def _grouped(
     rows: Iterable[Row], key: Callable[[Row], tuple[Any, ...]], column: str
 ) -> dict[tuple[Any, ...], list[int]]:
+    """The values that there are, in order; every group."""
     found: dict[tuple[Any, ...], list[int]] = {}
     for row in rows:
-        found.setdefault(key(row), []).append(row[column])
+        own = found.setdefault(key(row), [])
+        if row[column] is not None:
+            own.append(row[column])
     return {group: sorted(values) for group, values in found.items()}
 
 
@@ -228,11 +231,7 @@ def _promotions(promotions: Iterable[Row], delays: Iterable[Row]) -> Rows:
         if row["cause"] is not None:
             counts.setdefault(_key(row, *PAIR), Counter())[_what(row)] += 1
     taken = _grouped(delays, lambda row: _key(row, *PAIR), "delay_ms")
-    bounds = _grouped(
-        (row for row in delays if row["bound_ms"] is not None),
-        lambda row: _key(row, *PAIR),
-        "bound_ms",
-    )
+    bounds = _grouped(delays, lambda row: _key(row, *PAIR), "bound_ms")
     return [
         dict(zip(PAIR, pair, strict=True))
         | {what.replace(" ", "_"): counts[pair][what] for what in DISPLAYED}

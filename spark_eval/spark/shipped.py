@@ -10,7 +10,6 @@ import os
 import sys
 import zipfile
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from pyspark import SparkContext
 
@@ -24,10 +23,10 @@ def ship(context: SparkContext) -> None:
     if is_local(context):
         _found_here(context)
     elif not any(PACKAGE in each for each in context._python_includes or ()):
-        with TemporaryDirectory(prefix="shadowlab-") as scratch:
-            archive = Path(scratch) / f"{PACKAGE}.zip"
-            _pack(archive)
-            context.addPyFile(str(archive))
+        # workers fetch it from here as long as the session lasts
+        archive = Path(str(context._temp_dir)) / f"{PACKAGE}.zip"
+        _pack(archive)
+        context.addPyFile(str(archive))
 
 
 def is_local(context: SparkContext) -> bool:

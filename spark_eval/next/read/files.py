@@ -5,15 +5,17 @@ The readers ask for names and for bytes, and for nothing else.
 
 from __future__ import annotations
 
+import gzip
 import io
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import BinaryIO, Protocol
+from typing import BinaryIO, Protocol, cast
 
 from spark_eval.read.run_folder import LOG_FILE, RECORD_FILE
 
 WHOLE = ("plan.json", "manifest.json", "host.json", "files.json")
+PACKED = ".gz"
 _EVIDENCE = re.compile(f"(?:{RECORD_FILE})|(?:{LOG_FILE})")
 
 
@@ -48,7 +50,7 @@ class FolderFiles:
         self._path = path
 
     def names(self) -> Iterator[str]:
-        for pattern in ("*", "logs/*", "logs/*/*", "mailboxes/*", "external/*"):
+        for pattern in ("*", "logs/**/*", "mailboxes/*", "external/*"):
             for path in self._path.glob(pattern):
                 if path.is_file() and not path.is_symlink():
                     yield path.relative_to(self._path).as_posix()
@@ -58,8 +60,14 @@ class FolderFiles:
 
 
 def is_evidence(name: str) -> bool:
-    """Whether the file is read at all: JSON Lines of the record, and logs."""
-    return _EVIDENCE.match(name) is not None
+    """Whether the file is read at all: JSON Lines of the record, and logs, packed or not."""
+    return _EVIDENCE.match(name.removesuffix(PACKED)) is not None
+
+
+def open_lines(files: Files, name: str) -> BinaryIO:
+    """Unpacked, where it was packed by `gzip`. Raises `OSError`."""
+    file = files.open(name)
+    return cast(BinaryIO, gzip.GzipFile(fileobj=file)) if name.endswith(PACKED) else file
 
 
 def evidence(files: Files) -> list[str]:

@@ -6,6 +6,8 @@ have the types that they should; anything else is damage, counted, unused. Each 
 
 from __future__ import annotations
 
+import gzip
+import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -13,8 +15,16 @@ from typing import Any
 from spark_eval.next.read.clocks import LabClock, Life, lives_of
 from spark_eval.next.read.connectivity_log import connectivity_row
 from spark_eval.next.read.csv_rows import BadRow, epoch_ms_of, log_rows
-from spark_eval.next.read.damage import MALFORMED, NO_SHAPE, Damage, Sound, damaged, placed
-from spark_eval.next.read.files import Files, evidence
+from spark_eval.next.read.damage import (
+    MALFORMED,
+    NO_SHAPE,
+    NOT_UNPACKED,
+    Damage,
+    Sound,
+    damaged,
+    placed,
+)
+from spark_eval.next.read.files import PACKED, Files, evidence, open_lines
 from spark_eval.next.read.json_lines import READERS, Place, Rows, kind_of
 from spark_eval.next.read.json_values import Malformed, strict_json
 from spark_eval.next.read.lines import lines
@@ -33,6 +43,8 @@ from spark_eval.next.read.rows import ConnectivityRow, TrackingRow
 from spark_eval.next.read.tracking_log import tracking_row
 
 SIMULATOR = "simulator"
+# what gzip says of a file that is none of its, or was cut
+PACKED_BADLY = (gzip.BadGzipFile, EOFError, zlib.error)
 PLAN = "plan.json"
 NO_DATE = "the start of lab time is no date"
 
@@ -105,10 +117,10 @@ class _Reading:
             self.damage.append(damaged(PLAN, None, NO_DATE))
             origin_ms = 0
         for name in evidence(self.files):
-            if (kind := kind_of(name)) is None:
-                self._log(name, origin_ms, clock)
-            else:
-                self._json_lines(name, kind, clock)
+            try:
+                self._lines_of(name, origin_ms, clock)
+            except PACKED_BADLY:
+                self.damage.append(damaged(name, None, NOT_UNPACKED))
         lives = self._lives()
         self.rows.go_by(lives)
         return Record(
@@ -159,6 +171,13 @@ class _Reading:
 
     # what is read line by line
 
+    def _lines_of(self, name: str, origin_ms: int, clock: LabClock) -> None:
+        """Of a packed file that is not whole, what comes before counts. Raises PACKED_BADLY."""
+        if (kind := kind_of(name.removesuffix(PACKED))) is None:
+            self._log(name, origin_ms, clock)
+        else:
+            self._json_lines(name, kind, clock)
+
     def _json_lines(self, name: str, kind: str, clock: LabClock) -> None:
         read = READERS[kind]
         for place, text in self._texts(name):
@@ -168,7 +187,7 @@ class _Reading:
                 self.damage.append(damaged(name, place.line, MALFORMED))
 
     def _texts(self, name: str) -> Iterator[tuple[Place, str]]:
-        with self.files.open(name) as file:
+        with open_lines(self.files, name) as file:
             for line in lines(file):
                 if line.damage is None:
                     yield Place(name, line.number), line.text
@@ -177,7 +196,7 @@ class _Reading:
 
     def _log(self, name: str, origin_ms: int, clock: LabClock) -> None:
         is_tracking = "/MSGTRK" in name
-        with self.files.open(name) as file:
+        with open_lines(self.files, name) as file:
             for row in log_rows(file):
                 if isinstance(row, BadRow):
                     self.bad.append(damaged(name, row.line, row.damage))

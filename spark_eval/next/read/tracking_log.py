@@ -3,7 +3,8 @@
 `mono_ns` and `database_id` come from custom-data and are None for real servers, whose logs then
 leave more claims unknown. Times in custom-data go by the clock that dates the row, and are
 corrected as its date is; but for `DeliveredAt` of HADISCARD, which the primary server said.
-Exchange 2016 and later log mail that leaves the organisation as SENDEXTERNAL, which is a SEND.
+Exchange 2016 and later log mail that leaves the organisation as SENDEXTERNAL, which is a SEND. Its
+HAREDIRECT rows name the shadow server before its reply, in source-context (MT16).
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from spark_eval.next.read.rows import TrackingRow
 
 SYNONYMS = {"SENDEXTERNAL": "SEND"}
 _CUSTOM = re.compile(r";(?=S:)")
+_TOOK_IT = re.compile(r"(?:^|[;,\"\s])([A-Za-z0-9.-]+)\s*=\s*250[ -]")
 
 
 def tracking_row(
@@ -51,7 +53,7 @@ def tracking_row(
         short_name(get("server-hostname") or None),
         get("reference") or None,
         custom.get("DatabaseId"),
-        short_name(custom.get("ShadowServer")),
+        short_name(custom.get("ShadowServer")) or _said_to(event, get("source-context") or ""),
         integer(custom.get("Attempts")),
         _lower(custom.get("Outcome")),
         short_name(custom.get("PrimaryServer")),
@@ -65,6 +67,12 @@ def tracking_row(
         _lab_ms(custom, "LastContact", origin_ms, off_ms),
         Ref(file, row.line),
     ), off_ms
+
+
+def _said_to(event: str, context: str) -> str | None:
+    """Of `ex2.contoso.example=250 2.6.0 … Queued mail for redundancy`: who took a shadow."""
+    found = _TOOK_IT.search(context) if event == "HAREDIRECT" else None
+    return short_name(found[1]) if found else None
 
 
 def _custom(text: str) -> dict[str, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -17,56 +18,72 @@ from tests.spark_eval.runs.run_builder import healthy
 
 pytestmark = [pytest.mark.spark, pytest.mark.timeout(900)]
 
+ROOT = Path(__file__).parents[3]
 DEADLINE_SECONDS = 600.0
 # little to compute, by JVMs that live for a minute: the better compiler would take most of it
 QUICKLY = " ".join(["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", *sharing()])
-GIVEN = {
-    "spark.driver.extraJavaOptions": QUICKLY,
-    "spark.executor.extraJavaOptions": QUICKLY,
-    "spark.sql.shuffle.partitions": "4",
-    "spark.sql.codegen.wholeStage": "false",
-    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
-}
-EVALUATE = (sys.executable, "-m", "spark_eval")
-LEFT = ("verdict.json", "junit.xml", "report.html", "evaluation/report.json")
+GIVEN = {"spark.driver.extraJavaOptions": QUICKLY, "spark.executor.extraJavaOptions": QUICKLY}
+LEFT = ("junit.xml", "report.html", "evaluation/report.json")
 
 
 @pytest.fixture
-def cluster() -> Iterator[Cluster]:
+def cluster(monkeypatch: pytest.MonkeyPatch) -> Iterator[Cluster]:
+    """Its workers have what is installed, and nothing of this checkout."""
+    monkeypatch.delenv("PYTHONPATH", raising=False)
     with Cluster() as cluster:
         yield cluster
+
+
+def test_a_cluster_reaches_the_same_verdict_by_the_sources_that_go_along(
+    cluster: Cluster, run_main: Callable[..., int], tmp_path: Path
+) -> None:
+    alone, spread = (healthy().write(tmp_path / where) for where in ("alone", "cluster"))
+    judging = started("spark_eval", str(spread), "--master", cluster.url)
+    assert judging.wait(DEADLINE_SECONDS) == 0
+    assert run_main(alone) == 0
+    for name in (*LEFT, "verdict.json"):
+        assert (spread / name).read_bytes() == (alone / name).read_bytes()
 
 
 def test_a_worker_lost_in_the_middle_changes_no_verdict(
     cluster: Cluster, run_main: Callable[..., int], tmp_path: Path
 ) -> None:
-    run = healthy()
-    alone = run.write(tmp_path / "alone")
-    lossy = run.write(tmp_path / "cluster")
-    judging = evaluated(lossy, "--master", cluster.url)
+    alone, spread = (healthy().write(tmp_path / where) for where in ("alone", "cluster"))
+    waiting = tmp_path / "waiting"
+    judging = started(
+        "tests.spark_eval.spark.waiting_claim", cluster.url, str(waiting), str(spread),
+        python_path=str(ROOT),
+    )  # fmt: skip
     try:
-        wait_for_tables(lossy, judging)
-        cluster.kill_worker(0)
+        cluster.kill_worker(cluster.worker_of(task_under_way(waiting, judging)))
+        waiting.with_suffix(".go").touch()
         assert judging.wait(DEADLINE_SECONDS) == 0
     finally:
         judging.kill()
     assert run_main(alone) == 0
-    for name in LEFT:
-        assert (lossy / name).read_bytes() == (alone / name).read_bytes()
-    assert not (lossy / "evaluation" / "checkpoints").exists()
+    lost, whole = (json.loads((each / "verdict.json").read_text()) for each in (spread, alone))
+    asked = [claim for claim in lost["claims"] if claim["name"] != "waits"]
+    assert asked == whole["claims"]
+    assert lost["verdict"] == whole["verdict"] == "pass"
 
 
-def evaluated(folder: Path, *options: str) -> subprocess.Popen[bytes]:
+def started(module: str, *words: str, python_path: str = "") -> subprocess.Popen[bytes]:
     given = " ".join(f"--conf '{key}={value}'" for key, value in GIVEN.items())
+    if python_path:
+        given += f" --conf 'spark.executorEnv.PYTHONPATH={python_path}'"
     return subprocess.Popen(
-        [*EVALUATE, str(folder), *options],
-        env=os.environ | {"PYSPARK_SUBMIT_ARGS": f"{given} pyspark-shell"},
+        [sys.executable, "-m", module, *words],
+        cwd=ROOT,
+        env=os.environ
+        | {"PYSPARK_SUBMIT_ARGS": f"{given} pyspark-shell", "PYSPARK_PYTHON": sys.executable},
     )
 
 
-def wait_for_tables(folder: Path, judging: subprocess.Popen[bytes]) -> None:
+def task_under_way(waiting: Path, judging: subprocess.Popen[bytes]) -> int:
+    """The process that it is in."""
     deadline = time.monotonic() + DEADLINE_SECONDS
-    while not list(folder.glob("evaluation/*.parquet/_SUCCESS")):
+    while not (waiting.exists() and waiting.read_text()):
         assert judging.poll() is None, "it ended before anything was lost"
-        assert time.monotonic() < deadline, "no table was written"
-        time.sleep(0.1)
+        assert time.monotonic() < deadline, "no task began"
+        time.sleep(0.05)
+    return int(waiting.read_text())

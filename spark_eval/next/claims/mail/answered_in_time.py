@@ -30,6 +30,7 @@ from spark_eval.next.intervals.interval import touches
 
 # while all is well, what committing a message here and at one other server takes at most
 QUIET_MS = 20_000
+OK = "ok"
 STOPPED = "the workload was stopped"
 _GAVE_UP = re.compile("final dot: .*timed out")
 
@@ -64,18 +65,23 @@ def _judged(attempt: Attempt, server: Server, run: Run, took_ms: int) -> tuple[S
     if attempt.reply is None and _gave_up(attempt) and took_ms < session_ms:
         return None
     name, took = server.name, stamp(took_ms)
+    if attempt.reply is None and attempt.outcome == OK:
+        # whoever wrote the ledger kept that it was accepted, and not in which words
+        return (VIOLATED, _too_late(attempt, session_ms, name)) if took_ms > limit else None
     if attempt.reply is None:
         return VIOLATED, f"{name} gave no answer in {took} ({attempt.reason})"
     if not is_answer:
         return VIOLATED, f"{name} ended the session instead of an answer: {attempt.reply}"
     if took_ms > limit:
-        over = stamp((attempt.started_ms or 0) + session_ms)
-        return VIOLATED, (
-            f"{name} answered at {stamp(attempt.ended_ms)}; ConnectionTimeout was over at {over}"
-        )
+        return VIOLATED, _too_late(attempt, session_ms, name)
     if is_late_in_quiet:
         return VIOLATED, f"{name} answered after {took}, and no fault acted anywhere"
     return (HOLDS, "") if is_slow else None
+
+
+def _too_late(attempt: Attempt, session_ms: int, name: str) -> str:
+    over = stamp((attempt.started_ms or 0) + session_ms)
+    return f"{name} answered at {stamp(attempt.ended_ms)}; ConnectionTimeout was over at {over}"
 
 
 def _gave_up(attempt: Attempt) -> bool:

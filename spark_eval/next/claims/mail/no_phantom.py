@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from spark_eval.next.cases.case import HOLDS, UNKNOWN, VIOLATED, Case, refs
+from spark_eval.next.cases.case import HOLDS, UNKNOWN, VIOLATED, Case, Status, refs
 from spark_eval.next.claims.claim import Claim
 from spark_eval.next.histories.message import Message
 from spark_eval.next.histories.run import Run
 from spark_eval.next.read.rows import VisibleRow
 
 LEDGER = "ledger.jsonl"
+ALL_MAIL = "the ledger has to hold all mail that these mailboxes got"
 
 
 def _cases(message: Message, run: Run) -> Iterator[Case]:
@@ -30,15 +31,27 @@ def _case(message: Message, run: Run, seen: VisibleRow, *, is_right: bool) -> Ca
     subject = f"{message.message_id} to {seen.recipient}"
     if is_right:
         return Case(HOLDS, subject)
-    is_torn = any(each.file == LEDGER for each in run.damage)
-    why = "not sent to this recipient" if message.sent else "sent by no one"
+    status, why = _judged(message, run)
     return Case(
-        UNKNOWN if is_torn and message.sent is None else VIOLATED,
+        status,
         subject,
         detail=f"seen in {seen.place}, {why}",
         at_ms=seen.copied_ms,
         refs=refs(seen.ref, message.sent.ref if message.sent else None),
     )
+
+
+def _judged(message: Message, run: Run) -> tuple[Status, str]:
+    if message.sent is not None:
+        if message.of_event("EXPAND"):
+            return UNKNOWN, "sent to a distribution group; who is in one is not read yet"
+        return VIOLATED, "not sent to this recipient"
+    if not run.is_made:
+        # that it came in from somewhere shows that somebody did send it
+        came = message.of_event("RECEIVE")
+        return UNKNOWN if came else VIOLATED, f"sent by no one: {ALL_MAIL}"
+    is_torn = any(each.file == LEDGER for each in run.damage)
+    return UNKNOWN if is_torn else VIOLATED, "sent by no one"
 
 
 CLAIM = Claim("no_phantom", (), of_message=_cases)

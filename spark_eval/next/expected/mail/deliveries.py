@@ -143,6 +143,8 @@ def _failure(message: Message, recipient: str) -> _Failure:
 def _judged(
     message: Message, run: Run, recipient: str, fate: _Fate, failure: _Failure
 ) -> tuple[str, str]:
+    if not run.is_collected(recipient) and message.of_event("EXPAND"):
+        return UNKNOWN, "a distribution group was expanded; who is in one is not read yet"
     if not run.is_collected(recipient):
         return UNKNOWN, "the record of what this recipient sees was not collected"
     row, told = failure.row, fate.told
