@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from spark_eval.next.results.damage import clocks_off_of, log_damage_of
 from spark_eval.results.schema import RESULT_TABLES
-from tests.spark_eval.next.results.made import made, of
+from tests.spark_eval.next.results.made import made, of, read
 from tests.spark_eval.next.results.test_shadows import promoted
 from tests.spark_eval.runs.failover_runs import lossy
 from tests.spark_eval.runs.run_builder import END, HOUR, MINUTE, SECOND, SPAN, empty, iso, user
 
+LOG = "logs/lyo-mbx1/MSGTRK2026010508-1.LOG"
 OF_CASES = {"claims", "counterexamples", "stories"}
 
 
@@ -41,7 +42,8 @@ def test_a_fault_has_the_times_of_its_phases() -> None:
 
 def test_a_fault_of_links_has_its_way_and_how_late_it_makes_them() -> None:
     run = empty()
-    how = {"kind": "slow", "latency_ms": 100, "jitter_ms": 10, "direction": "requests"}
+    how: dict[str, str | int] = {"kind": "slow", "latency_ms": 100, "jitter_ms": 10}
+    how["direction"] = "requests"
     run.late("lyo-mbx1", "par-mbx1", MINUTE, HOUR, how)
     run.cut("lyo-mbx1", "par-mbx1", 2 * HOUR, 3 * HOUR, kind="stall", fault="f2")
     run.faults = [row for row in run.faults if (row["fault"], row["phase"]) != ("f2", "healed")]
@@ -79,9 +81,19 @@ def test_damage_is_counted_by_file_and_kind() -> None:
 def test_damage_of_a_log_has_its_place_in_time() -> None:
     run = empty()
     run.deliver(MINUTE, [user(1)])
-    run.tail["logs/lyo-mbx1/MSGTRK2026010508-1.LOG"] = "torn"
+    run.tail[LOG] = "torn"
     row = made(run).one("log_damage")
     assert of(row, "server", "from_ms", "to_ms") == ("lyo-mbx1", 2 * MINUTE + 100, None)
+
+
+def test_damage_between_two_rows_ends_with_the_second() -> None:
+    run = empty()
+    run.deliver(MINUTE, [user(1)])
+    texts = run.texts()
+    (first, second, *rest) = texts[LOG].splitlines(keepends=True)[::-1]
+    texts[LOG] = "".join([*rest[::-1], second, "bad\n", first])
+    row = read(texts).one("log_damage")
+    assert of(row, "from_ms", "to_ms") == (MINUTE + 300, 2 * MINUTE + 100)
 
 
 def test_a_clock_that_was_off_is_listed_with_how_far_and_when() -> None:
@@ -123,3 +135,13 @@ def test_a_promotion_and_a_heartbeat_that_failed_are_marked_and_the_first_start_
         ("lyo-mbx1", "promotion", "resubmit-time-span of par-mbx1"),
         ("lyo-mbx2", "restart", ""),
     ]
+
+
+def test_what_the_record_says_twice_and_not_alike_is_damage_too() -> None:
+    run = empty()
+    run.plan["messages"] = [{"message_id": "<another@outside.example>", "at_ms": MINUTE}]
+    run.deliver(MINUTE, [user(1)])
+    (row,) = [row for row in made(run).tables["log_damage"] if row["file"] == "ledger.jsonl"]
+    assert of(row, "server", "damage", "lines", "first_line") == (
+        "", "a message that plan.json does not have", 1, 1,
+    )  # fmt: skip
