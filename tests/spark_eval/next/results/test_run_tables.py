@@ -56,6 +56,16 @@ def test_a_fault_of_links_has_its_way_and_how_late_it_makes_them() -> None:
     assert cut["over_ms"] > END
 
 
+def test_a_fault_of_a_clock_has_by_how_much_and_what_was_seen_of_it() -> None:
+    run = empty()
+    run.wrong_clock("par-mbx1", MINUTE, HOUR)
+    (row,) = (row for row in run.faults if row["phase"] == "evidence")
+    row |= {"took_effect": False, "reason": "its date was right"}
+    assert of(made(run).one("fault_windows"), "by_ms", "took_effect", "reason") == (
+        60_000, False, "its date was right",
+    )  # fmt: skip
+
+
 def test_a_fault_that_damages_a_disk_is_named_as_the_plan_does() -> None:
     run = empty()
     run.away("corrupt", "par-mbx1", MINUTE, HOUR)
