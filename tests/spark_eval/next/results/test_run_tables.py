@@ -134,10 +134,30 @@ def test_what_happens_in_one_moment_of_a_lane_is_counted_together() -> None:
     ]
 
 
+def test_moments_have_the_kinds_that_a_page_draws() -> None:
+    run = empty()
+    run.deliver(MINUTE, [user(1)])
+    bare = run.deliver(HOUR, [user(1)], shadow=None)
+    run.log("par-mbx1", "DEFER", "SMTP", HOUR + SECOND, bare)
+    run.log("par-mbx2", "DUPLICATEDELIVER", "STOREDRIVER", HOUR + MINUTE, bare)
+    rows = made(run).tables["timeline_events"]
+    assert sorted(of(row, "lane", "kind", "count") for row in rows) == [
+        ("lyo-mbx1", "shadow let go", 1),
+        ("par-mbx1", "accepted", 1),
+        ("par-mbx1", "accepted", 1),
+        ("par-mbx1", "deferred", 1),
+        ("par-mbx1", "unprotected", 1),
+        ("par-mbx2", "duplicate hidden", 1),
+    ]
+
+
 def test_a_promotion_and_a_heartbeat_that_failed_are_marked_and_the_first_start_is_not() -> None:
     run = promoted(empty(), 8 * MINUTE + SPAN + 30 * SECOND)
     run.contact("lyo-mbx1", "par-mbx1", 12 * MINUTE, failed=True)
     run.life("lyo-mbx2", "started", HOUR)
+    run.lifecycle["par-mbx2"] = []
+    run.life("par-mbx2", "database-created", SECOND)
+    run.life("par-mbx2", "started", 2 * SECOND)
     rows = made(run).tables["timeline_events"]
     told = ("promotion", "heartbeat failed", "restart", "new database")
     assert sorted(of(row, "lane", "kind", "detail") for row in rows if row["kind"] in told) == [
