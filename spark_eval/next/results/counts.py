@@ -22,14 +22,11 @@ _OF_DELIVERY = (
     "rejected", "in_doubt",
 )  # fmt: skip
 _OF_PROMOTION = ("expected", "observed", "missing", "spurious", "early", "late")
-Fate = tuple[str, str]
-"""Outcome and reason of a delivery."""
 
 
 @dataclass(slots=True)
 class Counts:
-    """`delivery` and `promotion` by name; `delays_ms` of promotions after their causes; `fates`:
-    why what was promised was not delivered.
+    """`delivery` and `promotion` by name; `delays_ms` of promotions after their causes.
 
     `visible_duplicates` are copies beyond the first, in mailboxes and at recipients outside;
     `rejected` and `in_doubt` are messages that no attempt got acknowledged.
@@ -38,13 +35,11 @@ class Counts:
     delivery: Counter[str] = field(default_factory=Counter)
     promotion: Counter[str] = field(default_factory=Counter)
     delays_ms: Counter[int] = field(default_factory=Counter)
-    fates: Counter[Fate] = field(default_factory=Counter)
 
     def add(self, other: Counts) -> None:
         self.delivery.update(other.delivery)
         self.promotion.update(other.promotion)
         self.delays_ms.update(other.delays_ms)
-        self.fates.update(other.fates)
 
     def count(self, message: Message, run: Run) -> None:
         self._count_deliveries(message, run)
@@ -64,8 +59,6 @@ class Counts:
             counts["lost"] += each.outcome == LOST
             counts["excused"] += each.outcome == EXCUSED
             counts["visible_duplicates"] += max(len(each.copies) - 1, 0)
-            if each.promised and each.outcome != DELIVERED:
-                self.fates[each.outcome, each.reason] += 1
 
     def _count_promotion(self, promotion: Promotion, run: Run) -> None:
         counts, promoted_ms = self.promotion, promotion.copy.promoted_ms

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from spark_eval.next.expected.mail.deliveries import deliveries
 from spark_eval.next.expected.mail.forks import forks_of
@@ -22,6 +22,8 @@ from spark_eval.next.histories.faults import Fault
 from spark_eval.next.histories.message import Message
 from spark_eval.next.histories.run import Run
 from spark_eval.next.intervals.interval import Interval
+
+PHASES: Final = ("submitting", "shadowing", "queued", "awaiting-discard", "in-safety-net")
 
 
 class _Happened(NamedTuple):
@@ -115,12 +117,16 @@ def _phases(message: Message, run: Run) -> tuple[_Phase, ...]:
     acked_ms, ended_ms = ok.ended_ms if ok else None, _most(each.ended_ms for each in tried)
     done_ms = _seen_ms(message, run) if had.done_ms is None else had.done_ms
     let_go_ms, waits_ms = had.discarded_ms, None if had.shadowed_ms is None else done_ms
-    return (
-        _Phase("submitting", first_ms, _first_of(acked_ms, ended_ms, end_ms), submitting),
-        _Phase("shadowing", ok.started_ms if ok else None, had.shadowed_ms, servers),
-        _Phase("queued", had.received_ms, _first_of(done_ms, end_ms), servers),
-        _Phase("awaiting-discard", waits_ms, _first_of(let_go_ms, end_ms), servers),
-        _Phase("in-safety-net", _most((done_ms, let_go_ms)), end_ms, servers),
+    spans = (
+        (first_ms, _first_of(acked_ms, ended_ms, end_ms)),
+        (ok.started_ms if ok else None, had.shadowed_ms),
+        (had.received_ms, _first_of(done_ms, end_ms)),
+        (waits_ms, _first_of(let_go_ms, end_ms)),
+        (_most((done_ms, let_go_ms)), end_ms),
+    )
+    concerned = (submitting, servers, servers, servers, servers)
+    return tuple(
+        _Phase(name, *span, who) for name, span, who in zip(PHASES, spans, concerned, strict=True)
     )
 
 

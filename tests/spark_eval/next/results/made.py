@@ -7,9 +7,8 @@ from functools import cached_property
 
 from spark_eval.next.histories.message import Message
 from spark_eval.next.histories.run import Run
-from spark_eval.next.judging.judge import of_record
+from spark_eval.next.judging.judge import histories_of
 from spark_eval.next.read.files import MemoryFiles
-from spark_eval.next.read.record import read_record
 from spark_eval.next.results.row import Row
 from spark_eval.next.results.tables import tables_of
 from tests.spark_eval.runs import run_builder
@@ -31,8 +30,12 @@ class Made:
 
 
 def made(run: run_builder.Run) -> Made:
-    texts = {name: text.encode() for name, text in run.texts().items()}
-    return Made(*of_record(read_record(MemoryFiles(texts))))
+    return read(run.texts())
+
+
+def read(texts: dict[str, str]) -> Made:
+    files = MemoryFiles({name: text.encode() for name, text in texts.items()})
+    return Made(*histories_of(files))
 
 
 def of(row: Row, *names: str) -> tuple[object, ...]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from spark_eval.next.results.coverage import coverage_of
@@ -54,8 +56,62 @@ def test_while_it_is_submitted_a_message_meets_faults_of_those_that_were_asked()
     assert _coverage(run) == {"submitting": {"pause": 1}}
 
 
+def test_between_two_attempts_it_is_still_submitted() -> None:
+    run = empty()
+    tried = {1: "failed", 2: "failed"}
+    for sent in (run.submit(MINUTE, [user(1)]), run.submit(MINUTE, [user(1)])):
+        for number, outcome in tried.items():
+            at_ms = number * 10 * MINUTE
+            run.attempt(sent, "par-mbx1", at_ms, outcome, "no", at_ms + SECOND, number)
+        tried[2] = "ok"
+    run.away("pause", "par-mbx1", 15 * MINUTE, 16 * MINUTE)
+    assert _coverage(run) == {"submitting": {"pause": 2}}
+
+
+def test_what_nobody_sent_meets_nothing() -> None:
+    run = empty()
+    run.deliver(MINUTE, [user(1)])
+    run.ledger = run.ledger[:1]
+    run.away("pause", "par-mbx1", MINUTE, HOUR)
+    assert _coverage(run) == {}
+
+
+@pytest.mark.parametrize(
+    ("at_ms", "phases"),
+    [
+        (9 * MINUTE + SECOND, ["queued"]),
+        (20 * MINUTE, ["awaiting-discard"]),
+        (45 * MINUTE, ["awaiting-discard"]),
+        (55 * MINUTE, ["in-safety-net"]),
+    ],
+)
+def test_of_several_copies_the_first_to_be_done_and_the_last_to_be_let_go_count(
+    at_ms: int, phases: list[str]
+) -> None:
+    """Done at 9:02, promoted all the same, and let go at 40:32 and at 50 minutes."""
+    run = empty()
+    message = run.accept(9 * MINUTE, [user(1)])
+    run.finish(message, 9 * MINUTE + 2 * SECOND)
+    run.promote(message, 38 * MINUTE + 30 * SECOND, "resubmit-time-span", duplicate=True)
+    run.let_go(message, 50 * MINUTE)
+    run.cut("lyo-mbx1", "lyo-mbx2", at_ms, at_ms + SECOND // 2)
+    assert _coverage(run) == {phase: {"cut-refuse": 1} for phase in phases}
+
+
+def test_where_no_log_says_that_it_was_done_the_last_recipient_does() -> None:
+    run = empty()
+    message = run.accept(MINUTE, [user(1), user(2)])
+    run.show(replace(message, recipients=[user(1)]), 70 * SECOND)
+    run.show(replace(message, recipients=[user(2)]), 90 * SECOND)
+    run.cut("par-mbx1", "lyo-mbx2", 80 * SECOND, 81 * SECOND)
+    assert _coverage(run) == {"queued": {"cut-refuse": 1}}
+
+
 def test_a_failover_counts_like_a_fault_from_its_mount_until_all_knew() -> None:
     run = lossy().run
+    run.lifecycle["lyo-mbx1"] = [
+        row for row in run.lifecycle["lyo-mbx1"] if row["event"] != "active-copy"
+    ]
     run.deliver(MOUNTED + 3 * SECOND, [user(1)], primary="par-mbx2")
     run.deliver(MOUNTED + MINUTE, [user(1)], primary="par-mbx2")
     assert _coverage(run)["submitting"] == {"failover": 1}

@@ -9,6 +9,7 @@ from tests.spark_eval.runs.failover_runs import (
     MOUNTED,
     NEW,
     OLD,
+    asked_too_late,
     before,
     lossy,
     resubmit,
@@ -41,13 +42,28 @@ def test_what_did_not_come_back_is_missing_and_says_why() -> None:
     made_of = made(told.run)
     assert of(made_of.one("transitions"), "requests", "expected", "missing") == (0, 2, 2)
     (near, lost) = made_of.tables["resubmissions"]
-    assert of(near, "message_id", "inside", "lost") == (told.near.message_id, True, False)
-    assert of(lost, "message_id", "inside", "lost") == (told.lost.message_id, True, True)
+    names = ("database", "message_id", "inside", "lost")
+    assert of(near, *names) == ("DB1", told.near.message_id, True, False)
+    assert of(lost, *names) == ("DB1", told.lost.message_id, True, True)
     assert of(lost, "server", "epoch", "status", "resubmitted_ms") == (
         "par-mbx1", 1, "violated", None,
     )  # fmt: skip
     assert lost["reason"].endswith("lost with that copy, and never resubmitted for DB1:1")
     assert len(lost["refs"]) == 1
+
+
+def test_what_could_not_be_asked_for_in_time_is_unknown_or_excused() -> None:
+    """Nobody sees one of two messages."""
+    row = made(asked_too_late()).one("transitions")
+    assert of(row, "expected", "missing", "unknown", "excused") == (2, 0, 1, 1)
+
+
+def test_a_server_that_never_learnt_of_it_leaves_the_others() -> None:
+    run = lossy().run
+    run.lifecycle["lyo-mbx2"] = [
+        row for row in run.lifecycle["lyo-mbx2"] if row["event"] != "active-copy"
+    ]
+    assert made(run).one("transitions")["known_to_all_ms"] == MOUNTED + 3 * SECOND
 
 
 def test_what_came_back_says_when() -> None:
@@ -69,7 +85,10 @@ def test_a_shadow_safety_net_that_stood_in_is_named() -> None:
     told.run.tracking["par-mbx1"].remove(row)
     row["custom"]["SafetyNet"] = "shadow"
     told.run.tracking["lyo-mbx2"].append(row)
-    (_, lost) = made(told.run).tables["resubmissions"]
+    made_of = made(told.run)
+    (_, lost) = made_of.tables["resubmissions"]
+    counts = counts_of(made_of.messages, made_of.run)["safety_net"]
+    assert of(counts, "from_primary", "from_shadow") == (0, 1)
     assert of(lost, "resubmitted_ms", "stood_in") == (MOUNTED + 20 * SECOND, "lyo-mbx2")
 
 

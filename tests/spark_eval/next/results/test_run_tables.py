@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from spark_eval.next.results.damage import clocks_off_of, log_damage_of
 from spark_eval.results.schema import RESULT_TABLES
-from tests.spark_eval.next.results.made import made, of
+from tests.spark_eval.next.results.made import made, of, read
 from tests.spark_eval.next.results.test_shadows import promoted
 from tests.spark_eval.runs.failover_runs import lossy
 from tests.spark_eval.runs.run_builder import END, HOUR, MINUTE, SECOND, SPAN, empty, iso, user
 
+LOG = "logs/lyo-mbx1/MSGTRK2026010508-1.LOG"
 OF_CASES = {"claims", "counterexamples", "stories"}
 
 
@@ -41,7 +42,8 @@ def test_a_fault_has_the_times_of_its_phases() -> None:
 
 def test_a_fault_of_links_has_its_way_and_how_late_it_makes_them() -> None:
     run = empty()
-    how = {"kind": "slow", "latency_ms": 100, "jitter_ms": 10, "direction": "requests"}
+    how: dict[str, str | int] = {"kind": "slow", "latency_ms": 100, "jitter_ms": 10}
+    how["direction"] = "requests"
     run.late("lyo-mbx1", "par-mbx1", MINUTE, HOUR, how)
     run.cut("lyo-mbx1", "par-mbx1", 2 * HOUR, 3 * HOUR, kind="stall", fault="f2")
     run.faults = [row for row in run.faults if (row["fault"], row["phase"]) != ("f2", "healed")]
@@ -52,6 +54,16 @@ def test_a_fault_of_links_has_its_way_and_how_late_it_makes_them() -> None:
     )  # fmt: skip
     assert of(cut, "kind", "cut_kind", "slowed_ms", "healed_ms") == ("cut", "stall", None, None)
     assert cut["over_ms"] > END
+
+
+def test_a_fault_of_a_clock_has_by_how_much_and_what_was_seen_of_it() -> None:
+    run = empty()
+    run.wrong_clock("par-mbx1", MINUTE, HOUR)
+    (row,) = (row for row in run.faults if row["phase"] == "evidence")
+    row |= {"took_effect": False, "reason": "its date was right"}
+    assert of(made(run).one("fault_windows"), "by_ms", "took_effect", "reason") == (
+        60_000, False, "its date was right",
+    )  # fmt: skip
 
 
 def test_a_fault_that_damages_a_disk_is_named_as_the_plan_does() -> None:
@@ -79,9 +91,19 @@ def test_damage_is_counted_by_file_and_kind() -> None:
 def test_damage_of_a_log_has_its_place_in_time() -> None:
     run = empty()
     run.deliver(MINUTE, [user(1)])
-    run.tail["logs/lyo-mbx1/MSGTRK2026010508-1.LOG"] = "torn"
+    run.tail[LOG] = "torn"
     row = made(run).one("log_damage")
     assert of(row, "server", "from_ms", "to_ms") == ("lyo-mbx1", 2 * MINUTE + 100, None)
+
+
+def test_damage_between_two_rows_ends_with_the_second() -> None:
+    run = empty()
+    run.deliver(MINUTE, [user(1)])
+    texts = run.texts()
+    (first, second, *rest) = texts[LOG].splitlines(keepends=True)[::-1]
+    texts[LOG] = "".join([*rest[::-1], second, "bad\n", first])
+    row = read(texts).one("log_damage")
+    assert of(row, "from_ms", "to_ms") == (MINUTE + 300, 2 * MINUTE + 100)
 
 
 def test_a_clock_that_was_off_is_listed_with_how_far_and_when() -> None:
@@ -112,10 +134,30 @@ def test_what_happens_in_one_moment_of_a_lane_is_counted_together() -> None:
     ]
 
 
+def test_moments_have_the_kinds_that_a_page_draws() -> None:
+    run = empty()
+    run.deliver(MINUTE, [user(1)])
+    bare = run.deliver(HOUR, [user(1)], shadow=None)
+    run.log("par-mbx1", "DEFER", "SMTP", HOUR + SECOND, bare)
+    run.log("par-mbx2", "DUPLICATEDELIVER", "STOREDRIVER", HOUR + MINUTE, bare)
+    rows = made(run).tables["timeline_events"]
+    assert sorted(of(row, "lane", "kind", "count") for row in rows) == [
+        ("lyo-mbx1", "shadow let go", 1),
+        ("par-mbx1", "accepted", 1),
+        ("par-mbx1", "accepted", 1),
+        ("par-mbx1", "deferred", 1),
+        ("par-mbx1", "unprotected", 1),
+        ("par-mbx2", "duplicate hidden", 1),
+    ]
+
+
 def test_a_promotion_and_a_heartbeat_that_failed_are_marked_and_the_first_start_is_not() -> None:
     run = promoted(empty(), 8 * MINUTE + SPAN + 30 * SECOND)
     run.contact("lyo-mbx1", "par-mbx1", 12 * MINUTE, failed=True)
     run.life("lyo-mbx2", "started", HOUR)
+    run.lifecycle["par-mbx2"] = []
+    run.life("par-mbx2", "database-created", SECOND)
+    run.life("par-mbx2", "started", 2 * SECOND)
     rows = made(run).tables["timeline_events"]
     told = ("promotion", "heartbeat failed", "restart", "new database")
     assert sorted(of(row, "lane", "kind", "detail") for row in rows if row["kind"] in told) == [
@@ -123,3 +165,13 @@ def test_a_promotion_and_a_heartbeat_that_failed_are_marked_and_the_first_start_
         ("lyo-mbx1", "promotion", "resubmit-time-span of par-mbx1"),
         ("lyo-mbx2", "restart", ""),
     ]
+
+
+def test_what_the_record_says_twice_and_not_alike_is_damage_too() -> None:
+    run = empty()
+    run.plan["messages"] = [{"message_id": "<another@outside.example>", "at_ms": MINUTE}]
+    run.deliver(MINUTE, [user(1)])
+    (row,) = [row for row in made(run).tables["log_damage"] if row["file"] == "ledger.jsonl"]
+    assert of(row, "server", "damage", "lines", "first_line") == (
+        "", "a message that plan.json does not have", 1, 1,
+    )  # fmt: skip

@@ -3,7 +3,18 @@
 from __future__ import annotations
 
 from tests.spark_eval.next.results.made import made, of
-from tests.spark_eval.runs.run_builder import HEARTBEAT, MINUTE, SECOND, SPAN, Run, empty, user
+from tests.spark_eval.runs.run_builder import (
+    HEARTBEAT,
+    MINUTE,
+    SECOND,
+    SPAN,
+    TIMEOUT,
+    Run,
+    empty,
+    user,
+)
+
+DUE = 8 * MINUTE + SPAN
 
 
 def test_a_shadow_message_has_a_row_with_all_that_speaks_of_it() -> None:
@@ -37,21 +48,39 @@ def promoted(run: Run, at_ms: int, cause: str = "resubmit-time-span") -> Run:
     return run
 
 
+def test_a_promoted_shadow_message_says_when() -> None:
+    (row, _) = made(promoted(empty(), DUE + 30 * SECOND)).tables["shadows"]
+    assert of(row, "promoted_ms", "discarded_ms") == (DUE + 30 * SECOND, None)
+
+
 def test_a_promotion_has_its_bounds_and_both_judgements() -> None:
-    (row, *_) = made(promoted(empty(), 8 * MINUTE + SPAN + 30 * SECOND)).tables["promotions"]
-    names = ("shadow_server", "primary_server", "cause", "held_ms", "expected", "promoted_ms")
-    assert of(row, *names) == (
-        "lyo-mbx1", "par-mbx1", "resubmit-time-span", 9 * MINUTE + 300, True,
-        8 * MINUTE + SPAN + 30 * SECOND,
-    )  # fmt: skip
-    assert row["not_before_ms"] == 8 * MINUTE + SPAN
-    assert of(row, "timeliness", "earliness", "reason", "early_reason") == (
-        "holds",
-        "holds",
-        "",
-        "",
-    )
+    run = promoted(empty(), DUE + 30 * SECOND)
+    made_of = made(run)
+    assert made_of.one("promotions") == {
+        "message_id": run.ledger[0]["message_id"],
+        "shadow_server": "lyo-mbx1",
+        "primary_server": "par-mbx1",
+        "primary_database_id": run.database_ids["par-mbx1"],
+        "cause": "resubmit-time-span",
+        "held_ms": 9 * MINUTE + 300,
+        "not_before_ms": DUE,
+        # of what came a minute after the last contact, a heartbeat and an attempt that times out
+        "not_after_ms": DUE + MINUTE + 300 + HEARTBEAT + TIMEOUT + 900,
+        "expected": True,
+        "promoted_ms": DUE + 30 * SECOND,
+        "timeliness": "holds",
+        "earliness": "holds",
+        "reason": "",
+        "early_reason": "",
+    }
+    (row,) = made_of.tables["promotions"]
     assert [ref["file"].split("/")[1] for ref in row["refs"]] == ["lyo-mbx1", "lyo-mbx1"]
+
+
+def test_what_is_held_and_not_due_has_no_promotion() -> None:
+    run = empty()
+    run.deliver(MINUTE, [user(1)])
+    assert made(run).tables["promotions"] == []
 
 
 def test_an_early_promotion_says_why() -> None:
@@ -73,23 +102,43 @@ def test_a_promotion_that_is_missing_has_a_row_and_no_delay() -> None:
 
 
 def test_a_promotion_delay_counts_from_its_cause() -> None:
-    row = made(promoted(empty(), 8 * MINUTE + SPAN + 30 * SECOND)).one("promotion_delays")
-    assert of(row, "delay_ms", "promoted_ms", "cause") == (
-        30 * SECOND, 8 * MINUTE + SPAN + 30 * SECOND, "resubmit-time-span",
-    )  # fmt: skip
-    assert row["bound_ms"] == row["not_after_ms"] - row["not_before_ms"]
+    run = promoted(empty(), DUE + 30 * SECOND)
+    bound_ms = MINUTE + 300 + HEARTBEAT + TIMEOUT + 900
+    assert made(run).one("promotion_delays") == {
+        "message_id": run.ledger[0]["message_id"],
+        "shadow_server": "lyo-mbx1",
+        "primary_server": "par-mbx1",
+        "cause": "resubmit-time-span",
+        "not_before_ms": DUE,
+        "not_after_ms": DUE + bound_ms,
+        "promoted_ms": DUE + 30 * SECOND,
+        "delay_ms": 30 * SECOND,
+        "bound_ms": bound_ms,
+    }
 
 
 def test_a_discard_has_its_order_and_its_deadline() -> None:
     run = empty()
-    run.deliver(MINUTE, [user(1)])
-    row = made(run).one("discards")
-    names = ("held_ms", "done_ms", "reachable_ms", "discarded_ms")
+    sent = run.deliver(MINUTE, [user(1)])
+    made_of = made(run)
     done_ms = MINUTE + 2 * SECOND
-    assert of(row, *names) == (MINUTE + 300, done_ms, done_ms, HEARTBEAT + 100)
-    assert row["not_after_ms"] > done_ms + HEARTBEAT
-    statuses = ("order_status", "order_reason", "deadline_status", "deadline_reason")
-    assert of(row, *statuses) == ("holds", "", "holds", "")
+    assert made_of.one("discards") == {
+        "message_id": sent.message_id,
+        "shadow_server": "lyo-mbx1",
+        "primary_server": "par-mbx1",
+        "held_ms": MINUTE + 300,
+        "done_ms": done_ms,
+        "reachable_ms": done_ms,
+        # a heartbeat, half of one for the exchange, and what the clock resolves
+        "not_after_ms": done_ms + HEARTBEAT + HEARTBEAT // 2 + 900,
+        "discarded_ms": HEARTBEAT + 100,
+        "order_status": "holds",
+        "order_reason": "",
+        "deadline_status": "holds",
+        "deadline_reason": "",
+    }
+    (row,) = made_of.tables["discards"]
+    assert [ref["line"] for ref in row["refs"]] == [7, 6]
 
 
 def test_a_shadow_message_that_was_let_go_too_soon_says_so() -> None:
