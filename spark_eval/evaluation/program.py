@@ -30,6 +30,7 @@ from spark_eval.read.run_folder import (
 from spark_eval.results.colour import coloured
 from spark_eval.results.summary import summary
 from spark_eval.session import Purpose, suited_to, using_session
+from spark_eval.spread import by_run
 from spark_eval.sweep.folder import SweepFolder
 from spark_eval.sweep.program import judge_as_told, judge_complete
 
@@ -49,9 +50,11 @@ def judge_runs(names: list[str], options: argparse.Namespace) -> int:
     """Open, judge and print them. Raises RunFolderError, UnreadableRecordError."""
     try:
         with using_session(options.master, purpose=purpose_of(names)) as spark:
-            # Spark came up while the record was still being written
-            if options.when_told and not sys.stdin.readline():
-                return CRASHED
+            # Spark comes up while the record is still being written
+            if options.when_told:
+                by_run.warm(spark)
+                if not sys.stdin.readline():
+                    return CRASHED
             with (
                 _opened(spark, names) as folders,
                 # how large what was elsewhere is, is known only now

@@ -164,6 +164,23 @@ def _stories(verdict: Mapping[str, Any], lines: Rows) -> dict[str, Rows]:
     return {name: by_message[name] for name in named if name in by_message}
 
 
+class Compiled(jinja2.BytecodeCache):
+    """What templates are compiled to, for the next page of this process."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, bytes] = {}
+
+    def load_bytecode(self, bucket: jinja2.bccache.Bucket) -> None:
+        if bucket.key in self._known:
+            bucket.bytecode_from_string(self._known[bucket.key])
+
+    def dump_bytecode(self, bucket: jinja2.bccache.Bucket) -> None:
+        self._known[bucket.key] = bucket.bytecode_to_string()
+
+
+COMPILED = Compiled()
+
+
 def templates(links: Links | None = None) -> jinja2.Environment:
     """The pages' templates; `links` are the anchors of the page that is made, none by default."""
     environment = jinja2.Environment(
@@ -172,6 +189,7 @@ def templates(links: Links | None = None) -> jinja2.Environment:
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
+        bytecode_cache=COMPILED,
     )
     known = links or Links({})
     environment.filters |= {

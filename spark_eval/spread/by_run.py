@@ -40,6 +40,18 @@ def judged(
         yield from context.parallelize(files, len(files)).map(judge).collect()
 
 
+def warm(spark: SparkSession) -> None:
+    """Have workers up, with the judge in them, before there is anything to judge."""
+    context = spark.sparkContext
+    ship(context)
+    count = context.defaultParallelism
+    context.parallelize(range(count), count).map(_loaded).collect()
+
+
+def _loaded(_number: int) -> str:
+    return whole_run.__name__
+
+
 def _files(context: SparkContext, folder: RunFolder) -> Files:
     if is_local(context):
         return FolderFiles(folder.path)
