@@ -16,6 +16,7 @@ from spark_eval import claims
 from spark_eval.expected.tables import Tables
 from spark_eval.judging.judge import judge
 from spark_eval.judging.judged import JudgedRun
+from spark_eval.next.results.counts import NO_DELIVERY, NO_PROMOTION, NO_SAFETY_NET
 from spark_eval.read.damage import log_damage
 from spark_eval.read.record import Record
 from spark_eval.read.run_folder import RunFolder
@@ -56,9 +57,9 @@ def judged_as_tables(spark: SparkSession, folder: RunFolder) -> tuple[JudgedRun,
         results=judgement.results,
         verdict=judgement.verdict,
         folder=folder,
-        delivery=_numbers(told["delivery"], counts.NO_DELIVERY),
-        promotion=_numbers(told["promotion"], counts.NO_PROMOTION),
-        safety_net=_numbers(told["safety_net"], counts.NO_SAFETY_NET),
+        delivery=_numbers(told["delivery"], NO_DELIVERY),
+        promotion=_numbers(told["promotion"], NO_PROMOTION),
+        safety_net=_numbers(told["safety_net"], NO_SAFETY_NET),
         clocks_off=tuple(map(_unnamed, told["clocks_off"])),
         log_damage=tuple(map(_unnamed, told["log_damage"])),
         fates=tuple(rows.fates),

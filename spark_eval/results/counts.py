@@ -13,6 +13,7 @@ from pyspark.sql import functions as F
 from spark_eval.expected.resubmission import Resubmission
 from spark_eval.expected.resubmitted_copies import OUTSIDE
 from spark_eval.expected.tables import Tables
+from spark_eval.next.results.counts import NO_SAFETY_NET
 from spark_eval.spark.joins import joined
 
 
@@ -86,19 +87,6 @@ def safety_net(known: Resubmission) -> DataFrame:
     )
     counted = joined(requests, expected, "run", "full").transform(joined, came, "run", "full")
     return counted.select("run", *NO_SAFETY_NET)
-
-
-NO_DELIVERY = dict.fromkeys(
-    ("expected", "delivered", "lost", "excused", "visible_duplicates", "suppressed_duplicates",
-     "rejected", "in_doubt"), 0,
-)  # fmt: skip
-NO_SAFETY_NET = dict.fromkeys(
-    ("requests", "expected", "resubmitted", "missing", "outside", "from_primary", "from_shadow"), 0
-)
-NO_PROMOTION = {
-    **dict.fromkeys(("expected", "observed", "missing", "spurious", "early", "late"), 0),
-    "delay_seconds": {"min": None, "median": None, "max": None},
-}
 
 
 def numbers(row: Mapping[str, Any]) -> dict[str, Any]:

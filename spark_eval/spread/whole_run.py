@@ -15,12 +15,11 @@ from spark_eval.next.claims.catalogue import ALL
 from spark_eval.next.claims.claim import Claim
 from spark_eval.next.judging.tally import in_a_line
 from spark_eval.next.read.files import Files
-from spark_eval.next.results.counts import counts_of
+from spark_eval.next.results.counts import NO_DELIVERY, NO_PROMOTION, NO_SAFETY_NET, counts_of
 from spark_eval.next.results.damage import clocks_off_of, log_damage_of
 from spark_eval.next.results.tables import OF_MESSAGE, OF_RUN, tables_of
 from spark_eval.report.build import build
 from spark_eval.report.rows import ReportRows
-from spark_eval.results.counts import NO_DELIVERY, NO_PROMOTION, NO_SAFETY_NET
 
 Schemas = Mapping[str, pa.Schema]
 """Of result tables, by name."""

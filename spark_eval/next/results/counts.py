@@ -105,3 +105,17 @@ def counts_of(messages: Iterable[Message], run: Run) -> dict[str, dict[str, Any]
             counts.count(each, run)
             returns.count(each, run)
     return counts.numbers(returns, run)
+
+
+# of a run that could not be judged
+NO_DELIVERY = dict.fromkeys(
+    ("expected", "delivered", "lost", "excused", "visible_duplicates", "suppressed_duplicates",
+     "rejected", "in_doubt"), 0,
+)  # fmt: skip
+NO_SAFETY_NET = dict.fromkeys(
+    ("requests", "expected", "resubmitted", "missing", "outside", "from_primary", "from_shadow"), 0
+)
+NO_PROMOTION = {
+    **dict.fromkeys(("expected", "observed", "missing", "spurious", "early", "late"), 0),
+    "delay_seconds": {"min": None, "median": None, "max": None},
+}
