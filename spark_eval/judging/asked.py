@@ -37,9 +37,9 @@ def _needed(run: Run) -> Iterator[str]:
     lab did not make the record, whether anything was lost or made up has to be known.
     """
     expect = run.expect
-    if expect.lost is not None or expect.unprotected_loss is not None or not run.is_made:
+    if expect.lost is not None or expect.unprotected_loss is not None or not run.is_of_lab:
         yield no_loss.CLAIM.name
-    if not run.is_made:
+    if not run.is_of_lab:
         yield no_phantom.CLAIM.name
     if expect.promotions is not None:
         yield no_early_promotion.CLAIM.name
@@ -63,7 +63,7 @@ def _is_explained(damage: Damage, run: Run) -> bool:
     if damage.damage in DEPARTURES:
         return False
     if damage.damage == NO_TRACKING:
-        return run.is_made
+        return run.is_of_lab
     server = run.servers.get(damage.server)
     away = [each.outage.possible for each in server.downs] if server is not None else []
     if damage.file.endswith("/lifecycle.jsonl"):

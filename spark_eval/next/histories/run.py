@@ -86,13 +86,15 @@ class Waiting(NamedTuple):
 class Run:
     """Everything that is known of a run beside its messages. `places`: recipient to the file that
     has what the recipient sees; `files`: what was collected; `speed`: lab ms for each of the clock
-    that servers wait and log by; `asks_safety_nets`: some Safety Net was asked.
+    that servers wait and log by; `is_made`: its plan names what is
+    sent; `is_of_lab`: a host of the lab's ran it; `asks_safety_nets`: some Safety Net was asked.
     """
 
     name: str
     proves: tuple[str, ...]
     is_simulated: bool
     is_made: bool
+    is_of_lab: bool
     end_ms: int | None
     clock: LabClock
     resolution_ms: float | None
@@ -258,6 +260,7 @@ def run_of(record: Record, traffic: Traffic) -> Run:
         proves=plan.proves,
         is_simulated=record.is_simulated,
         is_made=record.is_made,
+        is_of_lab=record.is_of_lab,
         end_ms=plan.end_ms,
         clock=clock,
         resolution_ms=record.host.clock_resolution_ms,

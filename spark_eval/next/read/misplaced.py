@@ -27,11 +27,12 @@ def misplaced(record: Record) -> Iterator[Damage]:
     servers = {(each.name or "").lower(): each.role for each in planned}
     missing = [name for name, role in servers.items() if role == MAILBOX and name not in tracked]
     yield from (Damage(name, f"logs/{name}/", None, NO_TRACKING) for name in missing)
-    if not record.is_made:
+    if not record.is_of_lab:
         yield from _not_read(record, any_file=bool(missing))
         return
     first = {server_of(name): name for name in reversed(logs) if server_of(name) not in servers}
-    yield from (Damage("", name, None, NO_SUCH_SERVER) for name in first.values())
+    if record.is_made:
+        yield from (Damage("", name, None, NO_SUCH_SERVER) for name in first.values())
 
 
 def _not_read(record: Record, *, any_file: bool) -> Iterator[Damage]:

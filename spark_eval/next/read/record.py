@@ -77,6 +77,11 @@ class Record:
         return self.manifest.host == SIMULATOR
 
     @property
+    def is_of_lab(self) -> bool:
+        """Whether a host of the lab's ran it; else it is somebody else's, made by hand."""
+        return self.manifest.host is not None
+
+    @property
     def is_made(self) -> bool:
         """Whether the lab made it: its plan names what it sends."""
         return bool(self.plan.messages)

@@ -46,7 +46,7 @@ def _judged(message: Message, run: Run) -> tuple[Status, str]:
         if message.of_event("EXPAND"):
             return UNKNOWN, "sent to a distribution group; who is in one is not read yet"
         return VIOLATED, "not sent to this recipient"
-    if not run.is_made:
+    if not run.is_of_lab:
         # that it came in from somewhere shows that somebody did send it
         came = message.of_event("RECEIVE")
         return UNKNOWN if came else VIOLATED, f"sent by no one: {ALL_MAIL}"

@@ -67,7 +67,7 @@ def _owner(row: TrackingRow) -> tuple[str, str, str | None]:
 
 def _is_asked(attempt: Attempt, run: Run) -> bool:
     """Somebody else's ledger may lack the words of the reply, or have those of a gateway."""
-    return attempt.outcome == "ok" and (run.is_made or _ID in (attempt.reply or ""))
+    return attempt.outcome == "ok" and (run.is_of_lab or _ID in (attempt.reply or ""))
 
 
 def _reply(message: Message, attempt: Attempt) -> Case:
