@@ -158,8 +158,9 @@ def test_a_promotion_and_a_heartbeat_that_failed_are_marked_and_the_first_start_
     run.lifecycle["par-mbx2"] = []
     run.life("par-mbx2", "database-created", SECOND)
     run.life("par-mbx2", "started", 2 * SECOND)
+    run.life("par-mbx2", "database-mounted", HOUR, database="DB1", epoch=0)
     rows = made(run).tables["timeline_events"]
-    told = ("promotion", "heartbeat failed", "restart", "new database")
+    told = ("promotion", "heartbeat failed", "restart", "new database", "copy activated")
     assert sorted(of(row, "lane", "kind", "detail") for row in rows if row["kind"] in told) == [
         ("lyo-mbx1", "heartbeat failed", "par-mbx1"),
         ("lyo-mbx1", "promotion", "resubmit-time-span of par-mbx1"),
