@@ -1,8 +1,8 @@
 """`python -m tests.spark_eval.claims.altered CLAIM BEFORE AFTER [BEFORE AFTER …]`: which runs of a
 claim's own tests notice when its text says AFTER for BEFORE, one change at a time.
 
-An excuse that can be taken out and no run notices it has no test. All changes share a session, so
-twenty take little longer than one. Exits with 1 where a change goes unnoticed.
+An excuse that can be taken out and no run notices it has no test. Exits with 1 where a change goes
+unnoticed.
 """
 
 from __future__ import annotations
@@ -15,16 +15,13 @@ from tempfile import TemporaryDirectory
 from types import ModuleType
 from typing import Any
 
-from spark_eval.claims.claim import Claim
-from spark_eval.expected.tables import Tables
-from spark_eval.next.judging.results import ClaimResult
-from spark_eval.read.record import Record
-from spark_eval.read.run_folder import RunFolder, open_run_folder
-from spark_eval.read.source import Folders
-from spark_eval.session import using_session
+from spark_eval.next.claims.claim import Claim
+from spark_eval.next.judging.judge import Histories, histories_of, tallies
+from spark_eval.next.judging.results import ClaimResult, result_of
+from spark_eval.next.read.files import FolderFiles
 from tests.spark_eval.claims.asked import BY_NAME
 
-Told = Mapping[str, tuple[Any, ...]]
+Runs = Mapping[str, Histories]
 
 
 def main(words: Sequence[str]) -> int:
@@ -32,7 +29,8 @@ def main(words: Sequence[str]) -> int:
         print(__doc__, file=sys.stderr)
         return 2
     claim, changes = BY_NAME[words[0]], list(zip(words[1::2], words[2::2], strict=True))
-    text = Path(str(import_module(claim.cases.__module__).__file__)).read_text("utf-8")
+    module = import_module(_module_of(claim))
+    text = Path(str(module.__file__)).read_text("utf-8")
     strange = [before for before, _ in changes if text.count(before) != 1]
     if strange:
         print("\n".join(f"not once in the claim: {each}" for each in strange), file=sys.stderr)
@@ -43,27 +41,33 @@ def main(words: Sequence[str]) -> int:
     return int(not all(noticed))
 
 
+def _module_of(claim: Claim) -> str:
+    asked = claim.of_message or claim.of_server or claim.of_run
+    assert asked is not None
+    return str(asked.__module__)
+
+
 def _noticed(claim: Claim, text: str, changes: Sequence[tuple[str, str]]) -> Iterator[list[str]]:
     """Of each change, the runs of which the claim says something else."""
-    tests = import_module(f"tests.{_tests_of(claim)}")
-    with TemporaryDirectory() as top, using_session("local[2]") as spark:
-        tables = Tables(Record(Folders(spark, list(_folders(tests, Path(top))))))
-        as_it_is = _told(claim, tables)
-        for before, after in changes:
-            other = _told(_claim_of(text.replace(before, after)), tables)
-            runs = sorted(as_it_is.keys() | other.keys())
-            yield [run for run in runs if as_it_is.get(run) != other.get(run)]
+    runs = _runs(import_module(_tests_of(claim)))
+    as_it_is = _told(claim, runs)
+    for before, after in changes:
+        other = _told(_claim_of(text.replace(before, after)), runs)
+        yield [run for run in sorted(runs) if as_it_is[run] != other[run]]
 
 
 def _tests_of(claim: Claim) -> str:
-    room, _, name = claim.cases.__module__.rpartition(".")
-    return f"{room}.test_{name}"
+    room, _, name = _module_of(claim).removeprefix("spark_eval.next.").rpartition(".")
+    return f"tests.spark_eval.{room}.test_{name}"
 
 
-def _folders(tests: ModuleType, top: Path) -> Iterator[RunFolder]:
-    for name, run in tests.runs().items():
-        run.name = name
-        yield open_run_folder(run.write(top))
+def _runs(tests: ModuleType) -> Runs:
+    with TemporaryDirectory() as top:
+        found = {}
+        for name, run in tests.runs().items():
+            run.name = name
+            found[name] = histories_of(FolderFiles(run.write(Path(top))))
+        return found
 
 
 def _claim_of(text: str) -> Claim:
@@ -74,8 +78,11 @@ def _claim_of(text: str) -> Claim:
     return found
 
 
-def _told(claim: Claim, tables: Tables) -> Told:
-    return {run: _words(result) for run, result in claim.check(tables).items()}
+def _told(claim: Claim, runs: Runs) -> Mapping[str, tuple[Any, ...]]:
+    return {
+        name: _words(result_of(claim, tallies(histories, [claim])[claim.name]))
+        for name, histories in runs.items()
+    }
 
 
 def _words(result: ClaimResult) -> tuple[Any, ...]:

@@ -5,17 +5,16 @@ its text its own tests notice.
 from __future__ import annotations
 
 import pytest
-from pyspark.sql import SparkSession
 
 from tests.spark_eval.claims import altered, asked
 
 CLAIM = "statuses_fit"
-TAKEN_OUT = ("size(said) > size(recipients)", "false")
+TAKEN_OUT = ("len(values) > len(recipients)", "False")
 SAID_OTHERWISE = ("(TL-1).", "(TL-1):")
 
 
 def test_a_claim_is_asked_of_simulated_runs_alone(
-    spark: SparkSession, capsys: pytest.CaptureFixture[str]
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     assert asked.main(["no_loss", "one-message-in", "one-message-out", "--seeds", "1"]) == 0
     *told, last = capsys.readouterr().out.splitlines()
@@ -26,14 +25,14 @@ def test_a_claim_is_asked_of_simulated_runs_alone(
 
 
 def test_a_run_of_which_it_asks_nothing_is_counted(
-    spark: SparkSession, capsys: pytest.CaptureFixture[str]
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     assert asked.main([CLAIM, "one-message-in", "--seeds", "2"]) == 0
     assert capsys.readouterr().out == "2 of 2 runs: nothing asked\n"
 
 
 def test_what_is_taken_out_of_a_claim_is_noticed_or_not(
-    spark: SparkSession, capsys: pytest.CaptureFixture[str]
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     assert altered.main([CLAIM, *TAKEN_OUT, *SAID_OTHERWISE]) == 1
     first, last = capsys.readouterr().out.splitlines()
