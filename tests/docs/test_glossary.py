@@ -14,7 +14,7 @@ from spark_eval import claims
 from spark_eval.judging import verdict
 from spark_eval.next.cases.case import HOLDS, UNKNOWN, VIOLATED
 from spark_eval.next.judging.results import NOT_APPLICABLE
-from spark_eval.results.counts import NO_DELIVERY, NO_PROMOTION
+from spark_eval.next.results.counts import NO_DELIVERY, NO_PROMOTION
 from spark_eval.results.coverage import PHASES
 from tests.docs.pages import CODE, FENCED, named, read, rows, sections
 

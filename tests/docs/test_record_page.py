@@ -29,8 +29,8 @@ from spark_eval import schema
 from spark_eval.compare.comparison import Compared, Comparison
 from spark_eval.judging.verdict import Verdict
 from spark_eval.next.judging.results import ClaimResult, CounterExample
+from spark_eval.next.results.counts import NO_DELIVERY, NO_PROMOTION, NO_SAFETY_NET
 from spark_eval.report.rows import ReportRows
-from spark_eval.results.counts import NO_DELIVERY, NO_PROMOTION, NO_SAFETY_NET
 from spark_eval.results.files import verdict_content
 from spark_eval.results.schema import RESULT_TABLES
 from spark_eval.schema import Columns
