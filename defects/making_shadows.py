@@ -251,6 +251,7 @@ def rejects(is_rejecting: bool) -> Context:
 
 
 REDUNDANT, PLACED = ("redundant_before_ack",), ("shadow_placement",)
+TRIED, AGAIN = ("shadow_attempts",), ("shadowed_again",)
 DEFECTS = (
     Defect(
         "no-shadow-at-all",
@@ -287,7 +288,7 @@ DEFECTS = (
     Defect(
         "resubmitted-mail-is-said-to-have-a-shadow",
         "Resubmitted messages get no shadow copy, and the node says they did.",
-        "SM-13", "lossy-failover", PLACED, lambda: behind(BelievesForWhatIsResubmitted),
+        "SM-13", "lossy-failover", AGAIN, lambda: behind(BelievesForWhatIsResubmitted),
     ),
     Defect(
         "shadow-outside-of-the-boundary",
@@ -318,28 +319,28 @@ DEFECTS = (
     Defect(
         "one-attempt-at-a-shadow",
         "After one failed attempt no other server is tried.",
-        "SR-3", UNREACHABLE, PLACED, lambda: decides(shadow_attempts, _one_attempt),
+        "SR-3", UNREACHABLE, TRIED, lambda: decides(shadow_attempts, _one_attempt),
     ),
     Defect(
         "the-same-shadow-server-again",
         "Every attempt goes to the server that has just failed.",
-        "SR-4", UNREACHABLE, PLACED, lambda: decides(shadow_attempts, _the_first_again),
+        "SR-4", UNREACHABLE, TRIED, lambda: decides(shadow_attempts, _the_first_again),
     ),
     Defect(
         "gives-up-before-it-tries",
         "No other server is called; each message is accepted as one that cannot be made redundant.",
-        "SR-1", CALM, PLACED, lambda: behind(GivesUpAtOnce),
+        "SR-1", CALM, TRIED, lambda: behind(GivesUpAtOnce),
     ),
     Defect(
         "rejects-before-it-tries",
         "Of the first messages no other server is called; they are rejected as ones that cannot be "
         "made redundant.",
-        "SR-5", REJECTED, PLACED, lambda: behind(GivesUpFortyTimes),
+        "SR-5", REJECTED, TRIED, lambda: behind(GivesUpFortyTimes),
     ),
     Defect(
         "gives-up-one-attempt-in-twenty",
         "One session in twenty for a shadow copy is said to have failed; the next server is tried.",
-        "SR-3", CALM, PLACED, lambda: behind(GivesUpOneInTwenty),
+        "SR-3", CALM, TRIED, lambda: behind(GivesUpOneInTwenty),
     ),
     Defect(
         "rejects-what-is-to-be-accepted",

@@ -28,7 +28,8 @@ from nodes.core.interface.inputs import (
 )
 from nodes.core.interface.queue_changes import PromoteShadow
 
-LOSES, PLACED = "primary-loses-its-queue-database", ("shadow_placement",)
+LOSES = "primary-loses-its-queue-database"
+TRIED, AGAIN = ("shadow_attempts",), ("shadowed_again",)
 CAME_BACK = "resubmitted-mail-promoted"
 
 
@@ -164,24 +165,24 @@ DEFECTS = (
     Defect(
         "promoted-mail-gets-no-shadow-after-a-kill",
         "What was to get a new shadow when its server was killed gets none, and nothing is said.",
-        "SM-13", "killed-in-a-promotion", PLACED,
+        "SM-13", "killed-in-a-promotion", AGAIN,
         lambda: behind(MakesNoShadowAfterARestart),
     ),
     Defect(
         "promoted-mail-gets-no-shadow-in-silence",
         "Promoted messages are not made redundant again, and nothing is said of it.",
-        "SM-13", LOSES, PLACED,
+        "SM-13", LOSES, AGAIN,
         lambda: behind(MakesNoShadowOfPromotedInSilence),
     ),
     Defect(
         "promoted-mail-gets-no-shadow",
         "Promoted messages are not made redundant again; the node says that it could not.",
-        "SM-13", LOSES, PLACED, lambda: behind(MakesNoShadowOfPromoted),
+        "SM-13", LOSES, TRIED, lambda: behind(MakesNoShadowOfPromoted),
     ),
     Defect(
         "promoted-mail-is-said-to-have-a-shadow",
         "Promoted messages are not made redundant again; the node says that they were.",
-        "SM-13", LOSES, PLACED, lambda: behind(BelievesInShadowsOfPromoted),
+        "SM-13", LOSES, AGAIN, lambda: behind(BelievesInShadowsOfPromoted),
     ),
     Defect(
         "promotes-resubmitted-mail-as-ordinary",

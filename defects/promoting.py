@@ -305,11 +305,11 @@ DEFECTS = (
     Defect(
         "no-event-for-a-failed-heartbeat",
         "A heartbeat that fails is not logged with event 22004.",
-        "SM-18", RETURNS, ("discard_after_delivery",), lambda: behind(LogsNoFailedHeartbeat),
+        "SM-18", RETURNS, ("discards_asked",), lambda: behind(LogsNoFailedHeartbeat),
     ),
     Defect(
         "no-event-for-a-heartbeat-that-hung",
         "A heartbeat that hung is given up, and neither event 22004 nor XQDISCARD failed says so.",
-        "SM-18", "heartbeats-hang", ("discard_after_delivery",), lambda: behind(GivesUpInSilence),
+        "SM-18", "heartbeats-hang", ("discards_asked",), lambda: behind(GivesUpInSilence),
     ),
 )  # fmt: skip

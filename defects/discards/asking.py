@@ -103,11 +103,12 @@ def _none_beside_one_that_hangs() -> Iterator[None]:
 
 
 DISCARD, PACED = ("discard_after_delivery",), ("heartbeats_paced",)
+ASKED = ("discards_asked",)
 DEFECTS = (
     Defect(
         "asks-in-heartbeats-only",
         "The shadow server does not ask in sessions that it opens for something else.",
-        "SM-2", CALM, DISCARD, lambda: does(ShadowQueue, "ask_first", _only_for_heartbeats),
+        "SM-2", CALM, ASKED, lambda: does(ShadowQueue, "ask_first", _only_for_heartbeats),
     ),
     Defect(
         "asks-ten-times-too-seldom",

@@ -220,7 +220,7 @@ DEFECTS = (
     Defect(
         "notifies-everybody-of-everything",
         "Every server that asks is given everybody's notifications.",
-        "SM-3", CALM, DISCARD, lambda: behind(NotifiesEverybodyOfEverything),
+        "SM-3", CALM, ("discards_asked",), lambda: behind(NotifiesEverybodyOfEverything),
     ),
     Defect(
         "notifies-the-others",

@@ -147,12 +147,12 @@ DEFECTS = (
     Defect(
         "logs-no-session",
         "The connectivity log stays empty.",
-        "TL-4", CALM, ("discard_after_delivery",), lambda: behind(LogsNoSession),
+        "TL-4", CALM, ("discards_asked",), lambda: behind(LogsNoSession),
     ),
     Defect(
         "logs-no-session-after-a-restart",
         "After its first restart a server writes no connectivity log.",
-        "TL-4", "primary-returns-in-time", ("discard_after_delivery",),
+        "TL-4", "primary-returns-in-time", ("discards_asked",),
         lambda: behind(LogsNoSessionAfterARestart),
     ),
     Defect(

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from lab.scenario.requirements import REQUIREMENTS, requirement_table
-from spark_eval import claims
-from spark_eval.claims.claim import Claim
 from spark_eval.judging.catalogue import catalogue
+from spark_eval.next.claims.catalogue import ALL
+from spark_eval.next.claims.claim import Claim
 
 SCENARIOS = Path(__file__).resolve().parents[3] / "scenarios"
 PROVES = re.compile(r"^proves: \[([^\]]*)\]", re.MULTILINE)
@@ -34,10 +34,10 @@ def test_the_table_says_which_claim_checks_what_as_the_claims_do() -> None:
         for name, requirement in requirement_table().requirements.items()
         for claim in requirement.checked_by
     }
-    assert in_table == {(claim.name, name) for claim in claims.ALL for name in claim.requirements}
+    assert in_table == {(claim.name, name) for claim in ALL for name in claim.requirements}
 
 
-@pytest.mark.parametrize("claim", claims.ALL, ids=lambda claim: claim.name)
+@pytest.mark.parametrize("claim", ALL, ids=lambda claim: claim.name)
 def test_each_claim_and_what_it_checks_has_a_sentence(claim: Claim) -> None:
     assert catalogue().claims.get(claim.name, "").endswith(".")
     assert set(claim.requirements) <= set(catalogue().requirements)
