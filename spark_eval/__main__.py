@@ -1,6 +1,6 @@
 """`python -m spark_eval RUN`: judge run folders, print the verdict, leave the files beside the
-record. `python -m spark_eval --sweep FOLDER`: judge the batches of sweeps. `spark-submit
-spark_eval/__main__.py RUN` does the same, by the master and the name that it is given.
+record; `spark-submit spark_eval/__main__.py RUN` does the same, by the master and the name that it
+is given. `python -m spark_eval --sweep FOLDER`: one verdict from the results of a sweep's runs.
 
 Exit codes: 0 pass, 1 fail, 2 unknown, 3 a check crashed or the record could not be evaluated, 4 the
 call is wrong, or what it names is no record that can be read. Of several runs the worst counts: 3,
@@ -64,11 +64,9 @@ def _answer(options: argparse.Namespace) -> int:
         return _serve(options)
     if options.sweep:
         from spark_eval.sweep.folder import open_sweep
+        from spark_eval.sweep.program import conclude_all
 
-        sweeps = [open_sweep(folder) for folder in options.sweep]
-        from spark_eval.evaluation.program import judge_sweeps
-
-        return judge_sweeps(sweeps, options)
+        return conclude_all([open_sweep(folder) for folder in options.sweep])
     if not options.when_told:
         for name in options.run:
             if not is_uri(name):
@@ -138,13 +136,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--when-told",
         action="store_true",
-        help="bring Spark up, then wait for a line on standard input; of a sweep: judge the "
-        "batches named there, a line each, until `end`, then of the next sweep",
-    )
-    parser.add_argument(
-        "--small-batches",
-        action="store_true",
-        help="batches of a sweep are of some ten runs: compile nothing for them",
+        help="bring Spark up, then wait for a line on standard input",
     )
     return parser
 

@@ -287,14 +287,3 @@ HOST: Final[Columns] = (
     # of the lab's run, before it is judged
     ("exit", "INT"),
 )
-
-# one row a line of a run's files; plan.json, manifest.json and host.json are one row each, and an
-# empty file is one of line 0; `fields` is the `#Fields:` line of a log
-SWEEP_LINES: Final[Columns] = (
-    ("run", "STRING"),
-    ("seed", "BIGINT"),
-    ("file", "STRING"),
-    ("line", "INT"),
-    ("text", "STRING"),
-    ("fields", "STRING"),
-)

@@ -1,9 +1,9 @@
 """The one place where a Spark session is made.
 
 A local session is tuned for the size of its work. One run: no generated code and a quiet compiler,
-because compiling would take longer than all the work. A sweep: generated code, and what is keyed by
-run is moved once. Any other master (`spark://`, `yarn`, `k8s://`) keeps Spark's own defaults. What
-a user of Spark has set, by spark-submit or spark-defaults.conf, is kept.
+because compiling would take longer than all the work. Any other master (`spark://`, `yarn`,
+`k8s://`) keeps Spark's own defaults. What a user of Spark has set, by spark-submit or
+spark-defaults.conf, is kept.
 Refuses to know anything of what is evaluated.
 """
 
@@ -82,18 +82,6 @@ ON_ONE_MACHINE: Settings = {
 # would take 16 MiB, so many of them that all of the heap was collected twice as often
 SMALL_PAGES: Settings = {"spark.buffer.pageSize": "1m"}
 
-# of hundreds of runs at a time, for minutes
-OF_A_SWEEP: Settings = {
-    **SMALL_PAGES,
-    "spark.sql.shuffle.partitions": "2",
-    "spark.sql.codegen.wholeStage": "true",
-    "spark.sql.codegen.factoryMode": "FALLBACK",
-    # rows that lie together by run need not move again to be joined by run and more
-    "spark.sql.requireAllClusterKeysForCoPartition": "false",
-    # all of a batch's queries stay compiled for the next one; Spark would keep 100
-    "spark.sql.codegen.cache.maxEntries": "5000",
-}
-
 # of a run of a hundred thousand messages and more: Spark's own ways, in bounded memory
 OF_A_LARGE_RUN: Settings = {
     # of so many sorters at once as a claim's joins and windows are, each has to have its page
@@ -112,9 +100,6 @@ OF_A_LARGE_RUN: Settings = {
     "spark.driver.memory": "2g",
 }
 
-# generated code has methods of more than 8,000 bytes, one for all that is read out of a line: the
-# JVM would interpret these for ever, a tenth of all that a sweep's judging takes
-LARGE_METHODS = "-XX:-DontCompileHugeMethods"
 # the JVM lives for some seconds: compile little and cheaply, and do not stop to collect garbage
 BRIEF_LIFE = (
     "-XX:TieredStopAtLevel=1",
@@ -127,18 +112,6 @@ BRIEF_LIFE = (
     "-Xmn600m",
     "-Xshare:auto",
 )
-# a batch or two: the better compiler spends more on generated code than it saves; the quiet one's
-# cache would be full after the first batch, and the rest would be interpreted
-LONG_LIFE = (
-    "-XX:TieredStopAtLevel=1",
-    LARGE_METHODS,
-    "-XX:ReservedCodeCacheSize=512m",
-    "-XX:+UseParallelGC",
-    "-Xms1g",
-    "-Xshare:auto",
-)
-# from the third batch on it saves more
-LONGER_LIFE = LONG_LIFE[1:]
 # one run after another, all night: what is hot is worth the better compiler, and a session that ran
 # out of memory is worth nothing
 ONE_AFTER_ANOTHER = (
@@ -149,6 +122,9 @@ ONE_AFTER_ANOTHER = (
     "-XX:+ExitOnOutOfMemoryError",
 )
 
+# generated code has methods of more than 8,000 bytes, one for all that is read out of a line: the
+# JVM would interpret these for ever, a tenth of all that judging takes
+LARGE_METHODS = "-XX:-DontCompileHugeMethods"
 FOR_MINUTES = (
     LARGE_METHODS,
     "-XX:+UseParallelGC",
@@ -158,29 +134,23 @@ FOR_MINUTES = (
 
 
 class Purpose(Enum):
-    """What a session is for: `RUN` is one run or a few, `RUNS` one run after another, `SWEEP` a
-    batch or two of hundreds, `LONG_SWEEP` more of them, `LARGE` what is too much for one partition.
+    """What a session is for: `RUN` is one run or a few, `RUNS` one run after another, `LARGE` what
+    is too much for one partition.
     """
 
     RUN = "run"
     RUNS = "runs"
-    SWEEP = "sweep"
-    LONG_SWEEP = "long sweep"
     LARGE = "large"
 
 
 LOCAL = {
     Purpose.RUN: SMALL_PAGES,
     Purpose.RUNS: SMALL_PAGES,
-    Purpose.SWEEP: OF_A_SWEEP,
-    Purpose.LONG_SWEEP: OF_A_SWEEP,
     Purpose.LARGE: OF_A_LARGE_RUN,
 }
 JAVA = {
     Purpose.RUN: BRIEF_LIFE,
     Purpose.RUNS: ONE_AFTER_ANOTHER,
-    Purpose.SWEEP: LONG_LIFE,
-    Purpose.LONG_SWEEP: LONGER_LIFE,
     Purpose.LARGE: FOR_MINUTES,
 }
 

@@ -98,17 +98,14 @@ def _message(plan: Mapping[str, Any]) -> re.Pattern[str]:
 
 
 class Template:
-    """Puts markers into texts of one recorded run. Without `renames` servers and mailboxes keep
-    their names, as those of a run of its own may.
-    """
+    """Puts markers into texts of one recorded run."""
 
-    def __init__(self, recorded: Recorded, *, renames: bool = True) -> None:
+    def __init__(self, recorded: Recorded) -> None:
         plan, topology = recorded.plan, recorded.plan["topology"]
         self._ns_per_s = round(recorded.ns_per_ms * 1000)
         self._message = _message(plan)
         lives = (lines for name, lines in recorded.files.items() if "/lifecycle" in name)
         self._databases = {json.loads(line).get("database_id") for lines in lives for line in lines}
-        self._renames = renames
         self._domain = re.compile(rf"([\w.+-]+)@{re.escape(topology['accepted_domain'])}\b")
         inside = [site["name"] for site in topology["sites"] if not site["outside"]]
         self._databases_named = frozenset(each["name"] for each in topology["databases"])
@@ -128,16 +125,14 @@ class Template:
         """Any text of the record."""
         text = self._message.sub(rf"m\1-{GROUP}{CLONE}", text)
         text = INTERNAL_ID.sub(rf"\1{CLONE}", text)
-        if self._renames:
-            text = FAULT.sub(rf'\1-{GROUP}"', text)
+        text = FAULT.sub(rf'\1-{GROUP}"', text)
         return self._named(self._later(GUID.sub(self._guid, text), shift_s), self._names)
 
     def planned(self, part: Mapping[str, Any], shift_s: int) -> str:
         """A part of the plan, as JSON."""
         text = self._message.sub(rf"m\1-{GROUP}{CLONE}", json.dumps(part, ensure_ascii=False))
         text = LAB_MS.sub(lambda found: _moved(found, 1000 * shift_s), text)
-        if self._renames:
-            text = PLANNED_FAULT.sub(rf'\1-{GROUP}"', text)
+        text = PLANNED_FAULT.sub(rf'\1-{GROUP}"', text)
         return self._named(text, self._names_and_sites)
 
     def path(self, name: str) -> str:
@@ -145,8 +140,6 @@ class Template:
         return self._named(name, self._names)
 
     def _named(self, text: str, names: re.Pattern[str]) -> str:
-        if not self._renames:
-            return text
         return names.sub(self._renamed, self._domain.sub(self._address, text))
 
     def _renamed(self, found: re.Match[str]) -> str:

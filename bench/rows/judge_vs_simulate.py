@@ -1,66 +1,36 @@
-"""A batch of a sweep: the time that judging it takes beside the time that simulating it takes.
+"""Seeds of a sweep: the time that judging them takes beside the time that simulating them takes.
 
-Each has the machine to itself, and has done a batch before. `python -m bench.rows.judge_vs_simulate
-FOLDER` simulates, in a process of its own, since a Spark session lives as long as its process.
+CPU time in one process, as a task does it, after one that loads what is needed.
 """
 
-import json
-import subprocess
-import sys
 import time
-from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from bench.result import Result, beside
-from lab.campaigns.batches import Batch
-from lab.campaigns.sweep.judge import SweepJudge
-from lab.campaigns.sweep.sweep import Seeds, Sweep
-from lab.program.errors import GroundError
+from lab.campaigns.run import bytes_of
+from lab.campaigns.sweep.task import SeedTask
 from lab.validation.library import load_scenario
+from spark_eval.sweep.result import result_of
 
-SCENARIO, PER_BATCH, BATCHES = "one-server-at-a-time", 250, 2
-MASTER = "local[2]"
+SCENARIO, SEEDS = "one-server-at-a-time", 50
 
 
 def measure() -> Result:
-    """Seconds of wall time of the second batch; aim of the ratio: 1. Raises GroundError."""
-    with TemporaryDirectory(prefix="shadowlab-bench-") as folder:
-        simulating = _simulated(Path(folder))
-        judging = _judged(Path(folder))
-    against = f"simulating {PER_BATCH} seeds, each alone; aim 1"
+    """Seconds of all seeds; aim of the ratio: 0.35."""
+    _measured(range(1))
+    judging, simulating = _measured(range(1, SEEDS + 1))
+    against = f"simulating {SEEDS} seeds; aim 0.35"
     return beside("judge_vs_simulate", judging, simulating, "s", against)
 
 
-def _simulated(folder: Path) -> float:
-    command = [sys.executable, "-m", "bench.rows.judge_vs_simulate", str(folder)]
-    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
-    if done.returncode != 0:
-        raise GroundError(f"the batches were not simulated: {done.returncode}")
-    return float(json.loads(done.stdout))
-
-
-def _judged(folder: Path) -> float:
-    with SweepJudge(folder, master=MASTER) as judge:
-        return [judge.judge_now(name).seconds for name, _, _ in _seeds().batches()][-1]
-
-
-def _seeds() -> Seeds:
-    return Seeds(1, BATCHES * PER_BATCH, PER_BATCH)
-
-
-def _simulate_here(folder: Path) -> float:
+def _measured(seeds: range) -> tuple[float, float]:
     checked, mistakes = load_scenario(SCENARIO)
     assert checked is not None, mistakes
-    sweep = Sweep(checked, _seeds(), folder, MASTER)
-    sweep.describe()
-    return [_timed(sweep, batch) for batch in sweep.batches()][-1]
-
-
-def _timed(sweep: Sweep, batch: Batch) -> float:
-    began = time.monotonic()
-    sweep.work.simulate(batch)
-    return time.monotonic() - began
-
-
-if __name__ == "__main__":
-    print(json.dumps(_simulate_here(Path(sys.argv[1]))))
+    judging = simulating = 0.0
+    for run in SeedTask(checked.scenario, checked.topology, tuple(seeds)).runs():
+        began = time.process_time()
+        files = bytes_of(run.plan, run.simulate(keeps_inputs=False))
+        simulated = time.process_time()
+        result_of(run.name, run.plan.seed, files)
+        simulating += simulated - began
+        judging += time.process_time() - simulated
+    return judging, simulating

@@ -1,4 +1,4 @@
-"""Seeds a second of a sweep's simulation with two executors against one, start-up left out.
+"""Seeds a second of a sweep with two executors against one, start-up left out.
 
 Each side is a Spark of its own, after a first round that brings its workers up.
 """
@@ -7,13 +7,11 @@ import json
 import subprocess
 import sys
 import time
-from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from bench.result import Result, beside
 from bench.simulated import scenario
 from lab.campaigns.sweep.executors import run_tasks
-from lab.campaigns.sweep.task import Done, SeedTask
+from lab.campaigns.sweep.task import SeedTask
 from lab.program.errors import GroundError
 
 SEEDS, TASKS = 48, 8
@@ -35,22 +33,18 @@ def _seeds_per_second(executors: int) -> float:
 
 def _measure_here(executors: int) -> float:
     checked = scenario("1h", "60/h", "29m")
-    with TemporaryDirectory(prefix="shadowlab-bench-") as folder:
-        size = SEEDS // TASKS
+    size = SEEDS // TASKS
 
-        def tasks(first: int, count: int) -> list[SeedTask]:
-            model, topology = checked.scenario, checked.topology
-            starts = range(first, first + count, size)
-            return [
-                SeedTask(model, topology, tuple(range(at, at + size)), Path(folder))
-                for at in starts
-            ]
+    def tasks(first: int, count: int) -> list[SeedTask]:
+        model, topology = checked.scenario, checked.topology
+        starts = range(first, first + count, size)
+        return [SeedTask(model, topology, tuple(range(at, at + size))) for at in starts]
 
-        master = f"local[{executors}]"
-        run_tasks(master, tasks(0, size * executors))
-        began = time.monotonic()
-        done: list[Done] = run_tasks(master, tasks(1000, SEEDS))
-        return sum(each.runs for each in done) / (time.monotonic() - began)
+    master = f"local[{executors}]"
+    run_tasks(master, tasks(0, size * executors))
+    began = time.monotonic()
+    done = run_tasks(master, tasks(1000, SEEDS))
+    return sum(len(each.results) for each in done) / (time.monotonic() - began)
 
 
 if __name__ == "__main__":

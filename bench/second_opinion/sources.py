@@ -1,4 +1,4 @@
-"""The record as views of lines in DuckDB: from run folders, or from the Parquet files of a sweep.
+"""The record as views of lines in DuckDB: from run folders, or from Parquet files of lines.
 
 Each view has `run`, `file`, `text` and `fields` (the `#Fields:` line of a log), one row a line, and
 holds one kind of file, so that nobody scans tracking logs to find a ledger.
@@ -34,7 +34,7 @@ LINE_READER = (
 
 
 def from_parquet(connection: duckdb.DuckDBPyConnection, pattern: str) -> None:
-    """`pattern` names Parquet files with the columns of a sweep's lines."""
+    """`pattern` names Parquet files with the columns of `lines`."""
     for view, files in (WHOLE | LINES).items():
         where = f"file LIKE {_quoted(files.replace('*', '%'))} AND line > 0 AND text <> ''"
         columns = f"SELECT run, file, text, fields FROM read_parquet({_quoted(pattern)})"

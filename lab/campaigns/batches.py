@@ -1,35 +1,44 @@
-"""Batches of simulated runs, spread by Spark and judged one after another.
+"""Batches of simulated runs: spread by Spark, judged where they are simulated, counted here.
 
-A batch is simulated by tasks that each write one Parquet file, then judged by the evaluation, a
-program of its own that goes on beside the next batch; its record is then let go, so that any number
-of runs needs the room of a few batches. What is done already is not done again.
+The results of a batch are a file, whole or not there at all; what has it already is not done again.
 """
 
 import json
-import shutil
 import time
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from lab.campaigns.run import Result
 from lab.campaigns.sweep.executors import run_tasks
-from lab.campaigns.sweep.judge import BatchJudged, SweepJudge
-from lab.campaigns.sweep.task import Done, Task
-from lab.program.errors import FAIL, GROUND_FAILED
+from lab.campaigns.task import Done, Task
+from lab.program.errors import FAIL, GROUND_FAILED, VERDICTS, WORST_FIRST, GroundError
+from lab.program.whole_file import write_whole
 from lab.run.outcome import Say, span
 
 CRASHES = "crashes.jsonl"
 RECENT = 5
 """Batches by which it is said how long the others will take."""
+NAMES = VERDICTS | {GROUND_FAILED: "crashed"}
 
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """`name`: `batch=00000`; `tasks` are its own, for the folder that its record is written to."""
+    """`name`: `batch=00000`; its own `tasks`."""
 
     name: str
-    tasks: Callable[[Path], Sequence[Task]]
+    tasks: Callable[[], Sequence[Task]]
+
+
+@dataclass(frozen=True, slots=True)
+class BatchJudged:
+    """`verdicts`: how many runs had which, the worst first."""
+
+    batch: str
+    runs: int
+    seconds: float
+    verdicts: Mapping[str, int]
 
 
 @dataclass(slots=True)
@@ -76,23 +85,21 @@ class Batches:
     noun: str
     replay: Callable[[str], str]
     say: Say
-    keep_records: bool = False
 
-    def go_through(self, batches: Iterable[Batch], judge: SweepJudge) -> Iterator[BatchJudged]:
-        """Simulate a batch while the one before it is judged. Raises GroundError when Spark or the
-        evaluation cannot do their work.
-        """
+    def go_through(self, batches: Iterable[Batch]) -> Iterator[BatchJudged]:
+        """Raises GroundError when Spark cannot do its work."""
         self.progress.begin()
         for batch in batches:
-            if self._is_judged(batch.name):
+            began = time.monotonic()
+            path = results_of(self.folder, batch.name)
+            if path.exists():
                 self.progress.earlier.add(batch.name)
             else:
-                self.simulate(batch)
-            finished = judge.next_judged(batch.name)
-            if finished is not None:
-                yield self._told(finished)
-        while (finished := judge.next_judged(None)) is not None:
-            yield self._told(finished)
+                self.carry_out(batch)
+            codes = Counter(_exit_codes(path))
+            counts = {NAMES[code]: codes[code] for code in WORST_FIRST if codes[code]}
+            seconds = time.monotonic() - began
+            yield self._told(BatchJudged(batch.name, codes.total(), seconds, counts))
 
     def codes(self) -> Iterator[int]:
         """Of crashes in this and in earlier sittings."""
@@ -100,23 +107,12 @@ class Batches:
         for line in path.read_text("utf-8").splitlines() if path.exists() else []:
             yield GROUND_FAILED if "bug" in json.loads(line) else FAIL
 
-    def is_earlier(self, finished: BatchJudged) -> bool:
-        return finished.batch in self.progress.earlier
-
-    def _is_judged(self, batch: str) -> bool:
-        return (self.folder / "results" / f"{batch}.jsonl").exists()
-
-    def simulate(self, batch: Batch) -> None:
-        """Unless its record is whole already. Raises GroundError."""
-        record = self.folder / "record" / batch.name
-        success = record / "_SUCCESS"
-        if success.exists():
-            return
-        record.mkdir(parents=True, exist_ok=True)
-        tasks = [task for task in batch.tasks(record.absolute()) if not task.path.exists()]
-        if tasks:
-            self._note(run_tasks(self.master, tasks))
-        success.touch()
+    def carry_out(self, batch: Batch) -> None:
+        """Raises GroundError."""
+        tasks = batch.tasks()
+        done = run_tasks(self.master, tasks) if tasks else []
+        self._note(done)
+        write_results(self.folder, batch.name, [row for each in done for row in each.results])
 
     def _note(self, done: Sequence[Done]) -> None:
         """Crashes and bugs are reported when they come up, and kept."""
@@ -132,8 +128,6 @@ class Batches:
                     self.say(f"{name} cannot be simulated: {last}")
 
     def _told(self, finished: BatchJudged) -> BatchJudged:
-        if not self.keep_records:
-            shutil.rmtree(self.folder / "record" / finished.batch, ignore_errors=True)
         self.progress.count(finished)
         counts = ", ".join(f"{count} {verdict}" for verdict, count in finished.verdicts.items())
         self.say(
@@ -141,3 +135,28 @@ class Batches:
             f"{counts}, {self.progress.in_words(finished)}"
         )
         return finished
+
+
+def results_of(folder: Path, batch: str) -> Path:
+    return folder / "results" / f"{batch}.jsonl"
+
+
+def write_results(folder: Path, batch: str, results: Iterable[Result]) -> None:
+    """In order of seeds. Raises OSError."""
+    path = results_of(folder, batch)
+    path.parent.mkdir(exist_ok=True)
+    ordered = sorted(results, key=lambda each: (each["seed"], each["run"]))
+    lines = (json.dumps(each, ensure_ascii=False, separators=(",", ":")) for each in ordered)
+    write_whole(path, "".join(f"{line}\n" for line in lines))
+
+
+def _exit_codes(path: Path) -> Iterator[int]:
+    """Raises GroundError."""
+    try:
+        with path.open(encoding="utf-8") as lines:
+            for line in lines:
+                yield json.loads(line)["exit_code"]
+    except (ValueError, KeyError, TypeError) as error:
+        hint = "remove it; its batch is simulated and judged again"
+        cause = f"{path}: is not what a campaign leaves there: {error!r}"
+        raise GroundError(cause, hint) from error

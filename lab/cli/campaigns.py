@@ -183,7 +183,6 @@ def shrink(
         Path | None,
         typer.Option(help="the file to write, NAME.yaml", show_default=False, parser=path_of),
     ] = None,
-    master: Annotated[str, typer.Option(help="Spark master")] = "local[*]",
 ) -> None:
     """Find the smallest scenario that still fails as a simulated run does, and write it."""
     from lab.campaigns.shrink.shrink import SHRUNK, shrink_run
@@ -192,7 +191,6 @@ def shrink(
     folder = find_run(run)
     plan = read_simulated(folder)
     target = smaller_scenario(out or RUNS / "shrunk" / f"{plan.scenario}-smaller.yaml", SHRUNK)
-    require_java()
     with waiting("shrinking"):
-        found = shrink_run(folder, target, master)
+        found = shrink_run(folder, target)
     print(f"shadowlab run {shlex.quote(str(target))} --on simulator --seed {found.seed}")

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
 SEEDS = {On.simulator: 5, On.containers: 1}
 SEEDS_MAX = 1_000  # twenty times as many of a rare defect, planned before the first is simulated
-LOCAL = "local[*]"
 
 
 def prove(
@@ -57,29 +56,23 @@ def prove(
             min=1, max=SEEDS_MAX, help="how many for each defect; by default 5, on containers 1"
         ),
     ] = None,
-    master: Annotated[str, typer.Option(help="Spark master of what is simulated")] = LOCAL,
 ) -> None:
     """Break nodes on purpose, a defect at a time, and see that the right claim notices each."""
     if nightly:
         _refuse_beside("--nightly", {"names": names, "--tenth": tenth, "--list": lists})
-        require_java()
-        raise typer.Exit(_night(on, seeds, master))
+        raise typer.Exit(_night(on, seeds))
     if tenth is not None:
         _refuse_beside("--tenth", {"names": names})
-    if on is On.containers and master != LOCAL:
-        raise ScenarioError(
-            f"--master {master}: what runs on containers is judged here", "leave it out"
-        )
     chosen = _chosen(names, on, tenth, seeds)
     if lists:
         from lab.campaigns.prove.view import listed
 
         print("\n".join(map(visible, listed(chosen))))
         return
-    require_java()
     if on is On.containers:
+        require_java()
         raise typer.Exit(prove_on_containers(chosen, seeds))
-    raise typer.Exit(prove_simulated(chosen, seeds, master))
+    raise typer.Exit(prove_simulated(chosen, seeds))
 
 
 def _refuse_beside(option: str, others: Mapping[str, object]) -> None:
@@ -89,15 +82,18 @@ def _refuse_beside(option: str, others: Mapping[str, object]) -> None:
             raise ScenarioError(f"{option} and {other}: both say what is tried", "leave one out")
 
 
-def _night(on: On | None, seeds: int | None, master: str) -> int:
+def _night(on: On | None, seeds: int | None) -> int:
     from defects.catalogue import ALL
     from lab.campaigns.prove.choice import TODAY
     from lab.hosts.containers.engine import answers
 
     codes = []
+    on_engine = on is On.containers or (on is None and answers())
+    if on_engine:
+        require_java()
     if on is not On.containers:
-        codes.append(prove_simulated(ALL, seeds, master))
-    if on is On.containers or (on is None and answers()):
+        codes.append(prove_simulated(ALL, seeds))
+    if on_engine:
         codes.append(prove_on_containers(_chosen(None, On.containers, TODAY, seeds), seeds))
     elif on is None:
         print("no Docker engine answers: no defect is tried on containers", file=sys.stderr)
@@ -157,12 +153,12 @@ def _plans(
     }
 
 
-def prove_simulated(defects: "Sequence[Defect]", seeds: int | None, master: str) -> int:
+def prove_simulated(defects: "Sequence[Defect]", seeds: int | None) -> int:
     from lab.campaigns.prove.prove import Proving, new_folder
 
     folder = new_folder(RUNS, datetime.now(UTC))
     count = seeds or SEEDS[On.simulator]
-    made = Proving(defects, _scenarios(defects), count, folder, master).run()
+    made = Proving(defects, _scenarios(defects), count, folder).run()
     return _told(made, folder)
 
 

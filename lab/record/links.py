@@ -8,7 +8,7 @@ from lab.program.errors import ScenarioError
 def refuse_links(folder: Path) -> None:
     """A folder of the lab's holds none, is none, and may be somebody else's. Raises
     ScenarioError."""
-    for place in (folder, *folder.glob("*"), *folder.glob("record/*")):
+    for place in (folder, *folder.glob("*")):
         if place.is_symlink():
             cause = f"{place}: is a link, and what is written there must stay in the folder"
             raise ScenarioError(cause, "remove the link, or put what it leads to in its place")

@@ -64,7 +64,7 @@ def run_simulated(
     ending, record = _simulate(plan.scenario, simulation, folder, durations, say)
     if ending.exit_code != 0:
         evaluation.abandon()
-    _write_host(folder, started, ending, record)
+    write_host(folder, started, ending, record)
     return conclude(folder.path, ending, evaluation, say)
 
 
@@ -105,9 +105,10 @@ def _simulate(
     return Ending(), record
 
 
-def _write_host(
+def write_host(
     folder: RunFolder, started: datetime, ending: Ending, record: RecordInMemory
 ) -> None:
+    """Raises OSError."""
     folder.write_json(
         "host.json",
         {

@@ -1,4 +1,4 @@
-"""What `python -m spark_eval` does on a Spark session: judge run folders, judge a sweep.
+"""What `python -m spark_eval` does on a Spark session: judge run folders.
 
 Apart from `__main__`, since importing Spark takes longer than an answer that needs none of it.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 import re
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -31,8 +31,6 @@ from spark_eval.results.colour import coloured
 from spark_eval.results.summary import summary
 from spark_eval.session import Purpose, suited_to, using_session
 from spark_eval.spread import by_run
-from spark_eval.sweep.folder import SweepFolder
-from spark_eval.sweep.program import judge_as_told, judge_complete
 
 RAISED = re.compile(r"[A-Za-z_.]+(Error|Exception|Exit)\b|\[[A-Z_]+\]")
 LARGE_BYTES = 64 * 1024 * 1024
@@ -40,10 +38,6 @@ LARGE_BYTES = 64 * 1024 * 1024
 OF_LINES = ("*.jsonl", "logs/*/*", "mailboxes/*", "external/*")
 MANY = 12
 """Runs, judged together, whose rows are worth the better compiler."""
-HUNDREDS = 60
-"""Runs whose rows are worth code of their own."""
-SEVERAL = 3
-"""Batches of them, in which the better compiler saves what it spends on that code."""
 
 
 def judge_runs(names: list[str], options: argparse.Namespace) -> int:
@@ -92,18 +86,6 @@ def _opened(spark: SparkSession, names: list[str]) -> Iterator[list[RunFolder]]:
                 send(spark, folder)
 
 
-def judge_sweeps(sweeps: list[SweepFolder], options: argparse.Namespace) -> int:
-    """Judge batches named on standard input, or all complete ones. Raises UnreadableRecordError."""
-    purpose = Purpose.RUNS if options.small_batches else purpose_of_sweeps(sweeps)
-    try:
-        with using_session(options.master, purpose=purpose) as spark:
-            if options.when_told:
-                return judge_as_told(spark, sweeps, sys.stdin)
-            return judge_complete(spark, sweeps)
-    except PySparkException as error:
-        raise _unreadable(error) from error
-
-
 def purpose_of(names: list[str]) -> Purpose:
     """By their number, and the size of the files that are there."""
     tops = [Path(name) for name in names if not is_uri(name)]
@@ -112,20 +94,6 @@ def purpose_of(names: list[str]) -> Purpose:
     if sum(sizes) > LARGE_BYTES:
         return Purpose.LARGE
     return Purpose.RUN if len(names) < MANY else Purpose.RUNS
-
-
-def purpose_of_sweeps(sweeps: Sequence[SweepFolder]) -> Purpose:
-    """By the number of their runs, of which a batch is all that is known where they have no seeds
-    of their own, and of runs in the largest: code that is generated for a few of them costs more
-    than all else. And by the size of each run, where it is there already.
-    """
-    runs = [max(sweep.seeds, sweep.per_batch) for sweep in sweeps]
-    if any(sweep.has_large_runs(batch) for sweep in sweeps for batch in sweep.complete_batches()):
-        return Purpose.LARGE
-    if max(runs) >= HUNDREDS:
-        batch = max(sweep.per_batch for sweep in sweeps)
-        return Purpose.LONG_SWEEP if sum(runs) >= SEVERAL * batch > 0 else Purpose.SWEEP
-    return Purpose.RUN if sum(runs) < MANY else Purpose.RUNS
 
 
 def _unreadable(error: PySparkException) -> UnreadableRecordError:

@@ -1,1 +1,1 @@
-"""Many seeds of one scenario, judged batch by batch from one table of lines; one verdict of all."""
+"""Many runs of one scenario: the result of each, from its bytes, and one verdict of all."""

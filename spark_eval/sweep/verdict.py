@@ -16,8 +16,8 @@ from typing import Any
 from spark_eval.judging.catalogue import catalogue, in_order
 from spark_eval.judging.verdict import FAIL, NOT_ASKED, PASS, PROVEN
 from spark_eval.next.cases.case import UNKNOWN, VIOLATED
+from spark_eval.next.results.coverage import PHASES
 from spark_eval.program.exit_codes import CRASHED
-from spark_eval.results.coverage import PHASES
 from spark_eval.sweep.cause import cause
 from spark_eval.sweep.combinations import Combinations
 from spark_eval.sweep.folder import SweepFolder

@@ -51,7 +51,6 @@ FILES: Mapping[str, Columns] = {
     "logs/<server>/copies.jsonl": schema.COPIES,
     "mailboxes/<database>.jsonl": schema.MAILBOXES,
     "external/<server>.jsonl": schema.EXTERNAL,
-    "record/batch=00000/*.parquet": schema.SWEEP_LINES,
     **{f"evaluation/{name}.parquet": columns for name, columns in RESULT_TABLES.items()},
 }
 SPARK_WORDS = {
@@ -210,7 +209,7 @@ def test_the_rows_of_a_report_are_those_of_the_page() -> None:
 
 
 def test_a_sweep_a_suite_a_proof_and_a_comparison_have_the_keys_of_the_page() -> None:
-    sweep = SweepFolder(Path("calm"), "calm", 0, 1, 1, 0)
+    sweep = SweepFolder(Path("calm"), "calm", 0, 1)
     assert set(Tally().content(sweep)) == set(described("`verdict.json` of a sweep"))
     assert missing_and_extra("`suite.json`", suite())[0] == set()
     assert missing_and_extra("`prove.json`", proof_content(proof((), ())))[0] == set()

@@ -1,51 +1,66 @@
-"""`python -m tests.scenarios.judging FOLDER`: judge batches as a sweep does, and write down every
-case of the claims that have a second opinion, from the same tables.
+"""One set of records, judged as a campaign judges them; beside the results every case of the claims
+that have a second opinion, from the same histories, and the lines that the second one reads.
 """
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Sequence
-from functools import partial, reduce
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from unittest.mock import patch
+from typing import NamedTuple
 
-from pyspark.sql import DataFrame
-
+from bench.second_opinion.lines import Lines
 from bench.second_opinion.opinion import CLAIMS
-from spark_eval import claims
-from spark_eval.claims.claim import Claim
-from spark_eval.evaluation.program import purpose_of_sweeps
-from spark_eval.expected.tables import Tables
-from spark_eval.judging.judge import judge
-from spark_eval.judging.judged import Judgement
-from spark_eval.session import session
-from spark_eval.sweep import batch
-from spark_eval.sweep.folder import open_sweep
-
-CASES = "cases"
+from lab.campaigns.run import Result
+from spark_eval.judging.of_record import judge
+from spark_eval.next.cases.case import Case
+from spark_eval.next.claims.catalogue import ALL
+from spark_eval.next.claims.claim import Claim
+from spark_eval.next.expected.totals import totals_of
+from spark_eval.next.judging.judge import Histories
+from spark_eval.next.read.files import MemoryFiles
+from spark_eval.sweep.result import told
 
 
-def main(folder: Path) -> None:
-    sweep = open_sweep(folder)
-    spark = session("local[2]", "shadowlab tests", purpose_of_sweeps([sweep]))
-    for name in sweep.complete_batches():
-        judging = partial(judged_with_cases, folder / CASES / f"{name}.parquet")
-        with patch.object(batch, "judge", judging):
-            batch.judge_batch(spark, sweep, name)
-    spark.stop()
+class JudgedCase(NamedTuple):
+    claim: str
+    run: str
+    subject: str
+    status: str
 
 
-def judged_with_cases(
-    path: Path, tables: Tables, runs: Sequence[str], checks: Sequence[Claim]
-) -> dict[str, Judgement]:
-    found = judge(tables, runs, checks)
-    asked = [each.asked(tables) for each in claims.ALL if each.name in CLAIMS]
-    cases = reduce(DataFrame.unionByName, filter(None, asked))
-    told = cases.where("status IS NOT NULL").select("claim", "run", "subject", "status")
-    told.write.parquet(str(path))
-    return found
+class JudgedSet(NamedTuple):
+    results: list[Result]
+    cases: list[JudgedCase]
 
 
-if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+def judged_set(
+    name: str, records: Sequence[tuple[int, Mapping[str, bytes]]], path: Path
+) -> JudgedSet:
+    """Each run is named `<set>/<number>`; its seed and its files. `path` of lines is written."""
+    results, cases, lines = list[Result](), list[JudgedCase](), Lines()
+    for number, (seed, files) in enumerate(records):
+        run = f"{name}/{number}"
+        for file, content in files.items():
+            lines.add(run, file, content.decode().split("\n")[:-1])
+        judged = judge(MemoryFiles(files))
+        results.append(told(run, seed, judged))
+        cases += [
+            JudgedCase(claim.name, run, case.subject, case.status)
+            for claim in ALL
+            if claim.name in CLAIMS
+            for case in _cases(claim, judged.histories)
+        ]
+    lines.write(path)
+    return JudgedSet(results, cases)
+
+
+def _cases(claim: Claim, histories: Histories) -> Iterator[Case]:
+    messages, run = histories
+    if claim.of_message is not None:
+        for message in messages:
+            yield from claim.of_message(message, run)
+    if claim.of_server is not None:
+        for server in run.servers.values():
+            yield from claim.of_server(server, run)
+    if claim.of_run is not None:
+        yield from claim.of_run(run, totals_of(messages, run))

@@ -23,8 +23,8 @@ from defects.defect import Context
 from defects.door import Door, behind
 from lab.campaigns.exhaust.pairs import Pairs
 from lab.campaigns.exhaust.search import Search
+from lab.campaigns.run import Run
 from lab.campaigns.shrink.trial import Trial
-from lab.campaigns.sweep.task import Run
 from lab.hosts.simulator.process import Process
 from lab.planning.resolve import default_seed
 from lab.validation.validate import check
@@ -225,4 +225,4 @@ def simulate_all(batches: Batches, drafts: Path) -> None:
             )
         for run in spoiled.RUNS:
             files = run.spoil(recorded(run.scenario, run.seed))
-            batches.add(str(run), [(run.seed, files.items())])
+            batches.add(str(run), [(run.seed, files)])

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import pytest
 
+from lab.campaigns.run import Result
 from lab.planning.resolve import default_seed
 from tests.lab.hosts.simulator.plans import SCENARIOS
 from tests.lab.hosts.simulator.plans import plan as scenario_plan
-from tests.scenarios.batches import Judged, Result, violated
+from tests.scenarios.batches import Judged, violated
 from tests.scenarios.sets import (
     BROKEN,
     EVERY_LOST_DISK,
@@ -20,7 +21,7 @@ from tests.scenarios.sets import (
     Broken,
 )
 
-pytestmark = [pytest.mark.spark, pytest.mark.timeout(1800)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(1800)]
 
 
 @pytest.fixture

@@ -7,23 +7,24 @@ nodes that break a promise, and runs that were spoiled afterwards, case by case.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 import duckdb
-import pyarrow.parquet as pq
 import pytest
 
 from bench.second_opinion import opinion, sources
+from bench.second_opinion.lines import Lines
 from bench.second_opinion.opinion import CLAIMS, Case
 from tests.lab.hosts.simulator.plans import SCENARIOS
 from tests.scenarios import spoiled
 from tests.scenarios.batches import Judged
-from tests.scenarios.recorded import recorded, write_folder, write_lines
+from tests.scenarios.judging import JudgedCase
+from tests.scenarios.recorded import recorded, write_folder
 from tests.scenarios.sets import EVERY_LOST_DISK, EVERY_SINGLE_FAULT
 
-pytestmark = [pytest.mark.spark, pytest.mark.timeout(3600)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(3600)]
 
 # sets about which the second one has no opinion
 NO_OPINION = {
@@ -38,7 +39,6 @@ NO_OPINION = {
         EVERY_SINGLE_FAULT, "sees-another-database-two-answers-late",
     },
 }  # fmt: skip
-CASE = ("claim", "run", "subject", "status")
 Opinion = Mapping[str, Counter[Case]]
 
 
@@ -62,10 +62,9 @@ def opinions_of(judged: Judged) -> Opinions:
     return Opinions(cases_by_claim(judged.cases), loosely, strictly)
 
 
-def cases_by_claim(path: Path) -> Opinion:
+def cases_by_claim(cases: Iterable[JudgedCase]) -> Opinion:
     found: dict[str, Counter[Case]] = {name: Counter() for name in CLAIMS}
-    columns = pq.read_table(path).to_pydict()
-    for claim, *case in zip(*(columns[name] for name in CASE), strict=True):
+    for claim, *case in cases:
         found[claim][Case(*case)] += 1
     return found
 
@@ -137,8 +136,11 @@ def test_a_run_folder_and_lines_are_the_same_record(tmp_path: Path) -> None:
     files = recorded("lossy-failover", 7)
     with duckdb.connect() as of_folder, duckdb.connect() as of_lines:
         sources.from_folders(of_folder, {"one": write_folder(tmp_path / "folder", files)})
-        write_lines(tmp_path / "lines" / "lines.parquet", {"one": files})
-        sources.from_parquet(of_lines, str(tmp_path / "lines" / "*.parquet"))
+        lines = Lines()
+        for file, texts in files.items():
+            lines.add("one", file, texts)
+        lines.write(tmp_path / "lines.parquet")
+        sources.from_parquet(of_lines, str(tmp_path / "lines.parquet"))
         for connection in (of_folder, of_lines):
             opinion.judge(connection)
         for table in ("tracking", "visible", "contacts", "lifecycle", "faults", "acknowledged"):

@@ -13,6 +13,7 @@ import pytest
 
 from spark_eval.report.page import ROWS
 from tests.spark_eval.runs.run_builder import healthy
+from tests.spark_eval.runs.sweep_builder import write_sweep
 
 PROGRAM = """
 import sys
@@ -100,6 +101,12 @@ def test_a_story_of_a_record_with_a_fifo_in_it(ask: Ask, folder: Path) -> None:
 
 def test_a_sweep_that_is_none(ask: Ask, tmp_path: Path) -> None:
     assert ask("--sweep", tmp_path).returncode == 4
+
+
+def test_the_verdict_of_a_sweep(ask: Ask, tmp_path: Path) -> None:
+    told = ask("--sweep", write_sweep(tmp_path, {0: healthy()}))
+    assert told.returncode == 0
+    assert told.stdout.startswith("verdict: pass: calm, 1 of 1 seeds judged")
 
 
 def test_a_bug_that_nobody_can_hear_of_is_no_verdict(tmp_path: Path) -> None:

@@ -2,8 +2,8 @@
 
     runs/<scenario>/exhaust/<seed>-<pairs>-<fingerprint>/
 
-Judged batch by batch like a sweep, and like a sweep the same command goes on where an interrupted
-one ended. exhaust.json says what was struck and what came of it. What a run means is not decided
+Batch by batch like a sweep, and like a sweep the same command goes on where an interrupted one
+ended. exhaust.json says what was struck and what came of it. What a run means is not decided
 here.
 """
 
@@ -19,8 +19,8 @@ from lab.campaigns.batches import Batch, Batches, Progress
 from lab.campaigns.exhaust.pairs import Pairs
 from lab.campaigns.exhaust.search import Search, Slice, StrikeTask
 from lab.campaigns.exhaust.strikes import Strike, struck
+from lab.campaigns.run import keeping_in
 from lab.campaigns.simulating import simulating
-from lab.campaigns.sweep.judge import SweepJudge
 from lab.campaigns.sweep.sweep import fingerprint_of
 from lab.hosts.simulator.events import Events
 from lab.program.ending import Interrupted
@@ -51,18 +51,16 @@ class Exhaust:
     _codes: list[int] = field(default_factory=list)
 
     def run(self) -> int:
-        """The exit code: the worst of all verdicts. Raises GroundError when Spark or the evaluation
-        cannot do their work, ScenarioError where links lead out of the folder.
+        """The exit code: the worst of all verdicts. Raises GroundError when Spark cannot do its
+        work, ScenarioError where links lead out of the folder.
         """
         refuse_links(self.folder)
         self.folder.mkdir(parents=True, exist_ok=True)
-        self._describe()
         singles = [Slice(None, 0, len(self.search.singles))]
         try:
-            with SweepJudge(self.folder, master=self.master) as judge:
-                self._go_through(judge, singles, "single faults", 0)
-                if self.search.pairs is not Pairs.none:
-                    self._go_through(judge, self._pairs(), f"{self._which}pairs", 1)
+            self._go_through(singles, "single faults", 0)
+            if self.search.pairs is not Pairs.none:
+                self._go_through(self._pairs(), f"{self._which}pairs", 1)
         except (KeyboardInterrupt, Interrupted):
             self.say("hint: the same command goes on from here")
             raise
@@ -72,25 +70,21 @@ class Exhaust:
     def _which(self) -> str:
         return "relevant " if self.search.pairs is Pairs.relevant else ""
 
-    def _go_through(
-        self, judge: SweepJudge, slices: Sequence[Slice], noun: str, phase: int
-    ) -> None:
+    def _go_through(self, slices: Sequence[Slice], noun: str, phase: int) -> None:
         runs = sum(each.high - each.low for each in slices)
         work = Batches(self.folder, self.master, Progress(runs), noun, self.replay, self.say)
         batches = (
             Batch(f"batch={phase}{number:05}", partial(self._tasks, some))
             for number, some in enumerate(cut(slices, self.per_batch))
         )
-        for _ in work.go_through(batches, judge):
+        for _ in work.go_through(batches):
             pass
         self._codes += work.codes()
 
-    def _tasks(self, slices: Sequence[Slice], record: Path) -> list[StrikeTask]:
+    def _tasks(self, slices: Sequence[Slice]) -> list[StrikeTask]:
+        keeping = keeping_in(self.folder.absolute())
         size = -(-sum(each.high - each.low for each in slices) // TASKS_PER_BATCH)
-        return [
-            StrikeTask(self.search, tuple(some), record / f"part-{number:05}.parquet")
-            for number, some in enumerate(cut(slices, size))
-        ]
+        return [StrikeTask(self.search, tuple(some), keeping) for some in cut(slices, size)]
 
     def _pairs(self) -> list[Slice]:
         """Every first fault that a second one may follow, with how many of them do."""
@@ -158,12 +152,6 @@ class Exhaust:
             "reasons": result["reasons"],
             "replay": self.replay(result["run"]),
         }
-
-    def _describe(self) -> None:
-        plan = self.search.plan
-        about = {"version": 1, "scenario": plan.scenario, "first_seed": plan.seed, "seeds": 0}
-        described = {**about, "per_batch": self.per_batch, "origin": plan.clock.origin}
-        write_whole(self.folder / "sweep.json", json_text(described))
 
 
 def exhaust_folder(runs: Path, search: Search, per_batch: int) -> Path:

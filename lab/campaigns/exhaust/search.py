@@ -10,11 +10,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cached_property, partial
-from pathlib import Path
 
 from lab.campaigns.exhaust.pairs import Pairs
 from lab.campaigns.exhaust.strikes import KINDS, Strike, overlap, strikes_at, struck
-from lab.campaigns.sweep.task import Run
+from lab.campaigns.run import Keeping, Run
 from lab.hosts.simulator.events import Event, Events
 from lab.hosts.simulator.record_in_memory import RecordInMemory
 from lab.hosts.simulator.simulation import simulate
@@ -79,19 +78,19 @@ class Search:
         simulate(plan, keeps_inputs=False, events=events)
         return events.seen
 
-    def run(self, strikes: Sequence[Strike]) -> Run:
+    def run(self, strikes: Sequence[Strike], keeping: Keeping | None = None) -> Run:
         plan, begin = struck(self.plan, strikes)
         name = name_of(strikes)
-        return Run(name, name, plan, partial(_record, plan, begin))
+        return Run(name, name, plan, partial(_record, plan, begin), keeping)
 
 
 @dataclass(frozen=True, slots=True)
 class StrikeTask:
-    """Some slices of a search, written to `path`."""
+    """Some slices of a search."""
 
     search: Search
     slices: tuple[Slice, ...]
-    path: Path
+    keeping: Keeping | None = None
 
     def runs(self) -> Iterator[Run]:
         singles = self.search.singles
@@ -99,7 +98,7 @@ class StrikeTask:
             before = () if each.first is None else (singles[each.first],)
             after = self.search.seconds(before[0]) if before else singles
             for strike in after[each.low : each.high]:
-                yield self.search.run((*before, strike))
+                yield self.search.run((*before, strike), self.keeping)
 
 
 def name_of(strikes: Sequence[Strike]) -> str:
@@ -119,8 +118,8 @@ def _nearest(name: str, known: Sequence[Strike]) -> str:
     return f"what is done, and the number of an event at which it can be: {names}"
 
 
-def _record(plan: Plan, begin: dict[int, str]) -> RecordInMemory:
-    return simulate(plan, keeps_inputs=False, events=Events(begin))
+def _record(plan: Plan, begin: dict[int, str], *, keeps_inputs: bool) -> RecordInMemory:
+    return simulate(plan, keeps_inputs=keeps_inputs, events=Events(begin))
 
 
 def _new(usual: Sequence[Event], events: Sequence[Event], number: int) -> Iterator[int]:

@@ -2,28 +2,29 @@
 
     runs/proofs/<UTC date and time>/
 
-Each defect is simulated under some seeds by processes of their own, and sound nodes under the same
-seeds; the evaluation judges all of it in a few batches while the next are simulated. What it comes
-to is in prove.json. Nothing is decided here but what to ask.
+Each defect is simulated under some seeds by processes of their own, and judged there, and sound
+nodes under the same seeds. A run that is not as it must be leaves its run folder: one of sound
+nodes that does not pass, one with a defect that what must catch it passes. What it comes to is in
+prove.json. Nothing is decided here but what to ask.
 """
 
-import json
-import shutil
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, Future
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 
 from defects.defect import Defect
+from lab.campaigns.batches import write_results
 from lab.campaigns.prove.choice import seeds_of
-from lab.campaigns.prove.task import SOUND, DefectTask, Done, carry_out
-from lab.campaigns.prove.verdict import Proof, Result, Runs, content, finding, proof, soundness
+from lab.campaigns.prove.task import SOUND, DefectTask, is_not_caught
+from lab.campaigns.prove.verdict import Proof, Runs, content, finding, proof, soundness
+from lab.campaigns.run import Keeping, Result, is_no_pass
 from lab.campaigns.simulating import simulating
-from lab.campaigns.sweep.judge import BatchJudged, SweepJudge
-from lab.plan.plan import Plan
+from lab.campaigns.task import Done, carry_out
 from lab.planning.resolve import resolve
 from lab.program.ending import Interrupted
 from lab.program.errors import GroundError
@@ -37,11 +38,10 @@ from lab.validation.validate import CheckedScenario
 
 PROOFS = "proofs"
 PER_BATCH = 100
-"""Runs of whole scenarios: 250 fill 2 GiB, all that a sweep has on a small machine."""
-ORIGIN = "2026-01-05T08:00:00Z"
+"""Runs whose results are written together."""
 STEP, SMALL = "proving a run", "proving a few runs"
 FEW = 50
-"""Runs that wait for Spark above all: how long they take says nothing of many."""
+"""Runs that wait for what is loaded above all: how long they take says nothing of many."""
 
 Batch = tuple[str, list[DefectTask]]
 
@@ -70,12 +70,10 @@ class Proving:
     scenarios: Mapping[str, CheckedScenario]
     seeds: int
     folder: Path
-    master: str
     say: Say = say_to_stderr
     durations: Durations = field(default_factory=lambda: Durations(RUNS))
     results: dict[str, Result] = field(default_factory=dict)
     crashes: dict[str, str] = field(default_factory=dict)
-    bugs: dict[str, str] = field(default_factory=dict)
 
     def run(self) -> Proof:
         """Raises GroundError."""
@@ -84,11 +82,10 @@ class Proving:
         runs = sum(len(task.plans) for task in tasks)
         about = expected(self.durations, runs)
         self.say(f"{self.folder}: {len(self.defects)} defects, {runs} runs, about {span(about)}")
-        self._describe(min(PER_BATCH, runs))
         began = time.monotonic()
         try:
-            with waiting("proving", about), SweepJudge(self.folder, master=self.master) as judge:
-                self._all(batches, runs, judge)
+            with waiting("proving", about):
+                self._all(batches, runs)
         except (KeyboardInterrupt, Interrupted):
             self.say(f"hint: {len(self.results)} of {runs} runs are judged; nothing is proven")
             raise
@@ -111,55 +108,51 @@ class Proving:
             if batch and sum(len(task.plans) for task in batch) + len(seeds) > PER_BATCH:
                 yield name, batch
                 name, batch = f"batch={number:05}", []
-            file = self._record(name) / f"{number}.parquet"
-            batch.append(DefectTask(defect, self._plans(scenario, seeds), file))
+            batch.append(self._task(defect, scenario, seeds))
         yield name, batch
 
-    def _plans(self, scenario: str, seeds: range) -> tuple[Plan, ...]:
+    def _task(self, defect: str, scenario: str, seeds: range) -> DefectTask:
         checked = self.scenarios[scenario]
-        return tuple(resolve(checked.scenario, checked.topology, seed) for seed in seeds)
+        plans = (resolve(checked.scenario, checked.topology, seed) for seed in seeds)
+        return DefectTask(defect, tuple(plans), self._keeping(defect, checked.text))
 
-    def _record(self, batch: str) -> Path:
-        return self.folder.absolute() / "record" / batch
+    def _keeping(self, name: str, scenario: str) -> Keeping | None:
+        """Most runs of a rare defect show nothing of it, and are as they must be."""
+        runs = self.folder.absolute() / "runs"
+        if name == SOUND:
+            return Keeping(runs, scenario, is_no_pass)
+        (defect,) = (each for each in self.defects if each.name == name)
+        if defect.is_rare or defect.not_caught:
+            return None
+        return Keeping(runs, scenario, partial(is_not_caught, defect.claims))
 
-    def _describe(self, per_batch: int) -> None:
-        about = {"version": 1, "scenario": PROOFS, "first_seed": 0, "seeds": 0}
-        text = json_text({**about, "per_batch": per_batch, "origin": ORIGIN})
-        write_whole(self.folder / "sweep.json", text)
-
-    def _all(self, batches: Sequence[Batch], runs: int, judge: SweepJudge) -> None:
-        """Simulate on while a batch is judged."""
-        for name, _ in batches:
-            self._record(name).mkdir(parents=True)
+    def _all(self, batches: Sequence[Batch], runs: int) -> None:
         with simulating() as pool:
-            under_way = [(name, _submitted(pool, batch)) for name, batch in batches]
-            for name, futures in under_way:
-                self._wait(futures)
-                (self._record(name) / "_SUCCESS").touch()
-                self._take(judge.next_judged(name), runs)
-            while (judged := judge.next_judged(None)) is not None:
-                self._take(judged, runs)
+            began = time.monotonic()
+            for name, futures in [(name, _submitted(pool, batch)) for name, batch in batches]:
+                results = self._wait(futures)
+                write_results(self.folder, name, results)
+                self.results.update((each["run"], each) for each in results)
+                now = time.monotonic()
+                self.say(
+                    f"{len(self.results)} of {runs} runs judged, {name} in {now - began:.0f} s"
+                )
+                began = now
 
-    def _wait(self, futures: Sequence[Future[Done]]) -> None:
+    def _wait(self, futures: Sequence[Future[Done]]) -> list[Result]:
+        """Raises GroundError."""
+        results: list[Result] = []
         try:
             for future in futures:
                 done = future.result()
-                self.crashes.update(done.crashes)
-                self.bugs.update(done.bugs)
+                self.crashes.update(
+                    (run, f"{server}: {said}") for run, server, said in done.crashes
+                )
+                results += done.results
         except BrokenProcessPool as error:
             hint = "memory may have run out; a name or two proves less at a time"
             raise GroundError("a process that simulates was killed", hint) from error
-
-    def _take(self, judged: BatchJudged | None, runs: int) -> None:
-        if judged is None:
-            return
-        path = self.folder / "results" / f"{judged.batch}.jsonl"
-        for row in map(json.loads, path.read_text("utf-8").splitlines()):
-            self.results[row["run"]] = row
-        shutil.rmtree(self._record(judged.batch), ignore_errors=True)
-        self.say(
-            f"{len(self.results)} of {runs} runs judged, {judged.batch} in {judged.seconds:.0f} s"
-        )
+        return results
 
     def _proof(self, tasks: Sequence[DefectTask]) -> Proof:
         runs = {(task.defect, task.plans[0].scenario): self._runs_of(task) for task in tasks}
@@ -169,9 +162,13 @@ class Proving:
         )
 
     def _runs_of(self, task: DefectTask) -> Runs:
-        names = task.runs()
-        found = [self.results[name] for name in names if name in self.results]
-        bugs = {name: "no result" for name in names if name not in self.results} | self.bugs
+        names = task.names()
+        found = [self.results[name] for name in names if self.results[name]["claims"]]
+        bugs = {
+            name: self.results[name]["reasons"][0]
+            for name in names
+            if not self.results[name]["claims"]
+        }
         seeds = range(task.plans[0].seed, task.plans[-1].seed + 1)
         scenario = task.plans[0].scenario
         return Runs(scenario, seeds, found, _of(names, self.crashes), _of(names, bugs))

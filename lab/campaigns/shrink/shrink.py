@@ -159,16 +159,15 @@ def scenario_text(document: Json) -> str:
     return text.getvalue()
 
 
-def shrink_run(folder: Path, target: Path, master: str, say: Say = say_to_stderr) -> Failing:
+def shrink_run(folder: Path, target: Path, say: Say = say_to_stderr) -> Failing:
     """Make the scenario of a simulated run that fails smaller, and write it to `target`.
 
-    Raises ScenarioError where the run does not fail or was not simulated, GroundError, OSError.
+    Raises ScenarioError where the run does not fail or was not simulated, OSError.
     """
     plan = read_simulated(folder)
     way, draft = way_of(folder), draft_of(folder, plan.seed)
     say(f"{folder} fails by {way}: {_counted(draft)}")
-    temporary = TemporaryDirectory(prefix="shadowlab-shrink-")
-    with temporary as scratch, Trials(Path(scratch), master) as trials:
+    with Trials() as trials:
         found = Shrink(trials, target.stem, way, plan.seed, say).run(draft)
     target.parent.mkdir(parents=True, exist_ok=True)
     told = f"{SHRUNK}{way} as {folder} does:\n"

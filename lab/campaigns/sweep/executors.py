@@ -9,7 +9,7 @@ import os
 import sys
 from collections.abc import Sequence
 
-from lab.campaigns.sweep.task import Done, Task, carry_out
+from lab.campaigns.task import Done, Task, carry_out
 from lab.program.errors import GroundError
 from lab.program.sources import search_path
 from spark_eval.session import session

@@ -1,4 +1,4 @@
-"""Many seeds of one scenario, simulated on Spark's executors and judged batch by batch.
+"""Many seeds of one scenario, simulated and judged on Spark's executors, batch by batch.
 
     runs/<scenario>/sweeps/<first>-<count>-<fingerprint>/
 
@@ -15,14 +15,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from lab.campaigns.batches import Batch, Batches, Progress
+from lab.campaigns.run import always, carry, is_no_pass, keeping_in
 from lab.campaigns.sweep.asked_coverage import kinds_asked, settings_asked
-from lab.campaigns.sweep.judge import SweepJudge
+from lab.campaigns.sweep.conclusion import conclude
 from lab.campaigns.sweep.task import SeedTask
 from lab.campaigns.sweep.toward import Toward
 from lab.campaigns.sweep.toward_coverage import CANDIDATES, Choice
-from lab.hosts.simulator.simulation import simulate
 from lab.planning.resolve import resolve
 from lab.program.ending import Interrupted
 from lab.program.errors import worst
@@ -31,12 +32,11 @@ from lab.program.sources import ROOT
 from lab.program.whole_file import write_whole
 from lab.record.folder import json_text
 from lab.record.links import refuse_links
-from lab.run.durations import Durations
 from lab.run.outcome import Say, say_to_stderr, span
-from lab.validation.library import RUNS
 from lab.validation.validate import CheckedScenario
 
-TASKS_PER_BATCH = 10
+TASKS_PER_BATCH = 50
+"""Short ones, so that no core waits long for the last."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,6 @@ class Sweep:
     say: Say = say_to_stderr
     keep_records: bool = False
     toward: Toward | None = None
-    durations: Durations = field(default_factory=lambda: Durations(RUNS))
     work: Batches = field(init=False)
 
     def __post_init__(self) -> None:
@@ -84,10 +83,9 @@ class Sweep:
             "seeds",
             lambda seed: replay_command(name, seed.removeprefix("seed ")),
             self.say,
-            self.keep_records,
         )
 
-    def run(self, judge: SweepJudge) -> int:
+    def run(self) -> int:
         """The exit code: the worst of what the evaluation says and of what came up on the way. It
         is described already.
 
@@ -96,19 +94,14 @@ class Sweep:
         about = self._predict()
         try:
             with waiting("sweeping", about):
-                self._go_through(judge)
-                code, said = judge.conclude()
+                for _ in self.work.go_through(self.batches()):
+                    pass
+                code, said = conclude(self.folder)
             print(said, flush=True)
         except (KeyboardInterrupt, Interrupted):
             self.say("hint: the same command goes on from here")
             raise
         return worst([code, *self.work.codes()])
-
-    def _go_through(self, judge: SweepJudge) -> None:
-        name = self.scenario.scenario.scenario
-        for finished in self.work.go_through(self.batches(), judge):
-            if finished.runs and not self.work.is_earlier(finished):
-                self.durations.note(finished.seconds / finished.runs, "judging a seed", name)
 
     def batches(self) -> Iterator[Batch]:
         choice = Choice(self.scenario)
@@ -120,13 +113,24 @@ class Sweep:
                 write_whole(self.folder / "seeds" / f"{name}.json", f"{json.dumps(list(seeds))}\n")
             yield Batch(name, partial(self._tasks, seeds=seeds))
 
-    def _tasks(self, record: Path, seeds: Sequence[int]) -> list[SeedTask]:
+    def _tasks(self, seeds: Sequence[int]) -> list[SeedTask]:
+        keeps = always if self.keep_records else is_no_pass
+        keeping = keeping_in(self.folder.absolute(), self.scenario.text, keeps)
         size = -(-self.seeds.per_batch // TASKS_PER_BATCH)
-        model, topology = self.scenario.scenario, self.scenario.topology
         return [
-            SeedTask(model, topology, tuple(seeds[start : start + size]), record)
+            SeedTask(
+                self.scenario.scenario,
+                self.scenario.topology,
+                tuple(seeds[start : start + size]),
+                keeping,
+                self._settings,
+            )
             for start in range(0, len(seeds), size)
         ]
+
+    @property
+    def _settings(self) -> dict[str, Any]:
+        return settings_asked(self.scenario.scenario, self.scenario.topology)
 
     def describe(self) -> None:
         """Raises ScenarioError where links lead out of its folder."""
@@ -140,22 +144,19 @@ class Sweep:
             "seeds": self.seeds.count,
             "per_batch": self.seeds.per_batch,
             "origin": plan.clock.origin,
-            "settings": settings_asked(self.scenario.scenario, self.scenario.topology),
+            "settings": self._settings,
             "kinds": kinds_asked(self.scenario.scenario, self.scenario.topology),
         }
         write_whole(self.folder / "sweep.json", json_text(described))
         write_whole(self.folder / "scenario.yaml", self.scenario.text)
 
     def _predict(self) -> float:
-        """Say how long it should take, and how that is known: one seed is simulated."""
+        """Say how long it should take, and how that is known: one seed is simulated and judged."""
         began = time.process_time()
-        simulate(
-            resolve(self.scenario.scenario, self.scenario.topology, self.seeds.first),
-            keeps_inputs=False,
-        )
-        name = self.scenario.scenario.scenario
-        judging = self.durations.expected("judging a seed", name)
-        each = time.process_time() - began + judging
+        model, topology = self.scenario.scenario, self.scenario.topology
+        for run in SeedTask(model, topology, (self.seeds.first,)).runs():
+            carry(run)
+        each = time.process_time() - began
         seconds = each * self.seeds.count / max(1, os.cpu_count() or 1)
         last = self.seeds.first + self.seeds.count - 1
         which = f"seeds {self.seeds.first} to {last}"
@@ -167,15 +168,13 @@ class Sweep:
 
 
 def sweep_all(sweeps: Sequence[Sweep]) -> int:
-    """One after another, judged in one session; the worst exit code. `master` is one and the same.
+    """One after another, in one session; the worst exit code. `master` is one and the same.
 
     Raises GroundError when Spark or the evaluation cannot do their work.
     """
     for each in sweeps:
         each.describe()
-    folders = [each.folder for each in sweeps]
-    with SweepJudge(*folders, master=sweeps[0].master) as judge:
-        return worst([each.run(judge) for each in sweeps])
+    return worst([each.run() for each in sweeps])
 
 
 def sweep_folder(

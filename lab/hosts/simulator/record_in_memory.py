@@ -3,7 +3,7 @@
 Names and lines are those of `runs/<scenario>/<…>/`; nothing here knows a format.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 FIELDS = "#Fields: "
@@ -36,8 +36,12 @@ class RecordInMemory:
         for name, lines in self._files.items():
             path = folder / name
             path.parent.mkdir(parents=True, exist_ok=True)
-            text = "".join(f"{line}\n" for line in lines)
-            path.write_text(text, encoding="utf-8", errors="backslashreplace")
+            path.write_bytes(file_bytes(lines))
+
+
+def file_bytes(lines: Iterable[str]) -> bytes:
+    """What a file of these lines holds."""
+    return "".join(f"{line}\n" for line in lines).encode("utf-8", "backslashreplace")
 
 
 class ServerFiles:

@@ -14,10 +14,10 @@ import lab.campaigns.batches
 import lab.campaigns.exhaust.exhaust
 from lab.campaigns.exhaust.exhaust import Exhaust, exhaust_folder
 from lab.campaigns.exhaust.pairs import Pairs
-from lab.campaigns.exhaust.search import Search, Slice, name_of
+from lab.campaigns.exhaust.search import Search, Slice, StrikeTask, name_of
 from lab.campaigns.exhaust.strikes import strikes_at, struck
-from lab.campaigns.sweep.judge import BatchJudged
-from lab.campaigns.sweep.task import Done, Task
+from lab.campaigns.run import Keeping, always
+from lab.campaigns.task import Done, Task, carry_out
 from lab.hosts.simulator.events import Event
 from lab.plan.topology import LinkName
 from lab.program.errors import ScenarioError
@@ -29,47 +29,17 @@ Verdicts = Callable[[str], str]
 CODES = {"pass": 0, "fail": 1, "unknown": 2}
 
 
-class FakeJudge:
-    """Gives each run the verdict that `verdicts` says, by its name."""
-
-    verdicts: Verdicts
-
-    def __init__(self, folder: Path, master: str) -> None:
-        self.folder = folder
-        self.pending: list[str] = []
-
-    def next_judged(self, batch: str | None) -> BatchJudged | None:
-        if batch is not None:
-            self.pending.append(batch)
-        if len(self.pending) < (1 if batch is None else 2):
-            return None
-        name = self.pending.pop(0)
-        results = self.folder / "results" / f"{name}.jsonl"
-        if results.exists():
-            return BatchJudged(name, len(results.read_text().splitlines()), 0.1, {})
-        names = json.loads((self.folder / "record" / name / "names.json").read_text())
-        results.parent.mkdir(exist_ok=True)
-        results.write_text("".join(f"{json.dumps(self._row(run))}\n" for run in names))
-        return BatchJudged(name, len(names), 0.1, {"pass": len(names)})
-
-    def _row(self, run: str) -> dict[str, Any]:
-        verdict = FakeJudge.verdicts(run)
-        return {"run": run, "verdict": verdict, "exit_code": CODES[verdict], "reasons": ["why"]}
-
-    def __enter__(self) -> FakeJudge:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        pass
-
-
 def names_of(tasks: Sequence[Task]) -> list[str]:
     return [run.name for task in tasks for run in task.runs()]
 
 
-def keep_names(names: Sequence[str], tasks: Sequence[Task]) -> None:
-    """Instead of a record."""
-    (tasks[0].path.parent / "names.json").write_text(json.dumps(names))
+def done(names: Sequence[str], verdicts: Verdicts = lambda run: "pass") -> list[Done]:
+    return [Done(tuple(row(run, verdicts(run)) for run in names), 0.1)]
+
+
+def row(run: str, verdict: str) -> dict[str, Any]:
+    about = {"run": run, "seed": 1, "reasons": ["why"]}
+    return {**about, "verdict": verdict, "exit_code": CODES[verdict]}
 
 
 @pytest.fixture
@@ -79,14 +49,20 @@ def simulated(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
     def run_tasks(master: str, tasks: Sequence[Task]) -> list[Done]:
         some = names_of(tasks)
-        keep_names(some, tasks)
         names.extend(some)
-        return []
+        return done(some)
 
     monkeypatch.setattr(lab.campaigns.batches, "run_tasks", run_tasks)
-    monkeypatch.setattr(lab.campaigns.exhaust.exhaust, "SweepJudge", FakeJudge)
-    monkeypatch.setattr(FakeJudge, "verdicts", staticmethod(lambda run: "pass"), raising=False)
     return names
+
+
+def tasks_end(
+    monkeypatch: pytest.MonkeyPatch, ending: Callable[[Sequence[str]], list[Done]]
+) -> None:
+    def run_tasks(master: str, tasks: Sequence[Task]) -> list[Done]:
+        return ending(names_of(tasks))
+
+    monkeypatch.setattr(lab.campaigns.batches, "run_tasks", run_tasks)
 
 
 def exhaust(folder: Path, search: Search = SINGLES, per_batch: int = 50) -> int:
@@ -136,8 +112,9 @@ def test_what_does_not_pass_is_told_with_its_command(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    monkeypatch.setattr(
-        FakeJudge, "verdicts", staticmethod(lambda run: verdict if run == "kill@17" else "pass")
+    tasks_end(
+        monkeypatch,
+        lambda names: done(names, lambda run: verdict if run == "kill@17" else "pass"),
     )
     assert exhaust(tmp_path) == CODES[verdict]
     said = capsys.readouterr().out
@@ -150,23 +127,29 @@ def test_what_does_not_pass_is_told_with_its_command(
 def test_a_fault_without_a_result_is_the_labs_own_failure(
     simulated: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def all_but_one(master: str, tasks: Sequence[Task]) -> list[Done]:
-        keep_names([name for name in names_of(tasks) if name != "kill@17"], tasks)
-        return []
-
-    monkeypatch.setattr(lab.campaigns.batches, "run_tasks", all_but_one)
+    tasks_end(monkeypatch, lambda names: done([name for name in names if name != "kill@17"]))
     assert exhaust(tmp_path) == 3
 
 
 def test_a_crash_of_a_node_fails_the_search(
     simulated: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def crashing(master: str, tasks: Sequence[Task]) -> list[Done]:
-        keep_names(names_of(tasks), tasks)
-        return [Done(1, 1, 0.1, (("kill@17", "par-mbx1", "AssertionError"),), ())]
-
-    monkeypatch.setattr(lab.campaigns.batches, "run_tasks", crashing)
+    crash = Done((), 0.1, (("kill@17", "par-mbx1", "AssertionError"),))
+    tasks_end(monkeypatch, lambda names: [*done(names), crash])
     assert exhaust(tmp_path) == 1
+
+
+def test_a_strike_is_judged_where_it_is_simulated_and_may_leave_its_run_folder(
+    tmp_path: Path,
+) -> None:
+    some = StrikeTask(SINGLES, (Slice(None, 3, 5),), Keeping(tmp_path, None, always))
+    names = [each.name for each in SINGLES.singles[3:5]]
+    found = carry_out(some)
+    assert [(each["run"], each["verdict"]) for each in found.results] == [
+        (name, "pass") for name in names
+    ]
+    assert {each.name for each in tmp_path.iterdir()} == set(names)
+    assert (tmp_path / names[0] / "faults.jsonl").read_text()
 
 
 def test_a_relevant_second_fault_meets_what_the_first_has_changed() -> None:

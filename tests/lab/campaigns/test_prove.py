@@ -4,18 +4,18 @@ tests/scenarios.
 
 from collections.abc import Sequence
 from contextlib import contextmanager, nullcontext
+from functools import partial
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-import pyarrow.parquet as pq
 import pytest
 
 import lab.campaigns.prove.prove
 from defects.catalogue import ALL, BY_NAME
 from defects.defect import Defect
-from lab.campaigns.prove.prove import expected, note
-from lab.campaigns.prove.task import SOUND, DefectTask, carry_out
+from lab.campaigns.prove.prove import Proving, expected, note
+from lab.campaigns.prove.task import SOUND, DefectTask, is_not_caught
 from lab.campaigns.prove.verdict import (
     BELIEVED,
     BROKEN,
@@ -32,11 +32,15 @@ from lab.campaigns.prove.verdict import (
     finding,
     proof,
     soundness,
+    violated_in,
 )
 from lab.campaigns.prove.view import told
+from lab.campaigns.run import Keeping, is_no_pass
+from lab.campaigns.task import Done, carry_out
 from lab.cli.__main__ import main
 from lab.run.durations import Durations
-from tests.lab.hosts.simulator.plans import plan
+from spark_eval.sweep.result import unjudged
+from tests.lab.hosts.simulator.plans import plan, scenario
 
 ROOT = Path(__file__).parents[3]
 CALM = "calm"
@@ -169,22 +173,36 @@ def test_what_is_known_and_not_caught_is_named_every_time() -> None:
 
 def task(name: str, folder: Path, seeds: range = range(1)) -> DefectTask:
     plans = tuple(plan(CALM, seed) for seed in seeds)
-    return DefectTask(name, plans, folder / "part.parquet")
+    keeps = partial(is_not_caught, ("no_phantom",))
+    return DefectTask(name, plans, Keeping(folder, keeps=is_no_pass if name == SOUND else keeps))
 
 
-@pytest.mark.parametrize("name", [SOUND, "loses-one-delivery-in-fifty"])
-def test_every_run_of_a_task_is_in_its_file(name: str, tmp_path: Path) -> None:
-    asked = task(name, tmp_path, range(2))
-    done = carry_out(asked)
+def test_runs_of_sound_nodes_pass_and_leave_nothing(tmp_path: Path) -> None:
+    done = carry_out(task(SOUND, tmp_path, range(2)))
     assert (done.crashes, done.bugs) == ((), ())
-    written = pq.read_table(asked.file).column("run").to_pylist()
-    assert set(written) == {f"{name}/calm/0", f"{name}/calm/1"} == set(asked.runs())
+    assert [(each["run"], each["verdict"]) for each in done.results] == [
+        ("sound/calm/0", "pass"), ("sound/calm/1", "pass"),
+    ]  # fmt: skip
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_defect_that_what_must_catch_it_passes_leaves_its_run_folder(tmp_path: Path) -> None:
+    name = "loses-one-delivery-in-fifty"
+    (found,) = carry_out(task(name, tmp_path)).results
+    assert found["run"] == f"{name}/calm/0"
+    assert "no_loss" in violated_in(found)
+    assert (tmp_path / name / "calm" / "0" / "ledger.jsonl").exists()
+    assert not is_not_caught(("no_loss",), found)
 
 
 def test_a_node_that_spins_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("lab.campaigns.prove.task.LONGEST_S", 0.05)
-    ((run, said),) = carry_out(task(SOUND, tmp_path)).bugs
-    assert (run, said) == ("sound/calm/0", "not over after 0 s: a node spins")
+    done = carry_out(task(SOUND, tmp_path))
+    (found,) = done.results
+    assert found["reasons"] == [
+        "the lab could not simulate it: TimeoutError: not over after 0 s: a node spins"
+    ]
+    assert len(done.bugs) == 1
 
 
 def test_a_node_that_crashes_is_told_with_its_last_words(tmp_path: Path) -> None:
@@ -195,7 +213,26 @@ def test_a_node_that_crashes_is_told_with_its_last_words(tmp_path: Path) -> None
 
     with patch.dict(BY_NAME, {"crashes": defect(broken=crashing)}):
         done = carry_out(task("crashes", tmp_path))
-    assert ("crashes/calm/0", "par-mbx1: KeyError: 'mine'") in done.crashes
+    assert ("crashes/calm/0", "par-mbx1", "KeyError: 'mine'") in done.crashes
+
+
+def second_one_cannot_be_simulated(asked: DefectTask) -> Done:
+    first, *others = asked.names()
+    rows = [unjudged(name, 0, "the lab could not simulate it") for name in others]
+    return Done(({**result(), "run": first}, *rows), 0.1)
+
+
+def test_a_run_without_a_result_is_a_bug_and_hides_no_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lab.campaigns.prove.prove, "carry_out", second_one_cannot_be_simulated)
+    scenarios = {CALM: scenario(CALM)}
+    made = Proving([defect()], scenarios, 2, tmp_path, lambda line: None).run()
+    (found,), (sound,) = made.findings, made.sound
+    assert found.status == BROKEN
+    assert list(sound.runs.bugs) == ["sound/calm/1: the lab could not simulate it"]
+    assert len(sound.runs.results) == 1
+    assert made.code == 3
 
 
 def test_a_proof_that_is_interrupted_says_that_it_proves_nothing(
@@ -206,7 +243,7 @@ def test_a_proof_that_is_interrupted_says_that_it_proves_nothing(
 
     (tmp_path / "scenarios").symlink_to(ROOT / "scenarios")
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(lab.campaigns.prove.prove, "SweepJudge", interrupted)
+    monkeypatch.setattr(lab.campaigns.prove.prove, "simulating", interrupted)
     assert main(["prove", "keeps-for-ever"]) == 130
     told = capsys.readouterr()
     assert told.out == ""

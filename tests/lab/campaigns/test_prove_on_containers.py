@@ -128,11 +128,6 @@ WRONG_CALLS: dict[str, tuple[list[str], str, str]] = {
     "a night of names": (["keeps-for-ever", "--nightly"], "--nightly and names", "leave one out"),
     "a listed night": (["--nightly", "--list"], "--nightly and --list", "leave one out"),
     "another host": (["--on", "docker"], "Invalid value for '--on'", "shadowlab prove --help"),
-    "a cluster for containers": (
-        ["--on", "containers", "--master", "spark://a:7077"],
-        "--master spark://a:7077",
-        "leave it out",
-    ),
     "a power loss": (
         ["databases-are-never-synced", "--on", "containers"],
         "--on containers: databases-are-never-synced: a container that is killed loses nothing",

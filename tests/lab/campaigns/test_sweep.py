@@ -1,70 +1,82 @@
 """A sweep simulates every seed once, goes on where it ended, and tells what came up on the way."""
 
-from collections.abc import Callable, Sequence
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
-import pyarrow.parquet as pq
 import pytest
 
 import lab.campaigns.batches
+import lab.campaigns.run
 import lab.campaigns.sweep.sweep
 import lab.campaigns.sweep.task
-from lab.campaigns.batches import Progress
-from lab.campaigns.sweep.judge import BatchJudged
+from lab.campaigns.batches import BatchJudged, Progress
+from lab.campaigns.run import bytes_of, files_of
+from lab.campaigns.run_folder import write_run_folder
+from lab.campaigns.sweep.conclusion import conclude
 from lab.campaigns.sweep.sweep import Seeds, Sweep, fingerprint, sweep_all, sweep_folder
-from lab.campaigns.sweep.task import Done, SeedTask, carry_out, files_of
+from lab.campaigns.sweep.task import SeedTask
+from lab.campaigns.task import Done, carry_out
 from lab.hosts.simulator.record_in_memory import RecordInMemory
+from lab.hosts.simulator.simulation import simulate
 from lab.plan.plan import Plan
-from spark_eval import schema
+from lab.program.errors import GroundError
+from lab.replay.run import read_simulated, replay
 from tests.lab.hosts.simulator.plans import plan, scenario
 
 CALM = "calm"
 
 
-class FakeJudge:
-    """Says that everything passes, and remembers of what it was told."""
+@dataclass
+class Judged:
+    """Everything passes but the seeds that are named; `seeds` are all of them, as they came."""
 
-    told: list[str]
-    code = 0
-    of_folder: ClassVar[dict[str, int]] = {}
+    codes: dict[int, int]
+    seeds: list[int]
 
-    def __init__(self, *folders: Path, master: str) -> None:
-        self.folders = list(folders)
-        self.told = []
-        self.pending: list[str] = []
-        FakeJudge.last = self
+    def result_of(self, run: str, seed: int, files: object, settings: object) -> dict[str, Any]:
+        self.seeds.append(seed)
+        code = self.codes.get(seed, 0)
+        verdict = {0: "pass", 1: "fail", 2: "unknown", 3: "unknown"}[code]
+        return {"run": run, "seed": seed, "verdict": verdict, "exit_code": code, "claims": []}
 
-    def next_judged(self, batch: str | None) -> BatchJudged | None:
-        if batch is not None:
-            self.told.append(batch)
-            self.pending.append(batch)
-            if len(self.pending) == 1:
-                return None
-        if not self.pending:
-            return None
-        name = self.pending.pop(0)
-        results = self.folders[0] / "results"
-        results.mkdir(exist_ok=True)
-        (results / f"{name}.jsonl").write_text("{}\n")
-        return BatchJudged(name, 2, 0.1, {"pass": 2})
 
-    def conclude(self) -> tuple[int, str]:
-        folder = self.folders.pop(0)
-        return FakeJudge.of_folder.get(folder.name, FakeJudge.code), "verdict: said"
+@dataclass
+class Concluded:
+    """Of which folders, and with which code each."""
 
-    def __enter__(self) -> "FakeJudge":
-        return self
+    codes: dict[str, int]
+    folders: list[str]
 
-    def __exit__(self, *_: object) -> None:
-        pass
+    def conclude(self, folder: Path) -> tuple[int, str]:
+        self.folders.append(folder.name)
+        return self.codes.get(folder.name, 0), "verdict: said"
 
-    last: "FakeJudge"
+
+@pytest.fixture
+def concluded(monkeypatch: pytest.MonkeyPatch) -> Concluded:
+    """Instead of the evaluation."""
+    concluded = Concluded({}, [])
+    monkeypatch.setattr(lab.campaigns.sweep.sweep, "conclude", concluded.conclude)
+    return concluded
+
+
+@pytest.fixture
+def judged(monkeypatch: pytest.MonkeyPatch) -> Judged:
+    """Instead of the evaluation's door."""
+    judged = Judged({}, [])
+    monkeypatch.setattr(lab.campaigns.run, "result_of", judged.result_of)
+    return judged
 
 
 @pytest.fixture
 def carried_out(
-    monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path_factory: pytest.TempPathFactory,
+    concluded: Concluded,
+    judged: Judged,
 ) -> list[tuple[int, int]]:
     """The ranges of seeds of the tasks, carried out in this process; the record is a stub."""
     ranges: list[tuple[int, int]] = []
@@ -75,19 +87,14 @@ def carried_out(
         return [carry_out(task) for task in tasks]
 
     monkeypatch.setattr(lab.campaigns.batches, "run_tasks", run_tasks)
-    monkeypatch.setattr(lab.campaigns.sweep.sweep, "SweepJudge", FakeJudge)
-    monkeypatch.setattr(
-        lab.campaigns.sweep.sweep, "simulate", lambda plan, keeps_inputs: RecordInMemory()
-    )
     simulate_by(monkeypatch, lambda plan: RecordInMemory())
-    FakeJudge.code = 0
     return ranges
 
 
 def simulate_by(
     monkeypatch: pytest.MonkeyPatch, record_of: Callable[[Plan], RecordInMemory]
 ) -> None:
-    def simulate(plan: Plan, *, keeps_inputs: bool = True) -> RecordInMemory:
+    def simulate(plan: Plan, *, keeps_inputs: bool) -> RecordInMemory:
         return record_of(plan)
 
     monkeypatch.setattr(lab.campaigns.sweep.task, "simulate", simulate)
@@ -98,37 +105,110 @@ def sweep(folder: Path, said: list[str] | None = None, **options: Any) -> int:
     return sweep_all([Sweep(scenario(CALM), Seeds(5, 6, 2), folder, "local[1]", tell, **options)])
 
 
-def test_several_sweeps_are_judged_by_one_program_and_the_worst_code_counts(
-    carried_out: list[tuple[int, int]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_several_sweeps_are_concluded_and_the_worst_code_counts(
+    carried_out: list[tuple[int, int]], concluded: Concluded, tmp_path: Path
 ) -> None:
     folders = [tmp_path / "a", tmp_path / "b", tmp_path / "c"]
-    monkeypatch.setattr(FakeJudge, "of_folder", {"a": 2, "b": 1})
+    concluded.codes |= {"a": 2, "b": 1}
     sweeps = [Sweep(scenario(CALM), Seeds(5, 2, 1), each, "local[1]") for each in folders]
     assert sweep_all(sweeps) == 1
-    assert FakeJudge.last.told == ["batch=00000", "batch=00001"] * 3
-    assert FakeJudge.last.folders == []
+    assert concluded.folders == ["a", "b", "c"]
     assert carried_out == [(5, 5), (6, 6)] * 3
     assert [len(list(each.glob("results/*"))) for each in folders] == [2, 2, 2]
 
 
-def test_every_seed_is_simulated_once_and_every_batch_judged(
+def test_every_seed_is_simulated_and_judged_once_and_leaves_its_result_alone(
     carried_out: list[tuple[int, int]], tmp_path: Path
 ) -> None:
-    assert sweep(tmp_path / "s") == 0
+    folder = tmp_path / "s"
+    assert sweep(folder) == 0
     seeds = [seed for first, last in carried_out for seed in range(first, last + 1)]
     assert seeds == [5, 6, 7, 8, 9, 10]
-    assert FakeJudge.last.told == ["batch=00000", "batch=00001", "batch=00002"]
-    assert not list((tmp_path / "s" / "record").glob("batch=*"))
+    assert [[each["seed"] for each in rows] for rows in results(folder)] == [
+        [5, 6],
+        [7, 8],
+        [9, 10],
+    ]
+    assert sorted(each.name for each in folder.iterdir()) == [
+        "crashes.jsonl", "results", "scenario.yaml", "sweep.json",
+    ]  # fmt: skip
+
+
+def results(folder: Path) -> Iterator[list[dict[str, Any]]]:
+    """Of each batch."""
+    for path in sorted((folder / "results").iterdir()):
+        yield [json.loads(line) for line in path.read_text().splitlines()]
+
+
+@pytest.mark.parametrize(("keep_records", "kept"), [(False, [6, 8]), (True, [5, 6, 7, 8, 9, 10])])
+def test_what_is_no_pass_leaves_its_run_folder(
+    keep_records: bool,
+    kept: list[int],
+    carried_out: list[tuple[int, int]],
+    judged: Judged,
+    tmp_path: Path,
+) -> None:
+    judged.codes |= {6: 1, 8: 2}
+    said: list[str] = []
+    sweep(tmp_path / "s", said, keep_records=keep_records)
+    folders = sorted((tmp_path / "s" / "runs").iterdir(), key=lambda each: each.name.rjust(9))
+    assert [each.name for each in folders] == [f"calm-{seed}" for seed in kept]
+    for folder in folders:
+        assert {"plan.json", "scenario.yaml", "manifest.json", "host.json", "files.json"} <= {
+            each.name for each in folder.iterdir()
+        }
+        assert (folder / "scenario.yaml").read_text() == scenario(CALM).text
+    assert "2 of 6 seeds; batch=00000: 1 fail, 1 pass, judged in" in "\n".join(said)
+
+
+def test_where_enough_fail_the_others_are_left_to_their_commands(
+    carried_out: list[tuple[int, int]],
+    judged: Judged,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(lab.campaigns.run, "ENOUGH", 3)
+    judged.codes |= dict.fromkeys(range(5, 11), 1)
+    sweep(tmp_path / "s")
+    kept = {each.name for each in (tmp_path / "s" / "runs").iterdir()}
+    assert kept == {"calm-5", "calm-6", "calm-7", "calm-8"}, "whole batches"
+
+
+def test_a_run_folder_is_the_one_that_a_run_leaves(tmp_path: Path) -> None:
+    asked = plan(CALM, 3)
+    record = simulate(asked)
+    folder = tmp_path / "calm-3"
+    for _ in range(2):  # as of a task that is done again
+        write_run_folder(folder, asked, record, "as authored")
+    assert [each.name for each in tmp_path.iterdir()] == ["calm-3"]
+    assert read_simulated(folder) == asked
+    assert replay(folder, tmp_path / "again", None) == []
+    judged = bytes_of(asked, record)
+    for file in judged.keys() - {"plan.json", "manifest.json", "host.json"}:
+        assert (folder / file).read_bytes() == judged[file], file
 
 
 def test_what_is_done_is_not_done_again(carried_out: list[tuple[int, int]], tmp_path: Path) -> None:
-    sweep(tmp_path / "s", keep_records=True)
+    sweep(tmp_path / "s")
     (tmp_path / "s" / "results" / "batch=00002.jsonl").unlink()
-    (tmp_path / "s" / "record" / "batch=00002" / "_SUCCESS").unlink()
-    (tmp_path / "s" / "record" / "batch=00002" / "part-10-10.parquet").unlink()
     carried_out.clear()
-    sweep(tmp_path / "s", keep_records=True)
-    assert carried_out == [(10, 10)]
+    said: list[str] = []
+    sweep(tmp_path / "s", said)
+    assert carried_out == [(9, 9), (10, 10)]
+    assert "2 of 6 seeds; batch=00000: 2 pass, judged before" in said
+
+
+@pytest.mark.parametrize("text", ["{", "[]", "{}", "7"])
+def test_results_that_no_campaign_left_are_named(
+    text: str, carried_out: list[tuple[int, int]], tmp_path: Path
+) -> None:
+    sweep(tmp_path / "s")
+    path = tmp_path / "s" / "results" / "batch=00001.jsonl"
+    path.write_text(text)
+    with pytest.raises(GroundError) as raised:
+        sweep(tmp_path / "s")
+    assert raised.value.cause.startswith(f"{path}: is not what a campaign leaves there")
+    assert raised.value.hint.startswith("remove it")
 
 
 def test_an_interrupted_sweep_says_how_it_goes_on(
@@ -210,14 +290,33 @@ def test_a_seed_that_cannot_be_simulated_is_the_labs_own_failure(
     said: list[str] = []
     assert sweep(tmp_path / "s", said) == 3
     assert "seed 7 cannot be simulated: ValueError: no such link" in said
+    rows = {each["seed"]: each for batch in results(tmp_path / "s") for each in batch}
+    assert rows[7]["reasons"] == ["the lab could not simulate it: ValueError: no such link"]
+    assert {seed: each["exit_code"] for seed, each in rows.items()} == {
+        **dict.fromkeys(range(5, 11), 0), 7: 3,
+    }  # fmt: skip
 
 
-@pytest.mark.parametrize(("judged", "code"), [(0, 0), (1, 1), (2, 2), (3, 3)])
+@pytest.mark.parametrize("code", range(4))
 def test_the_evaluations_code_is_the_sweeps(
-    judged: int, code: int, carried_out: list[tuple[int, int]], tmp_path: Path
+    code: int, carried_out: list[tuple[int, int]], concluded: Concluded, tmp_path: Path
 ) -> None:
-    FakeJudge.code = judged
+    concluded.codes["s"] = code
     assert sweep(tmp_path / "s") == code
+
+
+def test_the_evaluation_concludes_what_was_judged(tmp_path: Path) -> None:
+    with pytest.raises(GroundError) as raised:
+        conclude(tmp_path / "none")
+    assert "no sweep.json" in raised.value.cause
+    done = Sweep(scenario(CALM), Seeds(3, 1, 1), tmp_path / "s", "local[1]")
+    done.describe()
+    (batch,) = done.batches()
+    rows = [row for task in batch.tasks() for row in carry_out(task).results]
+    lab.campaigns.batches.write_results(tmp_path / "s", batch.name, rows)
+    code, said = conclude(tmp_path / "s")
+    assert (code, said.splitlines()[0]) == (0, "verdict: pass: calm, 1 of 1 seeds judged")
+    assert said.splitlines()[-1] == f"report: {tmp_path / 's' / 'report.html'}"
 
 
 def test_a_change_of_scenario_or_seeds_is_another_sweep(tmp_path: Path) -> None:
@@ -226,23 +325,6 @@ def test_a_change_of_scenario_or_seeds_is_another_sweep(tmp_path: Path) -> None:
     assert same == sweep_folder(tmp_path, scenario(CALM), Seeds(0, 10, 5))
     assert same != sweep_folder(tmp_path, scenario("site-cut"), seeds)
     assert fingerprint(scenario(CALM), seeds) != fingerprint(scenario(CALM), Seeds(0, 10, 2))
-
-
-def test_a_tasks_file_has_the_columns_that_the_evaluation_reads(tmp_path: Path) -> None:
-    checked = scenario(CALM)
-    done = carry_out(SeedTask(checked.scenario, checked.topology, (3,), tmp_path))
-    assert (done.runs, done.crashes, done.bugs) == (1, (), ())
-    table = pq.read_table(tmp_path / "part-3-3.parquet")
-    assert table.column_names == [name for name, _ in schema.SWEEP_LINES]
-    rows = table.to_pylist()
-    assert {row["run"] for row in rows} == {"calm-3"}
-    files = {row["file"] for row in rows}
-    assert {"plan.json", "manifest.json", "host.json", "ledger.jsonl", "faults.jsonl"} <= files
-    assert not [file for file in files if file.endswith("inputs.jsonl")]
-    empty = [row for row in rows if row["file"] == "faults.jsonl"]
-    assert [(row["line"], row["text"]) for row in empty] == [(0, "")]
-    log = [row for row in rows if "/MSGTRK" in row["file"]]
-    assert all(row["fields"].startswith("date-time,client-ip") for row in log)
 
 
 def test_the_plan_is_one_line() -> None:

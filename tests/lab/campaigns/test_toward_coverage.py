@@ -78,15 +78,15 @@ def batches(folder: Path, toward: Toward | None) -> list[Batch]:
     return list(Sweep(scenario(DRAWN), Seeds(5, 6, 3), folder, "local[1]", toward=toward).batches())
 
 
-def seeds_of(found: list[Batch], folder: Path) -> list[list[int]]:
-    tasks = [[t for t in each.tasks(folder) if isinstance(t, SeedTask)] for each in found]
+def seeds_of(found: list[Batch]) -> list[list[int]]:
+    tasks = [[t for t in each.tasks() if isinstance(t, SeedTask)] for each in found]
     return [[seed for task in each for seed in task.seeds] for each in tasks]
 
 
 def test_each_batch_has_candidates_of_its_own_and_its_seeds_are_written_down(
     tmp_path: Path,
 ) -> None:
-    first, second = seeds_of(batches(tmp_path, Toward.coverage), tmp_path)
+    first, second = seeds_of(batches(tmp_path, Toward.coverage))
     assert set(first) <= set(range(5, 5 + 3 * CANDIDATES))
     assert set(second) <= set(range(5 + 3 * CANDIDATES, 5 + 6 * CANDIDATES))
     assert (len(first), len(second)) == (3, 3)
@@ -97,7 +97,7 @@ def test_each_batch_has_candidates_of_its_own_and_its_seeds_are_written_down(
 
 
 def test_without_a_direction_seeds_follow_each_other(tmp_path: Path) -> None:
-    assert seeds_of(batches(tmp_path, None), tmp_path) == [[5, 6, 7], [8, 9, 10]]
+    assert seeds_of(batches(tmp_path, None)) == [[5, 6, 7], [8, 9, 10]]
     assert not (tmp_path / "seeds").exists()
 
 

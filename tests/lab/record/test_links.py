@@ -8,7 +8,7 @@ from lab.program.errors import ScenarioError
 from lab.record.links import refuse_links
 
 
-@pytest.mark.parametrize("name", ["crashes.jsonl", "evaluation.log", "record", "record/batch=0"])
+@pytest.mark.parametrize("name", ["crashes.jsonl", "results", "runs"])
 def test_a_link_in_a_folder_that_is_written_to_is_refused(tmp_path: Path, name: str) -> None:
     folder = tmp_path / "sweep"
     (folder / name).parent.mkdir(parents=True)

@@ -12,26 +12,13 @@ from dataclasses import dataclass, replace
 from functools import cache
 
 import pytest
-from pyspark.sql import SparkSession
 
-from spark_eval import schema
-from spark_eval.read.contradictions import (
-    clocks,
-    copies,
-    databases,
-    journals,
-    messages,
-    silent_servers,
-    whole_files,
-)
-from spark_eval.read.damage import log_damage
-from spark_eval.read.lines_table import LinesTable
-from spark_eval.read.record import Record
+from lab.hosts.simulator.record_in_memory import file_bytes
+from spark_eval.next.judging.judge import histories_of
+from spark_eval.next.read.contradictions import clocks, journals, messages, servers, whole_files
+from spark_eval.next.read.files import MemoryFiles
 from tests.lab.hosts.simulator.plans import plan
-from tests.scenarios.recorded import Files, recorded_of, write_lines
-from tests.spark_eval.runs.run_builder import epoch
-
-pytestmark = [pytest.mark.spark]
+from tests.scenarios.recorded import Files, recorded_of
 
 OUT, LOST, MOVED = "one-message-out", "queue-lost-with-two-messages", "lossless-switchover"
 ASKEW = "clocks-wrong"
@@ -147,14 +134,14 @@ SPOILT = {
         MOVED, f"{STORE}/{TRACKING}", only_without(",DELIVER,"), messages.UNTOLD,
         "mailboxes/DB2.jsonl"),
     "a log without rows": Spoilt(
-        OUT, f"{SHADOW}/{TRACKING}", emptied, silent_servers.SILENT, f"{SHADOW}/"),
+        OUT, f"{SHADOW}/{TRACKING}", emptied, servers.SILENT, f"{SHADOW}/"),
     "a date that is none": Spoilt(
         OUT, f"{SHADOW}/{TRACKING}", renamed("2026-01-05T08:01", "2026-01-05T09:01"),
         clocks.TWO_TIMES),
     "a life without a start": Spoilt(
-        OUT, f"{SHADOW}/lifecycle.jsonl", emptied, databases.UNOPENED, f"{SHADOW}/{TRACKING}"),
+        OUT, f"{SHADOW}/lifecycle.jsonl", emptied, servers.UNOPENED, f"{SHADOW}/{TRACKING}"),
     "a copy that is not listed": Spoilt(
-        MOVED, f"{STORE}/copies.jsonl", without(0), copies.UNLISTED),
+        MOVED, f"{STORE}/copies.jsonl", without(0), servers.UNLISTED),
     "a server of nobody's": Spoilt(
         OUT, "logs/par-mbx9/lifecycle.jsonl", lambda _: ["{}"],
         "of a server that plan.json does not have"),
@@ -180,29 +167,17 @@ def spoilt(case: Spoilt) -> Files:
     return sound | {case.file: case.edit(sound.get(case.file, []))}
 
 
-@pytest.fixture(scope="module")
-def found(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Found]:
-    """Of all runs, read as one batch of a sweep."""
-    runs = {name: spoilt(case) for name, case in SPOILT.items()}
-    runs |= {scenario: simulated(scenario) for scenario in (OUT, LOST, MOVED, ASKEW)}
-    path = tmp_path_factory.mktemp("contradictions") / "batch" / "lines.parquet"
-    write_lines(path, runs)
-    lines = spark.read.schema(schema.ddl(schema.SWEEP_LINES)).parquet(str(path))
-    record = Record(LinesTable(lines, epoch(0), len(runs)))
-    damage = dict[str, Found]({name: set() for name in runs})
-    for row in log_damage(record.damaged_lines).collect():
-        damage[row["run"]].add((row["file"], row["damage"]))
-    return damage
+def found(files: Files) -> Found:
+    read = MemoryFiles({file: file_bytes(lines) for file, lines in files.items()})
+    return {(each.file, each.damage) for each in histories_of(read).run.damage}
 
 
 @pytest.mark.parametrize("name", SPOILT)
-def test_what_contradicts_the_rest_of_a_record_is_named(found: dict[str, Found], name: str) -> None:
+def test_what_contradicts_the_rest_of_a_record_is_named(name: str) -> None:
     case = SPOILT[name]
-    assert (case.told_of or case.file, case.damage) in found[name]
+    assert (case.told_of or case.file, case.damage) in found(spoilt(case))
 
 
 @pytest.mark.parametrize("scenario", [OUT, LOST, MOVED, ASKEW])
-def test_a_record_as_the_lab_left_it_contradicts_nothing(
-    found: dict[str, Found], scenario: str
-) -> None:
-    assert {damage for _, damage in found[scenario]} <= {"no message tracking log"}
+def test_a_record_as_the_lab_left_it_contradicts_nothing(scenario: str) -> None:
+    assert {damage for _, damage in found(simulated(scenario))} <= {"no message tracking log"}

@@ -58,7 +58,7 @@ def test_a_record_with_a_link_where_it_is_written_to_is_refused(
     assert [path.name for path in elsewhere.iterdir()] == ["messages.parquet"]
 
 
-@pytest.mark.parametrize("name", ["results", "record", "seeds", "record/batch=00000"])
+@pytest.mark.parametrize("name", ["results", "runs", "seeds"])
 def test_so_is_a_sweep(tmp_path: Path, link: Callable[[Path], None], name: str) -> None:
     (tmp_path / "sweep.json").write_text(json.dumps(SWEEP))
     open_sweep(tmp_path)

@@ -6,7 +6,6 @@ import argparse
 import os
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 from unittest.mock import Mock
 
@@ -19,13 +18,10 @@ from pyspark.sql import functions as F
 
 from spark_eval.evaluation import program
 from spark_eval.evaluation.program import (
-    HUNDREDS,
     LARGE_BYTES,
     MANY,
-    SEVERAL,
     judge_runs,
     purpose_of,
-    purpose_of_sweeps,
 )
 from spark_eval.session import (
     FOR_THE_VERDICT,
@@ -37,8 +33,6 @@ from spark_eval.session import (
 )
 from spark_eval.spark.given import given_settings
 from spark_eval.spark.jvm import pass_on
-from spark_eval.sweep import folder as sweep_folder
-from spark_eval.sweep.folder import SweepFolder
 from tests.spark_eval.runs.run_builder import healthy
 
 SOURCES = Path(__file__).resolve().parents[3]
@@ -179,60 +173,6 @@ def test_many_runs_at_once_are_worth_the_better_compiler(
     tmp_path: Path, count: int, purpose: Purpose
 ) -> None:
     assert purpose_of([str(tmp_path / str(number)) for number in range(count)]) is purpose
-
-
-@pytest.mark.parametrize(
-    ("seeds", "purpose"), [(4, Purpose.RUN), (HUNDREDS - 1, Purpose.RUNS), (1000, Purpose.SWEEP)]
-)
-def test_a_few_seeds_are_judged_as_a_few_runs(tmp_path: Path, seeds: int, purpose: Purpose) -> None:
-    assert purpose_of_sweeps([_sweep(tmp_path, seeds)]) is purpose
-
-
-def test_runs_without_seeds_of_their_own_are_as_many_as_a_batch(tmp_path: Path) -> None:
-    asked = replace(_sweep(tmp_path, 0), per_batch=HUNDREDS)
-    assert purpose_of_sweeps([asked]) is Purpose.SWEEP
-
-
-@pytest.mark.parametrize(
-    ("batches", "purpose"), [(SEVERAL - 1, Purpose.SWEEP), (SEVERAL, Purpose.LONG_SWEEP)]
-)
-def test_several_batches_are_worth_the_better_compiler(
-    tmp_path: Path, batches: int, purpose: Purpose
-) -> None:
-    asked = replace(_sweep(tmp_path, batches * HUNDREDS), per_batch=HUNDREDS)
-    assert purpose_of_sweeps([asked]) is purpose
-
-
-@pytest.mark.parametrize(
-    ("seeds", "purpose"),
-    [
-        ([MANY - 2, 1], Purpose.RUN),
-        ([MANY - 1, 1], Purpose.RUNS),
-        ([HUNDREDS - 1] * 7, Purpose.RUNS),
-        ([HUNDREDS, HUNDREDS], Purpose.SWEEP),
-        ([HUNDREDS] * SEVERAL, Purpose.LONG_SWEEP),
-    ],
-)
-def test_sweeps_that_share_a_session_count_together(
-    tmp_path: Path, seeds: list[int], purpose: Purpose
-) -> None:
-    assert purpose_of_sweeps([_sweep(tmp_path, count) for count in seeds]) is purpose
-
-
-@pytest.mark.parametrize(("seeds", "purpose"), [(1, Purpose.LARGE), (2, Purpose.RUN)])
-def test_a_batch_of_large_runs_is_judged_as_a_large_run(
-    tmp_path: Path, seeds: int, purpose: Purpose
-) -> None:
-    lines = tmp_path / "record" / "batch=00000" / "lines.parquet"
-    lines.parent.mkdir(parents=True)
-    lines.touch()
-    (lines.parent / "_SUCCESS").touch()
-    os.truncate(lines, sweep_folder.LARGE_BYTES + 1)
-    assert purpose_of_sweeps([_sweep(tmp_path, seeds)]) is purpose
-
-
-def _sweep(path: Path, seeds: int) -> SweepFolder:
-    return SweepFolder(path, "calm", first_seed=0, seeds=seeds, per_batch=seeds, origin_ms=0)
 
 
 @pytest.mark.spark

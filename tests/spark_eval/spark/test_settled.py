@@ -13,7 +13,7 @@ from spark_eval.spark.settled import KEPT, settled
 def test_a_large_runs_are_kept_out_of_memory() -> None:
     assert settings({}, purpose=Purpose.LARGE)[KEPT] == "DISK_ONLY"
     assert KEPT not in settings({}, purpose=Purpose.RUN)
-    assert KEPT not in settings({}, purpose=Purpose.SWEEP)
+    assert KEPT not in settings({}, purpose=Purpose.RUNS)
 
 
 @pytest.mark.spark

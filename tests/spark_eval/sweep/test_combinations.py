@@ -1,11 +1,15 @@
 """What a sweep met, and what it never did, counted from the results of its runs; no Spark."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from spark_eval.sweep.combinations import Combinations, never_at_all
-from spark_eval.sweep.folder import DrawnSetting, Part, SweepFolder
+from spark_eval.sweep.folder import SweepFolder
+from spark_eval.sweep.settings import DrawnSetting, Part
 from spark_eval.sweep.summary import summary
 
 HOLD = DrawnSetting("Hold", "$.hold", (Part("8m", 8, 8), Part("1h..2h", 60, 120)))
@@ -14,7 +18,7 @@ PAIRS = ("queued", "shadowing", "submitting", "awaiting-discard", "in-safety-net
 
 
 def sweep(*settings: DrawnSetting, kinds: tuple[str, ...] = ("kill", "stop")) -> SweepFolder:
-    return SweepFolder(Path("/s"), "calm", 0, 9, 9, 0, settings, kinds)
+    return SweepFolder(Path("/s"), "calm", 0, 9, settings, kinds)
 
 
 def result(coverage: Mapping[str, list[str]], **settings: str) -> dict[str, Any]:
@@ -30,10 +34,22 @@ def content(asked: SweepFolder, *results: dict[str, Any]) -> dict[str, Any]:
 
 
 def test_a_value_lies_in_the_first_part_that_holds_it() -> None:
-    assert [HOLD.part_of(value) for value in ("8", "60", "120", "121", "x", None)] == [
-        "8m", "1h..2h", "1h..2h", None, None, None,
+    values = (8, "8", 60, 120, 121, "x", None, True)
+    assert [HOLD.part_of({"hold": value}) for value in values] == [
+        "8m", "8m", "1h..2h", "1h..2h", None, None, None, None,
     ]  # fmt: skip
-    assert LOCAL.part_of("true") == "true"
+    assert [LOCAL.part_of({"local": value}) for value in (True, "true", 1)] == [
+        "true", "true", None,
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("path", ["$.a.b", "$.a['b']", "$.c[1].b", "$.a['d.e'].f"])
+def test_a_path_leads_to_a_value_in_the_plan(path: str) -> None:
+    plan = {"a": {"b": 8, "d.e": {"f": 8}}, "c": [{}, {"b": 8}]}
+    setting = replace(HOLD, path=path)
+    assert setting.part_of(plan) == "8m"
+    others: tuple[Any, ...] = ({}, [], None, {"a": 8, "c": []})
+    assert [setting.part_of(each) for each in others] == [None] * 4
 
 
 def test_each_part_of_a_setting_counts_with_each_phase_and_fault() -> None:

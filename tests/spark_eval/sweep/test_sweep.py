@@ -1,28 +1,24 @@
-"""A sweep's batches, judged as single runs are, and the one verdict made of them."""
+"""The results of a sweep's runs, judged as single runs are, and the one verdict made of them."""
 
 from __future__ import annotations
 
-import io
 import json
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from pyspark.sql import SparkSession
 
-from spark_eval.evaluation.evaluation import evaluate
-from spark_eval.judging.judge import judge
-from spark_eval.read.run_folder import RunFolderError, open_run_folder
-from spark_eval.results.files import verdict_content
-from spark_eval.sweep import folder as sweep_folder
-from spark_eval.sweep import program
-from spark_eval.sweep.batch import judge_batch
+from spark_eval.__main__ import main
+from spark_eval.judging.of_record import JudgedRecord, judge
+from spark_eval.next.read.files import FolderFiles, MemoryFiles
+from spark_eval.read.run_folder import RunFolderError
 from spark_eval.sweep.folder import open_sweep
-from tests.spark_eval.runs.faulty_runs import back_in_time, new_database
+from spark_eval.sweep.program import conclude
+from spark_eval.sweep.result import result_of, told
+from tests.spark_eval.runs.faulty_runs import new_database
 from tests.spark_eval.runs.run_builder import HOUR, MINUTE, Run, healthy, without_digests
-from tests.spark_eval.runs.sweep_builder import write_batch, write_sweep
+from tests.spark_eval.runs.sweep_builder import judged, write_sweep
 
 FIRST = 100
 
@@ -49,10 +45,10 @@ def _runs() -> dict[int, Run]:
 
 
 @pytest.fixture(scope="module")
-def folder(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Five seeds in batches of two, judged once; tests that write take a copy."""
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Five seeds in batches of two; tests that write take a copy."""
     folder = write_sweep(tmp_path_factory.mktemp("sweep"), _runs())
-    program.judge_complete(spark, [open_sweep(folder)])
+    conclude(open_sweep(folder))
     return folder
 
 
@@ -64,7 +60,7 @@ def _verdict(folder: Path) -> dict[str, Any]:
 
 def _results(folder: Path) -> dict[int, dict[str, Any]]:
     sweep = open_sweep(folder)
-    batches = (sweep.read_result(batch) for batch in sweep.complete_batches())
+    batches = (sweep.read_result(batch) for batch in sweep.judged_batches())
     return {result["seed"]: result for results in batches for result in results}
 
 
@@ -73,23 +69,11 @@ def test_every_seed_has_its_own_verdict(folder: Path) -> None:
     assert reached == {100: "pass", 101: "fail", 102: "pass", 103: "fail", 104: "unknown"}
 
 
-def test_a_run_of_a_sweep_is_judged_as_its_folder_would_be(
-    spark: SparkSession, folder: Path, tmp_path: Path
-) -> None:
-    runs = [_losing(), new_database().run]
-    for name, run in zip(("calm-101", "calm-102"), runs, strict=True):
-        run.name = name
-    judged = evaluate(spark, [open_run_folder(run.write(tmp_path)) for run in runs])
-    for judgement in judged:
-        alone = verdict_content(judgement)
-        swept = next(r for r in _results(folder).values() if r["run"] == alone["run"])
-        for name in ("verdict", "reasons", "foretold", "not_as_foretold"):
-            assert swept[name] == alone[name]
-        checked = {n: told for n, told in alone["requirements"].items() if told != "not checked"}
-        assert swept["requirements"] == checked
-        for theirs, ours in zip(swept["claims"], alone["claims"], strict=True):
-            same = ("name", "status", "asked", "violations", "unknown", "reason")
-            assert {name: theirs[name] for name in same} == {name: ours[name] for name in same}
+def test_a_run_of_a_sweep_is_judged_as_its_folder_would_be(folder: Path, tmp_path: Path) -> None:
+    for seed, run in _runs().items():
+        run.name, run.plan["seed"] = f"calm-{seed}", seed
+        alone = told(run.name, seed, judge(FolderFiles(run.write(tmp_path))))
+        assert _results(folder)[seed] == json.loads(json.dumps(alone))
 
 
 def test_a_record_that_says_nothing_of_contents_leaves_them_unknown(folder: Path) -> None:
@@ -151,9 +135,7 @@ def test_coverage_counts_messages_that_met_a_fault_by_phase(folder: Path) -> Non
     assert _verdict(folder)["coverage"]["queued"] == {"kill": 2}
 
 
-def test_coverage_tells_kinds_of_cut_and_directions_apart_and_asks_whom_they_concern(
-    spark: SparkSession, tmp_path: Path
-) -> None:
+def test_coverage_tells_kinds_of_cut_and_directions_apart_and_asks_whom_they_concern() -> None:
     near, far, slow = healthy(), healthy(), healthy()
     near.cut("lyo-mbx1", "par-mbx1", 90_000, 100_000, kind="stall")
     far.cut("par-mbx2", "lyo-mbx2", 90_000, 100_000, kind="stall")
@@ -161,11 +143,9 @@ def test_coverage_tells_kinds_of_cut_and_directions_apart_and_asks_whom_they_con
         "lyo-mbx1", "par-mbx1", 90_000, 100_000,
         {"kind": "throttle", "bytes_per_second": 9999, "direction": "replies"},
     )  # fmt: skip
-    sweep = open_sweep(write_sweep(tmp_path, {0: near, 1: far, 2: slow}, per_batch=3))
-    judged = judge_batch(spark, sweep, "batch=00000")
-    assert judged[0]["coverage"] == {"awaiting-discard": {"cut-stall": 1}}
-    assert judged[1]["coverage"] == {}
-    assert judged[2]["coverage"] == {"awaiting-discard": {"throttle-replies": 1}}
+    assert judged(0, near)["coverage"] == {"awaiting-discard": {"cut-stall": 1}}
+    assert judged(1, far)["coverage"] == {}
+    assert judged(2, slow)["coverage"] == {"awaiting-discard": {"throttle-replies": 1}}
 
 
 SETTINGS = {
@@ -186,16 +166,14 @@ SETTINGS = {
 }
 
 
-def test_a_run_has_the_part_of_each_setting_that_its_plan_drew(
-    spark: SparkSession, tmp_path: Path
-) -> None:
+def test_a_run_has_the_part_of_each_setting_that_its_plan_drew(tmp_path: Path) -> None:
     long, short = new_database().run, healthy()
     short.plan["settings"]["TransportConfig"]["SafetyNetHoldTime"] = 30 * MINUTE
     for run, rejects in ((long, True), (short, False)):
         run.plan["settings"]["TransportConfig"]["RejectMessageOnShadowFailure"] = rejects
     more = {"settings": SETTINGS, "kinds": ["kill", "stop"]}
     folder = write_sweep(tmp_path, {0: long, 1: short}, more=more)
-    program.judge_complete(spark, [open_sweep(folder)])
+    conclude(open_sweep(folder))
     hold, rejection = SETTINGS
     results = _results(folder)
     assert results[0]["settings"] == {hold: "48h", rejection: "true"}
@@ -209,132 +187,65 @@ def test_a_run_has_the_part_of_each_setting_that_its_plan_drew(
     assert "1m..1h" in page
 
 
-def test_a_judged_batch_is_not_judged_again(
-    spark: SparkSession, folder: Path, tmp_path: Path
+@pytest.mark.parametrize("plan", [{}, {"plan.json": b"{"}])
+def test_a_record_without_a_plan_cannot_be_judged_and_is_a_result(
+    plan: dict[str, bytes],
 ) -> None:
-    again = Path(shutil.copytree(folder, tmp_path / "again"))
-    before = (again / "verdict.json").read_bytes()
-    for parquet in (again / "record" / "batch=00000").glob("*.parquet"):
-        parquet.unlink()
-    program.judge_complete(spark, [open_sweep(again)])
-    assert (again / "verdict.json").read_bytes() == before
+    files = {file: text.encode() for file, text in healthy().texts().items()}
+    del files["plan.json"]
+    result = result_of("calm-1", 1, files | plan)
+    assert (result["run"], result["seed"], result["exit_code"]) == ("calm-1", 1, 3)
+    (why,) = result["reasons"]
+    assert why.startswith("the record could not be judged: ")
 
 
-def test_what_is_judged_counts_after_its_record_is_gone(
-    spark: SparkSession, folder: Path, tmp_path: Path
+def test_a_seed_that_cannot_be_judged_takes_no_other_with_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    again = Path(shutil.copytree(folder, tmp_path / "again"))
-    before = (again / "verdict.json").read_bytes()
-    shutil.rmtree(again / "record")
-    told = io.StringIO("batch=00001\n")
-    assert program.judge_as_told(spark, [open_sweep(again)], told) == 1
-    assert (again / "verdict.json").read_bytes() == before
+    def judge_but_one(files: MemoryFiles) -> JudgedRecord:
+        if b"calm-1" in files.open("manifest.json").read():
+            raise RecursionError("too deep\nfor it")
+        return judge(files)
 
-
-def test_runs_of_one_seed_are_told_apart_by_their_names(
-    spark: SparkSession, tmp_path: Path
-) -> None:
-    folder = write_sweep(tmp_path, {7: healthy()}, seeds=0, per_batch=1)
-    write_batch(folder, 1, {7: _losing()}, named="t0")
-    write_batch(folder, 1, {7: healthy()}, named="t1")
-    judged = judge_batch(spark, open_sweep(folder), "batch=00001")
-    assert [(r["run"], r["seed"], r["verdict"]) for r in judged] == [
-        ("t0", 7, "fail"), ("t1", 7, "pass"),
-    ]  # fmt: skip
-
-
-@pytest.mark.parametrize(("large", "adaptive"), [(0, "true"), (2**30, "false")])
-def test_a_batch_of_large_runs_is_planned_as_a_large_run(
-    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, large: int, adaptive: str
-) -> None:
-    key, planned = "spark.sql.adaptive.enabled", list[str | None]()
-
-    def judged(*words: Any) -> Any:
-        planned.append(spark.conf.get(key, None))
-        return judge(*words)
-
-    monkeypatch.setattr("spark_eval.sweep.batch.judge", judged)
-    monkeypatch.setattr(sweep_folder, "LARGE_BYTES", large)
-    folder = write_sweep(tmp_path, {0: healthy(), 1: _losing()}, per_batch=2)
-    results = judge_batch(spark, open_sweep(folder), "batch=00000")
-    assert [result["verdict"] for result in results] == ["pass", "fail"]
-    assert planned == [adaptive]
-
-
-def test_a_batch_without_success_is_left_for_later(spark: SparkSession, tmp_path: Path) -> None:
+    monkeypatch.setattr("spark_eval.sweep.result.judge", judge_but_one)
     folder = write_sweep(tmp_path, {0: healthy(), 1: healthy()}, per_batch=1)
-    (folder / "record" / "batch=00001" / "_SUCCESS").unlink()
-    assert program.judge_complete(spark, [open_sweep(folder)]) == 0
-    assert (_verdict(folder)["seeds"], _verdict(folder)["judged"]) == (2, 1)
-    assert not (folder / "results" / "batch=00001.jsonl").exists()
-
-
-def test_a_seed_without_a_record_is_a_failure_of_the_lab(
-    spark: SparkSession, tmp_path: Path
-) -> None:
-    damaged = healthy()
-    damaged.drop.add("plan.json")
-    folder = write_sweep(tmp_path, {0: healthy(), 1: damaged}, per_batch=3, seeds=3)
-    assert program.judge_complete(spark, [open_sweep(folder)]) == 3
+    assert _results(folder)[1]["reasons"] == [
+        "the record could not be judged: RecursionError: too deep"
+    ]
+    assert main(["--sweep", str(folder)]) == 3
     content = _verdict(folder)
     assert content["verdict"] == "crashed"
-    assert content["counts"] == {"crashed": 2, "fail": 0, "unknown": 0, "pass": 1}
-    assert content["unknowns"][0]["first_seeds"] == [1, 2]
+    assert content["counts"] == {"crashed": 1, "fail": 0, "unknown": 0, "pass": 1}
+    assert content["unknowns"][0]["first_seeds"] == [1]
 
 
-def test_a_batch_without_any_record_is_judged_all_the_same(
-    spark: SparkSession, tmp_path: Path
+def test_the_same_results_give_the_same_bytes_wherever_they_lie(
+    folder: Path, tmp_path: Path
 ) -> None:
-    folder = write_sweep(tmp_path, {0: healthy()}, per_batch=1, seeds=2)
-    write_batch(folder, 1, {})
-    judged = judge_batch(spark, open_sweep(folder), "batch=00001")
-    assert [(result["seed"], result["exit_code"]) for result in judged] == [(1, 3)]
+    moved = Path(shutil.copytree(folder, tmp_path / "elsewhere"))
+    (moved / "verdict.json").unlink()
+    conclude(open_sweep(moved))
+    for name in ("verdict.json", "report.html"):
+        assert (moved / name).read_bytes() == (folder / name).read_bytes()
 
 
-def test_batches_are_judged_as_they_are_told(
-    spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    folder = write_sweep(tmp_path, {0: healthy(), 1: _losing()}, per_batch=1, seeds=3)
-    told = io.StringIO("batch=00001\nbatch=00000\nbatch=00002\nend\nbatch=00009\n")
-    assert program.judge_as_told(spark, [open_sweep(folder)], told) == 3
-    lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()[:3]]
-    assert [line["batch"] for line in lines] == ["batch=00001", "batch=00000", "batch=00002"]
-    assert [line.get("verdicts") for line in lines] == [{"fail": 1}, {"pass": 1}, None]
-    assert (lines[0]["runs"], lines[0]["seconds"] > 0) == (1, True)
-    assert "no complete batch" in lines[2]["error"]
-    assert _verdict(folder)["counts"]["fail"] == 1
-
-
-def test_sweeps_are_judged_one_after_another_as_they_are_told(
-    spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+def test_several_sweeps_are_concluded_and_the_worst_code_counts(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     first = write_sweep(tmp_path / "first", {0: _losing()}, per_batch=1)
     second = write_sweep(tmp_path / "second", {0: healthy()}, per_batch=1)
-    told = io.StringIO("batch=00000\nend\nbatch=00000\nend\n")
-    assert program.judge_as_told(spark, map(open_sweep, (first, second)), told) == 1
-    lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
-    assert [line.get("verdicts") for line in lines] == [{"fail": 1}, None, {"pass": 1}, None]
-    assert [line.get("exit_code") for line in lines] == [None, 1, None, 0]
-    assert lines[3]["said"].startswith("verdict: pass: calm, 1 of 1 seeds judged")
-    assert f"report: {second / 'report.html'}" in lines[3]["said"]
+    assert main(["--sweep", str(first), str(second)]) == 1
+    said = capsys.readouterr().out
+    assert "verdict: pass: calm, 1 of 1 seeds judged" in said
+    assert f"report: {second / 'report.html'}" in said
     assert [_verdict(each)["exit_code"] for each in (first, second)] == [1, 0]
 
 
-def test_what_a_batch_kept_in_memory_is_let_go(spark: SparkSession, tmp_path: Path) -> None:
-    sweep = open_sweep(write_sweep(tmp_path, {0: healthy()}))
-    before = set(spark.sparkContext._jsc.getPersistentRDDs().keySet())
-    judge_batch(spark, sweep, "batch=00000")
-    assert set(spark.sparkContext._jsc.getPersistentRDDs().keySet()) <= before
-
-
-def test_the_same_record_gives_the_same_bytes_wherever_it_lies(
-    spark: SparkSession, folder: Path, tmp_path: Path
+def test_a_sweep_of_which_some_seeds_are_not_judged_yet_counts_those_that_are(
+    tmp_path: Path,
 ) -> None:
-    moved = Path(shutil.copytree(folder, tmp_path / "elsewhere"))
-    (moved / "results" / "batch=00000.jsonl").unlink()
-    program.judge_complete(spark, [open_sweep(moved)])
-    for name in ("verdict.json", "report.html", "results/batch=00000.jsonl"):
-        assert (moved / name).read_bytes() == (folder / name).read_bytes()
+    code, said = conclude(open_sweep(write_sweep(tmp_path, {0: healthy()}, seeds=4)))
+    assert (code, said.splitlines()[0]) == (0, "verdict: pass: calm, 1 of 4 seeds judged")
 
 
 def test_the_page_opens_offline_and_says_the_verdict_first(folder: Path) -> None:
@@ -347,28 +258,20 @@ def test_the_page_opens_offline_and_says_the_verdict_first(folder: Path) -> None
 
 
 def test_the_program_prints_the_summary_and_exits_with_the_worst(
-    run_main: Callable[..., int], folder: Path, capsys: pytest.CaptureFixture[str]
+    folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert run_main("--sweep", folder) == 1
+    assert main(["--sweep", str(folder)]) == 1
     out, err = capsys.readouterr()
     assert out.startswith("verdict: fail: calm, 5 of 5 seeds judged\n  2 fail, 1 unknown, 2 pass")
     assert f"report: {folder / 'report.html'}" in out
-    assert "batch=00002: 3 of 3: 1 unknown" in err
+    assert err == ""
 
 
 def test_exits_4_for_a_folder_that_is_no_sweep(
-    run_main: Callable[..., int], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert run_main("--sweep", tmp_path) == 4
+    assert main(["--sweep", str(tmp_path)]) == 4
     assert "hint:" in capsys.readouterr().err
-
-
-def test_seeds_that_were_chosen_are_the_batchs(tmp_path: Path) -> None:
-    folder = write_sweep(tmp_path, {7: healthy()}, per_batch=2, seeds=2)
-    assert list(open_sweep(folder).seeds_of("batch=00000")) == [7, 8]
-    (folder / "seeds").mkdir()
-    (folder / "seeds" / "batch=00000.json").write_text("[9, 15]")
-    assert open_sweep(folder).seeds_of("batch=00000") == [9, 15]
 
 
 @pytest.mark.parametrize("text", ["{", "[]", '{"scenario": "calm"}'])
@@ -376,10 +279,3 @@ def test_says_what_is_wrong_with_sweep_json(tmp_path: Path, text: str) -> None:
     (tmp_path / "sweep.json").write_text(text)
     with pytest.raises(RunFolderError, match=r"sweep\.json cannot be read"):
         open_sweep(tmp_path)
-
-
-def test_a_batch_must_be_complete_to_be_judged(tmp_path: Path) -> None:
-    folder = write_sweep(tmp_path, {0: back_in_time().run})
-    (write_batch(folder, 7, {14: healthy()}) / "_SUCCESS").unlink()
-    with pytest.raises(RunFolderError, match="no complete batch"):
-        open_sweep(folder).record("batch=00007")
