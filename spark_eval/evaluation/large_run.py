@@ -12,8 +12,8 @@ from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 
-from spark_eval import claims
-from spark_eval.expected.tables import Tables
+from spark_eval.as_tables import claims
+from spark_eval.as_tables.expected.tables import Tables
 from spark_eval.judging.judge import judge
 from spark_eval.judging.judged import JudgedRun
 from spark_eval.next.results.counts import NO_DELIVERY, NO_PROMOTION, NO_SAFETY_NET

@@ -11,20 +11,20 @@ from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from spark_eval.claims.claim import Claim, summarise
-from spark_eval.claims.mail import no_loss
-from spark_eval.claims.safety_net import resubmission_bounded
-from spark_eval.claims.shadow import no_early_promotion, promotion_on_time
-from spark_eval.expected.shadow_copies import FAR_ABOVE
-from spark_eval.expected.tables import Tables
+from spark_eval.as_tables.claims.claim import Claim, summarise
+from spark_eval.as_tables.claims.mail import no_loss
+from spark_eval.as_tables.claims.safety_net import resubmission_bounded
+from spark_eval.as_tables.claims.shadow import no_early_promotion, promotion_on_time
+from spark_eval.as_tables.expected.shadow_copies import FAR_ABOVE
+from spark_eval.as_tables.expected.tables import Tables
+from spark_eval.as_tables.transforms.fault_windows import downs
+from spark_eval.as_tables.transforms.unexplained import unexplained
 from spark_eval.judging import verdict
 from spark_eval.judging.judged import Judgement
 from spark_eval.next.judging.results import ClaimResult
 from spark_eval.read.damage import log_damage
 from spark_eval.sql.collected import Rows, collected
 from spark_eval.sql.unions import union_of
-from spark_eval.transforms.fault_windows import downs
-from spark_eval.transforms.unexplained import unexplained
 
 JOBS = 2
 """Claims are asked in so many at once: with more of them, tables that claims share are read more

@@ -10,9 +10,9 @@ from typing import Any
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from spark_eval.expected.resubmission import Resubmission
-from spark_eval.expected.resubmitted_copies import OUTSIDE
-from spark_eval.expected.tables import Tables
+from spark_eval.as_tables.expected.resubmission import Resubmission
+from spark_eval.as_tables.expected.resubmitted_copies import OUTSIDE
+from spark_eval.as_tables.expected.tables import Tables
 from spark_eval.next.results.counts import NO_SAFETY_NET
 from spark_eval.spark.joins import joined
 

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from spark_eval.expected.resubmission import EXCUSED, Resubmission
-from spark_eval.expected.resubmitted_copies import OUTSIDE
-from spark_eval.transforms.failovers import CHANGE
+from spark_eval.as_tables.expected.resubmission import EXCUSED, Resubmission
+from spark_eval.as_tables.expected.resubmitted_copies import OUTSIDE
+from spark_eval.as_tables.transforms.failovers import CHANGE
 
 
 def of_safety_nets(known: Resubmission) -> dict[str, Callable[[], DataFrame]]:

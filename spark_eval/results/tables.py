@@ -16,7 +16,7 @@ from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StructType
 
 from spark_eval import schema
-from spark_eval.expected.tables import Tables
+from spark_eval.as_tables.expected.tables import Tables
 from spark_eval.next.judging.results import ClaimResult
 from spark_eval.read.damage import log_damage
 from spark_eval.read.run_folder import RunFolder

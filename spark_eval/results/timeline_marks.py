@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from spark_eval.as_tables.transforms.resubmissions import RESUBMITTED
 from spark_eval.spark.joins import joined
-from spark_eval.transforms.resubmissions import RESUBMITTED
 
 MOMENTS = 240
 MARKS = {

@@ -14,8 +14,8 @@ from typing import TypeAlias
 import pytest
 from pyspark.sql import SparkSession
 
-from spark_eval.claims.claim import Claim
-from spark_eval.expected.tables import Tables
+from spark_eval.as_tables.claims.claim import Claim
+from spark_eval.as_tables.expected.tables import Tables
 from spark_eval.next.judging.results import ClaimResult
 from spark_eval.read.record import Record
 from spark_eval.read.run_folder import RunFolder, open_run_folder

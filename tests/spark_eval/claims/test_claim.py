@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from pyspark.sql import DataFrame, SparkSession
 
-from spark_eval.claims.claim import Claim, case
-from spark_eval.expected.tables import Tables
+from spark_eval.as_tables.claims.claim import Claim, case
+from spark_eval.as_tables.expected.tables import Tables
 
 
 def test_a_case_about_nothing_that_has_a_name_is_told_of_all_the_same(

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from spark_eval.claims.mail import no_loss
-from spark_eval.claims.shadow import discard_after_delivery, promotion_on_time
-from spark_eval.expected.tables import Tables
+from spark_eval.as_tables.claims.mail import no_loss
+from spark_eval.as_tables.claims.shadow import discard_after_delivery, promotion_on_time
+from spark_eval.as_tables.expected.tables import Tables
 from spark_eval.read.record import Record
 from spark_eval.read.run_folder import open_run_folder
 from spark_eval.read.source import Folders

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from spark_eval.claims.safety_net.resubmission_bounded import CLAIM
+from spark_eval.as_tables.claims.safety_net.resubmission_bounded import CLAIM
 from spark_eval.read.run_folder import open_run_folder
 from tests.spark_eval.claims.conftest import Ask, Results
 from tests.spark_eval.runs import failover_runs as f

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from spark_eval.claims.shadow.redundant_before_ack import REJECTION
-from spark_eval.claims.shadow.shadow_placement import CLAIM
+from spark_eval.as_tables.claims.shadow.redundant_before_ack import REJECTION
+from spark_eval.as_tables.claims.shadow.shadow_placement import CLAIM
 from tests.spark_eval.claims.conftest import Ask, Results
 from tests.spark_eval.runs.faulty_runs import new_database
 from tests.spark_eval.runs.run_builder import (
