@@ -198,9 +198,8 @@ by_silence AS (
 -- as far as its session is told. Those that began before and still hang decide nothing.
 attempted AS (
     SELECT by_silence.*,
-           if(promoted_ns IS NULL OR ended_ns IS NULL, time_out_ns,
-              least(ended_ns - began_ns + greatest(10 * resolution_ns, 100_000_000), time_out_ns))
-               AS attempt_ns
+           least(coalesce(ended_ns - began_ns + greatest(10 * resolution_ns, 100_000_000),
+                          time_out_ns), time_out_ns) AS attempt_ns
     FROM (SELECT *, read_due_ns - resolution_ns AS span_over_ns
           FROM by_silence JOIN moments USING (run, server)) AS by_silence
     ASOF LEFT JOIN heartbeats ON heartbeats.run = by_silence.run

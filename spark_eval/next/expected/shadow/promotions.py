@@ -207,6 +207,19 @@ def _spent(copy: Copy, times: Times, still_ms: int, run: Run) -> Spent | None:
         )
         if is_sure:
             return Spent(due_ms, by_ms)
+    return _failed_when_due(copy, still_ms, run)
+
+
+def _failed_when_due(copy: Copy, still_ms: int, run: Run) -> Spent | None:
+    """By its server's own word: an attempt that it began when the span was over has failed."""
+    for failure in copy.pair.questions.failed:
+        contact_ms = copy.pair.last_contact(failure.at_ms)
+        since_ms = max(copy.held_ms or 0, -FOREVER_MS if contact_ms is None else contact_ms)
+        due_ms, by_ms = since_ms + run.config.span_ms, failure.at_ms + exchange_ms(run)
+        began = failure.asked_ms is not None and failure.asked_ms >= due_ms + near_ms(run)
+        was_there = copy.promoted_ms is None or copy.promoted_ms >= due_ms
+        if began and was_there and _is_sure(copy, by_ms, still_ms, run):
+            return Spent(due_ms, by_ms)
     return None
 
 
