@@ -16,7 +16,7 @@ from typing import NamedTuple
 from spark_eval.next.cases.case import HOLDS, UNKNOWN, VIOLATED, Case, Status, refs
 from spark_eval.next.claims.claim import Claim
 from spark_eval.next.expected.mail.acknowledged import acknowledged_primary, primary_behind
-from spark_eval.next.expected.mail.crossings import hops
+from spark_eval.next.expected.mail.crossings import Hop, hops
 from spark_eval.next.expected.mail.rejection import REJECTION, is_rejection
 from spark_eval.next.expected.shadow.shadow_copies import NOT_KEPT, kept_copies
 from spark_eval.next.histories.message import Message
@@ -230,6 +230,7 @@ def _one_hop(message: Message, run: Run) -> Iterator[Case]:
             if row.server == hop.peer
             and row.internal_id is not None
             and row.internal_id == hop.peer_internal_id
+            and _was_there(row, hop, run)
             and (row.event == "RECEIVE" or (row.event in _STORED and row.source == "STOREDRIVER"))
         ]
         if taken and not hop.left:
@@ -243,6 +244,12 @@ def _one_hop(message: Message, run: Run) -> Iterator[Case]:
                 VIOLATED if is_anew else HOLDS, message.message_id, ("SR-12",), detail,
                 hop.row.at_ms, shown,
             )  # fmt: skip
+
+
+def _was_there(row: TrackingRow, hop: Hop, run: Run) -> bool:
+    """A new queue database counts its messages anew: what an earlier one took is another one's."""
+    lost_ms = run.servers[hop.peer].lost_ms(row.database_id or "")
+    return lost_ms is None or lost_ms > hop.row.at_ms
 
 
 CLAIM = Claim("redundant_before_ack", ("SR-1", "SR-5", "SR-6", "SR-10", "SR-12"), of_message=_cases)
