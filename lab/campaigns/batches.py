@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from lab.campaigns.run import Result
+from lab.campaigns.run import Result, last_line
 from lab.campaigns.sweep.executors import run_tasks
 from lab.campaigns.task import Done, Task
 from lab.program.errors import FAIL, GROUND_FAILED, VERDICTS, WORST_FIRST, GroundError
@@ -124,8 +124,7 @@ class Batches:
                     self.say(f"{name}: {server} crashed: {said}; {self.replay(name)}")
                 for name, said in each.bugs:
                     file.write(json.dumps({"of": name, "bug": said}) + "\n")
-                    last = said.strip().splitlines()[-1]
-                    self.say(f"{name} cannot be simulated: {last}")
+                    self.say(f"{name} cannot be simulated: {last_line(said)}")
 
     def _told(self, finished: BatchJudged) -> BatchJudged:
         self.progress.count(finished)

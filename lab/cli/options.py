@@ -32,7 +32,9 @@ Name = Annotated[
     ),
 ]
 Seed = Annotated[int | None, typer.Option(min=0, max=SEED_MAX, help="by default the scenario's")]
-PerBatch = Annotated[int, typer.Option(min=1, max=SEED_MAX, help="how many are judged together")]
+PerBatch = Annotated[
+    int, typer.Option(min=1, max=SEED_MAX, help="how many are written down together")
+]
 Run = Annotated[
     str,
     typer.Argument(

@@ -27,7 +27,6 @@ DEFAULTS = {
     "round a run on containers": 45.0,
     "round a run on simulator": 30.0,
     "comparison": 20.0,
-    "judging a seed": 0.05,
     "proving a run": 1.0,
     "proving a few runs": 60.0,
 }
