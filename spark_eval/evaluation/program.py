@@ -16,7 +16,7 @@ from tempfile import TemporaryDirectory
 from pyspark.errors import PySparkException, PythonException
 from pyspark.sql import SparkSession
 
-from spark_eval.evaluation.evaluation import evaluate
+from spark_eval.evaluation.evaluation import LARGE_BYTES, evaluate
 from spark_eval.judging.judged import JudgedRun
 from spark_eval.program.exit_codes import CRASHED, WORST_FIRST
 from spark_eval.program.printable import visible
@@ -33,11 +33,7 @@ from spark_eval.session import Purpose, suited_to, using_session
 from spark_eval.spread import by_run
 
 RAISED = re.compile(r"[A-Za-z_.]+(Error|Exception|Exit)\b|\[[A-Z_]+\]")
-LARGE_BYTES = 64 * 1024 * 1024
-"""Of logs: some ten thousand messages."""
 OF_LINES = ("*.jsonl", "logs/*/*", "mailboxes/*", "external/*")
-MANY = 12
-"""Runs, judged together, whose rows are worth the better compiler."""
 
 
 def judge_runs(names: list[str], options: argparse.Namespace) -> int:
@@ -87,13 +83,14 @@ def _opened(spark: SparkSession, names: list[str]) -> Iterator[list[RunFolder]]:
 
 
 def purpose_of(names: list[str]) -> Purpose:
-    """By their number, and the size of the files that are there."""
-    tops = [Path(name) for name in names if not is_uri(name)]
-    there = (path for top in tops for place in OF_LINES for path in top.glob(place))
-    sizes = (path.stat().st_size for path in there if path.is_file())
-    if sum(sizes) > LARGE_BYTES:
-        return Purpose.LARGE
-    return Purpose.RUN if len(names) < MANY else Purpose.RUNS
+    """By the size of the largest, of those that are there."""
+    sizes = (_bytes_of(Path(name)) for name in names if not is_uri(name))
+    return Purpose.LARGE if max(sizes, default=0) > LARGE_BYTES else Purpose.RUN
+
+
+def _bytes_of(folder: Path) -> int:
+    there = (path for place in OF_LINES for path in folder.glob(place))
+    return sum(path.stat().st_size for path in there if path.is_file())
 
 
 def _unreadable(error: PySparkException) -> UnreadableRecordError:

@@ -17,9 +17,8 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 from spark_eval.evaluation import program
+from spark_eval.evaluation.evaluation import LARGE_BYTES
 from spark_eval.evaluation.program import (
-    LARGE_BYTES,
-    MANY,
     judge_runs,
     purpose_of,
 )
@@ -154,25 +153,20 @@ def test_spark_submit_runs_the_program_as_a_script(tmp_path: Path) -> None:
     assert "Traceback" not in done.stdout
 
 
-@pytest.mark.parametrize(("count", "purpose"), [(1, Purpose.RUN), (2, Purpose.LARGE)])
-def test_what_is_too_much_for_one_partition_gets_a_session_of_its_own(
-    tmp_path: Path, count: int, purpose: Purpose
+@pytest.mark.parametrize(("logs", "purpose"), [(1, Purpose.RUN), (2, Purpose.LARGE)])
+def test_what_is_too_much_for_one_task_gets_a_session_of_its_own(
+    tmp_path: Path, logs: int, purpose: Purpose
 ) -> None:
+    """However many others there are."""
     names = []
-    for number in range(count):
-        log = tmp_path / str(number) / "logs" / "par-mbx1" / "MSGTRKMA1.LOG"
-        log.parent.mkdir(parents=True)
-        log.touch()
-        os.truncate(log, LARGE_BYTES - 1)
-        names.append(str(tmp_path / str(number)))
+    for run, count in (("one", 1), ("other", logs)):
+        folder = tmp_path / run / "logs" / "par-mbx1"
+        folder.mkdir(parents=True)
+        for number in range(count):
+            (folder / f"MSGTRKMA{number}.LOG").touch()
+            os.truncate(folder / f"MSGTRKMA{number}.LOG", LARGE_BYTES - 1)
+        names.append(str(tmp_path / run))
     assert purpose_of([*names, "s3a://bucket/run"]) is purpose
-
-
-@pytest.mark.parametrize(("count", "purpose"), [(MANY - 1, Purpose.RUN), (MANY, Purpose.RUNS)])
-def test_many_runs_at_once_are_worth_the_better_compiler(
-    tmp_path: Path, count: int, purpose: Purpose
-) -> None:
-    assert purpose_of([str(tmp_path / str(number)) for number in range(count)]) is purpose
 
 
 @pytest.mark.spark
