@@ -24,7 +24,7 @@ MOST_OF_TYPE = 4 * LINE_LIMIT
 MOST_OF_NAME = 255
 """A domain has no more octets (RFC 5321 section 4.5.3.1.2)."""
 MOST_OF_STATUS = 20
-"""More than three numbers (RFC 3463 section 2)."""
+"""More than three numbers (RFC 3464 section 2.3.4)."""
 
 _REPORT, _STATUS = b"multipart/report", b"message/delivery-status"
 # RFC 2046 section 5.1.1

@@ -13,8 +13,6 @@ from spark_eval.next.claims.mail import (
     dsn_sent,
     dsn_suppressed,
     dsns_fit,
-    duplicates_logged,
-    intake_for_cause,
     logged_once,
     no_loss,
     no_phantom,
@@ -28,6 +26,8 @@ from spark_eval.next.claims.mail import (
 )
 from spark_eval.next.claims.node import (
     deferrals_logged,
+    duplicates_logged,
+    intake_for_cause,
     intake_logged,
     lifecycle_logged,
     no_crash,

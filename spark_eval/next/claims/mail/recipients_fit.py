@@ -21,7 +21,7 @@ from spark_eval.next.claims.claim import Claim
 from spark_eval.next.expected.mail.forks import is_done
 from spark_eval.next.expected.node.disk import is_lost
 from spark_eval.next.histories.message import Message
-from spark_eval.next.histories.primary import Key, key_of, order_of
+from spark_eval.next.histories.primary import Key, Primary, key_of, order_of
 from spark_eval.next.histories.run import Run
 from spark_eval.next.histories.server import Server
 from spark_eval.next.read.rows import TrackingRow
@@ -36,7 +36,7 @@ def _cases(message: Message, run: Run) -> Iterator[Case]:
                 server = run.servers.get(key.server)
                 primary = each.primaries.get(key)
                 if server is not None:
-                    yield from _of_primary(rows, primary.recipients if primary else (), server, run)
+                    yield from _of_primary(rows, primary, server, run)
 
 
 def _by_primary(message: Message) -> dict[Key, list[TrackingRow]]:
@@ -50,8 +50,10 @@ def _by_primary(message: Message) -> dict[Key, list[TrackingRow]]:
 
 
 def _of_primary(
-    rows: Sequence[TrackingRow], recipients: Sequence[str], server: Server, run: Run
+    rows: Sequence[TrackingRow], primary: Primary | None, server: Server, run: Run
 ) -> Iterator[Case]:
+    born = (primary.born or primary.loaded) if primary else None
+    recipients = primary.recipients if primary else ()
     done: dict[str, TrackingRow] = {}
     doubtful: set[str] = set()
     for row in rows:
@@ -62,7 +64,7 @@ def _of_primary(
         wrong, other = _wrong(row, done, server, run)
         if not wrong and row.event == "DEFER":
             left = [each for each in recipients if each not in done and each not in doubtful]
-            wrong = _missing(row, left, rows[0], server, run)
+            wrong = _missing(row, left, born or rows[0], server, run)
         yield Case(
             VIOLATED if wrong else HOLDS,
             f"{row.message_id} at {row.server}",

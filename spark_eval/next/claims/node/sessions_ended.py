@@ -93,13 +93,13 @@ def _carried(server: Server, sessions: list[Session], run: Run) -> Iterator[Case
         return
     carried = sum(each for each in counts if each is not None)
     probes = [row for row in run.probes if row.server == server.name]
-    sent = logged.messages + sum(row.event in ("SEND", "HAREDIRECT") for row in probes)
-    most = sent + run.traffic.tried[server.name] + sum(map(in_vain, probes))
+    most = logged.messages + run.traffic.tried[server.name]
+    most += sum(row.event in ("SEND", "HAREDIRECT") for row in probes) + sum(map(in_vain, probes))
     lacking = max(logged.messages - carried, carried - most)
-    detail = (
-        f"{server.name} logged {sent} messages as sent on or made redundant, and {most - sent} "
-        f"attempts in vain at most; by the ends of its sessions they carried {carried}"
-    )
+    said = f"{server.name} logged {logged.messages} messages as sent on or made redundant"
+    if carried > most:
+        said = f"{said}, and with attempts in vain {most} at most"
+    detail = f"{said}; by the ends of its sessions they carried {carried}"
     yield Case(
         VIOLATED if lacking > 0 else HOLDS, server.name, ("TL-4",), detail, run.end_ms,
         (logged.first[1],), lacking,

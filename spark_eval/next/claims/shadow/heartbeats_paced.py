@@ -23,7 +23,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
 
-from spark_eval.next.cases.case import HOLDS, VIOLATED, Case
+from spark_eval.next.cases.case import HOLDS, VIOLATED, Case, refs
 from spark_eval.next.cases.words import stamp
 from spark_eval.next.claims.claim import Claim
 from spark_eval.next.expected.mail.calls import slack_ms
@@ -38,10 +38,11 @@ from spark_eval.next.intervals.interval import Interval, merged, touches
 @dataclass(frozen=True, slots=True)
 class _Paces:
     """Of a server and the primary server that it asks. In order of time: `contacts_ms`, and beside
-    each `asked_ms`, when the last question was asked that was answered by then; `left_ms`, when a
+    each `asked_ms`, when the last question was asked that was answered by then; `begun_ms`, when
+    heartbeats were begun, by their sessions or by what says that they failed; `left_ms`, when a
     shadow message left its queue, its stay over. `spans`: when ShadowResubmitTimeSpan was over, at
-    the earliest and at the latest; `held`: while shadow messages surely were; `begun_ms`: when
-    heartbeats began; `anew`: what the server does not count from before, nor log meanwhile.
+    the earliest and at the latest; `held`: while shadow messages surely were; `anew`: what the
+    server does not count from before, nor log meanwhile.
     """
 
     server: Server
@@ -52,6 +53,7 @@ class _Paces:
     left_ms: Sequence[int]
     spans: Sequence[tuple[int, int]]
     held: Sequence[Interval]
+    begun: Sequence[Begun]
     begun_ms: Sequence[int]
     anew: Sequence[Interval]
 
@@ -62,7 +64,7 @@ class _Paces:
 
 
 def _cases(run: Run, totals: Totals) -> Iterator[Case]:
-    for name, peer in run.pairs.names():
+    for name, peer in sorted({*run.pairs.names(), *run.mail_of_pairs.held}):
         server = run.servers.get(name)
         if server is not None and server.lives and server.slack_ms < run.config.heartbeat_ms:
             paces = _paces(server, peer, run)
@@ -87,7 +89,11 @@ def _paces(server: Server, peer: str, run: Run) -> _Paces:
         left_ms=sorted(held.left),
         spans=[*_spans_of_contacts(pair, near_ms, run), *held.spans],
         held=merged(held.proven),
-        begun_ms=[each.at_ms for each in pair.questions.begun],
+        begun=pair.questions.begun,
+        begun_ms=sorted(
+            [each.at_ms for each in pair.questions.begun]
+            + [each.asked_ms for each in pair.questions.failed if each.asked_ms is not None]
+        ),
         anew=list(_anew(server, run)),
     )
 
@@ -125,9 +131,10 @@ def _missing(paces: _Paces, held: Interval, run: Run) -> Case:
         f"{server.name} held shadow messages of {paces.peer} until {stamp(over_ms)} at least; it "
         f"opened no session only to ask by {stamp(due_ms)}"
     )
+    before = [each.ref for each in paces.begun if each.at_ms <= due_ms][-1:]
     return Case(
         VIOLATED if is_left_out else HOLDS, f"{server.name} and {paces.peer}", ("SM-2",), detail,
-        due_ms, weight=over_ms - due_ms,
+        due_ms, refs(*before), over_ms - due_ms,
     )  # fmt: skip
 
 
