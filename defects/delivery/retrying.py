@@ -251,6 +251,7 @@ DEFECTS = (
         "waits-twice-as-long-at-every-third-retry",
         "After every third failure in a row a queue is tried again in twice the time.",
         "RT-5", CUT, PACED, lambda: decides(retry_interval_ms, _every_third_time_late),
+        only_simulated="a minute of lab time is a second there, and a timer may be two late",
     ),
     Defect(
         "waits-twice-as-long-at-the-end-of-the-ladder",

@@ -75,6 +75,7 @@ DEFECTS = (
         "asks-half-as-often-where-nobody-answers",
         "Once a primary server could not be reached, every second heartbeat is left out.",
         "SM-2", "one-way-heartbeat", PACED, lambda: behind(LeavesEverySecondOut),
+        only_simulated="a minute of lab time is a second there, and a timer may be two late",
     ),
     Defect(
         "asks-nobody-after-a-restart",
