@@ -16,8 +16,8 @@ from defects import (
 from defects.copies import asking_safety_nets, failing_over, replicating, shipping
 from defects.defect import Defect
 from defects.delivery import altering, delivering, retrying
-from defects.discards import asking, dropping, letting_go, notifying
-from defects.logs import lifecycle, messages, steps, tracking, twice
+from defects.discards import asking, dropping, leaving_out, letting_go, notifying
+from defects.logs import lifecycle, messages, overstating, steps, tracking, twice
 
 ALL: tuple[Defect, ...] = (
     *making_shadows.DEFECTS,
@@ -26,6 +26,7 @@ ALL: tuple[Defect, ...] = (
     *lost_senders.DEFECTS,
     *notifying.DEFECTS,
     *asking.DEFECTS,
+    *leaving_out.DEFECTS,
     *letting_go.DEFECTS,
     *dropping.DEFECTS,
     *promoting.DEFECTS,
@@ -42,6 +43,7 @@ ALL: tuple[Defect, ...] = (
     *tracking.DEFECTS,
     *messages.DEFECTS,
     *twice.DEFECTS,
+    *overstating.DEFECTS,
     *lifecycle.DEFECTS,
     *steps.DEFECTS,
     *ending_sessions.DEFECTS,

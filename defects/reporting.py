@@ -123,7 +123,32 @@ def _names_somebody_else(decision: Any, *arguments: Any) -> Any:
     return rewords(decision(*arguments), "rfc822; ", "rfc822; not-")
 
 
-NOTIFIED = ("delay_dsn_sent",)
+def _from_somebody(decision: Any, config: NodeConfig, *more: Any) -> Report | None:
+    made: Report | None = decision(config, *more)
+    if made is None:
+        return None
+    envelope = replace(made.message.envelope, sender=f"postmaster@{config.accepted_domain}")
+    return replace(made, message=replace(made.message, envelope=envelope))
+
+
+def _about_itself(decision: Any, *arguments: Any) -> Report | None:
+    """As if it were the message that was given up."""
+    made: Report | None = decision(*arguments)
+    about = arguments[2].header.message_id
+    return rewords(made, f"To: {about}", f"To: {made.message.header.message_id}") if made else None
+
+
+def _names_all(decision: Any, config: Any, identity: Any, original: Any, _: Any, *more: Any) -> Any:
+    return decision(config, identity, original, original.envelope.recipients, *more)
+
+
+def _names_the_first_alone(
+    decision: Any, config: Any, identity: Any, original: Any, recipients: Any, *more: Any
+) -> Any:
+    return decision(config, identity, original, recipients[:1], *more)
+
+
+NOTIFIED, FITS = ("delay_dsn_sent",), ("dsns_fit",)
 DEFECTS = (
     Defect(
         "tells-nobody-of-what-expired",
@@ -218,5 +243,45 @@ DEFECTS = (
         lambda: server(lambda each: replace(
             each,
             delay_notification_timeout_ms=each.delay_notification_timeout_ms - 5 * MINUTE_MS)),
+    ),
+    Defect(
+        "dsn-has-a-sender",
+        "The DSN about mail that is given up has a reverse-path, as if it could be answered.",
+        "SM-12", EXPIRING, FITS, lambda: decides(non_delivery_report, _from_somebody),
+    ),
+    Defect(
+        "delay-dsn-has-a-sender",
+        "The DSN about delayed mail has a reverse-path, as if it could be answered.",
+        "RT-5", DELAYED, FITS, lambda: decides(delay_report, _from_somebody),
+    ),
+    Defect(
+        "dsn-replies-to-itself",
+        "The DSN about mail that is given up has its own Message-Id in In-Reply-To.",
+        "SM-12", EXPIRING, FITS, lambda: decides(non_delivery_report, _about_itself),
+    ),
+    Defect(
+        "dsn-has-no-references",
+        "The DSN about mail that is given up has no References.",
+        "SM-12", EXPIRING, FITS, lambda: _says("References: ", "X-References: "),
+    ),
+    Defect(
+        "dsn-has-the-status-of-a-success",
+        "The DSN about mail that is given up has a status that says: delivered.",
+        "SM-12", EXPIRING, FITS, lambda: _says("Status: 4", "Status: 2"),
+    ),
+    Defect(
+        "dsn-names-another-server",
+        "The DSN about mail that is given up names another server as the one that says so.",
+        "SM-12", EXPIRING, FITS, lambda: _says("Reporting-MTA: dns; ", "Reporting-MTA: dns; not-"),
+    ),
+    Defect(
+        "delay-dsn-names-all-recipients",
+        "The DSN about delayed mail names those too who have it.",
+        "RT-5", DELAYED, NOTIFIED, lambda: decides(delay_report, _names_all),
+    ),
+    Defect(
+        "delay-dsn-names-the-first-alone",
+        "Of several recipients for whom mail is delayed, the DSN names one.",
+        "RT-5", DELAYED, NOTIFIED, lambda: decides(delay_report, _names_the_first_alone),
     ),
 )  # fmt: skip

@@ -37,7 +37,12 @@ DIGEST: Final[Columns] = (
 )
 
 # of a DSN, what it says of whom (RFC 3464); of another message it is empty
-REPORTS: Final = ("reports", "ARRAY<STRUCT<recipient: STRING, action: STRING>>")
+REPORTS: Final = (
+    "reports",
+    "ARRAY<STRUCT<recipient: STRING, action: STRING, status: STRING, reporting_mta: STRING>>",
+)
+# of a DSN, about which message it is
+ABOUT: Final[Columns] = (("in_reply_to", "STRING"), ("references", "STRING"))
 
 LEDGER: Final[Columns] = (
     ("type", "STRING"),
@@ -119,6 +124,8 @@ LIFECYCLE: Final[Columns] = (
     ("network_message_id", "STRING"),
     # of mistakes of a server's own
     ("reason", "STRING"),
+    # of a promotion, how many messages
+    ("count", "INT"),
 )
 
 QUEUES: Final[Columns] = (
@@ -158,6 +165,7 @@ MAILBOXES: Final[Columns] = (
     ("server", "STRING"),
     *DIGEST,
     REPORTS,
+    *ABOUT,
 )
 
 EXTERNAL: Final[Columns] = (
@@ -170,6 +178,7 @@ EXTERNAL: Final[Columns] = (
     ("peer", "STRING"),
     *DIGEST,
     REPORTS,
+    *ABOUT,
 )
 
 PLAN_SERVER: Final[Columns] = (

@@ -165,6 +165,17 @@ def _every_third_time_early(decision: Any, config: ServerConfig, failures: int) 
     return wait_ms // 2 if failures % 3 == 0 else wait_ms
 
 
+def _every_third_time_late(decision: Any, config: ServerConfig, failures: int) -> int:
+    wait_ms: int = decision(config, failures)
+    return 2 * wait_ms if failures % 3 == 0 else wait_ms
+
+
+def _late_at_the_end(decision: Any, config: ServerConfig, failures: int) -> int:
+    wait_ms: int = decision(config, failures)
+    is_at_the_end = wait_ms == config.outbound_connection_failure_retry_interval_ms
+    return 2 * wait_ms if is_at_the_end else wait_ms
+
+
 CAUSE = ("deferred_for_cause",)
 PACED, IN_TIME = ("retries_paced",), ("delivered_in_time",)
 DEFECTS = (
@@ -235,5 +246,17 @@ DEFECTS = (
         "waits-for-half-of-every-third-retry",
         "After every third failure in a row a queue is tried again in half the time.",
         "RT-5", CUT, PACED, lambda: decides(retry_interval_ms, _every_third_time_early),
+    ),
+    Defect(
+        "waits-twice-as-long-at-every-third-retry",
+        "After every third failure in a row a queue is tried again in twice the time.",
+        "RT-5", CUT, PACED, lambda: decides(retry_interval_ms, _every_third_time_late),
+        only_simulated="a minute of lab time is a second there, and a timer may be two late",
+    ),
+    Defect(
+        "waits-twice-as-long-at-the-end-of-the-ladder",
+        "After OutboundConnectionFailureRetryInterval a queue is left alone for as long again.",
+        "RT-5", "outbound-mail-delayed", PACED,
+        lambda: decides(retry_interval_ms, _late_at_the_end),
     ),
 )  # fmt: skip

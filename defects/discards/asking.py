@@ -28,6 +28,12 @@ def _only_for_heartbeats(ask_first: Any, queue: ShadowQueue, lease: Lease) -> No
         ask_first(queue, lease)
 
 
+def _not_in_sessions_for_logs(ask_first: Any, queue: ShadowQueue, lease: Lease) -> None:
+    request = lease.session.request
+    if request is None or request.purpose != "replication":
+        ask_first(queue, lease)
+
+
 def _every_five_seconds(config: TransportConfig) -> TransportConfig:
     return replace(config, shadow_heartbeat_frequency_ms=FIVE_SECONDS_MS)
 
@@ -109,6 +115,12 @@ DEFECTS = (
         "asks-in-heartbeats-only",
         "The shadow server does not ask in sessions that it opens for something else.",
         "SM-2", CALM, ASKED, lambda: does(ShadowQueue, "ask_first", _only_for_heartbeats),
+    ),
+    Defect(
+        "asks-in-no-session-for-logs",
+        "The shadow server does not ask in sessions that it opens to ship logs.",
+        "SM-2", "lossy-failover", ("discards_asked",),
+        lambda: does(ShadowQueue, "ask_first", _not_in_sessions_for_logs),
     ),
     Defect(
         "asks-ten-times-too-seldom",

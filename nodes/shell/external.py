@@ -46,7 +46,7 @@ from nodes.shell.smtp.syntax import (
     keywords,
     on_the_wire,
 )
-from nodes.store.dsn_fields import reports_of
+from nodes.store.dsn_fields import columns_of
 from nodes.store.message_digest import digest_of
 
 RECEIVED = "received.jsonl"
@@ -116,7 +116,7 @@ class Received:
             "size_bytes": len(content),
             "peer": session.host_name or "",
             **digest_of(content).columns(),
-            "reports": reports_of(content),
+            **columns_of(content),
         }
         try:
             self._file.append(json.dumps(record))

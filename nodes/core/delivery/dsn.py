@@ -124,7 +124,7 @@ def _text(
         f"To: {original.envelope.sender}",
         f"Subject: {header.subject}",
         f"Message-ID: {header.message_id}",
-        *([f"In-Reply-To: {about}"] if is_plain(about) else ()),
+        *((f"In-Reply-To: {about}", f"References: {about}") if is_plain(about) else ()),
         f"Date: {rfc5322(now_ms)}",
         "Auto-Submitted: auto-replied",
         "MIME-Version: 1.0",

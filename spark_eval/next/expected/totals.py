@@ -11,7 +11,9 @@ from spark_eval.next.expected.safety_net.resubmissions import given_back
 from spark_eval.next.expected.shadow.promotions import promotions_of
 from spark_eval.next.histories.message import Message
 from spark_eval.next.histories.run import Run
+from spark_eval.next.histories.shadow import is_promotion
 from spark_eval.next.read.names import Ref
+from spark_eval.next.read.rows import TrackingRow
 
 
 class Promoted(NamedTuple):
@@ -27,6 +29,8 @@ class Promoted(NamedTuple):
 
 Place = tuple[str | None, str | None]
 """A mailbox database, and primary or shadow."""
+Promotion = tuple[str, str, str]
+"""Shadow server, primary server, and cause."""
 
 
 @dataclass(slots=True)
@@ -41,6 +45,7 @@ class Totals:
     excused: int = 0
     may_be_lost: int = 0
     may_be_excused: int = 0
+    taken_over: dict[Promotion, list[int]] = field(default_factory=dict)
     promoted: list[Promoted] = field(default_factory=list)
     resubmitted: dict[Place, tuple[int, int, Ref]] = field(default_factory=dict)
 
@@ -51,6 +56,8 @@ class Totals:
         self.may_be_lost += other.may_be_lost
         self.may_be_excused += other.may_be_excused
         self.promoted += other.promoted
+        for promotion, times in other.taken_over.items():
+            self.taken_over.setdefault(promotion, []).extend(times)
         for place, came in other.resubmitted.items():
             self.resubmitted[place] = _both(self.resubmitted.get(place), came)
 
@@ -66,6 +73,8 @@ def totals_of(messages: Iterable[Message], run: Run) -> Totals:
     found = Totals()
     for message in messages:
         _count_deliveries(found, message, run)
+        for each in (message, *message.dsns):
+            take_over(found.taken_over, each.tracking)
         if run.expect.promotions is not None:
             for each in (message, *message.dsns):
                 found.promoted += _promoted(each, run)
@@ -73,6 +82,14 @@ def totals_of(messages: Iterable[Message], run: Run) -> Totals:
             for each in (message, *message.dsns):
                 _count_resubmissions(found, each)
     return found
+
+
+def take_over(found: dict[Promotion, list[int]], rows: Iterable[TrackingRow]) -> None:
+    """Adds what rows say of shadow messages that were promoted."""
+    for row in rows:
+        if is_promotion(row):
+            promotion = (row.server, row.primary_server or "", row.context or "")
+            found.setdefault(promotion, []).append(row.at_ms)
 
 
 def _count_deliveries(found: Totals, message: Message, run: Run) -> None:

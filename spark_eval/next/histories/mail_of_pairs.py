@@ -21,7 +21,8 @@ class HeldOfPair:
     many, by rows that are far from any hole of its log, and the first of them; `longest_ms`,
     `prompt_ms`: what an exchange took at most. `spans`: of those that came and that no contact
     followed for ShadowResubmitTimeSpan, when that was over, at the earliest and at the latest;
-    `left`: when one left its queue, its stay over; `surely`: while each was surely held.
+    `left`: when one left its queue, its stay over; `proven`: while each was held, as what came
+    after shows: its end, a start that loaded it, or the listing at the end.
     """
 
     holding: Counter[int] = field(default_factory=Counter)
@@ -33,7 +34,7 @@ class HeldOfPair:
     prompt_ms: int = 0
     spans: list[tuple[int, int]] = field(default_factory=list)
     left: list[int] = field(default_factory=list)
-    surely: list[Interval] = field(default_factory=list)
+    proven: list[Interval] = field(default_factory=list)
 
     def add(self, other: HeldOfPair) -> None:
         for mine, more in (
@@ -49,7 +50,7 @@ class HeldOfPair:
         self.prompt_ms = max(self.prompt_ms, other.prompt_ms)
         self.spans += other.spans
         self.left += other.left
-        self.surely += other.surely
+        self.proven += other.proven
 
 
 @dataclass(slots=True)

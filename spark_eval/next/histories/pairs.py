@@ -17,7 +17,7 @@ from typing import NamedTuple, TypeVar
 
 from spark_eval.next.histories.server import Server
 from spark_eval.next.histories.sessions import OPENED, QUESTION, STANDS, Session
-from spark_eval.next.histories.ways import Slow, Ways
+from spark_eval.next.histories.ways import REPLICATION, SMTP, Slow, Ways
 from spark_eval.next.intervals.interval import Interval, merged
 from spark_eval.next.read.csv_rows import integer
 from spark_eval.next.read.names import Ref, short_name
@@ -26,6 +26,8 @@ from spark_eval.next.read.rows import ConnectivityRow
 CONTACT, FAILED, OUTDATED = "XQDISCARD contact", "XQDISCARD failed", "XQDISCARD outdated"
 HEARTBEAT = "heartbeat"
 FOR_MESSAGES = ("delivery", "shadowredundancy")
+# sessions that end in good order only when they were used, if for no message
+FOR_OTHERS = ("replication", "safetynet")
 _CARRIED = re.compile("Messages: [1-9]")
 
 
@@ -57,13 +59,14 @@ class Begun(NamedTuple):
 
 
 class Used(NamedTuple):
-    """A session for messages that stood from `at_ms` on: whether it `asked` before anything else,
-    and how long it `waited_ms` until then.
+    """A session that stood from `at_ms` on, and was opened for something else than a question:
+    whether it `asked` before anything else, and how long it `waited_ms` until then.
     """
 
     at_ms: int
     asked: bool
     waited_ms: int
+    service: str
     ref: Ref
 
 
@@ -110,8 +113,8 @@ def _contact(row: ConnectivityRow) -> Contact:
 class Pair:
     """`contacts_ms`, and `told_all`, answers that left nothing unsaid, in order. Intervals, merged:
     the primary may be out of reach (`peer_possible`), surely is (`peer_certain`); the asking server
-    may be down (`own_possible`); either (`any_possible`). `used`: sessions that were opened for
-    messages and stood; `lost`: see `Session.is_lost_heartbeat`.
+    may be down (`own_possible`); either (`any_possible`). `used`: sessions that stood and were
+    opened for something else than a question; `lost`: see `Session.is_lost_heartbeat`.
     """
 
     questions: Questions
@@ -132,7 +135,7 @@ class Pair:
 
     @cached_property
     def moments(self) -> list[int]:
-        """When sessions for messages stood, and when answers came, in order of time."""
+        """When such sessions stood, and when answers came, in order of time."""
         return sorted([*(each.at_ms for each in self.used), *(a.at_ms for a in self.answers)])
 
     def last_contact(self, by_ms: int) -> int | None:
@@ -228,13 +231,18 @@ class Pairs:
 
 
 def _used(session: Session) -> Used | None:
-    """None of one that saw neither a question nor a message before it ended."""
-    if len(session.rows) < 3 or session.purpose not in FOR_MESSAGES:
+    """None of one that saw neither a question nor a message before it ended; what was opened for no
+    message, and has ended in good order, was used all the same.
+    """
+    purpose = session.purpose
+    if len(session.rows) < 3 or purpose not in (*FOR_MESSAGES, *FOR_OTHERS):
         return None
     stands, first = session.rows[1], session.rows[2]
     if stands.said != STANDS:
         return None
-    asked = first.said.startswith(QUESTION)
-    if not asked and not _CARRIED.match(first.said):
+    asked, is_other = first.said.startswith(QUESTION), purpose in FOR_OTHERS
+    is_over = is_other and first is session.ended and session.gave_up is None
+    if not asked and not is_over and not _CARRIED.match(first.said):
         return None
-    return Used(stands.at_ms, asked, first.at_ms - stands.at_ms, stands.ref)
+    service = REPLICATION if purpose == REPLICATION else SMTP
+    return Used(stands.at_ms, asked, first.at_ms - stands.at_ms, service, stands.ref)

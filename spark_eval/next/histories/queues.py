@@ -34,6 +34,29 @@ class Queue:
         found = self.failures[place : place + 1]
         return found[0] if found and found[0] <= until_ms else None
 
+    def rests(self, after_ms: int, until_ms: int) -> bool:
+        """Whether nothing became of any of its mail between the two."""
+        place = bisect_right(self.passes, after_ms, key=lambda order: order[0])
+        passes = self.passes[place : place + 1]
+        is_passed = bool(passes) and passes[0][0] < until_ms
+        failed_ms = self.first_failure(after_ms, until_ms - 1)
+        return failed_ms is None and not is_passed
+
+    def failed_in_a_row(self, by_ms: int, wait_ms: Callable[[int], int]) -> int:
+        """How often at most it had failed by then since anything went through: what fails while it
+        waits for a retry adds nothing. `wait_ms`: after so many failures, at least.
+        """
+        place = bisect_right(self.passes, by_ms, key=lambda order: order[0])
+        passed_ms = self.passes[place - 1][0] if place else -1
+        times, due_ms = 0, 0
+        for at_ms in self.failures[bisect_left(self.failures, passed_ms) :]:
+            if at_ms > by_ms:
+                break
+            if at_ms >= due_ms:
+                times += 1
+                due_ms = at_ms + wait_ms(times)
+        return times
+
 
 @dataclass(slots=True)
 class Queues:
@@ -53,15 +76,18 @@ class Queues:
 
     def opened_ms(self, row: TrackingRow) -> int | None:
         """Of a failed attempt that reached nobody: when the session was opened that ended for its
-        reason; None of any other.
+        reason, of several the last; None of any other.
         """
+        return max(self.all_opened_ms(row), default=None)
+
+    def all_opened_ms(self, row: TrackingRow) -> list[int]:
         known = self.given_up.get(row.context or "", [])
         first = bisect_left(known, row.at_ms - TOGETHER_MS, key=lambda ended: ended[0])
         after = bisect_right(known, row.at_ms + TOGETHER_MS, key=lambda ended: ended[0])
         near = known[first:after]
         if any(had_stood for _, had_stood, _ in near):
-            return None
-        return max((opened for _, _, opened in near if opened is not None), default=None)
+            return []
+        return [opened for _, _, opened in near if opened is not None]
 
 
 def order_of(row: TrackingRow) -> Order:

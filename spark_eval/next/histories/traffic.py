@@ -22,6 +22,7 @@ from spark_eval.next.read.rows import TrackingRow
 # pieces of wall time that are looked at, and how many empty ones in a row are a standstill
 PIECE_WALL_MS = 250
 STILL_PIECES = 4
+EXPIRED = "QUEUE.Expired"
 NO_BODY = "e3b0c44298fc1c14"  # SHA-256 of nothing
 
 
@@ -67,8 +68,9 @@ class UnderWay(NamedTuple):
 class Traffic:
     """`takings`: how often a sender waited for its 250 for so many ms; `waits`: while somebody
     waited for a reply; `loads` by server; `texts`: whose message a body is by its digest, of bodies
-    that are seen in place of another one; of messages that share one the first; `sent` by server;
-    `under_way` from the workload to each server.
+    that are seen in place of another one; of messages that share one the first; `sent` by server,
+    and `tried`, how often at most a server said a message in vain; `under_way` from the workload to
+    each server.
     """
 
     takings: Counter[int] = field(default_factory=Counter)
@@ -76,11 +78,13 @@ class Traffic:
     loads: dict[str, Load] = field(default_factory=dict)
     texts: dict[str, tuple[str, Ref]] = field(default_factory=dict)
     sent: dict[str, Logged] = field(default_factory=dict)
+    tried: Counter[str] = field(default_factory=Counter)
     under_way: dict[str, list[UnderWay]] = field(default_factory=dict)
 
     def add(self, other: Traffic) -> None:
         self.takings += other.takings
         self.waits += other.waits
+        self.tried += other.tried
         for server, load in other.loads.items():
             known = self.loads.get(server)
             self.loads[server] = load if known is None else known.plus(load)
@@ -125,11 +129,23 @@ def _take(found: Traffic, message: Message) -> None:
                 found.takings[attempt.ended_ms - attempt.started_ms] += 1
     for row in message.of_event("SEND", "HAREDIRECT"):
         found.log(row)
+    for row in message.tracking:
+        found.tried[row.server] += in_vain(row)
     for key, primary in message.primaries.items():
         if primary.born is not None:
             born = Load(1, primary.born.at_ms, primary.born.at_ms)
             known = found.loads.get(key.server)
             found.loads[key.server] = born if known is None else known.plus(born)
+
+
+def in_vain(row: TrackingRow) -> int:
+    """How often at most its server said the message to another one that did not take it, or of
+    which it heard no answer, by a row: what expires is not said.
+    """
+    if row.event in ("HAREDIRECT", "HAREDIRECTFAIL"):
+        return (row.attempts or 0) - (row.event == "HAREDIRECT")
+    is_answered = row.event == "FAIL" and not (row.recipient_status or "").endswith(EXPIRED)
+    return int(row.event == "DEFER" or is_answered)
 
 
 def _sent_bytes(message: Message) -> int | None:

@@ -232,6 +232,7 @@ class _Lifecycle(NamedTuple):
     safety_net: str | None
     network_message_id: str | None
     reason: str | None
+    count_: int | None
 
 
 def _lifecycle(rows: Rows, value: Any, ref: Ref, clock: LabClock) -> None:
@@ -242,7 +243,7 @@ def _lifecycle(rows: Rows, value: Any, ref: Ref, clock: LabClock) -> None:
         server_of(ref.file), needed(read.event), at_ms, read.date, read.mono_ns, read.ahead_ms,
         read.database_id, read.event_id, read.primary, short_name(read.server), read.database,
         read.epoch, read.last_log, read.kind, read.cause, read.to, read.request_id,
-        read.safety_net, read.network_message_id, read.reason, off_ms, ref,
+        read.safety_net, read.network_message_id, read.reason, read.count_, off_ms, ref,
     )  # fmt: skip
     rows.lifecycle.append(row)
 
@@ -308,6 +309,8 @@ class _Mailbox(NamedTuple):
     delivered_ms: int | None
     server: str | None
     reports: tuple[Report, ...] | None
+    in_reply_to: str | None
+    references: str | None
 
 
 def _mailbox(rows: Rows, value: Any, ref: Ref, clock: LabClock) -> None:
@@ -315,7 +318,8 @@ def _mailbox(rows: Rows, value: Any, ref: Ref, clock: LabClock) -> None:
     row = VisibleRow(
         needed(message_id(needed(read.message_id))), needed(read.mailbox).lower(), "mailbox",
         stem_of(ref.file), short_name(read.server), read.delivered_ms, read.submitted_ms, None,
-        _sender(read.sender), content, read.reports, ref,
+        _sender(read.sender), content, read.reports, read.in_reply_to,
+        read.references, ref,
     )  # fmt: skip
     _add(rows.visible, row)
 
@@ -327,6 +331,8 @@ class _External(NamedTuple):
     received_ms: int | None
     mono_ns: int | None
     reports: tuple[Report, ...] | None
+    in_reply_to: str | None
+    references: str | None
 
 
 def _external(rows: Rows, value: Any, ref: Ref, clock: LabClock) -> None:
@@ -338,7 +344,8 @@ def _external(rows: Rows, value: Any, ref: Ref, clock: LabClock) -> None:
     for recipient in addresses(needed(read.recipients)):
         row = VisibleRow(
             named, recipient, "external", place, place.lower(), copied_ms, None, read.mono_ns,
-            _sender(read.sender), content, read.reports, ref,
+            _sender(read.sender), content, read.reports, read.in_reply_to,
+        read.references, ref,
         )  # fmt: skip
         _add(rows.visible, row)
 

@@ -25,10 +25,12 @@ class Content(NamedTuple):
 
 
 class Report(NamedTuple):
-    """What a DSN says of a recipient (RFC 3464)."""
+    """What a DSN says of a recipient (RFC 3464), and the server that says so."""
 
     recipient: str | None
     action: str | None
+    status: str | None = None
+    reporting_mta: str | None = None
 
 
 class SentRow(NamedTuple):
@@ -120,7 +122,7 @@ class StrangerRow(NamedTuple):
 
 class LifecycleRow(NamedTuple):
     """What a server reports of itself; `peer` is the server that it is about, where that is another
-    one; `off_ms`: how far its date was ahead of lab time.
+    one; `messages`, how many; `off_ms`: how far its date was ahead of lab time.
     """
 
     server: str
@@ -143,6 +145,7 @@ class LifecycleRow(NamedTuple):
     safety_net: str | None
     network_message_id: str | None
     reason: str | None
+    messages: int | None
     off_ms: int
     ref: Ref
 
@@ -184,7 +187,8 @@ class CopyRow(NamedTuple):
 
 class VisibleRow(NamedTuple):
     """A copy that a recipient sees, in a mailbox or at a server outside: `kind` is `mailbox` or
-    `external`, `place` the database or the server, `dated_ms` its Date as Unix epoch ms.
+    `external`, `place` the database or the server, `dated_ms` its Date as Unix epoch ms. Of a DSN
+    `in_reply_to` and `references` are the Message-Ids that it refers to.
     """
 
     message_id: str
@@ -198,6 +202,8 @@ class VisibleRow(NamedTuple):
     sender: str | None
     content: Content
     reports: tuple[Report, ...] | None
+    in_reply_to: str | None
+    references: str | None
     ref: Ref
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from nodes.store import dsn_fields
-from nodes.store.dsn_fields import MOST_REPORTS, reports_of
+from nodes.store.dsn_fields import MOST_REPORTS, columns_of, reports_of
 from nodes.store.header_fields import places_of, value_of
 
 FIELDS = b"""Reporting-MTA: dns; par-mbx1.lab
@@ -24,6 +24,7 @@ Action: delayed
 Final-Recipient: x400; /S=mallory
 Action: failed
 """
+MADE_BY = {"reporting_mta": "par-mbx1.lab"}
 FIELD = b"Final-Recipient: rfc822; a@x.example\r\nAction: failed\r\n\r\n"
 
 
@@ -37,9 +38,32 @@ def dsn(kind: bytes = b"multipart/report", status: bytes = b"message/delivery-st
 
 def test_names_each_recipient_with_what_is_said_of_it() -> None:
     assert reports_of(dsn()) == [
-        {"recipient": "Bob@X.example", "action": "failed"},
-        {"recipient": "eve@x.example", "action": "delayed"},
+        {"recipient": "Bob@X.example", "action": "failed", "status": "5.1.1", **MADE_BY},
+        {"recipient": "eve@x.example", "action": "delayed", "status": "", **MADE_BY},
     ]
+
+
+def test_names_the_server_that_says_so_by_its_domain() -> None:
+    for given, named in (
+        (b"Reporting-MTA: DNS;x.example", "x.example"),
+        (b"Reporting-MTA: x400; /S=x", ""),
+        (b"X-MTA: dns; x.example", ""),
+    ):
+        content = dsn().replace(b"Reporting-MTA: dns; par-mbx1.lab", given)
+        assert {each["reporting_mta"] for each in reports_of(content)} == {named}
+
+
+def test_refers_to_the_last_of_its_references() -> None:
+    head = b"In-Reply-To: <m1@x>\r\nReferences: <m0@x>\r\n <m1@x>\r\n"
+    said = columns_of(head + dsn())
+    assert (said["in_reply_to"], said["references"]) == ("<m1@x>", "<m1@x>")
+    said = columns_of(dsn())
+    assert (said["in_reply_to"], said["references"]) == ("", "")
+
+
+def test_what_is_no_dsn_refers_to_nothing() -> None:
+    said = columns_of(b"In-Reply-To: <m1@x>\r\n\r\nThank you\r\n")
+    assert said == {"reports": [], "in_reply_to": None, "references": None}
 
 
 @pytest.mark.parametrize(

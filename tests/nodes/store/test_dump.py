@@ -120,6 +120,8 @@ def test_a_mailbox_shows_a_line_per_visible_copy(node: Path) -> None:
             "server": "par-mbx1",
             **digest_of(CONTENT).columns(),
             "reports": [],
+            "in_reply_to": None,
+            "references": None,
         }
     ]
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from types import ModuleType
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import pytest
 from pyspark.sql import SparkSession
@@ -24,7 +24,7 @@ from spark_eval.spark.released import released
 
 Results: TypeAlias = dict[str, ClaimResult]
 """By the name of a run in its module."""
-Ask: TypeAlias = Callable[[Claim], Results]
+Ask: TypeAlias = Callable[[Any], Results]
 
 HERE = Path(__file__).parent
 
@@ -103,6 +103,13 @@ def batch(
     asking = [module for module in modules if hasattr(module, "runs")]
     with released(spark):
         yield Batch(spark, tmp_path_factory.mktemp("claims"), asking)
+
+
+@pytest.fixture(scope="module")
+def ask_histories(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Ask:
+    """What a claim that has no twin among the tables says of this module's runs."""
+    histories = Histories(tmp_path_factory.mktemp("claims"))
+    return lambda claim: histories.ask(request.module, claim)
 
 
 @pytest.fixture(

@@ -79,6 +79,16 @@ def digest(message_id: str) -> Row:
     }
 
 
+def made(runs: Mapping[str, Run]) -> dict[str, Run]:
+    """As records that the lab made: the plan names what it sends."""
+    for run in runs.values():
+        sent = [row for row in run.ledger if row["type"] == "message"]
+        names = ("message_id", "mail", "sender", "recipients", "size_bytes")
+        planned = [{"at_ms": 0, **{name: row[name] for name in names}} for row in sent]
+        run.plan["messages"] = planned or [{"message_id": "<m000001.calm.7@outside.example>"}]
+    return dict(runs)
+
+
 def without_digests(run: Run, *, ledger: bool = True, mailboxes: bool = True) -> Run:
     """As records were before they had any."""
     rows = run.ledger * ledger + run.mailboxes["DB1"] * mailboxes
@@ -289,7 +299,9 @@ class Run:
     ) -> None:
         """Every fork done at `at_ms` by one next hop, and the copies in place."""
         message.done_ms = at_ms
-        self.log(message.primary, "SEND", "SMTP", at_ms, message, custom={"Fork": "database:DB1"})
+        is_outside = not any(name.endswith(DOMAIN) for name in message.recipients)
+        fork = "external:ext1" if is_outside else "database:DB1"
+        self.log(message.primary, "SEND", "SMTP", at_ms, message, custom={"Fork": fork})
         self._own(message.primary, "primary-safety-net", message, message.internal_id)
         if visible:
             self.show(message, at_ms - 50, via)

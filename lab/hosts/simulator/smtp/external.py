@@ -24,7 +24,7 @@ from lab.hosts.simulator.smtp.steps import (
 from lab.plan.topology import Server
 from nodes.core.interface.replies import R550_NO_SUCH_RECIPIENT, Reply, as_shown
 from nodes.shell.smtp import line_ends
-from nodes.store.dsn_fields import reports_of
+from nodes.store.dsn_fields import columns_of
 from nodes.store.message_digest import digest_of
 
 KILLED = 137
@@ -123,7 +123,7 @@ class ExternalServer:
             "size_bytes": len(said.content),
             "peer": session.opener,
             **digest_of(said.content).columns(),
-            "reports": reports_of(said.content),
+            **columns_of(said.content),
         }
         self._record(json.dumps(received))
         reply = Reply(250, (f"2.0.0 {as_shown(message_id)} accepted",))

@@ -5,14 +5,16 @@ Asks every message that a server made a DSN of delay for, and every one that sur
 that long: from when the server accepted or promoted it to when the last recipient was served or
 given up, or its queue database was lost. A server that is away then makes the DSN when it is back.
 There is none of what came from a Safety Net, which a promoted shadow of it did, too (SN-10). A
-server that accepted a message twice may notify twice. The DSN says so of somebody, and of
-recipients of the message alone (RFC 3464). What is made within a heartbeat before the end may be
-seen after it. Not asked is who sees no DSN, where it was given up itself, or lost.
+server that accepted a message twice may notify twice. Each DSN says so of those whom the message
+waits for there, when it is made, and of no others (RFC 3464). What is made within a heartbeat
+before the end may be seen after it. Not asked is who sees no DSN, where it was given up itself, or
+lost; nor of whom a DSN says so, where a restart, a full disk or a hole of the log lies between, and
+of several messages that a server has of one Message-Id more than what is so of all of them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from typing import NamedTuple
 
 from spark_eval.next.cases.case import HOLDS, UNKNOWN, VIOLATED, Case, Status, refs
@@ -28,6 +30,7 @@ from spark_eval.next.expected.mail.notifications import (
     dsns_about,
     notified,
 )
+from spark_eval.next.expected.mail.waited_for import waited_for
 from spark_eval.next.expected.shadow.came_back import came_back
 from spark_eval.next.histories.message import Message
 from spark_eval.next.histories.primary import Primary
@@ -115,7 +118,9 @@ def _judged(
         return None
     if not run.is_collected(sender):
         return UNKNOWN, f"the record of what {sender} sees was not collected"
-    return _of_dsn(sender, waits, seen)
+    if seen.told.seen is None and seen.given_up is not None:
+        return None
+    return _of_dsn(sender, waits, seen) or _of_each(message, sender, sent, server, run)
 
 
 def _missing(server: Server, sender: str, waits: list[_Wait]) -> tuple[Status, str]:
@@ -128,20 +133,38 @@ def _missing(server: Server, sender: str, waits: list[_Wait]) -> tuple[Status, s
 
 
 def _of_dsn(sender: str, waits: list[_Wait], seen: _Seen) -> tuple[Status, str] | None:
+    """None where all that anybody sees fits."""
     if seen.told.seen is None:
-        if seen.given_up is not None:
-            return None
         return VIOLATED, f"delayed, and {sender} never saw the DSN"
-    named = seen.told.named
-    whom = {recipient for wait in waits for recipient in wait.recipients}
-    if named is not None and not named:
+    if seen.told.named is not None and not seen.told.named:
         return VIOLATED, f"delayed, and the DSN to {sender} says so of nobody"
-    if named is not None and named - whom:
-        return VIOLATED, (
-            f"{sender} is notified of a delay for {' and '.join(sorted(named - whom))}, for whom "
-            "it does not wait"
-        )
+    whom = {recipient for wait in waits for recipient in wait.recipients}
+    if others := (seen.told.named or frozenset()) - whom:
+        return VIOLATED, _for_others(sender, others)
+    return None
+
+
+def _of_each(
+    message: Message, sender: str, sent: list[Dsn], server: Server, run: Run
+) -> tuple[Status, str]:
+    for dsn in sent:
+        said = notified([dsn], sender, DELAYED).named
+        whom = waited_for(dsn, message, server, run)
+        if said is None or whom is None:
+            continue
+        if others := said - whom.perhaps:
+            return VIOLATED, _for_others(sender, others)
+        if missing := whom.surely - said:
+            return VIOLATED, (
+                f"it waits for {' and '.join(sorted(missing))} as well, and the DSN to {sender} "
+                "does not say so"
+            )
     return HOLDS, ""
+
+
+def _for_others(sender: str, others: Set[str]) -> str:
+    named = " and ".join(sorted(others))
+    return f"{sender} is notified of a delay for {named}, for whom it does not wait"
 
 
 def _waits(message: Message, run: Run) -> dict[str, list[_Wait]]:

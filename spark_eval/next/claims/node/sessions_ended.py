@@ -8,8 +8,9 @@ given up after ConnectionInactivityTimeOut again. Which server was called is not
 every session, so the longest ConnectionTimeout of the run counts.
 
 Asks every server, in a record that the lab made, that logs messages as sent on (SEND) or made
-redundant (HAREDIRECT): its sessions, but for those for logs and for Active Manager, carried at
-least as many, by their ends.
+redundant (HAREDIRECT): its sessions, but for those for logs and for Active Manager, carried as many
+by their ends, and besides at most those that were put off, refused, or not made redundant, each
+once for each attempt that was logged.
 
 Not asked, where no end is seen by then: a session that could stand until the run was over, or until
 its server was away, had a full disk, or started anew; what is near a hole of the log. Nor what a
@@ -28,6 +29,7 @@ from spark_eval.next.expected.node.disk import FULL
 from spark_eval.next.histories.run import Run
 from spark_eval.next.histories.server import Server
 from spark_eval.next.histories.sessions import Session
+from spark_eval.next.histories.traffic import in_vain
 from spark_eval.next.intervals.interval import touches
 
 NOT_FOR_MESSAGES = ("replication", "management")
@@ -90,11 +92,14 @@ def _carried(server: Server, sessions: list[Session], run: Run) -> Iterator[Case
     if logged is None or not is_whole:
         return
     carried = sum(each for each in counts if each is not None)
-    lacking = logged.messages - carried
-    detail = (
-        f"{server.name} logged {logged.messages} messages as sent on or made redundant; by the "
-        f"ends of its sessions they carried {carried}"
-    )
+    probes = [row for row in run.probes if row.server == server.name]
+    most = logged.messages + run.traffic.tried[server.name]
+    most += sum(row.event in ("SEND", "HAREDIRECT") for row in probes) + sum(map(in_vain, probes))
+    lacking = max(logged.messages - carried, carried - most)
+    said = f"{server.name} logged {logged.messages} messages as sent on or made redundant"
+    if carried > most:
+        said = f"{said}, and with attempts in vain {most} at most"
+    detail = f"{said}; by the ends of its sessions they carried {carried}"
     yield Case(
         VIOLATED if lacking > 0 else HOLDS, server.name, ("TL-4",), detail, run.end_ms,
         (logged.first[1],), lacking,

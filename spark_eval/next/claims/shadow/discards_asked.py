@@ -2,17 +2,17 @@
 notified of its own alone, and logs what it hears and what fails (SM-2, SM-3, SM-18, TL-4).
 
 Four questions to each pair of servers, by the shadow server's own logs and by its clock alone. Each
-session that it opens for messages to a primary server, while it surely holds shadow messages of it,
-begins with a question, at once (SM-2), but for those that it has just begun to promote, or to let
-go. An answer names no more messages than that server can still have to be notified of (SM-3). An
-attempt that failed is event 22004 (SM-18). And an answer is logged for each message that it lets go
-(TL-4).
+session that it opens to a primary server, for messages, logs or what a Safety Net has, while it
+surely holds shadow messages of it, begins with a question, at once (SM-2), but for those that it
+has just begun to promote, or to let go. An answer names no more messages than that server can still
+have to be notified of (SM-3). An attempt that failed is event 22004 (SM-18). And an answer is
+logged for each message that it lets go (TL-4).
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
@@ -23,7 +23,8 @@ from spark_eval.next.histories.mail_of_pairs import HeldOfPair
 from spark_eval.next.histories.pairs import Contact, Pair, Used, last_by
 from spark_eval.next.histories.run import Run
 from spark_eval.next.histories.server import Server
-from spark_eval.next.intervals.interval import touches
+from spark_eval.next.histories.ways import REPLICATION
+from spark_eval.next.intervals.interval import Interval, touches
 from spark_eval.next.read.names import Ref
 
 HEARTBEAT_FAILED = 22004
@@ -51,7 +52,8 @@ def _cases(run: Run, totals: Totals) -> Iterator[Case]:
 def _of_pair(name: tuple[str, str], server: Server, pair: Pair, run: Run) -> Iterator[Case]:
     held = run.mail_of_pairs.held[name]
     moments = _moments(name, server, pair, held, run)
-    yield from _asks(name, pair, held, moments, _begun_ms(name, pair, run))
+    others = [each.at for each in run.ways.troubles(*name, REPLICATION)]
+    yield from _asks(name, pair, held, moments, _begun_ms(name, pair, run), others)
     yield from _tells(name, pair, held, moments)
     yield from _logs_answers(name, server, pair, held, run)
     yield from _logs_failures(name, pair, run)
@@ -77,13 +79,14 @@ def _case(
 
 def _asks(
     name: tuple[str, str], pair: Pair, held: HeldOfPair, moments: dict[int, _Moment],
-    begun_ms: list[int],
+    begun_ms: list[int], others: Sequence[Interval],
 ) -> Iterator[Case]:  # fmt: skip
+    """`others`: while the way of logs may have been in trouble."""
     found = [
         (used, asks)
         for used in pair.used
         if moments[used.at_ms].holding > 0
-        and (asks := _is_asked(used, pair, held, last_by(begun_ms, used.at_ms))) is not None
+        and (asks := _is_asked(used, pair, held, others, last_by(begun_ms, used.at_ms))) is not None
     ]
     unasked = [used for used, asks in found if not asks]
     if found:
@@ -95,11 +98,15 @@ def _asks(
         yield _case(name, "SM-2", detail, len(unasked), first)
 
 
-def _is_asked(used: Used, pair: Pair, held: HeldOfPair, begun_ms: int | None) -> bool | None:
+def _is_asked(
+    used: Used, pair: Pair, held: HeldOfPair, others: Sequence[Interval], begun_ms: int | None
+) -> bool | None:
     """None where nobody can say."""
     if used.asked and used.waited_ms <= held.prompt_ms:
         return True
     is_clear = _is_clear(used.at_ms, used.waited_ms, pair, held)
+    if used.service == REPLICATION:
+        is_clear = is_clear and not touches(others, used.at_ms, used.at_ms + used.waited_ms)
     if not is_clear and begun_ms is not None and used.at_ms <= begun_ms + held.prompt_ms:
         return None
     return False if not used.asked or is_clear else None

@@ -3,14 +3,17 @@ often, and not less while the one before hangs (SM-2).
 
 Asks every session that was opened for a heartbeat after another one to the same primary server,
 whatever became of that one. Sessions for mail are none of these. The time between two is known by
-the asking server's log alone. One comes too late where a whole heartbeat was left out since the one
-before, and since the last question that was answered, while shadow messages were surely held.
+the asking server's log alone. And asks all the time that a server held shadow messages of another
+one, whether that can be reached or not: ShadowHeartbeatFrequency after the one before, or after the
+last question that was answered, or since the server started or has the first of them, the next one
+is opened.
 
-Not asked: the first after a restart, which asks at once; what a pause, a full disk or a hole of the
-log lies between; the attempt that comes before a promotion, when ShadowResubmitTimeSpan is over
-since a contact, or since a shadow message came that none followed, also where that fell into a hole
-of the log; the same where the span was over already, when an older message leaves whose stay is
-over. Where rows may be as late as a heartbeat is long, nothing is.
+Not asked: whether the first after a restart, which asks at once, is too early; what a pause, a full
+disk or a hole of the log lies between; and, too early, the attempt that comes before a promotion,
+when ShadowResubmitTimeSpan is over since a contact, or since a shadow message came that none
+followed, also where that fell into a hole of the log; the same where the span was over already,
+when an older message leaves whose stay is over. Where rows may be as late as a heartbeat is long,
+nothing is.
 """
 
 from __future__ import annotations
@@ -20,9 +23,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
 
-from spark_eval.next.cases.case import HOLDS, VIOLATED, Case, Status
+from spark_eval.next.cases.case import HOLDS, VIOLATED, Case, refs
 from spark_eval.next.cases.words import stamp
 from spark_eval.next.claims.claim import Claim
+from spark_eval.next.expected.mail.calls import slack_ms
 from spark_eval.next.expected.totals import Totals
 from spark_eval.next.histories.mail_of_pairs import HeldOfPair
 from spark_eval.next.histories.pairs import Begun, Pair, last_by
@@ -34,9 +38,11 @@ from spark_eval.next.intervals.interval import Interval, merged, touches
 @dataclass(frozen=True, slots=True)
 class _Paces:
     """Of a server and the primary server that it asks. In order of time: `contacts_ms`, and beside
-    each `asked_ms`, when the last question was asked that was answered by then; `left_ms`, when a
+    each `asked_ms`, when the last question was asked that was answered by then; `begun_ms`, when
+    heartbeats were begun, by their sessions or by what says that they failed; `left_ms`, when a
     shadow message left its queue, its stay over. `spans`: when ShadowResubmitTimeSpan was over, at
-    the earliest and at the latest; `held`: while shadow messages surely were.
+    the earliest and at the latest; `held`: while shadow messages surely were; `anew`: what the
+    server does not count from before, nor log meanwhile.
     """
 
     server: Server
@@ -47,6 +53,9 @@ class _Paces:
     left_ms: Sequence[int]
     spans: Sequence[tuple[int, int]]
     held: Sequence[Interval]
+    begun: Sequence[Begun]
+    begun_ms: Sequence[int]
+    anew: Sequence[Interval]
 
     def answered_ms(self, by_ms: int) -> int:
         """When the last question was asked that was answered by then."""
@@ -55,13 +64,15 @@ class _Paces:
 
 
 def _cases(run: Run, totals: Totals) -> Iterator[Case]:
-    for name, peer in run.pairs.names():
+    for name, peer in sorted({*run.pairs.names(), *run.mail_of_pairs.held}):
         server = run.servers.get(name)
         if server is not None and server.lives and server.slack_ms < run.config.heartbeat_ms:
             paces = _paces(server, peer, run)
             for before, after in pairwise(run.pairs.between(name, peer).questions.begun):
                 if _is_asked(paces, before, after, run):
                     yield _case(paces, before, after, run)
+            for held in paces.held:
+                yield _missing(paces, held, run)
 
 
 def _paces(server: Server, peer: str, run: Run) -> _Paces:
@@ -77,35 +88,66 @@ def _paces(server: Server, peer: str, run: Run) -> _Paces:
         asked_ms=list(accumulate(asked, max)),
         left_ms=sorted(held.left),
         spans=[*_spans_of_contacts(pair, near_ms, run), *held.spans],
-        held=merged(held.surely),
+        held=merged(held.proven),
+        begun=pair.questions.begun,
+        begun_ms=sorted(
+            [each.at_ms for each in pair.questions.begun]
+            + [each.asked_ms for each in pair.questions.failed if each.asked_ms is not None]
+        ),
+        anew=list(_anew(server, run)),
     )
 
 
+def _anew(server: Server, run: Run) -> Iterator[Interval]:
+    """While it was away or its disk full, while its log has a hole, and when it started."""
+    yield from (down.outage.possible for down in server.downs)
+    yield from server.holes
+    for row in run.lifecycle:
+        if (row.server, row.event) == (server.name, "started") and row.at_ms is not None:
+            yield Interval(row.at_ms, row.at_ms)
+
+
 def _case(paces: _Paces, before: Begun, after: Begun, run: Run) -> Case:
-    server, heartbeat_ms = paces.server, run.config.heartbeat_ms
-    due_ms = before.at_ms + heartbeat_ms
-    since_ms = max(before.at_ms, paces.answered_ms(after.at_ms))
-    opened = f"{server.name} opened a session to {paces.peer}"
-    status: Status = HOLDS
-    detail = ""
-    if after.at_ms < due_ms - server.slack_ms:
-        status = VIOLATED
-        detail = (
-            f"{opened} only to ask at {stamp(after.at_ms)}, after one at {stamp(before.at_ms)}; "
-            f"not due before {stamp(due_ms)}"
-        )
-    elif after.at_ms - since_ms > 2 * heartbeat_ms + server.slack_ms and any(
-        each.covers(before.at_ms, after.at_ms) for each in paces.held
-    ):
-        status = VIOLATED
-        detail = (
-            f"{opened} to ask at {stamp(after.at_ms)}, and held shadow messages of it; due by "
-            f"{stamp(since_ms + heartbeat_ms)}"
-        )
+    server = paces.server
+    due_ms = before.at_ms + run.config.heartbeat_ms
+    detail = (
+        f"{server.name} opened a session to {paces.peer} only to ask at {stamp(after.at_ms)}, "
+        f"after one at {stamp(before.at_ms)}; not due before {stamp(due_ms)}"
+    )
     return Case(
-        status, f"{server.name} and {paces.peer}", ("SM-2",), detail, after.at_ms,
+        VIOLATED if after.at_ms < due_ms - server.slack_ms else HOLDS,
+        f"{server.name} and {paces.peer}", ("SM-2",), detail, after.at_ms,
         (before.ref, after.ref), due_ms - after.at_ms,
     )  # fmt: skip
+
+
+def _missing(paces: _Paces, held: Interval, run: Run) -> Case:
+    """The first heartbeat that was left out while shadow messages were held all the time."""
+    server, late_ms = paces.server, paces.server.slack_ms + slack_ms(run)
+    over_ms = min(held.hi, run.end_ms or 0)
+    due_ms = _due_ms(paces, held.lo, run.config.heartbeat_ms, late_ms)
+    is_left_out = due_ms + late_ms < over_ms
+    detail = (
+        f"{server.name} held shadow messages of {paces.peer} until {stamp(over_ms)} at least; it "
+        f"opened no session only to ask by {stamp(due_ms)}"
+    )
+    before = [each.ref for each in paces.begun if each.at_ms <= due_ms][-1:]
+    return Case(
+        VIOLATED if is_left_out else HOLDS, f"{server.name} and {paces.peer}", ("SM-2",), detail,
+        due_ms, refs(*before), over_ms - due_ms,
+    )  # fmt: skip
+
+
+def _due_ms(paces: _Paces, since_ms: int, heartbeat_ms: int, late_ms: int) -> int:
+    """Of the first that did not come, where messages are held from `since_ms` on for ever."""
+    while True:
+        due_ms = since_ms + heartbeat_ms
+        begun_ms = last_by(paces.begun_ms, due_ms + late_ms)
+        anew = (each.hi for each in paces.anew if each.touches(since_ms, due_ms + late_ms))
+        later_ms = max([begun_ms or 0, paces.answered_ms(due_ms + late_ms), *anew])
+        if later_ms <= since_ms:
+            return due_ms
+        since_ms = later_ms
 
 
 def _is_asked(paces: _Paces, before: Begun, after: Begun, run: Run) -> bool:

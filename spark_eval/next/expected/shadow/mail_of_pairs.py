@@ -51,6 +51,8 @@ def _hold(held: HeldOfPair, copy: Copy, run: Run) -> None:
     held.prompt_ms = max(held.prompt_ms, took_ms + copy.slowed_ms)
     held.longest_ms = max(held.longest_ms, copy.server.config.timeout_ms + copy.slowed_ms)
     moments = copy.pair.moments
+    if (proven := _proven(copy, run)) is not None:
+        held.proven.append(proven)
     if copy.held_ms is not None:
         held.had[bisect_left(moments, copy.held_ms)] += 1
         from_ms, until_ms = copy.held_ms + took_ms, _gone_ms(copy) - took_ms
@@ -58,7 +60,6 @@ def _hold(held: HeldOfPair, copy: Copy, run: Run) -> None:
         if copy.held is not None and from_ms < until_ms:
             held.holding[bisect_left(moments, from_ms)] += 1
             held.holding[bisect_left(moments, until_ms)] -= 1
-            held.surely.append(Interval(from_ms, until_ms))
     if copy.discard_ms is not None:
         # one whose answer is under way may be named once more, and so may whatever a server with a
         # new queue database has forgotten that it confirmed
@@ -70,6 +71,28 @@ def _hold(held: HeldOfPair, copy: Copy, run: Run) -> None:
             row = (copy.discard_ms, copy.discard.ref)
             held.let_go += 1
             held.first_let_go = min(held.first_let_go or row, row)
+
+
+def _proven(copy: Copy, run: Run) -> Interval | None:
+    """Of what its server took, until the last moment that shows that it held it still."""
+    if copy.held is None:
+        return None
+    took_ms, name, known = exchange_ms(run), copy.primary_name, copy.shadow.key.primary
+    ends = [each - took_ms for each in (copy.discard_ms, copy.promoted_ms) if each is not None]
+    loads = (
+        row.at_ms
+        for row in copy.message.of_event("LOAD")
+        if (row.server, row.context, row.primary_server) == (copy.server.name, "shadow", name)
+        and row.primary_internal_id == known.internal_id
+    )
+    is_listed = any(
+        (row.server, row.queue, row.internal_id)
+        == (copy.server.name, "shadow", copy.held.internal_id)
+        for row in copy.message.queued
+    )
+    listed = [run.end_ms] if is_listed and run.end_ms is not None else []
+    from_ms, until_ms = copy.held.at_ms + took_ms, max([*ends, *loads, *listed], default=0)
+    return Interval(from_ms, until_ms) if from_ms < until_ms else None
 
 
 def _spans(copy: Copy, run: Run) -> Iterator[tuple[int, int]]:

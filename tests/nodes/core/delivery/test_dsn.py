@@ -49,7 +49,7 @@ def _parts(report: Report) -> tuple[Any, str, Any]:
 
 def test_its_header_refers_to_the_message_that_it_is_about() -> None:
     whole, _, _ = _parts(given_up())
-    assert whole["In-Reply-To"] == header(7).message_id
+    assert whole["In-Reply-To"] == whole["References"] == header(7).message_id
     assert whole["Subject"] == "Undeliverable: message 7"
     assert whole["To"] == USER1
     assert not whole.defects
@@ -61,6 +61,7 @@ def test_it_refers_to_no_message_that_it_cannot_name_in_a_line_of_ascii(message_
     made = non_delivery_report(config("par1"), Identity(), about, WHOM, "550 no", START_MS)
     assert made is not None
     assert "In-Reply-To" not in made.body
+    assert "References" not in made.body or len(message_id) > 980
     assert max(map(len, made.body.split("\r\n"))) <= 998
 
 
@@ -68,8 +69,10 @@ def test_it_refers_to_no_message_that_it_cannot_name_in_a_line_of_ascii(message_
 def test_it_names_every_recipient_to_people_and_to_programs(report: Report, action: str) -> None:
     _, text, _ = _parts(report)
     assert all(f"  {each}: " in text for each in WHOM)
-    said = [{"recipient": each, "action": action} for each in WHOM]
-    assert reports_of(report.body.removeprefix("made:").encode()) == said
+    status = "5.1.1" if action == "failed" else "4.4.7"
+    said = {"action": action, "status": status, "reporting_mta": "par1.lab.example"}
+    named = [{"recipient": each, **said} for each in WHOM]
+    assert reports_of(report.body.removeprefix("made:").encode()) == named
 
 
 @pytest.mark.parametrize(

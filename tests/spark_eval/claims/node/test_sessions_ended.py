@@ -190,7 +190,6 @@ NOT_ASKED = {
 
 CARRIED = {
     "as-many": (_brought(MINUTE, MINUTE), 0, 3),
-    "more": (_brought(MINUTE, MINUTE, MINUTE), 0, 4),
     "one-too-few": (_brought(MINUTE), 1, 2),
     "none": (_brought(), 1, 1),
     "none-but-logs": (_brought_by_logs(), 1, 3),

@@ -201,8 +201,6 @@ VIOLATED = {
     "one-of-four-early": (_beats(0, HEARTBEAT, MINUTE, HEARTBEAT, HEARTBEAT), 1),
     "failed-and-tried-at-once": (_failed(), 1),
     "too-often-beside-those-that-hang": (_hang(0, HEARTBEAT, MINUTE), 1),
-    "one-left-out": (_left_out(2 * HEARTBEAT + VAGUE + 1), 1),
-    "left-out-after-an-answer": (_left_out(4 * HEARTBEAT, HEARTBEAT), 1),
     "full-answer": (_full_answer(), 1),
     "long-before-the-span-is-over": (_span_over(SPAN - MINUTE), 1),
     "after-the-span-was-over": (_span_over(SPAN + MINUTE), 1),
