@@ -234,10 +234,7 @@ def _one_hop(message: Message, run: Run) -> Iterator[Case]:
             and (row.event == "RECEIVE" or (row.event in _STORED and row.source == "STOREDRIVER"))
         ]
         if taken and not hop.left:
-            # a new queue database gives the ids of the one before again
-            at_ms = hop.row.at_ms
-            store = min(taken, key=lambda row: (abs(row.at_ms - at_ms), row.ref)).database_id
-            is_anew = any(row.event == "RECEIVE" and row.database_id == store for row in taken)
+            is_anew = any(row.event == "RECEIVE" for row in taken)
             detail = (
                 f"{hop.row.server} sent it to {hop.peer} in its own boundary, which received it "
                 "anew"
