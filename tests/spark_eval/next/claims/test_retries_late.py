@@ -9,7 +9,6 @@ from tests.spark_eval.claims.conftest import Ask, Results
 from tests.spark_eval.claims.mail.test_retries_paced import (
     BEGAN,
     LADDER,
-    MINUTE,
     SERVER,
     VAGUE,
     _accepted,
@@ -17,7 +16,7 @@ from tests.spark_eval.claims.mail.test_retries_paced import (
     _fails,
     _retried,
 )
-from tests.spark_eval.runs.run_builder import SECOND, Message, Run, empty, user
+from tests.spark_eval.runs.run_builder import MINUTE, SECOND, Message, Run, empty, user
 
 # a second, two of the wall at 60 times its speed, and the clock's resolution
 LATE = VAGUE + SECOND + 120 * SECOND + 900

@@ -6,8 +6,8 @@ import pytest
 
 from spark_eval.next.claims.node.sessions_ended import CLAIM
 from tests.spark_eval.claims.conftest import Ask, Results
-from tests.spark_eval.claims.node.test_sessions_ended import MINUTE, SERVER, _brought
-from tests.spark_eval.runs.run_builder import Message, Run, user
+from tests.spark_eval.claims.node.test_sessions_ended import SERVER, _brought
+from tests.spark_eval.runs.run_builder import MINUTE, Message, Run, user
 
 ONE_MORE = (MINUTE, MINUTE, MINUTE)
 
