@@ -21,8 +21,8 @@ def misplaced(record: Record) -> Iterator[Damage]:
     made, logs of servers that its plan does not have; in any other, files below logs/ that are not
     read, where they look like logs or one is missing.
     """
-    logs = sorted(name for name in record.files if server_of(name))
-    tracked = {server_of(name) for name in logs if "/MSGTRK" in name and is_evidence(name)}
+    logs = sorted(name for name in record.files if server_of(name) and is_evidence(name))
+    tracked = {server_of(name) for name in logs if "/MSGTRK" in name}
     planned = [each for each in record.plan.topology.servers or () if each.name is not None]
     servers = {(each.name or "").lower(): each.role for each in planned}
     missing = [name for name, role in servers.items() if role == MAILBOX and name not in tracked]
