@@ -15,6 +15,8 @@ from bench.multiplied.widened import addresses, widened
 from lab.hosts.simulator.record_in_memory import FIELDS
 
 CONNECTIVITY = "/CONNECTLOG"
+LIFECYCLE = "/lifecycle.jsonl"
+PROMOTED = re.compile(r'(?<="count": )[0-9]+')
 NOTIFICATIONS = re.compile(r"(?<=\bNotifications=)\d+")
 CARRIED = re.compile(r"(?<=\bMessages: )\d+")
 
@@ -70,10 +72,12 @@ def _multiply_file(file: _File, sink: Sink) -> None:
 
 
 def _counted(line: str, clones: int, at_most: int) -> str:
-    """One answer names all clones of a message, and one session carries them; and no fewer than
-    that, where some messages have more clones than others: `at_most`.
+    """One answer names all clones of a message, one promotion takes them over, and one session
+    carries them; and no fewer than that, where some messages have more clones than others:
+    `at_most`.
     """
     notified = NOTIFICATIONS.sub(lambda found: str(int(found[0]) * clones), line)
+    notified = PROMOTED.sub(lambda found: str(int(found[0]) * clones), notified)
     return CARRIED.sub(lambda found: str(int(found[0]) * at_most), notified)
 
 
@@ -82,7 +86,7 @@ def _lines(
 ) -> Iterator[str]:
     every, copies, mine = file.copies.tags(group, ""), file.copies, tag(group)
     is_shared = GROUP not in file.template.path(file.name)
-    counts = CONNECTIVITY in file.name
+    counts = CONNECTIVITY in file.name or file.name.endswith(LIFECYCLE)
     at_most = copies.most(group)
     for text, number in zip(texts, numbers, strict=True):
         if is_shared and group and GROUP not in text:

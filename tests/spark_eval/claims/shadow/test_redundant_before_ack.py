@@ -167,20 +167,8 @@ def _crossing(spoil: str = "") -> Run:
     return run
 
 
-def _sent_back_after_a_loss() -> Run:
-    """To the server that took it first, whose new queue database gives it the same id again."""
-    run = empty()
-    message = run.deliver(MINUTE, [user(1)])
-    run.kill("par-mbx1", 10 * MINUTE, 15 * MINUTE, new_database=True)
-    reply = f"250 2.6.0 <x> [InternalId={message.internal_id}, Hostname=x] ok"
-    run.log("lyo-mbx1", "SEND", "SMTP", 20 * MINUTE, message, server_hostname=f"par-mbx1.{DOMAIN}",
-            source_context=reply)  # fmt: skip
-    return run
-
-
 def runs() -> dict[str, Run]:
     return {
-        "sent-back-after-a-loss": _sent_back_after_a_loss(),
         "id-given-again": _id_given_again(),
         "healthy": healthy(),
         "empty": empty(),
@@ -220,10 +208,6 @@ def results(ask: Ask) -> Results:
 def test_holds_where_the_shadow_is_there_before_the_250(results: Results) -> None:
     result = results["healthy"]
     assert (result.status, result.asked, result.proofs) == ("holds", 5, {"SR-1": "holds"})
-
-
-def test_what_an_earlier_queue_database_took_is_no_second_hop(results: Results) -> None:
-    assert results["sent-back-after-a-loss"].violations == 0
 
 
 def test_is_violated_by_a_shadow_that_comes_after_the_250(results: Results) -> None:
