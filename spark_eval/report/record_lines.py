@@ -47,7 +47,7 @@ def journal_lines(folder: Path, file: str, name: str) -> dict[str, int]:
 
 def _numbered(folder: Path, file: str, last: int) -> Iterator[tuple[int, str]]:
     path = Path(os.path.realpath(folder / file))  # resolve() gives up where links go round
-    if not path.is_relative_to(os.path.realpath(folder)) or not path.is_file():
+    if not path.is_relative_to(os.path.realpath(folder)) or not os.path.isfile(path):
         return
     for first, block in blocks(Path(os.path.realpath(folder)), path):
         for number, text in enumerate(block.removesuffix(b"\n").split(b"\n"), start=first):

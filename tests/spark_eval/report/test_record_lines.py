@@ -78,3 +78,8 @@ def test_a_name_in_a_sentence_carries_what_it_stands_for() -> None:
 def test_the_name_of_a_server_is_not_broken_at_its_hyphen() -> None:
     text = Links({}, frozenset({"par-mbx1"})).names("primary par-mbx1, not par-mbx10")
     assert text == 'primary <span class="who">par-mbx1</span>, not par-mbx10'
+
+
+def test_a_name_that_no_file_can_have_names_no_line(tmp_path: Path) -> None:
+    """As a verdict.json that somebody wrote may say."""
+    assert lines_shown(tmp_path, [("logs/" + "x" * 5000, 1), ("a" * 300, 2)]) == {}
