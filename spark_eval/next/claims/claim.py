@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from spark_eval.next.cases.case import Case
 from spark_eval.next.expected.totals import Totals
 from spark_eval.next.histories.message import Message
+from spark_eval.next.histories.organisation.server import Server
 from spark_eval.next.histories.run import Run
-from spark_eval.next.histories.server import Server
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple, TypeVar
 
-from spark_eval.next.histories.server import Server
+from spark_eval.next.histories.organisation.server import Server
 from spark_eval.next.histories.sessions import OPENED, QUESTION, STANDS, Session
 from spark_eval.next.histories.ways import REPLICATION, SMTP, Slow, Ways
 from spark_eval.next.intervals.interval import Interval, merged

@@ -13,9 +13,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 
-from spark_eval.next.histories.active_copies import ActiveCopies
-from spark_eval.next.histories.database import Database
-from spark_eval.next.histories.server import ACTIVE_MANAGER, Server
+from spark_eval.next.histories.organisation.active_copies import ActiveCopies
+from spark_eval.next.histories.organisation.database import Database
+from spark_eval.next.histories.organisation.server import ACTIVE_MANAGER, Server
 from spark_eval.next.histories.ways import MANAGEMENT, Trouble, Ways
 from spark_eval.next.intervals.interval import Interval
 

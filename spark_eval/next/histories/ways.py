@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from spark_eval.fault_kinds import Does
 from spark_eval.next.histories.faults import Fault
-from spark_eval.next.histories.server import Server
+from spark_eval.next.histories.organisation.server import Server
 from spark_eval.next.intervals.interval import Interval
 from spark_eval.next.intervals.outage import Outage
 

@@ -11,8 +11,8 @@ from spark_eval.next.claims.safety_net.resubmission_bounded import copies_back, 
 from spark_eval.next.expected.safety_net.operations import operations
 from spark_eval.next.expected.safety_net.resubmissions import PRIMARY, SHADOW, expected, given_back
 from spark_eval.next.expected.safety_net.safety_net_requests import askings, requests
-from spark_eval.next.histories.active_copies import Change
 from spark_eval.next.histories.message import Message
+from spark_eval.next.histories.organisation.active_copies import Change
 from spark_eval.next.histories.run import NO_LIMITS, Run
 from spark_eval.next.results.row import Row, ref_values
 

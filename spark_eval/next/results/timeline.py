@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from spark_eval.next.expected.shadow.promotions import promotions_of
-from spark_eval.next.histories.active_copies import MOUNTED
 from spark_eval.next.histories.message import Message
+from spark_eval.next.histories.organisation.active_copies import MOUNTED
 from spark_eval.next.histories.primary import SAFETY_NET
 from spark_eval.next.histories.run import Run
 from spark_eval.next.read.rows import LifecycleRow, TrackingRow

@@ -23,9 +23,9 @@ from spark_eval.next.cases.words import stamp
 from spark_eval.next.claims.claim import Claim
 from spark_eval.next.expected.mail.calls import is_troubled, limit_ms
 from spark_eval.next.histories.message import Message
+from spark_eval.next.histories.organisation.server import Server
 from spark_eval.next.histories.run import Run
 from spark_eval.next.histories.sending import Attempt
-from spark_eval.next.histories.server import Server
 from spark_eval.next.intervals.interval import touches
 
 # while all is well, what committing a message here and at one other server takes at most

@@ -19,8 +19,8 @@ from spark_eval.next.cases.words import stamp
 from spark_eval.next.claims.claim import Claim
 from spark_eval.next.expected.mail.rejection import REJECTION
 from spark_eval.next.histories.message import Message
+from spark_eval.next.histories.organisation.server import Server
 from spark_eval.next.histories.run import Run
-from spark_eval.next.histories.server import Server
 from spark_eval.next.read.rows import TrackingRow
 
 TIMED_OUT = "ConnectionInactivityTimeOut"

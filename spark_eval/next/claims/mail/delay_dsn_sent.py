@@ -33,9 +33,9 @@ from spark_eval.next.expected.mail.notifications import (
 from spark_eval.next.expected.mail.waited_for import waited_for
 from spark_eval.next.expected.shadow.came_back import came_back
 from spark_eval.next.histories.message import Message
+from spark_eval.next.histories.organisation.server import Server
 from spark_eval.next.histories.primary import Primary
 from spark_eval.next.histories.run import Run
-from spark_eval.next.histories.server import Server
 from spark_eval.next.read.names import Ref
 
 
@@ -110,7 +110,7 @@ def _judged(
             f"{server.name} notifies {sender} of a delay at {stamp(times[0])}, before "
             f"{stamp(least_ms)}"
         )
-    if message.sent is None or run.file_of(sender) is None:
+    if message.sent is None or run.organisation.file_of(sender) is None:
         return None
     if len(sent) < sum(wait.must for wait in waits):
         return _missing(server, sender, waits)

@@ -65,7 +65,9 @@ def _judged(
             f"{came}, and {server} told its sender by {len(told)} DSNs; it failed {len(own)} "
             "times before that"
         )
-    can_be_told = message.sent is not None and run.file_of(message.sent.sender) is not None
+    can_be_told = (
+        message.sent is not None and run.organisation.file_of(message.sent.sender) is not None
+    )
     if mine and not suppressed and can_be_told:
         return VIOLATED, (f"{came} and failed at {server}; no row says that its DSN was suppressed")
     if not mine and suppressed:

@@ -21,9 +21,9 @@ from spark_eval.next.claims.claim import Claim
 from spark_eval.next.expected.mail.forks import is_done
 from spark_eval.next.expected.node.disk import is_lost
 from spark_eval.next.histories.message import Message
+from spark_eval.next.histories.organisation.server import Server
 from spark_eval.next.histories.primary import Key, Primary, key_of, order_of
 from spark_eval.next.histories.run import Run
-from spark_eval.next.histories.server import Server
 from spark_eval.next.read.rows import TrackingRow
 
 LOADED = "LOAD"
@@ -111,12 +111,12 @@ def _missing(
 
 def _hop_of(recipient: str, server: Server, run: Run) -> str | None:
     """Of the server: a mailbox database of its own boundary, another boundary, or a domain."""
-    database = run.mailboxes.get(recipient)
+    database = run.organisation.mailboxes.get(recipient)
     if database is not None:
         boundary = run.routes.boundary_of(database)
         return boundary if boundary not in (None, server.boundary) else f"database:{database}"
     domain = recipient.rpartition("@")[2]
-    return f"external:{domain}" if domain in run.outside else None
+    return f"external:{domain}" if domain in run.organisation.outside else None
 
 
 def _hop_said(row: TrackingRow, run: Run) -> str | None:

@@ -27,11 +27,11 @@ from spark_eval.next.cases.words import stamp
 from spark_eval.next.claims.claim import Claim
 from spark_eval.next.expected.mail.calls import slack_ms
 from spark_eval.next.histories.message import Message
+from spark_eval.next.histories.organisation.server import Server
+from spark_eval.next.histories.organisation.settings import ServerConfig
 from spark_eval.next.histories.primary import Key, is_birth, key_of
 from spark_eval.next.histories.queues import Queues, order_of, queue_of
 from spark_eval.next.histories.run import Run
-from spark_eval.next.histories.server import Server
-from spark_eval.next.histories.settings import ServerConfig
 from spark_eval.next.intervals.interval import touches
 from spark_eval.next.read.rows import TrackingRow
 

@@ -21,9 +21,9 @@ from collections.abc import Iterator
 from spark_eval.next.cases.case import HOLDS, VIOLATED, Case, refs
 from spark_eval.next.claims.claim import Claim
 from spark_eval.next.histories.message import Message
+from spark_eval.next.histories.organisation.server import EXTERNAL, MAILBOX, Server
 from spark_eval.next.histories.primary import Key, key_of
 from spark_eval.next.histories.run import Run
-from spark_eval.next.histories.server import EXTERNAL, MAILBOX, Server
 from spark_eval.next.histories.shadow import is_promotion
 from spark_eval.next.intervals.outage import Certainty
 from spark_eval.next.read.rows import SentRow, TrackingRow

@@ -20,9 +20,9 @@ from spark_eval.next.cases.case import HOLDS, VIOLATED, Case
 from spark_eval.next.cases.words import stamp
 from spark_eval.next.claims.claim import Claim
 from spark_eval.next.expected.mail.waiting import GivenUp, given_up
+from spark_eval.next.histories.organisation.server import Server
 from spark_eval.next.histories.pairs import between
 from spark_eval.next.histories.run import Run, Wait
-from spark_eval.next.histories.server import Server
 from spark_eval.next.intervals.outage import Certainty
 
 

@@ -20,8 +20,8 @@ from spark_eval.next.cases.words import stamp
 from spark_eval.next.claims.claim import Claim
 from spark_eval.next.expected.node.disk import is_lost
 from spark_eval.next.histories.faults import Fault
+from spark_eval.next.histories.organisation.server import EXTERNAL, Server
 from spark_eval.next.histories.run import Run
-from spark_eval.next.histories.server import EXTERNAL, Server
 from spark_eval.next.intervals.interval import touches
 from spark_eval.next.read.rows import LifecycleRow
 

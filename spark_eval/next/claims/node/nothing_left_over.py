@@ -17,9 +17,10 @@ from spark_eval.next.cases.words import stamp
 from spark_eval.next.claims.claim import Claim
 from spark_eval.next.expected.totals import Totals
 from spark_eval.next.histories.faults import unhealed
+from spark_eval.next.histories.organisation.server import Server
 from spark_eval.next.histories.pairs import Contact
-from spark_eval.next.histories.run import Run, Waiting
-from spark_eval.next.histories.server import Server
+from spark_eval.next.histories.run import Run
+from spark_eval.next.histories.stores import Waiting
 from spark_eval.next.read.rows import QueueRow
 
 # after the round that brought it: one confirms it, and one more
@@ -30,13 +31,13 @@ def _cases(run: Run, totals: Totals) -> Iterator[Case]:
     for server in sorted({name.split("/")[1] for name in run.files if name.startswith("logs/")}):
         if run.is_listed(server.lower()):
             yield _store(server.lower(), run)
-    for (server, holder), waiting in run.waiting.items():
+    for (server, holder), waiting in run.stores.waiting.items():
         if server in run.servers:
             yield _notifications(run.servers[server], holder, waiting, run)
 
 
 def _store(server: str, run: Run) -> Case:
-    left = [row for row in run.left_over if row.server == server]
+    left = [row for row in run.stores.left_over if row.server == server]
     first = min(left, key=_by_kind, default=None)
     status: Status = HOLDS
     detail = ""

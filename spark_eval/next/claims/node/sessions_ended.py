@@ -26,8 +26,8 @@ from spark_eval.next.cases.words import stamp
 from spark_eval.next.claims.claim import Claim
 from spark_eval.next.expected.mail.calls import slack_ms
 from spark_eval.next.expected.node.disk import FULL
+from spark_eval.next.histories.organisation.server import Server
 from spark_eval.next.histories.run import Run
-from spark_eval.next.histories.server import Server
 from spark_eval.next.histories.sessions import Session
 from spark_eval.next.histories.traffic import in_vain
 from spark_eval.next.intervals.interval import touches

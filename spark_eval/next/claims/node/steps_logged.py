@@ -23,8 +23,8 @@ from spark_eval.next.claims.claim import Claim
 from spark_eval.next.expected.mail.calls import slack_ms
 from spark_eval.next.expected.totals import Totals
 from spark_eval.next.histories.message import Message
+from spark_eval.next.histories.organisation.server import Server
 from spark_eval.next.histories.run import Run
-from spark_eval.next.histories.server import Server
 from spark_eval.next.histories.shadow import is_promotion
 from spark_eval.next.intervals.interval import touches
 from spark_eval.next.read.names import Ref

@@ -57,7 +57,7 @@ def _had(failover: OwnFailover, other: str, run: Run) -> int | None:
     if copy is None or way is None or failover.last_well_ms is None or failover.since_ms is None:
         return None
     database = failover.change.database
-    if (database, other) in run.lagged or not is_permitted(copy, failover.before):
+    if (database, other) in run.organisation.lagged or not is_permitted(copy, failover.before):
         return None
     if _has_failed(failover, other, run) or len(failover.manager.eras) > 1:
         return None

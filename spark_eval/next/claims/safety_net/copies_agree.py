@@ -33,7 +33,7 @@ def _cases(run: Run, totals: Totals) -> Iterator[Case]:
     if run.active_copies:
         yield from _given_up(run)
     for database in run.databases:
-        copies = [row for row in run.copies if row.database == database]
+        copies = [row for row in run.stores.copies if row.database == database]
         active = max((row for row in copies if row.state != "passive"), key=_latest, default=None)
         for row in copies:
             way = log_ways(run).get((active.server, row.server)) if active else None
@@ -54,7 +54,7 @@ def _given_up(run: Run) -> Iterator[Case]:
 
 
 def _compared(row: CopyRow, active: CopyRow, way: LogWay, run: Run) -> Iterator[Case]:
-    is_lagged = (row.database, row.server) in run.lagged
+    is_lagged = (row.database, row.server) in run.organisation.lagged
     has = row.received if is_lagged else row.last_log
     if (judged := _judged(row, active, way, run, has)) is not None:
         status, detail = judged

@@ -25,10 +25,10 @@ from spark_eval.next.expected.node.lives import LoggedLife, life_at, logged_live
 from spark_eval.next.expected.safety_net.active_manager import managers
 from spark_eval.next.expected.safety_net.log_shipping import late_ms
 from spark_eval.next.expected.totals import Totals
-from spark_eval.next.histories.active_copies import Change, placed
 from spark_eval.next.histories.deliveries import Delivered
+from spark_eval.next.histories.organisation.active_copies import Change, placed
+from spark_eval.next.histories.organisation.server import Server
 from spark_eval.next.histories.run import Run
-from spark_eval.next.histories.server import Server
 from spark_eval.next.intervals.interval import touches
 from spark_eval.next.read.names import Ref
 from spark_eval.next.read.rows import LifecycleRow

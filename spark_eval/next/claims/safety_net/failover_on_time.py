@@ -30,9 +30,9 @@ from spark_eval.next.claims.claim import Claim
 from spark_eval.next.expected.safety_net.active_manager import DIAL, is_permitted, managers, need_ms
 from spark_eval.next.expected.safety_net.log_shipping import LogWay, log_ways
 from spark_eval.next.expected.totals import Totals
-from spark_eval.next.histories.active_copies import ActiveCopies, ActiveCopy
+from spark_eval.next.histories.organisation.active_copies import ActiveCopies, ActiveCopy
+from spark_eval.next.histories.organisation.server import Server
 from spark_eval.next.histories.run import Run
-from spark_eval.next.histories.server import Server
 from spark_eval.next.histories.ways import MANAGEMENT
 from spark_eval.next.intervals.interval import Interval, first_clear
 

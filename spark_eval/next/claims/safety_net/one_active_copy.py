@@ -20,8 +20,8 @@ from spark_eval.next.claims.claim import Claim
 from spark_eval.next.expected.safety_net.operations import answered_epochs
 from spark_eval.next.expected.safety_net.reigns import MOUNTED, Reign, reigns, words
 from spark_eval.next.expected.totals import Totals
-from spark_eval.next.histories.active_copies import Change, placed
 from spark_eval.next.histories.deliveries import Delivered
+from spark_eval.next.histories.organisation.active_copies import Change, placed
 from spark_eval.next.histories.run import Run
 from spark_eval.next.read.rows import LifecycleRow
 

@@ -20,9 +20,9 @@ from spark_eval.next.cases.case import HOLDS, VIOLATED, Case, refs
 from spark_eval.next.claims.claim import Claim
 from spark_eval.next.expected.totals import Totals
 from spark_eval.next.histories.mail_of_pairs import HeldOfPair
+from spark_eval.next.histories.organisation.server import Server
 from spark_eval.next.histories.pairs import Contact, Pair, Used, last_by
 from spark_eval.next.histories.run import Run
-from spark_eval.next.histories.server import Server
 from spark_eval.next.histories.ways import REPLICATION
 from spark_eval.next.intervals.interval import Interval, touches
 from spark_eval.next.read.names import Ref

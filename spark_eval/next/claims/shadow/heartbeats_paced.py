@@ -29,9 +29,9 @@ from spark_eval.next.claims.claim import Claim
 from spark_eval.next.expected.mail.calls import slack_ms
 from spark_eval.next.expected.totals import Totals
 from spark_eval.next.histories.mail_of_pairs import HeldOfPair
+from spark_eval.next.histories.organisation.server import Server
 from spark_eval.next.histories.pairs import Begun, Pair, last_by
 from spark_eval.next.histories.run import Run
-from spark_eval.next.histories.server import Server
 from spark_eval.next.intervals.interval import Interval, merged, touches
 
 

@@ -18,9 +18,9 @@ from spark_eval.next.expected.shadow.retention import PRIMARY_NET, Stay, stays
 from spark_eval.next.expected.shadow.shadow_copies import exchange_ms
 from spark_eval.next.expected.totals import Totals
 from spark_eval.next.histories.message import Message
+from spark_eval.next.histories.organisation.server import Server
 from spark_eval.next.histories.primary import Key, key_of
 from spark_eval.next.histories.run import Run
-from spark_eval.next.histories.server import Server
 from spark_eval.next.intervals.interval import touches
 from spark_eval.next.read.names import Ref
 from spark_eval.next.read.rows import QueueRow, TrackingRow
@@ -40,7 +40,7 @@ def _cases(message: Message, run: Run) -> Iterator[Case]:
 
 def _unnamed(run: Run, totals: Totals) -> Iterator[Case]:
     """Discard notifications may outlive what their server knew of the message."""
-    for entry in run.unnamed_queued:
+    for entry in run.stores.unnamed:
         yield from overstay(entry, run)
 
 

@@ -19,8 +19,8 @@ from spark_eval.next.cases.words import stamp
 from spark_eval.next.claims.claim import Claim
 from spark_eval.next.expected.mail.calls import slack_ms
 from spark_eval.next.expected.totals import Promotion, Totals, take_over
+from spark_eval.next.histories.organisation.server import Server
 from spark_eval.next.histories.run import Run
-from spark_eval.next.histories.server import Server
 from spark_eval.next.intervals.interval import touches
 from spark_eval.next.intervals.outage import Certainty
 from spark_eval.next.read.rows import LifecycleRow

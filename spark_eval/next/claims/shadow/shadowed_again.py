@@ -16,9 +16,9 @@ from spark_eval.next.expected.mail.forks import forks_of
 from spark_eval.next.expected.shadow.placement import Rules, rules
 from spark_eval.next.expected.shadow.shadow_copies import NOT_KEPT, kept_copies
 from spark_eval.next.histories.message import Message
+from spark_eval.next.histories.organisation.server import Server
 from spark_eval.next.histories.primary import Primary
 from spark_eval.next.histories.run import Run
-from spark_eval.next.histories.server import Server
 from spark_eval.next.histories.shadow import ShadowKey
 from spark_eval.next.intervals.interval import Interval, touches
 from spark_eval.next.read.rows import TrackingRow

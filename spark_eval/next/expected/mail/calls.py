@@ -5,8 +5,8 @@ The workload and strangers are such clients; each calls a server at its `smtp` s
 
 from __future__ import annotations
 
+from spark_eval.next.histories.organisation.server import Server
 from spark_eval.next.histories.run import Run
-from spark_eval.next.histories.server import Server
 
 # what a server's timer and the way to the client take: lab ms, and wall ms at the lab's speed
 SLACK_MS, SLACK_WALL_MS = 1_000, 2_000

@@ -10,9 +10,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from spark_eval.next.histories.message import Message
+from spark_eval.next.histories.organisation.server import EXTERNAL
 from spark_eval.next.histories.run import Run
 from spark_eval.next.histories.sending import internal_id_in
-from spark_eval.next.histories.server import EXTERNAL
 from spark_eval.next.read.rows import TrackingRow
 
 

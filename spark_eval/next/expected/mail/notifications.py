@@ -13,9 +13,9 @@ from typing import NamedTuple
 from spark_eval.next.cases.case import UNKNOWN
 from spark_eval.next.expected.safety_net.resubmissions import expected
 from spark_eval.next.histories.message import Message
+from spark_eval.next.histories.organisation.server import Server
 from spark_eval.next.histories.primary import Key, key_of
 from spark_eval.next.histories.run import Run
-from spark_eval.next.histories.server import Server
 from spark_eval.next.histories.ways import Trouble
 from spark_eval.next.read.names import Ref
 from spark_eval.next.read.rows import TrackingRow
@@ -91,7 +91,7 @@ def dsn_given_up(dsns: Iterable[Dsn], reader: str, run: Run) -> Ref | None:
 
 
 def _given_up(dsns: Iterable[Dsn], reader: str, run: Run) -> Iterator[Ref]:
-    place = run.place_of(reader)
+    place = run.organisation.place_of(reader)
     for dsn in dsns:
         for row in _failures(dsn, reader):
             server = run.servers.get(row.server)

@@ -11,9 +11,9 @@ from spark_eval.next.expected.mail.forks import is_done
 from spark_eval.next.expected.mail.notifications import Dsn
 from spark_eval.next.expected.node.disk import FULL, is_lost
 from spark_eval.next.histories.message import Message
+from spark_eval.next.histories.organisation.server import Server
 from spark_eval.next.histories.primary import Primary, key_of
 from spark_eval.next.histories.run import Run
-from spark_eval.next.histories.server import Server
 from spark_eval.next.intervals.interval import touches
 
 

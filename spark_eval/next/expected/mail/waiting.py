@@ -10,9 +10,9 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from spark_eval.next.histories.message import Message
+from spark_eval.next.histories.organisation.server import EXTERNAL, Server
 from spark_eval.next.histories.primary import key_of
 from spark_eval.next.histories.run import Run, Wait
-from spark_eval.next.histories.server import EXTERNAL, Server
 from spark_eval.next.read.names import Ref
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from spark_eval.next.histories.server import Server
+from spark_eval.next.histories.organisation.server import Server
 from spark_eval.next.intervals.interval import Interval, touches
 
 FULL = "fill_disk"

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from spark_eval.next.histories.active_copies import placed
+from spark_eval.next.histories.organisation.active_copies import placed
 from spark_eval.next.histories.run import Run
 from spark_eval.next.read.rows import LifecycleRow
 

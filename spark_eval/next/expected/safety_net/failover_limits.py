@@ -15,8 +15,8 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from spark_eval.next.expected.mail.arrivals import brought_into
-from spark_eval.next.histories.active_copies import ActiveCopies, Change
 from spark_eval.next.histories.message import Message
+from spark_eval.next.histories.organisation.active_copies import ActiveCopies, Change
 from spark_eval.next.histories.run import Limits, Run
 from spark_eval.next.read.names import Ref
 

@@ -11,8 +11,8 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from spark_eval.next.expected.mail.calls import slack_ms
+from spark_eval.next.histories.organisation.server import Server
 from spark_eval.next.histories.run import Run
-from spark_eval.next.histories.server import Server
 from spark_eval.next.histories.ways import REPLICATION, Trouble
 from spark_eval.next.intervals.interval import Interval
 

@@ -12,9 +12,9 @@ from functools import lru_cache
 
 from spark_eval.next.expected.node.probes import probes_by_copy
 from spark_eval.next.expected.safety_net.active_manager import need_ms
-from spark_eval.next.histories.active_copies import MOUNTED, Change
+from spark_eval.next.histories.organisation.active_copies import MOUNTED, Change
+from spark_eval.next.histories.organisation.server import Server
 from spark_eval.next.histories.run import Run
-from spark_eval.next.histories.server import Server
 from spark_eval.next.histories.ways import MANAGEMENT, Trouble
 from spark_eval.next.read.rows import LifecycleRow
 

@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from spark_eval.next.expected.safety_net.safety_net_requests import Asking, askings, need_ms
-from spark_eval.next.histories.active_copies import ActiveCopy, placed
+from spark_eval.next.histories.organisation.active_copies import ActiveCopy, placed
 from spark_eval.next.histories.run import Run
 from spark_eval.next.histories.ways import REPLICATION
 from spark_eval.next.intervals.interval import first_clear

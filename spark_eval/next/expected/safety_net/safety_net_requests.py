@@ -15,11 +15,11 @@ from typing import NamedTuple
 from spark_eval.fault_kinds import Does
 from spark_eval.next.cases.case import HOLDS, UNKNOWN, VIOLATED, Status
 from spark_eval.next.cases.words import stamp
-from spark_eval.next.histories.active_copies import Change, placed
 from spark_eval.next.histories.faults import Fault
+from spark_eval.next.histories.organisation.active_copies import Change, placed
+from spark_eval.next.histories.organisation.server import ACTIVE_MANAGER, UNLOGGED_WALL_MS, Server
 from spark_eval.next.histories.routes import NO_ANSWER_MS, TRY_AGAIN_MS
 from spark_eval.next.histories.run import NO_LIMITS, TAKEN_ON, Limits, Run
-from spark_eval.next.histories.server import ACTIVE_MANAGER, UNLOGGED_WALL_MS, Server
 from spark_eval.next.intervals.interval import Interval, first_clear, merged, touches
 from spark_eval.next.read.names import Ref
 from spark_eval.next.read.rows import LifecycleRow

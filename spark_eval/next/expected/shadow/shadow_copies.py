@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 from spark_eval.next.histories.clocks_off import FAR_ABOVE
 from spark_eval.next.histories.message import Message
+from spark_eval.next.histories.organisation.server import Server
 from spark_eval.next.histories.pairs import Pair
 from spark_eval.next.histories.run import Run
-from spark_eval.next.histories.server import Server
 from spark_eval.next.histories.shadow import Shadow
 from spark_eval.next.intervals.interval import FOREVER_MS, touches
 from spark_eval.next.read.clocks import kept_ms

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from typing import NamedTuple
 
-from spark_eval.next.histories.settings import ServerConfig
+from spark_eval.next.histories.organisation.settings import ServerConfig
 from spark_eval.next.intervals.interval import FOREVER_MS, Interval, touches
 from spark_eval.next.intervals.outage import Certainty, Outage, out_at
 from spark_eval.next.read.clocks import Life

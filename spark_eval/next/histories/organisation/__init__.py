@@ -1,0 +1,1 @@
+"""Who is there, what is set, and what became of servers and mailbox databases."""
