@@ -4,9 +4,10 @@ from typing import Any
 
 import pytest
 
+from lab.hosts.simulator.connection import Connection, End
 from lab.hosts.simulator.controls import SimulatedProber, SimulatedProxies, SimulatedServers
 from lab.hosts.simulator.event_loop import MS, SECOND, World
-from lab.hosts.simulator.network import Connection, End, Link
+from lab.hosts.simulator.network import Link
 from lab.plan.effects import Effect, by_toxic
 from lab.plan.link_faults import LinkFault
 from lab.plan.topology import LinkName

@@ -8,8 +8,9 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 
+from lab.hosts.simulator.connection import Flow
 from lab.hosts.simulator.event_loop import MS, World
-from lab.hosts.simulator.network import Flow, Link
+from lab.hosts.simulator.network import Link
 from lab.hosts.simulator.operations import ask_locally
 from lab.hosts.simulator.server import STOPPED, SimulatedServer
 from lab.hosts.simulator.smtp.external import ExternalServer

@@ -3,8 +3,9 @@
 from collections.abc import Callable
 from typing import Any, Protocol
 
+from lab.hosts.simulator.connection import Connection
 from lab.hosts.simulator.event_loop import World
-from lab.hosts.simulator.network import Connection, Link, Target
+from lab.hosts.simulator.network import Link, Target
 from lab.hosts.simulator.smtp.steps import Answer, Banner, Greeting, Hello
 from lab.plan.parts import Operation
 from lab.plan.topology import LinkName

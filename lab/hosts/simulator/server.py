@@ -7,9 +7,10 @@ its clock and what the lab holds it at outlive it.
 from collections.abc import Callable, Mapping
 
 from lab.hosts.simulator.breakpoints import Holds
+from lab.hosts.simulator.connection import Connection
 from lab.hosts.simulator.event_loop import MS, World
 from lab.hosts.simulator.events import Events
-from lab.hosts.simulator.network import Connection, Link
+from lab.hosts.simulator.network import Link
 from lab.hosts.simulator.process import Process
 from lab.hosts.simulator.random_delays import BOOT_US, Chance
 from lab.hosts.simulator.server_clock import ServerClock

@@ -8,8 +8,8 @@ import json
 from collections.abc import Callable
 from typing import Any
 
+from lab.hosts.simulator.connection import Connection
 from lab.hosts.simulator.event_loop import World
-from lab.hosts.simulator.network import Connection
 from lab.hosts.simulator.random_delays import BOOT_US, COMMIT_US, Chance
 from lab.hosts.simulator.smtp.inbound import BARE_LINE_ENDS, header_of
 from lab.hosts.simulator.smtp.steps import (

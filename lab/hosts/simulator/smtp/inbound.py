@@ -9,7 +9,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, Protocol
 
-from lab.hosts.simulator.network import Connection
+from lab.hosts.simulator.connection import Connection
 from lab.hosts.simulator.smtp.steps import (
     Announced,
     Announcement,

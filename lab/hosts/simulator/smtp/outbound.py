@@ -8,7 +8,8 @@ stands and `SessionLost` after.
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
-from lab.hosts.simulator.network import Connection, Link
+from lab.hosts.simulator.connection import Connection
+from lab.hosts.simulator.network import Link
 from lab.hosts.simulator.smtp.steps import (
     Announced,
     Announcement,
