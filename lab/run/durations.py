@@ -21,14 +21,14 @@ KEPT = 5
 DEFAULTS = {
     "ground": 20.0,
     "take-down": 10.0,
-    "evaluation": 25.0,
-    "evaluation from the start": 35.0,
-    "simulation": 5.0,
+    "evaluation": 8.0,
+    "evaluation from the start": 12.0,
+    "simulation": 2.0,
     "round a run on containers": 45.0,
-    "round a run on simulator": 30.0,
+    "round a run on simulator": 12.0,
     "comparison": 20.0,
-    "proving a run": 1.0,
-    "proving a few runs": 60.0,
+    "proving a run": 0.6,
+    "proving a few runs": 15.0,
 }
 """Seconds, of steps that were never seen here."""
 

@@ -14,7 +14,7 @@ import pytest
 import lab.campaigns.prove.prove
 from defects.catalogue import ALL, BY_NAME
 from defects.defect import Defect
-from lab.campaigns.prove.prove import Proving, expected, note
+from lab.campaigns.prove.prove import STEP, Proving, expected, note
 from lab.campaigns.prove.task import SOUND, DefectTask, is_not_caught
 from lab.campaigns.prove.verdict import (
     BELIEVED,
@@ -38,7 +38,7 @@ from lab.campaigns.prove.view import told
 from lab.campaigns.run import Keeping, is_no_pass
 from lab.campaigns.task import Done, carry_out
 from lab.cli.__main__ import main
-from lab.run.durations import Durations
+from lab.run.durations import DEFAULTS, Durations
 from spark_eval.sweep.result import unjudged
 from tests.lab.hosts.simulator.plans import plan, scenario
 
@@ -254,7 +254,8 @@ def test_how_long_a_few_runs_took_says_nothing_of_many(tmp_path: Path) -> None:
     durations = Durations(tmp_path)
     note(durations, 2, 80.0)
     assert expected(durations, 4) == 80.0
-    assert expected(durations, 1000) == 1080.0  # a second each, where none of many was seen
+    # where none of many was seen
+    assert expected(durations, 1000) == 80.0 + 1000 * DEFAULTS[STEP]
     note(durations, 1000, 580.0)
     assert expected(durations, 1000) == 580.0
     assert expected(durations, 4) == 80.0
