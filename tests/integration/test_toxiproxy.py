@@ -247,14 +247,17 @@ def test_a_proxy_that_resets_answers_nothing_and_resets_each_connection_in_time(
 def test_what_waits_to_be_reset_at_the_heal_still_is(
     toxiproxy: Toxiproxy, server: RecordingServer, ports: dict[str, int]
 ) -> None:
+    """An answer waits once the proxy has read it: it has half a second for that, of three."""
+    resets = ResetAfter("f1", "reset_after", 0, 1, 30_000, ()).effect
     with closing(_connect(ports[PROXY])) as old:
         assert _hear(old, LATER) == "220 recording"
-        toxiproxy.apply("f1", RESETS, [PROXY])
+        toxiproxy.apply("f1", resets, [PROXY])
         _tell(old, "during")
         with closing(_connect(ports[PROXY])) as new:
             _tell(new, "not greeted")
             assert server.got("not greeted", LATER)
-            toxiproxy.undo("f1", RESETS, [PROXY])
+            assert (_hear(old, 0.25), _hear(new, 0.25)) == ("silent", "silent")
+            toxiproxy.undo("f1", resets, [PROXY])
             assert (_hear(old, LATER), _hear(new, LATER)) == ("closed", "reset")
 
 
