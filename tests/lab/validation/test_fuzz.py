@@ -26,6 +26,7 @@ BLOCK = 20
 CPU_SECONDS_MAX = 5.0
 SIMULATED_DELIVERIES_MAX = 150
 SIMULATED_HOURS_MAX = 3
+SIMULATED_MIB_MAX = 128
 HOUR_MS = 3_600_000
 
 pytestmark = pytest.mark.fuzz
@@ -73,14 +74,22 @@ def runs(number: int, path: Path) -> None:
 def is_short(plan: Plan) -> bool:
     """Whether a test has the time to simulate it."""
     hours = plan.duration_ms / HOUR_MS
-    return deliveries(plan) <= SIMULATED_DELIVERIES_MAX and hours <= SIMULATED_HOURS_MAX
+    is_small = deliveries(plan) <= SIMULATED_DELIVERIES_MAX and mebibytes(plan) <= SIMULATED_MIB_MAX
+    return is_small and hours <= SIMULATED_HOURS_MAX
 
 
 def deliveries(plan: Plan) -> int:
     return sum(len(message.recipients) for message in plan.messages)
 
 
+def mebibytes(plan: Plan) -> float:
+    return sum(message.size_bytes for message in plan.messages) / 2**20
+
+
 def planned_seconds(plan: Plan) -> float:
-    """What its work may cost: a good deal for each delivery, little for each link and minute."""
+    """What its work may cost: a good deal for each delivery, and for each mebibyte, which is sent
+    again and again where a link is slow; little for each link and minute.
+    """
     minutes = plan.duration_ms / 60_000
-    return 0.05 * deliveries(plan) + 0.002 * len(plan.links) * minutes
+    by_size = 0.05 * deliveries(plan) + 0.1 * mebibytes(plan)
+    return by_size + 0.002 * len(plan.links) * minutes
