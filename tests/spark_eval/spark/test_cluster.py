@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import pyarrow
 import pytest
 
 from bench.cluster import Cluster
@@ -28,17 +29,34 @@ LEFT = ("junit.xml", "report.html", "evaluation/report.json")
 
 @pytest.fixture
 def cluster(monkeypatch: pytest.MonkeyPatch) -> Iterator[Cluster]:
-    """Its workers have what is installed, and nothing of this checkout."""
     monkeypatch.delenv("PYTHONPATH", raising=False)
     with Cluster() as cluster:
         yield cluster
 
 
+@pytest.fixture
+def bare_python(tmp_path: Path) -> Path:
+    """With the libraries that are installed here, and without this checkout, which is installed by
+    a `.pth` file.
+    """
+    script, libraries = tmp_path / "python", Path(pyarrow.__file__).parents[1]
+    script.write_text(
+        f'#!/bin/sh\nPYTHONPATH="$PYTHONPATH:{libraries}" exec "{sys.executable}" -S "$@"\n'
+    )
+    script.chmod(0o755)
+    found = subprocess.run(
+        [script, "-c", "import pyarrow, spark_eval"],
+        cwd=tmp_path, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert "No module named 'spark_eval'" in found.stderr
+    return script
+
+
 def test_a_cluster_reaches_the_same_verdict_by_the_sources_that_go_along(
-    cluster: Cluster, run_main: Callable[..., int], tmp_path: Path
+    cluster: Cluster, bare_python: Path, run_main: Callable[..., int], tmp_path: Path
 ) -> None:
     alone, spread = (healthy().write(tmp_path / where) for where in ("alone", "cluster"))
-    judging = started("spark_eval", str(spread), "--master", cluster.url)
+    judging = started("spark_eval", str(spread), "--master", cluster.url, python=bare_python)
     assert judging.wait(DEADLINE_SECONDS) == 0
     assert run_main(alone) == 0
     for name in (*LEFT, "verdict.json"):
@@ -67,7 +85,10 @@ def test_a_worker_lost_in_the_middle_changes_no_verdict(
     assert lost["verdict"] == whole["verdict"] == "pass"
 
 
-def started(module: str, *words: str, python_path: str = "") -> subprocess.Popen[bytes]:
+def started(
+    module: str, *words: str, python: Path = Path(sys.executable), python_path: str = ""
+) -> subprocess.Popen[bytes]:
+    """`python` is the workers', `python_path` what theirs finds besides."""
     given = " ".join(f"--conf '{key}={value}'" for key, value in GIVEN.items())
     if python_path:
         given += f" --conf 'spark.executorEnv.PYTHONPATH={python_path}'"
@@ -75,7 +96,7 @@ def started(module: str, *words: str, python_path: str = "") -> subprocess.Popen
         [sys.executable, "-m", module, *words],
         cwd=ROOT,
         env=os.environ
-        | {"PYSPARK_SUBMIT_ARGS": f"{given} pyspark-shell", "PYSPARK_PYTHON": sys.executable},
+        | {"PYSPARK_SUBMIT_ARGS": f"{given} pyspark-shell", "PYSPARK_PYTHON": str(python)},
     )
 
 
