@@ -15,7 +15,7 @@ from spark_eval.next.claims.catalogue import ALL
 from spark_eval.next.claims.claim import Claim
 from spark_eval.next.judging.tally import in_a_line
 from spark_eval.next.read.files import Files
-from spark_eval.next.results.counts import NO_DELIVERY, NO_PROMOTION, NO_SAFETY_NET, counts_of
+from spark_eval.next.results.counts import NO_DELIVERY, NO_PROMOTION, NO_SAFETY_NET
 from spark_eval.next.results.damage import clocks_off_of, log_damage_of
 from spark_eval.next.results.tables import OF_MESSAGE, OF_RUN, tables_of
 from spark_eval.report.build import build
@@ -52,14 +52,15 @@ def whole_run(files: Files, schemas: Schemas, claims: Sequence[Claim] = ALL) -> 
 
 def _judged(files: Files, schemas: Schemas, claims: Sequence[Claim]) -> WholeRun:
     found = judge(files, claims)
-    tables = tables_of(*found.histories)
+    run = found.histories.run
+    tables, sums = tables_of(*found.histories)
     return WholeRun(
         judgement=Judgement(found.results, found.verdict),
-        counts=counts_of(*found.histories),
-        clocks_off=tuple(clocks_off_of(found.histories.run)),
-        log_damage=tuple(log_damage_of(found.histories.run)),
+        counts=sums.numbers(run),
+        clocks_off=tuple(clocks_off_of(run)),
+        log_damage=tuple(log_damage_of(run)),
         tables={name: pa.Table.from_pylist(rows, schemas[name]) for name, rows in tables.items()},
-        rows=build(tables, found.histories.run.end_ms or 1),
+        rows=build(tables, run.end_ms or 1),
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from statistics import median
 from typing import Any
@@ -94,17 +94,6 @@ def _seconds(delays_ms: Mapping[int, int]) -> dict[str, float | None]:
         "median": round(median(each / 1000 for each in told), 3),
         "max": round(told[-1] / 1000, 3),
     }
-
-
-def counts_of(messages: Iterable[Message], run: Run) -> dict[str, dict[str, Any]]:
-    """Of a whole run."""
-    counts, returns = Counts(), Returns()
-    returns.count_requests(run)
-    for message in messages:
-        for each in (message, *message.dsns):
-            counts.count(each, run)
-            returns.count(each, run)
-    return counts.numbers(returns, run)
 
 
 # of a run that could not be judged

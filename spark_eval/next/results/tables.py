@@ -74,8 +74,8 @@ def rows_of_run(run: Run, sums: Sums) -> Iterator[tuple[str, Row]]:
                 yield name, row
 
 
-def tables_of(messages: Iterable[Message], run: Run) -> dict[str, list[Row]]:
-    """Of a whole run; in the order of messages."""
+def tables_of(messages: Iterable[Message], run: Run) -> tuple[dict[str, list[Row]], Sums]:
+    """Of a whole run, in the order of messages; and its sums, counted in the same pass."""
     found: dict[str, list[Row]] = {name: [] for name in names(run)}
     sums = sums_of((), run)
     for message in messages:
@@ -84,4 +84,4 @@ def tables_of(messages: Iterable[Message], run: Run) -> dict[str, list[Row]]:
         sums.count(message, run)
     for name, row in rows_of_run(run, sums):
         found[name].append(row)
-    return found
+    return found, sums

@@ -21,7 +21,7 @@ class Made:
 
     @cached_property
     def tables(self) -> dict[str, list[Row]]:
-        return tables_of(self.messages, self.run)
+        return tables_of(self.messages, self.run)[0]
 
     def one(self, table: str) -> Row:
         """Its only row, without what every row has."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from spark_eval.next.results.counts import counts_of
 from spark_eval.next.results.sums import Sums, sums_of
 from spark_eval.next.results.timeline import timeline_rows
 from tests.spark_eval.next.results.made import Made, made
@@ -15,7 +14,7 @@ DUE = 8 * MINUTE + SPAN
 
 def _counts(run: Run, name: str) -> dict[str, object]:
     made_of = made(run)
-    return counts_of(made_of.messages, made_of.run)[name]
+    return sums_of(made_of.messages, made_of.run).numbers(made_of.run)[name]
 
 
 def test_deliveries_are_counted_by_what_became_of_them() -> None:

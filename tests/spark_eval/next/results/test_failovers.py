@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from spark_eval.next.results.counts import counts_of
-from tests.spark_eval.next.results.made import made, of
+from spark_eval.next.results.sums import sums_of
+from tests.spark_eval.next.results.made import Made, made, of
 from tests.spark_eval.runs.failover_runs import (
     MANAGER,
     MOUNTED,
@@ -18,6 +18,11 @@ from tests.spark_eval.runs.failover_runs import (
 from tests.spark_eval.runs.run_builder import MINUTE, SECOND, empty, user
 
 MOVED = "250 2.0.0 1 lyo-mbx1"
+
+
+def safety_net_of(made_of: Made) -> dict[str, int]:
+    """As verdict.json counts it."""
+    return sums_of(made_of.messages, made_of.run).numbers(made_of.run)["safety_net"]
 
 
 def test_a_transition_counts_what_it_asked_for_and_what_came() -> None:
@@ -87,7 +92,7 @@ def test_a_shadow_safety_net_that_stood_in_is_named() -> None:
     told.run.tracking["lyo-mbx2"].append(row)
     made_of = made(told.run)
     (_, lost) = made_of.tables["resubmissions"]
-    counts = counts_of(made_of.messages, made_of.run)["safety_net"]
+    counts = safety_net_of(made_of)
     assert of(counts, "from_primary", "from_shadow") == (0, 1)
     assert of(lost, "resubmitted_ms", "stood_in") == (MOUNTED + 20 * SECOND, "lyo-mbx2")
 
@@ -97,7 +102,7 @@ def test_what_nothing_called_for_is_outside() -> None:
     resubmit(told.run, told.kept, lost=False)
     made_of = made(told.run)
     assert of(made_of.one("transitions"), "expected", "resubmitted", "outside") == (2, 3, 1)
-    assert counts_of(made_of.messages, made_of.run)["safety_net"] == {
+    assert safety_net_of(made_of) == {
         "requests": 4, "expected": 2, "resubmitted": 3, "missing": 0, "outside": 1,
         "from_primary": 3, "from_shadow": 0,
     }  # fmt: skip
@@ -130,7 +135,7 @@ def test_where_nobody_can_ask_safety_nets_there_are_no_tables_of_them() -> None:
     run.deliver(MINUTE, [user(1)])
     made_of = made(run)
     assert not {"transitions", "resubmissions", "operations"} & set(made_of.tables)
-    assert set(counts_of(made_of.messages, made_of.run)["safety_net"].values()) == {0}
+    assert set(safety_net_of(made_of).values()) == {0}
     assert made(with_two_copies()).tables["transitions"] == []
 
 
