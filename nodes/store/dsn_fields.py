@@ -32,6 +32,7 @@ _BOUNDARY = re.compile(
     rb';[ \t]*+boundary[ \t]*+=[ \t]*+(?:"([^"]{1,70})"|([^\s;"]{1,70}))', re.IGNORECASE
 )
 _EMPTY_LINE = b"\r\n\r\n"
+_BLANKS = re.compile(rb"[ \t]+")
 
 
 def columns_of(content: bytes) -> dict[str, object]:
@@ -48,7 +49,7 @@ def columns_of(content: bytes) -> dict[str, object]:
 
 def _last_word(content: bytes, name: bytes) -> str:
     value = value_of(content, name, 0, end_of_header(content))[-LINE_LIMIT:]
-    return shown(value.split()[-1]) if value else ""
+    return shown(_BLANKS.split(value)[-1])
 
 
 def reports_of(content: bytes) -> Reports:

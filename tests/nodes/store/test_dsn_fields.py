@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from nodes.core.model.octets import shown
 from nodes.store import dsn_fields
 from nodes.store.dsn_fields import MOST_REPORTS, columns_of, reports_of
 from nodes.store.header_fields import places_of, value_of
@@ -59,6 +60,13 @@ def test_refers_to_the_last_of_its_references() -> None:
     assert (said["in_reply_to"], said["references"]) == ("<m1@x>", "<m1@x>")
     said = columns_of(dsn())
     assert (said["in_reply_to"], said["references"]) == ("", "")
+
+
+@pytest.mark.parametrize("value", [b"", b" ", b"\t", b"\x0b", b"\x0c\x0b", b"\xa0", b"\x85"])
+def test_whatever_octets_stand_there_are_read(value: bytes) -> None:
+    """A stranger writes them; blank is a space or a tab and nothing else."""
+    found = columns_of(b"In-Reply-To:" + value + b"\r\nReferences: " + value + b"\r\n" + dsn())
+    assert found["in_reply_to"] == found["references"] == shown(value.strip(b" \t"))
 
 
 def test_what_is_no_dsn_refers_to_nothing() -> None:
