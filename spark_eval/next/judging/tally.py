@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from spark_eval.next.cases.case import HOLDS, UNKNOWN, VIOLATED, Case, Status
 from spark_eval.next.intervals.interval import FOREVER_MS
 
-_WORST = (HOLDS, UNKNOWN, VIOLATED)
+_RANK = {HOLDS: 0, UNKNOWN: 1, VIOLATED: 2}
 
 
 @dataclass(slots=True)
@@ -78,8 +78,9 @@ class Tally:
             self._show(case)
 
     def _prove(self, requirement: str, status: str) -> None:
-        known = self.proofs.get(requirement, HOLDS)
-        self.proofs[requirement] = max(known, status, key=_WORST.index)
+        known = self.proofs.get(requirement)
+        if known is None or _RANK[status] > _RANK[known]:
+            self.proofs[requirement] = status
 
     def _not_knowing(self, reason: tuple[int, str] | None) -> None:
         if reason is not None and (self.reason is None or reason < self.reason):
