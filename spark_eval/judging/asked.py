@@ -10,8 +10,8 @@ from spark_eval.next.claims.mail import no_loss, no_phantom
 from spark_eval.next.claims.safety_net import resubmission_bounded
 from spark_eval.next.claims.shadow import no_early_promotion, promotion_on_time
 from spark_eval.next.expected.safety_net.operations import operations
-from spark_eval.next.histories.clocks_off import FAR_ABOVE
 from spark_eval.next.histories.run import Run
+from spark_eval.next.read.clocks_off import FAR_ABOVE
 from spark_eval.next.read.damage import NO_TRACKING, Damage
 from spark_eval.next.read.file_list import DEPARTURES
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import NamedTuple
 
 from spark_eval.next.read.names import Ref
@@ -27,12 +26,13 @@ Copy = tuple[str, str]
 DeliveriesByCopy = dict[Copy, list[Delivered]]
 
 
-def merged(parts: Iterable[DeliveriesByCopy]) -> DeliveriesByCopy:
+def add_deliveries(found: DeliveriesByCopy, more: DeliveriesByCopy) -> None:
     """Parts of a run's mail add up to the whole."""
-    found: DeliveriesByCopy = {}
-    for part in parts:
-        for copy, rows in part.items():
-            found.setdefault(copy, []).extend(rows)
+    for copy, rows in more.items():
+        found.setdefault(copy, []).extend(rows)
+
+
+def in_order(found: DeliveriesByCopy) -> DeliveriesByCopy:
     return {
         copy: sorted(rows, key=lambda row: (row.placed, row.ref)) for copy, rows in found.items()
     }

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 
-from spark_eval.next.intervals.interval import Interval
+from spark_eval.next.intervals.interval import Interval, merged
 from spark_eval.next.read.names import Ref
 
 Name = tuple[str, str]
@@ -48,9 +48,9 @@ class HeldOfPair:
         self.first_let_go = min(both, default=None)
         self.longest_ms = max(self.longest_ms, other.longest_ms)
         self.prompt_ms = max(self.prompt_ms, other.prompt_ms)
-        self.spans += other.spans
+        self.spans = sorted({*self.spans, *other.spans})
         self.left += other.left
-        self.proven += other.proven
+        self.proven = list(merged([*self.proven, *other.proven]))
 
 
 @dataclass(slots=True)

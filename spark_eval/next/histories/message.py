@@ -13,8 +13,8 @@ from functools import cached_property
 from spark_eval.next.histories.primary import Key, Primary, primaries_of
 from spark_eval.next.histories.sending import ACKNOWLEDGED, Attempt, attempts_of, fate_of
 from spark_eval.next.histories.shadow import Shadow, ShadowKey, shadows_of
+from spark_eval.next.read.mail import Mail
 from spark_eval.next.read.names import message_id
-from spark_eval.next.read.record import Record
 from spark_eval.next.read.rows import (
     AttemptRow,
     OutcomeRow,
@@ -69,26 +69,26 @@ class Message:
         return [row for row in self.tracking if row.event in events]
 
 
-def messages_of(record: Record) -> list[Message]:
+def messages_of(mail: Mail) -> list[Message]:
     """Every message that anybody speaks of, DSNs in what they are about; in the order of ids."""
     found: dict[str, Message] = {}
 
     def named(name: str) -> Message:
         return found.setdefault(name, Message(name))
 
-    for sent in record.rows.sent:
+    for sent in mail.sent:
         message = named(sent.message_id)
         message.sent = message.sent or sent
-    for begun in record.rows.attempts:
+    for begun in mail.attempts:
         named(begun.message_id).begun.append(begun)
-    for ended in record.rows.outcomes:
+    for ended in mail.outcomes:
         named(ended.message_id).ended.append(ended)
-    for event in record.tracking:
+    for event in mail.tracking:
         if event.message_id is not None:
             named(event.message_id).tracking.append(event)
-    for seen in record.rows.visible:
+    for seen in mail.visible:
         named(seen.message_id).visible.append(seen)
-    for queued in record.rows.queues:
+    for queued in mail.queues:
         if queued.message_id is not None:
             named(queued.message_id).queued.append(queued)
     return _with_dsns(found)

@@ -1,24 +1,23 @@
 """What became of a server's delivery queues: when attempts failed, and when something went through.
 
-A queue is named as its rows name it: `database:DB1`, `external:ext1`. Rows are in the order of
-their server.
+A queue is named as its rows name it: `database:DB1`, `external:ext1`. Sums: parts of a record add
+up to the whole.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right, insort
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from spark_eval.next.histories.orders import Order, Orders
 from spark_eval.next.histories.sessions import Session
-from spark_eval.next.read.names import Ref
 from spark_eval.next.read.rows import TrackingRow
 
 _STORED, _CONTEXT = ("DELIVER", "DUPLICATEDELIVER"), "MDB:"
 # rows of one input stand so close together, whatever log they are in
 TOGETHER_MS = 1_000
-Order = tuple[int, int, Ref]
 
 
 @dataclass(slots=True)
@@ -26,7 +25,11 @@ class Queue:
     """`failures`: times of DEFER rows; `passes`: when something was sent or stored."""
 
     failures: list[int] = field(default_factory=list)
-    passes: list[Order] = field(default_factory=list)
+    passes: Orders = field(default_factory=Orders)
+
+    def add(self, other: Queue) -> None:
+        self.failures += other.failures
+        self.passes.add(other.passes)
 
     def first_failure(self, after_ms: int, until_ms: int) -> int | None:
         """After `after_ms`, and by `until_ms`."""
@@ -36,9 +39,8 @@ class Queue:
 
     def rests(self, after_ms: int, until_ms: int) -> bool:
         """Whether nothing became of any of its mail between the two."""
-        place = bisect_right(self.passes, after_ms, key=lambda order: order[0])
-        passes = self.passes[place : place + 1]
-        is_passed = bool(passes) and passes[0][0] < until_ms
+        passed_ms = self.passes.first_ms(after_ms)
+        is_passed = passed_ms is not None and passed_ms < until_ms
         failed_ms = self.first_failure(after_ms, until_ms - 1)
         return failed_ms is None and not is_passed
 
@@ -46,10 +48,10 @@ class Queue:
         """How often at most it had failed by then since anything went through: what fails while it
         waits for a retry adds nothing. `wait_ms`: after so many failures, at least.
         """
-        place = bisect_right(self.passes, by_ms, key=lambda order: order[0])
-        passed_ms = self.passes[place - 1][0] if place else -1
+        passed_ms = self.passes.last_ms(by_ms)
+        first = 0 if passed_ms is None else bisect_left(self.failures, passed_ms)
         times, due_ms = 0, 0
-        for at_ms in self.failures[bisect_left(self.failures, passed_ms) :]:
+        for at_ms in self.failures[first:]:
             if at_ms > by_ms:
                 break
             if at_ms >= due_ms:
@@ -66,13 +68,33 @@ class Queues:
     """
 
     by_name: dict[str, Queue] = field(default_factory=dict)
-    refusals: list[Order] = field(default_factory=list)
+    refusals: Orders = field(default_factory=Orders)
     given_up: dict[str, list[tuple[int, bool, int | None]]] = field(default_factory=dict)
+
+    def add(self, other: Queues) -> None:
+        self.refusals.add(other.refusals)
+        for name, queue in other.by_name.items():
+            self.by_name.setdefault(name, Queue()).add(queue)
+
+    def sort(self) -> None:
+        self.refusals.sort()
+        for queue in self.by_name.values():
+            queue.failures.sort()
+            queue.passes.sort()
+
+    def take(self, row: TrackingRow) -> None:
+        name = queue_of(row)
+        if row.event == "FAIL" and row.source == "QUEUE":
+            self.refusals.append(order_of(row))
+        elif name is not None and row.event == "DEFER":
+            self.by_name.setdefault(name, Queue()).failures.append(row.at_ms)
+        elif name is not None and (row.event == "SEND" or row.event in _STORED):
+            self.by_name.setdefault(name, Queue()).passes.append(order_of(row))
 
     def served(self, name: str, order: Order) -> tuple[int, int]:
         """How often mail had been refused, and had gone through the queue, by then."""
         queue = self.by_name[name]
-        return bisect_right(self.refusals, order), bisect_right(queue.passes, order)
+        return self.refusals.by(order), queue.passes.by(order)
 
     def opened_ms(self, row: TrackingRow) -> int | None:
         """Of a failed attempt that reached nobody: when the session was opened that ended for its
@@ -102,28 +124,18 @@ def queue_of(row: TrackingRow) -> str | None:
 
 
 def queues_of(
-    tracking: Iterable[TrackingRow], sessions: Iterable[tuple[str, Session]]
+    logged: Mapping[str, Queues], sessions: Iterable[tuple[str, Session]]
 ) -> dict[str, Queues]:
-    """By server."""
-    found: dict[str, Queues] = {}
-    for row in sorted(tracking, key=order_of):
-        _take(found.setdefault(row.server, Queues()), row)
+    """By server, what its rows say, in order, and how its sessions ended."""
+    found = dict(logged)
+    for queues in found.values():
+        queues.sort()
     for server, session in sessions:
         if session.ended is not None and session.gave_up is not None:
             ended = (session.ended.at_ms, session.is_known_to_stand, _opened_ms(session))
             known = found.setdefault(server, Queues()).given_up
             insort(known.setdefault(session.gave_up, []), ended, key=lambda x: x[0])
     return found
-
-
-def _take(queues: Queues, row: TrackingRow) -> None:
-    name = queue_of(row)
-    if row.event == "FAIL" and row.source == "QUEUE":
-        queues.refusals.append(order_of(row))
-    elif name is not None and row.event == "DEFER":
-        queues.by_name.setdefault(name, Queue()).failures.append(row.at_ms)
-    elif name is not None and (row.event == "SEND" or row.event in _STORED):
-        queues.by_name.setdefault(name, Queue()).passes.append(order_of(row))
 
 
 class Answer(NamedTuple):
@@ -133,20 +145,30 @@ class Answer(NamedTuple):
     nth: int
 
 
-def answers_from_outside(
+Said = set[tuple[int, bool, str]]
+"""What servers outside answered to one queue: when, whether they put the mail off, of which id."""
+OutsideSaid = dict[tuple[str, str], Said]
+
+
+def said_outside(
     tracking: Iterable[TrackingRow], place_of: Callable[[str], str | None]
-) -> dict[tuple[str, str], list[Answer]]:
-    """By server and place, in order. `place_of`: the server outside of an address, if it is
-    outside. A server cannot know whether such an answer was about the message.
-    """
-    found: dict[tuple[str, str], set[tuple[int, bool, str]]] = {}
+) -> OutsideSaid:
+    """By server and place. `place_of`: the server outside of an address, if it is outside."""
+    found: OutsideSaid = {}
     for row in tracking:
         if row.event == "SEND" or is_answer(row):
             for recipient in row.recipients or ():
                 if (place := place_of(recipient)) is not None:
                     said = (row.at_ms, row.event == "DEFER", row.internal_id or "")
                     found.setdefault((row.server, place), set()).add(said)
-    return {queue: list(_counted(sorted(said))) for queue, said in found.items()}
+    return found
+
+
+def answers_from_outside(said: OutsideSaid) -> dict[tuple[str, str], list[Answer]]:
+    """By server and place, in order. A server cannot know whether such an answer was about the
+    message.
+    """
+    return {queue: list(_counted(sorted(known))) for queue, known in said.items()}
 
 
 def is_answer(row: TrackingRow) -> bool:

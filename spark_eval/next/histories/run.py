@@ -7,12 +7,13 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
-from spark_eval.next.histories.clocks_off import ClockOff, clocks_off
 from spark_eval.next.histories.deliveries import DeliveriesByCopy
 from spark_eval.next.histories.faults import Fault, faults_of
+from spark_eval.next.histories.log_sums import LogSums
 from spark_eval.next.histories.mail_of_pairs import MailOfPairs
 from spark_eval.next.histories.organisation.active_copies import ActiveCopies
 from spark_eval.next.histories.organisation.database import Database
+from spark_eval.next.histories.organisation.directory import Directory
 from spark_eval.next.histories.organisation.organisation import Organisation, organisation_of
 from spark_eval.next.histories.organisation.server import (
     Server,
@@ -22,17 +23,19 @@ from spark_eval.next.histories.pairs import Pairs, questions_of
 from spark_eval.next.histories.queues import Answer, Queues, answers_from_outside, queues_of
 from spark_eval.next.histories.routes import Routes
 from spark_eval.next.histories.sessions import Session, sessions_of
-from spark_eval.next.histories.stores import Stores, stores_of
-from spark_eval.next.histories.traffic import Traffic, standstills
+from spark_eval.next.histories.stores import Stores
+from spark_eval.next.histories.traffic import Traffic
 from spark_eval.next.histories.ways import Ways
 from spark_eval.next.intervals.interval import Interval
 from spark_eval.next.read.clocks import LabClock
+from spark_eval.next.read.clocks_off import ClockOff
 from spark_eval.next.read.damage import Damage
 from spark_eval.next.read.names import Ref
 from spark_eval.next.read.plan import Expect, PlannedOperation, PlannedStranger
-from spark_eval.next.read.record import Record, lab_clock
+from spark_eval.next.read.record import Record
 from spark_eval.next.read.rows import (
     ConnectivityRow,
+    CopyRow,
     LifecycleRow,
     OperationRow,
     StrangerRow,
@@ -71,7 +74,8 @@ class Wait(NamedTuple):
 class Run:
     """Everything that is known of a run beside its messages. `is_made`: its plan names what is
     sent; `is_of_lab`: a host of the lab's ran it; `files`: what was collected; `asks_safety_nets`:
-    some Safety Net was asked; `still`: while nobody did anything.
+    some Safety Net was asked; `copies` of mailbox databases at the end; `still`: while nobody did
+    anything.
     """
 
     name: str
@@ -91,6 +95,7 @@ class Run:
     sessions: Sequence[tuple[str, Session]]
     probes: tuple[TrackingRow, ...]
     connectivity: Mapping[str, tuple[ConnectivityRow, ...]]
+    copies: tuple[CopyRow, ...]
     stores: Stores
     strangers: tuple[PlannedStranger, ...]
     stranger_rows: tuple[StrangerRow, ...]
@@ -113,6 +118,10 @@ class Run:
     @property
     def config(self) -> TransportConfig:
         return self.organisation.config
+
+    @property
+    def directory(self) -> Directory:
+        return self.organisation.directory
 
     @property
     def servers(self) -> Mapping[str, Server]:
@@ -212,24 +221,26 @@ class Run:
 
     def is_collected(self, recipient: str) -> bool:
         """Whether what a recipient sees was."""
-        return self.organisation.file_of(recipient) in self.files
+        return self.directory.file_of(recipient) in self.files
 
 
-def run_of(record: Record, traffic: Traffic) -> Run:
-    plan, clock = record.plan, lab_clock(record.plan, record.host, record.manifest)
-    faults = faults_of(plan.faults, record.rows.faults)
-    own = organisation_of(record, clock, faults)
+def run_of(record: Record, sums: LogSums, traffic: Traffic, stores: Stores) -> Run:
+    """What only all mail together shows by way of it (`limits` and on) is not there yet."""
+    heading, rows = record.heading, record.rows
+    plan, clock = heading.plan, heading.clock
+    faults = faults_of(plan.faults, rows.faults)
+    own = organisation_of(record, sums.logs, faults)
     ways = Ways(faults, own.servers)
     sessions = list(sessions_of(record.connectivity))
     return Run(
-        name=record.manifest.run or "",
+        name=heading.manifest.run or "",
         proves=plan.proves,
-        is_simulated=record.is_simulated,
-        is_made=record.is_made,
-        is_of_lab=record.is_of_lab,
+        is_simulated=heading.is_simulated,
+        is_made=heading.is_made,
+        is_of_lab=heading.is_of_lab,
         end_ms=plan.end_ms,
         clock=clock,
-        resolution_ms=record.host.clock_resolution_ms,
+        resolution_ms=heading.host.clock_resolution_ms,
         organisation=own,
         faults=faults,
         ways=ways,
@@ -237,27 +248,27 @@ def run_of(record: Record, traffic: Traffic) -> Run:
             own.servers, own.databases, own.active_copies, ways, makes_redundant=own.config.enabled
         ),
         asks_safety_nets=any(
-            row.event in TAKEN_ON and row.request_id is not None for row in record.rows.lifecycle
+            row.event in TAKEN_ON and row.request_id is not None for row in rows.lifecycle
         ),
         pairs=Pairs(own.servers, ways, questions_of(record.connectivity), sessions),
-        queues=queues_of(record.tracking, sessions),
+        queues=queues_of(sums.queues, sessions),
         sessions=sessions,
         probes=tuple(record.probes),
         connectivity=_by_server(record.connectivity),
-        stores=stores_of(record.rows),
+        copies=tuple(rows.copies),
+        stores=stores,
         strangers=plan.strangers,
-        stranger_rows=tuple(record.rows.strangers),
+        stranger_rows=tuple(rows.strangers),
         planned_operations=plan.operations,
-        operation_rows=tuple(record.rows.operations),
-        # servers outside that are the lab's put nothing off by themselves
-        answers={} if record.is_made else answers_from_outside(record.tracking, own.outside_of),
+        operation_rows=tuple(rows.operations),
+        answers=answers_from_outside(sums.outside),
         traffic=traffic,
-        still=() if record.is_simulated else _still(record, traffic, clock),
+        still=tuple(sorted(traffic.still)),
         expect=plan.expect,
-        files=record.files,
+        files=heading.files,
         damage=tuple(record.damage),
-        clocks_off=clocks_off(record.off, clock.finest_ms),
-        lifecycle=tuple(record.rows.lifecycle),
+        clocks_off=record.off.seen(),
+        lifecycle=tuple(rows.lifecycle),
     )
 
 
@@ -266,9 +277,3 @@ def _by_server(rows: Iterable[ConnectivityRow]) -> dict[str, tuple[ConnectivityR
     for row in rows:
         found.setdefault(row.server, []).append(row)
     return {server: tuple(own) for server, own in found.items()}
-
-
-def _still(record: Record, traffic: Traffic, clock: LabClock) -> tuple[Interval, ...]:
-    logs = (record.tracking, record.probes, record.connectivity)
-    written_ms = (row.at_ms for rows in logs for row in rows)
-    return standstills(written_ms, traffic.waits, clock.speed)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from spark_eval.next.read.json_lines import Rows
 from spark_eval.next.read.names import Ref
-from spark_eval.next.read.rows import CopyRow, QueueRow
+from spark_eval.next.read.rows import QueueRow
 
 # what a store holds though no promise keeps it
 LEFT_OVER = ("left-body", "left-fork", "left-head", "running-request")
@@ -20,34 +19,40 @@ class Waiting(NamedTuple):
     notifications: int
     oldest: QueueRow
 
+    def plus(self, other: Waiting) -> Waiting:
+        oldest = min(self.oldest, other.oldest, key=_by_delivery)
+        return Waiting(self.notifications + other.notifications, oldest)
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(slots=True)
 class Stores:
-    """`copies` of mailbox databases; `waiting` notifications by their server and who is to ask;
-    `left_over`; `unnamed`, entries of queues that name no message.
+    """`waiting` notifications by their server and who is to ask; `left_over`; `unnamed`, entries of
+    queues that name no message. Sums: parts of a record add up to the whole.
     """
 
-    copies: tuple[CopyRow, ...]
-    waiting: Mapping[tuple[str, str], Waiting]
-    left_over: tuple[QueueRow, ...]
-    unnamed: tuple[QueueRow, ...]
+    waiting: dict[tuple[str, str], Waiting] = field(default_factory=dict)
+    left_over: list[QueueRow] = field(default_factory=list)
+    unnamed: list[QueueRow] = field(default_factory=list)
+
+    def add(self, other: Stores) -> None:
+        self.left_over += other.left_over
+        self.unnamed += other.unnamed
+        for pair, waiting in other.waiting.items():
+            known = self.waiting.get(pair)
+            self.waiting[pair] = waiting if known is None else known.plus(waiting)
 
 
-def stores_of(rows: Rows) -> Stores:
-    return Stores(
-        copies=tuple(rows.copies),
-        waiting=_waiting(rows),
-        left_over=tuple(row for row in rows.queues if row.queue in LEFT_OVER),
-        unnamed=tuple(row for row in rows.queues if row.message_id is None),
-    )
-
-
-def _waiting(rows: Rows) -> dict[tuple[str, str], Waiting]:
-    found: dict[tuple[str, str], list[QueueRow]] = {}
-    for row in rows.queues:
+def stores_of(queues: Iterable[QueueRow]) -> Stores:
+    found = Stores()
+    for row in queues:
         if row.queue == "discard" and row.shadow_server is not None:
-            found.setdefault((row.server, row.shadow_server), []).append(row)
-    return {pair: Waiting(len(own), min(own, key=_by_delivery)) for pair, own in found.items()}
+            one = Stores(waiting={(row.server, row.shadow_server): Waiting(1, row)})
+            found.add(one)
+        if row.queue in LEFT_OVER:
+            found.left_over.append(row)
+        if row.message_id is None:
+            found.unnamed.append(row)
+    return found
 
 
 def _by_delivery(row: QueueRow) -> tuple[int, str, Ref]:

@@ -16,11 +16,11 @@ from typing import NamedTuple
 
 from spark_eval.next.histories.message import Message
 from spark_eval.next.intervals.interval import FOREVER_MS, Interval, shared_ms
+from spark_eval.next.read.logs import Logs
 from spark_eval.next.read.names import Ref
 from spark_eval.next.read.rows import TrackingRow
 
-# pieces of wall time that are looked at, and how many empty ones in a row are a standstill
-PIECE_WALL_MS = 250
+# how many empty pieces of time in a row are a standstill
 STILL_PIECES = 4
 EXPIRED = "QUEUE.Expired"
 NO_BODY = "e3b0c44298fc1c14"  # SHA-256 of nothing
@@ -66,25 +66,27 @@ class UnderWay(NamedTuple):
 
 @dataclass(slots=True)
 class Traffic:
-    """`takings`: how often a sender waited for its 250 for so many ms; `waits`: while somebody
-    waited for a reply; `loads` by server; `texts`: whose message a body is by its digest, of bodies
-    that are seen in place of another one; of messages that share one the first; `sent` by server,
-    and `tried`, how often at most a server said a message in vain; `under_way` from the workload to
-    each server.
+    """`takings`: how often a sender waited for its 250 for so many ms; `still`: while nobody did
+    anything, and somebody waited for a reply; `loads` by server; `strange`: digests of bodies that
+    are seen in place of another one, and `texts`, whose message such a body is, of several the
+    first; `sent` by server, and `tried`, how often at most a server said a message in vain;
+    `under_way` from the workload to each server.
     """
 
     takings: Counter[int] = field(default_factory=Counter)
-    waits: list[Interval] = field(default_factory=list)
+    still: set[Interval] = field(default_factory=set)
     loads: dict[str, Load] = field(default_factory=dict)
     texts: dict[str, tuple[str, Ref]] = field(default_factory=dict)
     sent: dict[str, Logged] = field(default_factory=dict)
     tried: Counter[str] = field(default_factory=Counter)
+    strange: set[str] = field(default_factory=set)
     under_way: dict[str, list[UnderWay]] = field(default_factory=dict)
 
     def add(self, other: Traffic) -> None:
         self.takings += other.takings
-        self.waits += other.waits
+        self.still |= other.still
         self.tried += other.tried
+        self.strange |= other.strange
         for server, load in other.loads.items():
             known = self.loads.get(server)
             self.loads[server] = load if known is None else known.plus(load)
@@ -108,21 +110,22 @@ class Traffic:
         return median(self.takings)
 
 
-def traffic_of(messages: Sequence[Message]) -> Traffic:
-    found = Traffic(texts=owners_of(strange_bodies(messages), messages))
+def traffic_of(messages: Sequence[Message], silent: Sequence[Interval]) -> Traffic:
+    """All but `texts`. `silent`: while no server wrote a line."""
+    found = Traffic(strange=strange_bodies(messages))
     for message in messages:
-        _take(found, message)
+        _take(found, message, silent)
         for dsn in message.dsns:
-            _take(found, dsn)
+            _take(found, dsn, silent)
     return found
 
 
-def _take(found: Traffic, message: Message) -> None:
+def _take(found: Traffic, message: Message, silent: Sequence[Interval]) -> None:
     for attempt in message.attempts:
         if attempt.started_ms is not None:
             end_ms = FOREVER_MS if attempt.ended_ms is None else attempt.ended_ms
             at, size = Interval(attempt.started_ms, end_ms), _sent_bytes(message)
-            found.waits.append(at)
+            found.still.update(each for each in silent if at.covers(each.lo, each.hi))
             if size is not None:
                 found.under_way.setdefault(attempt.server, []).append(UnderWay(at, size))
             if attempt.outcome == "ok" and attempt.ended_ms is not None:
@@ -152,7 +155,7 @@ def _sent_bytes(message: Message) -> int | None:
     return message.sent.content.size if message.sent else None
 
 
-def strange_bodies(messages: Iterable[Message]) -> set[str | None]:
+def strange_bodies(messages: Iterable[Message]) -> set[str]:
     """Digests of bodies that recipients see, and that are not what was sent."""
     found = {
         seen.content.body
@@ -160,20 +163,18 @@ def strange_bodies(messages: Iterable[Message]) -> set[str | None]:
         for seen in message.visible
         if message.sent and seen.content.body != message.sent.content.body
     }
-    return {body for body in found if body not in (None, NO_BODY)}
+    return {body for body in found if body is not None and body != NO_BODY}
 
 
-def owners_of(
-    bodies: Container[str | None], messages: Iterable[Message]
-) -> dict[str, tuple[str, Ref]]:
-    """Whose each of those bodies is, of those that were sent at all."""
+def owners_of(bodies: Container[str | None], messages: Iterable[Message]) -> Traffic:
+    """`texts` alone: whose each of those bodies is, of those that were sent at all."""
     found: dict[str, tuple[str, Ref]] = {}
     for message in messages:
         body = message.sent.content.body if message.sent else None
         if message.sent and body is not None and body in bodies:
             owner = (message.message_id, message.sent.ref)
             found[body] = min(found.get(body, owner), owner)
-    return found
+    return Traffic(texts=found)
 
 
 def median(counts: Counter[int]) -> int | None:
@@ -188,19 +189,14 @@ def median(counts: Counter[int]) -> int | None:
     return low
 
 
-def standstills(
-    written_ms: Iterable[int], waits: Iterable[Interval], speed: float
-) -> tuple[Interval, ...]:
-    """While somebody waited and no server wrote a line of a log, for a wall second and more."""
-    piece_ms = int(max(PIECE_WALL_MS * speed, 1))
-    pieces = sorted({at_ms // piece_ms for at_ms in written_ms})
-    gaps = [
+def silences(logs: Logs) -> list[Interval]:
+    """While no server wrote a line of a log, for a wall second and more."""
+    piece_ms = logs.piece_ms
+    return [
         Interval((before + 1) * piece_ms, after * piece_ms)
-        for before, after in pairwise(pieces)
+        for before, after in pairwise(sorted(logs.pieces))
         if after - before > STILL_PIECES
     ]
-    waiting = list(waits) if gaps else []
-    return tuple(gap for gap in gaps if any(each.covers(gap.lo, gap.hi) for each in waiting))
 
 
 def stood_still_ms(still: Iterable[Interval], start_ms: int, end_ms: int) -> int:

@@ -3,25 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from typing import NamedTuple
 
 from spark_eval.next.claims.catalogue import ALL
 from spark_eval.next.claims.claim import Claim
-from spark_eval.next.expected.mail.deliveries_by_copy import deliveries_by_copy
-from spark_eval.next.expected.mail.waiting import waits
-from spark_eval.next.expected.safety_net.failover_limits import found_by, limits_of
-from spark_eval.next.expected.shadow.mail_of_pairs import mail_of_pairs, oldest_of_pairs
 from spark_eval.next.expected.totals import Totals, totals_of
-from spark_eval.next.histories.message import Message, messages_of
-from spark_eval.next.histories.run import Run, run_of
-from spark_eval.next.histories.traffic import traffic_of
+from spark_eval.next.histories.log_sums import no_log_sums
+from spark_eval.next.histories.message import Message
+from spark_eval.next.histories.run import Run
+from spark_eval.next.judging.parts import Whole, part_of
+from spark_eval.next.judging.run import run_of_parts
 from spark_eval.next.judging.tally import Tally
-from spark_eval.next.read.contradictions import contradictions
 from spark_eval.next.read.file_list import departures
 from spark_eval.next.read.files import Files
-from spark_eval.next.read.misplaced import misplaced
-from spark_eval.next.read.record import Record, read_record
+from spark_eval.next.read.mail import mail_of
+from spark_eval.next.read.record import read_record
 
 
 class Histories(NamedTuple):
@@ -34,23 +30,11 @@ class Histories(NamedTuple):
 def histories_of(files: Files) -> Histories:
     """Raises `NoPlanError`, `OSError`."""
     record = read_record(files)
-    found = [*record.damage, *departures(files, record.manifest)]
-    found += [*misplaced(record), *contradictions(record)]
-    return of_record(replace(record, damage=found))
-
-
-def of_record(record: Record) -> Histories:
-    messages = messages_of(record)
-    run = run_of(record, traffic_of(messages))
-    run = replace(run, limits=limits_of(found_by(messages, run)))
-    run = replace(
-        run,
-        mail_of_pairs=mail_of_pairs(messages, run),
-        delivered=deliveries_by_copy(messages, run),
-        waits=waits(messages, run),
-    )
-    run.mail_of_pairs.add(oldest_of_pairs(messages, run))
-    return Histories(messages, run)
+    sums = no_log_sums(record.heading)
+    sums.take(record)
+    part = part_of(mail_of(record), record.heading)
+    departed = departures(files, record.heading.manifest)
+    return Histories(part.messages, run_of_parts(record, departed, sums, Whole(part)))
 
 
 def tallies(histories: Histories, claims: Sequence[Claim] = ALL) -> dict[str, Tally]:

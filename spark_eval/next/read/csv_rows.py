@@ -9,12 +9,13 @@ damage (F§1.1: values holding a comma are quoted, quotes double inside).
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import BinaryIO, NamedTuple
+from typing import NamedTuple
 
 from spark_eval.next.read.damage import MALFORMED, NO_FIELDS
-from spark_eval.next.read.lines import MOST_BYTES, Line, lines
+from spark_eval.next.read.lines import MOST_BYTES, Line
 
 FIELDS = "#Fields:"
 EXPORTED = "an export (Export-Csv) and no log: copy MSGTRK*.LOG from the server"
@@ -35,19 +36,28 @@ class BadRow(NamedTuple):
     damage: str
 
 
-def log_rows(file: BinaryIO) -> Iterator[LogRow | BadRow]:
+@dataclass(slots=True)
+class Header:
+    """What the header lines of a file said so far: `names` of the fields."""
+
+    names: list[str] = field(default_factory=list)
+    is_export: bool = False
+
+
+def log_rows(lines: Iterable[Line], header: Header) -> Iterator[LogRow | BadRow]:
     """Rows of one file; header lines are none."""
-    names: list[str] = []
-    for line in lines(file):
+    for line in lines:
+        if header.is_export:
+            return
         if line.damage is not None:
             yield BadRow(line.number, line.damage)
         elif line.text.startswith(FIELDS):
-            names = line.text.removeprefix(FIELDS).replace(" ", "").lower().split(",")
+            header.names = line.text.removeprefix(FIELDS).replace(" ", "").lower().split(",")
         elif line.number == 1 and line.text.startswith(_EXPORT_MARKS):
+            header.is_export = True
             yield BadRow(1, EXPORTED)
-            return
         elif not line.text.startswith("#"):
-            yield _row(line, names)
+            yield _row(line, header.names)
 
 
 def _row(line: Line, names: Sequence[str]) -> LogRow | BadRow:

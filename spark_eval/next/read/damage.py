@@ -24,7 +24,7 @@ NO_SUCH_SERVER = "of a server that plan.json does not have"
 _ORDER = re.compile(r"(\d{8,10})[^/]*$"), re.compile(r"-(\d+)[.][^/]*$")
 _FAMILY = re.compile(r"/([A-Za-z]+)[^/]*$")
 
-__all__ = ["MALFORMED", "NO_FIELDS", "NO_SHAPE", "TORN", "Damage", "Sound", "placed"]
+__all__ = ["MALFORMED", "NO_FIELDS", "NO_SHAPE", "TORN", "Damage", "Span", "placed"]
 
 
 class Damage(NamedTuple):
@@ -40,50 +40,58 @@ class Damage(NamedTuple):
     to_ms: int | None = None
 
 
-class Sound(NamedTuple):
-    """A row of a log that could be read: its place in lab time, and whether the clock of its server
-    was off.
+class Span(NamedTuple):
+    """Rows of a log that could be read one after another, from the first on: when the earliest and
+    the latest was, in lab time, and whether the clock of their server was off.
     """
 
-    ref: Ref
-    at_ms: int
-    off_ms: int
+    first: Ref
+    least_ms: int
+    most_ms: int
+    is_off: bool
+
+    def and_row(self, at_ms: int, off_ms: int) -> Span:
+        is_off = self.is_off or off_ms != 0
+        return Span(self.first, min(self.least_ms, at_ms), max(self.most_ms, at_ms), is_off)
 
 
 def damaged(file: str, line: int | None, damage: str) -> Damage:
     return Damage(server_of(file), file, line, damage)
 
 
-def placed(found: Iterable[Damage], sound: Iterable[Sound]) -> list[Damage]:
-    """Damage of logs with its place between the sound rows of the same server and kind of log."""
+def placed(found: Iterable[Damage], sound: Iterable[Span]) -> list[Damage]:
+    """Damage of logs with its place between the sound rows of the same server and kind of log. No
+    span has damage in its middle.
+    """
     wanted = list(found)
     if not wanted:
         return []
-    of_server: dict[tuple[str, str], list[Sound]] = {}
-    for row in sound:
-        of_server.setdefault((server_of(row.ref.file), _family(row.ref.file)), []).append(row)
+    of_server: dict[tuple[str, str], list[Span]] = {}
+    for span in sound:
+        of_server.setdefault((server_of(span.first.file), _family(span.first.file)), []).append(
+            span
+        )
     return [_placed(each, of_server.get((each.server, _family(each.file)), ())) for each in wanted]
 
 
-def _placed(damage: Damage, sound: Sequence[Sound]) -> Damage:
+def _placed(damage: Damage, sound: Sequence[Span]) -> Damage:
     place = _order(Ref(damage.file, damage.line or 0))
-    before = [row for row in sound if _order(row.ref) < place]
-    after = [row for row in sound if _order(row.ref) > place]
+    before = [span for span in sound if _order(span.first) < place]
+    after = [span for span in sound if _order(span.first) > place]
     return damage._replace(
         from_ms=_nearest(damage.file, before, latest=True),
         to_ms=_nearest(damage.file, after, latest=False),
     )
 
 
-def _nearest(file: str, rows: Sequence[Sound], *, latest: bool) -> int | None:
+def _nearest(file: str, spans: Sequence[Span], *, latest: bool) -> int | None:
     """In the same file if a sound row there is on that side, else in the files beside it."""
-    pick = max if latest else min
-    near = [row.at_ms for row in rows if row.ref.file == file]
-    if near:
-        return pick(near)
-    if any(row.off_ms for row in rows):
+    near = [span for span in spans if span.first.file == file]
+    if not near and any(span.is_off for span in spans):
         return None
-    return pick((row.at_ms for row in rows), default=None)
+    if latest:
+        return max((span.most_ms for span in near or spans), default=None)
+    return min((span.least_ms for span in near or spans), default=None)
 
 
 def _order(ref: Ref) -> tuple[str, int, int]:

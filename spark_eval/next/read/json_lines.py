@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any, NamedTuple, TypeVar
 
 from spark_eval.next.read.clocks import LabClock, Life, kept_ms
@@ -59,6 +59,10 @@ class Rows:
     queues: list[QueueRow] = field(default_factory=list)
     copies: list[CopyRow] = field(default_factory=list)
     visible: list[VisibleRow] = field(default_factory=list)
+
+    def add(self, other: Rows) -> None:
+        for each in fields(self):
+            getattr(self, each.name).extend(getattr(other, each.name))
 
     def go_by(self, lives: Mapping[str, tuple[Life, ...]]) -> None:
         """What servers kept by their own clocks, in lab time. Some times of a Shadow Safety Net

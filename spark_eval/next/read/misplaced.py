@@ -9,35 +9,35 @@ from collections.abc import Iterator
 
 from spark_eval.next.read.damage import NO_SUCH_SERVER, NO_TRACKING, NOT_READ, Damage
 from spark_eval.next.read.files import is_evidence
+from spark_eval.next.read.heading import Heading
 from spark_eval.next.read.names import server_of
-from spark_eval.next.read.record import Record
 
 MAILBOX = "mailbox"
 _LIKE_A_LOG = re.compile(r"MSGTRK|CONNECTLOG", re.IGNORECASE)
 
 
-def misplaced(record: Record) -> Iterator[Damage]:
+def misplaced(heading: Heading) -> Iterator[Damage]:
     """Mailbox servers of the plan whose tracking log is not in the folder; in a run that the lab
     made, logs of servers that its plan does not have; in any other, files below logs/ that are not
     read, where they look like logs or one is missing.
     """
-    logs = sorted(name for name in record.files if server_of(name) and is_evidence(name))
+    logs = sorted(name for name in heading.files if server_of(name) and is_evidence(name))
     tracked = {server_of(name) for name in logs if "/MSGTRK" in name}
-    planned = [each for each in record.plan.topology.servers or () if each.name is not None]
+    planned = [each for each in heading.plan.topology.servers or () if each.name is not None]
     servers = {(each.name or "").lower(): each.role for each in planned}
     missing = [name for name, role in servers.items() if role == MAILBOX and name not in tracked]
     yield from (Damage(name, f"logs/{name}/", None, NO_TRACKING) for name in missing)
-    if not record.is_of_lab:
-        yield from _not_read(record, any_file=bool(missing))
+    if not heading.is_of_lab:
+        yield from _not_read(heading, any_file=bool(missing))
         return
     first = {server_of(name): name for name in reversed(logs) if server_of(name) not in servers}
-    if record.is_made:
+    if heading.is_made:
         yield from (Damage("", name, None, NO_SUCH_SERVER) for name in first.values())
 
 
-def _not_read(record: Record, *, any_file: bool) -> Iterator[Damage]:
+def _not_read(heading: Heading, *, any_file: bool) -> Iterator[Damage]:
     """By whatever name they came, and however packed."""
-    for name in sorted(record.files):
+    for name in sorted(heading.files):
         is_one = name.startswith("logs/") if any_file else _LIKE_A_LOG.search(name) is not None
         if is_one and not is_evidence(name):
             yield Damage("", name, None, NOT_READ)

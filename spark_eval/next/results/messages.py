@@ -73,7 +73,7 @@ def delivery_rows(message: Message, run: Run) -> Iterator[Row]:
             "run": run.name,
             "message_id": message.message_id,
             "recipient": each.recipient,
-            "kind": "mailbox" if run.organisation.is_inside(each.recipient) else "external",
+            "kind": "mailbox" if run.directory.is_inside(each.recipient) else "external",
             "promised": each.promised,
             "outcome": each.outcome,
             "reason": each.reason,

@@ -110,7 +110,7 @@ def _judged(
             f"{server.name} notifies {sender} of a delay at {stamp(times[0])}, before "
             f"{stamp(least_ms)}"
         )
-    if message.sent is None or run.organisation.file_of(sender) is None:
+    if message.sent is None or run.directory.file_of(sender) is None:
         return None
     if len(sent) < sum(wait.must for wait in waits):
         return _missing(server, sender, waits)

@@ -98,7 +98,7 @@ def _judged(message: Message, run: Run, told: _Told) -> tuple[Status, str] | Non
     """None where the message is not asked."""
     assert message.sent is not None
     sender, made, failed = message.sent.sender, len(told.dsns), len(told.failures)
-    if run.organisation.file_of(sender) is None:
+    if run.directory.file_of(sender) is None:
         return (VIOLATED, f"{sender} cannot be told, and {made} DSNs are made") if made else None
     if made > failed:
         return VIOLATED, f"{sender} is told of {made} failures, and {failed} are logged"

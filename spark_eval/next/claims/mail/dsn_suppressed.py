@@ -66,7 +66,7 @@ def _judged(
             "times before that"
         )
     can_be_told = (
-        message.sent is not None and run.organisation.file_of(message.sent.sender) is not None
+        message.sent is not None and run.directory.file_of(message.sent.sender) is not None
     )
     if mine and not suppressed and can_be_told:
         return VIOLATED, (f"{came} and failed at {server}; no row says that its DSN was suppressed")

@@ -111,12 +111,12 @@ def _missing(
 
 def _hop_of(recipient: str, server: Server, run: Run) -> str | None:
     """Of the server: a mailbox database of its own boundary, another boundary, or a domain."""
-    database = run.organisation.mailboxes.get(recipient)
+    database = run.directory.mailboxes.get(recipient)
     if database is not None:
         boundary = run.routes.boundary_of(database)
         return boundary if boundary not in (None, server.boundary) else f"database:{database}"
     domain = recipient.rpartition("@")[2]
-    return f"external:{domain}" if domain in run.organisation.outside else None
+    return f"external:{domain}" if domain in run.directory.outside else None
 
 
 def _hop_said(row: TrackingRow, run: Run) -> str | None:

@@ -33,7 +33,7 @@ def _cases(run: Run, totals: Totals) -> Iterator[Case]:
     if run.active_copies:
         yield from _given_up(run)
     for database in run.databases:
-        copies = [row for row in run.stores.copies if row.database == database]
+        copies = [row for row in run.copies if row.database == database]
         active = max((row for row in copies if row.state != "passive"), key=_latest, default=None)
         for row in copies:
             way = log_ways(run).get((active.server, row.server)) if active else None

@@ -79,7 +79,7 @@ def _came_back(message: Message, given: list[Given], run: Run) -> Iterator[Case]
 def _strangers(rows: list[Given], run: Run) -> list[str]:
     """Recipients that have no mailbox in the database that was resubmitted to."""
     named = dict.fromkeys(who for each in rows for who in each.row.recipients or ())
-    return [who for who in named if run.organisation.mailboxes.get(who) != rows[0].row.destination]
+    return [who for who in named if run.directory.mailboxes.get(who) != rows[0].row.destination]
 
 
 def _is_at_home(given: Given, run: Run) -> bool:

@@ -89,7 +89,7 @@ def _fate(message: Message, run: Run) -> _Fate:
     sender, dsns = message.sent.sender, dsns_about(message, of_delay=False)
     return _Fate(
         sender=sender,
-        sender_collected=run.is_collected(sender) if run.organisation.file_of(sender) else None,
+        sender_collected=run.is_collected(sender) if run.directory.file_of(sender) else None,
         custodians=custodians(message, run),
         told=notified(dsns, sender, FAILED),
         given_up=dsn_given_up(dsns, sender, run),

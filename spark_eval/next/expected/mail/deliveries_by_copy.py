@@ -5,16 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from spark_eval.next.expected.mail.arrivals import database_of
-from spark_eval.next.histories.deliveries import Delivered, DeliveriesByCopy, merged
+from spark_eval.next.histories.deliveries import (
+    Delivered,
+    DeliveriesByCopy,
+    add_deliveries,
+    in_order,
+)
 from spark_eval.next.histories.message import Message
 from spark_eval.next.histories.run import Run
 
 
 def deliveries_by_copy(messages: Iterable[Message], run: Run) -> DeliveriesByCopy:
     """By the word of the servers of the copies; in order."""
-    return merged(
-        _of_message(each, run) for message in messages for each in (message, *message.dsns)
-    )
+    found: DeliveriesByCopy = {}
+    for message in messages:
+        for each in (message, *message.dsns):
+            add_deliveries(found, _of_message(each, run))
+    return in_order(found)
 
 
 def _of_message(message: Message, run: Run) -> DeliveriesByCopy:

@@ -20,7 +20,6 @@ from typing import NamedTuple
 
 from spark_eval.next.expected.mail.arrivals import Arrival, arrivals
 from spark_eval.next.expected.mail.crossings import crossings
-from spark_eval.next.histories.clocks_off import FAR_ABOVE
 from spark_eval.next.histories.message import Message
 from spark_eval.next.histories.organisation.server import Server
 from spark_eval.next.histories.organisation.settings import ServerConfig
@@ -29,6 +28,7 @@ from spark_eval.next.histories.queues import Answer, is_answer
 from spark_eval.next.histories.run import Run
 from spark_eval.next.histories.traffic import stood_still_ms
 from spark_eval.next.histories.ways import Trouble
+from spark_eval.next.read.clocks_off import FAR_ABOVE
 from spark_eval.next.read.names import Ref
 
 # handing over and storing, a wall second each
@@ -66,10 +66,10 @@ def legs(message: Message, run: Run) -> Iterator[Leg]:
         for recipient in primary.recipients:
             start = (is_anew, row.at_ms, row.ref)
             known = came.get(recipient)
-            place = run.organisation.place_of(recipient)
+            place = run.directory.place_of(recipient)
             is_named = recipient in recipients and place is not None and known
             if is_named and place and known and _is_own(place, server, run):
-                is_away = not run.organisation.is_inside(recipient)
+                is_away = not run.directory.is_inside(recipient)
                 arrived = _first(known, row.at_ms if primary.is_resubmitted else None)
                 yield Leg(primary, server, recipient, place, is_away, *start, arrived)
             for boundary, arrival in crossed.get((primary.key, recipient), {}).items():

@@ -91,7 +91,7 @@ def dsn_given_up(dsns: Iterable[Dsn], reader: str, run: Run) -> Ref | None:
 
 
 def _given_up(dsns: Iterable[Dsn], reader: str, run: Run) -> Iterator[Ref]:
-    place = run.organisation.place_of(reader)
+    place = run.directory.place_of(reader)
     for dsn in dsns:
         for row in _failures(dsn, reader):
             server = run.servers.get(row.server)

@@ -4,9 +4,9 @@ it may lack then (TP-6).
 
 from __future__ import annotations
 
-from spark_eval.next.histories.clocks_off import FAR_ABOVE
 from spark_eval.next.histories.organisation.server import ACTIVE_MANAGER, Server
 from spark_eval.next.histories.run import Run
+from spark_eval.next.read.clocks_off import FAR_ABOVE
 
 ASKED_EVERY_MS, NO_ANSWER_MS, MISSES = 15_000, 30_000, 3
 SILENT_MS = MISSES * (ASKED_EVERY_MS + NO_ANSWER_MS)

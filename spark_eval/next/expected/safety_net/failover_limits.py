@@ -9,7 +9,7 @@ which survived and the first that was lost. Sums: parts of a run's mail add up t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import NamedTuple
@@ -182,7 +182,3 @@ def _is_apart(taken: Taken, change: Change, active: ActiveCopies) -> bool:
         and row.at_ms <= taken.at_ms
         for row in active.begun
     )
-
-
-def limits_of(found: Mapping[Change_, Found]) -> dict[Change_, Limits]:
-    return {change: each.limits() for change, each in found.items()}

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
-from spark_eval.next.histories.clocks_off import FAR_ABOVE
 from spark_eval.next.histories.message import Message
 from spark_eval.next.histories.organisation.server import Server
 from spark_eval.next.histories.pairs import Pair
@@ -16,6 +15,7 @@ from spark_eval.next.histories.run import Run
 from spark_eval.next.histories.shadow import Shadow
 from spark_eval.next.intervals.interval import FOREVER_MS, touches
 from spark_eval.next.read.clocks import kept_ms
+from spark_eval.next.read.clocks_off import FAR_ABOVE
 from spark_eval.next.read.rows import TrackingRow
 
 # a question, its answer and the commit of it: beyond this nobody waits for the machine alone

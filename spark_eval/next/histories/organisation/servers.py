@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from spark_eval.fault_kinds import Does
-from spark_eval.next.histories.clocks_off import FAR_ABOVE
 from spark_eval.next.histories.faults import Fault
 from spark_eval.next.histories.organisation.server import (
     UNLOGGED_WALL_MS,
@@ -15,20 +14,26 @@ from spark_eval.next.histories.organisation.server import (
     holes_of,
 )
 from spark_eval.next.histories.organisation.settings import server_config
-from spark_eval.next.read.clocks import LabClock
+from spark_eval.next.read.clocks_off import FAR_ABOVE
 from spark_eval.next.read.damage import Damage
+from spark_eval.next.read.logs import Logs
 from spark_eval.next.read.plan import PlannedServer
 from spark_eval.next.read.record import Record
 
 
-def servers_of(record: Record, clock: LabClock, faults: Iterable[Fault]) -> dict[str, Server]:
+def servers_of(record: Record, logs: Logs, faults: Iterable[Fault]) -> dict[str, Server]:
     """By name, in the order of the plan."""
-    planned = [each for each in record.plan.topology.servers or () if each.name is not None]
+    clock = record.heading.clock
+    planned = [each for each in record.heading.plan.topology.servers or () if each.name is not None]
     unlogged_ms = int(UNLOGGED_WALL_MS * clock.speed)
     slack_ms = unlogged_ms + FAR_ABOVE * clock.finest_ms
     skews = [life.skew_ms for lives in record.lives.values() for life in lives]
     askew_ms = max(skews, default=0) - min(skews, default=0)
-    downs, seen, damage = _downs(faults), _seen_databases(record), _damage_by_server(record.damage)
+    downs, seen, damage = (
+        _downs(faults),
+        _seen_databases(record, logs),
+        _damage_by_server(record.damage),
+    )
     found = {}
     for each in planned:
         name = (each.name or "").lower()
@@ -53,7 +58,7 @@ def servers_of(record: Record, clock: LabClock, faults: Iterable[Fault]) -> dict
 
 
 def _sections(record: Record, server: PlannedServer) -> Mapping[str, Mapping[str, str]]:
-    return record.plan.server_config.get(server.name or "") or {}
+    return record.heading.plan.server_config.get(server.name or "") or {}
 
 
 def _downs(faults: Iterable[Fault]) -> dict[str, list[Down]]:
@@ -65,14 +70,13 @@ def _downs(faults: Iterable[Fault]) -> dict[str, list[Down]]:
     return found
 
 
-def _seen_databases(record: Record) -> dict[str, list[tuple[int, str]]]:
+def _seen_databases(record: Record, logs: Logs) -> dict[str, list[tuple[int, str]]]:
     found: dict[str, list[tuple[int, str]]] = {}
     for row in record.rows.lifecycle:
         if row.database_id and row.at_ms is not None:
             found.setdefault(row.server, []).append((row.at_ms, row.database_id))
-    for event in record.tracking:
-        if event.database_id:
-            found.setdefault(event.server, []).append((event.at_ms, event.database_id))
+    for (server, database_id), at_ms in logs.seen_ms.items():
+        found.setdefault(server, []).append((at_ms, database_id))
     return found
 
 

@@ -56,7 +56,7 @@ def of_journals(record: Record) -> Iterator[Damage]:
 
 def _faults(record: Record) -> dict[str, _Planned]:
     found = {}
-    for each in record.plan.faults:
+    for each in record.heading.plan.faults:
         links = [link._asdict() for link in each.links]
         said = {"kind": each.kind, "server": each.server, "links": links, **each.keys}
         end_ms = None if each.when is not None else each.end_ms
@@ -69,7 +69,7 @@ def _operations(record: Record) -> dict[str, _Planned]:
         each.id or NAMELESS: _Planned(
             each.at_ms, None, {"kind": each.kind, "database": each.database, "to": each.to}
         )
-        for each in record.plan.operations
+        for each in record.heading.plan.operations
     }
 
 
@@ -90,7 +90,12 @@ def _of_one(
     if planned is not None:
         yield from _early(rows, planned, times, record)
     yield from _out_of_order(rows, times)
-    if is_fault and has_ended(record) and intent is not None and times["heal-intended"] is None:
+    if (
+        is_fault
+        and has_ended(record.heading)
+        and intent is not None
+        and times["heal-intended"] is None
+    ):
         yield found_at(intent.ref, UNHEALED)
 
 
@@ -125,7 +130,7 @@ def _early(
     rows: list[Row], planned: _Planned, times: Mapping[str, int | None], record: Record
 ) -> Iterator[Damage]:
     bounds = {"intended": planned.start_ms}
-    if has_ended(record):
+    if has_ended(record.heading):
         bounds["heal-intended"] = planned.end_ms
     for phase, bound_ms in bounds.items():
         at_ms = times[phase]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from spark_eval.fault_kinds import SERVER, Does, kinds
 from spark_eval.next.read.damage import Damage
+from spark_eval.next.read.heading import Heading
 from spark_eval.next.read.names import Ref
-from spark_eval.next.read.record import Record
 
 UNSTEADY = kinds(SERVER, Does.AWAY, Does.IN_DOUBT)
 ROUNDED_MS = 1
@@ -20,17 +20,11 @@ def found_at(ref: Ref, damage: str) -> Damage:
     return found(ref.file, ref.line, damage)
 
 
-def has_ended(record: Record) -> bool:
+def has_ended(heading: Heading) -> bool:
     """Whether the lab said that it went to its end. A simulated run has a record only if it did."""
-    return record.host.exit == 0 or record.is_simulated
+    return heading.host.exit == 0 or heading.is_simulated
 
 
-def is_steady(record: Record) -> bool:
+def is_steady(heading: Heading) -> bool:
     """Whether no fault was to take a server or its disk away."""
-    return not any(fault.kind in UNSTEADY for fault in record.plan.faults)
-
-
-def askew(record: Record) -> set[str]:
-    """Servers whose clocks were to be wrong."""
-    faults = record.plan.faults
-    return {(each.server or "").lower() for each in faults if each.kind == "skew_clock"}
+    return not any(fault.kind in UNSTEADY for fault in heading.plan.faults)

@@ -20,9 +20,10 @@ from spark_eval.next.read.contradictions.made_by_lab import (
     is_steady,
 )
 from spark_eval.next.read.damage import Damage
+from spark_eval.next.read.heading import Heading
+from spark_eval.next.read.mail import Mail
 from spark_eval.next.read.names import Ref, message_id
 from spark_eval.next.read.plan import PlannedMessage
-from spark_eval.next.read.record import Record
 from spark_eval.next.read.rows import AttemptRow, OutcomeRow, SentRow
 
 LEDGER = "ledger.jsonl"
@@ -66,36 +67,36 @@ class _Accounts:
         self.logged = ref if self.logged is None else min(self.logged, ref)
 
 
-def of_messages(record: Record) -> Iterator[Damage]:
-    for _, accounts in sorted(_accounts(record).items()):
-        yield from _of_sender(accounts, record)
-        yield from _of_end(accounts, record)
-        yield from _of_servers(accounts, record)
+def of_messages(mail: Mail, heading: Heading) -> Iterator[Damage]:
+    for _, accounts in sorted(_accounts(mail).items()):
+        yield from _of_sender(accounts)
+        yield from _of_end(accounts, heading)
+        yield from _of_servers(accounts, heading)
 
 
-def _accounts(record: Record) -> dict[str, _Accounts]:
+def _accounts(mail: Mail) -> dict[str, _Accounts]:
     known: dict[str, _Accounts] = {}
 
     def of(name: str | None) -> _Accounts:
         return known.setdefault(name or "", _Accounts())
 
-    for planned in record.plan.messages:
+    for planned in mail.planned:
         of(message_id(planned.message_id)).planned = planned
-    for sent in record.rows.sent:
+    for sent in mail.sent:
         of(sent.message_id).written.append(sent)
-    for attempt in record.rows.attempts:
+    for attempt in mail.attempts:
         of(attempt.message_id).tries.append(attempt)
-    for outcome in record.rows.outcomes:
+    for outcome in mail.outcomes:
         of(outcome.message_id).tries.append(outcome)
-    for row in record.tracking:
+    for row in mail.tracking:
         if _is_own(row.message_id):
             of(row.message_id).log(row.ref)
             if row.event in TAKEN_IN:
                 of(row.message_id).taken.update(row.recipients or ())
-    for entry in record.rows.queues:
+    for entry in mail.queues:
         if _is_own(entry.message_id):
             of(entry.message_id).log(entry.ref)
-    for seen in record.rows.visible:
+    for seen in mail.visible:
         if seen.kind == "mailbox" and _is_own(seen.message_id):
             of(seen.message_id).seen.append((seen.recipient, seen.ref))
     for accounts in known.values():
@@ -107,7 +108,7 @@ def _is_own(name: str | None) -> bool:
     return name is not None and _OF_WORKLOAD.match(name) is not None
 
 
-def _of_sender(known: _Accounts, record: Record) -> Iterator[Damage]:
+def _of_sender(known: _Accounts) -> Iterator[Damage]:
     """What its sender wrote down, against the plan and against itself."""
     planned, written, tries = known.planned, known.written, known.tries
     lines = [each.ref.line for each in (*written, *tries)]
@@ -155,10 +156,10 @@ def _is_ok(each: Try) -> bool:
     return isinstance(each, OutcomeRow) and each.outcome == "ok"
 
 
-def _of_end(known: _Accounts, record: Record) -> Iterator[Damage]:
+def _of_end(known: _Accounts, heading: Heading) -> Iterator[Damage]:
     """What a run that went to its end does not leave undone."""
-    planned, written, tries, end_ms = known.planned, known.written, known.tries, record.plan.end_ms
-    if not has_ended(record) or end_ms is None:
+    planned, written, tries, end_ms = known.planned, known.written, known.tries, heading.plan.end_ms
+    if not has_ended(heading) or end_ms is None:
         return
     last = tries[-1] if tries else None
     if written and not tries and known.logged is not None:
@@ -168,18 +169,18 @@ def _of_end(known: _Accounts, record: Record) -> Iterator[Damage]:
     if planned is not None and written and not (last and _is_ok(last)):
         ended_ms = last.ended_ms if isinstance(last, OutcomeRow) else None
         since_ms = written[0].submitted_ms if ended_ms is None else ended_ms
-        patience_ms = PATIENCE_MS + PATIENCE_WALL_MS * record.clock.speed
+        patience_ms = PATIENCE_MS + PATIENCE_WALL_MS * heading.clock.speed
         if since_ms < end_ms - (planned.retry_ms or 0) - patience_ms:
             yield found_at((last or written[0]).ref, GIVEN_UP)
     if planned is not None and not written and (planned.at_ms or 0) < end_ms:
         yield found(LEDGER, None, MISSING)
 
 
-def _of_servers(known: _Accounts, record: Record) -> Iterator[Damage]:
+def _of_servers(known: _Accounts, heading: Heading) -> Iterator[Damage]:
     is_written = bool(known.written or known.tries)
     if known.planned is None and not is_written and known.logged is not None:
         yield found_at(known.logged, NOBODYS)
-    if known.planned is not None and is_steady(record):
+    if known.planned is not None and is_steady(heading):
         for recipient, ref in known.seen:
             if recipient not in known.taken:
                 yield found_at(ref, UNTOLD)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from spark_eval.next.read.contradictions.made_by_lab import found, found_at, has_ended
 from spark_eval.next.read.damage import Damage
-from spark_eval.next.read.names import Ref
+from spark_eval.next.read.logs import Logs
 from spark_eval.next.read.record import Record
 
 UNLISTED = "no line of a copy that lifecycle.jsonl opens"
@@ -16,11 +16,11 @@ UNOPENED = "a queue database that lifecycle.jsonl does not open"
 SILENT = "no row of a message tracking log, though this server took mail"
 
 
-def of_servers(record: Record) -> Iterator[Damage]:
-    if has_ended(record):
+def of_servers(record: Record, logs: Logs) -> Iterator[Damage]:
+    if has_ended(record.heading):
         yield from _unlisted_copies(record)
-    yield from _unopened_databases(record)
-    yield from _silent_servers(record)
+    yield from _unopened_databases(record, logs)
+    yield from _silent_servers(logs)
 
 
 def _unlisted_copies(record: Record) -> Iterator[Damage]:
@@ -35,27 +35,19 @@ def _unlisted_copies(record: Record) -> Iterator[Damage]:
         yield found(f"logs/{server}/copies.jsonl", None, UNLISTED)
 
 
-def _unopened_databases(record: Record) -> Iterator[Damage]:
+def _unopened_databases(record: Record, logs: Logs) -> Iterator[Damage]:
     """A server names its queue database when it creates or opens one, before it takes mail, and in
     every row of its message tracking log.
     """
     opened = {(row.server, row.database_id) for row in record.rows.lifecycle if row.database_id}
-    first: dict[tuple[str, str], Ref] = {}
-    for row in record.tracking:
-        if row.database_id:
-            key = (row.server, row.database_id)
-            first[key] = min(first.get(key, row.ref), row.ref)
-    for key, ref in sorted(first.items()):
+    for key, ref in sorted(logs.seen.items()):
         if key not in opened:
             yield found_at(ref, UNOPENED)
 
 
-def _silent_servers(record: Record) -> Iterator[Damage]:
+def _silent_servers(logs: Logs) -> Iterator[Damage]:
     """A sender has a 250 of theirs, or a server names them for the shadow message that they
     hold.
     """
-    took = {row.server for row in record.rows.outcomes if row.outcome == "ok"}
-    took |= {row.shadow_server for row in record.tracking if row.event == "HAREDIRECT"}
-    said = {row.server for row in record.tracking}
-    for server in sorted(each for each in took - said if each is not None):
+    for server in sorted(logs.took - logs.said):
         yield found(f"logs/{server}/", None, SILENT)

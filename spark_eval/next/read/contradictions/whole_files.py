@@ -7,24 +7,24 @@ from collections.abc import Iterator
 from spark_eval.next.read.contradictions.made_by_lab import found
 from spark_eval.next.read.csv_rows import epoch_ms_of
 from spark_eval.next.read.damage import Damage
-from spark_eval.next.read.record import Record
+from spark_eval.next.read.heading import Heading
 
 OTHER_RUN = "not of the run that plan.json plans"
 NO_RESOLUTION = "a clock resolution below 0"
 NOT_ENDED = "the run did not go to its end"
 
 
-def of_whole_files(record: Record) -> Iterator[Damage]:
-    if record.is_made and _is_another_run(record):
+def of_whole_files(heading: Heading) -> Iterator[Damage]:
+    if heading.is_made and _is_another_run(heading):
         yield found("manifest.json", None, OTHER_RUN)
-    if (record.host.clock_resolution_ms or 0) < 0:
+    if (heading.host.clock_resolution_ms or 0) < 0:
         yield found("host.json", None, NO_RESOLUTION)
-    if record.host.exit not in (None, 0):
+    if heading.host.exit not in (None, 0):
         yield found("host.json", None, NOT_ENDED)
 
 
-def _is_another_run(record: Record) -> bool:
-    plan, manifest = record.plan, record.manifest
+def _is_another_run(heading: Heading) -> bool:
+    plan, manifest = heading.plan, heading.manifest
     pairs = (
         (manifest.scenario, plan.scenario),
         (manifest.seed, plan.seed),

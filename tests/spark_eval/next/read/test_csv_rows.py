@@ -4,15 +4,16 @@ import io
 
 import pytest
 
-from spark_eval.next.read.csv_rows import EXPORTED, BadRow, LogRow, epoch_ms_of, log_rows
+from spark_eval.next.read.csv_rows import EXPORTED, BadRow, Header, LogRow, epoch_ms_of, log_rows
 from spark_eval.next.read.damage import MALFORMED, NO_FIELDS
+from spark_eval.next.read.lines import lines
 
 DATE = "2026-01-05T08:00:00.000Z"
 AT = 1_767_600_000_000
 
 
 def _read(text: str) -> list[LogRow | BadRow]:
-    return list(log_rows(io.BytesIO(text.encode())))
+    return list(log_rows(lines(io.BytesIO(text.encode())), Header()))
 
 
 def test_a_row_goes_by_the_last_fields_line_before_it() -> None:

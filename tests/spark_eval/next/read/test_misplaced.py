@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from spark_eval.next.read.damage import NO_SUCH_SERVER, NO_TRACKING
 from spark_eval.next.read.files import MemoryFiles
+from spark_eval.next.read.heading import heading_of
 from spark_eval.next.read.misplaced import misplaced
-from spark_eval.next.read.record import read_record
 from tests.spark_eval.runs.run_builder import healthy
 
 LOG = "MSGTRK2026010508-1.LOG"
@@ -19,7 +19,7 @@ def found(*names: str, without: str = "") -> list[tuple[str, str]]:
     files = {name: text.encode() for name, text in run.texts().items()}
     files |= dict.fromkeys(names, b"")
     files.pop(without, None)
-    return [(each.file, each.damage) for each in misplaced(read_record(MemoryFiles(files)))]
+    return [(each.file, each.damage) for each in misplaced(heading_of(MemoryFiles(files)))]
 
 
 def test_what_the_lab_logs_of_its_ground_is_no_servers() -> None:
