@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from spark_eval.judging import verdict
@@ -10,9 +10,11 @@ from spark_eval.judging.asked import asked_of
 from spark_eval.judging.judged import Judgement
 from spark_eval.next.claims.catalogue import ALL
 from spark_eval.next.claims.claim import Claim
+from spark_eval.next.histories.run import Run
 from spark_eval.next.judging.judge import Histories, histories_of, tallies
 from spark_eval.next.judging.results import crashed as result_crashed
 from spark_eval.next.judging.results import result_of
+from spark_eval.next.judging.tally import Tally
 from spark_eval.next.read.files import Files
 
 
@@ -26,10 +28,15 @@ class JudgedRecord(Judgement):
 def judge(files: Files, claims: Sequence[Claim] = ALL) -> JudgedRecord:
     """Of one whole record. Raises `NoPlanError`, `OSError`."""
     histories = histories_of(files)
-    found = tallies(histories, claims)
+    judged = judgement(tallies(histories, claims), histories.run, claims)
+    return JudgedRecord(judged.results, judged.verdict, histories)
+
+
+def judgement(found: Mapping[str, Tally], run: Run, claims: Sequence[Claim]) -> Judgement:
+    """`found`: by claim, of all cases."""
     results = {claim.name: result_of(claim, found[claim.name]) for claim in claims}
-    asked = asked_of(histories.run)
-    return JudgedRecord(verdict.applied(results, asked), verdict.reach(results, asked), histories)
+    asked = asked_of(run)
+    return Judgement(verdict.applied(results, asked), verdict.reach(results, asked))
 
 
 def crashed(said: str, claims: Sequence[Claim] = ALL) -> Judgement:

@@ -5,9 +5,11 @@ Every figure of the report and every number of verdict.json comes from one of th
 
 from __future__ import annotations
 
+import io
 import shutil
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pyarrow
 from pyarrow import parquet
@@ -122,6 +124,35 @@ def write_arrow(rows: pyarrow.Table, name: str, folder: RunFolder) -> None:
     shutil.rmtree(place, ignore_errors=True)
     place.mkdir(parents=True)
     parquet.write_table(rows, place / "part-00000.snappy.parquet", compression="snappy")
+
+
+def as_parquet(rows: Rows, schema: pyarrow.Schema) -> bytes:
+    """The bytes of a file."""
+    written = io.BytesIO()
+    parquet.write_table(pyarrow.Table.from_pylist(rows, schema), written, compression="snappy")
+    return written.getvalue()
+
+
+class PartsOfTable:
+    """A table that comes in parts; what was there is replaced. What was written is read again, row
+    by row, by whoever goes through it.
+    """
+
+    def __init__(self, folder: RunFolder, name: str) -> None:
+        self._place = _place(name, folder)
+        self._count = 0
+        shutil.rmtree(self._place, ignore_errors=True)
+        self._place.mkdir(parents=True)
+
+    def add(self, part: bytes) -> None:
+        """The bytes of a file of Parquet."""
+        (self._place / f"part-{self._count:05d}.snappy.parquet").write_bytes(part)
+        self._count += 1
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        for path in sorted(self._place.iterdir()):
+            for batch in parquet.ParquetFile(path).iter_batches():
+                yield from batch.to_pylist()
 
 
 def _place(name: str, folder: RunFolder) -> Path:

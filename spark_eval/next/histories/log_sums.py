@@ -15,21 +15,19 @@ from spark_eval.next.read.record import Lines, Record
 
 @dataclass(slots=True)
 class LogSums:
-    """`queues` by server; `outside`: what servers outside said, where `directory` says who they
-    are.
-    """
+    """`queues` by server; `outside`: what servers outside said."""
 
     logs: Logs
-    directory: Directory | None
     queues: dict[str, Queues] = field(default_factory=dict)
     outside: OutsideSaid = field(default_factory=dict)
 
-    def take(self, read: Lines | Record) -> None:
+    def take(self, read: Lines | Record, directory: Directory | None) -> None:
+        """`directory` says who is outside, where that is asked."""
         self.logs.take(read)
         for row in read.tracking:
             self.queues.setdefault(row.server, Queues()).take(row)
-        if self.directory is not None:
-            self._hear(said_outside(read.tracking, self.directory.outside_of))
+        if directory is not None:
+            self._hear(said_outside(read.tracking, directory.outside_of))
 
     def add(self, other: LogSums) -> None:
         self.logs.add(other.logs)
@@ -43,6 +41,9 @@ class LogSums:
 
 
 def no_log_sums(heading: Heading) -> LogSums:
+    return LogSums(no_logs(heading))
+
+
+def asked_outside(heading: Heading) -> Directory | None:
     """Servers outside that are the lab's put nothing off by themselves."""
-    directory = None if heading.is_made else directory_of(heading.plan.topology)
-    return LogSums(no_logs(heading), directory)
+    return None if heading.is_made else directory_of(heading.plan.topology)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from spark_eval.next.claims.catalogue import ALL
 from spark_eval.next.claims.claim import Claim
 from spark_eval.next.expected.totals import Totals, totals_of
-from spark_eval.next.histories.log_sums import no_log_sums
+from spark_eval.next.histories.log_sums import asked_outside, no_log_sums
 from spark_eval.next.histories.message import Message
 from spark_eval.next.histories.run import Run
 from spark_eval.next.judging.parts import Whole, part_of
@@ -31,7 +31,7 @@ def histories_of(files: Files) -> Histories:
     """Raises `NoPlanError`, `OSError`."""
     record = read_record(files)
     sums = no_log_sums(record.heading)
-    sums.take(record)
+    sums.take(record, asked_outside(record.heading))
     part = part_of(mail_of(record), record.heading)
     departed = departures(files, record.heading.manifest)
     return Histories(part.messages, run_of_parts(record, departed, sums, Whole(part)))
@@ -41,8 +41,14 @@ def tallies(histories: Histories, claims: Sequence[Claim] = ALL) -> dict[str, Ta
     """Of one whole record, by the name of each claim."""
     messages, run = histories
     found = of_messages(messages, run, claims)
-    _add(found, of_servers(run, claims))
-    _add(found, of_run(run, totals_of(messages, run), claims))
+    add_tallies(found, beside_messages(run, totals_of(messages, run), claims))
+    return found
+
+
+def beside_messages(run: Run, totals: Totals, claims: Sequence[Claim]) -> dict[str, Tally]:
+    """Cases of servers and of the run."""
+    found = of_servers(run, claims)
+    add_tallies(found, of_run(run, totals, claims))
     return found
 
 
@@ -73,6 +79,7 @@ def of_run(run: Run, totals: Totals, claims: Sequence[Claim]) -> dict[str, Tally
     return found
 
 
-def _add(found: dict[str, Tally], more: dict[str, Tally]) -> None:
+def add_tallies(found: dict[str, Tally], more: dict[str, Tally]) -> None:
+    """Parts add up to the whole."""
     for name, tally in more.items():
         found[name].add(tally)

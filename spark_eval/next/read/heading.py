@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from spark_eval.next.read.clocks import LabClock
@@ -33,7 +33,9 @@ class NoPlanError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """`origin_ms`: the start of lab time, epoch ms; `damage` of what stands in one file of JSON."""
+    """`is_made`: the lab made it: its plan names what it sends. `origin_ms`: the start of lab time,
+    epoch ms; `damage` of what stands in one file of JSON.
+    """
 
     plan: Plan
     host: Host
@@ -42,6 +44,7 @@ class Heading:
     origin_ms: int
     clock: LabClock
     damage: tuple[Damage, ...]
+    is_made: bool
 
     @property
     def is_simulated(self) -> bool:
@@ -52,10 +55,9 @@ class Heading:
         """Whether a host of the lab's ran it; else it is somebody else's, made by hand."""
         return self.manifest.host is not None
 
-    @property
-    def is_made(self) -> bool:
-        """Whether the lab made it: its plan names what it sends."""
-        return bool(self.plan.messages)
+    def without_messages(self) -> Heading:
+        """Its plan does not name them any more."""
+        return replace(self, plan=self.plan._replace(messages=()))
 
 
 def heading_of(files: Files) -> Heading:
@@ -68,9 +70,15 @@ def heading_of(files: Files) -> Heading:
     if origin_ms is None:
         damage.append(damaged(PLAN, None, NO_DATE))
     return Heading(
-        plan, host, manifest, frozenset(files.names()), origin_ms or 0,
-        lab_clock(plan, host, manifest), tuple(damage),
-    )  # fmt: skip
+        plan=plan,
+        host=host,
+        manifest=manifest,
+        files=frozenset(files.names()),
+        origin_ms=origin_ms or 0,
+        clock=lab_clock(plan, host, manifest),
+        damage=tuple(damage),
+        is_made=bool(plan.messages),
+    )
 
 
 def lab_clock(plan: Plan, host: Host, manifest: Manifest) -> LabClock:

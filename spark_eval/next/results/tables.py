@@ -26,7 +26,7 @@ from spark_eval.next.results.shadows import (
     promotion_rows,
     shadow_rows,
 )
-from spark_eval.next.results.sums import Sums, sums_of
+from spark_eval.next.results.sums import Sums
 from spark_eval.next.results.timeline import timeline_rows
 
 OF_MESSAGE: Mapping[str, Callable[[Message, Run], Iterable[Row]]] = {
@@ -66,22 +66,24 @@ def rows_of_message(message: Message, run: Run) -> Iterator[tuple[str, Row]]:
                 yield name, row
 
 
-def rows_of_run(run: Run, sums: Sums) -> Iterator[tuple[str, Row]]:
-    """The same of what is no message's; `sums` of all messages."""
-    for name in names(run):
-        if name in OF_RUN:
-            for row in OF_RUN[name](run, sums):
-                yield name, row
-
-
-def tables_of(messages: Iterable[Message], run: Run) -> tuple[dict[str, list[Row]], Sums]:
-    """Of a whole run, in the order of messages; and its sums, counted in the same pass."""
-    found: dict[str, list[Row]] = {name: [] for name in names(run)}
-    sums = sums_of((), run)
+def tables_of_messages(messages: Iterable[Message], run: Run) -> tuple[dict[str, list[Row]], Sums]:
+    """Of some of a run's messages, in their order; and their sums, counted in the same pass."""
+    found: dict[str, list[Row]] = {name: [] for name in names(run) if name in OF_MESSAGE}
+    sums = Sums()
     for message in messages:
         for name, row in rows_of_message(message, run):
             found[name].append(row)
         sums.count(message, run)
-    for name, row in rows_of_run(run, sums):
-        found[name].append(row)
     return found, sums
+
+
+def tables_of_run(run: Run, sums: Sums) -> dict[str, list[Row]]:
+    """What is no message's; `sums` of all messages, and of the run."""
+    return {name: list(OF_RUN[name](run, sums)) for name in names(run) if name in OF_RUN}
+
+
+def tables_of(messages: Iterable[Message], run: Run) -> tuple[dict[str, list[Row]], Sums]:
+    """Of a whole run; and its sums."""
+    found, sums = tables_of_messages(messages, run)
+    sums.count_run(run)
+    return found | tables_of_run(run, sums), sums

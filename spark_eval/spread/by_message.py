@@ -1,0 +1,155 @@
+"""One run that is too large for one task: its messages are judged part by part, by many tasks, and
+what is found adds up. Histories of servers, pairs and databases are made first, and told to all.
+
+The driver holds what is said of the run, and of mail the tables of a few parts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import NamedTuple, TypeVar
+
+from pyspark import RDD, Broadcast, SparkContext
+from pyspark.sql import SparkSession
+
+from spark_eval.judging.of_record import judgement
+from spark_eval.next.claims.claim import Claim
+from spark_eval.next.expected.totals import Totals, totals_of
+from spark_eval.next.histories.run import Run
+from spark_eval.next.judging.judge import add_tallies, beside_messages, of_messages
+from spark_eval.next.judging.parts import Known, Part, Sum
+from spark_eval.next.judging.run import run_of_parts
+from spark_eval.next.judging.tally import Tally
+from spark_eval.next.read.file_list import departures
+from spark_eval.next.read.files import FolderFiles, evidence
+from spark_eval.next.read.heading import heading_of
+from spark_eval.next.results.damage import clocks_off_of, log_damage_of
+from spark_eval.next.results.sums import Sums
+from spark_eval.next.results.tables import names, tables_of_messages, tables_of_run
+from spark_eval.read.run_folder import RunFolder
+from spark_eval.report.build import build
+from spark_eval.results.schema import RESULT_TABLES
+from spark_eval.results.tables import PartsOfTable, as_parquet
+from spark_eval.spark.shipped import ship
+from spark_eval.spread.by_run import arrow_schema
+from spark_eval.spread.reading import File, read_spread
+from spark_eval.spread.whole_run import Schemas, WholeRun
+
+Result = TypeVar("Result")
+
+BYTES_A_PART = 8 * 1024 * 1024
+"""Of the evidence: about a thousand messages."""
+AT_ONCE_A_CORE = 4
+"""Parts whose results the driver holds."""
+
+
+def judged(
+    spark: SparkSession,
+    folder: RunFolder,
+    claims: Sequence[Claim],
+    bytes_a_part: int = BYTES_A_PART,
+) -> WholeRun:
+    """Its tables of messages are written already. Raises `OSError`, Spark's own errors."""
+    context = spark.sparkContext
+    ship(context)
+    there = FolderFiles(folder.path)
+    heading = heading_of(there)
+    size = sum((folder.path / name).stat().st_size for name in evidence(there))
+    count = max(size // bytes_a_part + 1, context.defaultParallelism)
+    record, log_sums, mail = read_spread(_files(context, folder), heading, count)
+    parts = PartsInSpark(mail, count)
+    try:
+        departed = departures(there, heading.manifest)
+        run = run_of_parts(record, departed, log_sums, parts)
+        return _judged(parts, run, folder, claims)
+    finally:
+        mail.unpersist()
+
+
+def _files(context: SparkContext, folder: RunFolder) -> RDD[File]:
+    """Each in a partition of its own, the largest first."""
+    there = FolderFiles(folder.path)
+    names = sorted(evidence(there), key=lambda name: -(folder.path / name).stat().st_size)
+    return context.parallelize([(name, there) for name in names], max(len(names), 1))
+
+
+class PartsInSpark:
+    """Parts of a run's mail, one a partition."""
+
+    def __init__(self, parts: RDD[Part], count: int) -> None:
+        self._parts = parts
+        self._count = count
+
+    def sum(self, count: Callable[[Part, Known], Sum], known: Known) -> Sum:
+        found = self.each(count, known)
+        total = next(found)
+        for more in found:
+            total.add(more)
+        return total
+
+    def each(self, work: Callable[[Part, Known], Result], known: Known) -> Iterator[Result]:
+        """What `work` makes of each part, some parts at a time."""
+        context = self._parts.context
+        told = context.broadcast(known)
+        some = AT_ONCE_A_CORE * context.defaultParallelism
+        for first in range(0, self._count, some):
+            wave = range(first, min(first + some, self._count))
+            yield from context.runJob(self._parts, partial(_worked, work, told), list(wave))
+        told.destroy()
+
+
+def _worked(
+    work: Callable[[Part, Known], Result], told: Broadcast[Known], parts: Iterator[Part]
+) -> list[Result]:
+    return [work(part, told.value) for part in parts]
+
+
+class _Told(NamedTuple):
+    run: Run
+    claims: Sequence[Claim]
+    schemas: Schemas
+
+
+class _Found(NamedTuple):
+    """In one part; `tables` as the bytes of a file of Parquet."""
+
+    tallies: dict[str, Tally]
+    totals: Totals
+    sums: Sums
+    tables: Mapping[str, bytes]
+
+
+def _judge(part: Part, told: _Told) -> _Found:
+    tables, sums = tables_of_messages(part.messages, told.run)
+    return _Found(
+        of_messages(part.messages, told.run, told.claims),
+        totals_of(part.messages, told.run),
+        sums,
+        {name: as_parquet(rows, told.schemas[name]) for name, rows in tables.items()},
+    )
+
+
+def _judged(parts: PartsInSpark, run: Run, folder: RunFolder, claims: Sequence[Claim]) -> WholeRun:
+    schemas = {name: arrow_schema(columns) for name, columns in RESULT_TABLES.items()}
+    tallies = {claim.name: Tally() for claim in claims}
+    totals, sums = Totals(), Sums()
+    written = {name: PartsOfTable(folder, name) for name in names(run)}
+    for found in parts.each(_judge, _Told(run, claims, schemas)):
+        add_tallies(tallies, found.tallies)
+        totals.add(found.totals)
+        sums.add(found.sums)
+        for name, table in found.tables.items():
+            written[name].add(table)
+    add_tallies(tallies, beside_messages(run, totals, claims))
+    sums.count_run(run)
+    for name, rows in tables_of_run(run, sums).items():
+        written[name].add(as_parquet(rows, schemas[name]))
+    return WholeRun(
+        judgement=judgement(tallies, run, claims),
+        counts=sums.numbers(run),
+        clocks_off=tuple(clocks_off_of(run)),
+        log_damage=tuple(log_damage_of(run)),
+        tables={},
+        rows=build(written, run.end_ms or 1),
+    )

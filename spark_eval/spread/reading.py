@@ -1,0 +1,186 @@
+"""A record that is too large for one task, read by many: each file by one, a stretch of lines at a
+time, and what is said of a message goes to the partition that has all of it.
+
+Two passes: which DSN is about which message has to be known before rows are sent anywhere.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import chain, islice
+from typing import NamedTuple, TypeAlias
+
+from pyspark import RDD, Broadcast, StorageLevel
+
+from spark_eval.next.histories.log_sums import LogSums, asked_outside, no_log_sums
+from spark_eval.next.judging.parts import Part, part_of
+from spark_eval.next.read.clocks import Life
+from spark_eval.next.read.csv_rows import Header
+from spark_eval.next.read.damage import NOT_UNPACKED, damaged
+from spark_eval.next.read.files import Files, open_lines
+from spark_eval.next.read.heading import Heading
+from spark_eval.next.read.lines import Line, lines
+from spark_eval.next.read.mail import Mail, taken_out
+from spark_eval.next.read.names import Ref, message_id
+from spark_eval.next.read.record import PACKED_BADLY, Lines, Record, no_lines, record_of
+
+AT_ONCE = 20_000
+"""Lines of a file, or messages of a plan, that a task holds at once."""
+
+File: TypeAlias = tuple[str, Files]
+"""One name, and where its bytes come from."""
+
+
+class Beside(NamedTuple):
+    """What a stretch of lines says beside mail; `first`, where it begins."""
+
+    first: Ref
+    read: Lines
+    sums: LogSums
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """In which of `parts` a message is; a DSN is where the message is that it is about, as
+    `homes` has it.
+    """
+
+    parts: int
+    homes: Mapping[str, str]
+
+    def __call__(self, name: str) -> int:
+        home = self.homes.get(name, name)
+        return zlib.crc32(home.encode(errors="surrogatepass")) % self.parts
+
+
+class Spread(NamedTuple):
+    """A record without its mail, what its logs show together, and its mail, in parts."""
+
+    record: Record
+    sums: LogSums
+    parts: RDD[Part]
+
+
+def read_spread(files: RDD[File], heading: Heading, parts: int) -> Spread:
+    """Raises what Spark raises."""
+    context = files.context
+    told = context.broadcast(heading.without_messages())
+    places = context.broadcast(Places(parts, _homes(files, told)))
+    planned = context.parallelize(list(_planned(heading, places.value)))
+    rows = files.flatMap(lambda file: _read(file, told.value, places.value))
+    # the last partition is of what is beside mail
+    sent = rows.union(planned).partitionBy(parts + 1, _itself)
+    record, sums = _beside(heading, context.runJob(sent, _all_beside, [parts]))
+    lives = context.broadcast(record.lives)
+    mail = sent.mapPartitionsWithIndex(
+        lambda place, pairs: _part(pairs, told.value, lives.value) if place < parts else iter(())
+    )
+    return Spread(record, sums, mail.persist(StorageLevel.DISK_ONLY))
+
+
+def _itself(place: int) -> int:
+    return place
+
+
+def _all_beside(pairs: Iterable[tuple[int, Mail | Beside]]) -> list[Beside]:
+    return [value for _, value in pairs if isinstance(value, Beside)]
+
+
+# which DSN is about which message
+
+
+def _homes(files: RDD[File], told: Broadcast[Heading]) -> dict[str, str]:
+    """By Message-Id of a DSN, as its first row has it; in memory, as many as there are."""
+    first: dict[str, tuple[Ref, str | None]] = {}
+    for name, ref, subject in files.flatMap(lambda file: _dsns(file, told.value)).collect():
+        first[name] = min(first.get(name, (ref, subject)), (ref, subject), key=lambda each: each[0])
+    return {name: subject for name, (_, subject) in first.items() if subject is not None}
+
+
+def _dsns(file: File, heading: Heading) -> Iterator[tuple[str, Ref, str | None]]:
+    name, files = file
+    if "/MSGTRK" not in name:
+        return
+    read = no_lines(heading)
+    try:
+        with open_lines(files, name) as opened:
+            read.read(name, filter(_may_be_of_a_dsn, lines(opened)), heading)
+    except PACKED_BADLY:
+        pass  # the other pass says so
+    for row in read.tracking:
+        if row.event == "DSN" and row.message_id is not None:
+            yield row.message_id, row.ref, message_id(row.reference)
+
+
+def _may_be_of_a_dsn(line: Line) -> bool:
+    return line.number == 1 or line.text.startswith("#") or "dsn" in line.text.lower()
+
+
+# what is sent where
+
+
+def _read(file: File, heading: Heading, places: Places) -> Iterator[tuple[int, Mail | Beside]]:
+    directory = asked_outside(heading)
+    for first, read in _stretches(file, heading):
+        sums = no_log_sums(heading)
+        sums.take(read, directory)
+        yield from taken_out(read, places).items()
+        yield places.parts, Beside(first, read, sums)
+
+
+def _stretches(file: File, heading: Heading) -> Iterator[tuple[Ref, Lines]]:
+    """Of a packed file that is not whole, what comes before counts. Raises `OSError`."""
+    name, files = file
+    header, is_over = Header(), False
+    with open_lines(files, name) as opened:
+        source = lines(opened)
+        while not is_over:
+            read, first = no_lines(heading), Ref(name, 0)
+            try:
+                line = next(source, None)
+                is_over = line is None
+                if line is not None:
+                    first = Ref(name, line.number)
+                    stretch = chain([line], islice(source, AT_ONCE - 1))
+                    read.read(name, stretch, heading, header)
+            except PACKED_BADLY:
+                read.damage.append(damaged(name, None, NOT_UNPACKED))
+                is_over = True
+            yield first, read
+
+
+def _planned(heading: Heading, places: Places) -> Iterator[tuple[int, Mail]]:
+    messages = iter(heading.plan.messages)
+    while some := list(islice(messages, AT_ONCE)):
+        found: dict[int, Mail] = {}
+        for each in some:
+            place = places(message_id(each.message_id) or "")
+            found.setdefault(place, Mail()).planned.append(each)
+        yield from found.items()
+
+
+# what comes together
+
+
+def _beside(heading: Heading, found: list[Beside]) -> tuple[Record, LogSums]:
+    read, sums = no_lines(heading), no_log_sums(heading)
+    for each in sorted(found, key=lambda each: each.first):
+        read.add(each.read)
+        sums.add(each.sums)
+    return record_of(heading.without_messages(), read), sums
+
+
+def _part(
+    pairs: Iterable[tuple[int, Mail | Beside]],
+    heading: Heading,
+    lives: Mapping[str, tuple[Life, ...]],
+) -> Iterator[Part]:
+    mail = Mail()
+    for _, some in pairs:
+        if isinstance(some, Mail):
+            mail.add(some)
+    mail.sort()
+    mail.go_by(lives)
+    yield part_of(mail, heading)
