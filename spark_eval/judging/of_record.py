@@ -11,10 +11,11 @@ from spark_eval.judging.judged import Judgement
 from spark_eval.next.claims.catalogue import ALL
 from spark_eval.next.claims.claim import Claim
 from spark_eval.next.histories.run import Run
-from spark_eval.next.judging.judge import Histories, histories_of, tallies
+from spark_eval.next.judging.judge import Also, Histories, histories_of, nothing, tallies
 from spark_eval.next.judging.results import crashed as result_crashed
 from spark_eval.next.judging.results import result_of
 from spark_eval.next.judging.tally import Tally
+from spark_eval.next.judging.uncollected import uncollected
 from spark_eval.next.read.files import Files
 
 
@@ -25,10 +26,11 @@ class JudgedRecord(Judgement):
     histories: Histories
 
 
-def judge(files: Files, claims: Sequence[Claim] = ALL) -> JudgedRecord:
+def judge(files: Files, claims: Sequence[Claim] = ALL, also: Also = nothing) -> JudgedRecord:
     """Of one whole record. Raises `NoPlanError`, `OSError`."""
-    histories = histories_of(files)
-    judged = judgement(tallies(histories, claims), histories.run, claims)
+    with uncollected():
+        histories = histories_of(files)
+        judged = judgement(tallies(histories, claims, also), histories.run, claims)
     return JudgedRecord(judged.results, judged.verdict, histories)
 
 

@@ -15,18 +15,19 @@ from pyspark.sql import SparkSession
 
 from spark_eval.judging.of_record import judgement
 from spark_eval.next.claims.claim import Claim
-from spark_eval.next.expected.totals import Totals, totals_of
+from spark_eval.next.expected.totals import Totals
 from spark_eval.next.histories.run import Run
 from spark_eval.next.judging.judge import add_tallies, beside_messages, of_messages
 from spark_eval.next.judging.parts import Known, Part, Sum
 from spark_eval.next.judging.run import run_of_parts
 from spark_eval.next.judging.tally import Tally
+from spark_eval.next.judging.uncollected import uncollected
 from spark_eval.next.read.file_list import departures
 from spark_eval.next.read.files import FolderFiles, evidence
 from spark_eval.next.read.heading import heading_of
 from spark_eval.next.results.damage import clocks_off_of, log_damage_of
 from spark_eval.next.results.sums import Sums
-from spark_eval.next.results.tables import names, tables_of_messages, tables_of_run
+from spark_eval.next.results.tables import OfMessages, names, tables_of_run
 from spark_eval.read.run_folder import RunFolder
 from spark_eval.report.build import build
 from spark_eval.results.schema import RESULT_TABLES
@@ -102,7 +103,8 @@ class PartsInSpark:
 def _worked(
     work: Callable[[Part, Known], Result], told: Broadcast[Known], parts: Iterator[Part]
 ) -> list[Result]:
-    return [work(part, told.value) for part in parts]
+    with uncollected():
+        return [work(part, told.value) for part in parts]
 
 
 class _Told(NamedTuple):
@@ -121,13 +123,10 @@ class _Found(NamedTuple):
 
 
 def _judge(part: Part, told: _Told) -> _Found:
-    tables, sums = tables_of_messages(part.messages, told.run)
-    return _Found(
-        of_messages(part.messages, told.run, told.claims),
-        totals_of(part.messages, told.run),
-        sums,
-        {name: as_parquet(rows, told.schemas[name]) for name, rows in tables.items()},
-    )
+    tables = OfMessages(told.run)
+    tallies, totals = of_messages(part.messages, told.run, told.claims, tables.take)
+    files = {name: as_parquet(rows, told.schemas[name]) for name, rows in tables.rows.items()}
+    return _Found(tallies, totals, tables.sums, files)
 
 
 def _judged(parts: PartsInSpark, run: Run, folder: RunFolder, claims: Sequence[Claim]) -> WholeRun:

@@ -16,6 +16,7 @@ from pyspark import RDD, Broadcast, StorageLevel
 
 from spark_eval.next.histories.log_sums import LogSums, asked_outside, no_log_sums
 from spark_eval.next.judging.parts import Part, part_of
+from spark_eval.next.judging.uncollected import uncollected
 from spark_eval.next.read.clocks import Life
 from spark_eval.next.read.csv_rows import Header
 from spark_eval.next.read.damage import NOT_UNPACKED, damaged
@@ -123,11 +124,12 @@ def _may_be_of_a_dsn(line: Line) -> bool:
 
 def _read(file: File, heading: Heading, places: Places) -> Iterator[tuple[int, Mail | Beside]]:
     directory = asked_outside(heading)
-    for first, read in _stretches(file, heading):
-        sums = no_log_sums(heading)
-        sums.take(read, directory)
-        yield from taken_out(read, places).items()
-        yield places.parts, Beside(first, read, sums)
+    with uncollected():
+        for first, read in _stretches(file, heading):
+            sums = no_log_sums(heading)
+            sums.take(read, directory)
+            yield from taken_out(read, places).items()
+            yield places.parts, Beside(first, read, sums)
 
 
 def _stretches(file: File, heading: Heading) -> Iterator[tuple[Ref, Lines]]:
@@ -178,9 +180,10 @@ def _part(
     lives: Mapping[str, tuple[Life, ...]],
 ) -> Iterator[Part]:
     mail = Mail()
-    for _, some in pairs:
-        if isinstance(some, Mail):
-            mail.add(some)
-    mail.sort()
-    mail.go_by(lives)
-    yield part_of(mail, heading)
+    with uncollected():
+        for _, some in pairs:
+            if isinstance(some, Mail):
+                mail.add(some)
+        mail.sort()
+        mail.go_by(lives)
+        yield part_of(mail, heading)

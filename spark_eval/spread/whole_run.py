@@ -10,14 +10,19 @@ from typing import Any
 import pyarrow as pa
 
 from spark_eval.judging.judged import Judgement
-from spark_eval.judging.of_record import crashed, judge
+from spark_eval.judging.of_record import crashed, judgement
 from spark_eval.next.claims.catalogue import ALL
 from spark_eval.next.claims.claim import Claim
+from spark_eval.next.histories.run import Run
+from spark_eval.next.judging.judge import histories_of, tallies
 from spark_eval.next.judging.tally import in_a_line
+from spark_eval.next.judging.uncollected import uncollected
 from spark_eval.next.read.files import Files
 from spark_eval.next.results.counts import NO_DELIVERY, NO_PROMOTION, NO_SAFETY_NET
 from spark_eval.next.results.damage import clocks_off_of, log_damage_of
-from spark_eval.next.results.tables import OF_MESSAGE, OF_RUN, tables_of
+from spark_eval.next.results.row import Row
+from spark_eval.next.results.sums import Sums
+from spark_eval.next.results.tables import OF_MESSAGE, OF_RUN, OfMessages, with_those_of_run
 from spark_eval.report.build import build
 from spark_eval.report.rows import ReportRows
 
@@ -51,11 +56,19 @@ def whole_run(files: Files, schemas: Schemas, claims: Sequence[Claim] = ALL) -> 
 
 
 def _judged(files: Files, schemas: Schemas, claims: Sequence[Claim]) -> WholeRun:
-    found = judge(files, claims)
-    run = found.histories.run
-    tables, sums = tables_of(*found.histories)
+    with uncollected():
+        histories = histories_of(files)
+        run, made = histories.run, OfMessages(histories.run)
+        judged = judgement(tallies(histories, claims, made.take), run, claims)
+        tables, sums = with_those_of_run(made, run)
+        return _as_it_travels(judged, run, tables, sums, schemas)
+
+
+def _as_it_travels(
+    judged: Judgement, run: Run, tables: Mapping[str, list[Row]], sums: Sums, schemas: Schemas
+) -> WholeRun:
     return WholeRun(
-        judgement=Judgement(found.results, found.verdict),
+        judgement=judged,
         counts=sums.numbers(run),
         clocks_off=tuple(clocks_off_of(run)),
         log_damage=tuple(log_damage_of(run)),

@@ -15,8 +15,8 @@ from spark_eval.judging.of_record import JudgedRecord, judge
 from spark_eval.judging.verdict import NOT_CHECKED, PASS
 from spark_eval.next.cases.case import HOLDS, UNKNOWN
 from spark_eval.next.judging.results import NOTHING_ASKED, ClaimResult
-from spark_eval.next.read.files import MemoryFiles
-from spark_eval.next.results.coverage import coverage_of
+from spark_eval.next.read.files import Files, MemoryFiles
+from spark_eval.next.results.coverage import Coverage
 from spark_eval.program.exit_codes import CRASHED
 from spark_eval.sweep.cause import cause
 from spark_eval.sweep.settings import parts_of, settings_of
@@ -34,7 +34,7 @@ def result_of(
     """
     try:
         drawn = parts_of(settings_of(settings or {}), json.loads(files["plan.json"]))
-        return {**told(run, seed, judge(MemoryFiles(files))), "settings": dict(drawn)}
+        return {**told(run, seed, *covered(MemoryFiles(files))), "settings": dict(drawn)}
     except Exception as error:
         said = str(error).strip().partition("\n")[0]
         return unjudged(run, seed, f"{NOT_JUDGED}: {type(error).__name__}: {said}")
@@ -57,14 +57,20 @@ def unjudged(run: str, seed: int, why: str) -> Result:
     }
 
 
-def told(run: str, seed: int, judged: JudgedRecord) -> Result:
+def covered(files: Files) -> tuple[JudgedRecord, Coverage]:
+    """A judged record, and which faults met which part of a message's life in it."""
+    coverage = Coverage()
+    return judge(files, also=coverage.count), coverage
+
+
+def told(run: str, seed: int, judged: JudgedRecord, coverage: Coverage) -> Result:
     """Of a record that is judged, but for its settings."""
     return {
         "run": run,
         "seed": seed,
         **_reached(judged, judged.histories.run.servers),
         "settings": {},
-        "coverage": coverage_of(*judged.histories),
+        "coverage": coverage.numbers(),
     }
 
 

@@ -11,14 +11,13 @@ from typing import NamedTuple
 from bench.second_opinion.lines import Lines
 from bench.second_opinion.opinion import CLAIMS
 from lab.campaigns.run import Result
-from spark_eval.judging.of_record import judge
 from spark_eval.next.cases.case import Case
 from spark_eval.next.claims.catalogue import ALL
 from spark_eval.next.claims.claim import Claim
 from spark_eval.next.expected.totals import totals_of
 from spark_eval.next.judging.judge import Histories
 from spark_eval.next.read.files import MemoryFiles
-from spark_eval.sweep.result import told
+from spark_eval.sweep.result import covered, told
 
 
 class JudgedCase(NamedTuple):
@@ -42,8 +41,8 @@ def judged_set(
         run = f"{name}/{number}"
         for file, content in files.items():
             lines.add(run, file, content.decode().split("\n")[:-1])
-        judged = judge(MemoryFiles(files))
-        results.append(told(run, seed, judged))
+        judged, coverage = covered(MemoryFiles(files))
+        results.append(told(run, seed, judged, coverage))
         cases += [
             JudgedCase(claim.name, run, case.subject, case.status)
             for claim in ALL

@@ -72,16 +72,19 @@ def totals_of(messages: Iterable[Message], run: Run) -> Totals:
     """Of a part of a run's messages, or of all of them."""
     found = Totals()
     for message in messages:
-        _count_deliveries(found, message, run)
-        for each in (message, *message.dsns):
-            take_over(found.taken_over, each.tracking)
-        if run.expect.promotions is not None:
-            for each in (message, *message.dsns):
-                found.promoted += _promoted(each, run)
-        if run.expect.resubmissions is not None:
-            for each in (message, *message.dsns):
-                _count_resubmissions(found, each)
+        count(found, message, run)
     return found
+
+
+def count(found: Totals, message: Message, run: Run) -> None:
+    """A message and the DSNs about it."""
+    _count_deliveries(found, message, run)
+    for each in (message, *message.dsns):
+        take_over(found.taken_over, each.tracking)
+        if run.expect.promotions is not None:
+            found.promoted += _promoted(each, run)
+        if run.expect.resubmissions is not None:
+            _count_resubmissions(found, each)
 
 
 def take_over(found: dict[Promotion, list[int]], rows: Iterable[TrackingRow]) -> None:

@@ -150,6 +150,11 @@ class Run:
         return [each.outage.possible for each in self.faults if each.outage is not None]
 
     @cached_property
+    def taking_ms(self) -> int | None:
+        """What a sender waited for its 250 in the median."""
+        return self.traffic.taking_ms
+
+    @cached_property
     def logs_sessions(self) -> frozenset[str]:
         """Servers that wrote down sessions, or answers to their questions."""
         return frozenset(server for server, _ in self.sessions)

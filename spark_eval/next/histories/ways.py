@@ -46,6 +46,7 @@ class Ways:
     def __init__(self, faults: Iterable[Fault], servers: Mapping[str, Server]) -> None:
         self._of_servers: dict[str, list[tuple[Interval, bool]]] = {}
         self._of_links: dict[tuple[str, str, str], list[Fault]] = {}
+        self._troubles: dict[tuple[str, str, str], list[Trouble]] = {}
         for server in servers.values():
             for down in server.downs:
                 ends_it = down.kind in _ENDS_IT
@@ -58,6 +59,12 @@ class Ways:
 
     def troubles(self, server: str, peer: str, service: str = SMTP) -> list[Trouble]:
         """In order of time."""
+        way = (server, peer, service)
+        if way not in self._troubles:
+            self._troubles[way] = self._all_troubles(*way)
+        return self._troubles[way]
+
+    def _all_troubles(self, server: str, peer: str, service: str) -> list[Trouble]:
         found = {Trouble(at, not ends_it) for at, ends_it in self._of_servers.get(server, ())}
         if peer != server:
             found |= {Trouble(at, hangs=True) for at, _ in self._of_servers.get(peer, ())}

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from spark_eval.next.claims.catalogue import ALL
 from spark_eval.next.claims.claim import Claim
-from spark_eval.next.expected.totals import Totals, totals_of
+from spark_eval.next.expected.totals import Totals, count
 from spark_eval.next.histories.log_sums import asked_outside, no_log_sums
 from spark_eval.next.histories.message import Message
 from spark_eval.next.histories.run import Run
@@ -27,6 +27,14 @@ class Histories(NamedTuple):
     run: Run
 
 
+Also = Callable[[Message, Run], None]
+"""What else is made of each message while all that is derived of it is at hand."""
+
+
+def nothing(_message: Message, _run: Run) -> None:
+    pass
+
+
 def histories_of(files: Files) -> Histories:
     """Raises `NoPlanError`, `OSError`."""
     record = read_record(files)
@@ -37,11 +45,13 @@ def histories_of(files: Files) -> Histories:
     return Histories(part.messages, run_of_parts(record, departed, sums, Whole(part)))
 
 
-def tallies(histories: Histories, claims: Sequence[Claim] = ALL) -> dict[str, Tally]:
+def tallies(
+    histories: Histories, claims: Sequence[Claim] = ALL, also: Also = nothing
+) -> dict[str, Tally]:
     """Of one whole record, by the name of each claim."""
     messages, run = histories
-    found = of_messages(messages, run, claims)
-    add_tallies(found, beside_messages(run, totals_of(messages, run), claims))
+    found, totals = of_messages(messages, run, claims, also)
+    add_tallies(found, beside_messages(run, totals, claims))
     return found
 
 
@@ -52,14 +62,18 @@ def beside_messages(run: Run, totals: Totals, claims: Sequence[Claim]) -> dict[s
     return found
 
 
-def of_messages(messages: Iterable[Message], run: Run, claims: Sequence[Claim]) -> dict[str, Tally]:
+def of_messages(
+    messages: Iterable[Message], run: Run, claims: Sequence[Claim], also: Also = nothing
+) -> tuple[dict[str, Tally], Totals]:
     """A part of a run's messages, or all of them."""
-    found = {claim.name: Tally() for claim in claims}
+    found, totals = {claim.name: Tally() for claim in claims}, Totals()
     asked = [(found[claim.name], claim.of_message) for claim in claims if claim.of_message]
     for message in messages:
         for tally, cases in asked:
             tally.ask(cases, message, run)
-    return found
+        count(totals, message, run)
+        also(message, run)
+    return found, totals
 
 
 def of_servers(run: Run, claims: Sequence[Claim]) -> dict[str, Tally]:

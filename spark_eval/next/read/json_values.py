@@ -24,7 +24,7 @@ class Malformed(ValueError):
 def strict_json(text: str | bytes) -> Any:
     """Raises `Malformed`."""
     try:
-        return json.loads(text, object_pairs_hook=_object, parse_constant=_no_number)
+        return _DECODER.decode(text if isinstance(text, str) else _decoded(text))
     except (ValueError, RecursionError) as error:
         raise Malformed(str(error)) from error
 
@@ -38,6 +38,13 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _no_number(text: str) -> float:
     raise Malformed(f"{text} is no number of JSON")
+
+
+def _decoded(text: bytes) -> str:
+    return text.decode(json.detect_encoding(text), "surrogatepass")
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_object, parse_constant=_no_number)
 
 
 def row_of(kind: type[Row], value: Any) -> Row:

@@ -51,6 +51,11 @@ class Coverage:
         self.met.update(other.met)
 
     def count(self, message: Message, run: Run) -> None:
+        """A message and the DSNs about it."""
+        for each in (message, *message.dsns):
+            self._count(each, run)
+
+    def _count(self, message: Message, run: Run) -> None:
         if message.attempts and _happened(run):
             self.met.update(set(_met(message, run)))
 
@@ -62,22 +67,23 @@ class Coverage:
         return found
 
 
-def coverage_of(messages: Iterable[Message], run: Run) -> dict[str, dict[str, int]]:
-    """Of a whole run."""
-    coverage = Coverage()
-    for message in messages:
-        for each in (message, *message.dsns):
-            coverage.count(each, run)
-    return coverage.numbers()
-
-
 def _met(message: Message, run: Run) -> Iterator[tuple[str, str]]:
+    happened = _happened_to(run)
     for phase in _phases(message, run):
-        for each in _happened(run):
-            if phase.lo is None or phase.hi is None or not phase.servers & each.concerned:
-                continue
-            if each.at.touches(phase.lo, phase.hi):
-                yield phase.name, each.kind
+        if phase.lo is not None and phase.hi is not None:
+            for server in phase.servers:
+                for each in happened.get(server, ()):
+                    if each.at.touches(phase.lo, phase.hi):
+                        yield phase.name, each.kind
+
+
+@lru_cache(maxsize=1)
+def _happened_to(run: Run) -> dict[str, list[_Happened]]:
+    found: dict[str, list[_Happened]] = {}
+    for each in _happened(run):
+        for server in each.concerned:
+            found.setdefault(server, []).append(each)
+    return found
 
 
 @lru_cache(maxsize=1)

@@ -27,7 +27,7 @@ class Sums:
             self.counts.count(each, run)
             self.returns.count(each, run)
             self.timeline.count(each, run)
-            self.coverage.count(each, run)
+        self.coverage.count(message, run)
 
     def count_run(self, run: Run) -> None:
         """What is no message's: once a run, whatever parts it has."""

@@ -66,15 +66,17 @@ def rows_of_message(message: Message, run: Run) -> Iterator[tuple[str, Row]]:
                 yield name, row
 
 
-def tables_of_messages(messages: Iterable[Message], run: Run) -> tuple[dict[str, list[Row]], Sums]:
-    """Of some of a run's messages, in their order; and their sums, counted in the same pass."""
-    found: dict[str, list[Row]] = {name: [] for name in names(run) if name in OF_MESSAGE}
-    sums = Sums()
-    for message in messages:
+class OfMessages:
+    """Rows of some of a run's messages, by table, and their `sums`."""
+
+    def __init__(self, run: Run) -> None:
+        self.rows: dict[str, list[Row]] = {name: [] for name in names(run) if name in OF_MESSAGE}
+        self.sums = Sums()
+
+    def take(self, message: Message, run: Run) -> None:
         for name, row in rows_of_message(message, run):
-            found[name].append(row)
-        sums.count(message, run)
-    return found, sums
+            self.rows[name].append(row)
+        self.sums.count(message, run)
 
 
 def tables_of_run(run: Run, sums: Sums) -> dict[str, list[Row]]:
@@ -84,6 +86,13 @@ def tables_of_run(run: Run, sums: Sums) -> dict[str, list[Row]]:
 
 def tables_of(messages: Iterable[Message], run: Run) -> tuple[dict[str, list[Row]], Sums]:
     """Of a whole run; and its sums."""
-    found, sums = tables_of_messages(messages, run)
-    sums.count_run(run)
-    return found | tables_of_run(run, sums), sums
+    found = OfMessages(run)
+    for message in messages:
+        found.take(message, run)
+    return with_those_of_run(found, run)
+
+
+def with_those_of_run(found: OfMessages, run: Run) -> tuple[dict[str, list[Row]], Sums]:
+    """`found`: of all messages."""
+    found.sums.count_run(run)
+    return found.rows | tables_of_run(run, found.sums), found.sums

@@ -11,11 +11,12 @@ import pytest
 
 from spark_eval.__main__ import main
 from spark_eval.judging.of_record import JudgedRecord, judge
+from spark_eval.next.judging.judge import Also
 from spark_eval.next.read.files import FolderFiles, MemoryFiles
 from spark_eval.read.run_folder import RunFolderError
 from spark_eval.sweep.folder import open_sweep
 from spark_eval.sweep.program import conclude
-from spark_eval.sweep.result import result_of, told
+from spark_eval.sweep.result import covered, result_of, told
 from tests.spark_eval.runs.faulty_runs import new_database
 from tests.spark_eval.runs.run_builder import HOUR, MINUTE, Run, healthy, without_digests
 from tests.spark_eval.runs.sweep_builder import judged, write_sweep
@@ -72,7 +73,7 @@ def test_every_seed_has_its_own_verdict(folder: Path) -> None:
 def test_a_run_of_a_sweep_is_judged_as_its_folder_would_be(folder: Path, tmp_path: Path) -> None:
     for seed, run in _runs().items():
         run.name, run.plan["seed"] = f"calm-{seed}", seed
-        alone = told(run.name, seed, judge(FolderFiles(run.write(tmp_path))))
+        alone = told(run.name, seed, *covered(FolderFiles(run.write(tmp_path))))
         assert _results(folder)[seed] == json.loads(json.dumps(alone))
 
 
@@ -202,10 +203,10 @@ def test_a_record_without_a_plan_cannot_be_judged_and_is_a_result(
 def test_a_seed_that_cannot_be_judged_takes_no_other_with_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def judge_but_one(files: MemoryFiles) -> JudgedRecord:
+    def judge_but_one(files: MemoryFiles, also: Also) -> JudgedRecord:
         if b"calm-1" in files.open("manifest.json").read():
             raise RecursionError("too deep\nfor it")
-        return judge(files)
+        return judge(files, also=also)
 
     monkeypatch.setattr("spark_eval.sweep.result.judge", judge_but_one)
     folder = write_sweep(tmp_path, {0: healthy(), 1: healthy()}, per_batch=1)

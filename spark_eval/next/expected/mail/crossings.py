@@ -7,6 +7,7 @@ reply the internal id that the message has there.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import NamedTuple
 
 from spark_eval.next.histories.message import Message
@@ -28,6 +29,7 @@ class Hop(NamedTuple):
     left: bool
 
 
+@lru_cache(maxsize=4)
 def hops(message: Message, run: Run) -> list[Hop]:
     """Of each SEND to another server of the plan."""
     found = []

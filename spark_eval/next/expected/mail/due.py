@@ -158,7 +158,7 @@ def _nth_step_ms(nth: int, config: ServerConfig) -> int:
 
 def base_ms(server: Server, run: Run) -> int:
     usual_ms = int(1000 * run.speed)
-    taking_ms = min(run.traffic.taking_ms or 0, usual_ms)
+    taking_ms = min(run.taking_ms or 0, usual_ms)
     return (
         server.config.glitch_ms
         + EXCHANGES * usual_ms
@@ -171,7 +171,7 @@ def _queuing(leg: Leg, run: Run) -> float:
     """Lab ms of work for each lab ms in which a queue waits, a message taking what a sender
     waits.
     """
-    load, taking_ms = run.traffic.loads.get(leg.server.name), run.traffic.taking_ms
+    load, taking_ms = run.traffic.loads.get(leg.server.name), run.taking_ms
     per_ms = load.per_ms if load else None
     if per_ms is None or taking_ms is None:
         return 0.0

@@ -8,6 +8,7 @@ nobody can say which of the two a DSN is about, but that none is about mail from
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from typing import NamedTuple
 
 from spark_eval.next.expected.mail.notifications import Dsn, dsns_about
@@ -49,6 +50,7 @@ def is_done(row: TrackingRow) -> bool:
     return row.event in _DONE or (row.event == "FAIL" and row.source == "QUEUE")
 
 
+@lru_cache(maxsize=4)
 def forks_of(message: Message) -> dict[Key, Forks]:
     """Of each primary message of which its server says for whom it answers."""
     served = _served(message.tracking)

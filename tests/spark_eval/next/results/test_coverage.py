@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from spark_eval.next.results.coverage import coverage_of
+from spark_eval.next.results.sums import sums_of
 from tests.spark_eval.next.results.made import made
 from tests.spark_eval.runs.failover_runs import MOUNTED, lossy
 from tests.spark_eval.runs.run_builder import HOUR, MINUTE, SECOND, Run, empty, user
@@ -14,7 +14,7 @@ from tests.spark_eval.runs.run_builder import HOUR, MINUTE, SECOND, Run, empty, 
 
 def _coverage(run: Run) -> dict[str, dict[str, int]]:
     made_of = made(run)
-    return coverage_of(made_of.messages, made_of.run)
+    return sums_of(made_of.messages, made_of.run).coverage.numbers()
 
 
 @pytest.mark.parametrize(
