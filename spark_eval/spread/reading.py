@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import chain, islice
 from typing import NamedTuple, TypeAlias
 
-from pyspark import RDD, Broadcast, StorageLevel
+from pyspark import RDD, StorageLevel
 
 from spark_eval.next.histories.log_sums import LogSums, asked_outside, no_log_sums
 from spark_eval.next.judging.parts import Part, part_of
@@ -68,21 +69,28 @@ def read_spread(files: RDD[File], heading: Heading, parts: int) -> Spread:
     """Raises what Spark raises."""
     context = files.context
     told = context.broadcast(heading.without_messages())
-    places = context.broadcast(Places(parts, _homes(files, told)))
-    planned = context.parallelize(list(_planned(heading, places.value)))
-    rows = files.flatMap(lambda file: _read(file, told.value, places.value))
+    found = files.flatMap(lambda file: dsns_in(file, told.value)).collect()
+    places = context.broadcast(Places(parts, homes_of(found)))
+    planned = context.parallelize(list(planned_in(heading, places.value)))
+    rows = files.flatMap(lambda file: rows_in(file, told.value, places.value))
     # the last partition is of what is beside mail
     sent = rows.union(planned).partitionBy(parts + 1, _itself)
-    record, sums = _beside(heading, context.runJob(sent, _all_beside, [parts]))
+    record, sums = beside_mail(heading, context.runJob(sent, _all_beside, [parts]))
     lives = context.broadcast(record.lives)
     mail = sent.mapPartitionsWithIndex(
-        lambda place, pairs: _part(pairs, told.value, lives.value) if place < parts else iter(())
+        lambda place, pairs: (
+            [part_of_rows(_all_mail(pairs), told.value, lives.value)] if place < parts else []
+        )
     )
     return Spread(record, sums, mail.persist(StorageLevel.DISK_ONLY))
 
 
 def _itself(place: int) -> int:
     return place
+
+
+def _all_mail(pairs: Iterable[tuple[int, Mail | Beside]]) -> Iterator[Mail]:
+    return (value for _, value in pairs if isinstance(value, Mail))
 
 
 def _all_beside(pairs: Iterable[tuple[int, Mail | Beside]]) -> list[Beside]:
@@ -92,27 +100,32 @@ def _all_beside(pairs: Iterable[tuple[int, Mail | Beside]]) -> list[Beside]:
 # which DSN is about which message
 
 
-def _homes(files: RDD[File], told: Broadcast[Heading]) -> dict[str, str]:
+class Dsn(NamedTuple):
+    """A row of one; `subject`, the message that it is about."""
+
+    message_id: str
+    ref: Ref
+    subject: str | None
+
+
+def homes_of(dsns: Iterable[Dsn]) -> dict[str, str]:
     """By Message-Id of a DSN, as its first row has it; in memory, as many as there are."""
-    first: dict[str, tuple[Ref, str | None]] = {}
-    for name, ref, subject in files.flatMap(lambda file: _dsns(file, told.value)).collect():
-        first[name] = min(first.get(name, (ref, subject)), (ref, subject), key=lambda each: each[0])
-    return {name: subject for name, (_, subject) in first.items() if subject is not None}
+    first: dict[str, Dsn] = {}
+    for dsn in dsns:
+        first[dsn.message_id] = min(first.get(dsn.message_id, dsn), dsn, key=lambda x: x.ref)
+    return {name: dsn.subject for name, dsn in first.items() if dsn.subject is not None}
 
 
-def _dsns(file: File, heading: Heading) -> Iterator[tuple[str, Ref, str | None]]:
+def dsns_in(file: File, heading: Heading) -> Iterator[Dsn]:
     name, files = file
     if "/MSGTRK" not in name:
         return
     read = no_lines(heading)
-    try:
-        with open_lines(files, name) as opened:
-            read.read(name, filter(_may_be_of_a_dsn, lines(opened)), heading)
-    except PACKED_BADLY:
-        pass  # the other pass says so
+    with suppress(*PACKED_BADLY), open_lines(files, name) as opened:  # the other pass says so
+        read.read(name, filter(_may_be_of_a_dsn, lines(opened)), heading)
     for row in read.tracking:
         if row.event == "DSN" and row.message_id is not None:
-            yield row.message_id, row.ref, message_id(row.reference)
+            yield Dsn(row.message_id, row.ref, message_id(row.reference))
 
 
 def _may_be_of_a_dsn(line: Line) -> bool:
@@ -122,7 +135,8 @@ def _may_be_of_a_dsn(line: Line) -> bool:
 # what is sent where
 
 
-def _read(file: File, heading: Heading, places: Places) -> Iterator[tuple[int, Mail | Beside]]:
+def rows_in(file: File, heading: Heading, places: Places) -> Iterator[tuple[int, Mail | Beside]]:
+    """With the partition of each."""
     directory = asked_outside(heading)
     with uncollected():
         for first, read in _stretches(file, heading):
@@ -153,7 +167,7 @@ def _stretches(file: File, heading: Heading) -> Iterator[tuple[Ref, Lines]]:
             yield first, read
 
 
-def _planned(heading: Heading, places: Places) -> Iterator[tuple[int, Mail]]:
+def planned_in(heading: Heading, places: Places) -> Iterator[tuple[int, Mail]]:
     messages = iter(heading.plan.messages)
     while some := list(islice(messages, AT_ONCE)):
         found: dict[int, Mail] = {}
@@ -166,7 +180,7 @@ def _planned(heading: Heading, places: Places) -> Iterator[tuple[int, Mail]]:
 # what comes together
 
 
-def _beside(heading: Heading, found: list[Beside]) -> tuple[Record, LogSums]:
+def beside_mail(heading: Heading, found: Iterable[Beside]) -> tuple[Record, LogSums]:
     read, sums = no_lines(heading), no_log_sums(heading)
     for each in sorted(found, key=lambda each: each.first):
         read.add(each.read)
@@ -174,16 +188,13 @@ def _beside(heading: Heading, found: list[Beside]) -> tuple[Record, LogSums]:
     return record_of(heading.without_messages(), read), sums
 
 
-def _part(
-    pairs: Iterable[tuple[int, Mail | Beside]],
-    heading: Heading,
-    lives: Mapping[str, tuple[Life, ...]],
-) -> Iterator[Part]:
+def part_of_rows(
+    rows: Iterable[Mail], heading: Heading, lives: Mapping[str, tuple[Life, ...]]
+) -> Part:
     mail = Mail()
     with uncollected():
-        for _, some in pairs:
-            if isinstance(some, Mail):
-                mail.add(some)
+        for some in rows:
+            mail.add(some)
         mail.sort()
         mail.go_by(lives)
-        yield part_of(mail, heading)
+        return part_of(mail, heading)

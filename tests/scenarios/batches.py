@@ -25,11 +25,13 @@ def run_of(trial: Trial) -> Run:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """`results` by name of a set, in the order of its runs; each run is named `<set>/<number>` in
-    `cases`, and in `lines`, a glob of Parquet files as DuckDB reads them.
+    """`results` by name of a set, in the order of its runs; `differences`, in what the first of
+    them is judged otherwise in parts. Each run is named `<set>/<number>` in `cases`, and in
+    `lines`, a glob of Parquet files as DuckDB reads them.
     """
 
     results: dict[str, list[Result]]
+    differences: dict[str, list[str]]
     cases: list[JudgedCase]
     lines: str
 
@@ -57,6 +59,7 @@ class Batches:
         found = {name: future.result() for name, future in self._sets.items()}
         return Judged(
             {name: each.results for name, each in found.items()},
+            {name: each.differences for name, each in found.items()},
             [case for each in found.values() for case in each.cases],
             f"{self._folder}/*.parquet",
         )

@@ -18,6 +18,7 @@ from spark_eval.next.expected.totals import totals_of
 from spark_eval.next.judging.judge import Histories
 from spark_eval.next.read.files import MemoryFiles
 from spark_eval.sweep.result import covered, told
+from tests.spark_eval.spread.in_parts import differences
 
 
 class JudgedCase(NamedTuple):
@@ -28,8 +29,11 @@ class JudgedCase(NamedTuple):
 
 
 class JudgedSet(NamedTuple):
+    """`differences` of the first run, judged in parts."""
+
     results: list[Result]
     cases: list[JudgedCase]
+    differences: list[str]
 
 
 def judged_set(
@@ -50,7 +54,7 @@ def judged_set(
             for case in _cases(claim, judged.histories)
         ]
     lines.write(path)
-    return JudgedSet(results, cases)
+    return JudgedSet(results, cases, differences(MemoryFiles(records[0][1])))
 
 
 def _cases(claim: Claim, histories: Histories) -> Iterator[Case]:

@@ -40,6 +40,11 @@ def test_a_scenario_reaches_the_verdict_that_it_expects(
     assert asked["no_loss"] >= min(100, sum(len(each.recipients) for each in messages))
 
 
+def test_a_run_is_judged_in_parts_as_it_is_whole(judged: Judged) -> None:
+    """Every scenario, and one run of each broken node."""
+    assert {name: found for name, found in judged.differences.items() if found} == {}
+
+
 @pytest.mark.parametrize("name", SOUND)
 def test_a_node_that_keeps_its_promises_fails_under_no_seed(
     name: str, results: dict[str, list[Result]]

@@ -63,7 +63,9 @@ class _First:
 
 
 def _first(part: Part, silent: Sequence[Interval]) -> _First:
-    return _First(traffic_of(part.messages, silent), part.stores, part.damage)
+    found = _First(traffic_of(part.messages, silent), Stores(), list(part.damage))
+    found.stores.add(part.stores)
+    return found
 
 
 def _owners(part: Part, strange: Collection[str]) -> Traffic:
