@@ -23,7 +23,7 @@ from spark_eval.next.judging.run import run_of_parts
 from spark_eval.next.judging.tally import Tally
 from spark_eval.next.judging.uncollected import uncollected
 from spark_eval.next.read.file_list import departures
-from spark_eval.next.read.files import FolderFiles, evidence
+from spark_eval.next.read.files import FolderFiles, MemoryFiles, evidence
 from spark_eval.next.read.heading import heading_of
 from spark_eval.next.results.damage import clocks_off_of, log_damage_of
 from spark_eval.next.results.sums import Sums
@@ -32,6 +32,7 @@ from spark_eval.read.run_folder import RunFolder
 from spark_eval.report.build import build
 from spark_eval.results.schema import RESULT_TABLES
 from spark_eval.results.tables import PartsOfTable, as_parquet
+from spark_eval.spark.paths import to_read
 from spark_eval.spark.shipped import ship
 from spark_eval.spread.by_run import arrow_schema
 from spark_eval.spread.reading import File, read_spread
@@ -69,10 +70,19 @@ def judged(
 
 
 def _files(context: SparkContext, folder: RunFolder) -> RDD[File]:
-    """Each in a partition of its own, the largest first."""
+    """Each in a partition of its own, the largest first. What workers cannot see Spark reads for
+    them, a file at a time.
+    """
     there = FolderFiles(folder.path)
     names = sorted(evidence(there), key=lambda name: -(folder.path / name).stat().st_size)
-    return context.parallelize([(name, there) for name in names], max(len(names), 1))
+    if folder.uri is None or is_local(context):
+        return context.parallelize([(name, there) for name in names], max(len(names), 1))
+    return context.union([_fetched(context, folder, name) for name in names])
+
+
+def _fetched(context: SparkContext, folder: RunFolder, name: str) -> RDD[File]:
+    whole = context.binaryFiles(to_read(folder.place(folder.path / name)))
+    return whole.map(lambda file: (name, MemoryFiles({name: file[1]})))
 
 
 class PartsInSpark:

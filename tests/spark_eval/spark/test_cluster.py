@@ -14,6 +14,7 @@ import pyarrow
 import pytest
 
 from bench.cluster import Cluster
+from spark_eval.evaluation.evaluation import LARGE_BYTES
 from spark_eval.spark.class_archive import sharing
 from tests.spark_eval.runs.run_builder import healthy
 
@@ -63,13 +64,14 @@ def test_a_cluster_reaches_the_same_verdict_by_the_sources_that_go_along(
         assert (spread / name).read_bytes() == (alone / name).read_bytes()
 
 
+@pytest.mark.parametrize("large_bytes", [LARGE_BYTES, 0], ids=["by_run", "by_message"])
 def test_a_worker_lost_in_the_middle_changes_no_verdict(
-    cluster: Cluster, run_main: Callable[..., int], tmp_path: Path
+    large_bytes: int, cluster: Cluster, run_main: Callable[..., int], tmp_path: Path
 ) -> None:
     alone, spread = (healthy().write(tmp_path / where) for where in ("alone", "cluster"))
     waiting = tmp_path / "waiting"
     judging = started(
-        "tests.spark_eval.spark.waiting_claim", cluster.url, str(waiting), str(spread),
+        "tests.spark_eval.spark.waiting_claim", cluster.url, str(waiting), str(spread), str(large_bytes),
         python_path=str(ROOT),
     )  # fmt: skip
     try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import random
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeVar
@@ -84,11 +85,12 @@ def in_parts(files: Files, count: int = 5, lines_at_once: int = 150) -> Said:
         places = Places(count, homes_of(dsn for file in named for dsn in dsns_in(file, told)))
         pairs = [pair for file in named for pair in rows_in(file, told, places)]
         pairs += planned_in(heading, places)
-    beside = [each for _, each in reversed(pairs) if isinstance(each, Beside)]
+    random.Random(7).shuffle(pairs)  # as they come from a shuffle
+    beside = [each for _, each in pairs if isinstance(each, Beside)]
     record, log_sums = beside_mail(heading, beside)
     parts = PartsHere([
         pickle.dumps(part_of_rows(_at(place, pairs), told, record.lives))
-        for place in reversed(range(count))
+        for place in range(count)
     ])  # fmt: skip
     run = run_of_parts(record, departures(files, heading.manifest), log_sums, parts)
     return _judged(run, [pickle.loads(part) for part in parts.parts])
