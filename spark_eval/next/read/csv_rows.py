@@ -102,8 +102,10 @@ def _milliseconds(moment: datetime) -> int:
 
 def integer(text: str | None) -> int | None:
     """None where it is none, or has more than 64 bits."""
+    if not text:
+        return None
     try:
-        number = int(text or "")
+        number = int(text)
     except ValueError:
         return None
     return number if -(2**63) <= number < 2**63 else None

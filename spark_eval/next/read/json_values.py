@@ -53,18 +53,22 @@ def row_of(kind: type[Row], value: Any) -> Row:
     """
     if type(value) is not dict:
         raise Malformed("no object")
-    found = [
-        None if (given := value.get(name)) is None else convert(given)
-        for name, convert in _converters(kind)
-    ]
+    fields, found = _fields(kind), [None] * len(kind._fields)  # type: ignore[attr-defined]
+    for key, given in value.items():
+        if given is not None and key in fields:
+            place, convert = fields[key]
+            found[place] = convert(given)
     return kind._make(found)  # type: ignore[attr-defined, no-any-return]
 
 
 @cache
-def _converters(kind: type) -> tuple[tuple[str, Convert], ...]:
+def _fields(kind: type) -> dict[str, tuple[int, Convert]]:
+    """By key: which field, and what makes its value."""
     hints = get_type_hints(kind)
-    fields: tuple[str, ...] = kind._fields  # type: ignore[attr-defined]
-    return tuple((name.rstrip("_"), _converter(hints[name])) for name in fields)
+    names: tuple[str, ...] = kind._fields  # type: ignore[attr-defined]
+    return {
+        name.rstrip("_"): (place, _converter(hints[name])) for place, name in enumerate(names)
+    }
 
 
 def _converter(hint: Any) -> Convert:

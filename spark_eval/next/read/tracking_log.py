@@ -86,5 +86,6 @@ def _lower(text: str | None) -> str | None:
 
 
 def _lab_ms(custom: Mapping[str, str], name: str, origin_ms: int, off_ms: int) -> int | None:
-    epoch_ms = epoch_ms_of(custom.get(name, ""))
+    said = custom.get(name)
+    epoch_ms = epoch_ms_of(said) if said else None
     return None if epoch_ms is None else epoch_ms - origin_ms - off_ms
