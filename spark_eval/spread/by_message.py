@@ -42,6 +42,8 @@ Result = TypeVar("Result")
 
 BYTES_A_PART = 8 * 1024 * 1024
 """Of the evidence: about a thousand messages."""
+FILES_AT_ONCE_A_CORE = 8
+"""Tasks that the files are dealt out to."""
 AT_ONCE_A_CORE = 4
 """Parts whose results the driver holds."""
 
@@ -70,13 +72,15 @@ def judged(
 
 
 def _files(context: SparkContext, folder: RunFolder) -> RDD[File]:
-    """Each in a partition of its own, the largest first. What workers cannot see Spark reads for
-    them, a file at a time.
+    """Some in each partition, the largest first. What workers cannot see Spark reads for them, a
+    file at a time.
     """
     there = FolderFiles(folder.path)
     names = sorted(evidence(there), key=lambda name: -(folder.path / name).stat().st_size)
     if folder.uri is None or is_local(context):
-        return context.parallelize([(name, there) for name in names], max(len(names), 1))
+        hands = min(FILES_AT_ONCE_A_CORE * context.defaultParallelism, max(len(names), 1))
+        dealt = [(name, there) for first in range(hands) for name in names[first::hands]]
+        return context.parallelize(dealt, hands)
     return context.union([_fetched(context, folder, name) for name in names])
 
 

@@ -66,9 +66,7 @@ def _fields(kind: type) -> dict[str, tuple[int, Convert]]:
     """By key: which field, and what makes its value."""
     hints = get_type_hints(kind)
     names: tuple[str, ...] = kind._fields  # type: ignore[attr-defined]
-    return {
-        name.rstrip("_"): (place, _converter(hints[name])) for place, name in enumerate(names)
-    }
+    return {name.rstrip("_"): (place, _converter(hints[name])) for place, name in enumerate(names)}
 
 
 def _converter(hint: Any) -> Convert:
