@@ -33,7 +33,7 @@ from spark_eval.report.build import build
 from spark_eval.results.schema import RESULT_TABLES
 from spark_eval.results.tables import PartsOfTable, as_parquet
 from spark_eval.spark.paths import to_read
-from spark_eval.spark.shipped import ship
+from spark_eval.spark.shipped import is_local, ship
 from spark_eval.spread.by_run import arrow_schema
 from spark_eval.spread.reading import File, read_spread
 from spark_eval.spread.whole_run import Schemas, WholeRun
