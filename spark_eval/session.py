@@ -27,20 +27,10 @@ from pyspark.sql import SparkSession
 from spark_eval.spark.class_archive import sharing
 from spark_eval.spark.given import SUBMITTED, given_settings
 from spark_eval.spark.jvm import launch
-from spark_eval.spark.known_names import look_up_once
-from spark_eval.spark.room import a_quarter, memory_bytes
-from spark_eval.spark.settled import KEPT
 
 Settings: TypeAlias = dict[str, str]
 
 QUIET_LOG = Path(__file__).parent / "spark" / "log4j2.properties"
-
-# whoever runs it, and wherever
-FOR_THE_VERDICT: Settings = {
-    "spark.sql.session.timeZone": "UTC",
-    # custom-data of real servers repeats names
-    "spark.sql.mapKeyDedupPolicy": "LAST_WIN",
-}
 
 EVERYWHERE: Settings = {
     "spark.ui.enabled": "false",
@@ -54,28 +44,19 @@ EVERYWHERE: Settings = {
 ON_ONE_MACHINE: Settings = {
     # a second partition would double the tasks of a run's few rows
     "spark.sql.shuffle.partitions": "1",
-    # what is in one partition stays there, whatever a join of it is thought to come to: a product
-    # of sizes, which soon is above any limit unless they are given as nothing
-    "spark.sql.maxSinglePartitionBytes": str(2**63 - 1),
-    "spark.sql.sources.fileCompressionFactor": "1e-12",
-    "spark.sql.defaultSizeInBytes": "1",
     "spark.default.parallelism": "2",
     "spark.sql.adaptive.enabled": "false",
-    # an aggregation by hash of some thousand messages fits; Spark would sort after 128
-    "spark.sql.objectHashAggregate.sortBased.fallbackThreshold": "200000",
     # a broadcast is a job of its own, and planning waits for it
     "spark.sql.autoBroadcastJoinThreshold": "-1",
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
-    # the driver lists the files of many runs itself: a job for it has a task a file
-    "spark.sql.sources.parallelPartitionDiscovery.threshold": "1000000",
     # the only executor is this very process: when it was suspended, with its machine or by a
     # signal, it is not lost, and goes on; Spark would give it up after two minutes
     "spark.storage.blockManagerHeartbeatTimeoutMs": "365d",
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.driver.host": "127.0.0.1",
-    # taken only by a run that needs it: a sender that is refused for hours writes half a gigabyte
-    "spark.driver.memory": a_quarter(memory_bytes()),
+    # Python judges; what of it comes back to the driver passes through here
+    "spark.driver.memory": "2g",
 }
 
 # each aggregation and each sort of a task begins with a page, and clears it: some kilobytes of rows
@@ -84,20 +65,13 @@ SMALL_PAGES: Settings = {"spark.buffer.pageSize": "1m"}
 
 # of a run of a hundred thousand messages and more: Spark's own ways, in bounded memory
 OF_A_LARGE_RUN: Settings = {
-    # of so many sorters at once as a claim's joins and windows are, each has to have its page
     "spark.sql.files.maxPartitionBytes": "32m",
     "spark.sql.shuffle.partitions": "256",  # before they are put together by size
     "spark.sql.adaptive.advisoryPartitionSizeInBytes": "16m",
     "spark.sql.adaptive.enabled": "true",
     "spark.sql.autoBroadcastJoinThreshold": str(10 * 1024 * 1024),
-    "spark.sql.sources.fileCompressionFactor": "1.0",
-    "spark.sql.defaultSizeInBytes": str(2**63 - 1),
-    "spark.sql.objectHashAggregate.sortBased.fallbackThreshold": "128",
     "spark.sql.codegen.wholeStage": "true",
     "spark.sql.codegen.factoryMode": "FALLBACK",
-    # in memory they would leave little of it: two fifths of all work was collecting garbage
-    KEPT: "DISK_ONLY",
-    "spark.driver.memory": "2g",
 }
 
 # the JVM lives for some seconds: compile little and cheaply, and do not stop to collect garbage
@@ -122,11 +96,7 @@ ONE_AFTER_ANOTHER = (
     "-XX:+ExitOnOutOfMemoryError",
 )
 
-# generated code has methods of more than 8,000 bytes, one for all that is read out of a line: the
-# JVM would interpret these for ever, a tenth of all that judging takes
-LARGE_METHODS = "-XX:-DontCompileHugeMethods"
 FOR_MINUTES = (
-    LARGE_METHODS,
     "-XX:+UseParallelGC",
     "-Xshare:auto",
     "-XX:+ExitOnOutOfMemoryError",
@@ -191,7 +161,7 @@ def session(
         chosen |= _quietly(given, chosen)
     conf = SparkConf(loadDefaults=False).setAll(list(chosen.items()))
     with _signals_kept():
-        look_up_once(SparkContext(conf=conf, gateway=submitted or launch(conf)))
+        SparkContext(conf=conf, gateway=submitted or launch(conf))
     # it would print every failed query's whole plan; the exception itself says enough
     logging.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL)
     return SparkSession.builder.getOrCreate()
@@ -230,7 +200,7 @@ def _of_queries(spark: SparkSession, purpose: Purpose) -> Settings:
     return {
         key: value
         for key, value in suited.items()
-        if key in LOCAL[purpose] and not key.startswith("spark.driver.")
+        if key in LOCAL[purpose]
     }
 
 
@@ -250,8 +220,8 @@ def settings(
     name: str = "",
     purpose: Purpose = Purpose.RUN,
 ) -> Settings:
-    """What is set beside `given`: what verdicts hang on, and where nothing is given, what suits the
-    work; what Spark knows best on a cluster is left to it.
+    """What is set beside `given`: what suits the work; what Spark knows best on a cluster is left
+    to it.
     """
     where = master or given.get("spark.master", "local[*]")
     suited = EVERYWHERE | {"spark.app.name": name}
@@ -259,7 +229,7 @@ def settings(
         suited |= ON_ONE_MACHINE | LOCAL[purpose]
         suited["spark.driver.extraJavaOptions"] = " ".join([*JAVA[purpose], *sharing()])
     left = {key: value for key, value in suited.items() if key not in given}
-    return left | FOR_THE_VERDICT | {"spark.master": where}
+    return left | {"spark.master": where}
 
 
 def _quietly(given: Settings, chosen: Settings) -> Settings:

@@ -16,7 +16,6 @@ from spark_eval.compare.timing import left_open, margin_ms, pace_ms
 from spark_eval.next.cases.case import HOLDS, VIOLATED
 from spark_eval.program import exit_codes
 from spark_eval.results.tables import read_tables
-from spark_eval.spark.settled import settled
 
 AGREES = "agrees"
 NOT_CHECKED = "not checked"
@@ -95,7 +94,7 @@ def compare(spark: SparkSession, sides: tuple[Side, Side]) -> Comparison:
         (fates(each), left_open(each, margin, side.heartbeat_ms))
         for each, side in zip(tables, sides, strict=True)
     ]
-    rows = settled(compared(told[0], told[1]))
+    rows = compared(told[0], told[1]).localCheckpoint()  # asked twice
     verdict = compare_verdicts(*sides)
     claims = tuple(compare_claims(*sides))
     messages = _counts(rows)

@@ -21,8 +21,8 @@ from collections.abc import Mapping
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from spark_eval.sql.intervals import FOREVER_MS
-from spark_eval.sql.reasons import sentence
+from spark_eval.compare.sentence import sentence
+from spark_eval.next.intervals.interval import FOREVER_MS
 
 RULES = (
     "in_doubt",

@@ -1,4 +1,4 @@
-"""One evaluation from folders to verdicts: each run is judged in a task of Spark, and written here.
+"""One evaluation from folders to verdicts: runs are judged in tasks of Spark, and written here.
 
 The verdict is written last: where it is, everything it speaks of is there too. Nothing here says
 what is right.
@@ -10,7 +10,6 @@ from collections.abc import Sequence
 
 from pyspark.sql import SparkSession
 
-from spark_eval.evaluation.large_run import judged_as_tables
 from spark_eval.judging.judged import JudgedRun
 from spark_eval.next.claims.catalogue import ALL
 from spark_eval.next.claims.claim import Claim
@@ -22,7 +21,7 @@ from spark_eval.report.rows import ReportRows
 from spark_eval.results import tables as results
 from spark_eval.results.files import as_text, junit_xml, verdict_content
 from spark_eval.results.whole_file import write_whole
-from spark_eval.spread import by_run
+from spark_eval.spread import by_message, by_run
 from spark_eval.spread.whole_run import WholeRun
 
 LARGE_BYTES = 64 * 1024 * 1024
@@ -42,9 +41,10 @@ def evaluate(
     large = {folder.run for folder in folders if is_large(folder)}
     whole = by_run.judged(spark, [each for each in folders if each.run not in large], checks)
     return [
-        _finished(*judged_as_tables(spark, folder))
-        if folder.run in large
-        else _written(folder, next(whole))
+        _written(
+            folder,
+            by_message.judged(spark, folder, checks) if folder.run in large else next(whole),
+        )
         for folder in folders
     ]
 
@@ -81,11 +81,7 @@ def _written(folder: RunFolder, found: WholeRun) -> JudgedRun:
         log_damage=found.log_damage,
         fates=tuple(found.rows.fates),
     )
-    return _finished(run, found.rows)
-
-
-def _finished(run: JudgedRun, rows: ReportRows) -> JudgedRun:
-    _write_report(run, rows)
+    _write_report(run, found.rows)
     write_whole(run.folder.path / "junit.xml", junit_xml(run))
     write_whole(run.folder.path / "verdict.json", as_text(verdict_content(run)))
     return run

@@ -1,1 +1,1 @@
-"""From the files of a run folder to typed tables; judges nothing."""
+"""The folder of a run: which files it holds, here or elsewhere. Judges nothing."""

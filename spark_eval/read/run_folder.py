@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 from spark_eval.read.given_json import read_json
-from spark_eval.read.scope import ANYTHING, Scope, scope_of
 
 # paths within a run folder: JSON Lines that are evidence (the core's inputs and standard error are
 # not), and message tracking and connectivity logs, whatever the case of their ending
@@ -42,8 +41,7 @@ class UnreadableRecordError(RunFolderError):
 @dataclass(frozen=True, slots=True)
 class RunFolder:
     """`path` is absolute, without links; `origin_ms` is the start of lab time, epoch ms.
-    `scope`: what its plan may hold. `has_file_list`: the lab promised files.json. Where there is a
-    `uri`, the folder is there and `path` is the driver's copy.
+    Where there is a `uri`, the folder is there and `path` is the driver's copy.
     """
 
     path: Path
@@ -52,8 +50,6 @@ class RunFolder:
     seed: int | str | None
     host: str | None
     origin_ms: int
-    scope: Scope = ANYTHING
-    has_file_list: bool = False
     uri: str | None = None
 
     @property
@@ -130,8 +126,6 @@ def open_run_folder(path: Path, uri: str | None = None) -> RunFolder:
         seed=manifest.get("seed", plan.get("seed")),
         host=manifest.get("host"),
         origin_ms=_origin_ms(plan, manifest),
-        scope=scope_of(plan),
-        has_file_list="file_list" in manifest,
         uri=uri,
     )
 

@@ -1,4 +1,4 @@
-"""The tables that stay: each as `result_schema.py` says, written as Parquet below `evaluation/`.
+"""The tables that stay: each as `schema.py` says, written as Parquet below `evaluation/`.
 
 Every figure of the report and every number of verdict.json comes from one of them.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import io
 import shutil
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,55 +18,16 @@ from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StructType
 
 from spark_eval import schema
-from spark_eval.as_tables.expected.tables import Tables
 from spark_eval.next.judging.results import ClaimResult
-from spark_eval.read.damage import log_damage
+from spark_eval.next.results.row import Row
 from spark_eval.read.run_folder import RunFolder
 from spark_eval.results import schema as result_schema
-from spark_eval.results.delays import delays, promotion_delays
-from spark_eval.results.failovers import of_safety_nets
-from spark_eval.results.messages import messages
-from spark_eval.results.timeline_marks import timeline_events
-from spark_eval.spark.paths import to_read, to_write
-from spark_eval.sql.collected import Rows
+from spark_eval.spark.paths import to_read
 from spark_eval.story.row import StoryLine
 from spark_eval.story.story import named_in, stories
 
 
-def conform(rows: DataFrame, name: str) -> DataFrame:
-    """The columns of a result table, in order, cast to its types."""
-    columns = result_schema.RESULT_TABLES[name]
-    return rows.selectExpr(*(f"CAST(`{name}` AS {kind}) AS `{name}`" for name, kind in columns))
-
-
-def derived_tables(tables: Tables) -> dict[str, Callable[[], DataFrame]]:
-    """How to make each result table but those of the claims, and of Safety Nets where nobody can
-    ask them; those that need the least come first.
-    """
-    record = tables.record
-    made: dict[str, Callable[[], DataFrame]] = {
-        "fault_windows": lambda: tables.windows,
-        "attempts": lambda: tables.attempts,
-        "log_damage": lambda: log_damage(record.damaged_lines),
-        "shadows": lambda: _shadows(tables.copies),
-        "promotions": lambda: _promotions(tables.promotions),
-        "promotion_delays": lambda: promotion_delays(tables.promotions),
-        "timeline_events": lambda: timeline_events(
-            record.tracking, record.lifecycle, tables.promotions, record.runs
-        ),
-        "deliveries": lambda: tables.deliveries,
-        "delays": lambda: delays(tables.deliveries, tables.windows),
-        "messages": lambda: messages(
-            tables.sent, tables.outcomes, tables.acknowledged, tables.copies, tables.deliveries
-        ),
-        "discards": lambda: _discards(tables.discards),
-    }
-    if tables.resubmission is not None:
-        made |= of_safety_nets(tables.resubmission)
-    return made
-
-
-def claim_rows(run: str, results: Iterable[ClaimResult]) -> Rows:
+def claim_rows(run: str, results: Iterable[ClaimResult]) -> list[Row]:
     """`claims` of one run."""
     return [
         {
@@ -83,7 +44,7 @@ def claim_rows(run: str, results: Iterable[ClaimResult]) -> Rows:
     ]
 
 
-def example_rows(run: str, results: Iterable[ClaimResult]) -> Rows:
+def example_rows(run: str, results: Iterable[ClaimResult]) -> list[Row]:
     """`counterexamples` of one run."""
     return [
         {
@@ -106,16 +67,11 @@ def stories_of(folder: RunFolder, results: Iterable[ClaimResult]) -> list[StoryL
     return stories(folder, {name for name in map(named_in, subjects) if name is not None})
 
 
-def write_rows(name: str, rows: Rows, folder: RunFolder) -> None:
+def write_rows(name: str, rows: list[Row], folder: RunFolder) -> None:
     """A table of rows that the driver knows."""
     types = StructType.fromDDL(schema.ddl(result_schema.RESULT_TABLES[name]))
     assert isinstance(types, StructType)
     write_arrow(pyarrow.Table.from_pylist(rows, to_arrow_schema(types)), name, folder)
-
-
-def write_table(name: str, rows: DataFrame, folder: RunFolder) -> None:
-    """By Spark, in parts; what was there is replaced."""
-    rows.write.mode("overwrite").parquet(to_write(folder.place(_place(name, folder))))
 
 
 def write_arrow(rows: pyarrow.Table, name: str, folder: RunFolder) -> None:
@@ -126,7 +82,7 @@ def write_arrow(rows: pyarrow.Table, name: str, folder: RunFolder) -> None:
     parquet.write_table(rows, place / "part-00000.snappy.parquet", compression="snappy")
 
 
-def as_parquet(rows: Rows, schema: pyarrow.Schema) -> bytes:
+def as_parquet(rows: list[Row], schema: pyarrow.Schema) -> bytes:
     """The bytes of a file."""
     written = io.BytesIO()
     parquet.write_table(pyarrow.Table.from_pylist(rows, schema), written, compression="snappy")
@@ -172,30 +128,3 @@ def read_table(spark: SparkSession, folder: Path, name: str) -> DataFrame:
     """One of them."""
     columns = schema.ddl(result_schema.RESULT_TABLES[name])
     return spark.read.schema(columns).parquet(to_read(folder / f"{name}.parquet"))
-
-
-def _refs(*structs: str) -> str:
-    return (
-        f"filter(array({', '.join(f'{name}.ref' for name in structs)}), r -> r IS NOT NULL) AS refs"
-    )
-
-
-def _shadows(copies: DataFrame) -> DataFrame:
-    return copies.selectExpr(
-        "*", "server AS shadow_server", "claimed.attempts AS attempts",
-        "discard.at_ms AS discarded_ms", "promoted.at_ms AS promoted_ms",
-        _refs("claimed", "held", "discard", "promoted"),
-    )  # fmt: skip
-
-
-def _promotions(promotions: DataFrame) -> DataFrame:
-    return promotions.where("promoted IS NOT NULL OR expected").selectExpr(
-        "*", "server AS shadow_server", "promoted.at_ms AS promoted_ms", _refs("promoted", "held")
-    )
-
-
-def _discards(discards: DataFrame) -> DataFrame:
-    asked = discards.where("order_status IS NOT NULL OR deadline_status IS NOT NULL")
-    return asked.selectExpr(
-        "*", "server AS shadow_server", "discard.at_ms AS discarded_ms", _refs("discard", "held")
-    )

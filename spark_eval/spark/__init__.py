@@ -1,1 +1,1 @@
-"""Spark as this program uses it: its JVM, settings, partitions and memory."""
+"""Spark as this program uses it: its JVM, what a user has set, and the sources of its workers."""

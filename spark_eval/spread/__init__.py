@@ -1,1 +1,1 @@
-"""The judge, spread by Spark: each run whole in one task."""
+"""The judge, spread by Spark: a run whole in one task, or one large run by its messages."""

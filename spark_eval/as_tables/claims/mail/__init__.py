@@ -1,1 +1,0 @@
-"""Claims about mail as its senders and recipients see it."""

@@ -1,1 +1,0 @@
-"""Claims about Safety Nets and mailbox database copies."""

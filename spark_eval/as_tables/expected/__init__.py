@@ -1,1 +1,0 @@
-"""What should have happened, derived from plan, ledger and fault record, as intervals."""

@@ -1,1 +1,0 @@
-"""From typed rows to what happened: messages, copies, faults. DataFrame to DataFrame."""

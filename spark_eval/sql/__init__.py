@@ -1,1 +1,0 @@
-"""Pieces of Spark SQL that several derivations need."""
