@@ -197,11 +197,7 @@ def _of_queries(spark: SparkSession, purpose: Purpose) -> Settings:
     context = spark.sparkContext
     submitted = context._gateway if SUBMITTED in os.environ else None
     suited = settings(_given(submitted), context.master, purpose=purpose)
-    return {
-        key: value
-        for key, value in suited.items()
-        if key in LOCAL[purpose]
-    }
+    return {key: value for key, value in suited.items() if key in LOCAL[purpose]}
 
 
 def _given(submitted: JavaGateway | None) -> Settings:

@@ -41,7 +41,7 @@ def evaluate(
     large = {folder.run for folder in folders if is_large(folder)}
     whole = by_run.judged(spark, [each for each in folders if each.run not in large], checks)
     return [
-        _written(
+        written(
             folder,
             by_message.judged(spark, folder, checks) if folder.run in large else next(whole),
         )
@@ -67,7 +67,8 @@ def _named(folder: RunFolder) -> str:
     return folder.uri or str(folder.path)
 
 
-def _written(folder: RunFolder, found: WholeRun) -> JudgedRun:
+def written(folder: RunFolder, found: WholeRun) -> JudgedRun:
+    """Its files, tables and report, beside the record."""
     for name, rows in found.tables.items():
         results.write_arrow(rows, name, folder)
     run = JudgedRun(

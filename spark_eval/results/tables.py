@@ -14,14 +14,13 @@ from typing import Any
 import pyarrow
 from pyarrow import parquet
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql.pandas.types import to_arrow_schema
-from pyspark.sql.types import StructType
 
 from spark_eval import schema
 from spark_eval.next.judging.results import ClaimResult
 from spark_eval.next.results.row import Row
 from spark_eval.read.run_folder import RunFolder
 from spark_eval.results import schema as result_schema
+from spark_eval.results.arrow import ARROW_SCHEMAS
 from spark_eval.spark.paths import to_read
 from spark_eval.story.row import StoryLine
 from spark_eval.story.story import named_in, stories
@@ -69,9 +68,7 @@ def stories_of(folder: RunFolder, results: Iterable[ClaimResult]) -> list[StoryL
 
 def write_rows(name: str, rows: list[Row], folder: RunFolder) -> None:
     """A table of rows that the driver knows."""
-    types = StructType.fromDDL(schema.ddl(result_schema.RESULT_TABLES[name]))
-    assert isinstance(types, StructType)
-    write_arrow(pyarrow.Table.from_pylist(rows, to_arrow_schema(types)), name, folder)
+    write_arrow(pyarrow.Table.from_pylist(rows, ARROW_SCHEMAS[name]), name, folder)
 
 
 def write_arrow(rows: pyarrow.Table, name: str, folder: RunFolder) -> None:

@@ -9,17 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import partial
 
-import pyarrow as pa
 from pyspark import SparkContext
 from pyspark.sql import SparkSession
-from pyspark.sql.pandas.types import to_arrow_schema
-from pyspark.sql.types import StructType
 
 from spark_eval.next.claims.claim import Claim
 from spark_eval.next.read.files import Files, FolderFiles, MemoryFiles
 from spark_eval.read.run_folder import RunFolder
-from spark_eval.results.schema import RESULT_TABLES
-from spark_eval.schema import Columns, ddl
+from spark_eval.results.arrow import ARROW_SCHEMAS
 from spark_eval.spark.shipped import is_local, ship
 from spark_eval.spread.whole_run import WholeRun, whole_run
 
@@ -32,8 +28,7 @@ def judged(
     """In the order of `folders`. Raises `OSError`, Spark's own errors."""
     context = spark.sparkContext
     ship(context)
-    schemas = {name: arrow_schema(columns) for name, columns in RESULT_TABLES.items()}
-    judge = partial(whole_run, schemas=schemas, claims=claims)
+    judge = partial(whole_run, schemas=ARROW_SCHEMAS, claims=claims)
     some = AT_ONCE_A_CORE * context.defaultParallelism
     for first in range(0, len(folders), some):
         files = [_files(context, folder) for folder in folders[first : first + some]]
@@ -61,9 +56,3 @@ def _files(context: SparkContext, folder: RunFolder) -> Files:
         with there.open(name) as file:
             contents[name] = file.read()
     return MemoryFiles(contents)
-
-
-def arrow_schema(columns: Columns) -> pa.Schema:
-    types = StructType.fromDDL(ddl(columns))
-    assert isinstance(types, StructType)
-    return to_arrow_schema(types)

@@ -6,14 +6,12 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
-from pyspark.sql import SparkSession
 
-from spark_eval.as_tables.claims.mail import no_loss
-from spark_eval.as_tables.claims.shadow import discard_after_delivery, promotion_on_time
-from spark_eval.as_tables.expected.tables import Tables
-from spark_eval.read.record import Record
-from spark_eval.read.run_folder import open_run_folder
-from spark_eval.read.source import Folders
+from spark_eval.next.claims.mail import no_loss
+from spark_eval.next.claims.shadow import discard_after_delivery, promotion_on_time
+from spark_eval.next.judging.judge import histories_of
+from spark_eval.next.read.files import FolderFiles
+from spark_eval.next.results.faults import fault_window_rows
 from tests.spark_eval.claims.conftest import Ask, Results
 from tests.spark_eval.runs.faulty_runs import back_after_span
 from tests.spark_eval.runs.run_builder import HEARTBEAT, MINUTE, SECOND, Run, empty, user
@@ -141,9 +139,9 @@ def test_a_fault_at_a_place_excuses_once_it_was_reached(discards: Results) -> No
     assert discards["never-reached"].status == "violated"
 
 
-def test_a_fault_whose_place_was_never_reached_says_so(spark: SparkSession, tmp_path: Path) -> None:
-    folder = open_run_folder(_never_reached().write(tmp_path))
-    [window] = Tables(Record(Folders(spark, [folder]))).windows.collect()
+def test_a_fault_whose_place_was_never_reached_says_so(tmp_path: Path) -> None:
+    run = histories_of(FolderFiles(_never_reached().write(tmp_path))).run
+    [window] = fault_window_rows(run)
     assert (window["took_effect"], window["reason"]) == (None, NEVER)
     assert window["intended_ms"] is None
 

@@ -10,13 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pyspark.sql import SparkSession
 
-from spark_eval.evaluation.evaluation import evaluate
 from spark_eval.judging.judged import JudgedRun
-from spark_eval.read.clocks import kept
-from spark_eval.read.run_folder import open_run_folder
-from spark_eval.results import tables as results
+from tests.spark_eval.runs.evaluated import evaluated, rows_of
 from tests.spark_eval.runs.faulty_runs import back_after_span, back_in_time, new_database
 from tests.spark_eval.runs.run_builder import HOUR, MINUTE, ORIGIN, Run, iso, mono
 
@@ -80,7 +76,7 @@ def restarted(skew_ms: int, hold_ms: int, *, is_empty: bool) -> Run:
 
 
 @pytest.fixture(scope="module")
-def judged(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> dict[str, JudgedRun]:
+def judged(tmp_path_factory: pytest.TempPathFactory) -> dict[str, JudgedRun]:
     root = tmp_path_factory.mktemp("skewed")
     runs = {name: base() for name, base in BASES.items()}
     runs |= {
@@ -91,11 +87,11 @@ def judged(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> dic
     for name, skew in {"restarted": 0, **{f"restarted-{w}": s for w, s in SKEWS.items()}}.items():
         runs[name] = restarted(skew, HOUR, is_empty=True)
         runs[f"{name}-and-late"] = restarted(skew, 3 * HOUR, is_empty=False)
-    folders = []
+    found = {}
     for name, run in runs.items():
         run.name = name
-        folders.append(open_run_folder(measured(run).write(root)))
-    return {run.folder.run: run for run in evaluate(spark, folders)}
+        found[name] = evaluated(measured(run).write(root))
+    return found
 
 
 def _verdict(run: JudgedRun) -> dict[str, Any]:
@@ -107,10 +103,12 @@ def _verdict(run: JudgedRun) -> dict[str, Any]:
     return {name: value for name, value in content.items() if name not in ("run", "clocks_off")}
 
 
-def _rows(spark: SparkSession, run: JudgedRun, table: str) -> list[str]:
-    rows = results.read_table(spark, run.folder.evaluation, table)
-    of_any = [name for name in rows.columns if name not in ("run", "ref", "refs")]
-    return sorted(str(row) for row in rows.select(*of_any).collect())
+def _rows(run: JudgedRun, table: str) -> list[str]:
+    own = ("run", "ref", "refs")
+    return sorted(
+        str({name: value for name, value in row.items() if name not in own})
+        for row in rows_of(run, table)
+    )
 
 
 @pytest.mark.parametrize("way", SKEWS)
@@ -123,12 +121,10 @@ def test_verdict_claims_and_numbers_are_those_of_right_clocks(
 
 
 @pytest.mark.parametrize("table", TABLES)
-def test_tables_hold_the_same_rows(
-    spark: SparkSession, judged: dict[str, JudgedRun], table: str
-) -> None:
-    straight = _rows(spark, judged["span"], table)
+def test_tables_hold_the_same_rows(judged: dict[str, JudgedRun], table: str) -> None:
+    straight = _rows(judged["span"], table)
     assert straight
-    assert _rows(spark, judged["span-behind"], table) == straight
+    assert _rows(judged["span-behind"], table) == straight
 
 
 @pytest.mark.parametrize("way", SKEWS)
@@ -162,38 +158,3 @@ def test_the_report_says_whose_clock_was_off_by_how_much(judged: dict[str, Judge
 
 def _page(folder: Path) -> str:
     return (folder / "report.html").read_text(encoding="utf-8")
-
-
-LIVES = "array(named_struct('lo_ms', 0L, 'hi_ms', 100L, 'skew_ms', {first}L), "
-LIVES += "named_struct('lo_ms', 100L, 'hi_ms', NULL, 'skew_ms', {second}L))"
-
-
-@pytest.mark.parametrize(
-    ("first", "second", "said", "meant"),
-    [
-        (0, 0, 70, 70),
-        (0, 0, 170, 170),
-        (0, 50, 70, 70),
-        (0, 50, 170, 120),
-        (0, 500, 70, 70),
-        (40, 40, 70, 30),
-        (-10, 20, 85, 95),
-        (-10, 20, 95, None),  # neither life: the server was down
-        (0, -50, 70, None),  # either life
-        (0, -500, -300, 200),  # not before lab time began
-    ],
-)
-def test_a_time_that_was_kept_is_known_where_one_life_can_have_written_it(
-    spark: SparkSession, first: int, second: int, said: int, meant: int | None
-) -> None:
-    lives = LIVES.format(first=first, second=second)
-    rows = spark.range(1).selectExpr(f"{said}L AS t", f"{lives} AS lives")
-    [row] = rows.selectExpr(f"{kept('t')} AS meant").collect()
-    assert row["meant"] == meant
-
-
-def test_a_time_that_was_kept_is_not_after_the_row_that_tells_it(spark: SparkSession) -> None:
-    lives = LIVES.format(first=0, second=-50)
-    rows = spark.range(1).selectExpr("70L AS t", f"{lives} AS lives")
-    [row] = rows.selectExpr(f"{kept('t', not_after='110L')} AS meant").collect()
-    assert row["meant"] == 70

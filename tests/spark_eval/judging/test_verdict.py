@@ -1,14 +1,18 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from lab.scenario.requirements import REQUIREMENTS
+from spark_eval.judging.asked import asked_of
 from spark_eval.judging.catalogue import in_order
-from spark_eval.judging.judge import needed
 from spark_eval.judging.verdict import Asked, applied, reach
+from spark_eval.next.judging.judge import histories_of
 from spark_eval.next.judging.results import ClaimResult, Status
+from spark_eval.next.read.files import FolderFiles
+from tests.spark_eval.runs.run_builder import empty
 
 ASKED = Asked(
     proves=(),
@@ -171,9 +175,11 @@ def test_a_check_that_crashes_is_unknown_and_exits_3() -> None:
     ],
 )
 def test_each_key_of_expect_needs_the_claims_that_compare_it(
-    expect: dict[str, object], needs: tuple[str, ...]
+    expect: dict[str, object], needs: tuple[str, ...], tmp_path: Path
 ) -> None:
-    assert tuple(needed(expect)) == needs
+    run = empty()
+    run.plan["expect"] = expect
+    assert asked_of(histories_of(FolderFiles(run.write(tmp_path))).run).needs == needs
 
 
 def test_a_failure_in_another_way_than_expected_is_not_as_expected() -> None:

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-
 from spark_eval.read.file_list import (
     CHANGED,
     FILE_LIST,
@@ -17,6 +16,7 @@ from spark_eval.read.file_list import (
     UNLISTED,
     departures,
 )
+
 from spark_eval.read.run_folder import open_run_folder
 from tests.spark_eval.runs.file_lists import with_list
 from tests.spark_eval.runs.run_builder import healthy

@@ -10,12 +10,12 @@ import os
 from pathlib import Path
 
 import pytest
+from spark_eval.read.file_list import departures
 
 from spark_eval.__main__ import main
 from spark_eval.compare.comparison import compare_claims, compare_verdicts, count_numbers
 from spark_eval.compare.side import open_sides
 from spark_eval.next.results.counts import NO_DELIVERY, NO_PROMOTION, NO_SAFETY_NET
-from spark_eval.read.file_list import departures
 from spark_eval.read.run_folder import RunFolderError, open_run_folder
 from spark_eval.report.page import ROWS
 from spark_eval.results.files import NOT_BUILT

@@ -8,13 +8,13 @@ from typing import TypeVar
 
 import pytest
 from pyspark.sql import Row, SparkSession
-
 from spark_eval.read.record import Record
+from spark_eval.read.source import Folders
+
 from spark_eval.read.run_folder import (
     RunFolderError,
     open_run_folder,
 )
-from spark_eval.read.source import Folders
 from tests.spark_eval.runs.run_builder import FIELDS_2016, MINUTE, Run, healthy, log_text
 
 Read = Callable[[Run], Record]

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
-
-from lab.planning.resolve import default_seed
 from spark_eval.read.plan import parsed_plans, runs
 from spark_eval.read.scope import ANYTHING, NAMES, Scope, scope_of, together
+
+from lab.planning.resolve import default_seed
 from tests.lab.hosts.simulator.plans import SCENARIOS, plan
 from tests.spark_eval.runs.run_builder import two_site_plan
 

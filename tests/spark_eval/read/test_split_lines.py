@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 from pyspark.sql import DataFrame, SparkSession
-
 from spark_eval.read.lines import read_lines
-from spark_eval.read.run_folder import RunFolder, open_run_folder
 from spark_eval.read.split_lines import read_split_lines
+
+from spark_eval.read.run_folder import RunFolder, open_run_folder
 from tests.spark_eval.runs.run_builder import healthy
 
 ODD = {

@@ -1,12 +1,10 @@
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from spark_eval.as_tables.claims.safety_net.resubmission_bounded import CLAIM
-from spark_eval.read.run_folder import open_run_folder
+from spark_eval.next.claims.safety_net.resubmission_bounded import CLAIM
 from tests.spark_eval.claims.conftest import Ask, Results
 from tests.spark_eval.runs import failover_runs as f
 from tests.spark_eval.runs.run_builder import MAILBOX_SERVERS, MINUTE, SECOND, Run, healthy, user
@@ -225,13 +223,6 @@ def test_expect_resubmissions_narrows(results: Results) -> None:
     for name, said in (("not-expected", "DB1 primary: 2"), ("missed", "DB1 shadow: 0")):
         [surprise] = results[name].surprises
         assert surprise.startswith(f"expect.resubmissions {said} resubmissions"), surprise
-
-
-def test_expecting_no_resubmission_asks_also_where_nobody_seems_able_to_ask_for_one(
-    tmp_path: Path,
-) -> None:
-    assert not open_run_folder(healthy().write(tmp_path / "silent")).scope.may_resubmit
-    assert open_run_folder(_expected([], healthy()).write(tmp_path / "none")).scope.may_resubmit
 
 
 def test_nothing_to_ask_where_nothing_failed_over(results: Results) -> None:

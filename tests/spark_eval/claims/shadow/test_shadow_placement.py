@@ -2,10 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from spark_eval.as_tables.claims.shadow.redundant_before_ack import REJECTION
-from spark_eval.as_tables.claims.shadow.shadow_placement import CLAIM
+from spark_eval.next.claims.shadow.redundant_before_ack import REJECTION
+from spark_eval.next.claims.shadow.shadow_placement import CLAIM
 from tests.spark_eval.claims.conftest import Ask, Results
-from tests.spark_eval.runs.faulty_runs import new_database
 from tests.spark_eval.runs.run_builder import (
     MINUTE,
     SECOND,
@@ -54,96 +53,6 @@ def _no_dag(shadow: str, preference: str = "PreferRemote") -> Run:
     return run
 
 
-def _failed(names: str, attempts: int, reason: str = "refused") -> Run:
-    run = empty()
-    run.accept(20 * MINUTE, [user(1)], shadow=None)
-    row = run.rows("par-mbx1", "HAREDIRECTFAIL")[0]
-    row["source-context"] = "; ".join(
-        f"{name}.shadowlab.example: {reason}" for name in names.split()
-    )
-    row["custom"]["Attempts"] = attempts
-    return run
-
-
-def _not_shadowed_again() -> Run:
-    run = new_database().run
-    run.remove("lyo-mbx1", "HAREDIRECT")
-    return run
-
-
-def _killed_while_trying(*, in_vain: bool) -> Run:
-    """lyo-mbx1 is killed 14 min after it promoted, its attempts hanging or not."""
-    run = _not_shadowed_again()
-    run.kill("lyo-mbx1", 30 * MINUTE, 35 * MINUTE, fault="f2")
-    if in_vain:
-        run.cut("lyo-mbx1", "lyo-mbx2", 14 * MINUTE, 40 * MINUTE, kind="stall", fault="f3")
-    return run
-
-
-def _behind_cuts(run: Run, *names: str, end: int = 30 * MINUTE) -> Run:
-    """The ways of par-mbx1 to these are cut almost from the beginning."""
-    for number, name in enumerate(names):
-        run.cut("par-mbx1", name, SECOND, end, fault=f"f{number}")
-    return run
-
-
-def _local_last_after_the_heal(minutes: int) -> Run:
-    """Each attempt may take a minute; so many before the fifth came off, remote servers could be
-    reached again.
-    """
-    run = _shadowed_by("par-mbx2", attempts=5, at_ms=20 * MINUTE)
-    of_server = run.plan["settings"]["servers"]["par-mbx1"]
-    of_server["SendConnector"]["ConnectionInactivityTimeOut"] = MINUTE
-    return _behind_cuts(run, *REMOTE, end=(20 - minutes) * MINUTE)
-
-
-def _sessions_lost(minutes: int) -> Run:
-    """The heal was six minutes before the fifth came off, at 20 min: it may have waited since those
-    before it lost a session. From 21 min on remote servers cannot be reached again.
-    """
-    run = _local_last_after_the_heal(6)
-    for name in REMOTE:
-        run.cut("par-mbx1", name, 21 * MINUTE, 30 * MINUTE, fault=f"again-{name}")
-        row = {
-            "at_ms": minutes * MINUTE, "session": f"to-{name}", "source": "SMTP",
-            "destination": name, "direction": "-",
-            "description": "Messages: 0 (Retry : connection refused)",
-        }  # fmt: skip
-        run.contacts.setdefault("par-mbx1", []).append(row)
-    return run
-
-
-def _refused(*cut_off: str, reason: str = "451 4.3.2 Not now") -> Run:
-    """Nobody takes a copy; the ways to some are cut."""
-    return _behind_cuts(_failed(ALL_TRIED, 6, reason), *cut_off)
-
-
-def _rejected(*cut_off: str) -> Run:
-    """The same, and the message is rejected for it."""
-    run = _refused(*cut_off)
-    run.rows("par-mbx1", "HAREDIRECTFAIL")[0]["custom"]["Outcome"] = "rejected"
-    run.remove("par-mbx1", "RECEIVE")
-    run.ledger[-1] |= {"outcome": "failed", "reply": REJECTION}
-    return run
-
-
-def _promoted_and_never_held() -> Run:
-    """Its new primary names a shadow server that never wrote a word of it."""
-    run = new_database().run
-    for event in ("HARECEIVE", "HADISCARD"):
-        run.remove("par-mbx2", event)
-    run.queues["par-mbx2"] = []
-    return run
-
-
-REMOTE = ("lyo-mbx1", "lyo-mbx2")
-ALL = (*REMOTE, "par-mbx2")
-ALL_TRIED = "lyo-mbx1 lyo-mbx2 lyo-mbx1 lyo-mbx2 par-mbx2 par-mbx2"
-
-
-FOR_NOTHING = ", and no fault was in the way"
-
-
 def _single_copy() -> Run:
     """Not a word about an attempt: the database that held the shadow message is gone (SM-17)."""
     run = empty()
@@ -151,16 +60,6 @@ def _single_copy() -> Run:
     row = run.log("par-mbx1", "HAREDIRECTFAIL", "SMTP", 7 * MINUTE, message)
     row["source-context"] = "lyo-mbx1: the queue database that held the shadow message is gone"
     row["custom"]["Outcome"] = "single-copy"
-    return run
-
-
-def _killed_and_nobody_has_a_copy(*, delivered: bool) -> Run:
-    """What was tried before the kill is forgotten after it, or has not been tried again yet."""
-    run = _killed_while_trying(in_vain=True)
-    run.remove("par-mbx2", "HARECEIVE")
-    run.remove("par-mbx2", "HADISCARD")
-    if not delivered:
-        run.remove("lyo-mbx1", "SEND")
     return run
 
 
@@ -179,17 +78,6 @@ def runs() -> dict[str, Run]:
     return {
         "healthy": healthy(),
         "empty": empty(),
-        "promoted": new_database().run,
-        "local-last": _behind_cuts(_shadowed_by("par-mbx2", attempts=5), *REMOTE),
-        "local-last-for-nothing": _shadowed_by("par-mbx2", attempts=5),
-        "local-last-soon-after-the-heal": _local_last_after_the_heal(minutes=3),
-        "local-last-long-after-the-heal": _local_last_after_the_heal(minutes=6),
-        "sessions-lost": _sessions_lost(13),
-        "sessions-lost-long-before": _sessions_lost(9),
-        "sessions-lost-after-the-heal": _sessions_lost(16),
-        "sessions-lost-afterwards": _sessions_lost(22),
-        "second-attempt": _behind_cuts(_shadowed_by("lyo-mbx1", attempts=2), "lyo-mbx2"),
-        "second-attempt-for-nothing": _shadowed_by("lyo-mbx1", attempts=2),
         "local-first": _shadowed_by("par-mbx2", attempts=1),
         "without-attempts": _without_attempts(made_by_the_lab=True),
         "of-other-servers": _without_attempts(made_by_the_lab=False),
@@ -206,24 +94,7 @@ def runs() -> dict[str, Run]:
         "disabled": _shadowed_by("lyo-mbx1", ShadowRedundancyEnabled=False),
         "disabled-and-refused": _switched_off(REJECTION),
         "disabled-and-busy": _switched_off("452 4.3.1 Insufficient system resources"),
-        "gave-up-for-nothing": _failed(ALL_TRIED, 6),
-        "gave-up-long-after": _behind_cuts(_failed(ALL_TRIED, 6), *ALL, end=9 * MINUTE),
         "single-copy": _single_copy(),
-        "failed-one-twice": _failed("lyo-mbx1 lyo-mbx1", 2),
-        "failed-too-often": _failed(f"{ALL_TRIED} par-mbx2", 7),
-        "failed-too-soon": _failed("lyo-mbx1", 1),
-        "refused-by-all": _refused(),
-        "refused-by-some": _refused("lyo-mbx1", "par-mbx2"),
-        "all-cut-off": _refused(*ALL),
-        "all-silent": _refused(*ALL, reason="no answer in its share of the session"),
-        "rejected": _rejected(*ALL),
-        "rejected-for-nothing": _rejected(*REMOTE),
-        "never-held": _promoted_and_never_held(),
-        "not-again": _not_shadowed_again(),
-        "killed-while-trying": _killed_while_trying(in_vain=True),
-        "killed-too-late": _killed_while_trying(in_vain=False),
-        "killed-and-delivered": _killed_and_nobody_has_a_copy(delivered=True),
-        "killed-and-waiting": _killed_and_nobody_has_a_copy(delivered=False),
     }  # fmt: skip
 
 
@@ -241,16 +112,9 @@ def test_holds_where_shadows_stand_in_the_remote_site(results: Results) -> None:
 @pytest.mark.parametrize(
     "run",
     [
-        "local-last",
-        "local-last-soon-after-the-heal",
-        "sessions-lost",
-        "second-attempt",
         "remote-only-of-others",
         "no-dag-same-site",
         "no-dag-remote-only",
-        "all-cut-off",
-        "all-silent",
-        "rejected",
         "single-copy",
     ],
 )
@@ -279,47 +143,12 @@ def test_with_shadow_redundancy_off_any_other_refusal_is_fine(
         ("no-dag-other-site", "outside the boundary"),
         ("disabled", "ShadowRedundancyEnabled is false"),
         ("disabled-and-refused", "refused by par-mbx1; ShadowRedundancyEnabled is false"),
-        ("failed-one-twice", "tried one twice while others were untried: lyo-mbx1, lyo-mbx1"),
-        ("failed-too-soon", "gave up after 1 attempts; PreferRemote allows 6"),
-        ("refused-by-all", f"an attempt at lyo-mbx1, lyo-mbx2, par-mbx2 failed{FOR_NOTHING}"),
-        ("refused-by-some", f"par-mbx1 says that an attempt at lyo-mbx2 failed{FOR_NOTHING}"),
-        ("gave-up-for-nothing", f"lyo-mbx1, lyo-mbx2, par-mbx2 failed{FOR_NOTHING}"),
-        ("gave-up-long-after", f"lyo-mbx1, lyo-mbx2, par-mbx2 failed{FOR_NOTHING}"),
-        ("rejected-for-nothing", f"an attempt at par-mbx2 failed{FOR_NOTHING}"),
-        ("local-last-for-nothing", "4 attempts failed, and a fault was in the way of 0 servers"),
-        ("local-last-long-after-the-heal", "4 attempts failed, and a fault was in the way of 0"),
-        ("sessions-lost-long-before", "4 attempts failed, and a fault was in the way of 0"),
-        ("sessions-lost-after-the-heal", "4 attempts failed, and a fault was in the way of 0"),
-        ("sessions-lost-afterwards", "4 attempts failed, and a fault was in the way of 0"),
-        ("second-attempt-for-nothing", "1 attempts failed, and a fault was in the way of 0"),
-        ("never-held", "lyo-mbx1 named par-mbx2, which logged no HARECEIVE of it"),
-        ("failed-too-often", "more attempts than PreferRemote allows"),
     ],
 )
 def test_is_violated_where_a_rule_was_broken(results: Results, run: str, says: str) -> None:
     result = results[run]
     assert result.status == "violated"
     assert any(says in example.detail for example in result.examples)
-
-
-def test_asks_promoted_messages_for_a_new_shadow(results: Results) -> None:
-    assert results["promoted"].proofs["SM-13"] == "holds"
-    assert results["not-again"].proofs["SM-13"] == "violated"
-    assert results["not-again"].examples[0].refs[0][0] == "logs/lyo-mbx1/MSGTRK2026010508-1.LOG"
-
-
-def test_allows_attempts_at_silent_servers_their_time_before_a_kill(
-    results: Results,
-) -> None:
-    assert "SM-13" not in results["killed-while-trying"].proofs
-    assert results["killed-too-late"].proofs["SM-13"] == "violated"
-
-
-def test_a_kill_excuses_no_message_that_went_out_and_that_nobody_else_ever_held(
-    results: Results,
-) -> None:
-    assert results["killed-and-delivered"].proofs["SM-13"] == "violated"
-    assert "SM-13" not in results["killed-and-waiting"].proofs
 
 
 def test_is_unknown_where_no_shadow_was_due(results: Results) -> None:

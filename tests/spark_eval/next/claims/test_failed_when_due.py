@@ -17,8 +17,8 @@ def runs() -> dict[str, Run]:
 
 
 @pytest.fixture(scope="module")
-def results(ask_histories: Ask) -> Results:
-    return ask_histories(CLAIM)
+def results(ask: Ask) -> Results:
+    return ask(CLAIM)
 
 
 def test_a_server_whose_attempts_failed_is_to_promote(results: Results) -> None:

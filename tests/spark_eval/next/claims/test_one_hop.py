@@ -36,8 +36,8 @@ def runs() -> dict[str, Run]:
 
 
 @pytest.fixture(scope="module")
-def results(ask_histories: Ask) -> Results:
-    return ask_histories(CLAIM)
+def results(ask: Ask) -> Results:
+    return ask(CLAIM)
 
 
 def test_an_id_of_the_queue_database_before_is_another_message(results: Results) -> None:

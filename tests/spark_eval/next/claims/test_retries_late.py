@@ -92,8 +92,8 @@ def runs() -> dict[str, Run]:
 
 
 @pytest.fixture(scope="module")
-def results(ask_histories: Ask) -> Results:
-    return ask_histories(CLAIM)
+def results(ask: Ask) -> Results:
+    return ask(CLAIM)
 
 
 @pytest.mark.parametrize("name", HOLDS)
