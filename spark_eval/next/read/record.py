@@ -29,7 +29,7 @@ from spark_eval.next.read.files import PACKED, Files, evidence, open_lines
 from spark_eval.next.read.heading import Heading, heading_of
 from spark_eval.next.read.json_lines import READERS, Place, Rows, kind_of
 from spark_eval.next.read.json_values import Malformed, strict_json
-from spark_eval.next.read.lines import Line, lines
+from spark_eval.next.read.lines import TORN, Line, lines
 from spark_eval.next.read.names import Ref, is_probe
 from spark_eval.next.read.rows import ConnectivityRow, TrackingRow
 from spark_eval.next.read.tracking_log import tracking_row
@@ -74,15 +74,16 @@ class Lines:
             self._json_lines(name, kind, stretch, heading)
 
     def _json_lines(self, name: str, kind: str, stretch: Iterable[Line], heading: Heading) -> None:
+        """An object that is closed is whole, whether or not its line is ended."""
         read = READERS[kind]
         for line in stretch:
-            if line.damage is not None:
+            if line.damage is not None and line.damage != TORN:
                 self.damage.append(damaged(name, line.number, line.damage))
                 continue
             try:
                 read(self.rows, strict_json(line.text), Place(name, line.number), heading.clock)
             except Malformed:
-                self.damage.append(damaged(name, line.number, MALFORMED))
+                self.damage.append(damaged(name, line.number, line.damage or MALFORMED))
 
     def _log(self, name: str, stretch: Iterable[Line], heading: Heading, header: Header) -> None:
         read, is_whole = (self._tracked if "/MSGTRK" in name else self._connected), False

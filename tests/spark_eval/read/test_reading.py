@@ -2,136 +2,108 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import TypeVar
 
 import pytest
-from pyspark.sql import Row, SparkSession
-from spark_eval.read.record import Record
-from spark_eval.read.source import Folders
 
-from spark_eval.read.run_folder import (
-    RunFolderError,
-    open_run_folder,
-)
+from spark_eval.next.read.damage import MALFORMED, NO_FIELDS, NO_SHAPE, TORN
+from spark_eval.next.read.files import MemoryFiles
+from spark_eval.next.read.record import Record, read_record
+from spark_eval.next.read.rows import TrackingRow
+from spark_eval.read.run_folder import RunFolderError, open_run_folder
 from tests.spark_eval.runs.run_builder import FIELDS_2016, MINUTE, Run, healthy, log_text
 
-Read = Callable[[Run], Record]
-Case = TypeVar("Case")
 FIELDS_2013 = FIELDS_2016[:27]
 FIELDS_2010 = [name for name in FIELDS_2013 if name != "network-message-id"]
 FIELDS_2007 = FIELDS_2010[:21]
+VERSIONS = {"2007": FIELDS_2007, "2010": FIELDS_2010, "2013": FIELDS_2013, "2016": FIELDS_2016}
 LOG = "logs/par-mbx1/MSGTRK2026010508-1.LOG"
 
 
-@pytest.fixture(scope="module")
-def read(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Read:
-    def reading(run: Run) -> Record:
-        folder = run.write(tmp_path_factory.mktemp("reading"))
-        return Record(Folders(spark, [open_run_folder(folder)]))
+def read(run: Run, **changed: str) -> Record:
+    """`changed`: other texts of files, by their stems."""
+    texts = {name: changed.get(name.partition(".")[0], text) for name, text in run.texts().items()}
+    return of_texts(texts)
 
-    return reading
+
+def of_texts(texts: dict[str, str]) -> Record:
+    return read_record(MemoryFiles({name: text.encode() for name, text in texts.items()}))
 
 
 def _events(record: Record, server: str = "par-mbx1") -> list[str]:
-    rows = record.tracking.where(f"server = '{server}'").orderBy("at_ms").collect()
-    return [row["event"] for row in rows]
+    rows = sorted((row.at_ms, row.event) for row in record.tracking if row.server == server)
+    return [event for _, event in rows]
 
 
 def _damage(record: Record) -> list[tuple[str, str, int | None]]:
-    rows = record.damaged_lines.orderBy("file", "line").collect()
-    return [(row["file"], row["damage"], row["line"]) for row in rows]
+    return sorted((each.file, each.damage, each.line) for each in record.damage)
 
 
-def test_reads_the_field_list_of_every_version(spark: SparkSession, tmp_path: Path) -> None:
-    versions = {"2007": FIELDS_2007, "2010": FIELDS_2010, "2013": FIELDS_2013, "2016": FIELDS_2016}
-    folders = []
-    for run, fields in _named(versions):
-        folders.append(run.write(tmp_path))
-        (folders[-1] / LOG).write_text(log_text(fields, run.tracking["par-mbx1"]))
-    record = Record(Folders(spark, list(map(open_run_folder, folders))))
-    for name, fields in versions.items():
-        first = _first_receive(record, name)
-        assert first["recipients"] == [
-            "db1-user01@shadowlab.example", "db1-user02@shadowlab.example",
-        ]  # fmt: skip
-        assert first["message_id"] == "<m000001.calm.7@outside.example>"
-        assert first["at_ms"] == MINUTE + 500
-        assert (first["network_message_id"] is None) == ("network-message-id" not in fields)
-        assert (first["mono_ns"] is None) == ("custom-data" not in fields)
+def _ledger(record: Record) -> int:
+    """How many of its lines were read."""
+    rows = record.rows
+    return len(rows.sent) + len(rows.attempts) + len(rows.outcomes)
+
+
+@pytest.mark.parametrize("fields", VERSIONS.values(), ids=VERSIONS)
+def test_reads_the_field_list_of_every_version(fields: list[str]) -> None:
+    run = healthy()
+    record = of_texts(run.texts() | {LOG: log_text(fields, run.tracking["par-mbx1"])})
+    first = _first_receive(record)
+    assert first.recipients == ("db1-user01@shadowlab.example", "db1-user02@shadowlab.example")
+    assert first.message_id == "<m000001.calm.7@outside.example>"
+    assert first.at_ms == MINUTE + 500
+    assert (first.network_message_id is None) == ("network-message-id" not in fields)
+    assert (first.mono_ns is None) == ("custom-data" not in fields)
     assert _damage(record) == []
 
 
-def _named(cases: Mapping[str, Case]) -> Iterator[tuple[Run, Case]]:
-    """A run for each, under its name."""
-    for name, case in cases.items():
-        run = healthy()
-        run.name = name
-        yield run, case
+def _first_receive(record: Record) -> TrackingRow:
+    return min((row for row in record.tracking if row.event == "RECEIVE"), key=lambda r: r.at_ms)
 
 
-def _first_receive(record: Record, run: str = "%") -> Row:
-    rows = record.tracking.where(f"run LIKE '{run}' AND event = 'RECEIVE'")
-    row = rows.orderBy("at_ms").first()
-    assert row is not None
-    return row
-
-
-def test_reads_values_that_hold_commas_quotes_and_semicolons(read: Read) -> None:
+def test_reads_values_that_hold_commas_quotes_and_semicolons() -> None:
     run = healthy()
     run.rows("par-mbx1", "RECEIVE")[0]["source-context"] = 'a, "b"; c'
-    assert _first_receive(read(run))["context"] == 'a, "b"; c'
+    assert _first_receive(read(run)).context == 'a, "b"; c'
 
 
-def test_counts_a_torn_last_line_and_reads_the_rest(read: Read) -> None:
+def test_counts_a_torn_last_line_and_reads_the_rest() -> None:
     run = healthy()
     run.tail[LOG] = "2026-01-05T08:20:00.000Z,,,,par-mbx1,,,SMTP,RECE"
     record = read(run)
-    assert _damage(record) == [(LOG, "torn last line", 21)]
+    assert _damage(record) == [(LOG, TORN, 21)]
     assert _events(record).count("RECEIVE") == 5
 
 
-def test_places_a_malformed_line_between_its_neighbours(read: Read) -> None:
+def test_places_a_malformed_line_between_its_neighbours() -> None:
     run = healthy()
     run.tracking["par-mbx1"].append(
         {**run.rows("par-mbx1", "SEND")[0], "at_ms": 100_000, "torn": True}
     )
-    record = read(run)
-    row = record.damaged_lines.first()
-    assert row is not None
-    assert (row["damage"], row["from_ms"], row["to_ms"]) == ("malformed line", 62_000, 120_400)
+    [damage] = read(run).damage
+    assert (damage.damage, damage.from_ms, damage.to_ms) == (MALFORMED, 62_000, 120_400)
 
 
-def test_takes_a_file_cut_in_the_middle_as_torn(spark: SparkSession, tmp_path: Path) -> None:
-    folder = healthy().write(tmp_path)
-    text = (folder / LOG).read_bytes()
-    (folder / LOG).write_bytes(text[: len(text) // 2])
-    record = Record(Folders(spark, [open_run_folder(folder)]))
-    [(file, damage, _)] = _damage(record)
-    assert (file, damage) == (LOG, "torn last line")
+def test_takes_a_file_cut_in_the_middle_as_torn() -> None:
+    texts = healthy().texts()
+    texts[LOG] = texts[LOG][: len(texts[LOG]) // 2]
+    [(file, damage, _)] = _damage(of_texts(texts))
+    assert (file, damage) == (LOG, TORN)
 
 
-def test_tells_a_log_without_its_fields_line(spark: SparkSession, tmp_path: Path) -> None:
-    folder = healthy().write(tmp_path)
-    lines = (folder / LOG).read_text().splitlines(keepends=True)
-    (folder / LOG).write_text("".join(lines[5:]))
-    record = Record(Folders(spark, [open_run_folder(folder)]))
-    assert {damage for _, damage, _ in _damage(record)} == {"no #Fields line"}
+def test_tells_a_log_without_its_fields_line() -> None:
+    texts = healthy().texts()
+    texts[LOG] = "".join(texts[LOG].splitlines(keepends=True)[5:])
+    assert {damage for _, damage, _ in _damage(of_texts(texts))} == {NO_FIELDS}
 
 
-def test_tells_a_tracking_log_that_is_not_there(read: Read) -> None:
-    run = healthy()
-    run.drop.add(LOG)
-    assert _damage(read(run)) == [("logs/par-mbx1/", "no message tracking log", None)]
-
-
-def test_counts_a_damaged_line_of_a_json_record(read: Read) -> None:
+def test_counts_a_damaged_line_of_a_json_record() -> None:
     run = healthy()
     run.tail["ledger.jsonl"] = '{"type": "message", "mess'
     record = read(run)
-    assert _damage(record) == [("ledger.jsonl", "torn last line", 16)]
-    assert record.ledger.count() == 15
+    assert _damage(record) == [("ledger.jsonl", TORN, 16)]
+    assert _ledger(record) == 15
 
 
 ATTEMPT = '{"type": "attempt", "message_id": "<a@b>", "attempt": 1, "server": "par-mbx1"}'
@@ -161,17 +133,13 @@ SPOILT = {
 }
 
 
-def test_a_line_that_is_not_wholly_a_line_of_its_record_is_damage(read: Read) -> None:
+@pytest.mark.parametrize("line", SPOILT.values(), ids=SPOILT)
+def test_a_line_that_is_not_wholly_a_line_of_its_record_is_damage(line: str) -> None:
     run = healthy()
-    run.tail["ledger.jsonl"] = "".join(f"{line}\n" for line in [ATTEMPT, *SPOILT.values()])
+    run.tail["ledger.jsonl"] = f"{ATTEMPT}\n{line}\n"
     record = read(run)
-    first = 17
-    found = {line - first: damage for _, damage, line in _damage(record) if line is not None}
-    assert {name: found.get(at) for at, name in enumerate(SPOILT)} == dict.fromkeys(
-        SPOILT, "malformed line"
-    )
-    assert len(found) == len(SPOILT)
-    assert record.ledger.count() == 16
+    assert _damage(record) == [("ledger.jsonl", MALFORMED, 17)]
+    assert _ledger(record) == 16
 
 
 NOT_AS_IT_SHOULD_BE = {
@@ -185,43 +153,31 @@ NOT_AS_IT_SHOULD_BE = {
 }  # fmt: skip
 
 
+@pytest.mark.parametrize(
+    ("name", "old", "new"), NOT_AS_IT_SHOULD_BE.values(), ids=NOT_AS_IT_SHOULD_BE
+)
 def test_a_plan_or_host_that_is_not_what_it_should_be_is_damage(
-    spark: SparkSession, tmp_path: Path
+    name: str, old: str, new: str
 ) -> None:
-    folders = []
-    for run, (name, old, new) in _named(NOT_AS_IT_SHOULD_BE):
-        folders.append(run.write(tmp_path))
-        text = (folders[-1] / name).read_text()
-        assert old in text
-        (folders[-1] / name).write_text(text.replace(old, new, 1))
-    record = Record(Folders(spark, list(map(open_run_folder, folders))))
-    columns = ("run", "file", "damage", "line")
-    assert sorted(map(tuple, record.damaged_lines.select(*columns).collect())) == sorted(
-        (run, name, "not what it should hold", None)
-        for run, (name, _, _) in NOT_AS_IT_SHOULD_BE.items()
-    )
-    assert {row["fault"] for row in record.planned_faults.collect()} <= {"?"}
+    texts = healthy().texts()
+    assert old in texts[name]
+    record = of_texts(texts | {name: texts[name].replace(old, new, 1)})
+    assert _damage(record) == [(name, NO_SHAPE, None)]
+    assert record.plan.faults == ()
 
 
-def test_a_clock_that_resolves_nothing_at_all_is_read(spark: SparkSession, tmp_path: Path) -> None:
-    folder = healthy().write(tmp_path)
-    (folder / "host.json").write_text('{"clock_resolution_ms": 1e308}')
-    record = Record(Folders(spark, [open_run_folder(folder)]))
-    assert [row["finest_ms"] for row in record.runs.collect()] == [10**15]
+def test_a_clock_that_resolves_nothing_at_all_is_read() -> None:
+    assert read(healthy(), host='{"clock_resolution_ms": 1e308}').clock.finest_ms == 10**15
 
 
-def test_reads_a_json_record_whose_last_line_has_no_end(
-    spark: SparkSession, tmp_path: Path
-) -> None:
-    folder = healthy().write(tmp_path)
-    path = folder / "ledger.jsonl"
-    path.write_text(path.read_text().rstrip("\n"))
-    record = Record(Folders(spark, [open_run_folder(folder)]))
-    assert record.ledger.count() == 15
+def test_a_json_record_whose_last_line_has_no_end_lost_nothing() -> None:
+    texts = healthy().texts()
+    record = read(healthy(), ledger=texts["ledger.jsonl"].rstrip("\n"))
+    assert _ledger(record) == 15
     assert _damage(record) == []
 
 
-def test_leaves_out_probes_everywhere(read: Read) -> None:
+def test_leaves_out_probes_everywhere() -> None:
     run = healthy()
     probe = run.deliver(25 * MINUTE, ["db1-user01@shadowlab.example"])
     for rows in (
@@ -235,9 +191,12 @@ def test_leaves_out_probes_everywhere(read: Read) -> None:
                 if row.get(key) == probe.message_id:
                     row[key] = "<probe.1@workload>"
     record = read(run)
-    for table in (record.ledger, record.tracking, record.queues, record.visible):
-        assert table.where("message_id LIKE '<probe%'").count() == 0
+    rows_read = record.rows
+    named = [*rows_read.sent, *rows_read.attempts, *rows_read.outcomes, *rows_read.queues,
+             *rows_read.visible, *record.tracking]  # fmt: skip
+    assert not [row for row in named if (row.message_id or "").startswith("<probe")]
     assert _events(record).count("RECEIVE") == 5
+    assert record.probes
 
 
 def test_refuses_a_path_that_is_no_run_folder(tmp_path: Path) -> None:
@@ -256,9 +215,9 @@ def test_refuses_a_plan_that_cannot_be_read(tmp_path: Path, text: str) -> None:
 
 @pytest.mark.parametrize(("host", "speed"), [("containers", 60.0), ("simulator", 1.0)])
 def test_the_clock_of_a_simulator_is_lab_time_whatever_the_plan_says(
-    read: Read, host: str, speed: float
+    host: str, speed: float
 ) -> None:
     run = healthy()
     run.ran_on = host
-    [row] = read(run).runs.select("host", "speed").collect()
-    assert (row["host"], row["speed"]) == (host, speed)
+    record = read(run)
+    assert (record.is_simulated, record.clock.speed) == (host == "simulator", speed)
