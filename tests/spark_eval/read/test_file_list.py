@@ -7,17 +7,18 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from spark_eval.read.file_list import (
+
+from spark_eval.next.read.damage import NO_SHAPE
+from spark_eval.next.read.file_list import (
     CHANGED,
     FILE_LIST,
     GONE,
     NO_LIST,
-    NO_SHAPE,
     UNLISTED,
     departures,
 )
-
-from spark_eval.read.run_folder import open_run_folder
+from spark_eval.next.read.files import FolderFiles
+from spark_eval.next.read.record import read_record
 from tests.spark_eval.runs.file_lists import with_list
 from tests.spark_eval.runs.run_builder import healthy
 
@@ -32,7 +33,8 @@ def folder(tmp_path: Path) -> Path:
 
 
 def found(folder: Path) -> list[tuple[str, str]]:
-    return departures(open_run_folder(folder))
+    files = FolderFiles(folder)
+    return [(each.file, each.damage) for each in departures(files, read_record(files).manifest)]
 
 
 def cut(path: Path) -> None:

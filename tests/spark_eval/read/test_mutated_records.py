@@ -10,13 +10,12 @@ import os
 from pathlib import Path
 
 import pytest
-from spark_eval.read.file_list import departures
 
 from spark_eval.__main__ import main
 from spark_eval.compare.comparison import compare_claims, compare_verdicts, count_numbers
 from spark_eval.compare.side import open_sides
 from spark_eval.next.results.counts import NO_DELIVERY, NO_PROMOTION, NO_SAFETY_NET
-from spark_eval.read.run_folder import RunFolderError, open_run_folder
+from spark_eval.read.run_folder import RunFolderError
 from spark_eval.report.page import ROWS
 from spark_eval.results.files import NOT_BUILT
 from spark_eval.sweep.folder import open_sweep
@@ -108,7 +107,6 @@ def _read(folder: Path, what: str, capsys: pytest.CaptureFixture[str]) -> None:
         assert code in (0, 4), f"{what}: {words}: {said}"
         assert code == 0 or said, what
     try:
-        departures(open_run_folder(folder))
         sides = open_sides(folder, folder)
     except RunFolderError:
         return
