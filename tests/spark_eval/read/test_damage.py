@@ -7,11 +7,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from pyspark.sql import SparkSession
 
-from spark_eval.evaluation.evaluation import evaluate
 from spark_eval.judging.judged import JudgedRun
-from spark_eval.read.run_folder import open_run_folder
+from tests.spark_eval.runs.evaluated import evaluated
 from tests.spark_eval.runs.faulty_runs import new_database
 from tests.spark_eval.runs.file_lists import with_list
 from tests.spark_eval.runs.run_builder import END, MINUTE, Run, healthy
@@ -114,12 +112,9 @@ def _folders(root: Path) -> dict[str, Path]:
 
 
 @pytest.fixture(scope="module")
-def judged(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> dict[str, JudgedRun]:
-    folders = {
-        n: open_run_folder(f) for n, f in _folders(tmp_path_factory.mktemp("damage")).items()
-    }
-    found = {run.folder.run: run for run in evaluate(spark, list(folders.values()))}
-    return {name: found[folder.run] for name, folder in folders.items()}
+def judged(tmp_path_factory: pytest.TempPathFactory) -> dict[str, JudgedRun]:
+    folders = _folders(tmp_path_factory.mktemp("damage"))
+    return {name: evaluated(folder) for name, folder in folders.items()}
 
 
 def test_a_listed_run_that_is_as_the_lab_left_it_passes(judged: dict[str, JudgedRun]) -> None:

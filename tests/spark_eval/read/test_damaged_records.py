@@ -14,18 +14,20 @@ import random
 import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import chain, count
+from itertools import count
 from pathlib import Path
 from typing import Any
 
 import pytest
-from pyspark.sql import SparkSession
 
 from lab.plan.plan import Plan
 from lab.planning.resolve import resolve
 from nodes.core.config.units import MINUTE_MS
-from spark_eval.evaluation.evaluation import evaluate
-from spark_eval.read.run_folder import RunFolder, RunFolderError, open_run_folder
+from spark_eval.next.read.files import FolderFiles
+from spark_eval.program.exit_codes import CRASHED
+from spark_eval.read.run_folder import RunFolderError, open_run_folder
+from spark_eval.results.arrow import ARROW_SCHEMAS
+from spark_eval.spread.whole_run import whole_run
 from tests.lab.cli.mutated_record import mutated
 from tests.lab.hosts.simulator.plans import scenario
 from tests.scenarios.recorded import recorded_of, write_folder
@@ -42,10 +44,9 @@ from tests.spark_eval.runs.damages import (
 )
 from tests.spark_eval.runs.file_lists import with_list
 
-pytestmark = [pytest.mark.spark, pytest.mark.fuzz, pytest.mark.timeout(3600)]
+pytestmark = [pytest.mark.fuzz, pytest.mark.timeout(3600)]
 
 RECORDS = int(os.environ.get("SHADOWLAB_DAMAGED", "12"))
-AT_ONCE = 250
 LIST = "files.json"
 # kinds of files, by how their names begin, and what none of them can hide
 SELF_EVIDENT: dict[str, tuple[Damage, ...]] = {
@@ -72,26 +73,24 @@ class Damaged:
         return f"{self.folder.name}: {self.name}, {self.how.__name__}, seed {self.seed}"
 
 
-def test_no_damaged_record_passes(spark: SparkSession, tmp_path: Path) -> None:
+def test_no_damaged_record_passes(tmp_path: Path) -> None:
     sound = [_sound(tmp_path, name, seed) for name in SCENARIOS for seed in (7, 8)]
-    damaged = chain.from_iterable(
-        _damaged(sound, tmp_path / "damaged", listed_anew=anew) for anew in (False, True)
-    )
+    assert all(map(_passes, sound))
     passed, judged = list[str](), 0
-    for batch in _batches(damaged):
-        names = _passing(spark, [*sound, *(each.folder for each in batch)])
-        assert {each.name for each in sound} <= names
-        passed += [each.words for each in batch if each.folder.name in names]
-        judged += len(batch)
-        shutil.rmtree(tmp_path / "damaged")
+    for anew in (False, True):
+        for each in _damaged(sound, tmp_path / "damaged", listed_anew=anew):
+            if _passes(each.folder):
+                passed.append(each.words)
+            judged += 1
+            shutil.rmtree(each.folder)
     assert (judged, passed) == (2 * RECORDS, [])
 
 
-def test_whatever_a_plan_says_there_is_a_verdict(spark: SparkSession, tmp_path: Path) -> None:
+def test_whatever_a_plan_says_there_is_a_verdict(tmp_path: Path) -> None:
     """Names, types and values of plan.json, manifest.json and host.json that no lab wrote; with the
     list from before none passes, and with one from after each is judged.
     """
-    sound, folders = _sound(tmp_path, SCENARIOS[0], 7), list[Path]()
+    sound = _sound(tmp_path, SCENARIOS[0], 7)
     for number in range(RECORDS):
         name = ("plan.json", "plan.json", "manifest.json", "host.json")[number % 4]
         folder = tmp_path / "mutated" / str(number)
@@ -99,10 +98,10 @@ def test_whatever_a_plan_says_there_is_a_verdict(spark: SparkSession, tmp_path: 
         text = (folder / name).read_text()
         (folder / name).write_text(mutated(text, number))
         same = json.loads((folder / name).read_text()) == json.loads(text)
-        folders.append(with_list(folder) if number % 2 and not same else folder)
-    for first in range(0, RECORDS, AT_ONCE):
-        judged = _passing(spark, folders[first : first + AT_ONCE])
-        assert not {each for each in judged if int(each) % 2 == 0}
+        if number % 2 and not same:
+            with_list(folder)
+        passes = _passes(folder)
+        assert number % 2 or not passes, f"record {number}"
 
 
 def _sound(root: Path, name: str, seed: int) -> Path:
@@ -177,33 +176,12 @@ def _listed(folder: Path) -> dict[str, Any] | None:
         return None
 
 
-def _batches(damaged: Iterator[Damaged]) -> Iterator[list[Damaged]]:
-    batch = list[Damaged]()
-    for each in damaged:
-        batch.append(each)
-        if len(batch) == AT_ONCE:
-            yield batch
-            batch = []
-    if batch:
-        yield batch
-
-
-def _passing(spark: SparkSession, folders: list[Path]) -> set[str]:
-    """Names of the folders whose runs pass. One that cannot be opened is not judged; one that
-    calls itself as another does is judged apart from it.
-    """
-    calls = list[dict[str, RunFolder]]()
-    for folder in filter(None, map(_opened, folders)):
-        call = next((each for each in calls if folder.run not in each), None)
-        if call is None:
-            calls.append(call := {})
-        call[folder.run] = folder
-    judged = [run for call in calls for run in evaluate(spark, list(call.values()))]
-    return {run.folder.path.name for run in judged if run.verdict.verdict == "pass"}
-
-
-def _opened(path: Path) -> RunFolder | None:
+def _passes(folder: Path) -> bool:
+    """One that cannot be opened is not judged."""
     try:
-        return open_run_folder(path)
+        open_run_folder(folder)
     except RunFolderError:
-        return None
+        return False
+    verdict = whole_run(FolderFiles(folder), ARROW_SCHEMAS).judgement.verdict
+    assert verdict.exit_code != CRASHED, f"{folder.name}: {verdict.reasons}"
+    return verdict.verdict == "pass"

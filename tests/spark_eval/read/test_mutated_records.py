@@ -1,4 +1,5 @@
-"""Whatever a record says: a story, a report and a comparison's sides are read, or 4 with a line.
+"""Whatever a record says: it is judged, a story, a report and a comparison's sides are read, or 4
+with a line.
 
 `SHADOWLAB_FUZZ` is the number of records (`make fuzz`: 10,000). No session of Spark is needed.
 """
@@ -14,10 +15,14 @@ import pytest
 from spark_eval.__main__ import main
 from spark_eval.compare.comparison import compare_claims, compare_verdicts, count_numbers
 from spark_eval.compare.side import open_sides
+from spark_eval.next.read.files import FolderFiles
 from spark_eval.next.results.counts import NO_DELIVERY, NO_PROMOTION, NO_SAFETY_NET
-from spark_eval.read.run_folder import RunFolderError
+from spark_eval.program.exit_codes import CRASHED
+from spark_eval.read.run_folder import RunFolderError, open_run_folder
 from spark_eval.report.page import ROWS
+from spark_eval.results.arrow import ARROW_SCHEMAS
 from spark_eval.results.files import NOT_BUILT
+from spark_eval.spread.whole_run import whole_run
 from spark_eval.sweep.folder import open_sweep
 from spark_eval.sweep.program import conclude
 from tests.lab.cli.mutated_record import mutated, mutated_line
@@ -107,6 +112,9 @@ def _read(folder: Path, what: str, capsys: pytest.CaptureFixture[str]) -> None:
         assert code in (0, 4), f"{what}: {words}: {said}"
         assert code == 0 or said, what
     try:
+        open_run_folder(folder)
+        verdict = whole_run(FolderFiles(folder), ARROW_SCHEMAS).judgement.verdict
+        assert verdict.exit_code != CRASHED, f"{what}: {verdict.reasons}"
         sides = open_sides(folder, folder)
     except RunFolderError:
         return
