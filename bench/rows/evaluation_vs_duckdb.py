@@ -10,18 +10,18 @@ import time
 from pathlib import Path
 
 import duckdb
+from spark_eval.as_tables import claims
+from spark_eval.as_tables.expected.tables import Tables
+from spark_eval.judging.judge import check_claims
+from spark_eval.read.record import Record
+from spark_eval.read.source import Folders
 
 from bench.multiplied_run import LARGEST_ROWS, multiplied_run
 from bench.result import Result, beside
 from bench.second_opinion import opinion, sources
 from lab.program.errors import GroundError
-from spark_eval.as_tables import claims
-from spark_eval.as_tables.expected.tables import Tables
 from spark_eval.evaluation.program import purpose_of
-from spark_eval.judging.judge import check_claims
-from spark_eval.read.record import Record
 from spark_eval.read.run_folder import open_run_folder
-from spark_eval.read.source import Folders
 from spark_eval.session import using_session
 
 

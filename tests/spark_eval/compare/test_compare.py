@@ -23,23 +23,24 @@ from spark_eval.compare.comparison import (
 )
 from spark_eval.compare.page import lines, page
 from spark_eval.compare.side import Side, differences, open_sides
-from spark_eval.evaluation.evaluation import evaluate
-from spark_eval.read.run_folder import RunFolder, RunFolderError, open_run_folder
+from spark_eval.read.run_folder import RunFolder, RunFolderError
 from tests.spark_eval.runs.compared_runs import PARTINGS, Parting, runs
+from tests.spark_eval.runs.evaluated import evaluated
 from tests.spark_eval.runs.run_builder import healthy
 
 HEALTHY_BEFORE = 3
 
 
 @pytest.fixture(scope="module")
-def folders(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """Evaluated run folders: two that part, and a healthy one twice."""
     root = tmp_path_factory.mktemp("compare")
     one, another = runs()
     calm, again = healthy(), healthy()
     calm.name, again.name = "calm", "again"
     made = {run.name: run.write(root) for run in (one, another, calm, again)}
-    evaluate(spark, [open_run_folder(folder) for folder in made.values()])
+    for folder in made.values():
+        evaluated(folder)
     return made
 
 

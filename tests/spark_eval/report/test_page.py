@@ -12,11 +12,10 @@ from typing import Any
 from urllib.parse import unquote
 
 import pytest
-from pyspark.sql import SparkSession
 
-from spark_eval.evaluation.evaluation import evaluate
-from spark_eval.read.run_folder import RunFolder, open_run_folder
+from spark_eval.read.run_folder import RunFolder
 from spark_eval.report.render import Facts, render
+from tests.spark_eval.runs.evaluated import evaluated
 from tests.spark_eval.runs.faulty_runs import new_database
 from tests.spark_eval.runs.report_rows import END_MS, SERVERS, lost, rows, storm
 from tests.spark_eval.runs.run_builder import MINUTE, Run
@@ -81,10 +80,8 @@ def _failing() -> Run:
 
 
 @pytest.fixture(scope="module")
-def folder(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
-    known = open_run_folder(_failing().write(tmp_path_factory.mktemp("page")))
-    evaluate(spark, [known])
-    return known
+def folder(tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
+    return evaluated(_failing().write(tmp_path_factory.mktemp("page"))).folder
 
 
 @pytest.fixture(scope="module")

@@ -6,14 +6,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from pyspark.sql import SparkSession
 
 from spark_eval.__main__ import main
-from spark_eval.evaluation.evaluation import evaluate
+from spark_eval.judging.judged import JudgedRun
 from spark_eval.read.run_folder import RunFolder, RunFolderError, open_run_folder
 from spark_eval.report.page import page_again
-from spark_eval.results import tables as results
 from spark_eval.story.terminal import story_lines
+from tests.spark_eval.runs.evaluated import evaluated, rows_of
 from tests.spark_eval.runs.failover_runs import lossy
 from tests.spark_eval.runs.faulty_runs import KILL, Faulty, new_database
 from tests.spark_eval.runs.run_builder import HOUR, MINUTE, healthy, mono, user
@@ -52,9 +51,8 @@ def lines(folder: RunFolder, faulty: Faulty) -> list[str]:
 
 
 @pytest.fixture(scope="module")
-def judged(spark: SparkSession, folder: RunFolder) -> RunFolder:
-    evaluate(spark, [folder])
-    return folder
+def judged(folder: RunFolder) -> JudgedRun:
+    return evaluated(folder.path)
 
 
 def _words(line: str) -> tuple[str, str]:
@@ -120,10 +118,10 @@ def test_a_message_that_no_line_is_about_is_a_wrong_call(folder: RunFolder) -> N
 
 
 def test_the_table_of_stories_has_the_lines_of_the_terminal(
-    spark: SparkSession, judged: RunFolder, faulty: Faulty, lines: list[str]
+    judged: JudgedRun, faulty: Faulty, lines: list[str]
 ) -> None:
-    rows = results.read_table(spark, judged.evaluation, "stories").collect()
-    mine = [row for row in rows if row["message_id"] == faulty.queued.message_id]
+    told = rows_of(judged, "stories")
+    mine = [row for row in told if row["message_id"] == faulty.queued.message_id]
     refs = [line.rpartition("(")[2].rstrip(")") for line in lines]
     assert [f"{row['ref']['file']}:{row['ref']['line']}" for row in mine] == refs
     for row, line in zip(mine, lines, strict=True):
@@ -163,31 +161,28 @@ def test_a_torn_row_is_no_line_of_a_story(tmp_path: Path) -> None:
 
 
 def test_the_page_tells_the_story_below_each_counter_example(
-    judged: RunFolder, lines: list[str]
+    judged: JudgedRun, lines: list[str]
 ) -> None:
-    page = (judged.path / "report.html").read_text()
+    page = (judged.folder.path / "report.html").read_text()
     assert f"its whole story, {len(lines)} lines" in page
     block = page[page.index('<details class="story"') : page.index("</details>")]
     for line in lines:
         assert line.rpartition("(")[2].rstrip(")") in block
 
 
-def test_a_page_made_again_tells_the_same_stories(judged: RunFolder) -> None:
-    before = (judged.path / "report.html").read_text()
-    page_again(judged)
-    assert (judged.path / "report.html").read_text() == before
+def test_a_page_made_again_tells_the_same_stories(judged: JudgedRun) -> None:
+    page = judged.folder.path / "report.html"
+    before = page.read_text()
+    page_again(judged.folder)
+    assert page.read_text() == before
 
 
-def test_the_story_of_one_run_is_not_told_in_another(
-    spark: SparkSession, tmp_path: Path, faulty: Faulty
-) -> None:
+def test_the_story_of_one_run_is_not_told_in_another(tmp_path: Path, judged: JudgedRun) -> None:
     other = new_database()
     other.run.name = "other"
-    run = _told().run
-    folders = [open_run_folder(each.write(tmp_path)) for each in (other.run, run)]
-    evaluate(spark, folders)
-    assert "its whole story" not in (folders[0].path / "report.html").read_text()
-    assert (folders[1].path / "report.html").read_text().count("its whole story") >= 1
+    folder = evaluated(other.run.write(tmp_path)).folder.path
+    assert "its whole story" not in (folder / "report.html").read_text()
+    assert "its whole story" in (judged.folder.path / "report.html").read_text()
 
 
 def test_the_program_says_that_story_wants_a_run(capsys: pytest.CaptureFixture[str]) -> None:
