@@ -7,8 +7,7 @@ from typing import Final
 
 import pyarrow as pa
 
-from spark_eval.results.schema import RESULT_TABLES
-from spark_eval.schema import LINK, REF, REFS
+from spark_eval.results.schema import LINK, REF, REFS, RESULT_TABLES
 
 
 def _list_of(kind: pa.DataType) -> pa.DataType:

@@ -1,10 +1,24 @@
-"""Row types of every table that the evaluation writes, in the terms of `spark_eval.schema`."""
+"""Row types of every table that the evaluation writes: tuples of (name, Spark SQL type).
+
+Times named `_ms` are lab milliseconds since the start of lab time, `mono_ns` is the host's
+monotonic clock.
+"""
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, TypeAlias
 
-from spark_eval.schema import LINK, REF, REFS, Columns
+Columns: TypeAlias = tuple[tuple[str, str], ...]
+
+
+def ddl(columns: Columns) -> str:
+    """`a STRING, b BIGINT`: what readers take."""
+    return ", ".join(f"`{name}` {kind}" for name, kind in columns)
+
+
+LINK: Final = "STRUCT<`from`: STRING, `to`: STRING, service: STRING>"
+REF: Final = "STRUCT<file: STRING, line: INT>"
+REFS: Final = f"ARRAY<{REF}>"
 
 MESSAGES: Final[Columns] = (
     ("run", "STRING"),

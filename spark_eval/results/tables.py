@@ -15,7 +15,6 @@ import pyarrow
 from pyarrow import parquet
 from pyspark.sql import DataFrame, SparkSession
 
-from spark_eval import schema
 from spark_eval.next.judging.results import ClaimResult
 from spark_eval.next.results.row import Row
 from spark_eval.read.run_folder import RunFolder
@@ -123,5 +122,5 @@ def read_tables(spark: SparkSession, folder: Path) -> dict[str, DataFrame]:
 
 def read_table(spark: SparkSession, folder: Path, name: str) -> DataFrame:
     """One of them."""
-    columns = schema.ddl(result_schema.RESULT_TABLES[name])
+    columns = result_schema.ddl(result_schema.RESULT_TABLES[name])
     return spark.read.schema(columns).parquet(to_read(folder / f"{name}.parquet"))

@@ -25,15 +25,16 @@ from lab.plan import faults, link_faults, parts, topology, when
 from lab.plan.plan import Plan
 from lab.record.file_list import FILE_LIST, write_file_list
 from lab.record.first_files import Identity, manifest_of_folder
-from spark_eval import schema
 from spark_eval.compare.comparison import Compared, Comparison
 from spark_eval.judging.verdict import Verdict
 from spark_eval.next.judging.results import ClaimResult, CounterExample
+from spark_eval.next.read import json_lines
+from spark_eval.next.read.rows import FaultRow, OperationRow, StrangerRow
 from spark_eval.next.results.counts import NO_DELIVERY, NO_PROMOTION, NO_SAFETY_NET
 from spark_eval.report.rows import ReportRows
+from spark_eval.results import schema
 from spark_eval.results.files import verdict_content
 from spark_eval.results.schema import RESULT_TABLES
-from spark_eval.schema import Columns
 from spark_eval.sweep.folder import SweepFolder
 from spark_eval.sweep.verdict import Tally
 from tests.docs.pages import CODE, named, rows, sections
@@ -41,26 +42,28 @@ from tests.lab.hosts.simulator.plans import plan
 
 PAGE = "docs/record.md"
 EVENTS = "Events of a lifecycle log"
-FILES: Mapping[str, Columns] = {
-    "ledger.jsonl": schema.LEDGER,
-    "strangers.jsonl": schema.STRANGERS,
-    "faults.jsonl": schema.FAULTS,
-    "operations.jsonl": schema.OPERATIONS,
-    "logs/<server>/lifecycle.jsonl": schema.LIFECYCLE,
-    "logs/<server>/queues.jsonl": schema.QUEUES,
-    "logs/<server>/copies.jsonl": schema.COPIES,
-    "mailboxes/<database>.jsonl": schema.MAILBOXES,
-    "external/<server>.jsonl": schema.EXTERNAL,
-    **{f"evaluation/{name}.parquet": columns for name, columns in RESULT_TABLES.items()},
+# what the evaluation reads of a line, but for what its reader adds
+READ: Mapping[str, tuple[type, ...]] = {
+    "ledger.jsonl": (json_lines._Ledger, json_lines._Digest),
+    "strangers.jsonl": (StrangerRow,),
+    "faults.jsonl": (FaultRow,),
+    "operations.jsonl": (OperationRow,),
+    "logs/<server>/lifecycle.jsonl": (json_lines._Lifecycle,),
+    "logs/<server>/queues.jsonl": (json_lines._Queued,),
+    "logs/<server>/copies.jsonl": (json_lines._Copy,),
+    "mailboxes/<database>.jsonl": (json_lines._Mailbox, json_lines._Digest),
+    "external/<server>.jsonl": (json_lines._External, json_lines._Digest),
 }
+ADDED = ("ref", "said")
+TABLES = {f"evaluation/{name}.parquet": columns for name, columns in RESULT_TABLES.items()}
 SPARK_WORDS = {
     schema.REF: "ref",
     schema.REFS: "list of ref",
     schema.LINK: "link",
     f"ARRAY<{schema.LINK}>": "list of link",
     "ARRAY<STRING>": "list of string",
-    schema.REPORTS[1]: "list of object",
 }
+COLUMN_WORDS = {int: ("int", "bigint"), str: ("string",), float: ("double",), bool: ("boolean",)}
 JSON_WORDS = {int: "integer", str: "string", float: "number", bool: "boolean"}
 # parts of plan.json by the key that leads to them; a part's own keys are those of its dataclass
 PARTS: Mapping[str, type] = {
@@ -90,6 +93,7 @@ FAULTS: Mapping[str, type] = {
 }
 # between them they have every kind of file and line that the simulator writes
 SIMULATED = (
+    "one-message-out",
     "strangers-call",
     "active-manager-dies",
     "acknowledgement-lost",
@@ -107,10 +111,29 @@ def described(heading: str) -> Mapping[str, str]:
     return {name: cells[0] for name, cells in named(table).items()}
 
 
-@pytest.mark.parametrize("file", FILES)
-def test_every_column_has_a_line_with_its_type(file: str) -> None:
-    wanted = {name: spark_words(kind) for name, kind in FILES[file]}
+@pytest.mark.parametrize("file", TABLES)
+def test_every_column_of_a_table_has_a_line_with_its_type(file: str) -> None:
+    wanted = {name: spark_words(kind) for name, kind in TABLES[file]}
     assert described(f"`{file}`") == wanted
+
+
+@pytest.mark.parametrize("file", READ)
+def test_every_key_that_is_read_has_a_line_with_its_type(file: str) -> None:
+    for name, words in keys_read(file).items():
+        assert described(f"`{file}`").get(name) in words, name
+
+
+@pytest.mark.parametrize("file", READ)
+def test_no_line_is_about_a_key_that_nobody_writes_or_reads(file: str) -> None:
+    lines = (
+        json.loads(line)
+        for name in SIMULATED
+        for written, texts in simulated(name).files.items()
+        if written.endswith(".jsonl") and heading_of(written) == f"`{file}`"
+        for line in texts
+    )
+    known = set(keys_read(file)).union(*lines)
+    assert set(described(f"`{file}`")) <= known
 
 
 @pytest.mark.parametrize("part", PARTS)
@@ -218,6 +241,19 @@ def test_a_sweep_a_suite_a_proof_and_a_comparison_have_the_keys_of_the_page() ->
 
 def spark_words(kind: str) -> str:
     return SPARK_WORDS.get(kind, kind.lower())
+
+
+def keys_read(file: str) -> dict[str, tuple[str, ...]]:
+    """Each with the words that its type may have on the page."""
+    hints = (hint for part in READ[file] for hint in get_type_hints(part).items())
+    return {name.rstrip("_"): column_words(kind) for name, kind in hints if name not in ADDED}
+
+
+def column_words(hint: Any) -> tuple[str, ...]:
+    kinds = [each for each in get_args(hint) if each is not type(None)] or [hint]
+    if get_origin(kinds[0]) is tuple:
+        return ("list of string" if get_args(kinds[0])[0] is str else "list of object",)
+    return COLUMN_WORDS[kinds[0]]
 
 
 def keys_of(part: type) -> dict[str, str]:

@@ -223,7 +223,7 @@ def _fault(value: Any) -> PlannedFault:
         raise Malformed("a fault without a name")
     if read.kind is None or read.kind not in KINDS:
         raise Malformed(f"fault {read.id} is of no kind that is known: {read.kind}")
-    keys = {name: value.get(name) for name, _ in KINDS[read.kind].keys}
+    keys = {name: value.get(name) for name in KINDS[read.kind].keys}
     return PlannedFault(
         read.id, read.kind, read.start_ms, read.end_ms, read.links or (), read.server, read.when,
         keys,
