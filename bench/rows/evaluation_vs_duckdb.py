@@ -10,19 +10,16 @@ import time
 from pathlib import Path
 
 import duckdb
-from spark_eval.as_tables import claims
-from spark_eval.as_tables.expected.tables import Tables
-from spark_eval.judging.judge import check_claims
-from spark_eval.read.record import Record
-from spark_eval.read.source import Folders
 
 from bench.multiplied_run import LARGEST_ROWS, multiplied_run
 from bench.result import Result, beside
 from bench.second_opinion import opinion, sources
 from lab.program.errors import GroundError
 from spark_eval.evaluation.program import purpose_of
+from spark_eval.next.claims.catalogue import ALL
 from spark_eval.read.run_folder import open_run_folder
 from spark_eval.session import using_session
+from spark_eval.spread import by_message
 
 
 def measure() -> Result:
@@ -52,14 +49,10 @@ def _duckdb_seconds(folder: Path) -> float:
 
 
 def _judge_here(folder: str) -> None:
-    four = [claim for claim in claims.ALL if claim.name in opinion.CLAIMS]
+    four = [claim for claim in ALL if claim.name in opinion.CLAIMS]
     with using_session(purpose=purpose_of([folder])) as spark:
-        run = open_run_folder(Path(folder))
-        tables = Tables(Record(Folders(spark, [run])), run.scope)
-        found = check_claims(four, tables, [run.run])
-    crashed = [
-        result.reason for each in found.values() for result in each.values() if result.crashed
-    ]
+        found = by_message.judged(spark, open_run_folder(Path(folder)), four).judgement
+    crashed = [result.reason for result in found.results.values() if result.crashed]
     if crashed:
         raise GroundError(crashed[0])
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -191,10 +192,9 @@ def test_leaves_out_probes_everywhere() -> None:
                 if row.get(key) == probe.message_id:
                     row[key] = "<probe.1@workload>"
     record = read(run)
-    rows_read = record.rows
-    named = [*rows_read.sent, *rows_read.attempts, *rows_read.outcomes, *rows_read.queues,
-             *rows_read.visible, *record.tracking]  # fmt: skip
-    assert not [row for row in named if (row.message_id or "").startswith("<probe")]
+    read_rows: list[Any] = [*record.rows.sent, *record.rows.attempts, *record.rows.outcomes]
+    read_rows += [*record.rows.queues, *record.rows.visible, *record.tracking]
+    assert not [row for row in read_rows if (row.message_id or "").startswith("<probe")]
     assert _events(record).count("RECEIVE") == 5
     assert record.probes
 
