@@ -77,7 +77,7 @@ fuzz: $(STAMP) ## FUZZ examples of mutated input; some hundreds are part of make
 	SHADOWLAB_FUZZ=$(FUZZ) $(BIN)/python -m pytest -m fuzz $(TESTS)
 
 .PHONY: damaged
-damaged: $(STAMP) java ## DAMAGED records of which one file was cut, changed or removed, and as many with a new list: none may pass
+damaged: $(STAMP) ## DAMAGED records of which one file was cut, changed or removed, and as many with a new list: none may pass
 	SHADOWLAB_DAMAGED=$(DAMAGED) $(BIN)/python -m pytest tests/spark_eval/read/test_damaged_records.py $(TESTS)
 
 .PHONY: lint

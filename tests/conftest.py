@@ -28,7 +28,14 @@ LABS = (
     "tests/scenarios/test_on_containers.py",
 )
 # what asks for the Spark session of the tests: a session's first minutes are its slowest
-SESSION = ("tests/spark_eval/", "tests/bench/test_multiplied.py")
+SESSION = (
+    "tests/spark_eval/compare/",
+    "tests/spark_eval/read/test_remote.py",
+    "tests/spark_eval/spark/",
+    "tests/spark_eval/test_program.py",
+    "tests/spark_eval/test_serving.py",
+    "tests/bench/test_multiplied.py",
+)
 # what asks for the batch of simulated runs, which is made and judged once
 BATCH = (
     "tests/scenarios/test_on_simulator.py",

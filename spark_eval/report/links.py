@@ -15,7 +15,6 @@ from markupsafe import Markup, escape
 from spark_eval.judging.catalogue import catalogue
 
 NAME = re.compile(r"[A-Za-z][\w-]*")
-REQUIREMENT = re.compile(r"[A-Z]{2}-\d+")
 
 
 def file_href(file: str) -> str:

@@ -1,4 +1,4 @@
-"""Lab time of what servers dated, line by line: the rule of `spark_eval.read.clocks`, for a story.
+"""Lab time of what servers dated, line by line: the rule of `next.read.clocks`, for a story.
 
 A row that says the monotonic time is placed by it; what a server kept on disk goes by the steady
 clock of the life that wrote it.
