@@ -14,7 +14,6 @@ from threading import Thread
 import pytest
 from pyspark.sql import SparkSession
 
-from lab.program import processes
 from lab.run.judge import Judge
 from lab.run.judgement import SOCKET, Judged, NoJudge, ask_judge
 from spark_eval.__main__ import main as evaluate
@@ -127,7 +126,7 @@ def test_a_jvm_killed_in_the_middle_is_replaced(
     with Judge(tmp_path / "judge.log", remarks.append) as judge:
         monkeypatch.setenv(SOCKET, judge.environment()[SOCKET])
         assert judge._program is not None
-        killing = Thread(target=_kill_its_jvm, args=(judge._program.pid, folder))
+        killing = Thread(target=_kill_its_jvm, args=(judge._program.pid,))
         killing.start()
         with pytest.raises(NoJudge):
             ask_judge("evaluate", [str(folder)])
@@ -139,13 +138,21 @@ def test_a_jvm_killed_in_the_middle_is_replaced(
         assert ask_judge("evaluate", [str(folder)]).code == 0
 
 
-def _kill_its_jvm(pid: int, folder: Path) -> None:
-    """As soon as it has written the first table."""
+def _kill_its_jvm(pid: int) -> None:
+    """As soon as it has started a worker for its first task."""
     deadline = time.monotonic() + DEADLINE_SECONDS
-    while not list(folder.glob("evaluation/*.parquet")):
-        assert time.monotonic() < deadline, "nothing was written"
-        time.sleep(0.05)
-    children = Path(f"/proc/{pid}/task").glob("*/children")
-    for child in " ".join(each.read_text() for each in children).split():
-        assert processes.describe(int(child)) is not None
-        os.kill(int(child), signal.SIGKILL)
+    while not any(map(_has_workers, _children(pid))):
+        assert time.monotonic() < deadline, "no task began"
+        time.sleep(0.01)
+    for child in _children(pid):
+        os.kill(child, signal.SIGKILL)
+
+
+def _has_workers(jvm: int) -> bool:
+    commands = (Path(f"/proc/{child}/cmdline") for child in _children(jvm))
+    return any(b"pyspark.daemon" in path.read_bytes() for path in commands if path.exists())
+
+
+def _children(pid: int) -> list[int]:
+    lists = Path(f"/proc/{pid}/task").glob("*/children")
+    return [int(child) for each in lists for child in each.read_text().split()]
