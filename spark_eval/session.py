@@ -38,16 +38,16 @@ EVERYWHERE: Settings = {
     "spark.ui.showConsoleProgress": "false",
     # no line of ours beside an error of Spark's; it would cost six messages to the JVM a column
     "spark.python.sql.dataFrameDebugging.enabled": "false",
-    "spark.sql.parquet.compression.codec": "snappy",
 }
 
 ON_ONE_MACHINE: Settings = {
-    # a second partition would double the tasks of a run's few rows
+    # what is queried are a run's few rows: a second partition would double the tasks
     "spark.sql.shuffle.partitions": "1",
-    "spark.default.parallelism": "2",
     "spark.sql.adaptive.enabled": "false",
     # a broadcast is a job of its own, and planning waits for it
     "spark.sql.autoBroadcastJoinThreshold": "-1",
+    # a sort begins with a page, and clears it
+    "spark.buffer.pageSize": "1m",
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
     # the only executor is this very process: when it was suspended, with its machine or by a
@@ -57,21 +57,6 @@ ON_ONE_MACHINE: Settings = {
     "spark.driver.host": "127.0.0.1",
     # Python judges; what of it comes back to the driver passes through here
     "spark.driver.memory": "2g",
-}
-
-# each aggregation and each sort of a task begins with a page, and clears it: some kilobytes of rows
-# would take 16 MiB, so many of them that all of the heap was collected twice as often
-SMALL_PAGES: Settings = {"spark.buffer.pageSize": "1m"}
-
-# of a run of a hundred thousand messages and more: Spark's own ways, in bounded memory
-OF_A_LARGE_RUN: Settings = {
-    "spark.sql.files.maxPartitionBytes": "32m",
-    "spark.sql.shuffle.partitions": "256",  # before they are put together by size
-    "spark.sql.adaptive.advisoryPartitionSizeInBytes": "16m",
-    "spark.sql.adaptive.enabled": "true",
-    "spark.sql.autoBroadcastJoinThreshold": str(10 * 1024 * 1024),
-    "spark.sql.codegen.wholeStage": "true",
-    "spark.sql.codegen.factoryMode": "FALLBACK",
 }
 
 # the JVM lives for some seconds: compile little and cheaply, and do not stop to collect garbage
@@ -105,7 +90,7 @@ FOR_MINUTES = (
 
 class Purpose(Enum):
     """What a session is for: `RUN` is one run or a few, `RUNS` one run after another, `LARGE` what
-    is too much for one partition.
+    is too much for one task.
     """
 
     RUN = "run"
@@ -113,11 +98,6 @@ class Purpose(Enum):
     LARGE = "large"
 
 
-LOCAL = {
-    Purpose.RUN: SMALL_PAGES,
-    Purpose.RUNS: SMALL_PAGES,
-    Purpose.LARGE: OF_A_LARGE_RUN,
-}
 JAVA = {
     Purpose.RUN: BRIEF_LIFE,
     Purpose.RUNS: ONE_AFTER_ANOTHER,
@@ -176,30 +156,6 @@ def _signals_kept() -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
 
 
-@contextmanager
-def suited_to(spark: SparkSession, purpose: Purpose) -> Iterator[None]:
-    """Queries within are planned as suits a large run, if that is the purpose: a record that is
-    still to be written when Spark comes up may turn out to be one.
-    """
-    suited = _of_queries(spark, purpose) if purpose is Purpose.LARGE else {}
-    before = {key: spark.conf.get(key, None) for key in suited}
-    for key, value in suited.items():
-        spark.conf.set(key, value)
-    try:
-        yield
-    finally:
-        for key, earlier in before.items():
-            spark.conf.unset(key) if earlier is None else spark.conf.set(key, earlier)
-
-
-def _of_queries(spark: SparkSession, purpose: Purpose) -> Settings:
-    """What would be set for it, but for what a JVM only has from its start."""
-    context = spark.sparkContext
-    submitted = context._gateway if SUBMITTED in os.environ else None
-    suited = settings(_given(submitted), context.master, purpose=purpose)
-    return {key: value for key, value in suited.items() if key in LOCAL[purpose]}
-
-
 def _given(submitted: JavaGateway | None) -> Settings:
     """What a user of Spark has set, who submitted this program or not."""
     return dict(SparkConf(_jvm=submitted.jvm).getAll()) if submitted else given_settings()
@@ -222,7 +178,7 @@ def settings(
     where = master or given.get("spark.master", "local[*]")
     suited = EVERYWHERE | {"spark.app.name": name}
     if where.startswith("local"):
-        suited |= ON_ONE_MACHINE | LOCAL[purpose]
+        suited |= ON_ONE_MACHINE
         suited["spark.driver.extraJavaOptions"] = " ".join([*JAVA[purpose], *sharing()])
     left = {key: value for key, value in suited.items() if key not in given}
     return left | {"spark.master": where}

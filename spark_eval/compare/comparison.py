@@ -12,10 +12,10 @@ from pyspark.sql import functions as F
 from spark_eval.compare.differences import DISAGREES, OPEN, SAME, UNKNOWN, compared
 from spark_eval.compare.fates import fates
 from spark_eval.compare.side import NUMBERS, Side
+from spark_eval.compare.tables import read_tables
 from spark_eval.compare.timing import left_open, margin_ms, pace_ms
 from spark_eval.next.cases.case import HOLDS, VIOLATED
 from spark_eval.program import exit_codes
-from spark_eval.results.tables import read_tables
 
 AGREES = "agrees"
 NOT_CHECKED = "not checked"

@@ -29,7 +29,7 @@ from spark_eval.read.run_folder import (
 )
 from spark_eval.results.colour import coloured
 from spark_eval.results.summary import summary
-from spark_eval.session import Purpose, suited_to, using_session
+from spark_eval.session import Purpose, using_session
 from spark_eval.spread import by_run
 
 RAISED = re.compile(r"[A-Za-z_.]+(Error|Exception|Exit)\b|\[[A-Z_]+\]")
@@ -45,11 +45,7 @@ def judge_runs(names: list[str], options: argparse.Namespace) -> int:
                 by_run.warm(spark)
                 if not sys.stdin.readline():
                     return CRASHED
-            with (
-                _opened(spark, names) as folders,
-                # how large what was elsewhere is, is known only now
-                suited_to(spark, purpose_of([str(folder.path) for folder in folders])),
-            ):
+            with _opened(spark, names) as folders:
                 return _tell(evaluate(spark, folders))
     except PySparkException as error:
         raise _unreadable(error) from error

@@ -13,14 +13,11 @@ from typing import Any
 
 import pyarrow
 from pyarrow import parquet
-from pyspark.sql import DataFrame, SparkSession
 
 from spark_eval.next.judging.results import ClaimResult
 from spark_eval.next.results.row import Row
 from spark_eval.read.run_folder import RunFolder
-from spark_eval.results import schema as result_schema
 from spark_eval.results.arrow import ARROW_SCHEMAS
-from spark_eval.spark.paths import to_read
 from spark_eval.story.row import StoryLine
 from spark_eval.story.story import named_in, stories
 
@@ -109,18 +106,3 @@ class PartsOfTable:
 
 def _place(name: str, folder: RunFolder) -> Path:
     return folder.evaluation / f"{name}.parquet"
-
-
-def read_tables(spark: SparkSession, folder: Path) -> dict[str, DataFrame]:
-    """What is there of them, by explicit row types; without tables that a run does not have."""
-    return {
-        name: read_table(spark, folder, name)
-        for name in result_schema.RESULT_TABLES
-        if name not in result_schema.OF_SAFETY_NETS or (folder / f"{name}.parquet").exists()
-    }
-
-
-def read_table(spark: SparkSession, folder: Path, name: str) -> DataFrame:
-    """One of them."""
-    columns = result_schema.ddl(result_schema.RESULT_TABLES[name])
-    return spark.read.schema(columns).parquet(to_read(folder / f"{name}.parquet"))

@@ -30,11 +30,10 @@ from spark_eval.next.results.sums import Sums
 from spark_eval.next.results.tables import OfMessages, names, tables_of_run
 from spark_eval.read.run_folder import RunFolder
 from spark_eval.report.build import build
-from spark_eval.results.schema import RESULT_TABLES
+from spark_eval.results.arrow import ARROW_SCHEMAS
 from spark_eval.results.tables import PartsOfTable, as_parquet
 from spark_eval.spark.paths import to_read
 from spark_eval.spark.shipped import is_local, ship
-from spark_eval.spread.by_run import arrow_schema
 from spark_eval.spread.reading import File, read_spread
 from spark_eval.spread.whole_run import Schemas, WholeRun
 
@@ -144,11 +143,10 @@ def _judge(part: Part, told: _Told) -> _Found:
 
 
 def _judged(parts: PartsInSpark, run: Run, folder: RunFolder, claims: Sequence[Claim]) -> WholeRun:
-    schemas = {name: arrow_schema(columns) for name, columns in RESULT_TABLES.items()}
     tallies = {claim.name: Tally() for claim in claims}
     totals, sums = Totals(), Sums()
     written = {name: PartsOfTable(folder, name) for name in names(run)}
-    for found in parts.each(_judge, _Told(run, claims, schemas)):
+    for found in parts.each(_judge, _Told(run, claims, ARROW_SCHEMAS)):
         add_tallies(tallies, found.tallies)
         totals.add(found.totals)
         sums.add(found.sums)
@@ -157,7 +155,7 @@ def _judged(parts: PartsInSpark, run: Run, folder: RunFolder, claims: Sequence[C
     add_tallies(tallies, beside_messages(run, totals, claims))
     sums.count_run(run)
     for name, rows in tables_of_run(run, sums).items():
-        written[name].add(as_parquet(rows, schemas[name]))
+        written[name].add(as_parquet(rows, ARROW_SCHEMAS[name]))
     return WholeRun(
         judgement=judgement(tallies, run, claims),
         counts=sums.numbers(run),

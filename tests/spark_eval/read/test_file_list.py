@@ -18,7 +18,7 @@ from spark_eval.next.read.file_list import (
     departures,
 )
 from spark_eval.next.read.files import FolderFiles
-from spark_eval.next.read.record import read_record
+from spark_eval.next.read.heading import heading_of
 from tests.spark_eval.runs.file_lists import with_list
 from tests.spark_eval.runs.run_builder import healthy
 
@@ -34,7 +34,7 @@ def folder(tmp_path: Path) -> Path:
 
 def found(folder: Path) -> list[tuple[str, str]]:
     files = FolderFiles(folder)
-    return [(each.file, each.damage) for each in departures(files, read_record(files).manifest)]
+    return [(each.file, each.damage) for each in departures(files, heading_of(files).manifest)]
 
 
 def cut(path: Path) -> None:

@@ -164,11 +164,11 @@ def test_a_plan_or_host_that_is_not_what_it_should_be_is_damage(
     assert old in texts[name]
     record = of_texts(texts | {name: texts[name].replace(old, new, 1)})
     assert _damage(record) == [(name, NO_SHAPE, None)]
-    assert record.plan.faults == ()
+    assert record.heading.plan.faults == ()
 
 
 def test_a_clock_that_resolves_nothing_at_all_is_read() -> None:
-    assert read(healthy(), host='{"clock_resolution_ms": 1e308}').clock.finest_ms == 10**15
+    assert read(healthy(), host='{"clock_resolution_ms": 1e308}').heading.clock.finest_ms == 10**15
 
 
 def test_a_json_record_whose_last_line_has_no_end_lost_nothing() -> None:
@@ -219,5 +219,5 @@ def test_the_clock_of_a_simulator_is_lab_time_whatever_the_plan_says(
 ) -> None:
     run = healthy()
     run.ran_on = host
-    record = read(run)
-    assert (record.is_simulated, record.clock.speed) == (host == "simulator", speed)
+    heading = read(run).heading
+    assert (heading.is_simulated, heading.clock.speed) == (host == "simulator", speed)

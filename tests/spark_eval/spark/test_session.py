@@ -2,29 +2,22 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 import subprocess
 import sys
 from pathlib import Path
-from unittest.mock import Mock
 
 import pyspark
 import pytest
-from pyspark.sql import SparkSession
 
-from spark_eval.evaluation import program
 from spark_eval.evaluation.evaluation import LARGE_BYTES
 from spark_eval.evaluation.program import (
-    judge_runs,
     purpose_of,
 )
 from spark_eval.session import (
-    LOCAL,
     ON_ONE_MACHINE,
     Purpose,
     settings,
-    suited_to,
 )
 from spark_eval.spark.given import given_settings
 from spark_eval.spark.jvm import pass_on
@@ -157,52 +150,3 @@ def test_what_is_too_much_for_one_task_gets_a_session_of_its_own(
             os.truncate(folder / f"MSGTRKMA{number}.LOG", LARGE_BYTES - 1)
         names.append(str(tmp_path / run))
     assert purpose_of([*names, "s3a://bucket/run"]) is purpose
-
-
-def test_a_large_run_is_cut_and_joined_as_spark_knows_best() -> None:
-    large = settings({}, purpose=Purpose.LARGE)
-    assert large["spark.sql.adaptive.enabled"] == "true"
-    assert int(large["spark.sql.shuffle.partitions"]) > 1
-
-
-@pytest.mark.spark
-def test_a_session_that_runs_is_suited_to_a_large_run_for_as_long_as_it_takes(
-    spark: SparkSession, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    cut, broadcast = "spark.sql.shuffle.partitions", "spark.sql.autoBroadcastJoinThreshold"
-    monkeypatch.setenv("PYSPARK_SUBMIT_ARGS", f"--conf {broadcast}=7 pyspark-shell")
-    before = _of_queries(spark)
-    with suited_to(spark, Purpose.RUN):
-        assert _of_queries(spark) == before
-    with suited_to(spark, Purpose.LARGE):
-        large = _of_queries(spark)
-    assert large == LOCAL[Purpose.LARGE] | {broadcast: before[broadcast]}
-    assert large[cut] != before[cut]
-    assert _of_queries(spark) == before
-
-
-def _of_queries(spark: SparkSession) -> dict[str, str | None]:
-    return {key: spark.conf.get(key, None) for key in LOCAL[Purpose.LARGE]}
-
-
-@pytest.mark.spark
-def test_what_the_lab_wrote_meanwhile_may_be_a_large_run(
-    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    folder = healthy().write(tmp_path)
-    planned: list[str | None] = []
-
-    def written() -> str:
-        monkeypatch.setattr(program, "LARGE_BYTES", 0)
-        return "go"
-
-    def evaluated(*_: object) -> list[object]:
-        planned.append(spark.conf.get("spark.sql.adaptive.enabled", None))
-        raise NotADirectoryError
-
-    monkeypatch.setattr(program, "evaluate", evaluated)
-    monkeypatch.setattr(sys, "stdin", Mock(readline=written))
-    with pytest.raises(NotADirectoryError):
-        judge_runs([str(folder)], argparse.Namespace(master=None, when_told=True))
-    assert planned == ["true"]
-    assert spark.conf.get("spark.sql.adaptive.enabled", None) == "false"

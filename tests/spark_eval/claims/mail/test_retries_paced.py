@@ -20,6 +20,8 @@ REFUSED, LOST = "connection refused", "ConnectionInactivityTimeOut"
 # a quarter of a wall second at 60 times its speed, and five times the clock's resolution of 900 ms
 VAGUE = 15 * SECOND + 4_500
 EARLY = MINUTE - VAGUE - 1
+# a second, two of the wall at 60 times its speed, and the clock's resolution
+LATE = VAGUE + SECOND + 120 * SECOND + 900
 # one attempt for each step of the ladder, with what an attempt takes
 LADDER = [0, *[MINUTE] * 4, *[5 * MINUTE] * 6, 10 * MINUTE, 10 * MINUTE]
 
@@ -151,6 +153,48 @@ def _hole(run: Run) -> Run:
     return run
 
 
+def _beside(minute: int, *, passes: bool = False) -> Run:
+    """The only retry is late, and another message of the queue is tried at that minute."""
+    run = _retried(0, 10 * MINUTE)
+    other = run.accept(BEGAN - SECOND, [user(2)])
+    at_ms = BEGAN + minute * MINUTE
+    if passes:
+        run.finish(other, at_ms)
+    else:
+        _fails(run, other, at_ms, at_ms + 100)
+    return run
+
+
+def _to_another_boundary() -> Run:
+    run = _retried(0, 10 * MINUTE)
+    for row in run.rows(SERVER, "DEFER"):
+        row["custom"]["Fork"] = "site:lyon"
+    return run
+
+
+def _away(kind: str) -> Run:
+    run = _retried(0, 10 * MINUTE)
+    run.away(kind, SERVER, BEGAN + 2 * MINUTE, BEGAN + 3 * MINUTE)
+    return run
+
+
+def _cut(end_ms: int) -> Run:
+    """It is delivered late; until when the link was cut."""
+    run = _delivered(10 * MINUTE)
+    run.cut(SERVER, "par-mbx2", BEGAN - MINUTE, end_ms)
+    return run
+
+
+def _together() -> Run:
+    """Two messages that fail at once are one failure of their queue."""
+    run = empty()
+    messages: list[Message] = [_accepted(run) for _ in range(3)]
+    for minute in (0, 1, 2, 7):
+        for message in messages:
+            _fails(run, message, BEGAN + minute * MINUTE, BEGAN + minute * MINUTE + 100)
+    return run
+
+
 HOLDS = {
     "by-the-ladder": (_retried(*LADDER), 12),
     "as-early-as-may-be": (_retried(0, MINUTE - VAGUE), 1),
@@ -181,12 +225,32 @@ NOT_ASKED = {
     "several-copies": _several_copies(_retried(0, SECOND)),
     "hole": _hole(_retried(0, SECOND)),
 }
+IN_TIME = {
+    "as-late-as-may-be": _retried(0, MINUTE + LATE),
+    "another-was-tried": _beside(1),
+    "another-went-through": _beside(1, passes=True),
+    "to-another-boundary": _to_another_boundary(),
+    "paused": _away("pause"),
+    "disk-full": _away("fill_disk"),
+    "in-time": _delivered(MINUTE),
+    "held-up-by-a-cut": _cut(BEGAN + 9 * MINUTE),
+    "at-the-next-rung": _retried(0, *[MINUTE] * 4, 5 * MINUTE + LATE),
+}
+TOO_LATE = {
+    "a-little-late": _retried(0, MINUTE + LATE + 1),
+    "late-at-the-next-rung": _retried(0, *[MINUTE] * 4, 5 * MINUTE + LATE + 1),
+    "late-at-the-end": _retried(*LADDER, 10 * MINUTE + LATE + 1),
+    "another-was-tried-later": _beside(11),
+    "delivered-late": _delivered(10 * MINUTE),
+    "the-cut-was-over": _cut(BEGAN + 30 * SECOND),
+    "fails-together": _together(),
+}
 
 
 def runs() -> dict[str, Run]:
     asked = {f"holds-{name}": run for name, (run, _) in HOLDS.items()}
     asked |= {f"violated-{name}": run for name, (run, _) in VIOLATED.items()}
-    return asked | NOT_ASKED
+    return asked | NOT_ASKED | IN_TIME | TOO_LATE
 
 
 @pytest.fixture(scope="module")
@@ -215,6 +279,23 @@ def test_says_when_it_may_have_begun(results: Results) -> None:
     (example, *_) = results["violated-a-little-early"].examples
     assert example.detail.endswith(
         "again at 0:20:40.599; after the failure at 0:20:00.100 not before 0:21:00.100"
+    )
+
+
+@pytest.mark.parametrize("name", IN_TIME)
+def test_a_retry_in_time_holds(name: str, results: Results) -> None:
+    assert results[name].status == "holds", results[name].examples
+
+
+@pytest.mark.parametrize("name", TOO_LATE)
+def test_a_retry_that_comes_late_is_violated(name: str, results: Results) -> None:
+    assert results[name].status == "violated", results[name]
+
+
+def test_says_by_when_it_had_to_begin(results: Results) -> None:
+    (example,) = results["a-little-late"].examples
+    assert example.detail.endswith(
+        "again at 0:23:21.501; after the failure at 0:20:00.100 by 0:23:21.500"
     )
 
 
