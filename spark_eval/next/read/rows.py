@@ -1,6 +1,6 @@
 """Row types of a record, as claims read them. Times are lab ms, whatever the clocks were.
 
-Each of the JSON Lines has the keys of `spark_eval.schema`; every field may be None. `ref` is where
+Each of the JSON Lines has the keys of docs/record.md; every field may be None. `ref` is where
 the row stands; rows of logs have the `server` whose log it is.
 """
 

@@ -71,7 +71,8 @@ def test_a_worker_lost_in_the_middle_changes_no_verdict(
     alone, spread = (healthy().write(tmp_path / where) for where in ("alone", "cluster"))
     waiting = tmp_path / "waiting"
     judging = started(
-        "tests.spark_eval.spark.waiting_claim", cluster.url, str(waiting), str(spread), str(large_bytes),
+        "tests.spark_eval.spark.waiting_claim", cluster.url, str(waiting), str(spread),
+        str(large_bytes),
         python_path=str(ROOT),
     )  # fmt: skip
     try:
