@@ -189,6 +189,7 @@ PLAN_SERVER: Final[Columns] = (
     ("dag", "STRING"),
     ("domain", "STRING"),
     ("auto_activation", "STRING"),
+    ("mount_dial", "STRING"),
 )
 
 PLAN_FAULT: Final[Columns] = (
@@ -267,6 +268,7 @@ TOPOLOGY: Final[Columns] = (
 SETTINGS: Final[Columns] = (
     ("TransportConfig", "MAP<STRING, STRING>"),
     ("servers", "MAP<STRING, MAP<STRING, MAP<STRING, STRING>>>"),
+    ("software", "MAP<STRING, BIGINT>"),
 )
 
 # what was sent is the ledger's to say; it is held against `messages`, which judge nothing

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 AutoActivation = Literal["Unrestricted", "IntrasiteOnly", "Blocked"]
+MountDial = Literal["GoodAvailability", "BestAvailability", "Lossless"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +31,8 @@ class SiteLink:
 class Server:
     """A server; `dag` for members of one, `domain` for external servers.
 
-    `auto_activation` is DatabaseCopyAutoActivationPolicy of a mailbox server.
+    `auto_activation` is DatabaseCopyAutoActivationPolicy of a mailbox server, `mount_dial` its
+    AutoDatabaseMountDial.
     """
 
     name: str
@@ -40,6 +42,7 @@ class Server:
     dag: str | None
     domain: str | None
     auto_activation: AutoActivation = "Unrestricted"
+    mount_dial: MountDial = "GoodAvailability"
 
 
 @dataclass(frozen=True, slots=True)

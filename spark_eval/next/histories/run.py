@@ -19,6 +19,7 @@ from spark_eval.next.histories.organisation.server import (
     Server,
 )
 from spark_eval.next.histories.organisation.settings import TransportConfig
+from spark_eval.next.histories.organisation.software import Software
 from spark_eval.next.histories.pairs import Pairs, questions_of
 from spark_eval.next.histories.queues import Answer, Queues, answers_from_outside, queues_of
 from spark_eval.next.histories.routes import Routes
@@ -122,6 +123,10 @@ class Run:
     @property
     def directory(self) -> Directory:
         return self.organisation.directory
+
+    @property
+    def software(self) -> Software:
+        return self.organisation.software
 
     @property
     def servers(self) -> Mapping[str, Server]:
@@ -250,7 +255,12 @@ def run_of(record: Record, sums: LogSums, traffic: Traffic, stores: Stores) -> R
         faults=faults,
         ways=ways,
         routes=Routes(
-            own.servers, own.databases, own.active_copies, ways, makes_redundant=own.config.enabled
+            own.servers,
+            own.databases,
+            own.active_copies,
+            ways,
+            own.software,
+            makes_redundant=own.config.enabled,
         ),
         asks_safety_nets=any(
             row.event in TAKEN_ON and row.request_id is not None for row in rows.lifecycle

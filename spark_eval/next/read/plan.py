@@ -82,6 +82,7 @@ class PlannedServer(NamedTuple):
     dag: str | None
     domain: str | None
     auto_activation: str | None
+    mount_dial: str | None
 
 
 class PlannedCopy(NamedTuple):
@@ -110,10 +111,11 @@ class Topology(NamedTuple):
 
 
 class Settings(NamedTuple):
-    """Parameter to value; of servers by section."""
+    """Parameter to value; of servers by section; `software`: what none of them sets."""
 
     TransportConfig: dict[str, str] | None
     servers: dict[str, dict[str, dict[str, str]]] | None
+    software: dict[str, int] | None
 
 
 class ExpectedPromotion(NamedTuple):
@@ -174,6 +176,7 @@ class Plan(NamedTuple):
     topology: Topology
     transport_config: Mapping[str, str]
     server_config: Mapping[str, Mapping[str, Mapping[str, str]]]
+    software: Mapping[str, int]
     faults: tuple[PlannedFault, ...]
     operations: tuple[PlannedOperation, ...]
     expect: Expect
@@ -189,7 +192,7 @@ def plan_of(value: Any) -> Plan:
     is of no kind that is known: it would excuse nothing, and be passed over.
     """
     read = row_of(_Written, value)
-    settings = read.settings or Settings(None, None)
+    settings = read.settings or Settings(None, None, None)
     return Plan(
         scenario=read.scenario,
         proves=read.proves or (),
@@ -199,6 +202,7 @@ def plan_of(value: Any) -> Plan:
         topology=read.topology or EMPTY,
         transport_config=settings.TransportConfig or {},
         server_config=settings.servers or {},
+        software=settings.software or {},
         faults=tuple(_fault(each) for each in read.faults or ()),
         operations=read.operations or (),
         expect=read.expect or Expect(),

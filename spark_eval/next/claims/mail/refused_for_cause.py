@@ -17,7 +17,7 @@ from collections.abc import Iterator
 
 from spark_eval.next.cases.case import HOLDS, UNKNOWN, VIOLATED, Case, Status, refs
 from spark_eval.next.claims.claim import Claim
-from spark_eval.next.expected.mail.calls import is_troubled
+from spark_eval.next.expected.mail.calls import is_troubled, limit_ms
 from spark_eval.next.expected.mail.rejection import REJECTION, is_rejection
 from spark_eval.next.histories.message import Message
 from spark_eval.next.histories.run import Run
@@ -25,8 +25,6 @@ from spark_eval.next.histories.sending import Attempt
 from spark_eval.next.read.names import Ref
 
 TOO_LARGE, LOOP, NO_MEMORY = "552", "554 5.4.6", "452 4.3.1"
-IN_MEMORY_BYTES = 134_217_728  # of clients outside, `nodes.shell.smtp.mail_in_memory`
-KEPT_MS = 600_000  # ConnectionTimeout: so long may a message stay that nobody waits for any more
 
 
 def _cases(message: Message, run: Run) -> Iterator[Case]:
@@ -76,7 +74,8 @@ def _is_permitted(attempt: Attempt, message: Message, run: Run) -> bool:
         return size is not None and size > run.config.max_bytes
     if reply.startswith(LOOP):
         return server is not None and (_hops(message) or 0) > server.config.max_hops
-    return reply.startswith(NO_MEMORY) and _under_way_bytes(attempt, run) > IN_MEMORY_BYTES
+    most = run.software.mail_in_memory_bytes
+    return reply.startswith(NO_MEMORY) and _under_way_bytes(attempt, run) > most
 
 
 def _hops(message: Message) -> int | None:
@@ -84,10 +83,13 @@ def _hops(message: Message) -> int | None:
 
 
 def _under_way_bytes(attempt: Attempt, run: Run) -> int:
-    """Of all that the workload was sending its server meanwhile."""
-    if attempt.started_ms is None or attempt.ended_ms is None:
+    """Of all that the workload was sending its server meanwhile. A message that nobody waits for
+    any more may stay until its session is over.
+    """
+    server = run.servers.get(attempt.server)
+    if server is None or attempt.started_ms is None or attempt.ended_ms is None:
         return 0
-    start_ms, end_ms = attempt.started_ms - KEPT_MS, attempt.ended_ms
+    start_ms, end_ms = attempt.started_ms - limit_ms(server, run), attempt.ended_ms
     others = run.traffic.under_way.get(attempt.server, ())
     return sum(
         each.size_bytes for each in others if each.at.lo <= end_ms and each.at.hi >= start_ms

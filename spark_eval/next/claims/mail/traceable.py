@@ -20,8 +20,6 @@ from spark_eval.next.read.rows import TrackingRow
 
 # a kill may have swallowed the RECEIVE, or come before it; what is rejected has none
 ENTERED = ("RECEIVE", "DSN", "LOAD", "HAREDIRECT", "HAREDIRECTFAIL", "HARECEIVE")
-# as much of a Message-Id as every reply shows
-SHOWN = 255
 _ID = "[InternalId="
 _NAMED = re.compile(
     r"250 2\.6\.0 .+ \[InternalId=[0-9]+, Hostname=([^ .\]]+)[^ ]*\] "
@@ -32,7 +30,9 @@ _NAMED = re.compile(
 def _cases(message: Message, run: Run) -> Iterator[Case]:
     for each in (message, *message.dsns):
         yield from _ids(each)
-        yield from (_reply(each, attempt) for attempt in each.attempts if _is_asked(attempt, run))
+        yield from (
+            _reply(each, attempt, run) for attempt in each.attempts if _is_asked(attempt, run)
+        )
 
 
 def _ids(message: Message) -> Iterator[Case]:
@@ -70,10 +70,10 @@ def _is_asked(attempt: Attempt, run: Run) -> bool:
     return attempt.outcome == "ok" and (run.is_of_lab or _ID in (attempt.reply or ""))
 
 
-def _reply(message: Message, attempt: Attempt) -> Case:
+def _reply(message: Message, attempt: Attempt, run: Run) -> Case:
     reply, name = attempt.reply or "", message.message_id
     found = _NAMED.match(reply)
-    is_named = name in reply or len(name) > SHOWN
+    is_named = name in reply or len(name) > run.software.message_id_shown
     holds = found is not None and is_named and found[1].lower() == attempt.server
     return Case(
         HOLDS if holds else VIOLATED,

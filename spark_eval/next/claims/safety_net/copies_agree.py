@@ -2,8 +2,9 @@
 
 Asks every passive copy that stands at the log at which the active copy stands: both store the same
 messages, show them in the same mailboxes since the same times, and say so by the same digest. Asks
-every other passive copy, where LOGS_MS and what clocks and rows are late by are over since the last
-log of the active one: it has replayed that log, or where it is lagged (ReplayLagTime) received it.
+every other passive copy, where what logs take on their way (`expected.log_shipping`) is over since
+the last log of the active one: it has replayed that log, or where it is lagged (ReplayLagTime)
+received it.
 Accuses a server of each copy that it gives up as failed: no fault of a lab harms the file of a
 mailbox database.
 

@@ -1,13 +1,14 @@
 """copies_follow: the logs of what an active copy took are soon on their way to each passive copy
 (TP-4).
 
-Asks every delivery into a database of several copies once for each other copy: by LOGS_MS and what
-timers and rows are late by, the server of the active copy had replication sessions to the other
-server that carried, all together, as many messages as there were deliveries. Both are counted
-from the last time at which counting can begin: a mount, a seed, a start, and when the copy of that
-server became passive, since what it took beside another one is thrown away. A session that stands
-by then counts with all that it carries until its end. The logs of one server are compared, and
-what the other one took in is not asked: a message of a session may be a log that was refused.
+Asks every delivery into a database of several copies once for each other copy: by the time that an
+exchange, a refusal or two before it, timers and rows take (`expected.log_shipping`), the server of
+the active copy had replication sessions to the other server that carried, all together, as many
+messages as there were deliveries. Both are counted from the last time at which counting can begin:
+a mount, a seed, a start, and when the copy of that server became passive, since what it took beside
+another one is thrown away. A session that stands by then counts with all that it carries until its
+end. The logs of one server are compared, and what the other one took in is not asked: a message of
+a session may be a log that was refused.
 
 Not asked, besides: what one of those comes close after; while the way or one of its ends was in
 trouble, and for as long again and ConnectionInactivityTimeOut after it, since what waited goes

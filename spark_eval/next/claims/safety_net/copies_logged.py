@@ -38,8 +38,6 @@ WORDS = (
     "database-dismounted",
 )  # fmt: skip
 MOUNTED = "database-mounted"
-# what was decided is mounted within ten minutes, or given up
-DECIDED_MS = 600_000
 ITS_LOG = "its lifecycle log does not say"
 
 
@@ -167,7 +165,10 @@ def _decision(change: Change, run: Run) -> Iterator[Case]:
             continue
         if decided_ms is not None:
             yield _case(HOLDS, subject, "", mounted_ms, change.mounted.ref)
-        elif not is_lost(manager, mounted_ms - DECIDED_MS, mounted_ms + manager.slack_ms):
+            continue
+        # what was decided is mounted by then, or given up
+        since_ms = mounted_ms - run.software.requested_mount_ms
+        if not is_lost(manager, since_ms, mounted_ms + manager.slack_ms):
             detail = (
                 f"{change.after.server} mounted {name} at {stamp(mounted_ms)}; the lifecycle log "
                 f"of {manager.name} does not say that it decided so"

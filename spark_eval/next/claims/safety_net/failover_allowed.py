@@ -23,7 +23,6 @@ from collections.abc import Iterator
 from spark_eval.next.cases.case import HOLDS, VIOLATED, Case, Status
 from spark_eval.next.cases.words import stamp
 from spark_eval.next.claims.claim import Claim
-from spark_eval.next.expected.safety_net.active_manager import DIAL
 from spark_eval.next.expected.safety_net.own_failovers import OwnFailover, own_failovers
 from spark_eval.next.expected.totals import Totals
 from spark_eval.next.histories.run import Run
@@ -75,7 +74,7 @@ def _logs(failover: OwnFailover) -> tuple[Status, str, int] | None:
     if touches(troubles, known_ms, well_ms - 1) or _was_full(failover, known_ms):
         return None
     lacking = had - failover.had_new
-    if lacking <= DIAL:
+    if lacking <= failover.to.mount_dial:
         return HOLDS, "", lacking
     detail = (
         f"{_said(failover)}; that copy had {failover.had_new} logs, and the one on "

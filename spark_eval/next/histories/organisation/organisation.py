@@ -12,6 +12,7 @@ from spark_eval.next.histories.organisation.directory import Directory, director
 from spark_eval.next.histories.organisation.server import Server
 from spark_eval.next.histories.organisation.servers import servers_of
 from spark_eval.next.histories.organisation.settings import TransportConfig, transport_config
+from spark_eval.next.histories.organisation.software import Software, software
 from spark_eval.next.read.logs import Logs
 from spark_eval.next.read.record import Record
 
@@ -23,6 +24,7 @@ class Organisation:
     """
 
     config: TransportConfig
+    software: Software
     servers: Mapping[str, Server]
     databases: Mapping[str, Database]
     directory: Directory
@@ -36,6 +38,7 @@ def organisation_of(record: Record, logs: Logs, faults: Iterable[Fault]) -> Orga
     several = {each.name: each.copies for each in databases.values() if len(each.copies) > 1}
     return Organisation(
         config=transport_config(plan.transport_config),
+        software=software(plan.software),
         servers=servers,
         databases=databases,
         directory=directory_of(plan.topology),

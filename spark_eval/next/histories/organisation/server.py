@@ -43,8 +43,9 @@ class Era(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """`holes` of its logs; `slack_ms`: how late a row may be, and how well two times of one clock
-    can be compared; `askew_ms`: how far the clocks of this run's servers were apart.
+    """`mount_dial`: how many logs a copy there may lack that is mounted without being asked for
+    (TP-6); `holes` of its logs; `slack_ms`: how late a row may be, and how well two times of one
+    clock can be compared; `askew_ms`: how far the clocks of this run's servers were apart.
     """
 
     name: str
@@ -54,6 +55,7 @@ class Server:
     dag: str | None
     domain: str | None
     auto_activation: str
+    mount_dial: int
     config: ServerConfig
     downs: tuple[Down, ...]
     holes: tuple[Interval, ...]

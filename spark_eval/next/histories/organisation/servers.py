@@ -13,7 +13,7 @@ from spark_eval.next.histories.organisation.server import (
     eras_of,
     holes_of,
 )
-from spark_eval.next.histories.organisation.settings import server_config
+from spark_eval.next.histories.organisation.settings import mount_dial, server_config
 from spark_eval.next.read.clocks_off import FAR_ABOVE
 from spark_eval.next.read.damage import Damage
 from spark_eval.next.read.logs import Logs
@@ -46,6 +46,7 @@ def servers_of(record: Record, logs: Logs, faults: Iterable[Fault]) -> dict[str,
             dag=each.dag,
             domain=each.domain,
             auto_activation=each.auto_activation or "Unrestricted",
+            mount_dial=mount_dial(each.mount_dial),
             config=server_config(_sections(record, each)),
             downs=own,
             holes=holes_of(damage.get(name, ()), own, unlogged_ms),
