@@ -190,6 +190,7 @@ PLAN_SERVER: Final[Columns] = (
     ("domain", "STRING"),
     ("auto_activation", "STRING"),
     ("mount_dial", "STRING"),
+    ("evidence", "ARRAY<STRING>"),
 )
 
 PLAN_FAULT: Final[Columns] = (

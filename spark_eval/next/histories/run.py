@@ -160,11 +160,6 @@ class Run:
         return self.traffic.taking_ms
 
     @cached_property
-    def logs_sessions(self) -> frozenset[str]:
-        """Servers that wrote down sessions, or answers to their questions."""
-        return frozenset(server for server, _ in self.sessions)
-
-    @cached_property
     def expired(self) -> dict[tuple[str, str], list[int]]:
         """By server and network message id, when a shadow message left its queue, its stay over."""
         found: dict[tuple[str, str], list[int]] = {}

@@ -7,6 +7,7 @@ for the logs of real servers (F§3.1, F§3.2, F§3.3). Durations are lab millise
 from __future__ import annotations
 
 from collections.abc import Mapping
+from enum import StrEnum
 from typing import Any, NamedTuple
 
 from spark_eval.fault_kinds import KINDS
@@ -16,6 +17,38 @@ MINUTE_MS = 60_000
 HOUR_MS = 60 * MINUTE_MS
 DAY_MS = 24 * HOUR_MS
 NAMELESS = "?"
+
+
+class Evidence(StrEnum):
+    """What the record of a server can show. It says nothing of what happened in a run: a log that a
+    server writes, and that is damaged or was not collected, is missing, and no evidence less.
+
+    `LEDGER`: its own replies to senders. `MAILBOXES`: what its recipients see. `TRACKING`:
+    message tracking as Exchange writes it. `EXACT_TRACKING`: with the rows of F§1.4 and no others,
+    each step once, with the size and the recipients that the message has. `QUEUES`, `COPIES`: what
+    its stores hold at the end. `COMMON_CLOCK`: monotonic times of the one clock that all share.
+    """
+
+    LEDGER = "ledger"
+    MAILBOXES = "mailboxes"
+    TRACKING = "tracking"
+    EXACT_TRACKING = "exact-tracking"
+    CONNECTIVITY = "connectivity"
+    LIFECYCLE = "lifecycle"
+    QUEUES = "queues"
+    COPIES = "copies"
+    COMMON_CLOCK = "common-clock"
+
+
+LEDGER = Evidence.LEDGER
+MAILBOXES = Evidence.MAILBOXES
+TRACKING = Evidence.TRACKING
+EXACT_TRACKING = Evidence.EXACT_TRACKING
+CONNECTIVITY = Evidence.CONNECTIVITY
+LIFECYCLE = Evidence.LIFECYCLE
+QUEUES = Evidence.QUEUES
+COPIES = Evidence.COPIES
+COMMON_CLOCK = Evidence.COMMON_CLOCK
 
 
 class Link(NamedTuple):
@@ -83,6 +116,7 @@ class PlannedServer(NamedTuple):
     domain: str | None
     auto_activation: str | None
     mount_dial: str | None
+    evidence: tuple[str, ...] | None
 
 
 class PlannedCopy(NamedTuple):
@@ -188,10 +222,16 @@ EMPTY = Topology(None, None, (), (), ())
 
 
 def plan_of(value: Any) -> Plan:
-    """Of plan.json. Raises `Malformed` where something has another type than it should, or a fault
-    is of no kind that is known: it would excuse nothing, and be passed over.
+    """Of plan.json. Raises `Malformed` where something has another type than it should, a fault is
+    of no kind that is known, which would excuse nothing and be passed over, or a server can show
+    what nobody knows.
     """
     read = row_of(_Written, value)
+    words = {
+        word for each in (read.topology or EMPTY).servers or () for word in each.evidence or ()
+    }
+    if unknown := words - set(Evidence):
+        raise Malformed(f"evidence of no kind that is known: {min(unknown)}")
     settings = read.settings or Settings(None, None, None)
     return Plan(
         scenario=read.scenario,

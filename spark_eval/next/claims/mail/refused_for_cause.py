@@ -23,6 +23,7 @@ from spark_eval.next.histories.message import Message
 from spark_eval.next.histories.run import Run
 from spark_eval.next.histories.sending import Attempt
 from spark_eval.next.read.names import Ref
+from spark_eval.next.read.plan import LEDGER
 
 TOO_LARGE, LOOP, NO_MEMORY = "552", "554 5.4.6", "452 4.3.1"
 
@@ -34,7 +35,9 @@ def _cases(message: Message, run: Run) -> Iterator[Case]:
             status, detail = _judged(attempt, message, run, row)
             subject = f"{message.message_id}, attempt {attempt.number}"
             shown = refs(attempt.ref, row)
-            yield Case(status, subject, ("SR-5",), detail, attempt.ended_ms, shown)
+            yield Case(
+                status, subject, ("SR-5",), detail, attempt.ended_ms, shown, server=attempt.server
+            )
 
 
 def _is_refused(attempt: Attempt) -> bool:
@@ -96,4 +99,4 @@ def _under_way_bytes(attempt: Attempt, run: Run) -> int:
     )
 
 
-CLAIM = Claim("refused_for_cause", ("SR-5",), of_message=_cases)
+CLAIM = Claim("refused_for_cause", ("SR-5",), needs=frozenset({LEDGER}), of_message=_cases)

@@ -25,6 +25,7 @@ from spark_eval.next.expected.safety_net.log_shipping import LogWay, log_ways
 from spark_eval.next.expected.totals import Totals
 from spark_eval.next.histories.run import Run
 from spark_eval.next.intervals.interval import touches
+from spark_eval.next.read.plan import COPIES
 from spark_eval.next.read.rows import CopyRow
 
 REQUIRED = ("TP-4",)
@@ -97,4 +98,4 @@ def _digest(row: CopyRow) -> str:
     return row.content_sha256
 
 
-CLAIM = Claim("copies_agree", REQUIRED, of_run=_cases)
+CLAIM = Claim("copies_agree", REQUIRED, needs=frozenset({COPIES}), of_run=_cases)

@@ -32,6 +32,7 @@ from spark_eval.next.histories.run import Run
 from spark_eval.next.histories.sessions import Session
 from spark_eval.next.intervals.interval import touches
 from spark_eval.next.read.names import Ref
+from spark_eval.next.read.plan import CONNECTIVITY, TRACKING
 
 # at one moment, in this order: counting begins, a session stands, a delivery, a session ends
 BEGINS, STANDS, TAKEN, ENDED = range(4)
@@ -140,6 +141,7 @@ def _case(
         delivered.at_ms,
         refs(delivered.ref, counts.session),
         weight=counts.taken - counts.carried,
+        server=way.server.name,
     )
 
 
@@ -157,4 +159,4 @@ def _is_asked(way: LogWay, delivered: Delivered, due_ms: int, counts: _Counts, r
     return is_whole and not touches(way.catching_up, at_ms, due_ms)
 
 
-CLAIM = Claim("copies_follow", ("TP-4",), of_run=_cases)
+CLAIM = Claim("copies_follow", ("TP-4",), needs=frozenset({CONNECTIVITY, TRACKING}), of_run=_cases)

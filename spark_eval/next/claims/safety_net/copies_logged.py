@@ -31,6 +31,7 @@ from spark_eval.next.histories.organisation.server import Server
 from spark_eval.next.histories.run import Run
 from spark_eval.next.intervals.interval import touches
 from spark_eval.next.read.names import Ref
+from spark_eval.next.read.plan import LIFECYCLE
 from spark_eval.next.read.rows import LifecycleRow
 
 WORDS = (
@@ -203,4 +204,4 @@ def _follower(
         yield _case(VIOLATED, subject, detail, at_ms, word.ref, row.ref)
 
 
-CLAIM = Claim("copies_logged", ("TL-4",), of_run=_cases)
+CLAIM = Claim("copies_logged", ("TL-4",), needs=frozenset({LIFECYCLE}), of_run=_cases)

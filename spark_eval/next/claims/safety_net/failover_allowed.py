@@ -27,6 +27,7 @@ from spark_eval.next.expected.safety_net.own_failovers import OwnFailover, own_f
 from spark_eval.next.expected.totals import Totals
 from spark_eval.next.histories.run import Run
 from spark_eval.next.intervals.interval import touches
+from spark_eval.next.read.plan import LIFECYCLE
 
 
 def _cases(run: Run, totals: Totals) -> Iterator[Case]:
@@ -89,4 +90,4 @@ def _was_full(failover: OwnFailover, known_ms: int) -> bool:
     return touches(full, known_ms, failover.decided.at_ms or known_ms)
 
 
-CLAIM = Claim("failover_allowed", ("TP-6",), of_run=_cases)
+CLAIM = Claim("failover_allowed", ("TP-6",), needs=frozenset({LIFECYCLE}), of_run=_cases)

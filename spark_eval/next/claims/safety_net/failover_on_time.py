@@ -35,6 +35,7 @@ from spark_eval.next.histories.organisation.server import Server
 from spark_eval.next.histories.run import Run
 from spark_eval.next.histories.ways import MANAGEMENT
 from spark_eval.next.intervals.interval import Interval, first_clear
+from spark_eval.next.read.plan import LIFECYCLE
 
 
 class _Gone(NamedTuple):
@@ -157,4 +158,4 @@ def _ready_ms(gone: _Gone, way: LogWay, run: Run) -> int:
     return first_clear(gone.certain.lo, in_the_way, needs_ms) + needs_ms
 
 
-CLAIM = Claim("failover_on_time", ("TP-6",), of_run=_cases)
+CLAIM = Claim("failover_on_time", ("TP-6",), needs=frozenset({LIFECYCLE}), of_run=_cases)
