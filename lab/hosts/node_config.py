@@ -35,6 +35,7 @@ def identity(server: Server) -> Json:
         "DatabaseAvailabilityGroup": server.dag,
         "Domain": server.domain,
         "DatabaseCopyAutoActivationPolicy": server.auto_activation,
+        "AutoDatabaseMountDial": server.mount_dial,
     }
 
 

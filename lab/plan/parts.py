@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from lab.plan.software import NODES, Software
 from nodes.core.config.parameters import Value
 
 Section: TypeAlias = Mapping[str, Value]
@@ -30,10 +31,13 @@ class Clock:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Every parameter with its value: the organisation's, and server -> section -> name."""
+    """Every parameter with its value: the organisation's, and server -> section -> name; and what
+    the software of the servers fixes beside them.
+    """
 
     TransportConfig: Section
     servers: Mapping[str, Mapping[str, Section]]
+    software: Software = NODES
 
 
 @dataclass(frozen=True, slots=True)

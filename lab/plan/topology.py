@@ -5,9 +5,21 @@ plan.json.
 """
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 AutoActivation = Literal["Unrestricted", "IntrasiteOnly", "Blocked"]
+MountDial = Literal["GoodAvailability", "BestAvailability", "Lossless"]
+Role = Literal["mailbox", "external", "active_manager"]
+Evidence = Literal[
+    "ledger", "mailboxes", "tracking", "exact-tracking", "connectivity", "lifecycle", "queues",
+    "copies", "common-clock",
+]  # fmt: skip
+OF_ROLE: dict[Role, tuple[Evidence, ...]] = {
+    "mailbox": get_args(Evidence),
+    "external": ("mailboxes", "common-clock"),
+    "active_manager": ("connectivity", "lifecycle", "queues", "copies", "common-clock"),
+}
+"""What the records of the project's own nodes can show."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,16 +42,19 @@ class SiteLink:
 class Server:
     """A server; `dag` for members of one, `domain` for external servers.
 
-    `auto_activation` is DatabaseCopyAutoActivationPolicy of a mailbox server.
+    `auto_activation` is DatabaseCopyAutoActivationPolicy of a mailbox server, `mount_dial` its
+    AutoDatabaseMountDial. `evidence`: what its record can show; None where nobody says it.
     """
 
     name: str
     fqdn: str
-    role: Literal["mailbox", "external", "active_manager"]
+    role: Role
     site: str
     dag: str | None
     domain: str | None
     auto_activation: AutoActivation = "Unrestricted"
+    mount_dial: MountDial = "GoodAvailability"
+    evidence: tuple[Evidence, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)

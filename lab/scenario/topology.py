@@ -12,6 +12,7 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
 from lab.plan.topology import (
+    OF_ROLE,
     WEEK_MS,
     AutoActivation,
     Dag,
@@ -19,6 +20,7 @@ from lab.plan.topology import (
     DatabaseCopy,
     Mailbox,
     PlanTopology,
+    Role,
     Server,
     Site,
     SiteLink,
@@ -194,13 +196,25 @@ def _site_link(link: SiteLinkModel) -> SiteLink:
 def _server(name: str, server: ServerModel) -> Server:
     fqdn = f"{name}.{ACCEPTED_DOMAIN}"
     policy = server.DatabaseCopyAutoActivationPolicy
-    return Server(name, fqdn, server.role, server.site, server.dag, server.domain, policy)
+    return Server(
+        name, fqdn, server.role, server.site, server.dag, server.domain, policy,
+        evidence=OF_ROLE[server.role],
+    )  # fmt: skip
 
 
 def _active_managers(model: TopologyModel) -> list[Server]:
     found = [(dag, group.active_manager) for dag, group in model.dags.items()]
+    role: Role = "active_manager"
     return [
-        Server(each.name, f"{each.name}.{ACCEPTED_DOMAIN}", "active_manager", each.site, dag, None)
+        Server(
+            each.name,
+            f"{each.name}.{ACCEPTED_DOMAIN}",
+            role,
+            each.site,
+            dag,
+            None,
+            evidence=OF_ROLE[role],
+        )
         for dag, each in found
         if each is not None
     ]

@@ -14,7 +14,8 @@ UNKNOWN: Final = "unknown"
 
 class Case(NamedTuple):
     """`detail` says what happened, in a sentence; `weight` ranks the worst; `expected` where the
-    case is what `expect` says.
+    case is what `expect` says. `server`: whose record the case rests on; where it names none, on
+    that of every mailbox server.
     """
 
     status: Status
@@ -25,6 +26,7 @@ class Case(NamedTuple):
     refs: tuple[Ref, ...] = ()
     weight: float = 0.0
     expected: bool = False
+    server: str | None = None
 
 
 def refs(*given: Ref | None) -> tuple[Ref, ...]:

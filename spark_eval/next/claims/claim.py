@@ -14,16 +14,19 @@ from spark_eval.next.expected.totals import Totals
 from spark_eval.next.histories.message import Message
 from spark_eval.next.histories.organisation.server import Server
 from spark_eval.next.histories.run import Run
+from spark_eval.next.read.plan import Evidence
 
 
 @dataclass(frozen=True, slots=True)
 class Claim:
     """`of_message`, `of_server` and `of_run` are asked of each history of that grain; of a run with
-    the totals of its messages.
+    the totals of its messages. `needs`: what the record of a server has to be able to show; of one
+    that lacks any of it nothing is asked (`judging.evidence`).
     """
 
     name: str
     requirements: tuple[str, ...]
+    needs: frozenset[Evidence] = frozenset()
     of_message: Callable[[Message, Run], Iterator[Case]] | None = None
     of_server: Callable[[Server, Run], Iterator[Case]] | None = None
     of_run: Callable[[Run, Totals], Iterator[Case]] | None = None

@@ -16,15 +16,9 @@ from functools import cached_property
 from spark_eval.next.histories.organisation.active_copies import ActiveCopies
 from spark_eval.next.histories.organisation.database import Database
 from spark_eval.next.histories.organisation.server import ACTIVE_MANAGER, Server
+from spark_eval.next.histories.organisation.software import Software
 from spark_eval.next.histories.ways import MANAGEMENT, Trouble, Ways
 from spark_eval.next.intervals.interval import Interval
-
-# Active Manager announces and asks again every minute, and waits half a minute for an answer
-TRY_AGAIN_MS = 60_000
-NO_ANSWER_MS = 30_000
-LEARNT_MS = 2 * TRY_AGAIN_MS + NO_ANSWER_MS
-# Active Manager reminds every server that often, with an answer that it waits for
-REMINDED_MS = 300_000 + NO_ANSWER_MS
 
 
 class Routes:
@@ -36,6 +30,7 @@ class Routes:
         databases: Mapping[str, Database],
         active_copies: Mapping[str, ActiveCopies],
         ways: Ways,
+        software: Software,
         *,
         makes_redundant: bool,
     ) -> None:
@@ -43,6 +38,7 @@ class Routes:
         self._databases = databases
         self._active_copies = active_copies
         self._ways = ways
+        self._software = software
         self._makes_redundant = makes_redundant
         self._known: dict[tuple[str, str], tuple[Trouble, ...]] = {}
 
@@ -75,7 +71,8 @@ class Routes:
             yield from self._inside(place)
         if place in self._moved and mine is not None and mine.is_mailbox:
             yield from self._of_managers(mine, peers)
-            yield from (_while_learning(at_ms, LEARNT_MS) for at_ms in self._moved[place])
+            learnt_ms = self._software.learnt_ms
+            yield from (_while_learning(at_ms, learnt_ms) for at_ms in self._moved[place])
             yield from self._reminded(mine)
 
     def _peers(self, place: str) -> list[str]:
@@ -110,7 +107,7 @@ class Routes:
                     for trouble in self._ways.troubles(manager.name, copy, MANAGEMENT):
                         yield Trouble(trouble.at, hangs=True)
                 # whoever goes by `hangs` adds its time-out
-                learning_ms = max(LEARNT_MS - server.config.timeout_ms, 0)
+                learning_ms = max(self._software.learnt_ms - server.config.timeout_ms, 0)
                 for trouble in self._ways.troubles(manager.name, server.name, MANAGEMENT):
                     yield Trouble(trouble.at.longer(learning_ms), hangs=True)
 
@@ -118,7 +115,8 @@ class Routes:
         """A server with a new queue database knows of no move before it."""
         for era in server.eras:
             if era.lost_ms is not None:
-                yield Trouble(Interval(era.lost_ms, era.lost_ms + REMINDED_MS), hangs=False)
+                until_ms = era.lost_ms + self._software.reminded_ms
+                yield Trouble(Interval(era.lost_ms, until_ms), hangs=False)
 
 
 def _while_learning(at_ms: int, for_ms: int) -> Trouble:

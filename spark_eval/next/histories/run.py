@@ -19,6 +19,7 @@ from spark_eval.next.histories.organisation.server import (
     Server,
 )
 from spark_eval.next.histories.organisation.settings import TransportConfig
+from spark_eval.next.histories.organisation.software import Software
 from spark_eval.next.histories.pairs import Pairs, questions_of
 from spark_eval.next.histories.queues import Answer, Queues, answers_from_outside, queues_of
 from spark_eval.next.histories.routes import Routes
@@ -124,6 +125,10 @@ class Run:
         return self.organisation.directory
 
     @property
+    def software(self) -> Software:
+        return self.organisation.software
+
+    @property
     def servers(self) -> Mapping[str, Server]:
         return self.organisation.servers
 
@@ -153,11 +158,6 @@ class Run:
     def taking_ms(self) -> int | None:
         """What a sender waited for its 250 in the median."""
         return self.traffic.taking_ms
-
-    @cached_property
-    def logs_sessions(self) -> frozenset[str]:
-        """Servers that wrote down sessions, or answers to their questions."""
-        return frozenset(server for server, _ in self.sessions)
 
     @cached_property
     def expired(self) -> dict[tuple[str, str], list[int]]:
@@ -250,7 +250,12 @@ def run_of(record: Record, sums: LogSums, traffic: Traffic, stores: Stores) -> R
         faults=faults,
         ways=ways,
         routes=Routes(
-            own.servers, own.databases, own.active_copies, ways, makes_redundant=own.config.enabled
+            own.servers,
+            own.databases,
+            own.active_copies,
+            ways,
+            own.software,
+            makes_redundant=own.config.enabled,
         ),
         asks_safety_nets=any(
             row.event in TAKEN_ON and row.request_id is not None for row in rows.lifecycle

@@ -11,6 +11,7 @@ from spark_eval.next.expected.totals import Totals, count
 from spark_eval.next.histories.log_sums import asked_outside, no_log_sums
 from spark_eval.next.histories.message import Message
 from spark_eval.next.histories.run import Run
+from spark_eval.next.judging.evidence import shown
 from spark_eval.next.judging.parts import Whole, part_of
 from spark_eval.next.judging.run import run_of_parts
 from spark_eval.next.judging.tally import Tally
@@ -67,7 +68,11 @@ def of_messages(
 ) -> tuple[dict[str, Tally], Totals]:
     """A part of a run's messages, or all of them."""
     found, totals = {claim.name: Tally() for claim in claims}, Totals()
-    asked = [(found[claim.name], claim.of_message) for claim in claims if claim.of_message]
+    asked = [
+        (found[claim.name], cases)
+        for claim in claims
+        if (cases := shown(claim.of_message, claim, run)) is not None
+    ]
     for message in messages:
         for tally, cases in asked:
             tally.ask(cases, message, run)
@@ -81,15 +86,16 @@ def of_servers(run: Run, claims: Sequence[Claim]) -> dict[str, Tally]:
     for claim in claims:
         if claim.of_server is not None:
             for server in run.servers.values():
-                found[claim.name].ask(claim.of_server, server, run)
+                if claim.needs <= server.evidence:
+                    found[claim.name].ask(claim.of_server, server, run)
     return found
 
 
 def of_run(run: Run, totals: Totals, claims: Sequence[Claim]) -> dict[str, Tally]:
     found = {claim.name: Tally() for claim in claims}
     for claim in claims:
-        if claim.of_run is not None:
-            found[claim.name].ask(claim.of_run, run, totals)
+        if (cases := shown(claim.of_run, claim, run)) is not None:
+            found[claim.name].ask(cases, run, totals)
     return found
 
 

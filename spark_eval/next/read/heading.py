@@ -14,6 +14,7 @@ from spark_eval.next.read.json_values import Malformed, strict_json
 from spark_eval.next.read.plan import (
     NO_HOST,
     NO_MANIFEST,
+    TRACKING,
     Host,
     Manifest,
     Plan,
@@ -22,6 +23,7 @@ from spark_eval.next.read.plan import (
     plan_of,
 )
 
+MAILBOX = "mailbox"
 SIMULATOR = "simulator"
 PLAN = "plan.json"
 NO_DATE = "the start of lab time is no date"
@@ -54,6 +56,15 @@ class Heading:
     def is_of_lab(self) -> bool:
         """Whether a host of the lab's ran it; else it is somebody else's, made by hand."""
         return self.manifest.host is not None
+
+    @property
+    def untracked(self) -> frozenset[str]:
+        """Mailbox servers that, as the plan says, write no message tracking log."""
+        return frozenset(
+            (each.name or "").lower()
+            for each in self.plan.topology.servers or ()
+            if each.role == MAILBOX and each.evidence is not None and TRACKING not in each.evidence
+        )
 
     def without_messages(self) -> Heading:
         """Its plan does not name them any more."""

@@ -9,23 +9,23 @@ from collections.abc import Iterator
 
 from spark_eval.next.read.damage import NO_SUCH_SERVER, NO_TRACKING, NOT_READ, Damage
 from spark_eval.next.read.files import is_evidence
-from spark_eval.next.read.heading import Heading
+from spark_eval.next.read.heading import MAILBOX, Heading
 from spark_eval.next.read.names import server_of
 
-MAILBOX = "mailbox"
 _LIKE_A_LOG = re.compile(r"MSGTRK|CONNECTLOG", re.IGNORECASE)
 
 
 def misplaced(heading: Heading) -> Iterator[Damage]:
-    """Mailbox servers of the plan whose tracking log is not in the folder; in a run that the lab
-    made, logs of servers that its plan does not have; in any other, files below logs/ that are not
-    read, where they look like logs or one is missing.
+    """Mailbox servers of the plan whose tracking log is to be in the folder and is not; in a run
+    that the lab made, logs of servers that its plan does not have; in any other, files below logs/
+    that are not read, where they look like logs or one is missing.
     """
     logs = sorted(name for name in heading.files if server_of(name) and is_evidence(name))
     tracked = {server_of(name) for name in logs if "/MSGTRK" in name}
     planned = [each for each in heading.plan.topology.servers or () if each.name is not None]
     servers = {(each.name or "").lower(): each.role for each in planned}
-    missing = [name for name, role in servers.items() if role == MAILBOX and name not in tracked]
+    expected = [name for name, role in servers.items() if role == MAILBOX]
+    missing = [name for name in expected if name not in tracked | heading.untracked]
     yield from (Damage(name, f"logs/{name}/", None, NO_TRACKING) for name in missing)
     if not heading.is_of_lab:
         yield from _not_read(heading, any_file=bool(missing))

@@ -7,6 +7,7 @@ for the logs of real servers (F§3.1, F§3.2, F§3.3). Durations are lab millise
 from __future__ import annotations
 
 from collections.abc import Mapping
+from enum import StrEnum
 from typing import Any, NamedTuple
 
 from spark_eval.fault_kinds import KINDS
@@ -16,6 +17,38 @@ MINUTE_MS = 60_000
 HOUR_MS = 60 * MINUTE_MS
 DAY_MS = 24 * HOUR_MS
 NAMELESS = "?"
+
+
+class Evidence(StrEnum):
+    """What the record of a server can show. It says nothing of what happened in a run: a log that a
+    server writes, and that is damaged or was not collected, is missing, and no evidence less.
+
+    `LEDGER`: its own replies to senders. `MAILBOXES`: what its recipients see. `TRACKING`:
+    message tracking as Exchange writes it. `EXACT_TRACKING`: with the rows of F§1.4 and no others,
+    each step once, with the size and the recipients that the message has. `QUEUES`, `COPIES`: what
+    its stores hold at the end. `COMMON_CLOCK`: monotonic times of the one clock that all share.
+    """
+
+    LEDGER = "ledger"
+    MAILBOXES = "mailboxes"
+    TRACKING = "tracking"
+    EXACT_TRACKING = "exact-tracking"
+    CONNECTIVITY = "connectivity"
+    LIFECYCLE = "lifecycle"
+    QUEUES = "queues"
+    COPIES = "copies"
+    COMMON_CLOCK = "common-clock"
+
+
+LEDGER = Evidence.LEDGER
+MAILBOXES = Evidence.MAILBOXES
+TRACKING = Evidence.TRACKING
+EXACT_TRACKING = Evidence.EXACT_TRACKING
+CONNECTIVITY = Evidence.CONNECTIVITY
+LIFECYCLE = Evidence.LIFECYCLE
+QUEUES = Evidence.QUEUES
+COPIES = Evidence.COPIES
+COMMON_CLOCK = Evidence.COMMON_CLOCK
 
 
 class Link(NamedTuple):
@@ -82,6 +115,8 @@ class PlannedServer(NamedTuple):
     dag: str | None
     domain: str | None
     auto_activation: str | None
+    mount_dial: str | None
+    evidence: tuple[str, ...] | None
 
 
 class PlannedCopy(NamedTuple):
@@ -110,10 +145,11 @@ class Topology(NamedTuple):
 
 
 class Settings(NamedTuple):
-    """Parameter to value; of servers by section."""
+    """Parameter to value; of servers by section; `software`: what none of them sets."""
 
     TransportConfig: dict[str, str] | None
     servers: dict[str, dict[str, dict[str, str]]] | None
+    software: dict[str, int] | None
 
 
 class ExpectedPromotion(NamedTuple):
@@ -174,6 +210,7 @@ class Plan(NamedTuple):
     topology: Topology
     transport_config: Mapping[str, str]
     server_config: Mapping[str, Mapping[str, Mapping[str, str]]]
+    software: Mapping[str, int]
     faults: tuple[PlannedFault, ...]
     operations: tuple[PlannedOperation, ...]
     expect: Expect
@@ -185,11 +222,17 @@ EMPTY = Topology(None, None, (), (), ())
 
 
 def plan_of(value: Any) -> Plan:
-    """Of plan.json. Raises `Malformed` where something has another type than it should, or a fault
-    is of no kind that is known: it would excuse nothing, and be passed over.
+    """Of plan.json. Raises `Malformed` where something has another type than it should, a fault is
+    of no kind that is known, which would excuse nothing and be passed over, or a server can show
+    what nobody knows.
     """
     read = row_of(_Written, value)
-    settings = read.settings or Settings(None, None)
+    words = {
+        word for each in (read.topology or EMPTY).servers or () for word in each.evidence or ()
+    }
+    if unknown := words - set(Evidence):
+        raise Malformed(f"evidence of no kind that is known: {min(unknown)}")
+    settings = read.settings or Settings(None, None, None)
     return Plan(
         scenario=read.scenario,
         proves=read.proves or (),
@@ -199,6 +242,7 @@ def plan_of(value: Any) -> Plan:
         topology=read.topology or EMPTY,
         transport_config=settings.TransportConfig or {},
         server_config=settings.servers or {},
+        software=settings.software or {},
         faults=tuple(_fault(each) for each in read.faults or ()),
         operations=read.operations or (),
         expect=read.expect or Expect(),

@@ -8,7 +8,7 @@ from lab.plan.link_faults import Cut
 from lab.plan.links import MANAGEMENT, REPLICATION, SMTP
 from lab.plan.parts import ExpectedResubmission, Operation
 from lab.plan.plan import Plan
-from lab.plan.topology import LinkName, Server
+from lab.plan.topology import OF_ROLE, LinkName, Role, Server
 from lab.planning.moments import moments
 from lab.planning.resolve import resolve
 from lab.validation.validate import Checked, check
@@ -46,7 +46,10 @@ def services(plan: Plan) -> dict[str, set[tuple[str, str]]]:
 
 def test_active_manager_is_a_server_of_the_plan(tmp_path: Path) -> None:
     plan = planned(tmp_path, SCENARIO)
-    expected = Server("am1", "am1.shadowlab.example", "active_manager", "lyon", "DAG1", None)
+    role: Role = "active_manager"
+    evidence = OF_ROLE[role]
+    fqdn = "am1.shadowlab.example"
+    expected = Server("am1", fqdn, role, "lyon", "DAG1", None, evidence=evidence)
     assert plan.topology.servers[-1] == expected
     assert [copy.server for copy in plan.topology.databases[0].copies] == ["par-mbx2", "lyo-mbx1"]
     assert "am1" not in plan.topology.dags[0].members

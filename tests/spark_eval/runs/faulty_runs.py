@@ -37,8 +37,7 @@ def new_database() -> Faulty:
     run.heartbeats("lyo-mbx1", "par-mbx1", KILL, 15 * MINUTE, failed=True)
     run.kill("par-mbx1", KILL, 15 * MINUTE, new_database=True)
     run.contact("lyo-mbx1", "par-mbx1", back)
-    run.promote(faulty.delivered, back + 200, "database-id-changed", duplicate=True)
-    run.promote(faulty.queued, back + 200, "database-id-changed")
+    _promote_both(faulty, back + 200, "database-id-changed")
     return faulty
 
 
@@ -63,6 +62,12 @@ def back_after_span() -> Faulty:
     run, due = faulty.run, 38 * MINUTE
     run.heartbeats("lyo-mbx1", "par-mbx1", KILL, 70 * MINUTE, failed=True)
     run.kill("par-mbx1", KILL, 70 * MINUTE)
-    run.promote(faulty.delivered, due + 300, "resubmit-time-span", duplicate=True)
-    run.promote(faulty.queued, due + 300, "resubmit-time-span")
+    _promote_both(faulty, due + 300, "resubmit-time-span")
     return faulty
+
+
+def _promote_both(faulty: Faulty, at_ms: int, cause: str) -> None:
+    run = faulty.run
+    run.life("lyo-mbx1", "promotion-begun", at_ms, primary="par-mbx1", cause=cause, count=2)
+    run.promote(faulty.delivered, at_ms, cause, duplicate=True)
+    run.promote(faulty.queued, at_ms, cause)

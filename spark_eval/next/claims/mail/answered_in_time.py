@@ -27,6 +27,7 @@ from spark_eval.next.histories.organisation.server import Server
 from spark_eval.next.histories.run import Run
 from spark_eval.next.histories.sending import Attempt
 from spark_eval.next.intervals.interval import touches
+from spark_eval.next.read.plan import LEDGER
 
 # while all is well, what committing a message here and at one other server takes at most
 QUIET_MS = 20_000
@@ -45,7 +46,16 @@ def _cases(message: Message, run: Run) -> Iterator[Case]:
             status, detail = judged
             subject = f"{message.message_id}, attempt {attempt.number}"
             weight = took_ms - server.config.session_ms
-            yield Case(status, subject, ("SR-6",), detail, attempt.ended_ms, (attempt.ref,), weight)
+            yield Case(
+                status,
+                subject,
+                ("SR-6",),
+                detail,
+                attempt.ended_ms,
+                (attempt.ref,),
+                weight,
+                server=server.name,
+            )
 
 
 def _judged(attempt: Attempt, server: Server, run: Run, took_ms: int) -> tuple[Status, str] | None:
@@ -94,4 +104,4 @@ def _faults_act(attempt: Attempt, run: Run, session_ms: int) -> bool:
     return touches(run.acting, started_ms - session_ms, ended_ms)
 
 
-CLAIM = Claim("answered_in_time", ("SR-6",), of_message=_cases)
+CLAIM = Claim("answered_in_time", ("SR-6",), needs=frozenset({LEDGER}), of_message=_cases)

@@ -19,6 +19,7 @@ from spark_eval.next.expected.totals import Totals
 from spark_eval.next.histories.message import Message
 from spark_eval.next.histories.run import Run
 from spark_eval.next.histories.traffic import NO_BODY
+from spark_eval.next.read.plan import LEDGER, MAILBOXES
 from spark_eval.next.read.rows import Content, SentRow, StrangerRow, VisibleRow
 
 BARE_LINE_ENDS = "bare-line-ends"
@@ -94,4 +95,10 @@ def _taken(row: StrangerRow, run: Run) -> Iterator[Case]:
         )  # fmt: skip
 
 
-CLAIM = Claim("content_intact", ("TL-10",), of_message=_cases, of_run=_of_strangers)
+CLAIM = Claim(
+    "content_intact",
+    ("TL-10",),
+    needs=frozenset({LEDGER, MAILBOXES}),
+    of_message=_cases,
+    of_run=_of_strangers,
+)

@@ -21,6 +21,7 @@ from spark_eval.next.expected.mail.rejection import REJECTION
 from spark_eval.next.histories.message import Message
 from spark_eval.next.histories.organisation.server import Server
 from spark_eval.next.histories.run import Run
+from spark_eval.next.read.plan import TRACKING
 from spark_eval.next.read.rows import TrackingRow
 
 TIMED_OUT = "ConnectionInactivityTimeOut"
@@ -34,7 +35,7 @@ def _cases(message: Message, run: Run) -> Iterator[Case]:
                 continue
             status, detail = _judged(row, row.fork, server, run)
             subject = f"{row.message_id} at {row.server}"
-            yield Case(status, subject, ("RT-5",), detail, row.at_ms, (row.ref,))
+            yield Case(status, subject, ("RT-5",), detail, row.at_ms, (row.ref,), server=row.server)
 
 
 def _stood_still(row: TrackingRow, run: Run) -> bool:
@@ -66,4 +67,4 @@ def _is_in_the_way(at_ms: int, server: Server, place: str, run: Run) -> bool:
     return any(each.prolonged(timeout_ms).touches(start_ms, end_ms) for each in troubles)
 
 
-CLAIM = Claim("deferred_for_cause", ("RT-5",), of_message=_cases)
+CLAIM = Claim("deferred_for_cause", ("RT-5",), needs=frozenset({TRACKING}), of_message=_cases)

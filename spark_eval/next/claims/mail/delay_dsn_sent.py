@@ -37,6 +37,7 @@ from spark_eval.next.histories.organisation.server import Server
 from spark_eval.next.histories.primary import Primary
 from spark_eval.next.histories.run import Run
 from spark_eval.next.read.names import Ref
+from spark_eval.next.read.plan import MAILBOXES, TRACKING
 
 
 class _Wait(NamedTuple):
@@ -86,7 +87,7 @@ def _case(
         min((dsn.row.ref for dsn in sent), default=None),
         seen.told.seen,
     )
-    yield Case(status, message.message_id, ("RT-5",), detail, first_ms, shown)
+    yield Case(status, message.message_id, ("RT-5",), detail, first_ms, shown, server=server.name)
 
 
 def _due_ms(waits: list[_Wait]) -> int | None:
@@ -210,4 +211,6 @@ def _back_ms(server: Server, time_ms: int, slack: int) -> int:
     return time_ms
 
 
-CLAIM = Claim("delay_dsn_sent", ("RT-5",), of_message=_cases)
+CLAIM = Claim(
+    "delay_dsn_sent", ("RT-5",), needs=frozenset({TRACKING, MAILBOXES}), of_message=_cases
+)

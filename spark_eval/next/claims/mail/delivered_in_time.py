@@ -28,6 +28,7 @@ from spark_eval.next.expected.mail.due import Leg, due, legs
 from spark_eval.next.histories.message import Message
 from spark_eval.next.histories.primary import key_of
 from spark_eval.next.histories.run import Run
+from spark_eval.next.read.plan import TRACKING
 
 
 def _cases(message: Message, run: Run) -> Iterator[Case]:
@@ -39,7 +40,14 @@ def _cases(message: Message, run: Run) -> Iterator[Case]:
             shown = refs(leg.since_ref, leg.arrived.ref)
             late_ms = leg.arrived.at_ms - bound.due_ms
             yield Case(
-                status, message.message_id, ("RT-5",), detail, leg.arrived.at_ms, shown, late_ms
+                status,
+                message.message_id,
+                ("RT-5",),
+                detail,
+                leg.arrived.at_ms,
+                shown,
+                late_ms,
+                server=leg.server.name,
             )
 
 
@@ -72,4 +80,4 @@ def _given_up_ms(leg: Leg, message: Message) -> int | None:
     return min(times, default=None)
 
 
-CLAIM = Claim("delivered_in_time", ("RT-5",), of_message=_cases)
+CLAIM = Claim("delivered_in_time", ("RT-5",), needs=frozenset({TRACKING}), of_message=_cases)

@@ -16,6 +16,7 @@ from spark_eval.next.histories.faults import unhealed
 from spark_eval.next.histories.message import Message
 from spark_eval.next.histories.primary import Primary
 from spark_eval.next.histories.run import Run
+from spark_eval.next.read.plan import QUEUES
 from spark_eval.next.read.rows import QueueRow
 
 WAITING = ("delivery", "poison")
@@ -53,6 +54,7 @@ def _case(
         run.end_ms if entered_ms is None else entered_ms,
         refs(queued.ref if queued else None, born),
         weight=(run.end_ms or 0) - entered_ms if entered_ms is not None else 0,
+        server=server,
     )
 
 
@@ -68,4 +70,4 @@ def _judged(run: Run, server: str, queued: QueueRow | None) -> tuple[Status, str
     return VIOLATED, f"in a {queued.queue} queue of {server} since {since}, for {whom}"
 
 
-CLAIM = Claim("drains_after_heal", (), of_message=_cases)
+CLAIM = Claim("drains_after_heal", (), needs=frozenset({QUEUES}), of_message=_cases)

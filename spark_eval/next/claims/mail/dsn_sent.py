@@ -33,6 +33,7 @@ from spark_eval.next.histories.message import Message
 from spark_eval.next.histories.primary import key_of
 from spark_eval.next.histories.run import Run
 from spark_eval.next.read.names import Ref
+from spark_eval.next.read.plan import MAILBOXES, TRACKING
 from spark_eval.next.read.rows import TrackingRow
 
 
@@ -150,4 +151,4 @@ def _last_words(failures: list[TrackingRow]) -> dict[str, tuple[int, Ref]]:
     return last
 
 
-CLAIM = Claim("dsn_sent", ("SM-12",), of_message=_cases)
+CLAIM = Claim("dsn_sent", ("SM-12",), needs=frozenset({TRACKING, MAILBOXES}), of_message=_cases)

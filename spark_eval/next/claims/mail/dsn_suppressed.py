@@ -18,6 +18,7 @@ from spark_eval.next.expected.shadow.came_back import Returned, came_back
 from spark_eval.next.histories.message import Message
 from spark_eval.next.histories.primary import Key, key_of
 from spark_eval.next.histories.run import Run
+from spark_eval.next.read.plan import TRACKING
 from spark_eval.next.read.rows import TrackingRow
 
 
@@ -47,6 +48,7 @@ def _case(message: Message, run: Run, back: Returned, keys: set[Key]) -> Case:
         detail,
         last.at_ms if last else back.row.at_ms,
         refs(back.row.ref, last.ref if last else None, shown.ref if shown else None),
+        server=server,
     )
 
 
@@ -81,4 +83,4 @@ def _judged(
     return HOLDS, ""
 
 
-CLAIM = Claim("dsn_suppressed", ("SN-10",), of_message=_cases)
+CLAIM = Claim("dsn_suppressed", ("SN-10",), needs=frozenset({TRACKING}), of_message=_cases)

@@ -1,7 +1,7 @@
 """dsns_fit: a DSN is mail that refers to the message that it is about, and says of each recipient
 what its server logged (SM-12, RT-5).
 
-Asks, in a record that the lab made, each DSN, in the logs and where somebody sees it. It has the
+Asks each DSN, in the logs and where somebody sees it. It has the
 null reverse-path, and goes to the sender of that message alone (RFC 3464 section 2). In-Reply-To
 and References name that message (RFC 3834 section 3.1.5), where it can be named in a line of ASCII.
 Its fields (RFC 3464 section 2.3) name the server that made it; the action of each recipient is
@@ -23,6 +23,7 @@ from spark_eval.next.expected.mail.notifications import DELAYED, FAILED, Dsn, ds
 from spark_eval.next.histories.message import Message
 from spark_eval.next.histories.run import Run
 from spark_eval.next.read.names import message_id
+from spark_eval.next.read.plan import EXACT_TRACKING
 from spark_eval.next.read.rows import Report, VisibleRow
 
 # the longest Message-Id that a line has room for beside the name of its field
@@ -32,7 +33,7 @@ _ENHANCED = re.compile(r" *(?:\[?\{LED=)?[0-9]{3}[ -]([0-9]+\.[0-9]+\.[0-9]+)(?:
 
 
 def _cases(message: Message, run: Run) -> Iterator[Case]:
-    if message.sent is None or not run.is_made:
+    if message.sent is None:
         return
     for is_of_delay in (False, True):
         for dsn in dsns_about(message, of_delay=is_of_delay):
@@ -51,6 +52,7 @@ def _case(message: Message, dsn: Dsn, wrong: str, seen: VisibleRow | None = None
         detail,
         dsn.row.at_ms,
         refs(dsn.row.ref, seen.ref if seen else None),
+        server=dsn.row.server,
     )
 
 
@@ -113,4 +115,4 @@ def _replies(message: Message, server: str, recipient: str) -> Iterator[str]:
             yield said[place] if len(said) == len(named) else said[0]
 
 
-CLAIM = Claim("dsns_fit", ("SM-12", "RT-5"), of_message=_cases)
+CLAIM = Claim("dsns_fit", ("SM-12", "RT-5"), needs=frozenset({EXACT_TRACKING}), of_message=_cases)

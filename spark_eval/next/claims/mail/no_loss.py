@@ -19,6 +19,7 @@ from spark_eval.next.expected.mail.deliveries import Delivery, deliveries
 from spark_eval.next.expected.totals import Totals
 from spark_eval.next.histories.message import Message
 from spark_eval.next.histories.run import Run
+from spark_eval.next.read.plan import LEDGER, MAILBOXES
 
 _STATUS: dict[str, Status] = {expected.LOST: VIOLATED, expected.UNKNOWN: UNKNOWN}
 
@@ -81,4 +82,10 @@ def _count(run: Run, fate: str, bounds: tuple[int, int], found: int, maybe: int)
     )
 
 
-CLAIM = Claim("no_loss", ("SM-15", "TL-7"), of_message=_cases, of_run=_as_expected)
+CLAIM = Claim(
+    "no_loss",
+    ("SM-15", "TL-7"),
+    needs=frozenset({LEDGER, MAILBOXES}),
+    of_message=_cases,
+    of_run=_as_expected,
+)

@@ -11,9 +11,11 @@ from spark_eval.next.cases.case import HOLDS, UNKNOWN, VIOLATED, Case, Status, r
 from spark_eval.next.claims.claim import Claim
 from spark_eval.next.histories.message import Message
 from spark_eval.next.histories.run import Run
+from spark_eval.next.read.plan import LEDGER, MAILBOXES, TRACKING
 from spark_eval.next.read.rows import VisibleRow
 
-LEDGER = "ledger.jsonl"
+TRACKED = frozenset({TRACKING})
+SENT = "ledger.jsonl"
 ALL_MAIL = "the ledger has to hold all mail that these mailboxes got"
 
 
@@ -31,7 +33,7 @@ def _case(message: Message, run: Run, seen: VisibleRow, *, is_right: bool) -> Ca
     subject = f"{message.message_id} to {seen.recipient}"
     if is_right:
         return Case(HOLDS, subject)
-    status, why = _judged(message, run)
+    status, why = _judged(message, seen, run)
     return Case(
         status,
         subject,
@@ -41,17 +43,19 @@ def _case(message: Message, run: Run, seen: VisibleRow, *, is_right: bool) -> Ca
     )
 
 
-def _judged(message: Message, run: Run) -> tuple[Status, str]:
+def _judged(message: Message, seen: VisibleRow, run: Run) -> tuple[Status, str]:
     if message.sent is not None:
         if message.of_event("EXPAND"):
             return UNKNOWN, "sent to a distribution group; who is in one is not read yet"
         return VIOLATED, "not sent to this recipient"
+    if seen.sender == "" and seen.reports and not run.organisation.shows(None, TRACKED):
+        return UNKNOWN, "a DSN; some server writes no log that could say that it made it"
     if not run.is_of_lab:
         # that it came in from somewhere shows that somebody did send it
         came = message.of_event("RECEIVE")
         return UNKNOWN if came else VIOLATED, f"sent by no one: {ALL_MAIL}"
-    is_torn = any(each.file == LEDGER for each in run.damage)
+    is_torn = any(each.file == SENT for each in run.damage)
     return UNKNOWN if is_torn else VIOLATED, "sent by no one"
 
 
-CLAIM = Claim("no_phantom", (), of_message=_cases)
+CLAIM = Claim("no_phantom", (), needs=frozenset({LEDGER, MAILBOXES}), of_message=_cases)

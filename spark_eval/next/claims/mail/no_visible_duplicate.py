@@ -21,6 +21,7 @@ from spark_eval.next.histories.primary import SAFETY_NET
 from spark_eval.next.histories.run import Run
 from spark_eval.next.histories.shadow import is_promotion
 from spark_eval.next.read.csv_rows import date_of, epoch_ms_of
+from spark_eval.next.read.plan import MAILBOXES
 from spark_eval.next.read.rows import VisibleRow
 
 
@@ -142,5 +143,6 @@ def _outside(message: Message, past: _Past) -> Iterator[Case]:
 CLAIM = Claim(
     "no_visible_duplicate",
     ("DD-1", "DD-2", "SM-9", "SR-7", "SN-15", "DD-3"),
+    needs=frozenset({MAILBOXES}),
     of_message=_cases,
 )

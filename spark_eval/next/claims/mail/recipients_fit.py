@@ -1,7 +1,7 @@
 """recipients_fit: a row of a tracking log names the recipients whom its step concerned, and no
 others (TL-1, RT-4).
 
-Asks, in a record that the lab made, every row by which a primary message was put off (DEFER), sent
+Asks every row by which a primary message was put off (DEFER), sent
 on or stored (SEND, DELIVER, DUPLICATEDELIVER), or given up (FAIL). It names nobody whom an earlier
 row of that message says to be done. All whom it names have the same next hop, as the plan has it,
 and that is the one that the row says (`Fork`). And of those whom the message waits for there, a
@@ -24,19 +24,19 @@ from spark_eval.next.histories.message import Message
 from spark_eval.next.histories.organisation.server import Server
 from spark_eval.next.histories.primary import Key, Primary, key_of, order_of
 from spark_eval.next.histories.run import Run
+from spark_eval.next.read.plan import EXACT_TRACKING
 from spark_eval.next.read.rows import TrackingRow
 
 LOADED = "LOAD"
 
 
 def _cases(message: Message, run: Run) -> Iterator[Case]:
-    if run.is_made:
-        for each in (message, *message.dsns):
-            for key, rows in _by_primary(each).items():
-                server = run.servers.get(key.server)
-                primary = each.primaries.get(key)
-                if server is not None:
-                    yield from _of_primary(rows, primary, server, run)
+    for each in (message, *message.dsns):
+        for key, rows in _by_primary(each).items():
+            server = run.servers.get(key.server)
+            primary = each.primaries.get(key)
+            if server is not None:
+                yield from _of_primary(rows, primary, server, run)
 
 
 def _by_primary(message: Message) -> dict[Key, list[TrackingRow]]:
@@ -72,6 +72,7 @@ def _of_primary(
             f"its {row.event} row at {row.server} {wrong}" if wrong else "",
             row.at_ms,
             refs(row.ref, other.ref if other else None),
+            server=row.server,
         )
         if is_done(row):
             done.update(dict.fromkeys(row.recipients or (), row))
@@ -128,4 +129,4 @@ def _hop_said(row: TrackingRow, run: Run) -> str | None:
     return f"external:{peer.domain.lower()}" if peer and peer.domain else None
 
 
-CLAIM = Claim("recipients_fit", ("TL-1",), of_message=_cases)
+CLAIM = Claim("recipients_fit", ("TL-1",), needs=frozenset({EXACT_TRACKING}), of_message=_cases)

@@ -17,16 +17,15 @@ from collections.abc import Iterator
 
 from spark_eval.next.cases.case import HOLDS, UNKNOWN, VIOLATED, Case, Status, refs
 from spark_eval.next.claims.claim import Claim
-from spark_eval.next.expected.mail.calls import is_troubled
+from spark_eval.next.expected.mail.calls import is_troubled, limit_ms
 from spark_eval.next.expected.mail.rejection import REJECTION, is_rejection
 from spark_eval.next.histories.message import Message
 from spark_eval.next.histories.run import Run
 from spark_eval.next.histories.sending import Attempt
 from spark_eval.next.read.names import Ref
+from spark_eval.next.read.plan import LEDGER
 
 TOO_LARGE, LOOP, NO_MEMORY = "552", "554 5.4.6", "452 4.3.1"
-IN_MEMORY_BYTES = 134_217_728  # of clients outside, `nodes.shell.smtp.mail_in_memory`
-KEPT_MS = 600_000  # ConnectionTimeout: so long may a message stay that nobody waits for any more
 
 
 def _cases(message: Message, run: Run) -> Iterator[Case]:
@@ -36,7 +35,9 @@ def _cases(message: Message, run: Run) -> Iterator[Case]:
             status, detail = _judged(attempt, message, run, row)
             subject = f"{message.message_id}, attempt {attempt.number}"
             shown = refs(attempt.ref, row)
-            yield Case(status, subject, ("SR-5",), detail, attempt.ended_ms, shown)
+            yield Case(
+                status, subject, ("SR-5",), detail, attempt.ended_ms, shown, server=attempt.server
+            )
 
 
 def _is_refused(attempt: Attempt) -> bool:
@@ -76,7 +77,8 @@ def _is_permitted(attempt: Attempt, message: Message, run: Run) -> bool:
         return size is not None and size > run.config.max_bytes
     if reply.startswith(LOOP):
         return server is not None and (_hops(message) or 0) > server.config.max_hops
-    return reply.startswith(NO_MEMORY) and _under_way_bytes(attempt, run) > IN_MEMORY_BYTES
+    most = run.software.mail_in_memory_bytes
+    return reply.startswith(NO_MEMORY) and _under_way_bytes(attempt, run) > most
 
 
 def _hops(message: Message) -> int | None:
@@ -84,14 +86,17 @@ def _hops(message: Message) -> int | None:
 
 
 def _under_way_bytes(attempt: Attempt, run: Run) -> int:
-    """Of all that the workload was sending its server meanwhile."""
-    if attempt.started_ms is None or attempt.ended_ms is None:
+    """Of all that the workload was sending its server meanwhile. A message that nobody waits for
+    any more may stay until its session is over.
+    """
+    server = run.servers.get(attempt.server)
+    if server is None or attempt.started_ms is None or attempt.ended_ms is None:
         return 0
-    start_ms, end_ms = attempt.started_ms - KEPT_MS, attempt.ended_ms
+    start_ms, end_ms = attempt.started_ms - limit_ms(server, run), attempt.ended_ms
     others = run.traffic.under_way.get(attempt.server, ())
     return sum(
         each.size_bytes for each in others if each.at.lo <= end_ms and each.at.hi >= start_ms
     )
 
 
-CLAIM = Claim("refused_for_cause", ("SR-5",), of_message=_cases)
+CLAIM = Claim("refused_for_cause", ("SR-5",), needs=frozenset({LEDGER}), of_message=_cases)

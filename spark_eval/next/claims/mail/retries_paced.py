@@ -33,6 +33,7 @@ from spark_eval.next.histories.primary import Key, is_birth, key_of
 from spark_eval.next.histories.queues import Queues, order_of, queue_of
 from spark_eval.next.histories.run import Run
 from spark_eval.next.intervals.interval import touches
+from spark_eval.next.read.plan import TRACKING
 from spark_eval.next.read.rows import TrackingRow
 
 
@@ -125,6 +126,7 @@ def _of_queue(
         yield Case(
             status, f"{message.message_id} at {server.name}", ("RT-5",), detail, began_ms,
             (row.ref, next_row.ref), due_ms - began_ms,
+            server=server.name,
         )  # fmt: skip
 
 
@@ -170,4 +172,4 @@ def _step_ms(rung: int, config: ServerConfig) -> int:
     return min(config.glitch_ms, config.transient_ms, config.outage_ms)
 
 
-CLAIM = Claim("retries_paced", ("RT-5",), of_message=_cases)
+CLAIM = Claim("retries_paced", ("RT-5",), needs=frozenset({TRACKING}), of_message=_cases)

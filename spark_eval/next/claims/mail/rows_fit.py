@@ -1,6 +1,6 @@
 """rows_fit: what a row of a tracking log says of a message is what the message is (TL-1).
 
-Asks every row about a message of the workload, in a record that the lab made: its sender and its
+Asks every row about a message of the workload: its sender and its
 size are those with which it was sent, and it names nobody to whom it was not sent. RECEIVE has all
 of its recipients, where the workload handed it over; what is said of the second copy of a message
 (HAREDIRECT, HARECEIVE, HADISCARD, and RESUBMIT where it is promoted) has the recipients for whom
@@ -9,8 +9,8 @@ shadow server; the server of a SEND is the one outside for the recipient's domai
 says that it took the message for him; that of every other row is the one that writes it.
 
 Not asked: whether the peer of a SEND says so, where in ConnectionInactivityTimeOut before its log
-has a hole, or it was away or its disk full. Records that the lab did not make are not asked at all:
-real servers expand groups, and count what they put in front of a message.
+has a hole, or it was away or its disk full. Real
+servers expand groups, and count what they put in front of a message: their tracking is not exact.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from spark_eval.next.histories.primary import Key, key_of
 from spark_eval.next.histories.run import Run
 from spark_eval.next.histories.shadow import is_promotion
 from spark_eval.next.intervals.outage import Certainty
+from spark_eval.next.read.plan import EXACT_TRACKING
 from spark_eval.next.read.rows import SentRow, TrackingRow
 
 TAKEN = ("RECEIVE", "DELIVER", "DUPLICATEDELIVER")
@@ -34,7 +35,7 @@ _ANSWERED = re.compile(r"[^. ]+")
 
 
 def _cases(message: Message, run: Run) -> Iterator[Case]:
-    if message.sent is None or not run.is_made:
+    if message.sent is None:
         return
     for row in message.tracking:
         wrong = _wrong(row, message, message.sent, run)
@@ -45,6 +46,7 @@ def _cases(message: Message, run: Run) -> Iterator[Case]:
             f"its {row.event} row at {row.server} {wrong}" if wrong else "",
             row.at_ms,
             refs(row.ref, message.sent.ref),
+            server=row.server,
         )
 
 
@@ -130,4 +132,4 @@ def _is_vague(row: TrackingRow, peer: Server | None) -> bool:
     return peer.out(start_ms, end_ms) is not Certainty.NO or not peer.shows(start_ms, end_ms)
 
 
-CLAIM = Claim("rows_fit", ("TL-1",), of_message=_cases)
+CLAIM = Claim("rows_fit", ("TL-1",), needs=frozenset({EXACT_TRACKING}), of_message=_cases)

@@ -23,6 +23,7 @@ from spark_eval.next.cases.case import HOLDS, UNKNOWN, VIOLATED, Case, Status
 from spark_eval.next.claims.claim import Claim
 from spark_eval.next.histories.message import Message
 from spark_eval.next.histories.run import Run
+from spark_eval.next.read.plan import TRACKING
 from spark_eval.next.read.rows import TrackingRow
 
 # a final reply, so none of 3yz; of a status in braces the first part is the last error
@@ -35,7 +36,9 @@ def _cases(message: Message, run: Run) -> Iterator[Case]:
             if (judged := _judged(row)) is not None:
                 status, detail = judged
                 subject = f"{row.message_id} at {row.server}"
-                yield Case(status, subject, ("TL-1",), detail, row.at_ms, (row.ref,))
+                yield Case(
+                    status, subject, ("TL-1",), detail, row.at_ms, (row.ref,), server=row.server
+                )
 
 
 def _judged(row: TrackingRow) -> tuple[Status, str] | None:
@@ -68,4 +71,4 @@ def _class(value: str) -> str:
     return found[1] if found else ""
 
 
-CLAIM = Claim("statuses_fit", ("TL-1",), of_message=_cases)
+CLAIM = Claim("statuses_fit", ("TL-1",), needs=frozenset({TRACKING}), of_message=_cases)

@@ -16,12 +16,12 @@ from spark_eval.next.claims.claim import Claim
 from spark_eval.next.histories.message import Message
 from spark_eval.next.histories.run import Run
 from spark_eval.next.histories.sending import Attempt
+from spark_eval.next.read.plan import EXACT_TRACKING, LEDGER
 from spark_eval.next.read.rows import TrackingRow
 
 # a kill may have swallowed the RECEIVE, or come before it; what is rejected has none
 ENTERED = ("RECEIVE", "DSN", "LOAD", "HAREDIRECT", "HAREDIRECTFAIL", "HARECEIVE")
-# as much of a Message-Id as every reply shows
-SHOWN = 255
+EXACT = frozenset({EXACT_TRACKING})
 _ID = "[InternalId="
 _NAMED = re.compile(
     r"250 2\.6\.0 .+ \[InternalId=[0-9]+, Hostname=([^ .\]]+)[^ ]*\] "
@@ -32,7 +32,9 @@ _NAMED = re.compile(
 def _cases(message: Message, run: Run) -> Iterator[Case]:
     for each in (message, *message.dsns):
         yield from _ids(each)
-        yield from (_reply(each, attempt) for attempt in each.attempts if _is_asked(attempt, run))
+        yield from (
+            _reply(each, attempt, run) for attempt in each.attempts if _is_asked(attempt, run)
+        )
 
 
 def _ids(message: Message) -> Iterator[Case]:
@@ -43,7 +45,15 @@ def _ids(message: Message) -> Iterator[Case]:
         return
     status, detail = _judged(rows, seen - entered)
     first = min(rows, key=lambda row: (row.at_ms, row.ref))
-    yield Case(status, message.message_id, ("TL-3",), detail, first.at_ms, (first.ref,))
+    yield Case(
+        status,
+        message.message_id,
+        ("TL-3",),
+        detail,
+        first.at_ms,
+        (first.ref,),
+        server=first.server,
+    )
 
 
 def _judged(rows: list[TrackingRow], unknown: set[str | None]) -> tuple[Status, str]:
@@ -67,13 +77,14 @@ def _owner(row: TrackingRow) -> tuple[str, str, str | None]:
 
 def _is_asked(attempt: Attempt, run: Run) -> bool:
     """Somebody else's ledger may lack the words of the reply, or have those of a gateway."""
-    return attempt.outcome == "ok" and (run.is_of_lab or _ID in (attempt.reply or ""))
+    says_id = _ID in (attempt.reply or "")
+    return attempt.outcome == "ok" and (says_id or run.organisation.shows(attempt.server, EXACT))
 
 
-def _reply(message: Message, attempt: Attempt) -> Case:
+def _reply(message: Message, attempt: Attempt, run: Run) -> Case:
     reply, name = attempt.reply or "", message.message_id
     found = _NAMED.match(reply)
-    is_named = name in reply or len(name) > SHOWN
+    is_named = name in reply or len(name) > run.software.message_id_shown
     holds = found is not None and is_named and found[1].lower() == attempt.server
     return Case(
         HOLDS if holds else VIOLATED,
@@ -82,7 +93,8 @@ def _reply(message: Message, attempt: Attempt) -> Case:
         f"{attempt.server} accepted it and answered {attempt.reply or '?'}",
         attempt.ended_ms,
         (attempt.ref,),
+        server=attempt.server,
     )
 
 
-CLAIM = Claim("traceable", ("TL-3", "TL-5"), of_message=_cases)
+CLAIM = Claim("traceable", ("TL-3", "TL-5"), needs=frozenset({LEDGER}), of_message=_cases)

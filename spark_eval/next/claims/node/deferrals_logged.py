@@ -24,6 +24,7 @@ from spark_eval.next.histories.organisation.server import Server
 from spark_eval.next.histories.pairs import between
 from spark_eval.next.histories.run import Run, Wait
 from spark_eval.next.intervals.outage import Certainty
+from spark_eval.next.read.plan import CONNECTIVITY, TRACKING
 
 
 def _cases(server: Server, run: Run) -> Iterator[Case]:
@@ -61,4 +62,6 @@ def _case(
     )  # fmt: skip
 
 
-CLAIM = Claim("deferrals_logged", ("TL-2",), of_server=_cases)
+CLAIM = Claim(
+    "deferrals_logged", ("TL-2",), needs=frozenset({CONNECTIVITY, TRACKING}), of_server=_cases
+)

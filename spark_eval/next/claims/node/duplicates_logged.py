@@ -1,7 +1,7 @@
 """duplicates_logged: a tracking log says DELIVER of what was stored in a mailbox, and
 DUPLICATEDELIVER of what was turfed since it was there already (DD-1).
 
-Asks, in a record that the lab made, each recipient in a mailbox database with one copy of whom its
+Asks each recipient in a mailbox database with one copy of whom its
 server logged either: there are as many DELIVER rows as copies in the mailbox, and one at least
 where a duplicate is said to have been turfed. Of a database with several copies, which may have
 lost some, the log alone is asked: under one epoch no copy stores a message twice within
@@ -22,6 +22,7 @@ from spark_eval.next.expected.node.disk import is_lost
 from spark_eval.next.histories.message import Message
 from spark_eval.next.histories.primary import order_of
 from spark_eval.next.histories.run import Run
+from spark_eval.next.read.plan import EXACT_TRACKING, MAILBOXES
 from spark_eval.next.read.rows import TrackingRow
 
 STORED, TURFED = "DELIVER", "DUPLICATEDELIVER"
@@ -29,10 +30,9 @@ Place = tuple[str, str]
 
 
 def _cases(message: Message, run: Run) -> Iterator[Case]:
-    if run.is_made:
-        for each in (message, *message.dsns):
-            for place, rows in _by_place(each).items():
-                yield from _case(each, place, rows, run)
+    for each in (message, *message.dsns):
+        for place, rows in _by_place(each).items():
+            yield from _case(each, place, rows, run)
 
 
 def _by_place(message: Message) -> dict[Place, list[TrackingRow]]:
@@ -107,4 +107,6 @@ def _any_lost(names: tuple[str, ...], start_ms: int, end_ms: int, run: Run) -> b
     return any(is_lost(each, start_ms - each.slack_ms, end_ms + each.slack_ms) for each in servers)
 
 
-CLAIM = Claim("duplicates_logged", ("DD-1",), of_message=_cases)
+CLAIM = Claim(
+    "duplicates_logged", ("DD-1",), needs=frozenset({EXACT_TRACKING, MAILBOXES}), of_message=_cases
+)

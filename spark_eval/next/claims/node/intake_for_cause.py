@@ -1,7 +1,7 @@
 """intake_for_cause: a tracking log says RECEIVE of what somebody handed over, and of nothing else
 (TL-2).
 
-Asks, in a record that the lab made, every RECEIVE: a 250 names its server and its internal id, that
+Asks every RECEIVE: a 250 names its server and its internal id, that
 to the workload, or one that a server of another boundary logged with its SEND. Where none does, a
 hand-over to this server was in doubt, one for each such RECEIVE: the workload lost its session
 before an answer, or a server of another boundary put the message off, loaded it again, has it in
@@ -22,21 +22,24 @@ from spark_eval.next.histories.message import Message
 from spark_eval.next.histories.primary import order_of
 from spark_eval.next.histories.run import Run
 from spark_eval.next.histories.sending import Attempt
+from spark_eval.next.read.plan import EXACT_TRACKING, LEDGER
 from spark_eval.next.read.rows import TrackingRow
 
-LEDGER = "ledger.jsonl"
+SENT = "ledger.jsonl"
 # a server that hangs up says so, and may take the message all the same (SR-7)
 HANGS_UP = "421"
 
 
 def _cases(message: Message, run: Run) -> Iterator[Case]:
-    if not run.is_made or any(each.file == LEDGER for each in run.damage):
+    if any(each.file == SENT for each in run.damage):
         return
     for each in (message, *message.dsns):
         named, unnamed = _named(each, run), list[TrackingRow]()
         for row in sorted(each.of_event("RECEIVE"), key=order_of):
             if (row.server, row.internal_id) in named:
-                yield Case(HOLDS, f"{each.message_id} at {row.server}", ("TL-2",))
+                yield Case(
+                    HOLDS, f"{each.message_id} at {row.server}", ("TL-2",), server=row.server
+                )
             else:
                 unnamed.append(row)
         for place, row in enumerate(unnamed):
@@ -66,7 +69,15 @@ def _case(message: Message, row: TrackingRow, nth: int, run: Run) -> Case:
         f"it {doubts} had no answer"
     )
     subject = f"{message.message_id} at {row.server}"
-    return Case(HOLDS if holds else VIOLATED, subject, ("TL-2",), detail, row.at_ms, (row.ref,))
+    return Case(
+        HOLDS if holds else VIOLATED,
+        subject,
+        ("TL-2",),
+        detail,
+        row.at_ms,
+        (row.ref,),
+        server=row.server,
+    )
 
 
 def _is_in_doubt(attempt: Attempt, row: TrackingRow, run: Run) -> bool:
@@ -96,4 +107,6 @@ def _may_have_sent(message: Message, name: str, row: TrackingRow, run: Run) -> b
     )
 
 
-CLAIM = Claim("intake_for_cause", ("TL-2",), of_message=_cases)
+CLAIM = Claim(
+    "intake_for_cause", ("TL-2",), needs=frozenset({EXACT_TRACKING, LEDGER}), of_message=_cases
+)

@@ -27,6 +27,7 @@ from spark_eval.next.expected.node.disk import is_lost
 from spark_eval.next.histories.message import Message
 from spark_eval.next.histories.primary import Key, key_of, order_of
 from spark_eval.next.histories.run import Run
+from spark_eval.next.read.plan import TRACKING
 from spark_eval.next.read.rows import TrackingRow
 
 STORED = ("DELIVER", "DUPLICATEDELIVER")
@@ -52,7 +53,9 @@ def _of_server(message: Message, rows: list[TrackingRow], run: Run) -> Iterator[
     for place, row in enumerate(rows):
         if row.event == "SEND" or row.event in STORED:
             if has_come:
-                yield Case(HOLDS, f"{message.message_id} at {row.server}", ("TL-2",))
+                yield Case(
+                    HOLDS, f"{message.message_id} at {row.server}", ("TL-2",), server=row.server
+                )
             elif waited:
                 later = next((each for each in rows[place:] if each.event not in OTHERS), None)
                 yield from _missing(message, row, later, run)
@@ -74,7 +77,8 @@ def _missing(
     yield Case(
         VIOLATED, f"{message.message_id} at {row.server}", ("TL-2",), detail, row.at_ms,
         refs(row.ref, later.ref if later else None), later.at_ms - row.at_ms if later else 0,
+        server=row.server,
     )  # fmt: skip
 
 
-CLAIM = Claim("intake_logged", ("TL-2",), of_message=_cases)
+CLAIM = Claim("intake_logged", ("TL-2",), needs=frozenset({TRACKING}), of_message=_cases)

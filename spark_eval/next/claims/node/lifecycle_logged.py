@@ -20,9 +20,10 @@ from spark_eval.next.cases.words import stamp
 from spark_eval.next.claims.claim import Claim
 from spark_eval.next.expected.node.disk import is_lost
 from spark_eval.next.histories.faults import Fault
-from spark_eval.next.histories.organisation.server import EXTERNAL, Server
+from spark_eval.next.histories.organisation.server import Server
 from spark_eval.next.histories.run import Run
 from spark_eval.next.intervals.interval import touches
+from spark_eval.next.read.plan import LIFECYCLE
 from spark_eval.next.read.rows import LifecycleRow
 
 OPENS = ("database-created", "database-opened")
@@ -31,8 +32,6 @@ BEGINS_A_LIFE = ("configured", "configuration-refused", "database-opened")
 
 
 def _cases(server: Server, run: Run) -> Iterator[Case]:
-    if server.role == EXTERNAL:
-        return
     # a date may jump between two rows; the monotonic clock does not
     rows = sorted(
         (row for row in run.lifecycle if row.server == server.name),
@@ -113,4 +112,4 @@ def _stop(server: Server, fault: Fault, rows: list[LifecycleRow]) -> Iterator[Ca
     )  # fmt: skip
 
 
-CLAIM = Claim("lifecycle_logged", ("TL-4",), of_server=_cases)
+CLAIM = Claim("lifecycle_logged", ("TL-4",), needs=frozenset({LIFECYCLE}), of_server=_cases)

@@ -15,6 +15,7 @@ from spark_eval.next.cases.words import stamp
 from spark_eval.next.claims.claim import Claim
 from spark_eval.next.expected.totals import Totals
 from spark_eval.next.histories.run import Run
+from spark_eval.next.read.plan import LIFECYCLE
 from spark_eval.next.read.rows import LifecycleRow
 
 MISTAKES = ("crashed", "session-failed")
@@ -24,32 +25,32 @@ def _cases(run: Run, totals: Totals) -> Iterator[Case]:
     rows: dict[str, list[LifecycleRow]] = {}
     for row in run.lifecycle:
         rows.setdefault(row.server, []).append(row)
-    starts = any(row.event == "started" for row in run.lifecycle)
     mailboxes = {each.name for each in run.servers.values() if each.is_mailbox}
     for server in sorted({*rows, *mailboxes}):
-        # of servers that are not the lab's own nobody has such a log
-        yield from _case(server, rows.get(server, []), run, has_logs=run.is_made or starts)
+        yield from _case(server, rows.get(server, []), run)
 
 
-def _case(server: str, rows: list[LifecycleRow], run: Run, *, has_logs: bool) -> Iterator[Case]:
+def _case(server: str, rows: list[LifecycleRow], run: Run) -> Iterator[Case]:
     mistakes = [row for row in rows if row.event in MISTAKES]
     first = min(mistakes, key=lambda row: (row.at_ms or 0, row.mono_ns or 0), default=None)
     began = min(rows, key=lambda row: (row.at_ms or 0, row.ref), default=None)
     shown = first or began
     at_ms, ref = (shown.at_ms, (shown.ref,)) if shown else (None, ())
     if first is None and any(row.event == "started" for row in rows):
-        yield Case(HOLDS, server, ("TL-4",))
+        yield Case(HOLDS, server, ("TL-4",), server=server)
     elif first is None:
         is_damaged = any(each.server == server for each in run.damage)
-        if has_logs and not is_damaged:
+        if not is_damaged:
             detail = f"the lifecycle log of {server} has no start of it"
-            yield Case(VIOLATED, server, ("TL-4",), detail, at_ms, ref)
+            yield Case(VIOLATED, server, ("TL-4",), detail, at_ms, ref, server=server)
     else:
         why, when = _why(first), stamp(first.at_ms)
         what = f"a session of {server} failed at {when}"
         if first.event == "crashed":
             what = f"{server} crashed at {when}"
-        yield Case(VIOLATED, server, ("TL-4",), f"{what}: {why}", at_ms, ref, len(mistakes))
+        yield Case(
+            VIOLATED, server, ("TL-4",), f"{what}: {why}", at_ms, ref, len(mistakes), server=server
+        )
 
 
 def _why(row: LifecycleRow) -> str:
@@ -57,4 +58,4 @@ def _why(row: LifecycleRow) -> str:
     return (row.reason or "no reason given").strip("\n").split("\n")[-1]
 
 
-CLAIM = Claim("no_crash", ("TL-4",), of_run=_cases)
+CLAIM = Claim("no_crash", ("TL-4",), needs=frozenset({LIFECYCLE}), of_run=_cases)

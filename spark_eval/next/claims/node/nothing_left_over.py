@@ -21,6 +21,7 @@ from spark_eval.next.histories.organisation.server import Server
 from spark_eval.next.histories.pairs import Contact
 from spark_eval.next.histories.run import Run
 from spark_eval.next.histories.stores import Waiting
+from spark_eval.next.read.plan import QUEUES
 from spark_eval.next.read.rows import QueueRow
 
 # after the round that brought it: one confirms it, and one more
@@ -51,7 +52,7 @@ def _store(server: str, run: Run) -> Case:
             f"{server} keeps {len(left)} of what no promise keeps, first a {what}: {first.state}"
         )
     shown = refs(first.ref if first else None)
-    return Case(status, server, (), detail, run.end_ms, shown, len(left))
+    return Case(status, server, (), detail, run.end_ms, shown, len(left), server=server)
 
 
 def _by_kind(row: QueueRow) -> tuple[str, ...]:
@@ -82,6 +83,7 @@ def _notifications(server: Server, holder: str, waiting: Waiting, run: Run) -> C
     return Case(
         VIOLATED if later >= CONFIRMED else HOLDS, oldest.message_id or server.name, ("SM-16",),
         detail, oldest.delivered_ms, (oldest.ref,), later,
+        server=server.name,
     )  # fmt: skip
 
 
@@ -111,4 +113,4 @@ def _rounds(answers: Iterable[Contact], pause_ms: int) -> int:
     return later
 
 
-CLAIM = Claim("nothing_left_over", ("SM-16",), of_run=_cases)
+CLAIM = Claim("nothing_left_over", ("SM-16",), needs=frozenset({QUEUES}), of_run=_cases)

@@ -7,8 +7,8 @@ the session by ConnectionTimeout of its Receive connector; and what it was asked
 given up after ConnectionInactivityTimeOut again. Which server was called is not in the first row of
 every session, so the longest ConnectionTimeout of the run counts.
 
-Asks every server, in a record that the lab made, that logs messages as sent on (SEND) or made
-redundant (HAREDIRECT): its sessions, but for those for logs and for Active Manager, carried as many
+Asks every server that logs all messages that it sent on (SEND) or made redundant (HAREDIRECT): its
+sessions, but for those for logs and for Active Manager, carried as many
 by their ends, and besides at most those that were put off, refused, or not made redundant, each
 once for each attempt that was logged.
 
@@ -31,6 +31,7 @@ from spark_eval.next.histories.run import Run
 from spark_eval.next.histories.sessions import Session
 from spark_eval.next.histories.traffic import in_vain
 from spark_eval.next.intervals.interval import touches
+from spark_eval.next.read.plan import CONNECTIVITY, EXACT_TRACKING
 
 NOT_FOR_MESSAGES = ("replication", "management")
 
@@ -83,7 +84,7 @@ def _carried(server: Server, sessions: list[Session], run: Run) -> Iterator[Case
     for_messages = [each for each in sessions if each.purpose not in NOT_FOR_MESSAGES]
     counts = [each.messages for each in for_messages]
     is_whole = (
-        run.is_made
+        EXACT_TRACKING in server.evidence
         and server.lives
         and not server.holes
         and not any(down.kind == FULL for down in server.downs)
@@ -106,4 +107,4 @@ def _carried(server: Server, sessions: list[Session], run: Run) -> Iterator[Case
     )  # fmt: skip
 
 
-CLAIM = Claim("sessions_ended", ("TL-4",), of_server=_cases)
+CLAIM = Claim("sessions_ended", ("TL-4",), needs=frozenset({CONNECTIVITY}), of_server=_cases)

@@ -6,7 +6,7 @@ messages of that primary server had begun, for that cause. Of each server that A
 was informed of the active copy: it says that it learnt of that change, or of a later one. Of each
 change of the active copy that servers were informed of, or that is over: Active Manager says that
 the new copy was mounted. Of each resubmit request that Active Manager says is complete: so does the
-server that was asked. All in a record that the lab made.
+server that was asked.
 
 Not asked: what a hole of the log, such as before a kill, or a full disk may have swallowed, nor a
 promotion while its server was paused; servers without such a log, which is `no_crash`'s.
@@ -28,6 +28,7 @@ from spark_eval.next.histories.run import Run
 from spark_eval.next.histories.shadow import is_promotion
 from spark_eval.next.intervals.interval import touches
 from spark_eval.next.read.names import Ref
+from spark_eval.next.read.plan import LIFECYCLE
 from spark_eval.next.read.rows import LifecycleRow
 
 INFORMED = "active-copy-told"
@@ -54,7 +55,7 @@ def _promotions(message: Message, run: Run) -> Iterator[Case]:
     for each in (message, *message.dsns):
         for row in each.of_event("RESUBMIT"):
             server = run.servers.get(row.server)
-            if is_promotion(row) and server is not None and _is_asked(server, run):
+            if is_promotion(row) and server is not None and server.lives:
                 primary, cause = (row.primary_server or "").lower(), row.context
                 said = run.promotions_begun.get((server.name, primary, cause or ""), ())
                 late_ms = DISK_MS + slack_ms(run) + server.slack_ms
@@ -66,15 +67,11 @@ def _promotions(message: Message, run: Run) -> Iterator[Case]:
                 yield from _case(step, said)
 
 
-def _is_asked(server: Server, run: Run) -> bool:
-    return run.is_made and bool(server.lives)
-
-
 def _case(step: _Step, said_ms: Iterable[int]) -> Iterator[Case]:
     server = step.server
     start_ms, end_ms = step.since_ms - server.slack_ms, step.at_ms + server.slack_ms
     if any(start_ms <= each <= end_ms for each in said_ms):
-        yield Case(HOLDS, step.subject, ("TL-4",))
+        yield Case(HOLDS, step.subject, ("TL-4",), server=step.server.name)
         return
     held_up = (down.outage.possible for down in server.downs if down.kind in _HOLDS_UP)
     if server.shows(start_ms, end_ms) and not touches(held_up, start_ms, end_ms):
@@ -82,7 +79,15 @@ def _case(step: _Step, said_ms: Iterable[int]) -> Iterator[Case]:
             f"{step.shown} at {stamp(step.at_ms)}; the lifecycle log of {server.name} does not say "
             f"between {stamp(step.since_ms)} and then that {step.step}"
         )
-        yield Case(VIOLATED, step.subject, ("TL-4",), detail, step.at_ms, (step.ref,))
+        yield Case(
+            VIOLATED,
+            step.subject,
+            ("TL-4",),
+            detail,
+            step.at_ms,
+            (step.ref,),
+            server=step.server.name,
+        )
 
 
 def _of_run(run: Run, totals: Totals) -> Iterator[Case]:
@@ -107,7 +112,7 @@ def _learnt(run: Run) -> Iterator[Case]:
     """Active Manager asks whoever may know already; a later change is known with all before it."""
     for row in run.lifecycle:
         server = run.servers.get(row.peer or "")
-        if row.event == INFORMED and server is not None and _is_asked(server, run):
+        if row.event == INFORMED and server is not None and server.lives:
             said = [
                 each.at_ms
                 for each in run.lifecycle
@@ -136,7 +141,7 @@ def _mounted(run: Run) -> Iterator[Case]:
                 later[key] = row
     for (name, database, epoch), row in later.items():
         server = run.servers.get(name)
-        if server is not None and _is_asked(server, run):
+        if server is not None and server.lives:
             said = _said_ms(run, "failover-mounted", name, database, epoch)
             change = f"{database}:{epoch}"
             began_ms = _began_ms(run, "failover-decided", database, epoch)
@@ -162,7 +167,7 @@ def _said_ms(
 def _completed(run: Run) -> Iterator[Case]:
     for row in run.lifecycle:
         server = run.servers.get(row.peer or "")
-        if row.event != "safety-net-completed" or server is None or not _is_asked(server, run):
+        if row.event != "safety-net-completed" or server is None or not server.lives:
             continue
         key = (server.name, row.request_id, row.safety_net)
         said = [
@@ -181,4 +186,6 @@ def _completed(run: Run) -> Iterator[Case]:
         yield from _case(step, said)
 
 
-CLAIM = Claim("steps_logged", ("TL-4",), of_message=_promotions, of_run=_of_run)
+CLAIM = Claim(
+    "steps_logged", ("TL-4",), needs=frozenset({LIFECYCLE}), of_message=_promotions, of_run=_of_run
+)

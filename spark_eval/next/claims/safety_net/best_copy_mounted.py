@@ -30,6 +30,7 @@ from spark_eval.next.expected.totals import Totals
 from spark_eval.next.histories.run import Run
 from spark_eval.next.histories.ways import MANAGEMENT
 from spark_eval.next.intervals.interval import touches
+from spark_eval.next.read.plan import LIFECYCLE
 
 
 def _cases(run: Run, totals: Totals) -> Iterator[Case]:
@@ -100,4 +101,4 @@ def _judged(
     return HOLDS, ""
 
 
-CLAIM = Claim("best_copy_mounted", ("TP-6",), of_run=_cases)
+CLAIM = Claim("best_copy_mounted", ("TP-6",), needs=frozenset({LIFECYCLE}), of_run=_cases)

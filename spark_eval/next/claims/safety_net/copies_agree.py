@@ -2,8 +2,9 @@
 
 Asks every passive copy that stands at the log at which the active copy stands: both store the same
 messages, show them in the same mailboxes since the same times, and say so by the same digest. Asks
-every other passive copy, where LOGS_MS and what clocks and rows are late by are over since the last
-log of the active one: it has replayed that log, or where it is lagged (ReplayLagTime) received it.
+every other passive copy, where what logs take on their way (`expected.log_shipping`) is over since
+the last log of the active one: it has replayed that log, or where it is lagged (ReplayLagTime)
+received it.
 Accuses a server of each copy that it gives up as failed: no fault of a lab harms the file of a
 mailbox database.
 
@@ -24,6 +25,7 @@ from spark_eval.next.expected.safety_net.log_shipping import LogWay, log_ways
 from spark_eval.next.expected.totals import Totals
 from spark_eval.next.histories.run import Run
 from spark_eval.next.intervals.interval import touches
+from spark_eval.next.read.plan import COPIES
 from spark_eval.next.read.rows import CopyRow
 
 REQUIRED = ("TP-4",)
@@ -96,4 +98,4 @@ def _digest(row: CopyRow) -> str:
     return row.content_sha256
 
 
-CLAIM = Claim("copies_agree", REQUIRED, of_run=_cases)
+CLAIM = Claim("copies_agree", REQUIRED, needs=frozenset({COPIES}), of_run=_cases)

@@ -1,13 +1,14 @@
 """copies_follow: the logs of what an active copy took are soon on their way to each passive copy
 (TP-4).
 
-Asks every delivery into a database of several copies once for each other copy: by LOGS_MS and what
-timers and rows are late by, the server of the active copy had replication sessions to the other
-server that carried, all together, as many messages as there were deliveries. Both are counted
-from the last time at which counting can begin: a mount, a seed, a start, and when the copy of that
-server became passive, since what it took beside another one is thrown away. A session that stands
-by then counts with all that it carries until its end. The logs of one server are compared, and
-what the other one took in is not asked: a message of a session may be a log that was refused.
+Asks every delivery into a database of several copies once for each other copy: by the time that an
+exchange, a refusal or two before it, timers and rows take (`expected.log_shipping`), the server of
+the active copy had replication sessions to the other server that carried, all together, as many
+messages as there were deliveries. Both are counted from the last time at which counting can begin:
+a mount, a seed, a start, and when the copy of that server became passive, since what it took beside
+another one is thrown away. A session that stands by then counts with all that it carries until its
+end. The logs of one server are compared, and what the other one took in is not asked: a message of
+a session may be a log that was refused.
 
 Not asked, besides: what one of those comes close after; while the way or one of its ends was in
 trouble, and for as long again and ConnectionInactivityTimeOut after it, since what waited goes
@@ -31,6 +32,7 @@ from spark_eval.next.histories.run import Run
 from spark_eval.next.histories.sessions import Session
 from spark_eval.next.intervals.interval import touches
 from spark_eval.next.read.names import Ref
+from spark_eval.next.read.plan import CONNECTIVITY, TRACKING
 
 # at one moment, in this order: counting begins, a session stands, a delivery, a session ends
 BEGINS, STANDS, TAKEN, ENDED = range(4)
@@ -139,6 +141,7 @@ def _case(
         delivered.at_ms,
         refs(delivered.ref, counts.session),
         weight=counts.taken - counts.carried,
+        server=way.server.name,
     )
 
 
@@ -156,4 +159,4 @@ def _is_asked(way: LogWay, delivered: Delivered, due_ms: int, counts: _Counts, r
     return is_whole and not touches(way.catching_up, at_ms, due_ms)
 
 
-CLAIM = Claim("copies_follow", ("TP-4",), of_run=_cases)
+CLAIM = Claim("copies_follow", ("TP-4",), needs=frozenset({CONNECTIVITY, TRACKING}), of_run=_cases)

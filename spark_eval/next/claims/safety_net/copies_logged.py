@@ -31,6 +31,7 @@ from spark_eval.next.histories.organisation.server import Server
 from spark_eval.next.histories.run import Run
 from spark_eval.next.intervals.interval import touches
 from spark_eval.next.read.names import Ref
+from spark_eval.next.read.plan import LIFECYCLE
 from spark_eval.next.read.rows import LifecycleRow
 
 WORDS = (
@@ -38,8 +39,6 @@ WORDS = (
     "database-dismounted",
 )  # fmt: skip
 MOUNTED = "database-mounted"
-# what was decided is mounted within ten minutes, or given up
-DECIDED_MS = 600_000
 ITS_LOG = "its lifecycle log does not say"
 
 
@@ -167,7 +166,10 @@ def _decision(change: Change, run: Run) -> Iterator[Case]:
             continue
         if decided_ms is not None:
             yield _case(HOLDS, subject, "", mounted_ms, change.mounted.ref)
-        elif not is_lost(manager, mounted_ms - DECIDED_MS, mounted_ms + manager.slack_ms):
+            continue
+        # what was decided is mounted by then, or given up
+        since_ms = mounted_ms - run.software.requested_mount_ms
+        if not is_lost(manager, since_ms, mounted_ms + manager.slack_ms):
             detail = (
                 f"{change.after.server} mounted {name} at {stamp(mounted_ms)}; the lifecycle log "
                 f"of {manager.name} does not say that it decided so"
@@ -202,4 +204,4 @@ def _follower(
         yield _case(VIOLATED, subject, detail, at_ms, word.ref, row.ref)
 
 
-CLAIM = Claim("copies_logged", ("TL-4",), of_run=_cases)
+CLAIM = Claim("copies_logged", ("TL-4",), needs=frozenset({LIFECYCLE}), of_run=_cases)

@@ -23,11 +23,11 @@ from collections.abc import Iterator
 from spark_eval.next.cases.case import HOLDS, VIOLATED, Case, Status
 from spark_eval.next.cases.words import stamp
 from spark_eval.next.claims.claim import Claim
-from spark_eval.next.expected.safety_net.active_manager import DIAL
 from spark_eval.next.expected.safety_net.own_failovers import OwnFailover, own_failovers
 from spark_eval.next.expected.totals import Totals
 from spark_eval.next.histories.run import Run
 from spark_eval.next.intervals.interval import touches
+from spark_eval.next.read.plan import LIFECYCLE
 
 
 def _cases(run: Run, totals: Totals) -> Iterator[Case]:
@@ -75,7 +75,7 @@ def _logs(failover: OwnFailover) -> tuple[Status, str, int] | None:
     if touches(troubles, known_ms, well_ms - 1) or _was_full(failover, known_ms):
         return None
     lacking = had - failover.had_new
-    if lacking <= DIAL:
+    if lacking <= failover.to.mount_dial:
         return HOLDS, "", lacking
     detail = (
         f"{_said(failover)}; that copy had {failover.had_new} logs, and the one on "
@@ -90,4 +90,4 @@ def _was_full(failover: OwnFailover, known_ms: int) -> bool:
     return touches(full, known_ms, failover.decided.at_ms or known_ms)
 
 
-CLAIM = Claim("failover_allowed", ("TP-6",), of_run=_cases)
+CLAIM = Claim("failover_allowed", ("TP-6",), needs=frozenset({LIFECYCLE}), of_run=_cases)

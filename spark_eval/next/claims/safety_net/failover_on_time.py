@@ -3,8 +3,8 @@ Manager can see that (TP-6).
 
 Asks each time that a fault surely took the server of an active copy away, for longer than
 
-    three questions fifteen seconds apart, for each of which an answer is awaited for half a minute,
-    and one more question (`expected.active_manager`)
+    as many questions without an answer as make a copy silent, each awaited, and one more
+    (`settings.software` of the plan, `expected.active_manager`)
     + two exchanges of a wall second each, in lab time
     + five times the clock's resolution (host.json), and how far clocks are apart
 
@@ -27,7 +27,7 @@ from spark_eval.fault_kinds import AWAY_KINDS
 from spark_eval.next.cases.case import HOLDS, VIOLATED, Case, Status, refs
 from spark_eval.next.cases.words import stamp
 from spark_eval.next.claims.claim import Claim
-from spark_eval.next.expected.safety_net.active_manager import DIAL, is_permitted, managers, need_ms
+from spark_eval.next.expected.safety_net.active_manager import is_permitted, managers, need_ms
 from spark_eval.next.expected.safety_net.log_shipping import LogWay, log_ways
 from spark_eval.next.expected.totals import Totals
 from spark_eval.next.histories.organisation.active_copies import ActiveCopies, ActiveCopy
@@ -35,6 +35,7 @@ from spark_eval.next.histories.organisation.server import Server
 from spark_eval.next.histories.run import Run
 from spark_eval.next.histories.ways import MANAGEMENT
 from spark_eval.next.intervals.interval import Interval, first_clear
+from spark_eval.next.read.plan import LIFECYCLE
 
 
 class _Gone(NamedTuple):
@@ -113,9 +114,8 @@ def _due_ms(gone: _Gone, run: Run) -> int | None:
         if (way := log_ways(run).get((gone.server.name, name))) is not None and not way.failed_ms
     ]
     if _says_not(gone, run):
-        if _recent(gone, ways, run) >= DIAL:
-            return None
-        ways = [way for way in ways if _may_be_mounted(gone, way, run)]
+        recent = _recent(gone, ways, run)
+        ways = [way for way in ways if _may_be_mounted(gone, way, recent, run)]
     return min((_ready_ms(gone, way, run) for way in ways), default=None)
 
 
@@ -141,9 +141,10 @@ def _recent(gone: _Gone, ways: list[LogWay], run: Run) -> int:
     )
 
 
-def _may_be_mounted(gone: _Gone, way: LogWay, run: Run) -> bool:
+def _may_be_mounted(gone: _Gone, way: LogWay, recent: int, run: Run) -> bool:
+    """By the `recent` logs that it may lack, of which the mount is one, too."""
     copy = run.servers.get(way.peer)
-    if copy is None or not is_permitted(copy, gone.server):
+    if copy is None or not is_permitted(copy, gone.server) or recent >= copy.mount_dial:
         return False
     at_ms = gone.possible.lo
     return not any(each.lo < at_ms <= each.hi + way.late_ms for each in way.catching_up)
@@ -157,4 +158,4 @@ def _ready_ms(gone: _Gone, way: LogWay, run: Run) -> int:
     return first_clear(gone.certain.lo, in_the_way, needs_ms) + needs_ms
 
 
-CLAIM = Claim("failover_on_time", ("TP-6",), of_run=_cases)
+CLAIM = Claim("failover_on_time", ("TP-6",), needs=frozenset({LIFECYCLE}), of_run=_cases)

@@ -23,6 +23,7 @@ from spark_eval.next.expected.totals import Totals
 from spark_eval.next.histories.deliveries import Delivered
 from spark_eval.next.histories.organisation.active_copies import Change, placed
 from spark_eval.next.histories.run import Run
+from spark_eval.next.read.plan import LIFECYCLE
 from spark_eval.next.read.rows import LifecycleRow
 
 REQUIRED = ("TP-4",)
@@ -171,4 +172,4 @@ def _switchover(change: Change, run: Run) -> Iterator[Case]:
     )  # fmt: skip
 
 
-CLAIM = Claim("one_active_copy", REQUIRED, of_run=_cases)
+CLAIM = Claim("one_active_copy", REQUIRED, needs=frozenset({LIFECYCLE}), of_run=_cases)

@@ -27,6 +27,7 @@ from spark_eval.next.expected.totals import Totals
 from spark_eval.next.histories.message import Message
 from spark_eval.next.histories.primary import Key, key_of
 from spark_eval.next.histories.run import Run
+from spark_eval.next.read.plan import TRACKING
 
 Copy = tuple[str, str, str | None, str | None, str | None]
 
@@ -313,5 +314,9 @@ def _expected(run: Run, totals: Totals) -> Iterator[Case]:
 
 
 CLAIM = Claim(
-    "resubmission_bounded", ("SN-4", "SN-8", "SN-12"), of_message=_of_message, of_run=_of_run
+    "resubmission_bounded",
+    ("SN-4", "SN-8", "SN-12"),
+    needs=frozenset({TRACKING}),
+    of_message=_of_message,
+    of_run=_of_run,
 )

@@ -18,6 +18,7 @@ from spark_eval.next.expected.totals import Totals
 from spark_eval.next.histories.message import Message
 from spark_eval.next.histories.run import Run
 from spark_eval.next.intervals.interval import touches
+from spark_eval.next.read.plan import LIFECYCLE, TRACKING
 
 
 def _copies(message: Message, run: Run) -> Iterator[Case]:
@@ -73,6 +74,7 @@ def _was_away(asking: Asking, run: Run) -> bool:
 CLAIM = Claim(
     "resubmission_complete",
     ("SN-4", "SN-6", "SN-7", "SN-8", "TP-6"),
+    needs=frozenset({LIFECYCLE, TRACKING}),
     of_message=_copies,
     of_run=_asked,
 )

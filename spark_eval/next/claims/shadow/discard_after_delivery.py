@@ -18,6 +18,7 @@ from spark_eval.next.expected.shadow.shadow_copies import exchange_ms, is_coarse
 from spark_eval.next.histories.message import Message
 from spark_eval.next.histories.run import Run
 from spark_eval.next.intervals.interval import touches
+from spark_eval.next.read.plan import TRACKING
 from spark_eval.next.read.rows import TrackingRow
 
 Judged = tuple[Status, str]
@@ -44,6 +45,7 @@ def _order(message: Message, discard: Discard, row: TrackingRow, run: Run) -> Ca
     return Case(
         status, message.message_id, ("SM-1", "SM-4", "SM-10"), detail, row.at_ms,
         refs(row.ref, forks.done_ref if forks else None, held.ref if held else None), early_ms,
+        server=discard.copy.server.name,
     )  # fmt: skip
 
 
@@ -98,6 +100,7 @@ def _time(message: Message, discard: Discard, row: TrackingRow, run: Run) -> Ite
     yield Case(
         HOLDS if fits else VIOLATED, message.message_id, ("SN-2",), detail, row.at_ms,
         refs(row.ref, forks.done_ref), abs(said_ms - forks.done_ms),
+        server=copy.server.name,
     )  # fmt: skip
 
 
@@ -131,6 +134,7 @@ def _deadline(message: Message, discard: Discard, run: Run) -> Case:
             copy.discard.ref if copy.discard else None,
         ),
         weight=late_ms if copy.discard else late_ms + 1e12,
+        server=copy.server.name,
     )
 
 
@@ -180,5 +184,6 @@ def in_time(discard: Discard, run: Run) -> Judged:
 CLAIM = Claim(
     "discard_after_delivery",
     ("SM-1", "SM-2", "SM-3", "SM-4", "SM-5", "SM-10", "SM-11", "SM-16", "SM-19", "SN-2"),
+    needs=frozenset({TRACKING}),
     of_message=_cases,
 )

@@ -26,6 +26,7 @@ from spark_eval.next.histories.run import Run
 from spark_eval.next.histories.ways import REPLICATION
 from spark_eval.next.intervals.interval import Interval, touches
 from spark_eval.next.read.names import Ref
+from spark_eval.next.read.plan import CONNECTIVITY
 
 HEARTBEAT_FAILED = 22004
 
@@ -71,6 +72,7 @@ def _case(
         at[0] if at else None,
         refs(at[1] if at else None),
         weight=times,
+        server=name[0],
     )
 
 
@@ -199,8 +201,7 @@ def _place(times: list[int], at_ms: int) -> int:
 def _logs_answers(
     name: tuple[str, str], server: Server, pair: Pair, held: HeldOfPair, run: Run
 ) -> Iterator[Case]:
-    """Nobody but the lab's own servers would log an answer, where none does."""
-    if not held.let_go or not (run.is_made or server.name in run.logs_sessions):
+    if not held.let_go:
         return
     named = sum(answer.notifications or 0 for answer in pair.answers)
     detail = (
@@ -227,4 +228,9 @@ def _logs_failures(name: tuple[str, str], pair: Pair, run: Run) -> Iterator[Case
     yield _case(name, "SM-18", detail, unlogged, None)
 
 
-CLAIM = Claim("discards_asked", ("SM-2", "SM-3", "SM-18", "TL-4"), of_run=_cases)
+CLAIM = Claim(
+    "discards_asked",
+    ("SM-2", "SM-3", "SM-18", "TL-4"),
+    needs=frozenset({CONNECTIVITY}),
+    of_run=_cases,
+)

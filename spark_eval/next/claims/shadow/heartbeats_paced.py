@@ -33,6 +33,7 @@ from spark_eval.next.histories.organisation.server import Server
 from spark_eval.next.histories.pairs import Begun, Pair, last_by
 from spark_eval.next.histories.run import Run
 from spark_eval.next.intervals.interval import Interval, merged, touches
+from spark_eval.next.read.plan import CONNECTIVITY
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +119,7 @@ def _case(paces: _Paces, before: Begun, after: Begun, run: Run) -> Case:
         VIOLATED if after.at_ms < due_ms - server.slack_ms else HOLDS,
         f"{server.name} and {paces.peer}", ("SM-2",), detail, after.at_ms,
         (before.ref, after.ref), due_ms - after.at_ms,
+        server=server.name,
     )  # fmt: skip
 
 
@@ -135,6 +137,7 @@ def _missing(paces: _Paces, held: Interval, run: Run) -> Case:
     return Case(
         VIOLATED if is_left_out else HOLDS, f"{server.name} and {paces.peer}", ("SM-2",), detail,
         due_ms, refs(*before), over_ms - due_ms,
+        server=server.name,
     )  # fmt: skip
 
 
@@ -185,4 +188,4 @@ def _spans_of_contacts(pair: Pair, near_ms: int, run: Run) -> Iterator[tuple[int
             yield earliest_ms, at_ms + span_ms
 
 
-CLAIM = Claim("heartbeats_paced", ("SM-2",), of_run=_cases)
+CLAIM = Claim("heartbeats_paced", ("SM-2",), needs=frozenset({CONNECTIVITY}), of_run=_cases)

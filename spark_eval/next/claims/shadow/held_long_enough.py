@@ -23,6 +23,7 @@ from spark_eval.next.histories.primary import Key, key_of
 from spark_eval.next.histories.run import Run
 from spark_eval.next.intervals.interval import touches
 from spark_eval.next.read.names import Ref
+from spark_eval.next.read.plan import QUEUES, TRACKING
 from spark_eval.next.read.rows import QueueRow, TrackingRow
 
 EXPIRED = "QUEUE.Expired"
@@ -56,17 +57,33 @@ def _stay(message: Message, stay: Stay, run: Run) -> Iterator[Case]:
     shown = refs(stay.ref, found.ref if found else None)
     if not run.is_listed(stay.server):
         detail = f"no sound queue listing of {stay.server}"
-        yield Case(UNKNOWN, message.message_id, asked, detail, end_ms, shown)
+        yield Case(UNKNOWN, message.message_id, asked, detail, end_ms, shown, server=stay.server)
     elif still_due:
         until = stamp(stay.keep_until_ms)
         detail = (
             f"the {stay.what} of {stay.server} owed it until {until}; the listing does not have it"
         )
-        yield Case(HOLDS if found else VIOLATED, message.message_id, asked, detail, end_ms, shown)
+        yield Case(
+            HOLDS if found else VIOLATED,
+            message.message_id,
+            asked,
+            detail,
+            end_ms,
+            shown,
+            server=stay.server,
+        )
     else:
         by = stamp(stay.gone_after_ms)
         detail = f"the {stay.what} of {stay.server} should have dropped it at {by}"
-        yield Case(VIOLATED if found else HOLDS, message.message_id, asked, detail, end_ms, shown)
+        yield Case(
+            VIOLATED if found else HOLDS,
+            message.message_id,
+            asked,
+            detail,
+            end_ms,
+            shown,
+            server=stay.server,
+        )
 
 
 def _listed(message: Message, stay: Stay) -> QueueRow | None:
@@ -110,6 +127,7 @@ def overstay(entry: QueueRow, run: Run) -> Iterator[Case]:
         run.end_ms,
         (entry.ref,),
         weight=age_ms - most_ms,
+        server=server.name,
     )
 
 
@@ -167,6 +185,7 @@ def _late(
     yield Case(
         VIOLATED if is_over else HOLDS, message.message_id, ("SM-12",), detail, row.at_ms,
         refs(row.ref, ref), age_ms,
+        server=server.name,
     )  # fmt: skip
 
 
@@ -187,12 +206,14 @@ def _expiries(message: Message, run: Run) -> Iterator[Case]:
         yield Case(
             HOLDS if age_ms >= expiration_ms - vague_ms else VIOLATED, message.message_id,
             ("SM-12",), detail, row.at_ms, refs(row.ref, known[2]), expiration_ms - age_ms,
+            server=server.name,
         )  # fmt: skip
 
 
 CLAIM = Claim(
     "held_long_enough",
     ("SN-1", "SN-2", "SM-11", "SM-12"),
+    needs=frozenset({QUEUES, TRACKING}),
     of_message=_cases,
     of_run=_unnamed,
 )

@@ -18,6 +18,7 @@ from spark_eval.next.expected.totals import Totals
 from spark_eval.next.histories.message import Message
 from spark_eval.next.histories.run import Run
 from spark_eval.next.intervals.interval import FOREVER_MS, touches
+from spark_eval.next.read.plan import TRACKING
 
 
 def _cases(message: Message, run: Run) -> Iterator[Case]:
@@ -39,6 +40,7 @@ def _case(message: Message, promotion: Promotion, early: Earliness, run: Run) ->
         copy.held_ms if at_ms is None else at_ms,
         refs(*(row.ref if row else None for row in rows)),
         weight=before_ms - at_ms if before_ms is not None and at_ms is not None else 0,
+        server=copy.server.name,
     )
 
 
@@ -91,6 +93,7 @@ def _unexpected(run: Run, totals: Totals) -> Iterator[Case]:
 CLAIM = Claim(
     "no_early_promotion",
     ("SM-6", "SM-7", "SM-8", "SM-18"),
+    needs=frozenset({TRACKING}),
     of_message=_cases,
     of_run=_unexpected,
 )

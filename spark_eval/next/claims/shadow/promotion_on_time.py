@@ -24,6 +24,7 @@ from spark_eval.next.expected.totals import Totals
 from spark_eval.next.histories.message import Message
 from spark_eval.next.histories.run import Run
 from spark_eval.next.intervals.interval import FOREVER_MS, touches
+from spark_eval.next.read.plan import TRACKING
 
 LATE, MISSING = "late", "missing"
 
@@ -44,6 +45,7 @@ def _cases(message: Message, run: Run) -> Iterator[Case]:
                     by_ms if at_ms is None else at_ms,
                     refs(promoted.ref if promoted else None, held.ref if held else None),
                     weight=late_ms,
+                    server=promotion.copy.server.name,
                 )
 
 
@@ -141,4 +143,10 @@ def _as_expected(run: Run, totals: Totals) -> Iterator[Case]:
         )
 
 
-CLAIM = Claim("promotion_on_time", ("SM-6", "SM-7"), of_message=_cases, of_run=_as_expected)
+CLAIM = Claim(
+    "promotion_on_time",
+    ("SM-6", "SM-7"),
+    needs=frozenset({TRACKING}),
+    of_message=_cases,
+    of_run=_as_expected,
+)

@@ -1,7 +1,7 @@
 """promotions_counted: a lifecycle log says of how many messages a promotion began, and so many
 follow in the message tracking log of its server (TL-4).
 
-Asks, in a record that the lab made, every `promotion-begun`: until the next one of the same primary
+Asks every `promotion-begun`: until the next one of the same primary
 server and cause, or, where another one begins while the first may be under way, of both together,
 as many RESUBMIT rows have that server and cause as the rows say, neither fewer nor more.
 
@@ -23,6 +23,7 @@ from spark_eval.next.histories.organisation.server import Server
 from spark_eval.next.histories.run import Run
 from spark_eval.next.intervals.interval import touches
 from spark_eval.next.intervals.outage import Certainty
+from spark_eval.next.read.plan import EXACT_TRACKING, LIFECYCLE
 from spark_eval.next.read.rows import LifecycleRow
 
 # what a disk takes to commit a promotion
@@ -30,8 +31,6 @@ DISK_MS = 30_000
 
 
 def _cases(run: Run, totals: Totals) -> Iterator[Case]:
-    if not run.is_made:
-        return
     came = {promotion: list(times) for promotion, times in totals.taken_over.items()}
     take_over(came, run.probes)
     for promotion, begun in _begun(run).items():
@@ -85,6 +84,7 @@ def _case(
     yield Case(
         HOLDS if said == logged else VIOLATED, f"{name} and {primary}", ("TL-4",), detail,
         first_ms, tuple(row.ref for row in rows[:3]), abs(said - logged),
+        server=server.name,
     )  # fmt: skip
 
 
@@ -94,4 +94,6 @@ def _is_asked(server: Server, from_ms: int, done_ms: int) -> bool:
     return is_there and not touches(server.holes, from_ms, done_ms)
 
 
-CLAIM = Claim("promotions_counted", ("TL-4",), of_run=_cases)
+CLAIM = Claim(
+    "promotions_counted", ("TL-4",), needs=frozenset({LIFECYCLE, EXACT_TRACKING}), of_run=_cases
+)

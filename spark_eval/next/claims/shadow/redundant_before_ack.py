@@ -25,6 +25,7 @@ from spark_eval.next.histories.run import Run
 from spark_eval.next.histories.sending import Attempt
 from spark_eval.next.histories.shadow import Shadow, ShadowKey
 from spark_eval.next.read.names import Ref
+from spark_eval.next.read.plan import COMMON_CLOCK, LEDGER, TRACKING
 from spark_eval.next.read.rows import TrackingRow
 
 _STORED = ("DELIVER", "DUPLICATEDELIVER")
@@ -85,6 +86,7 @@ def _case(message: Message, acceptance: _Acceptance, run: Run) -> Case:
         acceptance.at_ms,
         refs(acceptance.ref, *(row.ref if row else None for row in (*rows, last))),
         weight=late_ns / 1e6,
+        server=acceptance.server,
     )
 
 
@@ -179,7 +181,15 @@ def _rejections(message: Message, run: Run) -> Iterator[Case]:
             born = _kept_meanwhile(message, attempt)
             status, detail = _refused(attempt, born, run)
             shown = refs(attempt.ref, row, born)
-            yield Case(status, message.message_id, ("SR-5",), detail, attempt.ended_ms, shown)
+            yield Case(
+                status,
+                message.message_id,
+                ("SR-5",),
+                detail,
+                attempt.ended_ms,
+                shown,
+                server=attempt.server,
+            )
     yield from _in_nobodys_hearing(message, answered, run)
 
 
@@ -191,7 +201,15 @@ def _in_nobodys_hearing(message: Message, answered: set[Ref], run: Run) -> Itera
         if is_rejection(row) and row.ref not in answered:
             detail = f"{row.server} rejected it; RejectMessageOnShadowFailure is false"
             shown = (row.ref,)
-            yield Case(VIOLATED, message.message_id, ("SR-5", "SR-6"), detail, row.at_ms, shown)
+            yield Case(
+                VIOLATED,
+                message.message_id,
+                ("SR-5", "SR-6"),
+                detail,
+                row.at_ms,
+                shown,
+                server=row.server,
+            )
 
 
 def _written(message: Message, attempt: Attempt) -> Ref | None:
@@ -252,4 +270,9 @@ def _was_there(row: TrackingRow, hop: Hop, run: Run) -> bool:
     return lost_ms is None or lost_ms > hop.row.at_ms
 
 
-CLAIM = Claim("redundant_before_ack", ("SR-1", "SR-5", "SR-6", "SR-10", "SR-12"), of_message=_cases)
+CLAIM = Claim(
+    "redundant_before_ack",
+    ("SR-1", "SR-5", "SR-6", "SR-10", "SR-12"),
+    needs=frozenset({LEDGER, TRACKING, COMMON_CLOCK}),
+    of_message=_cases,
+)

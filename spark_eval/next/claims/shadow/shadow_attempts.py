@@ -18,6 +18,7 @@ from spark_eval.next.expected.shadow.placement import Rules, rules
 from spark_eval.next.histories.message import Message
 from spark_eval.next.histories.run import Run
 from spark_eval.next.read.names import short_name
+from spark_eval.next.read.plan import TRACKING
 from spark_eval.next.read.rows import TrackingRow
 
 # `server: reason; server: reason`
@@ -57,6 +58,7 @@ def _failed(message: Message, row: TrackingRow, rule: Rules, run: Run) -> Iterat
     yield Case(
         VIOLATED if wrong else HOLDS, message.message_id, asked, wrong, row.at_ms, (row.ref,),
         row.attempts or 0,
+        server=row.server,
     )  # fmt: skip
 
 
@@ -124,7 +126,13 @@ def _late(message: Message, made: TrackingRow, rule: Rules, run: Run) -> Case:
     return Case(
         VIOLATED if hard < at_least else HOLDS, message.message_id, ("SR-3",), detail, made.at_ms,
         (made.ref,), made.attempts or 0,
+        server=made.server,
     )  # fmt: skip
 
 
-CLAIM = Claim("shadow_attempts", ("SR-1", "SR-3", "SR-4", "SR-5"), of_message=_cases)
+CLAIM = Claim(
+    "shadow_attempts",
+    ("SR-1", "SR-3", "SR-4", "SR-5"),
+    needs=frozenset({TRACKING}),
+    of_message=_cases,
+)

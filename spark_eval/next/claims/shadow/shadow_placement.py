@@ -18,8 +18,10 @@ from spark_eval.next.histories.message import Message
 from spark_eval.next.histories.primary import Primary
 from spark_eval.next.histories.run import Run
 from spark_eval.next.histories.shadow import Shadow
+from spark_eval.next.read.plan import EXACT_TRACKING, TRACKING
 from spark_eval.next.read.rows import TrackingRow
 
+EXACT = frozenset({EXACT_TRACKING})
 MADE_THOUGH_OFF = "a shadow was made; ShadowRedundancyEnabled is false"
 
 
@@ -45,6 +47,7 @@ def _made(message: Message, primary: Primary, row: TrackingRow, run: Run) -> Cas
         row.at_ms,
         (row.ref,),
         weight=row.attempts or 0,
+        server=primary.key.server,
     )
 
 
@@ -55,7 +58,7 @@ def _wrong(primary: Primary, row: TrackingRow, rule: Rules, run: Run) -> str:
         return MADE_THOUGH_OFF
     if shadow not in rule.members:
         return f"{shadow} is outside the boundary of {primary.key.server}"
-    if run.is_made and attempts is None:
+    if attempts is None and run.organisation.shows(primary.key.server, EXACT):
         return f"{primary.key.server} does not say at which attempt it was made"
     is_remote, after = shadow in rule.remotes, f"after {attempts} attempts: {preference} allows"
     if is_remote:
@@ -91,6 +94,7 @@ def _taken(message: Message, shadow: Shadow, held: TrackingRow, run: Run) -> Cas
         detail,
         held.at_ms,
         refs(held.ref, shadow.claimed.ref if shadow.claimed else None),
+        server=holder,
     )
 
 
@@ -103,13 +107,25 @@ def _disabled(message: Message, run: Run) -> Iterator[Case]:
         yield Case(
             VIOLATED if made else HOLDS, message.message_id, asked, MADE_THOUGH_OFF,
             message.ok.ended_ms, refs(message.ok.ref, made.ref if made else None),
+            server=message.ok.server,
         )  # fmt: skip
     for attempt in message.attempts:
         if (attempt.reply or "").startswith(REJECTION):
             detail = f"refused by {attempt.server}; ShadowRedundancyEnabled is false"
             yield Case(
-                VIOLATED, message.message_id, ("SR-14",), detail, attempt.ended_ms, (attempt.ref,)
+                VIOLATED,
+                message.message_id,
+                ("SR-14",),
+                detail,
+                attempt.ended_ms,
+                (attempt.ref,),
+                server=attempt.server,
             )
 
 
-CLAIM = Claim("shadow_placement", ("SR-2", "SR-3", "SR-9", "SR-11", "SR-14"), of_message=_cases)
+CLAIM = Claim(
+    "shadow_placement",
+    ("SR-2", "SR-3", "SR-9", "SR-11", "SR-14"),
+    needs=frozenset({TRACKING}),
+    of_message=_cases,
+)

@@ -21,6 +21,7 @@ from spark_eval.next.histories.primary import Primary
 from spark_eval.next.histories.run import Run
 from spark_eval.next.histories.shadow import ShadowKey
 from spark_eval.next.intervals.interval import Interval, touches
+from spark_eval.next.read.plan import TRACKING
 from spark_eval.next.read.rows import TrackingRow
 
 
@@ -56,6 +57,7 @@ def _case(
     yield Case(
         status, message.message_id, ("SM-13",), detail, born.at_ms,
         refs(*(row.ref if row else None for row in rows)),
+        server=server.name,
     )  # fmt: skip
 
 
@@ -107,4 +109,4 @@ def _lasting_holes(server: Server) -> Iterator[Interval]:
     return (hole for hole in server.holes if hole.hi not in kills)
 
 
-CLAIM = Claim("shadowed_again", ("SM-13",), of_message=_cases)
+CLAIM = Claim("shadowed_again", ("SM-13",), needs=frozenset({TRACKING}), of_message=_cases)

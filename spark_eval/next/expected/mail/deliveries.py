@@ -23,6 +23,7 @@ from spark_eval.next.histories.message import Message
 from spark_eval.next.histories.run import Run
 from spark_eval.next.histories.sending import ACKNOWLEDGED
 from spark_eval.next.read.names import Ref
+from spark_eval.next.read.plan import TRACKING
 from spark_eval.next.read.rows import TrackingRow, VisibleRow
 
 DELIVERED, LOST, EXCUSED, UNKNOWN = "delivered", "lost", "excused", "unknown"
@@ -162,9 +163,20 @@ def _judged(
     if row:
         return _given_up(row, said, fate)
     server = message.ok.server if message.ok else "?"
+    if not fate.custodians.stores and _may_have_expired(message, run):
+        return UNKNOWN, f"acknowledged by {server}, which may have given it up, and writes no log"
     if not fate.custodians.stores:
         return LOST, f"acknowledged by {server}, which logged no such message"
     return LOST, f"acknowledged by {server}, held by {held_by}, never visible"
+
+
+def _may_have_expired(message: Message, run: Run) -> bool:
+    """At a server that writes no tracking log; a DSN to its sender is nobody's then."""
+    server = run.servers.get(message.ok.server) if message.ok else None
+    if server is None or message.ok is None or TRACKING in server.evidence:
+        return False
+    shortest_ms = min(each.config.expiration_ms for each in run.servers.values())
+    return (run.end_ms or 0) - (message.ok.ended_ms or 0) >= shortest_ms
 
 
 def _given_up(row: TrackingRow, said: str, fate: _Fate) -> tuple[str, str]:

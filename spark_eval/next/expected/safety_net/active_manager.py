@@ -1,6 +1,4 @@
-"""What Active Manager can see, and when: how long it needs to find that a copy is silent, and what
-it may lack then (TP-6).
-"""
+"""What Active Manager can see, and when: how long it needs to find that a copy is silent (TP-6)."""
 
 from __future__ import annotations
 
@@ -8,17 +6,13 @@ from spark_eval.next.histories.organisation.server import ACTIVE_MANAGER, Server
 from spark_eval.next.histories.run import Run
 from spark_eval.next.read.clocks_off import FAR_ABOVE
 
-ASKED_EVERY_MS, NO_ANSWER_MS, MISSES = 15_000, 30_000, 3
-SILENT_MS = MISSES * (ASKED_EVERY_MS + NO_ANSWER_MS)
-# GoodAvailability; the mount is a log, too
-DIAL = 6
-
 
 def need_ms(server: Server, run: Run) -> int:
     """Within so long it surely asks a copy that nothing keeps from answering."""
     exchanges_ms = 2 * int(1000 * run.speed)
     clocks_ms = FAR_ABOVE * run.finest_ms + server.askew_ms
-    return SILENT_MS + ASKED_EVERY_MS + exchanges_ms + clocks_ms
+    silent_ms, interval_ms = run.software.silent_ms, run.software.copy_status_interval_ms
+    return silent_ms + interval_ms + exchanges_ms + clocks_ms
 
 
 def managers(run: Run) -> list[Server]:

@@ -16,8 +16,8 @@ from spark_eval.next.histories.run import Run
 from spark_eval.next.histories.ways import REPLICATION, Trouble
 from spark_eval.next.intervals.interval import Interval
 
-# what an exchange takes, and a refusal or two before it
-LOGS_MS = 30_000
+# what exchanges of logs take, and how many refusals may come before them
+EXCHANGE_MS, REFUSALS = 10_000, 2
 _BEGIN = ("copy-seeded", "copy-passive")
 
 
@@ -63,7 +63,8 @@ def log_ways(run: Run) -> dict[tuple[str, str], LogWay]:
 
 def late_ms(server: Server, run: Run) -> int:
     """How late a log may be on its way, and the row that says so."""
-    return LOGS_MS + slack_ms(run) + server.slack_ms
+    logs_ms = EXCHANGE_MS + REFUSALS * run.software.log_retry_ms
+    return logs_ms + slack_ms(run) + server.slack_ms
 
 
 def _way(server: Server, peer: str, run: Run) -> LogWay:

@@ -18,14 +18,11 @@ from spark_eval.next.cases.words import stamp
 from spark_eval.next.histories.faults import Fault
 from spark_eval.next.histories.organisation.active_copies import Change, placed
 from spark_eval.next.histories.organisation.server import ACTIVE_MANAGER, UNLOGGED_WALL_MS, Server
-from spark_eval.next.histories.routes import NO_ANSWER_MS, TRY_AGAIN_MS
 from spark_eval.next.histories.run import NO_LIMITS, TAKEN_ON, Limits, Run
 from spark_eval.next.intervals.interval import Interval, first_clear, merged, touches
 from spark_eval.next.read.names import Ref
 from spark_eval.next.read.rows import LifecycleRow
 
-# how long before the last log Safety Nets are asked from (SN-4)
-MARGIN_MS = 5 * 60_000
 _REQUEST_ID = re.compile(r"(.+):(\d+)(?:[/.].*)?\Z")
 
 
@@ -123,7 +120,7 @@ def _asking(
     outages, needs_ms = merged(_away(server, run)), need_ms(server, run)
     vague_ms = run.finest_ms + server.askew_ms
     unlogged_ms = int(UNLOGGED_WALL_MS * run.speed)
-    mounted_ms = change.mounted.at_ms or 0
+    mounted_ms, margin_ms = change.mounted.at_ms or 0, run.software.resubmit_margin_ms
     learnt, last = _learnt(change, server, run)
     learnt_ms = learnt.at_ms if learnt else None
     first_ms = mounted_ms if limits.lost_ms is None else min(limits.lost_ms, mounted_ms)
@@ -136,9 +133,9 @@ def _asking(
         learnt=learnt,
         outages=outages,
         # a row follows the log, and the fork's end, that it reports
-        inside_from_ms=first_ms - MARGIN_MS + vague_ms + unlogged_ms,
+        inside_from_ms=first_ms - margin_ms + vague_ms + unlogged_ms,
         inside_to_ms=None if learnt_ms is None else learnt_ms - unlogged_ms - vague_ms,
-        outside_before_ms=lowest_ms - MARGIN_MS - vague_ms - unlogged_ms if is_next else None,
+        outside_before_ms=lowest_ms - margin_ms - vague_ms - unlogged_ms if is_next else None,
         outside_after_ms=last.at_ms + vague_ms if last and last.at_ms is not None else None,
         tell_by_ms=first_clear(mounted_ms, outages, needs_ms) + needs_ms,
         ask_by_ms=None
@@ -162,7 +159,7 @@ def _asking(
 def need_ms(server: Server, run: Run) -> int:
     """How long Active Manager must be able to reach a server, to have surely notified it."""
     late_ms = max(_late(server, run), default=0)
-    return 2 * TRY_AGAIN_MS + NO_ANSWER_MS + _usual_ms(run) + late_ms + run.finest_ms
+    return run.software.asked_ms + _usual_ms(run) + late_ms + run.finest_ms
 
 
 def _usual_ms(run: Run) -> int:

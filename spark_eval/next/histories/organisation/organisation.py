@@ -9,25 +9,42 @@ from spark_eval.next.histories.faults import Fault
 from spark_eval.next.histories.organisation.active_copies import ActiveCopies, active_copies
 from spark_eval.next.histories.organisation.database import Database
 from spark_eval.next.histories.organisation.directory import Directory, directory_of
+from spark_eval.next.histories.organisation.evidence import of_unplanned
 from spark_eval.next.histories.organisation.server import Server
 from spark_eval.next.histories.organisation.servers import servers_of
 from spark_eval.next.histories.organisation.settings import TransportConfig, transport_config
+from spark_eval.next.histories.organisation.software import Software, software
 from spark_eval.next.read.logs import Logs
+from spark_eval.next.read.plan import Evidence
 from spark_eval.next.read.record import Record
 
 
 @dataclass(frozen=True, slots=True)
 class Organisation:
     """By name: `servers`, `databases`, and `active_copies` of databases with several. `lagged`,
-    copies with a ReplayLagTime, by database and server.
+    copies with a ReplayLagTime, by database and server; `unplanned`, what a server can show that
+    the plan does not have.
     """
 
     config: TransportConfig
+    software: Software
     servers: Mapping[str, Server]
     databases: Mapping[str, Database]
     directory: Directory
     active_copies: Mapping[str, ActiveCopies]
     lagged: frozenset[tuple[str, str]]
+    unplanned: frozenset[Evidence]
+
+    def shows(self, server: str | None, needs: frozenset[Evidence]) -> bool:
+        """Whether the record of that server can show all of it; where it is None, of each mailbox
+        server.
+        """
+        if server is None:
+            mailboxes = [each for each in self.servers.values() if each.is_mailbox]
+            known = [each.evidence for each in mailboxes] or [self.unplanned]
+        else:
+            known = [self.servers[server].evidence if server in self.servers else self.unplanned]
+        return all(needs <= evidence for evidence in known)
 
 
 def organisation_of(record: Record, logs: Logs, faults: Iterable[Fault]) -> Organisation:
@@ -36,11 +53,13 @@ def organisation_of(record: Record, logs: Logs, faults: Iterable[Fault]) -> Orga
     several = {each.name: each.copies for each in databases.values() if len(each.copies) > 1}
     return Organisation(
         config=transport_config(plan.transport_config),
+        software=software(plan.software),
         servers=servers,
         databases=databases,
         directory=directory_of(plan.topology),
         active_copies=active_copies(several, record.rows.lifecycle),
         lagged=_lagged(record),
+        unplanned=of_unplanned("", record),
     )
 
 

@@ -17,10 +17,13 @@ from spark_eval.next.histories.organisation.settings import ServerConfig
 from spark_eval.next.intervals.interval import FOREVER_MS, Interval, touches
 from spark_eval.next.intervals.outage import Certainty, Outage, out_at
 from spark_eval.next.read.clocks import Life
+from spark_eval.next.read.plan import Evidence
 
 MAILBOX, EXTERNAL, ACTIVE_MANAGER = "mailbox", "external", "active_manager"
 # a node logs within this of its commit, in wall milliseconds; more than any commit takes
 UNLOGGED_WALL_MS = 250
+# where a server writes no tracking log
+EVERYWHERE = (Interval(0, FOREVER_MS),)
 
 
 class Down(NamedTuple):
@@ -43,8 +46,10 @@ class Era(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """`holes` of its logs; `slack_ms`: how late a row may be, and how well two times of one clock
-    can be compared; `askew_ms`: how far the clocks of this run's servers were apart.
+    """`mount_dial`: how many logs a copy there may lack that is mounted without being asked for
+    (TP-6); `evidence`: what its record can show; `holes` of its logs; `slack_ms`: how late a row
+    may be, and how well two times of one clock can be compared; `askew_ms`: how far the clocks of
+    this run's servers were apart.
     """
 
     name: str
@@ -54,6 +59,8 @@ class Server:
     dag: str | None
     domain: str | None
     auto_activation: str
+    mount_dial: int
+    evidence: frozenset[Evidence]
     config: ServerConfig
     downs: tuple[Down, ...]
     holes: tuple[Interval, ...]

@@ -6,14 +6,16 @@ from collections.abc import Iterable, Mapping
 
 from spark_eval.fault_kinds import Does
 from spark_eval.next.histories.faults import Fault
+from spark_eval.next.histories.organisation.evidence import evidence_of
 from spark_eval.next.histories.organisation.server import (
+    EVERYWHERE,
     UNLOGGED_WALL_MS,
     Down,
     Server,
     eras_of,
     holes_of,
 )
-from spark_eval.next.histories.organisation.settings import server_config
+from spark_eval.next.histories.organisation.settings import mount_dial, server_config
 from spark_eval.next.read.clocks_off import FAR_ABOVE
 from spark_eval.next.read.damage import Damage
 from spark_eval.next.read.logs import Logs
@@ -38,6 +40,7 @@ def servers_of(record: Record, logs: Logs, faults: Iterable[Fault]) -> dict[str,
     for each in planned:
         name = (each.name or "").lower()
         own = tuple(sorted(downs.get(name, ())))
+        untracked = name in record.heading.untracked
         found[name] = Server(
             name=name,
             fqdn=each.fqdn or name,
@@ -46,9 +49,11 @@ def servers_of(record: Record, logs: Logs, faults: Iterable[Fault]) -> dict[str,
             dag=each.dag,
             domain=each.domain,
             auto_activation=each.auto_activation or "Unrestricted",
+            mount_dial=mount_dial(each.mount_dial),
+            evidence=evidence_of(each, record),
             config=server_config(_sections(record, each)),
             downs=own,
-            holes=holes_of(damage.get(name, ()), own, unlogged_ms),
+            holes=EVERYWHERE if untracked else holes_of(damage.get(name, ()), own, unlogged_ms),
             eras=eras_of(seen.get(name, ())),
             lives=record.lives.get(name, ()),
             slack_ms=slack_ms,

@@ -13,6 +13,8 @@ from spark_eval.next.read.csv_rows import integer
 from spark_eval.next.read.plan import DAY_MS, HOUR_MS, MINUTE_MS
 
 _TRUTHS = {"true": True, "false": False}
+# how many logs a copy may lack under each AutoDatabaseMountDial (F§4.2)
+_LOGS = {"Lossless": 0, "GoodAvailability": 6, "BestAvailability": 12}
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +96,11 @@ def server_config(sections: Mapping[str, Mapping[str, str]]) -> ServerConfig:
     }
     own = (sections.get("TransportService") or {}).get("ShadowMessagePreference") or None
     return ServerConfig(preference=own, **known)
+
+
+def mount_dial(given: str | None) -> int:
+    """How many logs AutoDatabaseMountDial of a server allows a copy to lack."""
+    return _LOGS.get(given or "", _LOGS["GoodAvailability"])
 
 
 def _number(given: Mapping[str, str], name: str, default: int) -> int:

@@ -180,7 +180,7 @@ def _of_servers(known: _Accounts, heading: Heading) -> Iterator[Damage]:
     is_written = bool(known.written or known.tries)
     if known.planned is None and not is_written and known.logged is not None:
         yield found_at(known.logged, NOBODYS)
-    if known.planned is not None and is_steady(heading):
+    if known.planned is not None and is_steady(heading) and not heading.untracked:
         for recipient, ref in known.seen:
             if recipient not in known.taken:
                 yield found_at(ref, UNTOLD)

@@ -20,7 +20,7 @@ def of_servers(record: Record, logs: Logs) -> Iterator[Damage]:
     if has_ended(record.heading):
         yield from _unlisted_copies(record)
     yield from _unopened_databases(record, logs)
-    yield from _silent_servers(logs)
+    yield from _silent_servers(logs, record.heading.untracked)
 
 
 def _unlisted_copies(record: Record) -> Iterator[Damage]:
@@ -45,9 +45,9 @@ def _unopened_databases(record: Record, logs: Logs) -> Iterator[Damage]:
             yield found_at(ref, UNOPENED)
 
 
-def _silent_servers(logs: Logs) -> Iterator[Damage]:
+def _silent_servers(logs: Logs, untracked: frozenset[str]) -> Iterator[Damage]:
     """A sender has a 250 of theirs, or a server names them for the shadow message that they
     hold.
     """
-    for server in sorted(logs.took - logs.said):
+    for server in sorted(logs.took - logs.said - untracked):
         yield found(f"logs/{server}/", None, SILENT)

@@ -7,7 +7,7 @@ import pytest
 from spark_eval.next.claims.mail.traceable import CLAIM
 from tests.spark_eval.claims.conftest import Ask, Results
 from tests.spark_eval.runs.faulty_runs import new_database
-from tests.spark_eval.runs.run_builder import MINUTE, Run, empty, healthy, user
+from tests.spark_eval.runs.run_builder import MINUTE, Run, empty, healthy, made, user
 
 MESSAGE = "<m000001.calm.7@outside.example>"
 ANOTHER = "n-another"
@@ -81,7 +81,7 @@ def runs() -> dict[str, Run]:
     asked = SOUND | {"empty": empty(), "rows-swallowed": _swallowed("RECEIVE", killed=True)}
     asked |= {f"id-{name}": run for name, (run, _) in IDS.items()}
     asked |= {f"reply-{name}": _answered(reply) for name, reply in REPLIES.items()}
-    return asked
+    return made(asked)
 
 
 @pytest.fixture(scope="module")

@@ -20,6 +20,7 @@ from tests.spark_eval.runs.run_builder import (
     TIMEOUT,
     Run,
     healthy,
+    made,
     mono,
 )
 
@@ -194,7 +195,7 @@ NOT_ASKED = {
 def runs() -> dict[str, Run]:
     asked = {f"holds-{name}": run for name, (run, _) in HOLDS.items()}
     asked |= {f"violated-{name}": run for name, (run, _) in VIOLATED.items()}
-    return asked | NOT_ASKED
+    return made(asked | NOT_ASKED)
 
 
 @pytest.fixture(scope="module")

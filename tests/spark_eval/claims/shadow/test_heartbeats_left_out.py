@@ -13,6 +13,7 @@ from tests.spark_eval.runs.run_builder import (
     SECOND,
     Run,
     empty,
+    made,
     user,
 )
 
@@ -104,7 +105,7 @@ NOT_ASKED = {"nothing-held": empty(), "never-seen-again": _never_seen_again()}
 
 
 def runs() -> dict[str, Run]:
-    return {**HOLDS, **VIOLATED, **NOT_ASKED}
+    return made({**HOLDS, **VIOLATED, **NOT_ASKED})
 
 
 @pytest.fixture(scope="module")
