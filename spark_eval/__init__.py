@@ -1,5 +1,7 @@
-"""What it meant: a Spark program that judges a run from its folder alone.
+"""What it meant: a run is judged from its folder alone.
 
-Reads tables, derives what should have happened, checks claims, reaches a verdict.
-It imports neither `lab` nor `nodes`: what judges shares no code with what is judged.
+Bytes of a record become typed rows (`read`), rows become histories of messages and servers
+(`histories`), what should have happened is derived from them (`expected`), and a claim is a plain
+function from a history to cases (`claims`), which add up to a verdict (`judging`). Spark spreads
+it (`spread`). It imports neither `lab` nor `nodes`: what judges shares no code with what is judged.
 """

@@ -26,8 +26,8 @@ from spark_eval.program.exit_codes import CRASHED, WRONG_CALL
 from spark_eval.program.outer_edge import guarded
 from spark_eval.program.parser import Parser
 from spark_eval.program.printable import visible, visible_lines
-from spark_eval.read.line_blocks import refuse_what_is_too_large
-from spark_eval.read.run_folder import (
+from spark_eval.read.folder.line_blocks import refuse_what_is_too_large
+from spark_eval.read.folder.run_folder import (
     RunFolder,
     RunFolderError,
     UnreadableRecordError,

@@ -15,9 +15,9 @@ from bench.multiplied_run import LARGEST_ROWS, multiplied_run
 from bench.result import Result, beside
 from bench.second_opinion import opinion, sources
 from lab.program.errors import GroundError
+from spark_eval.claims.catalogue import ALL
 from spark_eval.evaluation.program import purpose_of
-from spark_eval.next.claims.catalogue import ALL
-from spark_eval.read.run_folder import open_run_folder
+from spark_eval.read.folder.run_folder import open_run_folder
 from spark_eval.session import using_session
 from spark_eval.spread import by_message
 

@@ -27,7 +27,7 @@ from spark_eval.program.exit_codes import CRASHED, WRONG_CALL
 from spark_eval.program.outer_edge import guarded
 from spark_eval.program.parser import Parser
 from spark_eval.program.printable import visible, visible_lines
-from spark_eval.read.run_folder import RunFolderError, UnreadableRecordError
+from spark_eval.read.folder.run_folder import RunFolderError, UnreadableRecordError
 from spark_eval.results.files import as_text
 from spark_eval.results.whole_file import write_whole
 from spark_eval.session import using_session

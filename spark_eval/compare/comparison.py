@@ -9,12 +9,12 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from spark_eval.cases.case import HOLDS, VIOLATED
 from spark_eval.compare.differences import DISAGREES, OPEN, SAME, UNKNOWN, compared
 from spark_eval.compare.fates import fates
 from spark_eval.compare.side import NUMBERS, Side
 from spark_eval.compare.tables import read_tables
 from spark_eval.compare.timing import left_open, margin_ms, pace_ms
-from spark_eval.next.cases.case import HOLDS, VIOLATED
 from spark_eval.program import exit_codes
 
 AGREES = "agrees"

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from spark_eval.read.given_json import read_json
-from spark_eval.read.run_folder import RunFolder, RunFolderError, open_run_folder
+from spark_eval.read.folder.given_json import read_json
+from spark_eval.read.folder.run_folder import RunFolder, RunFolderError, open_run_folder
 from spark_eval.story.row import inner, number, whole
 
 Path_: TypeAlias = tuple[str, ...]

@@ -22,7 +22,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from spark_eval.compare.sentence import sentence
-from spark_eval.next.intervals.interval import FOREVER_MS
+from spark_eval.intervals.interval import FOREVER_MS
 
 RULES = (
     "in_doubt",

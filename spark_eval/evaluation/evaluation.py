@@ -10,15 +10,15 @@ from collections.abc import Sequence
 
 from pyspark.sql import SparkSession
 
+from spark_eval.claims.catalogue import ALL
+from spark_eval.claims.claim import Claim
 from spark_eval.judging.judged import JudgedRun
-from spark_eval.next.claims.catalogue import ALL
-from spark_eval.next.claims.claim import Claim
-from spark_eval.read.line_blocks import refuse_what_is_too_large
-from spark_eval.read.run_folder import RunFolder, RunFolderError
+from spark_eval.read.folder.line_blocks import refuse_what_is_too_large
+from spark_eval.read.folder.run_folder import RunFolder, RunFolderError
 from spark_eval.report.build import with_stories
 from spark_eval.report.page import write_page
 from spark_eval.report.rows import ReportRows
-from spark_eval.results import tables as results
+from spark_eval.results import written as results
 from spark_eval.results.files import as_text, junit_xml, verdict_content
 from spark_eval.results.whole_file import write_whole
 from spark_eval.spread import by_message, by_run

@@ -17,11 +17,11 @@ from pyspark.errors import PySparkException, PythonException
 from pyspark.sql import SparkSession
 
 from spark_eval.evaluation.evaluation import LARGE_BYTES, evaluate
+from spark_eval.evaluation.remote import fetch, send
 from spark_eval.judging.judged import JudgedRun
 from spark_eval.program.exit_codes import CRASHED, WORST_FIRST
 from spark_eval.program.printable import visible
-from spark_eval.read.remote import fetch, send
-from spark_eval.read.run_folder import (
+from spark_eval.read.folder.run_folder import (
     RunFolder,
     UnreadableRecordError,
     is_uri,

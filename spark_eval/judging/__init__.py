@@ -1,1 +1,1 @@
-"""From claims to a verdict."""
+"""From histories and claims to cases, from cases to results, from results to a verdict."""

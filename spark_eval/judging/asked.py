@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import groupby
 
+from spark_eval.claims.mail import no_loss, no_phantom
+from spark_eval.claims.safety_net import resubmission_bounded
+from spark_eval.claims.shadow import no_early_promotion, promotion_on_time
+from spark_eval.expected.safety_net.operations import operations
+from spark_eval.histories.run import Run
 from spark_eval.judging.verdict import PASS, Asked
-from spark_eval.next.claims.mail import no_loss, no_phantom
-from spark_eval.next.claims.safety_net import resubmission_bounded
-from spark_eval.next.claims.shadow import no_early_promotion, promotion_on_time
-from spark_eval.next.expected.safety_net.operations import operations
-from spark_eval.next.histories.run import Run
-from spark_eval.next.read.clocks_off import FAR_ABOVE
-from spark_eval.next.read.damage import NO_TRACKING, Damage
-from spark_eval.next.read.file_list import DEPARTURES
+from spark_eval.read.clocks_off import FAR_ABOVE
+from spark_eval.read.damage import NO_TRACKING, Damage
+from spark_eval.read.folder.file_list import DEPARTURES
 
 
 def asked_of(run: Run) -> Asked:

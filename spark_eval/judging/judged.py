@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from spark_eval.judging.results import ClaimResult
 from spark_eval.judging.verdict import Verdict
-from spark_eval.next.judging.results import ClaimResult
-from spark_eval.read.run_folder import RunFolder
+from spark_eval.read.folder.run_folder import RunFolder
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from spark_eval.claims.catalogue import ALL
+from spark_eval.claims.claim import Claim
+from spark_eval.histories.run import Run
 from spark_eval.judging import verdict
 from spark_eval.judging.asked import asked_of
+from spark_eval.judging.judge import Also, Histories, histories_of, nothing, tallies
 from spark_eval.judging.judged import Judgement
-from spark_eval.next.claims.catalogue import ALL
-from spark_eval.next.claims.claim import Claim
-from spark_eval.next.histories.run import Run
-from spark_eval.next.judging.judge import Also, Histories, histories_of, nothing, tallies
-from spark_eval.next.judging.results import crashed as result_crashed
-from spark_eval.next.judging.results import result_of
-from spark_eval.next.judging.tally import Tally
-from spark_eval.next.judging.uncollected import uncollected
-from spark_eval.next.read.files import Files
+from spark_eval.judging.results import crashed as result_crashed
+from spark_eval.judging.results import result_of
+from spark_eval.judging.tally import Tally
+from spark_eval.judging.uncollected import uncollected
+from spark_eval.read.folder.files import Files
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,9 +16,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final, Literal
 
+from spark_eval.cases.case import HOLDS, UNKNOWN, VIOLATED
 from spark_eval.judging.catalogue import catalogue, in_order
-from spark_eval.next.cases.case import HOLDS, UNKNOWN, VIOLATED
-from spark_eval.next.judging.results import NOT_APPLICABLE, ClaimResult, Status
+from spark_eval.judging.results import NOT_APPLICABLE, ClaimResult, Status
 from spark_eval.program import exit_codes
 
 Word = Literal["pass", "fail", "unknown"]

@@ -1,1 +1,1 @@
-"""The folder of a run: which files it holds, here or elsewhere. Judges nothing."""
+"""From the bytes of a run folder to typed rows, with what cannot be read named."""

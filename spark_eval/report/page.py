@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from spark_eval.read.given_json import read_json
-from spark_eval.read.run_folder import RunFolder, RunFolderError
+from spark_eval.read.folder.given_json import read_json
+from spark_eval.read.folder.run_folder import RunFolder, RunFolderError
 from spark_eval.report.render import MISSHAPEN, read_facts, render
 from spark_eval.report.rows import ReportRows, rows_of
 from spark_eval.results.whole_file import write_whole

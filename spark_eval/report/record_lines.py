@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from spark_eval.read.given_json import parse_json
-from spark_eval.read.line_blocks import blocks
+from spark_eval.read.folder.given_json import parse_json
+from spark_eval.read.folder.line_blocks import blocks
 
 LONGEST = 600
 MOST_LINES = 1_000_000

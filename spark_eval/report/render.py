@@ -15,7 +15,7 @@ from typing import Any
 import jinja2
 
 from spark_eval.judging.catalogue import catalogue, in_order
-from spark_eval.read.given_json import read_json
+from spark_eval.read.folder.given_json import read_json
 from spark_eval.report.delay_chart import delays
 from spark_eval.report.drawing import Drawing
 from spark_eval.report.links import Links, file_href, links_of

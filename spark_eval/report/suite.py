@@ -23,7 +23,7 @@ from spark_eval.program.exit_codes import (
 )
 from spark_eval.program.outer_edge import guarded
 from spark_eval.program.printable import visible_lines
-from spark_eval.read.given_json import read_json
+from spark_eval.read.folder.given_json import read_json
 from spark_eval.report.render import MISSHAPEN, templates
 from spark_eval.results.whole_file import write_whole
 

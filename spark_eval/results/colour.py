@@ -8,7 +8,7 @@ import os
 import re
 from typing import TextIO
 
-from spark_eval.next.judging.results import NOT_APPLICABLE
+from spark_eval.judging.results import NOT_APPLICABLE
 
 GREEN, RED, YELLOW, GREY = 32, 31, 33, 90
 ASIDE = re.compile(rf"^  {NOT_APPLICABLE}: .*$", re.MULTILINE)

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from typing import Any
 from xml.etree import ElementTree as ET
 
+from spark_eval.cases.case import UNKNOWN, VIOLATED
 from spark_eval.judging.judged import JudgedRun
-from spark_eval.next.cases.case import UNKNOWN, VIOLATED
-from spark_eval.next.judging.results import NOT_APPLICABLE, ClaimResult, CounterExample
+from spark_eval.judging.results import NOT_APPLICABLE, ClaimResult, CounterExample
 
 NOT_BUILT = {"exposure": "redundancy_exposure is not built yet"}
 SKIPPED = (UNKNOWN, NOT_APPLICABLE)

@@ -6,9 +6,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from spark_eval.cases.case import VIOLATED
 from spark_eval.judging.judged import JudgedRun
-from spark_eval.next.cases.case import VIOLATED
-from spark_eval.next.judging.results import NOT_APPLICABLE, ClaimResult
+from spark_eval.judging.results import NOT_APPLICABLE, ClaimResult
 from spark_eval.program.printable import visible_lines
 from spark_eval.results.files import example_text
 

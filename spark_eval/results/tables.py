@@ -1,108 +1,98 @@
-"""The tables that stay: each as `schema.py` says, written as Parquet below `evaluation/`.
+"""Every table that comes from histories alone: those of claims and of their stories come from
+cases.
 
-Every figure of the report and every number of verdict.json comes from one of them.
+Rows of a message are made message by message; what a run says is made once, out of the sums.
 """
 
 from __future__ import annotations
 
-import io
-import shutil
-from collections.abc import Iterable, Iterator
-from pathlib import Path
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
-import pyarrow
-from pyarrow import parquet
+from spark_eval.histories.message import Message
+from spark_eval.histories.run import Run
+from spark_eval.results.damage import log_damage_rows
+from spark_eval.results.failovers import (
+    asks_safety_nets,
+    operation_rows,
+    resubmission_rows,
+    transition_rows,
+)
+from spark_eval.results.faults import fault_window_rows
+from spark_eval.results.messages import attempt_rows, delay_rows, delivery_rows, message_rows
+from spark_eval.results.row import Row
+from spark_eval.results.shadows import (
+    discard_rows,
+    promotion_delay_rows,
+    promotion_rows,
+    shadow_rows,
+)
+from spark_eval.results.sums import Sums
+from spark_eval.results.timeline import timeline_rows
 
-from spark_eval.next.judging.results import ClaimResult
-from spark_eval.next.results.row import Row
-from spark_eval.read.run_folder import RunFolder
-from spark_eval.results.arrow import ARROW_SCHEMAS
-from spark_eval.story.row import StoryLine
-from spark_eval.story.story import named_in, stories
-
-
-def claim_rows(run: str, results: Iterable[ClaimResult]) -> list[Row]:
-    """`claims` of one run."""
-    return [
-        {
-            "run": run,
-            "claim": result.name,
-            "status": result.status,
-            "requirements": result.requirements,
-            "asked": result.asked,
-            "violations": result.violations,
-            "unknown": result.unknown,
-            "reason": result.reason,
-        }
-        for result in results
-    ]
-
-
-def example_rows(run: str, results: Iterable[ClaimResult]) -> list[Row]:
-    """`counterexamples` of one run."""
-    return [
-        {
-            "run": run,
-            "claim": result.name,
-            "which": example.which,
-            "subject": example.subject,
-            "at_ms": example.at_ms,
-            "detail": example.detail,
-            "refs": [{"file": file, "line": line} for file, line in example.refs],
-        }
-        for result in results
-        for example in result.examples
-    ]
+OF_MESSAGE: Mapping[str, Callable[[Message, Run], Iterable[Row]]] = {
+    "messages": message_rows,
+    "attempts": attempt_rows,
+    "deliveries": delivery_rows,
+    "shadows": shadow_rows,
+    "promotions": promotion_rows,
+    "discards": discard_rows,
+    "delays": delay_rows,
+    "promotion_delays": promotion_delay_rows,
+    "resubmissions": resubmission_rows,
+}
+OF_RUN: Mapping[str, Callable[[Run, Sums], Iterable[Row]]] = {
+    "fault_windows": lambda run, sums: fault_window_rows(run),
+    "timeline_events": lambda run, sums: timeline_rows(sums.timeline, run),
+    "log_damage": lambda run, sums: log_damage_rows(run),
+    "transitions": lambda run, sums: transition_rows(sums.returns, run),
+    "operations": lambda run, sums: operation_rows(run),
+}
+# of runs whose plan makes somebody ask a Safety Net
+OF_SAFETY_NETS = ("transitions", "resubmissions", "operations")
 
 
-def stories_of(folder: RunFolder, results: Iterable[ClaimResult]) -> list[StoryLine]:
-    """Every line about a message that a counter-example is about."""
-    subjects = [example.subject for result in results for example in result.examples]
-    return stories(folder, {name for name in map(named_in, subjects) if name is not None})
+def names(run: Run) -> list[str]:
+    """The tables that a run has."""
+    asks = asks_safety_nets(run)
+    return [each for each in (*OF_MESSAGE, *OF_RUN) if asks or each not in OF_SAFETY_NETS]
 
 
-def write_rows(name: str, rows: list[Row], folder: RunFolder) -> None:
-    """A table of rows that the driver knows."""
-    write_arrow(pyarrow.Table.from_pylist(rows, ARROW_SCHEMAS[name]), name, folder)
+def rows_of_message(message: Message, run: Run) -> Iterator[tuple[str, Row]]:
+    """Table and row, of a message and of the DSNs about it."""
+    wanted = [name for name in names(run) if name in OF_MESSAGE]
+    for each in (message, *message.dsns):
+        for name in wanted:
+            for row in OF_MESSAGE[name](each, run):
+                yield name, row
 
 
-def write_arrow(rows: pyarrow.Table, name: str, folder: RunFolder) -> None:
-    """What the driver holds; what was there is replaced."""
-    place = _place(name, folder)
-    shutil.rmtree(place, ignore_errors=True)
-    place.mkdir(parents=True)
-    parquet.write_table(rows, place / "part-00000.snappy.parquet", compression="snappy")
+class OfMessages:
+    """Rows of some of a run's messages, by table, and their `sums`."""
+
+    def __init__(self, run: Run) -> None:
+        self.rows: dict[str, list[Row]] = {name: [] for name in names(run) if name in OF_MESSAGE}
+        self.sums = Sums()
+
+    def take(self, message: Message, run: Run) -> None:
+        for name, row in rows_of_message(message, run):
+            self.rows[name].append(row)
+        self.sums.count(message, run)
 
 
-def as_parquet(rows: list[Row], schema: pyarrow.Schema) -> bytes:
-    """The bytes of a file."""
-    written = io.BytesIO()
-    parquet.write_table(pyarrow.Table.from_pylist(rows, schema), written, compression="snappy")
-    return written.getvalue()
+def tables_of_run(run: Run, sums: Sums) -> dict[str, list[Row]]:
+    """What is no message's; `sums` of all messages, and of the run."""
+    return {name: list(OF_RUN[name](run, sums)) for name in names(run) if name in OF_RUN}
 
 
-class PartsOfTable:
-    """A table that comes in parts; what was there is replaced. What was written is read again, row
-    by row, by whoever goes through it.
-    """
-
-    def __init__(self, folder: RunFolder, name: str) -> None:
-        self._place = _place(name, folder)
-        self._count = 0
-        shutil.rmtree(self._place, ignore_errors=True)
-        self._place.mkdir(parents=True)
-
-    def add(self, part: bytes) -> None:
-        """The bytes of a file of Parquet."""
-        (self._place / f"part-{self._count:05d}.snappy.parquet").write_bytes(part)
-        self._count += 1
-
-    def __iter__(self) -> Iterator[dict[str, Any]]:
-        for path in sorted(self._place.iterdir()):
-            for batch in parquet.ParquetFile(path).iter_batches():
-                yield from batch.to_pylist()
+def tables_of(messages: Iterable[Message], run: Run) -> tuple[dict[str, list[Row]], Sums]:
+    """Of a whole run; and its sums."""
+    found = OfMessages(run)
+    for message in messages:
+        found.take(message, run)
+    return with_those_of_run(found, run)
 
 
-def _place(name: str, folder: RunFolder) -> Path:
-    return folder.evaluation / f"{name}.parquet"
+def with_those_of_run(found: OfMessages, run: Run) -> tuple[dict[str, list[Row]], Sums]:
+    """`found`: of all messages."""
+    found.sums.count_run(run)
+    return found.rows | tables_of_run(run, found.sums), found.sums

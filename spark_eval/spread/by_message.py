@@ -1,5 +1,5 @@
 """One run that is too large for one task: its messages are judged part by part, by many tasks, and
-what is found adds up. Histories of servers, pairs and databases are made first, and told to all.
+what is found adds up. Histories of servers, pairs and databases are made first, and sent to all.
 
 The driver holds what is said of the run, and of mail the tables of a few parts.
 """
@@ -13,25 +13,25 @@ from typing import NamedTuple, TypeVar
 from pyspark import RDD, Broadcast, SparkContext
 from pyspark.sql import SparkSession
 
+from spark_eval.claims.claim import Claim
+from spark_eval.expected.totals import Totals
+from spark_eval.histories.run import Run
+from spark_eval.judging.judge import add_tallies, beside_messages, of_messages
 from spark_eval.judging.of_record import judgement
-from spark_eval.next.claims.claim import Claim
-from spark_eval.next.expected.totals import Totals
-from spark_eval.next.histories.run import Run
-from spark_eval.next.judging.judge import add_tallies, beside_messages, of_messages
-from spark_eval.next.judging.parts import Known, Part, Sum
-from spark_eval.next.judging.run import run_of_parts
-from spark_eval.next.judging.tally import Tally
-from spark_eval.next.judging.uncollected import uncollected
-from spark_eval.next.read.file_list import departures
-from spark_eval.next.read.files import FolderFiles, MemoryFiles, evidence
-from spark_eval.next.read.heading import heading_of
-from spark_eval.next.results.damage import clocks_off_of, log_damage_of
-from spark_eval.next.results.sums import Sums
-from spark_eval.next.results.tables import OfMessages, names, tables_of_run
-from spark_eval.read.run_folder import RunFolder
+from spark_eval.judging.parts import Known, Part, Sum
+from spark_eval.judging.run import run_of_parts
+from spark_eval.judging.tally import Tally
+from spark_eval.judging.uncollected import uncollected
+from spark_eval.read.folder.file_list import departures
+from spark_eval.read.folder.files import FolderFiles, MemoryFiles, evidence
+from spark_eval.read.folder.run_folder import RunFolder
+from spark_eval.read.heading import heading_of
 from spark_eval.report.build import build
 from spark_eval.results.arrow import ARROW_SCHEMAS
-from spark_eval.results.tables import PartsOfTable, as_parquet
+from spark_eval.results.damage import clocks_off_of, log_damage_of
+from spark_eval.results.sums import Sums
+from spark_eval.results.tables import OfMessages, names, tables_of_run
+from spark_eval.results.written import PartsOfTable, as_parquet
 from spark_eval.spark.paths import to_read
 from spark_eval.spark.shipped import is_local, ship
 from spark_eval.spread.reading import File, read_spread

@@ -12,9 +12,9 @@ from functools import partial
 from pyspark import SparkContext
 from pyspark.sql import SparkSession
 
-from spark_eval.next.claims.claim import Claim
-from spark_eval.next.read.files import Files, FolderFiles, MemoryFiles
-from spark_eval.read.run_folder import RunFolder
+from spark_eval.claims.claim import Claim
+from spark_eval.read.folder.files import Files, FolderFiles, MemoryFiles
+from spark_eval.read.folder.run_folder import RunFolder
 from spark_eval.results.arrow import ARROW_SCHEMAS
 from spark_eval.spark.shipped import is_local, ship
 from spark_eval.spread.whole_run import WholeRun, whole_run

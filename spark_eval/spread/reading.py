@@ -15,18 +15,18 @@ from typing import NamedTuple, TypeAlias
 
 from pyspark import RDD, StorageLevel
 
-from spark_eval.next.histories.log_sums import LogSums, asked_outside, no_log_sums
-from spark_eval.next.judging.parts import Part, part_of
-from spark_eval.next.judging.uncollected import uncollected
-from spark_eval.next.read.clocks import Life
-from spark_eval.next.read.csv_rows import Header
-from spark_eval.next.read.damage import NOT_UNPACKED, damaged
-from spark_eval.next.read.files import Files, open_lines
-from spark_eval.next.read.heading import Heading
-from spark_eval.next.read.lines import Line, lines
-from spark_eval.next.read.mail import Mail, taken_out
-from spark_eval.next.read.names import Ref, message_id
-from spark_eval.next.read.record import PACKED_BADLY, Lines, Record, no_lines, record_of
+from spark_eval.histories.log_sums import LogSums, asked_outside, no_log_sums
+from spark_eval.judging.parts import Part, part_of
+from spark_eval.judging.uncollected import uncollected
+from spark_eval.read.clocks import Life
+from spark_eval.read.csv_rows import Header
+from spark_eval.read.damage import NOT_UNPACKED, damaged
+from spark_eval.read.folder.files import Files, open_lines
+from spark_eval.read.heading import Heading
+from spark_eval.read.lines import Line, lines
+from spark_eval.read.mail import Mail, taken_out
+from spark_eval.read.names import Ref, message_id
+from spark_eval.read.record import PACKED_BADLY, Lines, Record, no_lines, record_of
 
 AT_ONCE = 20_000
 """Lines of a file, or messages of a plan, that a task holds at once."""

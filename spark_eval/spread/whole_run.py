@@ -9,22 +9,22 @@ from typing import Any
 
 import pyarrow as pa
 
+from spark_eval.claims.catalogue import ALL
+from spark_eval.claims.claim import Claim
+from spark_eval.histories.run import Run
+from spark_eval.judging.judge import histories_of, tallies
 from spark_eval.judging.judged import Judgement
 from spark_eval.judging.of_record import crashed, judgement
-from spark_eval.next.claims.catalogue import ALL
-from spark_eval.next.claims.claim import Claim
-from spark_eval.next.histories.run import Run
-from spark_eval.next.judging.judge import histories_of, tallies
-from spark_eval.next.judging.tally import in_a_line
-from spark_eval.next.judging.uncollected import uncollected
-from spark_eval.next.read.files import Files
-from spark_eval.next.results.counts import NO_DELIVERY, NO_PROMOTION, NO_SAFETY_NET
-from spark_eval.next.results.damage import clocks_off_of, log_damage_of
-from spark_eval.next.results.row import Row
-from spark_eval.next.results.sums import Sums
-from spark_eval.next.results.tables import OF_MESSAGE, OF_RUN, OfMessages, with_those_of_run
+from spark_eval.judging.tally import in_a_line
+from spark_eval.judging.uncollected import uncollected
+from spark_eval.read.folder.files import Files
 from spark_eval.report.build import build
 from spark_eval.report.rows import ReportRows
+from spark_eval.results.counts import NO_DELIVERY, NO_PROMOTION, NO_SAFETY_NET
+from spark_eval.results.damage import clocks_off_of, log_damage_of
+from spark_eval.results.row import Row
+from spark_eval.results.sums import Sums
+from spark_eval.results.tables import OF_MESSAGE, OF_RUN, OfMessages, with_those_of_run
 
 Schemas = Mapping[str, pa.Schema]
 """Of result tables, by name."""

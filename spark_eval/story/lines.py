@@ -13,9 +13,9 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from spark_eval.read.given_json import parse_json
-from spark_eval.read.line_blocks import blocks
-from spark_eval.read.run_folder import RunFolder, RunFolderError
+from spark_eval.read.folder.given_json import parse_json
+from spark_eval.read.folder.line_blocks import blocks
+from spark_eval.read.folder.run_folder import RunFolder, RunFolderError
 
 FIELDS_LINE = re.compile(rb"^#Fields: *(.*?)\r?$", re.MULTILINE)
 MOST_KEPT = 1_000_000

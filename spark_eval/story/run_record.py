@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from spark_eval.read.given_json import read_json
-from spark_eval.read.run_folder import RunFolder
+from spark_eval.read.folder.given_json import read_json
+from spark_eval.read.folder.run_folder import RunFolder
 from spark_eval.story.clock import Lifetime, RunClock, lives, run_clock
 from spark_eval.story.lines import FolderLines, Line
 from spark_eval.story.row import objects, said

@@ -15,8 +15,8 @@ from itertools import chain, islice
 from pathlib import PurePosixPath
 from typing import Any
 
-from spark_eval.next.read.names import PROBE_MARK
-from spark_eval.read.run_folder import RunFolder
+from spark_eval.read.folder.run_folder import RunFolder
+from spark_eval.read.names import PROBE_MARK
 from spark_eval.story.clock import kept
 from spark_eval.story.lines import Line
 from spark_eval.story.meanwhile import meanwhile

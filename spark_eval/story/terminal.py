@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from difflib import get_close_matches
 from itertools import islice
 
-from spark_eval.read.run_folder import RunFolder, RunFolderError
+from spark_eval.read.folder.run_folder import RunFolder, RunFolderError
 from spark_eval.story.lines import MOST_KEPT, FolderLines
 from spark_eval.story.row import StoryLine, text
 from spark_eval.story.story import LEDGER, MOST_LINES, stories

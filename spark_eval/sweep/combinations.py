@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any, TypeAlias
 
-from spark_eval.next.results.coverage import PHASES
+from spark_eval.results.coverage import PHASES
 from spark_eval.sweep.folder import SweepFolder
 
 Result = Mapping[str, Any]

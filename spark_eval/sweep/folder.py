@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from spark_eval.read.given_json import read_json
-from spark_eval.read.run_folder import RunFolderError, refuse_links
+from spark_eval.read.folder.given_json import read_json
+from spark_eval.read.folder.run_folder import RunFolderError, refuse_links
 from spark_eval.sweep.settings import DrawnSetting, settings_of
 
 BATCH = re.compile(r"^batch=(\d{5,})$")

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 
 from spark_eval.program.exit_codes import WORST_FIRST
 from spark_eval.program.printable import visible
-from spark_eval.read.run_folder import RunFolderError
+from spark_eval.read.folder.run_folder import RunFolderError
 from spark_eval.report.render import MISSHAPEN
 from spark_eval.results.files import as_text
 from spark_eval.results.whole_file import write_whole

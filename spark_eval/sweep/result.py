@@ -10,14 +10,14 @@ import json
 from collections.abc import Collection, Mapping
 from typing import Any, TypeAlias
 
+from spark_eval.cases.case import HOLDS, UNKNOWN
 from spark_eval.judging.judged import Judgement
 from spark_eval.judging.of_record import JudgedRecord, judge
+from spark_eval.judging.results import NOTHING_ASKED, ClaimResult
 from spark_eval.judging.verdict import NOT_CHECKED, PASS
-from spark_eval.next.cases.case import HOLDS, UNKNOWN
-from spark_eval.next.judging.results import NOTHING_ASKED, ClaimResult
-from spark_eval.next.read.files import Files, MemoryFiles
-from spark_eval.next.results.coverage import Coverage
 from spark_eval.program.exit_codes import CRASHED
+from spark_eval.read.folder.files import Files, MemoryFiles
+from spark_eval.results.coverage import Coverage
 from spark_eval.sweep.cause import cause
 from spark_eval.sweep.settings import parts_of, settings_of
 

@@ -13,11 +13,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from spark_eval.cases.case import UNKNOWN, VIOLATED
 from spark_eval.judging.catalogue import catalogue, in_order
 from spark_eval.judging.verdict import FAIL, NOT_ASKED, PASS, PROVEN
-from spark_eval.next.cases.case import UNKNOWN, VIOLATED
-from spark_eval.next.results.coverage import PHASES
 from spark_eval.program.exit_codes import CRASHED
+from spark_eval.results.coverage import PHASES
 from spark_eval.sweep.cause import cause
 from spark_eval.sweep.combinations import Combinations
 from spark_eval.sweep.folder import SweepFolder

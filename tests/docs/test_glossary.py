@@ -10,12 +10,12 @@ import pytest
 
 from lab.campaigns.prove import verdict as prove_verdict
 from lab.schedule.journal import Phase
+from spark_eval.cases.case import HOLDS, UNKNOWN, VIOLATED
+from spark_eval.claims.catalogue import ALL
 from spark_eval.judging import verdict
-from spark_eval.next.cases.case import HOLDS, UNKNOWN, VIOLATED
-from spark_eval.next.claims.catalogue import ALL
-from spark_eval.next.judging.results import NOT_APPLICABLE
-from spark_eval.next.results.counts import NO_DELIVERY, NO_PROMOTION
-from spark_eval.next.results.coverage import PHASES
+from spark_eval.judging.results import NOT_APPLICABLE
+from spark_eval.results.counts import NO_DELIVERY, NO_PROMOTION
+from spark_eval.results.coverage import PHASES
 from tests.docs.pages import CODE, FENCED, named, read, rows, sections
 
 PAGE = "docs/glossary.md"

@@ -26,13 +26,13 @@ from lab.plan.plan import Plan
 from lab.record.file_list import FILE_LIST, write_file_list
 from lab.record.first_files import Identity, manifest_of_folder
 from spark_eval.compare.comparison import Compared, Comparison
+from spark_eval.judging.results import ClaimResult, CounterExample
 from spark_eval.judging.verdict import Verdict
-from spark_eval.next.judging.results import ClaimResult, CounterExample
-from spark_eval.next.read import json_lines
-from spark_eval.next.read.rows import FaultRow, OperationRow, StrangerRow
-from spark_eval.next.results.counts import NO_DELIVERY, NO_PROMOTION, NO_SAFETY_NET
+from spark_eval.read import json_lines
+from spark_eval.read.rows import FaultRow, OperationRow, StrangerRow
 from spark_eval.report.rows import ReportRows
 from spark_eval.results import schema
+from spark_eval.results.counts import NO_DELIVERY, NO_PROMOTION, NO_SAFETY_NET
 from spark_eval.results.files import verdict_content
 from spark_eval.results.schema import RESULT_TABLES
 from spark_eval.sweep.folder import SweepFolder

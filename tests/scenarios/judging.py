@@ -11,12 +11,12 @@ from typing import NamedTuple
 from bench.second_opinion.lines import Lines
 from bench.second_opinion.opinion import CLAIMS
 from lab.campaigns.run import Result
-from spark_eval.next.cases.case import Case
-from spark_eval.next.claims.catalogue import ALL
-from spark_eval.next.claims.claim import Claim
-from spark_eval.next.expected.totals import totals_of
-from spark_eval.next.judging.judge import Histories
-from spark_eval.next.read.files import MemoryFiles
+from spark_eval.cases.case import Case
+from spark_eval.claims.catalogue import ALL
+from spark_eval.claims.claim import Claim
+from spark_eval.expected.totals import totals_of
+from spark_eval.judging.judge import Histories
+from spark_eval.read.folder.files import MemoryFiles
 from spark_eval.sweep.result import covered, told
 from tests.spark_eval.spread.in_parts import differences
 

@@ -14,14 +14,14 @@ import pytest
 from pyarrow import parquet
 from pyspark.sql import SparkSession
 
+from spark_eval.cases.case import Case
+from spark_eval.claims.catalogue import ALL
+from spark_eval.claims.claim import Claim
 from spark_eval.evaluation.evaluation import evaluate
+from spark_eval.histories.message import Message
+from spark_eval.histories.run import Run as History
 from spark_eval.judging.judged import JudgedRun
-from spark_eval.next.cases.case import Case
-from spark_eval.next.claims.catalogue import ALL
-from spark_eval.next.claims.claim import Claim
-from spark_eval.next.histories.message import Message
-from spark_eval.next.histories.run import Run as History
-from spark_eval.read.run_folder import open_run_folder
+from spark_eval.read.folder.run_folder import open_run_folder
 from spark_eval.report import build as pages
 from spark_eval.report.page import page_again
 from spark_eval.results import schema as result_schema

@@ -9,8 +9,8 @@ from dataclasses import asdict
 from lab.plan.plan import Plan
 from lab.plan.software import NODES
 from nodes.core.failover.copy_choice import DIALS
-from spark_eval.next.histories.organisation.settings import mount_dial
-from spark_eval.next.histories.organisation.software import Software, software
+from spark_eval.histories.organisation.settings import mount_dial
+from spark_eval.histories.organisation.software import Software, software
 from tests.docs.pages import rows, sections
 from tests.lab.hosts.simulator.plans import plan
 

@@ -15,10 +15,10 @@ from tempfile import TemporaryDirectory
 from types import ModuleType
 from typing import Any
 
-from spark_eval.next.claims.claim import Claim
-from spark_eval.next.judging.judge import Histories, histories_of, tallies
-from spark_eval.next.judging.results import ClaimResult, result_of
-from spark_eval.next.read.files import FolderFiles
+from spark_eval.claims.claim import Claim
+from spark_eval.judging.judge import Histories, histories_of, tallies
+from spark_eval.judging.results import ClaimResult, result_of
+from spark_eval.read.folder.files import FolderFiles
 from tests.spark_eval.claims.asked import BY_NAME
 
 Runs = Mapping[str, Histories]
@@ -57,7 +57,7 @@ def _noticed(claim: Claim, text: str, changes: Sequence[tuple[str, str]]) -> Ite
 
 
 def _tests_of(claim: Claim) -> str:
-    room, _, name = _module_of(claim).removeprefix("spark_eval.next.").rpartition(".")
+    room, _, name = _module_of(claim).removeprefix("spark_eval.").rpartition(".")
     return f"tests.spark_eval.{room}.test_{name}"
 
 

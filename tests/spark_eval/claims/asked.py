@@ -10,12 +10,12 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
-from spark_eval.next.cases.case import HOLDS
-from spark_eval.next.claims.catalogue import ALL
-from spark_eval.next.claims.claim import Claim
-from spark_eval.next.judging.judge import histories_of, tallies
-from spark_eval.next.judging.results import ClaimResult, result_of
-from spark_eval.next.read.files import MemoryFiles
+from spark_eval.cases.case import HOLDS
+from spark_eval.claims.catalogue import ALL
+from spark_eval.claims.claim import Claim
+from spark_eval.judging.judge import histories_of, tallies
+from spark_eval.judging.results import ClaimResult, result_of
+from spark_eval.read.folder.files import MemoryFiles
 from tests.lab.hosts.simulator.plans import SCENARIOS
 from tests.scenarios.recorded import recorded
 

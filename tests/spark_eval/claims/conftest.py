@@ -9,10 +9,10 @@ from typing import TypeAlias
 
 import pytest
 
-from spark_eval.next.claims.claim import Claim
-from spark_eval.next.judging.judge import histories_of, tallies
-from spark_eval.next.judging.results import ClaimResult, result_of
-from spark_eval.next.read.files import FolderFiles
+from spark_eval.claims.claim import Claim
+from spark_eval.judging.judge import histories_of, tallies
+from spark_eval.judging.results import ClaimResult, result_of
+from spark_eval.read.folder.files import FolderFiles
 
 Results: TypeAlias = dict[str, ClaimResult]
 """By the name of a run in its module."""

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from spark_eval.next.claims.mail import no_loss
-from spark_eval.next.claims.shadow import discard_after_delivery, promotion_on_time
-from spark_eval.next.judging.judge import histories_of
-from spark_eval.next.read.files import FolderFiles
-from spark_eval.next.results.faults import fault_window_rows
+from spark_eval.claims.mail import no_loss
+from spark_eval.claims.shadow import discard_after_delivery, promotion_on_time
+from spark_eval.judging.judge import histories_of
+from spark_eval.read.folder.files import FolderFiles
+from spark_eval.results.faults import fault_window_rows
 from tests.spark_eval.claims.conftest import Ask, Results
 from tests.spark_eval.runs.faulty_runs import back_after_span
 from tests.spark_eval.runs.run_builder import HEARTBEAT, MINUTE, SECOND, Run, empty, user

@@ -8,10 +8,10 @@ from collections.abc import Callable
 
 import pytest
 
-from spark_eval.next.expected.safety_net import active_manager, log_shipping, safety_net_requests
-from spark_eval.next.histories.run import Run as History
-from spark_eval.next.judging.judge import Histories, histories_of, tallies
-from spark_eval.next.read.files import MemoryFiles
+from spark_eval.expected.safety_net import active_manager, log_shipping, safety_net_requests
+from spark_eval.histories.run import Run as History
+from spark_eval.judging.judge import Histories, histories_of, tallies
+from spark_eval.read.folder.files import MemoryFiles
 from tests.spark_eval.runs.failover_runs import (
     MANAGER,
     NEW,

@@ -23,7 +23,7 @@ from spark_eval.compare.comparison import (
 )
 from spark_eval.compare.page import lines, page
 from spark_eval.compare.side import Side, differences, open_sides
-from spark_eval.read.run_folder import RunFolder, RunFolderError
+from spark_eval.read.folder.run_folder import RunFolder, RunFolderError
 from tests.spark_eval.runs.compared_runs import PARTINGS, Parting, runs
 from tests.spark_eval.runs.evaluated import evaluated
 from tests.spark_eval.runs.run_builder import healthy

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from lab.scenario.requirements import REQUIREMENTS, requirement_table
+from spark_eval.claims.catalogue import ALL
+from spark_eval.claims.claim import Claim
 from spark_eval.judging.catalogue import catalogue
-from spark_eval.next.claims.catalogue import ALL
-from spark_eval.next.claims.claim import Claim
 
 SCENARIOS = Path(__file__).resolve().parents[3] / "scenarios"
 PROVES = re.compile(r"^proves: \[([^\]]*)\]", re.MULTILINE)

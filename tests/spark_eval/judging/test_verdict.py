@@ -8,10 +8,10 @@ import pytest
 from lab.scenario.requirements import REQUIREMENTS
 from spark_eval.judging.asked import asked_of
 from spark_eval.judging.catalogue import in_order
+from spark_eval.judging.judge import histories_of
+from spark_eval.judging.results import ClaimResult, Status
 from spark_eval.judging.verdict import Asked, applied, reach
-from spark_eval.next.judging.judge import histories_of
-from spark_eval.next.judging.results import ClaimResult, Status
-from spark_eval.next.read.files import FolderFiles
+from spark_eval.read.folder.files import FolderFiles
 from tests.spark_eval.runs.run_builder import empty
 
 ASKED = Asked(

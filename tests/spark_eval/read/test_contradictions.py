@@ -14,9 +14,9 @@ from functools import cache
 import pytest
 
 from lab.hosts.simulator.record_in_memory import file_bytes
-from spark_eval.next.judging.judge import histories_of
-from spark_eval.next.read.contradictions import clocks, journals, messages, servers, whole_files
-from spark_eval.next.read.files import MemoryFiles
+from spark_eval.judging.judge import histories_of
+from spark_eval.read.contradictions import clocks, journals, messages, servers, whole_files
+from spark_eval.read.folder.files import MemoryFiles
 from tests.lab.hosts.simulator.plans import plan
 from tests.scenarios.recorded import Files, recorded_of
 

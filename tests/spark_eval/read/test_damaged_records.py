@@ -23,9 +23,9 @@ import pytest
 from lab.plan.plan import Plan
 from lab.planning.resolve import resolve
 from nodes.core.config.units import MINUTE_MS
-from spark_eval.next.read.files import FolderFiles
 from spark_eval.program.exit_codes import CRASHED
-from spark_eval.read.run_folder import RunFolderError, open_run_folder
+from spark_eval.read.folder.files import FolderFiles
+from spark_eval.read.folder.run_folder import RunFolderError, open_run_folder
 from spark_eval.results.arrow import ARROW_SCHEMAS
 from spark_eval.spread.whole_run import whole_run
 from tests.lab.cli.mutated_record import mutated

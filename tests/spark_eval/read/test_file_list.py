@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from spark_eval.next.read.damage import NO_SHAPE
-from spark_eval.next.read.file_list import (
+from spark_eval.read.damage import NO_SHAPE
+from spark_eval.read.folder.file_list import (
     CHANGED,
     FILE_LIST,
     GONE,
@@ -17,8 +17,8 @@ from spark_eval.next.read.file_list import (
     UNLISTED,
     departures,
 )
-from spark_eval.next.read.files import FolderFiles
-from spark_eval.next.read.heading import heading_of
+from spark_eval.read.folder.files import FolderFiles
+from spark_eval.read.heading import heading_of
 from tests.spark_eval.runs.file_lists import with_list
 from tests.spark_eval.runs.run_builder import healthy
 

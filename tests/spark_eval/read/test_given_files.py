@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from spark_eval.read import given_json
-from spark_eval.read.given_json import parse_json, read_json
+from spark_eval.read.folder import given_json
+from spark_eval.read.folder.given_json import parse_json, read_json
 from spark_eval.results.whole_file import write_whole
 
 SPOILT: dict[str, Callable[[Path], object]] = {

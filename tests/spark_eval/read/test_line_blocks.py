@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from spark_eval.__main__ import main
-from spark_eval.read import line_blocks
-from spark_eval.read.line_blocks import LINE_MAX_BYTES, blocks
-from spark_eval.read.run_folder import RunFolderError, open_run_folder
+from spark_eval.read.folder import line_blocks
+from spark_eval.read.folder.line_blocks import LINE_MAX_BYTES, blocks
+from spark_eval.read.folder.run_folder import RunFolderError, open_run_folder
 from spark_eval.report.page import ROWS
 from spark_eval.report.rows import ReportRows
 from spark_eval.story.story import stories

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from spark_eval.__main__ import main
-from spark_eval.read.run_folder import RunFolderError, open_run_folder
+from spark_eval.read.folder.run_folder import RunFolderError, open_run_folder
 from spark_eval.sweep.folder import open_sweep
 from tests.spark_eval.runs.run_builder import healthy
 

@@ -15,12 +15,12 @@ import pytest
 from spark_eval.__main__ import main
 from spark_eval.compare.comparison import compare_claims, compare_verdicts, count_numbers
 from spark_eval.compare.side import open_sides
-from spark_eval.next.read.files import FolderFiles
-from spark_eval.next.results.counts import NO_DELIVERY, NO_PROMOTION, NO_SAFETY_NET
 from spark_eval.program.exit_codes import CRASHED
-from spark_eval.read.run_folder import RunFolderError, open_run_folder
+from spark_eval.read.folder.files import FolderFiles
+from spark_eval.read.folder.run_folder import RunFolderError, open_run_folder
 from spark_eval.report.page import ROWS
 from spark_eval.results.arrow import ARROW_SCHEMAS
+from spark_eval.results.counts import NO_DELIVERY, NO_PROMOTION, NO_SAFETY_NET
 from spark_eval.results.files import NOT_BUILT
 from spark_eval.spread.whole_run import whole_run
 from spark_eval.sweep.folder import open_sweep

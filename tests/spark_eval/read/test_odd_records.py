@@ -13,7 +13,7 @@ import pytest
 from spark_eval.__main__ import main
 from spark_eval.program.exit_codes import CRASHED
 from spark_eval.program.printable import visible
-from spark_eval.read.run_folder import RunFolderError, open_run_folder
+from spark_eval.read.folder.run_folder import RunFolderError, open_run_folder
 from spark_eval.report import suite
 from spark_eval.report.page import ROWS, page_again
 from spark_eval.report.render import read_facts

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from spark_eval.next.read.damage import MALFORMED, NO_FIELDS, NO_SHAPE, TORN
-from spark_eval.next.read.files import MemoryFiles
-from spark_eval.next.read.record import Record, read_record
-from spark_eval.next.read.rows import TrackingRow
-from spark_eval.read.run_folder import RunFolderError, open_run_folder
+from spark_eval.read.damage import MALFORMED, NO_FIELDS, NO_SHAPE, TORN
+from spark_eval.read.folder.files import MemoryFiles
+from spark_eval.read.folder.run_folder import RunFolderError, open_run_folder
+from spark_eval.read.record import Record, read_record
+from spark_eval.read.rows import TrackingRow
 from tests.spark_eval.runs.run_builder import FIELDS_2016, MINUTE, Run, healthy, log_text
 
 FIELDS_2013 = FIELDS_2016[:27]

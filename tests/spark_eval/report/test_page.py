@@ -13,7 +13,7 @@ from urllib.parse import unquote
 
 import pytest
 
-from spark_eval.read.run_folder import RunFolder
+from spark_eval.read.folder.run_folder import RunFolder
 from spark_eval.report.render import Facts, render
 from tests.spark_eval.runs.evaluated import evaluated
 from tests.spark_eval.runs.faulty_runs import new_database

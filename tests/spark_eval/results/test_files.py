@@ -1,6 +1,6 @@
 """How a counter-example reads."""
 
-from spark_eval.next.judging.results import CounterExample
+from spark_eval.judging.results import CounterExample
 from spark_eval.results.files import example_text
 
 

@@ -9,8 +9,8 @@ from pyarrow import parquet
 
 from spark_eval.evaluation.evaluation import written
 from spark_eval.judging.judged import JudgedRun
-from spark_eval.next.read.files import FolderFiles
-from spark_eval.read.run_folder import open_run_folder
+from spark_eval.read.folder.files import FolderFiles
+from spark_eval.read.folder.run_folder import open_run_folder
 from spark_eval.results.arrow import ARROW_SCHEMAS
 from spark_eval.spread.whole_run import whole_run
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from spark_eval.report.build import MOST_POINTS, MOST_STORY_LINES, SLICES
 from spark_eval.report.rows import MOST_MESSAGES, MOST_UNDELIVERED, ReportRows
-from spark_eval.next.results.timeline import MOMENTS
+from spark_eval.results.timeline import MOMENTS
 
 Row = dict[str, Any]
 END_MS = 59 * 60_000

@@ -16,13 +16,13 @@ from functools import partial
 from pathlib import Path
 from unittest.mock import patch
 
+from spark_eval.cases.case import Case
+from spark_eval.claims.catalogue import ALL
+from spark_eval.claims.claim import Claim
 from spark_eval.evaluation import evaluation
-from spark_eval.next.cases.case import Case
-from spark_eval.next.claims.catalogue import ALL
-from spark_eval.next.claims.claim import Claim
-from spark_eval.next.histories.message import Message
-from spark_eval.next.histories.run import Run
-from spark_eval.read.run_folder import open_run_folder
+from spark_eval.histories.message import Message
+from spark_eval.histories.run import Run
+from spark_eval.read.folder.run_folder import open_run_folder
 from spark_eval.session import session
 
 

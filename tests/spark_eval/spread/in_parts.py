@@ -9,22 +9,22 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeVar
 from unittest.mock import patch
 
+from spark_eval.claims.catalogue import ALL
+from spark_eval.expected.totals import Totals
+from spark_eval.histories.run import Run
+from spark_eval.judging.judge import add_tallies, beside_messages, of_messages
 from spark_eval.judging.judged import Judgement
 from spark_eval.judging.of_record import judge, judgement
-from spark_eval.next.claims.catalogue import ALL
-from spark_eval.next.expected.totals import Totals
-from spark_eval.next.histories.run import Run
-from spark_eval.next.judging.judge import add_tallies, beside_messages, of_messages
-from spark_eval.next.judging.parts import Known, Part, Sum
-from spark_eval.next.judging.run import run_of_parts
-from spark_eval.next.judging.tally import Tally
-from spark_eval.next.read.file_list import departures
-from spark_eval.next.read.files import Files, evidence
-from spark_eval.next.read.heading import heading_of
-from spark_eval.next.read.mail import Mail
-from spark_eval.next.results.damage import clocks_off_of, log_damage_of
-from spark_eval.next.results.sums import Sums
-from spark_eval.next.results.tables import OfMessages, tables_of, tables_of_run
+from spark_eval.judging.parts import Known, Part, Sum
+from spark_eval.judging.run import run_of_parts
+from spark_eval.judging.tally import Tally
+from spark_eval.read.folder.file_list import departures
+from spark_eval.read.folder.files import Files, evidence
+from spark_eval.read.heading import heading_of
+from spark_eval.read.mail import Mail
+from spark_eval.results.damage import clocks_off_of, log_damage_of
+from spark_eval.results.sums import Sums
+from spark_eval.results.tables import OfMessages, tables_of, tables_of_run
 from spark_eval.spread import reading
 from spark_eval.spread.reading import (
     Beside,

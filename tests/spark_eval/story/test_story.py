@@ -9,7 +9,7 @@ import pytest
 
 from spark_eval.__main__ import main
 from spark_eval.judging.judged import JudgedRun
-from spark_eval.read.run_folder import RunFolder, RunFolderError, open_run_folder
+from spark_eval.read.folder.run_folder import RunFolder, RunFolderError, open_run_folder
 from spark_eval.report.page import page_again
 from spark_eval.story.terminal import story_lines
 from tests.spark_eval.runs.evaluated import evaluated, rows_of

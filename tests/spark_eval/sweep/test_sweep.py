@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from spark_eval.__main__ import main
+from spark_eval.judging.judge import Also
 from spark_eval.judging.of_record import JudgedRecord, judge
-from spark_eval.next.judging.judge import Also
-from spark_eval.next.read.files import FolderFiles, MemoryFiles
-from spark_eval.read.run_folder import RunFolderError
+from spark_eval.read.folder.files import FolderFiles, MemoryFiles
+from spark_eval.read.folder.run_folder import RunFolderError
 from spark_eval.sweep.folder import open_sweep
 from spark_eval.sweep.program import conclude
 from spark_eval.sweep.result import covered, result_of, told

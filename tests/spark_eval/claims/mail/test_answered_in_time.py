@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from spark_eval.next.claims.mail.answered_in_time import CLAIM
+from spark_eval.claims.mail.answered_in_time import CLAIM
 from tests.spark_eval.claims.conftest import Ask, Results
 from tests.spark_eval.runs.run_builder import MINUTE, SECOND, Run, empty, healthy, user
 

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from spark_eval.next.claims.mail.content_intact import CLAIM
-from spark_eval.next.histories.traffic import NO_BODY
+from spark_eval.claims.mail.content_intact import CLAIM
+from spark_eval.histories.traffic import NO_BODY
 from tests.spark_eval.claims.conftest import Ask, Results
 from tests.spark_eval.runs.run_builder import (
     MINUTE,

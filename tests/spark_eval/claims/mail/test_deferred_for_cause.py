@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from spark_eval.next.claims.mail.deferred_for_cause import CLAIM
+from spark_eval.claims.mail.deferred_for_cause import CLAIM
 from tests.spark_eval.claims.conftest import Ask, Results
 from tests.spark_eval.runs.failover_runs import MANAGER, NEW, activate, with_two_copies
 from tests.spark_eval.runs.run_builder import (

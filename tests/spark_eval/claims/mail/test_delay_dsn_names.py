@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from spark_eval.next.claims.mail.delay_dsn_sent import CLAIM
+from spark_eval.claims.mail.delay_dsn_sent import CLAIM
 from tests.spark_eval.claims.conftest import Ask, Results
 from tests.spark_eval.claims.mail.test_delay_dsn_sent import (
     DELAY,

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from spark_eval.next.claims.mail.drains_after_heal import CLAIM
+from spark_eval.claims.mail.drains_after_heal import CLAIM
 from tests.spark_eval.claims.conftest import Ask, Results
 from tests.spark_eval.runs.faulty_runs import back_in_time
 from tests.spark_eval.runs.run_builder import MINUTE, Run, empty, healthy, user

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from spark_eval.next.claims.mail.dsn_sent import CLAIM
+from spark_eval.claims.mail.dsn_sent import CLAIM
 from tests.spark_eval.claims.conftest import Ask, Results
 from tests.spark_eval.runs import failover_runs
 from tests.spark_eval.runs.dsn_runs import IN_THE_WAY, NOT_IN_THE_WAY

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from spark_eval.next.claims.mail.no_phantom import CLAIM
+from spark_eval.claims.mail.no_phantom import CLAIM
 from tests.spark_eval.claims.conftest import Ask, Results
 from tests.spark_eval.runs.run_builder import MINUTE, Row, Run, empty, healthy, mono, user
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from spark_eval.next.claims.mail.no_visible_duplicate import CLAIM
+from spark_eval.claims.mail.no_visible_duplicate import CLAIM
 from tests.spark_eval.claims.conftest import Ask, Results
 from tests.spark_eval.runs.faulty_runs import back_after_span, new_database
 from tests.spark_eval.runs.run_builder import HOUR, MINUTE, Run, empty, healthy

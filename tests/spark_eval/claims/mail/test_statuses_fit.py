@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from spark_eval.next.claims.mail.statuses_fit import CLAIM
+from spark_eval.claims.mail.statuses_fit import CLAIM
 from tests.spark_eval.claims.conftest import Ask, Results
 from tests.spark_eval.runs.run_builder import MINUTE, Run, empty, healthy, user
 

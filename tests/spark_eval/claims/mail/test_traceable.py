@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from spark_eval.next.claims.mail.traceable import CLAIM
+from spark_eval.claims.mail.traceable import CLAIM
 from tests.spark_eval.claims.conftest import Ask, Results
 from tests.spark_eval.runs.faulty_runs import new_database
 from tests.spark_eval.runs.run_builder import MINUTE, Run, empty, healthy, made, user

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from spark_eval.next.claims.node.duplicates_logged import CLAIM
+from spark_eval.claims.node.duplicates_logged import CLAIM
 from tests.spark_eval.claims.conftest import Ask, Results
 from tests.spark_eval.runs.failover_runs import with_two_copies
 from tests.spark_eval.runs.run_builder import MINUTE, Run, empty, healthy, made, user

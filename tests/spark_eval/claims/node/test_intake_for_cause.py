@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from spark_eval.next.claims.node.intake_for_cause import CLAIM
+from spark_eval.claims.node.intake_for_cause import CLAIM
 from tests.spark_eval.claims.conftest import Ask, Results
 from tests.spark_eval.runs.run_builder import DOMAIN, MINUTE, Message, Run, apart, empty, made, user
 

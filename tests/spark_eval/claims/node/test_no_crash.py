@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from spark_eval.next.claims.node.no_crash import CLAIM
+from spark_eval.claims.node.no_crash import CLAIM
 from tests.spark_eval.claims.conftest import Ask, Results
 from tests.spark_eval.runs.faulty_runs import new_database
 from tests.spark_eval.runs.run_builder import MAILBOX_SERVERS, MINUTE, Run, empty, healthy

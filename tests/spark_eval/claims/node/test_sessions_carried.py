@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from spark_eval.next.claims.node.sessions_ended import CLAIM
+from spark_eval.claims.node.sessions_ended import CLAIM
 from tests.spark_eval.claims.conftest import Ask, Results
 from tests.spark_eval.claims.node.test_sessions_ended import SERVER, _brought
 from tests.spark_eval.runs.run_builder import MINUTE, Message, Run, user

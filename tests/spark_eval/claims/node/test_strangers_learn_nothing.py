@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from spark_eval.next.claims.node.strangers_learn_nothing import CLAIM
+from spark_eval.claims.node.strangers_learn_nothing import CLAIM
 from tests.spark_eval.claims.conftest import Ask, Results
 from tests.spark_eval.runs.run_builder import MINUTE, SECOND, Run, healthy, mono
 

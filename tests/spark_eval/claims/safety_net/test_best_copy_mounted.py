@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from spark_eval.next.claims.safety_net.best_copy_mounted import CLAIM
+from spark_eval.claims.safety_net.best_copy_mounted import CLAIM
 from tests.spark_eval.claims.conftest import Ask, Results
 from tests.spark_eval.runs.failover_runs import (
     ASKED_WITHIN,

@@ -4,7 +4,7 @@ from itertools import chain
 
 import pytest
 
-from spark_eval.next.claims.safety_net.failover_allowed import CLAIM
+from spark_eval.claims.safety_net.failover_allowed import CLAIM
 from tests.spark_eval.claims.conftest import Ask, Results
 from tests.spark_eval.runs.failover_runs import (
     ASKED_WITHIN,

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from spark_eval.next.claims.safety_net.resubmission_bounded import CLAIM
+from spark_eval.claims.safety_net.resubmission_bounded import CLAIM
 from tests.spark_eval.claims.conftest import Ask, Results
 from tests.spark_eval.runs import failover_runs as f
 from tests.spark_eval.runs.run_builder import MAILBOX_SERVERS, MINUTE, SECOND, Run, healthy, user

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from spark_eval.next.claims.shadow.discard_after_delivery import CLAIM
+from spark_eval.claims.shadow.discard_after_delivery import CLAIM
 from tests.spark_eval.claims.conftest import Ask, Results
 from tests.spark_eval.runs.faulty_runs import back_in_time, new_database
 from tests.spark_eval.runs.run_builder import (

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from spark_eval.next.claims.shadow.discards_asked import CLAIM
+from spark_eval.claims.shadow.discards_asked import CLAIM
 from tests.spark_eval.claims.conftest import Ask, Results
 from tests.spark_eval.runs.faulty_runs import back_in_time
 from tests.spark_eval.runs.run_builder import (

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import pytest
 
-from spark_eval.next.claims.shadow.promotion_on_time import CLAIM
+from spark_eval.claims.shadow.promotion_on_time import CLAIM
 from tests.spark_eval.claims.conftest import Ask, Results
 from tests.spark_eval.claims.test_fault_kinds import LIMIT, _span_runs_out_over_a_link
 from tests.spark_eval.runs.run_builder import Run

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from spark_eval.next.claims.shadow.heartbeats_paced import CLAIM
+from spark_eval.claims.shadow.heartbeats_paced import CLAIM
 from tests.spark_eval.claims.conftest import Ask, Results
 from tests.spark_eval.runs.run_builder import (
     END,

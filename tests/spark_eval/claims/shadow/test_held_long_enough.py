@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from spark_eval.next.claims.shadow.held_long_enough import CLAIM
+from spark_eval.claims.shadow.held_long_enough import CLAIM
 from tests.spark_eval.claims.conftest import Ask, Results
 from tests.spark_eval.runs.run_builder import (
     END,

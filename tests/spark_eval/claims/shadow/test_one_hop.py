@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from spark_eval.next.claims.shadow.redundant_before_ack import CLAIM
+from spark_eval.claims.shadow.redundant_before_ack import CLAIM
 from tests.spark_eval.claims.conftest import Ask, Results
 from tests.spark_eval.runs.run_builder import DOMAIN, HOUR, MINUTE, Run, empty, user
 

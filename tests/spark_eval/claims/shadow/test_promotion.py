@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from spark_eval.next.claims.shadow import no_early_promotion, promotion_on_time
+from spark_eval.claims.shadow import no_early_promotion, promotion_on_time
 from tests.spark_eval.claims.conftest import Ask, Results
 from tests.spark_eval.runs.faulty_runs import Faulty, back_after_span, back_in_time, new_database
 from tests.spark_eval.runs.run_builder import (

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from spark_eval.next.claims.shadow.promotions_counted import CLAIM
+from spark_eval.claims.shadow.promotions_counted import CLAIM
 from tests.spark_eval.claims.conftest import Ask, Results
 from tests.spark_eval.runs.run_builder import END, HOUR, MINUTE, SECOND, Run, empty, made, user
 

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from spark_eval.next.claims.shadow.redundant_before_ack import CLAIM
-from spark_eval.next.expected.mail.rejection import REJECTION
+from spark_eval.claims.shadow.redundant_before_ack import CLAIM
+from spark_eval.expected.mail.rejection import REJECTION
 from tests.spark_eval.claims.conftest import Ask, Results
 from tests.spark_eval.runs.run_builder import (
     DOMAIN,

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from spark_eval.next.claims.shadow.shadow_attempts import CLAIM
-from spark_eval.next.expected.mail.rejection import REJECTION
+from spark_eval.claims.shadow.shadow_attempts import CLAIM
+from spark_eval.expected.mail.rejection import REJECTION
 from tests.spark_eval.claims.conftest import Ask, Results
 from tests.spark_eval.claims.shadow.test_shadow_placement import _shadowed_by
 from tests.spark_eval.runs.run_builder import (

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from spark_eval.next.claims.shadow.shadowed_again import CLAIM
+from spark_eval.claims.shadow.shadowed_again import CLAIM
 from tests.spark_eval.claims.conftest import Ask, Results
 from tests.spark_eval.runs.faulty_runs import new_database
 from tests.spark_eval.runs.run_builder import (

@@ -1,0 +1,70 @@
+"""deferred_for_cause: no delivery is put off for nothing (RT-5).
+
+Asks every DEFER row of a queue to a mailbox database or to a server outside, as the lab's servers
+write them: a fault was in the way of its server to where the queue leads, or had been, up to
+ConnectionInactivityTimeOut before. Into another boundary any of its servers may take the mail, so
+whatever is in the way to one of them counts, and what is between them, since they make it redundant
+anew. For that they refuse it only where RejectMessageOnShadowFailure says so.
+
+Not asked on containers: sessions that ended for ConnectionInactivityTimeOut, since a machine that
+stands still for so long is nobody's fault.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from spark_eval.cases.case import HOLDS, VIOLATED, Case, Status
+from spark_eval.cases.words import stamp
+from spark_eval.claims.claim import Claim
+from spark_eval.expected.mail.rejection import REJECTION
+from spark_eval.histories.message import Message
+from spark_eval.histories.organisation.server import Server
+from spark_eval.histories.run import Run
+from spark_eval.read.plan import TRACKING
+from spark_eval.read.rows import TrackingRow
+
+TIMED_OUT = "ConnectionInactivityTimeOut"
+
+
+def _cases(message: Message, run: Run) -> Iterator[Case]:
+    for each in (message, *message.dsns):
+        for row in each.of_event("DEFER"):
+            server = run.servers.get(row.server)
+            if server is None or row.fork is None or _stood_still(row, run):
+                continue
+            status, detail = _judged(row, row.fork, server, run)
+            subject = f"{row.message_id} at {row.server}"
+            yield Case(status, subject, ("RT-5",), detail, row.at_ms, (row.ref,), server=row.server)
+
+
+def _stood_still(row: TrackingRow, run: Run) -> bool:
+    return row.context == TIMED_OUT and not run.is_simulated
+
+
+def _judged(row: TrackingRow, fork: str, server: Server, run: Run) -> tuple[Status, str]:
+    put_off = f"{server.name} put it off at {stamp(row.at_ms)} ({row.context or '?'})"
+    if row.context == REJECTION and not run.config.reject:
+        return VIOLATED, f"{put_off}; nobody may refuse it for that"
+    place = place_of(fork)
+    if _is_in_the_way(row.at_ms, server, place, run):
+        return HOLDS, ""
+    return VIOLATED, f"{put_off}; no fault was in the way to {place}"
+
+
+def place_of(fork: str) -> str:
+    """The mailbox database, or the server outside, of `database:DB1` or `external:ext1`."""
+    return fork.removeprefix("database:").removeprefix("external:")
+
+
+def _is_in_the_way(at_ms: int, server: Server, place: str, run: Run) -> bool:
+    troubles = [*run.routes.troubles(server.name, place)]
+    boundary = run.routes.boundary_of(place)
+    if boundary is not None and boundary != server.boundary:
+        troubles += run.routes.troubles(server.name, boundary)
+    start_ms, end_ms = at_ms - server.slack_ms, at_ms + server.slack_ms
+    timeout_ms = server.config.timeout_ms
+    return any(each.prolonged(timeout_ms).touches(start_ms, end_ms) for each in troubles)
+
+
+CLAIM = Claim("deferred_for_cause", ("RT-5",), needs=frozenset({TRACKING}), of_message=_cases)

@@ -1,0 +1,61 @@
+"""no_phantom: nothing is delivered that no one sent, and nothing to anyone it was not sent to.
+
+A DSN is sent by the transport itself: it may reach the sender of the message that it is about.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from spark_eval.cases.case import HOLDS, UNKNOWN, VIOLATED, Case, Status, refs
+from spark_eval.claims.claim import Claim
+from spark_eval.histories.message import Message
+from spark_eval.histories.run import Run
+from spark_eval.read.plan import LEDGER, MAILBOXES, TRACKING
+from spark_eval.read.rows import VisibleRow
+
+TRACKED = frozenset({TRACKING})
+SENT = "ledger.jsonl"
+ALL_MAIL = "the ledger has to hold all mail that these mailboxes got"
+
+
+def _cases(message: Message, run: Run) -> Iterator[Case]:
+    sent = message.sent
+    recipients = sent.recipients if sent else ()
+    for seen in message.visible:
+        yield _case(message, run, seen, is_right=seen.recipient in recipients)
+    for dsn in message.dsns:
+        for seen in dsn.visible:
+            yield _case(dsn, run, seen, is_right=sent is not None and seen.recipient == sent.sender)
+
+
+def _case(message: Message, run: Run, seen: VisibleRow, *, is_right: bool) -> Case:
+    subject = f"{message.message_id} to {seen.recipient}"
+    if is_right:
+        return Case(HOLDS, subject)
+    status, why = _judged(message, seen, run)
+    return Case(
+        status,
+        subject,
+        detail=f"seen in {seen.place}, {why}",
+        at_ms=seen.copied_ms,
+        refs=refs(seen.ref, message.sent.ref if message.sent else None),
+    )
+
+
+def _judged(message: Message, seen: VisibleRow, run: Run) -> tuple[Status, str]:
+    if message.sent is not None:
+        if message.of_event("EXPAND"):
+            return UNKNOWN, "sent to a distribution group; who is in one is not read yet"
+        return VIOLATED, "not sent to this recipient"
+    if seen.sender == "" and seen.reports and not run.organisation.shows(None, TRACKED):
+        return UNKNOWN, "a DSN; some server writes no log that could say that it made it"
+    if not run.is_of_lab:
+        # that it came in from somewhere shows that somebody did send it
+        came = message.of_event("RECEIVE")
+        return UNKNOWN if came else VIOLATED, f"sent by no one: {ALL_MAIL}"
+    is_torn = any(each.file == SENT for each in run.damage)
+    return UNKNOWN if is_torn else VIOLATED, "sent by no one"
+
+
+CLAIM = Claim("no_phantom", (), needs=frozenset({LEDGER, MAILBOXES}), of_message=_cases)

@@ -1,0 +1,132 @@
+"""recipients_fit: a row of a tracking log names the recipients whom its step concerned, and no
+others (TL-1, RT-4).
+
+Asks every row by which a primary message was put off (DEFER), sent
+on or stored (SEND, DELIVER, DUPLICATEDELIVER), or given up (FAIL). It names nobody whom an earlier
+row of that message says to be done. All whom it names have the same next hop, as the plan has it,
+and that is the one that the row says (`Fork`). And of those whom the message waits for there, a
+DEFER names all: what a next hop takes for some is put off for the others alone.
+
+Not asked: who was done before his server loaded the message anew, since that may not have been
+durable; what is near a hole of the log, or on a full disk, between the two rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from spark_eval.cases.case import HOLDS, VIOLATED, Case, refs
+from spark_eval.cases.words import stamp
+from spark_eval.claims.claim import Claim
+from spark_eval.expected.mail.forks import is_done
+from spark_eval.expected.node.disk import is_lost
+from spark_eval.histories.message import Message
+from spark_eval.histories.organisation.server import Server
+from spark_eval.histories.primary import Key, Primary, key_of, order_of
+from spark_eval.histories.run import Run
+from spark_eval.read.plan import EXACT_TRACKING
+from spark_eval.read.rows import TrackingRow
+
+LOADED = "LOAD"
+
+
+def _cases(message: Message, run: Run) -> Iterator[Case]:
+    for each in (message, *message.dsns):
+        for key, rows in _by_primary(each).items():
+            server = run.servers.get(key.server)
+            primary = each.primaries.get(key)
+            if server is not None:
+                yield from _of_primary(rows, primary, server, run)
+
+
+def _by_primary(message: Message) -> dict[Key, list[TrackingRow]]:
+    """Rows by which something became of a primary message, in order."""
+    found: dict[Key, list[TrackingRow]] = {}
+    for row in sorted(message.tracking, key=order_of):
+        is_step = row.event in ("DEFER", LOADED) or is_done(row)
+        if is_step and (key := key_of(row)) is not None:
+            found.setdefault(key, []).append(row)
+    return found
+
+
+def _of_primary(
+    rows: Sequence[TrackingRow], primary: Primary | None, server: Server, run: Run
+) -> Iterator[Case]:
+    born = (primary.born or primary.loaded) if primary else None
+    recipients = primary.recipients if primary else ()
+    done: dict[str, TrackingRow] = {}
+    doubtful: set[str] = set()
+    for row in rows:
+        if row.event == LOADED:
+            doubtful |= done.keys()
+            done.clear()
+            continue
+        wrong, other = _wrong(row, done, server, run)
+        if not wrong and row.event == "DEFER":
+            left = [each for each in recipients if each not in done and each not in doubtful]
+            wrong = _missing(row, left, born or rows[0], server, run)
+        yield Case(
+            VIOLATED if wrong else HOLDS,
+            f"{row.message_id} at {row.server}",
+            ("TL-1",),
+            f"its {row.event} row at {row.server} {wrong}" if wrong else "",
+            row.at_ms,
+            refs(row.ref, other.ref if other else None),
+            server=row.server,
+        )
+        if is_done(row):
+            done.update(dict.fromkeys(row.recipients or (), row))
+
+
+def _wrong(
+    row: TrackingRow, done: dict[str, TrackingRow], server: Server, run: Run
+) -> tuple[str, TrackingRow | None]:
+    """What does not fit, or the empty text; and the earlier row that shows it."""
+    named = row.recipients or ()
+    for each in named:
+        before = done.get(each)
+        if before is not None and not is_lost(server, before.at_ms, row.at_ms):
+            return (
+                f"names {each}, with whom {before.event} had done at {stamp(before.at_ms)}",
+                before,
+            )
+    hops = {hop for each in named if (hop := _hop_of(each, server, run)) is not None}
+    if len(hops) > 1:
+        return f"names recipients of several next hops, {' and '.join(sorted(hops))}", None
+    said = _hop_said(row, run)
+    if said is not None and hops and said not in hops:
+        return f"names {named[0]}, who has another next hop than {row.fork}", None
+    return "", None
+
+
+def _missing(
+    row: TrackingRow, left: Sequence[str], first: TrackingRow, server: Server, run: Run
+) -> str:
+    said, named = _hop_said(row, run), row.recipients or ()
+    for each in left:
+        is_there = said is not None and _hop_of(each, server, run) == said
+        if is_there and each not in named and not is_lost(server, first.at_ms, row.at_ms):
+            return f"does not name {each}, for whom the message waits there as well"
+    return ""
+
+
+def _hop_of(recipient: str, server: Server, run: Run) -> str | None:
+    """Of the server: a mailbox database of its own boundary, another boundary, or a domain."""
+    database = run.directory.mailboxes.get(recipient)
+    if database is not None:
+        boundary = run.routes.boundary_of(database)
+        return boundary if boundary not in (None, server.boundary) else f"database:{database}"
+    domain = recipient.rpartition("@")[2]
+    return f"external:{domain}" if domain in run.directory.outside else None
+
+
+def _hop_said(row: TrackingRow, run: Run) -> str | None:
+    """By the row; of a server outside its domain, which others may have as well."""
+    kind, _, name = (row.fork or "").partition(":")
+    if kind != "external":
+        return row.fork
+    peer = run.servers.get(name)
+    return f"external:{peer.domain.lower()}" if peer and peer.domain else None
+
+
+CLAIM = Claim("recipients_fit", ("TL-1",), needs=frozenset({EXACT_TRACKING}), of_message=_cases)

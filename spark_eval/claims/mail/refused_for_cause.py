@@ -1,0 +1,102 @@
+"""refused_for_cause: no server turns a message away for nothing (SR-5).
+
+Asks every attempt of the workload that was answered with a 4xx or a 5xx. Each recipient of a run
+has a mailbox or a route, so a server that takes mail takes it: it may refuse a message that has
+more octets than MaxReceiveSize or more Received fields than MaxHopCount, or any while a fault has
+its disk, its process or the way to it, and reject one that it could not make redundant; then its
+tracking log says what it tried, which `shadow_placement` judges. Whether what it calls a loop is
+one stays unknown where the ledger has no `hops`. With `452 4.3.1` it may refuse one while more mail
+of clients is under way to it than a server has in memory, by the sizes of what the workload was
+sending it; strangers send too little to count. A 421, which ends the session, is no answer
+(`answered_in_time`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from spark_eval.cases.case import HOLDS, UNKNOWN, VIOLATED, Case, Status, refs
+from spark_eval.claims.claim import Claim
+from spark_eval.expected.mail.calls import is_troubled, limit_ms
+from spark_eval.expected.mail.rejection import REJECTION, is_rejection
+from spark_eval.histories.message import Message
+from spark_eval.histories.run import Run
+from spark_eval.histories.sending import Attempt
+from spark_eval.read.names import Ref
+from spark_eval.read.plan import LEDGER
+
+TOO_LARGE, LOOP, NO_MEMORY = "552", "554 5.4.6", "452 4.3.1"
+
+
+def _cases(message: Message, run: Run) -> Iterator[Case]:
+    for attempt in message.attempts:
+        if _is_refused(attempt):
+            row = _rejection(attempt, message)
+            status, detail = _judged(attempt, message, run, row)
+            subject = f"{message.message_id}, attempt {attempt.number}"
+            shown = refs(attempt.ref, row)
+            yield Case(
+                status, subject, ("SR-5",), detail, attempt.ended_ms, shown, server=attempt.server
+            )
+
+
+def _is_refused(attempt: Attempt) -> bool:
+    reply = attempt.reply or ""
+    return reply[:1] in ("4", "5") and not reply.startswith("421")
+
+
+def _rejection(attempt: Attempt, message: Message) -> Ref | None:
+    """The row that says that no shadow message could be made in this attempt."""
+    if not (attempt.reply or "").startswith(REJECTION):
+        return None
+    rows = (row for row in message.tracking if row.server == attempt.server and is_rejection(row))
+    return min((row.ref for row in rows if attempt.spans(row.mono_ns)), default=None)
+
+
+def _judged(
+    attempt: Attempt, message: Message, run: Run, rejection: Ref | None
+) -> tuple[Status, str]:
+    reply, server = attempt.reply or "", run.servers.get(attempt.server)
+    is_troubled_then = is_troubled(attempt.server, run, attempt.started_ms, attempt.ended_ms)
+    if is_troubled_then or rejection is not None or _is_permitted(attempt, message, run):
+        return HOLDS, ""
+    if reply.startswith(LOOP) and _hops(message) is None:
+        return UNKNOWN, "the ledger does not say how many hops it had made"
+    if not reply.startswith(REJECTION):
+        return VIOLATED, f"{attempt.server} refused it, and no fault was in the way: {reply}"
+    if server and not server.shows(attempt.started_ms or 0, attempt.ended_ms or 0):
+        return UNKNOWN, f"the tracking log of {attempt.server} has a hole there"
+    return VIOLATED, f"{attempt.server} rejected it, and logged no attempt to make it redundant"
+
+
+def _is_permitted(attempt: Attempt, message: Message, run: Run) -> bool:
+    """A bound of its own says so."""
+    reply, server = attempt.reply or "", run.servers.get(attempt.server)
+    size = message.sent.content.size if message.sent else None
+    if reply.startswith(TOO_LARGE):
+        return size is not None and size > run.config.max_bytes
+    if reply.startswith(LOOP):
+        return server is not None and (_hops(message) or 0) > server.config.max_hops
+    most = run.software.mail_in_memory_bytes
+    return reply.startswith(NO_MEMORY) and _under_way_bytes(attempt, run) > most
+
+
+def _hops(message: Message) -> int | None:
+    return message.sent.hops if message.sent else None
+
+
+def _under_way_bytes(attempt: Attempt, run: Run) -> int:
+    """Of all that the workload was sending its server meanwhile. A message that nobody waits for
+    any more may stay until its session is over.
+    """
+    server = run.servers.get(attempt.server)
+    if server is None or attempt.started_ms is None or attempt.ended_ms is None:
+        return 0
+    start_ms, end_ms = attempt.started_ms - limit_ms(server, run), attempt.ended_ms
+    others = run.traffic.under_way.get(attempt.server, ())
+    return sum(
+        each.size_bytes for each in others if each.at.lo <= end_ms and each.at.hi >= start_ms
+    )
+
+
+CLAIM = Claim("refused_for_cause", ("SR-5",), needs=frozenset({LEDGER}), of_message=_cases)

@@ -1,0 +1,100 @@
+"""traceable: whoever has one word about a message finds all others (TL-3, TL-5).
+
+Asks of each message whether all its rows in tracking logs, of forks and of shadow messages alike,
+have a network message id under which a server received or made it, and whether no server has two
+for one internal id; and of each 250 to the workload whether it names the message, the server and
+its internal id in Exchange's words. What a hole swallowed names nothing and accuses nobody.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from spark_eval.cases.case import HOLDS, VIOLATED, Case, Status
+from spark_eval.claims.claim import Claim
+from spark_eval.histories.message import Message
+from spark_eval.histories.run import Run
+from spark_eval.histories.sending import Attempt
+from spark_eval.read.plan import EXACT_TRACKING, LEDGER
+from spark_eval.read.rows import TrackingRow
+
+# a kill may have swallowed the RECEIVE, or come before it; what is rejected has none
+ENTERED = ("RECEIVE", "DSN", "LOAD", "HAREDIRECT", "HAREDIRECTFAIL", "HARECEIVE")
+EXACT = frozenset({EXACT_TRACKING})
+_ID = "[InternalId="
+_NAMED = re.compile(
+    r"250 2\.6\.0 .+ \[InternalId=[0-9]+, Hostname=([^ .\]]+)[^ ]*\] "
+    r"(?:.+ )?Queued mail for delivery$"
+)
+
+
+def _cases(message: Message, run: Run) -> Iterator[Case]:
+    for each in (message, *message.dsns):
+        yield from _ids(each)
+        yield from (
+            _reply(each, attempt, run) for attempt in each.attempts if _is_asked(attempt, run)
+        )
+
+
+def _ids(message: Message) -> Iterator[Case]:
+    rows = [row for row in message.tracking if row.network_message_id and row.internal_id]
+    seen = {row.network_message_id for row in rows}
+    entered = {row.network_message_id for row in rows if row.event in ENTERED}
+    if not entered:
+        return
+    status, detail = _judged(rows, seen - entered)
+    first = min(rows, key=lambda row: (row.at_ms, row.ref))
+    yield Case(
+        status,
+        message.message_id,
+        ("TL-3",),
+        detail,
+        first.at_ms,
+        (first.ref,),
+        server=first.server,
+    )
+
+
+def _judged(rows: list[TrackingRow], unknown: set[str | None]) -> tuple[Status, str]:
+    if unknown:
+        name = min(each or "" for each in unknown)
+        return VIOLATED, f"logged under {name}, by which no server received it"
+    owned = {_owner(row) for row in rows}
+    if len(owned) < len({(_owner(row), row.network_message_id) for row in rows}):
+        return VIOLATED, "one internal id of a server is logged under two network message ids"
+    return HOLDS, ""
+
+
+def _owner(row: TrackingRow) -> tuple[str, str, str | None]:
+    """Rows about a shadow message are about its primary message."""
+    return (
+        row.primary_server or row.server,
+        row.primary_database_id or row.database_id or "",
+        row.primary_internal_id or row.internal_id,
+    )
+
+
+def _is_asked(attempt: Attempt, run: Run) -> bool:
+    """Somebody else's ledger may lack the words of the reply, or have those of a gateway."""
+    says_id = _ID in (attempt.reply or "")
+    return attempt.outcome == "ok" and (says_id or run.organisation.shows(attempt.server, EXACT))
+
+
+def _reply(message: Message, attempt: Attempt, run: Run) -> Case:
+    reply, name = attempt.reply or "", message.message_id
+    found = _NAMED.match(reply)
+    is_named = name in reply or len(name) > run.software.message_id_shown
+    holds = found is not None and is_named and found[1].lower() == attempt.server
+    return Case(
+        HOLDS if holds else VIOLATED,
+        f"{name}, attempt {attempt.number}",
+        ("TL-5",),
+        f"{attempt.server} accepted it and answered {attempt.reply or '?'}",
+        attempt.ended_ms,
+        (attempt.ref,),
+        server=attempt.server,
+    )
+
+
+CLAIM = Claim("traceable", ("TL-3", "TL-5"), needs=frozenset({LEDGER}), of_message=_cases)

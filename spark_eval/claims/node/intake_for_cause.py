@@ -1,0 +1,112 @@
+"""intake_for_cause: a tracking log says RECEIVE of what somebody handed over, and of nothing else
+(TL-2).
+
+Asks every RECEIVE: a 250 names its server and its internal id, that
+to the workload, or one that a server of another boundary logged with its SEND. Where none does, a
+hand-over to this server was in doubt, one for each such RECEIVE: the workload lost its session
+before an answer, or a server of another boundary put the message off, loaded it again, has it in
+its queue still, or may have lost the row.
+
+Not asked: what stands in a ledger that is damaged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from spark_eval.cases.case import HOLDS, VIOLATED, Case
+from spark_eval.claims.claim import Claim
+from spark_eval.expected.mail.crossings import crossings
+from spark_eval.expected.node.disk import is_lost
+from spark_eval.histories.message import Message
+from spark_eval.histories.primary import order_of
+from spark_eval.histories.run import Run
+from spark_eval.histories.sending import Attempt
+from spark_eval.read.plan import EXACT_TRACKING, LEDGER
+from spark_eval.read.rows import TrackingRow
+
+SENT = "ledger.jsonl"
+# a server that hangs up says so, and may take the message all the same (SR-7)
+HANGS_UP = "421"
+
+
+def _cases(message: Message, run: Run) -> Iterator[Case]:
+    if any(each.file == SENT for each in run.damage):
+        return
+    for each in (message, *message.dsns):
+        named, unnamed = _named(each, run), list[TrackingRow]()
+        for row in sorted(each.of_event("RECEIVE"), key=order_of):
+            if (row.server, row.internal_id) in named:
+                yield Case(
+                    HOLDS, f"{each.message_id} at {row.server}", ("TL-2",), server=row.server
+                )
+            else:
+                unnamed.append(row)
+        for place, row in enumerate(unnamed):
+            nth = 1 + sum(other.server == row.server for other in unnamed[:place])
+            yield _case(each, row, nth, run)
+
+
+def _named(message: Message, run: Run) -> set[tuple[str, str | None]]:
+    """Servers and internal ids that a 250 names; within its own boundary a server sends into
+    mailboxes, which is no intake.
+    """
+    answered = ((each.server, each.reply_internal_id) for each in message.attempts)
+    crossed = ((hop.peer, hop.peer_internal_id) for hop in crossings(message, run))
+    return {*answered, *crossed}
+
+
+def _case(message: Message, row: TrackingRow, nth: int, run: Run) -> Case:
+    """Of the `nth` one of its server that no 250 names."""
+    doubts = sum(
+        each.server == row.server and _is_in_doubt(each, row, run) for each in message.attempts
+    )
+    holds = doubts >= nth or any(
+        _may_have_sent(message, name, row, run) for name in _holders(message) if name != row.server
+    )
+    detail = (
+        f"{row.server} logged RECEIVE of {row.internal_id}; no 250 names it, and of hand-overs to "
+        f"it {doubts} had no answer"
+    )
+    subject = f"{message.message_id} at {row.server}"
+    return Case(
+        HOLDS if holds else VIOLATED,
+        subject,
+        ("TL-2",),
+        detail,
+        row.at_ms,
+        (row.ref,),
+        server=row.server,
+    )
+
+
+def _is_in_doubt(attempt: Attempt, row: TrackingRow, run: Run) -> bool:
+    slack_ms = run.servers[row.server].slack_ms if row.server in run.servers else 0
+    is_begun = attempt.started_ms is None or attempt.started_ms <= row.at_ms + slack_ms
+    return attempt.outcome != "ok" and is_begun and (attempt.reply or HANGS_UP)[:3] == HANGS_UP
+
+
+def _holders(message: Message) -> set[str]:
+    return {key.server for key in message.primaries}
+
+
+def _may_have_sent(message: Message, name: str, row: TrackingRow, run: Run) -> bool:
+    """Whether another server may have sent the message there, and has no SEND that says so."""
+    server = run.servers.get(name)
+    if server is None or server.boundary == run.servers[row.server].boundary:
+        return False
+    from_ms = row.at_ms - server.askew_ms - server.slack_ms
+    again = (each for each in message.of_event("DEFER", "LOAD") if each.server == name)
+    queued = (each for each in message.queued if each.server == name and each.queue == "delivery")
+    return (
+        any(each.at_ms >= from_ms for each in again)
+        or any(queued)
+        or not run.is_listed(name)
+        or any(era.lost_ms is not None and era.lost_ms >= from_ms for era in server.eras)
+        or is_lost(server, from_ms, row.at_ms + server.config.timeout_ms)
+    )
+
+
+CLAIM = Claim(
+    "intake_for_cause", ("TL-2",), needs=frozenset({EXACT_TRACKING, LEDGER}), of_message=_cases
+)

@@ -1,0 +1,116 @@
+"""nothing_left_over: at the end of a run each store holds what a promise keeps, and nothing else.
+
+Asks each server whose queue listing was collected: the store itself was asked for bodies and forks
+of messages that are gone, for resubmit requests that still run, and for what is left of those that
+ended. Where a fault never healed, nothing can be said of a request that runs. And asks each shadow
+server that discard notifications wait for: they are forgotten when it has confirmed them (SM-16),
+by the round of questions after the one that brought them. How long copies are kept is asked by
+`held_long_enough`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from spark_eval.cases.case import HOLDS, UNKNOWN, VIOLATED, Case, Status, refs
+from spark_eval.cases.words import stamp
+from spark_eval.claims.claim import Claim
+from spark_eval.expected.totals import Totals
+from spark_eval.histories.faults import unhealed
+from spark_eval.histories.organisation.server import Server
+from spark_eval.histories.pairs import Contact
+from spark_eval.histories.run import Run
+from spark_eval.histories.stores import Waiting
+from spark_eval.read.plan import QUEUES
+from spark_eval.read.rows import QueueRow
+
+# after the round that brought it: one confirms it, and one more
+CONFIRMED = 2
+
+
+def _cases(run: Run, totals: Totals) -> Iterator[Case]:
+    for server in sorted({name.split("/")[1] for name in run.files if name.startswith("logs/")}):
+        if run.is_listed(server.lower()):
+            yield _store(server.lower(), run)
+    for (server, holder), waiting in run.stores.waiting.items():
+        if server in run.servers:
+            yield _notifications(run.servers[server], holder, waiting, run)
+
+
+def _store(server: str, run: Run) -> Case:
+    left = [row for row in run.stores.left_over if row.server == server]
+    first = min(left, key=_by_kind, default=None)
+    status: Status = HOLDS
+    detail = ""
+    if first is not None and first.queue == "running-request" and unhealed(run.faults):
+        status, detail = UNKNOWN, f"request {first.state}, and a fault never healed"
+    elif first is not None:
+        named = (first.queue, first.internal_id, first.shadow_server)
+        what = " ".join(each for each in named if each is not None)
+        status = VIOLATED
+        detail = (
+            f"{server} keeps {len(left)} of what no promise keeps, first a {what}: {first.state}"
+        )
+    shown = refs(first.ref if first else None)
+    return Case(status, server, (), detail, run.end_ms, shown, len(left), server=server)
+
+
+def _by_kind(row: QueueRow) -> tuple[str, ...]:
+    return row.queue, row.internal_id or "", row.shadow_server or "", row.state or ""
+
+
+def _notifications(server: Server, holder: str, waiting: Waiting, run: Run) -> Case:
+    """Those of a server that wait for one shadow server."""
+    oldest = waiting.oldest
+    since_ms = _since_ms(server, holder, oldest, run) + server.askew_ms + run.finest_ms
+    page = server.config.page
+    # an answer that was under way then may not have named them all, nor one that was full
+    answers = [
+        each
+        for each in run.pairs.between(holder, server.name).questions.contacts
+        if each.asked_ms is not None
+        and each.asked_ms > since_ms
+        and (each.notifications is None or each.notifications < page)
+    ]
+    later = _rounds(answers, run.config.heartbeat_ms // 2)
+    detail = ""
+    if answers:
+        detail = (
+            f"{server.name} keeps {waiting.notifications} discard notifications for {holder}, "
+            f"which heard of the first at {stamp(answers[0].at_ms)} and asked in {later} rounds "
+            "since"
+        )
+    return Case(
+        VIOLATED if later >= CONFIRMED else HOLDS, oldest.message_id or server.name, ("SM-16",),
+        detail, oldest.delivered_ms, (oldest.ref,), later,
+        server=server.name,
+    )  # fmt: skip
+
+
+def _since_ms(server: Server, holder: str, oldest: QueueRow, run: Run) -> int:
+    """From when on they are to be named and forgotten: since the last start of both, too, since
+    what one forgot and what the other knows may be lost by a kill. And since both could write it
+    down: on a full disk nothing is confirmed, and nothing forgotten.
+    """
+    times = (oldest.delivered_ms, run.ready_ms.get(server.name), run.ready_ms.get(holder))
+    return max((each for each in times if each is not None), default=0)
+
+
+def _rounds(answers: Iterable[Contact], pause_ms: int) -> int:
+    """Questions that are asked at once confirm the same: another round begins with one that was
+    surely asked when the last was answered, and is answered half a heartbeat later.
+    """
+    later, begun_ms = -1, None
+    for answer in answers:
+        is_another = (
+            begun_ms is not None
+            and answer.asked_ms is not None
+            and answer.asked_ms >= begun_ms
+            and answer.at_ms > begun_ms + pause_ms
+        )
+        if begun_ms is None or is_another:
+            later, begun_ms = later + 1, answer.at_ms
+    return later
+
+
+CLAIM = Claim("nothing_left_over", ("SM-16",), needs=frozenset({QUEUES}), of_run=_cases)

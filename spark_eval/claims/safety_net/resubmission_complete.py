@@ -1,0 +1,80 @@
+"""resubmission_complete: what a failover lost, or may have lost, comes back from every Safety Net
+that has it (SN-4, SN-6 to SN-8).
+
+Asks every primary of every transition whether it was asked to, and every copy that surely lies in
+the interval, or was lost with the copy of the database that was left. `expected.resubmissions`
+derives both; Active Manager's word that all was asked counts for nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from spark_eval.cases.case import Case, refs
+from spark_eval.claims.claim import Claim
+from spark_eval.expected.safety_net.resubmissions import Expected, expected
+from spark_eval.expected.safety_net.safety_net_requests import Asking, askings, judged
+from spark_eval.expected.totals import Totals
+from spark_eval.histories.message import Message
+from spark_eval.histories.run import Run
+from spark_eval.intervals.interval import touches
+from spark_eval.read.plan import LIFECYCLE, TRACKING
+
+
+def _copies(message: Message, run: Run) -> Iterator[Case]:
+    for each in (message, *message.dsns):
+        for item in expected(each, run):
+            yield _copy(each, item, run)
+
+
+def _copy(message: Message, item: Expected, run: Run) -> Case:
+    asking, brought = item.asking, item.fork.first.row
+    lost = (1e9 if item.is_seen else 1e12) if item.lost else 0
+    return Case(
+        item.status,
+        message.message_id,
+        ("SN-4", "SN-8"),
+        item.reason,
+        brought.at_ms,
+        refs(
+            brought.ref,
+            asking.change.mounted.ref,
+            asking.learnt.ref if asking.learnt else None,
+            item.given.ref if item.given else None,
+        ),
+        weight=lost + (run.end_ms or 0) - brought.at_ms,
+    )
+
+
+def _asked(run: Run, totals: Totals) -> Iterator[Case]:
+    for asking in askings(run):
+        if (found := judged(asking, run)) is not None:
+            status, detail = found
+            learnt, mounted = asking.learnt, asking.change.mounted
+            yield Case(
+                status,
+                f"{asking.name} at {asking.server.name}",
+                ("SN-4", "SN-6", "TP-6", *(("SN-7",) if _was_away(asking, run) else ())),
+                detail,
+                learnt.at_ms if learnt else mounted.at_ms,
+                refs(
+                    mounted.ref,
+                    learnt.ref if learnt else None,
+                    asking.request.ref if asking.request else None,
+                ),
+                weight=1e6,
+            )
+
+
+def _was_away(asking: Asking, run: Run) -> bool:
+    until_ms = asking.learnt.at_ms if asking.learnt else run.end_ms
+    return touches(asking.outages, asking.change.mounted.at_ms or 0, until_ms or 0)
+
+
+CLAIM = Claim(
+    "resubmission_complete",
+    ("SN-4", "SN-6", "SN-7", "SN-8", "TP-6"),
+    needs=frozenset({LIFECYCLE, TRACKING}),
+    of_message=_copies,
+    of_run=_asked,
+)

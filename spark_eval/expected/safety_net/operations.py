@@ -1,0 +1,64 @@
+"""Operations as they happened: what was asked of Active Manager, when, and what it said."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from spark_eval.histories.run import Run
+
+# the epoch in an answer as `250 2.0.0 1 lyo-mbx1`
+_EPOCH = re.compile(r"250 [0-9.]+ ([0-9]+) ")
+
+
+class Operation(NamedTuple):
+    """`reason`: the answer, or why there was none; `epoch` that it led to."""
+
+    id: str
+    kind: str | None
+    database: str | None
+    to: str | None
+    planned_ms: int | None
+    asked_ms: int | None
+    took_effect: bool | None
+    reason: str | None
+    epoch: int | None
+
+
+def operations(run: Run) -> list[Operation]:
+    """In the order of the plan."""
+    found = []
+    for planned in run.planned_operations:
+        rows = [row for row in run.operation_rows if row.operation == planned.id]
+        evidence = [row for row in rows if row.phase == "evidence"]
+        verdicts = [row.took_effect for row in evidence if row.took_effect is not None]
+        replies = [row.reply for row in rows if row.reply is not None]
+        reasons = [row.reason for row in evidence if row.reason is not None]
+        said = max(replies, default=None) or max(reasons, default=None)
+        epoch = _EPOCH.match(said or "")
+        found.append(
+            Operation(
+                planned.id or "?",
+                planned.kind,
+                planned.database,
+                planned.to,
+                planned.at_ms,
+                min(
+                    (r.at_ms for r in rows if r.phase == "applied" and r.at_ms is not None),
+                    default=None,
+                ),
+                all(verdicts) if verdicts else None,
+                max(reasons, default=None) or said,
+                int(epoch[1]) if epoch else None,
+            )
+        )
+    return found
+
+
+def answered_epochs(run: Run, kind: str) -> set[tuple[str | None, int | None]]:
+    """Database and epoch of each operation of a kind to which Active Manager said yes."""
+    return {
+        (each.database, each.epoch)
+        for each in operations(run)
+        if each.kind == kind and each.epoch is not None
+    }

@@ -1,0 +1,108 @@
+"""A message: as its sender wrote it down, as servers logged it, as recipients see it.
+
+DSNs about it are messages of their own and belong to its history, since what is asked of it is
+asked of them: who was notified, and by what.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from spark_eval.histories.primary import Key, Primary, primaries_of
+from spark_eval.histories.sending import ACKNOWLEDGED, Attempt, attempts_of, fate_of
+from spark_eval.histories.shadow import Shadow, ShadowKey, shadows_of
+from spark_eval.read.mail import Mail
+from spark_eval.read.names import message_id
+from spark_eval.read.rows import (
+    AttemptRow,
+    OutcomeRow,
+    QueueRow,
+    SentRow,
+    TrackingRow,
+    VisibleRow,
+)
+
+
+@dataclass(eq=False)
+class Message:
+    """Rows about one Message-Id; `dsns`: those about it. `sent` is None of what the workload did
+    not write down.
+    """
+
+    message_id: str
+    sent: SentRow | None = None
+    begun: list[AttemptRow] = field(default_factory=list)
+    ended: list[OutcomeRow] = field(default_factory=list)
+    tracking: list[TrackingRow] = field(default_factory=list)
+    visible: list[VisibleRow] = field(default_factory=list)
+    queued: list[QueueRow] = field(default_factory=list)
+    dsns: list[Message] = field(default_factory=list)
+
+    @cached_property
+    def attempts(self) -> tuple[Attempt, ...]:
+        return attempts_of(self.begun, self.ended)
+
+    @cached_property
+    def fate(self) -> str:
+        return fate_of(self.attempts)
+
+    @property
+    def is_acknowledged(self) -> bool:
+        return self.fate == ACKNOWLEDGED
+
+    @cached_property
+    def ok(self) -> Attempt | None:
+        """The first attempt that was acknowledged."""
+        return next((each for each in self.attempts if each.outcome == "ok"), None)
+
+    @cached_property
+    def primaries(self) -> dict[Key, Primary]:
+        return primaries_of(self.tracking)
+
+    @cached_property
+    def shadows(self) -> dict[ShadowKey, Shadow]:
+        return shadows_of(self.tracking)
+
+    def of_event(self, *events: str) -> list[TrackingRow]:
+        return [row for row in self.tracking if row.event in events]
+
+
+def messages_of(mail: Mail) -> list[Message]:
+    """Every message that anybody speaks of, DSNs in what they are about; in the order of ids."""
+    found: dict[str, Message] = {}
+
+    def named(name: str) -> Message:
+        return found.setdefault(name, Message(name))
+
+    for sent in mail.sent:
+        message = named(sent.message_id)
+        message.sent = message.sent or sent
+    for begun in mail.attempts:
+        named(begun.message_id).begun.append(begun)
+    for ended in mail.outcomes:
+        named(ended.message_id).ended.append(ended)
+    for event in mail.tracking:
+        if event.message_id is not None:
+            named(event.message_id).tracking.append(event)
+    for seen in mail.visible:
+        named(seen.message_id).visible.append(seen)
+    for queued in mail.queues:
+        if queued.message_id is not None:
+            named(queued.message_id).queued.append(queued)
+    return _with_dsns(found)
+
+
+def _with_dsns(found: dict[str, Message]) -> list[Message]:
+    """A DSN about a message that nobody speaks of stands by itself."""
+    abouts = {name: about for name, each in found.items() if (about := subject_of(each.tracking))}
+    for name, about in sorted(abouts.items()):
+        if about in found and about not in abouts:
+            found[about].dsns.append(found.pop(name))
+    return [found[name] for name in sorted(found)]
+
+
+def subject_of(rows: Iterable[TrackingRow]) -> str | None:
+    """Of a DSN: the Message-Id that it is about; None of any other message."""
+    return next((message_id(row.reference) for row in rows if row.event == "DSN"), None)

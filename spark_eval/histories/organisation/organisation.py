@@ -1,0 +1,86 @@
+"""Who is there and what is set: servers, mailbox databases and where recipients read their mail."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from spark_eval.histories.faults import Fault
+from spark_eval.histories.organisation.active_copies import ActiveCopies, active_copies
+from spark_eval.histories.organisation.database import Database
+from spark_eval.histories.organisation.directory import Directory, directory_of
+from spark_eval.histories.organisation.evidence import of_unplanned
+from spark_eval.histories.organisation.server import Server
+from spark_eval.histories.organisation.servers import servers_of
+from spark_eval.histories.organisation.settings import TransportConfig, transport_config
+from spark_eval.histories.organisation.software import Software, software
+from spark_eval.read.logs import Logs
+from spark_eval.read.plan import Evidence
+from spark_eval.read.record import Record
+
+
+@dataclass(frozen=True, slots=True)
+class Organisation:
+    """By name: `servers`, `databases`, and `active_copies` of databases with several. `lagged`,
+    copies with a ReplayLagTime, by database and server; `unplanned`, what a server can show that
+    the plan does not have.
+    """
+
+    config: TransportConfig
+    software: Software
+    servers: Mapping[str, Server]
+    databases: Mapping[str, Database]
+    directory: Directory
+    active_copies: Mapping[str, ActiveCopies]
+    lagged: frozenset[tuple[str, str]]
+    unplanned: frozenset[Evidence]
+
+    def shows(self, server: str | None, needs: frozenset[Evidence]) -> bool:
+        """Whether the record of that server can show all of it; where it is None, of each mailbox
+        server.
+        """
+        if server is None:
+            mailboxes = [each for each in self.servers.values() if each.is_mailbox]
+            known = [each.evidence for each in mailboxes] or [self.unplanned]
+        else:
+            known = [self.servers[server].evidence if server in self.servers else self.unplanned]
+        return all(needs <= evidence for evidence in known)
+
+
+def organisation_of(record: Record, logs: Logs, faults: Iterable[Fault]) -> Organisation:
+    plan, servers = record.heading.plan, servers_of(record, logs, faults)
+    databases = _databases(record, servers)
+    several = {each.name: each.copies for each in databases.values() if len(each.copies) > 1}
+    return Organisation(
+        config=transport_config(plan.transport_config),
+        software=software(plan.software),
+        servers=servers,
+        databases=databases,
+        directory=directory_of(plan.topology),
+        active_copies=active_copies(several, record.rows.lifecycle),
+        lagged=_lagged(record),
+        unplanned=of_unplanned("", record),
+    )
+
+
+def _databases(record: Record, servers: Mapping[str, Server]) -> dict[str, Database]:
+    found = {}
+    for each in record.heading.plan.topology.databases or ():
+        copies = tuple((copy.server or "").lower() for copy in each.copies or ())
+        preferences = tuple(copy.activation_preference for copy in each.copies or ())
+        window_ms = each.duplicate_detection_window_ms
+        if window_ms is None and copies and copies[0] in servers:
+            # plans of before, and those made by hand, give servers the window
+            window_ms = servers[copies[0]].config.window_ms
+        if each.name is not None:
+            found[each.name] = Database(each.name, copies, preferences, window_ms)
+    return found
+
+
+def _lagged(record: Record) -> frozenset[tuple[str, str]]:
+    return frozenset(
+        (database.name or "", (copy.server or "").lower())
+        for database in record.heading.plan.topology.databases or ()
+        for copy in database.copies or ()
+        if copy.replay_lag_time_ms
+    )

@@ -1,0 +1,95 @@
+"""The servers of a run, out of its plan and of everything that says what became of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from spark_eval.fault_kinds import Does
+from spark_eval.histories.faults import Fault
+from spark_eval.histories.organisation.evidence import evidence_of
+from spark_eval.histories.organisation.server import (
+    EVERYWHERE,
+    UNLOGGED_WALL_MS,
+    Down,
+    Server,
+    eras_of,
+    holes_of,
+)
+from spark_eval.histories.organisation.settings import mount_dial, server_config
+from spark_eval.read.clocks_off import FAR_ABOVE
+from spark_eval.read.damage import Damage
+from spark_eval.read.logs import Logs
+from spark_eval.read.plan import PlannedServer
+from spark_eval.read.record import Record
+
+
+def servers_of(record: Record, logs: Logs, faults: Iterable[Fault]) -> dict[str, Server]:
+    """By name, in the order of the plan."""
+    clock = record.heading.clock
+    planned = [each for each in record.heading.plan.topology.servers or () if each.name is not None]
+    unlogged_ms = int(UNLOGGED_WALL_MS * clock.speed)
+    slack_ms = unlogged_ms + FAR_ABOVE * clock.finest_ms
+    skews = [life.skew_ms for lives in record.lives.values() for life in lives]
+    askew_ms = max(skews, default=0) - min(skews, default=0)
+    downs, seen, damage = (
+        _downs(faults),
+        _seen_databases(record, logs),
+        _damage_by_server(record.damage),
+    )
+    found = {}
+    for each in planned:
+        name = (each.name or "").lower()
+        own = tuple(sorted(downs.get(name, ())))
+        untracked = name in record.heading.untracked
+        found[name] = Server(
+            name=name,
+            fqdn=each.fqdn or name,
+            role=each.role or "",
+            site=each.site,
+            dag=each.dag,
+            domain=each.domain,
+            auto_activation=each.auto_activation or "Unrestricted",
+            mount_dial=mount_dial(each.mount_dial),
+            evidence=evidence_of(each, record),
+            config=server_config(_sections(record, each)),
+            downs=own,
+            holes=EVERYWHERE if untracked else holes_of(damage.get(name, ()), own, unlogged_ms),
+            eras=eras_of(seen.get(name, ())),
+            lives=record.lives.get(name, ()),
+            slack_ms=slack_ms,
+            askew_ms=askew_ms,
+        )
+    return found
+
+
+def _sections(record: Record, server: PlannedServer) -> Mapping[str, Mapping[str, str]]:
+    return record.heading.plan.server_config.get(server.name or "") or {}
+
+
+def _downs(faults: Iterable[Fault]) -> dict[str, list[Down]]:
+    found: dict[str, list[Down]] = {}
+    for each in faults:
+        counts = each.acts_on_server and each.does in (Does.AWAY, Does.IN_DOUBT)
+        if counts and each.server is not None and each.outage is not None:
+            found.setdefault(each.server, []).append(Down(each.outage, each.kind))
+    return found
+
+
+def _seen_databases(record: Record, logs: Logs) -> dict[str, list[tuple[int, str]]]:
+    found: dict[str, list[tuple[int, str]]] = {}
+    for row in record.rows.lifecycle:
+        if row.database_id and row.at_ms is not None:
+            found.setdefault(row.server, []).append((row.at_ms, row.database_id))
+    for (server, database_id), at_ms in logs.seen_ms.items():
+        found.setdefault(server, []).append((at_ms, database_id))
+    return found
+
+
+def _damage_by_server(
+    damage: Iterable[Damage],
+) -> dict[str, list[tuple[int | None, int | None]]]:
+    found: dict[str, list[tuple[int | None, int | None]]] = {}
+    for each in damage:
+        if each.server:
+            found.setdefault(each.server, []).append((each.from_ms, each.to_ms))
+    return found

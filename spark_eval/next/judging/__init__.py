@@ -1,1 +1,0 @@
-"""From cases to results, and from results to a verdict."""

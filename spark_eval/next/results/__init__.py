@@ -1,5 +1,0 @@
-"""From histories to what stays of a run: rows of tables, counts, what met what.
-
-Rows of a message are a function of it and its run; what is counted over messages is a sum, and the
-sums of parts of a run add up to the sum of the whole. Nothing here writes anything.
-"""

@@ -1,0 +1,1 @@
+"""The folder of a run: which files it holds, and whether they are as the lab left them."""
