@@ -30,7 +30,6 @@ LABS = (
 # what asks for the Spark session of the tests: a session's first minutes are its slowest
 SESSION = (
     "tests/spark_eval/compare/",
-    "tests/spark_eval/read/test_remote.py",
     "tests/spark_eval/spark/",
     "tests/spark_eval/test_program.py",
     "tests/spark_eval/test_serving.py",

@@ -13,6 +13,7 @@ from pyspark.sql import SparkSession
 from spark_eval.claims.catalogue import ALL
 from spark_eval.claims.claim import Claim
 from spark_eval.judging.judged import JudgedRun
+from spark_eval.read.folder.files import all_bytes
 from spark_eval.read.folder.line_blocks import refuse_what_is_too_large
 from spark_eval.read.folder.run_folder import RunFolder, RunFolderError
 from spark_eval.report.build import with_stories
@@ -50,7 +51,7 @@ def evaluate(
 
 
 def is_large(folder: RunFolder) -> bool:
-    return sum(path.stat().st_size for path in folder.evidence()) > LARGE_BYTES
+    return all_bytes(folder.path) > LARGE_BYTES
 
 
 def distinct(folders: Sequence[RunFolder]) -> None:

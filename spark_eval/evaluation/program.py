@@ -21,6 +21,7 @@ from spark_eval.evaluation.remote import fetch, send
 from spark_eval.judging.judged import JudgedRun
 from spark_eval.program.exit_codes import CRASHED, WORST_FIRST
 from spark_eval.program.printable import visible
+from spark_eval.read.folder.files import all_bytes
 from spark_eval.read.folder.run_folder import (
     RunFolder,
     UnreadableRecordError,
@@ -33,7 +34,6 @@ from spark_eval.session import Purpose, using_session
 from spark_eval.spread import by_run
 
 RAISED = re.compile(r"[A-Za-z_.]+(Error|Exception|Exit)\b|\[[A-Z_]+\]")
-OF_LINES = ("*.jsonl", "logs/*/*", "mailboxes/*", "external/*")
 
 
 def judge_runs(names: list[str], options: argparse.Namespace) -> int:
@@ -80,13 +80,8 @@ def _opened(spark: SparkSession, names: list[str]) -> Iterator[list[RunFolder]]:
 
 def purpose_of(names: list[str]) -> Purpose:
     """By the size of the largest, of those that are there."""
-    sizes = (_bytes_of(Path(name)) for name in names if not is_uri(name))
+    sizes = (all_bytes(Path(name)) for name in names if not is_uri(name))
     return Purpose.LARGE if max(sizes, default=0) > LARGE_BYTES else Purpose.RUN
-
-
-def _bytes_of(folder: Path) -> int:
-    there = (path for place in OF_LINES for path in folder.glob(place))
-    return sum(path.stat().st_size for path in there if path.is_file())
 
 
 def _unreadable(error: PySparkException) -> UnreadableRecordError:

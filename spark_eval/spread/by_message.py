@@ -23,7 +23,7 @@ from spark_eval.judging.run import run_of_parts
 from spark_eval.judging.tally import Tally
 from spark_eval.judging.uncollected import uncollected
 from spark_eval.read.folder.file_list import departures
-from spark_eval.read.folder.files import FolderFiles, MemoryFiles, evidence
+from spark_eval.read.folder.files import FolderFiles, MemoryFiles, all_bytes, evidence, read_bytes
 from spark_eval.read.folder.run_folder import RunFolder
 from spark_eval.read.heading import heading_of
 from spark_eval.report.build import build
@@ -47,19 +47,13 @@ AT_ONCE_A_CORE = 4
 """Parts whose results the driver holds."""
 
 
-def judged(
-    spark: SparkSession,
-    folder: RunFolder,
-    claims: Sequence[Claim],
-    bytes_a_part: int = BYTES_A_PART,
-) -> WholeRun:
+def judged(spark: SparkSession, folder: RunFolder, claims: Sequence[Claim]) -> WholeRun:
     """Its tables of messages are written already. Raises `OSError`, Spark's own errors."""
     context = spark.sparkContext
     ship(context)
     there = FolderFiles(folder.path)
     heading = heading_of(there)
-    size = sum((folder.path / name).stat().st_size for name in evidence(there))
-    count = max(size // bytes_a_part + 1, context.defaultParallelism)
+    count = max(all_bytes(folder.path) // BYTES_A_PART + 1, context.defaultParallelism)
     record, log_sums, mail = read_spread(_files(context, folder), heading, count)
     parts = PartsInSpark(mail, count)
     try:
@@ -75,7 +69,7 @@ def _files(context: SparkContext, folder: RunFolder) -> RDD[File]:
     file at a time.
     """
     there = FolderFiles(folder.path)
-    names = sorted(evidence(there), key=lambda name: -(folder.path / name).stat().st_size)
+    names = sorted(evidence(there), key=lambda name: -read_bytes(folder.path, name))
     if folder.uri is None or is_local(context):
         hands = min(FILES_AT_ONCE_A_CORE * context.defaultParallelism, max(len(names), 1))
         dealt = [(name, there) for first in range(hands) for name in names[first::hands]]

@@ -9,6 +9,7 @@ import gzip
 import io
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO, Protocol, cast
 
@@ -16,6 +17,8 @@ from spark_eval.read.folder.run_folder import LOG_FILE, RECORD_FILE
 
 WHOLE = ("plan.json", "manifest.json", "host.json", "files.json")
 PACKED = ".gz"
+PACKED_TIMES = 10
+"""As large as a packed file is the log that was packed, about."""
 _EVIDENCE = re.compile(f"(?:{RECORD_FILE})|(?:{LOG_FILE})")
 
 
@@ -64,10 +67,21 @@ def is_evidence(name: str) -> bool:
     return _EVIDENCE.match(name.removesuffix(PACKED)) is not None
 
 
-def open_lines(files: Files, name: str) -> BinaryIO:
+def read_bytes(folder: Path, name: str) -> int:
+    """How many are read of a file, about; more than it has, where it is packed."""
+    return (folder / name).stat().st_size * (PACKED_TIMES if name.endswith(PACKED) else 1)
+
+
+def all_bytes(folder: Path) -> int:
+    """How many are read of a run folder, about."""
+    return sum(read_bytes(folder, name) for name in evidence(FolderFiles(folder)))
+
+
+@contextmanager
+def open_lines(files: Files, name: str) -> Iterator[BinaryIO]:
     """Unpacked, where it was packed by `gzip`. Raises `OSError`."""
-    file = files.open(name)
-    return cast(BinaryIO, gzip.GzipFile(fileobj=file)) if name.endswith(PACKED) else file
+    with files.open(name) as file:
+        yield cast(BinaryIO, gzip.GzipFile(fileobj=file)) if name.endswith(PACKED) else file
 
 
 def evidence(files: Files) -> list[str]:
