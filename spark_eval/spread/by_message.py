@@ -6,6 +6,7 @@ The driver holds what is said of the run, and of mail the tables of a few parts.
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import NamedTuple, TypeVar
@@ -111,7 +112,9 @@ def _worked(
     work: Callable[[Part, Known], Result], told: Broadcast[Known], parts: Iterator[Part]
 ) -> list[Result]:
     with uncollected():
-        return [work(part, told.value) for part in parts]
+        found = [work(part, told.value) for part in parts]
+    gc.freeze()  # a worker looks for cycles after each task, through all that it was told too
+    return found
 
 
 class _Told(NamedTuple):

@@ -79,7 +79,7 @@ def read_spread(files: RDD[File], heading: Heading, parts: int) -> Spread:
     lives = context.broadcast(record.lives)
     mail = sent.mapPartitionsWithIndex(
         lambda place, pairs: (
-            [part_of_rows(_all_mail(pairs), told.value, lives.value)] if place < parts else []
+            _one_part(pairs, told.value, lives.value) if place < parts else iter(())
         )
     )
     return Spread(record, sums, mail.persist(StorageLevel.DISK_ONLY))
@@ -188,13 +188,21 @@ def beside_mail(heading: Heading, found: Iterable[Beside]) -> tuple[Record, LogS
     return record_of(heading.without_messages(), read), sums
 
 
+def _one_part(
+    pairs: Iterable[tuple[int, Mail | Beside]],
+    heading: Heading,
+    lives: Mapping[str, tuple[Life, ...]],
+) -> Iterator[Part]:
+    with uncollected():  # while it is written down, too
+        yield part_of_rows(_all_mail(pairs), heading, lives)
+
+
 def part_of_rows(
     rows: Iterable[Mail], heading: Heading, lives: Mapping[str, tuple[Life, ...]]
 ) -> Part:
     mail = Mail()
-    with uncollected():
-        for some in rows:
-            mail.add(some)
-        mail.sort()
-        mail.go_by(lives)
-        return part_of(mail, heading)
+    for some in rows:
+        mail.add(some)
+    mail.sort()
+    mail.go_by(lives)
+    return part_of(mail, heading)
