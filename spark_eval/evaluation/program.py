@@ -45,7 +45,7 @@ def judge_runs(names: list[str], options: argparse.Namespace) -> int:
                 by_run.warm(spark)
                 if not sys.stdin.readline():
                     return CRASHED
-            with _opened(spark, names) as folders:
+            with opened(spark, names) as folders:
                 return _tell(evaluate(spark, folders))
     except PySparkException as error:
         raise _unreadable(error) from error
@@ -54,7 +54,7 @@ def judge_runs(names: list[str], options: argparse.Namespace) -> int:
 def with_fetched(names: list[str], master: str | None, work: Callable[[RunFolder], None]) -> int:
     """`work` on copies of run folders that URIs name: only Spark's Hadoop can fetch them."""
     try:
-        with using_session(master) as spark, _opened(spark, names) as folders:
+        with using_session(master) as spark, opened(spark, names) as folders:
             for folder in folders:
                 work(folder)
             return 0
@@ -63,7 +63,7 @@ def with_fetched(names: list[str], master: str | None, work: Callable[[RunFolder
 
 
 @contextmanager
-def _opened(spark: SparkSession, names: list[str]) -> Iterator[list[RunFolder]]:
+def opened(spark: SparkSession, names: list[str]) -> Iterator[list[RunFolder]]:
     """The folders; what is left in copies of those elsewhere is sent there in the end."""
     with TemporaryDirectory(prefix="shadowlab-fetched-") as scratch:
         folders = [

@@ -7,6 +7,7 @@ The driver holds what is said of the run, and of mail the tables of a few parts.
 from __future__ import annotations
 
 import gc
+import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import NamedTuple, TypeVar
@@ -21,7 +22,7 @@ from spark_eval.judging.judge import add_tallies, beside_messages, of_messages
 from spark_eval.judging.of_record import judgement
 from spark_eval.judging.parts import Known, Part, Sum
 from spark_eval.judging.run import run_of_parts
-from spark_eval.judging.tally import Tally
+from spark_eval.judging.tally import Tally, in_a_line
 from spark_eval.judging.uncollected import uncollected
 from spark_eval.read.folder.file_list import departures
 from spark_eval.read.folder.files import FolderFiles, MemoryFiles, all_bytes, evidence, read_bytes
@@ -36,7 +37,7 @@ from spark_eval.results.written import PartsOfTable, as_parquet
 from spark_eval.spark.paths import to_read
 from spark_eval.spark.shipped import is_local, ship
 from spark_eval.spread.reading import File, read_spread
-from spark_eval.spread.whole_run import Schemas, WholeRun
+from spark_eval.spread.whole_run import Schemas, WholeRun, alone
 
 Result = TypeVar("Result")
 
@@ -50,8 +51,11 @@ AT_ONCE_A_CORE = 4
 
 def judged(spark: SparkSession, folder: RunFolder, claims: Sequence[Claim]) -> WholeRun:
     """Its tables of messages are written already. Raises `OSError`, Spark's own errors."""
-    context = spark.sparkContext
-    ship(context)
+    ship(spark.sparkContext)
+    return alone(lambda: _of_parts(spark.sparkContext, folder, claims), ARROW_SCHEMAS, claims)
+
+
+def _of_parts(context: SparkContext, folder: RunFolder, claims: Sequence[Claim]) -> WholeRun:
     there = FolderFiles(folder.path)
     heading = heading_of(there)
     count = max(all_bytes(folder.path) // BYTES_A_PART + 1, context.defaultParallelism)
@@ -102,19 +106,36 @@ class PartsInSpark:
         context = self._parts.context
         told = context.broadcast(known)
         some = AT_ONCE_A_CORE * context.defaultParallelism
-        for first in range(0, self._count, some):
-            wave = range(first, min(first + some, self._count))
-            yield from context.runJob(self._parts, partial(_worked, work, told), list(wave))
-        told.destroy()
+        try:
+            for first in range(0, self._count, some):
+                wave = range(first, min(first + some, self._count))
+                work_all = partial(_worked, work, told)
+                for found in context.runJob(self._parts, work_all, list(wave)):
+                    if isinstance(found, JudgeBrokeError):
+                        raise found
+                    yield found
+        finally:
+            told.destroy()
+
+
+class JudgeBrokeError(Exception):
+    """In a task, where the judge itself raised what this says."""
 
 
 def _worked(
     work: Callable[[Part, Known], Result], told: Broadcast[Known], parts: Iterator[Part]
-) -> list[Result]:
-    with uncollected():
-        found = [work(part, told.value) for part in parts]
-    gc.freeze()  # a worker looks for cycles after each task, through all that it was told too
-    return found
+) -> list[Result | JudgeBrokeError]:
+    """Raises `OSError`. What else a task raises Spark would try again, and then end for."""
+    try:
+        with uncollected():
+            return [work(part, told.value) for part in parts]
+    except OSError:
+        raise
+    except Exception as error:
+        traceback.print_exc()  # on the worker's standard error
+        return [JudgeBrokeError(in_a_line(error))]
+    finally:
+        gc.freeze()  # a worker looks for cycles after each task, through all that it was told too
 
 
 class _Told(NamedTuple):

@@ -7,8 +7,7 @@ Two passes: which DSN is about which message has to be known before rows are sen
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain, islice
 from typing import NamedTuple, TypeAlias
@@ -117,15 +116,11 @@ def homes_of(dsns: Iterable[Dsn]) -> dict[str, str]:
 
 
 def dsns_in(file: File, heading: Heading) -> Iterator[Dsn]:
-    name, files = file
-    if "/MSGTRK" not in name:
-        return
-    read = no_lines(heading)
-    with suppress(*PACKED_BADLY), open_lines(files, name) as opened:  # the other pass says so
-        read.read(name, filter(_may_be_of_a_dsn, lines(opened)), heading)
-    for row in read.tracking:
-        if row.event == "DSN" and row.message_id is not None:
-            yield Dsn(row.message_id, row.ref, message_id(row.reference))
+    if "/MSGTRK" in file[0]:
+        for _, read in _stretches(file, heading, _may_be_of_a_dsn):
+            for row in read.tracking:
+                if row.event == "DSN" and row.message_id is not None:
+                    yield Dsn(row.message_id, row.ref, message_id(row.reference))
 
 
 def _may_be_of_a_dsn(line: Line) -> bool:
@@ -146,12 +141,20 @@ def rows_in(file: File, heading: Heading, places: Places) -> Iterator[tuple[int,
             yield places.parts, Beside(first, read, sums)
 
 
-def _stretches(file: File, heading: Heading) -> Iterator[tuple[Ref, Lines]]:
-    """Of a packed file that is not whole, what comes before counts. Raises `OSError`."""
+def _any_line(_line: Line) -> bool:
+    return True
+
+
+def _stretches(
+    file: File, heading: Heading, wanted: Callable[[Line], bool] = _any_line
+) -> Iterator[tuple[Ref, Lines]]:
+    """Of the lines that are wanted; of a packed file that is not whole, of what comes before.
+    Raises `OSError`.
+    """
     name, files = file
     header, is_over = Header(), False
     with open_lines(files, name) as opened:
-        source = lines(opened)
+        source = filter(wanted, lines(opened))
         while not is_over:
             read, first = no_lines(heading), Ref(name, 0)
             try:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import traceback
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException
 
 from spark_eval.claims.catalogue import ALL
 from spark_eval.claims.claim import Claim
@@ -45,13 +47,20 @@ class WholeRun:
 
 
 def whole_run(files: Files, schemas: Schemas, claims: Sequence[Claim] = ALL) -> WholeRun:
-    """A run at which the judge breaks takes no other one with it. Raises `OSError`."""
+    """Raises `OSError`."""
+    return alone(lambda: _judged(files, schemas, claims), schemas, claims)
+
+
+def alone(judge: Callable[[], WholeRun], schemas: Schemas, claims: Sequence[Claim]) -> WholeRun:
+    """A run at which the judge breaks takes no other one with it. What the machine or Spark raises
+    is no bug of the judge's. Raises `OSError`, Spark's own errors.
+    """
     try:
-        return _judged(files, schemas, claims)
-    except OSError:
+        return judge()
+    except (OSError, PySparkException, Py4JError):
         raise
     except Exception as error:
-        traceback.print_exc()  # on the worker's standard error: a bug, and this is where it is
+        traceback.print_exc()  # on standard error: a bug, and this is where it is
         return _broken_off(crashed(in_a_line(error), claims), schemas)
 
 

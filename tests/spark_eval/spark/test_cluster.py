@@ -64,14 +64,17 @@ def test_a_cluster_reaches_the_same_verdict_by_the_sources_that_go_along(
         assert (spread / name).read_bytes() == (alone / name).read_bytes()
 
 
-@pytest.mark.parametrize("large_bytes", [LARGE_BYTES, 0], ids=["by_run", "by_message"])
+@pytest.mark.parametrize(
+    ("large_bytes", "scheme"), [(LARGE_BYTES, ""), (0, "file://")], ids=["by_run", "by_message"]
+)
 def test_a_worker_lost_in_the_middle_changes_no_verdict(
-    large_bytes: int, cluster: Cluster, run_main: Callable[..., int], tmp_path: Path
+    large_bytes: int, scheme: str, cluster: Cluster, run_main: Callable[..., int], tmp_path: Path
 ) -> None:
+    """A large one is read from where a URI says."""
     alone, spread = (healthy().write(tmp_path / where) for where in ("alone", "cluster"))
     waiting = tmp_path / "waiting"
     judging = started(
-        "tests.spark_eval.spark.waiting_claim", cluster.url, str(waiting), str(spread),
+        "tests.spark_eval.spark.waiting_claim", cluster.url, str(waiting), f"{scheme}{spread}",
         str(large_bytes),
         python_path=str(ROOT),
     )  # fmt: skip

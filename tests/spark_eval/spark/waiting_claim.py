@@ -20,9 +20,9 @@ from spark_eval.cases.case import Case
 from spark_eval.claims.catalogue import ALL
 from spark_eval.claims.claim import Claim
 from spark_eval.evaluation import evaluation
+from spark_eval.evaluation.program import opened
 from spark_eval.histories.message import Message
 from spark_eval.histories.run import Run
-from spark_eval.read.folder.run_folder import open_run_folder
 from spark_eval.session import session
 
 
@@ -38,8 +38,8 @@ def waits(waiting: Path, _message: Message, _run: Run) -> Iterator[Case]:
 def main(master: str, waiting: str, run: str, large_bytes: str) -> None:
     spark = session(master)
     last = Claim("waits", (), of_message=partial(waits, Path(waiting)))
-    with patch.object(evaluation, "LARGE_BYTES", int(large_bytes)):
-        [judged] = evaluation.evaluate(spark, [open_run_folder(Path(run))], [*ALL, last])
+    with patch.object(evaluation, "LARGE_BYTES", int(large_bytes)), opened(spark, [run]) as folders:
+        [judged] = evaluation.evaluate(spark, folders, [*ALL, last])
     print(judged.verdict.verdict)
     spark.stop()
 
