@@ -27,6 +27,7 @@ from nodes.core.interface.inputs import (
     SessionOpened,
     TransmissionAnswered,
 )
+from nodes.core.model.next_hop import NextHop
 from nodes.core.routing.boundary import is_inside, shadow_attempts
 from nodes.core.routing.routing import hop_into
 from nodes.shell.verbs.shadow import offers_shadow
@@ -225,8 +226,8 @@ def _one_attempt(decision: Callable[..., tuple[str, ...]], *arguments: Any) -> t
     return decision(*arguments)[:1]
 
 
-def _straight(_decision: Any, _config: NodeConfig, database: str) -> str:
-    return f"database:{database}"
+def _straight(_decision: Any, _config: NodeConfig, database: str) -> NextHop:
+    return NextHop.into(database)
 
 
 @contextmanager

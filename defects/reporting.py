@@ -16,6 +16,7 @@ from nodes.core.interface.effects import Commit, DeliverToMailboxes, Effect, Log
 from nodes.core.interface.inputs import Input, MailboxesDelivered
 from nodes.core.interface.queue_changes import NoteDelayNotified
 from nodes.core.model.message import Fork, Header
+from nodes.core.model.next_hop import NextHop
 
 EXPIRING, DELAYED = "outbound-mail-expires", "outbound-mail-delayed"
 MINUTE_MS = 60_000
@@ -51,7 +52,7 @@ def _to_a_stranger(decision: Any, config: NodeConfig, *more: Any) -> Any:
         return None
     report = made.message
     stranger = next(a for a in config.mailboxes if a not in report.envelope.recipients)
-    fork = Fork(f"database:{config.mailboxes[stranger]}", (stranger,))
+    fork = Fork(NextHop.into(config.mailboxes[stranger]), (stranger,))
     envelope = replace(report.envelope, recipients=(stranger,))
     return replace(made, message=replace(report, envelope=envelope, forks=(fork,)))
 

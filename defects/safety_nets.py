@@ -25,6 +25,7 @@ from nodes.core.interface.queue_changes import (
 )
 from nodes.core.interface.resubmit_changes import AdvanceResubmitRequest
 from nodes.core.model.message import PrimaryMessage
+from nodes.core.model.next_hop import NextHop
 from nodes.core.model.resubmit_request import KeptCopy, ResubmitDemand
 from nodes.core.resubmission.requests import Resubmission
 
@@ -135,8 +136,8 @@ class TakesOneHopForAnother(ReadsOtherwise):
         return replace(page, copies=tuple(map(self._as_if_here, page.copies)))
 
     def _as_if_here(self, copy: KeptCopy) -> KeptCopy:
-        is_relayed = copy.next_hop.startswith(("dag:", "site:"))
-        return replace(copy, next_hop="database:DB1") if is_relayed else copy
+        is_relayed = copy.next_hop is not None and copy.next_hop.is_relay
+        return replace(copy, next_hop=NextHop.into("DB1")) if is_relayed else copy
 
 
 class WorksOnAnotherDemand(Door, ABC):

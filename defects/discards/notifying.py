@@ -16,6 +16,7 @@ from nodes.core.interface.inputs import Committed, DatabaseOpened, DiscardAsked,
 from nodes.core.interface.queue_changes import FinishFork, InsertDiscard, InsertMessage
 from nodes.core.interface.replies import DiscardReply
 from nodes.core.model.message import DiscardNotification, PrimaryMessage
+from nodes.core.model.next_hop import NextHop
 
 Row = tuple[int, int, int, int]
 """Sequence, the primary's internal id, delivered and first delivered in epoch ms."""
@@ -140,10 +141,10 @@ class NotifiesTooSoon(AnswersAboutDiscards):
         super().__init__(config)
         self._commits: dict[int, Commit] = {}
         self._messages: dict[int, PrimaryMessage] = {}
-        self._done: dict[int, set[str]] = {}
+        self._done: dict[int, set[NextHop]] = {}
 
     @abstractmethod
-    def is_let_go(self, message: PrimaryMessage, done: set[str]) -> bool: ...
+    def is_let_go(self, message: PrimaryMessage, done: set[NextHop]) -> bool: ...
 
     def given(self, server: str, rows: tuple[Row, ...]) -> tuple[Row, ...]:
         extra = tuple(
@@ -172,17 +173,17 @@ class NotifiesTooSoon(AnswersAboutDiscards):
 
 
 class NotifiesBeforeDelivery(NotifiesTooSoon):
-    def is_let_go(self, message: PrimaryMessage, done: set[str]) -> bool:
+    def is_let_go(self, message: PrimaryMessage, done: set[NextHop]) -> bool:
         return True
 
 
 class NotifiesAfterTheFirstFork(NotifiesTooSoon):
-    def is_let_go(self, message: PrimaryMessage, done: set[str]) -> bool:
+    def is_let_go(self, message: PrimaryMessage, done: set[NextHop]) -> bool:
         return bool(done)
 
 
 class WaitsForNoDsn(NotifiesTooSoon):
-    def is_let_go(self, message: PrimaryMessage, done: set[str]) -> bool:
+    def is_let_go(self, message: PrimaryMessage, done: set[NextHop]) -> bool:
         return done >= {fork.next_hop for fork in message.forks}
 
 

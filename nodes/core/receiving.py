@@ -222,8 +222,7 @@ class Receiving:
         message = self._primary_message(offered, target.network_message_id)
 
         def delivered(stored: tuple[str, ...], duplicates: tuple[str, ...]) -> None:
-            hop = f"database:{target.database}"
-            log_mailbox_delivery(self._work, message, hop, stored, duplicates)
+            log_mailbox_delivery(self._work, message, target.database, stored, duplicates)
             self._work.emit(DropBody(offered.body))
             session.answer_message(self._accepting(message))
 

@@ -25,8 +25,8 @@ from nodes.core.interface.replies import (
     ActiveCopyReply,
 )
 from nodes.core.model.message import ActiveCopy, Fork
+from nodes.core.model.next_hop import NextHop
 from nodes.core.routing.boundary import servers_of
-from nodes.core.routing.routing import database_of, is_relay
 from nodes.core.sessions.inbound_session import InboundSession
 
 
@@ -64,25 +64,25 @@ class ActiveCopies:
     def copy_of(self, database: str) -> ActiveCopy:
         return self._copies[database]
 
-    def peer_of(self, hop: str) -> str:
+    def peer_of(self, hop: NextHop) -> str:
         """Name of the server that a next hop is reached at; it is no relay's."""
-        database = database_of(hop)
-        return hop.partition(":")[2] if database is None else self._copies[database].server
+        database = hop.database
+        return hop.name if database is None else self._copies[database].server
 
     def targets_of(self, fork: Fork) -> tuple[str, ...]:
         """Names of the servers to try for a fork, in turn: of a relay every server of the boundary,
         that of the first recipient's active copy first.
         """
-        if not is_relay(fork.next_hop):
+        if not fork.next_hop.is_relay:
             return (self.peer_of(fork.next_hop),)
         database = self._config.mailboxes.get(fork.recipients[0], "")
         first = self._copies[database].server if database in self._copies else None
         servers = servers_of(self._config, fork.next_hop)
         return tuple(sorted(servers, key=lambda name: name != first))
 
-    def epoch_of(self, hop: str) -> int:
+    def epoch_of(self, hop: NextHop) -> int:
         """0 for hops that never move."""
-        database = database_of(hop)
+        database = hop.database
         return 0 if database is None else self._copies[database].epoch
 
     def named(self, happened: ActiveCopyNamed, session: InboundSession | None) -> None:

@@ -81,7 +81,7 @@ class LogReceiving:
 
     def _out_of_date(self, copy: CopyHere, epoch: int) -> AnyReply | None:
         """Whoever is active under a later epoch is followed, and found ready the next time."""
-        known = max(copy.epoch, self._active_copies.epoch_of(f"database:{copy.database}"))
+        known = max(copy.epoch, self._active_copies.copy_of(copy.database).epoch)
         if epoch < known or (epoch == copy.epoch and copy.is_source):
             return ActiveUnder(known)
         if epoch > copy.epoch and copy.is_source:

@@ -43,6 +43,7 @@ from nodes.core.interface.queue_changes import (
 from nodes.core.model.fork_states import ForkMove, left_of
 from nodes.core.model.identity import Identity
 from nodes.core.model.message import DiscardNotification, Fork, ForkState, PrimaryMessage
+from nodes.core.model.next_hop import NextHop
 from nodes.core.sessions.outbound import Sessions
 
 EXPIRED_STATUS = "550 4.4.7 QUEUE.Expired"
@@ -71,7 +72,7 @@ class Delivery:
         self._discards = discards
         self._active_copies = active_copies
         self._messages: dict[int, Tracked] = {}
-        self._queues: dict[str, DeliveryQueue] = {}
+        self._queues: dict[NextHop, DeliveryQueue] = {}
         age_limit = partial(AgeLimit, work, self._messages)
         self._expiry = age_limit(
             config.server.message_expiration_timeout_ms, self._expire, lambda tracked: True
@@ -150,7 +151,7 @@ class Delivery:
             if fork.state is ForkState.QUEUED:
                 self._queue(fork.next_hop).append(message.internal_id)
 
-    def _queue(self, next_hop: str) -> DeliveryQueue:
+    def _queue(self, next_hop: NextHop) -> DeliveryQueue:
         queue = self._queues.get(next_hop)
         if queue is None:
             queue = DeliveryQueue(
@@ -165,7 +166,7 @@ class Delivery:
             self._queues[next_hop] = queue
         return queue
 
-    def _take(self, internal_id: int, next_hop: str) -> Parcel | None:
+    def _take(self, internal_id: int, next_hop: NextHop) -> Parcel | None:
         tracked = self._messages.get(internal_id)
         if tracked is None or tracked.forks[next_hop].state is not ForkState.QUEUED:
             return None
@@ -174,7 +175,7 @@ class Delivery:
         return Parcel(tracked.message, tracked.forks[next_hop], epoch)
 
     def moved(self, event: CopyMoved) -> None:
-        queue = self._queues.get(f"database:{event.database}")
+        queue = self._queues.get(NextHop.into(event.database))
         if queue is not None:
             queue.moved()
 
@@ -202,11 +203,11 @@ class Delivery:
     def _log_delivered(self, message: PrimaryMessage, fork: Fork, result: Answered) -> None:
         work, hop = self._work, fork.next_hop
         if not result.reply:
-            log_mailbox_delivery(work, message, hop, result.delivered, result.duplicates)
+            log_mailbox_delivery(work, message, hop.name, result.delivered, result.duplicates)
         elif result.delivered:
             work.emit(send_row(message, hop, result.delivered, result.reply, result.server))
 
-    def _put_back(self, tracked: Tracked, next_hop: str, reason: str) -> None:
+    def _put_back(self, tracked: Tracked, next_hop: NextHop, reason: str) -> None:
         tracked.move(next_hop, ForkMove.PUT_BACK)
         self._work.emit(defer_row(tracked.message, tracked.forks[next_hop], reason))
         self._queue(next_hop).put_back(tracked.message.internal_id)

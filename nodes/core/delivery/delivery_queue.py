@@ -21,7 +21,7 @@ from nodes.core.interface.effects import DeliverTo
 from nodes.core.interface.inputs import TransmissionAnswered
 from nodes.core.interface.replies import R432_NOT_ACTIVE_HERE
 from nodes.core.model.message import Fork, PrimaryMessage
-from nodes.core.routing.routing import database_of
+from nodes.core.model.next_hop import NextHop
 from nodes.core.sessions.outbound import Sessions
 from nodes.core.sessions.outbound_session import Lease
 
@@ -71,7 +71,7 @@ class NotNow:
 
 Result: TypeAlias = Answered | NotNow
 Report: TypeAlias = Callable[[Parcel, Result], None]
-Take: TypeAlias = Callable[[int, str], Parcel | None]
+Take: TypeAlias = Callable[[int, NextHop], Parcel | None]
 
 
 class DeliveryQueue:
@@ -81,7 +81,7 @@ class DeliveryQueue:
 
     def __init__(
         self,
-        next_hop: str,
+        next_hop: NextHop,
         config: NodeConfig,
         work: Work,
         sessions: Sessions,
@@ -131,11 +131,11 @@ class DeliveryQueue:
         return min(MOST_CONNECTIONS, 1 + len(self.waiting) // MESSAGES_A_CONNECTION)
 
     def _is_local(self) -> bool:
-        is_mailbox = database_of(self.next_hop) is not None
+        is_mailbox = self.next_hop.database is not None
         return is_mailbox and self._active_copies.peer_of(self.next_hop) == self._config.me.name
 
     def _hand_out(self, parcel: Parcel) -> None:
-        database = database_of(self.next_hop)
+        database = self.next_hop.database
         if database is None or not self._is_local():
             self._to_one_of(parcel, self._active_copies.targets_of(parcel.fork))
         elif self._active_copies.takes(database):
@@ -177,7 +177,7 @@ class DeliveryQueue:
         )
 
     def _over(self, parcel: Parcel, lease: Lease) -> None:
-        message, database = parcel.message, database_of(self.next_hop)
+        message, database = parcel.message, self.next_hop.database
         prologue = None if database is None else DeliverTo(database, message.network_message_id)
         envelope = type(message.envelope)(message.envelope.sender, parcel.fork.recipients)
 

@@ -8,6 +8,7 @@ from nodes.core.delivery.dsn import Report
 from nodes.core.interface.queue_changes import FinishFork, SetShadowServer, SplitFork
 from nodes.core.model.fork_states import ENDS, ForkMove, after
 from nodes.core.model.message import Fork, ForkState, PrimaryMessage
+from nodes.core.model.next_hop import NextHop
 
 
 @dataclass(slots=True)
@@ -20,7 +21,7 @@ class Tracked:
     """
 
     message: PrimaryMessage
-    forks: dict[str, Fork]
+    forks: dict[NextHop, Fork]
     since_ms: int
     first_done_ms: int | None
     begun: int
@@ -43,11 +44,13 @@ class Tracked:
         """Recipients that nobody has served or given up yet."""
         return tuple(r for f in self.forks.values() if f.state not in ENDS for r in f.recipients)
 
-    def move(self, next_hop: str, move: ForkMove) -> None:
+    def move(self, next_hop: NextHop, move: ForkMove) -> None:
         fork = self.forks[next_hop]
         self.forks[next_hop] = replace(fork, state=after(fork.state, move))
 
-    def end(self, next_hop: str, recipients: tuple[str, ...], move: ForkMove, now_ms: int) -> None:
+    def end(
+        self, next_hop: NextHop, recipients: tuple[str, ...], move: ForkMove, now_ms: int
+    ) -> None:
         """These recipients leave the fork; with the last of them it ends itself."""
         if not recipients:
             return

@@ -6,6 +6,7 @@ from nodes.core.engine.work import Work
 from nodes.core.interface.effects import LogTracking
 from nodes.core.model.lab_time import iso
 from nodes.core.model.message import Fork, PrimaryMessage, ShadowMessage
+from nodes.core.model.next_hop import NextHop
 from nodes.core.model.resubmit_request import KeptCopy, ResubmitDemand, SafetyNetSource
 
 Custom = tuple[tuple[str, str | int], ...]
@@ -46,7 +47,7 @@ def primary_row(
 
 
 def send_row(
-    message: PrimaryMessage, next_hop: str, delivered: tuple[str, ...], reply: str, server: str
+    message: PrimaryMessage, next_hop: NextHop, delivered: tuple[str, ...], reply: str, server: str
 ) -> LogTracking:
     """SEND: `server` took it for these recipients."""
     return primary_row(
@@ -56,13 +57,13 @@ def send_row(
         recipients=delivered,
         source_context=reply,
         server=server,
-        custom=(("Fork", next_hop),),
+        custom=(("Fork", str(next_hop)),),
     )
 
 
 def defer_row(message: PrimaryMessage, fork: Fork, reason: str) -> LogTracking:
     """DEFER: a fork waits for its retry."""
-    custom = (("Fork", fork.next_hop),)
+    custom = (("Fork", str(fork.next_hop)),)
     return primary_row(
         "DEFER",
         "QUEUE",
@@ -76,14 +77,14 @@ def defer_row(message: PrimaryMessage, fork: Fork, reason: str) -> LogTracking:
 def log_mailbox_delivery(
     work: Work,
     message: PrimaryMessage,
-    next_hop: str,
+    database: str,
     delivered: tuple[str, ...],
     duplicates: tuple[str, ...],
 ) -> None:
     """DELIVER and DUPLICATEDELIVER rows of one delivery into a mailbox database on this server
     (DD-1).
     """
-    context = f"MDB:{next_hop.partition(':')[2]}"
+    context = f"MDB:{database}"
     for event, recipients in (("DELIVER", delivered), ("DUPLICATEDELIVER", duplicates)):
         if recipients:
             work.emit(

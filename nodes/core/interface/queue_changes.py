@@ -21,6 +21,7 @@ from nodes.core.model.message import (
     ShadowKey,
     ShadowMessage,
 )
+from nodes.core.model.next_hop import NextHop
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +41,7 @@ class FinishFork:
     """
 
     internal_id: int
-    next_hop: str
+    next_hop: NextHop
     state: str
     at_ms: int
 
@@ -53,7 +54,7 @@ class SplitFork:
     """
 
     internal_id: int
-    next_hop: str
+    next_hop: NextHop
     recipients: tuple[str, ...]
     state: str
     at_ms: int

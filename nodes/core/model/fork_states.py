@@ -12,6 +12,7 @@ from __future__ import annotations
 from enum import Enum
 
 from nodes.core.model.message import Fork, ForkState
+from nodes.core.model.next_hop import NextHop
 
 ENDS = frozenset({ForkState.DONE, ForkState.EXPIRED})
 
@@ -40,11 +41,11 @@ def after(state: ForkState, move: ForkMove) -> ForkState:
     return found
 
 
-def left_of(forks: tuple[Fork, ...]) -> dict[str, Fork]:
+def left_of(forks: tuple[Fork, ...]) -> dict[NextHop, Fork]:
     """By next hop: the fork that has not ended, or any that has. Of those with one next hop all but
     one are parts that have ended.
     """
-    left: dict[str, Fork] = {}
+    left: dict[NextHop, Fork] = {}
     for fork in forks:
         if fork.next_hop not in left or fork.state not in ENDS:
             left[fork.next_hop] = fork

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TypeAlias
 
+from nodes.core.model.next_hop import NextHop
+
 BodyHandle: TypeAlias = str
 
 UNREADABLE_DATE_MS = -(1 << 62)
@@ -57,11 +59,11 @@ class Header:
 
 @dataclass(frozen=True, slots=True)
 class Fork:
-    """One next hop of a message (RT-4), `next_hop` as in `routing`. Recipients that had their end
+    """One next hop of a message (RT-4). Recipients that had their end
     before others of the same next hop are a fork of their own; at most one of them is unfinished.
     """
 
-    next_hop: str
+    next_hop: NextHop
     recipients: tuple[str, ...]
     state: ForkState = ForkState.QUEUED
     done_ms: int | None = None

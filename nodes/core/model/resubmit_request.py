@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from nodes.core.model.message import Envelope, Header
+from nodes.core.model.next_hop import NextHop
 
 
 class SafetyNetSource(Enum):
@@ -79,7 +80,7 @@ class KeptCopy:
     """One copy as a Safety Net gives it: of the Primary one a fork that is done, of the Shadow one
     the message as first received (SN-11).
 
-    `next_hop` and `recipients` as resolved, of a fork; `next_hop` is empty for a shadow copy and
+    `next_hop` and `recipients` as resolved, of a fork; `next_hop` is None for a shadow copy and
     `recipients` are its envelope's. `primary` is the primary server of a shadow copy, else empty.
     `expires_ms` is None while other forks of the message are still to be done.
     """
@@ -90,6 +91,6 @@ class KeptCopy:
     envelope: Envelope
     size_bytes: int
     recipients: tuple[str, ...]
-    next_hop: str
+    next_hop: NextHop | None
     primary: str
     expires_ms: int | None

@@ -24,6 +24,7 @@ from nodes.core.interface.queue_changes import Change, InsertMessage
 from nodes.core.interface.resubmit_changes import AdvanceResubmitRequest, SetResubmitState
 from nodes.core.model.identity import Identity
 from nodes.core.model.message import Envelope, Fork, PrimaryMessage
+from nodes.core.model.next_hop import NextHop
 from nodes.core.model.resubmit_request import (
     KeptCopy,
     Position,
@@ -33,7 +34,6 @@ from nodes.core.model.resubmit_request import (
 )
 from nodes.core.model.resubmit_states import TRANSITIONS, ResubmitMove
 from nodes.core.routing.categorizer import forks_of
-from nodes.core.routing.routing import database_of
 
 LOOK_AGAIN_MS = 1000
 PAGE_WAIT_MS = 10_000
@@ -159,14 +159,14 @@ class Resubmitting:
         """
         demand = self.request.demand
         if demand.source is SafetyNetSource.PRIMARY:
-            if database_of(copy.next_hop) is None:
+            if copy.next_hop is None or copy.next_hop.database is None:
                 return ()
             mailboxes = self._config.mailboxes
             return tuple(r for r in copy.recipients if mailboxes.get(r) == demand.destination)
         if demand.primaries and copy.primary not in demand.primaries:
             return ()
         forks = forks_of(self._config, copy.recipients)
-        hop = f"database:{demand.destination}"
+        hop = NextHop.into(demand.destination)
         return next((fork.recipients for fork in forks if fork.next_hop == hop), ())
 
     def _message(self, copy: KeptCopy, recipients: tuple[str, ...]) -> PrimaryMessage:
@@ -179,7 +179,7 @@ class Resubmitting:
             size_bytes=copy.size_bytes,
             received_ms=self._work.now_ms,
             shadow_server=None,
-            forks=(Fork(f"database:{demand.destination}", recipients),),
+            forks=(Fork(NextHop.into(demand.destination), recipients),),
             resubmit_request=demand.request_id,
         )
 

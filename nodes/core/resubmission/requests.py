@@ -47,7 +47,7 @@ from nodes.core.model.resubmit_states import TRANSITIONS, ResubmitMove
 from nodes.core.resubmission.missing_head import HeadTelling
 from nodes.core.resubmission.request import Resubmitting, SendAnew
 from nodes.core.routing.boundary import members
-from nodes.core.routing.routing import database_of, hop_into
+from nodes.core.routing.routing import hop_into
 from nodes.core.sessions.inbound_session import InboundSession
 from nodes.core.sessions.outbound import Sessions
 
@@ -130,9 +130,7 @@ class Resubmission:
         if demand.start_ms >= demand.end_ms:
             return R501_NO_INTERVAL
         database = demand.destination
-        if database not in self._config.databases or not database_of(
-            hop_into(self._config, database)
-        ):
+        if database not in self._config.databases or not hop_into(self._config, database).database:
             return R550_NO_SUCH_DATABASE
         known = self._requests.get(demand.request_id)
         arriving = self._arriving.get(demand.request_id)

@@ -1,18 +1,21 @@
 """The transport high availability boundary: who is inside, who may hold a shadow copy, and in which
 order they are tried (SR-2, SR-3, SR-4).
 
-It is the DAG, whole; for a server in no DAG it is its site (TP-3). Its name is that of its delivery
-group (RT-3): `dag:<DAG>`, a routable DAG, or `site:<site>`, a mailbox delivery group.
+It is the DAG, whole; for a server in no DAG it is its site (TP-3). To the others it is a next hop:
+its delivery group (RT-3), a routable DAG or the mailbox delivery group of a site.
 """
 
 from __future__ import annotations
 
 from nodes.core.config.config import NodeConfig, Server
+from nodes.core.model.next_hop import DeliveryType, NextHop
 
 
-def boundary_of(server: Server) -> str:
-    """Name of the boundary that a mailbox server, or Active Manager, belongs to."""
-    return f"site:{server.site}" if server.dag is None else f"dag:{server.dag}"
+def boundary_of(server: Server) -> NextHop:
+    """The boundary that a mailbox server, or Active Manager, belongs to."""
+    if server.dag is None:
+        return NextHop(DeliveryType.MAILBOX_GROUP, server.site)
+    return NextHop(DeliveryType.DAG, server.dag)
 
 
 def is_inside(config: NodeConfig, name: str | None) -> bool:
@@ -25,7 +28,7 @@ def is_inside(config: NodeConfig, name: str | None) -> bool:
     )
 
 
-def servers_of(config: NodeConfig, boundary: str) -> tuple[str, ...]:
+def servers_of(config: NodeConfig, boundary: NextHop) -> tuple[str, ...]:
     """Names of the mailbox servers of a boundary, in order."""
     servers = (s for s in config.servers if s.role == "mailbox")
     return tuple(sorted(s.name for s in servers if boundary_of(s) == boundary))

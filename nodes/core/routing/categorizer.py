@@ -6,7 +6,8 @@ from __future__ import annotations
 
 from nodes.core.config.config import NodeConfig
 from nodes.core.model.message import Fork
-from nodes.core.routing.routing import is_outside, next_hop
+from nodes.core.model.next_hop import NextHop
+from nodes.core.routing.routing import next_hop
 
 
 def forks_of(config: NodeConfig, recipients: tuple[str, ...]) -> tuple[Fork, ...]:
@@ -14,10 +15,10 @@ def forks_of(config: NodeConfig, recipients: tuple[str, ...]) -> tuple[Fork, ...
     left out. A mailbox here has its address in lower case; whose case means what outside, only the
     server there knows (RFC 5321 section 2.4).
     """
-    by_hop: dict[str, dict[str, None]] = {}
+    by_hop: dict[NextHop, dict[str, None]] = {}
     for recipient in recipients:
         hop = next_hop(config, recipient)
         if hop is not None:
-            address = recipient if is_outside(hop) else recipient.lower()
+            address = recipient if hop.is_outside else recipient.lower()
             by_hop.setdefault(hop, {})[address] = None
     return tuple(Fork(hop, tuple(addresses)) for hop, addresses in by_hop.items())

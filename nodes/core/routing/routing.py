@@ -15,12 +15,11 @@ Next hops are, as delivery types of F§5.3:
 from __future__ import annotations
 
 from nodes.core.config.config import NodeConfig
+from nodes.core.model.next_hop import DeliveryType, NextHop
 from nodes.core.routing.boundary import boundary_of, is_inside
 
-RELAYS = ("dag", "site")
 
-
-def next_hop(config: NodeConfig, address: str) -> str | None:
+def next_hop(config: NodeConfig, address: str) -> NextHop | None:
     """Next hop of an address, None where nobody serves it."""
     address = address.lower()
     database = config.mailboxes.get(address)
@@ -29,28 +28,13 @@ def next_hop(config: NodeConfig, address: str) -> str | None:
     domain = address.rpartition("@")[2]
     for server in config.servers:
         if server.role == "external" and server.domain == domain:
-            return f"external:{server.name}"
+            return NextHop(DeliveryType.EXTERNAL, server.name)
     return None
 
 
-def hop_into(config: NodeConfig, database: str) -> str:
+def hop_into(config: NodeConfig, database: str) -> NextHop:
     """Straight into a mailbox database of this boundary, else to the boundary that has it."""
     holder = config.server_named(config.databases[database])
     if holder is None or is_inside(config, holder.name):
-        return f"database:{database}"
+        return NextHop.into(database)
     return boundary_of(holder)
-
-
-def database_of(hop: str) -> str | None:
-    kind, _, name = hop.partition(":")
-    return name if kind == "database" else None
-
-
-def is_relay(hop: str) -> bool:
-    """Whether it leads to servers of another boundary of the organisation."""
-    return hop.partition(":")[0] in RELAYS
-
-
-def is_outside(hop: str) -> bool:
-    """Whether it leads out of the organisation."""
-    return hop.partition(":")[0] == "external"

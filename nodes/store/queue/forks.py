@@ -37,13 +37,13 @@ def unfinished(db: sqlite3.Connection, internal_id: int) -> int:
 
 
 def finish(db: sqlite3.Connection, change: FinishFork) -> int:
-    state = (change.state, change.at_ms, change.internal_id, change.next_hop)
+    state = (change.state, change.at_ms, change.internal_id, str(change.next_hop))
     return db.execute(FINISH_FORK, state).rowcount
 
 
 def split(db: sqlite3.Connection, change: SplitFork) -> int:
     """The recipients that stay keep the row, and its place."""
-    key = (change.internal_id, change.next_hop)
+    key = (change.internal_id, str(change.next_hop))
     found = db.execute(READ_RECIPIENTS, key).fetchall()
     everybody = addresses_of(found[0][0]) if found else ()
     staying = tuple(each for each in everybody if each not in change.recipients)

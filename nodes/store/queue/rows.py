@@ -20,6 +20,7 @@ from nodes.core.model.message import (
     ShadowKey,
     ShadowMessage,
 )
+from nodes.core.model.next_hop import NextHop
 
 Row: TypeAlias = tuple[Any, ...]
 
@@ -70,7 +71,7 @@ def fork_rows(message: PrimaryMessage) -> Iterator[Row]:
         yield (
             message.internal_id,
             position,
-            fork.next_hop,
+            str(fork.next_hop),
             recipients,
             fork.state.value,
             fork.done_ms,
@@ -150,4 +151,4 @@ def _message(row: Row, forks: tuple[Fork, ...]) -> PrimaryMessage:
 
 
 def _fork(row: Row) -> Fork:
-    return Fork(row[2], addresses_of(row[3]), ForkState(row[4]), row[5])
+    return Fork(NextHop.of(row[2]), addresses_of(row[3]), ForkState(row[4]), row[5])

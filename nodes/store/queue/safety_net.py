@@ -16,6 +16,7 @@ import sqlite3
 from nodes.core.interface.effects import ReadSafetyNet
 from nodes.core.interface.inputs import SafetyNetRead
 from nodes.core.model.message import Envelope, Header
+from nodes.core.model.next_hop import NextHop
 from nodes.core.model.resubmit_request import KeptCopy, Position, SafetyNetSource
 from nodes.store.queue.rows import Row, addresses_of
 
@@ -67,7 +68,7 @@ def _copy(row: Row) -> KeptCopy:
         envelope=Envelope(row[7], addresses_of(row[8])),
         size_bytes=row[9],
         recipients=addresses_of(row[10]),
-        next_hop=row[11],
+        next_hop=NextHop.of(row[11]) if row[11] else None,
         primary=row[12],
         expires_ms=row[13],
     )

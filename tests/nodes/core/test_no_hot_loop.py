@@ -31,6 +31,7 @@ from nodes.core.model.message import (
     ShadowKey,
     ShadowMessage,
 )
+from nodes.core.model.next_hop import NextHop
 from nodes.core.model.resubmit_request import (
     Position,
     ResubmitDemand,
@@ -51,6 +52,7 @@ from tests.nodes.core.world import (
     USER2,
     config,
 )
+from tests.nodes.next_hops import DB1, DB2, EXT1
 
 pytestmark = pytest.mark.slow
 
@@ -73,7 +75,9 @@ A_MINUTE = 120
 SESSIONS: tuple[str | int, ...] = ("refused", "lost", 451, 503, 554)
 
 
-def message(number: int, hop: str, recipient: str, request: str | None = None) -> PrimaryMessage:
+def message(
+    number: int, hop: NextHop, recipient: str, request: str | None = None
+) -> PrimaryMessage:
     return PrimaryMessage(
         internal_id=number,
         network_message_id=f"n{number}",
@@ -113,7 +117,11 @@ def request(number: int, source: SafetyNetSource) -> ResubmitRequest:
 
 def everything_begun() -> on.DatabaseOpened:
     """A server that has something of every kind to do."""
-    hops = (("database:DB1", USER1), ("database:DB2", USER2), ("external:ext1", OUTSIDE))
+    hops = (
+        (DB1, USER1),
+        (DB2, USER2),
+        (EXT1, OUTSIDE),
+    )
     messages = [message(1 + n, *hops[n % 3]) for n in range(3 * EACH)]
     messages += [message(50 + n, *hops[0], f"am:{n}") for n in range(EACH)]
     shadows = [shadow(100 + n, "par1", "old") for n in range(EACH)]

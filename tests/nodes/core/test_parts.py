@@ -21,6 +21,7 @@ from nodes.core.model.lab_time import iso, rfc5322
 from nodes.core.routing.boundary import members, shadow_attempts
 from nodes.core.routing.categorizer import forks_of
 from tests.nodes.core.world import OUTSIDE, USER1, USER2, config
+from tests.nodes.next_hops import DB1, DB2, EXT1
 
 LOCAL_ONLY = {"ShadowMessagePreferenceSetting": "LocalOnly", "MaxRetriesForRemoteSiteShadow": 0}
 REMOTE_ONLY = {"ShadowMessagePreferenceSetting": "RemoteOnly"}
@@ -89,9 +90,9 @@ def test_recipients_bifurcate_by_next_hop_each_once() -> None:
         config("par1"), (USER1, OUTSIDE, USER2, USER1.upper(), "nobody@nowhere.example")
     )
     assert [(f.next_hop, f.recipients) for f in forks] == [
-        ("database:DB1", (USER1,)),
-        ("external:ext1", (OUTSIDE,)),
-        ("database:DB2", (USER2,)),
+        (DB1, (USER1,)),
+        (EXT1, (OUTSIDE,)),
+        (DB2, (USER2,)),
     ]
 
 

@@ -33,6 +33,7 @@ from nodes.core.model.message import (
     ShadowKey,
     ShadowMessage,
 )
+from nodes.core.model.next_hop import NextHop
 from nodes.core.model.resubmit_request import (
     KeptCopy,
     Position,
@@ -253,7 +254,7 @@ class Disk:
                 shadow.envelope,
                 shadow.size_bytes,
                 shadow.envelope.recipients,
-                "",
+                None,
                 shadow.key.primary,
                 self.shadow_safety_net[shadow.key][1],
             )
@@ -267,7 +268,7 @@ class Disk:
         everything += [shadow for shadow, _ in self.kept_shadows.values()]
         return next(m.header for m in everything if m.internal_id == internal_id)
 
-    def _unfinished(self, internal_id: int, next_hop: str) -> Fork:
+    def _unfinished(self, internal_id: int, next_hop: NextHop) -> Fork:
         ends = (ForkState.DONE, ForkState.EXPIRED)
         forks = self.messages[internal_id].forks
         (fork,) = [f for f in forks if f.next_hop == next_hop and f.state not in ends]
@@ -285,12 +286,12 @@ class Disk:
         forks = tuple(by[0] if each == fork else each for each in message.forks)
         self.messages[internal_id] = replace(message, forks=(*forks, *by[1:]))
 
-    def _finish(self, internal_id: int, next_hop: str, state: str, at_ms: int) -> None:
+    def _finish(self, internal_id: int, next_hop: NextHop, state: str, at_ms: int) -> None:
         fork = self._unfinished(internal_id, next_hop)
         self._replace(internal_id, fork, replace(fork, state=ForkState(state), done_ms=at_ms))
 
     def _split(
-        self, internal_id: int, next_hop: str, leaving: tuple[str, ...], state: str, at_ms: int
+        self, internal_id: int, next_hop: NextHop, leaving: tuple[str, ...], state: str, at_ms: int
     ) -> None:
         fork = self._unfinished(internal_id, next_hop)
         staying = tuple(each for each in fork.recipients if each not in leaving)

@@ -15,7 +15,9 @@ from nodes.core.model.message import (
     ShadowKey,
     ShadowMessage,
 )
+from nodes.core.model.next_hop import NextHop
 from nodes.store.queue.database import Opening, open_queue_database
+from tests.nodes.next_hops import DB1
 
 NOW_MS = 1_767_600_000_000  # 2026-01-05T08:00:00Z, the start of lab time
 DATABASE_ID = "11111111-2222-4333-8444-555555555555"
@@ -38,7 +40,7 @@ def header(number: int) -> Header:
 def primary_message(
     internal_id: int,
     *,
-    next_hops: tuple[str, ...] = ("database:DB1",),
+    next_hops: tuple[NextHop, ...] = (DB1,),
     shadow_server: str | None = "lyo-mbx1",
     side_effect_of: int | None = None,
 ) -> PrimaryMessage:

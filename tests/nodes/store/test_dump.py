@@ -21,6 +21,7 @@ from nodes.core.model.message import Header
 from nodes.store import dump
 from nodes.store.mailbox.database import MailboxDatabase
 from nodes.store.message_digest import digest_of
+from tests.nodes.next_hops import DB1, EXT1
 from tests.nodes.store.samples import (
     NOW_MS,
     discard,
@@ -39,12 +40,12 @@ def node(tmp_path: Path) -> Path:
     alive, data = tmp_path / "alive", tmp_path / "data"
     alive.mkdir()
     with open_queue(alive).database as database:
-        both = primary_message(1, next_hops=("database:DB1", "external:ext1"))
+        both = primary_message(1, next_hops=(DB1, EXT1))
         database.apply((InsertMessage(both, "in:1"),), fetch)
-        database.apply((FinishFork(1, "database:DB1", "done", NOW_MS + 5),), fetch)
+        database.apply((FinishFork(1, DB1, "done", NOW_MS + 5),), fetch)
         sent = (
             InsertMessage(primary_message(2), "in:2"),
-            FinishFork(2, "database:DB1", "done", NOW_MS + 60_000),
+            FinishFork(2, DB1, "done", NOW_MS + 60_000),
             MoveToPrimarySafetyNet(2, NOW_MS + 60_000, NOW_MS + 120_000),
             InsertDiscard(discard(2)),
         )

@@ -11,6 +11,7 @@ import pytest
 from nodes.core.interface.queue_changes import FinishFork, InsertMessage, InsertShadow
 from nodes.store import dump
 from nodes.store.leftovers import LEFTOVERS
+from tests.nodes.next_hops import DB1, EXT1
 from tests.nodes.store.samples import NOW_MS, fetch, open_queue, primary_message, shadow_message
 
 KINDS = {name for name, _ in LEFTOVERS}
@@ -23,9 +24,9 @@ REQUEST = (
 @pytest.fixture
 def queue(tmp_path: Path) -> Path:
     with open_queue(tmp_path).database as database:
-        both = primary_message(1, next_hops=("database:DB1", "external:ext1"))
+        both = primary_message(1, next_hops=(DB1, EXT1))
         database.apply((InsertMessage(both, "in:1"),), fetch)
-        database.apply((FinishFork(1, "database:DB1", "done", NOW_MS + 5),), fetch)
+        database.apply((FinishFork(1, DB1, "done", NOW_MS + 5),), fetch)
         database.apply((InsertShadow(shadow_message(3), "in:1", NOW_MS + 7),), fetch)
     return tmp_path / "queue.db"
 

@@ -30,6 +30,7 @@ from nodes.core.interface.queue_changes import (
 from nodes.core.model.message import ActiveCopy, Contact
 from nodes.store.queue.changes import StateMismatch
 from nodes.store.queue.database import QueueDatabase
+from tests.nodes.next_hops import DB1, DB2, EXT1
 from tests.nodes.store.samples import (
     BODIES,
     DATABASE_ID,
@@ -44,7 +45,7 @@ from tests.nodes.store.samples import (
 
 DELIVERED_MS, EXPIRES_MS = NOW_MS + 60_000, NOW_MS + 120_000
 USER = "db1-user01@shadowlab.example"
-DONE = FinishFork(1, "database:DB1", "done", DELIVERED_MS)
+DONE = FinishFork(1, DB1, "done", DELIVERED_MS)
 TO_SAFETY_NET = MoveToPrimarySafetyNet(1, DELIVERED_MS, EXPIRES_MS)
 
 
@@ -68,7 +69,14 @@ def test_a_new_database_has_the_id_it_was_given_and_is_empty(tmp_path: Path) -> 
 
 
 def test_a_database_opened_again_gives_back_what_was_put_in(tmp_path: Path) -> None:
-    message = primary_message(1, next_hops=("database:DB2", "external:ext1", "database:DB1"))
+    message = primary_message(
+        1,
+        next_hops=(
+            DB2,
+            EXT1,
+            DB1,
+        ),
+    )
     shadow = shadow_message(2)
     contact = Contact("par-mbx1", "db-a", NOW_MS, 7, 12)
     with open_queue(tmp_path).database as database:
@@ -111,7 +119,11 @@ def test_every_start_is_counted(tmp_path: Path) -> None:
 def test_a_sequence_once_used_is_remembered_after_its_notification_has_gone(tmp_path: Path) -> None:
     with open_queue(tmp_path).database as database:
         apply(database, InsertMessage(primary_message(41), "in:1"), InsertDiscard(discard(5)))
-        apply(database, FinishFork(41, "database:DB1", "expired", NOW_MS), DeleteMessage(41))
+        apply(
+            database,
+            FinishFork(41, DB1, "expired", NOW_MS),
+            DeleteMessage(41),
+        )
         apply(database, ForgetDiscards("lyo-mbx1", 5))
     opening = open_queue(tmp_path)
     with opening.database:
@@ -122,7 +134,7 @@ def test_a_sequence_once_used_is_remembered_after_its_notification_has_gone(tmp_
 def test_a_finished_fork_keeps_its_time_and_the_other_stays_queued(
     tmp_path: Path, database: QueueDatabase
 ) -> None:
-    message = primary_message(1, next_hops=("database:DB1", "external:ext1"))
+    message = primary_message(1, next_hops=(DB1, EXT1))
     apply(database, InsertMessage(message, "in:1"))
     apply(database, DONE)
     (loaded,) = database.opened(created=False).messages
@@ -154,9 +166,9 @@ def test_a_shared_body_stays_until_its_last_message_has_gone(
 ) -> None:
     apply(database, InsertMessage(primary_message(1), "in:1"))
     apply(database, InsertMessage(primary_message(2, side_effect_of=1), "db:1"))
-    apply(database, FinishFork(1, "database:DB1", "expired", NOW_MS), DeleteMessage(1))
+    apply(database, FinishFork(1, DB1, "expired", NOW_MS), DeleteMessage(1))
     assert database.read_body(2) == BODIES["in:1"]
-    apply(database, FinishFork(2, "database:DB1", "expired", NOW_MS), DeleteMessage(2))
+    apply(database, FinishFork(2, DB1, "expired", NOW_MS), DeleteMessage(2))
     assert count(tmp_path, "bodies") == 0
 
 
@@ -218,10 +230,10 @@ def test_a_contact_replaces_the_one_before(database: QueueDatabase) -> None:
 
 MISFITS: dict[str, Change] = {
     "finishing a fork twice": DONE,
-    "finishing a fork there is not": FinishFork(2, "external:ext1", "done", NOW_MS),
-    "splitting off a fork's last recipient": SplitFork(2, "database:DB1", (USER,), "done", NOW_MS),
-    "splitting off a stranger": SplitFork(2, "database:DB1", ("b@x",), "done", NOW_MS),
-    "splitting a fork that is done": SplitFork(1, "database:DB1", (USER,), "done", NOW_MS),
+    "finishing a fork there is not": FinishFork(2, EXT1, "done", NOW_MS),
+    "splitting off a fork's last recipient": SplitFork(2, DB1, (USER,), "done", NOW_MS),
+    "splitting off a stranger": SplitFork(2, DB1, ("b@x",), "done", NOW_MS),
+    "splitting a fork that is done": SplitFork(1, DB1, (USER,), "done", NOW_MS),
     "moving a message with an unfinished fork": MoveToPrimarySafetyNet(2, NOW_MS, NOW_MS),
     "moving a message there is not": MoveToPrimarySafetyNet(99, NOW_MS, NOW_MS),
     "deleting a message with an unfinished fork": DeleteMessage(2),

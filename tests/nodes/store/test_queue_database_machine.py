@@ -48,7 +48,9 @@ from nodes.core.model.message import (
     ShadowKey,
     ShadowMessage,
 )
+from nodes.core.model.next_hop import NextHop
 from nodes.store.queue.database import QueueDatabase
+from tests.nodes.next_hops import DB1, DB2, EXT1
 from tests.nodes.store.samples import (
     NOW_MS,
     count,
@@ -59,7 +61,7 @@ from tests.nodes.store.samples import (
     shadow_message,
 )
 
-HOPS = ("database:DB1", "database:DB2", "external:ext1")
+HOPS = (DB1, DB2, EXT1)
 SERVERS = st.sampled_from(["lyo-mbx1", "lyo-mbx2"])
 TIMES = st.integers(0, 20).map(lambda minutes: NOW_MS + minutes * 60_000)
 
@@ -110,7 +112,7 @@ class QueueDatabaseMachine(RuleBasedStateMachine):
         body=st.sampled_from(["in:1", "in:2", "made:a DSN"]),
         shadow_server=st.none() | SERVERS,
     )
-    def insert_message(self, hops: list[str], body: str, shadow_server: str | None) -> int:
+    def insert_message(self, hops: list[NextHop], body: str, shadow_server: str | None) -> int:
         number = self.next_id()
         message = primary_message(number, next_hops=tuple(hops), shadow_server=shadow_server)
         others = tuple(replace(f, recipients=(*f.recipients, "b@x", "c@x")) for f in message.forks)

@@ -29,6 +29,7 @@ from nodes.core.interface.resubmit_changes import (
     SetResubmitState,
 )
 from nodes.core.model.message import Fork
+from nodes.core.model.next_hop import NextHop
 from nodes.core.model.resubmit_request import (
     KeptCopy,
     Position,
@@ -39,6 +40,7 @@ from nodes.core.model.resubmit_request import (
 )
 from nodes.store.queue.changes import StateMismatch
 from nodes.store.queue.database import QueueDatabase
+from tests.nodes.next_hops import DB1, DB2, EXT1
 from tests.nodes.store.samples import (
     NOW_MS,
     fetch,
@@ -70,7 +72,7 @@ def apply(database: QueueDatabase, *changes: Change) -> None:
     database.apply(changes, fetch)
 
 
-def finish(database: QueueDatabase, internal_id: int, hop: str, done_ms: int) -> None:
+def finish(database: QueueDatabase, internal_id: int, hop: NextHop, done_ms: int) -> None:
     apply(database, FinishFork(internal_id, hop, "done", done_ms))
 
 
@@ -94,7 +96,7 @@ def ids(answer: SafetyNetRead) -> list[int]:
 
 def delivered(database: QueueDatabase, internal_id: int, done_ms: int) -> None:
     apply(database, InsertMessage(primary_message(internal_id), "in:1"))
-    finish(database, internal_id, "database:DB1", done_ms)
+    finish(database, internal_id, DB1, done_ms)
     apply(database, MoveToPrimarySafetyNet(internal_id, done_ms, EXPIRES_MS))
 
 
@@ -147,9 +149,9 @@ def test_pages_follow_each_other_without_gap_or_repetition_in_one_millisecond(
 def test_a_fork_that_is_done_counts_while_another_fork_of_the_message_still_waits(
     database: QueueDatabase,
 ) -> None:
-    message = primary_message(1, next_hops=("database:DB1", "external:ext1"))
+    message = primary_message(1, next_hops=(DB1, EXT1))
     apply(database, InsertMessage(message, "in:1"))
-    finish(database, 1, "database:DB1", NOW_MS + 5)
+    finish(database, 1, DB1, NOW_MS + 5)
     (copy,) = read(database, PRIMARY).copies
     assert copy == KeptCopy(
         Position(NOW_MS + 5, 1, 0),
@@ -158,30 +160,33 @@ def test_a_fork_that_is_done_counts_while_another_fork_of_the_message_still_wait
         message.envelope,
         message.size_bytes,
         message.forks[0].recipients,
-        "database:DB1",
+        DB1,
         "",
         None,
     )
 
 
 def test_a_fork_keeps_its_own_delivery_time_in_the_safety_net(database: QueueDatabase) -> None:
-    message = primary_message(1, next_hops=("database:DB1", "database:DB2"))
+    message = primary_message(1, next_hops=(DB1, DB2))
     apply(database, InsertMessage(message, "in:1"))
-    finish(database, 1, "database:DB2", NOW_MS + 5)
-    finish(database, 1, "database:DB1", NOW_MS + 80)
+    finish(database, 1, DB2, NOW_MS + 5)
+    finish(database, 1, DB1, NOW_MS + 80)
     apply(database, MoveToPrimarySafetyNet(1, NOW_MS + 80, EXPIRES_MS))
     found = [(c.next_hop, c.position.delivered_ms) for c in read(database, PRIMARY).copies]
-    assert found == [("database:DB2", NOW_MS + 5), ("database:DB1", NOW_MS + 80)]
+    assert found == [
+        (DB2, NOW_MS + 5),
+        (DB1, NOW_MS + 80),
+    ]
     assert {c.expires_ms for c in read(database, PRIMARY).copies} == {EXPIRES_MS}
 
 
 def test_who_was_served_before_others_of_the_fork_is_read_alone(database: QueueDatabase) -> None:
     message = primary_message(1)
-    forks = (Fork("database:DB1", ("a@x", "b@x", "c@x")),)
+    forks = (Fork(DB1, ("a@x", "b@x", "c@x")),)
     apply(database, InsertMessage(replace(message, forks=forks), "in:1"))
-    apply(database, SplitFork(1, "database:DB1", ("b@x",), "done", NOW_MS + 5))
+    apply(database, SplitFork(1, DB1, ("b@x",), "done", NOW_MS + 5))
     assert [c.recipients for c in read(database, PRIMARY).copies] == [("b@x",)]
-    finish(database, 1, "database:DB1", NOW_MS + 80)
+    finish(database, 1, DB1, NOW_MS + 80)
     found = [(c.recipients, c.position.delivered_ms) for c in read(database, PRIMARY).copies]
     assert found == [(("b@x",), NOW_MS + 5), (("a@x", "c@x"), NOW_MS + 80)]
 
@@ -192,12 +197,12 @@ def test_a_shadow_copy_has_its_original_envelope_and_its_primary_server(
     let_go(database, 1, NOW_MS + 5)
     (copy,) = read(database, SHADOW).copies
     assert copy.recipients == shadow_message(1).envelope.recipients
-    assert (copy.next_hop, copy.primary) == ("", "par-mbx1")
+    assert (copy.next_hop, copy.primary) == (None, "par-mbx1")
 
 
 def test_expired_forks_are_no_deliveries(database: QueueDatabase) -> None:
     apply(database, InsertMessage(primary_message(1), "in:1"))
-    apply(database, FinishFork(1, "database:DB1", "expired", NOW_MS + 5))
+    apply(database, FinishFork(1, DB1, "expired", NOW_MS + 5))
     assert ids(read(database, PRIMARY)) == []
 
 

@@ -14,6 +14,7 @@ from nodes.core.model.resubmit_request import ResubmitDemand, SafetyNetSource
 from nodes.core.routing.routing import next_hop
 from tests.nodes.core.copies.copies import world_of
 from tests.nodes.core.world import MANAGER, MINUTE, OUTSIDE, START_MS, USER1, USER2, World, config
+from tests.nodes.next_hops import DAG1, DB1, DB2, LYON
 
 NO_DAG = {"DatabaseAvailabilityGroup": None}
 APART = {"lyo1": NO_DAG, "lyo2": NO_DAG}
@@ -30,8 +31,14 @@ def events(world: World, server: str) -> list[str]:
 
 def test_a_recipient_in_another_boundary_is_reached_over_its_delivery_group() -> None:
     inside, outside = config("par1", Policies=APART), config("lyo1", Policies=APART)
-    assert [next_hop(inside, user) for user in (USER1, USER2)] == ["database:DB1", "site:lyon"]
-    assert [next_hop(outside, user) for user in (USER1, USER2)] == ["dag:DAG1", "database:DB2"]
+    assert [next_hop(inside, user) for user in (USER1, USER2)] == [
+        DB1,
+        LYON,
+    ]
+    assert [next_hop(outside, user) for user in (USER1, USER2)] == [
+        DAG1,
+        DB2,
+    ]
 
 
 def test_mail_that_crosses_is_made_redundant_there_before_it_is_acknowledged() -> None:

@@ -20,6 +20,7 @@ from nodes.core.interface.queue_changes import Change, InsertMessage, InsertShad
 from nodes.core.interface.replies import R250_SEED_NEXT, R451_COPY_NOT_CHANGED, Reply
 from nodes.core.model.resubmit_request import KeptCopy, Position, SafetyNetSource
 from nodes.shell.chaos.places import Place
+from tests.nodes.next_hops import DB1
 from tests.nodes.shell.chaos.test_breakpoints import ENVELOPE, OK, Door, at, offer
 from tests.nodes.store.samples import header, primary_message, shadow_message
 
@@ -51,7 +52,7 @@ def read(door: Door, after: Position) -> ReadSafetyNet:
 
 
 def find(door: Door, *, more: bool) -> None:
-    kept = KeptCopy(END, "n", header(1), ENVELOPE, 3, (), "database:DB1", "", None)
+    kept = KeptCopy(END, "n", header(1), ENVELOPE, 3, (), DB1, "", None)
     door.between.give(SafetyNetRead(1, (kept,), more))
 
 

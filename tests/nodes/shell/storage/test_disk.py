@@ -28,6 +28,7 @@ from nodes.shell.chaos.breakpoints import InGroup, nowhere
 from nodes.shell.storage.bodies import BodyGone
 from nodes.shell.storage.disk import Disk
 from nodes.store.queue.database import QueueDatabase
+from tests.nodes.next_hops import DB1
 from tests.nodes.shell.waiting import until_async
 from tests.nodes.store.samples import NOW_MS, count, open_queue, primary_message
 
@@ -144,10 +145,10 @@ def test_a_safety_net_is_read_after_the_commits_that_were_asked_for_before(tmp_p
         async with disk(tmp_path) as (made, heard):
             made.write(insert(made, 1))
             made.write(insert(made, 2))
-            made.write(Commit(3, (FinishFork(1, "database:DB1", "done", NOW_MS),)))
+            made.write(Commit(3, (FinishFork(1, DB1, "done", NOW_MS),)))
             start = Position(NOW_MS, -1, -1)
             made.write(ReadSafetyNet(4, SafetyNetSource.PRIMARY, start, NOW_MS + 1, 10))
-            made.write(Commit(5, (FinishFork(2, "database:DB1", "done", NOW_MS),)))
+            made.write(Commit(5, (FinishFork(2, DB1, "done", NOW_MS),)))
             read = (await heard.count(5))[3]
             assert isinstance(read, SafetyNetRead)
             assert [copy.position.internal_id for copy in read.copies] == [1]

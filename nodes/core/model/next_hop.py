@@ -1,0 +1,60 @@
+"""Where mail goes next, as a value: a delivery type and a name (F§5.3's NextHopSolutionKey).
+
+Text is made of it at the borders alone: the tracking log and the queue database, `database:DB1`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+
+class DeliveryType(Enum):
+    """Its value is its word in text."""
+
+    MAILBOX = "database"
+    """SmtpDeliveryToMailbox: a mailbox database of this server's own boundary."""
+    DAG = "dag"
+    """SmtpRelayToDag: another boundary, a routable DAG."""
+    MAILBOX_GROUP = "site"
+    """SmtpRelayToMailboxDeliveryGroup: another boundary, the servers of a site that are in no
+    DAG."""
+    EXTERNAL = "external"
+    """A connector's target: a server that is not the organisation's."""
+
+
+@dataclass(frozen=True, slots=True)
+class NextHop:
+    """`name`: of the database, DAG, site or server."""
+
+    delivery_type: DeliveryType
+    name: str
+
+    def __str__(self) -> str:
+        return f"{self.delivery_type.value}:{self.name}"
+
+    @classmethod
+    def of(cls, text: str) -> NextHop:
+        """What `str` made. Raises ValueError for another word."""
+        word, _, name = text.partition(":")
+        return cls(DeliveryType(word), name)
+
+    @classmethod
+    def into(cls, database: str) -> NextHop:
+        """Straight into a mailbox database."""
+        return cls(DeliveryType.MAILBOX, database)
+
+    @property
+    def is_relay(self) -> bool:
+        """Whether it leads to servers of another boundary of the organisation."""
+        return self.delivery_type in (DeliveryType.DAG, DeliveryType.MAILBOX_GROUP)
+
+    @property
+    def is_outside(self) -> bool:
+        """Whether it leads out of the organisation."""
+        return self.delivery_type is DeliveryType.EXTERNAL
+
+    @property
+    def database(self) -> str | None:
+        """The mailbox database that it leads into, if it does."""
+        return self.name if self.delivery_type is DeliveryType.MAILBOX else None
