@@ -15,7 +15,7 @@ from defects import (
 )
 from defects.copies import asking_safety_nets, failing_over, replicating, shipping
 from defects.defect import Defect
-from defects.delivery import altering, delivering, retrying
+from defects.delivery import altering, delivering, retrying, routing
 from defects.discards import asking, dropping, leaving_out, letting_go, notifying
 from defects.logs import lifecycle, messages, overstating, steps, tracking, twice
 
@@ -34,6 +34,7 @@ ALL: tuple[Defect, ...] = (
     *delivering.DEFECTS,
     *altering.DEFECTS,
     *retrying.DEFECTS,
+    *routing.DEFECTS,
     *reporting.DEFECTS,
     *safety_nets.DEFECTS,
     *asking_safety_nets.DEFECTS,

@@ -9,10 +9,10 @@ from typing import TypeAlias
 
 from lab.plan.parts import Section
 from lab.plan.plan import Plan
-from lab.plan.topology import Database, Server
+from lab.plan.topology import Database, SendConnector, Server, SiteLink
 from nodes.core.config.config import NodeConfig, read_config
 from nodes.core.config.parameters import PARAMETERS, Value, format_value
-from nodes.core.config.units import format_timespan
+from nodes.core.config.units import format_size, format_timespan
 from nodes.shell.chaos.places import Breakpoint
 
 Json: TypeAlias = dict[str, object]
@@ -47,6 +47,13 @@ def organisation(plan: Plan) -> Json:
         "Servers": [
             identity(server) | _connectors(plan, server.name) for server in topology.servers
         ],
+        "Sites": [
+            {"Name": site.name, "HubSiteEnabled": site.hub}
+            for site in topology.sites
+            if not site.outside
+        ],
+        "SiteLinks": [_site_link(link) for link in topology.site_links],
+        "SendConnectors": [_send_connector(each) for each in topology.send_connectors],
         "Databases": [_database(database) for database in topology.databases],
         "Mailboxes": [
             {"Address": mailbox.address, "Database": mailbox.database}
@@ -59,6 +66,29 @@ def _connectors(plan: Plan, server: str) -> Json:
     """When a server ends sessions."""
     settings = node_settings(plan, server)
     return {name: settings[name] for name in ("ReceiveConnector",) if name in settings}
+
+
+def _site_link(link: SiteLink) -> Json:
+    return {
+        "Sites": list(link.between),
+        "Cost": link.cost,
+        "ExchangeCost": link.exchange_cost,
+        "MaxMessageSize": _size(link.max_message_size_bytes),
+    }
+
+
+def _send_connector(connector: SendConnector) -> Json:
+    return {
+        "Name": connector.name,
+        "SmartHost": connector.to,
+        "SourceTransportServers": list(connector.sources),
+        "Cost": connector.cost,
+        "MaxMessageSize": _size(connector.max_message_size_bytes),
+    }
+
+
+def _size(value_bytes: int | None) -> str | None:
+    return None if value_bytes is None else format_size(value_bytes)
 
 
 def _database(database: Database) -> Json:

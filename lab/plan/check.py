@@ -80,6 +80,10 @@ def _topology(topology: PlanTopology) -> Found:
             yield from _known(f"{place}.dag", server.dag, dags)
     for at, link in enumerate(topology.site_links):
         yield from _all_known(f"topology.site_links[{at}].between", link.between, sites)
+    for at, connector in enumerate(topology.send_connectors):
+        place = f"topology.send_connectors[{at}]"
+        yield from _known(f"{place}.to", connector.to, servers)
+        yield from _all_known(f"{place}.sources", connector.sources, servers)
     for at, dag in enumerate(topology.dags):
         yield from _all_known(f"topology.dags[{at}].members", dag.members, servers)
     yield from _databases(topology, databases)

@@ -24,18 +24,33 @@ OF_ROLE: dict[Role, tuple[Evidence, ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """An Active Directory site; `outside` is where servers of other organisations stand."""
+    """An Active Directory site; `outside` is where servers of other organisations stand. At a `hub`
+    site mail stops that passes it."""
 
     name: str
     outside: bool
+    hub: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class SiteLink:
-    """An IP site link."""
+    """An IP site link; an Exchange cost overrides its cost."""
 
     between: tuple[str, str]
     cost: int
+    exchange_cost: int | None = None
+    max_message_size_bytes: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SendConnector:
+    """Mail for `to`, a server outside, leaves by `sources`."""
+
+    name: str
+    to: str
+    sources: tuple[str, ...]
+    cost: int
+    max_message_size_bytes: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +124,7 @@ class PlanTopology:
     dags: tuple[Dag, ...]
     databases: tuple[Database, ...]
     mailboxes: tuple[Mailbox, ...]
+    send_connectors: tuple[SendConnector, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,12 +21,13 @@ from lab.plan.topology import (
     Mailbox,
     PlanTopology,
     Role,
+    SendConnector,
     Server,
     Site,
     SiteLink,
 )
 from lab.scenario.patterns import DagName, DatabaseName, DomainName, ServerName, Slug
-from lab.scenario.quantities import Instant, Version
+from lab.scenario.quantities import Instant, Size, Version
 from lab.scenario.settings import Window
 from lab.scenario.strict import Strict
 from nodes.core.config.error import ConfigurationError
@@ -38,6 +39,7 @@ MAILBOXES_MAX = 999
 MAILBOXES_IN_ALL_MAX = 10_000
 SITES_MAX = 64
 DATABASES_MAX = 100
+COST, COST_MAX = 100, 99_999
 SITE_LINKS_MAX = SITES_MAX * (SITES_MAX - 1) // 2
 
 # what stands beside the servers on the engine, in an inventory of Ansible's and in a run folder
@@ -51,6 +53,13 @@ class SiteModel(Strict):
     """An Active Directory site."""
 
     outside: bool = Field(default=False, description="where servers of other organisations stand")
+    hub: bool = Field(default=False, description="whether mail stops there that passes it")
+
+    @model_validator(mode="after")
+    def _is_inside(self) -> "SiteModel":
+        if self.hub and self.outside:
+            raise ConfigurationError("a site outside is no hub site", "remove hub:")
+        return self
 
 
 class SiteLinkModel(Strict):
@@ -59,7 +68,26 @@ class SiteLinkModel(Strict):
     between: list[Slug] = Field(
         min_length=2, max_length=2, description="the two sites that it joins"
     )
-    cost: int = Field(default=100, ge=1, le=99_999, description="the cost of the link")
+    cost: int = Field(default=COST, ge=1, le=COST_MAX, description="the cost of the link")
+    ExchangeCost: int | None = Field(
+        default=None, ge=1, le=COST_MAX, description="overrides the cost, for mail alone"
+    )
+    MaxMessageSize: Size | None = Field(
+        default=None, description="a larger message does not go over it; it is given up"
+    )
+
+
+class SendConnectorModel(Strict):
+    """Servers by which mail for a server outside leaves; without one each mailbox server sends."""
+
+    to: ServerName = Field(description="the external server that it leads to")
+    source: list[ServerName] = Field(
+        min_length=1, description="the mailbox servers that send over it"
+    )
+    cost: int = Field(default=1, ge=1, le=COST_MAX, description="added to the cost of the path")
+    MaxMessageSize: Size | None = Field(
+        default=None, description="a larger message takes another connector"
+    )
 
 
 class ServerModel(Strict):
@@ -149,6 +177,9 @@ class TopologyModel(Strict):
     site_links: list[SiteLinkModel] = Field(
         default_factory=list, max_length=SITE_LINKS_MAX, description="IP site links"
     )
+    send_connectors: dict[Slug, SendConnectorModel] = Field(
+        default_factory=dict, max_length=SERVERS_MAX, description="Send connectors, by name"
+    )
     servers: dict[ServerName, ServerModel] = Field(
         min_length=1, max_length=SERVERS_MAX, description="the servers, by name"
     )
@@ -170,12 +201,13 @@ def resolve_topology(model: TopologyModel, window_ms: int = WEEK_MS) -> PlanTopo
     return PlanTopology(
         name=model.topology,
         accepted_domain=ACCEPTED_DOMAIN,
-        sites=tuple(Site(name, site.outside) for name, site in model.sites.items()),
+        sites=tuple(Site(name, site.outside, site.hub) for name, site in model.sites.items()),
         site_links=tuple(_site_link(link) for link in model.site_links),
         servers=(*(_server(*each) for each in model.servers.items()), *_active_managers(model)),
         dags=tuple(Dag(name, _members(model, name)) for name in model.dags),
         databases=tuple(_database(*each, window_ms) for each in model.databases.items()),
         mailboxes=tuple(_mailboxes(model)),
+        send_connectors=tuple(_connector(*each) for each in model.send_connectors.items()),
     )
 
 
@@ -190,7 +222,13 @@ def mailbox_addresses(database: str, count: int) -> list[str]:
 
 def _site_link(link: SiteLinkModel) -> SiteLink:
     one, other = link.between
-    return SiteLink((one, other), link.cost)
+    return SiteLink((one, other), link.cost, link.ExchangeCost, link.MaxMessageSize)
+
+
+def _connector(name: str, connector: SendConnectorModel) -> SendConnector:
+    return SendConnector(
+        name, connector.to, tuple(connector.source), connector.cost, connector.MaxMessageSize
+    )
 
 
 def _server(name: str, server: ServerModel) -> Server:

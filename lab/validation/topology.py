@@ -28,6 +28,9 @@ def check_topology(read: Read[TopologyModel], names: TopologyNames) -> Iterator[
     if read.model is None:
         return
     yield from _site_links(read, read.model, names)
+    yield from _joined(read, read.model, names)
+    yield from _hubs(read, read.model, names)
+    yield from _send_connectors(read, read.model, names)
     for name, server in read.model.servers.items():
         yield from _server(read, name, server, names)
     yield from _domains(read, read.model)
@@ -74,6 +77,50 @@ def _site_links(
         if pair in seen:
             yield read.mistake(trail, " and ".join(link.between), "is joined twice", "keep one")
         seen.add(pair)
+
+
+def _joined(
+    read: Read[TopologyModel], model: TopologyModel, names: TopologyNames
+) -> Iterator[Mistake]:
+    """Every site that a link names is reached from every other such site; those that none names
+    are on the default link.
+    """
+    groups: list[set[str]] = []
+    for link in model.site_links:
+        touching = [group for group in groups if group & set(link.between)]
+        groups = [group for group in groups if group not in touching]
+        groups.append(set(link.between).union(*touching))
+    if len(groups) > 1 and all(group <= set(names.sites) for group in groups):
+        one, other = (" and ".join(sorted(group)) for group in groups[:2])
+        rule = f"join {one}, and {other}, which no link joins to them"
+        yield read.mistake(("site_links",), "", rule, "add a link between the two")
+
+
+def _hubs(
+    read: Read[TopologyModel], model: TopologyModel, names: TopologyNames
+) -> Iterator[Mistake]:
+    taken = {server.site for server in model.servers.values() if server.role == "mailbox"}
+    for name, site in model.sites.items():
+        if site.hub and name not in taken and read.whole:
+            rule = "is a hub site and has no mailbox server"
+            yield read.mistake(("sites", name, "hub"), name, rule, "add a server, or remove hub:")
+
+
+def _send_connectors(
+    read: Read[TopologyModel], model: TopologyModel, names: TopologyNames
+) -> Iterator[Mistake]:
+    for name, connector in model.send_connectors.items():
+        here: Trail = ("send_connectors", name)
+        if connector.to not in names.external_servers:
+            yield unknown(
+                read, (*here, "to"), "external server", connector.to, names.external_servers
+            )
+        for index, server in enumerate(connector.source):
+            trail = (*here, "source", index)
+            if server not in names.mailbox_servers:
+                yield unknown(read, trail, "mailbox server", server, names.mailbox_servers)
+            if server in connector.source[:index]:
+                yield read.mistake(trail, server, "is named twice", "keep one of them")
 
 
 def _server(

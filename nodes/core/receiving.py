@@ -275,7 +275,7 @@ class Receiving:
         """Categorise, make durable, then acknowledge. A lost session changes nothing from here on
         (SR-7). The message grows old from now on, however long the attempts to make a shadow took.
         """
-        forks = forks_of(self._config, message.envelope.recipients)
+        forks = forks_of(self._config, message.envelope.recipients, message.size_bytes)
         kept = replace(message, forks=forks, received_ms=self._work.now_ms)
 
         def committed() -> None:

@@ -36,6 +36,7 @@ from spark_eval.claims.node import (
     steps_logged,
     strangers_learn_nothing,
 )
+from spark_eval.claims.routing import routed_as_computed
 from spark_eval.claims.safety_net import (
     best_copy_mounted,
     copies_agree,
@@ -97,6 +98,7 @@ ALL: tuple[Claim, ...] = (
     retries_paced.CLAIM,
     rows_fit.CLAIM,
     recipients_fit.CLAIM,
+    routed_as_computed.CLAIM,
     duplicates_logged.CLAIM,
     intake_for_cause.CLAIM,
     statuses_fit.CLAIM,

@@ -1,11 +1,11 @@
 """Where mail of a server may have to go, and when faults may have stood in its way.
 
-A place is a mailbox database, a server outside, or another boundary of the organisation, whose
-servers need each other to take mail. The way to a mailbox database of one copy is that to its
-server. Where a database changed its active copy, or was dismounted, the ways to all of them count,
-and those of Active Manager, who has to find one and to name it; and a while after each dismount and
-mount, in which others learn of it, or in which a server with a new queue database is reminded of
-it.
+A place is a mailbox database, a server outside, or a next hop of the organisation: another
+boundary, a hub site, the sources of a connector, whose servers need others to take mail. The way to
+a mailbox database of one copy is that to its server. Where a database changed its active copy, or
+was dismounted, the ways to all of them count, and those of Active Manager, who has to find one and
+to name it; and a while after each dismount and mount, in which others learn of it, or in which a
+server with a new queue database is reminded of it.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from functools import cached_property
 
 from spark_eval.histories.organisation.active_copies import ActiveCopies
 from spark_eval.histories.organisation.database import Database
+from spark_eval.histories.organisation.routing import Routing
 from spark_eval.histories.organisation.server import ACTIVE_MANAGER, Server
 from spark_eval.histories.organisation.software import Software
 from spark_eval.histories.ways import MANAGEMENT, Trouble, Ways
@@ -31,6 +32,7 @@ class Routes:
         active_copies: Mapping[str, ActiveCopies],
         ways: Ways,
         software: Software,
+        routing: Routing,
         *,
         makes_redundant: bool,
     ) -> None:
@@ -39,11 +41,12 @@ class Routes:
         self._active_copies = active_copies
         self._ways = ways
         self._software = software
+        self._routing = routing
         self._makes_redundant = makes_redundant
         self._known: dict[tuple[str, str], tuple[Trouble, ...]] = {}
 
     def troubles(self, server: str, place: str) -> tuple[Trouble, ...]:
-        """In order of time. `place` is a mailbox database, a server outside, or a boundary."""
+        """In order of time. `place` is a mailbox database, a server outside, or a next hop."""
         key = (server, place)
         if key not in self._known:
             self._known[key] = tuple(sorted(set(self._troubles(server, place))))
@@ -79,17 +82,19 @@ class Routes:
         database = self._databases.get(place)
         if database is not None:
             return list(database.copies)
-        servers = self._servers.values()
-        return [each.name for each in servers if place in (each.name, each.boundary)]
+        return [place] if place in self._servers else list(self._routing.members(place))
 
-    def _inside(self, boundary: str) -> Iterator[Trouble]:
-        """What is between the servers of a boundary, which make mail redundant anew before they
-        acknowledge it, or refuse it (SR-5).
+    def _inside(self, place: str) -> Iterator[Trouble]:
+        """What is between the servers of the boundaries of those who take mail there, which make it
+        redundant anew before they acknowledge it, or refuse it (SR-5).
         """
-        members = [each.name for each in self._servers.values() if each.boundary == boundary]
-        for server in members:
-            for peer in members:
-                yield from self._ways.troubles(server, peer)
+        takers = self._routing.members(place)
+        boundaries = {self._servers[name].boundary for name in takers if name in self._servers}
+        for boundary in boundaries:
+            members = self._routing.members(boundary or "")
+            for server in members:
+                for peer in members:
+                    yield from self._ways.troubles(server, peer)
 
     @cached_property
     def _moved(self) -> dict[str, list[int]]:

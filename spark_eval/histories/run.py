@@ -15,9 +15,8 @@ from spark_eval.histories.organisation.active_copies import ActiveCopies
 from spark_eval.histories.organisation.database import Database
 from spark_eval.histories.organisation.directory import Directory
 from spark_eval.histories.organisation.organisation import Organisation, organisation_of
-from spark_eval.histories.organisation.server import (
-    Server,
-)
+from spark_eval.histories.organisation.routing import Routing
+from spark_eval.histories.organisation.server import Server
 from spark_eval.histories.organisation.settings import TransportConfig
 from spark_eval.histories.organisation.software import Software
 from spark_eval.histories.pairs import Pairs, questions_of
@@ -123,6 +122,10 @@ class Run:
     @property
     def directory(self) -> Directory:
         return self.organisation.directory
+
+    @property
+    def routing(self) -> Routing:
+        return self.organisation.routing
 
     @property
     def software(self) -> Software:
@@ -255,6 +258,7 @@ def run_of(record: Record, sums: LogSums, traffic: Traffic, stores: Stores) -> R
             own.active_copies,
             ways,
             own.software,
+            own.routing,
             makes_redundant=own.config.enabled,
         ),
         asks_safety_nets=any(

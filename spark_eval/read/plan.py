@@ -136,12 +136,36 @@ class PlannedMailbox(NamedTuple):
     database: str | None
 
 
+class PlannedSite(NamedTuple):
+    name: str | None
+    outside: bool | None
+    hub: bool | None
+
+
+class PlannedSiteLink(NamedTuple):
+    between: tuple[str, ...] | None
+    cost: int | None
+    exchange_cost: int | None
+    max_message_size_bytes: int | None
+
+
+class PlannedSendConnector(NamedTuple):
+    name: str | None
+    to: str | None
+    sources: tuple[str, ...] | None
+    cost: int | None
+    max_message_size_bytes: int | None
+
+
 class Topology(NamedTuple):
     name: str | None
     accepted_domain: str | None
     servers: tuple[PlannedServer, ...] | None
     databases: tuple[PlannedDatabase, ...] | None
     mailboxes: tuple[PlannedMailbox, ...] | None
+    sites: tuple[PlannedSite, ...] | None = None
+    site_links: tuple[PlannedSiteLink, ...] | None = None
+    send_connectors: tuple[PlannedSendConnector, ...] | None = None
 
 
 class Settings(NamedTuple):

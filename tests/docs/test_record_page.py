@@ -72,6 +72,7 @@ PARTS: Mapping[str, type] = {
     "topology": topology.PlanTopology,
     "sites": topology.Site,
     "site_links": topology.SiteLink,
+    "send_connectors": topology.SendConnector,
     "servers": topology.Server,
     "dags": topology.Dag,
     "databases": topology.Database,

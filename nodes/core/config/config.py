@@ -13,6 +13,7 @@ from typing import TypeAlias, cast
 
 from nodes.core.config.contradictions import contradictions
 from nodes.core.config.error import ConfigurationError
+from nodes.core.config.network import Network, read_network
 from nodes.core.config.parameters import (
     DUPLICATE_DETECTION_WINDOW,
     PARAMETERS,
@@ -109,7 +110,7 @@ class ServerConfig:
     safety_net_page_size: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class NodeConfig:
     """Everything the core may know beforehand. `mailboxes` maps address to database, `databases`
     name to the server of the copy that is active at first, `copies` name to all of them,
@@ -125,6 +126,7 @@ class NodeConfig:
     server: ServerConfig
     copies: Mapping[str, tuple[DatabaseCopy, ...]]
     duplicate_windows_ms: Mapping[str, int]
+    network: Network
 
     def server_named(self, name: str) -> Server | None:
         return next((server for server in self.servers if server.name == name), None)
@@ -156,6 +158,7 @@ def read_config(document: Json) -> NodeConfig:
         duplicate_windows_ms={
             _text(entry, "Name"): _window_ms(entry) for entry in _objects(document, "Databases")
         },
+        network=read_network(document),
     )
 
 

@@ -26,7 +26,7 @@ from nodes.core.interface.replies import (
 )
 from nodes.core.model.message import ActiveCopy, Fork
 from nodes.core.model.next_hop import NextHop
-from nodes.core.routing.boundary import servers_of
+from nodes.core.routing.delivery_groups import servers_in_turn
 from nodes.core.sessions.inbound_session import InboundSession
 
 
@@ -70,15 +70,14 @@ class ActiveCopies:
         return hop.name if database is None else self._copies[database].server
 
     def targets_of(self, fork: Fork) -> tuple[str, ...]:
-        """Names of the servers to try for a fork, in turn: of a relay every server of the boundary,
-        that of the first recipient's active copy first.
+        """Names of the servers to try for a fork, in turn: of a relay those of the delivery group
+        and what stands in for them, that of the first recipient's active copy first.
         """
         if not fork.next_hop.is_relay:
             return (self.peer_of(fork.next_hop),)
         database = self._config.mailboxes.get(fork.recipients[0], "")
         first = self._copies[database].server if database in self._copies else None
-        servers = servers_of(self._config, fork.next_hop)
-        return tuple(sorted(servers, key=lambda name: name != first))
+        return servers_in_turn(self._config, fork.next_hop, first)
 
     def epoch_of(self, hop: NextHop) -> int:
         """0 for hops that never move."""

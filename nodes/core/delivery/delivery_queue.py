@@ -21,7 +21,7 @@ from nodes.core.interface.effects import DeliverTo
 from nodes.core.interface.inputs import TransmissionAnswered
 from nodes.core.interface.replies import R432_NOT_ACTIVE_HERE
 from nodes.core.model.message import Fork, PrimaryMessage
-from nodes.core.model.next_hop import NextHop
+from nodes.core.model.next_hop import DeliveryType, NextHop
 from nodes.core.sessions.outbound import Sessions
 from nodes.core.sessions.outbound_session import Lease
 
@@ -31,6 +31,7 @@ MESSAGES_A_CONNECTION = 20
 """SmtpConnectorQueueMessageCountThresholdForConcurrentConnections (F§3.2): so many waiting messages
 make another session worth its handshake."""
 MOST_CONNECTIONS = 8
+NO_WAY = "550 5.3.4"
 NOT_MOUNTED = " ".join((str(R432_NOT_ACTIVE_HERE.code), *R432_NOT_ACTIVE_HERE.lines))
 
 
@@ -136,7 +137,9 @@ class DeliveryQueue:
 
     def _hand_out(self, parcel: Parcel) -> None:
         database = self.next_hop.database
-        if database is None or not self._is_local():
+        if self.next_hop.delivery_type is DeliveryType.UNREACHABLE:
+            self._work.at(self._work.now_ms, lambda: self._finish(parcel, _unreachable(parcel)))
+        elif database is None or not self._is_local():
             self._to_one_of(parcel, self._active_copies.targets_of(parcel.fork))
         elif self._active_copies.takes(database):
             self._into_mailboxes(parcel, database)
@@ -256,6 +259,12 @@ class DeliveryQueue:
         if self._retry is not None:
             self._retry.cancel()
         self._try_again()
+
+
+def _unreachable(parcel: Parcel) -> Answered:
+    """Nobody is asked: this message will never pass."""
+    status = f"{NO_WAY} {parcel.fork.next_hop.name}"
+    return Answered(status, (), refused=tuple((each, status) for each in parcel.fork.recipients))
 
 
 def _result(parcel: Parcel, answer: TransmissionAnswered, server: str) -> Result:

@@ -19,13 +19,27 @@ class DeliveryType(Enum):
     MAILBOX_GROUP = "site"
     """SmtpRelayToMailboxDeliveryGroup: another boundary, the servers of a site that are in no
     DAG."""
+    SITE = "hub"
+    """SmtpRelayToRemoteActiveDirectorySite: a hub site, on the path to another next hop."""
+    CONNECTOR_SOURCES = "connector"
+    """SmtpRelayToConnectorSourceServers: the servers that a Send connector names."""
+    UNREACHABLE = "unreachable"
+    """Unreachable: no way is open to a message of this kind, for the reason that it names."""
     EXTERNAL = "external"
     """A connector's target: a server that is not the organisation's."""
 
 
+_RELAYS = (
+    DeliveryType.DAG,
+    DeliveryType.MAILBOX_GROUP,
+    DeliveryType.SITE,
+    DeliveryType.CONNECTOR_SOURCES,
+)
+
+
 @dataclass(frozen=True, slots=True)
 class NextHop:
-    """`name`: of the database, DAG, site or server."""
+    """`name`: of the database, DAG, site, connector or server."""
 
     delivery_type: DeliveryType
     name: str
@@ -46,8 +60,8 @@ class NextHop:
 
     @property
     def is_relay(self) -> bool:
-        """Whether it leads to servers of another boundary of the organisation."""
-        return self.delivery_type in (DeliveryType.DAG, DeliveryType.MAILBOX_GROUP)
+        """Whether it leads to other servers of the organisation, which send the message on."""
+        return self.delivery_type in _RELAYS
 
     @property
     def is_outside(self) -> bool:

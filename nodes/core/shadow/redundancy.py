@@ -150,7 +150,7 @@ class ShadowRedundancy:
             size_bytes=shadow.size_bytes,
             received_ms=self._work.now_ms,
             shadow_server=None,
-            forks=forks_of(self._config, shadow.envelope.recipients),
+            forks=forks_of(self._config, shadow.envelope.recipients, shadow.size_bytes),
             resubmit_request=shadow.resubmit_request,
         )
 

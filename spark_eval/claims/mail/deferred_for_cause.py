@@ -2,9 +2,10 @@
 
 Asks every DEFER row of a queue to a mailbox database or to a server outside, as the lab's servers
 write them: a fault was in the way of its server to where the queue leads, or had been, up to
-ConnectionInactivityTimeOut before. Into another boundary any of its servers may take the mail, so
-whatever is in the way to one of them counts, and what is between them, since they make it redundant
-anew. For that they refuse it only where RejectMessageOnShadowFailure says so.
+ConnectionInactivityTimeOut before. Into another boundary, or on the way there, any of several
+servers may take the mail, so whatever is in the way to one of them counts, and what is between
+them, since they make it redundant anew. For that they refuse it only where
+RejectMessageOnShadowFailure says so.
 
 Not asked on containers: sessions that ended for ConnectionInactivityTimeOut, since a machine that
 stands still for so long is nobody's fault.
@@ -59,9 +60,6 @@ def place_of(fork: str) -> str:
 
 def _is_in_the_way(at_ms: int, server: Server, place: str, run: Run) -> bool:
     troubles = [*run.routes.troubles(server.name, place)]
-    boundary = run.routes.boundary_of(place)
-    if boundary is not None and boundary != server.boundary:
-        troubles += run.routes.troubles(server.name, boundary)
     start_ms, end_ms = at_ms - server.slack_ms, at_ms + server.slack_ms
     timeout_ms = server.config.timeout_ms
     return any(each.prolonged(timeout_ms).touches(start_ms, end_ms) for each in troubles)

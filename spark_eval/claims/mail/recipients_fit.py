@@ -90,10 +90,10 @@ def _wrong(
                 f"names {each}, with whom {before.event} had done at {stamp(before.at_ms)}",
                 before,
             )
-    hops = {hop for each in named if (hop := _hop_of(each, server, run)) is not None}
+    hops = {hop for each in named if (hop := _hop_of(each, row, server, run)) is not None}
     if len(hops) > 1:
         return f"names recipients of several next hops, {' and '.join(sorted(hops))}", None
-    said = _hop_said(row, run)
+    said = row.fork
     if said is not None and hops and said not in hops:
         return f"names {named[0]}, who has another next hop than {row.fork}", None
     return "", None
@@ -102,31 +102,18 @@ def _wrong(
 def _missing(
     row: TrackingRow, left: Sequence[str], first: TrackingRow, server: Server, run: Run
 ) -> str:
-    said, named = _hop_said(row, run), row.recipients or ()
+    said, named = row.fork, row.recipients or ()
     for each in left:
-        is_there = said is not None and _hop_of(each, server, run) == said
+        is_there = said is not None and _hop_of(each, row, server, run) == said
         if is_there and each not in named and not is_lost(server, first.at_ms, row.at_ms):
             return f"does not name {each}, for whom the message waits there as well"
     return ""
 
 
-def _hop_of(recipient: str, server: Server, run: Run) -> str | None:
-    """Of the server: a mailbox database of its own boundary, another boundary, or a domain."""
-    database = run.directory.mailboxes.get(recipient)
-    if database is not None:
-        boundary = run.routes.boundary_of(database)
-        return boundary if boundary not in (None, server.boundary) else f"database:{database}"
-    domain = recipient.rpartition("@")[2]
-    return f"external:{domain}" if domain in run.directory.outside else None
-
-
-def _hop_said(row: TrackingRow, run: Run) -> str | None:
-    """By the row; of a server outside its domain, which others may have as well."""
-    kind, _, name = (row.fork or "").partition(":")
-    if kind != "external":
-        return row.fork
-    peer = run.servers.get(name)
-    return f"external:{peer.domain.lower()}" if peer and peer.domain else None
+def _hop_of(recipient: str, row: TrackingRow, server: Server, run: Run) -> str | None:
+    """Of the server, for a message of that size."""
+    way = run.routing.way(server, recipient, row.size_bytes)
+    return way.hop if way else None
 
 
 CLAIM = Claim("recipients_fit", ("TL-1",), needs=frozenset({EXACT_TRACKING}), of_message=_cases)

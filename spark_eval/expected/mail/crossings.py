@@ -1,4 +1,5 @@
-"""Hops from server to server, and which of them leave the transport high availability boundary.
+"""Hops from server to server, and which of them hand a message on: to another transport high
+availability boundary, or on its way out of this one.
 
 The boundary is the plan's: the DAG, or the site for a server in no DAG (TP-3). What a node calls
 its next hop counts for nothing here; the SEND row names the server that took the message, and its
@@ -11,15 +12,16 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from spark_eval.histories.message import Message
-from spark_eval.histories.organisation.server import EXTERNAL
+from spark_eval.histories.organisation.server import EXTERNAL, Server
 from spark_eval.histories.run import Run
 from spark_eval.histories.sending import internal_id_in
 from spark_eval.read.rows import TrackingRow
 
 
 class Hop(NamedTuple):
-    """`row` is the SEND; `crossed`: to another boundary of the organisation; `left`: so, or to a
-    server outside.
+    """`row` is the SEND; `crossed`: a server of the organisation took it that answers for it from
+    then on, since it is of another boundary, or the recipients' mailboxes are in none of its own;
+    `left`: so, or a server outside took it.
     """
 
     row: TrackingRow
@@ -37,7 +39,7 @@ def hops(message: Message, run: Run) -> list[Hop]:
         sender, peer = run.servers.get(row.server), run.servers.get(row.peer or "")
         is_hop = row.event == "SEND" and row.internal_id is not None and row.peer != row.server
         if is_hop and sender is not None and peer is not None and sender.is_mailbox:
-            crossed = peer.is_mailbox and peer.boundary != sender.boundary
+            crossed = peer.is_mailbox and _is_handed_on(row, sender, peer, run)
             left = crossed or peer.role == EXTERNAL
             if peer.is_mailbox or peer.role == EXTERNAL:
                 found.append(Hop(row, peer.name, internal_id_in(row.context), crossed, left))
@@ -45,5 +47,11 @@ def hops(message: Message, run: Run) -> list[Hop]:
 
 
 def crossings(message: Message, run: Run) -> list[Hop]:
-    """Hops to another boundary of the organisation."""
+    """Hops that hand the message on within the organisation."""
     return [hop for hop in hops(message, run) if hop.crossed]
+
+
+def _is_handed_on(row: TrackingRow, sender: Server, peer: Server, run: Run) -> bool:
+    ways = (run.routing.way(sender, each, None) for each in row.recipients or ())
+    way = next((each for each in ways if each is not None), None)
+    return peer.boundary != sender.boundary or (way is not None and not way.is_into_a_database)

@@ -30,6 +30,7 @@ from spark_eval.histories.traffic import stood_still_ms
 from spark_eval.histories.ways import Trouble
 from spark_eval.read.clocks_off import FAR_ABOVE
 from spark_eval.read.names import Ref
+from spark_eval.read.rows import TrackingRow
 
 # handing over and storing, a wall second each
 EXCHANGES = 2
@@ -54,7 +55,7 @@ class Leg(NamedTuple):
 
 
 def legs(message: Message, run: Run) -> Iterator[Leg]:
-    """Into a mailbox, outside, or, of a mailbox of another boundary, to a server of that one."""
+    """Into a mailbox, outside, or to the next hop that sends it on."""
     came = arrivals(message, run)
     crossed = _first_crossings(message, run)
     recipients = message.sent.recipients if message.sent else ()
@@ -68,18 +69,20 @@ def legs(message: Message, run: Run) -> Iterator[Leg]:
             known = came.get(recipient)
             place = run.directory.place_of(recipient)
             is_named = recipient in recipients and place is not None and known
-            if is_named and place and known and _is_own(place, server, run):
+            if is_named and place and known and _is_own(recipient, row, server, run):
                 is_away = not run.directory.is_inside(recipient)
                 arrived = _first(known, row.at_ms if primary.is_resubmitted else None)
                 yield Leg(primary, server, recipient, place, is_away, *start, arrived)
-            for boundary, arrival in crossed.get((primary.key, recipient), {}).items():
-                yield Leg(primary, server, recipient, boundary, False, *start, arrival)
+            if (arrival := crossed.get((primary.key, recipient))) is not None:
+                way = run.routing.way(server, recipient, row.size_bytes)
+                hop = way.hop if way else ""
+                yield Leg(primary, server, recipient, hop, False, *start, arrival)
 
 
-def _is_own(place: str, server: Server, run: Run) -> bool:
-    """Whether a mailbox server brings it there by itself, and no other boundary does."""
-    boundary = run.routes.boundary_of(place)
-    return server.is_mailbox and boundary in (None, server.boundary)
+def _is_own(recipient: str, row: TrackingRow, server: Server, run: Run) -> bool:
+    """Whether a mailbox server brings it there by itself, and hands it on to no other."""
+    way = run.routing.way(server, recipient, row.size_bytes)
+    return way is not None and not way.is_relay
 
 
 def _first(known: Sequence[Arrival], since_ms: int | None) -> Arrival | None:
@@ -87,14 +90,13 @@ def _first(known: Sequence[Arrival], since_ms: int | None) -> Arrival | None:
     return next((each for each in known if since_ms is None or each.at_ms >= since_ms), None)
 
 
-def _first_crossings(message: Message, run: Run) -> dict[tuple[object, str], dict[str, Arrival]]:
-    found: dict[tuple[object, str], dict[str, Arrival]] = {}
+def _first_crossings(message: Message, run: Run) -> dict[tuple[object, str], Arrival]:
+    found: dict[tuple[object, str], Arrival] = {}
     for hop in crossings(message, run):
-        boundary = run.servers[hop.peer].boundary or ""
         arrival = Arrival(hop.row.at_ms, hop.row.ref)
         for recipient in hop.row.recipients or ():
-            by_boundary = found.setdefault((key_of(hop.row), recipient), {})
-            by_boundary[boundary] = min(by_boundary.get(boundary, arrival), arrival)
+            key = (key_of(hop.row), recipient)
+            found[key] = min(found.get(key, arrival), arrival)
     return found
 
 

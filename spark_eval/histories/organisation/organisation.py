@@ -10,6 +10,8 @@ from spark_eval.histories.organisation.active_copies import ActiveCopies, active
 from spark_eval.histories.organisation.database import Database
 from spark_eval.histories.organisation.directory import Directory, directory_of
 from spark_eval.histories.organisation.evidence import of_unplanned
+from spark_eval.histories.organisation.network import network_of
+from spark_eval.histories.organisation.routing import Routing
 from spark_eval.histories.organisation.server import Server
 from spark_eval.histories.organisation.servers import servers_of
 from spark_eval.histories.organisation.settings import TransportConfig, transport_config
@@ -34,6 +36,7 @@ class Organisation:
     active_copies: Mapping[str, ActiveCopies]
     lagged: frozenset[tuple[str, str]]
     unplanned: frozenset[Evidence]
+    routing: Routing
 
     def shows(self, server: str | None, needs: frozenset[Evidence]) -> bool:
         """Whether the record of that server can show all of it; where it is None, of each mailbox
@@ -51,15 +54,17 @@ def organisation_of(record: Record, logs: Logs, faults: Iterable[Fault]) -> Orga
     plan, servers = record.heading.plan, servers_of(record, logs, faults)
     databases = _databases(record, servers)
     several = {each.name: each.copies for each in databases.values() if len(each.copies) > 1}
+    directory = directory_of(plan.topology)
     return Organisation(
         config=transport_config(plan.transport_config),
         software=software(plan.software),
         servers=servers,
         databases=databases,
-        directory=directory_of(plan.topology),
+        directory=directory,
         active_copies=active_copies(several, record.rows.lifecycle),
         lagged=_lagged(record),
         unplanned=of_unplanned("", record),
+        routing=Routing(servers, databases, directory, network_of(plan.topology)),
     )
 
 

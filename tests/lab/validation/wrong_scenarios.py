@@ -811,6 +811,46 @@ TOPOLOGIES = {
         "between: [paris, paris]",
         "4:32: site_links[0].between[1], paris, is named twice | keep one of them",
     ),
+    "a hub site outside": (
+        "internet: {outside: true}",
+        "internet: {outside: true, hub: true}",
+        "3:40: sites.internet, a mapping, a site outside is no hub site | remove hub:",
+    ),
+    "a hub site without a server": (
+        "lyon: {}",
+        "lyon: {}, metz: {hub: true}",
+        "3:42: sites.metz.hub, metz, is a hub site and has no mailbox server"
+        " | add a server, or remove hub:",
+    ),
+    "links that leave sites apart": (
+        "sites: {paris: {}, lyon: {}, internet: {outside: true}}\nsite_links: [",
+        "sites: {paris: {}, lyon: {}, metz: {}, nice: {}, internet: {outside: true}}\n"
+        "site_links: [{between: [metz, nice]}, ",
+        "4:13: site_links, join metz and nice, and lyon and paris, which no link joins to them"
+        " | add a link between the two",
+    ),
+    "a connector to a server that is not outside": (
+        "servers:",
+        "send_connectors: {out: {to: par-mbx1, source: [par-mbx2]}}\nservers:",
+        "5:29: send_connectors.out.to, par-mbx1, is no external server of the topology"
+        " | known are ext1",
+    ),
+    "a connector with a source outside": (
+        "servers:",
+        "send_connectors: {out: {to: ext1, source: [par-mbx2, ext1]}}\nservers:",
+        "5:54: send_connectors.out.source[1], ext1, is no mailbox server of the topology"
+        " | known are lyo-mbx1, par-mbx1, par-mbx2",
+    ),
+    "a connector with a source twice": (
+        "servers:",
+        "send_connectors: {out: {to: ext1, source: [par-mbx2, par-mbx2]}}\nservers:",
+        "5:54: send_connectors.out.source[1], par-mbx2, is named twice | keep one of them",
+    ),
+    "a link that costs too much": (
+        "cost: 10",
+        "cost: 10, ExchangeCost: 100000",
+        "4:63: site_links[0].ExchangeCost, 100000, must be at most 99999",
+    ),
     "a role that is not built": (
         "lyo-mbx1: {role: mailbox",
         "lyo-mbx1: {role: hub2010",

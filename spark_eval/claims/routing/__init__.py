@@ -1,0 +1,1 @@
+"""Claims about where mail goes."""
