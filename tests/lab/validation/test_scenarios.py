@@ -59,9 +59,10 @@ def test_the_first_eight_are_there() -> None:
 
 @pytest.mark.parametrize("plan", plans_for_containers())
 def test_a_scenario_sends_200_messages_through_six_servers_at_two_sites(plan: Plan) -> None:
+    """At least."""
     assert len(plan.messages) >= 200
-    assert sum(server.role == "mailbox" for server in plan.topology.servers) == 6
-    assert sum(not site.outside for site in plan.topology.sites) == 2
+    assert sum(server.role == "mailbox" for server in plan.topology.servers) >= 6
+    assert sum(not site.outside for site in plan.topology.sites) >= 2
 
 
 @pytest.mark.parametrize("plan", plans_for_containers())
