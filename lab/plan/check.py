@@ -160,9 +160,11 @@ def _references(plan: "Plan") -> Found:
             yield from _known(f"{place}.when.server", fault.when.server, servers)
         if fault.end_ms < fault.start_ms:
             yield f"{place}.end_ms", fault.end_ms, "which is before its start"
+    nouns = {"database": databases, "mailbox server": mailbox}
     for at, operation in enumerate(plan.operations):
-        yield from _known(f"operations[{at}].database", operation.database, databases)
-        yield from _known(f"operations[{at}].to", operation.to, [None, *mailbox])
+        for field, noun in operation.names.items():
+            if (name := getattr(operation, field)) is not None:
+                yield from _known(f"operations[{at}].{field}", name, nouns[noun])
     for at, stranger in enumerate(plan.strangers):
         yield from _known(f"strangers[{at}].server", stranger.server, mailbox)
         yield from _known(f"strangers[{at}].certificate", stranger.certificate, [None, *mailbox])

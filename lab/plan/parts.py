@@ -14,7 +14,6 @@ from nodes.core.config.parameters import Value
 Section: TypeAlias = Mapping[str, Value]
 Cause = Literal["database-id-changed", "resubmit-time-span"]
 Verdict = Literal["pass", "fail", "unknown"]
-OperationKind = Literal["failover", "switchover"]
 SafetyNet = Literal["primary-safety-net", "shadow-safety-net"]
 StrangerKind = Literal[
     "no-certificate", "foreign-certificate", "other-server", "trickles", "bare-line-ends"
@@ -52,21 +51,6 @@ class Message:
     via: tuple[str, ...]
     size_bytes: int
     retry_ms: int
-
-
-@dataclass(frozen=True, slots=True)
-class Operation:
-    """What an administrator asks of Active Manager at a moment: the copy on `to` is to be active.
-
-    `to` is None where Active Manager chooses. A switchover waits for the last log, a failover does
-    not.
-    """
-
-    id: str
-    kind: OperationKind
-    at_ms: int
-    database: str
-    to: str | None
 
 
 @dataclass(frozen=True, slots=True)

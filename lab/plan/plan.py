@@ -5,7 +5,8 @@ from typing import Literal
 
 from lab.plan.check import check_plan
 from lab.plan.faults import Fault, PowerLoss
-from lab.plan.parts import Clock, Expect, Message, Operation, Settings, Stranger
+from lab.plan.operations import Operation
+from lab.plan.parts import Clock, Expect, Message, Settings, Stranger
 from lab.plan.topology import Link, PlanTopology
 from lab.program.json_record import LEFT_OUT_IF_EMPTY, from_text, to_line, to_text
 

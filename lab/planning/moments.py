@@ -4,7 +4,6 @@ from dataclasses import dataclass
 
 from lab.plan.faults import Fault
 from lab.plan.link_faults import LinkFault
-from lab.plan.parts import Operation
 from lab.plan.plan import Plan
 from lab.plan.topology import LinkName
 from lab.plan.when import When
@@ -31,14 +30,8 @@ def moments(plan: Plan) -> list[Moment]:
         found.append(Moment(plan.strangers[0].at_ms, "first stranger"))
     for fault in plan.faults:
         found += _fault_moments(fault)
-    found += [Moment(each.at_ms, in_words_of(each)) for each in plan.operations]
+    found += [Moment(each.at_ms, f"{each.id}: {each.words()}") for each in plan.operations]
     return sorted(found, key=lambda moment: moment.at_ms)
-
-
-def in_words_of(operation: Operation) -> str:
-    """`o1: failover of DB1 to lyo-mbx1`."""
-    to = f" to {operation.to}" if operation.to else ""
-    return f"{operation.id}: {operation.kind} of {operation.database}{to}"
 
 
 def wall_seconds(plan: Plan) -> float:

@@ -1,20 +1,30 @@
 """What an administrator does, as a person writes it: an entry of `operations:`.
 
-The shape only. Whether database and server exist is asked in `lab.validation.scenario_names`.
+One row of `OPERATION_KINDS` a kind: the other keys that it takes, and what they name. A new key is
+a field of the model. Whether what is named exists is asked in `lab.validation.operation_names`.
 """
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from enum import Enum
 
 from pydantic import Field, model_validator
 
-from lab.plan.parts import Operation, OperationKind
+from lab.plan.operations import Failover, Operation, Switchover
 from lab.scenario.quantities import Instant
 from lab.scenario.strict import Strict
 from nodes.core.config.error import ConfigurationError
 
-OPERATION_KINDS: tuple[OperationKind, ...] = ("failover", "switchover")
+
+class Noun(Enum):
+    """What a key of an operation names."""
+
+    COPIED_DATABASE = "a mailbox database with several copies"
+    ITS_COPY = "a server that has a copy of it"
 
 
 class OperationModel(Strict):
-    """One thing asked of Active Manager at a moment."""
+    """One thing that is asked at a moment."""
 
     at: Instant = Field(description="when it is asked")
     failover: str | None = Field(
@@ -24,34 +34,74 @@ class OperationModel(Strict):
         default=None, description="the same, as soon as the other copy lacks nothing"
     )
     to: str | None = Field(
-        default=None, description="the server of that copy; by default Active Manager chooses"
+        default=None,
+        description="the server of that copy; of a failover, by default Active Manager chooses",
     )
 
     @model_validator(mode="after")
     def _is_one_operation(self) -> "OperationModel":
-        if (self.failover is None) == (self.switchover is None):
+        given = [kind for kind in OPERATION_KINDS if getattr(self, kind) is not None]
+        if len(given) != 1:
             rule = f"an operation is one of {' and '.join(OPERATION_KINDS)}"
             raise ConfigurationError(rule, "give each operation an entry of its own")
-        if self.switchover is not None and self.to is None:
-            rule = "a switchover goes to a server"
-            raise ConfigurationError(rule, "add to:, a server that has a copy")
+        row = OPERATION_KINDS[given[0]]
+        for key in (key for key in row.needs if getattr(self, key) is None):
+            what = row.names[key].value if key in row.names else "a moment"
+            raise ConfigurationError(f"{given[0]} takes {key}", f"add {key}:, {what}")
+        for key in self.model_fields_set - {"at", given[0], *row.takes}:
+            kinds = [kind for kind, other in OPERATION_KINDS.items() if key in other.takes]
+            raise ConfigurationError(f"{key} belongs to {' and '.join(kinds)}", f"remove {key}:")
         return self
 
     @property
-    def kind(self) -> OperationKind:
+    def kind(self) -> str:
         """Which of `OPERATION_KINDS` it is."""
-        return "failover" if self.failover is not None else "switchover"
+        return next(kind for kind in OPERATION_KINDS if getattr(self, kind) is not None)
 
     @property
-    def database(self) -> str:
-        """Whose copies it is about."""
-        return self.failover or self.switchover or ""
+    def subject(self) -> str:
+        """What the kind's own key names."""
+        return str(getattr(self, self.kind))
+
+    @property
+    def names(self) -> Mapping[str, Noun]:
+        """What each of its keys names."""
+        return OPERATION_KINDS[self.kind].names
+
+    def planned(self, identity: str) -> Operation:
+        """The operation of the plan."""
+        return OPERATION_KINDS[self.kind].planned(identity, self)
+
+
+@dataclass(frozen=True, slots=True)
+class OperationKind:
+    """`needs` and `may` are keys beside its own and `at`; `names`, which of all these name what."""
+
+    planned: Callable[[str, OperationModel], Operation]
+    names: Mapping[str, Noun]
+    needs: tuple[str, ...] = ()
+    may: tuple[str, ...] = ()
+
+    @property
+    def takes(self) -> tuple[str, ...]:
+        return self.needs + self.may
+
+
+OPERATION_KINDS: Mapping[str, OperationKind] = {
+    "failover": OperationKind(
+        lambda name, m: Failover(name, "failover", m.at, m.subject, m.to),
+        {"failover": Noun.COPIED_DATABASE, "to": Noun.ITS_COPY},
+        may=("to",),
+    ),
+    "switchover": OperationKind(
+        lambda name, m: Switchover(name, "switchover", m.at, m.subject, str(m.to)),
+        {"switchover": Noun.COPIED_DATABASE, "to": Noun.ITS_COPY},
+        needs=("to",),
+    ),
+}
 
 
 def resolve_operations(operations: list[OperationModel]) -> tuple[Operation, ...]:
     """In the order of time, numbered o1, o2 … in the order of the file."""
-    found = [
-        Operation(f"o{number}", each.kind, each.at, each.database, each.to)
-        for number, each in enumerate(operations, start=1)
-    ]
+    found = [each.planned(f"o{number}") for number, each in enumerate(operations, start=1)]
     return tuple(sorted(found, key=lambda operation: operation.at_ms))

@@ -1,45 +1,73 @@
-"""Operations: what an administrator asks of Active Manager, each at its time, between the faults.
+"""Operations: what an administrator asks of servers, each at its time, between the faults.
 
-An instant that nobody heals. It is said to Active Manager by its own certificate and past every
-link, as by somebody who is logged in there; its evidence is the answer.
+An instant that nobody heals. It is said to each server by that server's own certificate and past
+every link, as by somebody who is logged in there; its evidence is the answers. What each kind says
+on the wire is a row of `_LINES`.
 """
 
 from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict
+from typing import Any
 
 from lab.faults.observer.evidence import Evidence
 from lab.faults.observer.target import RunningLab
-from lab.plan import parts as plan_parts
+from lab.plan.operations import Failover, Operation, Switchover
 from lab.plan.plan import Plan
 
 DECIDED = "250"
 
 
+def _failover(asked: Failover, plan: Plan) -> str:
+    return " ".join(filter(None, ("XFAILOVER", asked.database, asked.to)))
+
+
+def _switchover(asked: Switchover, plan: Plan) -> str:
+    return f"XSWITCHOVER {asked.database} {asked.to}"
+
+
+_LINES: Mapping[type, Callable[[Any, Plan], str]] = {
+    Failover: _failover,
+    Switchover: _switchover,
+}
+
+
+def line_of(operation: Operation, plan: Plan) -> str:
+    """The verb with its arguments, as `nodes.shell.ask` says it."""
+    return _LINES[type(operation)](operation, plan)
+
+
 class Asked:
     """One operation of a plan, in the shape of a fault (`lab.faults.fault`)."""
 
-    def __init__(self, planned: plan_parts.Operation, manager: str, lab: RunningLab) -> None:
+    def __init__(self, planned: Operation, lab: RunningLab) -> None:
         self.id, self.start_ms, self.end_ms = planned.id, planned.at_ms, planned.at_ms
-        self._planned, self._manager, self._lab = planned, manager, lab
-        self._reply: Callable[[], str] = lambda: ""
+        self._planned, self._lab = planned, lab
+        self._servers = planned.asked(lab.plan.topology)
+        self._replies: Mapping[str, Callable[[], str]] = {}
 
     def describe(self) -> str:
-        to = f" to {self._planned.to}" if self._planned.to else ""
-        return f"{self._planned.kind} of {self._planned.database}{to}"
+        return self._planned.words()
 
     def intent(self) -> Mapping[str, object]:
-        planned = self._planned
-        return {"kind": planned.kind, "database": planned.database, "to": planned.to}
+        fields = asdict(self._planned)
+        return {name: value for name, value in fields.items() if name not in ("id", "at_ms")}
 
     def start(self) -> Mapping[str, object]:
-        self._reply = self._lab.servers.ask(self._manager, self._planned)
-        return {"asked": self._manager}
+        line = line_of(self._planned, self._lab.plan)
+        self._replies = {each: self._lab.servers.ask(each, line) for each in self._servers}
+        return {"asked": list(self._servers)}
 
     def evidence(self) -> Evidence:
-        """True when Active Manager decided on it."""
-        reply = self._reply()
-        if not reply:
-            return Evidence(False, (), f"{self._manager} did not answer")
-        return Evidence(reply.startswith(DECIDED), (), reply)
+        """True when somebody who was asked has decided on it."""
+        with ThreadPoolExecutor(max(1, len(self._replies))) as pool:  # nobody waits for another one
+            heard = dict(zip(self._replies, pool.map(_call, self._replies.values()), strict=True))
+        decided = any(reply.startswith(DECIDED) for reply in heard.values())
+        if len(heard) == 1:
+            [(server, reply)] = heard.items()
+            return Evidence(decided, (), reply or f"{server} did not answer")
+        said = (f"{server}: {reply or 'no answer'}" for server, reply in heard.items())
+        return Evidence(decided, (), "; ".join(said))
 
     def confirmed(self) -> Evidence:
         return Evidence(None, ())
@@ -54,7 +82,10 @@ class Asked:
         return Evidence(True, ())
 
 
+def _call(reply: Callable[[], str]) -> str:
+    return reply()
+
+
 def operations_of(plan: Plan, lab: RunningLab) -> list[Asked]:
     """The operations of a plan, ready for the schedule."""
-    managers = [each.name for each in plan.topology.servers if each.role == "active_manager"]
-    return [Asked(planned, managers[0], lab) for planned in plan.operations]
+    return [Asked(planned, lab) for planned in plan.operations]

@@ -12,13 +12,13 @@ from lab.plan.links import WORKLOAD
 from lab.planning.messages import OUTSIDE_USERS
 from lab.planning.random_settings import contradicted, entries_of
 from lab.scenario.faults import OF_MAILBOX_SERVERS, FaultModel
-from lab.scenario.operations import OperationModel
 from lab.scenario.requirements import REQUIREMENTS, families
 from lab.scenario.scenario import MailModel, RecipientsModel, ScenarioModel, SendersModel
 from lab.scenario.settings import organisation, written_for
 from lab.scenario.strangers import StrangersModel
 from lab.validation.mistakes import Mistake
 from lab.validation.model_reader import Read
+from lab.validation.operation_names import check_operation, not_copied
 from lab.validation.topology_names import TopologyNames
 from lab.validation.yaml_document import Trail
 from nodes.core.config.contradictions import Contradiction, contradictions
@@ -54,10 +54,11 @@ def check_names(read: ScenarioRead, names: TopologyNames | None) -> Iterator[Mis
             trail = ("expect", "promotions", index, "of")
             yield _no_mailbox_server(read, trail, promotion.of, names)
     for index, operation in enumerate(scenario.operations):
-        yield from _operation(read, ("operations", index), operation, names)
+        yield from check_operation(read, ("operations", index), operation, names)
     for index, expected in enumerate(scenario.expect.resubmissions or []):
-        here = ("expect", "resubmissions", index, "database")
-        yield from _copied(read, here, expected.database, names)
+        if (wrong := not_copied(expected.database, names)) is not None:
+            trail = ("expect", "resubmissions", index, "database")
+            yield read.mistake(trail, expected.database, *wrong)
 
 
 def check_settings(read: ScenarioRead, names: TopologyNames | None) -> Iterator[Mistake]:
@@ -257,29 +258,6 @@ def _of_active_manager(
     if fault.kind in OF_MAILBOX_SERVERS:
         rule = f"is Active Manager, and {fault.kind} is for mailbox servers"
         yield read.mistake(trail, server, rule, "kill it, pause it, or name a mailbox server")
-
-
-def _operation(
-    read: ScenarioRead, here: Trail, operation: OperationModel, names: TopologyNames
-) -> Iterator[Mistake]:
-    database, to = operation.database, operation.to
-    yield from _copied(read, (*here, operation.kind), database, names)
-    copies = names.copies.get(database, ())
-    if to is not None and database in names.copies and to not in copies:
-        rule = f"has no copy of {database}"
-        yield read.mistake((*here, "to"), to, rule, suggestion(to, set(copies)))
-
-
-def _copied(
-    read: ScenarioRead, trail: Trail, database: str, names: TopologyNames
-) -> Iterator[Mistake]:
-    """A database that can fail over."""
-    if database not in names.databases:
-        rule, hint = "is no database of the topology", suggestion(database, set(names.databases))
-        yield read.mistake(trail, database, rule, hint)
-    elif len(names.copies[database]) < 2:
-        rule = "has one copy and nowhere to go"
-        yield read.mistake(trail, database, rule, "give it a second copy in the topology")
 
 
 def _ends(

@@ -136,15 +136,18 @@ def _operations_past_the_end(
 def _nobody_to_ask(
     read: ScenarioRead, scenario: ScenarioModel, placed: list[_Placed], topology: PlanTopology
 ) -> Iterator[Mistake]:
-    """Operations while a fault surely has Active Manager away: nobody would answer."""
-    managers = {each.name for each in topology.servers if each.role == "active_manager"}
+    """Operations while faults surely have all who are asked away: nobody would answer."""
     faults = [each.fault for each in placed if not _has_no_time(read, each.index)]
-    away = [f for f in faults if isinstance(f, ServerFault) and f.server in managers and not f.when]
+    away = [each for each in faults if isinstance(each, ServerFault) and not each.when]
     for index, operation in enumerate(scenario.operations):
-        holding = (f for f in away if f.start_ms <= operation.at <= f.end_ms)
-        if (fault := next(holding, None)) and not read.touched("operations", index, "at"):
-            rule = f"asks {fault.server}, which is {fault.done} then, and nobody would answer"
-            hint = f"ask before that, or some minutes after {format_timespan(fault.end_ms)}"
+        if any(read.touched("operations", index, key) for key in ("at", *operation.names)):
+            continue
+        asked = operation.planned("").asked(topology)
+        holding = [f for f in away if f.server in asked and f.start_ms <= operation.at <= f.end_ms]
+        if holding and {fault.server for fault in holding} == set(asked):
+            first = min(holding, key=lambda fault: fault.end_ms)
+            rule = f"asks {first.server}, which is {first.done} then, and nobody would answer"
+            hint = f"ask before that, or some minutes after {format_timespan(first.end_ms)}"
             place = ("operations", index, "at")
             yield read.mistake(place, format_timespan(operation.at), rule, hint)
 

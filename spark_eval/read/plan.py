@@ -11,12 +11,13 @@ from enum import StrEnum
 from typing import Any, NamedTuple
 
 from spark_eval.fault_kinds import KINDS
+from spark_eval.operation_kinds import KINDS as OPERATION_KINDS
+from spark_eval.operation_kinds import Keys
 from spark_eval.read.json_values import Malformed, row_of
 
 MINUTE_MS = 60_000
 HOUR_MS = 60 * MINUTE_MS
 DAY_MS = 24 * HOUR_MS
-NAMELESS = "?"
 
 
 class Evidence(StrEnum):
@@ -81,11 +82,16 @@ class PlannedFault(NamedTuple):
 
 
 class PlannedOperation(NamedTuple):
-    id: str | None
-    kind: str | None
+    """`keys`: what its kind says beside these (`spark_eval.operation_kinds`)."""
+
+    id: str
+    kind: str
     at_ms: int | None
-    database: str | None
-    to: str | None
+    keys: Keys
+
+    @property
+    def words(self) -> str:
+        return self.keys.words(self.kind)
 
 
 class PlannedMessage(NamedTuple):
@@ -202,7 +208,9 @@ class Clock(NamedTuple):
 
 
 class _Written(NamedTuple):
-    """plan.json as it stands there, but for faults, of which each kind has keys of its own."""
+    """plan.json as it stands there, but for faults and operations, of which each kind has keys of
+    its own.
+    """
 
     version: str | None
     scenario: str | None
@@ -217,7 +225,7 @@ class _Written(NamedTuple):
     topology: Topology | None
     settings: Settings | None
     faults: tuple[Any, ...] | None
-    operations: tuple[PlannedOperation, ...] | None
+    operations: tuple[Any, ...] | None
     expect: Expect | None
     strangers: tuple[PlannedStranger, ...] | None
     messages: tuple[PlannedMessage, ...] | None
@@ -246,9 +254,9 @@ EMPTY = Topology(None, None, (), (), ())
 
 
 def plan_of(value: Any) -> Plan:
-    """Of plan.json. Raises `Malformed` where something has another type than it should, a fault is
-    of no kind that is known, which would excuse nothing and be passed over, or a server can show
-    what nobody knows.
+    """Of plan.json. Raises `Malformed` where something has another type than it should, a fault or
+    an operation is of no kind that is known, which would excuse nothing and be passed over, or a
+    server can show what nobody knows.
     """
     read = row_of(_Written, value)
     words = {
@@ -268,7 +276,7 @@ def plan_of(value: Any) -> Plan:
         server_config=settings.servers or {},
         software=settings.software or {},
         faults=tuple(_fault(each) for each in read.faults or ()),
-        operations=read.operations or (),
+        operations=tuple(operation_of(each) for each in read.operations or ()),
         expect=read.expect or Expect(),
         strangers=read.strangers or (),
         messages=read.messages or (),
@@ -296,6 +304,23 @@ def _fault(value: Any) -> PlannedFault:
         read.id, read.kind, read.start_ms, read.end_ms, read.links or (), read.server, read.when,
         keys,
     )  # fmt: skip
+
+
+class _Operation(NamedTuple):
+    id: str | None
+    kind: str | None
+    at_ms: int | None
+
+
+def operation_of(value: Any) -> PlannedOperation:
+    """Of an entry of `operations`. Raises `Malformed`."""
+    read = row_of(_Operation, value)
+    if read.id is None:
+        raise Malformed("an operation without a name")
+    if read.kind is None or read.kind not in OPERATION_KINDS:
+        raise Malformed(f"operation {read.id} is of no kind that is known: {read.kind}")
+    keys = row_of(OPERATION_KINDS[read.kind], value)
+    return PlannedOperation(read.id, read.kind, read.at_ms, keys)
 
 
 class Host(NamedTuple):

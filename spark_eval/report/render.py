@@ -199,7 +199,6 @@ def templates(links: Links | None = None) -> jinja2.Environment:
         "span": words.span,
         "clock_off": words.clock_off,
         "fault": words.fault,
-        "operation": words.operation,
         "evidence": words.evidence,
         "file_href": file_href,
         "sentence": catalogue().sentence,

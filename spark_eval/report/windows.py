@@ -10,7 +10,7 @@ from spark_eval.report.axis import LabTime
 from spark_eval.report.drawing import Bar
 from spark_eval.report.labels import Labels
 from spark_eval.report.rows import Rows
-from spark_eval.story.words import fault, lab_time, operation
+from spark_eval.story.words import fault, lab_time
 
 # kinds of which the server itself is out of order; the others are about its sessions
 OF_A_SERVER = ("kill", "power_loss", "corrupt", "pause", "stop", "restart")
@@ -53,7 +53,7 @@ def fault_windows(faults: Rows, end_ms: int) -> list[Window]:
 
 
 def operations(rows: Rows) -> list[Window]:
-    """Those that Active Manager was asked for."""
+    """Those that somebody was asked for."""
     return [_operation(row) for row in rows if row["asked_ms"] is not None]
 
 
@@ -108,7 +108,7 @@ def _fault(row: dict[str, Any], end_ms: int) -> Window:
 def _operation(row: dict[str, Any]) -> Window:
     return Window(
         name=row["operation"],
-        says=operation(row),
+        says=row["what"],
         kind="",
         from_ms=row["asked_ms"],
         over_ms=row["asked_ms"],

@@ -265,6 +265,7 @@ OPERATIONS: Final[Columns] = (
     ("run", "STRING"),
     ("operation", "STRING"),
     ("kind", "STRING"),
+    ("what", "STRING"),
     ("database", "STRING"),
     ("to", "STRING"),
     ("planned_ms", "BIGINT"),

@@ -7,6 +7,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from spark_eval.fault_kinds import AWAY_KINDS
+from spark_eval.read.json_values import Malformed
+from spark_eval.read.plan import operation_of
 from spark_eval.story.lines import Line
 from spark_eval.story.row import StoryLine, objects, said, text, whole
 from spark_eval.story.run_record import RunRecord
@@ -77,15 +79,21 @@ def _in_words(planned: Mapping[str, Any]) -> str:
 
 
 def _operations(record: RunRecord, message_id: str) -> Iterator[StoryLine]:
-    """What was asked of Active Manager."""
+    """What an administrator asked for."""
     planned = record.planned("operations")
     for line in record.lines.journal(OPERATIONS):
         row = line.json_object()
         known = planned.get(str(row.get("operation")))
         if known is not None and row.get("phase") == "applied":
-            target = f" to {known['to']}" if known.get("to") else ""
-            what = f"{said(known, 'kind')} of {said(known, 'database')}{target} asked for"
+            what = f"{_asked_for(known)} asked for"
             yield _row(message_id, str(row["operation"]), what, line, row)
+
+
+def _asked_for(known: Mapping[str, Any]) -> str:
+    try:
+        return operation_of(known).words
+    except Malformed:  # a story is told of what can be read
+        return said(known, "kind")
 
 
 def _activated(record: RunRecord, message_id: str) -> Iterator[StoryLine]:

@@ -1,4 +1,4 @@
-"""How pages say numbers, faults and operations: lab time, spans, what was done to whom."""
+"""How pages say numbers and faults: lab time, spans, what was done to whom."""
 
 from __future__ import annotations
 
@@ -72,11 +72,6 @@ def fault(row: dict[str, Any]) -> str:
 def only(direction: str | None) -> str:
     """`replies only`; nothing of what acts both ways."""
     return "" if direction in (None, "both") else f"{direction} only"
-
-
-def operation(row: Mapping[str, Any]) -> str:
-    """What Active Manager was asked for: `failover of DB1 to lyo-mbx1`."""
-    return f"{row['kind']} of {row['database']}" + (f" to {row['to']}" if row["to"] else "")
 
 
 def evidence(took_effect: bool | None) -> str:

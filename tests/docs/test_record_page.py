@@ -21,7 +21,7 @@ from lab.campaigns.suite.plan import SuiteTask
 from lab.campaigns.suite.result import suite_content
 from lab.hosts.simulator.record_in_memory import RecordInMemory
 from lab.hosts.simulator.simulation import simulate
-from lab.plan import faults, link_faults, parts, topology, when
+from lab.plan import faults, link_faults, operations, parts, topology, when
 from lab.plan.plan import Plan
 from lab.record.file_list import FILE_LIST, write_file_list
 from lab.record.first_files import Identity, manifest_of_folder
@@ -82,16 +82,14 @@ PARTS: Mapping[str, type] = {
     "links": topology.Link,
     "messages": parts.Message,
     "when": when.When,
-    "operations": parts.Operation,
     "strangers": parts.Stranger,
     "trickle": parts.Trickle,
     "expect": parts.Expect,
     "promotions": parts.ExpectedPromotion,
     "resubmissions": parts.ExpectedResubmission,
 }
-FAULTS: Mapping[str, type] = {
-    str(get_args(get_type_hints(kind)["kind"])[0]): kind for kind in get_args(faults.Fault)
-}
+FAULTS: Mapping[str, type] = faults.kinds_of(faults.Fault)
+OPERATIONS: Mapping[str, type] = faults.kinds_of(operations.Operation)
 # between them they have every kind of file and line that the simulator writes
 SIMULATED = (
     "one-message-out",
@@ -142,27 +140,33 @@ def test_every_key_of_a_plan_has_a_line_with_its_type(part: str) -> None:
     assert described(f"`{part}`") == keys_of(PARTS[part])
 
 
-def test_every_key_of_a_fault_says_which_kinds_have_it() -> None:
-    table = named(rows(sections(PAGE)["`faults`"]))
-    for kind, part in FAULTS.items():
+@pytest.mark.parametrize(("heading", "kinds"), [("`faults`", FAULTS), ("`operations`", OPERATIONS)])
+def test_every_key_of_an_entry_says_which_kinds_have_it(
+    heading: str, kinds: Mapping[str, type]
+) -> None:
+    table = named(rows(sections(PAGE)[heading]))
+    for kind, part in kinds.items():
         here = {
             name: cells[0]
             for name, cells in table.items()
             if cells[1] == "every kind" or kind in CODE.findall(cells[1])
         }
-        assert here == keys_of(part), kind
-    assert set(CODE.findall(table["kind"][2])) == set(FAULTS)
+        own = keys_of(part)
+        assert set(here) == set(own), kind
+        # what one kind may leave open, another one may need
+        assert all(here[name] in (words, f"{words} or null") for name, words in own.items()), kind
+    assert set(CODE.findall(table["kind"][2])) == set(kinds)
 
 
 def test_no_part_of_a_plan_is_left_out() -> None:
     ours = {
         each
-        for module in (faults, link_faults, parts, topology, when)
+        for module in (faults, link_faults, operations, parts, topology, when)
         for each in vars(module).values()
         if isinstance(each, type) and is_dataclass(each) and each.__module__ == module.__name__
     }
     # a fault names a link by three keys, which the page says above the tables
-    assert ours - {*PARTS.values(), *FAULTS.values()} == {topology.LinkName}
+    assert ours - {*PARTS.values(), *FAULTS.values(), *OPERATIONS.values()} == {topology.LinkName}
 
 
 def test_the_words_of_a_plan_are_named_where_they_are_described() -> None:
@@ -267,7 +271,7 @@ def json_words(hint: Any) -> str:
     origin, arguments = get_origin(hint), get_args(hint)
     if origin in (Union, types.UnionType):
         one = [each for each in arguments if each is not type(None)]
-        return f"{json_words(one[0])} or null" if len(one) == 1 else "fault"
+        return f"{json_words(one[0])} or null" if len(one) == 1 else "object"
     if origin is Literal:
         return "word"
     if origin is tuple:

@@ -14,7 +14,6 @@ from typing import Protocol
 from lab.clock import LabClock
 from lab.faults.observer.standing import Standing
 from lab.plan.effects import Effect
-from lab.plan.parts import Operation
 from lab.plan.plan import Plan
 from lab.plan.topology import LinkName, Server
 from lab.workload.probe import Probe
@@ -80,9 +79,9 @@ class Servers(Protocol):
         has not said so since the last change.
         """
 
-    def ask(self, server: str, operation: Operation) -> Callable[[], str]:
-        """Of Active Manager, as itself. What comes back waits for its reply, and gives its code
-        and text; empty where none comes. Does not raise GroundError."""
+    def ask(self, server: str, line: str) -> Callable[[], str]:
+        """Said to a server on its own machine, as itself. What comes back waits for its reply, and
+        gives its code and text; empty where none comes. Does not raise GroundError."""
 
     def answers(self, server: str) -> bool:
         """Whether its banner is seen from inside the server, past every link."""

@@ -20,7 +20,6 @@ from lab.faults.damage import damaged
 from lab.hosts.containers.ground.inventory import CONFIG
 from lab.hosts.containers.ground.provision import Ground
 from lab.hosts.containers.ground.server_files import require_file, require_folder
-from lab.plan.parts import Operation
 from lab.program.errors import GroundError
 from nodes.shell.chaos.control_files import GO, LAPSED, REACHED, control_file
 from nodes.shell.chaos.machine import Machine, order_machine, read_found, read_machine
@@ -108,13 +107,11 @@ class ContainerNodes:
     def start(self, server: str) -> None:
         self._on(server, "start", lambda container: container.start())
 
-    def ask(self, server: str, operation: Operation) -> Callable[[], str]:
+    def ask(self, server: str, line: str) -> Callable[[], str]:
         """Said when what comes back is called, so that nothing else waits for it."""
-        verb = {"failover": "XFAILOVER", "switchover": "XSWITCHOVER"}[operation.kind]
-        said = [verb, operation.database, *([operation.to] if operation.to else [])]
 
         def act(container: Container) -> str:
-            command = ["python3", "-m", "nodes.shell.ask", CONFIG, *said]
+            command = ["python3", "-m", "nodes.shell.ask", CONFIG, *line.split(" ")]
             output = container.exec_run(command, stderr=False).output
             return output.decode("ascii", "replace").strip() if isinstance(output, bytes) else ""
 

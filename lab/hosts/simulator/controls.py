@@ -15,7 +15,6 @@ from lab.hosts.simulator.operations import ask_locally
 from lab.hosts.simulator.server import STOPPED, SimulatedServer
 from lab.hosts.simulator.smtp.external import ExternalServer
 from lab.plan.effects import DOWN, Effect
-from lab.plan.parts import Operation
 from lab.workload.probe import Probe, Seen
 
 AnyServer = SimulatedServer | ExternalServer
@@ -125,8 +124,8 @@ class SimulatedServers:
     def start(self, server: str) -> None:
         self._servers[server].start()
 
-    def ask(self, server: str, operation: Operation) -> Callable[[], str]:
-        return ask_locally(self._world, self._servers[server], operation)
+    def ask(self, server: str, line: str) -> Callable[[], str]:
+        return ask_locally(self._world, self._servers[server], line)
 
     def answers(self, server: str) -> bool:
         found = self._servers[server]

@@ -6,8 +6,7 @@ from typing import Any, Protocol
 from lab.hosts.simulator.connection import Connection
 from lab.hosts.simulator.event_loop import World
 from lab.hosts.simulator.network import Link, Target
-from lab.hosts.simulator.smtp.steps import Answer, Banner, Greeting, Hello
-from lab.plan.parts import Operation
+from lab.hosts.simulator.smtp.steps import Answer, Banner, Command, Greeting, Hello
 from lab.plan.topology import LinkName
 
 
@@ -17,26 +16,26 @@ class Listener(Target, Protocol):
     name: str
 
 
-def ask_locally(world: World, server: Listener, operation: Operation) -> Callable[[], str]:
+def ask_locally(world: World, server: Listener, line: str) -> Callable[[], str]:
     """Begin to ask; what comes back gives the reply as far as it has come."""
-    client = _Client(server.name, operation)
+    client = _Client(server.name, line)
     link = Link(world, LinkName(server.name, server.name, "local"), server, far=False, seed=0)
     client.connection = link.connect(client)
     return lambda: client.reply
 
 
 class _Client:
-    def __init__(self, name: str, operation: Operation) -> None:
+    def __init__(self, name: str, line: str) -> None:
         self.connection: Connection
         self.reply = ""
-        self._name, self._operation = name, operation
+        self._name, self._line = name, line
 
     def received(self, said: Any) -> None:
         match said:
             case Banner():
                 self.connection.say(Hello(self._name), forward=True)
             case Greeting():
-                self.connection.say(self._operation, forward=True)
+                self.connection.say(Command(self._line), forward=True)
             case Answer(reply):
                 self.reply = f"{reply.code} {' '.join(reply.lines)}"
                 self.connection.close(by_opener=True)

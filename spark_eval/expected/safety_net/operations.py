@@ -1,4 +1,4 @@
-"""Operations as they happened: what was asked of Active Manager, when, and what it said."""
+"""Operations as they happened: what was asked, when, and what was answered."""
 
 from __future__ import annotations
 
@@ -6,23 +6,29 @@ import re
 from typing import NamedTuple
 
 from spark_eval.histories.run import Run
+from spark_eval.operation_kinds import Activation
+from spark_eval.read.plan import PlannedOperation
 
 # the epoch in an answer as `250 2.0.0 1 lyo-mbx1`
 _EPOCH = re.compile(r"250 [0-9.]+ ([0-9]+) ")
 
 
 class Operation(NamedTuple):
-    """`reason`: the answer, or why there was none; `epoch` that it led to."""
+    """`reason`: the answers, or why there was none; `epoch` that an activation led to."""
 
-    id: str
-    kind: str | None
-    database: str | None
-    to: str | None
-    planned_ms: int | None
+    planned: PlannedOperation
     asked_ms: int | None
     took_effect: bool | None
     reason: str | None
     epoch: int | None
+
+    @property
+    def id(self) -> str:
+        return self.planned.id
+
+    @property
+    def database(self) -> str | None:
+        return getattr(self.planned.keys, "database", None)
 
 
 def operations(run: Run) -> list[Operation]:
@@ -35,14 +41,11 @@ def operations(run: Run) -> list[Operation]:
         replies = [row.reply for row in rows if row.reply is not None]
         reasons = [row.reason for row in evidence if row.reason is not None]
         said = max(replies, default=None) or max(reasons, default=None)
-        epoch = _EPOCH.match(said or "")
+        is_activation = isinstance(planned.keys, Activation)
+        epoch = _EPOCH.match(said or "") if is_activation else None
         found.append(
             Operation(
-                planned.id or "?",
-                planned.kind,
-                planned.database,
-                planned.to,
-                planned.at_ms,
+                planned,
                 min(
                     (r.at_ms for r in rows if r.phase == "applied" and r.at_ms is not None),
                     default=None,
@@ -60,5 +63,5 @@ def answered_epochs(run: Run, kind: str) -> set[tuple[str | None, int | None]]:
     return {
         (each.database, each.epoch)
         for each in operations(run)
-        if each.kind == kind and each.epoch is not None
+        if each.planned.kind == kind and each.epoch is not None
     }

@@ -12,7 +12,6 @@ from typing import Any
 
 from spark_eval.read.contradictions.made_by_lab import ROUNDED_MS, found_at, has_ended
 from spark_eval.read.damage import Damage
-from spark_eval.read.plan import NAMELESS
 from spark_eval.read.record import Record
 from spark_eval.read.rows import FaultRow, OperationRow
 
@@ -66,9 +65,7 @@ def _faults(record: Record) -> dict[str, _Planned]:
 
 def _operations(record: Record) -> dict[str, _Planned]:
     return {
-        each.id or NAMELESS: _Planned(
-            each.at_ms, None, {"kind": each.kind, "database": each.database, "to": each.to}
-        )
+        each.id: _Planned(each.at_ms, None, {"kind": each.kind, **each.keys._asdict()})
         for each in record.heading.plan.operations
     }
 

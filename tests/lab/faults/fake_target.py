@@ -9,7 +9,6 @@ from lab.clock import LabClock, parse_origin
 from lab.faults.observer.target import RunningLab, Wire
 from lab.plan.effects import DOWN, Effect
 from lab.plan.link_faults import CUTS, CutKind
-from lab.plan.parts import Operation
 from lab.plan.plan import Plan
 from lab.plan.topology import LinkName
 from lab.program.errors import GroundError
@@ -113,8 +112,8 @@ class FakeGround:
         self._do(f"damage {server}")
         return ["queue.db"] if self.works else []
 
-    def ask(self, server: str, operation: Operation) -> Callable[[], str]:
-        self._do(f"ask {server} for {operation.kind} of {operation.database}")
+    def ask(self, server: str, line: str) -> Callable[[], str]:
+        self._do(f"ask {server}: {line}")
         return lambda: "250 2.0.0 1 b" if self.works and server not in self.down else ""
 
     def fill_disk(self, server: str, *, is_full: bool) -> None:

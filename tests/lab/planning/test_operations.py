@@ -6,7 +6,8 @@ import pytest
 
 from lab.plan.link_faults import Cut
 from lab.plan.links import MANAGEMENT, REPLICATION, SMTP
-from lab.plan.parts import ExpectedResubmission, Operation
+from lab.plan.operations import Failover, Switchover
+from lab.plan.parts import ExpectedResubmission
 from lab.plan.plan import Plan
 from lab.plan.topology import OF_ROLE, LinkName, Role, Server
 from lab.planning.moments import moments
@@ -89,8 +90,8 @@ def test_a_cut_without_a_service_takes_all_of_them(tmp_path: Path) -> None:
 def test_operations_are_in_the_plan_in_the_order_of_time(tmp_path: Path) -> None:
     plan = planned(tmp_path, with_operations(OPERATIONS))
     assert plan.operations == (
-        Operation("o2", "switchover", 20 * 60_000, "DB1", "lyo-mbx1"),
-        Operation("o1", "failover", 30 * 60_000, "DB1", None),
+        Switchover("o2", "switchover", 20 * 60_000, "DB1", "lyo-mbx1"),
+        Failover("o1", "failover", 30 * 60_000, "DB1", None),
     )
     assert plan.duration_ms == 40 * 60_000, "settling begins after the last of them"
     assert Plan.from_json(plan.to_json()) == plan
@@ -129,8 +130,7 @@ WRONG = {
     ),
     "a switchover to nowhere": (
         "{at: 5m, switchover: DB1}",
-        "operations[0], a mapping, a switchover goes to a server"
-        " | add to:, a server that has a copy",
+        "operations[0], a mapping, switchover takes to | add to:, a server that has a copy of it",
     ),
     "a database that is not there": (
         "{at: 5m, failover: DB2}",

@@ -1,32 +1,46 @@
-"""Operations on a running lab: asked of Active Manager, and evident by its answer."""
+"""Operations on a running lab: asked of whom they concern, and evident by the answers."""
 
-from lab.plan.parts import Operation
+from dataclasses import replace
+
+from lab.plan.operations import Failover
+from lab.plan.plan import Plan
+from lab.plan.topology import Server
 from lab.schedule.operations import Asked
 from tests.lab.faults.fake_target import FakeGround
 from tests.lab.faults.test_faults import lab_of
 from tests.lab.plan.small_plan import small_plan
 
-FAILOVER = Operation("o1", "failover", 1000, "DB1", None)
+FAILOVER = Failover("o1", "failover", 1000, "DB1", None)
+
+
+def with_active_manager() -> Plan:
+    """`b`, with the copy of DB1, in a DAG of which `am1` is Active Manager, beside one of DAG2."""
+    plan = small_plan()
+    a, b, external = plan.topology.servers
+    am1 = Server("am1", "am1.shadowlab.example", "active_manager", "paris", "DAG1", None)
+    others = replace(am1, name="am2", dag="DAG2")
+    servers = (a, replace(b, dag="DAG1"), external, others, am1)
+    return replace(plan, topology=replace(plan.topology, servers=servers))
 
 
 def asked(ground: FakeGround) -> Asked:
-    return Asked(FAILOVER, "a", lab_of(ground))
+    return Asked(FAILOVER, lab_of(ground))
 
 
 def test_an_operation_took_effect_when_active_manager_decided_on_it() -> None:
-    ground = FakeGround(small_plan())
+    ground = FakeGround(with_active_manager())
     operation = asked(ground)
     assert operation.intent() == {"kind": "failover", "database": "DB1", "to": None}
     operation.start()
     seen = operation.evidence()
     assert (seen.took_effect, seen.reason) == (True, "250 2.0.0 1 b")
-    assert "ask a for failover of DB1" in ground.deeds
+    assert "ask am1: XFAILOVER DB1" in ground.deeds
 
 
 def test_an_operation_that_is_refused_or_not_answered_took_none() -> None:
-    ground = FakeGround(small_plan())
+    ground = FakeGround(with_active_manager())
     ground.works = False
     operation = asked(ground)
     operation.start()
     assert operation.evidence().took_effect is False
-    assert operation.evidence().reason == "a did not answer"
+    assert operation.evidence().reason == "am1 did not answer"

@@ -182,7 +182,7 @@ def test_more_faults_than_have_a_row_are_counted() -> None:
 
 
 def test_an_operation_is_drawn_when_it_was_asked_for() -> None:
-    asked = {"operation": "o1", "kind": "failover", "database": "DB1", "to": "par-mbx2",
+    asked = {"operation": "o1", "what": "failover of DB1 to par-mbx2", "to": "par-mbx2",
              "asked_ms": 30 * MINUTE}  # fmt: skip
     drawing = timeline(rows(operations=[asked]), LANES, END_MS)
     [row] = [bar for bar in drawing.bars if bar.label]

@@ -110,7 +110,7 @@ def test_what_nothing_called_for_is_outside() -> None:
 
 def test_an_operation_has_its_answer_and_the_transition_that_it_led_to() -> None:
     run = lossy().run
-    asked = {"id": "o1", "kind": "move_active_mailbox_database", "at_ms": MOUNTED - MINUTE,
+    asked = {"id": "o1", "kind": "switchover", "at_ms": MOUNTED - MINUTE,
              "database": "DB1", "to": NEW}  # fmt: skip
     run.plan["operations"] = [asked]
     for phase, more in (("applied", {"reply": MOVED}), ("evidence", {"took_effect": True})):
@@ -119,7 +119,8 @@ def test_an_operation_has_its_answer_and_the_transition_that_it_led_to() -> None
     made_of = made(run)
     assert made_of.one("operations") == {
         "operation": "o1",
-        "kind": "move_active_mailbox_database",
+        "kind": "switchover",
+        "what": f"switchover of DB1 to {NEW}",
         "database": "DB1",
         "to": NEW,
         "planned_ms": MOUNTED - MINUTE,

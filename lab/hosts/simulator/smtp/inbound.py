@@ -27,7 +27,6 @@ from lab.hosts.simulator.smtp.steps import (
     Question,
 )
 from lab.hosts.simulator.smtp.verbs import parse_command
-from lab.plan.parts import Operation
 from nodes.core.config.config import NodeConfig
 from nodes.core.interface.copy_commands import (
     AskCopyStatus,
@@ -44,7 +43,6 @@ from nodes.core.interface.inputs import (
     DeliveryRequested,
     DiscardAsked,
     DismountAsked,
-    FailoverRequested,
     Input,
     LogAnnounced,
     MessageOffered,
@@ -56,7 +54,6 @@ from nodes.core.interface.inputs import (
     SessionAccepted,
     SessionActive,
     ShadowRequested,
-    SwitchoverRequested,
     TransactionReset,
 )
 from nodes.core.interface.replies import R421_STOPPING, Reply
@@ -275,10 +272,6 @@ class SimulatedInboundSession:
         self._asks = True
         self._sessions.server.give(ResubmitRequested(self.name, said.demand))
 
-    def _operation(self, said: Operation) -> None:
-        self._asks = True
-        self._sessions.server.give(_requested(self.name, said))
-
     def _order(self, said: Order) -> None:
         self._asks = True
         self._sessions.server.give(_ordered(self.name, said.command))
@@ -328,12 +321,6 @@ def _ordered(session: str, command: CopyCommand) -> Input:
             return ActiveCopyNamed(session, database, server, epoch)
 
 
-def _requested(session: str, said: Operation) -> Input:
-    if said.kind == "failover":
-        return FailoverRequested(session, said.database, said.to)
-    return SwitchoverRequested(session, said.database, said.to or "")
-
-
 _HEAR: dict[type, Callable[..., None]] = {
     Hello: SimulatedInboundSession._hello,
     Announcement: SimulatedInboundSession._announcement,
@@ -341,7 +328,6 @@ _HEAR: dict[type, Callable[..., None]] = {
     Question: SimulatedInboundSession._question,
     Demand: SimulatedInboundSession._demand,
     Order: SimulatedInboundSession._order,
-    Operation: SimulatedInboundSession._operation,
     ForeignHello: SimulatedInboundSession._foreign_hello,
     Command: SimulatedInboundSession._command,
     PartOfContent: SimulatedInboundSession._part_of_content,

@@ -98,7 +98,7 @@ class Order:
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A verb of the organisation in one line of text, from whomever."""
+    """A verb of the organisation in one line of text, from whomever: an operation, too."""
 
     line: str
 
@@ -110,6 +110,6 @@ class PartOfContent:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The reply to a question, a demand, an order, a command or an operation."""
+    """The reply to a question, a demand, an order or a command."""
 
     reply: Reply

@@ -1,0 +1,65 @@
+"""The operations of a plan: what an administrator does at a moment of lab time.
+
+The fields are those of plan.json, times lab ms since the start. `names` says which of them name
+something of the topology; `asked` gives the servers that it is said to, `words` what it is. A new
+kind is a class here, its row in the grammar (`lab.scenario.operations`), its line on the wire
+(`lab.schedule.operations`) and what the evaluation reads of it (`spark_eval.operation_kinds`).
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar, Literal, TypeAlias
+
+from lab.plan.topology import PlanTopology
+
+Names: TypeAlias = Mapping[str, Literal["database", "mailbox server"]]
+_OF_ITS_COPIES: Names = {"database": "database", "to": "mailbox server"}
+
+
+@dataclass(frozen=True, slots=True)
+class Failover:
+    """Active Manager is to activate another copy at once: on `to`, or where it chooses."""
+
+    names: ClassVar[Names] = _OF_ITS_COPIES
+
+    id: str
+    kind: Literal["failover"]
+    at_ms: int
+    database: str
+    to: str | None
+
+    def asked(self, topology: PlanTopology) -> tuple[str, ...]:
+        return active_manager_of(self.database, topology)
+
+    def words(self) -> str:
+        return f"failover of {self.database}" + (f" to {self.to}" if self.to else "")
+
+
+@dataclass(frozen=True, slots=True)
+class Switchover:
+    """Active Manager is to activate the copy on `to` as soon as that lacks nothing."""
+
+    names: ClassVar[Names] = _OF_ITS_COPIES
+
+    id: str
+    kind: Literal["switchover"]
+    at_ms: int
+    database: str
+    to: str
+
+    def asked(self, topology: PlanTopology) -> tuple[str, ...]:
+        return active_manager_of(self.database, topology)
+
+    def words(self) -> str:
+        return f"switchover of {self.database} to {self.to}"
+
+
+Operation: TypeAlias = Failover | Switchover
+
+
+def active_manager_of(database: str, topology: PlanTopology) -> tuple[str, ...]:
+    """The Active Manager of the DAG in which a database has its copies (TP-6); nobody, of none."""
+    homes = {each.copies[0].server for each in topology.databases if each.name == database}
+    dags = {each.dag for each in topology.servers if each.name in homes}
+    managers = (each for each in topology.servers if each.role == "active_manager")
+    return tuple(each.name for each in managers if each.dag in dags)

@@ -1,0 +1,56 @@
+"""Whether what an operation names exists: a check for each noun of the grammar."""
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import TypeAlias
+
+from lab.scenario.operations import Noun, OperationModel
+from lab.scenario.scenario import ScenarioModel
+from lab.validation.mistakes import Mistake
+from lab.validation.model_reader import Read
+from lab.validation.topology_names import TopologyNames
+from lab.validation.yaml_document import Trail
+from nodes.core.config.error import suggestion
+
+ScenarioRead = Read[ScenarioModel]
+Wrong: TypeAlias = tuple[str, str]
+"""Rule and hint."""
+
+
+def check_operation(
+    read: ScenarioRead, here: Trail, operation: OperationModel, names: TopologyNames
+) -> Iterator[Mistake]:
+    """Each name that nothing stands for."""
+    for key, noun in operation.names.items():
+        name = getattr(operation, key)
+        if name is not None and (wrong := _CHECKS[noun](name, operation, names)) is not None:
+            rule, hint = wrong
+            yield read.mistake((*here, key), name, rule, hint)
+
+
+def no_database(name: str, names: TopologyNames) -> Wrong | None:
+    """Why it is no mailbox database."""
+    if name in names.databases:
+        return None
+    return "is no database of the topology", suggestion(name, set(names.databases))
+
+
+def not_copied(name: str, names: TopologyNames) -> Wrong | None:
+    """Why it is no database that can fail over."""
+    if (wrong := no_database(name, names)) is not None:
+        return wrong
+    if len(names.copies[name]) < 2:
+        return "has one copy and nowhere to go", "give it a second copy in the topology"
+    return None
+
+
+def _no_copy(name: str, operation: OperationModel, names: TopologyNames) -> Wrong | None:
+    copies = names.copies.get(operation.subject)
+    if copies is None or name in copies:  # a database that is not there is a mistake of its own
+        return None
+    return f"has no copy of {operation.subject}", suggestion(name, set(copies))
+
+
+_CHECKS: Mapping[Noun, Callable[[str, OperationModel, TopologyNames], Wrong | None]] = {
+    Noun.COPIED_DATABASE: lambda name, _, names: not_copied(name, names),
+    Noun.ITS_COPY: _no_copy,
+}
