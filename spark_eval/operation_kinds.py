@@ -20,9 +20,29 @@ class Activation(NamedTuple):
         return f"{kind} of {self.database}" + (f" to {self.to}" if self.to else "")
 
 
-Keys: TypeAlias = Activation
+class Resubmit(NamedTuple):
+    """By Safety Nets, of what was delivered into a database in [start, end), lab ms."""
+
+    database: str | None
+    start_ms: int | None
+    end_ms: int | None
+
+    def words(self, kind: str) -> str:
+        return f"{kind} of {self.database}, {_time(self.start_ms)} to {_time(self.end_ms)}"
+
+
+Keys: TypeAlias = Activation | Resubmit
 
 KINDS: Final[Mapping[str, type[Keys]]] = {
     "failover": Activation,
     "switchover": Activation,
+    "resubmit": Resubmit,
 }
+
+
+def _time(ms: int | None) -> str:
+    """`0:10:00` hours, minutes and seconds since the start of lab time."""
+    if ms is None:
+        return "?"
+    seconds = ms // 1000
+    return f"{seconds // 3600}:{seconds // 60 % 60:02}:{seconds % 60:02}"

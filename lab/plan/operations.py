@@ -10,7 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Literal, TypeAlias
 
-from lab.plan.topology import PlanTopology
+from lab.plan.topology import PlanTopology, Server
+from nodes.core.config.units import format_timespan
 
 Names: TypeAlias = Mapping[str, Literal["database", "mailbox server"]]
 _OF_ITS_COPIES: Names = {"database": "database", "to": "mailbox server"}
@@ -54,7 +55,34 @@ class Switchover:
         return f"switchover of {self.database} to {self.to}"
 
 
-Operation: TypeAlias = Failover | Switchover
+@dataclass(frozen=True, slots=True)
+class Resubmit:
+    """Safety Nets are to give back what was delivered into a database from `start_ms` on and before
+    `end_ms`, by the primary's delivery time (SN-8).
+    """
+
+    names: ClassVar[Names] = {"database": "database"}
+
+    id: str
+    kind: Literal["resubmit"]
+    at_ms: int
+    database: str
+    start_ms: int
+    end_ms: int
+
+    def asked(self, topology: PlanTopology) -> tuple[str, ...]:
+        """Each mailbox server of the boundary: any of them may have delivered something (SN-6)."""
+        homes = {each.copies[0].server for each in topology.databases if each.name == self.database}
+        inside = {_boundary(each) for each in topology.servers if each.name in homes}
+        servers = (each for each in topology.servers if each.role == "mailbox")
+        return tuple(each.name for each in servers if _boundary(each) in inside)
+
+    def words(self) -> str:
+        times = f"{format_timespan(self.start_ms)} to {format_timespan(self.end_ms)}"
+        return f"resubmit of {self.database}, {times}"
+
+
+Operation: TypeAlias = Failover | Switchover | Resubmit
 
 
 def active_manager_of(database: str, topology: PlanTopology) -> tuple[str, ...]:
@@ -63,3 +91,8 @@ def active_manager_of(database: str, topology: PlanTopology) -> tuple[str, ...]:
     dags = {each.dag for each in topology.servers if each.name in homes}
     managers = (each for each in topology.servers if each.role == "active_manager")
     return tuple(each.name for each in managers if each.dag in dags)
+
+
+def _boundary(server: Server) -> tuple[str, str]:
+    """Transport high availability's: the DAG, or the site of a server that is in none (TP-3)."""
+    return ("dag", server.dag) if server.dag else ("site", server.site)

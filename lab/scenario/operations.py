@@ -10,7 +10,7 @@ from enum import Enum
 
 from pydantic import Field, model_validator
 
-from lab.plan.operations import Failover, Operation, Switchover
+from lab.plan.operations import Failover, Operation, Resubmit, Switchover
 from lab.scenario.quantities import Instant
 from lab.scenario.strict import Strict
 from nodes.core.config.error import ConfigurationError
@@ -19,6 +19,7 @@ from nodes.core.config.error import ConfigurationError
 class Noun(Enum):
     """What a key of an operation names."""
 
+    DATABASE = "a mailbox database"
     COPIED_DATABASE = "a mailbox database with several copies"
     ITS_COPY = "a server that has a copy of it"
 
@@ -33,9 +34,19 @@ class OperationModel(Strict):
     switchover: str | None = Field(
         default=None, description="the same, as soon as the other copy lacks nothing"
     )
+    resubmit: str | None = Field(
+        default=None, description="a database whose mail Safety Nets are to give back"
+    )
     to: str | None = Field(
         default=None,
         description="the server of that copy; of a failover, by default Active Manager chooses",
+    )
+
+    start: Instant | None = Field(
+        default=None, description="when the oldest mail of a resubmit was delivered"
+    )
+    end: Instant | None = Field(
+        default=None, description="the newest was delivered before this; not after at"
     )
 
     @model_validator(mode="after")
@@ -51,6 +62,8 @@ class OperationModel(Strict):
         for key in self.model_fields_set - {"at", given[0], *row.takes}:
             kinds = [kind for kind, other in OPERATION_KINDS.items() if key in other.takes]
             raise ConfigurationError(f"{key} belongs to {' and '.join(kinds)}", f"remove {key}:")
+        if row.check is not None:
+            row.check(self)
         return self
 
     @property
@@ -75,16 +88,30 @@ class OperationModel(Strict):
 
 @dataclass(frozen=True, slots=True)
 class OperationKind:
-    """`needs` and `may` are keys beside its own and `at`; `names`, which of all these name what."""
+    """`needs` and `may` are keys beside its own and `at`; `names`, which of all these name what.
+    `check` raises ConfigurationError for what cannot be.
+    """
 
     planned: Callable[[str, OperationModel], Operation]
     names: Mapping[str, Noun]
     needs: tuple[str, ...] = ()
     may: tuple[str, ...] = ()
+    check: Callable[[OperationModel], None] | None = None
 
     @property
     def takes(self) -> tuple[str, ...]:
         return self.needs + self.may
+
+
+def _check_interval(model: OperationModel) -> None:
+    """As Add-ResubmitRequest has it (F§4.1)."""
+    assert model.start is not None
+    assert model.end is not None
+    if model.start >= model.end:
+        raise ConfigurationError("end is not after start", "write a later end, or an earlier start")
+    if model.end > model.at:
+        rule = "end is after at, and a resubmit is of what was delivered"
+        raise ConfigurationError(rule, "ask later, or write an earlier end")
 
 
 OPERATION_KINDS: Mapping[str, OperationKind] = {
@@ -97,6 +124,12 @@ OPERATION_KINDS: Mapping[str, OperationKind] = {
         lambda name, m: Switchover(name, "switchover", m.at, m.subject, str(m.to)),
         {"switchover": Noun.COPIED_DATABASE, "to": Noun.ITS_COPY},
         needs=("to",),
+    ),
+    "resubmit": OperationKind(
+        lambda name, m: Resubmit(name, "resubmit", m.at, m.subject, m.start or 0, m.end or 0),
+        {"resubmit": Noun.DATABASE},
+        needs=("start", "end"),
+        check=_check_interval,
     ),
 }
 

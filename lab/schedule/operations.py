@@ -10,10 +10,13 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 from typing import Any
 
+from lab.clock import parse_origin
 from lab.faults.observer.evidence import Evidence
 from lab.faults.observer.target import RunningLab
-from lab.plan.operations import Failover, Operation, Switchover
+from lab.plan.operations import Failover, Operation, Resubmit, Switchover
 from lab.plan.plan import Plan
+from nodes.core.model.resubmit_request import ResubmitDemand, SafetyNetSource
+from nodes.shell.verbs.safety_net import format_demand
 
 DECIDED = "250"
 
@@ -26,9 +29,20 @@ def _switchover(asked: Switchover, plan: Plan) -> str:
     return f"XSWITCHOVER {asked.database} {asked.to}"
 
 
+def _resubmit(asked: Resubmit, plan: Plan) -> str:
+    """To the Primary Safety Net; what a server lacks it asks others for by itself (SN-9)."""
+    origin_ms = round(parse_origin(plan.clock.origin).timestamp() * 1000)
+    start_ms, end_ms = origin_ms + asked.start_ms, origin_ms + asked.end_ms
+    source = SafetyNetSource.PRIMARY
+    return " ".join(
+        format_demand(ResubmitDemand(asked.id, source, asked.database, start_ms, end_ms))
+    )
+
+
 _LINES: Mapping[type, Callable[[Any, Plan], str]] = {
     Failover: _failover,
     Switchover: _switchover,
+    Resubmit: _resubmit,
 }
 
 

@@ -53,7 +53,6 @@ KEYS: Mapping[Trail, set[str]] = {
         "redirect_messages",
         "change_group",
         "move_mailbox",
-        "resubmit",
     },
     ("workload", "*", "to"): {"group"},
     ("workload", "*", "from"): {"group"},

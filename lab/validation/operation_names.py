@@ -51,6 +51,7 @@ def _no_copy(name: str, operation: OperationModel, names: TopologyNames) -> Wron
 
 
 _CHECKS: Mapping[Noun, Callable[[str, OperationModel, TopologyNames], Wrong | None]] = {
+    Noun.DATABASE: lambda name, _, names: no_database(name, names),
     Noun.COPIED_DATABASE: lambda name, _, names: not_copied(name, names),
     Noun.ITS_COPY: _no_copy,
 }

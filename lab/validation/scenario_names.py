@@ -18,7 +18,7 @@ from lab.scenario.settings import organisation, written_for
 from lab.scenario.strangers import StrangersModel
 from lab.validation.mistakes import Mistake
 from lab.validation.model_reader import Read
-from lab.validation.operation_names import check_operation, not_copied
+from lab.validation.operation_names import check_operation, no_database, not_copied
 from lab.validation.topology_names import TopologyNames
 from lab.validation.yaml_document import Trail
 from nodes.core.config.contradictions import Contradiction, contradictions
@@ -56,7 +56,9 @@ def check_names(read: ScenarioRead, names: TopologyNames | None) -> Iterator[Mis
     for index, operation in enumerate(scenario.operations):
         yield from check_operation(read, ("operations", index), operation, names)
     for index, expected in enumerate(scenario.expect.resubmissions or []):
-        if (wrong := not_copied(expected.database, names)) is not None:
+        asked = [each.resubmit for each in scenario.operations]
+        check = no_database if expected.database in asked else not_copied
+        if (wrong := check(expected.database, names)) is not None:
             trail = ("expect", "resubmissions", index, "database")
             yield read.mistake(trail, expected.database, *wrong)
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from spark_eval.cases.case import HOLDS, UNKNOWN, VIOLATED
 from spark_eval.claims.safety_net.resubmission_bounded import copies_back, is_outside
+from spark_eval.expected.safety_net.asked_resubmissions import owed
 from spark_eval.expected.safety_net.operations import operations
 from spark_eval.expected.safety_net.resubmissions import PRIMARY, SHADOW, expected, given_back
 from spark_eval.expected.safety_net.safety_net_requests import askings, requests
@@ -17,7 +18,8 @@ from spark_eval.histories.run import NO_LIMITS, Run
 from spark_eval.results.row import Row, ref_values
 
 Failover = tuple[str | None, int | None]
-"""Database and epoch; as a request names them, or None."""
+"""Database and epoch; as a request names them, or None, as an administrator's does."""
+ON_REQUEST: Failover = (None, None)
 _IN_TRANSITIONS = (
     "requests",
     "expected",
@@ -57,6 +59,10 @@ class Returns:
             counts["unknown"] += each.status == UNKNOWN
             # of what need not come back, since recipients see it, and cannot
             counts["excused"] += each.status == HOLDS and each.reason != ""
+        for wanted in owed(message, run):
+            counts = self._of(ON_REQUEST)
+            counts["expected"] += 1
+            counts["missing"] += wanted.status == VIOLATED
         for rows in copies_back(given_back(message)):
             counts = self._of((rows[0].database, rows[0].epoch))
             counts["resubmitted"] += len(rows)
@@ -121,11 +127,37 @@ def resubmission_rows(message: Message, run: Run) -> Iterator[Row]:
             "run": run.name,
             "database": each.fork.database,
             "epoch": each.asking.change.after.epoch,
+            "operation": None,
             "server": each.fork.key.server,
             "message_id": message.message_id,
             "brought_ms": first.at_ms,
             "inside": each.is_inside,
             "lost": each.lost,
+            "resubmitted_ms": came.at_ms if came else None,
+            "stood_in": stood_in.server if stood_in and not given else None,
+            "status": each.status,
+            "reason": each.reason,
+            "refs": ref_values(
+                first.ref, given.ref if given else None, stood_in.ref if stood_in else None
+            ),
+        }
+    yield from _on_request(message, run)
+
+
+def _on_request(message: Message, run: Run) -> Iterator[Row]:
+    for each in owed(message, run):
+        first, given, stood_in = each.fork.first, each.given, each.stood_in
+        came = given or stood_in
+        yield {
+            "run": run.name,
+            "database": each.fork.database,
+            "epoch": None,
+            "operation": each.asked.operation,
+            "server": each.fork.key.server,
+            "message_id": message.message_id,
+            "brought_ms": first.at_ms,
+            "inside": True,
+            "lost": False,
             "resubmitted_ms": came.at_ms if came else None,
             "stood_in": stood_in.server if stood_in and not given else None,
             "status": each.status,

@@ -249,6 +249,7 @@ RESUBMISSIONS: Final[Columns] = (
     ("run", "STRING"),
     ("database", "STRING"),
     ("epoch", "INT"),
+    ("operation", "STRING"),
     ("server", "STRING"),
     ("message_id", "STRING"),
     ("brought_ms", "BIGINT"),

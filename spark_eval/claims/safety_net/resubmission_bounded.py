@@ -1,9 +1,11 @@
-"""resubmission_bounded: nothing comes back but what a failover calls for (SN-4, SN-8, SN-12).
+"""resubmission_bounded: nothing comes back but what a failover or an administrator calls for (SN-4,
+SN-8, SN-12).
 
-Asks every copy that came back whether it belongs to a failover's database and interval, is for
-mailboxes of that database alone, and came once for one request; every copy that left the boundary
-in an interval asked for whether it stayed away; every request whether it belongs to a failover of a
-database of that boundary; and every switchover that lost nothing whether nobody was asked.
+Asks every copy that came back whether it belongs to the database and the interval of a failover, or
+of an administrator's request, is for mailboxes of that database alone, and came once for one
+request; every copy that left the boundary in an interval asked for whether it stayed away; every
+request whether it belongs to a failover, or to what an administrator asked for, of a database of
+that boundary; and every switchover that lost nothing whether nobody was asked.
 `expect.resubmissions` narrows: each entry must have happened, and nothing else.
 """
 
@@ -15,6 +17,8 @@ from spark_eval.cases.case import HOLDS, UNKNOWN, VIOLATED, Case, Status, refs
 from spark_eval.cases.words import stamp
 from spark_eval.claims.claim import Claim
 from spark_eval.expected.mail.crossings import Hop, hops
+from spark_eval.expected.safety_net.asked_resubmissions import asked_of, of_administrator
+from spark_eval.expected.safety_net.operations import Operation
 from spark_eval.expected.safety_net.resubmissions import PRIMARY, Given, given_back
 from spark_eval.expected.safety_net.safety_net_requests import (
     Asking,
@@ -37,7 +41,7 @@ def _of_message(message: Message, run: Run) -> Iterator[Case]:
         given = given_back(each)
         if given:
             yield from _came_back(each, given, run)
-        if askings(run):
+        if askings(run) or asked_of(run):
             yield from _left(each, given, run)
 
 
@@ -96,9 +100,11 @@ def _judged(
     named = f"{row.server}: {row.context or '?'}"
     if len(rows) > 1:
         return VIOLATED, (f"{named} resubmitted its copy {row.copy_internal_id} {len(rows)} times")
-    if first.epoch is None:
-        return VIOLATED, f"{named} names no failover"
-    if row.destination is not None and row.destination != first.database:
+    ordered = of_administrator(row.context, run)
+    if ordered is None and first.epoch is None:
+        return VIOLATED, f"{named} names no failover, and no administrator asked for it"
+    database = first.database if ordered is None else ordered.database
+    if row.destination is not None and row.destination != database:
         return VIOLATED, f"{named} resubmitted to {row.destination}"
     if strangers:
         whom = ", ".join(strangers)
@@ -106,6 +112,8 @@ def _judged(
     if not at_home:
         where = f"{row.destination}, which is in another boundary"
         return VIOLATED, f"{named} resubmitted to {where}"
+    if ordered is not None:
+        return _in_its_interval(first, ordered, named, run)
     asking = _asking(first.database, first.epoch, row.server, run)
     if asking is None:
         if (first.database, first.epoch) in _told(run):
@@ -113,6 +121,26 @@ def _judged(
             return UNKNOWN, f"{named} {what}"
         return VIOLATED, f"{named} belongs to no failover"
     return _inside(first, asking, named)
+
+
+def _in_its_interval(given: Given, ordered: Operation, named: str, run: Run) -> tuple[Status, str]:
+    """A Shadow Safety Net says when the last fork was delivered, and its first may lie before."""
+    asked = next(
+        (
+            each
+            for each in asked_of(run)
+            if (each.operation, each.server.name) == (ordered.id, given.row.server)
+        ),
+        None,
+    )
+    delivered_ms = given.row.delivered_at_ms
+    if asked is None or delivered_ms is None:
+        return HOLDS, ""
+    is_late = given.row.safety_net == PRIMARY and delivered_ms >= asked.outside_from_ms
+    if delivered_ms < asked.outside_before_ms or is_late:
+        when, words = stamp(delivered_ms), ordered.planned.words
+        return VIOLATED, f"{named} resubmitted what was delivered at {when}; asked for: {words}"
+    return HOLDS, ""
 
 
 def _inside(given: Given, asking: Asking, named: str) -> tuple[Status, str]:
@@ -193,6 +221,11 @@ def _is_inside(hop: Hop, run: Run) -> bool:
         and each.inside_to_ms is not None
         and each.inside_from_ms <= hop.row.at_ms < each.inside_to_ms
         for each in askings(run)
+    ) or any(
+        each.server.name == hop.row.server
+        and each.request is not None
+        and each.inside.covers(hop.row.at_ms, hop.row.at_ms)
+        for each in asked_of(run)
     )
 
 
@@ -215,7 +248,7 @@ def _given_back_to(key: Key, away: list[Hop], given: list[Given]) -> Given | Non
 
 
 def _of_run(run: Run, totals: Totals) -> Iterator[Case]:
-    if run.active_copies:
+    if run.active_copies or asked_of(run):
         for request in requests(run):
             yield _request(request, run)
         yield from _lossless(run)
@@ -233,16 +266,28 @@ def _request(request: Request, run: Run) -> Case:
         ),
         None,
     )
-    at_home = any(each.name == request.server for each in home_servers(request.database or "", run))
-    status, detail = _of_request(request, run, at_home=at_home, is_known=mounted is not None)
+    ordered = of_administrator(request.request_id, run)
+    database = (request.database if ordered is None else ordered.database) or ""
+    at_home = any(each.name == request.server for each in home_servers(database, run))
+    if ordered is not None:
+        status, detail = _of_administrator(request, database, at_home=at_home)
+    else:
+        status, detail = _of_request(request, run, at_home=at_home, is_known=mounted is not None)
     return Case(
         status,
         f"{request.request_id} at {request.server}",
-        ("SN-4",) if at_home else ("SN-4", "SN-12"),
+        (("SN-4",) if ordered is None else ("SN-8",)) + (() if at_home else ("SN-12",)),
         detail,
         request.at_ms,
         refs(request.ref, mounted.ref if mounted else None),
     )
+
+
+def _of_administrator(request: Request, database: str, *, at_home: bool) -> tuple[Status, str]:
+    if at_home:
+        return HOLDS, ""
+    named = f"{request.server}: {request.request_id}"
+    return VIOLATED, f"{named} asks a server outside the boundary of {database}"
 
 
 def _of_request(request: Request, run: Run, *, at_home: bool, is_known: bool) -> tuple[Status, str]:

@@ -1,9 +1,11 @@
-"""resubmission_complete: what a failover lost, or may have lost, comes back from every Safety Net
-that has it (SN-4, SN-6 to SN-8).
+"""resubmission_complete: what a failover lost, or may have lost, and what an administrator asks
+for, comes back from every Safety Net that has it (SN-3, SN-4, SN-6 to SN-8).
 
 Asks every primary of every transition whether it was asked to, and every copy that surely lies in
 the interval, or was lost with the copy of the database that was left. `expected.resubmissions`
-derives both; Active Manager's word that all was asked counts for nothing.
+derives both; Active Manager's word that all was asked counts for nothing. Of an administrator's
+request it asks every server of the boundary whether it took that on, and every delivery that surely
+lies in the interval (`expected.asked_resubmissions`).
 """
 
 from __future__ import annotations
@@ -12,6 +14,8 @@ from collections.abc import Iterator
 
 from spark_eval.cases.case import Case, refs
 from spark_eval.claims.claim import Claim
+from spark_eval.expected.safety_net.asked_resubmissions import AskedOf, Owed, asked_of, owed
+from spark_eval.expected.safety_net.asked_resubmissions import judged as taken_on
 from spark_eval.expected.safety_net.resubmissions import Expected, expected
 from spark_eval.expected.safety_net.safety_net_requests import Asking, askings, judged
 from spark_eval.expected.totals import Totals
@@ -25,6 +29,28 @@ def _copies(message: Message, run: Run) -> Iterator[Case]:
     for each in (message, *message.dsns):
         for item in expected(each, run):
             yield _copy(each, item, run)
+        for wanted in owed(each, run):
+            yield _owed(each, wanted)
+
+
+def _owed(message: Message, item: Owed) -> Case:
+    fork, request = item.fork, item.asked.request
+    return Case(
+        item.status,
+        message.message_id,
+        ("SN-8", *_without_a_dag(item.asked)),
+        item.reason,
+        fork.first.at_ms,
+        refs(
+            fork.first.ref,
+            request.ref if request else None,
+            item.given.ref if item.given else None,
+        ),
+    )
+
+
+def _without_a_dag(asked: AskedOf) -> tuple[str, ...]:
+    return () if asked.server.dag else ("SN-3",)
 
 
 def _copy(message: Message, item: Expected, run: Run) -> Case:
@@ -64,6 +90,18 @@ def _asked(run: Run, totals: Totals) -> Iterator[Case]:
                 ),
                 weight=1e6,
             )
+    for asked in asked_of(run):
+        if (found := taken_on(asked, run)) is not None:
+            status, detail = found
+            yield Case(
+                status,
+                f"{asked.operation} at {asked.server.name}",
+                _without_a_dag(asked),
+                detail,
+                asked.request.at_ms if asked.request else asked.asked and asked.asked.lo,
+                refs(asked.request.ref if asked.request else None),
+                weight=1e6,
+            )
 
 
 def _was_away(asking: Asking, run: Run) -> bool:
@@ -73,7 +111,7 @@ def _was_away(asking: Asking, run: Run) -> bool:
 
 CLAIM = Claim(
     "resubmission_complete",
-    ("SN-4", "SN-6", "SN-7", "SN-8", "TP-6"),
+    ("SN-3", "SN-4", "SN-6", "SN-7", "SN-8", "TP-6"),
     needs=frozenset({LIFECYCLE, TRACKING}),
     of_message=_copies,
     of_run=_asked,

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import NamedTuple
 
 from spark_eval.histories.run import Run
+from spark_eval.intervals.interval import Interval
 from spark_eval.operation_kinds import Activation
 from spark_eval.read.plan import PlannedOperation
 
@@ -14,10 +16,13 @@ _EPOCH = re.compile(r"250 [0-9.]+ ([0-9]+) ")
 
 
 class Operation(NamedTuple):
-    """`reason`: the answers, or why there was none; `epoch` that an activation led to."""
+    """`reason`: the answers, or why there was none; `epoch` that an activation led to.
+    It was asked between `asked_ms` and `over_ms`, when the last answer was waited for no longer.
+    """
 
     planned: PlannedOperation
     asked_ms: int | None
+    over_ms: int | None
     took_effect: bool | None
     reason: str | None
     epoch: int | None
@@ -27,11 +32,19 @@ class Operation(NamedTuple):
         return self.planned.id
 
     @property
+    def asked(self) -> Interval | None:
+        """While it was said to whom it concerns."""
+        if self.asked_ms is None:
+            return None
+        return Interval(self.asked_ms, max(self.asked_ms, self.over_ms or 0))
+
+    @property
     def database(self) -> str | None:
         return getattr(self.planned.keys, "database", None)
 
 
-def operations(run: Run) -> list[Operation]:
+@lru_cache(maxsize=1)
+def operations(run: Run) -> tuple[Operation, ...]:
     """In the order of the plan."""
     found = []
     for planned in run.planned_operations:
@@ -50,12 +63,13 @@ def operations(run: Run) -> list[Operation]:
                     (r.at_ms for r in rows if r.phase == "applied" and r.at_ms is not None),
                     default=None,
                 ),
+                max((r.at_ms for r in evidence if r.at_ms is not None), default=None),
                 all(verdicts) if verdicts else None,
                 max(reasons, default=None) or said,
                 int(epoch[1]) if epoch else None,
             )
         )
-    return found
+    return tuple(found)
 
 
 def answered_epochs(run: Run, kind: str) -> set[tuple[str | None, int | None]]:
