@@ -5,6 +5,7 @@ from __future__ import annotations
 from defects import (
     acknowledging,
     answering,
+    asked_resubmissions,
     ending_sessions,
     lost_senders,
     making_shadows,
@@ -37,6 +38,7 @@ ALL: tuple[Defect, ...] = (
     *routing.DEFECTS,
     *reporting.DEFECTS,
     *safety_nets.DEFECTS,
+    *asked_resubmissions.DEFECTS,
     *asking_safety_nets.DEFECTS,
     *failing_over.DEFECTS,
     *shipping.DEFECTS,
