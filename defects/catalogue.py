@@ -5,7 +5,6 @@ from __future__ import annotations
 from defects import (
     acknowledging,
     answering,
-    asked_resubmissions,
     ending_sessions,
     lost_senders,
     making_shadows,
@@ -14,7 +13,13 @@ from defects import (
     reporting,
     safety_nets,
 )
-from defects.copies import asking_safety_nets, failing_over, replicating, shipping
+from defects.copies import (
+    asked_resubmissions,
+    asking_safety_nets,
+    failing_over,
+    replicating,
+    shipping,
+)
 from defects.defect import Defect
 from defects.delivery import altering, delivering, retrying, routing
 from defects.discards import asking, dropping, leaving_out, letting_go, notifying
@@ -38,8 +43,8 @@ ALL: tuple[Defect, ...] = (
     *routing.DEFECTS,
     *reporting.DEFECTS,
     *safety_nets.DEFECTS,
-    *asked_resubmissions.DEFECTS,
     *asking_safety_nets.DEFECTS,
+    *asked_resubmissions.DEFECTS,
     *failing_over.DEFECTS,
     *shipping.DEFECTS,
     *replicating.DEFECTS,

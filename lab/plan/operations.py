@@ -3,7 +3,7 @@
 The fields are those of plan.json, times lab ms since the start. `names` says which of them name
 something of the topology; `asked` gives the servers that it is said to, `words` what it is. A new
 kind is a class here, its row in the grammar (`lab.scenario.operations`), its line on the wire
-(`lab.schedule.operations`) and what the evaluation reads of it (`spark_eval.operation_kinds`).
+(`lab.schedule.operations`) and what the evaluation reads of it (`spark_eval.read.operation_kinds`).
 """
 
 from collections.abc import Mapping

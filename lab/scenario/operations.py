@@ -53,7 +53,8 @@ class OperationModel(Strict):
     def _is_one_operation(self) -> "OperationModel":
         given = [kind for kind in OPERATION_KINDS if getattr(self, kind) is not None]
         if len(given) != 1:
-            rule = f"an operation is one of {' and '.join(OPERATION_KINDS)}"
+            *most, last = OPERATION_KINDS
+            rule = f"an operation is one of {', '.join(most)} and {last}"
             raise ConfigurationError(rule, "give each operation an entry of its own")
         row = OPERATION_KINDS[given[0]]
         for key in (key for key in row.needs if getattr(self, key) is None):

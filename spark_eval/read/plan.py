@@ -11,9 +11,9 @@ from enum import StrEnum
 from typing import Any, NamedTuple
 
 from spark_eval.fault_kinds import KINDS
-from spark_eval.operation_kinds import KINDS as OPERATION_KINDS
-from spark_eval.operation_kinds import Keys
 from spark_eval.read.json_values import Malformed, row_of
+from spark_eval.read.operation_kinds import KINDS as OPERATION_KINDS
+from spark_eval.read.operation_kinds import Keys
 
 MINUTE_MS = 60_000
 HOUR_MS = 60 * MINUTE_MS
@@ -82,7 +82,7 @@ class PlannedFault(NamedTuple):
 
 
 class PlannedOperation(NamedTuple):
-    """`keys`: what its kind says beside these (`spark_eval.operation_kinds`)."""
+    """`keys`: what its kind says beside these (`spark_eval.read.operation_kinds`)."""
 
     id: str
     kind: str

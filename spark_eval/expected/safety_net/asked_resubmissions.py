@@ -26,7 +26,7 @@ from spark_eval.histories.primary import Key, key_of
 from spark_eval.histories.run import Run
 from spark_eval.intervals.interval import Interval, first_clear, merged, touches
 from spark_eval.intervals.outage import Certainty
-from spark_eval.operation_kinds import Resubmit
+from spark_eval.read.operation_kinds import Resubmit
 from spark_eval.read.rows import TrackingRow
 
 COMPLETED = "resubmit-completed"

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from spark_eval.histories.run import Run
 from spark_eval.intervals.interval import Interval
-from spark_eval.operation_kinds import Activation
+from spark_eval.read.operation_kinds import Activation
 from spark_eval.read.plan import PlannedOperation
 
 # the epoch in an answer as `250 2.0.0 1 lyo-mbx1`

@@ -58,7 +58,7 @@ def draw_fault(chance: Chance, organisation: Organisation) -> Section:
 
 
 def draw_operations(chance: Chance, organisation: Organisation) -> Iterator[Section]:
-    """What an administrator asks of Active Manager, of a database now and then more than once."""
+    """What an administrator asks for, of a database now and then more than once."""
     for database, copies in organisation.databases.items():
         for _ in range(chance.one(0, 0, 1, 1, 3) if len(copies) > 1 else 0):
             kind = chance.one("failover", "switchover")
@@ -66,6 +66,10 @@ def draw_operations(chance: Chance, organisation: Organisation) -> Iterator[Sect
             if kind == "failover" and chance.happens(0.3):
                 to = {}
             yield {"at": f"{chance.between(5, 60)}m", kind: database} | to
+        if chance.happens(0.2):
+            at, start = chance.between(20, 60), chance.between(0, 10)
+            times = {"start": f"{start}m", "end": f"{chance.between(start + 1, at)}m"}
+            yield {"at": f"{at}m", "resubmit": database} | times
 
 
 def _of_links(chance: Chance, organisation: Organisation, kind: str) -> Section:

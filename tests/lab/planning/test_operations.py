@@ -1,12 +1,13 @@
 """Copies of mailbox databases, Active Manager and operations: from the file to the plan."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from lab.plan.link_faults import Cut
 from lab.plan.links import MANAGEMENT, REPLICATION, SMTP
-from lab.plan.operations import Failover, Switchover
+from lab.plan.operations import Failover, Resubmit, Switchover
 from lab.plan.parts import ExpectedResubmission
 from lab.plan.plan import Plan
 from lab.plan.topology import OF_ROLE, LinkName, Role, Server
@@ -100,6 +101,52 @@ def test_operations_are_in_the_plan_in_the_order_of_time(tmp_path: Path) -> None
     assert "o1: failover of DB1" in story
 
 
+RESUBMIT = "operations: [{at: 30m, resubmit: DB1, start: 5m, end: 15m}]"
+
+
+def test_a_resubmit_is_in_the_plan_and_said_to_the_boundary_of_its_database(
+    tmp_path: Path,
+) -> None:
+    plan = planned(tmp_path, with_operations(RESUBMIT), TOPOLOGY)
+    minute_ms = 60_000
+    asked = Resubmit("o1", "resubmit", 30 * minute_ms, "DB1", 5 * minute_ms, 15 * minute_ms)
+    assert plan.operations == (asked,)
+    assert Plan.from_json(plan.to_json()) == plan
+    story = [moment.what for moment in moments(plan)]
+    assert "o1: resubmit of DB1, 00:05:00 to 00:15:00" in story
+    assert asked.asked(plan.topology) == ("par-mbx1", "par-mbx2", "lyo-mbx1")
+
+
+def test_outside_a_dag_the_site_of_the_database_is_asked(tmp_path: Path) -> None:
+    plan = planned(tmp_path, with_operations(RESUBMIT), TOPOLOGY)
+    servers = tuple(replace(each, dag=None) for each in plan.topology.servers)
+    asked = plan.operations[0].asked(replace(plan.topology, servers=servers))
+    assert asked == ("par-mbx1", "par-mbx2")
+
+
+def test_what_a_resubmit_brings_may_be_expected_of_a_database_with_one_copy(
+    tmp_path: Path,
+) -> None:
+    told = "  lost: 0\n  resubmissions: [{database: DB1, from: primary-safety-net}]"
+    expecting = changed(SCENARIO, "  lost: 0", told)
+    [mistake] = said(checked(tmp_path, expecting, TOPOLOGY))
+    assert "has one copy and nowhere to go" in mistake
+    asking = changed(expecting, "settle:", f"{RESUBMIT}\nsettle:")
+    assert checked(tmp_path, asking, TOPOLOGY).mistakes == ()
+
+
+def test_somebody_has_to_be_there_to_be_asked(tmp_path: Path) -> None:
+    """Where one server of the boundary is there it is no mistake."""
+    old = "cut: {from: site lyon, to: site paris, kind: stall}"
+    times = changed(RESUBMIT, "{at: 30m, resubmit: DB1, start: 5m, end: 15m}",
+                    "{at: 14m, resubmit: DB1, start: 5m, end: 13m}")  # fmt: skip
+    asking = with_operations(times)
+    assert checked(tmp_path, changed(asking, old, "kill: par-mbx2"), TOPOLOGY).mistakes == ()
+    everybody = changed(asking, old, "kill: [par-mbx2, lyo-mbx1]")  # par-mbx1 is killed already
+    [mistake] = said(checked(tmp_path, everybody, TOPOLOGY))
+    assert "asks par-mbx1, which is killed then, and nobody would answer" in mistake
+
+
 def test_what_is_expected_of_resubmissions_is_in_the_plan(tmp_path: Path) -> None:
     told = "  lost: 0\n  resubmissions: [{database: DB1, from: shadow-safety-net}]"
     plan = planned(tmp_path, changed(SCENARIO, "  lost: 0", told))
@@ -120,17 +167,38 @@ def test_a_plan_from_before_there_were_copies_is_still_read(tmp_path: Path) -> N
 WRONG = {
     "no operation": (
         "{at: 5m}",
-        "operations[0], a mapping, an operation is one of failover and switchover"
+        "operations[0], a mapping, an operation is one of failover, switchover and resubmit"
         " | give each operation an entry of its own",
     ),
     "two in one": (
         "{at: 5m, failover: DB1, switchover: DB1, to: lyo-mbx1}",
-        "operations[0], a mapping, an operation is one of failover and switchover"
+        "operations[0], a mapping, an operation is one of failover, switchover and resubmit"
         " | give each operation an entry of its own",
     ),
     "a switchover to nowhere": (
         "{at: 5m, switchover: DB1}",
         "operations[0], a mapping, switchover takes to | add to:, a server that has a copy of it",
+    ),
+    "a key of another kind": (
+        "{at: 5m, failover: DB1, start: 1m}",
+        "operations[0], a mapping, start belongs to resubmit | remove start:",
+    ),
+    "a resubmit without an end": (
+        "{at: 5m, resubmit: DB1, start: 1m}",
+        "operations[0], a mapping, resubmit takes end | add end:, a moment",
+    ),
+    "a resubmit of nothing": (
+        "{at: 5m, resubmit: DB1, start: 2m, end: 2m}",
+        "operations[0], a mapping, end is not after start | write a later end, or an earlier start",
+    ),
+    "a resubmit of what is to come": (
+        "{at: 5m, resubmit: DB1, start: 2m, end: 6m}",
+        "operations[0], a mapping, end is after at, and a resubmit is of what was delivered"
+        " | ask later, or write an earlier end",
+    ),
+    "a resubmit of a database that is not there": (
+        "{at: 5m, resubmit: DB2, start: 2m, end: 3m}",
+        "operations[0].resubmit, DB2, is no database of the topology | did you mean DB1?",
     ),
     "a database that is not there": (
         "{at: 5m, failover: DB2}",

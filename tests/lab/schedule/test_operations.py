@@ -2,10 +2,13 @@
 
 from dataclasses import replace
 
-from lab.plan.operations import Failover
+import pytest
+
+from lab.hosts.simulator.smtp.verbs import parse_command
+from lab.plan.operations import Failover, Operation, Resubmit, Switchover
 from lab.plan.plan import Plan
 from lab.plan.topology import Server
-from lab.schedule.operations import Asked
+from lab.schedule.operations import Asked, line_of
 from tests.lab.faults.fake_target import FakeGround
 from tests.lab.faults.test_faults import lab_of
 from tests.lab.plan.small_plan import small_plan
@@ -23,8 +26,8 @@ def with_active_manager() -> Plan:
     return replace(plan, topology=replace(plan.topology, servers=servers))
 
 
-def asked(ground: FakeGround) -> Asked:
-    return Asked(FAILOVER, lab_of(ground))
+def asked(ground: FakeGround, what: Operation = FAILOVER) -> Asked:
+    return Asked(what, lab_of(ground))
 
 
 def test_an_operation_took_effect_when_active_manager_decided_on_it() -> None:
@@ -44,3 +47,31 @@ def test_an_operation_that_is_refused_or_not_answered_took_none() -> None:
     operation.start()
     assert operation.evidence().took_effect is False
     assert operation.evidence().reason == "am1 did not answer"
+
+
+RESUBMIT = Resubmit("o1", "resubmit", 3000, "DB1", 1000, 2000)
+ORIGIN_MS = 1_767_600_000_000
+LINES = {
+    "XFAILOVER DB1": FAILOVER,
+    "XFAILOVER DB1 a": replace(FAILOVER, to="a"),
+    "XSWITCHOVER DB1 a": Switchover("o1", "switchover", 1000, "DB1", "a"),
+    f"XRESUBMIT ADD o1 primary DB1 {ORIGIN_MS + 1000} {ORIGIN_MS + 2000} -": RESUBMIT,
+}
+
+
+@pytest.mark.parametrize(("line", "operation"), LINES.items())
+def test_each_kind_is_said_in_words_that_a_node_reads(line: str, operation: Operation) -> None:
+    assert line_of(operation, with_active_manager()) == line
+    assert parse_command("session", line) is not None
+
+
+def test_a_resubmit_takes_effect_where_somebody_takes_it_on() -> None:
+    plan = small_plan()  # `a` and `b` in one site, and no DAG
+    ground = FakeGround(plan)
+    ground.down.add("a")
+    operation = asked(ground, RESUBMIT)
+    assert operation.start() == {"asked": ["a", "b"]}
+    seen = operation.evidence()
+    assert (seen.took_effect, seen.reason) == (True, "a: no answer; b: 250 2.0.0 1 b")
+    ground.down.add("b")
+    assert operation.evidence().took_effect is False
