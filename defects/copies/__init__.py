@@ -1,1 +1,1 @@
-"""Defects of mailbox databases of several copies: failovers, and logs that make copies equal."""
+"""Defects of mailbox databases of several copies: failovers, logs, what Safety Nets are asked."""

@@ -118,6 +118,18 @@ def _head_from_another() -> Run:
     return run
 
 
+def _left(*, given_back: bool) -> Run:
+    """A message for both sites, whose boundaries differ, was sent on to Lyon."""
+    run = asked_for(dag=None, takers=[name for name in MAILBOX_SERVERS if name.startswith("par")])
+    names = [user(1), user(1, "db2")]
+    message = run.accept(INSIDE[0], names, shadow="par-mbx2")
+    run.cross(message, INSIDE[0] + SECOND)
+    if given_back:
+        message.done_ms = INSIDE[0] + SECOND
+        give_back(run, message)
+    return run
+
+
 def _asked_elsewhere() -> Run:
     """In sites without a DAG, a server of the other site takes it on."""
     return asked_for(dag=None, takers=MAILBOX_SERVERS)
@@ -161,6 +173,7 @@ def runs() -> dict[str, Run]:
         "in-part": _in_part(), "nobodys": _of_nobodys_request(), "twice": _twice(),
         "head": _head_from_another(), "elsewhere": _asked_elsewhere(),
         "expired": _expired(told=False), "told": _expired(told=True), "seen": _seen_twice(),
+        "left": _left(given_back=False), "left-and-back": _left(given_back=True),
     }  # fmt: skip
 
 
@@ -236,6 +249,13 @@ def test_only_the_boundary_of_the_database_is_asked(bounded: Results) -> None:
     told = bounded["elsewhere"]
     assert told.violations == sum(name.startswith("lyo") for name in MAILBOX_SERVERS)
     assert told.examples[0].detail.endswith("asks a server outside the boundary of DB1")
+
+
+def test_what_left_the_boundary_in_the_interval_stays_away(bounded: Results) -> None:
+    assert bounded["left"].proofs == {"SN-8": "holds", "SN-12": "holds"}
+    details = [example.detail for example in bounded["left-and-back"].examples]
+    said = "par-mbx1 sent it to lyo-mbx2, outside its boundary, and resubmitted it for o1"
+    assert said in details
 
 
 def test_no_sender_hears_of_what_came_back_and_expired(ask: Ask) -> None:
