@@ -60,6 +60,14 @@ def _with_a_fault_of(kind: str) -> Run:
     return run
 
 
+def _with_an_operation_of(kind: str) -> Run:
+    run = healthy()
+    run.plan["operations"] = [{"id": "o1", "kind": kind, "at_ms": MINUTE, "database": "DB1"}]
+    for phase, more in (("intended", {}), ("applied", {}), ("evidence", {"took_effect": True})):
+        run.operations.append({"operation": "o1", "phase": phase, "at_ms": MINUTE, **more})
+    return run
+
+
 def _with_notification(internal_id: int | None) -> Run:
     """As a node lists a notification when it knows nothing more of the message, a DSN for one. The
     run ends before anybody asks for it.
@@ -80,6 +88,8 @@ def _runs() -> dict[str, Run]:
     runs["a message forgotten"] = _with_notification(77)
     runs["nothing named"] = _with_notification(None)
     runs["a kind nobody knows"] = _with_a_fault_of("earthquake")
+    runs["an operation that nobody knows"] = _with_an_operation_of("repair")
+    runs["an operation that is known"] = _with_an_operation_of("failover")
     return runs
 
 
@@ -130,13 +140,15 @@ def test_a_run_that_was_changed_after_the_lab_left_it_does_not_pass(
     assert reason in verdict.reasons
 
 
-def test_a_fault_of_a_kind_that_nobody_knows_is_damage_of_the_plan(
-    judged: dict[str, JudgedRun],
+@pytest.mark.parametrize("name", ["a kind nobody knows", "an operation that nobody knows"])
+def test_a_kind_that_nobody_knows_is_damage_of_the_plan(
+    judged: dict[str, JudgedRun], name: str
 ) -> None:
     """It might excuse everything, or nothing."""
-    verdict = judged["a kind nobody knows"].verdict
+    verdict = judged[name].verdict
     assert verdict.verdict == "unknown"
     assert "plan.json is damaged: not what it should hold" in verdict.reasons
+    assert judged["an operation that is known"].verdict.verdict == "pass"
 
 
 @pytest.mark.parametrize(("name", "reason"), DAMAGED.items())
