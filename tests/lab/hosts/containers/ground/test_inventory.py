@@ -10,6 +10,7 @@ import pytest
 from lab.hosts.containers.ground import inventory
 from lab.hosts.containers.ground.inventory import Layout
 from lab.hosts.containers.images.ensure import Images
+from lab.hosts.node_config import organisation
 from lab.plan.faults import Pause
 from lab.plan.parts import Stranger
 from lab.plan.when import When
@@ -84,6 +85,13 @@ def test_a_node_accepts_the_configuration_that_is_rendered_for_it() -> None:
         {"Name": "DB1", "Server": "par-mbx2", "DuplicateDetectionWindow": "7.00:00:00"}
     ]
     assert document["Listen"] == {"smtp": "0.0.0.0:2525"}
+
+
+def test_a_node_is_given_all_that_active_directory_has() -> None:
+    layout = layout_of()
+    document = rendered("transport_node", "config.json.j2", hosts_of(layout)["par-mbx1"])
+    known = organisation(layout.plan)
+    assert {key: document[key] for key in known} == known
 
 
 def test_remote_only_leaves_local_attempts_at_their_default_unnamed() -> None:
