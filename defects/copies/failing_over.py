@@ -36,7 +36,7 @@ from nodes.core.interface.replies import R451_COPY_BUSY, ActiveCopyReply, Dismou
 
 LOSSY, DIES, CUT_OFF = "lossy-failover", "active-copy-dies", "active-manager-cut-off"
 SWITCHOVER, BEST_COPY = "lossless-switchover", "best-copy"
-POLICIES = "copies-not-to-activate"
+POLICIES, DIALS = "copies-not-to-activate", "mount-dials"
 
 
 class ForgetsLogsAtARestart(Door):
@@ -78,6 +78,19 @@ def takes_policy(policy: str, other: str = "Unrestricted") -> Context:
     def changed(config: NodeConfig) -> NodeConfig:
         servers = tuple(
             replace(each, auto_activation=other) if each.auto_activation == policy else each
+            for each in config.servers
+        )
+        return replace(config, servers=servers)
+
+    return goes_by(changed, ActiveManager)
+
+
+def takes_dial(dial: str, other: str) -> Context:
+    """Active Manager takes an AutoDatabaseMountDial for another."""
+
+    def changed(config: NodeConfig) -> NodeConfig:
+        servers = tuple(
+            replace(each, mount_dial=other) if each.mount_dial == dial else each
             for each in config.servers
         )
         return replace(config, servers=servers)
@@ -187,6 +200,11 @@ DEFECTS = (
         "forgets-at-a-restart-how-many-logs-there-are",
         "Active Manager forgets at a restart how many logs an active copy had.",
         "TP-6", "lossy-mount-refused", ALLOWED, lambda: manager(ForgetsLogsAtARestart),
+    ),
+    Defect(
+        "mounts-by-a-dial-that-is-not-lossless",
+        "A copy lacks logs, its server's mount dial is Lossless, and Active Manager mounts it.",
+        "TP-6", DIALS, ALLOWED, lambda: takes_dial("Lossless", "BestAvailability"),
     ),
     Defect(
         "mounts-a-copy-of-a-blocked-server",

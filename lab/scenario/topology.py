@@ -19,6 +19,7 @@ from lab.plan.topology import (
     Database,
     DatabaseCopy,
     Mailbox,
+    MountDial,
     PlanTopology,
     Role,
     SendConnector,
@@ -102,6 +103,10 @@ class ServerModel(Strict):
     DatabaseCopyAutoActivationPolicy: AutoActivation = Field(
         default="Unrestricted", description="whether Active Manager may choose its copies by itself"
     )
+    AutoDatabaseMountDial: MountDial = Field(
+        default="GoodAvailability",
+        description="how many logs a copy there may lack that is mounted without being asked for",
+    )
 
     @model_validator(mode="after")
     def _fits_its_role(self) -> "ServerModel":
@@ -111,8 +116,9 @@ class ServerModel(Strict):
             raise ConfigurationError("an external server is in no DAG", "remove dag:")
         if self.role == "mailbox" and self.domain is not None:
             raise ConfigurationError("only an external server has a domain", "remove domain:")
-        if self.role == "external" and "DatabaseCopyAutoActivationPolicy" in self.model_fields_set:
-            raise ConfigurationError("an external server holds no copies", "remove the policy")
+        of_copies = {"DatabaseCopyAutoActivationPolicy", "AutoDatabaseMountDial"}
+        if self.role == "external" and (named := of_copies & self.model_fields_set):
+            raise ConfigurationError("an external server holds no copies", f"remove {min(named)}")
         return self
 
 
@@ -236,7 +242,7 @@ def _server(name: str, server: ServerModel) -> Server:
     policy = server.DatabaseCopyAutoActivationPolicy
     return Server(
         name, fqdn, server.role, server.site, server.dag, server.domain, policy,
-        evidence=OF_ROLE[server.role],
+        server.AutoDatabaseMountDial, evidence=OF_ROLE[server.role],
     )  # fmt: skip
 
 

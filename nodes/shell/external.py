@@ -45,6 +45,7 @@ from nodes.shell.smtp.syntax import (
     is_address,
     keywords,
     on_the_wire,
+    sender_of,
 )
 from nodes.store.dsn_fields import columns_of
 from nodes.store.message_digest import digest_of
@@ -109,7 +110,7 @@ class Received:
         date_ms, mono_ns = self._clock.stamp()
         record = {
             "message_id": message_id,
-            "sender": envelope.mail_from or "",
+            "sender": sender_of(envelope),
             "recipients": envelope.rcpt_tos,
             "received_ms": date_ms - self._clock.origin_ms,
             "mono_ns": mono_ns,

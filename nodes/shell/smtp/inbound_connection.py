@@ -32,7 +32,6 @@ from nodes.shell.smtp.headers import hops_of, read_header
 from nodes.shell.smtp.mail_in_memory import MailInMemory
 from nodes.shell.smtp.syntax import (
     MAX_RECIPIENTS,
-    NULL_SENDER,
     R221_BYE,
     R452_TOO_MANY_RECIPIENTS,
     R553_BAD_ADDRESS,
@@ -40,6 +39,7 @@ from nodes.shell.smtp.syntax import (
     is_address,
     keywords,
     on_the_wire,
+    sender_of,
 )
 from nodes.shell.storage.bodies import Bodies
 from nodes.shell.tls import peer_named_by
@@ -284,10 +284,9 @@ class InboundConnection(SmtpSyntax):
         assert content is not None
         envelope.content = envelope.original_content = None
         self._is_announced = False
-        sender = envelope.mail_from or ""
         offered = MessageOffered(
             self.name,
-            message.Envelope("" if sender == NULL_SENDER else sender, tuple(envelope.rcpt_tos)),
+            message.Envelope(sender_of(envelope), tuple(envelope.rcpt_tos)),
             read_header(content),
             len(content),
             self._sessions.bodies.hold(content, self.in_memory),

@@ -6,6 +6,8 @@ from __future__ import annotations
 
 import re
 
+from aiosmtpd.smtp import Envelope
+
 from nodes.core.interface.replies import Reply
 from nodes.shell.smtp.connection import SmtpConnection
 
@@ -25,6 +27,14 @@ _ADDRESS = re.compile(r"[!-;=?-~]+")
 # a path as servers write it, and its parameters: what needs no parser (RFC 5321 section 4.1.2)
 _ATOMS = r"[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*"
 _PLAIN_PATH = re.compile(rf"<({_ATOMS}@{_ATOMS})>(?: +([!-'*-~][ -'*-~]*)?)?")
+
+
+def sender_of(envelope: Envelope) -> str:
+    """Empty for the null reverse-path, which aiosmtpd gives as it was said (RFC 5321 section
+    4.5.5).
+    """
+    sender = envelope.mail_from or ""
+    return "" if sender == NULL_SENDER else sender
 
 
 class SmtpSyntax(SmtpConnection):

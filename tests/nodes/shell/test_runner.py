@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import signal
+import smtplib
 import socket
 import threading
 import time
@@ -392,6 +393,15 @@ def test_an_external_server_writes_down_what_it_takes(organisation: Organisation
     assert (line["received_ms"], line["peer"]) == (0, "client.example")
     assert line["size_bytes"] > 0
     assert digest_of(message(1)[1].encode()).columns().items() <= line.items()
+
+
+def test_an_external_server_knows_the_null_reverse_path(organisation: Organisation) -> None:
+    with process(organisation, "ext1", "external") as node:
+        with smtplib.SMTP("127.0.0.1", node.port()) as client:
+            client.sendmail("", ["bob@partner.example"], message(1)[1])
+        node.kill()
+    (line,) = records(organisation.data("ext1") / "received.jsonl")
+    assert line["sender"] == ""
 
 
 def test_an_external_server_refuses_a_configuration_that_is_not_its_own(
