@@ -79,7 +79,7 @@ def totals_of(messages: Iterable[Message], run: Run) -> Totals:
 def count(found: Totals, message: Message, run: Run) -> None:
     """A message and the DSNs about it."""
     _count_deliveries(found, message, run)
-    for each in (message, *message.dsns):
+    for each in message.with_dsns:
         take_over(found.taken_over, each.tracking)
         if run.expect.promotions is not None:
             found.promoted += _promoted(each, run)

@@ -16,12 +16,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from spark_eval.fault_kinds import KINDS, LINK, SERVER, Does
+from spark_eval.fault_kinds import KINDS, SERVER, Does
 from spark_eval.histories.lateness import late_ms
 from spark_eval.intervals.interval import FOREVER_MS, Interval
 from spark_eval.intervals.outage import Outage
 from spark_eval.read.plan import Link, PlannedFault
-from spark_eval.read.rows import FaultRow
+from spark_eval.read.rows import FaultRow, grouped
 
 # who damages a server's disk, or cuts its power, has killed it
 _AS_KILL = ("corrupt", "power_loss")
@@ -64,16 +64,10 @@ class Fault:
     def acts_on_server(self) -> bool:
         return KINDS[self.kind].on == SERVER
 
-    @property
-    def acts_on_links(self) -> bool:
-        return KINDS[self.kind].on == LINK
-
 
 def faults_of(planned: Iterable[PlannedFault], rows: Iterable[FaultRow]) -> tuple[Fault, ...]:
     """In the order of the plan."""
-    journal: dict[str, list[FaultRow]] = {}
-    for row in rows:
-        journal.setdefault(row.fault, []).append(row)
+    journal = grouped(rows, lambda row: row.fault)
     return tuple(_fault(each, journal.get(each.id, ())) for each in planned)
 
 

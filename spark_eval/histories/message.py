@@ -40,6 +40,11 @@ class Message:
     queued: list[QueueRow] = field(default_factory=list)
     dsns: list[Message] = field(default_factory=list)
 
+    @property
+    def with_dsns(self) -> tuple[Message, ...]:
+        """This message, and those about it: each is mail, of which the same is asked."""
+        return (self, *self.dsns)
+
     @cached_property
     def attempts(self) -> tuple[Attempt, ...]:
         return attempts_of(self.begun, self.ended)

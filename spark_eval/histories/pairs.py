@@ -211,7 +211,7 @@ class Pairs:
             slow.at for slow in slows if own is not None and slow.late_ms >= own.config.timeout_ms
         ]
         unreached = [*(each.possible for each in outages), *too_late]
-        down = [each.outage.possible for each in own.downs] if own else []
+        down = list(own.away()) if own else []
         return Pair(
             questions=questions,
             contacts_ms=[each.at_ms for each in questions.contacts],

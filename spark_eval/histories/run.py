@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
@@ -34,12 +34,13 @@ from spark_eval.read.names import Ref
 from spark_eval.read.plan import Expect, PlannedOperation, PlannedStranger
 from spark_eval.read.record import Record
 from spark_eval.read.rows import (
-    ConnectivityRow,
     CopyRow,
     LifecycleRow,
     OperationRow,
     StrangerRow,
     TrackingRow,
+    collected,
+    grouped,
 )
 
 # what a server says of a resubmit request that it has taken on
@@ -94,7 +95,6 @@ class Run:
     pairs: Pairs
     sessions: Sequence[tuple[str, Session]]
     probes: tuple[TrackingRow, ...]
-    connectivity: Mapping[str, tuple[ConnectivityRow, ...]]
     copies: tuple[CopyRow, ...]
     stores: Stores
     strangers: tuple[PlannedStranger, ...]
@@ -165,11 +165,11 @@ class Run:
     @cached_property
     def expired(self) -> dict[tuple[str, str], list[int]]:
         """By server and network message id, when a shadow message left its queue, its stay over."""
-        found: dict[tuple[str, str], list[int]] = {}
-        for row in self.lifecycle:
-            if row.event == "shadow-expired" and row.at_ms is not None:
-                found.setdefault((row.server, row.network_message_id or ""), []).append(row.at_ms)
-        return found
+        return collected(
+            ((row.server, row.network_message_id or ""), row.at_ms)
+            for row in self.said("shadow-expired")
+            if row.at_ms is not None
+        )
 
     def is_listed(self, server: str) -> bool:
         """Whether what the queue database held at the end was collected, and can be read whole.
@@ -181,24 +181,35 @@ class Run:
         )
 
     @cached_property
+    def _said(self) -> dict[str, list[LifecycleRow]]:
+        return grouped(self.lifecycle, lambda row: row.event)
+
+    def said(self, event: str) -> Sequence[LifecycleRow]:
+        """Lifecycle rows of that event, of all servers, in the order of the record."""
+        return self._said.get(event, ())
+
+    def said_ms(self, event: str, **like: object) -> list[int]:
+        """When rows of that event say so whose fields are `like` these."""
+        return [
+            row.at_ms
+            for row in self.said(event)
+            if row.at_ms is not None and all(getattr(row, name) == like[name] for name in like)
+        ]
+
+    @cached_property
     def promotions_begun(self) -> dict[tuple[str, str, str], list[int]]:
         """By shadow server, primary server and cause, when a promotion had begun."""
-        found: dict[tuple[str, str, str], list[int]] = {}
-        for row in self.lifecycle:
-            if row.event == "promotion-begun" and row.at_ms is not None:
-                key = (row.server, (row.primary or "").lower(), row.cause or "")
-                found.setdefault(key, []).append(row.at_ms)
-        return found
+        return collected(
+            ((row.server, (row.primary or "").lower(), row.cause or ""), row.at_ms)
+            for row in self.said("promotion-begun")
+            if row.at_ms is not None
+        )
 
     @cached_property
     def ready_ms(self) -> dict[str, int]:
         """By server, when it had started for the last time, and had room on its disk."""
         found: dict[str, int] = {}
-        starts = (
-            (row.server, row.at_ms)
-            for row in self.lifecycle
-            if row.event == "started" and row.at_ms is not None
-        )
+        starts = ((row.server, row.at_ms) for row in self.said("started") if row.at_ms is not None)
         freed = (
             (each.server, each.over_ms)
             for each in self.faults
@@ -211,21 +222,20 @@ class Run:
     @cached_property
     def lost_sessions(self) -> dict[tuple[str, str], list[int]]:
         """By both ends, when sessions ended otherwise than in good order."""
-        found: dict[tuple[str, str], list[int]] = {}
-        for server, session in self.sessions:
-            if session.ended is not None and session.gave_up is not None:
-                peer = session.ended.peer or ""
-                found.setdefault((server, peer), []).append(session.ended.at_ms)
-        return found
+        return collected(
+            ((server, session.ended.peer or ""), session.ended.at_ms)
+            for server, session in self.sessions
+            if session.ended is not None and session.gave_up is not None
+        )
 
     @cached_property
     def wrong_clocks(self) -> dict[str, list[Interval]]:
         """By server, while its clock may have been wrong."""
-        found: dict[str, list[Interval]] = {}
-        for each in self.faults:
-            if each.kind == "skew_clock" and each.outage is not None and each.server is not None:
-                found.setdefault(each.server, []).append(each.outage.possible)
-        return found
+        return collected(
+            (each.server, each.outage.possible)
+            for each in self.faults
+            if each.kind == "skew_clock" and each.outage is not None and each.server is not None
+        )
 
     def is_collected(self, recipient: str) -> bool:
         """Whether what a recipient sees was."""
@@ -268,7 +278,6 @@ def run_of(record: Record, sums: LogSums, traffic: Traffic, stores: Stores) -> R
         queues=queues_of(sums.queues, sessions),
         sessions=sessions,
         probes=tuple(record.probes),
-        connectivity=_by_server(record.connectivity),
         copies=tuple(rows.copies),
         stores=stores,
         strangers=plan.strangers,
@@ -284,10 +293,3 @@ def run_of(record: Record, sums: LogSums, traffic: Traffic, stores: Stores) -> R
         clocks_off=record.off.seen(),
         lifecycle=tuple(rows.lifecycle),
     )
-
-
-def _by_server(rows: Iterable[ConnectivityRow]) -> dict[str, tuple[ConnectivityRow, ...]]:
-    found: dict[str, list[ConnectivityRow]] = {}
-    for row in rows:
-        found.setdefault(row.server, []).append(row)
-    return {server: tuple(own) for server, own in found.items()}

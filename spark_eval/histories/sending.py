@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from spark_eval.read.names import Ref
-from spark_eval.read.rows import AttemptRow, OutcomeRow
+from spark_eval.read.rows import AttemptRow, OutcomeRow, collected
 
 ACKNOWLEDGED, REJECTED, IN_DOUBT = "acknowledged", "rejected", "in doubt"
 _INTERNAL_ID = re.compile(r"InternalId=([^,\]\s]+)")
@@ -50,12 +50,8 @@ def internal_id_in(reply: str | None) -> str | None:
 
 def attempts_of(begun: Iterable[AttemptRow], ended: Iterable[OutcomeRow]) -> tuple[Attempt, ...]:
     """Of one message, in order."""
-    starts: dict[int, list[AttemptRow | None]] = {}
-    for row in begun:
-        starts.setdefault(row.attempt, []).append(row)
-    ends: dict[int, list[OutcomeRow | None]] = {}
-    for outcome in ended:
-        ends.setdefault(outcome.attempt, []).append(outcome)
+    starts: dict[int, list[AttemptRow | None]] = collected((row.attempt, row) for row in begun)
+    ends: dict[int, list[OutcomeRow | None]] = collected((row.attempt, row) for row in ended)
     return tuple(
         _attempt(start, end)
         for number in sorted({*starts, *ends})

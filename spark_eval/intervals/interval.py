@@ -35,10 +35,6 @@ def touches(intervals: Iterable[Interval], start_ms: int, end_ms: int) -> bool:
     return any(each.lo <= end_ms and each.hi >= start_ms for each in intervals)
 
 
-def first_touching(intervals: Iterable[Interval], start_ms: int, end_ms: int) -> Interval | None:
-    return next((each for each in intervals if each.touches(start_ms, end_ms)), None)
-
-
 def merged(intervals: Iterable[Interval]) -> tuple[Interval, ...]:
     """In order of time; those that touch are one."""
     result: list[Interval] = []

@@ -35,18 +35,7 @@ class Outage(NamedTuple):
             return Certainty.YES
         return Certainty.MAYBE if self.possible.touches(start_ms, end_ms) else Certainty.NO
 
-    def throughout(self, start_ms: int, end_ms: int) -> Certainty:
-        """Whether it lasted all of [start, end]."""
-        if self.certain is not None and self.certain.covers(start_ms, end_ms):
-            return Certainty.YES
-        return Certainty.MAYBE if self.possible.covers(start_ms, end_ms) else Certainty.NO
-
 
 def out_at(outages: Iterable[Outage], start_ms: int, end_ms: int) -> Certainty:
     """Whether any of them lasted at some moment of [start, end]."""
     return max((each.at(start_ms, end_ms) for each in outages), default=Certainty.NO)
-
-
-def out_throughout(outages: Iterable[Outage], start_ms: int, end_ms: int) -> Certainty:
-    """Whether one of them lasted all of [start, end]."""
-    return max((each.throughout(start_ms, end_ms) for each in outages), default=Certainty.NO)

@@ -65,7 +65,7 @@ def _is_explained(damage: Damage, run: Run) -> bool:
     if damage.damage == NO_TRACKING:
         return run.is_of_lab
     server = run.servers.get(damage.server)
-    away = [each.outage.possible for each in server.downs] if server is not None else []
+    away = list(server.away()) if server is not None else []
     if damage.file.endswith("/lifecycle.jsonl"):
         return sum(each.file == damage.file for each in run.damage) <= len(away)
     is_log = "/MSGTRK" in damage.file or "/CONNECTLOG" in damage.file

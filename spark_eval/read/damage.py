@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from spark_eval.read.lines import TORN
 from spark_eval.read.names import Ref, server_of
+from spark_eval.read.rows import grouped
 
 MALFORMED = "malformed line"
 NO_FIELDS = "no #Fields line"
@@ -66,11 +67,7 @@ def placed(found: Iterable[Damage], sound: Iterable[Span]) -> list[Damage]:
     wanted = list(found)
     if not wanted:
         return []
-    of_server: dict[tuple[str, str], list[Span]] = {}
-    for span in sound:
-        of_server.setdefault((server_of(span.first.file), _family(span.first.file)), []).append(
-            span
-        )
+    of_server = grouped(sound, lambda it: (server_of(it.first.file), _family(it.first.file)))
     return [_placed(each, of_server.get((each.server, _family(each.file)), ())) for each in wanted]
 
 

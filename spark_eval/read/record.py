@@ -11,7 +11,6 @@ import gzip
 import zlib
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any
 
 from spark_eval.read.clocks import Life, lives_of
 from spark_eval.read.clocks_off import ClocksOff
@@ -31,7 +30,7 @@ from spark_eval.read.json_lines import READERS, Place, Rows, kind_of
 from spark_eval.read.json_values import Malformed, strict_json
 from spark_eval.read.lines import TORN, Line, lines
 from spark_eval.read.names import Ref, is_probe
-from spark_eval.read.rows import ConnectivityRow, TrackingRow
+from spark_eval.read.rows import ConnectivityRow, TrackingRow, grouped
 from spark_eval.read.tracking_log import tracking_row
 
 # what gzip says of a file that is none of its, or was cut
@@ -163,7 +162,5 @@ def record_of(heading: Heading, read: Lines) -> Record:
 
 
 def _lives(rows: Rows) -> dict[str, tuple[Life, ...]]:
-    of_server: dict[str, list[Any]] = {}
-    for row in rows.lifecycle:
-        of_server.setdefault(row.server, []).append(row)
+    of_server = grouped(rows.lifecycle, lambda row: row.server)
     return {server: lives_of(own) for server, own in of_server.items()}

@@ -6,10 +6,13 @@ the row stands; rows of logs have the `server` whose log it is.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, NamedTuple, TypeVar
 
 from spark_eval.read.names import Ref
+
+Item = TypeVar("Item")
+Key = TypeVar("Key")
 
 NOWHERE = Ref("", 0)
 
@@ -264,3 +267,19 @@ class ConnectivityRow(NamedTuple):
         """Of `Name=value` in the description."""
         found = (part.partition("=") for part in self.description.split(";")[1:])
         return next((value for key, _, value in found if key == name), None)
+
+
+def collected(pairs: Iterable[tuple[Key, Item]]) -> dict[Key, list[Item]]:
+    """All that stands beside each key, in the order of `pairs`."""
+    found: dict[Key, list[Item]] = {}
+    for key, item in pairs:
+        found.setdefault(key, []).append(item)
+    return found
+
+
+def grouped(items: Iterable[Item], by: Callable[[Item], Key]) -> dict[Key, list[Item]]:
+    """Items by what `by` says of each."""
+    found: dict[Key, list[Item]] = {}
+    for item in items:
+        found.setdefault(by(item), []).append(item)
+    return found

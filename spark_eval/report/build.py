@@ -12,6 +12,7 @@ from dataclasses import replace
 from heapq import nsmallest
 from typing import Any, TypeAlias
 
+from spark_eval.read.rows import grouped
 from spark_eval.report.rows import LATE_MS, MOST_MESSAGES, MOST_UNDELIVERED, ReportRows, Rows
 from spark_eval.story.row import StoryLine
 
@@ -189,9 +190,7 @@ def _undelivered_slices(undelivered: Iterable[Row], width_ms: int) -> Rows:
 
 def _messages(deliveries: Iterable[Row]) -> Rows:
     """What became of each message, for each recipient; first those with a delivery not made."""
-    found: dict[str, list[Row]] = {}
-    for row in deliveries:
-        found.setdefault(row["message_id"], []).append(row)
+    found = grouped(deliveries, lambda row: str(row["message_id"]))
     rows = ({"message_id": name, **_fate_of(own)} for name, own in found.items())
     return _first(rows, MOST_MESSAGES, "delivered", "submitted_ms", "message_id")
 

@@ -16,6 +16,7 @@ import jinja2
 
 from spark_eval.judging.catalogue import catalogue, in_order
 from spark_eval.read.folder.given_json import read_json
+from spark_eval.read.rows import grouped
 from spark_eval.report.delay_chart import delays
 from spark_eval.report.drawing import Drawing
 from spark_eval.report.links import Links, file_href, links_of
@@ -157,9 +158,7 @@ def _named(subject: str) -> str:
 
 def _stories(verdict: Mapping[str, Any], lines: Rows) -> dict[str, Rows]:
     """The lines of each message that a counter-example is about, in the order of the examples."""
-    by_message: dict[str, Rows] = {}
-    for row in lines:
-        by_message.setdefault(row["message_id"], []).append(row)
+    by_message = grouped(lines, lambda row: str(row["message_id"]))
     named = dict.fromkeys(_named(subject) for subject in _subjects(verdict))
     return {name: by_message[name] for name in named if name in by_message}
 

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from statistics import median
 from typing import Any
 
-from spark_eval.claims.shadow.promotion_on_time import LATE, MISSING, timeliness
 from spark_eval.expected.mail.deliveries import DELIVERED, EXCUSED, LOST, deliveries
 from spark_eval.expected.shadow.earliness import EARLY, SPURIOUS, earliness
 from spark_eval.expected.shadow.promotions import Promotion, promotions_of
+from spark_eval.expected.shadow.timeliness import LATE, MISSING, timeliness
 from spark_eval.histories.message import Message
 from spark_eval.histories.run import Run
 from spark_eval.histories.sending import IN_DOUBT, REJECTED
@@ -63,7 +63,7 @@ class Counts:
     def _count_promotion(self, promotion: Promotion, run: Run) -> None:
         counts, promoted_ms = self.promotion, promotion.copy.promoted_ms
         on_time, early = timeliness(promotion, run), earliness(promotion, run)
-        early_kind, late_kind = early.kind if early else "", on_time[1] if on_time else ""
+        early_kind, late_kind = early.kind if early else "", on_time.kind
         is_legal = promoted_ms is not None and early_kind != SPURIOUS
         counts["expected"] += promotion.is_expected or is_legal
         counts["observed"] += promoted_ms is not None

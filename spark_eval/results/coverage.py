@@ -22,6 +22,7 @@ from spark_eval.histories.faults import Fault
 from spark_eval.histories.message import Message
 from spark_eval.histories.run import Run
 from spark_eval.intervals.interval import Interval
+from spark_eval.read.rows import collected
 
 PHASES: Final = ("submitting", "shadowing", "queued", "awaiting-discard", "in-safety-net")
 
@@ -52,7 +53,7 @@ class Coverage:
 
     def count(self, message: Message, run: Run) -> None:
         """A message and the DSNs about it."""
-        for each in (message, *message.dsns):
+        for each in message.with_dsns:
             self._count(each, run)
 
     def _count(self, message: Message, run: Run) -> None:
@@ -79,11 +80,7 @@ def _met(message: Message, run: Run) -> Iterator[tuple[str, str]]:
 
 @lru_cache(maxsize=1)
 def _happened_to(run: Run) -> dict[str, list[_Happened]]:
-    found: dict[str, list[_Happened]] = {}
-    for each in _happened(run):
-        for server in each.concerned:
-            found.setdefault(server, []).append(each)
-    return found
+    return collected((server, each) for each in _happened(run) for server in each.concerned)
 
 
 @lru_cache(maxsize=1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from spark_eval.histories.run import Run
-from spark_eval.read.damage import Damage
+from spark_eval.read.rows import grouped
 from spark_eval.results.row import Row
 
 _LISTED = ("file", "damage", "lines", "first_line")
@@ -13,9 +13,7 @@ _LISTED = ("file", "damage", "lines", "first_line")
 
 def log_damage_rows(run: Run) -> Iterator[Row]:
     """One a file and kind of damage, with how many lines and where the first is; in order."""
-    found: dict[tuple[str, str, str], list[Damage]] = {}
-    for each in run.damage:
-        found.setdefault((each.file, each.damage, each.server), []).append(each)
+    found = grouped(run.damage, lambda each: (each.file, each.damage, each.server))
     for (file, damage, server), lines in sorted(found.items()):
         yield {
             "run": run.name,

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from spark_eval.cases.case import HOLDS, UNKNOWN, VIOLATED
-from spark_eval.claims.safety_net.resubmission_bounded import copies_back, is_outside
 from spark_eval.expected.safety_net.asked_resubmissions import owed
+from spark_eval.expected.safety_net.called_for import copies_back, of_copy
 from spark_eval.expected.safety_net.operations import operations
 from spark_eval.expected.safety_net.resubmissions import PRIMARY, SHADOW, expected, given_back
 from spark_eval.expected.safety_net.safety_net_requests import askings, requests
@@ -63,10 +63,11 @@ class Returns:
             counts = self._of(ON_REQUEST)
             counts["expected"] += 1
             counts["missing"] += wanted.status == VIOLATED
-        for rows in copies_back(given_back(message)):
-            counts = self._of((rows[0].database, rows[0].epoch))
+        for copy in copies_back(given_back(message), run):
+            rows, counts = copy.rows, self._of((copy.first.database, copy.first.epoch))
             counts["resubmitted"] += len(rows)
-            counts["outside"] += len(rows) if is_outside(rows, run) else 0
+            # another one came more than once
+            counts["outside"] += len(rows) == 1 and of_copy(copy, run)[0] == VIOLATED
             counts["from_primary"] += sum(each.row.safety_net == PRIMARY for each in rows)
             counts["from_shadow"] += sum(each.row.safety_net == SHADOW for each in rows)
 

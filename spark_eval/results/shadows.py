@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from spark_eval.claims.shadow.discard_after_delivery import in_order, in_time
-from spark_eval.claims.shadow.promotion_on_time import timeliness
 from spark_eval.expected.shadow.discards import discards_of, is_asked
 from spark_eval.expected.shadow.earliness import earliness
 from spark_eval.expected.shadow.promotions import promotions_of
 from spark_eval.expected.shadow.shadow_copies import copies_of
+from spark_eval.expected.shadow.timeliness import timeliness
 from spark_eval.histories.message import Message
 from spark_eval.histories.run import Run
 from spark_eval.results.row import Row, of_rows
@@ -56,9 +56,9 @@ def promotion_rows(message: Message, run: Run) -> Iterator[Row]:
             "not_after_ms": each.not_after_ms,
             "expected": each.is_expected,
             "promoted_ms": copy.promoted_ms,
-            "timeliness": on_time[0] if on_time else None,
+            "timeliness": on_time.status,
             "earliness": early.status if early else None,
-            "reason": on_time[2] if on_time else "",
+            "reason": on_time.reason,
             "early_reason": early.reason if early else "",
             "refs": of_rows(copy.promoted, copy.held),
         }

@@ -23,7 +23,7 @@ class Sums:
 
     def count(self, message: Message, run: Run) -> None:
         """A message and the DSNs about it."""
-        for each in (message, *message.dsns):
+        for each in message.with_dsns:
             self.counts.count(each, run)
             self.returns.count(each, run)
             self.timeline.count(each, run)

@@ -60,7 +60,7 @@ def names(run: Run) -> list[str]:
 def rows_of_message(message: Message, run: Run) -> Iterator[tuple[str, Row]]:
     """Table and row, of a message and of the DSNs about it."""
     wanted = [name for name in names(run) if name in OF_MESSAGE]
-    for each in (message, *message.dsns):
+    for each in message.with_dsns:
         for name in wanted:
             for row in OF_MESSAGE[name](each, run):
                 yield name, row

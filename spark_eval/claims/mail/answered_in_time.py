@@ -18,7 +18,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from spark_eval.cases.case import HOLDS, VIOLATED, Case, Status
+from spark_eval.cases.case import HOLDS, NOT_ASKED, VIOLATED, Case, Judged, asked
+from spark_eval.cases.forms import bound
 from spark_eval.cases.words import stamp
 from spark_eval.claims.claim import Claim
 from spark_eval.expected.mail.calls import is_troubled, limit_ms
@@ -42,51 +43,35 @@ def _cases(message: Message, run: Run) -> Iterator[Case]:
         if server is None or attempt.started_ms is None or attempt.ended_ms is None:
             continue
         took_ms = attempt.ended_ms - attempt.started_ms
-        if (judged := _judged(attempt, server, run, took_ms)) is not None:
-            status, detail = judged
-            subject = f"{message.message_id}, attempt {attempt.number}"
-            weight = took_ms - server.config.session_ms
-            yield Case(
-                status,
-                subject,
-                ("SR-6",),
-                detail,
-                attempt.ended_ms,
-                (attempt.ref,),
-                weight,
-                server=server.name,
-            )
+        status, detail = _judged(attempt, server, run, took_ms)
+        yield from asked(
+            status, f"{message.message_id}, attempt {attempt.number}", ("SR-6",), detail,
+            attempt.ended_ms, attempt, weight=took_ms - server.config.session_ms,
+            server=server.name,
+        )  # fmt: skip
 
 
-def _judged(attempt: Attempt, server: Server, run: Run, took_ms: int) -> tuple[Status, str] | None:
-    """None where the attempt is not asked."""
-    session_ms, limit = server.config.session_ms, limit_ms(server, run)
-    is_late_in_quiet = took_ms > limit - session_ms + QUIET_MS and not _faults_act(
-        attempt, run, session_ms
-    )
-    is_answer = attempt.reply is not None and not attempt.reply.startswith("421")
-    is_slow = took_ms * 10 >= session_ms
-    if is_answer and not is_slow and not is_late_in_quiet:
-        return None
-    if is_troubled(server.name, run, attempt.started_ms, attempt.ended_ms):
-        return None
-    if STOPPED in (attempt.reason or ""):
-        return None
-    if attempt.reply is None and _gave_up(attempt) and took_ms < session_ms:
-        return None
+def _judged(attempt: Attempt, server: Server, run: Run, took_ms: int) -> Judged:
+    session_ms, limit, reply = server.config.session_ms, limit_ms(server, run), attempt.reply
+    is_answer = reply is not None and not reply.startswith("421")
+    is_slow, quiet_ms = took_ms * 10 >= session_ms, limit - session_ms + QUIET_MS
+    if is_answer and not is_slow and took_ms <= quiet_ms:
+        return NOT_ASKED
+    is_abandoned = reply is None and _gave_up(attempt) and took_ms < session_ms
+    is_troubled_then = is_troubled(server.name, run, attempt.started_ms, attempt.ended_ms)
+    if is_troubled_then or is_abandoned or STOPPED in (attempt.reason or ""):
+        return NOT_ASKED
     name, took = server.name, stamp(took_ms)
-    if attempt.reply is None and attempt.outcome == OK:
-        # whoever wrote the ledger kept that it was accepted, and not in which words
-        return (VIOLATED, _too_late(attempt, session_ms, name)) if took_ms > limit else None
-    if attempt.reply is None:
+    # whoever wrote the ledger may have kept that it was accepted, and not in which words
+    if reply is None and attempt.outcome != OK:
         return VIOLATED, f"{name} gave no answer in {took} ({attempt.reason})"
-    if not is_answer:
-        return VIOLATED, f"{name} ended the session instead of an answer: {attempt.reply}"
-    if took_ms > limit:
-        return VIOLATED, _too_late(attempt, session_ms, name)
-    if is_late_in_quiet:
-        return VIOLATED, f"{name} answered after {took}, and no fault acted anywhere"
-    return (HOLDS, "") if is_slow else None
+    if reply is not None and not is_answer:
+        return VIOLATED, f"{name} ended the session instead of an answer: {reply}"
+    most_ms, late = limit, _too_late(attempt, session_ms, name)
+    if is_answer and quiet_ms < took_ms <= limit and not _faults_act(attempt, run, session_ms):
+        most_ms, late = quiet_ms, f"{name} answered after {took}, and no fault acted anywhere"
+    status = bound(took_ms, None, most_ms)
+    return NOT_ASKED if status == HOLDS and not (is_answer and is_slow) else (status, late)
 
 
 def _too_late(attempt: Attempt, session_ms: int, name: str) -> str:

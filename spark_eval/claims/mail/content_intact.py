@@ -13,7 +13,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from spark_eval.cases.case import HOLDS, UNKNOWN, VIOLATED, Case, Status, refs
+from spark_eval.cases.case import FITS, UNKNOWN, VIOLATED, Case, Judged, asked, fits
+from spark_eval.cases.forms import agreement
 from spark_eval.claims.claim import Claim
 from spark_eval.expected.totals import Totals
 from spark_eval.histories.message import Message
@@ -29,24 +30,22 @@ PARTS = {"size": "the size", "header": "the header", "body": "the body"}
 def _cases(message: Message, run: Run) -> Iterator[Case]:
     if message.sent is not None:
         for seen in message.visible:
-            yield _case(message.sent, seen, run)
+            yield from _compared(message.sent, seen, run)
 
 
-def _case(sent: SentRow, seen: VisibleRow, run: Run) -> Case:
+def _compared(sent: SentRow, seen: VisibleRow, run: Run) -> Iterator[Case]:
     whose = run.traffic.texts.get(seen.content.body or "")
-    others = [part for part in PARTS if _is_other(part, sent.content, seen.content)]
+    both = ((part, getattr(sent.content, part), getattr(seen.content, part)) for part in PARTS)
+    others = [part for part, mine, theirs in both if agreement(mine, theirs) == VIOLATED]
     status, detail = _judged(sent, seen, others, whose[0] if whose else None)
     apart = abs((seen.content.size or 0) - (sent.content.size or 0)) if "size" in others else 0
-    return Case(
-        status, f"{sent.message_id} to {seen.recipient}", ("TL-10",), detail, seen.copied_ms,
-        refs(seen.ref, sent.ref, whose[1] if whose else None),
-        weight=apart + 1e9 * ("body" in others),
+    yield from asked(
+        status, f"{sent.message_id} to {seen.recipient}", ("TL-10",), detail, seen.copied_ms, seen,
+        sent, whose[1] if whose else None, weight=apart + 1e9 * ("body" in others),
     )  # fmt: skip
 
 
-def _judged(
-    sent: SentRow, seen: VisibleRow, others: list[str], whose: str | None
-) -> tuple[Status, str]:
+def _judged(sent: SentRow, seen: VisibleRow, others: list[str], whose: str | None) -> Judged:
     if others:
         what = " and ".join(PARTS[part] for part in others)
         both = f"{seen.place} has {_words(seen.content)}; sent were {_words(sent.content)}"
@@ -61,13 +60,7 @@ def _judged(
         return UNKNOWN, f"{seen.place} has no digest of what is seen there"
     if seen.sender is None:
         return UNKNOWN, f"{seen.place} does not say who sent it"
-    return HOLDS, ""
-
-
-def _is_other(part: str, sent: Content, seen: Content) -> bool:
-    """Known on both sides, and not the same."""
-    mine, theirs = getattr(sent, part), getattr(seen, part)
-    return mine is not None and theirs is not None and mine != theirs
+    return FITS
 
 
 def _words(content: Content) -> str:
@@ -87,12 +80,10 @@ def _taken(row: StrangerRow, run: Run) -> Iterator[Case]:
     planned = next(each for each in run.strangers if each.id == row.stranger)
     server, reply = (planned.server or "").lower(), row.reply or ""
     if reply[:1] in ("2", "5"):
-        is_taken = reply.startswith("2")
-        detail = f"{server} took a message with a CR or LF that stands alone: {reply}"
-        yield Case(
-            VIOLATED if is_taken else HOLDS, f"{row.stranger} ({BARE_LINE_ENDS})", ("TL-10",),
-            detail if is_taken else "", row.at_ms, (row.ref,),
-        )  # fmt: skip
+        taken = f"{server} took a message with a CR or LF that stands alone: {reply}"
+        status, detail = fits(taken if reply.startswith("2") else "")
+        subject = f"{row.stranger} ({BARE_LINE_ENDS})"
+        yield from asked(status, subject, ("TL-10",), detail, row.at_ms, row)
 
 
 CLAIM = Claim(

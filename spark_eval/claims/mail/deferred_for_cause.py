@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from spark_eval.cases.case import HOLDS, VIOLATED, Case, Status
+from spark_eval.cases.case import FITS, VIOLATED, Case, Judged, of_row
 from spark_eval.cases.words import stamp
 from spark_eval.claims.claim import Claim
 from spark_eval.expected.mail.rejection import REJECTION
@@ -29,27 +29,25 @@ TIMED_OUT = "ConnectionInactivityTimeOut"
 
 
 def _cases(message: Message, run: Run) -> Iterator[Case]:
-    for each in (message, *message.dsns):
+    for each in message.with_dsns:
         for row in each.of_event("DEFER"):
             server = run.servers.get(row.server)
-            if server is None or row.fork is None or _stood_still(row, run):
-                continue
-            status, detail = _judged(row, row.fork, server, run)
-            subject = f"{row.message_id} at {row.server}"
-            yield Case(status, subject, ("RT-5",), detail, row.at_ms, (row.ref,), server=row.server)
+            if server is not None and row.fork is not None and not _stood_still(row, run):
+                status, detail = _judged(row, row.fork, server, run)
+                yield from of_row(status, row, ("RT-5",), detail)
 
 
 def _stood_still(row: TrackingRow, run: Run) -> bool:
     return row.context == TIMED_OUT and not run.is_simulated
 
 
-def _judged(row: TrackingRow, fork: str, server: Server, run: Run) -> tuple[Status, str]:
+def _judged(row: TrackingRow, fork: str, server: Server, run: Run) -> Judged:
     put_off = f"{server.name} put it off at {stamp(row.at_ms)} ({row.context or '?'})"
     if row.context == REJECTION and not run.config.reject:
         return VIOLATED, f"{put_off}; nobody may refuse it for that"
     place = place_of(fork)
     if _is_in_the_way(row.at_ms, server, place, run):
-        return HOLDS, ""
+        return FITS
     return VIOLATED, f"{put_off}; no fault was in the way to {place}"
 
 

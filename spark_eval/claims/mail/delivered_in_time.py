@@ -21,9 +21,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from spark_eval.cases.case import HOLDS, UNKNOWN, VIOLATED, Case, Status, refs
+from spark_eval.cases.case import Case, asked
+from spark_eval.cases.forms import bound
 from spark_eval.cases.words import stamp
 from spark_eval.claims.claim import Claim
+from spark_eval.expected.mail.arrivals import Arrival
 from spark_eval.expected.mail.due import Leg, due, legs
 from spark_eval.histories.message import Message
 from spark_eval.histories.primary import key_of
@@ -33,42 +35,25 @@ from spark_eval.read.plan import TRACKING
 
 def _cases(message: Message, run: Run) -> Iterator[Case]:
     for leg in legs(message, run):
-        bound = due(leg, message, run)
-        if (judged := _judged(leg, message, run, bound.due_ms, bound.queue_lost_ms)) is not None:
-            status, detail = judged
-            assert leg.arrived is not None
-            shown = refs(leg.since_ref, leg.arrived.ref)
-            late_ms = leg.arrived.at_ms - bound.due_ms
-            yield Case(
-                status,
-                message.message_id,
-                ("RT-5",),
-                detail,
-                leg.arrived.at_ms,
-                shown,
-                late_ms,
-                server=leg.server.name,
-            )
+        if leg.arrived is not None:
+            yield from _case(leg, leg.arrived, message, run)
 
 
-def _judged(
-    leg: Leg, message: Message, run: Run, due_ms: int, queue_lost_ms: int | None
-) -> tuple[Status, str] | None:
-    """None where the leg is not asked."""
-    if leg.arrived is None:
-        return None
-    at_ms = leg.arrived.at_ms
-    ends = (queue_lost_ms, _given_up_ms(leg, message))
+def _case(leg: Leg, arrived: Arrival, message: Message, run: Run) -> Iterator[Case]:
+    by, at_ms = due(leg, message, run), arrived.at_ms
+    ends = (by.queue_lost_ms, _given_up_ms(leg, message))
     if any(end_ms is not None and at_ms > end_ms for end_ms in ends):
-        return None
-    if run.resolution_ms is None:
-        return UNKNOWN, "the record does not say how finely its clock resolves"
-    if at_ms <= due_ms:
-        return HOLDS, ""
-    return VIOLATED, (
+        return
+    is_coarse = run.resolution_ms is None
+    detail = (
         f"{leg.server.name} had it for {leg.recipient} from {stamp(leg.since_ms)} on; it arrived "
-        f"at {stamp(at_ms)}, due by {stamp(due_ms)}"
+        f"at {stamp(at_ms)}, due by {stamp(by.due_ms)}"
     )
+    yield from asked(
+        bound(at_ms, None, by.due_ms, is_coarse=is_coarse), message.message_id, ("RT-5",),
+        "the record does not say how finely its clock resolves" if is_coarse else detail, at_ms,
+        leg.since_ref, arrived, weight=at_ms - by.due_ms, server=leg.server.name,
+    )  # fmt: skip
 
 
 def _given_up_ms(leg: Leg, message: Message) -> int | None:

@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from spark_eval.cases.case import HOLDS, UNKNOWN, VIOLATED, Case, Status, refs
+from spark_eval.cases.case import FITS, HOLDS, NOT_ASKED, UNKNOWN, VIOLATED, Case, Judged, asked
 from spark_eval.claims.claim import Claim
 from spark_eval.expected.mail.deliveries import deliveries
 from spark_eval.expected.mail.notifications import (
@@ -55,23 +55,15 @@ def _cases(message: Message, run: Run) -> Iterator[Case]:
         return
     given_up = dsn_given_up(dsns, sender, run)
     told = _Told(failures, dsns, notified(dsns, sender, FAILED), given_up)
-    if (judged := _judged(message, run, told)) is not None:
-        status, detail = judged
-        rows = failures or [dsn.row for dsn in dsns]
-        yield Case(
-            status,
-            message.message_id,
-            () if not failures and status == HOLDS else ("SM-12",),
-            detail,
-            max(
-                (row.at_ms for row in rows), default=max((at_ms for at_ms, _ in late), default=None)
-            ),
-            refs(
-                min((row.ref for row in failures), default=None),
-                min((dsn.row.ref for dsn in dsns), default=None),
-                told.seen.seen or min((ref for _, ref in late), default=None),
-            ),
-        )
+    status, detail = _judged(message, run, told)
+    times = [row.at_ms for row in failures or [dsn.row for dsn in dsns]]
+    yield from asked(
+        status, message.message_id, () if not failures and status == HOLDS else ("SM-12",), detail,
+        max(times or [at_ms for at_ms, _ in late]),
+        min((row.ref for row in failures), default=None),
+        min((dsn.row.ref for dsn in dsns), default=None),
+        told.seen.seen or min((ref for _, ref in late), default=None),
+    )  # fmt: skip
 
 
 def _failures(message: Message, run: Run) -> list[TrackingRow]:
@@ -95,48 +87,42 @@ def _late(message: Message, run: Run) -> list[tuple[int, Ref]]:
     return [(at_ms, ref) for at_ms, ref in firsts if at_ms is not None and at_ms > limit_ms]
 
 
-def _judged(message: Message, run: Run, told: _Told) -> tuple[Status, str] | None:
-    """None where the message is not asked."""
+def _judged(message: Message, run: Run, told: _Told) -> Judged:
     assert message.sent is not None
     sender, made, failed = message.sent.sender, len(told.dsns), len(told.failures)
     if run.directory.file_of(sender) is None:
-        return (VIOLATED, f"{sender} cannot be told, and {made} DSNs are made") if made else None
+        untold = f"{sender} cannot be told, and {made} DSNs are made"
+        return (VIOLATED, untold) if made else NOT_ASKED
     if made > failed:
         return VIOLATED, f"{sender} is told of {made} failures, and {failed} are logged"
     if not failed:
-        return HOLDS, ""
+        return FITS
     last_ms = max(row.at_ms for row in told.failures)
     if run.end_ms is not None and last_ms > run.end_ms - run.config.heartbeat_ms:
-        return None
+        return NOT_ASKED
     if not run.is_collected(sender):
         return UNKNOWN, f"the record of what {sender} sees was not collected"
     return _of_failure(sender, told)
 
 
-def _of_failure(sender: str, told: _Told) -> tuple[Status, str] | None:
-    last, made = _last_words(told.failures), len(told.dsns)
+def _of_failure(sender: str, told: _Told) -> Judged:
+    last, made, named = _last_words(told.failures), len(told.dsns), told.seen.named
     owed, whom = len(set(last.values())), frozenset(last)
     if not made:
         return VIOLATED, f"given up, and no DSN is made for {sender}"
     if made < owed:
-        return VIOLATED, (
-            f"given up for several recipients, {owed} times; {sender} is told of {made}"
-        )
+        several = f"given up for several recipients, {owed} times"
+        return VIOLATED, f"{several}; {sender} is told of {made}"
     if told.seen.seen is None:
-        if told.given_up is not None:
-            return None
-        return VIOLATED, f"given up, and {sender} never saw the DSN"
-    named = told.seen.named
-    if named is not None and named - whom:
-        return VIOLATED, (
-            f"{sender} is notified that it failed for {' and '.join(sorted(named - whom))}, and no "
-            "such failure is logged"
-        )
+        never = f"given up, and {sender} never saw the DSN"
+        return (VIOLATED, never) if told.given_up is None else NOT_ASKED
+    if others := " and ".join(sorted((named or frozenset()) - whom)):
+        notified_of = f"{sender} is notified that it failed for {others}"
+        return VIOLATED, f"{notified_of}, and no such failure is logged"
     if named is not None and told.seen.reports >= made and whom - named:
-        return VIOLATED, (
-            f"given up for {' and '.join(sorted(whom - named))}, and no DSN to {sender} says so"
-        )
-    return HOLDS, ""
+        missing = " and ".join(sorted(whom - named))
+        return VIOLATED, f"given up for {missing}, and no DSN to {sender} says so"
+    return FITS
 
 
 def _last_words(failures: list[TrackingRow]) -> dict[str, tuple[int, Ref]]:

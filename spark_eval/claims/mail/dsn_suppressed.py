@@ -10,77 +10,85 @@ failures of its own. What may be accepted mail, since a kill swallowed its first
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
-from spark_eval.cases.case import HOLDS, VIOLATED, Case, Status, refs
+from spark_eval.cases.case import HOLDS, Case, asked, fits
 from spark_eval.claims.claim import Claim
 from spark_eval.expected.mail.notifications import dsns_about
 from spark_eval.expected.shadow.came_back import Returned, came_back
 from spark_eval.histories.message import Message
 from spark_eval.histories.primary import Key, key_of
 from spark_eval.histories.run import Run
+from spark_eval.read.names import Ref
 from spark_eval.read.plan import TRACKING
 from spark_eval.read.rows import TrackingRow
+
+
+class _Told(NamedTuple):
+    """Of one message that came `back`: rows of its failures, and of those of its Message-Id there
+    that did not come back; what says that a DSN of it was suppressed; and DSNs that were made.
+    """
+
+    back: Returned
+    failed: list[TrackingRow]
+    others_failed: list[TrackingRow]
+    suppressed: list[TrackingRow]
+    dsns: list[TrackingRow]
 
 
 def _cases(message: Message, run: Run) -> Iterator[Case]:
     back = [each for each in came_back(message, run) if each.is_sure]
     keys = {each.key for each in back}
     for each in back:
-        yield _case(message, run, each, keys)
+        yield from _case(message, run, _told(message, each, keys))
 
 
-def _case(message: Message, run: Run, back: Returned, keys: set[Key]) -> Case:
+def _told(message: Message, back: Returned, keys: set[Key]) -> _Told:
     server = back.key.server
     failed = [row for row in message.of_event("FAIL") if row.source == "QUEUE"]
-    mine = [row for row in failed if key_of(row) == back.key]
-    own = [row for row in failed if row.server == server and key_of(row) not in keys]
-    suppressed = [row for row in message.of_event("SUPPRESSED") if key_of(row) == back.key]
-    told = [dsn.row for dsn in dsns_about(message, of_delay=False) if dsn.row.server == server]
-    status, detail = _judged(message, run, back, mine, own, suppressed, told)
-    last = max(mine, key=lambda row: (row.at_ms, row.ref), default=None)
-    shown = max(told, key=lambda row: (row.at_ms, row.ref), default=None) or min(
-        suppressed, key=lambda row: row.ref, default=None
-    )
-    return Case(
-        status,
-        message.message_id,
-        () if not mine and status == HOLDS else ("SN-10",),
-        detail,
-        last.at_ms if last else back.row.at_ms,
-        refs(back.row.ref, last.ref if last else None, shown.ref if shown else None),
-        server=server,
+    dsns = dsns_about(message, of_delay=False)
+    return _Told(
+        back,
+        [row for row in failed if key_of(row) == back.key],
+        [row for row in failed if row.server == server and key_of(row) not in keys],
+        [row for row in message.of_event("SUPPRESSED") if key_of(row) == back.key],
+        [dsn.row for dsn in dsns if dsn.row.server == server],
     )
 
 
-def _judged(
-    message: Message,
-    run: Run,
-    back: Returned,
-    mine: list[TrackingRow],
-    own: list[TrackingRow],
-    suppressed: list[TrackingRow],
-    told: list[TrackingRow],
-) -> tuple[Status, str]:
-    server, came = back.key.server, "it came from a Safety Net"
-    if len(told) > len(own):
-        return VIOLATED, (
-            f"{came}, and {server} told its sender by {len(told)} DSNs; it failed {len(own)} "
-            "times before that"
-        )
-    can_be_told = (
-        message.sent is not None and run.directory.file_of(message.sent.sender) is not None
-    )
-    if mine and not suppressed and can_be_told:
-        return VIOLATED, (f"{came} and failed at {server}; no row says that its DSN was suppressed")
-    if not mine and suppressed:
-        return VIOLATED, f"{came}, and {server} suppressed a DSN though it did not fail"
-    requests = sorted({row.context for row in suppressed if row.context is not None})
-    if suppressed and requests != [back.request_id]:
-        return VIOLATED, (
-            f"{came} for {back.request_id}, and {server} says that its DSN was suppressed for "
-            f"{', '.join(requests) or 'none'}"
-        )
-    return HOLDS, ""
+def _case(message: Message, run: Run, told: _Told) -> Iterator[Case]:
+    back, (status, detail) = told.back, fits(_wrong(message, run, told))
+    last = max(told.failed, key=_by_time, default=None)
+    suppressed = min(told.suppressed, key=lambda row: row.ref, default=None)
+    shown = max(told.dsns, key=_by_time, default=suppressed)
+    yield from asked(
+        status, message.message_id, () if last is None and status == HOLDS else ("SN-10",), detail,
+        (last or back.row).at_ms, back.row, last, shown, server=back.key.server,
+    )  # fmt: skip
+
+
+def _by_time(row: TrackingRow) -> tuple[int, Ref]:
+    return row.at_ms, row.ref
+
+
+def _wrong(message: Message, run: Run, told: _Told) -> str:
+    """What does not fit, or the empty text."""
+    server, came = told.back.key.server, "it came from a Safety Net"
+    dsns, before = len(told.dsns), len(told.others_failed)
+    if dsns > before:
+        made = f"{server} told its sender by {dsns} DSNs"
+        return f"{came}, and {made}; it failed {before} times before that"
+    sender = message.sent.sender if message.sent else None
+    can_be_told = sender is not None and run.directory.file_of(sender) is not None
+    if told.failed and not told.suppressed and can_be_told:
+        return f"{came} and failed at {server}; no row says that its DSN was suppressed"
+    if not told.failed and told.suppressed:
+        return f"{came}, and {server} suppressed a DSN though it did not fail"
+    requests = sorted({row.context for row in told.suppressed if row.context is not None})
+    if told.suppressed and requests != [told.back.request_id]:
+        named = f"its DSN was suppressed for {', '.join(requests) or 'none'}"
+        return f"{came} for {told.back.request_id}, and {server} says that {named}"
+    return ""
 
 
 CLAIM = Claim("dsn_suppressed", ("SN-10",), needs=frozenset({TRACKING}), of_message=_cases)

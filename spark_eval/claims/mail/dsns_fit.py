@@ -17,7 +17,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from spark_eval.cases.case import HOLDS, VIOLATED, Case, refs
+from spark_eval.cases.case import Case, asked, fits
 from spark_eval.claims.claim import Claim
 from spark_eval.expected.mail.notifications import DELAYED, FAILED, Dsn, dsns_about
 from spark_eval.histories.message import Message
@@ -37,23 +37,19 @@ def _cases(message: Message, run: Run) -> Iterator[Case]:
         return
     for is_of_delay in (False, True):
         for dsn in dsns_about(message, of_delay=is_of_delay):
-            yield _case(message, dsn, _wrong_in_logs(message, dsn))
+            yield from _case(message, dsn, _wrong_in_logs(message, dsn))
             for seen in dsn.message.visible:
-                yield _case(message, dsn, _wrong(message, dsn, seen, run), seen)
+                yield from _case(message, dsn, _wrong(message, dsn, seen, run), seen)
 
 
-def _case(message: Message, dsn: Dsn, wrong: str, seen: VisibleRow | None = None) -> Case:
+def _case(message: Message, dsn: Dsn, wrong: str, seen: VisibleRow | None = None) -> Iterator[Case]:
     assert message.sent is not None
-    detail = f"the DSN of {dsn.row.server} to {message.sent.sender} {wrong}" if wrong else ""
-    return Case(
-        VIOLATED if wrong else HOLDS,
-        message.message_id,
-        ("RT-5" if dsn.is_of_delay else "SM-12",),
-        detail,
-        dsn.row.at_ms,
-        refs(dsn.row.ref, seen.ref if seen else None),
-        server=dsn.row.server,
-    )
+    whose = f"the DSN of {dsn.row.server} to {message.sent.sender}"
+    status, detail = fits(wrong and f"{whose} {wrong}")
+    yield from asked(
+        status, message.message_id, ("RT-5" if dsn.is_of_delay else "SM-12",), detail,
+        dsn.row.at_ms, dsn.row, seen, server=dsn.row.server,
+    )  # fmt: skip
 
 
 def _wrong_in_logs(message: Message, dsn: Dsn) -> str:

@@ -12,48 +12,45 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from spark_eval.cases.case import HOLDS, VIOLATED, Case
+from spark_eval.cases.case import HOLDS, Case, of_row
+from spark_eval.cases.forms import agreement
 from spark_eval.cases.words import stamp
 from spark_eval.claims.claim import Claim
 from spark_eval.histories.message import Message
 from spark_eval.histories.primary import Key, key_of
 from spark_eval.histories.run import Run
 from spark_eval.read.plan import EXACT_TRACKING
-from spark_eval.read.rows import TrackingRow
+from spark_eval.read.rows import TrackingRow, grouped
 
 Kind = tuple[Key, str, str | None, int | None]
 
 
 def _cases(message: Message, run: Run) -> Iterator[Case]:
-    for each in (message, *message.dsns):
-        for kind, rows in _by_kind(each, run).items():
-            yield _case(kind, rows)
+    for each in message.with_dsns:
+        rows = [row for row in each.tracking if row.event != "DEFER" and key_of(row) is not None]
+        for kind, alike in grouped(rows, lambda row: _kind(row, run)).items():
+            yield from _case(kind, alike)
 
 
-def _by_kind(message: Message, run: Run) -> dict[Kind, list[TrackingRow]]:
+def _kind(row: TrackingRow, run: Run) -> Kind:
     """The same event, from the same source, in one life of one server."""
-    found: dict[Kind, list[TrackingRow]] = {}
-    for row in message.tracking:
-        if row.event != "DEFER" and (key := key_of(row)) is not None:
-            server = run.servers.get(row.server)
-            began_ms = server.life_at(row.at_ms) if server else None
-            found.setdefault((key, row.event, row.source, began_ms), []).append(row)
-    return found
+    key, server = key_of(row), run.servers.get(row.server)
+    assert key is not None
+    return key, row.event, row.source, server.life_at(row.at_ms) if server else None
 
 
-def _case(kind: Kind, rows: list[TrackingRow]) -> Case:
+def _case(kind: Kind, rows: list[TrackingRow]) -> tuple[Case, ...]:
     key, event, source, _ = kind
     named = [recipient for row in rows for recipient in row.recipients or ("",)]
-    subject = f"{rows[0].message_id} at {key.server}"
-    if len(set(named)) == len(named):
-        return Case(HOLDS, subject, ("TL-1",), server=key.server)
-    rows = sorted(rows, key=lambda row: (row.at_ms, row.ref))
+    status = agreement(len(set(named)), len(named))
+    if status == HOLDS:
+        return of_row(status, rows[0], ("TL-1",), "")
+    first, *more = sorted(rows, key=lambda row: (row.at_ms, row.ref))
     detail = (
         f"{key.server} has {len(rows)} {event} rows from {source} of {key.internal_id}, from "
-        f"{stamp(rows[0].at_ms)} to {stamp(rows[-1].at_ms)}, which name a recipient twice"
+        f"{stamp(first.at_ms)} to {stamp([first, *more][-1].at_ms)}, which name a recipient twice"
     )
-    shown = tuple(row.ref for row in rows[:2])
-    return Case(VIOLATED, subject, ("TL-1",), detail, rows[0].at_ms, shown, server=key.server)
+    return of_row(status, first, ("TL-1",), detail, *more[:1])
 
 
 CLAIM = Claim("logged_once", ("TL-1",), needs=frozenset({EXACT_TRACKING}), of_message=_cases)

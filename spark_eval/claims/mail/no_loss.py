@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from spark_eval.cases.case import HOLDS, UNKNOWN, VIOLATED, Case, Status
+from spark_eval.cases.case import HOLDS, UNKNOWN, VIOLATED, Case, Status, asked
 from spark_eval.claims.claim import Claim
 from spark_eval.expected.mail import deliveries as expected
 from spark_eval.expected.mail.deliveries import Delivery, deliveries
@@ -25,16 +25,15 @@ _STATUS: dict[str, Status] = {expected.LOST: VIOLATED, expected.UNKNOWN: UNKNOWN
 
 
 def _cases(message: Message, run: Run) -> Iterator[Case]:
+    at_ms = message.ok.ended_ms if message.ok else None
     for delivery in deliveries(message, run):
         if delivery.promised:
-            yield Case(
+            yield from asked(
                 _STATUS.get(delivery.outcome, HOLDS),
                 f"{message.message_id} to {delivery.recipient}",
-                tuple(_requirements(message, run, delivery)),
-                delivery.reason,
-                message.ok.ended_ms if message.ok else None,
-                delivery.refs[:2],
-            )
+                tuple(_requirements(message, run, delivery)), delivery.reason, at_ms,
+                *delivery.refs[:2],
+            )  # fmt: skip
 
 
 def _requirements(message: Message, run: Run, delivery: Delivery) -> Iterator[str]:
@@ -65,21 +64,15 @@ def _as_expected(run: Run, totals: Totals) -> Iterator[Case]:
 
 def _count(run: Run, fate: str, bounds: tuple[int, int], found: int, maybe: int) -> Case:
     low, high = bounds
-    status: Status = HOLDS
+    status: Status = UNKNOWN if found < low or found + maybe > high else HOLDS
     if found > high or found + maybe < low:
         status = VIOLATED
-    elif found < low or found + maybe > high:
-        status = UNKNOWN
     key = "lost" if fate == "lost" else "unprotected_loss"
     upto = f" to {high}" if high > low else ""
     return Case(
-        status,
-        f"expect.{key}",
-        ("SM-15",) if fate == "excused" and found else (),
-        f"{found} messages are {fate}, not {low}{upto}",
-        run.end_ms,
-        expected=True,
-    )
+        status, f"expect.{key}", ("SM-15",) if fate == "excused" and found else (),
+        f"{found} messages are {fate}, not {low}{upto}", run.end_ms, expected=True,
+    )  # fmt: skip
 
 
 CLAIM = Claim(

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from spark_eval.cases.case import HOLDS, UNKNOWN, VIOLATED, Case, Status, refs
+from spark_eval.cases.case import FITS, UNKNOWN, VIOLATED, Case, Judged, asked
 from spark_eval.claims.claim import Claim
 from spark_eval.histories.message import Message
 from spark_eval.histories.run import Run
@@ -23,27 +23,22 @@ def _cases(message: Message, run: Run) -> Iterator[Case]:
     sent = message.sent
     recipients = sent.recipients if sent else ()
     for seen in message.visible:
-        yield _case(message, run, seen, is_right=seen.recipient in recipients)
+        yield from _case(message, run, seen, is_right=seen.recipient in recipients)
     for dsn in message.dsns:
         for seen in dsn.visible:
-            yield _case(dsn, run, seen, is_right=sent is not None and seen.recipient == sent.sender)
+            is_right = sent is not None and seen.recipient == sent.sender
+            yield from _case(dsn, run, seen, is_right=is_right)
 
 
-def _case(message: Message, run: Run, seen: VisibleRow, *, is_right: bool) -> Case:
-    subject = f"{message.message_id} to {seen.recipient}"
-    if is_right:
-        return Case(HOLDS, subject)
-    status, why = _judged(message, seen, run)
-    return Case(
-        status,
-        subject,
-        detail=f"seen in {seen.place}, {why}",
-        at_ms=seen.copied_ms,
-        refs=refs(seen.ref, message.sent.ref if message.sent else None),
-    )
+def _case(message: Message, run: Run, seen: VisibleRow, *, is_right: bool) -> Iterator[Case]:
+    status, why = FITS if is_right else _judged(message, seen, run)
+    yield from asked(
+        status, f"{message.message_id} to {seen.recipient}", (), f"seen in {seen.place}, {why}",
+        seen.copied_ms, seen, message.sent,
+    )  # fmt: skip
 
 
-def _judged(message: Message, seen: VisibleRow, run: Run) -> tuple[Status, str]:
+def _judged(message: Message, seen: VisibleRow, run: Run) -> Judged:
     if message.sent is not None:
         if message.of_event("EXPAND"):
             return UNKNOWN, "sent to a distribution group; who is in one is not read yet"

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import NamedTuple
 
-from spark_eval.cases.case import HOLDS, UNKNOWN, VIOLATED, Case, Status, refs
+from spark_eval.cases.case import HOLDS, UNKNOWN, VIOLATED, Case, Status, asked
 from spark_eval.claims.claim import Claim
 from spark_eval.expected.mail.crossings import crossings
 from spark_eval.histories.message import Message
@@ -22,7 +22,7 @@ from spark_eval.histories.run import Run
 from spark_eval.histories.shadow import is_promotion
 from spark_eval.read.csv_rows import date_of, epoch_ms_of
 from spark_eval.read.plan import MAILBOXES
-from spark_eval.read.rows import VisibleRow
+from spark_eval.read.rows import VisibleRow, grouped
 
 
 class _Past(NamedTuple):
@@ -52,7 +52,7 @@ class _Past(NamedTuple):
 
 
 def _cases(message: Message, run: Run) -> Iterator[Case]:
-    for each in (message, *message.dsns):
+    for each in message.with_dsns:
         if each.visible:
             past = _past(each, run)
             yield from _mailboxes(each, run, past)
@@ -72,26 +72,24 @@ def _past(message: Message, run: Run) -> _Past:
 
 
 def _mailboxes(message: Message, run: Run, past: _Past) -> Iterator[Case]:
-    same: dict[tuple[str, int | None], list[VisibleRow]] = {}
-    for seen in message.visible:
-        if seen.kind == "mailbox":
-            same.setdefault((seen.recipient, seen.dated_ms), []).append(seen)
     given_ms = epoch_ms_of(message.sent.date or "") if message.sent else None
-    for (recipient, dated_ms), copies in same.items():
-        copies.sort(key=lambda seen: seen.ref)
+    for (recipient, dated_ms), copies in _alike(message, "mailbox").items():
         redated = None not in (given_ms, dated_ms) and given_ms != dated_ms
-        status: Status = VIOLATED if redated else _judged(copies, run)
         given = message.sent.ref if message.sent and redated else None
         times = _times(copies)
-        yield Case(
-            status,
-            f"{message.message_id} in {recipient}",
-            past.requirements(len(copies)),
-            _detail(copies, given_ms if redated else None),
-            next(iter(times[1:2] or times[:1]), None),
-            refs(copies[0].ref, given, *(each.ref for each in copies[1:3])),
+        yield from asked(
+            VIOLATED if redated else _judged(copies, run), f"{message.message_id} in {recipient}",
+            past.requirements(len(copies)), _detail(copies, given_ms if redated else None),
+            next(iter(times[1:2] or times[:1]), None), copies[0], given, *copies[1:3],
             weight=len(copies),
-        )
+        )  # fmt: skip
+
+
+def _alike(message: Message, kind: str) -> dict[tuple[str, int | None], list[VisibleRow]]:
+    """By recipient, and in mailboxes by the submit time as well."""
+    copies = sorted((s for s in message.visible if s.kind == kind), key=lambda seen: seen.ref)
+    is_dated = kind == "mailbox"
+    return grouped(copies, lambda seen: (seen.recipient, seen.dated_ms if is_dated else None))
 
 
 def _judged(copies: list[VisibleRow], run: Run) -> Status:
@@ -121,23 +119,14 @@ def _detail(copies: list[VisibleRow], given_ms: int | None) -> str:
 
 
 def _outside(message: Message, past: _Past) -> Iterator[Case]:
-    of_recipient: dict[str, list[VisibleRow]] = {}
-    for seen in message.visible:
-        if seen.kind == "external":
-            of_recipient.setdefault(seen.recipient, []).append(seen)
-    for recipient, copies in of_recipient.items():
+    for (recipient, _), copies in _alike(message, "external").items():
         if len(copies) > 1:
-            copies.sort(key=lambda seen: seen.ref)
             place = min(each.place for each in copies)
-            yield Case(
-                HOLDS if past.explains else VIOLATED,
-                f"{message.message_id} at {recipient}",
-                ("SM-9",),
-                f"{len(copies)} copies at {place}, and nothing explains them",
-                next(iter(_times(copies)[1:2]), None),
-                tuple(each.ref for each in copies[:3]),
-                weight=len(copies),
-            )
+            yield from asked(
+                HOLDS if past.explains else VIOLATED, f"{message.message_id} at {recipient}",
+                ("SM-9",), f"{len(copies)} copies at {place}, and nothing explains them",
+                next(iter(_times(copies)[1:2]), None), *copies[:3], weight=len(copies),
+            )  # fmt: skip
 
 
 CLAIM = Claim(

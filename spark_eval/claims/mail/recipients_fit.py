@@ -15,38 +15,28 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from spark_eval.cases.case import HOLDS, VIOLATED, Case, refs
+from spark_eval.cases.case import Case, fits, of_row
 from spark_eval.cases.words import stamp
 from spark_eval.claims.claim import Claim
 from spark_eval.expected.mail.forks import is_done
 from spark_eval.expected.node.disk import is_lost
 from spark_eval.histories.message import Message
 from spark_eval.histories.organisation.server import Server
-from spark_eval.histories.primary import Key, Primary, key_of, order_of
+from spark_eval.histories.primary import Primary, key_of, order_of
 from spark_eval.histories.run import Run
 from spark_eval.read.plan import EXACT_TRACKING
-from spark_eval.read.rows import TrackingRow
+from spark_eval.read.rows import TrackingRow, grouped
 
 LOADED = "LOAD"
 
 
 def _cases(message: Message, run: Run) -> Iterator[Case]:
-    for each in (message, *message.dsns):
-        for key, rows in _by_primary(each).items():
-            server = run.servers.get(key.server)
-            primary = each.primaries.get(key)
-            if server is not None:
-                yield from _of_primary(rows, primary, server, run)
-
-
-def _by_primary(message: Message) -> dict[Key, list[TrackingRow]]:
-    """Rows by which something became of a primary message, in order."""
-    found: dict[Key, list[TrackingRow]] = {}
-    for row in sorted(message.tracking, key=order_of):
-        is_step = row.event in ("DEFER", LOADED) or is_done(row)
-        if is_step and (key := key_of(row)) is not None:
-            found.setdefault(key, []).append(row)
-    return found
+    for each in message.with_dsns:
+        steps = [row for row in each.tracking if is_done(row) or row.event in ("DEFER", LOADED)]
+        for key, rows in grouped(sorted(steps, key=order_of), key_of).items():
+            server = run.servers.get(key.server) if key is not None else None
+            if key is not None and server is not None:
+                yield from _of_primary(rows, each.primaries.get(key), server, run)
 
 
 def _of_primary(
@@ -65,15 +55,8 @@ def _of_primary(
         if not wrong and row.event == "DEFER":
             left = [each for each in recipients if each not in done and each not in doubtful]
             wrong = _missing(row, left, born or rows[0], server, run)
-        yield Case(
-            VIOLATED if wrong else HOLDS,
-            f"{row.message_id} at {row.server}",
-            ("TL-1",),
-            f"its {row.event} row at {row.server} {wrong}" if wrong else "",
-            row.at_ms,
-            refs(row.ref, other.ref if other else None),
-            server=row.server,
-        )
+        status, detail = fits(wrong and f"its {row.event} row at {row.server} {wrong}")
+        yield from of_row(status, row, ("TL-1",), detail, other)
         if is_done(row):
             done.update(dict.fromkeys(row.recipients or (), row))
 
@@ -86,10 +69,8 @@ def _wrong(
     for each in named:
         before = done.get(each)
         if before is not None and not is_lost(server, before.at_ms, row.at_ms):
-            return (
-                f"names {each}, with whom {before.event} had done at {stamp(before.at_ms)}",
-                before,
-            )
+            done_at = f"{before.event} had done at {stamp(before.at_ms)}"
+            return f"names {each}, with whom {done_at}", before
     hops = {hop for each in named if (hop := _hop_of(each, row, server, run)) is not None}
     if len(hops) > 1:
         return f"names recipients of several next hops, {' and '.join(sorted(hops))}", None

@@ -15,10 +15,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from spark_eval.cases.case import HOLDS, UNKNOWN, VIOLATED, Case, Status, refs
+from spark_eval.cases.case import FITS, UNKNOWN, VIOLATED, Case, Judged, asked
+from spark_eval.cases.words import hole_of
 from spark_eval.claims.claim import Claim
 from spark_eval.expected.mail.calls import is_troubled, limit_ms
-from spark_eval.expected.mail.rejection import REJECTION, is_rejection
+from spark_eval.expected.mail.rejection import REJECTION, rejection_of
 from spark_eval.histories.message import Message
 from spark_eval.histories.run import Run
 from spark_eval.histories.sending import Attempt
@@ -31,13 +32,12 @@ TOO_LARGE, LOOP, NO_MEMORY = "552", "554 5.4.6", "452 4.3.1"
 def _cases(message: Message, run: Run) -> Iterator[Case]:
     for attempt in message.attempts:
         if _is_refused(attempt):
-            row = _rejection(attempt, message)
+            row = rejection_of(attempt, message) if _says(attempt, REJECTION) else None
             status, detail = _judged(attempt, message, run, row)
-            subject = f"{message.message_id}, attempt {attempt.number}"
-            shown = refs(attempt.ref, row)
-            yield Case(
-                status, subject, ("SR-5",), detail, attempt.ended_ms, shown, server=attempt.server
-            )
+            yield from asked(
+                status, f"{message.message_id}, attempt {attempt.number}", ("SR-5",), detail,
+                attempt.ended_ms, attempt, row, server=attempt.server,
+            )  # fmt: skip
 
 
 def _is_refused(attempt: Attempt) -> bool:
@@ -45,40 +45,34 @@ def _is_refused(attempt: Attempt) -> bool:
     return reply[:1] in ("4", "5") and not reply.startswith("421")
 
 
-def _rejection(attempt: Attempt, message: Message) -> Ref | None:
-    """The row that says that no shadow message could be made in this attempt."""
-    if not (attempt.reply or "").startswith(REJECTION):
-        return None
-    rows = (row for row in message.tracking if row.server == attempt.server and is_rejection(row))
-    return min((row.ref for row in rows if attempt.spans(row.mono_ns)), default=None)
+def _says(attempt: Attempt, reply: str) -> bool:
+    return (attempt.reply or "").startswith(reply)
 
 
-def _judged(
-    attempt: Attempt, message: Message, run: Run, rejection: Ref | None
-) -> tuple[Status, str]:
+def _judged(attempt: Attempt, message: Message, run: Run, rejection: Ref | None) -> Judged:
     reply, server = attempt.reply or "", run.servers.get(attempt.server)
     is_troubled_then = is_troubled(attempt.server, run, attempt.started_ms, attempt.ended_ms)
     if is_troubled_then or rejection is not None or _is_permitted(attempt, message, run):
-        return HOLDS, ""
-    if reply.startswith(LOOP) and _hops(message) is None:
+        return FITS
+    if _says(attempt, LOOP) and _hops(message) is None:
         return UNKNOWN, "the ledger does not say how many hops it had made"
-    if not reply.startswith(REJECTION):
+    if not _says(attempt, REJECTION):
         return VIOLATED, f"{attempt.server} refused it, and no fault was in the way: {reply}"
     if server and not server.shows(attempt.started_ms or 0, attempt.ended_ms or 0):
-        return UNKNOWN, f"the tracking log of {attempt.server} has a hole there"
+        return UNKNOWN, hole_of(attempt.server)
     return VIOLATED, f"{attempt.server} rejected it, and logged no attempt to make it redundant"
 
 
 def _is_permitted(attempt: Attempt, message: Message, run: Run) -> bool:
     """A bound of its own says so."""
-    reply, server = attempt.reply or "", run.servers.get(attempt.server)
+    server = run.servers.get(attempt.server)
     size = message.sent.content.size if message.sent else None
-    if reply.startswith(TOO_LARGE):
+    if _says(attempt, TOO_LARGE):
         return size is not None and size > run.config.max_bytes
-    if reply.startswith(LOOP):
+    if _says(attempt, LOOP):
         return server is not None and (_hops(message) or 0) > server.config.max_hops
     most = run.software.mail_in_memory_bytes
-    return reply.startswith(NO_MEMORY) and _under_way_bytes(attempt, run) > most
+    return _says(attempt, NO_MEMORY) and _under_way_bytes(attempt, run) > most
 
 
 def _hops(message: Message) -> int | None:

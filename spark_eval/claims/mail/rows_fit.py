@@ -18,7 +18,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from spark_eval.cases.case import HOLDS, VIOLATED, Case, refs
+from spark_eval.cases.case import Case, fits, of_row
 from spark_eval.claims.claim import Claim
 from spark_eval.histories.message import Message
 from spark_eval.histories.organisation.server import EXTERNAL, MAILBOX, Server
@@ -39,15 +39,8 @@ def _cases(message: Message, run: Run) -> Iterator[Case]:
         return
     for row in message.tracking:
         wrong = _wrong(row, message, message.sent, run)
-        yield Case(
-            VIOLATED if wrong else HOLDS,
-            f"{message.message_id} at {row.server}",
-            ("TL-1",),
-            f"its {row.event} row at {row.server} {wrong}" if wrong else "",
-            row.at_ms,
-            refs(row.ref, message.sent.ref),
-            server=row.server,
-        )
+        status, detail = fits(wrong and f"its {row.event} row at {row.server} {wrong}")
+        yield from of_row(status, row, ("TL-1",), detail, message.sent)
 
 
 def _wrong(row: TrackingRow, message: Message, sent: SentRow, run: Run) -> str:

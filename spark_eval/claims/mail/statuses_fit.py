@@ -19,7 +19,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from spark_eval.cases.case import HOLDS, UNKNOWN, VIOLATED, Case, Status
+from spark_eval.cases.case import FITS, NOT_ASKED, UNKNOWN, VIOLATED, Case, Judged, of_row
 from spark_eval.claims.claim import Claim
 from spark_eval.histories.message import Message
 from spark_eval.histories.run import Run
@@ -31,18 +31,13 @@ _CODE = re.compile(r" *(?:\[?\{LED=)?([245])[0-9][0-9](?:[ -]|$)")
 
 
 def _cases(message: Message, run: Run) -> Iterator[Case]:
-    for each in (message, *message.dsns):
+    for each in message.with_dsns:
         for row in each.of_event("DEFER", "FAIL"):
-            if (judged := _judged(row)) is not None:
-                status, detail = judged
-                subject = f"{row.message_id} at {row.server}"
-                yield Case(
-                    status, subject, ("TL-1",), detail, row.at_ms, (row.ref,), server=row.server
-                )
+            status, detail = _judged(row)
+            yield from of_row(status, row, ("TL-1",), detail)
 
 
-def _judged(row: TrackingRow) -> tuple[Status, str] | None:
-    """None where the row is not asked."""
+def _judged(row: TrackingRow) -> Judged:
     is_given_up, text = row.event == "FAIL", row.recipient_status or row.context
     if is_given_up and row.recipient_status is None:
         return VIOLATED, f"{row.server} gave it up, and its FAIL row has no recipient-status"
@@ -52,18 +47,14 @@ def _judged(row: TrackingRow) -> tuple[Status, str] | None:
     silent = [value for value in sure if _class(value) == ""]
     if wrong:
         done, fitting = ("gave it up", "permanent") if is_given_up else ("put it off", "transient")
-        return (
-            VIOLATED,
-            f"{row.server} {done}, and the reply that it logs is not {fitting}: {wrong[0]}",
-        )
+        logged = f"the reply that it logs is not {fitting}: {wrong[0]}"
+        return VIOLATED, f"{row.server} {done}, and {logged}"
     if row.recipient_status is not None and len(values) < len(recipients):
-        return VIOLATED, (
-            f"its {row.event} row at {row.server} has {len(recipients)} recipients, and a "
-            f"recipient-status for {len(values)}"
-        )
+        named = f"its {row.event} row at {row.server} has {len(recipients)} recipients"
+        return VIOLATED, f"{named}, and a recipient-status for {len(values)}"
     if silent:
-        return (UNKNOWN, f"{row.server} logs no reply: {silent[0]}") if is_given_up else None
-    return HOLDS, ""
+        return (UNKNOWN, f"{row.server} logs no reply: {silent[0]}") if is_given_up else NOT_ASKED
+    return FITS
 
 
 def _class(value: str) -> str:

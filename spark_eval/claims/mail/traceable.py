@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from spark_eval.cases.case import HOLDS, VIOLATED, Case, Status
+from spark_eval.cases.case import HOLDS, VIOLATED, Case, asked, fits
 from spark_eval.claims.claim import Claim
 from spark_eval.histories.message import Message
 from spark_eval.histories.run import Run
@@ -30,40 +30,33 @@ _NAMED = re.compile(
 
 
 def _cases(message: Message, run: Run) -> Iterator[Case]:
-    for each in (message, *message.dsns):
+    for each in message.with_dsns:
         yield from _ids(each)
-        yield from (
-            _reply(each, attempt, run) for attempt in each.attempts if _is_asked(attempt, run)
-        )
+        for attempt in each.attempts:
+            if _is_asked(attempt, run):
+                yield from _reply(each, attempt, run)
 
 
 def _ids(message: Message) -> Iterator[Case]:
     rows = [row for row in message.tracking if row.network_message_id and row.internal_id]
-    seen = {row.network_message_id for row in rows}
     entered = {row.network_message_id for row in rows if row.event in ENTERED}
-    if not entered:
-        return
-    status, detail = _judged(rows, seen - entered)
-    first = min(rows, key=lambda row: (row.at_ms, row.ref))
-    yield Case(
-        status,
-        message.message_id,
-        ("TL-3",),
-        detail,
-        first.at_ms,
-        (first.ref,),
-        server=first.server,
-    )
+    if entered:
+        status, detail = fits(_wrong(rows, {row.network_message_id for row in rows} - entered))
+        first = min(rows, key=lambda row: (row.at_ms, row.ref))
+        yield from asked(
+            status, message.message_id, ("TL-3",), detail, first.at_ms, first, server=first.server
+        )
 
 
-def _judged(rows: list[TrackingRow], unknown: set[str | None]) -> tuple[Status, str]:
+def _wrong(rows: list[TrackingRow], unknown: set[str | None]) -> str:
+    """What does not fit, or the empty text."""
     if unknown:
         name = min(each or "" for each in unknown)
-        return VIOLATED, f"logged under {name}, by which no server received it"
+        return f"logged under {name}, by which no server received it"
     owned = {_owner(row) for row in rows}
     if len(owned) < len({(_owner(row), row.network_message_id) for row in rows}):
-        return VIOLATED, "one internal id of a server is logged under two network message ids"
-    return HOLDS, ""
+        return "one internal id of a server is logged under two network message ids"
+    return ""
 
 
 def _owner(row: TrackingRow) -> tuple[str, str, str | None]:
@@ -81,20 +74,16 @@ def _is_asked(attempt: Attempt, run: Run) -> bool:
     return attempt.outcome == "ok" and (says_id or run.organisation.shows(attempt.server, EXACT))
 
 
-def _reply(message: Message, attempt: Attempt, run: Run) -> Case:
+def _reply(message: Message, attempt: Attempt, run: Run) -> Iterator[Case]:
     reply, name = attempt.reply or "", message.message_id
     found = _NAMED.match(reply)
     is_named = name in reply or len(name) > run.software.message_id_shown
     holds = found is not None and is_named and found[1].lower() == attempt.server
-    return Case(
-        HOLDS if holds else VIOLATED,
-        f"{name}, attempt {attempt.number}",
-        ("TL-5",),
-        f"{attempt.server} accepted it and answered {attempt.reply or '?'}",
-        attempt.ended_ms,
-        (attempt.ref,),
-        server=attempt.server,
-    )
+    yield from asked(
+        HOLDS if holds else VIOLATED, f"{name}, attempt {attempt.number}", ("TL-5",),
+        f"{attempt.server} accepted it and answered {attempt.reply or '?'}", attempt.ended_ms,
+        attempt, server=attempt.server,
+    )  # fmt: skip
 
 
 CLAIM = Claim("traceable", ("TL-3", "TL-5"), needs=frozenset({LEDGER}), of_message=_cases)

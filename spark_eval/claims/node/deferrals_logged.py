@@ -16,7 +16,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from spark_eval.cases.case import HOLDS, VIOLATED, Case
+from spark_eval.cases.case import Case, asked
+from spark_eval.cases.forms import bound
 from spark_eval.cases.words import stamp
 from spark_eval.claims.claim import Claim
 from spark_eval.expected.mail.waiting import GivenUp, given_up
@@ -28,37 +29,35 @@ from spark_eval.read.plan import CONNECTIVITY, TRACKING
 
 
 def _cases(server: Server, run: Run) -> Iterator[Case]:
-    asked = [
+    asked_of = [
         (session, run.waits[session.ref])
         for session in given_up(run).get(server.name, ())
         if session.ref in run.waits
     ]
-    ends = sorted(session.at_ms for session, _ in asked)
+    ends = sorted(session.at_ms for session, _ in asked_of)
     queues = run.queues.get(server.name)
     deferred = sorted(
         at_ms for queue in (queues.by_name.values() if queues else ()) for at_ms in queue.failures
     )
-    for session, wait in asked:
-        yield from _case(server, session, wait, ends, deferred)
+    for session, wait in asked_of:
+        near = (session.at_ms - 2 * server.slack_ms, session.at_ms + server.slack_ms)
+        if server.out(*near) is Certainty.NO and server.shows(*near):
+            lost = len(between(ends, session.at_ms - server.slack_ms, session.at_ms))
+            put_off = len(between(deferred, *near))
+            yield from _case(server, session, wait, lost, put_off)
 
 
-def _case(
-    server: Server, session: GivenUp, wait: Wait, ends: list[int], deferred: list[int]
-) -> Iterator[Case]:
-    at_ms, slack_ms = session.at_ms, server.slack_ms
-    near = (at_ms - 2 * slack_ms, at_ms + slack_ms)
-    if server.out(*near) is not Certainty.NO or not server.shows(*near):
-        return
-    lost, put_off = len(between(ends, at_ms - slack_ms, at_ms)), len(between(deferred, *near))
+def _case(server: Server, session: GivenUp, wait: Wait, lost: int, put_off: int) -> Iterator[Case]:
+    at_ms = session.at_ms
     detail = (
         f"{server.name} called {session.peer} for a delivery at {stamp(session.opened_ms)} and "
         f"gave up at {stamp(at_ms)} ({session.reason}), {wait.message_id} waited for it from "
         f"{stamp(wait.since_ms)} to {stamp(wait.sent_ms)}; DEFER rows about then: {put_off}, "
         f"sessions given up: {lost}"
     )
-    yield Case(
-        VIOLATED if put_off < lost else HOLDS, f"{session.session} of {server.name}", ("TL-2",),
-        detail, at_ms, (session.ref, wait.came_ref, wait.sent_ref), wait.sent_ms - at_ms,
+    yield from asked(
+        bound(put_off, lost, None), f"{session.session} of {server.name}", ("TL-2",), detail, at_ms,
+        session, wait.came_ref, wait.sent_ref, weight=wait.sent_ms - at_ms,
     )  # fmt: skip
 
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from spark_eval.cases.case import HOLDS, VIOLATED, Case
+from spark_eval.cases.case import Case, asked, fits
 from spark_eval.claims.claim import Claim
 from spark_eval.expected.mail.arrivals import database_of
 from spark_eval.expected.node.disk import is_lost
@@ -23,25 +23,26 @@ from spark_eval.histories.message import Message
 from spark_eval.histories.primary import order_of
 from spark_eval.histories.run import Run
 from spark_eval.read.plan import EXACT_TRACKING, MAILBOXES
-from spark_eval.read.rows import TrackingRow
+from spark_eval.read.rows import TrackingRow, collected
 
 STORED, TURFED = "DELIVER", "DUPLICATEDELIVER"
 Place = tuple[str, str]
 
 
 def _cases(message: Message, run: Run) -> Iterator[Case]:
-    for each in (message, *message.dsns):
+    for each in message.with_dsns:
         for place, rows in _by_place(each).items():
             yield from _case(each, place, rows, run)
 
 
 def _by_place(message: Message) -> dict[Place, list[TrackingRow]]:
     """By mailbox database and recipient, in order."""
-    found: dict[Place, list[TrackingRow]] = {}
-    for row in sorted(message.of_event(STORED, TURFED), key=order_of):
-        for recipient in row.recipients or ():
-            found.setdefault((database_of(row) or "", recipient), []).append(row)
-    return found
+    rows = sorted(message.of_event(STORED, TURFED), key=order_of)
+    return collected(
+        ((database_of(row) or "", recipient), row)
+        for row in rows
+        for recipient in row.recipients or ()
+    )
 
 
 def _case(message: Message, place: Place, rows: list[TrackingRow], run: Run) -> Iterator[Case]:
@@ -52,13 +53,9 @@ def _case(message: Message, place: Place, rows: list[TrackingRow], run: Run) -> 
         wrong = _wrong_by_mailbox(message, place, rows, run)
     else:
         return
-    yield Case(
-        VIOLATED if wrong else HOLDS,
-        f"{message.message_id} in {recipient}",
-        ("DD-1",),
-        wrong,
-        rows[-1].at_ms,
-        tuple(row.ref for row in rows[:3]),
+    status, detail = fits(wrong)
+    yield from asked(
+        status, f"{message.message_id} in {recipient}", ("DD-1",), detail, rows[-1].at_ms, *rows[:3]
     )
 
 
@@ -66,7 +63,8 @@ def _wrong_by_mailbox(message: Message, place: Place, rows: list[TrackingRow], r
     """What does not fit, or the empty text."""
     stored = sum(row.event == STORED for row in rows)
     seen = sum((each.place, each.recipient) == place for each in message.visible)
-    may_lack = _may_lack(message, place[0], rows, run)
+    first_ms = min(row.at_ms for row in message.tracking)
+    may_lack = _any_lost(run.databases[place[0]].copies, first_ms, rows[-1].at_ms, run)
     if stored > seen or (stored < seen and not may_lack):
         return f"{rows[0].server} logged DELIVER {stored} times, and {place[0]} has {seen} copies"
     return "" if stored or may_lack else _of_nothing(rows[0])
@@ -82,7 +80,7 @@ def _wrong_by_epoch(database: str, rows: list[TrackingRow], run: Run) -> str:
     for row in rows:
         epoch = active.epoch_at(row.server, row.at_ms if row.mono_ns is None else row.mono_ns)
         before = stored.get((row.server, epoch or 0))
-        if row.event == TURFED and not stored and not _all_may_lack(known.copies, row, run):
+        if row.event == TURFED and not stored and not _any_lost(known.copies, 0, row.at_ms, run):
             return _of_nothing(row)
         if row.event == STORED:
             window_ms = known.window_ms
@@ -91,15 +89,6 @@ def _wrong_by_epoch(database: str, rows: list[TrackingRow], run: Run) -> str:
                 return f"{row.server} logged {STORED} twice under epoch {epoch}"
             stored[row.server, epoch or 0] = row
     return ""
-
-
-def _may_lack(message: Message, database: str, rows: list[TrackingRow], run: Run) -> bool:
-    first_ms = min(row.at_ms for row in message.tracking)
-    return _any_lost(run.databases[database].copies, first_ms, rows[-1].at_ms, run)
-
-
-def _all_may_lack(copies: tuple[str, ...], row: TrackingRow, run: Run) -> bool:
-    return _any_lost(copies, 0, row.at_ms, run)
 
 
 def _any_lost(names: tuple[str, ...], start_ms: int, end_ms: int, run: Run) -> bool:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from spark_eval.cases.case import HOLDS, VIOLATED, Case
+from spark_eval.cases.case import HOLDS, VIOLATED, Case, of_row
 from spark_eval.claims.claim import Claim
 from spark_eval.expected.mail.crossings import crossings
 from spark_eval.expected.node.disk import is_lost
@@ -33,18 +33,16 @@ HANGS_UP = "421"
 def _cases(message: Message, run: Run) -> Iterator[Case]:
     if any(each.file == SENT for each in run.damage):
         return
-    for each in (message, *message.dsns):
+    for each in message.with_dsns:
         named, unnamed = _named(each, run), list[TrackingRow]()
         for row in sorted(each.of_event("RECEIVE"), key=order_of):
             if (row.server, row.internal_id) in named:
-                yield Case(
-                    HOLDS, f"{each.message_id} at {row.server}", ("TL-2",), server=row.server
-                )
+                yield from of_row(HOLDS, row, ("TL-2",), "")
             else:
                 unnamed.append(row)
         for place, row in enumerate(unnamed):
             nth = 1 + sum(other.server == row.server for other in unnamed[:place])
-            yield _case(each, row, nth, run)
+            yield from _case(each, row, nth, run)
 
 
 def _named(message: Message, run: Run) -> set[tuple[str, str | None]]:
@@ -56,7 +54,7 @@ def _named(message: Message, run: Run) -> set[tuple[str, str | None]]:
     return {*answered, *crossed}
 
 
-def _case(message: Message, row: TrackingRow, nth: int, run: Run) -> Case:
+def _case(message: Message, row: TrackingRow, nth: int, run: Run) -> Iterator[Case]:
     """Of the `nth` one of its server that no 250 names."""
     doubts = sum(
         each.server == row.server and _is_in_doubt(each, row, run) for each in message.attempts
@@ -68,16 +66,7 @@ def _case(message: Message, row: TrackingRow, nth: int, run: Run) -> Case:
         f"{row.server} logged RECEIVE of {row.internal_id}; no 250 names it, and of hand-overs to "
         f"it {doubts} had no answer"
     )
-    subject = f"{message.message_id} at {row.server}"
-    return Case(
-        HOLDS if holds else VIOLATED,
-        subject,
-        ("TL-2",),
-        detail,
-        row.at_ms,
-        (row.ref,),
-        server=row.server,
-    )
+    yield from of_row(HOLDS if holds else VIOLATED, row, ("TL-2",), detail)
 
 
 def _is_in_doubt(attempt: Attempt, row: TrackingRow, run: Run) -> bool:

@@ -20,15 +20,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from spark_eval.cases.case import HOLDS, VIOLATED, Case, refs
+from spark_eval.cases.case import HOLDS, VIOLATED, Case, of_row
+from spark_eval.cases.forms import precedence
 from spark_eval.cases.words import stamp
 from spark_eval.claims.claim import Claim
 from spark_eval.expected.node.disk import is_lost
 from spark_eval.histories.message import Message
-from spark_eval.histories.primary import Key, key_of, order_of
+from spark_eval.histories.primary import key_of, order_of
 from spark_eval.histories.run import Run
 from spark_eval.read.plan import TRACKING
-from spark_eval.read.rows import TrackingRow
+from spark_eval.read.rows import TrackingRow, grouped
 
 STORED = ("DELIVER", "DUPLICATEDELIVER")
 # real servers have more events by which a message comes, such as TRANSFER, than F§1.4 lists
@@ -39,46 +40,35 @@ OTHERS = (
 
 
 def _cases(message: Message, run: Run) -> Iterator[Case]:
-    for each in (message, *message.dsns):
-        rows: dict[Key, list[TrackingRow]] = {}
-        for row in sorted(each.tracking, key=order_of):
-            if (key := key_of(row)) is not None:
-                rows.setdefault(key, []).append(row)
-        for own in rows.values():
-            yield from _of_server(each, own, run)
+    for each in message.with_dsns:
+        rows = (row for row in sorted(each.tracking, key=order_of) if key_of(row) is not None)
+        for own in grouped(rows, key_of).values():
+            waited = any(row.event not in STORED for row in own)
+            came = next((n for n, row in enumerate(own) if row.event not in OTHERS), None)
+            for place, row in enumerate(own):
+                if row.event == "SEND" or (waited and row.event in STORED):
+                    status = precedence(came, place)
+                    if status == HOLDS:
+                        yield from of_row(status, row, ("TL-2",), "")
+                    elif not _may_be_lost(row, run):
+                        yield from _missing(row, None if came is None else own[came])
 
 
-def _of_server(message: Message, rows: list[TrackingRow], run: Run) -> Iterator[Case]:
-    waited, has_come = any(row.event not in STORED for row in rows), False
-    for place, row in enumerate(rows):
-        if row.event == "SEND" or row.event in STORED:
-            if has_come:
-                yield Case(
-                    HOLDS, f"{message.message_id} at {row.server}", ("TL-2",), server=row.server
-                )
-            elif waited:
-                later = next((each for each in rows[place:] if each.event not in OTHERS), None)
-                yield from _missing(message, row, later, run)
-        has_come = has_come or row.event not in OTHERS
-
-
-def _missing(
-    message: Message, row: TrackingRow, later: TrackingRow | None, run: Run
-) -> Iterator[Case]:
+def _may_be_lost(row: TrackingRow, run: Run) -> bool:
+    """The row that says how it came."""
     server = run.servers.get(row.server)
     began_ms = server.life_at(row.at_ms) if server else None
-    if server is None or began_ms is None or is_lost(server, began_ms, row.at_ms):
-        return
+    return server is None or began_ms is None or is_lost(server, began_ms, row.at_ms)
+
+
+def _missing(row: TrackingRow, came: TrackingRow | None) -> tuple[Case, ...]:
+    """`came`: the first row of that message there that says how it came."""
     went = f"{row.server} logged {row.event} of {row.internal_id} at {stamp(row.at_ms)}"
     detail = f"{went}; its log does not say how it came"
-    if later is not None:
-        came = stamp(later.at_ms)
-        detail = f"{went}; only at {came} its log says how it came ({later.event})"
-    yield Case(
-        VIOLATED, f"{message.message_id} at {row.server}", ("TL-2",), detail, row.at_ms,
-        refs(row.ref, later.ref if later else None), later.at_ms - row.at_ms if later else 0,
-        server=row.server,
-    )  # fmt: skip
+    if came is not None:
+        detail = f"{went}; only at {stamp(came.at_ms)} its log says how it came ({came.event})"
+    weight = came.at_ms - row.at_ms if came else 0
+    return of_row(VIOLATED, row, ("TL-2",), detail, came, weight=weight)
 
 
 CLAIM = Claim("intake_logged", ("TL-2",), needs=frozenset({TRACKING}), of_message=_cases)

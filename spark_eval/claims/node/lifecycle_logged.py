@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from spark_eval.cases.case import HOLDS, VIOLATED, Case, refs
+from spark_eval.cases.case import HOLDS, VIOLATED, Case, asked, fits
 from spark_eval.cases.words import stamp
 from spark_eval.claims.claim import Claim
 from spark_eval.expected.node.disk import is_lost
@@ -48,25 +48,21 @@ def _cases(server: Server, run: Run) -> Iterator[Case]:
 
 
 def _start(server: Server, row: LifecycleRow, before: list[LifecycleRow]) -> Iterator[Case]:
-    opened = _last(before, OPENS)
-    parted = _last(before, PARTS_LIVES)
+    opened, parted = _last(before, OPENS), _last(before, PARTS_LIVES)
     opened_row = before[opened] if opened is not None else None
-    at_ms = row.at_ms or 0
+    since_ms, at_ms = (before[parted].at_ms or 0) if parted is not None else 0, row.at_ms or 0
     is_in_this_life = opened is not None and (parted is None or opened > parted)
     named = opened_row.database_id if opened_row else None
     holds = is_in_this_life and named is not None and named == row.database_id
-    if not holds:
-        since_ms = (before[parted].at_ms or 0) if parted is not None else 0
-        if is_lost(server, since_ms, at_ms):
-            return
+    if not holds and is_lost(server, since_ms, at_ms):
+        return
     started = f"{server.name} started at {stamp(at_ms)} with {row.database_id or 'no database'}"
     detail = f"{started}; by its lifecycle log it had opened {named}"
     if not is_in_this_life:
         detail = f"{started}; its lifecycle log does not say before which one it opened"
-    yield Case(
-        HOLDS if holds else VIOLATED, server.name, ("TL-4",), detail, at_ms,
-        refs(opened_row.ref if opened_row else None, row.ref),
-    )  # fmt: skip
+    yield from asked(
+        HOLDS if holds else VIOLATED, server.name, ("TL-4",), detail, at_ms, opened_row, row
+    )
 
 
 def _last(rows: list[LifecycleRow], events: tuple[str, ...]) -> int | None:
@@ -105,10 +101,10 @@ def _stop(server: Server, fault: Fault, rows: list[LifecycleRow]) -> Iterator[Ca
     elif ended + 1 < len(rows) and rows[ended + 1].event not in BEGINS_A_LIFE:
         said, when = rows[ended + 1].event, stamp(rows[ended].at_ms)
         detail = f"{server.name} stopped at {when}; then its lifecycle log says {said}"
-    shown = rows[ended].ref if ended is not None else (last[0].ref if last else None)
-    yield Case(
-        VIOLATED if detail else HOLDS, f"{server.name}, {fault.id}", ("TL-4",), detail,
-        possible.lo, refs(shown),
+    status, detail = fits(detail)
+    yield from asked(
+        status, f"{server.name}, {fault.id}", ("TL-4",), detail, possible.lo,
+        rows[ended].ref if ended is not None else (last[0].ref if last else None),
     )  # fmt: skip
 
 

@@ -10,21 +10,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from spark_eval.cases.case import HOLDS, VIOLATED, Case
+from spark_eval.cases.case import FITS, NOT_ASKED, VIOLATED, Case, Judged, asked
 from spark_eval.cases.words import stamp
 from spark_eval.claims.claim import Claim
 from spark_eval.expected.totals import Totals
 from spark_eval.histories.run import Run
 from spark_eval.read.plan import LIFECYCLE
-from spark_eval.read.rows import LifecycleRow
+from spark_eval.read.rows import LifecycleRow, grouped
 
 MISTAKES = ("crashed", "session-failed")
 
 
 def _cases(run: Run, totals: Totals) -> Iterator[Case]:
-    rows: dict[str, list[LifecycleRow]] = {}
-    for row in run.lifecycle:
-        rows.setdefault(row.server, []).append(row)
+    rows = grouped(run.lifecycle, lambda row: row.server)
     mailboxes = {each.name for each in run.servers.values() if each.is_mailbox}
     for server in sorted({*rows, *mailboxes}):
         yield from _case(server, rows.get(server, []), run)
@@ -33,24 +31,25 @@ def _cases(run: Run, totals: Totals) -> Iterator[Case]:
 def _case(server: str, rows: list[LifecycleRow], run: Run) -> Iterator[Case]:
     mistakes = [row for row in rows if row.event in MISTAKES]
     first = min(mistakes, key=lambda row: (row.at_ms or 0, row.mono_ns or 0), default=None)
-    began = min(rows, key=lambda row: (row.at_ms or 0, row.ref), default=None)
-    shown = first or began
-    at_ms, ref = (shown.at_ms, (shown.ref,)) if shown else (None, ())
-    if first is None and any(row.event == "started" for row in rows):
-        yield Case(HOLDS, server, ("TL-4",), server=server)
-    elif first is None:
-        is_damaged = any(each.server == server for each in run.damage)
-        if not is_damaged:
-            detail = f"the lifecycle log of {server} has no start of it"
-            yield Case(VIOLATED, server, ("TL-4",), detail, at_ms, ref, server=server)
-    else:
-        why, when = _why(first), stamp(first.at_ms)
-        what = f"a session of {server} failed at {when}"
-        if first.event == "crashed":
-            what = f"{server} crashed at {when}"
-        yield Case(
-            VIOLATED, server, ("TL-4",), f"{what}: {why}", at_ms, ref, len(mistakes), server=server
-        )
+    shown = first or min(rows, key=lambda row: (row.at_ms or 0, row.ref), default=None)
+    status, detail = _judged(server, rows, first, run)
+    yield from asked(
+        status, server, ("TL-4",), detail, shown.at_ms if shown else None, shown,
+        weight=len(mistakes), server=server,
+    )  # fmt: skip
+
+
+def _judged(server: str, rows: list[LifecycleRow], first: LifecycleRow | None, run: Run) -> Judged:
+    """`first`: the first mistake."""
+    if first is not None:
+        what = "crashed" if first.event == "crashed" else "failed"
+        who = server if what == "crashed" else f"a session of {server}"
+        return VIOLATED, f"{who} {what} at {stamp(first.at_ms)}: {_why(first)}"
+    if any(row.event == "started" for row in rows):
+        return FITS
+    if any(each.server == server for each in run.damage):
+        return NOT_ASKED
+    return VIOLATED, f"the lifecycle log of {server} has no start of it"
 
 
 def _why(row: LifecycleRow) -> str:

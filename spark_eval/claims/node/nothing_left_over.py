@@ -12,7 +12,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from spark_eval.cases.case import HOLDS, UNKNOWN, VIOLATED, Case, Status, refs
+from spark_eval.cases.case import FITS, UNKNOWN, VIOLATED, Case, Judged, asked
+from spark_eval.cases.forms import bound
 from spark_eval.cases.words import stamp
 from spark_eval.claims.claim import Claim
 from spark_eval.expected.totals import Totals
@@ -31,35 +32,35 @@ CONFIRMED = 2
 def _cases(run: Run, totals: Totals) -> Iterator[Case]:
     for server in sorted({name.split("/")[1] for name in run.files if name.startswith("logs/")}):
         if run.is_listed(server.lower()):
-            yield _store(server.lower(), run)
+            yield from _store(server.lower(), run)
     for (server, holder), waiting in run.stores.waiting.items():
         if server in run.servers:
-            yield _notifications(run.servers[server], holder, waiting, run)
+            yield from _notifications(run.servers[server], holder, waiting, run)
 
 
-def _store(server: str, run: Run) -> Case:
+def _store(server: str, run: Run) -> Iterator[Case]:
     left = [row for row in run.stores.left_over if row.server == server]
     first = min(left, key=_by_kind, default=None)
-    status: Status = HOLDS
-    detail = ""
-    if first is not None and first.queue == "running-request" and unhealed(run.faults):
-        status, detail = UNKNOWN, f"request {first.state}, and a fault never healed"
-    elif first is not None:
-        named = (first.queue, first.internal_id, first.shadow_server)
-        what = " ".join(each for each in named if each is not None)
-        status = VIOLATED
-        detail = (
-            f"{server} keeps {len(left)} of what no promise keeps, first a {what}: {first.state}"
-        )
-    shown = refs(first.ref if first else None)
-    return Case(status, server, (), detail, run.end_ms, shown, len(left), server=server)
+    status, detail = _judged(server, first, len(left), run)
+    yield from asked(status, server, (), detail, run.end_ms, first, weight=len(left), server=server)
+
+
+def _judged(server: str, first: QueueRow | None, count: int, run: Run) -> Judged:
+    if first is None:
+        return FITS
+    if first.queue == "running-request" and unhealed(run.faults):
+        return UNKNOWN, f"request {first.state}, and a fault never healed"
+    named = (first.queue, first.internal_id, first.shadow_server)
+    what = " ".join(each for each in named if each is not None)
+    kept = f"{count} of what no promise keeps, first a {what}: {first.state}"
+    return VIOLATED, f"{server} keeps {kept}"
 
 
 def _by_kind(row: QueueRow) -> tuple[str, ...]:
     return row.queue, row.internal_id or "", row.shadow_server or "", row.state or ""
 
 
-def _notifications(server: Server, holder: str, waiting: Waiting, run: Run) -> Case:
+def _notifications(server: Server, holder: str, waiting: Waiting, run: Run) -> Iterator[Case]:
     """Those of a server that wait for one shadow server."""
     oldest = waiting.oldest
     since_ms = _since_ms(server, holder, oldest, run) + server.askew_ms + run.finest_ms
@@ -80,10 +81,9 @@ def _notifications(server: Server, holder: str, waiting: Waiting, run: Run) -> C
             f"which heard of the first at {stamp(answers[0].at_ms)} and asked in {later} rounds "
             "since"
         )
-    return Case(
-        VIOLATED if later >= CONFIRMED else HOLDS, oldest.message_id or server.name, ("SM-16",),
-        detail, oldest.delivered_ms, (oldest.ref,), later,
-        server=server.name,
+    yield from asked(
+        bound(later, None, CONFIRMED - 1), oldest.message_id or server.name, ("SM-16",), detail,
+        oldest.delivered_ms, oldest, weight=later, server=server.name,
     )  # fmt: skip
 
 

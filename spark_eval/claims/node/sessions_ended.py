@@ -21,11 +21,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from spark_eval.cases.case import HOLDS, VIOLATED, Case, refs
+from spark_eval.cases.case import Case, asked
+from spark_eval.cases.forms import bound, response
 from spark_eval.cases.words import stamp
 from spark_eval.claims.claim import Claim
 from spark_eval.expected.mail.calls import slack_ms
-from spark_eval.expected.node.disk import FULL
+from spark_eval.expected.node.disk import full
 from spark_eval.histories.organisation.server import Server
 from spark_eval.histories.run import Run
 from spark_eval.histories.sessions import Session
@@ -49,34 +50,25 @@ def _end(server: Server, session: Session, limit_ms: int, run: Run) -> Iterator[
     opened, ended = session.opened, session.ended
     assert opened is not None
     due_ms = opened.at_ms + limit_ms
-    is_in_time = ended is not None and ended.at_ms <= due_ms
-    if not is_in_time and not _is_asked(server, opened.at_ms, due_ms, run):
-        return
+    status = response(
+        ended.at_ms if ended else None, due_ms, run.end_ms,
+        is_excused=_is_excused(server, opened.at_ms, due_ms),
+    )  # fmt: skip
     said = (
         f"{server.name} opened {opened.session} for {session.purpose} at {stamp(opened.at_ms)}, to "
         f"be over by {stamp(due_ms)}"
     )
-    detail = f"{said}; it ended at {stamp(ended.at_ms)}" if ended else ""
-    over_ms = ended.at_ms if ended else run.end_ms or 0
-    yield Case(
-        HOLDS if is_in_time else VIOLATED,
-        f"{opened.session} of {server.name}",
-        ("TL-4",),
-        detail or f"{said}; its connectivity log has no end of it",
-        opened.at_ms,
-        refs(opened.ref, ended.ref if ended else None),
-        weight=over_ms - due_ms,
-    )
+    how = f"it ended at {stamp(ended.at_ms)}" if ended else "its connectivity log has no end of it"
+    yield from asked(
+        status, f"{opened.session} of {server.name}", ("TL-4",), f"{said}; {how}", opened.at_ms,
+        opened, ended, weight=(ended.at_ms if ended else run.end_ms or 0) - due_ms,
+    )  # fmt: skip
 
 
-def _is_asked(server: Server, at_ms: int, due_ms: int, run: Run) -> bool:
-    if not server.lives or run.end_ms is None or due_ms > run.end_ms:
-        return False
-    if touches((down.outage.possible for down in server.downs), at_ms, due_ms):
-        return False
-    if any(at_ms < life.lo_ms <= due_ms for life in server.lives):
-        return False
-    return server.shows(at_ms, due_ms)
+def _is_excused(server: Server, at_ms: int, due_ms: int) -> bool:
+    starts = any(at_ms < life.lo_ms <= due_ms for life in server.lives)
+    is_whole = server.lives and not starts and server.shows(at_ms, due_ms)
+    return not is_whole or touches(server.away(), at_ms, due_ms)
 
 
 def _carried(server: Server, sessions: list[Session], run: Run) -> Iterator[Case]:
@@ -87,7 +79,7 @@ def _carried(server: Server, sessions: list[Session], run: Run) -> Iterator[Case
         EXACT_TRACKING in server.evidence
         and server.lives
         and not server.holes
-        and not any(down.kind == FULL for down in server.downs)
+        and not any(full(server))
         and None not in counts
     )
     if logged is None or not is_whole:
@@ -96,14 +88,13 @@ def _carried(server: Server, sessions: list[Session], run: Run) -> Iterator[Case
     probes = [row for row in run.probes if row.server == server.name]
     most = logged.messages + run.traffic.tried[server.name]
     most += sum(row.event in ("SEND", "HAREDIRECT") for row in probes) + sum(map(in_vain, probes))
-    lacking = max(logged.messages - carried, carried - most)
     said = f"{server.name} logged {logged.messages} messages as sent on or made redundant"
     if carried > most:
         said = f"{said}, and with attempts in vain {most} at most"
-    detail = f"{said}; by the ends of its sessions they carried {carried}"
-    yield Case(
-        VIOLATED if lacking > 0 else HOLDS, server.name, ("TL-4",), detail, run.end_ms,
-        (logged.first[1],), lacking,
+    yield from asked(
+        bound(carried, logged.messages, most), server.name, ("TL-4",),
+        f"{said}; by the ends of its sessions they carried {carried}", run.end_ms, logged.first[1],
+        weight=max(logged.messages - carried, carried - most),
     )  # fmt: skip
 
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from spark_eval.cases.case import HOLDS, VIOLATED, Case
+from spark_eval.cases.case import Case, fits, of_row
 from spark_eval.cases.words import stamp
 from spark_eval.claims.claim import Claim
 from spark_eval.expected.mail.forks import is_done
@@ -32,7 +32,7 @@ GIVEN_UP = "550 5.3.4"
 
 
 def _cases(message: Message, run: Run) -> Iterator[Case]:
-    for each in (message, *message.dsns):
+    for each in message.with_dsns:
         for row in each.of_event("SEND", "DEFER", "FAIL"):
             server = run.servers.get(row.server)
             if server is not None and server.is_mailbox:
@@ -45,15 +45,8 @@ def _of_row(message: Message, row: TrackingRow, server: Server, run: Run) -> Ite
         if wrong == "" and row.event == "SEND" and way.is_to_a_hub:
             wrong = _left_behind(message, row, way, server, run)
         if wrong is not None:
-            yield Case(
-                VIOLATED if wrong else HOLDS,
-                f"{row.message_id} at {row.server}",
-                tuple(_requirements(row, way)),
-                f"{row.server} {wrong}" if wrong else "",
-                row.at_ms,
-                (row.ref,),
-                server=row.server,
-            )
+            status, detail = fits(wrong and f"{row.server} {wrong}")
+            yield from of_row(status, row, tuple(_requirements(row, way)), detail)
 
 
 def _ways(row: TrackingRow, server: Server, run: Run) -> Iterable[Way]:

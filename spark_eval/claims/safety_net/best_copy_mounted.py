@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from spark_eval.cases.case import HOLDS, VIOLATED, Case, Status
+from spark_eval.cases.case import Case, asked, fits
 from spark_eval.cases.words import stamp
 from spark_eval.claims.claim import Claim
 from spark_eval.expected.safety_net.active_manager import is_permitted
@@ -41,15 +41,13 @@ def _cases(run: Run, totals: Totals) -> Iterator[Case]:
 
 
 def _case(failover: OwnFailover, other: str, run: Run) -> Iterator[Case]:
-    had = _had(failover, other, run)
-    if had is None or failover.had_new is None:
-        return
-    status, detail = _judged(failover, other, had, failover.had_new, run)
-    yield Case(
-        status, f"{failover.name} on {failover.to.name}, not on {other}", ("TP-6",), detail,
-        failover.decided.at_ms, (failover.decided.ref, failover.change.mounted.ref),
-        had - failover.had_new,
-    )  # fmt: skip
+    had, had_new = _had(failover, other, run), failover.had_new
+    if had is not None and had_new is not None:
+        status, detail = fits(_wrong(failover, other, had, had_new, run))
+        yield from asked(
+            status, f"{failover.name} on {failover.to.name}, not on {other}", ("TP-6",), detail,
+            failover.decided.at_ms, failover.decided, failover.change.mounted, weight=had - had_new,
+        )  # fmt: skip
 
 
 def _had(failover: OwnFailover, other: str, run: Run) -> int | None:
@@ -76,29 +74,27 @@ def _had(failover: OwnFailover, other: str, run: Run) -> int | None:
 
 def _has_failed(failover: OwnFailover, other: str, run: Run) -> bool:
     return any(
-        row.event == "copy-failed"
-        and row.database == failover.change.database
+        row.database == failover.change.database
         and other in (row.server, row.peer)
         and (row.at_ms or 0) <= (failover.decided.at_ms or 0)
-        for row in run.lifecycle
+        for row in run.said("copy-failed")
     )
 
 
-def _judged(
-    failover: OwnFailover, other: str, had: int, had_new: int, run: Run
-) -> tuple[Status, str]:
+def _wrong(failover: OwnFailover, other: str, had: int, had_new: int, run: Run) -> str:
+    """Why the other copy is better, or the empty text."""
     more = (
         f"{failover.manager.name} activated {failover.change.database} on {failover.to.name} by "
         f"itself at {stamp(failover.decided.at_ms)}; that copy had {had_new} logs, and the one on "
         f"{other} {had} or more"
     )
     if had > had_new:
-        return VIOLATED, more
+        return more
     database = run.databases[failover.change.database]
     mine, theirs = database.preference(failover.to.name), database.preference(other)
     if had == had_new and mine is not None and theirs is not None and theirs < mine:
-        return VIOLATED, f"{more}, and is preferred"
-    return HOLDS, ""
+        return f"{more}, and is preferred"
+    return ""
 
 
 CLAIM = Claim("best_copy_mounted", ("TP-6",), needs=frozenset({LIFECYCLE}), of_run=_cases)

@@ -18,7 +18,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from spark_eval.cases.case import HOLDS, VIOLATED, Case, Status
+from spark_eval.cases.case import VIOLATED, Case, asked
+from spark_eval.cases.forms import agreement, bound
 from spark_eval.cases.words import stamp
 from spark_eval.claims.claim import Claim
 from spark_eval.expected.safety_net.log_shipping import LogWay, log_ways
@@ -48,54 +49,48 @@ def _latest(row: CopyRow) -> tuple[int, str, int]:
 
 
 def _given_up(run: Run) -> Iterator[Case]:
-    for row in run.lifecycle:
-        if row.event == "copy-failed":
-            detail = f"{row.server} gave its copy up at {stamp(row.at_ms)}: {row.reason or '?'}"
-            subject = f"{row.database} on {row.server}"
-            yield Case(VIOLATED, subject, REQUIRED, detail, row.at_ms, (row.ref,))
+    for row in run.said("copy-failed"):
+        detail = f"{row.server} gave its copy up at {stamp(row.at_ms)}: {row.reason or '?'}"
+        subject = f"{row.database} on {row.server}"
+        yield from asked(VIOLATED, subject, REQUIRED, detail, row.at_ms, row)
 
 
 def _compared(row: CopyRow, active: CopyRow, way: LogWay, run: Run) -> Iterator[Case]:
     is_lagged = (row.database, row.server) in run.organisation.lagged
     has = row.received if is_lagged else row.last_log
-    if (judged := _judged(row, active, way, run, has)) is not None:
-        status, detail = judged
-        yield Case(
-            status, f"{row.database} on {row.server}", REQUIRED, detail, run.end_ms,
-            (row.ref, active.ref), active.last_log - has,
-        )  # fmt: skip
-
-
-def _judged(
-    row: CopyRow, active: CopyRow, way: LogWay, run: Run, has: int
-) -> tuple[Status, str] | None:
-    """None where it is not asked."""
     if (row.last_log, row.last_log_epoch) == (active.last_log, active.last_log_epoch):
-        if _digest(row) == _digest(active):
-            return HOLDS, ""
-        return VIOLATED, (
+        status = agreement(row.content_sha256, active.content_sha256)
+        detail = (
             f"{row.server} stands at log {row.last_log} of {row.database} as {active.server} does, "
             f"with {row.messages} messages where that has {active.messages}, or with others"
         )
-    if has >= active.last_log and row.epoch == active.epoch:
-        return HOLDS, ""
-    since_ms, end_ms = active.last_log_ms, run.end_ms
-    if not way.server.lives or since_ms is None or end_ms is None:
-        return None
-    if since_ms + way.server.askew_ms + way.late_ms > end_ms:
-        return None
-    if not way.server.shows(since_ms, end_ms) or touches(way.catching_up, since_ms, end_ms):
-        return None
-    if any(failed_ms >= since_ms for failed_ms in way.failed_ms):
-        return None
-    return VIOLATED, (
-        f"{active.server} made log {active.last_log} of {row.database} at {stamp(since_ms)}; at "
-        f"the end {row.server} has received {row.received}, and replayed {row.last_log}"
+    else:
+        is_excused = _may_be_behind(active.last_log_ms, way, run)
+        # what a copy of another epoch has is none of these logs
+        of_epoch = has if row.epoch == active.epoch else -1
+        status = bound(of_epoch, active.last_log, None, is_excused=is_excused)
+        detail = (
+            f"{active.server} made log {active.last_log} of {row.database} at "
+            f"{stamp(active.last_log_ms)}; at the end {row.server} has received {row.received}, "
+            f"and replayed {row.last_log}"
+        )
+    yield from asked(
+        status, f"{row.database} on {row.server}", REQUIRED, detail, run.end_ms, row, active,
+        weight=active.last_log - has,
+    )  # fmt: skip
+
+
+def _may_be_behind(since_ms: int | None, way: LogWay, run: Run) -> bool:
+    """At the end, without the last log of the active copy, which was made at `since_ms`."""
+    end_ms, server = run.end_ms, way.server
+    if not server.lives or since_ms is None or end_ms is None:
+        return True
+    return (
+        since_ms + server.askew_ms + way.late_ms > end_ms
+        or not server.shows(since_ms, end_ms)
+        or touches(way.catching_up, since_ms, end_ms)
+        or any(failed_ms >= since_ms for failed_ms in way.failed_ms)
     )
-
-
-def _digest(row: CopyRow) -> str:
-    return row.content_sha256
 
 
 CLAIM = Claim("copies_agree", REQUIRED, needs=frozenset({COPIES}), of_run=_cases)

@@ -17,7 +17,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from spark_eval.cases.case import HOLDS, VIOLATED, Case, Status, refs
+from spark_eval.cases.case import Case, asked
+from spark_eval.cases.forms import agreement, precedence, response
 from spark_eval.cases.words import stamp
 from spark_eval.claims.claim import Claim
 from spark_eval.expected.node.disk import away_or_full, is_lost
@@ -30,7 +31,6 @@ from spark_eval.histories.organisation.active_copies import Change, placed
 from spark_eval.histories.organisation.server import Server
 from spark_eval.histories.run import Run
 from spark_eval.intervals.interval import touches
-from spark_eval.read.names import Ref
 from spark_eval.read.plan import LIFECYCLE
 from spark_eval.read.rows import LifecycleRow
 
@@ -38,7 +38,9 @@ WORDS = (
     "copy-opened", "copy-passive", "copy-seeded-here", "copy-failed", "database-mounted",
     "database-dismounted",
 )  # fmt: skip
+REQUIRED = ("TL-4",)
 MOUNTED = "database-mounted"
+OPENED = ("copy-opened", "copy-failed")
 ITS_LOG = "its lifecycle log does not say"
 
 
@@ -61,10 +63,10 @@ def _of_copy(database: str, server: Server, run: Run) -> Iterator[Case]:
     for stored in run.delivered.get((database, server.name), ()):
         if (life_of := life_at(lives, stored.placed)) is not None:
             yield from _delivery(database, server, stored, life_of)
-    for row in run.lifecycle:
+    for row in run.said("active-copy"):
         is_own = (row.server, row.database) == (server.name, database)
         life_of = life_at(lives, placed(row) or 0) if is_own else None
-        if row.event == "active-copy" and row.epoch and life_of is not None:
+        if row.epoch and life_of is not None:
             yield from _follower(database, server, row, life_of, run)
 
 
@@ -72,136 +74,107 @@ def _words(life: LoggedLife, database: str) -> list[LifecycleRow]:
     return [row for row in life.rows if row.database == database and row.event in WORDS]
 
 
-def _case(
-    status: Status, subject: str, detail: str, at_ms: int | None, *shown: Ref | None,
-    weight: float = 0,
-) -> Case:  # fmt: skip
-    return Case(status, subject, ("TL-4",), detail, at_ms, refs(*shown), weight)
-
-
 def _start(
     database: str, server: Server, life: LoggedLife, started: LifecycleRow, run: Run
 ) -> Iterator[Case]:
-    subject, at_ms = f"{database} on {server.name}", started.at_ms or 0
-    if any(row.event in ("copy-opened", "copy-failed") for row in _words(life, database)):
-        yield _case(HOLDS, subject, "", at_ms, started.ref)
-        return
+    at_ms = started.at_ms or 0
     due_ms = at_ms + late_ms(server, run)
-    is_over = due_ms > life.over_ms(run.end_ms or 0)
-    if is_over or touches(away_or_full(server), life.at_ms, due_ms):
-        return
-    if not is_lost(server, life.at_ms, due_ms):
-        detail = (
-            f"{server.name} started at {stamp(at_ms)}; {ITS_LOG} in that life that its copy of "
-            f"{database} was opened"
-        )
-        yield _case(VIOLATED, subject, detail, at_ms, started.ref)
+    is_said = any(row.event in OPENED for row in _words(life, database))
+    away = touches(away_or_full(server), life.at_ms, due_ms)
+    status = response(
+        at_ms if is_said else None, due_ms, life.over_ms(run.end_ms or 0),
+        is_excused=away or is_lost(server, life.at_ms, due_ms),
+    )  # fmt: skip
+    detail = (
+        f"{server.name} started at {stamp(at_ms)}; {ITS_LOG} in that life that its copy of "
+        f"{database} was opened"
+    )
+    subject = f"{database} on {server.name}"
+    yield from asked(status, subject, REQUIRED, detail, at_ms, started)
 
 
 def _delivery(database: str, server: Server, stored: Delivered, life: LoggedLife) -> Iterator[Case]:
     """By the server's own tracking log; of which copy was active nothing is asked here."""
-    started = life.started.ref if life.started else None
-    weight = stored.at_ms - life.at_ms
     mounts = (row for row in _words(life, database) if row.event == MOUNTED)
-    if any((placed(row) or 0) <= stored.placed for row in mounts):
-        yield _case(HOLDS, stored.message_id, "", stored.at_ms, stored.ref, started, weight=weight)
-    elif not is_lost(server, life.at_ms, stored.at_ms):
-        detail = (
-            f"{server.name} took it into its copy of {database} at {stamp(stored.at_ms)}; "
-            f"{ITS_LOG} between {stamp(life.at_ms)} and then that it was mounted"
-        )
-        yield _case(
-            VIOLATED, stored.message_id, detail, stored.at_ms, stored.ref, started, weight=weight
-        )
+    mounted = min((placed(row) or 0 for row in mounts), default=None)
+    is_excused = is_lost(server, life.at_ms, stored.at_ms)
+    detail = (
+        f"{server.name} took it into its copy of {database} at {stamp(stored.at_ms)}; {ITS_LOG} "
+        f"between {stamp(life.at_ms)} and then that it was mounted"
+    )
+    yield from asked(
+        precedence(mounted, stored.placed, is_excused=is_excused), stored.message_id, REQUIRED,
+        detail, stored.at_ms, stored, life.started, weight=stored.at_ms - life.at_ms,
+    )  # fmt: skip
 
 
 def _activations(database: str, run: Run) -> Iterator[Case]:
     """What Active Manager says."""
-    for row in run.lifecycle:
+    for row in run.said("failover-mounted"):
         server = run.servers.get((row.to or "").lower())
-        is_said = row.event == "failover-mounted" and row.database == database
-        if not is_said or server is None or not server.lives or row.at_ms is None:
+        is_of_it = row.database == database and row.at_ms is not None
+        if not is_of_it or server is None or not server.lives:
             continue
-        subject = f"{database}:{row.epoch} on {server.name}"
-        if _mounted(database, server.name, row.epoch, run):
-            yield _case(HOLDS, subject, "", row.at_ms, row.ref)
-            continue
-        from_ms = _decided_ms(database, row.epoch, run, "failover-decided") or 0
-        if not is_lost(server, from_ms - server.slack_ms, row.at_ms + server.slack_ms):
-            detail = (
-                f"Active Manager says at {stamp(row.at_ms)} that {database}:{row.epoch} is mounted "
-                f"on {server.name}; there {ITS_LOG} so"
-            )
-            yield _case(VIOLATED, subject, detail, row.at_ms, row.ref)
-
-
-def _mounted(database: str, server: str, epoch: int | None, run: Run) -> bool:
-    return any(
-        (row.event, row.database, row.server, row.epoch) == (MOUNTED, database, server, epoch)
-        for row in run.lifecycle
-    )
-
-
-def _decided_ms(database: str, epoch: int | None, run: Run, *events: str) -> int | None:
-    times = (
-        row.at_ms
-        for row in run.lifecycle
-        if row.event in events
-        and (row.database, row.epoch) == (database, epoch)
-        and row.at_ms is not None
-    )
-    return min(times, default=None)
+        name, at_ms = f"{database}:{row.epoch}", row.at_ms or 0
+        like = {"database": database, "epoch": row.epoch}
+        mounted = run.said_ms(MOUNTED, server=server.name, **like)
+        from_ms = min(run.said_ms("failover-decided", **like), default=0)
+        is_excused = is_lost(server, from_ms - server.slack_ms, at_ms + server.slack_ms)
+        detail = (
+            f"Active Manager says at {stamp(at_ms)} that {name} is mounted on {server.name}; there "
+            f"{ITS_LOG} so"
+        )
+        status = agreement(bool(mounted), True, is_excused=is_excused)
+        subject = f"{name} on {server.name}"
+        yield from asked(status, subject, REQUIRED, detail, at_ms, row)
 
 
 def _decision(change: Change, run: Run) -> Iterator[Case]:
     server, mounted_ms = run.servers.get(change.after.server), change.mounted.at_ms
     if server is None or mounted_ms is None:
         return
-    events = ("failover-decided", "failover-taken-up")
-    decided_ms = _decided_ms(change.database, change.after.epoch, run, *events)
+    like = {"database": change.database, "epoch": change.after.epoch}
+    decided = [*run.said_ms("failover-decided", **like), *run.said_ms("failover-taken-up", **like)]
     name = f"{change.database}:{change.after.epoch}"
-    subject = f"{name} on {change.after.server}"
+    # what was decided is mounted by then, or given up
+    since_ms = mounted_ms - run.software.requested_mount_ms
     for manager in managers(run):
-        if manager.dag != server.dag or not manager.lives:
-            continue
-        if decided_ms is not None:
-            yield _case(HOLDS, subject, "", mounted_ms, change.mounted.ref)
-            continue
-        # what was decided is mounted by then, or given up
-        since_ms = mounted_ms - run.software.requested_mount_ms
-        if not is_lost(manager, since_ms, mounted_ms + manager.slack_ms):
+        if manager.dag == server.dag and manager.lives:
+            is_excused = is_lost(manager, since_ms, mounted_ms + manager.slack_ms)
+            status = agreement(bool(decided), True, is_excused=is_excused)
             detail = (
-                f"{change.after.server} mounted {name} at {stamp(mounted_ms)}; the lifecycle log "
-                f"of {manager.name} does not say that it decided so"
+                f"{server.name} mounted {name} at {stamp(mounted_ms)}; the lifecycle log of "
+                f"{manager.name} does not say that it decided so"
             )
-            yield _case(VIOLATED, subject, detail, mounted_ms, change.mounted.ref)
+            subject = f"{name} on {server.name}"
+            yield from asked(status, subject, REQUIRED, detail, mounted_ms, change.mounted)
 
 
 def _follower(
     database: str, server: Server, row: LifecycleRow, life: LoggedLife, run: Run
 ) -> Iterator[Case]:
     at_ms, epoch = row.at_ms or 0, row.epoch or 0
-    due_ms = at_ms + late_ms(server, run)
+    due_ms, in_life = at_ms + late_ms(server, run), _words(life, database)
     said = [word for each in logged_lives(run)[server.name] for word in _words(each, database)]
-    before = [word for word in _words(life, database) if (placed(word) or 0) <= (placed(row) or 0)]
+    came = (each.at_ms or 0 for each in said if (each.epoch or 0) >= epoch)
+    before = [word for word in in_life if (placed(word) or 0) <= (placed(row) or 0)]
     word = before[-1] if before else None
+    is_excused = (
+        word is None
+        or word.event not in (MOUNTED, "database-dismounted")
+        or any(each.event == "copy-failed" for each in in_life)
+        or touches(away_or_full(server), word.at_ms or 0, due_ms)
+        or is_lost(server, at_ms, due_ms)
+    )
+    status = response(
+        min(came, default=None), due_ms, life.over_ms(run.end_ms or 0), is_excused=is_excused
+    )
+    detail = f"{server.name} learnt of {database}:{epoch} at {stamp(at_ms)}"
+    if word is not None:
+        own = f"{word.event} under {word.epoch} at {stamp(word.at_ms)}"
+        detail = f"{detail}; of its own copy its lifecycle log says {own}, and not that it follows"
     subject = f"{database}:{epoch} at {server.name}"
-    if any((each.epoch or 0) >= epoch and (each.at_ms or 0) <= due_ms for each in said):
-        yield _case(HOLDS, subject, "", at_ms, word.ref if word else None, row.ref)
-        return
-    if word is None or word.event not in (MOUNTED, "database-dismounted"):
-        return
-    if any(each.event == "copy-failed" for each in _words(life, database)):
-        return
-    is_over = due_ms > life.over_ms(run.end_ms or 0)
-    is_away = touches(away_or_full(server), word.at_ms or 0, due_ms)
-    if not is_over and not is_away and not is_lost(server, at_ms, due_ms):
-        detail = (
-            f"{server.name} learnt of {database}:{epoch} at {stamp(at_ms)}; of its own copy its "
-            f"lifecycle log says {word.event} under {word.epoch} at {stamp(word.at_ms)}, and not "
-            "that it follows"
-        )
-        yield _case(VIOLATED, subject, detail, at_ms, word.ref, row.ref)
+    yield from asked(status, subject, REQUIRED, detail, at_ms, word, row)
 
 
-CLAIM = Claim("copies_logged", ("TL-4",), needs=frozenset({LIFECYCLE}), of_run=_cases)
+CLAIM = Claim("copies_logged", REQUIRED, needs=frozenset({LIFECYCLE}), of_run=_cases)

@@ -20,9 +20,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from spark_eval.cases.case import HOLDS, VIOLATED, Case, Status
+from spark_eval.cases.case import NOT_ASKED, Case, Status, asked, fits
+from spark_eval.cases.forms import bound
 from spark_eval.cases.words import stamp
 from spark_eval.claims.claim import Claim
+from spark_eval.expected.node.disk import full
 from spark_eval.expected.safety_net.own_failovers import OwnFailover, own_failovers
 from spark_eval.expected.totals import Totals
 from spark_eval.histories.run import Run
@@ -32,15 +34,16 @@ from spark_eval.read.plan import LIFECYCLE
 
 def _cases(run: Run, totals: Totals) -> Iterator[Case]:
     for failover in own_failovers(run):
-        yield _case(failover, *_policy(failover), 0)
-        if (judged := _logs(failover)) is not None:
-            yield _case(failover, *judged)
+        yield from _case(failover, *fits(_policy(failover)), 0)
+        yield from _case(failover, *_logs(failover))
 
 
-def _case(failover: OwnFailover, status: Status, detail: str, lacking: int) -> Case:
-    return Case(
-        status, f"{failover.name} on {failover.to.name}", ("TP-6",), detail,
-        failover.decided.at_ms, (failover.decided.ref, failover.change.mounted.ref), lacking,
+def _case(
+    failover: OwnFailover, status: Status | None, detail: str, lacking: int
+) -> tuple[Case, ...]:
+    return asked(
+        status, f"{failover.name} on {failover.to.name}", ("TP-6",), detail, failover.decided.at_ms,
+        failover.decided, failover.change.mounted, weight=lacking,
     )  # fmt: skip
 
 
@@ -51,43 +54,41 @@ def _said(failover: OwnFailover) -> str:
     )
 
 
-def _policy(failover: OwnFailover) -> tuple[Status, str]:
-    policy, of = failover.to.auto_activation, "its DatabaseCopyAutoActivationPolicy is"
+def _policy(failover: OwnFailover) -> str:
+    """What does not fit, or the empty text."""
+    policy, before = failover.to.auto_activation, failover.before
+    said = f"{_said(failover)}; its DatabaseCopyAutoActivationPolicy is {policy}"
     if policy == "Blocked":
-        return VIOLATED, f"{_said(failover)}; {of} Blocked"
-    if policy == "IntrasiteOnly" and failover.before.site != failover.to.site:
-        return VIOLATED, (
-            f"{_said(failover)}; {of} IntrasiteOnly, and {failover.before.name} is of another site"
-        )
-    return HOLDS, ""
+        return said
+    if policy == "IntrasiteOnly" and before.site != failover.to.site:
+        return f"{said}, and {before.name} is of another site"
+    return ""
 
 
-def _logs(failover: OwnFailover) -> tuple[Status, str, int] | None:
-    """None where nothing is asked."""
-    well_ms, cause = failover.last_well_ms, failover.change.cause or ""
-    if not cause.startswith("silent") or well_ms is None or failover.had_new is None:
-        return None
+def _logs(failover: OwnFailover) -> tuple[Status | None, str, int]:
+    """With how many logs the new copy lacked."""
+    well_ms, had_new, cause = failover.last_well_ms, failover.had_new, failover.change.cause or ""
+    if not cause.startswith("silent") or well_ms is None or had_new is None:
+        return *NOT_ASKED, 0
     known_ms = well_ms - failover.need_ms
     had = failover.had(known_ms)
-    if had is None or len(failover.manager.eras) > 1:
-        return None
-    troubles = (each.at for each in failover.troubles)
-    if touches(troubles, known_ms, well_ms - 1) or _was_full(failover, known_ms):
-        return None
-    lacking = had - failover.had_new
-    if lacking <= failover.to.mount_dial:
-        return HOLDS, "", lacking
+    if had is None or _may_not_know(failover, known_ms, well_ms):
+        return *NOT_ASKED, 0
     detail = (
-        f"{_said(failover)}; that copy had {failover.had_new} logs, and the one on "
-        f"{failover.before.name} had {had} at {stamp(known_ms)}"
+        f"{_said(failover)}; that copy had {had_new} logs, and the one on {failover.before.name} "
+        f"had {had} at {stamp(known_ms)}"
     )
-    return VIOLATED, detail, lacking
+    lacking = had - had_new
+    return bound(lacking, None, failover.to.mount_dial), detail, lacking
 
 
-def _was_full(failover: OwnFailover, known_ms: int) -> bool:
-    downs = failover.manager.downs
-    full = (down.outage.possible for down in downs if down.kind == "fill_disk")
-    return touches(full, known_ms, failover.decided.at_ms or known_ms)
+def _may_not_know(failover: OwnFailover, known_ms: int, well_ms: int) -> bool:
+    troubles, manager = (each.at for each in failover.troubles), failover.manager
+    return (
+        len(manager.eras) > 1
+        or touches(troubles, known_ms, well_ms - 1)
+        or touches(full(manager), known_ms, failover.decided.at_ms or known_ms)
+    )
 
 
 CLAIM = Claim("failover_allowed", ("TP-6",), needs=frozenset({LIFECYCLE}), of_run=_cases)

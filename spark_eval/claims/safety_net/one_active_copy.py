@@ -13,8 +13,9 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
-from spark_eval.cases.case import HOLDS, UNKNOWN, VIOLATED, Case, Status, refs
+from spark_eval.cases.case import UNKNOWN, Case, Judged, asked, fits
 from spark_eval.cases.words import stamp
 from spark_eval.claims.claim import Claim
 from spark_eval.expected.safety_net.operations import answered_epochs
@@ -24,7 +25,7 @@ from spark_eval.histories.deliveries import Delivered
 from spark_eval.histories.organisation.active_copies import Change, placed
 from spark_eval.histories.run import Run
 from spark_eval.read.plan import LIFECYCLE
-from spark_eval.read.rows import LifecycleRow
+from spark_eval.read.rows import LifecycleRow, grouped
 
 REQUIRED = ("TP-4",)
 
@@ -37,7 +38,7 @@ def _cases(run: Run, totals: Totals) -> Iterator[Case]:
             word = _last_word(said, delivered.placed)
             if word is not None and delivered.epoch is not None:
                 after = followed.get(delivered.epoch)
-                yield _delivery(database, server, delivered, word, after, run)
+                yield from _delivery(_Taken(database, server, delivered, word, after), run)
     for reign in reigns(run):
         yield from _gave_way(reign, run)
     for active in run.active_copies.values():
@@ -50,125 +51,92 @@ def _last_word(said: Sequence[LifecycleRow], by: int) -> LifecycleRow | None:
     return said[place - 1] if place else None
 
 
-def _is_harmed(server: str, run: Run) -> bool:
-    """Whether anything of the record of a server is damaged."""
-    return any(each.server == server for each in run.damage)
-
-
-def _a_hole(database: str, server: str) -> str:
-    return (
-        f"the record of {server} is damaged where it says whether its copy of {database} is mounted"
-    )
-
-
-# deliveries
+def _unless_harmed(wrong: str, database: str, server: str, run: Run) -> Judged:
+    """Where anything of the record of the server is damaged, nobody can say what is wrong."""
+    if wrong and any(each.server == server for each in run.damage):
+        where = f"where it says whether its copy of {database} is mounted"
+        return UNKNOWN, f"the record of {server} is damaged {where}"
+    return fits(wrong)
 
 
 def _first_followers(database: str, server: str, run: Run) -> dict[int, Reign]:
     """By epoch of a copy, the later mount of which its server knew first."""
-    found: dict[int, Reign] = {}
-    for reign in reigns(run):
-        if (reign.database, reign.server) == (database, server):
-            known = found.get(reign.epoch)
-            if known is None or reign.known_by_ms < known.known_by_ms:
-                found[reign.epoch] = reign
-    return found
+    own = [each for each in reigns(run) if (each.database, each.server) == (database, server)]
+    by_epoch = grouped(own, lambda reign: reign.epoch)
+    return {epoch: min(each, key=lambda r: r.known_by_ms) for epoch, each in by_epoch.items()}
 
 
-def _delivery(
-    database: str, server: str, delivered: Delivered, word: LifecycleRow, after: Reign | None,
-    run: Run,
-) -> Case:  # fmt: skip
-    status, detail = _judged(database, server, delivered, word, after, run)
+class _Taken(NamedTuple):
+    """A delivery into a copy, the last word of its server about that, and the later mount of
+    another one that it knew of first.
+    """
+
+    database: str
+    server: str
+    delivered: Delivered
+    word: LifecycleRow
+    after: Reign | None
+
+
+def _delivery(taken: _Taken, run: Run) -> Iterator[Case]:
+    delivered, word, after = taken.delivered, taken.word, taken.after
+    status, detail = _unless_harmed(_wrongly_taken(taken), taken.database, taken.server, run)
     mounted = after.later.change.mounted if after else None
-    since_ms = mounted.at_ms if mounted else word.at_ms
-    return Case(
-        status, delivered.message_id, REQUIRED, detail, delivered.at_ms,
-        refs(delivered.ref, word.ref, mounted.ref if mounted else None),
-        delivered.at_ms - (since_ms or 0),
+    yield from asked(
+        status, delivered.message_id, REQUIRED, detail, delivered.at_ms, delivered, word, mounted,
+        weight=delivered.at_ms - ((mounted or word).at_ms or 0),
     )  # fmt: skip
 
 
-def _judged(
-    database: str, server: str, delivered: Delivered, word: LifecycleRow, after: Reign | None,
-    run: Run,
-) -> tuple[Status, str]:  # fmt: skip
-    is_late = after is not None and delivered.at_ms > after.known_by_ms
-    if word.event == MOUNTED and not is_late:
-        return HOLDS, ""
-    if _is_harmed(server, run):
-        return UNKNOWN, _a_hole(database, server)
+def _wrongly_taken(taken: _Taken) -> str:
+    delivered, word, after = taken.delivered, taken.word, taken.after
+    into = f"taken into the copy of {taken.database} on {taken.server}"
     if word.event != MOUNTED:
-        said = f"{word.event} at {stamp(word.at_ms)}"
-        return VIOLATED, (
-            f"taken into the copy of {database} on {server}, which was not mounted: {said}"
-        )
-    assert after is not None
-    change = after.later.change
-    return VIOLATED, (
-        f"taken into the copy of {database} on {server}, active under {delivered.epoch}; that on "
-        f"{change.after.server} was mounted at {stamp(change.mounted.at_ms)}, and this server knew "
-        f"by {stamp(after.known_by_ms)}"
-    )
-
-
-# copies that others follow
+        return f"{into}, which was not mounted: {word.event} at {stamp(word.at_ms)}"
+    if after is None or delivered.at_ms <= after.known_by_ms:
+        return ""
+    change, known = after.later.change, stamp(after.known_by_ms)
+    other = f"that on {change.after.server} was mounted at {stamp(change.mounted.at_ms)}"
+    return f"{into}, active under {delivered.epoch}; {other}, and this server knew by {known}"
 
 
 def _gave_way(reign: Reign, run: Run) -> Iterator[Case]:
-    by_ms, learnt = reign.known_by_ms, reign.later.learnt
-    said = [
-        row
-        for row in words(run).get((reign.database, reign.server), [])
-        if row.at_ms is not None and row.at_ms <= by_ms
-    ]
+    """A copy that another one followed."""
+    by_ms, learnt, change = reign.known_by_ms, reign.later.learnt, reign.later.change
+    words_of = words(run).get((reign.database, reign.server), [])
+    said = [row for row in words_of if row.at_ms is not None and row.at_ms <= by_ms]
     if not said or run.end_ms is None or by_ms > run.end_ms:
         return
-    word, change = said[-1], reign.later.change
+    word, wrong = said[-1], ""
     knew = learnt is not None and learnt.at_ms is not None and learnt.at_ms <= by_ms
-    status: Status = HOLDS
-    detail = ""
     if word.event == MOUNTED and (word.epoch or 0) <= reign.epoch and not knew:
-        status = UNKNOWN if _is_harmed(reign.server, run) else VIOLATED
-        detail = (
+        wrong = (
             f"the copy on {reign.server} is still active under {reign.epoch} at {stamp(by_ms)}; "
             f"that on {change.after.server} was mounted at {stamp(change.mounted.at_ms)}"
         )
-        if status == UNKNOWN:
-            detail = _a_hole(reign.database, reign.server)
-    yield Case(
+    status, detail = _unless_harmed(wrong, reign.database, reign.server, run)
+    yield from asked(
         status, f"{reign.database}:{reign.epoch} on {reign.server}", REQUIRED, detail,
-        change.mounted.at_ms, refs(word.ref, change.mounted.ref), 1e12,
+        change.mounted.at_ms, word, change.mounted, weight=1e12,
     )  # fmt: skip
-
-
-# switchovers
 
 
 def _switchover(change: Change, run: Run) -> Iterator[Case]:
     """By Active Manager's word, or because an administrator asked for one and it said yes."""
-    asked = answered_epochs(run, "switchover")
-    if change.kind != "switchover" and (change.database, change.after.epoch) not in asked:
-        return
+    in_answers = (change.database, change.after.epoch) in answered_epochs(run, "switchover")
     server = change.before.server
     word = _last_word(words(run).get((change.database, server), []), placed(change.mounted) or 0)
-    if word is None:
+    if word is None or (change.kind != "switchover" and not in_answers):
         return
-    status: Status = HOLDS
-    detail = ""
-    if word.event == MOUNTED:
-        harmed = _is_harmed(server, run)
-        status = UNKNOWN if harmed else VIOLATED
-        said = f"{word.event} at {stamp(word.at_ms)}"
-        detail = (
-            f"switched over to {change.after.server} at {stamp(change.mounted.at_ms)}, and the "
-            f"copy on {server} was not dismounted before: {said}"
-        )
-        if harmed:
-            detail = _a_hole(change.database, server)
-    yield Case(
+    wrong = (
+        f"switched over to {change.after.server} at {stamp(change.mounted.at_ms)}, and the copy "
+        f"on {server} was not dismounted before: {word.event} at {stamp(word.at_ms)}"
+    )
+    is_mounted = word.event == MOUNTED
+    status, detail = _unless_harmed(wrong if is_mounted else "", change.database, server, run)
+    yield from asked(
         status, f"{change.database}:{change.after.epoch}", REQUIRED, detail, change.mounted.at_ms,
-        refs(change.mounted.ref, word.ref), 1e12,
+        change.mounted, word, weight=1e12,
     )  # fmt: skip
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from spark_eval.cases.case import Case, refs
+from spark_eval.cases.case import Case, asked
 from spark_eval.claims.claim import Claim
 from spark_eval.expected.safety_net.asked_resubmissions import AskedOf, Owed, asked_of, owed
 from spark_eval.expected.safety_net.asked_resubmissions import judged as taken_on
@@ -26,82 +26,49 @@ from spark_eval.read.plan import LIFECYCLE, TRACKING
 
 
 def _copies(message: Message, run: Run) -> Iterator[Case]:
-    for each in (message, *message.dsns):
+    for each in message.with_dsns:
         for item in expected(each, run):
-            yield _copy(each, item, run)
+            yield from _copy(each, item, run)
         for wanted in owed(each, run):
-            yield _owed(each, wanted)
+            yield from _owed(each, wanted)
 
 
-def _owed(message: Message, item: Owed) -> Case:
-    fork, request = item.fork, item.asked.request
-    return Case(
-        item.status,
-        message.message_id,
-        ("SN-8", *_without_a_dag(item.asked)),
-        item.reason,
-        fork.first.at_ms,
-        refs(
-            fork.first.ref,
-            request.ref if request else None,
-            item.given.ref if item.given else None,
-        ),
-    )
+def _owed(message: Message, item: Owed) -> tuple[Case, ...]:
+    return asked(
+        item.status, message.message_id, ("SN-8", *_without_a_dag(item.asked)), item.reason,
+        item.fork.first.at_ms, item.fork.first, item.asked.request, item.given,
+    )  # fmt: skip
 
 
-def _without_a_dag(asked: AskedOf) -> tuple[str, ...]:
-    return () if asked.server.dag else ("SN-3",)
+def _without_a_dag(of: AskedOf) -> tuple[str, ...]:
+    return () if of.server.dag else ("SN-3",)
 
 
-def _copy(message: Message, item: Expected, run: Run) -> Case:
+def _copy(message: Message, item: Expected, run: Run) -> Iterator[Case]:
     asking, brought = item.asking, item.fork.first.row
     lost = (1e9 if item.is_seen else 1e12) if item.lost else 0
-    return Case(
-        item.status,
-        message.message_id,
-        ("SN-4", "SN-8"),
-        item.reason,
-        brought.at_ms,
-        refs(
-            brought.ref,
-            asking.change.mounted.ref,
-            asking.learnt.ref if asking.learnt else None,
-            item.given.ref if item.given else None,
-        ),
+    yield from asked(
+        item.status, message.message_id, ("SN-4", "SN-8"), item.reason, brought.at_ms, brought,
+        asking.change.mounted, asking.learnt, item.given,
         weight=lost + (run.end_ms or 0) - brought.at_ms,
-    )
+    )  # fmt: skip
 
 
 def _asked(run: Run, totals: Totals) -> Iterator[Case]:
     for asking in askings(run):
-        if (found := judged(asking, run)) is not None:
-            status, detail = found
-            learnt, mounted = asking.learnt, asking.change.mounted
-            yield Case(
-                status,
-                f"{asking.name} at {asking.server.name}",
-                ("SN-4", "SN-6", "TP-6", *(("SN-7",) if _was_away(asking, run) else ())),
-                detail,
-                learnt.at_ms if learnt else mounted.at_ms,
-                refs(
-                    mounted.ref,
-                    learnt.ref if learnt else None,
-                    asking.request.ref if asking.request else None,
-                ),
-                weight=1e6,
-            )
-    for asked in asked_of(run):
-        if (found := taken_on(asked, run)) is not None:
-            status, detail = found
-            yield Case(
-                status,
-                f"{asked.operation} at {asked.server.name}",
-                _without_a_dag(asked),
-                detail,
-                asked.request.at_ms if asked.request else asked.asked and asked.asked.lo,
-                refs(asked.request.ref if asked.request else None),
-                weight=1e6,
-            )
+        status, detail = judged(asking, run)
+        yield from asked(
+            status, f"{asking.name} at {asking.server.name}",
+            ("SN-4", "SN-6", "TP-6", *(("SN-7",) if _was_away(asking, run) else ())), detail,
+            (asking.learnt or asking.change.mounted).at_ms, asking.change.mounted, asking.learnt,
+            asking.request, weight=1e6,
+        )  # fmt: skip
+    for of in asked_of(run):
+        status, detail = taken_on(of, run)
+        yield from asked(
+            status, f"{of.operation} at {of.server.name}", _without_a_dag(of), detail,
+            of.request.at_ms if of.request else of.asked and of.asked.lo, of.request, weight=1e6,
+        )  # fmt: skip
 
 
 def _was_away(asking: Asking, run: Run) -> bool:

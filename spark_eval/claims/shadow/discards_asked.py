@@ -11,17 +11,14 @@ logged for each message that it lets go (TL-4).
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from itertools import accumulate
+from collections.abc import Iterator
 
-from spark_eval.cases.case import HOLDS, VIOLATED, Case, refs
+from spark_eval.cases.case import Case, asked
+from spark_eval.cases.forms import bound
 from spark_eval.claims.claim import Claim
+from spark_eval.expected.shadow.askers import Asker, askers
 from spark_eval.expected.totals import Totals
-from spark_eval.histories.mail_of_pairs import HeldOfPair
-from spark_eval.histories.organisation.server import Server
-from spark_eval.histories.pairs import Contact, Pair, Used, last_by
+from spark_eval.histories.pairs import Contact, Used
 from spark_eval.histories.run import Run
 from spark_eval.histories.ways import REPLICATION
 from spark_eval.intervals.interval import Interval, touches
@@ -31,201 +28,99 @@ from spark_eval.read.plan import CONNECTIVITY
 HEARTBEAT_FAILED = 22004
 
 
-@dataclass(frozen=True, slots=True)
-class _Moment:
-    """When something was asked or heard: how many shadow messages were surely held, were ever had,
-    and were gone by then.
-    """
-
-    holding: int
-    had: int
-    gone: int
-
-
 def _cases(run: Run, totals: Totals) -> Iterator[Case]:
-    names = {*run.pairs.names(), *run.mail_of_pairs.held}
-    for name in sorted(names):
-        server = run.servers.get(name[0])
-        if server is not None and name in run.mail_of_pairs.held:
-            yield from _of_pair(name, server, run.pairs.between(*name), run)
-
-
-def _of_pair(name: tuple[str, str], server: Server, pair: Pair, run: Run) -> Iterator[Case]:
-    held = run.mail_of_pairs.held[name]
-    moments = _moments(name, server, pair, held, run)
-    others = [each.at for each in run.ways.troubles(*name, REPLICATION)]
-    yield from _asks(name, pair, held, moments, _begun_ms(name, pair, run), others)
-    yield from _tells(name, pair, held, moments)
-    yield from _logs_answers(name, server, pair, held, run)
-    yield from _logs_failures(name, pair, run)
+    for asker in askers(run):
+        yield from _asks(asker, run)
+        yield from _is_told(asker)
+        yield from _logs_answers(asker)
+        yield from _logs_failures(asker, run)
 
 
 def _case(
-    name: tuple[str, str], requirement: str, detail: str, times: int, at: tuple[int, Ref] | None
-) -> Case:
-    """A violation where something happened at all."""
-    return Case(
-        VIOLATED if times else HOLDS,
-        f"{name[0]} and {name[1]}",
-        (requirement,),
-        detail,
-        at[0] if at else None,
-        refs(at[1] if at else None),
-        weight=times,
-        server=name[0],
-    )
+    asker: Asker, requirement: str, detail: str, times: int, at: tuple[int, Ref] | None
+) -> tuple[Case, ...]:
+    """Something that must never happen, and happened so many times."""
+    at_ms, ref = at or (None, None)
+    return asked(
+        bound(times, None, 0), f"{asker.server.name} and {asker.peer}", (requirement,), detail,
+        at_ms, ref, weight=times, server=asker.server.name,
+    )  # fmt: skip
 
 
-# asking
-
-
-def _asks(
-    name: tuple[str, str], pair: Pair, held: HeldOfPair, moments: dict[int, _Moment],
-    begun_ms: list[int], others: Sequence[Interval],
-) -> Iterator[Case]:  # fmt: skip
-    """`others`: while the way of logs may have been in trouble."""
-    found = [
-        (used, asks)
-        for used in pair.used
-        if moments[used.at_ms].holding > 0
-        and (asks := _is_asked(used, pair, held, others, last_by(begun_ms, used.at_ms))) is not None
-    ]
-    unasked = [used for used, asks in found if not asks]
+def _asks(asker: Asker, run: Run) -> Iterator[Case]:
+    others = [each.at for each in run.ways.troubles(asker.server.name, asker.peer, REPLICATION)]
+    used = [each for each in asker.pair.used if asker.moments[each.at_ms].holding > 0]
+    found = [(each, asks) for each in used if (asks := _did_ask(each, asker, others)) is not None]
     if found:
-        first = min(((used.at_ms, used.ref) for used in unasked), default=None)
+        unasked = [each for each, asks in found if not asks]
         detail = (
-            f"{name[0]} used {len(unasked)} sessions to {name[1]} without a question, while it "
-            "held shadow messages of it"
+            f"{asker.server.name} used {len(unasked)} sessions to {asker.peer} without a question, "
+            "while it held shadow messages of it"
         )
-        yield _case(name, "SM-2", detail, len(unasked), first)
+        first = min(((each.at_ms, each.ref) for each in unasked), default=None)
+        yield from _case(asker, "SM-2", detail, len(unasked), first)
 
 
-def _is_asked(
-    used: Used, pair: Pair, held: HeldOfPair, others: Sequence[Interval], begun_ms: int | None
-) -> bool | None:
-    """None where nobody can say."""
-    if used.asked and used.waited_ms <= held.prompt_ms:
+def _did_ask(used: Used, asker: Asker, others: list[Interval]) -> bool | None:
+    """None where nobody can say. `others`: while the way of logs may have been in trouble."""
+    if used.asked and used.waited_ms <= asker.held.prompt_ms:
         return True
-    is_clear = _is_clear(used.at_ms, used.waited_ms, pair, held)
+    is_clear = asker.is_clear(used.at_ms, used.waited_ms)
     if used.service == REPLICATION:
         is_clear = is_clear and not touches(others, used.at_ms, used.at_ms + used.waited_ms)
-    if not is_clear and begun_ms is not None and used.at_ms <= begun_ms + held.prompt_ms:
+    if not is_clear and asker.has_just_begun(used.at_ms):
         return None
     return False if not used.asked or is_clear else None
 
 
-def _is_clear(at_ms: int, waited_ms: int, pair: Pair, held: HeldOfPair) -> bool:
-    return not touches(pair.any_possible, at_ms - held.longest_ms, at_ms + waited_ms)
+def _is_told(asker: Asker) -> Iterator[Case]:
+    told = [a for a in asker.pair.answers if a.notifications and asker.is_clear(a.at_ms)]
+    if told:
+        over = [(_over(each, asker), each.notifications or 0, each.at_ms, each) for each in told]
+        over = [each for each in over if each[0] > 0]
+        detail, at = "", None
+        if over:
+            too_many, named, at_ms, most = max(over, key=lambda each: each[:3])
+            detail = (
+                f"{asker.peer} told {asker.server.name} of {named} messages at once, and "
+                f"{named - too_many} at most were its own; {len(over)} times in all"
+            )
+            at = (at_ms, most.ref)
+        yield from _case(asker, "SM-3", detail, len(over), at)
 
 
-def _begun_ms(name: tuple[str, str], pair: Pair, run: Run) -> list[int]:
-    """When something was begun with shadow messages: their promotion, or with an answer that names
-    them their end. On a full disk either ends where it began, and is begun anew.
-    """
-    promoting = [
-        row.at_ms
-        for row in run.lifecycle
-        if row.event == "promotion-begun"
-        and (row.server, (row.primary or "").lower()) == name
-        and row.at_ms is not None
-    ]
-    return sorted([*promoting, *(each.at_ms for each in pair.answers if each.notifications)])
-
-
-# being notified
-
-
-def _tells(
-    name: tuple[str, str], pair: Pair, held: HeldOfPair, moments: dict[int, _Moment]
-) -> Iterator[Case]:
-    told = [
-        (answer, moments[answer.at_ms])
-        for answer in pair.answers
-        if answer.notifications and _is_clear(answer.at_ms, 0, pair, held)
-    ]
-    if not told:
-        return
-    over = [
-        (_over(answer, moment), answer, moment)
-        for answer, moment in told
-        if _over(answer, moment) > 0
-    ]
-    most = max(over, key=lambda each: (each[0], each[1].notifications, each[1].at_ms), default=None)
-    detail = ""
-    if most is not None:
-        open_ = most[2].had - most[2].gone
-        detail = (
-            f"{name[1]} told {name[0]} of {most[1].notifications} messages at once, and {open_} at "
-            f"most were its own; {len(over)} times in all"
-        )
-    yield _case(name, "SM-3", detail, len(over), (most[1].at_ms, most[1].ref) if most else None)
-
-
-def _over(answer: Contact, moment: _Moment) -> int:
+def _over(answer: Contact, asker: Asker) -> int:
+    moment = asker.moments[answer.at_ms]
     return (answer.notifications or 0) - moment.had + moment.gone
 
 
-def _moments(
-    name: tuple[str, str], server: Server, pair: Pair, held: HeldOfPair, run: Run
-) -> dict[int, _Moment]:
-    """By time. An answer just before a kill may have let messages go with no row that says so;
-    probes are in no question, and an answer names them beside all others.
-    """
-    times = pair.moments
-    holding, had, gone = held.holding.copy(), held.had.copy(), held.gone.copy()
-    for answer in pair.answers:
-        if answer.notifications and touches(server.holes, answer.at_ms, answer.at_ms):
-            holding[_place(times, answer.at_ms)] -= answer.notifications
-    is_first_store = all(era.lost_ms is None for era in server.eras)
-    for row in run.probes:
-        if (row.server, row.primary_server) == name:
-            if row.event == "HARECEIVE":
-                had[_place(times, row.at_ms)] += 1
-            elif row.event == "HADISCARD" and is_first_store:
-                gone[_place(times, row.at_ms + held.prompt_ms)] += 1
-    sums = (_running(each, len(times)) for each in (holding, had, gone))
-    return {at_ms: _Moment(*counts) for at_ms, *counts in zip(times, *sums, strict=True)}
+def _logs_answers(asker: Asker) -> Iterator[Case]:
+    let_go = asker.held.let_go
+    if let_go:
+        named = sum(answer.notifications or 0 for answer in asker.pair.answers)
+        detail = (
+            f"{asker.server.name} let {let_go} shadow messages of {asker.peer} go, and by its "
+            f"connectivity log {named} discard notifications came"
+        )
+        yield from _case(asker, "TL-4", detail, max(let_go - named, 0), asker.held.first_let_go)
 
 
-def _running(changes: Counter[int], length: int) -> list[int]:
-    return list(accumulate(changes[place] for place in range(length)))
-
-
-def _place(times: list[int], at_ms: int) -> int:
-    return next((place for place, time_ms in enumerate(times) if time_ms >= at_ms), len(times))
-
-
-# logging
-
-
-def _logs_answers(
-    name: tuple[str, str], server: Server, pair: Pair, held: HeldOfPair, run: Run
-) -> Iterator[Case]:
-    if not held.let_go:
-        return
-    named = sum(answer.notifications or 0 for answer in pair.answers)
-    detail = (
-        f"{name[0]} let {held.let_go} shadow messages of {name[1]} go, and by its connectivity log "
-        f"{named} discard notifications came"
-    )
-    yield _case(name, "TL-4", detail, max(held.let_go - named, 0), held.first_let_go)
-
-
-def _logs_failures(name: tuple[str, str], pair: Pair, run: Run) -> Iterator[Case]:
+def _logs_failures(asker: Asker, run: Run) -> Iterator[Case]:
     """Sessions for a question that were lost are among the questions without an answer."""
+    server, pair = asker.server.name, asker.pair
     failed = max(pair.lost, len(pair.questions.failed))
-    if not failed:
-        return
-    logged = sum(
-        row.event_id == HEARTBEAT_FAILED and (row.server, (row.primary or "").lower()) == name
-        for row in run.lifecycle
-    )
-    detail = (
-        f"{failed} heartbeats of {name[0]} to {name[1]} failed, and {logged} times event 22004 "
-        "says so"
-    )
-    unlogged = max(failed - len(pair.own_possible) - logged, 0)
-    yield _case(name, "SM-18", detail, unlogged, None)
+    if failed:
+        logged = sum(
+            (row.event_id, row.server, (row.primary or "").lower())
+            == (HEARTBEAT_FAILED, server, asker.peer)
+            for row in run.lifecycle
+        )
+        detail = (
+            f"{failed} heartbeats of {server} to {asker.peer} failed, and {logged} times event "
+            f"{HEARTBEAT_FAILED} says so"
+        )
+        unlogged = max(failed - len(pair.own_possible) - logged, 0)
+        yield from _case(asker, "SM-18", detail, unlogged, None)
 
 
 CLAIM = Claim(

@@ -10,31 +10,30 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from spark_eval.cases.case import HOLDS, UNKNOWN, VIOLATED, Case, refs
+from spark_eval.cases.case import Case, asked
+from spark_eval.cases.forms import agreement, bound
 from spark_eval.cases.words import stamp
 from spark_eval.claims.claim import Claim
+from spark_eval.expected.mail.ages import aged
 from spark_eval.expected.shadow.notifications_asked import last_asked_ms
 from spark_eval.expected.shadow.retention import PRIMARY_NET, Stay, stays
 from spark_eval.expected.shadow.shadow_copies import exchange_ms
 from spark_eval.expected.totals import Totals
 from spark_eval.histories.message import Message
-from spark_eval.histories.organisation.server import Server
-from spark_eval.histories.primary import Key, key_of
 from spark_eval.histories.run import Run
 from spark_eval.intervals.interval import touches
-from spark_eval.read.names import Ref
 from spark_eval.read.plan import QUEUES, TRACKING
-from spark_eval.read.rows import QueueRow, TrackingRow
+from spark_eval.read.rows import QueueRow
 
 EXPIRED = "QUEUE.Expired"
 
 
 def _cases(message: Message, run: Run) -> Iterator[Case]:
-    for each in (message, *message.dsns):
+    for each in message.with_dsns:
         for stay in stays(each, run):
             yield from _stay(each, stay, run)
         for entry in each.queued:
-            yield from overstay(entry, run)
+            yield from _overstay(entry, run)
         yield from _expiries(each, run)
         yield from _outstayed(each, run)
 
@@ -42,48 +41,28 @@ def _cases(message: Message, run: Run) -> Iterator[Case]:
 def _unnamed(run: Run, totals: Totals) -> Iterator[Case]:
     """Discard notifications may outlive what their server knew of the message."""
     for entry in run.stores.unnamed:
-        yield from overstay(entry, run)
+        yield from _overstay(entry, run)
 
 
 def _stay(message: Message, stay: Stay, run: Run) -> Iterator[Case]:
-    end_ms, server = run.end_ms or 0, run.servers[stay.server]
-    heartbeat_ms, askew_ms = run.config.heartbeat_ms, server.askew_ms
+    end_ms, askew_ms = run.end_ms or 0, run.servers[stay.server].askew_ms
+    heartbeat_ms, is_listed = run.config.heartbeat_ms, run.is_listed(stay.server)
     still_due = stay.keep_until_ms - askew_ms > end_ms + heartbeat_ms
     is_over = stay.gone_after_ms + heartbeat_ms + run.finest_ms + askew_ms < end_ms
     if not still_due and not is_over:
         return
     found = _listed(message, stay)
-    asked = ("SN-1" if stay.what == PRIMARY_NET else "SN-2",)
-    shown = refs(stay.ref, found.ref if found else None)
-    if not run.is_listed(stay.server):
-        detail = f"no sound queue listing of {stay.server}"
-        yield Case(UNKNOWN, message.message_id, asked, detail, end_ms, shown, server=stay.server)
-    elif still_due:
+    store = f"the {stay.what} of {stay.server}"
+    detail = f"{store} should have dropped it at {stamp(stay.gone_after_ms)}"
+    if still_due:
         until = stamp(stay.keep_until_ms)
-        detail = (
-            f"the {stay.what} of {stay.server} owed it until {until}; the listing does not have it"
-        )
-        yield Case(
-            HOLDS if found else VIOLATED,
-            message.message_id,
-            asked,
-            detail,
-            end_ms,
-            shown,
-            server=stay.server,
-        )
-    else:
-        by = stamp(stay.gone_after_ms)
-        detail = f"the {stay.what} of {stay.server} should have dropped it at {by}"
-        yield Case(
-            VIOLATED if found else HOLDS,
-            message.message_id,
-            asked,
-            detail,
-            end_ms,
-            shown,
-            server=stay.server,
-        )
+        detail = f"{store} owed it until {until}; the listing does not have it"
+    yield from asked(
+        agreement(found is not None if is_listed else None, still_due), message.message_id,
+        ("SN-1" if stay.what == PRIMARY_NET else "SN-2",),
+        detail if is_listed else f"no sound queue listing of {stay.server}", end_ms, stay, found,
+        server=stay.server,
+    )  # fmt: skip
 
 
 def _listed(message: Message, stay: Stay) -> QueueRow | None:
@@ -98,61 +77,28 @@ def _listed(message: Message, stay: Stay) -> QueueRow | None:
     return next(found, None)
 
 
-def overstay(entry: QueueRow, run: Run) -> Iterator[Case]:
+def _overstay(entry: QueueRow, run: Run) -> Iterator[Case]:
     """Entries of delivery queues and discard notifications that are older than they may get: the
     latter from when they were last asked for.
     """
-    server = run.servers.get(entry.server)
+    server, since_ms = run.servers.get(entry.server), entry.entered_ms
     is_discard = entry.queue == "discard"
-    if entry.queue not in ("delivery", "discard") or server is None:
-        return
-    since_ms = entry.entered_ms
     if is_discard and entry.delivered_ms is not None:
         since_ms = entry.delivered_ms
-    if since_ms is None or run.end_ms is None:
+    is_asked = entry.queue in ("delivery", "discard") and run.end_ms is not None
+    if not is_asked or server is None or since_ms is None:
         return
     if is_discard:
         since_ms = last_asked_ms(entry, since_ms, run)
     most_ms = run.config.auto_discard_ms if is_discard else server.config.expiration_ms
-    age_ms = run.end_ms - since_ms
-    is_over = age_ms > most_ms + run.config.heartbeat_ms + run.finest_ms + server.askew_ms
-    detail = (
-        f"in the {entry.queue} queue of {server.name} for {stamp(age_ms)}, at most {stamp(most_ms)}"
-    )
-    yield Case(
-        VIOLATED if is_over else HOLDS,
-        entry.message_id or server.name,
-        ("SM-11" if is_discard else "SM-12",),
-        detail,
-        run.end_ms,
-        (entry.ref,),
-        weight=age_ms - most_ms,
+    age_ms, vague_ms = (run.end_ms or 0) - since_ms, run.finest_ms + server.askew_ms
+    where = f"in the {entry.queue} queue of {server.name} for {stamp(age_ms)}"
+    yield from asked(
+        bound(age_ms, None, most_ms + run.config.heartbeat_ms + vague_ms),
+        entry.message_id or server.name, ("SM-11" if is_discard else "SM-12",),
+        f"{where}, at most {stamp(most_ms)}", run.end_ms, entry, weight=age_ms - most_ms,
         server=server.name,
-    )
-
-
-# what waited
-
-
-def _born(message: Message) -> dict[Key, tuple[int | None, int | None, Ref | None, bool]]:
-    """When each message came to its server, or it made it, a DSN (None where only LOAD after a
-    restart speaks of it), since when it waits in a queue, the row that says so, and whether a
-    restart found it.
-    """
-    found: dict[Key, tuple[int | None, int | None, Ref | None, bool]] = {}
-    for key, primary in message.primaries.items():
-        born, first = primary.born, primary.born or primary.loaded
-        rows = [row.at_ms for row in (first, primary.redirect, primary.failure) if row is not None]
-        queued_ms = max(rows, default=None)
-        born_ms = born.at_ms if born else None
-        is_loaded = primary.loaded is not None
-        found[key] = (born_ms, queued_ms, born.ref if born else None, is_loaded)
-    for row in message.of_event("DSN"):
-        made = key_of(row)
-        if made is not None and (found.get(made) or (None,))[0] is None:
-            is_loaded = found[made][3] if made in found else False
-            found[made] = (row.at_ms, row.at_ms, row.ref, is_loaded)
-    return found
+    )  # fmt: skip
 
 
 def _outstayed(message: Message, run: Run) -> Iterator[Case]:
@@ -160,54 +106,37 @@ def _outstayed(message: Message, run: Run) -> Iterator[Case]:
     open then, and a server that was away: it expires what it finds when it is back. What came back
     or was promoted waits in no queue before it is made redundant anew (SM-13).
     """
-    born = _born(message)
-    for row in message.of_event("SEND"):
-        server, known = run.servers.get(row.server), born.get(key_of(row) or Key("", "", ""))
-        if server is None or known is None or known[1] is None:
+    for row, server, since in aged(message, "SEND", run):
+        config, queued_ms = server.config, since.queued_ms
+        if queued_ms is None or row.at_ms - queued_ms <= config.expiration_ms:
             continue
-        age_ms, config = row.at_ms - known[1], server.config
-        if age_ms > config.expiration_ms:
-            yield from _late(message, row, known[1], known[2], age_ms, server, run)
-
-
-def _late(
-    message: Message, row: TrackingRow, queued_ms: int, ref: Ref | None, age_ms: int,
-    server: Server, run: Run,
-) -> Iterator[Case]:  # fmt: skip
-    config = server.config
-    grace_ms = config.timeout_ms + run.config.heartbeat_ms + run.finest_ms + server.askew_ms
-    is_over = age_ms > config.expiration_ms + grace_ms
-    downs = (down.outage.possible for down in server.downs)
-    if is_over and touches(downs, queued_ms + config.expiration_ms, row.at_ms):
-        return
-    most = stamp(config.expiration_ms)
-    detail = f"{server.name} sent it on after {stamp(age_ms)}; it expires after {most}"
-    yield Case(
-        VIOLATED if is_over else HOLDS, message.message_id, ("SM-12",), detail, row.at_ms,
-        refs(row.ref, ref), age_ms,
-        server=server.name,
-    )  # fmt: skip
+        age_ms, due_ms = row.at_ms - queued_ms, queued_ms + config.expiration_ms
+        grace_ms = config.timeout_ms + run.config.heartbeat_ms + run.finest_ms + server.askew_ms
+        is_excused = touches(server.away(), due_ms, row.at_ms)
+        most = stamp(config.expiration_ms)
+        yield from asked(
+            bound(row.at_ms, None, due_ms + grace_ms, is_excused=is_excused), message.message_id,
+            ("SM-12",), f"{server.name} sent it on after {stamp(age_ms)}; it expires after {most}",
+            row.at_ms, row, since, weight=age_ms, server=server.name,
+        )  # fmt: skip
 
 
 def _expiries(message: Message, run: Run) -> Iterator[Case]:
     """What expired too early. After a restart a message is as old as the disk has it, which is
     written down before it is durable, and its row after that.
     """
-    born = _born(message)
-    for row in message.of_event("FAIL"):
-        server, known = run.servers.get(row.server), born.get(key_of(row) or Key("", "", ""))
+    for row, server, since in aged(message, "FAIL", run):
         is_expiry = row.source == "QUEUE" and EXPIRED in (row.recipient_status or "")
-        if not is_expiry or server is None or known is None or known[0] is None:
-            continue
-        age_ms, expiration_ms = row.at_ms - known[0], server.config.expiration_ms
-        vague_ms = run.finest_ms + server.askew_ms + (exchange_ms(run) if known[3] else 0)
-        not_before = stamp(expiration_ms)
-        detail = f"{server.name} expired it after {stamp(age_ms)}, not before {not_before}"
-        yield Case(
-            HOLDS if age_ms >= expiration_ms - vague_ms else VIOLATED, message.message_id,
-            ("SM-12",), detail, row.at_ms, refs(row.ref, known[2]), expiration_ms - age_ms,
-            server=server.name,
-        )  # fmt: skip
+        if is_expiry and since.born_ms is not None:
+            age_ms, least_ms = row.at_ms - since.born_ms, server.config.expiration_ms
+            written_ms = exchange_ms(run) if since.is_loaded else 0
+            vague_ms = run.finest_ms + server.askew_ms + written_ms
+            after = f"after {stamp(age_ms)}, not before {stamp(least_ms)}"
+            yield from asked(
+                bound(age_ms, least_ms - vague_ms, None), message.message_id, ("SM-12",),
+                f"{server.name} expired it {after}", row.at_ms, row, since,
+                weight=least_ms - age_ms, server=server.name,
+            )  # fmt: skip
 
 
 CLAIM = Claim(

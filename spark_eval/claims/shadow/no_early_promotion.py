@@ -10,54 +10,42 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from spark_eval.cases.case import HOLDS, VIOLATED, Case, refs
+from spark_eval.cases.case import HOLDS, VIOLATED, Case, asked, refs
 from spark_eval.claims.claim import Claim
 from spark_eval.expected.shadow.earliness import Earliness, earliness
-from spark_eval.expected.shadow.promotions import Promotion, promotions_of
+from spark_eval.expected.shadow.promotions import Promotion, promotions_of, while_held
 from spark_eval.expected.totals import Totals
+from spark_eval.fault_kinds import AWAY_KINDS
 from spark_eval.histories.message import Message
 from spark_eval.histories.run import Run
-from spark_eval.intervals.interval import FOREVER_MS, touches
+from spark_eval.intervals.interval import touches
 from spark_eval.read.plan import TRACKING
 
 
 def _cases(message: Message, run: Run) -> Iterator[Case]:
-    for each in (message, *message.dsns):
+    for each in message.with_dsns:
         for promotion in promotions_of(each, run):
             if (early := earliness(promotion, run)) is not None:
-                yield _case(each, promotion, early, run)
+                yield from _case(each, promotion, early, run)
 
 
-def _case(message: Message, promotion: Promotion, early: Earliness, run: Run) -> Case:
+def _case(message: Message, promotion: Promotion, early: Earliness, run: Run) -> Iterator[Case]:
     copy, at_ms = promotion.copy, promotion.copy.promoted_ms
     before_ms = promotion.not_before_ms
-    rows = (copy.promoted, copy.held, copy.discard)
-    return Case(
-        early.status,
-        message.message_id,
-        _requirements(promotion, early, run),
-        early.reason,
-        copy.held_ms if at_ms is None else at_ms,
-        refs(*(row.ref if row else None for row in rows)),
+    yield from asked(
+        early.status, message.message_id, _requirements(promotion, early, run), early.reason,
+        copy.held_ms if at_ms is None else at_ms, copy.promoted, copy.held, copy.discard,
         weight=before_ms - at_ms if before_ms is not None and at_ms is not None else 0,
         server=copy.server.name,
-    )
+    )  # fmt: skip
 
 
 def _requirements(promotion: Promotion, early: Earliness, run: Run) -> tuple[str, ...]:
-    copy = promotion.copy
-    start_ms, end_ms = copy.held_ms or 0, _until_ms(promotion, run)
-    downs = copy.primary.downs if copy.primary else ()
-    was_away = touches(
-        (each.outage.possible for each in downs if each.kind != "fill_disk"), start_ms, end_ms
-    )
-    wrong = touches(run.wrong_clocks.get(copy.server.name, ()), start_ms, end_ms)
-    return (*_by_cause(promotion, early, was_away=was_away), *(("SM-18",) if wrong else ()))
-
-
-def _until_ms(promotion: Promotion, run: Run) -> int:
-    ends = (promotion.copy.discard_ms, promotion.copy.promoted_ms, run.end_ms)
-    return next((each for each in ends if each is not None), FOREVER_MS)
+    copy, held = promotion.copy, while_held(promotion.copy, run)
+    away = copy.primary.away(*AWAY_KINDS) if copy.primary else ()
+    wrong = touches(run.wrong_clocks.get(copy.server.name, ()), *held)
+    by_cause = _by_cause(promotion, early, was_away=touches(away, *held))
+    return (*by_cause, *(("SM-18",) if wrong else ()))
 
 
 def _by_cause(promotion: Promotion, early: Earliness, *, was_away: bool) -> tuple[str, ...]:
@@ -85,8 +73,8 @@ def _unexpected(run: Run, totals: Totals) -> Iterator[Case]:
             f"{first.primary}, {first.cause}"
         )
     yield Case(
-        VIOLATED if strays else HOLDS, "expect.promotions", (), detail,
-        first.at_ms if first else 0, refs(first.ref if first else None), expected=True,
+        VIOLATED if strays else HOLDS, "expect.promotions", (), detail, first.at_ms if first else 0,
+        refs(first), expected=True,
     )  # fmt: skip
 
 

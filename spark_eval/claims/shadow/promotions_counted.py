@@ -14,17 +14,17 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterator
 
-from spark_eval.cases.case import HOLDS, VIOLATED, Case
+from spark_eval.cases.case import Case, asked
+from spark_eval.cases.forms import agreement
 from spark_eval.cases.words import stamp
 from spark_eval.claims.claim import Claim
 from spark_eval.expected.mail.calls import slack_ms
 from spark_eval.expected.totals import Promotion, Totals, take_over
 from spark_eval.histories.organisation.server import Server
 from spark_eval.histories.run import Run
-from spark_eval.intervals.interval import touches
 from spark_eval.intervals.outage import Certainty
 from spark_eval.read.plan import EXACT_TRACKING, LIFECYCLE
-from spark_eval.read.rows import LifecycleRow
+from spark_eval.read.rows import LifecycleRow, grouped
 
 # what a disk takes to commit a promotion
 DISK_MS = 30_000
@@ -42,12 +42,9 @@ def _cases(run: Run, totals: Totals) -> Iterator[Case]:
 
 
 def _begun(run: Run) -> dict[Promotion, list[LifecycleRow]]:
-    found: dict[Promotion, list[LifecycleRow]] = {}
-    for row in run.lifecycle:
-        if row.event == "promotion-begun" and row.at_ms is not None and row.messages is not None:
-            promotion = (row.server, (row.primary or "").lower(), row.cause or "")
-            found.setdefault(promotion, []).append(row)
-    return found
+    begun = run.said("promotion-begun")
+    rows = (row for row in begun if row.at_ms is not None and row.messages is not None)
+    return grouped(rows, lambda row: (row.server, (row.primary or "").lower(), row.cause or ""))
 
 
 def _together(
@@ -81,17 +78,16 @@ def _case(
         f"{name} says at {stamp(first_ms)} that it promotes {said} messages of {primary} by "
         f"{cause}; {logged} RESUBMIT rows follow"
     )
-    yield Case(
-        HOLDS if said == logged else VIOLATED, f"{name} and {primary}", ("TL-4",), detail,
-        first_ms, tuple(row.ref for row in rows[:3]), abs(said - logged),
-        server=server.name,
+    yield from asked(
+        agreement(said, logged), f"{name} and {primary}", ("TL-4",), detail, first_ms, *rows[:3],
+        weight=abs(said - logged), server=server.name,
     )  # fmt: skip
 
 
 def _is_asked(server: Server, from_ms: int, done_ms: int) -> bool:
     starts = any(from_ms < life.lo_ms <= done_ms for life in server.lives[1:])
     is_there = server.out(from_ms, done_ms) is Certainty.NO and not starts
-    return is_there and not touches(server.holes, from_ms, done_ms)
+    return is_there and server.shows(from_ms, done_ms)
 
 
 CLAIM = Claim(

@@ -11,122 +11,71 @@ rejection must say so in SR-5's words and keep nothing.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
-from spark_eval.cases.case import HOLDS, UNKNOWN, VIOLATED, Case, Status, refs
+from spark_eval.cases.case import FITS, UNKNOWN, VIOLATED, Case, Judged, asked, fits
+from spark_eval.cases.forms import precedence
+from spark_eval.cases.words import hole_of
 from spark_eval.claims.claim import Claim
-from spark_eval.expected.mail.acknowledged import acknowledged_primary, primary_behind
-from spark_eval.expected.mail.crossings import Hop, hops
-from spark_eval.expected.mail.rejection import REJECTION, is_rejection
-from spark_eval.expected.shadow.shadow_copies import NOT_KEPT, kept_copies
+from spark_eval.expected.mail.crossings import Hop, hops, takings
+from spark_eval.expected.mail.rejection import REJECTION, Rejected, is_rejection, rejected
+from spark_eval.expected.shadow.acceptances import Acceptance, acceptances, is_traced
 from spark_eval.histories.message import Message
-from spark_eval.histories.primary import Primary
 from spark_eval.histories.run import Run
-from spark_eval.histories.sending import Attempt
-from spark_eval.histories.shadow import Shadow, ShadowKey
-from spark_eval.read.names import Ref
 from spark_eval.read.plan import COMMON_CLOCK, LEDGER, TRACKING
 from spark_eval.read.rows import TrackingRow
 
-_STORED = ("DELIVER", "DUPLICATEDELIVER")
 _HAD_IT = "the sender had its 250"
-
-
-class _Acceptance(NamedTuple):
-    """A 250: of which server, when its sender had it, and the primary message behind it; `crossed`,
-    where the sender is a server of another boundary.
-    """
-
-    server: str
-    at_ms: int | None
-    mono_ns: int | None
-    ref: Ref
-    primary: Primary | None
-    crossed: bool
+_NOT_TO = "RejectMessageOnShadowFailure is false"
 
 
 def _cases(message: Message, run: Run) -> Iterator[Case]:
-    for each in (message, *message.dsns):
+    for each in message.with_dsns:
         if run.config.enabled:
-            for acceptance in _acceptances(each, run):
-                yield _case(each, acceptance, run)
+            for acceptance in acceptances(each, run):
+                yield from _case(each, acceptance, run)
             yield from _rejections(each, run)
-        yield from _one_hop(each, run)
+        for hop in hops(each, run):
+            if not hop.left:
+                yield from _one_hop(each, hop, run)
 
 
-def _acceptances(message: Message, run: Run) -> Iterator[_Acceptance]:
-    ok = message.ok
-    if ok is not None:
-        primary = acknowledged_primary(message)
-        yield _Acceptance(ok.server, ok.ended_ms, ok.ended_mono_ns, ok.ref, primary, crossed=False)
-    for hop in hops(message, run):
-        if hop.crossed:
-            primary = primary_behind(message, hop.peer, hop.peer_internal_id)
-            row = hop.row
-            yield _Acceptance(hop.peer, row.at_ms, row.mono_ns, row.ref, primary, crossed=True)
+def _case(message: Message, acceptance: Acceptance, run: Run) -> Iterator[Case]:
+    primary, held = acceptance.primary, acceptance.held
+    status, detail = _judged(message, acceptance, run)
+    is_alone = acceptance.made is None and acceptance.failed is not None
+    late_ns = 0
+    if held is not None and None not in (held.mono_ns, acceptance.mono_ns):
+        late_ns = (held.mono_ns or 0) - (acceptance.mono_ns or 0)
+    yield from asked(
+        status, message.message_id,
+        ("SR-5" if is_alone else "SR-1", *(("SR-10",) if acceptance.crossed else ())), detail,
+        acceptance.at_ms, acceptance, primary.born if primary else None, acceptance.made,
+        held or acceptance.failed, weight=late_ns / 1e6, server=acceptance.server,
+    )  # fmt: skip
 
 
-def _case(message: Message, acceptance: _Acceptance, run: Run) -> Case:
-    primary, shadow = acceptance.primary, _shadow(message, acceptance.primary)
-    status, detail = _judged(message, acceptance, shadow, run)
-    rows = (primary.born, primary.redirect) if primary else ()
-    last = (shadow.held if shadow else None) or (primary.failure if primary else None)
-    is_alone = primary is not None and primary.redirect is None and primary.failure is not None
-    held_ns = shadow.held.mono_ns if shadow and shadow.held else None
-    late_ns = (
-        held_ns - acceptance.mono_ns
-        if held_ns is not None and acceptance.mono_ns is not None
-        else 0
-    )
-    return Case(
-        status,
-        message.message_id,
-        ("SR-5" if is_alone else "SR-1", *(("SR-10",) if acceptance.crossed else ())),
-        detail,
-        acceptance.at_ms,
-        refs(acceptance.ref, *(row.ref if row else None for row in (*rows, last))),
-        weight=late_ns / 1e6,
-        server=acceptance.server,
-    )
-
-
-def _shadow(message: Message, primary: Primary | None) -> Shadow | None:
-    if primary is None or primary.redirect is None or primary.redirect.shadow_server is None:
-        return None
-    return message.shadows.get(ShadowKey(primary.redirect.shadow_server, primary.key))
-
-
-def _judged(
-    message: Message, acceptance: _Acceptance, shadow: Shadow | None, run: Run
-) -> tuple[Status, str]:
-    server, primary = acceptance.server, acceptance.primary
-    a_hole: tuple[Status, str] = (UNKNOWN, f"the tracking log of {server} has a hole there")
-    is_blind = not _shows(server, acceptance.at_ms, run)
-    if primary is None:
-        if is_blind:
-            return a_hole
-        return VIOLATED, f"acknowledged by {server}, which logged no RECEIVE of it"
-    if primary.redirect is None and primary.failure is not None:
-        if run.config.reject:
-            return VIOLATED, (
-                f"{server} accepted it unprotected; RejectMessageOnShadowFailure is true"
-            )
-        return HOLDS, ""
-    if primary.redirect is None:
-        if is_blind:
-            return a_hole
+def _judged(message: Message, acceptance: Acceptance, run: Run) -> Judged:
+    server, primary, made = acceptance.server, acceptance.primary, acceptance.made
+    if made is None and acceptance.failed is not None:
+        alone = f"{server} accepted it unprotected; RejectMessageOnShadowFailure is true"
+        return fits(alone if run.config.reject else "")
+    if primary is None or made is None:
+        if not _shows(server, acceptance.at_ms, run):
+            return UNKNOWN, hole_of(server)
+        if primary is None:
+            return VIOLATED, f"acknowledged by {server}, which logged no RECEIVE of it"
         return VIOLATED, f"{server} logged neither HAREDIRECT nor HAREDIRECTFAIL for it"
-    ack_ns, made_ns = acceptance.mono_ns, primary.redirect.mono_ns
+    ack_ns, made_ns = acceptance.mono_ns, made.mono_ns
     if ack_ns is None or made_ns is None:
         return UNKNOWN, "no monotonic time stands beside these events"
-    born_ns = primary.born.mono_ns if primary.born else None
-    if made_ns > ack_ns:
+    born_ns = ack_ns if primary.born is None else primary.born.mono_ns or ack_ns
+    if precedence(made_ns, ack_ns) == VIOLATED:
         return VIOLATED, f"{server} logged HAREDIRECT after {_HAD_IT}"
-    if born_ns is not None and born_ns > ack_ns:
+    if precedence(born_ns, ack_ns) == VIOLATED:
         return VIOLATED, f"{server} logged RECEIVE after {_HAD_IT}"
-    if born_ns is not None and made_ns > born_ns:
+    if precedence(made_ns, born_ns) == VIOLATED:
         return VIOLATED, f"{server} logged RECEIVE before its HAREDIRECT"
-    return _held_before(message, acceptance, primary.redirect, shadow, ack_ns, run)
+    return _held_before(message, acceptance, made, ack_ns, run)
 
 
 def _shows(server: str, at_ms: int | None, run: Run) -> bool:
@@ -135,139 +84,65 @@ def _shows(server: str, at_ms: int | None, run: Run) -> bool:
 
 
 def _held_before(
-    message: Message, acceptance: _Acceptance, made: TrackingRow, shadow: Shadow | None,
-    ack_ns: int, run: Run,
-) -> tuple[Status, str]:  # fmt: skip
-    holder = made.shadow_server or "?"
-    held = shadow.held if shadow else None
-    if held is not None:
-        if held.mono_ns is not None and held.mono_ns > ack_ns:
-            after_ms = round((held.mono_ns - ack_ns) / 1e6, 3)
-            return VIOLATED, f"{holder} logged HARECEIVE {after_ms} ms after {_HAD_IT}"
-        return HOLDS, ""
-    if _shows(holder, acceptance.at_ms, run):
-        named = f"{acceptance.server} named {holder}, which logged no HARECEIVE of it"
-        return VIOLATED, named
-    if shadow is not None and _is_stored(message, shadow):
-        return HOLDS, ""
-    return UNKNOWN, f"the tracking log of {holder} has a hole there"
-
-
-def _is_stored(message: Message, shadow: Shadow) -> bool:
-    """Whether anything else shows that it stood."""
-    rows = (shadow.claimed, shadow.discard, shadow.promoted)
-    name = next((row.network_message_id for row in rows if row is not None), None)
-    kept = kept_copies(message).get((shadow.key.server, name or ""), NOT_KEPT)
-    is_moved = shadow.discard is not None or shadow.promoted is not None
-    return is_moved or kept.as_shadow or kept.as_primary
+    message: Message, acceptance: Acceptance, made: TrackingRow, ack_ns: int, run: Run
+) -> Judged:
+    holder, held, shadow = made.shadow_server or "?", acceptance.held, acceptance.shadow
+    held_ns = (held.mono_ns or ack_ns) if held is not None else None
+    is_shown = _shows(holder, acceptance.at_ms, run)
+    status = precedence(held_ns, ack_ns, is_shown=is_shown)
+    if held_ns is not None:
+        after_ms = round((held_ns - ack_ns) / 1e6, 3)
+        return status, f"{holder} logged HARECEIVE {after_ms} ms after {_HAD_IT}"
+    if status == UNKNOWN and shadow is not None and is_traced(message, shadow):
+        return FITS
+    named = f"{acceptance.server} named {holder}, which logged no HARECEIVE of it"
+    return status, named if is_shown else hole_of(holder)
 
 
 def _rejections(message: Message, run: Run) -> Iterator[Case]:
-    left_open: set[str] = set()
-    answered: set[Ref] = set()
-    for attempt in message.attempts:
-        is_after_open = attempt.server in left_open
-        if attempt.reply is None:
-            left_open.add(attempt.server)
-        if attempt.outcome != "failed":
-            continue
-        row, says = _written(message, attempt), (attempt.reply or "").startswith("451 4.4.0")
-        if row is not None:
-            answered.add(row)
-        # a row may be of an earlier attempt, which its sender had left open, and this one refused
-        # for another reason
-        is_of_another = run.config.reject and is_after_open and not says
-        if (row is not None or says) and not is_of_another:
-            born = _kept_meanwhile(message, attempt)
-            status, detail = _refused(attempt, born, run)
-            shown = refs(attempt.ref, row, born)
-            yield Case(
-                status,
-                message.message_id,
-                ("SR-5",),
-                detail,
-                attempt.ended_ms,
-                shown,
-                server=attempt.server,
-            )
-    yield from _in_nobodys_hearing(message, answered, run)
-
-
-def _in_nobodys_hearing(message: Message, answered: set[Ref], run: Run) -> Iterator[Case]:
-    """Rows of rejections that no attempt had for an answer: its sender was lost before (SR-6)."""
-    if run.config.reject:
-        return
-    for row in message.tracking:
-        if is_rejection(row) and row.ref not in answered:
-            detail = f"{row.server} rejected it; RejectMessageOnShadowFailure is false"
-            shown = (row.ref,)
-            yield Case(
-                VIOLATED,
-                message.message_id,
-                ("SR-5", "SR-6"),
-                detail,
-                row.at_ms,
-                shown,
-                server=row.server,
-            )
-
-
-def _written(message: Message, attempt: Attempt) -> Ref | None:
-    """The row that says that no shadow message could be made in this attempt."""
-    rows = (row for row in message.tracking if row.server == attempt.server and is_rejection(row))
-    return min((row.ref for row in rows if attempt.spans(row.mono_ns)), default=None)
-
-
-def _kept_meanwhile(message: Message, attempt: Attempt) -> Ref | None:
-    rows = (
-        each.born
-        for key, each in message.primaries.items()
-        if key.server == attempt.server and each.born is not None and each.born.event == "RECEIVE"
-    )
-    return min((row.ref for row in rows if attempt.spans(row.mono_ns)), default=None)
-
-
-def _refused(attempt: Attempt, born: Ref | None, run: Run) -> tuple[Status, str]:
+    found = list(rejected(message, run))
+    for each in found:
+        status, detail = fits(_wrong(each, run))
+        yield from asked(
+            status, message.message_id, ("SR-5",), detail, each.attempt.ended_ms, each.attempt,
+            each.row, each.kept, server=each.attempt.server,
+        )  # fmt: skip
     if not run.config.reject:
-        return VIOLATED, f"{attempt.server} rejected it; RejectMessageOnShadowFailure is false"
-    if born is not None:
-        return VIOLATED, f"{attempt.server} rejected it and kept it"
-    if (attempt.reply or "").startswith(REJECTION):
-        return HOLDS, ""
-    return VIOLATED, f"rejected with {attempt.reply or '?'}; due is {REJECTION}"
+        # no attempt had them for an answer: its sender was lost before (SR-6)
+        answered = {each.row for each in found}
+        for row in message.tracking:
+            if is_rejection(row) and row.ref not in answered:
+                yield from asked(
+                    VIOLATED, message.message_id, ("SR-5", "SR-6"),
+                    f"{row.server} rejected it; {_NOT_TO}", row.at_ms, row, server=row.server,
+                )  # fmt: skip
 
 
-def _one_hop(message: Message, run: Run) -> Iterator[Case]:
+def _wrong(rejected: Rejected, run: Run) -> str:
+    """What does not fit, or the empty text."""
+    server, reply = rejected.attempt.server, rejected.attempt.reply or ""
+    if not run.config.reject:
+        return f"{server} rejected it; {_NOT_TO}"
+    if rejected.kept is not None:
+        return f"{server} rejected it and kept it"
+    return (
+        "" if reply.startswith(REJECTION) else f"rejected with {reply or '?'}; due is {REJECTION}"
+    )
+
+
+def _one_hop(message: Message, hop: Hop, run: Run) -> Iterator[Case]:
     """Every message that a server of the boundary took from another one there: into mailboxes, and
     not to be sent on. A row of the peer that a hole hides leaves it open.
     """
-    for hop in hops(message, run):
-        taken = [
-            row
-            for row in message.tracking
-            if row.server == hop.peer
-            and row.internal_id is not None
-            and row.internal_id == hop.peer_internal_id
-            and _was_there(row, hop, run)
-            and (row.event == "RECEIVE" or (row.event in _STORED and row.source == "STOREDRIVER"))
-        ]
-        if taken and not hop.left:
-            is_anew = any(row.event == "RECEIVE" for row in taken)
-            detail = (
-                f"{hop.row.server} sent it to {hop.peer} in its own boundary, which received it "
-                "anew"
-            )
-            shown = (hop.row.ref, min(row.ref for row in taken))
-            yield Case(
-                VIOLATED if is_anew else HOLDS, message.message_id, ("SR-12",), detail,
-                hop.row.at_ms, shown,
-            )  # fmt: skip
-
-
-def _was_there(row: TrackingRow, hop: Hop, run: Run) -> bool:
-    """A new queue database counts its messages anew: what an earlier one took is another one's."""
-    lost_ms = run.servers[hop.peer].lost_ms(row.database_id or "")
-    return lost_ms is None or lost_ms > hop.row.at_ms
+    taken = takings(message, hop, run)
+    if taken:
+        is_anew = any(row.event == "RECEIVE" for row in taken)
+        anew = f"sent it to {hop.peer} in its own boundary, which received it anew"
+        status, detail = fits(f"{hop.row.server} {anew}" if is_anew else "")
+        first = min(row.ref for row in taken)
+        yield from asked(
+            status, message.message_id, ("SR-12",), detail, hop.row.at_ms, hop.row, first
+        )
 
 
 CLAIM = Claim(

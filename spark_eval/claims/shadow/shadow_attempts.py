@@ -12,7 +12,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from spark_eval.cases.case import HOLDS, VIOLATED, Case
+from spark_eval.cases.case import Case, asked, fits
+from spark_eval.cases.forms import bound
 from spark_eval.claims.claim import Claim
 from spark_eval.expected.shadow.placement import Rules, rules
 from spark_eval.histories.message import Message
@@ -27,7 +28,7 @@ _OUTCOMES = (None, "accepted", "rejected")
 
 
 def _cases(message: Message, run: Run) -> Iterator[Case]:
-    for each in (message, *message.dsns):
+    for each in message.with_dsns:
         for row in each.of_event("HAREDIRECTFAIL"):
             rule = rules(run).get(row.server)
             if row.outcome in _OUTCOMES and run.config.enabled and rule is not None:
@@ -35,7 +36,7 @@ def _cases(message: Message, run: Run) -> Iterator[Case]:
         for primary in each.primaries.values():
             made, rule = primary.redirect, rules(run).get(primary.key.server)
             if made is not None and rule is not None and (made.attempts or 0) > 1:
-                yield _late(each, made, rule, run)
+                yield from _late(each, made, rule, run)
 
 
 def tried_by(row: TrackingRow) -> list[str]:
@@ -54,10 +55,10 @@ def _failed(message: Message, row: TrackingRow, rule: Rules, run: Run) -> Iterat
             f"{row.server} says that an attempt at {', '.join(unprovoked)} failed, and no fault "
             "was in the way"
         )
-    asked = ("SR-3", "SR-4", *(("SR-1", "SR-5") if unprovoked else ()))
-    yield Case(
-        VIOLATED if wrong else HOLDS, message.message_id, asked, wrong, row.at_ms, (row.ref,),
-        row.attempts or 0,
+    requirements = ("SR-3", "SR-4", *(("SR-1", "SR-5") if unprovoked else ()))
+    status, detail = fits(wrong)
+    yield from asked(
+        status, message.message_id, requirements, detail, row.at_ms, row, weight=row.attempts or 0,
         server=row.server,
     )  # fmt: skip
 
@@ -111,7 +112,7 @@ def _is_in_trouble(row: TrackingRow, peer: str, run: Run) -> bool:
     )
 
 
-def _late(message: Message, made: TrackingRow, rule: Rules, run: Run) -> Case:
+def _late(message: Message, made: TrackingRow, rule: Rules, run: Run) -> Iterator[Case]:
     """At least so many servers were hard to reach, since each attempt goes to another one while
     there is one in its site.
     """
@@ -123,10 +124,9 @@ def _late(message: Message, made: TrackingRow, rule: Rules, run: Run) -> Case:
         f"{made.server} says that {failed} attempts failed, and a fault was in the way of {hard} "
         "servers"
     )
-    return Case(
-        VIOLATED if hard < at_least else HOLDS, message.message_id, ("SR-3",), detail, made.at_ms,
-        (made.ref,), made.attempts or 0,
-        server=made.server,
+    yield from asked(
+        bound(hard, at_least, None), message.message_id, ("SR-3",), detail, made.at_ms, made,
+        weight=made.attempts or 0, server=made.server,
     )  # fmt: skip
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from spark_eval.cases.case import HOLDS, VIOLATED, Case, refs
+from spark_eval.cases.case import VIOLATED, Case, asked, fits
 from spark_eval.claims.claim import Claim
 from spark_eval.expected.mail.acknowledged import acknowledged_primary
 from spark_eval.expected.mail.rejection import REJECTION
@@ -26,29 +26,23 @@ MADE_THOUGH_OFF = "a shadow was made; ShadowRedundancyEnabled is false"
 
 
 def _cases(message: Message, run: Run) -> Iterator[Case]:
-    for each in (message, *message.dsns):
+    for each in message.with_dsns:
         for primary in each.primaries.values():
             if primary.redirect is not None and primary.key.server in rules(run):
-                yield _made(each, primary, primary.redirect, run)
+                yield from _made(each, primary, primary.redirect, run)
         for shadow in each.shadows.values():
             if shadow.held is not None and shadow.key.server in run.servers:
-                yield _taken(each, shadow, shadow.held, run)
+                yield from _taken(each, shadow, shadow.held, run)
         if not run.config.enabled:
             yield from _disabled(each, run)
 
 
-def _made(message: Message, primary: Primary, row: TrackingRow, run: Run) -> Case:
-    wrong = _wrong(primary, row, rules(run)[primary.key.server], run)
-    return Case(
-        VIOLATED if wrong else HOLDS,
-        message.message_id,
-        ("SR-2", "SR-3") if run.config.enabled else ("SR-9",),
-        wrong,
-        row.at_ms,
-        (row.ref,),
-        weight=row.attempts or 0,
-        server=primary.key.server,
-    )
+def _made(message: Message, primary: Primary, row: TrackingRow, run: Run) -> Iterator[Case]:
+    status, detail = fits(_wrong(primary, row, rules(run)[primary.key.server], run))
+    yield from asked(
+        status, message.message_id, ("SR-2", "SR-3") if run.config.enabled else ("SR-9",), detail,
+        row.at_ms, row, weight=row.attempts or 0, server=primary.key.server,
+    )  # fmt: skip
 
 
 def _wrong(primary: Primary, row: TrackingRow, rule: Rules, run: Run) -> str:
@@ -76,26 +70,21 @@ def _wrong(primary: Primary, row: TrackingRow, rule: Rules, run: Run) -> str:
     return ""
 
 
-def _taken(message: Message, shadow: Shadow, held: TrackingRow, run: Run) -> Case:
+def _taken(message: Message, shadow: Shadow, held: TrackingRow, run: Run) -> Iterator[Case]:
     holder, primary = shadow.key.server, shadow.key.primary
     rule = rules(run).get(primary.server)
     permitted = rule is not None and (
         (holder in rule.remotes and rule.remote_attempts > 0)
         or (holder in rule.locals and rule.local_attempts > 0)
     )
+    wrong = "" if permitted else f"{holder} may hold no shadow of {primary.server}"
     if not primary.database_id:
-        detail = f"{holder} holds it under no database id"
-    else:
-        detail = f"{holder} may hold no shadow of {primary.server}"
-    return Case(
-        HOLDS if permitted and primary.database_id else VIOLATED,
-        message.message_id,
-        ("SR-2", "SR-11"),
-        detail,
-        held.at_ms,
-        refs(held.ref, shadow.claimed.ref if shadow.claimed else None),
+        wrong = f"{holder} holds it under no database id"
+    status, detail = fits(wrong)
+    yield from asked(
+        status, message.message_id, ("SR-2", "SR-11"), detail, held.at_ms, held, shadow.claimed,
         server=holder,
-    )
+    )  # fmt: skip
 
 
 def _disabled(message: Message, run: Run) -> Iterator[Case]:
@@ -103,24 +92,19 @@ def _disabled(message: Message, run: Run) -> Iterator[Case]:
     if message.ok is not None:
         primary = acknowledged_primary(message)
         made = primary.redirect if primary else None
-        asked = ("SR-9", "SR-14") if made is None and run.config.reject else ("SR-9",)
-        yield Case(
-            VIOLATED if made else HOLDS, message.message_id, asked, MADE_THOUGH_OFF,
-            message.ok.ended_ms, refs(message.ok.ref, made.ref if made else None),
-            server=message.ok.server,
+        status, detail = fits(MADE_THOUGH_OFF if made else "")
+        yield from asked(
+            status, message.message_id,
+            ("SR-9", "SR-14") if made is None and run.config.reject else ("SR-9",), detail,
+            message.ok.ended_ms, message.ok, made, server=message.ok.server,
         )  # fmt: skip
     for attempt in message.attempts:
         if (attempt.reply or "").startswith(REJECTION):
-            detail = f"refused by {attempt.server}; ShadowRedundancyEnabled is false"
-            yield Case(
-                VIOLATED,
-                message.message_id,
-                ("SR-14",),
-                detail,
-                attempt.ended_ms,
-                (attempt.ref,),
-                server=attempt.server,
-            )
+            yield from asked(
+                VIOLATED, message.message_id, ("SR-14",),
+                f"refused by {attempt.server}; ShadowRedundancyEnabled is false", attempt.ended_ms,
+                attempt, server=attempt.server,
+            )  # fmt: skip
 
 
 CLAIM = Claim(

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from spark_eval.cases.case import HOLDS, VIOLATED, Case, Status, refs
+from spark_eval.cases.case import FITS, NOT_ASKED, VIOLATED, Case, Judged, asked, fits
 from spark_eval.claims.claim import Claim
 from spark_eval.expected.mail.forks import forks_of
+from spark_eval.expected.shadow.acceptances import is_traced
 from spark_eval.expected.shadow.placement import Rules, rules
-from spark_eval.expected.shadow.shadow_copies import NOT_KEPT, kept_copies
 from spark_eval.histories.message import Message
 from spark_eval.histories.organisation.server import Server
 from spark_eval.histories.primary import Primary
@@ -28,37 +28,32 @@ from spark_eval.read.rows import TrackingRow
 def _cases(message: Message, run: Run) -> Iterator[Case]:
     if not run.config.enabled:
         return
-    for each in (message, *message.dsns):
+    for each in message.with_dsns:
         for primary in each.primaries.values():
             server, rule = run.servers.get(primary.key.server), rules(run).get(primary.key.server)
             born = primary.born
             is_anew = primary.is_promoted or primary.is_resubmitted
             if is_anew and born is not None and server is not None and rule is not None:
-                yield from _case(each, primary, born, server, rule, run)
+                status, detail = _judged(each, primary, born, server, rule, run)
+                yield from asked(
+                    status, each.message_id, ("SM-13",), detail, born.at_ms, born, primary.redirect,
+                    primary.failure, server=server.name,
+                )  # fmt: skip
 
 
-def _case(
+def _judged(
     message: Message, primary: Primary, born: TrackingRow, server: Server, rule: Rules, run: Run
-) -> Iterator[Case]:
+) -> Judged:
     made = primary.redirect
-    never_held = made is not None and _is_untraced(message, primary, made, run)
-    status: Status = HOLDS
-    if never_held:
-        status = VIOLATED
-    elif made is None and primary.failure is None and rule.remote_attempts + rule.local_attempts:
-        is_excused = _is_excused(born, server, rule, run)
-        if is_excused and not _went_out_alone(message, primary, born, server):
-            return
-        status = VIOLATED
-    detail = f"{server.name} has it anew and did not try to shadow it again"
-    if never_held and made is not None:
-        detail = f"{server.name} named {made.shadow_server}, which logged no HARECEIVE of it"
-    rows = (born, made, primary.failure)
-    yield Case(
-        status, message.message_id, ("SM-13",), detail, born.at_ms,
-        refs(*(row.ref if row else None for row in rows)),
-        server=server.name,
-    )  # fmt: skip
+    if made is not None:
+        untraced = f"{server.name} named {made.shadow_server}, which logged no HARECEIVE of it"
+        return fits(untraced if _is_untraced(message, primary, made, run) else "")
+    if primary.failure is not None or not rule.remote_attempts + rule.local_attempts:
+        return FITS
+    is_excused = _is_excused(born, server, rule, run)
+    if is_excused and not _went_out_alone(message, primary, born, server):
+        return NOT_ASKED
+    return VIOLATED, f"{server.name} has it anew and did not try to shadow it again"
 
 
 def _is_untraced(message: Message, primary: Primary, made: TrackingRow, run: Run) -> bool:
@@ -66,28 +61,20 @@ def _is_untraced(message: Message, primary: Primary, made: TrackingRow, run: Run
     shadow = message.shadows.get(ShadowKey(made.shadow_server or "", primary.key))
     if shadow is None or shadow.claimed is None or shadow.held is not None:
         return False
-    kept = kept_copies(message).get((shadow.key.server, _name(primary, made)), NOT_KEPT)
-    is_traced = shadow.discard is not None or shadow.promoted is not None
-    if is_traced or kept.as_shadow or kept.as_primary:
+    if is_traced(message, shadow, made.network_message_id or primary.network_message_id):
         return False
     holder, at_ms = run.servers.get(shadow.key.server), shadow.claimed.at_ms
     return holder is None or holder.shows(at_ms, at_ms)
 
 
-def _name(primary: Primary, made: TrackingRow) -> str:
-    return made.network_message_id or primary.network_message_id or ""
-
-
 def _is_excused(born: TrackingRow, server: Server, rule: Rules, run: Run) -> bool:
     heartbeat_ms = run.config.heartbeat_ms
-    soon_ms = born.at_ms + heartbeat_ms
-    until_ms = soon_ms
+    until_ms = soon_ms = born.at_ms + heartbeat_ms
     if touches(run.acting, born.at_ms, soon_ms):
         attempts = rule.remote_attempts + rule.local_attempts
         until_ms = born.at_ms + max(heartbeat_ms, attempts * server.config.timeout_ms)
-    downs = (down.outage.possible for down in server.downs)
-    is_away = touches(downs, born.at_ms, until_ms)
     is_over = run.end_ms is not None and soon_ms > run.end_ms
+    is_away = touches(server.away(), born.at_ms, until_ms)
     return is_away or is_over or not server.shows(born.at_ms, until_ms)
 
 

@@ -15,7 +15,10 @@ from spark_eval.histories.message import Message
 from spark_eval.histories.organisation.server import EXTERNAL, Server
 from spark_eval.histories.run import Run
 from spark_eval.histories.sending import internal_id_in
+from spark_eval.intervals.interval import FOREVER_MS
 from spark_eval.read.rows import TrackingRow
+
+_STORED = ("DELIVER", "DUPLICATEDELIVER")
 
 
 class Hop(NamedTuple):
@@ -55,3 +58,20 @@ def _is_handed_on(row: TrackingRow, sender: Server, peer: Server, run: Run) -> b
     ways = (run.routing.way(sender, each, None) for each in row.recipients or ())
     way = next((each for each in ways if each is not None), None)
     return peer.boundary != sender.boundary or (way is not None and not way.is_into_a_database)
+
+
+def takings(message: Message, hop: Hop, run: Run) -> list[TrackingRow]:
+    """Rows by which the peer took what a hop brought: to send it on, or into mailboxes. A new queue
+    database counts its messages anew: what an earlier one took is another one's.
+    """
+    if hop.peer_internal_id is None:
+        return []
+    rows = (row for row in message.tracking if row.server == hop.peer)
+    lost_ms = run.servers[hop.peer].lost_ms
+    return [
+        row
+        for row in rows
+        if row.internal_id == hop.peer_internal_id
+        and (row.event == "RECEIVE" or (row.event in _STORED and row.source == "STOREDRIVER"))
+        and (lost_ms(row.database_id or "") or FOREVER_MS) > hop.row.at_ms
+    ]

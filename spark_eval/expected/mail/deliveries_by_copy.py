@@ -19,7 +19,7 @@ def deliveries_by_copy(messages: Iterable[Message], run: Run) -> DeliveriesByCop
     """By the word of the servers of the copies; in order."""
     found: DeliveriesByCopy = {}
     for message in messages:
-        for each in (message, *message.dsns):
+        for each in message.with_dsns:
             add_deliveries(found, _of_message(each, run))
     return in_order(found)
 

@@ -16,7 +16,7 @@ from spark_eval.histories.message import Message
 from spark_eval.histories.primary import Key, Primary, key_of, order_of
 from spark_eval.intervals.interval import FOREVER_MS
 from spark_eval.read.names import Ref
-from spark_eval.read.rows import TrackingRow
+from spark_eval.read.rows import TrackingRow, collected
 
 _DONE = ("SEND", "DELIVER", "DUPLICATEDELIVER")
 
@@ -64,12 +64,12 @@ def forks_of(message: Message) -> dict[Key, Forks]:
 
 def _served(rows: Iterable[TrackingRow]) -> dict[tuple[Key, str], list[TrackingRow]]:
     """Rows of each recipient that say that he is done, in order."""
-    found: dict[tuple[Key, str], list[TrackingRow]] = {}
-    for row in sorted(rows, key=order_of):
-        if is_done(row) and (key := key_of(row)) is not None:
-            for recipient in row.recipients or ():
-                found.setdefault((key, recipient), []).append(row)
-    return found
+    return collected(
+        ((key, recipient), row)
+        for row in sorted(rows, key=order_of)
+        if is_done(row) and (key := key_of(row)) is not None
+        for recipient in row.recipients or ()
+    )
 
 
 def _owed(primary: Primary, served: dict[tuple[Key, str], list[TrackingRow]]) -> Iterator[_Part]:

@@ -48,8 +48,8 @@ def _is_vague(primary: Primary, dsn: Dsn, server: Server) -> bool:
     from_ms, made_ms = (row.at_ms if row else 0), dsn.row.at_ms
     is_loaded = primary.last_loaded_ms is not None and primary.last_loaded_ms <= made_ms
     # what a disk or a process that stands still holds up is written later than it was decided
-    held_up = (down.outage.possible for down in server.downs if down.kind in (FULL, "pause"))
-    return is_loaded or is_lost(server, from_ms, made_ms) or touches(held_up, from_ms, made_ms)
+    held_up = touches(server.away(FULL, "pause"), from_ms, made_ms)
+    return is_loaded or held_up or is_lost(server, from_ms, made_ms)
 
 
 def _left(primary: Primary, message: Message, by_ms: int) -> frozenset[str]:

@@ -14,6 +14,7 @@ from spark_eval.histories.organisation.server import EXTERNAL, Server
 from spark_eval.histories.primary import key_of
 from spark_eval.histories.run import Run, Wait
 from spark_eval.read.names import Ref
+from spark_eval.read.rows import collected
 
 
 class GivenUp(NamedTuple):
@@ -32,17 +33,20 @@ class GivenUp(NamedTuple):
 @lru_cache(maxsize=1)
 def given_up(run: Run) -> dict[str, list[GivenUp]]:
     """By the server that gave them up."""
-    found: dict[str, list[GivenUp]] = {}
+    return collected(_given_up(run))
+
+
+def _given_up(run: Run) -> Iterator[tuple[str, GivenUp]]:
     for server, session in run.sessions:
         opened, ended, reason = session.opened, session.ended, session.gave_up
         if opened is None or ended is None or reason is None or session.is_known_to_stand:
             continue
         peer = ended.peer or ""
         if session.purpose == "delivery" and peer in _alone(run).get(server, ()):
-            found.setdefault(server, []).append(
-                GivenUp(ended.session, peer, opened.at_ms, ended.at_ms, reason, ended.ref)
+            yield (
+                server,
+                GivenUp(ended.session, peer, opened.at_ms, ended.at_ms, reason, ended.ref),
             )
-    return found
 
 
 @lru_cache(maxsize=1)
@@ -76,7 +80,7 @@ def waits(messages: Iterable[Message], run: Run) -> dict[Ref, Wait]:
     found: dict[Ref, Wait] = {}
     if given_up(run):
         for message in messages:
-            for each in (message, *message.dsns):
+            for each in message.with_dsns:
                 for server, peer, wait in _waits(each):
                     for session in given_up(run).get(server, ()):
                         is_there = wait.since_ms <= session.opened_ms

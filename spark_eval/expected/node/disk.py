@@ -16,7 +16,7 @@ _STAYS = ("pause", FULL)
 
 def full(server: Server) -> Iterator[Interval]:
     """While its disk may have been full."""
-    return (down.outage.possible for down in server.downs if down.kind == FULL)
+    return server.away(FULL)
 
 
 def is_lost(server: Server, start_ms: int, end_ms: int) -> bool:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from spark_eval.histories.organisation.active_copies import placed
 from spark_eval.histories.run import Run
-from spark_eval.read.rows import LifecycleRow
+from spark_eval.read.rows import LifecycleRow, grouped
 
 _ENDS = ("stopped", "crashed", "configuration-refused")
 
@@ -36,9 +36,7 @@ class LoggedLife(NamedTuple):
 @lru_cache(maxsize=1)
 def logged_lives(run: Run) -> dict[str, tuple[LoggedLife, ...]]:
     """By server. A life begins with `configured`, or where a server writes none, with `started`."""
-    rows: dict[str, list[LifecycleRow]] = {}
-    for row in run.lifecycle:
-        rows.setdefault(row.server, []).append(row)
+    rows = grouped(run.lifecycle, lambda row: row.server)
     return {server: _lives(own) for server, own in rows.items()}
 
 

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
-from spark_eval.cases.case import HOLDS, UNKNOWN, VIOLATED, Status
+from spark_eval.cases.case import FITS, HOLDS, NOT_ASKED, UNKNOWN, VIOLATED, Judged, Status
 from spark_eval.cases.words import stamp
 from spark_eval.expected.mail.arrivals import database_of
 from spark_eval.expected.safety_net.operations import Operation, operations
@@ -114,12 +114,12 @@ def _asked_of(operation: Operation, keys: Resubmit, server: Server, run: Run) ->
     )
 
 
-def judged(asked: AskedOf, run: Run) -> tuple[Status, str] | None:
-    """Whether the server took it on; None where it could not."""
+def judged(asked: AskedOf, run: Run) -> Judged:
+    """Whether the server took it on; not asked where it could not."""
     if asked.request is not None:
-        return HOLDS, ""
+        return FITS
     if asked.asked is None or asked.is_owed_nothing:
-        return None
+        return NOT_ASKED
     server, name = asked.server.name, asked.operation
     if touches(asked.server.holes, *asked.asked):
         return UNKNOWN, f"the record of {server} has a hole where it may have been asked"

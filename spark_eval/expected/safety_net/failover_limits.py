@@ -19,6 +19,7 @@ from spark_eval.histories.message import Message
 from spark_eval.histories.organisation.active_copies import ActiveCopies, Change
 from spark_eval.histories.run import Limits, Run
 from spark_eval.read.names import Ref
+from spark_eval.read.rows import collected
 
 
 class Taken(NamedTuple):
@@ -55,12 +56,12 @@ class Landed(NamedTuple):
 @lru_cache(maxsize=4)
 def landed(message: Message, run: Run) -> dict[tuple[str, str], Landed]:
     """By database and recipient, of databases with several copies."""
-    taken: dict[tuple[str, str], list[Taken]] = {}
-    for each in brought_into(message, run):
-        if each.row.event == "DELIVER":
-            for recipient in each.row.recipients or ():
-                row = Taken(each.epoch, each.row.at_ms, each.copy, each.row.ref)
-                taken.setdefault((each.database, recipient), []).append(row)
+    taken = collected(
+        ((each.database, who), Taken(each.epoch, each.row.at_ms, each.copy, each.row.ref))
+        for each in brought_into(message, run)
+        if each.row.event == "DELIVER"
+        for who in each.row.recipients or ()
+    )
     return {
         (database, recipient): Landed(
             tuple(sorted(rows)),
@@ -107,7 +108,7 @@ def found_by(messages: Iterable[Message], run: Run) -> dict[Change_, Found]:
     if not any(each.changes for each in run.active_copies.values()):
         return found
     for message in messages:
-        for each in (message, *message.dsns):
+        for each in message.with_dsns:
             for (database, _), known in landed(each, run).items():
                 active = run.active_copies[database]
                 for change in active.changes:

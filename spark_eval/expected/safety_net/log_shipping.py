@@ -75,11 +75,8 @@ def _way(server: Server, peer: str, run: Run) -> LogWay:
     }
     failed = tuple(
         row.at_ms
-        for row in run.lifecycle
-        if row.event == "copy-failed"
-        and row.database in shared
-        and row.server in (server.name, peer)
-        and row.at_ms is not None
+        for row in run.said("copy-failed")
+        if row.database in shared and row.server in (server.name, peer) and row.at_ms is not None
     )
     troubles = run.ways.troubles(server.name, peer, REPLICATION)
     begins = tuple(_begins(server, peer, shared, run))
@@ -96,7 +93,7 @@ def _begins(server: Server, peer: str, shared: set[str], run: Run) -> Iterator[B
         if is_begin and row.database in shared and row.at_ms is not None:
             yield Begin(row.at_ms, is_start=False)
     # a session may stand before anybody saw that its server is back
-    for down in server.downs:
-        yield Begin(down.outage.possible.hi, is_start=False)
+    for away in server.away():
+        yield Begin(away.hi, is_start=False)
     for life in server.lives:
         yield Begin(life.lo_ms, is_start=True)

@@ -16,6 +16,7 @@ from spark_eval.histories.organisation.active_copies import MOUNTED, Change
 from spark_eval.histories.organisation.server import Server
 from spark_eval.histories.run import Run
 from spark_eval.histories.ways import MANAGEMENT, Trouble
+from spark_eval.intervals.interval import last_by
 from spark_eval.read.rows import LifecycleRow
 
 
@@ -94,16 +95,8 @@ def _own(change: Change, decided: LifecycleRow, run: Run) -> Iterator[OwnFailove
 
 
 def _silent_ms(change: Change, decided: LifecycleRow, run: Run) -> int | None:
-    times = (
-        row.at_ms
-        for row in run.lifecycle
-        if row.event == "copy-silent"
-        and row.database == change.database
-        and row.peer == change.before.server
-        and row.at_ms is not None
-        and row.at_ms <= (decided.at_ms or 0)
-    )
-    return max(times, default=None)
+    like = {"database": change.database, "peer": change.before.server}
+    return last_by(run.said_ms("copy-silent", **like), decided.at_ms or 0)
 
 
 def _last_well_ms(
@@ -120,14 +113,8 @@ def _last_well_ms(
 
 
 def _first_log(change: Change, run: Run) -> tuple[int | None, int | None]:
-    mounts = [
-        row
-        for row in run.lifecycle
-        if row.event == MOUNTED
-        and row.database == change.database
-        and row.epoch == change.before.epoch
-        and row.server == change.before.server
-    ]
+    before = (change.database, change.before.epoch, change.before.server)
+    mounts = [row for row in run.said(MOUNTED) if (row.database, row.epoch, row.server) == before]
     logs = (row.last_log for row in mounts if row.last_log is not None)
     times = (row.at_ms for row in mounts if row.at_ms is not None)
     return min(logs, default=None), min(times, default=None)

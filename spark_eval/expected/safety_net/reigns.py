@@ -16,7 +16,7 @@ from spark_eval.histories.organisation.active_copies import ActiveCopy, placed
 from spark_eval.histories.run import Run
 from spark_eval.histories.ways import REPLICATION
 from spark_eval.intervals.interval import first_clear
-from spark_eval.read.rows import LifecycleRow
+from spark_eval.read.rows import LifecycleRow, grouped
 
 STATES = ("database-mounted", "database-dismounted", "copy-passive", "copy-opened")
 MOUNTED = "database-mounted"
@@ -39,13 +39,9 @@ def words(run: Run) -> dict[tuple[str, str], list[LifecycleRow]]:
     """What each server said of its copy, by database and server, in order. The last word counts:
     mounted, or not.
     """
-    found: dict[tuple[str, str], list[LifecycleRow]] = {}
-    for row in run.lifecycle:
-        if row.database is not None and row.event in STATES:
-            found.setdefault((row.database, row.server), []).append(row)
-    for rows in found.values():
-        rows.sort(key=lambda row: (placed(row) or 0, row.at_ms or 0, row.ref))
-    return found
+    said = [row for row in run.lifecycle if row.database is not None and row.event in STATES]
+    said.sort(key=lambda row: (placed(row) or 0, row.at_ms or 0, row.ref))
+    return grouped(said, lambda row: (row.database or "", row.server))
 
 
 @lru_cache(maxsize=1)

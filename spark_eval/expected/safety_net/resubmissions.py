@@ -23,7 +23,7 @@ from spark_eval.histories.message import Message
 from spark_eval.histories.primary import SAFETY_NET, Key, key_of
 from spark_eval.histories.run import Run
 from spark_eval.intervals.interval import touches
-from spark_eval.read.rows import TrackingRow
+from spark_eval.read.rows import TrackingRow, collected, grouped
 
 PRIMARY, SHADOW = "primary", "shadow"
 
@@ -63,11 +63,11 @@ def forks_brought(message: Message, run: Run) -> list[Fork]:
     """Of messages that a server answered for, which it does for a DSN that it made, too."""
     owned = {key for key, each in message.primaries.items() if each.is_there}
     owned |= {key for row in message.of_event("DSN") if (key := key_of(row)) is not None}
-    rows: dict[tuple[Key, str], list[Brought]] = {}
-    for each in brought_into(message, run):
-        key = key_of(each.row)
-        if key is not None and key in owned:
-            rows.setdefault((key, each.database), []).append(each)
+    rows = collected(
+        ((key, each.database), each)
+        for each in brought_into(message, run)
+        if (key := key_of(each.row)) is not None and key in owned
+    )
     return [
         Fork(
             key, database,
@@ -119,10 +119,7 @@ def _all_expected(message: Message, run: Run) -> Iterator[Expected]:
         ]
         for database in {fork.database for fork in forks}
     }
-    by_server: dict[tuple[str, str], list[Asking]] = {}
-    for asking in askings(run):
-        key = (asking.change.database, asking.server.name)
-        by_server.setdefault(key, []).append(asking)
+    by_server = grouped(askings(run), lambda each: (each.change.database, each.server.name))
     for fork in forks:
         theirs = by_server.get((fork.database, fork.key.server), [])
         for asking in theirs:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
-from spark_eval.cases.case import HOLDS, UNKNOWN, VIOLATED, Status
+from spark_eval.cases.case import FITS, NOT_ASKED, UNKNOWN, VIOLATED, Judged
 from spark_eval.cases.words import stamp
 from spark_eval.fault_kinds import Does
 from spark_eval.histories.faults import Fault
@@ -21,7 +21,7 @@ from spark_eval.histories.organisation.server import ACTIVE_MANAGER, UNLOGGED_WA
 from spark_eval.histories.run import NO_LIMITS, TAKEN_ON, Limits, Run
 from spark_eval.intervals.interval import Interval, first_clear, merged, touches
 from spark_eval.read.names import Ref
-from spark_eval.read.rows import LifecycleRow
+from spark_eval.read.rows import LifecycleRow, collected
 
 _REQUEST_ID = re.compile(r"(.+):(\d+)(?:[/.].*)?\Z")
 
@@ -78,10 +78,11 @@ def of_request(request_id: str | None) -> tuple[str | None, int | None]:
 
 def requests(run: Run) -> list[Request]:
     """Of all servers."""
-    rows: dict[tuple[str, str], list[LifecycleRow]] = {}
-    for row in run.lifecycle:
-        if row.event in TAKEN_ON and row.request_id is not None and row.at_ms is not None:
-            rows.setdefault((row.server, row.request_id), []).append(row)
+    rows = collected(
+        ((row.server, row.request_id), row)
+        for row in run.lifecycle
+        if row.event in TAKEN_ON and row.request_id is not None and row.at_ms is not None
+    )
     return [
         Request(
             server, request_id, *of_request(request_id),
@@ -175,9 +176,8 @@ def _learnt(
     rows = sorted(
         (
             row
-            for row in run.lifecycle
-            if row.event == "active-copy"
-            and row.server == server.name
+            for row in run.said("active-copy")
+            if row.server == server.name
             and row.database == change.database
             and (row.epoch or 0) >= change.after.epoch
         ),
@@ -192,8 +192,7 @@ def _managers(run: Run) -> list[str]:
 
 def _away(server: Server, run: Run) -> Iterator[Interval]:
     for name in (server.name, *_managers(run)):
-        for down in run.servers[name].downs:
-            yield down.outage.possible
+        yield from run.servers[name].away()
     for fault in _of_links(server, run):
         if fault.does in (Does.AWAY, Does.IN_DOUBT) and fault.outage is not None:
             yield fault.outage.possible
@@ -215,13 +214,13 @@ def _of_links(server: Server, run: Run) -> Iterator[Fault]:
                 yield fault
 
 
-def judged(asking: Asking, run: Run) -> tuple[Status, str] | None:
-    """Whether the server was asked as it must be; None where it is not asked."""
+def judged(asking: Asking, run: Run) -> Judged:
+    """Whether the server was asked as it must be."""
     server = asking.server.name
     if asking.request is not None:
-        return HOLDS, ""
+        return FITS
     if asking.is_lossless:
-        return None
+        return NOT_ASKED
     end_ms = run.end_ms or 0
     if asking.learnt is None:
         return _never_notified(asking, end_ms)
@@ -236,7 +235,7 @@ def judged(asking: Asking, run: Run) -> tuple[Status, str] | None:
     return VIOLATED, f"{told}, could be reached, and was not asked by {by}"
 
 
-def _never_notified(asking: Asking, end_ms: int) -> tuple[Status, str]:
+def _never_notified(asking: Asking, end_ms: int) -> Judged:
     server, change = asking.server.name, asking.change
     where = f"that {change.database} is active on {change.after.server}"
     if asking.tell_by_ms <= end_ms:

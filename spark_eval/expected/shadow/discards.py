@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from spark_eval.expected.mail.forks import Forks, forks_of
+from spark_eval.expected.node.disk import full
 from spark_eval.expected.shadow.shadow_copies import Copy, copies_of
 from spark_eval.histories.message import Message
 from spark_eval.histories.pairs import last_by, turns_between
@@ -134,11 +135,8 @@ def _forgotten_ms(copy: Copy, run: Run) -> int | None:
     if made.shadow_server != copy.server.name or not _is_later(loaded, made):
         return None
     is_again = _made_again(primary, copy.message.of_event("HAREDIRECT"))
-    downs = copy.primary.downs if copy.primary else ()
-    disk_was_full = any(
-        down.kind == "fill_disk" and down.outage.possible.touches(made.at_ms, made.at_ms)
-        for down in downs
-    )
+    primary_full = full(copy.primary) if copy.primary else ()
+    disk_was_full = touches(primary_full, made.at_ms, made.at_ms)
     return loaded.at_ms if is_again or disk_was_full else None
 
 

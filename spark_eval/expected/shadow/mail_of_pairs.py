@@ -42,7 +42,7 @@ def oldest_of_pairs(messages: Iterable[Message], run: Run) -> MailOfPairs:
 
 def _copies(messages: Iterable[Message], run: Run) -> Iterator[Copy]:
     for message in messages:
-        for each in (message, *message.dsns):
+        for each in message.with_dsns:
             yield from copies_of(each, run)
 
 

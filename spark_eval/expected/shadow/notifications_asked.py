@@ -16,7 +16,7 @@ from spark_eval.expected.shadow.shadow_copies import exchange_ms
 from spark_eval.histories.pairs import FOR_MESSAGES, Contact, turns_between
 from spark_eval.histories.run import Run
 from spark_eval.intervals.interval import FOREVER_MS
-from spark_eval.read.rows import QueueRow
+from spark_eval.read.rows import QueueRow, collected
 
 # rows of one input stand closer together than this
 TOGETHER_MS = 1_000
@@ -66,10 +66,7 @@ def unanswered(run: Run) -> dict[tuple[str, str], list[int]]:
     """By asking and asked server, when a question was given up: a heartbeat, in a session that had
     stood, or the first question of a session for messages.
     """
-    found: dict[tuple[str, str], list[int]] = {}
-    for name, at_ms in _given_up(run):
-        found.setdefault(name, []).append(at_ms)
-    return found
+    return collected(_given_up(run))
 
 
 def _given_up(run: Run) -> Iterator[tuple[tuple[str, str], int]]:

@@ -141,11 +141,12 @@ def _promotion(copy: Copy, run: Run) -> Promotion:
         span_over_ms=None if contact.lo_ms is None else contact.lo_ms + span_ms,
         span_surely_over_ms=None if contact.hi_ms is None else contact.hi_ms + span_ms,
         span_by_ms=_span_by_ms(copy, due_ms, times, run),
-        was_tempted=touches(copy.pair.any_possible, *_while_held(copy, run)),
+        was_tempted=touches(copy.pair.any_possible, *while_held(copy, run)),
     )
 
 
-def _while_held(copy: Copy, run: Run) -> tuple[int, int]:
+def while_held(copy: Copy, run: Run) -> tuple[int, int]:
+    """Until it was let go or promoted, or the run was over."""
     ends = (copy.discard_ms, copy.promoted_ms, run.end_ms)
     return copy.held_ms or 0, next((each for each in ends if each is not None), FOREVER_MS)
 

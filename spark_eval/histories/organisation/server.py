@@ -8,7 +8,7 @@ rows.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 from typing import NamedTuple
@@ -85,6 +85,10 @@ class Server:
     def out(self, start_ms: int, end_ms: int) -> Certainty:
         """Whether it was away, or its disk full, at some moment of [start, end]."""
         return out_at((each.outage for each in self.downs), start_ms, end_ms)
+
+    def away(self, *kinds: str) -> Iterator[Interval]:
+        """While it may have been away, or its disk full: by faults of these kinds, or of any."""
+        return (each.outage.possible for each in self.downs if not kinds or each.kind in kinds)
 
     def shows(self, start_ms: int, end_ms: int) -> bool:
         """Whether its logs are whole all along [start, end]."""

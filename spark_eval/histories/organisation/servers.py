@@ -21,6 +21,7 @@ from spark_eval.read.damage import Damage
 from spark_eval.read.logs import Logs
 from spark_eval.read.plan import PlannedServer
 from spark_eval.read.record import Record
+from spark_eval.read.rows import collected
 
 
 def servers_of(record: Record, logs: Logs, faults: Iterable[Fault]) -> dict[str, Server]:
@@ -67,29 +68,25 @@ def _sections(record: Record, server: PlannedServer) -> Mapping[str, Mapping[str
 
 
 def _downs(faults: Iterable[Fault]) -> dict[str, list[Down]]:
-    found: dict[str, list[Down]] = {}
-    for each in faults:
-        counts = each.acts_on_server and each.does in (Does.AWAY, Does.IN_DOUBT)
-        if counts and each.server is not None and each.outage is not None:
-            found.setdefault(each.server, []).append(Down(each.outage, each.kind))
-    return found
+    return collected(
+        (each.server, Down(each.outage, each.kind))
+        for each in faults
+        if each.acts_on_server and each.does in (Does.AWAY, Does.IN_DOUBT)
+        if each.server is not None and each.outage is not None
+    )
 
 
 def _seen_databases(record: Record, logs: Logs) -> dict[str, list[tuple[int, str]]]:
-    found: dict[str, list[tuple[int, str]]] = {}
-    for row in record.rows.lifecycle:
-        if row.database_id and row.at_ms is not None:
-            found.setdefault(row.server, []).append((row.at_ms, row.database_id))
-    for (server, database_id), at_ms in logs.seen_ms.items():
-        found.setdefault(server, []).append((at_ms, database_id))
-    return found
+    said = (
+        (row.server, (row.at_ms, row.database_id))
+        for row in record.rows.lifecycle
+        if row.database_id and row.at_ms is not None
+    )
+    seen = ((server, (at_ms, name)) for (server, name), at_ms in logs.seen_ms.items())
+    return collected((*said, *seen))
 
 
 def _damage_by_server(
     damage: Iterable[Damage],
 ) -> dict[str, list[tuple[int | None, int | None]]]:
-    found: dict[str, list[tuple[int | None, int | None]]] = {}
-    for each in damage:
-        if each.server:
-            found.setdefault(each.server, []).append((each.from_ms, each.to_ms))
-    return found
+    return collected((each.server, (each.from_ms, each.to_ms)) for each in damage if each.server)

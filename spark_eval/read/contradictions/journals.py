@@ -13,7 +13,7 @@ from typing import Any
 from spark_eval.read.contradictions.made_by_lab import ROUNDED_MS, found_at, has_ended
 from spark_eval.read.damage import Damage
 from spark_eval.read.record import Record
-from spark_eval.read.rows import FaultRow, OperationRow
+from spark_eval.read.rows import FaultRow, OperationRow, grouped
 
 UNPLANNED = "names what plan.json does not have"
 NO_PHASE = "a phase that there is not"
@@ -40,14 +40,10 @@ class _Planned:
 
 def of_journals(record: Record) -> Iterator[Damage]:
     planned = _faults(record)
-    faults: dict[str, list[FaultRow]] = {}
-    for row in record.rows.faults:
-        faults.setdefault(row.fault, []).append(row)
+    faults = grouped(record.rows.faults, lambda row: row.fault)
     for name, rows in sorted(faults.items()):
         yield from _of_one(rows, planned.get(name), record, is_fault=True)
-    operations: dict[str, list[OperationRow]] = {}
-    for operation in record.rows.operations:
-        operations.setdefault(operation.operation, []).append(operation)
+    operations = grouped(record.rows.operations, lambda row: row.operation)
     asked = _operations(record)
     for name, acts in sorted(operations.items()):
         yield from _of_one(acts, asked.get(name), record, is_fault=False)

@@ -9,7 +9,6 @@ import pytest
 from spark_eval.intervals.interval import (
     Interval,
     first_clear,
-    first_touching,
     last_by,
     merged,
     shared_ms,
@@ -60,8 +59,6 @@ def test_any_of_several_may_touch() -> None:
     spans = [Interval(1, 2), Interval(5, 6)]
     assert touches(spans, 2, 3)
     assert not touches(spans, 3, 4)
-    assert first_touching(spans, 4, 9) == Interval(5, 6)
-    assert first_touching(spans, 3, 4) is None
 
 
 def test_shared_time_counts_each_by_itself() -> None:

@@ -7,7 +7,7 @@ from itertools import combinations_with_replacement, product
 import pytest
 
 from spark_eval.intervals.interval import Interval
-from spark_eval.intervals.outage import Certainty, Outage, out_at, out_throughout
+from spark_eval.intervals.outage import Certainty, Outage, out_at
 
 MOMENTS = range(4)
 SPANS = [Interval(lo, hi) for lo, hi in combinations_with_replacement(MOMENTS, 2)]
@@ -29,19 +29,8 @@ def test_it_lasted_at_some_moment(outage: Outage, span: Interval) -> None:
     assert outage.at(*span) is expected
 
 
-@pytest.mark.parametrize("outage", OUTAGES)
-@pytest.mark.parametrize("span", SPANS)
-def test_what_lasted_throughout_lasted_at_some_moment(outage: Outage, span: Interval) -> None:
-    assert outage.throughout(*span) <= outage.at(*span)
-    is_sure = outage.certain is not None and outage.certain.covers(*span)
-    assert (outage.throughout(*span) is Certainty.YES) == is_sure
-
-
 def test_of_several_the_surest_counts() -> None:
     outages = [Outage(Interval(0, 9), None), Outage(Interval(4, 8), Interval(5, 6))]
     assert out_at(outages, 0, 1) is Certainty.MAYBE
     assert out_at(outages, 0, 5) is Certainty.YES
     assert out_at(outages, 20, 30) is Certainty.NO
-    assert out_throughout(outages, 5, 6) is Certainty.YES
-    assert out_throughout(outages, 5, 7) is Certainty.MAYBE
-    assert out_throughout([], 5, 7) is Certainty.NO

@@ -1,0 +1,79 @@
+"""Every 250 to somebody outside of the boundary who handed a message over: to the workload, or to a
+server of another boundary, from which a message comes as from outside (SR-10).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from spark_eval.expected.mail.acknowledged import acknowledged_primary, primary_behind
+from spark_eval.expected.mail.crossings import hops
+from spark_eval.expected.shadow.shadow_copies import NOT_KEPT, kept_copies
+from spark_eval.histories.message import Message
+from spark_eval.histories.primary import Primary
+from spark_eval.histories.run import Run
+from spark_eval.histories.shadow import Shadow, ShadowKey
+from spark_eval.read.names import Ref
+from spark_eval.read.rows import TrackingRow
+
+
+class Acceptance(NamedTuple):
+    """A 250: of which server, when its sender had it, and the primary message behind it; `shadow`,
+    that its server named; `crossed`, where the sender is a server of another boundary.
+    """
+
+    server: str
+    at_ms: int | None
+    mono_ns: int | None
+    ref: Ref
+    primary: Primary | None
+    shadow: Shadow | None
+    crossed: bool
+
+    @property
+    def made(self) -> TrackingRow | None:
+        return self.primary.redirect if self.primary else None
+
+    @property
+    def failed(self) -> TrackingRow | None:
+        """By which its server says that it could make no shadow message."""
+        return self.primary.failure if self.primary else None
+
+    @property
+    def held(self) -> TrackingRow | None:
+        return self.shadow.held if self.shadow else None
+
+
+def acceptances(message: Message, run: Run) -> Iterator[Acceptance]:
+    ok = message.ok
+    if ok is not None:
+        primary = acknowledged_primary(message)
+        yield Acceptance(
+            ok.server, ok.ended_ms, ok.ended_mono_ns, ok.ref, primary, _shadow(message, primary),
+            crossed=False,
+        )  # fmt: skip
+    for hop in hops(message, run):
+        if hop.crossed:
+            primary, row = primary_behind(message, hop.peer, hop.peer_internal_id), hop.row
+            yield Acceptance(
+                hop.peer, row.at_ms, row.mono_ns, row.ref, primary, _shadow(message, primary),
+                crossed=True,
+            )  # fmt: skip
+
+
+def _shadow(message: Message, primary: Primary | None) -> Shadow | None:
+    if primary is None or primary.redirect is None or primary.redirect.shadow_server is None:
+        return None
+    return message.shadows.get(ShadowKey(primary.redirect.shadow_server, primary.key))
+
+
+def is_traced(message: Message, shadow: Shadow, name: str | None = None) -> bool:
+    """Whether anything but the row that it was held shows that it stood: its end, or what its store
+    kept. `name`: its network message id, where its primary server alone says so.
+    """
+    if shadow.discard is not None or shadow.promoted is not None:
+        return True
+    named = shadow.claimed.network_message_id if shadow.claimed else None
+    kept = kept_copies(message).get((shadow.key.server, name or named or ""), NOT_KEPT)
+    return kept.as_shadow or kept.as_primary
