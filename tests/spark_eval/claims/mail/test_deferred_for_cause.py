@@ -62,7 +62,7 @@ def _across(cut_to: str) -> Run:
     run = empty()
     apart(run)
     run.cut("par-mbx1", cut_to, 9 * MINUTE, 30 * MINUTE)
-    return _put_off(run, fork="database:DB2", to=user(1, "db2"))
+    return _put_off(run, fork="site:lyon", to=user(1, "db2"))
 
 
 REJECTION = "451 4.4.0 Message failed to be made redundant"
@@ -80,7 +80,7 @@ def _inside_another(
     run.plan["settings"]["TransportConfig"]["RejectMessageOnShadowFailure"] = refuses
     run.plan["settings"]["TransportConfig"]["ShadowRedundancyEnabled"] = enabled
     run.cut(*between, 9 * MINUTE, 30 * MINUTE)
-    return _put_off(run, fork="database:DB2", to=user(1, "db2"), context=context)
+    return _put_off(run, fork="site:lyon", to=user(1, "db2"), context=context)
 
 
 def _moved(at_ms: int) -> Run:
