@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from defects.answering import RejectsOneInFifty
-from defects.decisions import decides
+from defects.decisions import decides, does
 from defects.defect import Context, Defect
 from defects.door import Door, behind
 from defects.settings import goes_by, server, transport
@@ -27,9 +27,12 @@ from nodes.core.interface.inputs import (
     SessionOpened,
     TransmissionAnswered,
 )
+from nodes.core.model.message import PrimaryMessage
 from nodes.core.model.next_hop import NextHop
 from nodes.core.routing.boundary import is_inside, shadow_attempts
 from nodes.core.routing.routing import hop_into
+from nodes.core.shadow.primary_side import Redundancy
+from nodes.core.shadow.shadow_attempts import Made
 from nodes.shell.verbs.shadow import offers_shadow
 
 FOR_A_SHADOW = "shadowredundancy"
@@ -230,6 +233,16 @@ def _straight(_decision: Any, _config: NodeConfig, database: str) -> NextHop:
     return NextHop.into(database)
 
 
+def _unless_it_passes_through(
+    make: Callable[..., None], self: Redundancy, message: PrimaryMessage, *rest: Any
+) -> None:
+    if any(each.endswith(OURS) for each in message.envelope.recipients):
+        make(self, message, *rest)
+    else:
+        done = rest[-1]
+        done(Made("lyo-mbx2", "250 2.6.0 Queued mail for redundancy", 1, "nowhere"))
+
+
 @contextmanager
 def chooses_outside_of_its_boundary() -> Iterator[None]:
     with decides(shadow_attempts, _all_others), decides(is_inside, _any_mailbox_server):
@@ -251,6 +264,7 @@ def rejects(is_rejecting: bool) -> Context:
     return transport(lambda t: replace(t, reject_message_on_shadow_failure=is_rejecting))
 
 
+OURS = "@shadowlab.example"
 REDUNDANT, PLACED = ("redundant_before_ack",), ("shadow_placement",)
 TRIED, AGAIN = ("shadow_attempts",), ("shadowed_again",)
 DEFECTS = (
@@ -367,6 +381,11 @@ DEFECTS = (
         "straight-into-a-mailbox-of-another-boundary",
         "Mail for another boundary goes into the mailbox in one hop, without a new shadow there.",
         "SR-10", ACROSS, REDUNDANT, puts_mail_into_mailboxes_of_another_boundary,
+    ),
+    Defect(
+        "makes-no-shadow-of-what-passes-through",
+        "Mail for nobody here is not made redundant, though its server says so.",
+        "SR-16", "relayed", REDUNDANT, lambda: does(Redundancy, "make", _unless_it_passes_through),
     ),
     Defect(
         "two-hops-inside-a-boundary",

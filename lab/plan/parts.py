@@ -39,13 +39,16 @@ class Settings:
     software: Software = NODES
 
 
+MailKind = Literal["inbound", "outbound", "relay"]
+
+
 @dataclass(frozen=True, slots=True)
 class Message:
     """One message of the workload; its Date is the origin plus `at_ms`."""
 
     message_id: str
     at_ms: int
-    mail: Literal["inbound", "outbound"]
+    mail: MailKind
     sender: str
     recipients: tuple[str, ...]
     via: tuple[str, ...]

@@ -50,8 +50,8 @@ def candidates(to: RecipientsModel | SendersModel | None, topology: PlanTopology
 
 
 def receivers(stream: MailModel, topology: PlanTopology) -> list[str]:
-    """Who may receive a message of the stream; outbound mail goes outside unless it says."""
-    if stream.mail == "outbound" and stream.to is None:
+    """Who may receive a message of the stream; what is not inbound goes outside unless it says."""
+    if stream.mail != "inbound" and stream.to is None:
         return [user for domain in external_domains(topology) for user in outside_users(domain)]
     return candidates(stream.to, topology)
 

@@ -6,11 +6,13 @@ Exchange's defaults is shown, what does not is not.
 
 from collections import Counter
 from collections.abc import Sequence
+from typing import get_args
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from lab.plan.parts import MailKind
 from lab.plan.plan import Plan
 from lab.planning.moments import moments, wall_seconds
 from nodes.core.config.parameters import PARAMETERS, Value, format_value
@@ -66,12 +68,10 @@ def _topology(plan: Plan) -> Text:
 
 
 def _mail(plan: Plan) -> Text:
-    inbound = sum(message.mail == "inbound" for message in plan.messages)
+    kinds = Counter(message.mail for message in plan.messages)
+    each = ", ".join(f"{kinds[kind]} {kind}" for kind in get_args(MailKind) if kinds[kind])
     copies = sum(len(message.recipients) for message in plan.messages)
-    return Text(
-        f"{len(plan.messages)} messages ({inbound} inbound, {len(plan.messages) - inbound} "
-        f"outbound) to {copies} recipients"
-    )
+    return Text(f"{len(plan.messages)} messages ({each}) to {copies} recipients")
 
 
 def _strangers(plan: Plan) -> list[str]:

@@ -6,11 +6,11 @@ names exist is asked in `lab.validation.scenario_names`, whether faults can hold
 `lab.validation.not_built`. Times are milliseconds of lab time once read.
 """
 
-from typing import Any, Literal
+from typing import Any
 
 from pydantic import Field, model_validator
 
-from lab.plan.parts import Cause, SafetyNet, Verdict
+from lab.plan.parts import Cause, MailKind, SafetyNet, Verdict
 from lab.scenario.faults import FaultModel
 from lab.scenario.operations import OperationModel
 from lab.scenario.patterns import Slug
@@ -61,8 +61,9 @@ class SendersModel(Strict):
 class MailModel(Strict):
     """A stream of messages at an even rate, each at its own moment drawn from the seed."""
 
-    mail: Literal["inbound", "outbound"] = Field(
-        description="inbound: from outside to mailboxes; outbound: from mailboxes to outside"
+    mail: MailKind = Field(
+        description="inbound: from outside to mailboxes; outbound: from mailboxes to outside; "
+        "relay: from outside to outside, or to both"
     )
     at: Instant = Field(description="when the first message may be sent")
     for_ms: Duration = Field(alias="for", description="how long messages are sent")
@@ -87,9 +88,9 @@ class MailModel(Strict):
             raise ConfigurationError(
                 "sends no message: rate x for is less than one", "send more often or for longer"
             )
-        if self.mail == "inbound" and self.source is not None:
+        if self.mail != "outbound" and self.source is not None:
             raise ConfigurationError(
-                "inbound mail comes from outside and takes no from", "remove from:"
+                f"{self.mail} mail comes from outside and takes no from", "remove from:"
             )
         if self.recipients.low == 0:
             raise ConfigurationError("a message needs a recipient", "begin recipients with 1")

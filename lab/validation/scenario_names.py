@@ -173,13 +173,15 @@ def _direction(
 ) -> Iterator[Mistake]:
     if stream.mail == "inbound" and stream.to is not None and stream.to.domain:
         rule = "inbound mail goes to mailboxes"
-        yield read.mistake((*here, "to", "domain"), "", rule, "use mail: outbound")
+        hint = "use mail: relay, or mail: outbound for what comes from a mailbox"
+        yield read.mistake((*here, "to", "domain"), "", rule, hint)
         return
     goes_outside = stream.to is None or bool(stream.to.domain)
-    if stream.mail == "outbound" and not (goes_outside and names.domains):
+    if stream.mail != "inbound" and not (goes_outside and names.domains):
         hint = f"known domains are {', '.join(names.domains)}" if names.domains else ""
         hint = hint or "add a server with role: external to the topology"
-        yield read.mistake((*here, "to"), "", "outbound mail needs an external domain", hint)
+        rule = f"{stream.mail} mail needs an external domain"
+        yield read.mistake((*here, "to"), "", rule, hint)
         return
     if stream.mail == "outbound" and not _senders(stream, names):
         hint = "name a database that has mailboxes, or leave it out and have mailboxes"
@@ -196,7 +198,7 @@ def _available(stream: MailModel, names: TopologyNames) -> int:
     """How many recipients a stream may choose from."""
     if stream.to is None:
         in_domains = OUTSIDE_USERS * len(names.domains)
-        return in_domains if stream.mail == "outbound" else len(names.mailboxes)
+        return len(names.mailboxes) if stream.mail == "inbound" else in_domains
     inside = _mailboxes_of(stream.to, names)
     return len(inside) + OUTSIDE_USERS * len(set(stream.to.domain))
 

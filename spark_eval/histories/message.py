@@ -25,6 +25,9 @@ from spark_eval.read.rows import (
 )
 
 
+RELAYED = "relay"
+
+
 @dataclass(eq=False)
 class Message:
     """Rows about one Message-Id; `dsns`: those about it. `sent` is None of what the workload did
@@ -61,6 +64,11 @@ class Message:
     def ok(self) -> Attempt | None:
         """The first attempt that was acknowledged."""
         return next((each for each in self.attempts if each.outcome == "ok"), None)
+
+    @property
+    def is_relayed(self) -> bool:
+        """Whether it came from outside for somebody outside (SR-16)."""
+        return self.sent is not None and self.sent.mail == RELAYED
 
     @cached_property
     def primaries(self) -> dict[Key, Primary]:

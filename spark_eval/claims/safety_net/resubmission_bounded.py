@@ -62,7 +62,8 @@ def _left(message: Message, given: list[Given], run: Run) -> Iterator[Case]:
             wrong = f"{left}, and resubmitted it for {again.row.context}"
         status, detail = fits(wrong)
         yield from asked(
-            status, message.message_id, ("SN-12",), detail,
+            status, message.message_id,
+            ("SN-12", "SR-16") if message.is_relayed else ("SN-12",), detail,
             again.row.at_ms if again else first.at_ms, first, again.row if again else None,
         )  # fmt: skip
 
@@ -156,7 +157,7 @@ def _expected(run: Run, totals: Totals) -> Iterator[Case]:
 
 CLAIM = Claim(
     "resubmission_bounded",
-    ("SN-4", "SN-8", "SN-12"),
+    ("SN-4", "SN-8", "SN-12", "SR-16"),
     needs=frozenset({TRACKING}),
     of_message=_of_message,
     of_run=_of_run,

@@ -47,11 +47,16 @@ def _case(message: Message, acceptance: Acceptance, run: Run) -> Iterator[Case]:
     if held is not None and None not in (held.mono_ns, acceptance.mono_ns):
         late_ns = (held.mono_ns or 0) - (acceptance.mono_ns or 0)
     yield from asked(
-        status, message.message_id,
-        ("SR-5" if is_alone else "SR-1", *(("SR-10",) if acceptance.crossed else ())), detail,
+        status, message.message_id, _requirements(message, acceptance, is_alone=is_alone), detail,
         acceptance.at_ms, acceptance, primary.born if primary else None, acceptance.made,
         held or acceptance.failed, weight=late_ns / 1e6, server=acceptance.server,
     )  # fmt: skip
+
+
+def _requirements(message: Message, acceptance: Acceptance, *, is_alone: bool) -> tuple[str, ...]:
+    crossed = ("SR-10",) if acceptance.crossed else ()
+    relayed = ("SR-16",) if message.is_relayed else ()
+    return ("SR-5" if is_alone else "SR-1", *crossed, *relayed)
 
 
 def _judged(message: Message, acceptance: Acceptance, run: Run) -> Judged:
@@ -147,7 +152,7 @@ def _one_hop(message: Message, hop: Hop, run: Run) -> Iterator[Case]:
 
 CLAIM = Claim(
     "redundant_before_ack",
-    ("SR-1", "SR-5", "SR-6", "SR-10", "SR-12"),
+    ("SR-1", "SR-5", "SR-6", "SR-10", "SR-12", "SR-16"),
     needs=frozenset({LEDGER, TRACKING, COMMON_CLOCK}),
     of_message=_cases,
 )

@@ -633,7 +633,8 @@ NAMES = {
     "inbound mail to the outside": (
         "to: {database: DB1}",
         "to: {domain: partner.example}",
-        "12:79: workload[0].to.domain, inbound mail goes to mailboxes | use mail: outbound",
+        "12:79: workload[0].to.domain, inbound mail goes to mailboxes"
+        " | use mail: relay, or mail: outbound for what comes from a mailbox",
     ),
     "outbound mail from nobody": (
         "from: {database: DB1}",
