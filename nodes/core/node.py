@@ -14,6 +14,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from nodes.core.categorizer.categorizer import Categorizer
+from nodes.core.categorizer.groups import DistributionGroups
 from nodes.core.config.config import NodeConfig
 from nodes.core.copies.active_copies import ActiveCopies, CopyMoved
 from nodes.core.copies.copies import DatabaseCopies
@@ -50,6 +52,8 @@ class Node:
         here = copies_here(config, work)
         self._active_copies = ActiveCopies(config, work, here)
         self._copies = DatabaseCopies(config, work, self._sessions, self._active_copies, here)
+        self._groups = DistributionGroups(config)
+        categorizer = Categorizer(config, work, self._groups)
         self._delivery = Delivery(
             config,
             work,
@@ -58,11 +62,12 @@ class Node:
             self._safety_net,
             self._discards,
             self._active_copies,
+            categorizer,
         )
         self._redundancy = Redundancy(config, work, self._identity, self._sessions, self._delivery)
         self._vanished = VanishedShadows(work, self._delivery)
         self._shadow = ShadowRedundancy(
-            config, work, self._sessions, self._identity, self._safety_net
+            config, work, self._sessions, self._identity, self._safety_net, categorizer
         )
         self._inbound = InboundSessions(config, work)
         self._receiving = Receiving(
@@ -76,6 +81,7 @@ class Node:
             self._active_copies,
             self._shadow,
             self._copies.receiving,
+            categorizer,
         )
         self._resubmission = Resubmission(
             config,
@@ -85,6 +91,7 @@ class Node:
             self._delivery,
             self._redundancy.send_anew,
             self._inbound.of_a_server,
+            categorizer,
         )
         self._hearers = self._routing_table()
         self._handlers = self._dispatch_table()
@@ -124,6 +131,7 @@ class Node:
         return {
             inputs.DatabaseOpened: self._database_opened,
             inputs.DatabaseSetAside: self._database_set_aside,
+            inputs.DirectoryRead: self._groups.read,
             inputs.Committed: lambda h: work.committed(h.commit),
             inputs.CommitFailed: lambda h: work.commit_failed(h.commit, h.reason),
             inputs.MailboxesDelivered: self._mailboxes_delivered,

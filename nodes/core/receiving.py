@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+from nodes.core.categorizer.categorizer import Categorizer
 from nodes.core.config.config import NodeConfig
 from nodes.core.copies.active_copies import ActiveCopies
 from nodes.core.copies.log_replay import LogReceiving
@@ -50,8 +51,6 @@ from nodes.core.model.identity import Identity
 from nodes.core.model.message import BodyHandle, Header, PrimaryMessage, ShadowKey, ShadowMessage
 from nodes.core.model.octets import count_of
 from nodes.core.routing.boundary import is_inside
-from nodes.core.routing.categorizer import forks_of
-from nodes.core.routing.routing import next_hop
 from nodes.core.sessions.inbound import InboundSessions
 from nodes.core.sessions.inbound_session import InboundSession
 from nodes.core.sessions.inbound_states import InboundMove
@@ -77,6 +76,7 @@ class Receiving:
         active_copies: ActiveCopies,
         shadow: ShadowRedundancy,
         logs: LogReceiving,
+        categorizer: Categorizer,
     ) -> None:
         self._config = config
         self._work = work
@@ -88,6 +88,7 @@ class Receiving:
         self._active_copies = active_copies
         self._shadow = shadow
         self._logs = logs
+        self._categorizer = categorizer
 
     def shadow_requested(self, asked: ShadowRequested) -> None:
         session = self._sessions.named(asked.session)
@@ -150,7 +151,7 @@ class Receiving:
             return True
         if isinstance(session.announced, DeliverTo):
             return self._config.mailboxes.get(address.lower()) == session.announced.database
-        return next_hop(self._config, address) is not None
+        return self._categorizer.knows(address)
 
     def message_offered(self, offered: MessageOffered) -> None:
         session = self._sessions.named(offered.session)
@@ -275,12 +276,13 @@ class Receiving:
         """Categorise, make durable, then acknowledge. A lost session changes nothing from here on
         (SR-7). The message grows old from now on, however long the attempts to make a shadow took.
         """
-        forks = forks_of(self._config, message.envelope.recipients, message.size_bytes)
-        kept = replace(message, forks=forks, received_ms=self._work.now_ms)
+        categorised = self._categorizer.categorise(message.envelope.recipients, message.size_bytes)
+        kept = replace(message, forks=categorised.forks, received_ms=self._work.now_ms)
 
         def committed() -> None:
             address = session.client_address
             self._work.emit(primary_row("RECEIVE", "SMTP", kept, client_address=address))
+            self._categorizer.log(kept, categorised)
             session.answer_message(self._accepting(kept))
             self._delivery.add(kept)
 

@@ -44,6 +44,7 @@ _KEYS = frozenset(
         "SendConnectors",
         "Databases",
         "Mailboxes",
+        "DistributionGroups",
         "Links",
         "Listen",
         "Tls",

@@ -30,6 +30,7 @@ from nodes.core.interface.effects import Effect, LogLifecycle
 from nodes.core.interface.inputs import (
     DatabaseOpened,
     DatabaseSetAside,
+    DirectoryRead,
     Input,
     ManagerOpened,
     StopRequested,
@@ -61,6 +62,7 @@ from nodes.shell.smtp.client import OutboundSessions, Route
 from nodes.shell.smtp.listener import Listener, bind
 from nodes.shell.smtp.server import InboundConnections
 from nodes.shell.storage.bodies import Bodies
+from nodes.shell.storage.directory import read_directory, tell_read
 from nodes.shell.storage.disk import Disk
 from nodes.shell.storage.writing import Store, Write
 from nodes.shell.tls import towards_the_outside
@@ -123,7 +125,8 @@ class Runner:
         )
         self._table = effect_table(self)
         self._breakpoints: Breakpoints | None = None
-        self._has_disk = False
+        self._has_disk = self._has_begun = False
+        self._directory_version = 0
         self._stopped = asyncio.Event()
         self._failure: BaseException | None = None
 
@@ -178,6 +181,20 @@ class Runner:
     async def _look_again(self) -> None:
         with self._own():
             await self._find_machine()
+            if self._has_begun:
+                self._read_directory(at_start=False)
+
+    def _read_directory(self, *, at_start: bool) -> None:
+        """Once for each version of it. Raises CannotStart."""
+        data = self._file.data
+        try:
+            directory = read_directory(data)
+            if directory is not None and directory.version != self._directory_version:
+                self._directory_version = directory.version
+                self.give(DirectoryRead(directory.groups, at_start))
+                tell_read(data, directory.version)
+        except (OSError, ValueError) as error:
+            raise CannotStart(EX_IOERR, str(error)) from error
 
     def _open_logs(self) -> Logs:
         addresses = {server: address.host for server, address in self._file.links.items()}
@@ -228,7 +245,9 @@ class Runner:
         self.outbound = OutboundSessions(self, file.node, self._route)
 
     def _begin(self, opening: AnyOpening, port: socket.socket) -> Listener:
-        """Give the core what the disk holds, then let clients in."""
+        """Give the core what the disk holds, then let clients in. Raises CannotStart."""
+        self._has_begun = True
+        self._read_directory(at_start=True)
         if opening.set_aside is not None:
             self.give(opening.set_aside)
         self.give(opening.opened)

@@ -13,6 +13,7 @@ from typing import TypeAlias, cast
 
 from nodes.core.config.contradictions import contradictions
 from nodes.core.config.error import ConfigurationError
+from nodes.core.config.groups import DistributionGroup, read_groups
 from nodes.core.config.network import Network, read_network
 from nodes.core.config.parameters import (
     DUPLICATE_DETECTION_WINDOW,
@@ -115,6 +116,7 @@ class NodeConfig:
     """Everything the core may know beforehand. `mailboxes` maps address to database, `databases`
     name to the server of the copy that is active at first, `copies` name to all of them,
     `duplicate_windows_ms` name to its duplicate detection window, wherever it is active (DD-2).
+    `groups` are the distribution groups as they stand when the node is set up.
     """
 
     me: Server
@@ -127,6 +129,7 @@ class NodeConfig:
     copies: Mapping[str, tuple[DatabaseCopy, ...]]
     duplicate_windows_ms: Mapping[str, int]
     network: Network
+    groups: tuple[DistributionGroup, ...] = ()
 
     def server_named(self, name: str) -> Server | None:
         return next((server for server in self.servers if server.name == name), None)
@@ -159,6 +162,7 @@ def read_config(document: Json) -> NodeConfig:
             _text(entry, "Name"): _window_ms(entry) for entry in _objects(document, "Databases")
         },
         network=read_network(document),
+        groups=read_groups(document.get("DistributionGroups", [])),
     )
 
 

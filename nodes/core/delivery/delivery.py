@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
+from nodes.core.categorizer.categorizer import Categorizer
 from nodes.core.config.config import NodeConfig
 from nodes.core.copies.active_copies import ActiveCopies, CopyMoved
 from nodes.core.delivery.age_limit import AgeLimit
@@ -63,6 +64,7 @@ class Delivery:
         safety_net: SafetyNet,
         discards: Discards,
         active_copies: ActiveCopies,
+        categorizer: Categorizer,
     ) -> None:
         self._config = config
         self._work = work
@@ -71,6 +73,7 @@ class Delivery:
         self._safety_net = safety_net
         self._discards = discards
         self._active_copies = active_copies
+        self._categorizer = categorizer
         self._messages: dict[int, Tracked] = {}
         self._queues: dict[NextHop, DeliveryQueue] = {}
         age_limit = partial(AgeLimit, work, self._messages)
@@ -97,14 +100,14 @@ class Delivery:
 
     def add(self, message: PrimaryMessage, since_ms: int | None = None) -> None:
         """A message that is durable by now. `since_ms`: from when on it grows old, unless from now
-        on (SM-12).
+        on (SM-12). One to groups without members is done at once.
         """
         self._track(message, self._work.now_ms if since_ms is None else since_ms)
         self._link_to_parent(message)
         self._enqueue(message)
-        if not message.forks:
-            tracked = self._messages[message.internal_id]
-            self._fail(tracked, message.envelope.recipients, NO_ROUTE_STATUS)
+        recipients, is_group = message.envelope.recipients, self._categorizer.is_group
+        if not message.forks and not all(map(is_group, recipients)):
+            self._fail(self._messages[message.internal_id], recipients, NO_ROUTE_STATUS)
         self._advance(self._messages[message.internal_id])
 
     def write_holder(self, holder: SetShadowServer) -> None:

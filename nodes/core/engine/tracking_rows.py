@@ -24,6 +24,7 @@ def primary_row(
     recipient_status: str = "",
     reference: str = "",
     custom: Custom = (),
+    related_recipient: str = "",
 ) -> LogTracking:
     """A row about a primary message; all its envelope recipients unless `recipients` names
     fewer.
@@ -43,6 +44,34 @@ def primary_row(
         recipient_status,
         reference,
         custom,
+        related_recipient,
+    )
+
+
+def expand_row(message: PrimaryMessage, group: str, members: tuple[str, ...]) -> LogTracking:
+    """EXPAND: the members took the place of the group (F§1.4)."""
+    return primary_row(
+        "EXPAND",
+        "ROUTING",
+        message,
+        recipients=members,
+        recipient_status="250 2.1.5 RESOLVER.GRP.Expanded",
+        related_recipient=group,
+        reference=group,
+    )
+
+
+def duplicate_expand_row(
+    message: PrimaryMessage, group: str, members: tuple[str, ...]
+) -> LogTracking:
+    """DUPLICATEEXPAND: these members of the group were recipients already (RT-6)."""
+    return primary_row(
+        "DUPLICATEEXPAND",
+        "ROUTING",
+        message,
+        recipients=members,
+        related_recipient=group,
+        reference=group,
     )
 
 

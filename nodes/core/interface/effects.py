@@ -239,6 +239,7 @@ class LogTracking:
     recipient_status: str = ""
     reference: str = ""
     custom: tuple[tuple[str, str | int], ...] = ()
+    related_recipient: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,9 +11,10 @@ never answers must not hold up what is kept for a while only.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
+from nodes.core.categorizer.categorizer import Categorised, Categorizer
 from nodes.core.config.config import NodeConfig
 from nodes.core.delivery.delivery import Delivery
 from nodes.core.engine.tracking_rows import resubmitted_row
@@ -33,13 +34,20 @@ from nodes.core.model.resubmit_request import (
     SafetyNetSource,
 )
 from nodes.core.model.resubmit_states import TRANSITIONS, ResubmitMove
-from nodes.core.routing.categorizer import forks_of
 
 LOOK_AGAIN_MS = 1000
 PAGE_WAIT_MS = 10_000
 
 SendAnew: TypeAlias = Callable[[PrimaryMessage, str | None, Then], None]
-Resubmitted: TypeAlias = list[tuple[PrimaryMessage, KeptCopy]]
+
+
+@dataclass(frozen=True, slots=True)
+class Resubmitted:
+    """A copy, the message that is made of it, and how that was categorised where it was."""
+
+    message: PrimaryMessage
+    copy: KeptCopy
+    categorised: Categorised
 
 
 class Resubmitting:
@@ -53,6 +61,7 @@ class Resubmitting:
         identity: Identity,
         delivery: Delivery,
         send_anew: SendAnew,
+        categorizer: Categorizer,
     ) -> None:
         self.request = request
         self._config = config
@@ -60,6 +69,7 @@ class Resubmitting:
         self._identity = identity
         self._delivery = delivery
         self._send_anew = send_anew
+        self._categorizer = categorizer
         self._position = request.progress
         self._is_under_way = False
         self._is_removed = False
@@ -142,32 +152,34 @@ class Resubmitting:
         else:
             self._finish()
 
-    def _wanted(self, copies: tuple[KeptCopy, ...]) -> Resubmitted:
+    def _wanted(self, copies: tuple[KeptCopy, ...]) -> list[Resubmitted]:
         wanted = []
         for copy in copies:
-            recipients = self._recipients(copy)
+            categorised = self._categorised(copy)
+            hop = NextHop.into(self.request.demand.destination)
+            forks = categorised.forks
+            recipients = next((fork.recipients for fork in forks if fork.next_hop == hop), ())
             # a copy whose stay is over may be gone from the disk by now
             is_there = copy.expires_ms is None or copy.expires_ms > self._work.now_ms
             if recipients and is_there:
-                wanted.append((self._message(copy, recipients), copy))
+                message = self._message(copy, recipients)
+                wanted.append(Resubmitted(message, copy, categorised))
         return wanted
 
-    def _recipients(self, copy: KeptCopy) -> tuple[str, ...]:
-        """Those whose mailbox is in the database now: of a primary copy as resolved, of a shadow
-        copy categorised anew (SN-8, SN-11). What went to any other next hop has left (SN-12), also
-        when that was another boundary of the organisation.
+    def _categorised(self, copy: KeptCopy) -> Categorised:
+        """For those whose mailbox is in the database now: of a primary copy as resolved, of a
+        shadow copy categorised anew (SN-8, SN-11). What went to any other next hop has left
+        (SN-12), also when that was another boundary of the organisation.
         """
         demand = self.request.demand
-        if demand.source is SafetyNetSource.PRIMARY:
-            if copy.next_hop is None or copy.next_hop.database is None:
-                return ()
-            mailboxes = self._config.mailboxes
-            return tuple(r for r in copy.recipients if mailboxes.get(r) == demand.destination)
-        if demand.primaries and copy.primary not in demand.primaries:
-            return ()
-        forks = forks_of(self._config, copy.recipients)
-        hop = NextHop.into(demand.destination)
-        return next((fork.recipients for fork in forks if fork.next_hop == hop), ())
+        is_primary = demand.source is SafetyNetSource.PRIMARY
+        if is_primary and copy.next_hop is not None and copy.next_hop.database is not None:
+            database, mailboxes = demand.destination, self._config.mailboxes
+            here = tuple(r for r in copy.recipients if mailboxes.get(r) == database)
+            return Categorised((Fork(NextHop.into(database), here),), ())
+        if is_primary or (demand.primaries and copy.primary not in demand.primaries):
+            return Categorised((), ())
+        return self._categorizer.categorise(copy.recipients, copy.size_bytes)
 
     def _message(self, copy: KeptCopy, recipients: tuple[str, ...]) -> PrimaryMessage:
         demand = self.request.demand
@@ -183,10 +195,10 @@ class Resubmitting:
             resubmit_request=demand.request_id,
         )
 
-    def _resubmit(self, wanted: Resubmitted, progress: Position, more: bool) -> None:
+    def _resubmit(self, wanted: list[Resubmitted], progress: Position, more: bool) -> None:
         count = len(wanted)
         changes: list[Change] = [
-            InsertMessage(message, f"db:{copy.position.internal_id}") for message, copy in wanted
+            InsertMessage(each.message, f"db:{each.copy.position.internal_id}") for each in wanted
         ]
         request_id = self.request.demand.request_id
         changes.append(AdvanceResubmitRequest(request_id, progress, count))
@@ -198,9 +210,10 @@ class Resubmitting:
 
         self._work.commit(tuple(changes), committed, self._later)
 
-    def _send(self, wanted: Resubmitted, more: bool) -> None:
-        for message, copy in wanted:
-            self._work.emit(resubmitted_row(message, self.request.demand, copy))
+    def _send(self, wanted: list[Resubmitted], more: bool) -> None:
+        for each in wanted:
+            self._work.emit(resubmitted_row(each.message, self.request.demand, each.copy))
+            self._categorizer.log(each.message, each.categorised)
         left = len(wanted)
         self._not_redundant += left
         goes_on = False
@@ -218,8 +231,8 @@ class Resubmitting:
             if left == 0:
                 go_on()
 
-        for message, _ in wanted:
-            self._send_anew(message, None, is_on_its_way)
+        for each in wanted:
+            self._send_anew(each.message, None, is_on_its_way)
         if more and left:
             self._work.again(PAGE_WAIT_MS, go_on)
 

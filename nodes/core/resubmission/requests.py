@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from nodes.core.categorizer.categorizer import Categorizer
 from nodes.core.config.config import NodeConfig
 from nodes.core.delivery.delivery import Delivery
 from nodes.core.engine.work import Work
@@ -68,6 +69,7 @@ class Resubmission:
         delivery: Delivery,
         send_anew: SendAnew,
         session: Callable[[str], InboundSession | None],
+        categorizer: Categorizer,
     ) -> None:
         self._config = config
         self._work = work
@@ -76,6 +78,7 @@ class Resubmission:
         self._delivery = delivery
         self._send_anew = send_anew
         self._session = session
+        self._categorizer = categorizer
         self._database_created_ms = 0
         self._requests: dict[str, Resubmitting] = {}
         self._heads: dict[str, HeadTelling] = {}
@@ -173,7 +176,13 @@ class Resubmission:
     def _begin(self, request: ResubmitRequest) -> None:
         request_id = request.demand.request_id
         self._requests[request_id] = Resubmitting(
-            request, self._config, self._work, self._identity, self._delivery, self._send_anew
+            request,
+            self._config,
+            self._work,
+            self._identity,
+            self._delivery,
+            self._send_anew,
+            self._categorizer,
         )
         self._heads[request_id] = HeadTelling(
             request, self._config, self._work, self._identity, self._outbound

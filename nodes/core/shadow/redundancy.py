@@ -13,6 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from nodes.core.categorizer.categorizer import Categorised, Categorizer
 from nodes.core.config.config import NodeConfig
 from nodes.core.delivery.safety_net import SafetyNet, ShadowExpired
 from nodes.core.engine.tracking_rows import shadow_row
@@ -22,7 +23,6 @@ from nodes.core.interface.inputs import DatabaseOpened
 from nodes.core.interface.queue_changes import InsertShadow, PromoteShadow
 from nodes.core.model.identity import Identity
 from nodes.core.model.message import BodyHandle, PrimaryMessage, ShadowKey, ShadowMessage
-from nodes.core.routing.categorizer import forks_of
 from nodes.core.sessions.outbound import PeerReached, Sessions
 from nodes.core.shadow.shadow_queue import ShadowQueue
 
@@ -47,12 +47,14 @@ class ShadowRedundancy:
         sessions: Sessions,
         identity: Identity,
         safety_net: SafetyNet,
+        categorizer: Categorizer,
     ) -> None:
         self._config = config
         self._work = work
         self._sessions = sessions
         self._identity = identity
         self._safety_net = safety_net
+        self._categorizer = categorizer
         self._queues: dict[str, ShadowQueue] = {}
         self._arriving: set[ShadowKey] = set()
 
@@ -116,7 +118,14 @@ class ShadowRedundancy:
     def _promote_page(
         self, shadows: tuple[ShadowMessage, ...], cause: str, contact_ms: int
     ) -> None:
-        pairs = [(shadow, self._primary_of(shadow)) for shadow in shadows]
+        categorised = [
+            self._categorizer.categorise(each.envelope.recipients, each.size_bytes)
+            for each in shadows
+        ]
+        pairs = [
+            (shadow, self._primary_of(shadow, own))
+            for shadow, own in zip(shadows, categorised, strict=True)
+        ]
         queue = self._queue(shadows[0].key.primary)
 
         def committed() -> None:
@@ -130,6 +139,8 @@ class ShadowRedundancy:
                     internal_id=message.internal_id,
                 )
                 self._work.emit(row)
+            for (_, message), own in zip(pairs, categorised, strict=True):
+                self._categorizer.log(message, own)
             for shadow, message in pairs:
                 self._work.report(ShadowPromoted(message, shadow.key.primary))
             queue.promoted(shadows)
@@ -140,7 +151,7 @@ class ShadowRedundancy:
         changes = tuple(PromoteShadow(shadow.key, message) for shadow, message in pairs)
         self._work.commit(changes, committed, not_committed)
 
-    def _primary_of(self, shadow: ShadowMessage) -> PrimaryMessage:
+    def _primary_of(self, shadow: ShadowMessage, categorised: Categorised) -> PrimaryMessage:
         """The primary message that a shadow message becomes: categorised anew from its envelope."""
         return PrimaryMessage(
             internal_id=self._identity.next_internal_id(),
@@ -150,7 +161,7 @@ class ShadowRedundancy:
             size_bytes=shadow.size_bytes,
             received_ms=self._work.now_ms,
             shadow_server=None,
-            forks=forks_of(self._config, shadow.envelope.recipients, shadow.size_bytes),
+            forks=categorised.forks,
             resubmit_request=shadow.resubmit_request,
         )
 

@@ -96,7 +96,7 @@ def tracking_row(row: LogTracking, writer: Writer, stamp: Stamp) -> str:
             _statuses(row),
             str(row.size_bytes),
             str(len(recipients)),
-            "",
+            _csv(_in_a_list(row.related_recipient)),
             _csv(row.reference),
             _csv(row.header.subject),
             sender,

@@ -17,14 +17,14 @@ from pathlib import Path
 BYTES_MAX = 64 * 1024
 
 
-def read_shared(path: Path) -> dict[str, object]:
+def read_shared(path: Path, most_bytes: int = BYTES_MAX) -> dict[str, object]:
     """The JSON object of a file. Raises OSError, ValueError."""
     with _folder(path) as folder:
         flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
         with open(os.open(path.name, flags, dir_fd=folder), "rb") as file:
             if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
                 raise OSError(f"{path.name} is no file")
-            raw = file.read(BYTES_MAX)
+            raw = file.read(most_bytes)
     try:
         found = json.loads(raw)
     except RecursionError:

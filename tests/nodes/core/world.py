@@ -351,6 +351,7 @@ class Row:
     recipients: tuple[str, ...]
     context: str
     custom: dict[str, str]
+    related: str = ""
 
 
 class Host:
@@ -703,6 +704,7 @@ class World:
                 e.recipients,
                 e.source_context,
                 {name: iso(v) if isinstance(v, int) else v for name, v in e.custom},
+                e.related_recipient,
             )
         )
 

@@ -1,10 +1,10 @@
 """Everything that can happen to a node. Past facts, plain values, written down as they come: they
 are the replay.
 
-Three families: what the disk says, what inbound sessions (this server was called) say, what
-outbound sessions (this server calls) say. `session` is a string that the caller chose for inbound
-sessions and that the core chose for outbound ones (`out-<n>`). At any time one command of an
-inbound session awaits its `SendReply`.
+Four families: what the disk says, what Active Directory says, what inbound sessions (this server
+was called) say, what outbound sessions (this server calls) say. `session` is a string that the
+caller chose for inbound sessions and that the core chose for outbound ones (`out-<n>`). At any time
+one command of an inbound session awaits its `SendReply`.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from nodes.core.interface.inputs.directory import DirectoryRead
 from nodes.core.interface.inputs.disk import (
     CommitFailed,
     Committed,
@@ -82,6 +83,7 @@ __all__ = [
     "DatabaseSetAside",
     "DeadlineReached",
     "DeliveryRequested",
+    "DirectoryRead",
     "DiscardAnswered",
     "DiscardAsked",
     "DiscardRefused",
@@ -134,6 +136,7 @@ class StopRequested:
 
 Input: TypeAlias = (
     DatabaseOpened
+    | DirectoryRead
     | ManagerOpened
     | DatabaseSetAside
     | Committed

@@ -1,0 +1,96 @@
+"""A node's process reads Active Directory when it is notified, and anew at each start."""
+
+from __future__ import annotations
+
+import csv
+import signal
+from pathlib import Path
+
+import pytest
+
+from nodes.core.config.groups import DistributionGroup
+from nodes.shell.logs.exchange import TRACKING_FIELDS
+from nodes.shell.storage.directory import (
+    DIRECTORY,
+    Directory,
+    change_directory,
+    goes_by_it,
+    read_directory,
+    tell_read,
+)
+from tests.nodes.shell.organisation import DOMAIN, Organisation
+from tests.nodes.shell.running import process
+from tests.nodes.shell.sending import send
+from tests.nodes.shell.waiting import until
+
+SERVER, GROUP = "par-mbx1", f"staff@{DOMAIN}"
+ONE, TWO = f"db1-user01@{DOMAIN}", f"db1-user02@{DOMAIN}"
+
+
+def staff(*members: str) -> dict[str, object]:
+    return {"Name": "staff", "Address": GROUP, "Members": list(members)}
+
+
+def test_without_the_file_the_groups_are_those_of_the_configuration(tmp_path: Path) -> None:
+    assert read_directory(tmp_path) is None
+    assert goes_by_it(tmp_path)
+
+
+def test_a_node_goes_by_it_when_it_has_said_that_it_read_the_last_version(tmp_path: Path) -> None:
+    change_directory(tmp_path, [staff(ONE)])
+    change_directory(tmp_path, [staff(TWO)])
+    assert read_directory(tmp_path) == Directory(2, (DistributionGroup(GROUP, (TWO,)),))
+    assert not goes_by_it(tmp_path)
+    tell_read(tmp_path, 1)
+    assert not goes_by_it(tmp_path)
+    tell_read(tmp_path, 2)
+    assert goes_by_it(tmp_path)
+
+
+def test_a_group_of_five_thousand_is_read_whole(tmp_path: Path) -> None:
+    members = [f"user{number:04d}@a-rather-long-name.partner.example" for number in range(5000)]
+    change_directory(tmp_path, [staff(*members)])
+    assert read_directory(tmp_path) == Directory(1, (DistributionGroup(GROUP, tuple(members)),))
+
+
+@pytest.mark.parametrize("text", ["{}", '{"version": 1}', '{"version": "1"}', "[", '{"version": 1'])
+def test_a_file_that_is_no_directory_is_refused(tmp_path: Path, text: str) -> None:
+    (tmp_path / DIRECTORY).write_text(text)
+    with pytest.raises(ValueError, match=r"."):
+        read_directory(tmp_path)
+
+
+@pytest.mark.slow
+def test_a_node_learns_of_a_change_at_once_and_one_that_was_down_at_its_start(
+    tmp_path: Path,
+) -> None:
+    organisation = Organisation(tmp_path)
+    organisation.sections = {
+        "DistributionGroups": [staff(ONE)],
+        "TransportConfig": {"ShadowRedundancyEnabled": "false"},
+    }
+    data = organisation.data(SERVER)
+    with process(organisation, SERVER) as node:
+        assert str(send(node.port(), 1, GROUP).reply).startswith("250")
+        change_directory(data, [staff(TWO)])
+        node.process.send_signal(signal.SIGUSR1)
+        until(lambda: goes_by_it(data) or None, "the node has read it")
+        assert str(send(node.port(), 2, GROUP).reply).startswith("250")
+        assert node.stop() == 0
+    change_directory(data, [staff(ONE, TWO)])
+    with process(organisation, SERVER) as node:
+        node.port()
+        assert goes_by_it(data)
+        assert str(send(node.port(), 3, GROUP).reply).startswith("250")
+        assert node.stop() == 0
+    assert expanded(organisation) == [(GROUP, ONE), (GROUP, TWO), (GROUP, f"{ONE};{TWO}")]
+
+
+def expanded(organisation: Organisation) -> list[tuple[str, str]]:
+    """The rows EXPAND of its tracking log: group and members."""
+    (log,) = organisation.logs(SERVER).glob("MSGTRK*.LOG")
+    lines = [line for line in log.read_text().splitlines() if not line.startswith("#")]
+    rows = [dict(zip(TRACKING_FIELDS.split(","), row, strict=True)) for row in csv.reader(lines)]
+    found = [row for row in rows if row["event-id"] == "EXPAND"]
+    assert all(row["related-recipient-address"] == row["reference"] for row in found)
+    return [(row["related-recipient-address"], row["recipient-address"]) for row in found]
