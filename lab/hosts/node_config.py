@@ -5,11 +5,12 @@ timespans are text there, as Exchange writes them. Where a node runs (ports, cer
 is its host's to add.
 """
 
+from collections.abc import Iterable
 from typing import TypeAlias
 
 from lab.plan.parts import Section
 from lab.plan.plan import Plan
-from lab.plan.topology import Database, SendConnector, Server, SiteLink
+from lab.plan.topology import Database, Group, SendConnector, Server, SiteLink
 from nodes.core.config.config import NodeConfig, read_config
 from nodes.core.config.parameters import PARAMETERS, Value, format_value
 from nodes.core.config.units import format_size, format_timespan
@@ -59,7 +60,16 @@ def organisation(plan: Plan) -> Json:
             {"Address": mailbox.address, "Database": mailbox.database}
             for mailbox in topology.mailboxes
         ],
+        "DistributionGroups": groups_of(topology.groups),
     }
+
+
+def groups_of(groups: Iterable[Group]) -> list[Json]:
+    """DistributionGroups of a configuration."""
+    return [
+        {"Name": each.name, "Address": each.address, "Members": list(each.members)}
+        for each in groups
+    ]
 
 
 def _connectors(plan: Plan, server: str) -> Json:

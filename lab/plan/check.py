@@ -87,6 +87,7 @@ def _topology(topology: PlanTopology) -> Found:
     for at, dag in enumerate(topology.dags):
         yield from _all_known(f"topology.dags[{at}].members", dag.members, servers)
     yield from _databases(topology, databases)
+    yield from _groups(topology)
 
 
 def _databases(topology: PlanTopology, names: Sequence[str]) -> Found:
@@ -102,6 +103,20 @@ def _databases(topology: PlanTopology, names: Sequence[str]) -> Found:
     for at, mailbox in enumerate(topology.mailboxes):
         yield from _named(f"topology.mailboxes[{at}].address", mailbox.address, ADDRESS)
         yield from _known(f"topology.mailboxes[{at}].database", mailbox.database, names)
+
+
+def _groups(topology: PlanTopology) -> Found:
+    groups = topology.groups
+    yield from _all_named("topology.groups", [each.name for each in groups], SLUG)
+    addresses = [each.address for each in groups]
+    yield from _all_named("topology.groups", addresses, ADDRESS, "address")
+    inside = {*addresses, *(each.address for each in topology.mailboxes)}
+    domains = {server.domain for server in topology.servers if server.domain is not None}
+    for at, group in enumerate(groups):
+        for number, member in enumerate(group.members):
+            if member not in inside and member.rpartition("@")[2] not in domains:
+                place = f"topology.groups[{at}].members[{number}]"
+                yield place, member, "which the plan's topology has not"
 
 
 def _all_named(place: str, names: Sequence[str], pattern: str, what: str = "name") -> Found:
@@ -160,7 +175,8 @@ def _references(plan: "Plan") -> Found:
             yield from _known(f"{place}.when.server", fault.when.server, servers)
         if fault.end_ms < fault.start_ms:
             yield f"{place}.end_ms", fault.end_ms, "which is before its start"
-    nouns = {"database": databases, "mailbox server": mailbox}
+    groups = [each.name for each in plan.topology.groups]
+    nouns = {"database": databases, "mailbox server": mailbox, "group": groups}
     for at, operation in enumerate(plan.operations):
         for field, noun in operation.names.items():
             if (name := getattr(operation, field)) is not None:

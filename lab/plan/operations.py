@@ -6,14 +6,14 @@ kind is a class here, its row in the grammar (`lab.scenario.operations`), its li
 (`lab.schedule.operations`) and what the evaluation reads of it (`spark_eval.read.operation_kinds`).
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Literal, TypeAlias
 
-from lab.plan.topology import PlanTopology, Server
+from lab.plan.topology import Group, PlanTopology, Server
 from nodes.core.config.units import format_timespan
 
-Names: TypeAlias = Mapping[str, Literal["database", "mailbox server"]]
+Names: TypeAlias = Mapping[str, Literal["database", "mailbox server", "group"]]
 _OF_ITS_COPIES: Names = {"database": "database", "to": "mailbox server"}
 
 
@@ -82,7 +82,52 @@ class Resubmit:
         return f"resubmit of {self.database}, {times}"
 
 
-Operation: TypeAlias = Failover | Switchover | Resubmit
+@dataclass(frozen=True, slots=True)
+class ChangeGroup:
+    """The members of a distribution group change in Active Directory: addresses that join it, and
+    that leave it.
+    """
+
+    names: ClassVar[Names] = {"group": "group"}
+
+    id: str
+    kind: Literal["change_group"]
+    at_ms: int
+    group: str
+    add: tuple[str, ...]
+    remove: tuple[str, ...]
+
+    def asked(self, topology: PlanTopology) -> tuple[str, ...]:
+        """No server: they read it."""
+        return ()
+
+    def words(self) -> str:
+        both = (("add", self.add), ("remove", self.remove))
+        what = " and ".join(f"{verb} {_some(whom)}" for verb, whom in both if whom)
+        return f"change of {self.group}: {what}"
+
+
+Operation: TypeAlias = Failover | Switchover | Resubmit | ChangeGroup
+
+
+def _some(addresses: tuple[str, ...]) -> str:
+    return addresses[0] if len(addresses) == 1 else f"{len(addresses)} members"
+
+
+def groups_after(
+    change: ChangeGroup, operations: Iterable[Operation], groups: Iterable[Group]
+) -> tuple[Group, ...]:
+    """All groups once that change and those before it are made; `operations` in order of time."""
+    found = {each.name: each for each in groups}
+    for each in operations:
+        if isinstance(each, ChangeGroup):
+            group = found[each.group]
+            kept = (member for member in group.members if member not in each.remove)
+            members = tuple(dict.fromkeys((*kept, *each.add)))
+            found[each.group] = Group(group.name, group.address, members)
+        if each.id == change.id:
+            break
+    return tuple(found.values())
 
 
 def active_manager_of(database: str, topology: PlanTopology) -> tuple[str, ...]:

@@ -113,6 +113,15 @@ class Mailbox:
 
 
 @dataclass(frozen=True, slots=True)
+class Group:
+    """A distribution group: its members by address, groups among them (TP-5)."""
+
+    name: str
+    address: str
+    members: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class PlanTopology:
     """Who is there, in the order of the file."""
 
@@ -125,6 +134,7 @@ class PlanTopology:
     databases: tuple[Database, ...]
     mailboxes: tuple[Mailbox, ...]
     send_connectors: tuple[SendConnector, ...] = ()
+    groups: tuple[Group, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from lab.plan.parts import Message
 from lab.plan.topology import PlanTopology
 from lab.planning.seeds import seed_for
 from lab.scenario.scenario import MailModel, RecipientsModel, SendersModel, messages_of
+from lab.scenario.topology import group_address
 
 OUTSIDE_DOMAIN = "outside.example"
 OUTSIDE_USERS = 20
@@ -45,6 +46,7 @@ def candidates(to: RecipientsModel | SendersModel | None, topology: PlanTopology
     ]
     found += to.mailbox
     if isinstance(to, RecipientsModel):
+        found += [group_address(group) for group in to.group]
         found += [address for domain in to.domain for address in outside_users(domain)]
     return list(dict.fromkeys(found))
 

@@ -1,9 +1,9 @@
 """What a node of a run wrote down, life by life: what it heard, and the rows that it logged.
 
 A life begins with `DatabaseOpened`, that of Active Manager with `ManagerOpened`, or with
-`DatabaseSetAside` before it. Rows find their life by the monotonic clock, which stands in every
-record. A kill may tear the last line that it meets, of the inputs and of each log; any other damage
-is an error. Nothing is judged here.
+`DatabaseSetAside` or `DirectoryRead` before it. Rows find their life by the monotonic clock, which
+stands in every record. A kill may tear the last line that it meets, of the inputs and of each log;
+any other damage is an error. Nothing is judged here.
 """
 
 import csv
@@ -15,7 +15,13 @@ from typing import Any, TypeAlias
 
 from lab.program.errors import ScenarioError
 from lab.program.given_json import parse_json, read_text
-from nodes.core.interface.inputs import DatabaseOpened, DatabaseSetAside, Input, ManagerOpened
+from nodes.core.interface.inputs import (
+    DatabaseOpened,
+    DatabaseSetAside,
+    DirectoryRead,
+    Input,
+    ManagerOpened,
+)
 from nodes.shell.logs.exchange import CONNECTIVITY_FIELDS, TRACKING_FIELDS
 from nodes.shell.logs.inputs import from_json
 
@@ -135,16 +141,23 @@ def _input(path: Path, number: int, document: Values) -> Heard:
 
 
 def _is_beginning(text: str) -> bool:
-    kinds = tuple(each.__name__ for each in (DatabaseOpened, ManagerOpened, DatabaseSetAside))
-    return any(f'"input":"{kind}"' in text for kind in kinds)
+    kinds = (DatabaseOpened, ManagerOpened, DatabaseSetAside, DirectoryRead)
+    return any(f'"input":"{kind.__name__}"' in text for kind in kinds)
 
 
 def _begins(heard: Sequence[Heard], at: int) -> bool:
-    if isinstance(heard[at].happened, DatabaseSetAside):
-        return True
-    before = heard[at - 1].happened if at else None
-    opened = isinstance(heard[at].happened, DatabaseOpened | ManagerOpened)
-    return opened and not isinstance(before, DatabaseSetAside)
+    return _is_of_a_start(heard[at].happened) and not (at and _leads_on(heard[at - 1].happened))
+
+
+def _is_of_a_start(happened: Input) -> bool:
+    if isinstance(happened, DirectoryRead):
+        return happened.at_start
+    return isinstance(happened, DatabaseSetAside | DatabaseOpened | ManagerOpened)
+
+
+def _leads_on(happened: Input) -> bool:
+    """Whether the database of the same life is still to be opened."""
+    return _is_of_a_start(happened) and not isinstance(happened, DatabaseOpened | ManagerOpened)
 
 
 def _rows(folder: Path, log: Log) -> Iterator[Row]:

@@ -10,9 +10,10 @@ from enum import Enum
 
 from pydantic import Field, model_validator
 
-from lab.plan.operations import Failover, Operation, Resubmit, Switchover
-from lab.scenario.quantities import Instant
+from lab.plan.operations import ChangeGroup, Failover, Operation, Resubmit, Switchover
+from lab.scenario.quantities import Instant, Names
 from lab.scenario.strict import Strict
+from lab.scenario.topology import members_of
 from nodes.core.config.error import ConfigurationError
 
 
@@ -22,6 +23,8 @@ class Noun(Enum):
     DATABASE = "a mailbox database"
     COPIED_DATABASE = "a mailbox database with several copies"
     ITS_COPY = "a server that has a copy of it"
+    GROUP = "a distribution group"
+    MEMBER = "an address, or `group sales`"
 
 
 class OperationModel(Strict):
@@ -37,6 +40,11 @@ class OperationModel(Strict):
     resubmit: str | None = Field(
         default=None, description="a database whose mail Safety Nets are to give back"
     )
+    change_group: str | None = Field(
+        default=None, description="a distribution group whose members change"
+    )
+    add: Names = Field(default_factory=list, description="members that join the group")
+    remove: Names = Field(default_factory=list, description="members that leave the group")
     to: str | None = Field(
         default=None,
         description="the server of that copy; of a failover, by default Active Manager chooses",
@@ -115,6 +123,11 @@ def _check_interval(model: OperationModel) -> None:
         raise ConfigurationError(rule, "ask later, or write an earlier end")
 
 
+def _check_change(model: OperationModel) -> None:
+    if not (model.add or model.remove):
+        raise ConfigurationError("changes nothing", "add add: or remove:, with members")
+
+
 OPERATION_KINDS: Mapping[str, OperationKind] = {
     "failover": OperationKind(
         lambda name, m: Failover(name, "failover", m.at, m.subject, m.to),
@@ -131,6 +144,19 @@ OPERATION_KINDS: Mapping[str, OperationKind] = {
         {"resubmit": Noun.DATABASE},
         needs=("start", "end"),
         check=_check_interval,
+    ),
+    "change_group": OperationKind(
+        lambda name, m: ChangeGroup(
+            name,
+            "change_group",
+            m.at,
+            m.subject,
+            members_of(m.add, ()),
+            members_of(m.remove, ()),
+        ),
+        {"change_group": Noun.GROUP, "add": Noun.MEMBER, "remove": Noun.MEMBER},
+        may=("add", "remove"),
+        check=_check_change,
     ),
 }
 

@@ -44,10 +44,11 @@ class ClockModel(Strict):
 
 
 class RecipientsModel(Strict):
-    """To whom: mailboxes, whole databases, external domains, or a mix."""
+    """To whom: mailboxes, whole databases, groups, external domains, or a mix."""
 
     database: Names = Field(default_factory=list, description="mailboxes of these databases")
     mailbox: Names = Field(default_factory=list, description="these mailboxes")
+    group: Names = Field(default_factory=list, description="these distribution groups")
     domain: Names = Field(default_factory=list, description="users of these external domains")
 
 

@@ -1,10 +1,12 @@
-"""A topology as a person writes it: sites, servers, DAGs, databases, mailboxes; and as planned.
+"""A topology as a person writes it: sites, servers, DAGs, databases, mailboxes, groups; and as
+planned.
 
 The models hold the shape of the file only; whether its names fit together is asked in
 `lab.validation.topology`. What is promised and this version does not build is listed in
 `lab.validation.not_built`, so that a message says so instead of calling a key unknown.
 """
 
+from collections.abc import Iterable
 from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, GetJsonSchemaHandler, model_validator
@@ -18,6 +20,7 @@ from lab.plan.topology import (
     Dag,
     Database,
     DatabaseCopy,
+    Group,
     Mailbox,
     MountDial,
     PlanTopology,
@@ -41,6 +44,9 @@ MAILBOXES_IN_ALL_MAX = 10_000
 SITES_MAX = 64
 DATABASES_MAX = 100
 COST, COST_MAX = 100, 99_999
+GROUPS_MAX = 100
+MEMBERS_MAX = 10_000
+MEMBERS_IN_ALL_MAX = 20_000
 SITE_LINKS_MAX = SITES_MAX * (SITES_MAX - 1) // 2
 
 # what stands beside the servers on the engine, in an inventory of Ansible's and in a run folder
@@ -172,6 +178,15 @@ class DatabaseModel(Strict):
     )
 
 
+class GroupModel(Strict):
+    """A distribution group."""
+
+    members: list[str] = Field(
+        max_length=MEMBERS_MAX,
+        description="`database DB1`, `group sales`, or addresses of mailboxes and of outside users",
+    )
+
+
 class TopologyModel(Strict):
     """A topology file."""
 
@@ -198,12 +213,16 @@ class TopologyModel(Strict):
     mailboxes: dict[str, Annotated[int, Field(ge=1, le=MAILBOXES_MAX)]] = Field(
         default_factory=dict, description="how many mailboxes each database holds"
     )
+    groups: dict[Slug, GroupModel] = Field(
+        default_factory=dict, max_length=GROUPS_MAX, description="distribution groups, by name"
+    )
 
 
 def resolve_topology(model: TopologyModel, window_ms: int = WEEK_MS) -> PlanTopology:
     """The topology of a plan, with every name written out, in the order of the file; `window_ms` of
     databases without a duplicate detection window of their own.
     """
+    mailboxes = tuple(_mailboxes(model))
     return PlanTopology(
         name=model.topology,
         accepted_domain=ACCEPTED_DOMAIN,
@@ -212,9 +231,35 @@ def resolve_topology(model: TopologyModel, window_ms: int = WEEK_MS) -> PlanTopo
         servers=(*(_server(*each) for each in model.servers.items()), *_active_managers(model)),
         dags=tuple(Dag(name, _members(model, name)) for name in model.dags),
         databases=tuple(_database(*each, window_ms) for each in model.databases.items()),
-        mailboxes=tuple(_mailboxes(model)),
+        mailboxes=mailboxes,
         send_connectors=tuple(_connector(*each) for each in model.send_connectors.items()),
+        groups=tuple(
+            Group(name, group_address(name), members_of(group.members, mailboxes))
+            for name, group in model.groups.items()
+        ),
     )
+
+
+def group_address(group: str) -> str:
+    """The address of a distribution group."""
+    return f"{group}@{ACCEPTED_DOMAIN}"
+
+
+def members_of(words: Iterable[str], mailboxes: Iterable[Mailbox]) -> tuple[str, ...]:
+    """The addresses that members stand for, each once, as `database DB1`, `group sales` or
+    addresses.
+    """
+    by_database: dict[str, list[str]] = {}
+    for mailbox in mailboxes:
+        by_database.setdefault(mailbox.database, []).append(mailbox.address)
+    found: dict[str, None] = {}
+    for word in words:
+        noun, _, name = word.rpartition(" ")
+        if noun == "database":
+            found |= dict.fromkeys(by_database.get(name, ()))
+        else:
+            found[group_address(name) if noun == "group" else name.lower()] = None
+    return tuple(found)
 
 
 def mailbox_addresses(database: str, count: int) -> list[str]:

@@ -13,8 +13,9 @@ from typing import Any
 from lab.clock import parse_origin
 from lab.faults.observer.evidence import Evidence
 from lab.faults.observer.target import RunningLab
-from lab.plan.operations import Failover, Operation, Resubmit, Switchover
+from lab.plan.operations import ChangeGroup, Failover, Operation, Resubmit, Switchover
 from lab.plan.plan import Plan
+from lab.schedule.directory import DirectoryChange
 from nodes.core.model.resubmit_request import ResubmitDemand, SafetyNetSource
 from nodes.shell.verbs.safety_net import format_demand
 
@@ -100,6 +101,9 @@ def _call(reply: Callable[[], str]) -> str:
     return reply()
 
 
-def operations_of(plan: Plan, lab: RunningLab) -> list[Asked]:
+def operations_of(plan: Plan, lab: RunningLab) -> list[Asked | DirectoryChange]:
     """The operations of a plan, ready for the schedule."""
-    return [Asked(planned, lab) for planned in plan.operations]
+    return [
+        DirectoryChange(each, lab) if isinstance(each, ChangeGroup) else Asked(each, lab)
+        for each in plan.operations
+    ]

@@ -52,7 +52,7 @@ def check_limits(
     """Each limit that the whole of the file goes beyond, at the first entry that does."""
     if read.model is None:
         return
-    yield from _mail(read, read.model)
+    yield from _mail(read, read.model, topology)
     yield from _faults(read, read.model, topology)
     yield from _operations(read, read.model)
     yield from _strangers(read, read.model)
@@ -83,10 +83,12 @@ def _last_end_ms(fault: FaultModel, mail_ms: int) -> int:
     )
 
 
-def _mail(read: Read[ScenarioModel], scenario: ScenarioModel) -> Iterator[Mistake]:
+def _mail(
+    read: Read[ScenarioModel], scenario: ScenarioModel, topology: PlanTopology | None
+) -> Iterator[Mistake]:
     if read.touched("workload"):
         return
-    for each in _sums(run_ms(scenario)):
+    for each in _sums(run_ms(scenario), topology):
         total = 0
         for index, stream in enumerate(scenario.workload):
             total += each.of(stream)
@@ -97,14 +99,25 @@ def _mail(read: Read[ScenarioModel], scenario: ScenarioModel) -> Iterator[Mistak
                 return
 
 
-def _sums(end_ms: int) -> tuple[_Sum, ...]:
+def recipients_of(stream: MailModel, topology: PlanTopology | None) -> int:
+    """To how many a message of a stream goes at the most, where those of groups count as well: a
+    group leads to all members of the topology's groups at the most.
+    """
+    groups = {each.address for each in topology.groups} if topology is not None else set[str]()
+    if stream.to is None or not stream.to.group or topology is None:
+        return stream.recipients.high
+    members = {member for each in topology.groups for member in each.members} - groups
+    return stream.recipients.high + len(members)
+
+
+def _sums(end_ms: int, topology: PlanTopology | None) -> tuple[_Sum, ...]:
     def messages(stream: MailModel) -> int:
         return messages_of(stream.rate, stream.for_ms)
 
     return (
         _Sum(messages, MESSAGES_MAX, "messages, and {} is the most of a scenario", "send fewer"),
         _Sum(
-            lambda stream: messages(stream) * stream.recipients.high,
+            lambda stream: messages(stream) * recipients_of(stream, topology),
             RECIPIENTS_MAX,
             "recipients of messages, and {} is the most of a scenario",
             "send fewer messages, or to fewer recipients",

@@ -47,14 +47,11 @@ _RECEIVE_CONNECTOR = {
 }
 
 KEYS: Mapping[Trail, set[str]] = {
-    (): {"groups"},
     ("operations", "*"): {
         "activate_lagged",
         "redirect_messages",
-        "change_group",
         "move_mailbox",
     },
-    ("workload", "*", "to"): {"group"},
     ("workload", "*", "from"): {"group"},
     ("settings", "TransportConfig"): _TRANSPORT_CONFIG,
     ("settings", "TransportService"): _TRANSPORT_SERVICE,

@@ -7,6 +7,7 @@ from lab.scenario.operations import Noun, OperationModel
 from lab.scenario.scenario import ScenarioModel
 from lab.validation.mistakes import Mistake
 from lab.validation.model_reader import Read
+from lab.validation.topology import unknown_member
 from lab.validation.topology_names import TopologyNames
 from lab.validation.yaml_document import Trail
 from nodes.core.config.error import suggestion
@@ -21,6 +22,11 @@ def check_operation(
 ) -> Iterator[Mistake]:
     """Each name that nothing stands for."""
     for key, noun in operation.names.items():
+        if noun is Noun.MEMBER:
+            for index, word in enumerate(getattr(operation, key)):
+                trail = (*here, key, index)
+                yield from unknown_member(read, trail, word, names, names.mailboxes)
+            continue
         name = getattr(operation, key)
         if name is not None and (wrong := _CHECKS[noun](name, operation, names)) is not None:
             rule, hint = wrong
@@ -50,8 +56,16 @@ def _no_copy(name: str, operation: OperationModel, names: TopologyNames) -> Wron
     return f"has no copy of {operation.subject}", suggestion(name, set(copies))
 
 
+def _no_group(name: str, names: TopologyNames) -> Wrong | None:
+    if name in names.groups:
+        return None
+    known = set(names.groups)
+    return "is no group of the topology", suggestion(name, known) if known else "it has none"
+
+
 _CHECKS: Mapping[Noun, Callable[[str, OperationModel, TopologyNames], Wrong | None]] = {
     Noun.DATABASE: lambda name, _, names: no_database(name, names),
     Noun.COPIED_DATABASE: lambda name, _, names: not_copied(name, names),
     Noun.ITS_COPY: _no_copy,
+    Noun.GROUP: lambda name, _, names: _no_group(name, names),
 }

@@ -19,6 +19,7 @@ from lab.scenario.strangers import StrangersModel
 from lab.validation.mistakes import Mistake
 from lab.validation.model_reader import Read
 from lab.validation.operation_names import check_operation, no_database, not_copied
+from lab.validation.topology import NEAR_AMONG
 from lab.validation.topology_names import TopologyNames
 from lab.validation.yaml_document import Trail
 from nodes.core.config.contradictions import Contradiction, contradictions
@@ -27,7 +28,6 @@ from nodes.core.config.error import suggestion
 ScenarioRead = Read[ScenarioModel]
 _OF_DATABASES = ("power_loss", *OF_MAILBOX_SERVERS)
 EVERY_ONE = "shadowlab list requirements says what each promises"
-NEAR_AMONG = 500  # names to look for the nearest in
 
 
 def check_names(read: ScenarioRead, names: TopologyNames | None) -> Iterator[Mistake]:
@@ -148,13 +148,14 @@ def _callers(
 def _unknown(
     read: ScenarioRead, here: Trail, stream: MailModel, names: TopologyNames
 ) -> Iterator[Mistake]:
-    """Databases, mailboxes and domains that are not there."""
+    """Databases, mailboxes, groups and domains that are not there."""
     for key, people in (("from", stream.source), ("to", stream.to)):
         if people is not None:
             for noun, known in (("database", names.databases), ("mailbox", names.mailboxes)):
                 yield from _people(read, (*here, key), noun, getattr(people, noun), known)
     if stream.to is not None:
         yield from _people(read, (*here, "to"), "domain", stream.to.domain, names.domains)
+        yield from _people(read, (*here, "to"), "group", stream.to.group, names.groups)
 
 
 def _people(
@@ -163,7 +164,8 @@ def _people(
     there, some = set(known), known[:NEAR_AMONG]
     for index, name in enumerate(found):
         if name not in there:
-            hint = _near(name, some) or f"known are {', '.join(known[:6])}"
+            several = f"known are {', '.join(known[:6])}" if known else f"it has no {noun}"
+            hint = _near(name, some) or several
             rule = f"is no {noun} of the topology"
             yield read.mistake((*here, noun, index), name, rule, hint)
 
@@ -200,7 +202,8 @@ def _available(stream: MailModel, names: TopologyNames) -> int:
         in_domains = OUTSIDE_USERS * len(names.domains)
         return len(names.mailboxes) if stream.mail == "inbound" else in_domains
     inside = _mailboxes_of(stream.to, names)
-    return len(inside) + OUTSIDE_USERS * len(set(stream.to.domain))
+    groups = len(set(stream.to.group))
+    return len(inside) + groups + OUTSIDE_USERS * len(set(stream.to.domain))
 
 
 def _senders(stream: MailModel, names: TopologyNames) -> set[str]:

@@ -4,23 +4,28 @@ Takes a topology as read (whatever of it could be read) and gives back mistakes;
 `lab.validation.model_reader`'s business. Nothing is looked up outside the file.
 """
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
+from typing import Any
 
 from lab.scenario.topology import (
     ACCEPTED_DOMAIN,
     MAILBOXES_IN_ALL_MAX,
+    MEMBERS_IN_ALL_MAX,
     RESERVED_NAMES,
     SERVERS_MAX,
     CopyModel,
     DatabaseModel,
     ServerModel,
     TopologyModel,
+    group_address,
 )
 from lab.validation.mistakes import Mistake
 from lab.validation.model_reader import NOT_BUILT, Read
 from lab.validation.topology_names import TopologyNames
 from lab.validation.yaml_document import Trail
 from nodes.core.config.error import suggestion
+
+NEAR_AMONG = 500  # names to look for the nearest in
 
 
 def check_topology(read: Read[TopologyModel], names: TopologyNames) -> Iterator[Mistake]:
@@ -45,6 +50,7 @@ def check_topology(read: Read[TopologyModel], names: TopologyNames) -> Iterator[
     if mailboxes > MAILBOXES_IN_ALL_MAX:
         rule = f"mailboxes in all, and {MAILBOXES_IN_ALL_MAX} is the most of a topology"
         yield read.mistake(("mailboxes",), str(mailboxes), rule, "give databases fewer mailboxes")
+    yield from _groups(read, read.model, names)
     if not names.mailbox_servers:
         yield read.mistake(("servers",), "", "has no mailbox server", "add one: role: mailbox")
 
@@ -205,6 +211,48 @@ def _databases(
                 yield read.mistake(trail, copy.server, "has a copy already", "name another server")
         if len(database.copies) > 1 and read.whole:
             yield from _several_copies(read, (*here, "copies"), database, model)
+
+
+def _groups(
+    read: Read[TopologyModel], model: TopologyModel, names: TopologyNames
+) -> Iterator[Mistake]:
+    addresses, total = set(names.mailboxes), 0
+    for name, group in model.groups.items():
+        counts = [model.mailboxes.get(word.rpartition(" ")[2], 1) for word in group.members]
+        total += sum(counts)
+        if total > MEMBERS_IN_ALL_MAX:
+            rule = f"members of groups so far, and {MEMBERS_IN_ALL_MAX} is the most of a topology"
+            yield read.mistake(("groups", name), str(total), rule, "leave some out", of_key=True)
+            return
+        here: Trail = ("groups", name)
+        if group_address(name) in addresses:
+            rule = "is the name of a mailbox already"
+            yield read.mistake(here, name, rule, "choose another name", of_key=True)
+        for index, word in enumerate(group.members):
+            yield from unknown_member(read, (*here, "members", index), word, names, addresses)
+
+
+def unknown_member(
+    read: Read[Any], here: Trail, word: str, names: TopologyNames, mailboxes: Collection[str]
+) -> Iterator[Mistake]:
+    """A member of a group that nothing stands for: `database DB1`, `group sales`, an address."""
+    noun, _, name = word.rpartition(" ")
+    known = {"database": names.databases, "group": names.groups}.get(noun)
+    if known is not None:
+        if name not in known:
+            hint = suggestion(name, set(known)) if known else f"the topology has no {noun}"
+            yield read.mistake(here, word, f"names no {noun} of the topology", hint)
+        return
+    address = word.lower()
+    if address in mailboxes or address.rpartition("@")[2] in names.domains:
+        return
+    if not noun and word in (*names.groups, *names.databases):
+        noun = "group" if word in names.groups else "database"
+        yield read.mistake(here, word, "is no member", f"write {noun} {word}")
+        return
+    near = suggestion(address, {*names.mailboxes[:NEAR_AMONG]}) if "@" in word else ""
+    hint = near if near.startswith("did") else "write database DB1, group sales, or an address"
+    yield read.mistake(here, word, "is no database, group, mailbox or outside user", hint)
 
 
 def _several_copies(

@@ -27,6 +27,7 @@ class TopologyNames:
     copies: Mapping[str, tuple[str, ...]]
     domains: tuple[str, ...]
     mailboxes: tuple[str, ...]
+    groups: tuple[str, ...]
 
     @property
     def servers(self) -> tuple[str, ...]:
@@ -52,6 +53,7 @@ def names_of(document: Document, base: Trail = ()) -> TopologyNames:
         copies={name: _copies(_get(database, "copies")) for name, database in databases.items()},
         domains=tuple(str(_get(servers[name], "domain")) for name in external),
         mailboxes=tuple(islice(_mailboxes(counts), MAILBOXES_IN_ALL_MAX)),
+        groups=tuple(_mapping(document.at((*base, "groups")))),
     )
 
 

@@ -15,7 +15,7 @@ from lab.clock import LabClock
 from lab.faults.observer.standing import Standing
 from lab.plan.effects import Effect
 from lab.plan.plan import Plan
-from lab.plan.topology import LinkName, Server
+from lab.plan.topology import Group, LinkName, Server
 from lab.workload.probe import Probe
 
 
@@ -82,6 +82,14 @@ class Servers(Protocol):
     def ask(self, server: str, line: str) -> Callable[[], str]:
         """Said to a server on its own machine, as itself. What comes back waits for its reply, and
         gives its code and text; empty where none comes. Does not raise GroundError."""
+
+    def change_directory(self, server: str, groups: Sequence[Group]) -> None:
+        """Active Directory has these groups from now on; the server is notified of it if it
+        runs.
+        """
+
+    def goes_by_directory(self, server: str) -> bool:
+        """Whether the server has read what Active Directory has now."""
 
     def answers(self, server: str) -> bool:
         """Whether its banner is seen from inside the server, past every link."""

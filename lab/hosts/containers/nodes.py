@@ -20,9 +20,12 @@ from lab.faults.damage import damaged
 from lab.hosts.containers.ground.inventory import CONFIG
 from lab.hosts.containers.ground.provision import Ground
 from lab.hosts.containers.ground.server_files import require_file, require_folder
+from lab.hosts.node_config import groups_of
+from lab.plan.topology import Group
 from lab.program.errors import GroundError
 from nodes.shell.chaos.control_files import GO, LAPSED, REACHED, control_file
 from nodes.shell.chaos.machine import Machine, order_machine, read_found, read_machine
+from nodes.shell.storage.directory import change_directory, goes_by_it
 from nodes.shell.storage.shared_files import read_shared, write_shared
 
 T = TypeVar("T")
@@ -72,7 +75,12 @@ class ContainerNodes:
         self._on(server, "pause", lambda container: container.pause())
 
     def resume(self, server: str) -> None:
+        """It is notified now of what it could not read meanwhile: a signal to a container that is
+        paused may let it go on.
+        """
         self._on(server, "resume", lambda container: container.unpause())
+        if not self.goes_by_directory(server):
+            self._on(server, "signal", _signal)
 
     def is_paused(self, server: str) -> bool:
         return self._on(server, "look at", lambda container: container.status == "paused")
@@ -165,6 +173,20 @@ class ContainerNodes:
         except (OSError, ValueError) as error:
             raise GroundError(f"cannot read the machine of {server}: {error}") from error
 
+    def change_directory(self, server: str, groups: Sequence[Group]) -> None:
+        try:
+            change_directory(self.data(server), groups_of(groups))
+            if self.is_running(server):
+                self._on(server, "signal", _signal)
+        except (OSError, ValueError) as error:
+            raise GroundError(f"cannot change the directory of {server}: {error}") from error
+
+    def goes_by_directory(self, server: str) -> bool:
+        try:
+            return goes_by_it(self.data(server))
+        except (OSError, ValueError) as error:
+            raise GroundError(f"cannot read the directory of {server}: {error}") from error
+
     def _order(self, server: str, change: Callable[[Machine], Machine]) -> None:
         """Notify the server of what has become of its machine; one that starts looks by itself."""
         data = self.data(server)
@@ -172,7 +194,7 @@ class ContainerNodes:
             now = read_machine(data)
             order_machine(data, change(replace(now, order=now.order + 1)))
             if self.is_running(server):
-                self._on(server, "signal", lambda container: container.kill("SIGUSR1"))
+                self._on(server, "signal", _signal)
         except (OSError, ValueError) as error:
             raise GroundError(f"cannot change the machine of {server}: {error}") from error
 
@@ -195,6 +217,10 @@ class ContainerNodes:
             return act(self._client.containers.get(self.container(server)))
         except (DockerException, requests.RequestException) as error:
             raise GroundError(f"cannot {verb} {server}: {_first_line(error)}") from error
+
+
+def _signal(container: Container) -> None:
+    container.kill("SIGUSR1")
 
 
 def _stop(container: Container) -> int:

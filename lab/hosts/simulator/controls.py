@@ -15,7 +15,9 @@ from lab.hosts.simulator.operations import ask_locally
 from lab.hosts.simulator.server import STOPPED, SimulatedServer
 from lab.hosts.simulator.smtp.external import ExternalServer
 from lab.plan.effects import DOWN, Effect
+from lab.plan.topology import Group
 from lab.workload.probe import Probe, Seen
+from nodes.core.config.groups import DistributionGroup
 
 AnyServer = SimulatedServer | ExternalServer
 BANNER = "220 simulated"
@@ -116,6 +118,17 @@ class SimulatedServers:
         found = self._servers[server]
         if isinstance(found, SimulatedServer):
             found.skew_clock(by_ms)
+
+    def change_directory(self, server: str, groups: Sequence[Group]) -> None:
+        found = self._servers[server]
+        if isinstance(found, SimulatedServer):
+            found.change_directory(
+                tuple(DistributionGroup(each.address, each.members) for each in groups)
+            )
+
+    def goes_by_directory(self, server: str) -> bool:
+        """What it does not know yet it hears before anything else."""
+        return True
 
     def machine(self, server: str) -> Mapping[str, object]:
         found = self._servers[server]

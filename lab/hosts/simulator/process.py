@@ -24,8 +24,9 @@ from lab.hosts.simulator.storage.disk import OpenDatabases, SimulatedDisk
 from lab.hosts.simulator.storage.manager_disk import SimulatedManagerDisk
 from nodes.core.active_manager import ActiveManager
 from nodes.core.config.config import NodeConfig
+from nodes.core.config.groups import DistributionGroup
 from nodes.core.interface.effects import Effect, LogLifecycle
-from nodes.core.interface.inputs import DeadlineReached, Input
+from nodes.core.interface.inputs import DeadlineReached, DirectoryRead, Input
 from nodes.core.interface.replies import R421_STOPPING
 from nodes.core.model.message import BodyHandle
 from nodes.core.node import Node
@@ -51,6 +52,7 @@ class Machine(Protocol):
     holds: Holds
     links: Mapping[tuple[str, str], Link]
     events: Events | None
+    groups: tuple[DistributionGroup, ...] | None
 
     def crash(self, said: str) -> None: ...
 
@@ -87,6 +89,8 @@ class Process:
     def begin(self) -> None:
         self.logs.lifecycle(LogLifecycle("configured"))
         self.inbound = SimulatedInboundSessions(self)
+        if self._server.groups is not None:
+            self.give(DirectoryRead(self._server.groups, at_start=True))
         in_group = nowhere if self._breakpoints is None else self._breakpoints.in_group
         self._server.disk.in_group = in_group
         try:

@@ -20,7 +20,8 @@ from lab.hosts.simulator.storage.disk import SimulatedDisk
 from lab.hosts.simulator.storage.manager_disk import SimulatedManagerDisk
 from lab.hosts.simulator.storage.medium import InMemory, OnFiles
 from nodes.core.config.config import NodeConfig
-from nodes.core.interface.inputs import StopRequested
+from nodes.core.config.groups import DistributionGroup
+from nodes.core.interface.inputs import DirectoryRead, StopRequested
 from nodes.shell.logs.files import LogFiles
 from nodes.shell.logs.logs import Logs
 
@@ -62,6 +63,7 @@ class SimulatedServer:
         self._boots, self._is_booting = 0, False
         self._skew_ms, self._disk_is_full = 0, False
         self._first_skew_ms: int | None = None
+        self.groups: tuple[DistributionGroup, ...] | None = None
 
     @property
     def is_running(self) -> bool:
@@ -168,6 +170,15 @@ class SimulatedServer:
         self._skew_ms = by_ms
         if self._process is not None:
             self._process.clock.skew(by_ms)
+
+    def change_directory(self, groups: tuple[DistributionGroup, ...]) -> None:
+        """Active Directory has these groups now: a server that runs hears of it, one that is down
+        reads it at its start.
+        """
+        self.groups = groups
+        if self._process is not None:
+            process = self._process
+            process.when_awake(process.give, DirectoryRead(groups, at_start=False))
 
     def machine(self) -> Mapping[str, object]:
         """How the server finds its machine; nothing while it is down."""

@@ -10,7 +10,7 @@ from lab.faults.observer.target import RunningLab, Wire
 from lab.plan.effects import DOWN, Effect
 from lab.plan.link_faults import CUTS, CutKind
 from lab.plan.plan import Plan
-from lab.plan.topology import LinkName
+from lab.plan.topology import Group, LinkName
 from lab.program.errors import GroundError
 from lab.workload.agent import ProbeMessageReply, WorkloadStatus
 from lab.workload.probe import Probe, Seen
@@ -37,6 +37,7 @@ class FakeGround:
     deeds: list[str] = field(default_factory=list)
     fails: set[str] = field(default_factory=set)
     works: bool = True
+    reads: bool = True
     exit_code: int = 137
     stays_down: bool = False
     effects: dict[str, Effect] = field(default_factory=dict)
@@ -115,6 +116,13 @@ class FakeGround:
     def ask(self, server: str, line: str) -> Callable[[], str]:
         self._do(f"ask {server}: {line}")
         return lambda: "250 2.0.0 1 b" if self.works and server not in self.down else ""
+
+    def change_directory(self, server: str, groups: Sequence[Group]) -> None:
+        for each in groups:
+            self._do(f"directory of {server}: {each.name} has {' '.join(each.members)}")
+
+    def goes_by_directory(self, server: str) -> bool:
+        return self.reads
 
     def fill_disk(self, server: str, *, is_full: bool) -> None:
         self._do(f"{'fill' if is_full else 'clear'} {server}")

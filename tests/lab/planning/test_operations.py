@@ -167,12 +167,14 @@ def test_a_plan_from_before_there_were_copies_is_still_read(tmp_path: Path) -> N
 WRONG = {
     "no operation": (
         "{at: 5m}",
-        "operations[0], a mapping, an operation is one of failover, switchover and resubmit"
+        "operations[0], a mapping, an operation is one of failover, switchover, resubmit and"
+        " change_group"
         " | give each operation an entry of its own",
     ),
     "two in one": (
         "{at: 5m, failover: DB1, switchover: DB1, to: lyo-mbx1}",
-        "operations[0], a mapping, an operation is one of failover, switchover and resubmit"
+        "operations[0], a mapping, an operation is one of failover, switchover, resubmit and"
+        " change_group"
         " | give each operation an entry of its own",
     ),
     "a switchover to nowhere": (

@@ -512,7 +512,6 @@ NOT_BUILT = {
         "operations: [{at: 5m, move_mailbox: x}]\nsettle:",
         "17:23: operations[0], move_mailbox",
     ),
-    "recipients of a group": ("to: {database: DB1}", "to: {group: all}", "12:71: workload[0].to"),
     "mail from mailboxes": ("mail: inbound", "mail: internal", "12:12: workload[0].mail"),
     "a setting of Exchange 2010 that has none after it": (
         "{ShadowHeartbeatFrequency",
