@@ -14,6 +14,7 @@ from spark_eval.histories.mail_of_pairs import MailOfPairs
 from spark_eval.histories.organisation.active_copies import ActiveCopies
 from spark_eval.histories.organisation.database import Database
 from spark_eval.histories.organisation.directory import Directory
+from spark_eval.histories.organisation.groups import Groups
 from spark_eval.histories.organisation.organisation import Organisation, organisation_of
 from spark_eval.histories.organisation.routing import Routing
 from spark_eval.histories.organisation.server import Server
@@ -126,6 +127,10 @@ class Run:
     @property
     def routing(self) -> Routing:
         return self.organisation.routing
+
+    @property
+    def groups(self) -> Groups:
+        return self.organisation.groups
 
     @property
     def software(self) -> Software:

@@ -31,12 +31,30 @@ class Resubmit(NamedTuple):
         return f"{kind} of {self.database}, {_time(self.start_ms)} to {_time(self.end_ms)}"
 
 
-Keys: TypeAlias = Activation | Resubmit
+class Membership(NamedTuple):
+    """Of a distribution group by its name; members by address."""
+
+    group: str | None
+    add: tuple[str, ...] | None
+    remove: tuple[str, ...] | None
+
+    def words(self, kind: str) -> str:
+        both = (("add", self.add), ("remove", self.remove))
+        what = " and ".join(f"{verb} {_some(whom)}" for verb, whom in both if whom)
+        return f"change of {self.group}: {what}"
+
+
+def _some(addresses: tuple[str, ...]) -> str:
+    return addresses[0] if len(addresses) == 1 else f"{len(addresses)} members"
+
+
+Keys: TypeAlias = Activation | Resubmit | Membership
 
 KINDS: Final[Mapping[str, type[Keys]]] = {
     "failover": Activation,
     "switchover": Activation,
     "resubmit": Resubmit,
+    "change_group": Membership,
 }
 
 

@@ -163,6 +163,12 @@ class PlannedSendConnector(NamedTuple):
     max_message_size_bytes: int | None
 
 
+class PlannedGroup(NamedTuple):
+    name: str | None
+    address: str | None
+    members: tuple[str, ...] | None
+
+
 class Topology(NamedTuple):
     name: str | None
     accepted_domain: str | None
@@ -172,6 +178,7 @@ class Topology(NamedTuple):
     sites: tuple[PlannedSite, ...] | None = None
     site_links: tuple[PlannedSiteLink, ...] | None = None
     send_connectors: tuple[PlannedSendConnector, ...] | None = None
+    groups: tuple[PlannedGroup, ...] | None = None
 
 
 class Settings(NamedTuple):

@@ -151,7 +151,7 @@ def _had(message: Message, run: Run) -> _Had:
         servers=frozenset(servers),
         received_ms=_least(each.born.at_ms for each in primaries if each.born),
         shadowed_ms=_least((*redirects, *(each.held_ms for each in copies))),
-        done_ms=_least(x.done_ms for x in forks_of(message).values() if x.complete),
+        done_ms=_least(x.done_ms for x in forks_of(message, run).values() if x.complete),
         discarded_ms=_most(each.discard_ms for each in copies),
     )
 

@@ -22,7 +22,8 @@ from spark_eval.histories.run import Run
 from spark_eval.read.plan import EXACT_TRACKING
 from spark_eval.read.rows import TrackingRow, grouped
 
-Kind = tuple[Key, str, str | None, int | None]
+Kind = tuple[Key, str, str | None, int | None, str | None]
+EXPANSIONS = ("EXPAND", "DUPLICATEEXPAND")
 
 
 def _cases(message: Message, run: Run) -> Iterator[Case]:
@@ -36,11 +37,13 @@ def _kind(row: TrackingRow, run: Run) -> Kind:
     """The same event, from the same source, in one life of one server."""
     key, server = key_of(row), run.servers.get(row.server)
     assert key is not None
-    return key, row.event, row.source, server.life_at(row.at_ms) if server else None
+    began_ms = server.life_at(row.at_ms) if server else None
+    group = row.reference if row.event in EXPANSIONS else None
+    return key, row.event, row.source, began_ms, group
 
 
 def _case(kind: Kind, rows: list[TrackingRow]) -> tuple[Case, ...]:
-    key, event, source, _ = kind
+    key, event, source, _, _ = kind
     named = [recipient for row in rows for recipient in row.recipients or ("",)]
     status = agreement(len(set(named)), len(named))
     if status == HOLDS:

@@ -1,4 +1,5 @@
-"""no_phantom: nothing is delivered that no one sent, and nothing to anyone it was not sent to.
+"""no_phantom: nothing is delivered that no one sent, and nothing to anyone it was not sent to:
+himself, or by a group that he was in when a server came to answer for it (SN-11).
 
 A DSN is sent by the transport itself: it may reach the sender of the message that it is about.
 """
@@ -9,6 +10,7 @@ from collections.abc import Iterator
 
 from spark_eval.cases.case import FITS, UNKNOWN, VIOLATED, Case, Judged, asked
 from spark_eval.claims.claim import Claim
+from spark_eval.expected.mail.addressees import addressees
 from spark_eval.histories.message import Message
 from spark_eval.histories.run import Run
 from spark_eval.read.plan import LEDGER, MAILBOXES, TRACKING
@@ -20,8 +22,7 @@ ALL_MAIL = "the ledger has to hold all mail that these mailboxes got"
 
 
 def _cases(message: Message, run: Run) -> Iterator[Case]:
-    sent = message.sent
-    recipients = sent.recipients if sent else ()
+    sent, recipients = message.sent, addressees(message, run)
     for seen in message.visible:
         yield from _case(message, run, seen, is_right=seen.recipient in recipients)
     for dsn in message.dsns:
@@ -40,7 +41,7 @@ def _case(message: Message, run: Run, seen: VisibleRow, *, is_right: bool) -> It
 
 def _judged(message: Message, seen: VisibleRow, run: Run) -> Judged:
     if message.sent is not None:
-        if message.of_event("EXPAND"):
+        if message.of_event("EXPAND") and not run.groups:
             return UNKNOWN, "sent to a distribution group; who is in one is not read yet"
         return VIOLATED, "not sent to this recipient"
     if seen.sender == "" and seen.reports and not run.organisation.shows(None, TRACKED):

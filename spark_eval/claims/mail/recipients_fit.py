@@ -18,6 +18,7 @@ from collections.abc import Iterator, Sequence
 from spark_eval.cases.case import Case, fits, of_row
 from spark_eval.cases.words import stamp
 from spark_eval.claims.claim import Claim
+from spark_eval.expected.mail.addressees import answered_for
 from spark_eval.expected.mail.forks import is_done
 from spark_eval.expected.node.disk import is_lost
 from spark_eval.histories.message import Message
@@ -36,14 +37,18 @@ def _cases(message: Message, run: Run) -> Iterator[Case]:
         for key, rows in grouped(sorted(steps, key=order_of), key_of).items():
             server = run.servers.get(key.server) if key is not None else None
             if key is not None and server is not None:
-                yield from _of_primary(rows, each.primaries.get(key), server, run)
+                whom = answered_for(each, run).get(key, ())
+                yield from _of_primary(rows, each.primaries.get(key), whom, server, run)
 
 
 def _of_primary(
-    rows: Sequence[TrackingRow], primary: Primary | None, server: Server, run: Run
+    rows: Sequence[TrackingRow],
+    primary: Primary | None,
+    recipients: Sequence[str],
+    server: Server,
+    run: Run,
 ) -> Iterator[Case]:
     born = (primary.born or primary.loaded) if primary else None
-    recipients = primary.recipients if primary else ()
     done: dict[str, TrackingRow] = {}
     doubtful: set[str] = set()
     for row in rows:

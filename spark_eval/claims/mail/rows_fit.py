@@ -20,6 +20,7 @@ from collections.abc import Iterator
 
 from spark_eval.cases.case import Case, fits, of_row
 from spark_eval.claims.claim import Claim
+from spark_eval.expected.mail.addressees import addressees, names_the_envelope
 from spark_eval.histories.message import Message
 from spark_eval.histories.organisation.server import EXTERNAL, MAILBOX, Server
 from spark_eval.histories.primary import Key, key_of
@@ -29,6 +30,7 @@ from spark_eval.intervals.outage import Certainty
 from spark_eval.read.plan import EXACT_TRACKING
 from spark_eval.read.rows import SentRow, TrackingRow
 
+EXPANDED = ("EXPAND", "DUPLICATEEXPAND")
 TAKEN = ("RECEIVE", "DELIVER", "DUPLICATEDELIVER")
 # source-context of HAREDIRECT has the name of the server that took it, and its reply (F§1.6)
 _ANSWERED = re.compile(r"[^. ]+")
@@ -53,7 +55,7 @@ def _wrong(row: TrackingRow, message: Message, sent: SentRow, run: Run) -> str:
         return f"says that it has {row.size_bytes} bytes; it was sent with {size}"
     if row.recipient_count is not None and row.recipient_count != len(named):
         return f"counts {row.recipient_count} recipients, and names {len(named)}"
-    if strangers := [each for each in named if each not in sent.recipients]:
+    if strangers := [each for each in named if not _is_known(each, row, message, run)]:
         return f"names {strangers[0]}, to whom it was not sent"
     missing = [each for each in sent.recipients if each not in named]
     if row.event == "RECEIVE" and missing and _is_handed_over(row, message):
@@ -62,6 +64,16 @@ def _wrong(row: TrackingRow, message: Message, sent: SentRow, run: Run) -> str:
     if owed is not None and set(owed) != set(named):
         return f"names {len(named)} recipients; for others, {len(owed)}, its primary server answers"
     return _wrong_server(row, message, run)
+
+
+def _is_known(recipient: str, row: TrackingRow, message: Message, run: Run) -> bool:
+    """Whom a row may name: an addressee; where it names the envelope a group of it, and where it is
+    of an expansion anybody, which `groups_expanded` asks.
+    """
+    if row.event in EXPANDED or recipient in addressees(message, run):
+        return True
+    is_sent_to = message.sent is not None and recipient in message.sent.recipients
+    return is_sent_to and names_the_envelope(row.event)
 
 
 def _is_handed_over(row: TrackingRow, message: Message) -> bool:

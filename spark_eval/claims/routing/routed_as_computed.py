@@ -19,6 +19,7 @@ from collections.abc import Iterable, Iterator
 from spark_eval.cases.case import Case, fits, of_row
 from spark_eval.cases.words import stamp
 from spark_eval.claims.claim import Claim
+from spark_eval.expected.mail.addressees import answered_for
 from spark_eval.expected.mail.forks import is_done
 from spark_eval.histories.message import Message
 from spark_eval.histories.organisation.routing import TOO_LARGE, Way
@@ -84,11 +85,11 @@ def _sent(row: TrackingRow, way: Way, server: Server, run: Run) -> str:
 
 def _left_behind(message: Message, row: TrackingRow, way: Way, server: Server, run: Run) -> str:
     """Whom this row and those before it say nothing of, though the hub is on his way, too."""
-    primary = message.primaries.get(key) if (key := key_of(row)) else None
+    key = key_of(row)
     own = [each for each in message.tracking if key_of(each) == key and each.at_ms <= row.at_ms]
     done = [each for each in own if is_done(each) or each.at_ms == row.at_ms]
     named = {recipient for each in (row, *done) for recipient in each.recipients or ()}
-    for each in primary.recipients if primary else ():
+    for each in answered_for(message, run).get(key, ()) if key else ():
         if each not in named and run.routing.way(server, each, row.size_bytes) == way:
             return f"sent it to {row.peer} without {each}, whose way leads there as well"
     return ""

@@ -51,7 +51,7 @@ def _judged(
     if primary.failure is not None or not rule.remote_attempts + rule.local_attempts:
         return FITS
     is_excused = _is_excused(born, server, rule, run)
-    if is_excused and not _went_out_alone(message, primary, born, server):
+    if is_excused and not _went_out_alone(message, primary, born, server, run):
         return NOT_ASKED
     return VIOLATED, f"{server.name} has it anew and did not try to shadow it again"
 
@@ -78,11 +78,13 @@ def _is_excused(born: TrackingRow, server: Server, rule: Rules, run: Run) -> boo
     return is_away or is_over or not server.shows(born.at_ms, until_ms)
 
 
-def _went_out_alone(message: Message, primary: Primary, born: TrackingRow, server: Server) -> bool:
+def _went_out_alone(
+    message: Message, primary: Primary, born: TrackingRow, server: Server, run: Run
+) -> bool:
     """Delivered to all, and nobody else said a word of a copy. What the moment before a kill may
     have swallowed left other traces.
     """
-    forks = forks_of(message)[primary.key]
+    forks = forks_of(message, run)[primary.key]
     if not forks.complete or forks.expired or forks.done_ms is None:
         return False
     if any(key.primary == primary.key for key in message.shadows):

@@ -34,7 +34,7 @@ def delays(message: Message, run: Run) -> dict[str, list[Delay]]:
     """By server, of each message of it that may have had to notify."""
     back = {each.key: each.is_sure for each in came_back(message, run)}
     found: dict[str, list[Delay]] = {}
-    for key, forks in forks_of(message).items():
+    for key, forks in forks_of(message, run).items():
         server, primary = run.servers.get(key.server), message.primaries[key]
         if server is None or not primary.is_there or back.get(key) is True:
             continue

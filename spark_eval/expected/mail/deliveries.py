@@ -1,4 +1,4 @@
-"""Who should have got what: each recipient that the workload named, and what became of it.
+"""Who should have got what: each addressee of what the workload sent, and what became of it.
 
 A delivery is promised when the message was acknowledged. One that is promised and not visible is
 lost, or excused with its reason; where the record of the place is missing, it is unknown. That a
@@ -10,6 +10,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import NamedTuple
 
+from spark_eval.expected.mail.addressees import addressees, left_unserved
 from spark_eval.expected.mail.custodians import Custodians, custodians
 from spark_eval.expected.mail.notifications import (
     FAILED,
@@ -66,7 +67,9 @@ class _Failure(NamedTuple):
 
 @lru_cache(maxsize=4)
 def deliveries(message: Message, run: Run) -> tuple[Delivery, ...]:
-    """Of what the workload sent, in the order of its recipients."""
+    """Of what the workload sent, in the order of its addressees; of one who is not certain only
+    what he sees.
+    """
     if message.sent is None:
         return ()
     promised = message.fate == ACKNOWLEDGED
@@ -77,11 +80,13 @@ def deliveries(message: Message, run: Run) -> tuple[Delivery, ...]:
                 key=lambda each: each.ref,
             )
         )
-        for recipient in message.sent.recipients
+        for recipient in addressees(message, run)
     }
     fate = _fate(message, run) if promised and not all(copies.values()) else None
     return tuple(
-        _delivery(message, run, fate, each, copies[each]) for each in message.sent.recipients
+        _delivery(message, run, fate, who, copies[who])
+        for who, each in addressees(message, run).items()
+        if each.is_sure or copies[who]
     )
 
 
@@ -115,6 +120,8 @@ def _delivery(
     outcome, reason = _judged(message, run, recipient, fate, failure)
     if outcome == LOST and (net := _not_kept_longer(message, run, recipient)) is not None:
         outcome, reason = EXCUSED, f"Safety Net may not keep it longer: {net}"
+    if outcome == LOST and (left := left_unserved(recipient, message, run)) is not None:
+        outcome, reason = EXCUSED, left
     told = (failure.row.ref if failure.row else None, fate.told.seen or fate.given_up)
     shown = (ref, *(each for each in told if each is not None))
     return Delivery(recipient, outcome, reason, True, copies, shown)

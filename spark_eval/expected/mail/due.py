@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
+from spark_eval.expected.mail.addressees import addressees, answered_for
 from spark_eval.expected.mail.arrivals import Arrival, arrivals
 from spark_eval.expected.mail.crossings import crossings
 from spark_eval.histories.message import Message
@@ -58,13 +59,13 @@ def legs(message: Message, run: Run) -> Iterator[Leg]:
     """Into a mailbox, outside, or to the next hop that sends it on."""
     came = arrivals(message, run)
     crossed = _first_crossings(message, run)
-    recipients = message.sent.recipients if message.sent else ()
+    recipients, answered = addressees(message, run), answered_for(message, run)
     for primary in message.primaries.values():
         row, server = primary.born or primary.loaded, run.servers.get(primary.key.server)
         if row is None or server is None:
             continue
         is_anew = primary.born is None or primary.born.event == "RESUBMIT"
-        for recipient in primary.recipients:
+        for recipient in answered[primary.key]:
             start = (is_anew, row.at_ms, row.ref)
             known = came.get(recipient)
             place = run.directory.place_of(recipient)

@@ -11,9 +11,11 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
+from spark_eval.expected.mail.addressees import answered_for
 from spark_eval.expected.mail.notifications import Dsn, dsns_about
 from spark_eval.histories.message import Message
 from spark_eval.histories.primary import Key, Primary, key_of, order_of
+from spark_eval.histories.run import Run
 from spark_eval.intervals.interval import FOREVER_MS
 from spark_eval.read.names import Ref
 from spark_eval.read.rows import TrackingRow, collected
@@ -51,12 +53,13 @@ def is_done(row: TrackingRow) -> bool:
 
 
 @lru_cache(maxsize=4)
-def forks_of(message: Message) -> dict[Key, Forks]:
+def forks_of(message: Message, run: Run) -> dict[Key, Forks]:
     """Of each primary message of which its server says for whom it answers."""
     served = _served(message.tracking)
     dsns = [*dsns_about(message, of_delay=False), *dsns_about(message, of_delay=True)]
+    whom = answered_for(message, run)
     return {
-        key: _forks([*_owed(primary, served), *_reported(primary, message, dsns)])
+        key: _forks([*_owed(primary, whom[key], served), *_reported(primary, message, dsns)])
         for key, primary in message.primaries.items()
         if primary.is_there
     }
@@ -72,9 +75,13 @@ def _served(rows: Iterable[TrackingRow]) -> dict[tuple[Key, str], list[TrackingR
     )
 
 
-def _owed(primary: Primary, served: dict[tuple[Key, str], list[TrackingRow]]) -> Iterator[_Part]:
+def _owed(
+    primary: Primary,
+    recipients: Iterable[str],
+    served: dict[tuple[Key, str], list[TrackingRow]],
+) -> Iterator[_Part]:
     loaded_ms = primary.last_loaded_ms
-    for recipient in primary.recipients:
+    for recipient in recipients:
         rows = served.get((primary.key, recipient))
         if not rows:
             yield _Part(None, None, is_owed=True, is_sure=True)

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from spark_eval.expected.mail.addressees import answered_for
 from spark_eval.expected.mail.calls import slack_ms
 from spark_eval.expected.mail.forks import is_done
 from spark_eval.expected.mail.notifications import Dsn
@@ -36,7 +37,10 @@ def waited_for(dsn: Dsn, message: Message, server: Server, run: Run) -> WaitedFo
         return None
     made_ms = dsn.row.at_ms
     found = [
-        (_left(primary, message, made_ms), _left(primary, message, made_ms - slack_ms(run)))
+        (
+            _left(primary, message, made_ms, run),
+            _left(primary, message, made_ms - slack_ms(run), run),
+        )
         for primary in about
     ]
     surely = frozenset.intersection(*(after for after, _ in found))
@@ -52,7 +56,7 @@ def _is_vague(primary: Primary, dsn: Dsn, server: Server) -> bool:
     return is_loaded or held_up or is_lost(server, from_ms, made_ms)
 
 
-def _left(primary: Primary, message: Message, by_ms: int) -> frozenset[str]:
+def _left(primary: Primary, message: Message, by_ms: int, run: Run) -> frozenset[str]:
     """Those of its recipients with whom it was not done by then."""
     done = {
         recipient
@@ -60,4 +64,4 @@ def _left(primary: Primary, message: Message, by_ms: int) -> frozenset[str]:
         if is_done(row) and key_of(row) == primary.key and row.at_ms <= by_ms
         for recipient in row.recipients or ()
     }
-    return frozenset(primary.recipients) - done
+    return frozenset(answered_for(message, run)[primary.key]) - done

@@ -13,6 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 
+from spark_eval.expected.mail.addressees import addressees
 from spark_eval.expected.mail.forks import Forks, forks_of
 from spark_eval.expected.node.disk import full
 from spark_eval.expected.shadow.shadow_copies import Copy, copies_of
@@ -57,13 +58,13 @@ def discards_of(message: Message, run: Run) -> tuple[Discard, ...]:
     copies = copies_of(message, run)
     if not copies:
         return ()
-    forks, visible_ms = forks_of(message), _all_visible_ms(message)
+    forks, visible_ms = forks_of(message, run), _all_visible_ms(message, run)
     return tuple(
         _discard(copy, forks.get(copy.shadow.key.primary), visible_ms, run) for copy in copies
     )
 
 
-def _all_visible_ms(message: Message) -> int | None:
+def _all_visible_ms(message: Message, run: Run) -> int | None:
     if message.sent is None:
         return None
     firsts = [
@@ -75,7 +76,8 @@ def _all_visible_ms(message: Message) -> int | None:
             ),
             default=None,
         )
-        for recipient in message.sent.recipients
+        for recipient, addressee in addressees(message, run).items()
+        if addressee.is_sure
     ]
     known = [each for each in firsts if each is not None]
     return max(known) if known and len(known) == len(firsts) else None

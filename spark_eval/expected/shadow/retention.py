@@ -43,7 +43,7 @@ def stays(message: Message, run: Run) -> Iterator[Stay]:
 
 def _in_primary_net(message: Message, run: Run) -> Iterator[Stay]:
     hold_ms = run.config.hold_ms
-    for key, forks in forks_of(message).items():
+    for key, forks in forks_of(message, run).items():
         server, primary = run.servers.get(key.server), message.primaries[key]
         is_done = forks.complete and not forks.expired and forks.first_done_ms is not None
         name = primary.network_message_id

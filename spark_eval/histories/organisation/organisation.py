@@ -10,6 +10,7 @@ from spark_eval.histories.organisation.active_copies import ActiveCopies, active
 from spark_eval.histories.organisation.database import Database
 from spark_eval.histories.organisation.directory import Directory, directory_of
 from spark_eval.histories.organisation.evidence import of_unplanned
+from spark_eval.histories.organisation.groups import Groups, groups_of
 from spark_eval.histories.organisation.network import network_of
 from spark_eval.histories.organisation.routing import Routing
 from spark_eval.histories.organisation.server import Server
@@ -25,7 +26,7 @@ from spark_eval.read.record import Record
 class Organisation:
     """By name: `servers`, `databases`, and `active_copies` of databases with several. `lagged`,
     copies with a ReplayLagTime, by database and server; `unplanned`, what a server can show that
-    the plan does not have.
+    the plan does not have; `groups`, and how they changed.
     """
 
     config: TransportConfig
@@ -37,6 +38,7 @@ class Organisation:
     lagged: frozenset[tuple[str, str]]
     unplanned: frozenset[Evidence]
     routing: Routing
+    groups: Groups
 
     def shows(self, server: str | None, needs: frozenset[Evidence]) -> bool:
         """Whether the record of that server can show all of it; where it is None, of each mailbox
@@ -65,6 +67,7 @@ def organisation_of(record: Record, logs: Logs, faults: Iterable[Fault]) -> Orga
         lagged=_lagged(record),
         unplanned=of_unplanned("", record),
         routing=Routing(servers, databases, directory, network_of(plan.topology)),
+        groups=groups_of(plan.topology.groups or (), plan.operations, record.rows.operations),
     )
 
 

@@ -112,7 +112,7 @@ def _is_other(said: Mapping[str, Any], planned: Mapping[str, Any]) -> bool:
 
 def _plain(value: Any) -> Any:
     """Links by their ends, whatever else is said of them."""
-    if isinstance(value, list):
+    if isinstance(value, list | tuple):
         return [_plain(each) for each in value]
     if isinstance(value, dict):
         return tuple(value.get(name, value.get(f"{name}_")) for name in ("from", "to", "service"))
