@@ -21,7 +21,7 @@ from defects.copies import (
     shipping,
 )
 from defects.defect import Defect
-from defects.delivery import altering, delivering, retrying, routing
+from defects.delivery import altering, delivering, expanding, retrying, routing
 from defects.discards import asking, dropping, leaving_out, letting_go, notifying
 from defects.logs import lifecycle, messages, overstating, steps, tracking, twice
 
@@ -39,6 +39,7 @@ ALL: tuple[Defect, ...] = (
     *promoted_mail.DEFECTS,
     *delivering.DEFECTS,
     *altering.DEFECTS,
+    *expanding.DEFECTS,
     *retrying.DEFECTS,
     *routing.DEFECTS,
     *reporting.DEFECTS,
