@@ -78,6 +78,7 @@ PARTS: Mapping[str, type] = {
     "databases": topology.Database,
     "copies": topology.DatabaseCopy,
     "mailboxes": topology.Mailbox,
+    "groups": topology.Group,
     "settings": parts.Settings,
     "links": topology.Link,
     "messages": parts.Message,
