@@ -4,9 +4,9 @@ reason.
 Excused is what SM-15 names: every custodian lost its queue database, or the only one there was
 after an acceptance without a shadow (SR-5); and what a server gave up when its sender sees the DSN
 (SM-12), or when the DSN was given up as well and a fault was in its way; and of a group whoever had
-left it when the second copy of what was lost was categorised anew (SN-11). `expect.unprotected_loss`
-bounds how many messages may be excused, none where it says nothing; `expect.lost` says how many are
-lost, each of which is a violation all the same.
+left it when the second copy of what was lost was categorised anew (SN-11).
+`expect.unprotected_loss` bounds how many messages may be excused, none where it says nothing;
+`expect.lost` says how many are lost, each of which is a violation all the same.
 """
 
 from __future__ import annotations
