@@ -1,8 +1,8 @@
 """logged_once: a tracking log says once what becomes once of a message (TL-1).
 
 Asks each kind of row that a server wrote about a message in one
-life: it names each recipient once, in however many rows. A message is its internal id in one queue
-database, of which what comes again has another.
+life: it names each recipient once, in however many rows, of an expansion once for each group. A
+message is its internal id in one queue database, of which what comes again has another.
 
 Not asked: DEFER, since mail may be put off again and again. Real servers have more kinds of rows
 than F§1.4 lists: their tracking is not exact.
