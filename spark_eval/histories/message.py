@@ -24,7 +24,6 @@ from spark_eval.read.rows import (
     VisibleRow,
 )
 
-
 RELAYED = "relay"
 
 

@@ -27,7 +27,7 @@ OUT = {"Name": "out", "SmartHost": "ext1", "SourceTransportServers": ["lyo1"], "
 def spread(name: str, *, hub: bool = False, **more: Any) -> NodeConfig:
     """par1 in paris, par2 in metz, lyo1 and lyo2 in lyon; each of the first two in no DAG."""
     sites = [{"Name": site, "HubSiteEnabled": hub and site == "metz"} for site in SITES]
-    policies = {"par1": {"DatabaseAvailabilityGroup": None}}
+    policies: dict[str, Any] = {"par1": {"DatabaseAvailabilityGroup": None}}
     policies["par2"] = {"DatabaseAvailabilityGroup": None, "Site": "metz"}
     document: dict[str, Any] = {"Sites": sites, "SiteLinks": LINKS, "Policies": policies}
     return config(name, **(document | more))
@@ -56,9 +56,8 @@ def test_a_hub_site_that_is_the_destination_is_a_stop_as_well() -> None:
 
 
 def test_servers_of_a_connector_send_and_others_hand_over_to_them() -> None:
-    connectors = {"SendConnectors": [OUT]}
-    assert next_hop(spread("lyo1", **connectors), OUTSIDE) == EXT1
-    assert next_hop(spread("lyo2", **connectors), OUTSIDE) == SOURCES
+    assert next_hop(spread("lyo1", SendConnectors=[OUT]), OUTSIDE) == EXT1
+    assert next_hop(spread("lyo2", SendConnectors=[OUT]), OUTSIDE) == SOURCES
     assert next_hop(spread("par1"), OUTSIDE) == EXT1, "without a connector each server sends"
 
 
@@ -90,7 +89,7 @@ def test_who_cannot_reach_a_destination_goes_back_along_the_path() -> None:
 
 
 def test_members_elsewhere_come_after_those_of_the_nearest_site() -> None:
-    policies = {name: {"Site": "metz"} for name in ("lyo1",)}
+    policies: dict[str, Any] = {"lyo1": {"Site": "metz"}}
     policies |= {"par1": {"DatabaseAvailabilityGroup": None}}
     policies |= {"par2": {"DatabaseAvailabilityGroup": None, "Site": "metz"}}
     known = spread("par1", Policies=policies)
@@ -103,7 +102,7 @@ def test_a_member_in_the_own_site_leaves_nobody_to_stand_in() -> None:
 
 
 def test_mail_that_cannot_reach_its_destination_waits_as_near_to_it_as_it_can() -> None:
-    policies = {"par1": {"DatabaseAvailabilityGroup": None}}
+    policies: dict[str, Any] = {"par1": {"DatabaseAvailabilityGroup": None}}
     policies |= {"par2": {"DatabaseAvailabilityGroup": None, "Site": "metz"}}
     sites = [{"Name": site} for site in SITES]
     world = World(Sites=sites, SiteLinks=LINKS, Policies=policies)
