@@ -129,6 +129,12 @@ class PassesOverOneInTen(ReadsOtherwise):
         return replace(page, copies=left)
 
 
+class PassesOverPublicFolders(ReadsOtherwise):
+    def read(self, page: SafetyNetRead) -> SafetyNetRead:
+        left = (copy for copy in page.copies if not any("-folders" in r for r in copy.recipients))
+        return replace(page, copies=tuple(left))
+
+
 class TakesOneHopForAnother(ReadsOtherwise):
     """What left for another boundary is read as if it had gone into a mailbox here."""
 
@@ -245,6 +251,11 @@ DEFECTS = (
         "passes-over-one-copy-in-ten",
         "A Safety Net gives back nine copies in ten.",
         "SN-6", LOSSY, COMPLETE, lambda: behind(PassesOverOneInTen),
+    ),
+    Defect(
+        "passes-over-public-folders",
+        "A Safety Net gives nothing back that is for a public folder mailbox.",
+        "SN-14", "public-folders", COMPLETE, lambda: behind(PassesOverPublicFolders),
     ),
     Defect(
         "gives-back-another-database",

@@ -106,10 +106,11 @@ class Database:
 
 @dataclass(frozen=True, slots=True)
 class Mailbox:
-    """A mailbox and the database that holds it."""
+    """A mailbox and the database that holds it; `public_folder`: it is one of public folders."""
 
     address: str
     database: str
+    public_folder: bool = False
 
 
 @dataclass(frozen=True, slots=True)

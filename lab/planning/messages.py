@@ -147,7 +147,8 @@ def _taken_few(receivers: list[str], draws: list[int]) -> tuple[str, ...]:
 
 def _senders(stream: MailModel, topology: PlanTopology) -> list[str]:
     if stream.mail == "outbound":
-        return candidates(stream.source, topology)
+        folders = {each.address for each in topology.mailboxes if each.public_folder}
+        return [each for each in candidates(stream.source, topology) if each not in folders]
     domain = next(iter(external_domains(topology)), OUTSIDE_DOMAIN)
     return [f"sender{number:02d}@{domain}" for number in range(1, OUTSIDE_USERS + 1)]
 

@@ -213,6 +213,9 @@ class TopologyModel(Strict):
     mailboxes: dict[str, Annotated[int, Field(ge=1, le=MAILBOXES_MAX)]] = Field(
         default_factory=dict, description="how many mailboxes each database holds"
     )
+    public_folders: dict[str, Annotated[int, Field(ge=1, le=MAILBOXES_MAX)]] = Field(
+        default_factory=dict, description="how many public folder mailboxes each database holds"
+    )
     groups: dict[Slug, GroupModel] = Field(
         default_factory=dict, max_length=GROUPS_MAX, description="distribution groups, by name"
     )
@@ -262,11 +265,16 @@ def members_of(words: Iterable[str], mailboxes: Iterable[Mailbox]) -> tuple[str,
     return tuple(found)
 
 
-def mailbox_addresses(database: str, count: int) -> list[str]:
-    """The addresses of a database's mailboxes: `db1-user01@…` and on."""
+USER, FOLDERS = "user", "folders"
+
+
+def mailbox_addresses(database: str, count: int, what: str = USER) -> list[str]:
+    """The addresses of a database's mailboxes: `db1-user01@…` and on, of its public folder
+    mailboxes `db1-folders01@…` and on.
+    """
     width = max(2, len(str(count)))
     return [
-        f"{database.lower()}-user{number:0{width}d}@{ACCEPTED_DOMAIN}"
+        f"{database.lower()}-{what}{number:0{width}d}@{ACCEPTED_DOMAIN}"
         for number in range(1, count + 1)
     ]
 
@@ -327,8 +335,10 @@ def _database(name: str, database: DatabaseModel, window_ms: int) -> Database:
 
 
 def _mailboxes(model: TopologyModel) -> list[Mailbox]:
+    kinds = ((model.mailboxes, USER), (model.public_folders, FOLDERS))
     return [
-        Mailbox(address, database)
-        for database, count in model.mailboxes.items()
-        for address in mailbox_addresses(database, count)
+        Mailbox(address, database, what == FOLDERS)
+        for counts, what in kinds
+        for database, count in counts.items()
+        for address in mailbox_addresses(database, count, what)
     ]

@@ -25,7 +25,7 @@ def check_operation(
         if noun is Noun.MEMBER:
             for index, word in enumerate(getattr(operation, key)):
                 trail = (*here, key, index)
-                yield from unknown_member(read, trail, word, names, names.mailboxes)
+                yield from unknown_member(read, trail, word, names, names.recipients)
             continue
         name = getattr(operation, key)
         if name is not None and (wrong := _CHECKS[noun](name, operation, names)) is not None:

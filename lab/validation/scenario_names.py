@@ -16,6 +16,7 @@ from lab.scenario.requirements import REQUIREMENTS, families
 from lab.scenario.scenario import MailModel, RecipientsModel, ScenarioModel, SendersModel
 from lab.scenario.settings import organisation, written_for
 from lab.scenario.strangers import StrangersModel
+from lab.scenario.topology import FOLDERS, USER
 from lab.validation.mistakes import Mistake
 from lab.validation.model_reader import Read
 from lab.validation.operation_names import check_operation, no_database, not_copied
@@ -151,7 +152,7 @@ def _unknown(
     """Databases, mailboxes, groups and domains that are not there."""
     for key, people in (("from", stream.source), ("to", stream.to)):
         if people is not None:
-            for noun, known in (("database", names.databases), ("mailbox", names.mailboxes)):
+            for noun, known in (("database", names.databases), ("mailbox", names.recipients)):
                 yield from _people(read, (*here, key), noun, getattr(people, noun), known)
     if stream.to is not None:
         yield from _people(read, (*here, "to"), "domain", stream.to.domain, names.domains)
@@ -200,7 +201,7 @@ def _available(stream: MailModel, names: TopologyNames) -> int:
     """How many recipients a stream may choose from."""
     if stream.to is None:
         in_domains = OUTSIDE_USERS * len(names.domains)
-        return len(names.mailboxes) if stream.mail == "inbound" else in_domains
+        return len(names.recipients) if stream.mail == "inbound" else in_domains
     inside = _mailboxes_of(stream.to, names)
     groups = len(set(stream.to.group))
     return len(inside) + groups + OUTSIDE_USERS * len(set(stream.to.domain))
@@ -212,8 +213,12 @@ def _senders(stream: MailModel, names: TopologyNames) -> set[str]:
 
 
 def _mailboxes_of(people: RecipientsModel | SendersModel, names: TopologyNames) -> set[str]:
-    prefixes = tuple(f"{database.lower()}-user" for database in people.database)
-    return {a for a in names.mailboxes if a.startswith(prefixes)} | set(people.mailbox)
+    prefixes = tuple(
+        f"{database.lower()}-{what}" for database in people.database for what in (USER, FOLDERS)
+    )
+    reads_only = isinstance(people, RecipientsModel)
+    known = names.recipients if reads_only else names.mailboxes
+    return {each for each in known if each.startswith(prefixes)} | set(people.mailbox)
 
 
 def _fault(

@@ -42,11 +42,14 @@ def check_topology(read: Read[TopologyModel], names: TopologyNames) -> Iterator[
     yield from _dags(read, read.model)
     yield from _active_managers(read, read.model, names)
     yield from _databases(read, read.model, names)
-    for database in read.model.mailboxes:
-        if database not in names.databases:
-            trail = ("mailboxes", database)
-            yield unknown(read, trail, "database", database, names.databases, of_key=True)
-    mailboxes = sum(read.model.mailboxes.values())
+    for key, counts in (
+        ("mailboxes", read.model.mailboxes), ("public_folders", read.model.public_folders),
+    ):  # fmt: skip
+        for database in counts:
+            if database not in names.databases:
+                trail = (key, database)
+                yield unknown(read, trail, "database", database, names.databases, of_key=True)
+    mailboxes = sum((*read.model.mailboxes.values(), *read.model.public_folders.values()))
     if mailboxes > MAILBOXES_IN_ALL_MAX:
         rule = f"mailboxes in all, and {MAILBOXES_IN_ALL_MAX} is the most of a topology"
         yield read.mistake(("mailboxes",), str(mailboxes), rule, "give databases fewer mailboxes")
@@ -213,12 +216,19 @@ def _databases(
             yield from _several_copies(read, (*here, "copies"), database, model)
 
 
+def _members_of(word: str, model: TopologyModel) -> int:
+    """How many a member stands for."""
+    database = word.rpartition(" ")[2]
+    held = model.mailboxes.get(database, 0) + model.public_folders.get(database, 0)
+    return held or 1
+
+
 def _groups(
     read: Read[TopologyModel], model: TopologyModel, names: TopologyNames
 ) -> Iterator[Mistake]:
-    addresses, total = set(names.mailboxes), 0
+    addresses, total = set(names.recipients), 0
     for name, group in model.groups.items():
-        counts = [model.mailboxes.get(word.rpartition(" ")[2], 1) for word in group.members]
+        counts = [_members_of(word, model) for word in group.members]
         total += sum(counts)
         if total > MEMBERS_IN_ALL_MAX:
             rule = f"members of groups so far, and {MEMBERS_IN_ALL_MAX} is the most of a topology"
@@ -250,7 +260,7 @@ def unknown_member(
         noun = "group" if word in names.groups else "database"
         yield read.mistake(here, word, "is no member", f"write {noun} {word}")
         return
-    near = suggestion(address, {*names.mailboxes[:NEAR_AMONG]}) if "@" in word else ""
+    near = suggestion(address, {*names.recipients[:NEAR_AMONG]}) if "@" in word else ""
     hint = near if near.startswith("did") else "write database DB1, group sales, or an address"
     yield read.mistake(here, word, "is no database, group, mailbox or outside user", hint)
 

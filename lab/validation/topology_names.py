@@ -9,7 +9,13 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
-from lab.scenario.topology import MAILBOXES_IN_ALL_MAX, MAILBOXES_MAX, mailbox_addresses
+from lab.scenario.topology import (
+    FOLDERS,
+    MAILBOXES_IN_ALL_MAX,
+    MAILBOXES_MAX,
+    USER,
+    mailbox_addresses,
+)
 from lab.validation.yaml_document import Document, Trail
 
 
@@ -27,7 +33,13 @@ class TopologyNames:
     copies: Mapping[str, tuple[str, ...]]
     domains: tuple[str, ...]
     mailboxes: tuple[str, ...]
+    public_folders: tuple[str, ...]
     groups: tuple[str, ...]
+
+    @property
+    def recipients(self) -> tuple[str, ...]:
+        """All that read mail inside."""
+        return self.mailboxes + self.public_folders
 
     @property
     def servers(self) -> tuple[str, ...]:
@@ -42,6 +54,7 @@ def names_of(document: Document, base: Trail = ()) -> TopologyNames:
     external = [name for name, server in servers.items() if _get(server, "role") == "external"]
     databases = _mapping(document.at((*base, "databases")))
     counts = _mapping(document.at((*base, "mailboxes")))
+    folders = _mapping(document.at((*base, "public_folders")))
     return TopologyNames(
         sites=tuple(sites),
         outside_sites=tuple(name for name, site in sites.items() if _get(site, "outside") is True),
@@ -52,14 +65,15 @@ def names_of(document: Document, base: Trail = ()) -> TopologyNames:
         databases=tuple(databases),
         copies={name: _copies(_get(database, "copies")) for name, database in databases.items()},
         domains=tuple(str(_get(servers[name], "domain")) for name in external),
-        mailboxes=tuple(islice(_mailboxes(counts), MAILBOXES_IN_ALL_MAX)),
+        mailboxes=tuple(islice(_mailboxes(counts, USER), MAILBOXES_IN_ALL_MAX)),
+        public_folders=tuple(islice(_mailboxes(folders, FOLDERS), MAILBOXES_IN_ALL_MAX)),
         groups=tuple(_mapping(document.at((*base, "groups")))),
     )
 
 
-def _mailboxes(counts: Mapping[str, Any]) -> Iterator[str]:
+def _mailboxes(counts: Mapping[str, Any], what: str) -> Iterator[str]:
     for database, count in counts.items():
-        yield from mailbox_addresses(database, _count(count))
+        yield from mailbox_addresses(database, _count(count), what)
 
 
 def _active_managers(dags: Mapping[str, Any]) -> list[str]:

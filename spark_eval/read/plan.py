@@ -140,6 +140,7 @@ class PlannedDatabase(NamedTuple):
 class PlannedMailbox(NamedTuple):
     address: str | None
     database: str | None
+    public_folder: bool | None
 
 
 class PlannedSite(NamedTuple):

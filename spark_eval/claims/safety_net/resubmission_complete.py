@@ -47,9 +47,11 @@ def _without_a_dag(of: AskedOf) -> tuple[str, ...]:
 def _copy(message: Message, item: Expected, run: Run) -> Iterator[Case]:
     asking, brought = item.asking, item.fork.first.row
     lost = (1e9 if item.is_seen else 1e12) if item.lost else 0
+    is_of_folders = not run.directory.public_folders.isdisjoint(brought.recipients or ())
     yield from asked(
-        item.status, message.message_id, ("SN-4", "SN-8"), item.reason, brought.at_ms, brought,
-        asking.change.mounted, asking.learnt, item.given,
+        item.status, message.message_id,
+        ("SN-4", "SN-8", *(("SN-14",) if is_of_folders else ())), item.reason,
+        brought.at_ms, brought, asking.change.mounted, asking.learnt, item.given,
         weight=lost + (run.end_ms or 0) - brought.at_ms,
     )  # fmt: skip
 
@@ -78,7 +80,7 @@ def _was_away(asking: Asking, run: Run) -> bool:
 
 CLAIM = Claim(
     "resubmission_complete",
-    ("SN-3", "SN-4", "SN-6", "SN-7", "SN-8", "TP-6"),
+    ("SN-3", "SN-4", "SN-6", "SN-7", "SN-8", "SN-14", "TP-6"),
     needs=frozenset({LIFECYCLE, TRACKING}),
     of_message=_copies,
     of_run=_asked,

@@ -11,10 +11,13 @@ from spark_eval.read.plan import Topology
 
 @dataclass(frozen=True, slots=True)
 class Directory:
-    """`mailboxes`: address to database; `outside`: domain to server."""
+    """`mailboxes`: address to database, of those of public folders too; `outside`: domain to
+    server.
+    """
 
     mailboxes: Mapping[str, str]
     outside: Mapping[str, str]
+    public_folders: frozenset[str] = frozenset()
 
     def place_of(self, recipient: str) -> str | None:
         """The mailbox database, or the server outside, where a recipient reads mail."""
@@ -47,4 +50,7 @@ def directory_of(topology: Topology) -> Directory:
             for server in topology.servers or ()
             if server.name is not None and server.role == EXTERNAL and server.domain
         },
+        public_folders=frozenset(
+            (each.address or "").lower() for each in topology.mailboxes or () if each.public_folder
+        ),
     )

@@ -811,6 +811,16 @@ TOPOLOGIES = {
         "between: [paris, paris]",
         "4:32: site_links[0].between[1], paris, is named twice | keep one of them",
     ),
+    "public folders in no database": (
+        "mailboxes: {DB1: 4}",
+        "mailboxes: {DB1: 4}\npublic_folders: {DB2: 1}",
+        "14:18: public_folders, DB2, is no database of the topology | did you mean DB1?",
+    ),
+    "more mailboxes than there may be, with public folders": (
+        "mailboxes: {DB1: 4}",
+        "mailboxes: {DB1: 4}\npublic_folders: {DB1: 1000}",
+        "14:23: public_folders.DB1, 1000, must be at most 999",
+    ),
     "a hub site outside": (
         "internet: {outside: true}",
         "internet: {outside: true, hub: true}",
