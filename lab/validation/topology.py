@@ -179,22 +179,29 @@ def _active_managers(
     read: Read[TopologyModel], model: TopologyModel, names: TopologyNames
 ) -> Iterator[Mistake]:
     found = [(dag, each.active_manager) for dag, each in model.dags.items() if each.active_manager]
+    of: dict[str, str] = {}
     for dag, manager in found:
         here: Trail = ("dags", dag, "active_manager")
         yield from _reserved(read, (*here, "name"), manager.name)
         if manager.name in model.servers:
             yield read.mistake((*here, "name"), manager.name, "is a server already", "rename it")
+        if manager.name in of:
+            rule = f"is the Active Manager of {of[manager.name]} already"
+            yield read.mistake((*here, "name"), manager.name, rule, "each DAG has one of its own")
+        of.setdefault(manager.name, dag)
         if manager.site not in names.sites:
             yield unknown(read, (*here, "site"), "site", manager.site, names.sites)
         elif manager.site in names.outside_sites:
             rule = "lies outside, where no Active Manager stands"
             yield read.mistake((*here, "site"), manager.site, rule, "choose another site")
-        if dag != found[0][0]:
-            rule = f"a second one beside {found[0][1].name} {NOT_BUILT}"
-            yield read.mistake((*here, "name"), manager.name, rule, "keep one of them")
-    if found and len(model.servers) == SERVERS_MAX:
-        rule = f"no room for Active Manager beside {SERVERS_MAX} servers"
+    if found and len(model.servers) + len(found) > SERVERS_MAX:
+        beside = f"{_counted(len(found), 'Active Manager')} beside {len(model.servers)} servers"
+        rule = f"no room for {beside}: {SERVERS_MAX} is the most in all"
         yield read.mistake(("servers",), "", rule, "leave a server out")
+
+
+def _counted(count: int, noun: str) -> str:
+    return noun if count == 1 else f"{count} {noun}s"
 
 
 def _databases(

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from nodes.core.config.config import NodeConfig
 from nodes.core.engine.work import Work
 from nodes.core.failover.events import CopySeen
+from nodes.core.failover.managed_databases import managed_databases
 from nodes.core.failover.management_calls import ManagementCalls
 from nodes.core.interface.copy_commands import AskCopyStatus
 from nodes.core.interface.effects import LogLifecycle
@@ -46,9 +47,8 @@ class CopyMonitor:
         self._calls = calls
         self._seen = {
             (name, copy.server): Seen()
-            for name in sorted(config.copies)
+            for name in managed_databases(config)
             for copy in config.copies[name]
-            if len(config.copies[name]) > 1
         }
 
     def begin(self) -> None:

@@ -10,6 +10,7 @@ from typing import TypeAlias
 
 from nodes.core.config.config import NodeConfig
 from nodes.core.engine.work import Because, Then, Work
+from nodes.core.failover.managed_databases import managed_databases
 from nodes.core.interface.inputs import ManagerOpened
 from nodes.core.interface.manager_changes import (
     InsertAsking,
@@ -42,8 +43,7 @@ class ManagerRecords:
         self._work = work
         self.databases = {
             name: ManagedDatabase(name, config.databases[name], 0, 0)
-            for name in sorted(config.copies)
-            if len(config.copies[name]) > 1
+            for name in managed_databases(config)
         }
         self.failovers: dict[tuple[str, int], Failover] = {}
         self.tellings: dict[tuple[str, str], Telling] = {}

@@ -135,6 +135,17 @@ def test_mailboxes_of_all_databases_are_counted_together(tmp_path: Path) -> None
     assert "mailboxes, 10993, mailboxes in all, and 10000 is the most of a topology" in mistake
 
 
+def test_active_managers_count_as_servers(tmp_path: Path) -> None:
+    managers = "{{active_manager: {{name: am{0}, site: lyon}}}}"
+    dags = f"dags: {{DAG1: {managers.format(1)}, DAG2: {managers.format(2)}}}"
+    more = (f"  s{n}: {{role: mailbox, site: lyon, dag: DAG2}}\n" for n in range(26))
+    topology = changed(TOPOLOGY, "dags: {DAG1: {}}\n", f"{''.join(more)}{dags}\n")
+    [mistake] = said(checked(tmp_path, topology=topology))
+    said_so = "no room for 2 Active Managers beside 30 servers: 31 is the most in all"
+    assert said_so in mistake
+    assert said(checked(tmp_path, topology=changed(topology, "  s0: ", "# s0: "))) == []
+
+
 def test_a_file_full_of_mistakes_names_the_first_hundred(tmp_path: Path) -> None:
     path = write(tmp_path, changed(SCENARIO, "tags: [nightly]", f"tags: [{'A, ' * 5_000}]"))
     found = check([path]).mistakes

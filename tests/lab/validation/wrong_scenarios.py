@@ -905,6 +905,13 @@ TOPOLOGIES = {
         "{DAG1: {active_manager: {name: par-mbx1, site: paris}}}",
         "10:38: dags.DAG1.active_manager.name, par-mbx1, is a server already | rename it",
     ),
+    "one Active Manager of two DAGs": (
+        "dags: {DAG1: {}}",
+        "dags: {DAG1: {active_manager: {name: am1, site: paris}},"
+        " DAG2: {active_manager: {name: am1, site: lyon}}}",
+        "10:88: dags.DAG2.active_manager.name, am1, is the Active Manager of DAG1 already"
+        " | each DAG has one of its own",
+    ),
     "an external server without a domain": (
         ", domain: partner.example",
         "",

@@ -12,6 +12,7 @@ from nodes.core.interface import effects as fx
 from nodes.core.interface import inputs as on
 from nodes.core.model.resubmit_request import ResubmitDemand, SafetyNetSource
 from nodes.core.routing.routing import next_hop
+from tests.nodes.core.copies.copies import events as lifecycle
 from tests.nodes.core.copies.copies import world_of
 from tests.nodes.core.world import MANAGER, MINUTE, OUTSIDE, START_MS, USER1, USER2, World, config
 from tests.nodes.next_hops import DAG1, DB1, DB2, LYON
@@ -168,3 +169,40 @@ def test_mail_for_a_copy_that_became_active_elsewhere_finds_it_from_another_boun
     world.send("lyo1", USER1, message_id="<later@x>")
     world.run(MINUTE)
     assert world.shows("par2") == ["<later@x>"]
+
+
+def two_dags() -> World:
+    """DB1 on par2 and par1 in DAG1, am1's; DB2 on lyo2 and lyo1 in DAG2."""
+    copies = {"DB1": ("par2", "par1"), "DB2": ("lyo2", "lyo1")}
+    databases = [
+        {
+            "Name": name,
+            "Server": servers[0],
+            "Copies": [
+                {"Server": server, "ActivationPreference": number}
+                for number, server in enumerate(servers, 1)
+            ],
+        }
+        for name, servers in copies.items()
+    ]
+    dag2 = {"DatabaseAvailabilityGroup": "DAG2"}
+    return World(managed=True, Databases=databases, Policies={"lyo1": dag2, "lyo2": dag2})
+
+
+def test_active_manager_fails_over_databases_of_its_own_dag_alone() -> None:
+    world = two_dags()
+    world.run(MINUTE)
+    for server in ("par2", "lyo2"):
+        world.kill(server)
+    world.run(10 * MINUTE)
+    decided = lifecycle(world, "failover-decided")
+    assert [(each["database"], each["to"]) for each in decided] == [("DB1", "par1")]
+    assert {each["database"] for each in lifecycle(world, "copy-silent")} == {"DB1"}
+    assert {each["server"] for each in lifecycle(world, "active-copy-told")} == {"par1"}
+
+
+def test_active_manager_knows_no_database_of_another_dag() -> None:
+    world = two_dags()
+    session = world.connect(MANAGER, "par1")
+    reply = world.say(MANAGER, on.SwitchoverRequested(session, "DB2", "lyo1"))[-1]
+    assert (reply.code, lifecycle(world, "failover-decided")) == (550, [])
