@@ -16,6 +16,7 @@ from defects import (
 from defects.copies import (
     asked_resubmissions,
     asking_safety_nets,
+    beyond_its_dag,
     failing_over,
     replicating,
     shipping,
@@ -46,6 +47,7 @@ ALL: tuple[Defect, ...] = (
     *safety_nets.DEFECTS,
     *asking_safety_nets.DEFECTS,
     *asked_resubmissions.DEFECTS,
+    *beyond_its_dag.DEFECTS,
     *failing_over.DEFECTS,
     *shipping.DEFECTS,
     *replicating.DEFECTS,

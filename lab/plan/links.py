@@ -2,8 +2,8 @@
 
 Mailbox servers open sessions to one another and to external servers, the workload opens them to
 mailbox servers, external servers open none. Servers with copies of one database ship logs to each
-other, Active Manager contacts every mailbox server of its DAG. A link is one direction of one
-service.
+other, an Active Manager can reach every mailbox server, whatever its DAG, as in one network. A link
+is one direction of one service.
 """
 
 from collections.abc import Iterable, Sequence
@@ -58,7 +58,7 @@ def _management(servers: Sequence[Server]) -> list[LinkName]:
         for manager in servers
         if manager.role == "active_manager"
         for target in servers
-        if target.role == "mailbox" and target.dag == manager.dag
+        if target.role == "mailbox"
     ]
 
 

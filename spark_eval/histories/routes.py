@@ -103,14 +103,17 @@ class Routes:
         return {each.database: each.moved_ms for each in known if each.moved_ms}
 
     def _of_managers(self, server: Server, copies: list[str]) -> Iterator[Trouble]:
-        """With a copy, whoever's mail it is; with the server itself, and the while after it in
-        which Active Manager tries again to name the copy.
+        """With a copy, whoever's mail it is; with the server itself where it is of that DAG, and
+        the while after it in which Active Manager tries again to name the copy.
         """
+        dags = {self._servers[copy].dag for copy in copies if copy in self._servers}
         for manager in self._servers.values():
-            if manager.role == ACTIVE_MANAGER:
-                for copy in copies:
-                    for trouble in self._ways.troubles(manager.name, copy, MANAGEMENT):
-                        yield Trouble(trouble.at, hangs=True)
+            if manager.role != ACTIVE_MANAGER or manager.dag not in dags:
+                continue
+            for copy in copies:
+                for trouble in self._ways.troubles(manager.name, copy, MANAGEMENT):
+                    yield Trouble(trouble.at, hangs=True)
+            if server.dag in dags:
                 # whoever goes by `hangs` adds its time-out
                 learning_ms = max(self._software.learnt_ms - server.config.timeout_ms, 0)
                 for trouble in self._ways.troubles(manager.name, server.name, MANAGEMENT):

@@ -134,14 +134,17 @@ def _decision(change: Change, run: Run) -> Iterator[Case]:
     if server is None or mounted_ms is None:
         return
     like = {"database": change.database, "epoch": change.after.epoch}
-    decided = [*run.said_ms("failover-decided", **like), *run.said_ms("failover-taken-up", **like)]
     name = f"{change.database}:{change.after.epoch}"
     # what was decided is mounted by then, or given up
     since_ms = mounted_ms - run.software.requested_mount_ms
-    for manager in managers(run):
-        if manager.dag == server.dag and manager.lives:
+    for manager in managers(server.dag, run):
+        if manager.lives:
+            said = (
+                run.said_ms(event, server=manager.name, **like)
+                for event in ("failover-decided", "failover-taken-up")
+            )
             is_excused = is_lost(manager, since_ms, mounted_ms + manager.slack_ms)
-            status = agreement(bool(decided), True, is_excused=is_excused)
+            status = agreement(any(said), True, is_excused=is_excused)
             detail = (
                 f"{server.name} mounted {name} at {stamp(mounted_ms)}; the lifecycle log of "
                 f"{manager.name} does not say that it decided so"

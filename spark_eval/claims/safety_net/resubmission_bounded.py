@@ -5,7 +5,8 @@ Asks every copy that came back whether it belongs to the database and the interv
 of an administrator's request, is for mailboxes of that database alone, and came once for one
 request; every copy that left the boundary in an interval asked for whether it stayed away; every
 request whether it belongs to a failover, or to what an administrator asked for, of a database of
-that boundary; and every switchover that lost nothing whether nobody was asked.
+that boundary, the last also where the Safety Net has refused it; and every switchover that lost
+nothing whether nobody was asked.
 `expect.resubmissions` narrows: each entry must have happened, and nothing else.
 """
 
@@ -100,6 +101,7 @@ def _of_run(run: Run, totals: Totals) -> Iterator[Case]:
     if run.active_copies or asked_of(run):
         for request in requests(run):
             yield from _request(request, run)
+        yield from _refused(run)
         yield from _lossless(run)
     if run.expect.resubmissions is not None:
         yield from _expected(run, totals)
@@ -118,6 +120,20 @@ def _request(request: Request, run: Run) -> Iterator[Case]:
         (("SN-4",) if ordered is None else ("SN-8",)) + (() if at_home else ("SN-12",)), detail,
         request.at_ms, request, mounted,
     )  # fmt: skip
+
+
+def _refused(run: Run) -> Iterator[Case]:
+    """What Active Manager asks of a server for as long as that refuses it."""
+    rows = run.said("safety-net-refused")
+    for (request, server), said in grouped(rows, lambda row: (row.request_id, row.peer)).items():
+        first = min(said, key=lambda row: (row.at_ms or 0, row.ref))
+        if is_at_home(server or "", first.database, run):
+            continue
+        detail = f"{first.server} asked {server} for {first.database}, which is in another boundary"
+        yield from asked(
+            VIOLATED, f"{request} at {server}", ("SN-12",), detail, first.at_ms, first,
+            weight=len(said),
+        )  # fmt: skip
 
 
 def _lossless(run: Run) -> Iterator[Case]:

@@ -1,5 +1,5 @@
 """resubmission_complete: what a failover lost, or may have lost, and what an administrator asks
-for, comes back from every Safety Net that has it (SN-3, SN-4, SN-6 to SN-8).
+for, comes back from every Safety Net of its boundary that has it (SN-3, SN-4, SN-6 to SN-8, TP-3).
 
 Asks every primary of every transition whether it was asked to, and every copy that surely lies in
 the interval, or was lost with the copy of the database that was left. `expected.resubmissions`
@@ -61,7 +61,7 @@ def _asked(run: Run, totals: Totals) -> Iterator[Case]:
         status, detail = judged(asking, run)
         yield from asked(
             status, f"{asking.name} at {asking.server.name}",
-            ("SN-4", "SN-6", "TP-6", *(("SN-7",) if _was_away(asking, run) else ())), detail,
+            ("SN-4", "SN-6", "TP-6", *_of_case(asking, run)), detail,
             (asking.learnt or asking.change.mounted).at_ms, asking.change.mounted, asking.learnt,
             asking.request, weight=1e6,
         )  # fmt: skip
@@ -73,6 +73,15 @@ def _asked(run: Run, totals: Totals) -> Iterator[Case]:
         )  # fmt: skip
 
 
+def _of_case(asking: Asking, run: Run) -> Iterator[str]:
+    """A DAG over several sites is one boundary."""
+    copy = run.servers.get(asking.change.after.server)
+    if _was_away(asking, run):
+        yield "SN-7"
+    if copy is not None and copy.site != asking.server.site:
+        yield "TP-3"
+
+
 def _was_away(asking: Asking, run: Run) -> bool:
     until_ms = asking.learnt.at_ms if asking.learnt else run.end_ms
     return touches(asking.outages, asking.change.mounted.at_ms or 0, until_ms or 0)
@@ -80,7 +89,7 @@ def _was_away(asking: Asking, run: Run) -> bool:
 
 CLAIM = Claim(
     "resubmission_complete",
-    ("SN-3", "SN-4", "SN-6", "SN-7", "SN-8", "SN-14", "TP-6"),
+    ("SN-3", "SN-4", "SN-6", "SN-7", "SN-8", "SN-14", "TP-3", "TP-6"),
     needs=frozenset({LIFECYCLE, TRACKING}),
     of_message=_copies,
     of_run=_asked,

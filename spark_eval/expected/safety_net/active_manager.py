@@ -15,8 +15,10 @@ def need_ms(server: Server, run: Run) -> int:
     return silent_ms + interval_ms + exchanges_ms + clocks_ms
 
 
-def managers(run: Run) -> list[Server]:
-    return [each for each in run.servers.values() if each.role == ACTIVE_MANAGER]
+def managers(dag: str | None, run: Run) -> list[Server]:
+    """That of a DAG, which knows nothing of another one; none of a server in no DAG."""
+    known = (each for each in run.servers.values() if each.role == ACTIVE_MANAGER)
+    return [each for each in known if each.dag == dag]
 
 
 def is_permitted(copy: Server, before: Server) -> bool:

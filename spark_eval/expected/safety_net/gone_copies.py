@@ -32,7 +32,9 @@ class Gone(NamedTuple):
         return [
             row.at_ms
             for row in self.active.decided
-            if (row.epoch or 0) > self.copy.epoch and row.at_ms is not None
+            if (row.epoch or 0) > self.copy.epoch
+            and row.at_ms is not None
+            and row.server == self.manager.name
         ]
 
 
@@ -50,11 +52,11 @@ def _gone(active: ActiveCopies, copy: ActiveCopy, run: Run) -> Iterator[Gone]:
     later = [each.mounted for each in active.copies if each.epoch > copy.epoch and each.mounted]
     followed_ms = later[0].at_ms if later else None
     until_ms = (run.end_ms or 0) if followed_ms is None else followed_ms
-    for manager in managers(run):
+    for manager in managers(server.dag, run):
         for down in server.downs:
             certain = down.outage.certain
-            is_away = down.kind in AWAY_KINDS and manager.dag == server.dag
-            if is_away and certain is not None and since_ms <= certain.lo < until_ms:
+            is_away = down.kind in AWAY_KINDS and certain is not None
+            if is_away and since_ms <= certain.lo < until_ms:
                 yield Gone(
                     active, copy, server, manager, down.outage.possible, certain, followed_ms
                 )

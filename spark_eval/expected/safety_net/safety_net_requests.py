@@ -14,10 +14,11 @@ from typing import NamedTuple
 
 from spark_eval.cases.case import FITS, NOT_ASKED, UNKNOWN, VIOLATED, Judged
 from spark_eval.cases.words import stamp
+from spark_eval.expected.safety_net.active_manager import managers
 from spark_eval.fault_kinds import Does
 from spark_eval.histories.faults import Fault
 from spark_eval.histories.organisation.active_copies import Change, placed
-from spark_eval.histories.organisation.server import ACTIVE_MANAGER, UNLOGGED_WALL_MS, Server
+from spark_eval.histories.organisation.server import UNLOGGED_WALL_MS, Server
 from spark_eval.histories.run import NO_LIMITS, TAKEN_ON, Limits, Run
 from spark_eval.intervals.interval import Interval, first_clear, merged, touches
 from spark_eval.read.names import Ref
@@ -186,13 +187,9 @@ def _learnt(
     return (rows[0], rows[-1]) if rows else (None, None)
 
 
-def _managers(run: Run) -> list[str]:
-    return [each.name for each in run.servers.values() if each.role == ACTIVE_MANAGER]
-
-
 def _away(server: Server, run: Run) -> Iterator[Interval]:
-    for name in (server.name, *_managers(run)):
-        yield from run.servers[name].away()
+    for each in (server, *managers(server.dag, run)):
+        yield from each.away()
     for fault in _of_links(server, run):
         if fault.does in (Does.AWAY, Does.IN_DOUBT) and fault.outage is not None:
             yield fault.outage.possible
@@ -206,11 +203,11 @@ def _late(server: Server, run: Run) -> Iterator[int]:
 
 def _of_links(server: Server, run: Run) -> Iterator[Fault]:
     """Faults of links from Active Manager to a server, whatever the service."""
-    managers = _managers(run)
+    names = {each.name for each in managers(server.dag, run)}
     for fault in run.faults:
         for link in fault.links:
             ends = (link.from_ or "").lower(), (link.to or "").lower()
-            if ends[0] in managers and ends[1] == server.name and fault.outage is not None:
+            if ends[0] in names and ends[1] == server.name and fault.outage is not None:
                 yield fault
 
 

@@ -27,7 +27,7 @@ from tests.spark_eval.runs.run_builder import (
     user,
 )
 
-OLD, NEW, MANAGER = "par-mbx2", "lyo-mbx1", "am1"
+OLD, NEW, MANAGER, OTHER_MANAGER = "par-mbx2", "lyo-mbx1", "am1", "am2"
 MOUNTED = 20 * MINUTE
 REQUEST = "DB1:1"
 EXPIRED = "550 4.4.7 QUEUE.Expired"
@@ -71,6 +71,26 @@ def with_two_copies() -> Run:
     run.life(OLD, "copy-opened", 0, database="DB1", epoch=0, last_log=0, state="active")
     run.life(NEW, "copy-opened", 0, database="DB1", epoch=0, last_log=0, state="passive")
     run.life(OLD, "database-mounted", 0, database="DB1", epoch=0, last_log=0)
+    return run
+
+
+def with_another_dag(run: Run) -> Run:
+    """DAG2, of which nobody is a member, and its Active Manager."""
+    run.plan["topology"]["servers"].append(
+        {"name": OTHER_MANAGER, "fqdn": f"{OTHER_MANAGER}.shadowlab.example",
+         "role": "active_manager", "site": "lyon", "dag": "DAG2", "domain": None}
+    )  # fmt: skip
+    run.database_ids[OTHER_MANAGER] = f"{OTHER_MANAGER}-first"
+    run.life(OTHER_MANAGER, "database-created", 0, database_id=f"{OTHER_MANAGER}-first")
+    run.life(OTHER_MANAGER, "started", 0, database_id=f"{OTHER_MANAGER}-first")
+    return run
+
+
+def said_by_another(run: Run, event: str) -> Run:
+    """The Active Manager of another DAG says it, and not that of the database."""
+    rows = run.lifecycle[MANAGER]
+    with_another_dag(run).lifecycle[OTHER_MANAGER] += [r for r in rows if r["event"] == event]
+    run.lifecycle[MANAGER] = [row for row in rows if row["event"] != event]
     return run
 
 

@@ -4,7 +4,14 @@ import pytest
 
 from spark_eval.claims.mail.deferred_for_cause import CLAIM
 from tests.spark_eval.claims.conftest import Ask, Results
-from tests.spark_eval.runs.failover_runs import MANAGER, NEW, activate, with_two_copies
+from tests.spark_eval.runs.failover_runs import (
+    MANAGER,
+    NEW,
+    OTHER_MANAGER,
+    activate,
+    with_another_dag,
+    with_two_copies,
+)
 from tests.spark_eval.runs.run_builder import (
     MINUTE,
     SECOND,
@@ -89,13 +96,13 @@ def _moved(at_ms: int) -> Run:
     return _put_off(run, at_ms=at_ms, context="the mailbox database is active on another server")
 
 
-def _not_told(at_ms: int) -> Run:
+def _not_told(at_ms: int, manager: str = MANAGER) -> Run:
     """Active Manager cannot reach its server from 9 to 14 min, and tells it again after that."""
-    run = with_two_copies()
+    run = with_another_dag(with_two_copies())
     waits = {"ConnectionInactivityTimeOut": 20 * SECOND}
     run.plan["settings"]["servers"] = {"par-mbx1": {"SendConnector": waits}}
     activate(run, 10 * MINUTE)
-    run.cut(MANAGER, "par-mbx1", 9 * MINUTE, 14 * MINUTE)
+    run.cut(manager, "par-mbx1", 9 * MINUTE, 14 * MINUTE)
     run.plan["faults"][-1]["links"][0]["service"] = "management"
     return _put_off(run, at_ms=at_ms, context="432 4.2.0 not active on this server")
 
@@ -137,6 +144,9 @@ VIOLATED = {
     "killed-long-before": _killed("par-mbx2", 12 * MINUTE + 3 * SECOND + TIMEOUT + 2 * MINUTE),
     "another-boundary-is-cut": _across("ext1"),
     "told-long-before": _not_told(HEALED + TOLD_AGAIN + VAGUE + 1),
+    "another-dag-s-manager-is-cut-off": _not_told(
+        HEALED + TOLD_AGAIN + VAGUE, OTHER_MANAGER
+    ),
     "inside-one-that-refuses-nothing": _inside_another(refuses=False),
     "inside-one-that-makes-nothing-redundant": _inside_another(
         "ConnectionInactivityTimeOut", refuses=False, enabled=False

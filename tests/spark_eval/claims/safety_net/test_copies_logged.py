@@ -14,6 +14,7 @@ from tests.spark_eval.runs.failover_runs import (
     give_way,
     lossless_switchover,
     lossy,
+    said_by_another,
     with_two_copies,
 )
 from tests.spark_eval.runs.run_builder import END, MINUTE, SECOND, Row, Run, healthy, iso, mono
@@ -243,6 +244,10 @@ VIOLATED = {
         _decided_by(None),
         "lyo-mbx1 mounted DB1:1 at 0:20:00.000; the lifecycle log of am1 does not say that it "
         "decided so",
+    ),
+    "another-dag-s-manager-decided": (
+        said_by_another(_failed_over(), "failover-decided"),
+        "the lifecycle log of am1 does not say that it decided so",
     ),
     "killed-long-before-it-decided": (
         _decided_by(None, killed_ms=MINUTE), "the lifecycle log of am1 does not say"),

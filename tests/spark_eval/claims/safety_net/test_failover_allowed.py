@@ -13,6 +13,7 @@ from tests.spark_eval.runs.failover_runs import (
     OLD,
     activate,
     bring,
+    said_by_another,
     with_two_copies,
 )
 from tests.spark_eval.runs.run_builder import HOUR, MINUTE, SECOND, Run
@@ -149,6 +150,7 @@ def runs() -> dict[str, Run]:
     asked = {f"holds-{name}": run for name, run in HOLDS.items()}
     asked |= {f"violated-{name}": run for name, run in VIOLATED.items()}
     asked |= {f"forbidden-{name}": run for name, (run, _) in FORBIDDEN.items()}
+    asked["another-dag"] = said_by_another(_died(NEW_HAD), "failover-decided")
     return asked | NOT_ASKED
 
 
@@ -182,6 +184,15 @@ def test_is_violated_by_a_copy_whose_server_is_not_to_activate_it(
     assert (result.violations, result.proofs) == (1, {"TP-6": "violated"}), result.examples
     policy = FORBIDDEN[name][1]
     assert result.examples[0].detail.endswith(f"its DatabaseCopyAutoActivationPolicy is {policy}")
+
+
+def test_is_violated_by_active_manager_of_another_dag(results: Results) -> None:
+    result = results["another-dag"]
+    assert (result.violations, result.proofs) == (1, {"TP-6": "violated"}), result.examples
+    assert result.examples[0].detail == (
+        f"am2 activated DB1 on {NEW} by itself at 0:41:59.000; it is Active Manager of DAG2, that "
+        "server is of DAG1"
+    )
 
 
 @pytest.mark.parametrize("name", NOT_ASKED)

@@ -9,8 +9,11 @@ from tests.spark_eval.runs.failover_runs import (
     MANAGER,
     NEW,
     OLD,
+    OTHER_MANAGER,
     activate,
     bring,
+    said_by_another,
+    with_another_dag,
     with_two_copies,
 )
 from tests.spark_eval.runs.run_builder import END, HOUR, MINUTE, SECOND, Run, healthy
@@ -60,6 +63,12 @@ def _with_a_third_copy(run: Run) -> Run:
 def _manager_away(start: int, end: int) -> Run:
     run = _gone()
     run.kill(MANAGER, start, end, fault="f2")
+    return run
+
+
+def _other_manager_away() -> Run:
+    run = with_another_dag(_gone())
+    run.kill(OTHER_MANAGER, MINUTE, HOUR, fault="f2")
     return run
 
 
@@ -167,6 +176,8 @@ VIOLATED = {
     "impossible-afterwards": _told("failover-impossible", HOUR),
     "decided-long-ago": _told("failover-decided", MINUTE, epoch=0),
     "moved": _moved(NEW),
+    "another-dag-s-manager-decided": said_by_another(_decided(DUE), "failover-decided"),
+    "another-dag-s-manager-away": _other_manager_away(),
 }
 NOT_ASKED = {
     "one-copy": _single(),

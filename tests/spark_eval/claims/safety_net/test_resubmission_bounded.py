@@ -96,6 +96,19 @@ def _another_boundary() -> Run:
     return run
 
 
+def _refused(*, outside: bool) -> Run:
+    """par-mbx1 refuses to be asked; `outside`: it is in a boundary of its own."""
+    told = f.before()
+    if outside:
+        [server] = [s for s in told.run.plan["topology"]["servers"] if s["name"] == "par-mbx1"]
+        server["dag"] = None
+    for minutes in (1, 2):
+        told.run.life(f.MANAGER, "safety-net-refused", f.MOUNTED + minutes * MINUTE,
+                      request_id=f.REQUEST, database="DB1", server="par-mbx1",
+                      safety_net="primary", reason="550 5.7.1")  # fmt: skip
+    return told.run
+
+
 def runs() -> dict[str, Run]:
     inside = f.MOUNTED - MINUTE
     primary = {"database": "DB1", "from": "primary-safety-net"}
@@ -112,6 +125,7 @@ def runs() -> dict[str, Run]:
         "no-failover": _no_failover(),
         "left": _left(again=False), "left-again": _left(again=True),
         "another-boundary": _another_boundary(),
+        "refused": _refused(outside=False), "refused-outside": _refused(outside=True),
         "expected": _expected([primary], f.lossy().run),
         "not-expected": _expected([], f.lossy().run),
         "missed": _expected([primary, shadow], f.lossy().run),
@@ -196,6 +210,13 @@ def test_a_server_of_another_boundary_is_not_asked_and_gives_nothing_back(
     assert (told.status, told.violations, told.proofs["SN-12"]) == ("violated", 3, "violated")
     said = {example.detail for example in told.examples}
     assert "par-mbx1: DB1:1 resubmitted to DB1, which is in another boundary" in said
+
+
+def test_a_server_of_another_boundary_is_not_asked_though_it_refuses(results: Results) -> None:
+    told = results["refused-outside"]
+    assert (told.violations, told.proofs["SN-12"]) == (1, "violated")
+    assert told.examples[0].detail == "am1 asked par-mbx1 for DB1, which is in another boundary"
+    assert "SN-12" not in results["refused"].proofs
 
 
 def test_that_nobody_is_asked_after_a_lossless_switchover_is_a_case_that_holds(

@@ -56,9 +56,9 @@ def _a_recipient_left_out() -> Run:
     return told.run
 
 
-def _manager_away_until_the_end() -> Run:
-    run = _never_given_back()
-    run.kill(f.MANAGER, f.MOUNTED + MINUTE, 4 * HOUR)
+def _manager_away_until_the_end(manager: str = f.MANAGER) -> Run:
+    run = f.with_another_dag(_never_given_back())
+    run.kill(manager, f.MOUNTED + MINUTE, 4 * HOUR)
     for server in MAILBOX_SERVERS:
         rows = run.lifecycle[server]
         run.lifecycle[server] = [row for row in rows if row["event"] != "resubmit-requested"]
@@ -188,6 +188,7 @@ def runs() -> dict[str, Run]:
         "healthy": healthy(), "lossy": f.lossy().run, "never": _never_given_back(),
         "inside": _inside_left_out(), "nobody": _nobody_asked(), "one": _one_not_asked(),
         "recipient": _a_recipient_left_out(), "manager": _manager_away_until_the_end(),
+        "other-manager": _manager_away_until_the_end(f.OTHER_MANAGER),
         "twice": _taken_again_and_seen_twice(),
         "after-the-window": _taken_twice_before(window_ms=5 * MINUTE),
         "within-the-window": _taken_twice_before(window_ms=HOUR),
@@ -219,7 +220,7 @@ def test_holds_where_every_primary_was_asked_and_gave_back_what_it_had(
 ) -> None:
     told = results["lossy"]
     assert (told.status, told.asked) == ("holds", 6)
-    assert {"SN-4", "SN-6", "SN-8"} <= set(told.proofs)
+    assert {"SN-4", "SN-6", "SN-8", "TP-3"} <= set(told.proofs)
 
 
 def test_what_was_lost_with_the_old_copy_and_never_came_back_is_named_with_its_server(
@@ -337,6 +338,12 @@ def test_a_recipient_who_is_left_out_is_named(results: Results) -> None:
     told = results["recipient"]
     assert told.status == "violated"
     assert told.examples[0].detail.endswith(f"without {f.INSIDE[1]}")
+
+
+def test_active_manager_of_another_dag_is_no_excuse(results: Results) -> None:
+    told = results["other-manager"]
+    assert (told.status, told.proofs["TP-3"]) == ("violated", "violated")
+    assert any("could be reached, and was not asked" in each.detail for each in told.examples)
 
 
 def test_unknown_where_active_manager_had_no_chance_to_ask(
