@@ -33,12 +33,13 @@ from lab.plan.link_faults import (
     SlowClose,
     Throttle,
 )
+from lab.plan.links import mesh
 from lab.plan.plan import Plan
 from lab.plan.topology import LinkName
 from lab.plan.when import When
 from lab.planning.resolve import default_seed, resolve
 from lab.scenario.scenario import ScenarioModel
-from lab.scenario.topology import TopologyModel
+from lab.scenario.topology import TopologyModel, resolve_topology
 from lab.validation.yaml_document import parse_document
 from nodes.core.config.parameters import PARAMETERS
 from nodes.core.config.units import MINUTE_MS
@@ -151,6 +152,17 @@ def test_every_link_of_the_mesh_is_there_once_with_a_port_of_its_own() -> None:
     assert ("ext1", "par-mbx1") not in names
     assert ("workload", "ext1") not in names
     assert [link.port for link in links] == list(range(21000, 21000 + len(links)))
+
+
+def test_each_active_manager_can_reach_mailbox_servers_of_every_dag() -> None:
+    path = ROOT / "scenarios/topologies/two-dags.yaml"
+    two_dags = resolve_topology(
+        TopologyModel.model_validate(parse_document(str(path), path.read_bytes()).data)
+    )
+    links = [link for link in mesh(two_dags) if link.service == "management"]
+    mailbox = [each.name for each in two_dags.servers if each.role == "mailbox"]
+    reached = {(link.source, link.target) for link in links}
+    assert reached == {(manager, name) for manager in ("am1", "am2") for name in mailbox}
 
 
 def test_every_parameter_is_written_out_for_every_server() -> None:

@@ -144,9 +144,7 @@ VIOLATED = {
     "killed-long-before": _killed("par-mbx2", 12 * MINUTE + 3 * SECOND + TIMEOUT + 2 * MINUTE),
     "another-boundary-is-cut": _across("ext1"),
     "told-long-before": _not_told(HEALED + TOLD_AGAIN + VAGUE + 1),
-    "another-dag-s-manager-is-cut-off": _not_told(
-        HEALED + TOLD_AGAIN + VAGUE, OTHER_MANAGER
-    ),
+    "another-dag-s-manager-is-cut-off": _not_told(HEALED + TOLD_AGAIN + VAGUE, OTHER_MANAGER),
     "inside-one-that-refuses-nothing": _inside_another(refuses=False),
     "inside-one-that-makes-nothing-redundant": _inside_another(
         "ConnectionInactivityTimeOut", refuses=False, enabled=False
