@@ -1,5 +1,5 @@
-"""Defects of where Active Manager's work ends: at its own DAG, and at no site within it (TP-3, TP-6,
-SN-12).
+"""Defects of where Active Manager's work ends: at its own DAG, which may have several sites (TP-3,
+TP-6, SN-12).
 """
 
 from __future__ import annotations
