@@ -50,7 +50,8 @@ def _copy(message: Message, item: Expected, run: Run) -> Iterator[Case]:
     is_of_folders = not run.directory.public_folders.isdisjoint(brought.recipients or ())
     yield from asked(
         item.status, message.message_id,
-        ("SN-4", "SN-8", *(("SN-14",) if is_of_folders else ())), item.reason,
+        ("SN-4", "SN-8", *(("SN-14",) if is_of_folders else ()), *_over_sites(asking, run)),
+        item.reason,
         brought.at_ms, brought, asking.change.mounted, asking.learnt, item.given,
         weight=lost + (run.end_ms or 0) - brought.at_ms,
     )  # fmt: skip
@@ -61,7 +62,7 @@ def _asked(run: Run, totals: Totals) -> Iterator[Case]:
         status, detail = judged(asking, run)
         yield from asked(
             status, f"{asking.name} at {asking.server.name}",
-            ("SN-4", "SN-6", "TP-6", *_of_case(asking, run)), detail,
+            ("SN-4", "SN-6", "TP-6", *_while_away(asking, run), *_over_sites(asking, run)), detail,
             (asking.learnt or asking.change.mounted).at_ms, asking.change.mounted, asking.learnt,
             asking.request, weight=1e6,
         )  # fmt: skip
@@ -73,18 +74,16 @@ def _asked(run: Run, totals: Totals) -> Iterator[Case]:
         )  # fmt: skip
 
 
-def _of_case(asking: Asking, run: Run) -> Iterator[str]:
+def _over_sites(asking: Asking, run: Run) -> tuple[str, ...]:
     """A DAG over several sites is one boundary."""
     copy = run.servers.get(asking.change.after.server)
-    if _was_away(asking, run):
-        yield "SN-7"
-    if copy is not None and copy.site != asking.server.site:
-        yield "TP-3"
+    return ("TP-3",) if copy is not None and copy.site != asking.server.site else ()
 
 
-def _was_away(asking: Asking, run: Run) -> bool:
+def _while_away(asking: Asking, run: Run) -> tuple[str, ...]:
     until_ms = asking.learnt.at_ms if asking.learnt else run.end_ms
-    return touches(asking.outages, asking.change.mounted.at_ms or 0, until_ms or 0)
+    was_away = touches(asking.outages, asking.change.mounted.at_ms or 0, until_ms or 0)
+    return ("SN-7",) if was_away else ()
 
 
 CLAIM = Claim(

@@ -55,8 +55,9 @@ def _gone(active: ActiveCopies, copy: ActiveCopy, run: Run) -> Iterator[Gone]:
     for manager in managers(server.dag, run):
         for down in server.downs:
             certain = down.outage.certain
-            is_away = down.kind in AWAY_KINDS and certain is not None
-            if is_away and since_ms <= certain.lo < until_ms:
+            if down.kind not in AWAY_KINDS or certain is None:
+                continue
+            if since_ms <= certain.lo < until_ms:
                 yield Gone(
                     active, copy, server, manager, down.outage.possible, certain, followed_ms
                 )

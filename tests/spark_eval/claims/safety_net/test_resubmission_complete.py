@@ -228,6 +228,7 @@ def test_what_was_lost_with_the_old_copy_and_never_came_back_is_named_with_its_s
 ) -> None:
     told = results["never"]
     assert (told.status, told.violations) == ("violated", 1)
+    assert told.proofs["TP-3"] == "violated"
     [example] = told.examples
     assert example.subject == "<m000003.calm.7@outside.example>"
     assert example.detail == (
