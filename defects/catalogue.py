@@ -22,7 +22,7 @@ from defects.copies import (
     shipping,
 )
 from defects.defect import Defect
-from defects.delivery import altering, delivering, expanding, retrying, routing
+from defects.delivery import altering, delivering, expanding, redirecting, retrying, routing
 from defects.discards import asking, dropping, leaving_out, letting_go, notifying
 from defects.logs import lifecycle, messages, overstating, steps, tracking, twice
 
@@ -41,6 +41,7 @@ ALL: tuple[Defect, ...] = (
     *delivering.DEFECTS,
     *altering.DEFECTS,
     *expanding.DEFECTS,
+    *redirecting.DEFECTS,
     *retrying.DEFECTS,
     *routing.DEFECTS,
     *reporting.DEFECTS,

@@ -107,7 +107,26 @@ class ChangeGroup:
         return f"change of {self.group}: {what}"
 
 
-Operation: TypeAlias = Failover | Switchover | Resubmit | ChangeGroup
+@dataclass(frozen=True, slots=True)
+class RedirectMessages:
+    """Redirect-Message: the delivery queues of `server` are to be drained to `to` (F§5.4)."""
+
+    names: ClassVar[Names] = {"server": "mailbox server", "to": "mailbox server"}
+
+    id: str
+    kind: Literal["redirect_messages"]
+    at_ms: int
+    server: str
+    to: str
+
+    def asked(self, topology: PlanTopology) -> tuple[str, ...]:
+        return (self.server,)
+
+    def words(self) -> str:
+        return f"messages of {self.server} redirected to {self.to}"
+
+
+Operation: TypeAlias = Failover | Switchover | Resubmit | ChangeGroup | RedirectMessages
 
 
 def _some(addresses: tuple[str, ...]) -> str:

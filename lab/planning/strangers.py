@@ -143,6 +143,7 @@ def _for_servers_alone(asking: _Asking, server: str) -> tuple[str, ...]:
         f"XDISMOUNT {database} 1",
         f"XFAILOVER {database}",
         f"XSWITCHOVER {database} {server}",
+        f"XREDIRECT {server}",
         f"XLOG {database} 1 1 1 0 {origin_ms} {'0' * 64}",
         f"XSEED {database} 1",
     )

@@ -10,7 +10,14 @@ from enum import Enum
 
 from pydantic import Field, model_validator
 
-from lab.plan.operations import ChangeGroup, Failover, Operation, Resubmit, Switchover
+from lab.plan.operations import (
+    ChangeGroup,
+    Failover,
+    Operation,
+    RedirectMessages,
+    Resubmit,
+    Switchover,
+)
 from lab.scenario.quantities import Instant, Names
 from lab.scenario.strict import Strict
 from lab.scenario.topology import members_of
@@ -25,6 +32,7 @@ class Noun(Enum):
     ITS_COPY = "a server that has a copy of it"
     GROUP = "a distribution group"
     MEMBER = "an address, or `group sales`"
+    MAILBOX_SERVER = "a mailbox server"
 
 
 class OperationModel(Strict):
@@ -45,9 +53,13 @@ class OperationModel(Strict):
     )
     add: Names = Field(default_factory=list, description="members that join the group")
     remove: Names = Field(default_factory=list, description="members that leave the group")
+    redirect_messages: str | None = Field(
+        default=None, description="a server whose delivery queues another one is to take"
+    )
     to: str | None = Field(
         default=None,
-        description="the server of that copy; of a failover, by default Active Manager chooses",
+        description="the server of that copy, or that takes the messages; of a failover, by "
+        "default Active Manager chooses",
     )
 
     start: Instant | None = Field(
@@ -128,6 +140,12 @@ def _check_change(model: OperationModel) -> None:
         raise ConfigurationError("changes nothing", "add add: or remove:, with members")
 
 
+def _check_redirection(model: OperationModel) -> None:
+    if model.to == model.redirect_messages:
+        rule = "to is the server itself, whose messages go to another one"
+        raise ConfigurationError(rule, "name another mailbox server")
+
+
 OPERATION_KINDS: Mapping[str, OperationKind] = {
     "failover": OperationKind(
         lambda name, m: Failover(name, "failover", m.at, m.subject, m.to),
@@ -157,6 +175,12 @@ OPERATION_KINDS: Mapping[str, OperationKind] = {
         {"change_group": Noun.GROUP, "add": Noun.MEMBER, "remove": Noun.MEMBER},
         may=("add", "remove"),
         check=_check_change,
+    ),
+    "redirect_messages": OperationKind(
+        lambda name, m: RedirectMessages(name, "redirect_messages", m.at, m.subject, str(m.to)),
+        {"redirect_messages": Noun.MAILBOX_SERVER, "to": Noun.MAILBOX_SERVER},
+        needs=("to",),
+        check=_check_redirection,
     ),
 }
 

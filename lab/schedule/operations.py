@@ -13,10 +13,18 @@ from typing import Any
 from lab.clock import parse_origin
 from lab.faults.observer.evidence import Evidence
 from lab.faults.observer.target import RunningLab
-from lab.plan.operations import ChangeGroup, Failover, Operation, Resubmit, Switchover
+from lab.plan.operations import (
+    ChangeGroup,
+    Failover,
+    Operation,
+    RedirectMessages,
+    Resubmit,
+    Switchover,
+)
 from lab.plan.plan import Plan
 from lab.schedule.directory import DirectoryChange
 from nodes.core.model.resubmit_request import ResubmitDemand, SafetyNetSource
+from nodes.shell.verbs.redirection import format_request
 from nodes.shell.verbs.safety_net import format_demand
 
 DECIDED = "250"
@@ -40,10 +48,15 @@ def _resubmit(asked: Resubmit, plan: Plan) -> str:
     )
 
 
+def _redirect(asked: RedirectMessages, plan: Plan) -> str:
+    return " ".join(format_request(asked.to))
+
+
 _LINES: Mapping[type, Callable[[Any, Plan], str]] = {
     Failover: _failover,
     Switchover: _switchover,
     Resubmit: _resubmit,
+    RedirectMessages: _redirect,
 }
 
 

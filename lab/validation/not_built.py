@@ -49,7 +49,6 @@ _RECEIVE_CONNECTOR = {
 KEYS: Mapping[Trail, set[str]] = {
     ("operations", "*"): {
         "activate_lagged",
-        "redirect_messages",
         "move_mailbox",
     },
     ("workload", "*", "from"): {"group"},

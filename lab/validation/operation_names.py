@@ -63,9 +63,16 @@ def _no_group(name: str, names: TopologyNames) -> Wrong | None:
     return "is no group of the topology", suggestion(name, known) if known else "it has none"
 
 
+def _no_mailbox_server(name: str, names: TopologyNames) -> Wrong | None:
+    if name in names.mailbox_servers:
+        return None
+    return "is no mailbox server of the topology", suggestion(name, set(names.mailbox_servers))
+
+
 _CHECKS: Mapping[Noun, Callable[[str, OperationModel, TopologyNames], Wrong | None]] = {
     Noun.DATABASE: lambda name, _, names: no_database(name, names),
     Noun.COPIED_DATABASE: lambda name, _, names: not_copied(name, names),
     Noun.ITS_COPY: _no_copy,
     Noun.GROUP: lambda name, _, names: _no_group(name, names),
+    Noun.MAILBOX_SERVER: lambda name, _, names: _no_mailbox_server(name, names),
 }

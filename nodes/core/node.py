@@ -29,6 +29,7 @@ from nodes.core.interface.effects import Effect, LogLifecycle
 from nodes.core.interface.replies import R502_NOT_IMPLEMENTED
 from nodes.core.model.identity import Identity
 from nodes.core.receiving import Receiving
+from nodes.core.redirection import Redirection
 from nodes.core.resubmission.requests import Resubmission
 from nodes.core.sessions.inbound import InboundSessions
 from nodes.core.sessions.inbound_session import InboundSession
@@ -93,6 +94,7 @@ class Node:
             self._inbound.of_a_server,
             categorizer,
         )
+        self._redirection = Redirection(config, work, self._delivery)
         self._hearers = self._routing_table()
         self._handlers = self._dispatch_table()
 
@@ -152,6 +154,7 @@ class Node:
             inputs.ResubmitRequested: self._resubmission.requested,
             inputs.ResubmitListAsked: self._resubmission.list_asked,
             inputs.ResubmitChangeAsked: self._resubmission.change_asked,
+            inputs.RedirectRequested: self._of_a_server(self._redirection.requested),
             inputs.ActiveCopyNamed: lambda h: self._active_copies.named(
                 h, inbound.of_a_server(h.session)
             ),

@@ -36,6 +36,7 @@ from nodes.core.interface.replies import (
     R432_NOT_ACTIVE_HERE,
     R451_NOT_COMMITTED,
     R451_NOT_REDUNDANT,
+    R451_REDIRECTING,
     R502_SHADOW_DISABLED,
     R503_BAD_SEQUENCE,
     R550_NO_SUCH_RECIPIENT,
@@ -175,6 +176,9 @@ class Receiving:
             session.answer_message(R432_NOT_ACTIVE_HERE)
         elif isinstance(announced, DeliverTo):
             self._take_delivery(session, announced, offered)
+        elif self._delivery.redirecting.is_under_way:
+            self._work.emit(DropBody(offered.body))
+            session.answer_message(R451_REDIRECTING)
         else:
             self._take_primary(session, offered)
 

@@ -44,17 +44,28 @@ class Membership(NamedTuple):
         return f"change of {self.group}: {what}"
 
 
+class Redirection(NamedTuple):
+    """Of what is in the delivery queues of a server, to another one."""
+
+    server: str | None
+    to: str | None
+
+    def words(self, kind: str) -> str:
+        return f"messages of {self.server} redirected to {self.to}"
+
+
 def _some(addresses: tuple[str, ...]) -> str:
     return addresses[0] if len(addresses) == 1 else f"{len(addresses)} members"
 
 
-Keys: TypeAlias = Activation | Resubmit | Membership
+Keys: TypeAlias = Activation | Resubmit | Membership | Redirection
 
 KINDS: Final[Mapping[str, type[Keys]]] = {
     "failover": Activation,
     "switchover": Activation,
     "resubmit": Resubmit,
     "change_group": Membership,
+    "redirect_messages": Redirection,
 }
 
 

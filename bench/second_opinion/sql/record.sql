@@ -149,6 +149,7 @@ SELECT run, server, event, source, internal_id, message_id, string_split(recipie
        custom(custom, 'DatabaseId') AS database_id,
        custom(custom, 'ShadowServer') AS shadow_server,
        custom(custom, 'Outcome') AS outcome,
+       custom(custom, 'Fork') AS fork,
        custom(custom, 'PrimaryServer') AS primary_server,
        custom(custom, 'PrimaryDatabaseId') AS primary_database_id,
        custom(custom, 'PrimaryInternalId')::BIGINT AS primary_internal_id

@@ -30,6 +30,7 @@ WITH sent AS (
     JOIN servers AS receiver ON receiver.run = tracking.run AND receiver.fqdn = tracking.peer
     JOIN servers AS sender ON sender.run = tracking.run AND sender.server = tracking.server
     WHERE event = 'SEND' AND receiver.role = 'mailbox' AND receiver.boundary = sender.boundary
+      AND NOT starts_with(coalesce(fork, ''), 'redirect:')
 ),
 taken AS (
     SELECT run, server, internal_id, message_id, bool_or(event = 'RECEIVE') AS is_received_anew
@@ -40,7 +41,8 @@ SELECT sent.run, sent.message_id, is_received_anew
 FROM sent JOIN taken USING (run, server, internal_id, message_id);
 
 CREATE OR REPLACE TABLE redundant_before_ack_cases AS
--- who heard 250: the sender, and a server of another boundary that sent the message on
+-- who heard 250: the sender, and a server of another boundary that sent the message on, or one
+-- whose messages an administrator had redirected
 WITH heard AS (
     SELECT run, message_id, server, internal_id, at_ns, 'sender' AS from_whom FROM acknowledged
     UNION ALL
@@ -51,7 +53,7 @@ WITH heard AS (
     JOIN servers AS receiver ON receiver.run = sent.run AND receiver.fqdn = sent.peer
     JOIN servers AS sender ON sender.run = sent.run AND sender.server = sent.server
     WHERE sent.event = 'SEND' AND receiver.role = 'mailbox'
-      AND receiver.boundary <> sender.boundary
+      AND (receiver.boundary <> sender.boundary OR starts_with(coalesce(sent.fork, ''), 'redirect:'))
 ),
 -- the primary message: the key of its shadow names server, database and internal id
 received AS (

@@ -14,6 +14,7 @@ last one always knows that it is the last.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 
 from nodes.core.categorizer.categorizer import Categorizer
@@ -23,6 +24,7 @@ from nodes.core.delivery.age_limit import AgeLimit
 from nodes.core.delivery.delivery_queue import Answered, DeliveryQueue, Parcel, Result
 from nodes.core.delivery.discard_notifications import Discards
 from nodes.core.delivery.dsn import Report, delay_report, non_delivery_report
+from nodes.core.delivery.redirecting import Left, Redirecting
 from nodes.core.delivery.safety_net import SafetyNet
 from nodes.core.delivery.tracked import Tracked
 from nodes.core.engine.tracking_rows import (
@@ -41,7 +43,7 @@ from nodes.core.interface.queue_changes import (
     NoteDelayNotified,
     SetShadowServer,
 )
-from nodes.core.model.fork_states import ForkMove, left_of
+from nodes.core.model.fork_states import ENDS, ForkMove, left_of
 from nodes.core.model.identity import Identity
 from nodes.core.model.message import DiscardNotification, Fork, ForkState, PrimaryMessage
 from nodes.core.model.next_hop import NextHop
@@ -76,6 +78,7 @@ class Delivery:
         self._categorizer = categorizer
         self._messages: dict[int, Tracked] = {}
         self._queues: dict[NextHop, DeliveryQueue] = {}
+        self.redirecting = Redirecting(self._queues)
         age_limit = partial(AgeLimit, work, self._messages)
         self._expiry = age_limit(
             config.server.message_expiration_timeout_ms, self._expire, lambda tracked: True
@@ -174,8 +177,18 @@ class Delivery:
         if tracked is None or tracked.forks[next_hop].state is not ForkState.QUEUED:
             return None
         tracked.move(next_hop, ForkMove.HAND_OUT)
-        epoch = self._active_copies.epoch_of(next_hop)
-        return Parcel(tracked.message, tracked.forks[next_hop], epoch)
+        epoch, fork = self._active_copies.epoch_of(next_hop), tracked.forks[next_hop]
+        fork = replace(fork, next_hop=self.redirecting.hop_of(next_hop))
+        return Parcel(tracked.message, fork, next_hop, epoch)
+
+    def in_queues(self) -> Left:
+        """Each fork that has no end yet."""
+        return {
+            (internal_id, next_hop)
+            for internal_id, tracked in self._messages.items()
+            for next_hop, fork in tracked.forks.items()
+            if fork.state not in ENDS
+        }
 
     def moved(self, event: CopyMoved) -> None:
         queue = self._queues.get(NextHop.into(event.database))
@@ -185,22 +198,25 @@ class Delivery:
     def _report(self, parcel: Parcel, result: Result) -> None:
         tracked = self._messages[parcel.message.internal_id]
         if isinstance(result, Answered):
-            self._answered(tracked, parcel.fork, result)
+            self._answered(tracked, parcel, result)
         else:
-            self._put_back(tracked, parcel.fork.next_hop, result.reason)
+            self._put_back(tracked, parcel, result.reason)
+        has_ended = tracked.forks[parcel.queue].state in ENDS
+        self.redirecting.reported(parcel, result, has_ended=has_ended)
 
-    def _answered(self, tracked: Tracked, fork: Fork, result: Answered) -> None:
+    def _answered(self, tracked: Tracked, parcel: Parcel, result: Answered) -> None:
         """Who has it is done, and who was refused; the others wait for the retry, alone."""
+        fork, queue, now_ms = parcel.fork, parcel.queue, self._work.now_ms
         self._log_delivered(tracked.message, fork, result)
         for status, recipients in _by_status(result.refused).items():
             self._fail(tracked, recipients, status)
         open_still = _addresses(result.deferred)
         refused = _addresses(result.refused)
         served = tuple(r for r in fork.recipients if r not in (*refused, *open_still))
-        tracked.end(fork.next_hop, refused, ForkMove.REFUSED, self._work.now_ms)
-        tracked.end(fork.next_hop, served, ForkMove.ACKNOWLEDGED, self._work.now_ms)
+        tracked.end(queue, refused, ForkMove.REFUSED, now_ms)
+        tracked.end(queue, served, ForkMove.ACKNOWLEDGED, now_ms, parcel.redirected_to)
         if open_still:
-            self._put_back(tracked, fork.next_hop, "; ".join(_by_status(result.deferred)))
+            self._put_back(tracked, parcel, "; ".join(_by_status(result.deferred)))
         self._advance(tracked)
 
     def _log_delivered(self, message: PrimaryMessage, fork: Fork, result: Answered) -> None:
@@ -210,10 +226,12 @@ class Delivery:
         elif result.delivered:
             work.emit(send_row(message, hop, result.delivered, result.reply, result.server))
 
-    def _put_back(self, tracked: Tracked, next_hop: NextHop, reason: str) -> None:
-        tracked.move(next_hop, ForkMove.PUT_BACK)
-        self._work.emit(defer_row(tracked.message, tracked.forks[next_hop], reason))
-        self._queue(next_hop).put_back(tracked.message.internal_id)
+    def _put_back(self, tracked: Tracked, parcel: Parcel, reason: str) -> None:
+        """DEFER names where it was sent, and who is left."""
+        tracked.move(parcel.queue, ForkMove.PUT_BACK)
+        left = replace(tracked.forks[parcel.queue], next_hop=parcel.fork.next_hop)
+        self._work.emit(defer_row(tracked.message, left, reason))
+        self._queue(parcel.queue).put_back(tracked.message.internal_id)
         self._expiry.watch(tracked)  # it may have grown too old while it was out
 
     def _fail(self, tracked: Tracked, recipients: tuple[str, ...], status: str) -> None:
@@ -328,6 +346,7 @@ class Delivery:
         for fork in queued:
             tracked.end(fork.next_hop, fork.recipients, ForkMove.EXPIRE, self._work.now_ms)
             self._fail(tracked, fork.recipients, EXPIRED_STATUS)
+            self.redirecting.ended(tracked.message.internal_id, fork.next_hop)
         if queued:
             self._advance(tracked)
 

@@ -1,7 +1,8 @@
 """One delivery queue: the messages with the same next hop, in order, a few at a time (F§5.3).
 
 Ready, or waiting to retry after a failure (RT-5); a message whose failure may be its own is set
-aside for as long, and holds nobody up (`doubts`). Knows how to hand a fork out: into a mailbox
+aside for as long, and holds nobody up (`doubts`). While an administrator has its mail redirected
+(F§5.4), nothing waits. Knows how to hand a fork out: into a mailbox
 database here, or over a session. What becomes of the message then is not its business.
 """
 
@@ -37,11 +38,19 @@ NOT_MOUNTED = " ".join((str(R432_NOT_ACTIVE_HERE.code), *R432_NOT_ACTIVE_HERE.li
 
 @dataclass(frozen=True, slots=True)
 class Parcel:
-    """One fork to be handed out, to the copy of `epoch` where it goes into a mailbox database."""
+    """One fork to be handed out, to the copy of `epoch` where it goes into a mailbox database.
+    `queue`: the next hop that it waited for, which is not that of the fork where it is redirected.
+    """
 
     message: PrimaryMessage
     fork: Fork
+    queue: NextHop
     epoch: int = 0
+
+    @property
+    def redirected_to(self) -> NextHop | None:
+        hop = self.fork.next_hop
+        return hop if hop.is_redirected else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +113,7 @@ class DeliveryQueue:
         self._active: Counter[int] = Counter()
         self._failures = 0
         self._retry: Timer | None = None
+        self._is_redirected = False
 
     def append(self, internal_id: int) -> None:
         self.waiting.append(internal_id)
@@ -115,11 +125,14 @@ class DeliveryQueue:
             self.waiting.appendleft(internal_id)
 
     def _pump(self) -> None:
-        while self._retry is None and self.waiting and self._has_room():
+        while self._may_go() and self.waiting and self._has_room():
             parcel = self._take(self.waiting.popleft(), self.next_hop)
             if parcel is not None:
                 self._active[parcel.epoch] += 1
                 self._hand_out(parcel)
+
+    def _may_go(self) -> bool:
+        return self._retry is None or self._is_redirected
 
     def _has_room(self) -> bool:
         """What is still on its way to a copy that was active before takes no room."""
@@ -132,11 +145,11 @@ class DeliveryQueue:
         return min(MOST_CONNECTIONS, 1 + len(self.waiting) // MESSAGES_A_CONNECTION)
 
     def _is_local(self) -> bool:
-        is_mailbox = self.next_hop.database is not None
+        is_mailbox = self.next_hop.database is not None and not self._is_redirected
         return is_mailbox and self._active_copies.peer_of(self.next_hop) == self._config.me.name
 
     def _hand_out(self, parcel: Parcel) -> None:
-        database = self.next_hop.database
+        database = parcel.fork.next_hop.database
         if self.next_hop.delivery_type is DeliveryType.UNREACHABLE:
             self._work.at(self._work.now_ms, lambda: self._finish(parcel, _unreachable(parcel)))
         elif database is None or not self._is_local():
@@ -180,7 +193,7 @@ class DeliveryQueue:
         )
 
     def _over(self, parcel: Parcel, lease: Lease) -> None:
-        message, database = parcel.message, self.next_hop.database
+        message, database = parcel.message, parcel.fork.next_hop.database
         prologue = None if database is None else DeliverTo(database, message.network_message_id)
         envelope = type(message.envelope)(message.envelope.sender, parcel.fork.recipients)
 
@@ -203,12 +216,16 @@ class DeliveryQueue:
         """What the copy before says, once another is active, is worth nothing: it goes there."""
         self._active[parcel.epoch] -= 1
         internal_id = parcel.message.internal_id
-        if parcel.epoch != self._active_copies.epoch_of(self.next_hop):
+        if parcel.redirected_to is not None:
+            self._redirected(internal_id, result)
+        elif parcel.epoch != self._active_copies.epoch_of(self.next_hop):
             result = NotNow("the mailbox database is active on another server")
         elif isinstance(result, Answered):
             self._failures = 0
             self._doubts.clear()
             self._settle(internal_id, result)
+        elif self._is_redirected:
+            pass  # it goes to the other server at once
         elif result.was_offered and self._doubts.is_its_own(internal_id):
             self._set_aside(internal_id)
         else:
@@ -220,7 +237,18 @@ class DeliveryQueue:
 
     def _settle(self, internal_id: int, result: Answered) -> None:
         """The next hop works; recipients that it put off are no reason for others to wait."""
-        if result.deferred:
+        if not result.deferred:
+            del self._attempts[internal_id]
+        elif not self._is_redirected:
+            self._set_aside(internal_id)
+
+    def _redirected(self, internal_id: int, result: Result) -> None:
+        """What another server says shows nothing of the next hop. What it does not take waits as
+        long as after one more failure.
+        """
+        if isinstance(result, NotNow):
+            self._fail()
+        elif result.deferred:
             self._set_aside(internal_id)
         else:
             del self._attempts[internal_id]
@@ -247,15 +275,30 @@ class DeliveryQueue:
         self._retry = None
         self._pump()
 
+    def redirect(self) -> None:
+        """All that waits goes to another server, which `take` names."""
+        self._is_redirected = True
+        self._take_in_aside()
+        self._pump()
+
+    def redirect_no_more(self) -> None:
+        """What is left waits as long as after one more failure."""
+        self._is_redirected = False
+        if self.waiting:
+            self._fail()
+
+    def _take_in_aside(self) -> None:
+        for timer in self._aside.values():
+            timer.cancel()
+        self.waiting.extendleft(sorted(self._aside, reverse=True))
+        self._aside.clear()
+
     def moved(self) -> None:
         """The next hop is another server now: nothing that failed there counts."""
         self._failures = 0
         self._doubts.clear()
         self._attempts.clear()
-        for timer in self._aside.values():
-            timer.cancel()
-        self.waiting.extendleft(sorted(self._aside, reverse=True))
-        self._aside.clear()
+        self._take_in_aside()
         if self._retry is not None:
             self._retry.cancel()
         self._try_again()

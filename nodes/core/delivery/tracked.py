@@ -49,7 +49,12 @@ class Tracked:
         self.forks[next_hop] = replace(fork, state=after(fork.state, move))
 
     def end(
-        self, next_hop: NextHop, recipients: tuple[str, ...], move: ForkMove, now_ms: int
+        self,
+        next_hop: NextHop,
+        recipients: tuple[str, ...],
+        move: ForkMove,
+        now_ms: int,
+        redirected_to: NextHop | None = None,
     ) -> None:
         """These recipients leave the fork; with the last of them it ends itself."""
         if not recipients:
@@ -62,7 +67,7 @@ class Tracked:
         key = (self.message.internal_id, next_hop)
         if left:
             self.forks[next_hop] = replace(fork, recipients=left)
-            self.ends.append(SplitFork(*key, recipients, state.value, now_ms))
+            self.ends.append(SplitFork(*key, recipients, state.value, now_ms, redirected_to))
         else:
             self.move(next_hop, move)
-            self.ends.append(FinishFork(*key, state.value, now_ms))
+            self.ends.append(FinishFork(*key, state.value, now_ms, redirected_to))

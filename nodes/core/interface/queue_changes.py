@@ -37,20 +37,22 @@ class InsertMessage:
 @dataclass(frozen=True, slots=True)
 class FinishFork:
     """Fork `next_hop` of a message leaves its queue: expects it unfinished, sets it `done`
-    or `expired` at `at_ms`.
+    or `expired` at `at_ms`. `redirected_to`: the next hop
+    that it has from then on, where an administrator had it go to another server.
     """
 
     internal_id: int
     next_hop: NextHop
     state: str
     at_ms: int
+    redirected_to: NextHop | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class SplitFork:
     """Some recipients of fork `next_hop` leave its queue, the others stay in it: expects it
     unfinished, with these and others; makes them a fork of their own, `done` or `expired` at
-    `at_ms`.
+    `at_ms`, with `redirected_to` for its next hop where they were redirected.
     """
 
     internal_id: int
@@ -58,6 +60,7 @@ class SplitFork:
     recipients: tuple[str, ...]
     state: str
     at_ms: int
+    redirected_to: NextHop | None = None
 
 
 @dataclass(frozen=True, slots=True)

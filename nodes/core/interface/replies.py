@@ -68,6 +68,12 @@ R503_ACTIVE_ALREADY = _reply(503, "5.5.1 Copy of the mailbox database is active 
 R550_NO_SUCH_COPY = _reply(550, "5.4.4 No copy of the mailbox database on that server")
 
 
+R250_REDIRECTING = _reply(250, "2.0.0 Messages are redirected")
+R451_REDIRECTING = _reply(451, "4.3.2 Service not active")
+R503_REDIRECTING_ALREADY = _reply(503, "5.5.1 Messages are redirected already")
+R550_NO_SUCH_SERVER = _reply(550, "5.4.4 No other mailbox server has this name")
+
+
 R451_COPY_NOT_STORED = _reply(451, "4.3.0 Active copy could not be stored")
 R554_LATER_COPY_KNOWN = _reply(554, "5.5.4 Another active copy is known")
 

@@ -23,6 +23,9 @@ class DeliveryType(Enum):
     """SmtpRelayToRemoteActiveDirectorySite: a hub site, on the path to another next hop."""
     CONNECTOR_SOURCES = "connector"
     """SmtpRelayToConnectorSourceServers: the servers that a Send connector names."""
+    REDIRECTED = "redirect"
+    """Redirect-Message: the server that an administrator named, whatever the message's own next hop
+    (F§5.4)."""
     UNREACHABLE = "unreachable"
     """Unreachable: no way is open to a message of this kind, for the reason that it names."""
     EXTERNAL = "external"
@@ -67,6 +70,11 @@ class NextHop:
     def is_outside(self) -> bool:
         """Whether it leads out of the organisation."""
         return self.delivery_type is DeliveryType.EXTERNAL
+
+    @property
+    def is_redirected(self) -> bool:
+        """Whether an administrator had it go there."""
+        return self.delivery_type is DeliveryType.REDIRECTED
 
     @property
     def database(self) -> str | None:

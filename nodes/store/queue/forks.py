@@ -17,7 +17,7 @@ _UNFINISHED = "state NOT IN ('done', 'expired')"
 _THIS_FORK = f"internal_id = ? AND next_hop = ? AND {_UNFINISHED}"
 
 INSERT_FORK = f"INSERT INTO forks ({FORK_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?)"
-FINISH_FORK = f"UPDATE forks SET state = ?, done_ms = ? WHERE {_THIS_FORK}"
+FINISH_FORK = f"UPDATE forks SET state = ?, done_ms = ?, next_hop = ? WHERE {_THIS_FORK}"
 UNFINISHED_FORKS = f"SELECT count(*) FROM forks WHERE internal_id = ? AND {_UNFINISHED}"
 DELETE_FORKS = "DELETE FROM forks WHERE internal_id = ?"
 READ_RECIPIENTS = f"SELECT recipients FROM forks WHERE {_THIS_FORK}"
@@ -37,8 +37,8 @@ def unfinished(db: sqlite3.Connection, internal_id: int) -> int:
 
 
 def finish(db: sqlite3.Connection, change: FinishFork) -> int:
-    state = (change.state, change.at_ms, change.internal_id, str(change.next_hop))
-    return db.execute(FINISH_FORK, state).rowcount
+    key = (change.internal_id, str(change.next_hop))
+    return db.execute(FINISH_FORK, (change.state, change.at_ms, _left_by(change), *key)).rowcount
 
 
 def split(db: sqlite3.Connection, change: SplitFork) -> int:
@@ -50,5 +50,10 @@ def split(db: sqlite3.Connection, change: SplitFork) -> int:
     if not staying or not set(change.recipients) <= set(everybody):
         return 0
     leaving = addresses_text(change.recipients)
-    db.execute(ADD_PART, (*key, leaving, change.state, change.at_ms))
+    part = (change.internal_id, _left_by(change), leaving, change.state, change.at_ms)
+    db.execute(ADD_PART, part)
     return db.execute(LEAVE_FORK, (addresses_text(staying), *key)).rowcount
+
+
+def _left_by(change: FinishFork | SplitFork) -> str:
+    return str(change.redirected_to or change.next_hop)

@@ -5,7 +5,8 @@ write them: a fault was in the way of its server to where the queue leads, or ha
 ConnectionInactivityTimeOut before. Into another boundary, or on the way there, any of several
 servers may take the mail, so whatever is in the way to one of them counts, and what is between
 them, since they make it redundant anew. For that they refuse it only where
-RejectMessageOnShadowFailure says so.
+RejectMessageOnShadowFailure says so; and while they have their own messages redirected, always. So
+it is with a server that messages are redirected to.
 
 Not asked on containers: sessions that ended for ConnectionInactivityTimeOut, since a machine that
 stands still for so long is nobody's fault.
@@ -18,6 +19,7 @@ from collections.abc import Iterator
 from spark_eval.cases.case import FITS, VIOLATED, Case, Judged, of_row
 from spark_eval.cases.words import stamp
 from spark_eval.claims.claim import Claim
+from spark_eval.expected.mail.redirections import is_redirected, refusals, troubles
 from spark_eval.expected.mail.rejection import REJECTION
 from spark_eval.histories.message import Message
 from spark_eval.histories.organisation.server import Server
@@ -46,7 +48,7 @@ def _judged(row: TrackingRow, fork: str, server: Server, run: Run) -> Judged:
     if row.context == REJECTION and not run.config.reject:
         return VIOLATED, f"{put_off}; nobody may refuse it for that"
     place = place_of(fork)
-    if _is_in_the_way(row.at_ms, server, place, run):
+    if _is_in_the_way(row, server, place, run):
         return FITS
     return VIOLATED, f"{put_off}; no fault was in the way to {place}"
 
@@ -56,11 +58,13 @@ def place_of(fork: str) -> str:
     return fork.removeprefix("database:").removeprefix("external:")
 
 
-def _is_in_the_way(at_ms: int, server: Server, place: str, run: Run) -> bool:
-    troubles = [*run.routes.troubles(server.name, place)]
-    start_ms, end_ms = at_ms - server.slack_ms, at_ms + server.slack_ms
+def _is_in_the_way(row: TrackingRow, server: Server, place: str, run: Run) -> bool:
+    met = [*run.routes.troubles(server.name, place), *refusals(place, run)]
+    if is_redirected(row):
+        met = [*troubles(server.name, run)]
+    start_ms, end_ms = row.at_ms - server.slack_ms, row.at_ms + server.slack_ms
     timeout_ms = server.config.timeout_ms
-    return any(each.prolonged(timeout_ms).touches(start_ms, end_ms) for each in troubles)
+    return any(each.prolonged(timeout_ms).touches(start_ms, end_ms) for each in met)
 
 
 CLAIM = Claim("deferred_for_cause", ("RT-5",), needs=frozenset({TRACKING}), of_message=_cases)

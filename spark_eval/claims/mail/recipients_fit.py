@@ -4,8 +4,9 @@ others (TL-1, RT-4).
 Asks every row by which a primary message was put off (DEFER), sent
 on or stored (SEND, DELIVER, DUPLICATEDELIVER), or given up (FAIL). It names nobody whom an earlier
 row of that message says to be done. All whom it names have the same next hop, as the plan has it,
-and that is the one that the row says (`Fork`). And of those whom the message waits for there, a
-DEFER names all: what a next hop takes for some is put off for the others alone.
+and that is the one that the row says (`Fork`), unless an administrator had them redirected to
+another server. And of those whom the message waits for there, a DEFER names all: what a next hop
+takes for some is put off for the others alone.
 
 Not asked: who was done before his server loaded the message anew, since that may not have been
 durable; what is near a hole of the log, or on a full disk, between the two rows.
@@ -20,6 +21,7 @@ from spark_eval.cases.words import stamp
 from spark_eval.claims.claim import Claim
 from spark_eval.expected.mail.addressees import answered_for
 from spark_eval.expected.mail.forks import is_done
+from spark_eval.expected.mail.redirections import redirection_of
 from spark_eval.expected.node.disk import is_lost
 from spark_eval.histories.message import Message
 from spark_eval.histories.organisation.server import Server
@@ -80,7 +82,8 @@ def _wrong(
     if len(hops) > 1:
         return f"names recipients of several next hops, {' and '.join(sorted(hops))}", None
     said = row.fork
-    if said is not None and hops and said not in hops:
+    is_elsewhere = redirection_of(row, run) is not None
+    if said is not None and hops and said not in hops and not is_elsewhere:
         return f"names {named[0]}, who has another next hop than {row.fork}", None
     return "", None
 
@@ -89,6 +92,8 @@ def _missing(
     row: TrackingRow, left: Sequence[str], first: TrackingRow, server: Server, run: Run
 ) -> str:
     said, named = row.fork, row.recipients or ()
+    if named and redirection_of(row, run) is not None:
+        said = _hop_of(named[0], row, server, run)
     for each in left:
         is_there = said is not None and _hop_of(each, row, server, run) == said
         if is_there and each not in named and not is_lost(server, first.at_ms, row.at_ms):

@@ -4,7 +4,8 @@ Asks every attempt of the workload that was answered with a 4xx or a 5xx. Each r
 has a mailbox or a route, so a server that takes mail takes it: it may refuse a message that has
 more octets than MaxReceiveSize or more Received fields than MaxHopCount, or any while a fault has
 its disk, its process or the way to it, and reject one that it could not make redundant; then its
-tracking log says what it tried, which `shadow_placement` judges. Whether what it calls a loop is
+tracking log says what it tried, which `shadow_placement` judges. With `451 4.3.2` it refuses what
+comes while an administrator has its messages redirected. Whether what it calls a loop is
 one stays unknown where the ledger has no `hops`. With `452 4.3.1` it may refuse one while more mail
 of clients is under way to it than a server has in memory, by the sizes of what the workload was
 sending it; strangers send too little to count. A 421, which ends the session, is no answer
@@ -19,6 +20,7 @@ from spark_eval.cases.case import FITS, UNKNOWN, VIOLATED, Case, Judged, asked
 from spark_eval.cases.words import hole_of
 from spark_eval.claims.claim import Claim
 from spark_eval.expected.mail.calls import is_troubled, limit_ms
+from spark_eval.expected.mail.redirections import REFUSAL, may_redirect
 from spark_eval.expected.mail.rejection import REJECTION, rejection_of
 from spark_eval.histories.message import Message
 from spark_eval.histories.run import Run
@@ -67,6 +69,8 @@ def _is_permitted(attempt: Attempt, message: Message, run: Run) -> bool:
     """A bound of its own says so."""
     server = run.servers.get(attempt.server)
     size = message.sent.content.size if message.sent else None
+    if _says(attempt, REFUSAL):
+        return may_redirect(attempt.server, run, attempt.started_ms, attempt.ended_ms)
     if _says(attempt, TOO_LARGE):
         return size is not None and size > run.config.max_bytes
     if _says(attempt, LOOP):

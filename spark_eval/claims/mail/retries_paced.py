@@ -11,8 +11,9 @@ itself.
 Not asked: the first attempt at a message, since new mail may try its queue; the first after a
 restart; mail for a database that has several copies, which may be active elsewhere by then; what
 is near a hole of the log. Nor, whether it is late: what goes to another boundary, where several
-servers are tried one after another; an attempt of which nobody knows when it began, since a fault
-may have held it up; nor while its server may have stood still, or its disk was full.
+servers are tried one after another; what was to be redirected meanwhile; an attempt of which nobody
+knows when it began, since a fault may have held it up; nor while its server may have stood still,
+or its disk was full.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from spark_eval.cases.forms import bound
 from spark_eval.cases.words import stamp
 from spark_eval.claims.claim import Claim
 from spark_eval.expected.mail.calls import slack_ms
+from spark_eval.expected.mail.redirections import may_redirect
 from spark_eval.expected.mail.tries import Tried, Try, least_ms, longest_ms, tried
 from spark_eval.histories.message import Message
 from spark_eval.histories.run import Run
@@ -72,6 +74,8 @@ def _late(queued: Tried, before: Try, after: Try, due_ms: int, run: Run) -> tupl
     began_ms = min(opened, default=after.row.at_ms)
     kind, _, place = queued.name.partition(":")
     if kind not in ("database", "external") or touches(server.away(), row.at_ms, began_ms):
+        return None
+    if may_redirect(server.name, run, row.at_ms, began_ms):
         return None
     if not queued.queue.rests(row.at_ms, began_ms):
         return None

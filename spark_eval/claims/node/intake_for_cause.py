@@ -5,7 +5,10 @@ Asks every RECEIVE: a 250 names its server and its internal id, that
 to the workload, or one that a server of another boundary logged with its SEND. Where none does, a
 hand-over to this server was in doubt, one for each such RECEIVE: the workload lost its session
 before an answer, or a server of another boundary put the message off, loaded it again, has it in
-its queue still, or may have lost the row.
+its queue still, or may have lost the row; or one that had its messages redirected there did.
+
+And a server that has its messages redirected takes none meanwhile: of what was handed over all of
+that time there is no 250 (SR-12).
 
 Not asked: what stands in a ledger that is damaged.
 """
@@ -14,9 +17,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from spark_eval.cases.case import HOLDS, VIOLATED, Case, of_row
+from spark_eval.cases.case import HOLDS, VIOLATED, Case, asked, fits, of_row
 from spark_eval.claims.claim import Claim
 from spark_eval.expected.mail.crossings import crossings
+from spark_eval.expected.mail.redirections import redirections, surely_redirects
 from spark_eval.expected.node.disk import is_lost
 from spark_eval.histories.message import Message
 from spark_eval.histories.primary import order_of
@@ -34,6 +38,7 @@ def _cases(message: Message, run: Run) -> Iterator[Case]:
     if any(each.file == SENT for each in run.damage):
         return
     for each in message.with_dsns:
+        yield from _meanwhile(each, run)
         named, unnamed = _named(each, run), list[TrackingRow]()
         for row in sorted(each.of_event("RECEIVE"), key=order_of):
             if (row.server, row.internal_id) in named:
@@ -43,6 +48,23 @@ def _cases(message: Message, run: Run) -> Iterator[Case]:
         for place, row in enumerate(unnamed):
             nth = 1 + sum(other.server == row.server for other in unnamed[:place])
             yield from _case(each, row, nth, run)
+
+
+def _meanwhile(message: Message, run: Run) -> Iterator[Case]:
+    """Attempts of the workload at a server that had its messages redirected all of the time."""
+    for each in message.attempts:
+        if each.started_ms is None or each.ended_ms is None:
+            continue
+        if surely_redirects(each.server, run, each.started_ms, each.ended_ms):
+            status, detail = fits(
+                f"{each.server} took it while its messages were redirected"
+                if each.outcome == "ok"
+                else ""
+            )
+            yield from asked(
+                status, f"{message.message_id}, attempt {each.number}", ("SR-12",), detail,
+                each.ended_ms, each, server=each.server,
+            )  # fmt: skip
 
 
 def _named(message: Message, run: Run) -> set[tuple[str, str | None]]:
@@ -82,7 +104,8 @@ def _holders(message: Message) -> set[str]:
 def _may_have_sent(message: Message, name: str, row: TrackingRow, run: Run) -> bool:
     """Whether another server may have sent the message there, and has no SEND that says so."""
     server = run.servers.get(name)
-    if server is None or server.boundary == run.servers[row.server].boundary:
+    is_to = any((each.server, each.to) == (name, row.server) for each in redirections(run))
+    if server is None or (server.boundary == run.servers[row.server].boundary and not is_to):
         return False
     from_ms = row.at_ms - server.askew_ms - server.slack_ms
     again = (each for each in message.of_event("DEFER", "LOAD") if each.server == name)
@@ -97,5 +120,8 @@ def _may_have_sent(message: Message, name: str, row: TrackingRow, run: Run) -> b
 
 
 CLAIM = Claim(
-    "intake_for_cause", ("TL-2",), needs=frozenset({EXACT_TRACKING, LEDGER}), of_message=_cases
+    "intake_for_cause",
+    ("SR-12", "TL-2"),
+    needs=frozenset({EXACT_TRACKING, LEDGER}),
+    of_message=_cases,
 )

@@ -9,6 +9,9 @@ mail is put off only while something may have been in the way to all of them. To
 for all at once who have it on their way and are not done. What is larger than a
 link or connector of its way permits is given up with 550 5.3.4, and nothing else is.
 
+A hop that its row says was redirected is right where an administrator had the messages of the
+server redirected to that one, and while that was under way (SR-12).
+
 Not asked: in which turn servers of one site are tried; a DEFER after a server answered.
 """
 
@@ -21,6 +24,7 @@ from spark_eval.cases.words import stamp
 from spark_eval.claims.claim import Claim
 from spark_eval.expected.mail.addressees import answered_for
 from spark_eval.expected.mail.forks import is_done
+from spark_eval.expected.mail.redirections import is_redirected, redirection_of
 from spark_eval.histories.message import Message
 from spark_eval.histories.organisation.routing import TOO_LARGE, Way
 from spark_eval.histories.organisation.server import Server
@@ -36,8 +40,16 @@ def _cases(message: Message, run: Run) -> Iterator[Case]:
     for each in message.with_dsns:
         for row in each.of_event("SEND", "DEFER", "FAIL"):
             server = run.servers.get(row.server)
-            if server is not None and server.is_mailbox:
+            if server is not None and is_redirected(row):
+                yield from _redirected(row, run)
+            elif server is not None and server.is_mailbox:
                 yield from _of_row(each, row, server, run)
+
+
+def _redirected(row: TrackingRow, run: Run) -> Iterator[Case]:
+    wrong = f"{row.server} sent it by {row.fork}, and nobody had its messages redirected so then"
+    status, detail = fits("" if redirection_of(row, run) else wrong)
+    yield from of_row(status, row, ("SR-12",), detail)
 
 
 def _of_row(message: Message, row: TrackingRow, server: Server, run: Run) -> Iterator[Case]:
@@ -144,7 +156,7 @@ def _place(row: TrackingRow, way: Way) -> int:
 
 CLAIM = Claim(
     "routed_as_computed",
-    ("RT-1", "RT-2", "RT-3", "RT-4", "RT-5"),
+    ("SR-12", "RT-1", "RT-2", "RT-3", "RT-4", "RT-5"),
     needs=frozenset({EXACT_TRACKING, CONNECTIVITY}),
     of_message=_cases,
 )

@@ -2,8 +2,9 @@
 
 An order of events on one monotonic clock: the primary's HAREDIRECT and RECEIVE and the shadow
 server's HARECEIVE, all before the sender has its 250. The sender is the workload, or a server of
-another boundary, from which a message comes as from outside (SR-10); inside the boundary it goes to
-its mailbox in one hop (SR-12). Each acceptance is its own case, by server and internal id. An
+another boundary, from which a message comes as from outside (SR-10), or one whose messages an
+administrator had redirected; else inside the boundary it goes to its mailbox in one hop (SR-12).
+Each acceptance is its own case, by server and internal id. An
 acceptance without a shadow is permitted only where messages are not to be rejected for it; a
 rejection must say so in SR-5's words and keep nothing.
 """
@@ -54,9 +55,8 @@ def _case(message: Message, acceptance: Acceptance, run: Run) -> Iterator[Case]:
 
 
 def _requirements(message: Message, acceptance: Acceptance, *, is_alone: bool) -> tuple[str, ...]:
-    crossed = ("SR-10",) if acceptance.crossed else ()
     relayed = ("SR-16",) if message.is_relayed else ()
-    return ("SR-5" if is_alone else "SR-1", *crossed, *relayed)
+    return ("SR-5" if is_alone else "SR-1", *acceptance.asks, *relayed)
 
 
 def _judged(message: Message, acceptance: Acceptance, run: Run) -> Judged:

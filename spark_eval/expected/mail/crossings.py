@@ -1,5 +1,5 @@
 """Hops from server to server, and which of them hand a message on: to another transport high
-availability boundary, or on its way out of this one.
+availability boundary, on its way out of this one, or where an administrator had it go.
 
 The boundary is the plan's: the DAG, or the site for a server in no DAG (TP-3). What a node calls
 its next hop counts for nothing here; the SEND row names the server that took the message, and its
@@ -11,6 +11,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import NamedTuple
 
+from spark_eval.expected.mail.redirections import redirection_of
 from spark_eval.histories.message import Message
 from spark_eval.histories.organisation.server import EXTERNAL, Server
 from spark_eval.histories.run import Run
@@ -23,8 +24,8 @@ _STORED = ("DELIVER", "DUPLICATEDELIVER")
 
 class Hop(NamedTuple):
     """`row` is the SEND; `crossed`: a server of the organisation took it that answers for it from
-    then on, since it is of another boundary, or the recipients' mailboxes are in none of its own;
-    `left`: so, or a server outside took it.
+    then on, since it is of another boundary, or the recipients' mailboxes are in none of its own,
+    or it was redirected there; `left`: so, or a server outside took it.
     """
 
     row: TrackingRow
@@ -32,6 +33,7 @@ class Hop(NamedTuple):
     peer_internal_id: str | None
     crossed: bool
     left: bool
+    redirected: bool
 
 
 @lru_cache(maxsize=4)
@@ -42,10 +44,13 @@ def hops(message: Message, run: Run) -> list[Hop]:
         sender, peer = run.servers.get(row.server), run.servers.get(row.peer or "")
         is_hop = row.event == "SEND" and row.internal_id is not None and row.peer != row.server
         if is_hop and sender is not None and peer is not None and sender.is_mailbox:
-            crossed = peer.is_mailbox and _is_handed_on(row, sender, peer, run)
+            redirected = redirection_of(row, run) is not None
+            is_on = redirected or _is_handed_on(row, sender, peer, run)
+            crossed = peer.is_mailbox and is_on
             left = crossed or peer.role == EXTERNAL
             if peer.is_mailbox or peer.role == EXTERNAL:
-                found.append(Hop(row, peer.name, internal_id_in(row.context), crossed, left))
+                peer_id = internal_id_in(row.context)
+                found.append(Hop(row, peer.name, peer_id, crossed, left, redirected))
     return found
 
 

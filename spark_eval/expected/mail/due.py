@@ -21,6 +21,7 @@ from typing import NamedTuple
 from spark_eval.expected.mail.addressees import addressees, answered_for
 from spark_eval.expected.mail.arrivals import Arrival, arrivals
 from spark_eval.expected.mail.crossings import crossings
+from spark_eval.expected.mail.redirections import refusals, troubles
 from spark_eval.histories.message import Message
 from spark_eval.histories.organisation.server import Server
 from spark_eval.histories.organisation.settings import ServerConfig
@@ -70,13 +71,15 @@ def legs(message: Message, run: Run) -> Iterator[Leg]:
             known = came.get(recipient)
             place = run.directory.place_of(recipient)
             is_named = recipient in recipients and place is not None and known
-            if is_named and place and known and _is_own(recipient, row, server, run):
+            arrival = crossed.get((primary.key, recipient))
+            is_own = arrival is None and _is_own(recipient, row, server, run)
+            if is_named and place and known and is_own:
                 is_away = not run.directory.is_inside(recipient)
                 arrived = _first(known, row.at_ms if primary.is_resubmitted else None)
                 yield Leg(primary, server, recipient, place, is_away, *start, arrived)
-            if (arrival := crossed.get((primary.key, recipient))) is not None:
+            if arrival is not None:
                 way = run.routing.way(server, recipient, row.size_bytes)
-                hop = way.hop if way else ""
+                hop = way.hop if way and way.is_relay else place or ""
                 yield Leg(primary, server, recipient, hop, False, *start, arrival)
 
 
@@ -191,10 +194,13 @@ def _may_wait_for_a_shadow(leg: Leg, run: Run) -> bool:
 
 
 def _met(leg: Leg, run: Run) -> Sequence[Trouble]:
-    troubles = run.routes.troubles(leg.server.name, leg.place)
+    found = run.routes.troubles(leg.server.name, leg.place)
+    redirected = [*troubles(leg.server.name, run), *refusals(leg.place, run)]
+    if redirected:
+        found = tuple(sorted((*found, *redirected)))
     if not leg.is_anew:
-        return troubles
-    return [Trouble(each.at, hangs=True) for each in troubles]
+        return found
+    return [Trouble(each.at, hangs=True) for each in found]
 
 
 def after_troubles(

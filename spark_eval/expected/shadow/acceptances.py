@@ -1,5 +1,6 @@
 """Every 250 to somebody outside of the boundary who handed a message over: to the workload, or to a
-server of another boundary, from which a message comes as from outside (SR-10).
+server of another boundary, from which a message comes as from outside (SR-10), and so it does to
+one that had it redirected.
 """
 
 from __future__ import annotations
@@ -20,7 +21,8 @@ from spark_eval.read.rows import TrackingRow
 
 class Acceptance(NamedTuple):
     """A 250: of which server, when its sender had it, and the primary message behind it; `shadow`,
-    that its server named; `crossed`, where the sender is a server of another boundary.
+    that its server named; `asks`: what is asked beside SR-1 or SR-5 where the sender is a server of
+    another boundary, or one that had it redirected.
     """
 
     server: str
@@ -29,7 +31,7 @@ class Acceptance(NamedTuple):
     ref: Ref
     primary: Primary | None
     shadow: Shadow | None
-    crossed: bool
+    asks: tuple[str, ...]
 
     @property
     def made(self) -> TrackingRow | None:
@@ -51,14 +53,14 @@ def acceptances(message: Message, run: Run) -> Iterator[Acceptance]:
         primary = acknowledged_primary(message)
         yield Acceptance(
             ok.server, ok.ended_ms, ok.ended_mono_ns, ok.ref, primary, _shadow(message, primary),
-            crossed=False,
+            asks=(),
         )  # fmt: skip
     for hop in hops(message, run):
         if hop.crossed:
             primary, row = primary_behind(message, hop.peer, hop.peer_internal_id), hop.row
             yield Acceptance(
                 hop.peer, row.at_ms, row.mono_ns, row.ref, primary, _shadow(message, primary),
-                crossed=True,
+                asks=("SR-12",) if hop.redirected else ("SR-10",),
             )  # fmt: skip
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from lab.plan.faults import LINK_KINDS, Fault
 from lab.plan.link_faults import LinkFault
-from lab.plan.operations import ChangeGroup
+from lab.plan.operations import Failover, Resubmit, Switchover
 from lab.plan.plan import Plan
 from lab.plan.quantities import format_duration, format_skew
 from lab.planning.collisions import collision
@@ -146,7 +146,8 @@ def _of_links(draw: Random, word: str) -> Written:
 def _go_together(written: Sequence[Written]) -> bool:
     """Whether a person may write them in one file, and each can be reached at all."""
     plan = plan_of([written])
-    asked = [each.database for each in plan.operations if not isinstance(each, ChangeGroup)]
+    of_databases = Failover | Switchover | Resubmit
+    asked = [each.database for each in plan.operations if isinstance(each, of_databases)]
     if len(asked) > len(set(asked)):
         return False  # one at a time
     copies = {d.name: {each.server for each in d.copies} for d in plan.topology.databases}

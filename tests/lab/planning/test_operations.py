@@ -7,7 +7,7 @@ import pytest
 
 from lab.plan.link_faults import Cut
 from lab.plan.links import MANAGEMENT, REPLICATION, SMTP
-from lab.plan.operations import Failover, Resubmit, Switchover
+from lab.plan.operations import Failover, RedirectMessages, Resubmit, Switchover
 from lab.plan.parts import ExpectedResubmission
 from lab.plan.plan import Plan
 from lab.plan.topology import OF_ROLE, LinkName, Role, Server
@@ -124,6 +124,17 @@ def test_outside_a_dag_the_site_of_the_database_is_asked(tmp_path: Path) -> None
     assert asked == ("par-mbx1", "par-mbx2")
 
 
+def test_messages_are_redirected_as_the_server_itself_is_asked(tmp_path: Path) -> None:
+    redirect = "operations: [{at: 30m, redirect_messages: par-mbx1, to: par-mbx2}]"
+    plan = planned(tmp_path, with_operations(redirect), TOPOLOGY)
+    asked = RedirectMessages("o1", "redirect_messages", 30 * 60_000, "par-mbx1", "par-mbx2")
+    assert plan.operations == (asked,)
+    assert Plan.from_json(plan.to_json()) == plan
+    assert asked.asked(plan.topology) == ("par-mbx1",)
+    told = "o1: messages of par-mbx1 redirected to par-mbx2"
+    assert told in [moment.what for moment in moments(plan)]
+
+
 def test_what_a_resubmit_brings_may_be_expected_of_a_database_with_one_copy(
     tmp_path: Path,
 ) -> None:
@@ -167,14 +178,14 @@ def test_a_plan_from_before_there_were_copies_is_still_read(tmp_path: Path) -> N
 WRONG = {
     "no operation": (
         "{at: 5m}",
-        "operations[0], a mapping, an operation is one of failover, switchover, resubmit and"
-        " change_group"
+        "operations[0], a mapping, an operation is one of failover, switchover, resubmit,"
+        " change_group and redirect_messages"
         " | give each operation an entry of its own",
     ),
     "two in one": (
         "{at: 5m, failover: DB1, switchover: DB1, to: lyo-mbx1}",
-        "operations[0], a mapping, an operation is one of failover, switchover, resubmit and"
-        " change_group"
+        "operations[0], a mapping, an operation is one of failover, switchover, resubmit,"
+        " change_group and redirect_messages"
         " | give each operation an entry of its own",
     ),
     "a switchover to nowhere": (
@@ -209,6 +220,25 @@ WRONG = {
     "a server without a copy": (
         "{at: 5m, failover: DB1, to: par-mbx1}",
         "operations[0].to, par-mbx1, has no copy of DB1 | did you mean par-mbx2?",
+    ),
+    "messages redirected to nowhere": (
+        "{at: 5m, redirect_messages: par-mbx1}",
+        "operations[0], a mapping, redirect_messages takes to | add to:, a mailbox server",
+    ),
+    "messages redirected to the server itself": (
+        "{at: 5m, redirect_messages: par-mbx1, to: par-mbx1}",
+        "operations[0], a mapping, to is the server itself, whose messages go to another one"
+        " | name another mailbox server",
+    ),
+    "messages redirected to no mailbox server": (
+        "{at: 5m, redirect_messages: par-mbx1, to: par-mbx11}",
+        "operations[0].to, par-mbx11, is no mailbox server of the topology"
+        " | did you mean par-mbx1?",
+    ),
+    "messages redirected of no mailbox server": (
+        "{at: 5m, redirect_messages: am1, to: par-mbx2}",
+        "operations[0].redirect_messages, am1, is no mailbox server of the topology"
+        " | known are lyo-mbx1, par-mbx1, par-mbx2",
     ),
     "past the end": (
         "{at: 5h, failover: DB1}",

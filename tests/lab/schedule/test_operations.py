@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from lab.hosts.simulator.smtp.verbs import parse_command
-from lab.plan.operations import Failover, Operation, Resubmit, Switchover
+from lab.plan.operations import Failover, Operation, RedirectMessages, Resubmit, Switchover
 from lab.plan.plan import Plan
 from lab.plan.topology import Server
 from lab.schedule.operations import Asked, line_of
@@ -56,6 +56,7 @@ LINES = {
     "XFAILOVER DB1 a": replace(FAILOVER, to="a"),
     "XSWITCHOVER DB1 a": Switchover("o1", "switchover", 1000, "DB1", "a"),
     f"XRESUBMIT ADD o1 primary DB1 {ORIGIN_MS + 1000} {ORIGIN_MS + 2000} -": RESUBMIT,
+    "XREDIRECT b": RedirectMessages("o1", "redirect_messages", 1000, "a", "b"),
 }
 
 
@@ -63,6 +64,14 @@ LINES = {
 def test_each_kind_is_said_in_words_that_a_node_reads(line: str, operation: Operation) -> None:
     assert line_of(operation, with_active_manager()) == line
     assert parse_command("session", line) is not None
+
+
+def test_a_server_is_asked_itself_to_redirect_its_messages() -> None:
+    ground = FakeGround(small_plan())
+    operation = asked(ground, RedirectMessages("o1", "redirect_messages", 1000, "a", "b"))
+    assert operation.start() == {"asked": ["a"]}
+    assert operation.evidence().took_effect is True
+    assert "ask a: XREDIRECT b" in ground.deeds
 
 
 def test_a_resubmit_takes_effect_where_somebody_takes_it_on() -> None:

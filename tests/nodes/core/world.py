@@ -127,10 +127,10 @@ class Disk:
                 if body.startswith("db:"):
                     assert self.header_of(int(body.removeprefix("db:"))) == message.header
                 self.messages[message.internal_id] = message
-            case qc.FinishFork(internal_id, next_hop, state, at_ms):
-                self._finish(internal_id, next_hop, state, at_ms)
-            case qc.SplitFork(internal_id, next_hop, recipients, state, at_ms):
-                self._split(internal_id, next_hop, recipients, state, at_ms)
+            case qc.FinishFork():
+                self._finish(change)
+            case qc.SplitFork():
+                self._split(change)
             case qc.MoveToPrimarySafetyNet(internal_id, _, expires_ms):
                 assert internal_id not in self.kept
                 self.kept[internal_id] = self._ended(internal_id)
@@ -286,19 +286,20 @@ class Disk:
         forks = tuple(by[0] if each == fork else each for each in message.forks)
         self.messages[internal_id] = replace(message, forks=(*forks, *by[1:]))
 
-    def _finish(self, internal_id: int, next_hop: NextHop, state: str, at_ms: int) -> None:
-        fork = self._unfinished(internal_id, next_hop)
-        self._replace(internal_id, fork, replace(fork, state=ForkState(state), done_ms=at_ms))
+    def _finish(self, change: qc.FinishFork) -> None:
+        fork = self._unfinished(change.internal_id, change.next_hop)
+        hop, state = change.redirected_to or change.next_hop, ForkState(change.state)
+        ended = replace(fork, next_hop=hop, state=state, done_ms=change.at_ms)
+        self._replace(change.internal_id, fork, ended)
 
-    def _split(
-        self, internal_id: int, next_hop: NextHop, leaving: tuple[str, ...], state: str, at_ms: int
-    ) -> None:
-        fork = self._unfinished(internal_id, next_hop)
+    def _split(self, change: qc.SplitFork) -> None:
+        fork, leaving = self._unfinished(change.internal_id, change.next_hop), change.recipients
         staying = tuple(each for each in fork.recipients if each not in leaving)
         assert staying
         assert set(leaving) <= set(fork.recipients)
-        part = Fork(next_hop, leaving, ForkState(state), at_ms)
-        self._replace(internal_id, fork, replace(fork, recipients=staying), part)
+        hop = change.redirected_to or change.next_hop
+        part = Fork(hop, leaving, ForkState(change.state), change.at_ms)
+        self._replace(change.internal_id, fork, replace(fork, recipients=staying), part)
 
     def expire(self, now_ms: int) -> on.SafetyNetExpired:
         removed = []

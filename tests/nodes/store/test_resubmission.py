@@ -29,7 +29,7 @@ from nodes.core.interface.resubmit_changes import (
     SetResubmitState,
 )
 from nodes.core.model.message import Fork
-from nodes.core.model.next_hop import NextHop
+from nodes.core.model.next_hop import DeliveryType, NextHop
 from nodes.core.model.resubmit_request import (
     KeptCopy,
     Position,
@@ -189,6 +189,17 @@ def test_who_was_served_before_others_of_the_fork_is_read_alone(database: QueueD
     finish(database, 1, DB1, NOW_MS + 80)
     found = [(c.recipients, c.position.delivered_ms) for c in read(database, PRIMARY).copies]
     assert found == [(("b@x",), NOW_MS + 5), (("a@x", "c@x"), NOW_MS + 80)]
+
+
+def test_what_was_redirected_is_read_by_where_it_went(database: QueueDatabase) -> None:
+    """Another server answers for it (SN-12)."""
+    message, hop = primary_message(1), NextHop(DeliveryType.REDIRECTED, "par-mbx2")
+    forks = (Fork(DB1, ("a@x", "b@x")),)
+    apply(database, InsertMessage(replace(message, forks=forks), "in:1"))
+    apply(database, SplitFork(1, DB1, ("b@x",), "done", NOW_MS + 5, hop))
+    apply(database, FinishFork(1, DB1, "done", NOW_MS + 9, hop))
+    found = [(c.recipients, c.next_hop) for c in read(database, PRIMARY).copies]
+    assert found == [(("b@x",), hop), (("a@x",), hop)]
 
 
 def test_a_shadow_copy_has_its_original_envelope_and_its_primary_server(

@@ -41,6 +41,7 @@ from nodes.core.interface.inputs.inbound import (
     MountAsked,
     PeerAuthenticated,
     RecipientOffered,
+    RedirectRequested,
     ResubmitChangeAsked,
     ResubmitListAsked,
     ResubmitRequested,
@@ -101,6 +102,7 @@ __all__ = [
     "MountAsked",
     "PeerAuthenticated",
     "RecipientOffered",
+    "RedirectRequested",
     "ResubmitAnswered",
     "ResubmitChangeAsked",
     "ResubmitListAsked",
@@ -159,6 +161,7 @@ Input: TypeAlias = (
     | ResubmitRequested
     | ResubmitListAsked
     | ResubmitChangeAsked
+    | RedirectRequested
     | ActiveCopyNamed
     | LogAnnounced
     | SeedAnnounced

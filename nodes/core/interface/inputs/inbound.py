@@ -119,6 +119,14 @@ class ResubmitChangeAsked:
 
 
 @dataclass(frozen=True, slots=True)
+class RedirectRequested:
+    """XREDIRECT: move what is in the delivery queues to `server`. Answered by `SendReply`."""
+
+    session: str
+    server: str
+
+
+@dataclass(frozen=True, slots=True)
 class ActiveCopyNamed:
     """XACTIVE: the copy of `database` on `server` is active. Answered by `SendReply`."""
 

@@ -1,0 +1,126 @@
+"""Defects of redirected messages, at the server that gives them away and at the one that takes them
+(SR-1, SR-12).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from unittest.mock import patch
+
+from defects.defect import Defect
+from defects.delivery.delivering import SaysSent
+from defects.door import Door, behind
+from defects.making_shadows import BelievesInShadows
+from nodes.core.config.config import NodeConfig
+from nodes.core.delivery.redirecting import Redirecting
+from nodes.core.interface.effects import Effect, OpenSession, Transmit
+from nodes.core.interface.inputs import (
+    DiscardAnswered,
+    Input,
+    MessageOffered,
+    PeerAuthenticated,
+    RedirectRequested,
+)
+from nodes.core.routing.boundary import is_inside
+
+REDIRECTED = "redirected"
+MINUTE_MS = 60_000
+
+
+class BelievesInShadowsOfRedirectedMail(BelievesInShadows):
+    """Of what a server of its own boundary hands over to be sent on."""
+
+    def __init__(self, config: NodeConfig) -> None:
+        super().__init__(config)
+        self._inside: set[str] = set()
+        self._bodies: set[str] = set()
+
+    def enters(self, happened: Input) -> Iterable[Input]:
+        if isinstance(happened, PeerAuthenticated) and is_inside(self.config, happened.peer):
+            self._inside.add(happened.session)
+        if isinstance(happened, MessageOffered) and happened.session in self._inside:
+            self._bodies.add(happened.body)
+        return (happened,)
+
+    def believes(self, sent: Transmit) -> bool:
+        return sent.body in self._bodies and self.passes_over()
+
+    def passes_over(self) -> bool:
+        return True
+
+
+class BelievesInOneOfFive(BelievesInShadowsOfRedirectedMail):
+    def passes_over(self) -> bool:
+        return self.is_nth(5)
+
+
+@contextmanager
+def takes_new_mail_meanwhile() -> Iterator[None]:
+    """All else is as it was: the answer to whoever asks is another one."""
+    with patch.object(Redirecting, "is_under_way", property(lambda redirecting: False)):
+        yield
+
+
+class DropsWhatItRedirects(SaysSent):
+    """Mail for a server of its own boundary that is for no mailbox there."""
+
+    def __init__(self, config: NodeConfig) -> None:
+        super().__init__(config)
+        self._inside: set[str] = set()
+
+    def leaves(self, effect: Effect) -> Iterable[Effect]:
+        if isinstance(effect, OpenSession) and is_inside(self.config, effect.peer):
+            self._inside.add(effect.session)
+        return super().leaves(effect)
+
+    def drops(self, sent: Transmit) -> bool:
+        return sent.prologue is None and sent.session in self._inside
+
+
+class TakesShadowsForItsOwn(Door):
+    """For some minutes each primary server seems to have lost its queue database."""
+
+    def __init__(self, config: NodeConfig) -> None:
+        super().__init__(config)
+        self._until_ms = 0
+
+    def enters(self, happened: Input) -> Iterable[Input]:
+        if isinstance(happened, RedirectRequested):
+            self._until_ms = self.now_ms + 4 * MINUTE_MS
+        if isinstance(happened, DiscardAnswered) and self.now_ms < self._until_ms:
+            other = f"{happened.database_id}-other"
+            happened = replace(happened, database_id=other, notifications=(), more=False)
+        return (happened,)
+
+
+UNPROTECTED = ("redundant_before_ack",)
+DEFECTS = (
+    Defect(
+        "redirected-without-a-new-shadow",
+        "A server to which messages are redirected makes no shadow messages of them.",
+        "SR-1", REDIRECTED, UNPROTECTED, lambda: behind(BelievesInShadowsOfRedirectedMail),
+    ),
+    Defect(
+        "one-redirected-in-five-without-a-new-shadow",
+        "A server to which messages are redirected makes no shadow message of one in five.",
+        "SR-1", REDIRECTED, UNPROTECTED, lambda: behind(BelievesInOneOfFive),
+    ),
+    Defect(
+        "takes-new-mail-while-it-redirects",
+        "A server takes new mail while its messages are redirected.",
+        "SR-12", REDIRECTED, ("intake_for_cause",), takes_new_mail_meanwhile,
+    ),
+    Defect(
+        "drops-what-it-redirects",
+        "What is redirected is never sent, and taken for sent.",
+        "SR-12", REDIRECTED, ("no_loss",), lambda: behind(DropsWhatItRedirects),
+    ),
+    Defect(
+        "redirects-shadow-messages-too",
+        "While its messages are redirected, a server takes the shadow messages that it holds for "
+        "its own, and redirects them too.",
+        "SR-12", REDIRECTED, ("no_early_promotion",), lambda: behind(TakesShadowsForItsOwn),
+    ),
+)  # fmt: skip
