@@ -28,8 +28,9 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(3600)]
 
 # sets about which the second one has no opinion
 NO_OPINION = {
-    # how long a Safety Net may keep what is lost with a copy of a database
-    "no_loss": {"settings drawn"},
+    # how long a Safety Net may keep what is lost with a copy of a database; how much is lost where
+    # most of it is sent to groups
+    "no_loss": {"settings drawn", "groups", "members-changed"},
     # logs with holes: of lost disks
     "redundant_before_ack": {EVERY_LOST_DISK},
     # promotions before their time, of which no_early_promotion asks; contacts that a kill hid; a
@@ -39,16 +40,28 @@ NO_OPINION = {
         EVERY_SINGLE_FAULT, "sees-another-database-two-answers-late",
     },
 }  # fmt: skip
+# a group is nobody who could see a message, and who was in it when the second opinion does not say
+TO_GROUPS = """
+    SELECT DISTINCT run, message_id FROM promised JOIN (
+        SELECT run, lower(named ->> '$.address') AS recipient FROM (
+            SELECT run, unnest(from_json(plan -> '$.topology.groups', '["JSON"]')) AS named
+            FROM plans
+        )
+    ) USING (run, recipient)
+"""
 Opinion = Mapping[str, Counter[Case]]
 
 
 @dataclass(frozen=True, slots=True)
 class Opinions:
-    """By claim, how often each case was asked. `strict` is the second one's other reading."""
+    """By claim, how often each case was asked. `strict` is the second one's other reading;
+    `to_groups`: run and Message-Id of what was sent to a distribution group.
+    """
 
     first: Opinion
     second: Opinion
     strict: Opinion
+    to_groups: frozenset[tuple[str, str]]
 
 
 def opinions_of(judged: Judged) -> Opinions:
@@ -59,7 +72,8 @@ def opinions_of(judged: Judged) -> Opinions:
             {name: Counter(opinion.cases(connection, name, strictly=way)) for name in CLAIMS}
             for way in (False, True)
         )
-    return Opinions(cases_by_claim(judged.cases), loosely, strictly)
+        to_groups = frozenset(connection.execute(TO_GROUPS).fetchall())
+    return Opinions(cases_by_claim(judged.cases), loosely, strictly, to_groups)
 
 
 def cases_by_claim(cases: Iterable[JudgedCase]) -> Opinion:
@@ -73,14 +87,21 @@ def cases_by_claim(cases: Iterable[JudgedCase]) -> Opinion:
 def opinions(judged: Judged) -> Opinions:
     """Of what both have an opinion about."""
     found = opinions_of(judged)
-    return Opinions(*map(_of_both, (found.first, found.second, found.strict)))
+    first, second, strict = (
+        _of_both(each, found.to_groups) for each in (found.first, found.second, found.strict)
+    )
+    return Opinions(first, second, strict, found.to_groups)
 
 
-def _of_both(opinion: Opinion) -> Opinion:
+def _of_both(opinion: Opinion, to_groups: frozenset[tuple[str, str]]) -> Opinion:
+    def has_one(claim: str, case: Case) -> bool:
+        is_to_a_group = (case.run, case.subject.partition(" to ")[0]) in to_groups
+        is_left = claim == "no_loss" and is_to_a_group
+        return not is_left and set_of(case) not in NO_OPINION.get(claim, set())
+
     return {
-        claim: Counter({case: count for case, count in cases.items() if set_of(case) not in left})
+        claim: Counter({case: count for case, count in cases.items() if has_one(claim, case)})
         for claim, cases in opinion.items()
-        for left in [NO_OPINION.get(claim, set())]
     }
 
 
