@@ -7,7 +7,6 @@ from defects import (
     answering,
     ending_sessions,
     lost_senders,
-    making_shadows,
     promoted_mail,
     promoting,
     reporting,
@@ -25,9 +24,11 @@ from defects.defect import Defect
 from defects.delivery import altering, delivering, expanding, redirecting, retrying, routing
 from defects.discards import asking, dropping, leaving_out, letting_go, notifying
 from defects.logs import lifecycle, messages, overstating, steps, tracking, twice
+from defects.shadows import attempting, making
 
 ALL: tuple[Defect, ...] = (
-    *making_shadows.DEFECTS,
+    *making.DEFECTS,
+    *attempting.DEFECTS,
     *acknowledging.DEFECTS,
     *answering.DEFECTS,
     *lost_senders.DEFECTS,

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
+from typing import Any
 from unittest.mock import patch
 
 from defects.copies.manager import manager
@@ -72,30 +73,24 @@ def prefers_the_last(config: NodeConfig) -> NodeConfig:
     return replace(config, copies=copies)
 
 
+def takes(setting: str, value: str, other: str) -> Context:
+    """Active Manager takes one value of a setting of mailbox servers for another."""
+
+    changed_to: dict[str, Any] = {setting: other}
+
+    def changed(config: NodeConfig) -> NodeConfig:
+        servers = tuple(
+            replace(each, **changed_to) if getattr(each, setting) == value else each
+            for each in config.servers
+        )
+        return replace(config, servers=servers)
+
+    return goes_by(changed, ActiveManager)
+
+
 def takes_policy(policy: str, other: str = "Unrestricted") -> Context:
-    """Active Manager takes a DatabaseCopyAutoActivationPolicy for another."""
-
-    def changed(config: NodeConfig) -> NodeConfig:
-        servers = tuple(
-            replace(each, auto_activation=other) if each.auto_activation == policy else each
-            for each in config.servers
-        )
-        return replace(config, servers=servers)
-
-    return goes_by(changed, ActiveManager)
-
-
-def takes_dial(dial: str, other: str) -> Context:
-    """Active Manager takes an AutoDatabaseMountDial for another."""
-
-    def changed(config: NodeConfig) -> NodeConfig:
-        servers = tuple(
-            replace(each, mount_dial=other) if each.mount_dial == dial else each
-            for each in config.servers
-        )
-        return replace(config, servers=servers)
-
-    return goes_by(changed, ActiveManager)
+    """DatabaseCopyAutoActivationPolicy."""
+    return takes("auto_activation", policy, other)
 
 
 def finds_by_itself(find: Callable[[Callable[..., str | None]], str | None]) -> Context:
@@ -204,7 +199,7 @@ DEFECTS = (
     Defect(
         "mounts-by-a-dial-that-is-not-lossless",
         "A copy lacks logs, its server's mount dial is Lossless, and Active Manager mounts it.",
-        "TP-6", DIALS, ALLOWED, lambda: takes_dial("Lossless", "BestAvailability"),
+        "TP-6", DIALS, ALLOWED, lambda: takes("mount_dial", "Lossless", "BestAvailability"),
     ),
     Defect(
         "mounts-a-copy-of-a-blocked-server",

@@ -12,7 +12,7 @@ from unittest.mock import patch
 from defects.defect import Defect
 from defects.delivery.delivering import SaysSent
 from defects.door import Door, behind
-from defects.making_shadows import BelievesInShadows
+from defects.shadows.making import BelievesInShadows
 from nodes.core.config.config import NodeConfig
 from nodes.core.delivery.redirecting import Redirecting
 from nodes.core.interface.effects import Effect, OpenSession, Transmit

@@ -6,32 +6,25 @@ starts. Evidence is that each server which runs goes by it.
 """
 
 from collections.abc import Mapping
-from dataclasses import asdict
 
 from lab.faults.observer.evidence import Evidence
 from lab.faults.observer.target import RunningLab
 from lab.plan.operations import ChangeGroup, groups_after
 from lab.program.errors import GroundError
+from lab.schedule.administered import Administered
 
 READ_WITHIN_SECONDS = 20.0
 LOOK_EVERY_SECONDS = 0.01
 
 
-class DirectoryChange:
-    """One change of a plan, in the shape of a fault (`lab.faults.fault`)."""
+class DirectoryChange(Administered):
+    """One change of a plan."""
 
     def __init__(self, planned: ChangeGroup, lab: RunningLab) -> None:
-        self.id, self.start_ms, self.end_ms = planned.id, planned.at_ms, planned.at_ms
-        self._planned, self._lab = planned, lab
+        super().__init__(planned, lab)
+        self._planned = planned
         topology = lab.plan.topology
         self._servers = [each.name for each in topology.servers if each.role == "mailbox"]
-
-    def describe(self) -> str:
-        return self._planned.words()
-
-    def intent(self) -> Mapping[str, object]:
-        fields = asdict(self._planned)
-        return {name: value for name, value in fields.items() if name not in ("id", "at_ms")}
 
     def start(self) -> Mapping[str, object]:
         plan = self._lab.plan
@@ -58,15 +51,3 @@ class DirectoryChange:
             return servers.is_running(server) and not servers.is_paused(server)
         except GroundError:  # on its way down or up
             return True
-
-    def confirmed(self) -> Evidence:
-        return Evidence(None, ())
-
-    def stop(self) -> None:
-        """Nobody heals it."""
-
-    def healed(self) -> Mapping[str, object]:
-        return {}
-
-    def evidence_healed(self) -> Evidence:
-        return Evidence(True, ())

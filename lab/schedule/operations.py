@@ -7,10 +7,10 @@ on the wire is a row of `_LINES`.
 
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict
 from typing import Any
 
 from lab.clock import parse_origin
+from lab.faults.fault import Fault
 from lab.faults.observer.evidence import Evidence
 from lab.faults.observer.target import RunningLab
 from lab.plan.operations import (
@@ -22,6 +22,7 @@ from lab.plan.operations import (
     Switchover,
 )
 from lab.plan.plan import Plan
+from lab.schedule.administered import Administered
 from lab.schedule.directory import DirectoryChange
 from nodes.core.model.resubmit_request import ResubmitDemand, SafetyNetSource
 from nodes.shell.verbs.redirection import format_request
@@ -65,24 +66,16 @@ def line_of(operation: Operation, plan: Plan) -> str:
     return _LINES[type(operation)](operation, plan)
 
 
-class Asked:
-    """One operation of a plan, in the shape of a fault (`lab.faults.fault`)."""
+class Asked(Administered):
+    """One operation that servers are asked for."""
 
     def __init__(self, planned: Operation, lab: RunningLab) -> None:
-        self.id, self.start_ms, self.end_ms = planned.id, planned.at_ms, planned.at_ms
-        self._planned, self._lab = planned, lab
+        super().__init__(planned, lab)
         self._servers = planned.asked(lab.plan.topology)
         self._replies: Mapping[str, Callable[[], str]] = {}
 
-    def describe(self) -> str:
-        return self._planned.words()
-
-    def intent(self) -> Mapping[str, object]:
-        fields = asdict(self._planned)
-        return {name: value for name, value in fields.items() if name not in ("id", "at_ms")}
-
     def start(self) -> Mapping[str, object]:
-        line = line_of(self._planned, self._lab.plan)
+        line = line_of(self._operation, self._lab.plan)
         self._replies = {each: self._lab.servers.ask(each, line) for each in self._servers}
         return {"asked": list(self._servers)}
 
@@ -97,24 +90,12 @@ class Asked:
         said = (f"{server}: {reply or 'no answer'}" for server, reply in heard.items())
         return Evidence(decided, (), "; ".join(said))
 
-    def confirmed(self) -> Evidence:
-        return Evidence(None, ())
-
-    def stop(self) -> None:
-        """Nobody heals it."""
-
-    def healed(self) -> Mapping[str, object]:
-        return {}
-
-    def evidence_healed(self) -> Evidence:
-        return Evidence(True, ())
-
 
 def _call(reply: Callable[[], str]) -> str:
     return reply()
 
 
-def operations_of(plan: Plan, lab: RunningLab) -> list[Asked | DirectoryChange]:
+def operations_of(plan: Plan, lab: RunningLab) -> list[Fault]:
     """The operations of a plan, ready for the schedule."""
     return [
         DirectoryChange(each, lab) if isinstance(each, ChangeGroup) else Asked(each, lab)

@@ -11,8 +11,8 @@ the replay.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, TypeAlias
 
 from nodes.core.categorizer.categorizer import Categorizer
 from nodes.core.categorizer.groups import DistributionGroups
@@ -37,6 +37,8 @@ from nodes.core.sessions.outbound import PeerReached, Sessions
 from nodes.core.shadow.primary_side import Redundancy
 from nodes.core.shadow.redundancy import ShadowPromoted, ShadowRedundancy
 from nodes.core.shadow.vanished_shadows import VanishedShadows
+
+Handlers: TypeAlias = Mapping[type, Callable[[Any], None]]
 
 
 class Node:
@@ -123,13 +125,12 @@ class Node:
             ShadowExpired: (self._shadow.expired,),
         }
 
-    def _dispatch_table(self) -> dict[type, Callable[[Any], None]]:
-        work, sessions, inbound, receiving = (
-            self._work,
-            self._sessions,
-            self._inbound,
-            self._receiving,
-        )
+    def _dispatch_table(self) -> Handlers:
+        return {**self._of_its_machine(), **self._of_callers(), **self._of_called()}
+
+    def _of_its_machine(self) -> Handlers:
+        """What disk, clock and operator say."""
+        work = self._work
         return {
             inputs.DatabaseOpened: self._database_opened,
             inputs.DatabaseSetAside: self._database_set_aside,
@@ -143,6 +144,14 @@ class Node:
             inputs.SafetyNetNotRead: lambda h: work.safety_net_not_read(h.read, h.reason),
             inputs.CopyChanged: work.copy_changed,
             inputs.CopyNotChanged: lambda h: work.copy_not_changed(h.change, h.reason),
+            inputs.DeadlineReached: lambda h: work.run_due(),
+            inputs.StopRequested: self._stop_requested,
+        }
+
+    def _of_callers(self) -> Handlers:
+        """What is said in sessions that others opened."""
+        inbound, receiving = self._inbound, self._receiving
+        return {
             inputs.SessionAccepted: inbound.accepted,
             inputs.PeerAuthenticated: inbound.authenticated,
             inputs.ShadowRequested: receiving.shadow_requested,
@@ -167,6 +176,12 @@ class Node:
             inputs.SwitchoverRequested: self._of_a_server(_not_here),
             inputs.SessionActive: lambda h: inbound.active(h.session),
             inputs.ConnectionLost: lambda h: inbound.lost(h.session),
+        }
+
+    def _of_called(self) -> Handlers:
+        """What becomes of sessions that this server opened."""
+        sessions = self._sessions
+        return {
             inputs.SessionOpened: sessions.opened,
             inputs.SessionFailed: lambda h: sessions.failed(h.session, h.reason),
             inputs.TransmissionActive: lambda h: sessions.active(h.session),
@@ -181,8 +196,6 @@ class Node:
             inputs.ActiveCopyAnswered: sessions.answered,
             inputs.CopyCommandRefused: sessions.answered,
             inputs.SessionLost: lambda h: sessions.failed(h.session, h.reason),
-            inputs.DeadlineReached: lambda h: work.run_due(),
-            inputs.StopRequested: self._stop_requested,
         }
 
     def _database_opened(self, happened: inputs.DatabaseOpened) -> None:

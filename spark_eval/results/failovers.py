@@ -5,17 +5,25 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from spark_eval.cases.case import HOLDS, UNKNOWN, VIOLATED
-from spark_eval.expected.safety_net.asked_resubmissions import owed
+from spark_eval.expected.safety_net.asked_resubmissions import Owed, owed
 from spark_eval.expected.safety_net.called_for import copies_back, of_copy
 from spark_eval.expected.safety_net.operations import operations
-from spark_eval.expected.safety_net.resubmissions import PRIMARY, SHADOW, expected, given_back
+from spark_eval.expected.safety_net.resubmissions import (
+    PRIMARY,
+    SHADOW,
+    Expected,
+    expected,
+    given_back,
+)
 from spark_eval.expected.safety_net.safety_net_requests import askings, requests
 from spark_eval.histories.message import Message
 from spark_eval.histories.organisation.active_copies import Change
 from spark_eval.histories.run import NO_LIMITS, Run
-from spark_eval.results.row import Row, ref_values
+from spark_eval.read.rows import TrackingRow
+from spark_eval.results.row import Row, of_rows
 
 Failover = tuple[str | None, int | None]
 """Database and epoch; as a request names them, or None, as an administrator's does."""
@@ -122,51 +130,42 @@ def _transition(change: Change, operation: str | None, counts: Counter[str], run
 def resubmission_rows(message: Message, run: Run) -> Iterator[Row]:
     """Of each copy of a Primary Safety Net that was to come back."""
     for each in expected(message, run):
-        first, given, stood_in = each.fork.first.row, each.given, each.stood_in
-        came = given or stood_in
-        yield {
-            "run": run.name,
-            "database": each.fork.database,
-            "epoch": each.asking.change.after.epoch,
-            "operation": None,
-            "server": each.fork.key.server,
-            "message_id": message.message_id,
-            "brought_ms": first.at_ms,
-            "inside": each.is_inside,
-            "lost": each.lost,
-            "resubmitted_ms": came.at_ms if came else None,
-            "stood_in": stood_in.server if stood_in and not given else None,
-            "status": each.status,
-            "reason": each.reason,
-            "refs": ref_values(
-                first.ref, given.ref if given else None, stood_in.ref if stood_in else None
-            ),
-        }
-    yield from _on_request(message, run)
+        called = _CalledFor(each.asking.change.after.epoch, None, each.is_inside, each.lost)
+        yield _resubmission_row(message, each, each.fork.first.row, called, run)
+    for asked in owed(message, run):
+        called = _CalledFor(None, asked.asked.operation, inside=True, lost=False)
+        yield _resubmission_row(message, asked, asked.fork.first, called, run)
 
 
-def _on_request(message: Message, run: Run) -> Iterator[Row]:
-    for each in owed(message, run):
-        first, given, stood_in = each.fork.first, each.given, each.stood_in
-        came = given or stood_in
-        yield {
-            "run": run.name,
-            "database": each.fork.database,
-            "epoch": None,
-            "operation": each.asked.operation,
-            "server": each.fork.key.server,
-            "message_id": message.message_id,
-            "brought_ms": first.at_ms,
-            "inside": True,
-            "lost": False,
-            "resubmitted_ms": came.at_ms if came else None,
-            "stood_in": stood_in.server if stood_in and not given else None,
-            "status": each.status,
-            "reason": each.reason,
-            "refs": ref_values(
-                first.ref, given.ref if given else None, stood_in.ref if stood_in else None
-            ),
-        }
+class _CalledFor(NamedTuple):
+    """What called for a copy: a failover, of `epoch`, or an administrator's `operation`."""
+
+    epoch: int | None
+    operation: str | None
+    inside: bool
+    lost: bool
+
+
+def _resubmission_row(
+    message: Message, of: Expected | Owed, first: TrackingRow, called: _CalledFor, run: Run
+) -> Row:
+    came = of.given or of.stood_in
+    return {
+        "run": run.name,
+        "database": of.fork.database,
+        "epoch": called.epoch,
+        "operation": called.operation,
+        "server": of.fork.key.server,
+        "message_id": message.message_id,
+        "brought_ms": first.at_ms,
+        "inside": called.inside,
+        "lost": called.lost,
+        "resubmitted_ms": came.at_ms if came else None,
+        "stood_in": of.stood_in.server if of.stood_in and not of.given else None,
+        "status": of.status,
+        "reason": of.reason,
+        "refs": of_rows(first, of.given, of.stood_in),
+    }
 
 
 def operation_rows(run: Run) -> Iterator[Row]:

@@ -9,11 +9,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TypeAlias, cast
+from typing import cast
 
 from nodes.core.config.contradictions import contradictions
+from nodes.core.config.document import (
+    Json,
+    choice,
+    objects,
+    objects_if_any,
+    text,
+    text_if_any,
+)
 from nodes.core.config.error import ConfigurationError
-from nodes.core.config.groups import DistributionGroup, read_groups
+from nodes.core.config.groups import GROUPS, DistributionGroup, group_of
 from nodes.core.config.network import Network, read_network
 from nodes.core.config.parameters import (
     DUPLICATE_DETECTION_WINDOW,
@@ -23,8 +31,6 @@ from nodes.core.config.parameters import (
     parse_value,
 )
 from nodes.core.config.units import parse_timespan
-
-Json: TypeAlias = Mapping[str, object]
 
 SECTIONS = ("TransportConfig", *SERVER_SECTIONS)
 AUTO_ACTIVATION = ("Unrestricted", "IntrasiteOnly", "Blocked")
@@ -139,8 +145,8 @@ def read_config(document: Json) -> NodeConfig:
     """NodeConfig of a node configuration file's JSON object; raises ConfigurationError."""
     values = {section: _section(document, section) for section in SECTIONS}
     _refuse_contradictions(document, values)
-    servers = tuple(_server(entry) for entry in _objects(document, "Servers"))
-    name = _text(document, "Name")
+    servers = tuple(_server(entry) for entry in objects(document, "Servers"))
+    name = text(document, "Name")
     me = next((server for server in servers if server.name == name), None)
     if me is None:
         raise ConfigurationError(
@@ -148,21 +154,20 @@ def read_config(document: Json) -> NodeConfig:
         )
     return NodeConfig(
         me=me,
-        accepted_domain=_text(document, "AcceptedDomain"),
+        accepted_domain=text(document, "AcceptedDomain"),
         servers=servers,
-        databases={_text(e, "Name"): _text(e, "Server") for e in _objects(document, "Databases")},
+        databases={text(e, "Name"): text(e, "Server") for e in objects(document, "Databases")},
         mailboxes={
-            _text(e, "Address").lower(): _text(e, "Database")
-            for e in _objects(document, "Mailboxes")
+            text(e, "Address").lower(): text(e, "Database") for e in objects(document, "Mailboxes")
         },
         transport=_transport_config(values["TransportConfig"]),
         server=_server_config(values),
-        copies={_text(e, "Name"): _copies(e) for e in _objects(document, "Databases")},
+        copies={text(e, "Name"): _copies(e) for e in objects(document, "Databases")},
         duplicate_windows_ms={
-            _text(entry, "Name"): _window_ms(entry) for entry in _objects(document, "Databases")
+            text(entry, "Name"): _window_ms(entry) for entry in objects(document, "Databases")
         },
         network=read_network(document),
-        groups=read_groups(document.get("DistributionGroups", [])),
+        groups=tuple(map(group_of, objects_if_any(document, GROUPS))),
     )
 
 
@@ -191,7 +196,7 @@ def _refuse_contradictions(document: Json, values: dict[str, dict[str, Value]]) 
         (section, name) for section in SECTIONS for name in cast("Json", document.get(section, {}))
     }
     own = {section: values[section] for section in SERVER_SECTIONS}
-    found = contradictions(values["TransportConfig"], {_text(document, "Name"): own}, given)
+    found = contradictions(values["TransportConfig"], {text(document, "Name"): own}, given)
     if found:
         raise ConfigurationError(found[0].message, found[0].hint)
 
@@ -240,15 +245,15 @@ def _server_config(values: Mapping[str, Mapping[str, Value]]) -> ServerConfig:
 
 def _server(entry: Json) -> Server:
     return Server(
-        name=_text(entry, "Name"),
-        fqdn=_text(entry, "Fqdn"),
-        role=_text(entry, "Role"),
-        site=_text(entry, "Site"),
-        dag=_optional(entry, "DatabaseAvailabilityGroup"),
-        domain=_optional(entry, "Domain"),
+        name=text(entry, "Name"),
+        fqdn=text(entry, "Fqdn"),
+        role=text(entry, "Role"),
+        site=text(entry, "Site"),
+        dag=text_if_any(entry, "DatabaseAvailabilityGroup"),
+        domain=text_if_any(entry, "Domain"),
         receive_connector=_receive_connector(_section(entry, "ReceiveConnector")),
-        auto_activation=_choice(entry, "DatabaseCopyAutoActivationPolicy", AUTO_ACTIVATION),
-        mount_dial=_choice(entry, "AutoDatabaseMountDial", MOUNT_DIALS),
+        auto_activation=choice(entry, "DatabaseCopyAutoActivationPolicy", AUTO_ACTIVATION),
+        mount_dial=choice(entry, "AutoDatabaseMountDial", MOUNT_DIALS),
     )
 
 
@@ -261,12 +266,12 @@ def _receive_connector(values: Mapping[str, Value]) -> ReceiveConnector:
 def _copies(database: Json) -> tuple[DatabaseCopy, ...]:
     """In the order of activation preference; without a list there is one."""
     if "Copies" not in database:
-        return (DatabaseCopy(_text(database, "Server"), 1),)
-    copies = [_copy(entry) for entry in _objects(database, "Copies")]
+        return (DatabaseCopy(text(database, "Server"), 1),)
+    copies = [_copy(entry) for entry in objects(database, "Copies")]
     servers = [copy.server for copy in copies]
-    if _text(database, "Server") not in servers or len(set(servers)) != len(servers):
+    if text(database, "Server") not in servers or len(set(servers)) != len(servers):
         raise ConfigurationError(
-            f"Databases: {_text(database, 'Name')}: Copies on {', '.join(servers)}",
+            f"Databases: {text(database, 'Name')}: Copies on {', '.join(servers)}",
             "one copy a server, and one of them on Server",
         )
     return tuple(sorted(copies, key=lambda copy: copy.preference))
@@ -285,30 +290,4 @@ def _copy(entry: Json) -> DatabaseCopy:
             f"ActivationPreference: {preference!r}: must be a number from 1 on", ""
         )
     lag_ms = parse_timespan(entry["ReplayLagTime"]) if "ReplayLagTime" in entry else 0
-    return DatabaseCopy(_text(entry, "Server"), preference, lag_ms)
-
-
-def _objects(document: Json, key: str) -> list[Json]:
-    entries = document.get(key)
-    if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
-        raise ConfigurationError(f"{key}: must be a list of objects", "")
-    return entries
-
-
-def _choice(document: Json, key: str, choices: tuple[str, ...]) -> str:
-    """The first of the choices where nothing is said."""
-    value = document.get(key, choices[0])
-    if value not in choices:
-        raise ConfigurationError(f"{key}: {value!r}: must be one of {', '.join(choices)}", "")
-    return str(value)
-
-
-def _text(document: Json, key: str) -> str:
-    value = document.get(key)
-    if not isinstance(value, str) or not value:
-        raise ConfigurationError(f"{key}: {value!r}: must be a text that is not empty", "")
-    return value
-
-
-def _optional(document: Json, key: str) -> str | None:
-    return None if document.get(key) is None else _text(document, key)
+    return DatabaseCopy(text(entry, "Server"), preference, lag_ms)

@@ -7,14 +7,11 @@ connector names is reached by every mailbox server itself.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TypeAlias
 
+from nodes.core.config.document import Json, objects_if_any, text, texts
 from nodes.core.config.error import ConfigurationError
 from nodes.core.config.units import parse_size
-
-Json: TypeAlias = Mapping[str, object]
 
 DEFAULT_COST = 100
 MAX_COST = 99_999
@@ -64,30 +61,33 @@ def read_network(document: Json) -> Network:
     Raises ConfigurationError.
     """
     return Network(
-        tuple(_site(entry) for entry in _objects(document, "Sites")),
-        tuple(_link(entry) for entry in _objects(document, "SiteLinks")),
-        tuple(_connector(entry) for entry in _objects(document, "SendConnectors")),
+        tuple(map(_site, objects_if_any(document, "Sites"))),
+        tuple(map(_link, objects_if_any(document, "SiteLinks"))),
+        tuple(map(_connector, objects_if_any(document, "SendConnectors"))),
     )
 
 
 def _site(entry: Json) -> Site:
-    return Site(_text(entry, "Name"), entry.get("HubSiteEnabled") is True)
+    return Site(text(entry, "Name"), entry.get("HubSiteEnabled") is True)
 
 
 def _link(entry: Json) -> SiteLink:
-    one, *others = _texts(entry, "Sites")
-    if len(others) != 1:
-        raise ConfigurationError("SiteLinks: Sites: must be two", "")
-    exchange = _cost(entry, "ExchangeCost") if entry.get("ExchangeCost") is not None else None
-    cost = _cost(entry, "Cost")
-    return SiteLink((one, others[0]), cost if exchange is None else exchange, _max_bytes(entry))
+    between = texts(entry, "Sites")
+    if len(between) != 2:
+        raise ConfigurationError(f"SiteLinks: Sites: {list(between)}: must be two", "")
+    has_its_own = entry.get("ExchangeCost") is not None
+    cost = _cost(entry, "ExchangeCost" if has_its_own else "Cost")
+    return SiteLink((between[0], between[1]), cost, _max_bytes(entry))
 
 
 def _connector(entry: Json) -> SendConnector:
+    sources = texts(entry, "SourceTransportServers")
+    if not sources:
+        raise ConfigurationError("SourceTransportServers: []: must name a server", "")
     return SendConnector(
-        _text(entry, "Name"),
-        _text(entry, "SmartHost"),
-        _texts(entry, "SourceTransportServers"),
+        text(entry, "Name"),
+        text(entry, "SmartHost"),
+        sources,
         _cost(entry, "Cost"),
         _max_bytes(entry),
     )
@@ -102,25 +102,4 @@ def _cost(entry: Json, key: str) -> int:
     value = entry.get(key, DEFAULT_COST)
     if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= MAX_COST:
         raise ConfigurationError(f"{key}: {value!r}: must be a number from 1 to {MAX_COST}", "")
-    return value
-
-
-def _objects(document: Json, key: str) -> list[Json]:
-    entries = document.get(key, [])
-    if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
-        raise ConfigurationError(f"{key}: must be a list of objects", "")
-    return entries
-
-
-def _texts(entry: Json, key: str) -> tuple[str, ...]:
-    values = entry.get(key)
-    if not isinstance(values, list) or not values or not all(isinstance(v, str) for v in values):
-        raise ConfigurationError(f"{key}: {values!r}: must be a list of names", "")
-    return tuple(values)
-
-
-def _text(entry: Json, key: str) -> str:
-    value = entry.get(key)
-    if not isinstance(value, str) or not value:
-        raise ConfigurationError(f"{key}: {value!r}: must be a text that is not empty", "")
     return value

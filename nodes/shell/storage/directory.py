@@ -13,7 +13,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from nodes.core.config.groups import DistributionGroup, read_groups
+from nodes.core.config.document import objects
+from nodes.core.config.groups import GROUPS, DistributionGroup, group_of
 from nodes.shell.storage.shared_files import read_shared, write_shared
 
 DIRECTORY, FOUND = "directory.json", "directory-found.json"
@@ -37,7 +38,7 @@ def read_directory(data: Path) -> Directory | None:
     version = document.get("version")
     if type(version) is not int:
         raise ValueError(f"{data / DIRECTORY}: it has no version")
-    return Directory(version, read_groups(document.get("DistributionGroups")))
+    return Directory(version, tuple(map(group_of, objects(document, GROUPS))))
 
 
 def change_directory(data: Path, groups: Sequence[object]) -> None:

@@ -1,0 +1,1 @@
+"""Defects of shadow redundancy when a message comes in."""
