@@ -4,17 +4,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from typing import Any
 from unittest.mock import patch
 
+from defects.decisions import does
 from defects.defect import Defect
 from defects.delivery.delivering import SaysSent
 from defects.door import Door, behind
 from defects.shadows.making import BelievesInShadows
 from nodes.core.config.config import NodeConfig
-from nodes.core.delivery.redirecting import Redirecting
+from nodes.core.delivery.redirecting import Left, Redirected, Redirecting
 from nodes.core.interface.effects import Effect, OpenSession, Transmit
 from nodes.core.interface.inputs import (
     DiscardAnswered,
@@ -23,9 +25,11 @@ from nodes.core.interface.inputs import (
     PeerAuthenticated,
     RedirectRequested,
 )
+from nodes.core.model.next_hop import NextHop
 from nodes.core.routing.boundary import is_inside
 
 REDIRECTED = "redirected"
+Over = Callable[[Redirected], None]
 MINUTE_MS = 60_000
 
 
@@ -95,7 +99,15 @@ class TakesShadowsForItsOwn(Door):
         return (happened,)
 
 
-UNPROTECTED = ("redundant_before_ack",)
+def _ends_at_once(_begin: Any, self: Redirecting, hop: NextHop, _left: Left, over: Over) -> None:
+    over(Redirected(hop, set()))
+
+
+def _gives_up_at_once(_begin: Any, self: Redirecting, hop: NextHop, left: Left, over: Over) -> None:
+    over(Redirected(hop, left))
+
+
+UNPROTECTED, AS_ASKED = ("redundant_before_ack",), ("redirected_as_asked",)
 DEFECTS = (
     Defect(
         "redirected-without-a-new-shadow",
@@ -106,6 +118,22 @@ DEFECTS = (
         "one-redirected-in-five-without-a-new-shadow",
         "A server to which messages are redirected makes no shadow message of one in five.",
         "SR-1", REDIRECTED, UNPROTECTED, lambda: behind(BelievesInOneOfFive),
+    ),
+    Defect(
+        "says-that-it-redirected-and-did-not",
+        "A server says that all its messages were redirected, and all of them are still there.",
+        "SR-12", REDIRECTED, AS_ASKED, lambda: does(Redirecting, "begin", _ends_at_once),
+    ),
+    Defect(
+        "gives-a-redirection-up-for-nothing",
+        "A server agrees to redirect its messages and gives that up before it tried.",
+        "SR-12", REDIRECTED, AS_ASKED, lambda: does(Redirecting, "begin", _gives_up_at_once),
+    ),
+    Defect(
+        "never-ends-a-redirection",
+        "A server does not notice that nothing is left of what it was to redirect.",
+        "SR-12", REDIRECTED, AS_ASKED,
+        lambda: does(Redirecting, "ended", lambda ended, self, number, queue: None),
     ),
     Defect(
         "takes-new-mail-while-it-redirects",

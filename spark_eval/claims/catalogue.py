@@ -37,7 +37,7 @@ from spark_eval.claims.node import (
     steps_logged,
     strangers_learn_nothing,
 )
-from spark_eval.claims.routing import routed_as_computed
+from spark_eval.claims.routing import redirected_as_asked, routed_as_computed
 from spark_eval.claims.safety_net import (
     best_copy_mounted,
     copies_agree,
@@ -101,6 +101,7 @@ ALL: tuple[Claim, ...] = (
     recipients_fit.CLAIM,
     groups_expanded.CLAIM,
     routed_as_computed.CLAIM,
+    redirected_as_asked.CLAIM,
     duplicates_logged.CLAIM,
     intake_for_cause.CLAIM,
     statuses_fit.CLAIM,

@@ -104,7 +104,7 @@ def _holders(message: Message) -> set[str]:
 def _may_have_sent(message: Message, name: str, row: TrackingRow, run: Run) -> bool:
     """Whether another server may have sent the message there, and has no SEND that says so."""
     server = run.servers.get(name)
-    is_to = any((each.server, each.to) == (name, row.server) for each in redirections(run))
+    is_to = any((each.server.name, each.to) == (name, row.server) for each in redirections(run))
     if server is None or (server.boundary == run.servers[row.server].boundary and not is_to):
         return False
     from_ms = row.at_ms - server.askew_ms - server.slack_ms
