@@ -234,6 +234,7 @@ class TrackingRow(NamedTuple):
     database_id: str | None
     shadow_server: str | None
     attempts: int | None
+    silent: str | None
     outcome: str | None
     primary_server: str | None
     primary_database_id: str | None

@@ -55,6 +55,7 @@ def tracking_row(
         custom.get("DatabaseId"),
         short_name(custom.get("ShadowServer")) or _said_to(event, get("source-context") or ""),
         integer(custom.get("Attempts")),
+        _lower(custom.get("Silent")),
         _lower(custom.get("Outcome")),
         short_name(custom.get("PrimaryServer")),
         custom.get("PrimaryDatabaseId"),

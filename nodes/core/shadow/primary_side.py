@@ -134,9 +134,12 @@ class Redundancy:
         """HAREDIRECT."""
         server = self._config.server_named(made.server)
         assert server is not None
-        custom = (("ShadowServer", made.server), ("Attempts", str(made.attempts)))
+        custom = [("ShadowServer", made.server), ("Attempts", str(made.attempts))]
+        if made.silent:
+            custom.append(("Silent", " ".join(made.silent)))
         context = f"{server.fqdn} = {made.reply}"
-        row = primary_row("HAREDIRECT", "SMTP", message, source_context=context, custom=custom)
+        named = tuple(custom)
+        row = primary_row("HAREDIRECT", "SMTP", message, source_context=context, custom=named)
         self._work.emit(row)
 
     def log_not_made(self, message: PrimaryMessage, result: NotMade, outcome: str) -> None:

@@ -24,13 +24,14 @@ from nodes.core.sessions.outbound_session import Lease, Request
 @dataclass(frozen=True, slots=True)
 class Made:
     """A shadow copy stands on `server`, in its queue database of `database_id`; it said `reply`, at
-    attempt number `attempts`.
+    attempt number `attempts`. `silent`: the servers that had not answered in time.
     """
 
     server: str
     reply: str
     attempts: int
     database_id: str
+    silent: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +66,7 @@ class ShadowMaking:
     until_ms: int
     done: Callable[[Outcome], None]
     _reasons: list[str] = field(default_factory=list)
+    _silent: list[str] = field(default_factory=list)
     _attempt: int = -1
     _request: Request | None = None
     _lease: Lease | None = None
@@ -124,7 +126,8 @@ class ShadowMaking:
             return
         self._stop_timer()
         reply, database_id = f"{answer.code} {answer.text}", lease.session.database_id
-        self.done(Made(self.servers[number], reply, number + 1, database_id))
+        server, silent = self.servers[number], tuple(dict.fromkeys(self._silent))
+        self.done(Made(server, reply, number + 1, database_id, silent))
 
     def _give_up(self, number: int) -> None:
         """The attempt's share of the time is over."""
@@ -134,6 +137,7 @@ class ShadowMaking:
             request.cancel()
         if lease is not None:
             lease.hang_up()
+        self._silent.append(self.servers[number])
         self._failed(number, "no answer in its share of the session")
 
     def _failed(self, number: int, reason: str) -> None:

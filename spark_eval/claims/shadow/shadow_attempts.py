@@ -5,6 +5,10 @@ Asks every failure to make a shadow (HAREDIRECTFAIL), whether the message was ac
 rejected, and every shadow that stands after some attempts failed. An attempt goes to a server of
 the boundary, to no more than are allowed, and to each again only where none is untried. Real
 servers do not say whom they tried: then nothing is known of their attempts, and they are not asked.
+
+A share of the sender's session is a wall second or two on containers, and a machine that has too
+much to do may stand still for as long: whether somebody who was silent for it was in trouble is
+asked in the simulator alone.
 """
 
 from __future__ import annotations
@@ -24,6 +28,7 @@ from spark_eval.read.rows import TrackingRow
 
 # `server: reason; server: reason`
 _NAME = re.compile(r"(?:^|; ?)([A-Za-z0-9][A-Za-z0-9.-]*): ")
+NO_ANSWER = "no answer in its share of the session"
 _OUTCOMES = (None, "accepted", "rejected")
 
 
@@ -89,7 +94,19 @@ def _again(tried: list[str], members: frozenset[str]) -> bool:
 
 def _unprovoked(row: TrackingRow, tried: list[str], run: Run) -> list[str]:
     """Servers at which an attempt failed without a fault."""
-    return sorted({peer for peer in tried if not _is_in_trouble(row, peer, run)})
+    return sorted({peer for peer in tried if not _is_hard_to_reach(row, peer, run)})
+
+
+def _is_hard_to_reach(row: TrackingRow, peer: str, run: Run) -> bool:
+    may_stand_still = not run.is_simulated and peer in _silent(row)
+    return may_stand_still or _is_in_trouble(row, peer, run)
+
+
+def _silent(row: TrackingRow) -> list[str]:
+    """The servers that had not answered in time."""
+    named = [each.partition(": ") for each in (row.context or "").split("; ")]
+    failed = [short_name(name) or "" for name, _, reason in named if reason == NO_ANSWER]
+    return [*failed, *(row.silent or "").split()]
 
 
 def _is_in_trouble(row: TrackingRow, peer: str, run: Run) -> bool:
@@ -119,7 +136,7 @@ def _late(message: Message, made: TrackingRow, rule: Rules, run: Run) -> Iterato
     failed = (made.attempts or 1) - 1
     remote = min(failed, rule.remote_attempts if rule.remotes else 0)
     at_least = min(remote, len(rule.remotes)) + min(failed - remote, len(rule.locals))
-    hard = sum(_is_in_trouble(made, peer, run) for peer in rule.members)
+    hard = sum(_is_hard_to_reach(made, peer, run) for peer in rule.members)
     detail = (
         f"{made.server} says that {failed} attempts failed, and a fault was in the way of {hard} "
         "servers"

@@ -102,7 +102,9 @@ def test_silent_servers_cannot_use_up_the_senders_session() -> None:
     world.offer("par1", session, USER1)
     world.run(10 * MINUTE - SECOND)
     assert last_code(world.hosts["par1"].replies[session]) == 250
-    assert world.of("HAREDIRECT")[0].custom["ShadowServer"] == "par2"
+    said = world.of("HAREDIRECT")[0].custom
+    assert said["ShadowServer"] == "par2"
+    assert set(said["Silent"].split()) == {"lyo1", "lyo2"}
 
 
 def test_no_shadow_is_made_with_shadow_redundancy_off() -> None:

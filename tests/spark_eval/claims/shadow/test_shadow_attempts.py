@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from spark_eval.claims.shadow.shadow_attempts import CLAIM
+from spark_eval.claims.shadow.shadow_attempts import CLAIM, NO_ANSWER
 from spark_eval.expected.mail.rejection import REJECTION
 from tests.spark_eval.claims.conftest import Ask, Results
 from tests.spark_eval.claims.shadow.test_shadow_placement import _shadowed_by
@@ -69,6 +69,18 @@ def _refused(*cut_off: str, reason: str = "451 4.3.2 Not now") -> Run:
     return _behind_cuts(_failed(ALL_TRIED, 6, reason), *cut_off)
 
 
+def _silent(*names: str, attempts: int = 2) -> Run:
+    """Others answered when these had not."""
+    run = _shadowed_by("par-mbx2" if attempts > 2 else "lyo-mbx1", attempts=attempts)
+    run.rows("par-mbx1", "HAREDIRECT")[0]["custom"]["Silent"] = " ".join(names)
+    return run
+
+
+def _on(host: str, run: Run) -> Run:
+    run.ran_on = host
+    return run
+
+
 def _rejected(*cut_off: str) -> Run:
     """The same, and the message is rejected for it."""
     run = _refused(*cut_off)
@@ -99,7 +111,12 @@ def runs() -> dict[str, Run]:
         "refused-by-all": _refused(),
         "refused-by-some": _refused("lyo-mbx1", "par-mbx2"),
         "all-cut-off": _refused(*ALL),
-        "all-silent": _refused(*ALL, reason="no answer in its share of the session"),
+        "all-silent": _refused(*ALL, reason=NO_ANSWER),
+        "all-silent-for-nothing": _on("simulator", _refused(reason=NO_ANSWER)),
+        "machine-stood-still": _on("containers", _refused(reason=NO_ANSWER)),
+        "second-attempt-after-silence": _on("containers", _silent("lyo-mbx2")),
+        "second-attempt-after-silence-simulated": _on("simulator", _silent("lyo-mbx2")),
+        "silent-once-of-two": _on("containers", _silent("lyo-mbx2", attempts=3)),
         "rejected": _rejected(*ALL),
         "rejected-for-nothing": _rejected(*REMOTE),
     }  # fmt: skip
@@ -119,6 +136,8 @@ def results(ask: Ask) -> Results:
         "second-attempt",
         "all-cut-off",
         "all-silent",
+        "machine-stood-still",
+        "second-attempt-after-silence",
         "rejected",
     ],
 )
@@ -141,6 +160,9 @@ def test_holds_where_the_rules_were_followed(results: Results, run: str) -> None
         ("sessions-lost-long-before", "4 attempts failed, and a fault was in the way of 0"),
         ("sessions-lost-after-the-heal", "4 attempts failed, and a fault was in the way of 0"),
         ("sessions-lost-afterwards", "4 attempts failed, and a fault was in the way of 0"),
+        ("all-silent-for-nothing", f"lyo-mbx1, lyo-mbx2, par-mbx2 failed{FOR_NOTHING}"),
+        ("second-attempt-after-silence-simulated", "1 attempts failed, and a fault was in the way"),
+        ("silent-once-of-two", "2 attempts failed, and a fault was in the way of 1 servers"),
         ("second-attempt-for-nothing", "1 attempts failed, and a fault was in the way of 0"),
         ("failed-too-often", "more attempts than PreferRemote allows"),
     ],
