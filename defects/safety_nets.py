@@ -55,6 +55,15 @@ class KeepsOneInTenBriefly(WritesOtherwise):
         return change
 
 
+class KeepsNothingOfOneInFour(WritesOtherwise):
+    """In the Primary Safety Net: its time is over at once."""
+
+    def written(self, change: Change) -> Change:
+        if isinstance(change, MoveToPrimarySafetyNet) and self.is_nth(4):
+            return replace(change, expires_ms=change.delivered_ms)
+        return change
+
+
 class KeepsShadowsBriefly(WritesOtherwise):
     """In the Shadow Safety Net, for a third of its time."""
 
@@ -216,6 +225,11 @@ DEFECTS = (
         "keeps-one-in-ten-briefly",
         "One message in ten leaves the Primary Safety Net after a third of its time.",
         "SN-1", CALM, HELD, lambda: behind(KeepsOneInTenBriefly),
+    ),
+    Defect(
+        "keeps-nothing-of-one-in-four",
+        "One message in four is in no Primary Safety Net once it is delivered.",
+        "SM-15", CALM, ("redundancy_exposure",), lambda: behind(KeepsNothingOfOneInFour),
     ),
     Defect(
         "keeps-shadows-briefly",

@@ -136,6 +136,11 @@ class HidesOneInTen(NeverSaysUnprotected):
         return self.is_nth(10)
 
 
+class HidesHalf(NeverSaysUnprotected):
+    def hides(self) -> bool:
+        return self.is_nth(2)
+
+
 class NamesNoDatabase(Door):
     """When it sends one shadow message in ten."""
 
@@ -238,6 +243,11 @@ DEFECTS = (
         "hides-one-unprotected-in-ten",
         "One message in ten that is accepted unprotected is not logged as that.",
         "SR-1", UNREACHABLE, REDUNDANT, lambda: behind(HidesOneInTen),
+    ),
+    Defect(
+        "half-of-what-is-unprotected-in-silence",
+        "Every second message that is accepted unprotected is not logged as that.",
+        "SM-15", UNREACHABLE, ("redundancy_exposure",), lambda: behind(HidesHalf),
     ),
     Defect(
         "straight-into-a-mailbox-of-another-boundary",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from spark_eval.claims.claim import Claim
+from spark_eval.claims.exposure import redundancy_exposure
 from spark_eval.claims.mail import (
     answered_in_time,
     content_intact,
@@ -93,6 +94,7 @@ ALL: tuple[Claim, ...] = (
     discards_asked.CLAIM,
     heartbeats_paced.CLAIM,
     held_long_enough.CLAIM,
+    redundancy_exposure.CLAIM,
     promotion_on_time.CLAIM,
     no_early_promotion.CLAIM,
     deferred_for_cause.CLAIM,

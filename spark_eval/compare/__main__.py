@@ -3,15 +3,17 @@
 Prints a table and leaves compare.json and compare.html in `--out`, by default below the second
 run's evaluation/. Exit codes: 0 they agree, 1 they disagree, 2 there is no answer since one side is
 unknown, 3 the tables could not be read, 4 the call or a record is wrong, or the plans are not the
-same.
+same. Of two whose settings alone differ it prints what each run did, and exits with 0: nothing has
+to agree there.
 """
 
 from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from spark_eval.program import ending
 
@@ -21,9 +23,10 @@ if __name__ == "__main__":
 from pyspark.errors import PySparkException
 
 from spark_eval.compare.comparison import compare
-from spark_eval.compare.page import lines, page
+from spark_eval.compare.page import lines, page, weighed_lines, weighed_page
 from spark_eval.compare.side import open_sides
-from spark_eval.program.exit_codes import CRASHED, WRONG_CALL
+from spark_eval.compare.weighing import weigh
+from spark_eval.program.exit_codes import CRASHED, PASS, WRONG_CALL
 from spark_eval.program.outer_edge import guarded
 from spark_eval.program.parser import Parser
 from spark_eval.program.printable import visible, visible_lines
@@ -49,15 +52,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _compare(first: Path, second: Path, out: Path | None, master: str | None) -> int:
-    sides = open_sides(first, second)
+    sides, settings = open_sides(first, second)
+    folder = out or sides[1].folder.evaluation / "compare"
+    if settings:
+        weighed = weigh(sides, settings)
+        _leave(folder, weighed.content(), weighed_page(weighed), weighed_lines(weighed))
+        return PASS
     with using_session(master, "shadowlab compare") as spark:
         found = compare(spark, sides)
-    folder = out or sides[1].folder.evaluation / "compare"
-    write_whole(folder / "compare.json", as_text(found.content()))
-    write_whole(folder / "compare.html", page(found))
-    print(visible_lines(lines(found)))
-    print(visible(f"report: {folder / 'compare.html'}"))
+    _leave(folder, found.content(), page(found), lines(found))
     return found.exit_code
+
+
+def _leave(folder: Path, content: Mapping[str, Any], html: str, said: Iterable[str]) -> None:
+    write_whole(folder / "compare.json", as_text(content))
+    write_whole(folder / "compare.html", html)
+    print(visible_lines(said))
+    print(visible(f"report: {folder / 'compare.html'}"))
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from spark_eval.compare.comparison import Compared, Comparison
 from spark_eval.compare.differences import OPEN, SAME
+from spark_eval.compare.weighing import Weighing
 from spark_eval.report.render import templates
 
 SHOWN = 20
@@ -36,6 +37,23 @@ def lines(found: Comparison) -> Iterator[str]:
 def page(found: Comparison) -> str:
     """compare.html."""
     return templates().get_template("compare.html.j2").render(found=found, sides=found.sides)
+
+
+def weighed_lines(found: Weighing) -> Iterator[str]:
+    """The settings that differ, then what each run did."""
+    a, b = found.sides
+    yield f"compare: {a.folder.scenario}, seed {a.folder.seed}: two settings"
+    rows = [*found.settings, *found.figures]
+    width = max(len(row.name) for row in rows)
+    first = max(len(text) for text in (a.name, *(row.a for row in rows)))
+    yield f"  {'':<{width}}  {a.name:<{first}}  {b.name}"
+    for row in rows:
+        yield f"  {row.name:<{width}}  {row.a:<{first}}  {'same' if row.is_same else row.b}"
+
+
+def weighed_page(found: Weighing) -> str:
+    """compare.html."""
+    return templates().get_template("weighed.html.j2").render(found=found, sides=found.sides)
 
 
 def _row(row: Compared, widths: list[int]) -> str:

@@ -1,7 +1,7 @@
 """One of the two runs: its folder, its verdict and what its host says of its clock.
 
-Both must come from the same plan. What a host or a caller changes in a plan is left out of that:
-the speed of the clock and who chose the seed.
+Both must come from the same plan, or from plans whose settings alone differ. What a host or a
+caller changes in a plan is left out of that: the speed of the clock and who chose the seed.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from spark_eval.read.folder.given_json import read_json
 from spark_eval.read.folder.run_folder import RunFolder, RunFolderError, open_run_folder
@@ -40,22 +40,34 @@ class Side:
         return whole(config, "ShadowHeartbeatFrequency") or 120_000
 
 
-def open_sides(first: Path, second: Path) -> tuple[Side, Side]:
-    """Raises RunFolderError where one is no evaluated run, or the plans are not the same."""
+SETTINGS = "settings."
+
+
+class Parted(NamedTuple):
+    """Two runs, and where the settings of their plans part: place, and the value on either side."""
+
+    sides: tuple[Side, Side]
+    settings: list[tuple[str, str, str]]
+
+
+def open_sides(first: Path, second: Path) -> Parted:
+    """Raises RunFolderError where one is no evaluated run, or the plans differ beyond settings."""
     folders = (open_run_folder(first), open_run_folder(second))
     plans = tuple(_object(folder.path / "plan.json") for folder in folders)
-    parted = next(differences(plans[0], plans[1]), None)
-    if parted is not None:
-        place, ours, theirs = parted
-        cause = f"the runs have different plans: {place}: {ours} in {first}, {theirs} in {second}"
-        raise RunFolderError(cause, "compare runs of one scenario with one seed")
+    parted = list(differences(plans[0], plans[1]))
+    for place, ours, theirs in parted:
+        if not place.startswith(SETTINGS):
+            where = f"{place}: {ours} in {first}, {theirs} in {second}"
+            cause = f"the runs have different plans: {where}"
+            hint = "compare runs of one scenario with one seed; their settings alone may differ"
+            raise RunFolderError(cause, hint)
     names = [folder.host or "" for folder in folders]
     if names[0] == names[1] or not all(names):
         names = [folder.path.name for folder in folders]
     if names[0] == names[1]:
         names = ["first", "second"]
     a, b = (_side(*each) for each in zip(names, folders, plans, strict=True))
-    return a, b
+    return Parted((a, b), parted)
 
 
 def differences(ours: Any, theirs: Any, at: Path_ = ()) -> Iterator[tuple[str, str, str]]:

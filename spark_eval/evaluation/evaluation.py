@@ -79,6 +79,7 @@ def written(folder: RunFolder, found: WholeRun) -> JudgedRun:
         delivery=found.counts["delivery"],
         promotion=found.counts["promotion"],
         safety_net=found.counts["safety_net"],
+        exposure=found.counts["exposure"],
         clocks_off=found.clocks_off,
         log_damage=found.log_damage,
         fates=tuple(found.rows.fates),

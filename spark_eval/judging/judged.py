@@ -29,6 +29,7 @@ class JudgedRun(Judgement):
     delivery: Mapping[str, Any]
     promotion: Mapping[str, Any]
     safety_net: Mapping[str, Any]
+    exposure: Mapping[str, Any]
     clocks_off: tuple[Mapping[str, Any], ...]
     log_damage: tuple[Mapping[str, Any], ...]
     fates: tuple[Mapping[str, Any], ...] = ()

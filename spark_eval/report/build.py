@@ -51,6 +51,7 @@ def build(tables: Tables, end_ms: int) -> ReportRows:
         promotions=_promotions(tables["promotions"], tables["promotion_delays"]),
         promotion_windows=_promotion_windows(tables["promotions"]),
         promotion_points=_promotion_points(tables["promotions"]),
+        exposure=_exposure(tables["redundancy_exposure"], width_ms),
         attempts=_counted(Counter(_key(row, "outcome") for row in tables["attempts"]),
                           ("outcome",), "attempts"),
         stories=[],
@@ -115,6 +116,32 @@ def percentile(ordered: Sequence[int], part: float) -> float:
 
 def _div(time_ms: int | None, width_ms: int) -> int | None:
     return None if time_ms is None else int(time_ms / width_ms)
+
+
+def _exposure(stretches: Iterable[Row], width_ms: int) -> Rows:
+    """Per slice of lab time, how many messages were exposed at some moment of it: in transit, or
+    else after their delivery. Slices in which none was are left out.
+    """
+    changes: dict[str, Counter[int]] = {"in_transit": Counter(), "delivered": Counter()}
+    for row in stretches:
+        first, last = row["from_ms"] // width_ms, row["to_ms"] // width_ms
+        after = first
+        if row["in_transit_ms"]:
+            after = (row["from_ms"] + row["in_transit_ms"]) // width_ms + 1
+        for name, lo, hi in (("in_transit", first, after), ("delivered", after, last + 1)):
+            if lo < hi:
+                changes[name][lo] += 1
+                changes[name][hi] -= 1
+    edges = sorted({*changes["in_transit"], *changes["delivered"]})
+    exposed = dict.fromkeys(changes, 0)
+    rows = []
+    for at in range(edges[0], edges[-1]) if edges else ():
+        for name, change in changes.items():
+            exposed[name] += change[at]
+        if any(exposed.values()):
+            span = {"slice": at, "from_ms": at * width_ms, "to_ms": (at + 1) * width_ms}
+            rows.append(span | exposed)
+    return rows
 
 
 def _phases(delays: Iterable[Row]) -> Rows:

@@ -19,6 +19,7 @@ from spark_eval.read.folder.given_json import read_json
 from spark_eval.read.rows import grouped
 from spark_eval.report.delay_chart import delays
 from spark_eval.report.drawing import Drawing
+from spark_eval.report.exposure_chart import exposure
 from spark_eval.report.links import Links, file_href, links_of
 from spark_eval.report.message_index import message_index
 from spark_eval.report.promotion_chart import promotions
@@ -229,6 +230,8 @@ def _charts(rows: ReportRows, facts: Facts) -> dict[str, Drawing]:
     made = {"timeline": timeline(rows, facts.lanes, facts.end_ms)}
     if rows.delays or rows.undelivered:
         made["delays"] = delays(rows, facts.end_ms)
+    if rows.exposure:
+        made["exposure"] = exposure(rows, facts.end_ms)
     if rows.promotions:
         made["promotions"] = promotions(rows, facts.end_ms)
     widest = max(drawing.label_ch for drawing in made.values())

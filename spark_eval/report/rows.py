@@ -32,6 +32,7 @@ class ReportRows:
     promotions: Rows
     promotion_windows: Rows
     promotion_points: Rows
+    exposure: Rows
     attempts: Rows
     stories: Rows
     transitions: Rows

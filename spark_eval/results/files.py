@@ -11,7 +11,6 @@ from spark_eval.cases.case import UNKNOWN, VIOLATED
 from spark_eval.judging.judged import JudgedRun
 from spark_eval.judging.results import NOT_APPLICABLE, ClaimResult, CounterExample
 
-NOT_BUILT = {"exposure": "redundancy_exposure is not built yet"}
 SKIPPED = (UNKNOWN, NOT_APPLICABLE)
 
 
@@ -35,14 +34,13 @@ def verdict_content(run: JudgedRun) -> dict[str, Any]:
         "delivery": run.delivery,
         "promotion": run.promotion,
         "safety_net": run.safety_net,
-        "exposure": None,
+        "exposure": run.exposure,
         "requirements": dict(run.verdict.requirements),
         "foretold": run.verdict.expected,
         "not_as_foretold": list(run.verdict.not_as_expected),
         "reasons": list(run.verdict.reasons),
         "clocks_off": [dict(entry) for entry in run.clocks_off],
         "log_damage": [dict(entry) for entry in run.log_damage],
-        "not_built": dict(NOT_BUILT),
     }
 
 

@@ -275,6 +275,16 @@ OPERATIONS: Final[Columns] = (
     ("reason", "STRING"),
 )
 
+EXPOSURE: Final[Columns] = (
+    ("run", "STRING"),
+    ("message_id", "STRING"),
+    ("from_ms", "BIGINT"),
+    ("to_ms", "BIGINT"),
+    ("in_transit_ms", "BIGINT"),
+    ("servers", "ARRAY<STRING>"),
+    ("cause", "STRING"),
+)
+
 # written where a plan holds something that makes Safety Nets be asked
 OF_SAFETY_NETS: Final[dict[str, Columns]] = {
     "transitions": TRANSITIONS,
@@ -296,6 +306,7 @@ RESULT_TABLES: Final[dict[str, Columns]] = {
     "timeline_events": TIMELINE_EVENTS,
     "delays": DELAYS,
     "promotion_delays": PROMOTION_DELAYS,
+    "redundancy_exposure": EXPOSURE,
     "log_damage": LOG_DAMAGE,
     **OF_SAFETY_NETS,
 }

@@ -5,12 +5,14 @@ lies. It speaks of the run; what no run asks yet is the list of requirements' to
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 from spark_eval.cases.case import VIOLATED
 from spark_eval.judging.judged import JudgedRun
 from spark_eval.judging.results import NOT_APPLICABLE, ClaimResult
 from spark_eval.program.printable import visible_lines
 from spark_eval.results.files import example_text
+from spark_eval.story.words import lab_time
 
 MOST_FATES = 5
 
@@ -29,6 +31,7 @@ def _lines(run: JudgedRun) -> Iterator[str]:
     yield from (f"  because {reason}" for reason in verdict.reasons)
     yield from (f"  not as expected: {each}" for each in verdict.not_as_expected)
     yield f"  {_delivery(run.delivery)}"
+    yield from (f"  {each}" for each in _exposure(run.exposure))
     yield from (f"      {_fate(fate)}" for fate in run.fates[:MOST_FATES])
     asked = [each for each in run.results.values() if each.status != NOT_APPLICABLE]
     width = max((len(result.name) for result in asked), default=0)
@@ -54,6 +57,17 @@ def _counts(result: ClaimResult) -> str:
 def _delivery(counts: Mapping[str, object]) -> str:
     told = ("expected", "delivered", "lost", "excused")
     return "deliveries: " + ", ".join(f"{counts[name]} {name}" for name in told)
+
+
+def _exposure(exposure: Mapping[str, Any]) -> Iterator[str]:
+    """Nothing where every message was on two servers all the time."""
+    if exposure["messages"]:
+        seconds = (exposure[name] for name in ("message_seconds", "longest_seconds"))
+        message_time, longest = (lab_time(1000 * each) for each in seconds)
+        yield (
+            f"exposure: {exposure['messages']} messages had fewer than two custodians, for "
+            f"{message_time} together, the longest {longest}"
+        )
 
 
 def _fate(fate: Mapping[str, object]) -> str:

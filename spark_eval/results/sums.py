@@ -10,6 +10,7 @@ from spark_eval.histories.message import Message
 from spark_eval.histories.run import Run
 from spark_eval.results.counts import Counts
 from spark_eval.results.coverage import Coverage
+from spark_eval.results.exposure import Exposure
 from spark_eval.results.failovers import Returns
 from spark_eval.results.timeline import Timeline
 
@@ -17,6 +18,7 @@ from spark_eval.results.timeline import Timeline
 @dataclass(slots=True)
 class Sums:
     counts: Counts = field(default_factory=Counts)
+    exposure: Exposure = field(default_factory=Exposure)
     returns: Returns = field(default_factory=Returns)
     timeline: Timeline = field(default_factory=Timeline)
     coverage: Coverage = field(default_factory=Coverage)
@@ -27,6 +29,7 @@ class Sums:
             self.counts.count(each, run)
             self.returns.count(each, run)
             self.timeline.count(each, run)
+        self.exposure.count(message, run)
         self.coverage.count(message, run)
 
     def count_run(self, run: Run) -> None:
@@ -36,13 +39,14 @@ class Sums:
 
     def add(self, other: Sums) -> None:
         self.counts.add(other.counts)
+        self.exposure.add(other.exposure)
         self.returns.add(other.returns)
         self.timeline.add(other.timeline)
         self.coverage.add(other.coverage)
 
     def numbers(self, run: Run) -> dict[str, dict[str, Any]]:
-        """`delivery`, `promotion` and `safety_net` of verdict.json."""
-        return self.counts.numbers(self.returns, run)
+        """`delivery`, `promotion`, `safety_net` and `exposure` of verdict.json."""
+        return {**self.counts.numbers(self.returns, run), "exposure": self.exposure.numbers()}
 
 
 def sums_of(messages: Iterable[Message], run: Run) -> Sums:

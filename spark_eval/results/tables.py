@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from spark_eval.histories.message import Message
 from spark_eval.histories.run import Run
 from spark_eval.results.damage import log_damage_rows
+from spark_eval.results.exposure import exposure_rows
 from spark_eval.results.failovers import (
     asks_safety_nets,
     operation_rows,
@@ -38,6 +39,7 @@ OF_MESSAGE: Mapping[str, Callable[[Message, Run], Iterable[Row]]] = {
     "discards": discard_rows,
     "delays": delay_rows,
     "promotion_delays": promotion_delay_rows,
+    "redundancy_exposure": exposure_rows,
     "resubmissions": resubmission_rows,
 }
 OF_RUN: Mapping[str, Callable[[Run, Sums], Iterable[Row]]] = {

@@ -24,6 +24,7 @@ from spark_eval.report.build import build
 from spark_eval.report.rows import ReportRows
 from spark_eval.results.counts import NO_DELIVERY, NO_PROMOTION, NO_SAFETY_NET
 from spark_eval.results.damage import clocks_off_of, log_damage_of
+from spark_eval.results.exposure import NO_EXPOSURE
 from spark_eval.results.row import Row
 from spark_eval.results.sums import Sums
 from spark_eval.results.tables import OF_MESSAGE, OF_RUN, OfMessages, with_those_of_run
@@ -34,8 +35,8 @@ Schemas = Mapping[str, pa.Schema]
 
 @dataclass(frozen=True, slots=True)
 class WholeRun:
-    """`counts`: `delivery`, `promotion`, `safety_net`; `tables` without those of claims and
-    stories; `rows` of the page, without stories.
+    """`counts`: `delivery`, `promotion`, `safety_net`, `exposure`; `tables` without those of claims
+    and stories; `rows` of the page, without stories.
     """
 
     judgement: Judgement
@@ -93,7 +94,12 @@ def _broken_off(judgement: Judgement, schemas: Schemas) -> WholeRun:
     }
     return WholeRun(
         judgement=judgement,
-        counts={"delivery": NO_DELIVERY, "promotion": NO_PROMOTION, "safety_net": NO_SAFETY_NET},
+        counts={
+            "delivery": NO_DELIVERY,
+            "promotion": NO_PROMOTION,
+            "safety_net": NO_SAFETY_NET,
+            "exposure": NO_EXPOSURE,
+        },
         clocks_off=(),
         log_damage=(),
         tables={name: schemas[name].empty_table() for name in tables},

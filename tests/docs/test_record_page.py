@@ -33,6 +33,7 @@ from spark_eval.read.rows import FaultRow, OperationRow, StrangerRow
 from spark_eval.report.rows import ReportRows
 from spark_eval.results import schema
 from spark_eval.results.counts import NO_DELIVERY, NO_PROMOTION, NO_SAFETY_NET
+from spark_eval.results.exposure import Exposure
 from spark_eval.results.files import verdict_content
 from spark_eval.results.schema import RESULT_TABLES
 from spark_eval.sweep.folder import SweepFolder
@@ -216,6 +217,13 @@ def test_a_manifest_and_a_list_of_files_have_the_keys_of_the_page(tmp_path: Path
     assert missing_and_extra("`files.json`", listed) == (set(), set())
 
 
+def _exposed() -> dict[str, Any]:
+    """For one cause."""
+    found = Exposure()
+    found.by_cause["why"] = found.whole
+    return found.numbers()
+
+
 def test_a_verdict_has_the_keys_of_the_page() -> None:
     example = CounterExample("first", "a message", 1, "was lost", (("ledger.jsonl", 1),))
     result = ClaimResult("no_loss", ("TL-7",), "violated", examples=(example,))
@@ -226,9 +234,9 @@ def test_a_verdict_has_the_keys_of_the_page() -> None:
         delivery=NO_DELIVERY,
         promotion=NO_PROMOTION,
         safety_net=NO_SAFETY_NET,
+        exposure=_exposed(),
         clocks_off=(),
         log_damage=(),
-        not_built={},
     )
     assert missing_and_extra("`verdict.json`", verdict_content(judged)) == (set(), set())
 

@@ -141,12 +141,11 @@ def test_verdict_json_has_the_shape_of_the_contract(judged: dict[str, JudgedRun]
     assert content["requirements"]["SM-7"] == "proven"
 
 
-def test_verdict_json_invents_no_numbers_for_what_is_not_built(
+def test_verdict_json_says_for_how_long_messages_were_exposed(
     judged: dict[str, JudgedRun],
 ) -> None:
-    content = _verdict_json(judged["calm"])
-    assert content["exposure"] is None
-    assert set(content["not_built"]) == {"exposure"}
+    exposure = _verdict_json(judged["calm"])["exposure"]
+    assert (exposure["messages"], exposure["watched"] > 0) == (0, True)
 
 
 def test_verdict_json_counts_nothing_of_safety_nets_that_nobody_asked(

@@ -136,6 +136,12 @@ def _show(found: Found, known: Landed, change: Change, active: ActiveCopies) -> 
             break
 
 
+def lost_at(change: Change, taken: Taken, known: Landed) -> bool:
+    """Whether a delivery was lost at a change of the active copy."""
+    later = any(other.epoch >= change.after.epoch for other in known.taken)
+    return _is_lost(taken, known, change, later=later)
+
+
 def _is_lost(taken: Taken, known: Landed, change: Change, *, later: bool) -> bool:
     if taken.epoch != change.before.epoch or known.is_all_seen:
         return False

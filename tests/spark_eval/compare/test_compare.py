@@ -46,7 +46,7 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 @pytest.fixture(scope="module")
 def found(spark: SparkSession, folders: dict[str, Path]) -> Comparison:
-    return compare(spark, open_sides(folders["one-run"], folders["another-run"]))
+    return compare(spark, open_sides(folders["one-run"], folders["another-run"]).sides)
 
 
 def message_id(parting: Parting) -> str:
@@ -110,7 +110,7 @@ def test_one_message_that_disagrees_is_enough(found: Comparison) -> None:
 
 
 def test_a_run_agrees_with_itself_again(spark: SparkSession, folders: dict[str, Path]) -> None:
-    same = compare(spark, open_sides(folders["calm"], folders["again"]))
+    same = compare(spark, open_sides(folders["calm"], folders["again"]).sides)
     assert (same.outcome, same.exit_code) == ("agrees", 0)
     assert same.messages == {"same": 5, "open": 0, "unknown": 0, "disagrees": 0}
 
@@ -218,7 +218,7 @@ def test_sides_are_told_apart_by_host_or_by_folder(
         manifest = json.loads((copy / "manifest.json").read_text())
         (copy / "manifest.json").write_text(json.dumps({**manifest, "host": host}))
         copies.append(copy)
-    assert tuple(side.name for side in open_sides(copies[0], copies[1])) == names
+    assert tuple(side.name for side in open_sides(copies[0], copies[1]).sides) == names
 
 
 @pytest.fixture

@@ -21,7 +21,7 @@ from spark_eval.read.folder.run_folder import RunFolderError, open_run_folder
 from spark_eval.report.page import ROWS
 from spark_eval.results.arrow import ARROW_SCHEMAS
 from spark_eval.results.counts import NO_DELIVERY, NO_PROMOTION, NO_SAFETY_NET
-from spark_eval.results.files import NOT_BUILT
+from spark_eval.results.exposure import NO_EXPOSURE
 from spark_eval.spread.whole_run import whole_run
 from spark_eval.sweep.folder import open_sweep
 from spark_eval.sweep.program import conclude
@@ -46,9 +46,8 @@ VERDICT = {
     "version": 1, "run": "calm", "scenario": "calm", "host": "simulator", "seed": 7,
     "verdict": "fail", "claims": [CLAIM], "delivery": NO_DELIVERY,
     "promotion": NO_PROMOTION, "safety_net": NO_SAFETY_NET,
-    "exposure": None, "requirements": {"SR-1": "violated"}, "foretold": "pass",
+    "exposure": NO_EXPOSURE, "requirements": {"SR-1": "violated"}, "foretold": "pass",
     "not_as_foretold": [], "reasons": ["no_loss is violated"], "clocks_off": [], "log_damage": [],
-    "not_built": NOT_BUILT,
 }  # fmt: skip
 RESULT = {
     "run": "calm-1", "seed": 1, "verdict": "fail", "exit_code": 1, "reasons": [],
@@ -115,7 +114,7 @@ def _read(folder: Path, what: str, capsys: pytest.CaptureFixture[str]) -> None:
         open_run_folder(folder)
         verdict = whole_run(FolderFiles(folder), ARROW_SCHEMAS).judgement.verdict
         assert verdict.exit_code != CRASHED, f"{what}: {verdict.reasons}"
-        sides = open_sides(folder, folder)
+        sides = open_sides(folder, folder).sides
     except RunFolderError:
         return
     assert compare_verdicts(*sides)

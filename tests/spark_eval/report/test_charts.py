@@ -10,6 +10,7 @@ import pytest
 from spark_eval.report.axis import Delay, LabTime
 from spark_eval.report.delay_chart import delays
 from spark_eval.report.drawing import Drawing, Mark
+from spark_eval.report.exposure_chart import PLOT, ROOM, exposure
 from spark_eval.report.labels import CHARACTER, FARTHEST, NARROWEST
 from spark_eval.report.promotion_chart import POINTS, promotions
 from spark_eval.report.rows import MOST_UNDELIVERED
@@ -215,3 +216,25 @@ def test_thinned_moments_lose_no_count() -> None:
     few = thinned(moments, END_MS)
     assert len(few) <= MOST_MARKS < len(moments)
     assert sum(row["count"] for row in few) == len(moments)
+
+
+def _exposed(from_ms: int, in_transit: int, delivered: int) -> Row:
+    return {
+        "slice": from_ms // MINUTE, "from_ms": from_ms, "to_ms": from_ms + MINUTE,
+        "in_transit": in_transit, "delivered": delivered,
+    }  # fmt: skip
+
+
+def test_the_most_exposed_moment_is_as_high_as_the_plot_and_the_rest_in_proportion() -> None:
+    made = rows(exposure=[_exposed(MINUTE, 30, 10), _exposed(2 * MINUTE, 0, 20)])
+    bars = [bar for bar in exposure(made, END_MS).bars if bar.style.startswith("column")]
+    room = PLOT - ROOM
+    assert [bar.height for bar in bars] == [room * 0.75, room * 0.25, room * 0.5]
+    assert [bar.x for bar in bars] == [LabTime(END_MS).x(at) for at in (MINUTE, MINUTE, 2 * MINUTE)]
+
+
+def test_exposure_is_drawn_above_the_faults_of_its_time() -> None:
+    made = rows(exposure=[_exposed(MINUTE, 1, 0)], faults=[fault("f1")])
+    drawing = exposure(made, END_MS)
+    assert [bar.style for bar in drawing.bars] == ["behind", "column alarm"]
+    assert [key.name for key in drawing.keys] == ["in transit"]

@@ -15,6 +15,7 @@ import pytest
 
 from spark_eval.read.folder.run_folder import RunFolder
 from spark_eval.report.render import Facts, render
+from spark_eval.results.exposure import NO_EXPOSURE
 from tests.spark_eval.runs.evaluated import evaluated
 from tests.spark_eval.runs.faulty_runs import new_database
 from tests.spark_eval.runs.report_rows import END_MS, SERVERS, lost, rows, storm
@@ -228,7 +229,7 @@ def _verdict() -> dict[str, Any]:
         "verdict": "fail", "foretold": "pass", "scenario": "storm", "seed": 7, "run": "storm-7",
         "not_as_foretold": [],
         "host": "containers", "claims": [], "requirements": {}, "reasons": [], "log_damage": [],
-        "clocks_off": [], "not_built": {}, "safety_net": {},
+        "clocks_off": [], "safety_net": {}, "exposure": NO_EXPOSURE,
         "delivery": dict.fromkeys(
             ("expected", "delivered", "lost", "excused", "visible_duplicates",
              "suppressed_duplicates", "rejected", "in_doubt"), 0,

@@ -16,6 +16,7 @@ OF_CASES = {"claims", "counterexamples", "stories"}
 def test_every_row_has_the_columns_of_its_table_in_order() -> None:
     run = promoted(lossy().run, 8 * MINUTE + SPAN + 30 * SECOND)
     run.plan["operations"] = [{"id": "o1", "kind": "failover", "at_ms": 1, "database": "DB1"}]
+    run.accept(END - HOUR, [user(1)], shadow=None)
     run.tail["logs/par-mbx1/MSGTRK2026010508-1.LOG"] = "torn"
     tables = made(run).tables
     assert set(tables) == set(RESULT_TABLES) - OF_CASES

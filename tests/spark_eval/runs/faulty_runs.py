@@ -57,12 +57,20 @@ def back_in_time() -> Faulty:
 
 
 def back_after_span() -> Faulty:
-    """par-mbx1 is away for an hour: last contact 8 min, span 30 min, promoted after 38 min."""
+    """par-mbx1 is away for an hour: last contact 8 min, span 30 min, promoted after 38 min. It is
+    back with its queue and delivers it as well; the mailbox hides that.
+    """
     faulty = _before_the_kill()
     run, due = faulty.run, 38 * MINUTE
     run.heartbeats("lyo-mbx1", "par-mbx1", KILL, 70 * MINUTE, failed=True)
     run.kill("par-mbx1", KILL, 70 * MINUTE)
     _promote_both(faulty, due + 300, "resubmit-time-span")
+    again = faulty.queued
+    run.log("par-mbx1", "LOAD", "BOOTLOADER", 70 * MINUTE + 2 * SECOND, again,
+            source_context="delivery")  # fmt: skip
+    run.finish(again, 70 * MINUTE + 5 * SECOND, visible=False)
+    run.log("par-mbx2", "DUPLICATEDELIVER", "STOREDRIVER", 70 * MINUTE + 5 * SECOND - 50, again,
+            internal_id=5000 + again.internal_id, source_context="MDB:DB1")  # fmt: skip
     return faulty
 
 

@@ -1,0 +1,1 @@
+"""What is asked of how many servers had a message."""
