@@ -31,8 +31,8 @@ def _lines(run: JudgedRun) -> Iterator[str]:
     yield from (f"  because {reason}" for reason in verdict.reasons)
     yield from (f"  not as expected: {each}" for each in verdict.not_as_expected)
     yield f"  {_delivery(run.delivery)}"
-    yield from (f"  {each}" for each in _exposure(run.exposure))
     yield from (f"      {_fate(fate)}" for fate in run.fates[:MOST_FATES])
+    yield from (f"  {each}" for each in _exposure(run.exposure))
     asked = [each for each in run.results.values() if each.status != NOT_APPLICABLE]
     width = max((len(result.name) for result in asked), default=0)
     for result in asked:

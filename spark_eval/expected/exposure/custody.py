@@ -102,8 +102,8 @@ def _kept(last: TrackingRow | None, on: set[Ref], run: Run) -> _End:
 
 
 def _was_held(copy: Copy) -> bool:
-    """Its own word counts, or its disk's; that of its primary where its log has a hole there. A real
-    server does not say whose shadow message it took.
+    """Its own word counts, or its disk's; that of its primary where its log has a hole there. A
+    real server does not say whose shadow message it took.
     """
     if copy.held is not None or copy.kept.as_shadow:
         return True
