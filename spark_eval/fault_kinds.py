@@ -60,6 +60,8 @@ KINDS: Final[Mapping[str, FaultKind]] = {
     "stop": FaultKind(SERVER, Does.AWAY),
     "restart": FaultKind(SERVER, Does.AWAY),
     "fill_disk": FaultKind(SERVER, Does.IN_DOUBT),
+    # what comes of it is a level of back pressure, which its server logs
+    "disk_use": FaultKind(SERVER, Does.OTHER, ("percent",)),
     "skew_clock": FaultKind(SERVER, Does.OTHER, ("by_ms",)),
 }
 

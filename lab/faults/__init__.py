@@ -15,7 +15,7 @@ from lab.faults.corrupt import Corrupt
 from lab.faults.fault import Fault
 from lab.faults.kill import Kill
 from lab.faults.links import OnLinks
-from lab.faults.machine import FillDisk, SkewClock
+from lab.faults.machine import FillDisk, SkewClock, UseDisk
 from lab.faults.observer.target import RunningLab
 from lab.faults.pause import Pause
 from lab.faults.power_loss import PowerLoss
@@ -35,6 +35,7 @@ KINDS: Mapping[str, Callable[[Any, RunningLab], Fault]] = {
     "stop": Stop,
     "restart": Restart,
     "fill_disk": FillDisk,
+    "disk_use": UseDisk,
     "skew_clock": SkewClock,
 }
 

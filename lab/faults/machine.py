@@ -1,4 +1,4 @@
-"""A machine that is out of order under a server that runs: its disk is full, or its clock wrong.
+"""A machine that is out of order under a server that runs: its disk is full or used up, or its clock wrong.
 
 The server is notified by the lab (`nodes.shell.chaos.machine`) and says how it finds its machine
 from then on. Its answer is the evidence; what it does about it is for the logs to show. A server
@@ -12,13 +12,14 @@ from typing import Generic, TypeVar
 from lab.faults.observer.evidence import Evidence
 from lab.faults.observer.target import RunningLab
 from lab.faults.server_banner import BACK_WITHIN_SECONDS
+from lab.plan.faults import DiskUse as PlannedDiskUse
 from lab.plan.faults import FillDisk as PlannedFillDisk
 from lab.plan.faults import SkewClock as PlannedSkewClock
 from lab.plan.quantities import format_skew
 
 ANSWERS_WITHIN_SECONDS = 5.0
 LOOK_EVERY_SECONDS = 0.01
-Planned = TypeVar("Planned", PlannedFillDisk, PlannedSkewClock)
+Planned = TypeVar("Planned", PlannedFillDisk, PlannedDiskUse, PlannedSkewClock)
 
 
 class _MachineFault(ABC, Generic[Planned]):
@@ -100,6 +101,32 @@ class FillDisk(_MachineFault[PlannedFillDisk]):
 
     def evidence_healed(self) -> Evidence:
         return self._evidence("disk_is_full", False)
+
+
+class UseDisk(_MachineFault[PlannedDiskUse]):
+    """One volume of a plan that is used up to some percent."""
+
+    def describe(self) -> str:
+        return f"use the disk of {self._server} up to {self._planned.percent} %"
+
+    def intent(self) -> Mapping[str, object]:
+        percent = self._planned.percent
+        return {"kind": "disk_use", "server": self._server, "percent": percent}
+
+    def _put_out_of_order(self) -> None:
+        self._lab.servers.use_disk(self._server, self._planned.percent)
+
+    def evidence(self) -> Evidence:
+        return self._evidence("disk_percent", self._planned.percent)
+
+    def _put_in_order(self) -> None:
+        self._lab.servers.use_disk(self._server, 0)
+
+    def confirmed(self) -> Evidence:
+        return self._weigh(self._found_at_start, "disk_percent", self._planned.percent)
+
+    def evidence_healed(self) -> Evidence:
+        return self._evidence("disk_percent", 0)
 
 
 class SkewClock(_MachineFault[PlannedSkewClock]):

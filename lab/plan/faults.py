@@ -142,6 +142,27 @@ class FillDisk:
 
 
 @dataclass(frozen=True, slots=True)
+class DiskUse:
+    """A server of which `percent` of the volume with its queue database are in use from start to
+    end, by whatever else lies there: back pressure follows (TL-8).
+    """
+
+    done: ClassVar = "used up"
+
+    id: str
+    kind: Literal["disk_use"]
+    start_ms: int
+    end_ms: int
+    server: str
+    percent: int
+    when: When | None = None
+
+    def words(self) -> tuple[str, str]:
+        used = f"{self.percent} % of the queue database's volume of {self.server} are in use"
+        return used, f"{self.server} has its volume to itself"
+
+
+@dataclass(frozen=True, slots=True)
 class SkewClock:
     """A server whose clock shows `by_ms` more than lab time from start to end."""
 
@@ -161,7 +182,7 @@ class SkewClock:
 
 
 ServerFault: TypeAlias = Kill | PowerLoss | Corrupt | Pause | Stop | Restart  # it is away
-MachineFault: TypeAlias = FillDisk | SkewClock  # it is there, on a machine that is out of order
+MachineFault: TypeAlias = FillDisk | DiskUse | SkewClock  # it is there, on a machine that is out of order
 Fault: TypeAlias = LinkFault | ServerFault | MachineFault
 
 

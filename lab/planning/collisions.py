@@ -39,7 +39,7 @@ def _of_a_machine(earlier: OnServer, later: OnServer) -> str:
     """Two of a kind, or an edge of the one while the server is away by the other."""
     if isinstance(earlier, MachineFault) and isinstance(later, MachineFault):
         same = earlier.kind == later.kind and later.start_ms <= earlier.end_ms
-        what = "disk" if later.kind == "fill_disk" else "clock"
+        what = {"fill_disk": "disk", "disk_use": "volume", "skew_clock": "clock"}[later.kind]
         return f"the {what} of {later.server} is {later.done} already" if same else ""
     machine, away = (earlier, later) if isinstance(earlier, MachineFault) else (later, earlier)
     for edge_ms, word in ((machine.start_ms, "start"), (machine.end_ms, "end")):

@@ -7,7 +7,15 @@ Plain faults only: what a random schedule stands for is written out by
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from lab.plan.faults import Fault, Kill, MachineFault, ServerFault, SkewClock, kinds_of
+from lab.plan.faults import (
+    DiskUse,
+    Fault,
+    Kill,
+    MachineFault,
+    ServerFault,
+    SkewClock,
+    kinds_of,
+)
 from lab.plan.link_faults import LinkFault
 from lab.plan.links import ends, links_between
 from lab.plan.topology import Link, LinkName, PlanTopology
@@ -88,5 +96,7 @@ def _of_server(fault_id: str, fault: FaultModel) -> Fault:
         return Kill(fault_id, "kill", *times, fault.server, fault.returns_with)
     if fault.by is not None:
         return SkewClock(fault_id, "skew_clock", *times, fault.server, fault.by)
+    if fault.percent is not None:
+        return DiskUse(fault_id, "disk_use", *times, fault.server, fault.percent)
     make = ON_SERVERS[fault.kind]
     return make(fault_id, fault.kind, *times, fault.server)

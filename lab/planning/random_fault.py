@@ -24,6 +24,7 @@ Written: TypeAlias = Mapping[str, Any]
 
 SECOND_MS = 1000
 DATABASES = ("same-queue-database", "new-queue-database")
+PERCENTS = (95, 97, 99)
 SKEWS_MS = (-2 * HOUR_MS, -5 * MINUTE_MS, 5 * MINUTE_MS, 2 * HOUR_MS)
 
 
@@ -130,6 +131,8 @@ def write_fault(
     if draft.kind == "skew_clock":
         by_ms = draws.one_of(SKEWS_MS, draft.number, "by")
         return {**when, "skew_clock": server, "by": format_skew(by_ms)}
+    if draft.kind == "disk_use":
+        return {**when, "disk_use": server, "percent": draws.one_of(PERCENTS, draft.number, "use")}
     if draft.kind in (*SERVER_KINDS, *MACHINE_KINDS):
         return {**when, draft.kind: server}
     if draft.kind.startswith("split-"):

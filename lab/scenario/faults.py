@@ -87,6 +87,12 @@ class FaultModel(FaultOfLinksModel):
     fill_disk: Names | None = Field(
         default=None, description=f"{_SERVERS} whose databases cannot grow"
     )
+    disk_use: Names | None = Field(
+        default=None, description=f"{_SERVERS} whose volume for the queue database is used up"
+    )
+    percent: int | None = Field(
+        default=None, ge=1, le=100, description="how much of that volume is in use; with disk_use"
+    )
     skew_clock: Names | None = Field(default=None, description=f"{_SERVERS} whose clocks are wrong")
     by: Skew | None = Field(default=None, description="by how much a clock is ahead, or behind")
     random: RandomModel | None = Field(
@@ -102,10 +108,8 @@ class FaultModel(FaultOfLinksModel):
             )
         if self.kill is None and "returns_with" in self.model_fields_set:
             raise ConfigurationError("returns_with belongs to kill", "remove returns_with:")
-        if (self.skew_clock is None) != (self.by is None):
-            if self.by is None:
-                raise ConfigurationError("skew_clock takes by", "write by: 5m, or by: -5m")
-            raise ConfigurationError("by belongs to skew_clock", "remove by:")
+        self._has_its_measure("skew_clock", "by", "write by: 5m, or by: -5m")
+        self._has_its_measure("disk_use", "percent", "write percent: 97")
         if self.restart is not None and self.for_ms is not None:
             raise ConfigurationError("a restart is an instant", "remove for:, or write stop:")
         if self.random is not None:
@@ -122,6 +126,12 @@ class FaultModel(FaultOfLinksModel):
         self._starts_once_at_a_place()
         self._repeats_in_time()
         return self
+
+    def _has_its_measure(self, kind: str, key: str, hint: str) -> None:
+        if getattr(self, kind) is not None and getattr(self, key) is None:
+            raise ConfigurationError(f"{kind} takes {key}", hint)
+        if getattr(self, kind) is None and getattr(self, key) is not None:
+            raise ConfigurationError(f"{key} belongs to {kind}", f"remove {key}:")
 
     def _starts_once_at_a_place(self) -> None:
         several = len(self.servers) > 1 or any(word.startswith("site ") for word in self.servers)

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
+from nodes.core.back_pressure import BackPressure, QueuesChanged
 from nodes.core.categorizer.categorizer import Categorizer
 from nodes.core.categorizer.groups import DistributionGroups
 from nodes.core.config.config import NodeConfig
@@ -49,6 +50,7 @@ class Node:
     def __init__(self, config: NodeConfig) -> None:
         self._work = work = Work(self._report)
         self._identity = Identity()
+        self._pressure = BackPressure(config, work)
         self._sessions = Sessions(config, work)
         self._safety_net = SafetyNet(config, work)
         self._discards = Discards(config, work, self._identity)
@@ -85,6 +87,7 @@ class Node:
             self._shadow,
             self._copies.receiving,
             categorizer,
+            self._pressure,
         )
         self._resubmission = Resubmission(
             config,
@@ -95,6 +98,7 @@ class Node:
             self._redundancy.send_anew,
             self._inbound.of_a_server,
             categorizer,
+            self._pressure,
         )
         self._redirection = Redirection(config, work, self._delivery)
         self._hearers = self._routing_table()
@@ -119,6 +123,7 @@ class Node:
         """Who hears of what another part reports, in this order."""
         return {
             PeerReached: (self._vanished.reached, self._shadow.reached),
+            QueuesChanged: (self._pressure.queued,),
             CopyMoved: (self._delivery.moved,),
             CopyHereChanged: (self._copies.changed,),
             ShadowPromoted: (self._redundancy.promoted,),
@@ -135,7 +140,8 @@ class Node:
             inputs.DatabaseOpened: self._database_opened,
             inputs.DatabaseSetAside: self._database_set_aside,
             inputs.DirectoryRead: self._groups.read,
-            inputs.Committed: lambda h: work.committed(h.commit),
+            inputs.DiskMeasured: self._pressure.measured,
+            inputs.Committed: self._committed,
             inputs.CommitFailed: lambda h: work.commit_failed(h.commit, h.reason),
             inputs.MailboxesDelivered: self._mailboxes_delivered,
             inputs.MailboxDeliveryFailed: lambda h: work.delivery_failed(h.delivery, h.reason),
@@ -209,6 +215,7 @@ class Node:
         self._copies.opened()
         self._redundancy.opened(happened.messages)
         self._resubmission.opened(happened)
+        self._pressure.opened()
 
     def _of_a_server(self, act: Callable[[Any, InboundSession], None]) -> Callable[[Any], None]:
         """For servers of the organisation alone (TL-6)."""
@@ -223,6 +230,10 @@ class Node:
     def _mailboxes_delivered(self, happened: inputs.MailboxesDelivered) -> None:
         self._copies.logged(happened.log)
         self._work.delivered(happened.delivery, happened.delivered, happened.duplicates)
+
+    def _committed(self, happened: inputs.Committed) -> None:
+        self._work.committed(happened.commit)
+        self._pressure.written()
 
     def _database_set_aside(self, happened: inputs.DatabaseSetAside) -> None:
         fields = (

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+from nodes.core.back_pressure import BackPressure
 from nodes.core.categorizer.categorizer import Categorizer
 from nodes.core.config.config import NodeConfig
 from nodes.core.copies.active_copies import ActiveCopies
@@ -37,6 +38,7 @@ from nodes.core.interface.replies import (
     R451_NOT_COMMITTED,
     R451_NOT_REDUNDANT,
     R451_REDIRECTING,
+    R452_BACK_PRESSURE,
     R502_SHADOW_DISABLED,
     R503_BAD_SEQUENCE,
     R550_NO_SUCH_RECIPIENT,
@@ -78,6 +80,7 @@ class Receiving:
         shadow: ShadowRedundancy,
         logs: LogReceiving,
         categorizer: Categorizer,
+        pressure: BackPressure,
     ) -> None:
         self._config = config
         self._work = work
@@ -90,6 +93,7 @@ class Receiving:
         self._shadow = shadow
         self._logs = logs
         self._categorizer = categorizer
+        self._pressure = pressure
 
     def shadow_requested(self, asked: ShadowRequested) -> None:
         session = self._sessions.named(asked.session)
@@ -102,6 +106,8 @@ class Receiving:
             session.reply(R502_SHADOW_DISABLED)
         elif not session.may(InboundMove.REQUEST_SHADOW):
             session.reply(R503_BAD_SEQUENCE)
+        elif self._pressure.refuses_shadows:
+            session.reply(R452_BACK_PRESSURE)
         else:
             session.announced = ShadowRequest(
                 asked.primary,
@@ -164,23 +170,28 @@ class Receiving:
         if not session.may(InboundMove.OFFER):
             self._work.emit(DropBody(offered.body))
             session.reply(R503_BAD_SEQUENCE)
+        elif isinstance(announced, ShadowRequest) and self._pressure.refuses_shadows:
+            self._refuse(session, offered, R452_BACK_PRESSURE)
         elif isinstance(announced, ShadowRequest):
             self._take_shadow(session, announced, offered)
         elif isinstance(announced, ShipLog | ShipSeed):
             self._logs.take(session, announced, offered)
         elif (refusal := self._refusal(session, offered)) is not None:
-            self._work.emit(DropBody(offered.body))
-            session.answer_message(refusal)
+            self._refuse(session, offered, refusal)
         elif isinstance(announced, DeliverTo) and not self._active_copies.takes(announced.database):
-            self._work.emit(DropBody(offered.body))
-            session.answer_message(R432_NOT_ACTIVE_HERE)
+            self._refuse(session, offered, R432_NOT_ACTIVE_HERE)
         elif isinstance(announced, DeliverTo):
             self._take_delivery(session, announced, offered)
         elif self._delivery.redirecting.is_under_way:
-            self._work.emit(DropBody(offered.body))
-            session.answer_message(R451_REDIRECTING)
+            self._refuse(session, offered, R451_REDIRECTING)
+        elif self._pressure.refuses_mail(session.peer):
+            self._refuse(session, offered, R452_BACK_PRESSURE)
         else:
             self._take_primary(session, offered)
+
+    def _refuse(self, session: InboundSession, offered: MessageOffered, reply: Reply) -> None:
+        self._work.emit(DropBody(offered.body))
+        session.answer_message(reply)
 
     def _refusal(self, session: InboundSession, offered: MessageOffered) -> Reply | None:
         """MaxReceiveSize is for whoever is outside: what a server of the organisation has taken,

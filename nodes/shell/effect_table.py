@@ -26,6 +26,8 @@ class Storage(Protocol):
 
     def deliver(self, effect: Store) -> None: ...
 
+    def measure(self) -> None: ...
+
 
 class Inbound(Protocol):
     """Sessions that others have opened, by name."""
@@ -78,6 +80,7 @@ def effect_table(parts: Parts) -> EffectTable:
         effects.ReadSafetyNet: lambda e: parts.disk.write(e),
         effects.DeliverToMailboxes: lambda e: parts.disk.deliver(e),
         effects.ChangeCopy: lambda e: parts.disk.deliver(e),
+        effects.MeasureDisk: lambda e: parts.disk.measure(),
         effects.DropBody: lambda e: parts.disk.bodies.drop(e.body),
         effects.SendReply: lambda e: parts.inbound.reply(e.session, in_words(e.reply)),
         effects.CloseSession: lambda e: parts.inbound.close(e.session, e.reply),

@@ -93,6 +93,10 @@ class AnyDisk(Protocol):
 
     def read(self, handle: BodyHandle) -> asyncio.Future[bytes]: ...
 
+    def measure(self) -> None: ...
+
+    async def use(self, volume_bytes: int, percent: int) -> None: ...
+
     async def fill(self, is_full: bool) -> None: ...
 
     @property
@@ -126,7 +130,7 @@ class Runner:
         self._table = effect_table(self)
         self._breakpoints: Breakpoints | None = None
         self._has_disk = self._has_begun = False
-        self._directory_version = 0
+        self._directory_version = self._disk_percent = 0
         self._stopped = asyncio.Event()
         self._failure: BaseException | None = None
 
@@ -173,10 +177,16 @@ class Runner:
             machine = read_machine(self._file.data)
             self._clock.skew(self._file.clock.skew_ms + machine.skew_ms)
             await self.disk.fill(machine.disk_is_full)
+            await self._use_disk(machine.disk_percent)
             if machine.order:
                 tell_found(self._file.data, machine, {"mono_ns": self._clock.mono_ns()})
         except (OSError, ValueError, sqlite3.Error) as error:
             raise CannotStart(EX_IOERR, str(error)) from error
+
+    async def _use_disk(self, percent: int) -> None:
+        if percent != self._disk_percent:
+            self._disk_percent = percent
+            await self.disk.use(self._file.node.server.queue_database_volume_bytes, percent)
 
     async def _look_again(self) -> None:
         with self._own():

@@ -122,6 +122,15 @@ def limit_growth(connection: sqlite3.Connection, is_full: bool) -> None:
     connection.execute(f"PRAGMA max_page_count = {1 if is_full else MOST_PAGES}")
 
 
+def used_bytes(connection: sqlite3.Connection) -> int:
+    """What its pages take of the disk, without those that are free for what comes next."""
+    pages, free, page_bytes = (
+        int(connection.execute(f"PRAGMA {name}").fetchone()[0])
+        for name in ("page_count", "freelist_count", "page_size")
+    )
+    return (pages - free) * page_bytes
+
+
 def damage(place: Path | str, kind: str) -> str | None:
     """Why the file cannot be trusted, or None. Raises sqlite3.OperationalError where it cannot be
     opened at all.

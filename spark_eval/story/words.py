@@ -10,6 +10,7 @@ WORDS = {
     "power_loss": "cut the power of {0}",
     "corrupt": "kill {0}, back with a damaged queue database",
     "fill_disk": "fill the disk of {0}",
+    "disk_use": "use up the disk of {0}",
     "skew_clock": "the clock of {0} wrong by {1}",
 }
 

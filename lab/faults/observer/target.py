@@ -71,11 +71,16 @@ class Servers(Protocol):
     def fill_disk(self, server: str, *, is_full: bool) -> None:
         """Its machine is so from now on; the server is notified of it if it runs."""
 
+    def use_disk(self, server: str, percent: int) -> None:
+        """So much of the volume that holds its queue database is in use, some of it by somebody
+        else; 0: what it uses itself.
+        """
+
     def skew_clock(self, server: str, by_ms: int) -> None:
         """The same; 0 is right."""
 
     def machine(self, server: str) -> Mapping[str, object]:
-        """How the server finds its machine, `disk_is_full` and `skew_ms` among it; empty while it
+        """How the server finds its machine, `disk_is_full`, `disk_percent` and `skew_ms` among it; empty while it
         has not said so since the last change.
         """
 

@@ -162,6 +162,9 @@ class ContainerNodes:
     def fill_disk(self, server: str, *, is_full: bool) -> None:
         self._order(server, lambda now: replace(now, disk_is_full=is_full))
 
+    def use_disk(self, server: str, percent: int) -> None:
+        self._order(server, lambda now: replace(now, disk_percent=percent))
+
     def skew_clock(self, server: str, by_ms: int) -> None:
         self._order(server, lambda now: replace(now, skew_ms=by_ms))
 

@@ -114,6 +114,11 @@ class SimulatedServers:
         if isinstance(found, SimulatedServer):
             found.fill_disk(is_full)
 
+    def use_disk(self, server: str, percent: int) -> None:
+        found = self._servers[server]
+        if isinstance(found, SimulatedServer):
+            found.use_disk(percent)
+
     def skew_clock(self, server: str, by_ms: int) -> None:
         found = self._servers[server]
         if isinstance(found, SimulatedServer):

@@ -51,6 +51,7 @@ class SimulatedServer:
         self.disk = (SimulatedManagerDisk if is_manager else SimulatedDisk)(
             world, self.name, seed, medium
         )
+        self.disk.volume_bytes = config.server.queue_database_volume_bytes
         if events is not None:
             self.disk.when_writing = lambda w: events.at_disk(self.name, w, world.now_ms())
         self.holds = holds
@@ -61,7 +62,7 @@ class SimulatedServer:
         self.crashes: list[str] = []
         self._process: Process | None = None
         self._boots, self._is_booting = 0, False
-        self._skew_ms, self._disk_is_full = 0, False
+        self._skew_ms, self._disk_is_full, self._disk_percent = 0, False, 0
         self._first_skew_ms: int | None = None
         self.groups: tuple[DistributionGroup, ...] | None = None
 
@@ -165,6 +166,14 @@ class SimulatedServer:
         self._disk_is_full = is_full
         self.disk.fill(is_full)
 
+    def use_disk(self, percent: int) -> None:
+        """Of the volume of the queue database. A process that is there hears of it."""
+        self._disk_percent = percent
+        if self.config.me.role != "active_manager":
+            self.disk.use(percent)
+            if self._process is not None:
+                self._process.disk.measure()
+
     def skew_clock(self, by_ms: int) -> None:
         """The clock is the machine's, so that it stays wrong over a restart."""
         self._skew_ms = by_ms
@@ -184,7 +193,11 @@ class SimulatedServer:
         """How the server finds its machine; nothing while it is down."""
         if self._process is None:
             return {}
-        return {"disk_is_full": self._disk_is_full, "skew_ms": self._skew_ms}
+        return {
+            "disk_is_full": self._disk_is_full,
+            "skew_ms": self._skew_ms,
+            "disk_percent": self._disk_percent,
+        }
 
     def accept(self, connection: Connection, _opener: str) -> SimulatedInboundSession:
         assert self._process is not None, "nobody listens"

@@ -27,6 +27,7 @@ from nodes.core.config.parameters import (
     DUPLICATE_DETECTION_WINDOW,
     PARAMETERS,
     SERVER_SECTIONS,
+    WAYS,
     Value,
     parse_value,
 )
@@ -92,9 +93,21 @@ class TransportConfig:
 
 
 @dataclass(frozen=True, slots=True)
+class Thresholds:
+    """Of a resource: at which figure its level goes from one to the other (F§6)."""
+
+    low_to_medium: int
+    medium_to_high: int
+    high_to_medium: int
+    medium_to_low: int
+
+
+@dataclass(frozen=True, slots=True)
 class ServerConfig:
-    """Parameters of this server and its connectors (F§3.2, F§3.3). Times in ms. The last three are
-    how many notifications, or messages, are one page. `shadow_message_preference` is its own, or
+    """Parameters of this server and its connectors (F§3.2, F§3.3). Times in ms. Each
+    `…_page_size` and `discard_notifications_per_answer` is how many are said or done at once;
+    `resubmission_queue_length`, `submission_queue` count messages, `database_used_space` is in
+    percent of `queue_database_volume_bytes`, 0 where nobody watches it. `shadow_message_preference` is its own, or
     that of the organisation where it has none (SR-3).
     """
 
@@ -115,6 +128,11 @@ class ServerConfig:
     discard_notifications_per_answer: int
     promotion_page_size: int
     safety_net_page_size: int
+    resubmission_queue_length: int
+    queue_database_volume_bytes: int
+    resource_monitoring_interval_ms: int
+    database_used_space: Thresholds
+    submission_queue: Thresholds
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -240,7 +258,16 @@ def _server_config(values: Mapping[str, Mapping[str, Value]]) -> ServerConfig:
         discard_notifications_per_answer=int(service["DiscardNotificationsPerAnswer"]),
         promotion_page_size=int(service["PromotionPageSize"]),
         safety_net_page_size=int(service["SafetyNetPageSize"]),
+        resubmission_queue_length=int(service["ResubmissionQueueLength"]),
+        queue_database_volume_bytes=int(service["QueueDatabaseVolumeSize"]),
+        resource_monitoring_interval_ms=int(service["ResourceMonitoringInterval"]),
+        database_used_space=_thresholds("DatabaseUsedSpace", service),
+        submission_queue=_thresholds("SubmissionQueue", service),
     )
+
+
+def _thresholds(resource: str, service: Mapping[str, Value]) -> Thresholds:
+    return Thresholds(*(int(service[f"{resource}{way}"]) for way in WAYS))
 
 
 def _server(entry: Json) -> Server:

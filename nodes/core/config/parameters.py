@@ -8,7 +8,7 @@ does; nothing here knows a file, a place in it, or a server's name beyond the ke
 Sources: F§3.1 (organisation), F§3.2 (server), F§3.3 (connectors), DD-2.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Literal, TypeAlias
@@ -160,7 +160,15 @@ def _whole(
 
 
 _CONFIG, _SERVICE = "TransportConfig", "TransportService"
+WAYS = ("LowToMedium", "MediumToHigh", "HighToMedium", "MediumToLow")
 _PREFERENCES = ("PreferRemote", "LocalOnly", "RemoteOnly")
+
+
+def _thresholds(resource: str, high: int, defaults: tuple[int, ...]) -> Iterator[Parameter]:
+    """Of back pressure: one for each way from level to level."""
+    for way, default in zip(WAYS, defaults, strict=True):
+        yield _whole(_SERVICE, f"{resource}{way}", default, high)
+
 
 # Ranges that F§3 leaves open are this project's choice and marked [U].
 _TABLE = (
@@ -194,6 +202,13 @@ _TABLE = (
     _whole(_SERVICE, "DiscardNotificationsPerAnswer", 200, 200, 1),
     _whole(_SERVICE, "PromotionPageSize", 50, 1000, 1),
     _whole(_SERVICE, "SafetyNetPageSize", 50, 1000, 1),
+    # [U]: so many messages in the delivery queue of its database make a resubmission wait (SN-19)
+    _whole(_SERVICE, "ResubmissionQueueLength", 1000, INT_MAX, 1),
+    # back pressure: figures of F§6, names [U]; 0 B: the volume of the queue database is not watched
+    Parameter("QueueDatabaseVolumeSize", _SERVICE, "size", 0, 0, 65_536 * MIB),
+    _span(_SERVICE, "ResourceMonitoringInterval", 2 * SECOND_MS, SECOND_MS),
+    *_thresholds("DatabaseUsedSpace", 100, (96, 99, 97, 94)),
+    *_thresholds("SubmissionQueue", INT_MAX, (9999, 15_000, 10_000, 2000)),
     _span("ReceiveConnector", "ConnectionTimeout", 10 * MINUTE_MS, SECOND_MS),
     _span("ReceiveConnector", "ConnectionInactivityTimeout", 5 * MINUTE_MS, SECOND_MS),
     _whole("ReceiveConnector", "MaxHopCount", 60, 500, 1),

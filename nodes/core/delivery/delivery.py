@@ -18,6 +18,7 @@ from dataclasses import replace
 from functools import partial
 
 from nodes.core.categorizer.categorizer import Categorizer
+from nodes.core.back_pressure import QueuesChanged
 from nodes.core.config.config import NodeConfig
 from nodes.core.copies.active_copies import ActiveCopies, CopyMoved
 from nodes.core.delivery.age_limit import AgeLimit
@@ -144,8 +145,17 @@ class Delivery:
             message, forks, since_ms, first_ms, begun, delay_notified=message.delay_notified
         )
         self._messages[message.internal_id] = tracked
+        self._report_length()
         self._expiry.watch(tracked)
         self._delay.watch(tracked)
+
+    def _report_length(self) -> None:
+        self._work.report(QueuesChanged(len(self._messages)))
+
+    def length_of(self, next_hop: NextHop) -> int:
+        """How many messages the queue of that next hop holds, those on their way out too."""
+        queue = self._queues.get(next_hop)
+        return 0 if queue is None else queue.length
 
     def _link_to_parent(self, message: PrimaryMessage) -> None:
         parent = message.side_effect_of
@@ -325,6 +335,7 @@ class Delivery:
     def _completed(self, tracked: Tracked, notification: DiscardNotification | None) -> None:
         message = tracked.message
         del self._messages[message.internal_id]
+        self._report_length()
         if notification is not None:
             self._discards.add(notification)
         parent = self._messages.get(message.side_effect_of or 0)

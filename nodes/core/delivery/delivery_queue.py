@@ -115,6 +115,11 @@ class DeliveryQueue:
         self._retry: Timer | None = None
         self._is_redirected = False
 
+    @property
+    def length(self) -> int:
+        """Messages that wait, were set aside or are on their way."""
+        return len(self.waiting) + len(self._aside) + self._active.total()
+
     def append(self, internal_id: int) -> None:
         self.waiting.append(internal_id)
         self._pump()

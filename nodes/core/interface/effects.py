@@ -93,6 +93,11 @@ class ChangeCopy:
 
 
 @dataclass(frozen=True, slots=True)
+class MeasureDisk:
+    """How much of the volume of the queue database is in use? `DiskMeasured` follows."""
+
+
+@dataclass(frozen=True, slots=True)
 class DropBody:
     """Forget an `in:` body that was not committed."""
 
@@ -269,6 +274,7 @@ Effect: TypeAlias = (
     | ReadSafetyNet
     | DeliverToMailboxes
     | ChangeCopy
+    | MeasureDisk
     | DropBody
     | SendReply
     | CloseSession

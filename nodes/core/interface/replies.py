@@ -35,6 +35,7 @@ R432_NOT_ACTIVE_HERE = _reply(
 )
 R451_NOT_COMMITTED = _reply(451, "4.3.0 Message could not be stored")
 R451_NOT_REDUNDANT = _reply(451, "4.4.0 Message failed to be made redundant")
+R452_BACK_PRESSURE = _reply(452, "4.3.1 Insufficient system resources")
 R502_NOT_IMPLEMENTED = _reply(502, "5.3.3 Command not implemented")
 R502_SHADOW_DISABLED = R502_NOT_IMPLEMENTED
 R503_BAD_SEQUENCE = _reply(503, "5.5.1 Bad sequence of commands")

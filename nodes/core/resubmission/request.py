@@ -14,6 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
+from nodes.core.back_pressure import BackPressure
 from nodes.core.categorizer.categorizer import Categorised, Categorizer
 from nodes.core.config.config import NodeConfig
 from nodes.core.delivery.delivery import Delivery
@@ -62,6 +63,7 @@ class Resubmitting:
         delivery: Delivery,
         send_anew: SendAnew,
         categorizer: Categorizer,
+        pressure: BackPressure,
     ) -> None:
         self.request = request
         self._config = config
@@ -70,6 +72,8 @@ class Resubmitting:
         self._delivery = delivery
         self._send_anew = send_anew
         self._categorizer = categorizer
+        self._pressure = pressure
+        self._waits_for = ""
         self._position = request.progress
         self._is_under_way = False
         self._is_removed = False
@@ -123,11 +127,31 @@ class Resubmitting:
             self._work.at(demand.end_ms, self._next)
         elif self._delivery.has_unwritten_end(demand.end_ms):
             self._work.again(LOOK_AGAIN_MS, self._next)
+        elif self._waits():
+            self._work.again(PAGE_WAIT_MS, self._next)
         else:
             most = self._config.server.safety_net_page_size
             self._work.read_safety_net(
                 demand.source, self._position, demand.end_ms, most, self._page, self._later
             )
+
+    def _waits(self) -> bool:
+        """For the server to be relieved, or for the delivery queue to be short again (SN-19, TL-8).
+        It goes on where it stood.
+        """
+        queue = self._delivery.length_of(NextHop.into(self.request.demand.destination))
+        length, reason = queue + self._not_redundant, ""
+        if self._pressure.pauses_resubmission:
+            reason = "back pressure"
+        elif length >= self._config.server.resubmission_queue_length:
+            reason = "delivery queue"
+        if reason != self._waits_for:
+            event = "resubmit-paused" if reason else "resubmit-resumed"
+            fields = (("request_id", self.request.demand.request_id), ("count", length))
+            named = (("reason", reason),) if reason else ()
+            self._work.emit(LogLifecycle(event, (*fields, *named)))
+        self._waits_for = reason
+        return bool(reason)
 
     def _later(self, _reason: str) -> None:
         """The disk refused: everything since the last progress is done again."""
@@ -137,6 +161,9 @@ class Resubmitting:
     def _page(self, page: SafetyNetRead) -> None:
         if not self._runs:
             self._is_under_way = False
+            return
+        if self._pressure.pauses_resubmission:
+            self._next()
             return
         if page.copies:
             self._position = page.copies[-1].position

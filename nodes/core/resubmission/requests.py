@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from nodes.core.back_pressure import BackPressure
 from nodes.core.categorizer.categorizer import Categorizer
 from nodes.core.config.config import NodeConfig
 from nodes.core.delivery.delivery import Delivery
@@ -70,6 +71,7 @@ class Resubmission:
         send_anew: SendAnew,
         session: Callable[[str], InboundSession | None],
         categorizer: Categorizer,
+        pressure: BackPressure,
     ) -> None:
         self._config = config
         self._work = work
@@ -79,6 +81,7 @@ class Resubmission:
         self._send_anew = send_anew
         self._session = session
         self._categorizer = categorizer
+        self._pressure = pressure
         self._database_created_ms = 0
         self._requests: dict[str, Resubmitting] = {}
         self._heads: dict[str, HeadTelling] = {}
@@ -183,6 +186,7 @@ class Resubmission:
             self._delivery,
             self._send_anew,
             self._categorizer,
+            self._pressure,
         )
         self._heads[request_id] = HeadTelling(
             request, self._config, self._work, self._identity, self._outbound

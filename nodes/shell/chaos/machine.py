@@ -19,16 +19,18 @@ ORDERED, FOUND = "machine.json", "machine-found.json"
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """`disk_is_full`: no database may grow. `skew_ms`: the clock shows so much more than lab
+    """`disk_is_full`: no database may grow. `disk_percent`: so much of the volume of the queue
+    database is in use by somebody else, with what this server uses of it; 0: nobody. `skew_ms`: the clock shows so much more than lab
     time.
     """
 
     order: int = 0
     disk_is_full: bool = False
     skew_ms: int = 0
+    disk_percent: int = 0
 
 
-_KINDS = {"order": int, "disk_is_full": bool, "skew_ms": int}
+_KINDS = {"order": int, "disk_is_full": bool, "skew_ms": int, "disk_percent": int}
 
 
 def read_machine(data: Path) -> Machine:

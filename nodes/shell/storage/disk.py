@@ -8,15 +8,17 @@ mistake ends the node (`fail`).
 from __future__ import annotations
 
 import asyncio
+import sqlite3
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TypeAlias
 
-from nodes.core.interface.inputs import Input
+from nodes.core.interface.inputs import DiskMeasured, Input
 from nodes.core.model.message import BodyHandle
 from nodes.shell.chaos.breakpoints import InGroup, nowhere
+from nodes.shell.storage.ballast import bytes_wanted, size_of_ballast, write_ballast
 from nodes.shell.storage.bodies import Bodies
 from nodes.shell.storage.writing import (
     Answers,
@@ -148,6 +150,35 @@ class Disk:
         found: asyncio.Future[bytes] = loop.create_future()
         found.set_result(content)
         return found
+
+    def measure(self) -> None:
+        """How much of the volume is in use; the answer comes as an input."""
+        loop = asyncio.get_running_loop()
+        loop.run_in_executor(self._reading, self._used).add_done_callback(self._measured)
+
+    def _used(self) -> DiskMeasured:
+        return DiskMeasured(self._reader.used_bytes + size_of_ballast(self._folder))
+
+    def _measured(self, done: asyncio.Future[DiskMeasured]) -> None:
+        if done.cancelled():
+            return
+        error = done.exception()
+        if error is None:
+            self._give(done.result())
+        elif not isinstance(error, sqlite3.Error):
+            self._fail(error)
+
+    async def use(self, volume_bytes: int, percent: int) -> None:
+        """Somebody else uses so much of the volume that so many percent are in use now, and says
+        so. Raises OSError, sqlite3.Error.
+        """
+        loop = asyncio.get_running_loop()
+        await loop.run_in_executor(self._reading, self._use, volume_bytes, percent)
+        self.measure()
+
+    def _use(self, volume_bytes: int, percent: int) -> None:
+        used_bytes = self._reader.used_bytes
+        write_ballast(self._folder, bytes_wanted(volume_bytes, percent, used_bytes))
 
     async def fill(self, is_full: bool) -> None:
         """No database grows from now on; or each may again. Raises sqlite3.Error."""

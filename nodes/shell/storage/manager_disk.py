@@ -61,6 +61,12 @@ class ManagerDisk:
     def read(self, handle: BodyHandle) -> asyncio.Future[bytes]:
         raise AssertionError(f"Active Manager has no mail: {handle}")
 
+    def measure(self) -> None:
+        raise AssertionError("Active Manager has no queue database")
+
+    async def use(self, volume_bytes: int, percent: int) -> None:
+        """There is no queue database here."""
+
     async def fill(self, is_full: bool) -> None:
         """The database does not grow from now on; or may again. Raises sqlite3.Error."""
         loop = asyncio.get_running_loop()

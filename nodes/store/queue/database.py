@@ -153,6 +153,11 @@ class QueueDatabase:
         """Stand on a full disk, or on one with room again."""
         sqlite_file.limit_growth(self._connection, is_full)
 
+    @property
+    def used_bytes(self) -> int:
+        """Of the disk. Raises sqlite3.Error."""
+        return sqlite_file.used_bytes(self._connection)
+
     def start(self, created: bool) -> DatabaseOpened:
         """Count one start more, then `opened`: a file that cannot be written to is found out now,
         not with the first message. Raises sqlite3.Error.

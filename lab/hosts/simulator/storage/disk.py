@@ -18,9 +18,16 @@ from lab.hosts.simulator.event_loop import World
 from lab.hosts.simulator.random_delays import COMMIT_US, Chance
 from lab.hosts.simulator.storage.medium import InMemory, OnFiles
 from nodes.core.interface.effects import ReadSafetyNet
-from nodes.core.interface.inputs import DatabaseOpened, DatabaseSetAside, Input, ManagerOpened
+from nodes.core.interface.inputs import (
+    DatabaseOpened,
+    DatabaseSetAside,
+    DiskMeasured,
+    Input,
+    ManagerOpened,
+)
 from nodes.core.model.message import BodyHandle
 from nodes.shell.chaos.breakpoints import InGroup, nowhere
+from nodes.shell.storage.ballast import bytes_wanted
 from nodes.shell.storage.bodies import Bodies
 from nodes.shell.storage.writing import (
     Answers,
@@ -40,6 +47,7 @@ Give: TypeAlias = Callable[[Input], None]
 Fail: TypeAlias = Callable[[Exception], None]
 
 QUEUE = "queue.db"
+MEASURED_US = 500
 
 
 class SimulatedDisk:
@@ -58,6 +66,7 @@ class SimulatedDisk:
         self.mailboxes: dict[str, MailboxDatabase] = {}
         self.databases: OpenDatabases | None = None
         self._is_full = False
+        self.volume_bytes = self._percent = self._ballast_bytes = 0
 
     def plug_in(
         self, give: Give, fail: Fail, now_ms: int
@@ -72,6 +81,7 @@ class SimulatedDisk:
             self._queue = QueueDatabase(self.medium.keep(QUEUE, new.connection))
         self._queue.limit_growth(self._is_full)
         opened = self._queue.start(created)
+        self.use(self._percent)
         self.databases = OpenDatabases(self, self._queue, self._world, self._chance, give, fail)
         if reason is not None:
             give(DatabaseSetAside(QUEUE, f"{QUEUE}.old", reason))
@@ -137,6 +147,16 @@ class SimulatedDisk:
             self._queue.limit_growth(is_full)
         for database in self.mailboxes.values():
             database.limit_growth(is_full)
+
+    def use(self, percent: int) -> None:
+        """Somebody else uses so much of the volume that so many percent are in use now."""
+        self._percent = percent
+        own_bytes = 0 if self._queue is None else self._queue.used_bytes
+        self._ballast_bytes = bytes_wanted(self.volume_bytes, percent, own_bytes)
+
+    @property
+    def used_bytes(self) -> int:
+        return self._ballast_bytes + (0 if self._queue is None else self._queue.used_bytes)
 
     @property
     def queue_connection(self) -> sqlite3.Connection | None:
@@ -243,6 +263,13 @@ class OpenDatabases:
 
     def _read_copy(self, handle: BodyHandle) -> bytes | None:
         return self._disk.mailbox_database(handle.split(":")[1]).read(handle)
+
+    def measure(self) -> None:
+        self._world.after(MEASURED_US, self._measured)
+
+    def _measured(self) -> None:
+        if not self._is_over:
+            self._give(DiskMeasured(self._disk.used_bytes))
 
     def read(self, handle: BodyHandle) -> bytes:
         """The bytes behind a handle. Raises BodyGone."""

@@ -20,6 +20,7 @@ from nodes.core.interface.inputs.disk import (
     CopyNotChanged,
     DatabaseOpened,
     DatabaseSetAside,
+    DiskMeasured,
     ExpiredCopy,
     MailboxDeliveryFailed,
     MailboxesDelivered,
@@ -88,6 +89,7 @@ __all__ = [
     "DiscardAnswered",
     "DiscardAsked",
     "DiscardRefused",
+    "DiskMeasured",
     "DismountAnswered",
     "DismountAsked",
     "ExpiredCopy",
@@ -141,6 +143,7 @@ Input: TypeAlias = (
     | DirectoryRead
     | ManagerOpened
     | DatabaseSetAside
+    | DiskMeasured
     | Committed
     | CommitFailed
     | MailboxesDelivered

@@ -69,6 +69,15 @@ class DatabaseSetAside:
 
 
 @dataclass(frozen=True, slots=True)
+class DiskMeasured:
+    """So much of the volume that holds the queue database is in use. The answer to `MeasureDisk`;
+    it also comes at the start and when somebody else has used, or freed, some of it.
+    """
+
+    used_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
 class Committed:
     """The changes of `Commit(commit, …)` are durable, all of them."""
 
