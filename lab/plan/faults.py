@@ -182,7 +182,9 @@ class SkewClock:
 
 
 ServerFault: TypeAlias = Kill | PowerLoss | Corrupt | Pause | Stop | Restart  # it is away
-MachineFault: TypeAlias = FillDisk | DiskUse | SkewClock  # it is there, on a machine that is out of order
+MachineFault: TypeAlias = (
+    FillDisk | DiskUse | SkewClock
+)  # it is there, on a machine that is out of order
 Fault: TypeAlias = LinkFault | ServerFault | MachineFault
 
 

@@ -27,6 +27,7 @@ from spark_eval.claims.mail import (
     traceable,
 )
 from spark_eval.claims.node import (
+    back_pressure_kept,
     deferrals_logged,
     duplicates_logged,
     intake_for_cause,
@@ -104,6 +105,7 @@ ALL: tuple[Claim, ...] = (
     groups_expanded.CLAIM,
     routed_as_computed.CLAIM,
     redirected_as_asked.CLAIM,
+    back_pressure_kept.CLAIM,
     duplicates_logged.CLAIM,
     intake_for_cause.CLAIM,
     statuses_fit.CLAIM,

@@ -1,9 +1,9 @@
 """What faults may have done to the way from one server to another.
 
 A way is (from, to, service). It is in trouble while either end may be away, full or out of order,
-and while its link is cut, slow or throttled. `hangs`: whoever had begun something then may wait for
-its end longer than the fault lasts; a server that starts anew waits for nothing. A way from a
-server to itself is in trouble while the server is.
+or, where mail goes, under back pressure, and while its link is cut, slow or throttled. `hangs`:
+whoever had begun something then may wait for its end longer than the fault lasts; a server that
+starts anew waits for nothing. A way from a server to itself is in trouble while the server is.
 """
 
 from __future__ import annotations
@@ -46,6 +46,7 @@ class Ways:
     def __init__(self, faults: Iterable[Fault], servers: Mapping[str, Server]) -> None:
         self._of_servers: dict[str, list[tuple[Interval, bool]]] = {}
         self._of_links: dict[tuple[str, str, str], list[Fault]] = {}
+        self._pressed = {server.name: server.pressure for server in servers.values()}
         self._troubles: dict[tuple[str, str, str], list[Trouble]] = {}
         for server in servers.values():
             for down in server.downs:
@@ -68,6 +69,9 @@ class Ways:
         found = {Trouble(at, not ends_it) for at, ends_it in self._of_servers.get(server, ())}
         if peer != server:
             found |= {Trouble(at, hangs=True) for at, _ in self._of_servers.get(peer, ())}
+        if service == SMTP:
+            ends = (*self._pressed.get(server, ()), *self._pressed.get(peer, ()))
+            found |= {Trouble(each.possible, hangs=True) for each in ends}
         links = self._of_links.get((server, peer, service), ())
         found |= {Trouble(each.outage.possible, hangs=True) for each in links if each.outage}
         return sorted(found)

@@ -237,6 +237,9 @@ class _Lifecycle(NamedTuple):
     network_message_id: str | None
     reason: str | None
     count_: int | None
+    resource: str | None
+    from_: str | None
+    figure: int | None
 
 
 def _lifecycle(rows: Rows, value: Any, ref: Ref, clock: LabClock) -> None:
@@ -247,7 +250,8 @@ def _lifecycle(rows: Rows, value: Any, ref: Ref, clock: LabClock) -> None:
         server_of(ref.file), needed(read.event), at_ms, read.date, read.mono_ns, read.ahead_ms,
         read.database_id, read.event_id, read.primary, short_name(read.server), read.database,
         read.epoch, read.last_log, read.kind, read.cause, read.to, read.request_id,
-        read.safety_net, read.network_message_id, read.reason, read.count_, off_ms, ref,
+        read.safety_net, read.network_message_id, read.reason, read.count_,
+        read.resource, read.from_, read.figure, off_ms, ref,
     )  # fmt: skip
     rows.lifecycle.append(row)
 

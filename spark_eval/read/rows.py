@@ -125,7 +125,8 @@ class StrangerRow(NamedTuple):
 
 class LifecycleRow(NamedTuple):
     """What a server reports of itself; `peer` is the server that it is about, where that is another
-    one; `messages`, how many; `off_ms`: how far its date was ahead of lab time.
+    one; `messages`, how many; `resource`, `from_`, `to` and `figure` of a level of back pressure;
+    `off_ms`: how far its date was ahead of lab time.
     """
 
     server: str
@@ -149,6 +150,9 @@ class LifecycleRow(NamedTuple):
     network_message_id: str | None
     reason: str | None
     messages: int | None
+    resource: str | None
+    from_: str | None
+    figure: int | None
     off_ms: int
     ref: Ref
 

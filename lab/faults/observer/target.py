@@ -80,8 +80,8 @@ class Servers(Protocol):
         """The same; 0 is right."""
 
     def machine(self, server: str) -> Mapping[str, object]:
-        """How the server finds its machine, `disk_is_full`, `disk_percent` and `skew_ms` among it; empty while it
-        has not said so since the last change.
+        """How the server finds its machine, `disk_is_full`, `disk_percent` and `skew_ms` among it;
+        empty while it has not said so since the last change.
         """
 
     def ask(self, server: str, line: str) -> Callable[[], str]:

@@ -17,8 +17,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 
-from nodes.core.categorizer.categorizer import Categorizer
 from nodes.core.back_pressure import QueuesChanged
+from nodes.core.categorizer.categorizer import Categorizer
 from nodes.core.config.config import NodeConfig
 from nodes.core.copies.active_copies import ActiveCopies, CopyMoved
 from nodes.core.delivery.age_limit import AgeLimit

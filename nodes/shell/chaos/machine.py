@@ -19,9 +19,9 @@ ORDERED, FOUND = "machine.json", "machine-found.json"
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """`disk_is_full`: no database may grow. `disk_percent`: so much of the volume of the queue
-    database is in use by somebody else, with what this server uses of it; 0: nobody. `skew_ms`: the clock shows so much more than lab
-    time.
+    """`disk_is_full`: no database may grow. `skew_ms`: the clock shows so much more than lab time.
+    `disk_percent`: so much of the volume of the queue database is in use, by this server or by
+    somebody else; 0: what it uses itself.
     """
 
     order: int = 0

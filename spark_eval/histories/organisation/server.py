@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from typing import NamedTuple
 
+from spark_eval.histories.organisation.pressure import Limits, Span
 from spark_eval.histories.organisation.settings import ServerConfig
 from spark_eval.intervals.interval import FOREVER_MS, Interval, touches
 from spark_eval.intervals.outage import Certainty, Outage, out_at
@@ -49,7 +50,7 @@ class Server:
     """`mount_dial`: how many logs a copy there may lack that is mounted without being asked for
     (TP-6); `evidence`: what its record can show; `holes` of its logs; `slack_ms`: how late a row
     may be, and how well two times of one clock can be compared; `askew_ms`: how far the clocks of
-    this run's servers were apart.
+    this run's servers were apart; `pressure`: while its log says that it was under back pressure.
     """
 
     name: str
@@ -68,6 +69,8 @@ class Server:
     lives: tuple[Life, ...]
     slack_ms: int
     askew_ms: int
+    limits: Limits
+    pressure: tuple[Span, ...]
 
     @property
     def is_mailbox(self) -> bool:
@@ -93,6 +96,19 @@ class Server:
     def shows(self, start_ms: int, end_ms: int) -> bool:
         """Whether its logs are whole all along [start, end]."""
         return not touches(self.holes, start_ms, end_ms)
+
+    def may_press(self, level: int, start_ms: int, end_ms: int) -> bool:
+        """Whether it may have been at that level of back pressure, or above, at some moment."""
+        return any(
+            each.level == level and each.possible.touches(start_ms, end_ms)
+            for each in self.pressure
+        )
+
+    def surely_presses(self, level: int, start_ms: int, end_ms: int) -> bool:
+        """Whether it was all along."""
+        return any(
+            each.level == level and each.certain.covers(start_ms, end_ms) for each in self.pressure
+        )
 
     def killed_after(self, time_ms: int) -> bool:
         """Surely, at that time or later."""

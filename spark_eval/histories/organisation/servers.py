@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from spark_eval.fault_kinds import Does
 from spark_eval.histories.faults import Fault
 from spark_eval.histories.organisation.evidence import evidence_of
+from spark_eval.histories.organisation.pressure import limits_of, spans_of
 from spark_eval.histories.organisation.server import (
     EVERYWHERE,
     UNLOGGED_WALL_MS,
@@ -21,7 +22,7 @@ from spark_eval.read.damage import Damage
 from spark_eval.read.logs import Logs
 from spark_eval.read.plan import PlannedServer
 from spark_eval.read.record import Record
-from spark_eval.read.rows import collected
+from spark_eval.read.rows import collected, grouped
 
 
 def servers_of(record: Record, logs: Logs, faults: Iterable[Fault]) -> dict[str, Server]:
@@ -37,6 +38,7 @@ def servers_of(record: Record, logs: Logs, faults: Iterable[Fault]) -> dict[str,
         _seen_databases(record, logs),
         _damage_by_server(record.damage),
     )
+    said = grouped(record.rows.lifecycle, lambda row: row.server)
     found = {}
     for each in planned:
         name = (each.name or "").lower()
@@ -59,6 +61,10 @@ def servers_of(record: Record, logs: Logs, faults: Iterable[Fault]) -> dict[str,
             lives=record.lives.get(name, ()),
             slack_ms=slack_ms,
             askew_ms=askew_ms,
+            limits=limits_of(_sections(record, each).get("TransportService") or {}),
+            pressure=spans_of(
+                said.get(name, ()), [life.lo_ms for life in record.lives.get(name, ())], slack_ms
+            ),
         )
     return found
 
