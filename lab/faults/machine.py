@@ -1,5 +1,5 @@
-"""A machine that is out of order under a server that runs: its disk is full or used up, or its clock
-is wrong.
+"""A machine that is out of order under a server that runs: its disk is full or used up, or its
+clock is wrong.
 
 The server is notified by the lab (`nodes.shell.chaos.machine`) and says how it finds its machine
 from then on. Its answer is the evidence; what it does about it is for the logs to show. A server

@@ -50,6 +50,7 @@ from spark_eval.claims.safety_net import (
     one_active_copy,
     resubmission_bounded,
     resubmission_complete,
+    resubmission_waits,
 )
 from spark_eval.claims.shadow import (
     discard_after_delivery,
@@ -86,6 +87,7 @@ ALL: tuple[Claim, ...] = (
     copies_agree.CLAIM,
     resubmission_complete.CLAIM,
     resubmission_bounded.CLAIM,
+    resubmission_waits.CLAIM,
     delivered_in_time.CLAIM,
     redundant_before_ack.CLAIM,
     shadow_placement.CLAIM,

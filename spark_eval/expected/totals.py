@@ -7,9 +7,11 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from spark_eval.expected.mail.deliveries import EXCUSED, LOST, UNKNOWN, deliveries
+from spark_eval.expected.mail.forks import is_done
 from spark_eval.expected.safety_net.resubmissions import given_back
 from spark_eval.expected.shadow.promotions import promotions_of
 from spark_eval.histories.message import Message
+from spark_eval.histories.primary import key_of
 from spark_eval.histories.run import Run
 from spark_eval.histories.shadow import is_promotion
 from spark_eval.read.names import Ref
@@ -27,6 +29,15 @@ class Promoted(NamedTuple):
     ref: Ref
 
 
+class GivenBack(NamedTuple):
+    """A message that a Safety Net gave back, and when its server says that it was done with it."""
+
+    at_ms: int
+    done_ms: int | None
+    request_id: str
+    ref: Ref
+
+
 Place = tuple[str | None, str | None]
 """A mailbox database, and primary or shadow."""
 Promotion = tuple[str, str, str]
@@ -38,6 +49,7 @@ class Totals:
     """Counts of messages: `promised` to anybody, `lost` or `excused` for anybody; `may_be_…` of
     those whose fate is not known. Only where `expect` says something of them: `promoted`, and
     `resubmitted`, how many came back into which database from which Safety Nets, and the first.
+    `given_back`: by server and database, each message.
     """
 
     promised: int = 0
@@ -48,6 +60,7 @@ class Totals:
     taken_over: dict[Promotion, list[int]] = field(default_factory=dict)
     promoted: list[Promoted] = field(default_factory=list)
     resubmitted: dict[Place, tuple[int, int, Ref]] = field(default_factory=dict)
+    given_back: dict[tuple[str, str | None], list[GivenBack]] = field(default_factory=dict)
 
     def add(self, other: Totals) -> None:
         self.promised += other.promised
@@ -58,6 +71,8 @@ class Totals:
         self.promoted += other.promoted
         for promotion, times in other.taken_over.items():
             self.taken_over.setdefault(promotion, []).extend(times)
+        for at, given in other.given_back.items():
+            self.given_back.setdefault(at, []).extend(given)
         for place, came in other.resubmitted.items():
             self.resubmitted[place] = _both(self.resubmitted.get(place), came)
 
@@ -81,6 +96,7 @@ def count(found: Totals, message: Message, run: Run) -> None:
     _count_deliveries(found, message, run)
     for each in message.with_dsns:
         take_over(found.taken_over, each.tracking)
+        _give_back(found, each)
         if run.expect.promotions is not None:
             found.promoted += _promoted(each, run)
         if run.expect.resubmissions is not None:
@@ -111,6 +127,14 @@ def _count_resubmissions(found: Totals, message: Message) -> None:
         row = given.row
         place, came = (row.destination, row.safety_net), (1, row.at_ms, row.ref)
         found.resubmitted[place] = _both(found.resubmitted.get(place), came)
+
+
+def _give_back(found: Totals, message: Message) -> None:
+    for given in given_back(message):
+        row, key = given.row, key_of(given.row)
+        done = [each.at_ms for each in message.tracking if is_done(each) and key_of(each) == key]
+        one = GivenBack(row.at_ms, max(done, default=None), row.context or "", row.ref)
+        found.given_back.setdefault((row.server, row.destination), []).append(one)
 
 
 def _promoted(message: Message, run: Run) -> Iterable[Promoted]:

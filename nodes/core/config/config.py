@@ -104,8 +104,8 @@ class Thresholds:
 
 @dataclass(frozen=True, slots=True)
 class ServerConfig:
-    """Parameters of this server and its connectors (F§3.2, F§3.3). Times in ms. Each `…_page_size` and
-    `discard_notifications_per_answer` is how many are said or done at once.
+    """Parameters of this server and its connectors (F§3.2, F§3.3). Times in ms. Each `…_page_size`
+    and `discard_notifications_per_answer` is how many are said or done at once.
     `resubmission_queue_length` and `submission_queue` count messages; `database_used_space` is in
     percent of `queue_database_volume_bytes`, 0 where nobody watches it. `shadow_message_preference`
     is its own, or that of the organisation where it has none (SR-3).

@@ -18,6 +18,7 @@ from spark_eval.cases.case import FITS, HOLDS, NOT_ASKED, UNKNOWN, VIOLATED, Jud
 from spark_eval.cases.words import stamp
 from spark_eval.expected.mail.arrivals import database_of
 from spark_eval.expected.safety_net.operations import Operation, operations
+from spark_eval.expected.safety_net.pauses import may_wait
 from spark_eval.expected.safety_net.resubmissions import PRIMARY, SHADOW, Given, given_back
 from spark_eval.expected.safety_net.safety_net_requests import Request, home_servers, requests
 from spark_eval.histories.message import Message
@@ -93,7 +94,8 @@ def _asked_of(operation: Operation, keys: Resubmit, server: Server, run: Run) ->
     ]
     request = taken[0] if taken else None
     need_ms = run.software.asked_ms + int(1000 * run.speed) + run.finest_ms
-    outages = merged(each.outage.possible for each in server.downs)
+    away = (each.outage.possible for each in server.downs)
+    outages = merged((*away, *may_wait(server, run)))
     return AskedOf(
         operation=operation.id,
         database=keys.database or "",

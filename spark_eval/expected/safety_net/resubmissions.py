@@ -18,6 +18,7 @@ from spark_eval.cases.case import HOLDS, UNKNOWN, VIOLATED, Status
 from spark_eval.cases.words import stamp
 from spark_eval.expected.mail.arrivals import Brought, brought_into
 from spark_eval.expected.safety_net.failover_limits import Landed, landed
+from spark_eval.expected.safety_net.pauses import may_wait
 from spark_eval.expected.safety_net.safety_net_requests import Asking, askings, of_request
 from spark_eval.histories.message import Message
 from spark_eval.histories.primary import SAFETY_NET, Key, key_of
@@ -292,6 +293,8 @@ def _not_given(what: str, asking: Asking, run: Run, *, lost: bool) -> tuple[Stat
         return UNKNOWN, f"{what}; the run ended before it surely could be asked for {name}"
     if touches(asking.server.holes, learnt.at_ms, asking.ask_by_ms):
         return UNKNOWN, f"{what}; its record has a hole where it may have resubmitted it"
+    if touches(may_wait(asking.server, run), end_ms, end_ms):
+        return UNKNOWN, f"{what}; the resubmission waited until the end (SN-19)"
     if lost:
         return VIOLATED, f"{what}; lost with that copy, and never resubmitted for {name}"
     return VIOLATED, (

@@ -50,12 +50,14 @@ DEFAULTS: Mapping[str, Thresholds] = {
 
 class Limits(NamedTuple):
     """`volume_bytes`: 0 where nobody watches it; its use is looked at every `interval_ms`;
-    `resubmission`: so many messages in a delivery queue make a resubmission wait (SN-19).
+    `resubmission`: so many messages in a delivery queue make a resubmission wait, which goes in
+    pages of `page` (SN-19).
     """
 
     volume_bytes: int
     interval_ms: int
     resubmission: int
+    page: int
     thresholds: Mapping[str, Thresholds]
 
 
@@ -71,6 +73,7 @@ def limits_of(given: Mapping[str, str]) -> Limits:
         number("QueueDatabaseVolumeSize", 0),
         number("ResourceMonitoringInterval", 2_000),
         number("ResubmissionQueueLength", 1_000),
+        number("SafetyNetPageSize", 50),
         {
             resource: Thresholds(
                 *(
