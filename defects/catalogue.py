@@ -19,9 +19,18 @@ from defects.copies import (
     failing_over,
     replicating,
     shipping,
+    waiting,
 )
 from defects.defect import Defect
-from defects.delivery import altering, delivering, expanding, redirecting, retrying, routing
+from defects.delivery import (
+    altering,
+    back_pressure,
+    delivering,
+    expanding,
+    redirecting,
+    retrying,
+    routing,
+)
 from defects.discards import asking, dropping, leaving_out, letting_go, notifying
 from defects.logs import lifecycle, messages, overstating, steps, tracking, twice
 from defects.shadows import attempting, making
@@ -43,12 +52,14 @@ ALL: tuple[Defect, ...] = (
     *altering.DEFECTS,
     *expanding.DEFECTS,
     *redirecting.DEFECTS,
+    *back_pressure.DEFECTS,
     *retrying.DEFECTS,
     *routing.DEFECTS,
     *reporting.DEFECTS,
     *safety_nets.DEFECTS,
     *asking_safety_nets.DEFECTS,
     *asked_resubmissions.DEFECTS,
+    *waiting.DEFECTS,
     *beyond_its_dag.DEFECTS,
     *failing_over.DEFECTS,
     *shipping.DEFECTS,

@@ -29,6 +29,7 @@ from spark_eval.histories.message import Message
 from spark_eval.histories.organisation.pressure import DISK, EVENT, HIGH, LEVELS, MEDIUM, NORMAL
 from spark_eval.histories.organisation.server import Server
 from spark_eval.histories.run import Run
+from spark_eval.histories.sending import Attempt
 from spark_eval.intervals.interval import touches
 from spark_eval.read.plan import LIFECYCLE, TRACKING
 from spark_eval.read.rows import LifecycleRow, TrackingRow
@@ -36,6 +37,8 @@ from spark_eval.read.rows import LifecycleRow, TrackingRow
 REFUSAL = "452 4.3.1 Insufficient system resources"
 FAULT = "disk_use"
 REQUIRED = ("TL-8",)
+# what a message is refused with for what it is, always
+_OF_ITS_OWN = ("552", "554 5.4.6", "550 5.1.10")
 # what mail takes in a database, with its indexes and a copy in Safety Net, beside a new database
 _TIMES, _EMPTY_BYTES = 4, 1024 * 1024
 
@@ -146,12 +149,20 @@ def _from_outside(message: Message, run: Run) -> Iterator[Case]:
         if server is None or each.started_ms is None or each.ended_ms is None:
             continue
         if server.surely_presses(MEDIUM, each.started_ms, each.ended_ms):
-            status, detail = fits(
-                _taken(server, "mail from outside") if each.outcome == "ok" else ""
-            )
+            status, detail = fits(_answered(each, server))
             subject = f"{message.message_id}, attempt {each.number}"
             yield from asked(status, subject, REQUIRED, detail, each.ended_ms, each,
                              server=server.name)  # fmt: skip
+
+
+def _answered(attempt: Attempt, server: Server) -> str:
+    """What does not fit, or the empty text."""
+    reply = attempt.reply or ""
+    if attempt.outcome == "ok":
+        return _taken(server, "mail from outside")
+    is_of_its_own = reply.startswith(_OF_ITS_OWN)
+    is_for_good = reply.startswith("5") and not is_of_its_own
+    return f"{server.name} refused it for good under back pressure: {reply}" if is_for_good else ""
 
 
 def _of_servers(message: Message, run: Run) -> Iterator[Case]:
