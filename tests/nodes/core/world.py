@@ -367,6 +367,7 @@ class Host:
         self.headers: dict[str, Header] = {}
         self.bodies: dict[str, Header] = {}
         self.held_commits: list[int] | None = None
+        self.used_bytes = 0
         self.fuse: int | None = None
         self.services: dict[str, str] = {}
         self.databases: dict[str, MailboxDatabase] = {}
@@ -649,6 +650,8 @@ class World:
                 self.give(host, host.disk.read(effect))
             case fx.DeliverToMailboxes():
                 self._deliver(host, effect)
+            case fx.MeasureDisk():
+                self.give(host, on.DiskMeasured(host.used_bytes))
             case fx.SendReply(session, reply):
                 self._reply(host, session, in_words(reply))
             case fx.CloseSession(session, reply):
