@@ -20,6 +20,7 @@ from lab.planning.random_settings import with_drawn_settings
 from lab.planning.recovery import recovery_of
 from lab.planning.seeds import seed_for
 from lab.planning.strangers import resolve_strangers, strangers_end_ms
+from lab.planning.volumes import with_volumes
 from lab.scenario.operations import resolve_operations
 from lab.scenario.scenario import ExpectModel, MailModel, ScenarioModel
 from lab.scenario.settings import duplicate_window_ms, resolve_settings
@@ -51,7 +52,7 @@ def resolve(
     operations = resolve_operations(scenario.operations)
     last_asked_ms = max((operation.at_ms for operation in operations), default=0)
     last_called_ms = strangers_end_ms(scenario.strangers)
-    settings = resolve_settings(scenario.settings, parts.servers)
+    settings = with_volumes(resolve_settings(scenario.settings, parts.servers), faults)
     origin_ms = round(parse_origin(ORIGIN).timestamp() * 1000)
     return Plan(
         version=1,

@@ -79,17 +79,18 @@ def _is_explained(at_ms: int, server: Server, run: Run) -> bool:
     """A fault, or all mail of the run together."""
     late_ms = server.limits.interval_ms + server.slack_ms
     used = (f.outage.possible for f in _faults(server, run) if f.outage is not None)
-    return touches((each.longer(late_ms) for each in used), at_ms, at_ms) or _may_be_full(
-        server, run
-    )
+    is_used_up = touches((each.longer(late_ms) for each in used), at_ms, at_ms)
+    return is_used_up or _may_be_full(server, run, at_ms)
 
 
 def _faults(server: Server, run: Run) -> Iterator[Fault]:
     return (each for each in run.faults if each.kind == FAULT and each.server == server.name)
 
 
-def _may_be_full(server: Server, run: Run) -> bool:
-    mail = sum(each.size_bytes for sent in run.traffic.under_way.values() for each in sent)
+def _may_be_full(server: Server, run: Run, at_ms: int) -> bool:
+    """Of mail alone, of which no more is there than somebody had begun to send."""
+    sent = (each for to in run.traffic.under_way.values() for each in to)
+    mail = sum(each.size_bytes for each in sent if each.at.lo <= at_ms)
     low = server.limits.thresholds[DISK].medium_to_low
     return (mail * _TIMES + _EMPTY_BYTES) * 100 >= server.limits.volume_bytes * low
 
@@ -116,12 +117,12 @@ def _used_up(fault: Fault, server: Server, run: Run) -> Iterator[Case]:
             since_ms, server=server.name,
         )  # fmt: skip
     others = [each for each in _faults(server, run) if each is not fault and each.outage]
-    is_free = not _may_be_full(server, run) and not any(
+    over_ms = outage.possible.hi + late_ms
+    is_free = not _may_be_full(server, run, over_ms) and not any(
         each.outage.possible.touches(outage.possible.hi, outage.possible.hi + late_ms)
         for each in others
         if each.outage
     )
-    over_ms = outage.possible.hi + late_ms
     disk = [row for row in run.said(EVENT) if row.server == server.name and row.resource == DISK]
     levels = [row.to for row in disk if (row.at_ms or 0) <= over_ms]
     is_over = not levels or levels[-1] == LEVELS[NORMAL]

@@ -63,7 +63,8 @@ def test_a_restart_repeats_without_a_length(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("kind", [*SERVER_KINDS, *MACHINE_KINDS])
 def test_a_list_and_a_site_are_one_fault_for_each_server_once(tmp_path: Path, kind: str) -> None:
-    more = {"restart": "", "skew_clock": "for: 5m, by: 5m, "}.get(kind, "for: 5m, ")
+    own = {"restart": "", "skew_clock": "for: 5m, by: 5m, ", "disk_use": "for: 5m, percent: 97, "}
+    more = own.get(kind, "for: 5m, ")
     fault = f"{{at: 10m, {more}{kind}: [site lyon, server par-mbx2, lyo-mbx1]}}"
     plan = plan_of(tmp_path, fault)
     assert [(each.id, each.kind) for each in plan.faults] == [("f1", kind), ("f2", kind)]

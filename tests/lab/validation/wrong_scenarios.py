@@ -218,7 +218,7 @@ SHAPE = {
         [
             "16:5: faults[1], a mapping, a fault is one of cut, slow, throttle, limit_data, slice,"
             " drip, reset_after, slow_close, kill, power_loss, corrupt, pause, stop, restart,"
-            " fill_disk, skew_clock and random"
+            " fill_disk, disk_use, skew_clock and random"
             " | give each fault an entry of its own"
         ],
     ),
