@@ -72,14 +72,33 @@ class Resubmit:
 
     def asked(self, topology: PlanTopology) -> tuple[str, ...]:
         """Each mailbox server of the boundary: any of them may have delivered something (SN-6)."""
-        homes = {each.copies[0].server for each in topology.databases if each.name == self.database}
-        inside = {_boundary(each) for each in topology.servers if each.name in homes}
-        servers = (each for each in topology.servers if each.role == "mailbox")
-        return tuple(each.name for each in servers if _boundary(each) in inside)
+        return boundary_of(self.database, topology)
 
     def words(self) -> str:
         times = f"{format_timespan(self.start_ms)} to {format_timespan(self.end_ms)}"
         return f"resubmit of {self.database}, {times}"
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeRequest:
+    """A resubmit request is disabled, enabled again or removed, as by Set-ResubmitRequest and
+    Remove-ResubmitRequest (SN-16): `request`, the id of the `resubmit`.
+    """
+
+    names: ClassVar[Names] = {"database": "database"}
+
+    id: str
+    kind: Literal["disable_resubmit", "enable_resubmit", "remove_resubmit"]
+    at_ms: int
+    database: str
+    request: str
+
+    def asked(self, topology: PlanTopology) -> tuple[str, ...]:
+        """Who was asked for the resubmit."""
+        return boundary_of(self.database, topology)
+
+    def words(self) -> str:
+        return f"{self.kind.partition('_')[0]} the resubmit of {self.database}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +145,9 @@ class RedirectMessages:
         return f"messages of {self.server} redirected to {self.to}"
 
 
-Operation: TypeAlias = Failover | Switchover | Resubmit | ChangeGroup | RedirectMessages
+Operation: TypeAlias = (
+    Failover | Switchover | Resubmit | ChangeRequest | ChangeGroup | RedirectMessages
+)
 
 
 def _some(addresses: tuple[str, ...]) -> str:
@@ -147,6 +168,14 @@ def groups_after(
         if each.id == change.id:
             break
     return tuple(found.values())
+
+
+def boundary_of(database: str, topology: PlanTopology) -> tuple[str, ...]:
+    """The mailbox servers of the boundary in which a database has its copies."""
+    homes = {each.copies[0].server for each in topology.databases if each.name == database}
+    inside = {_boundary(each) for each in topology.servers if each.name in homes}
+    servers = (each for each in topology.servers if each.role == "mailbox")
+    return tuple(each.name for each in servers if _boundary(each) in inside)
 
 
 def active_manager_of(database: str, topology: PlanTopology) -> tuple[str, ...]:

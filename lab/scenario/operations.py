@@ -5,13 +5,14 @@ a field of the model. Whether what is named exists is asked in `lab.validation.o
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 
 from pydantic import Field, model_validator
 
 from lab.plan.operations import (
     ChangeGroup,
+    ChangeRequest,
     Failover,
     Operation,
     RedirectMessages,
@@ -47,6 +48,15 @@ class OperationModel(Strict):
     )
     resubmit: str | None = Field(
         default=None, description="a database whose mail Safety Nets are to give back"
+    )
+    disable_resubmit: str | None = Field(
+        default=None, description="a database whose last resubmit before this gives nothing back"
+    )
+    enable_resubmit: str | None = Field(
+        default=None, description="the same, and it goes on where it stood"
+    )
+    remove_resubmit: str | None = Field(
+        default=None, description="the same, and there is no such request any more"
     )
     change_group: str | None = Field(
         default=None, description="a distribution group whose members change"
@@ -146,6 +156,7 @@ def _check_redirection(model: OperationModel) -> None:
         raise ConfigurationError(rule, "name another mailbox server")
 
 
+CHANGES_OF_REQUESTS = ("disable_resubmit", "enable_resubmit", "remove_resubmit")
 OPERATION_KINDS: Mapping[str, OperationKind] = {
     "failover": OperationKind(
         lambda name, m: Failover(name, "failover", m.at, m.subject, m.to),
@@ -163,6 +174,13 @@ OPERATION_KINDS: Mapping[str, OperationKind] = {
         needs=("start", "end"),
         check=_check_interval,
     ),
+    **{
+        kind: OperationKind(
+            lambda name, m: ChangeRequest(name, m.kind, m.at, m.subject, ""),  # type: ignore[arg-type]  # one of these words
+            {kind: Noun.DATABASE},
+        )
+        for kind in CHANGES_OF_REQUESTS
+    },
     "change_group": OperationKind(
         lambda name, m: ChangeGroup(
             name,
@@ -188,4 +206,19 @@ OPERATION_KINDS: Mapping[str, OperationKind] = {
 def resolve_operations(operations: list[OperationModel]) -> tuple[Operation, ...]:
     """In the order of time, numbered o1, o2 … in the order of the file."""
     found = [each.planned(f"o{number}") for number, each in enumerate(operations, start=1)]
-    return tuple(sorted(found, key=lambda operation: operation.at_ms))
+    ordered = sorted(found, key=lambda operation: operation.at_ms)
+    return tuple(_with_its_request(each, ordered) for each in ordered)
+
+
+def _with_its_request(operation: Operation, ordered: list[Operation]) -> Operation:
+    """The id of the last resubmit of its database before it."""
+    if not isinstance(operation, ChangeRequest):
+        return operation
+    earlier = (
+        each.id
+        for each in reversed(ordered)
+        if isinstance(each, Resubmit)
+        and each.database == operation.database
+        and each.at_ms < operation.at_ms
+    )
+    return replace(operation, request=next(earlier, ""))

@@ -15,6 +15,7 @@ from lab.faults.observer.evidence import Evidence
 from lab.faults.observer.target import RunningLab
 from lab.plan.operations import (
     ChangeGroup,
+    ChangeRequest,
     Failover,
     Operation,
     RedirectMessages,
@@ -26,7 +27,7 @@ from lab.schedule.administered import Administered
 from lab.schedule.directory import DirectoryChange
 from nodes.core.model.resubmit_request import ResubmitDemand, SafetyNetSource
 from nodes.shell.verbs.redirection import format_request
-from nodes.shell.verbs.safety_net import format_demand
+from nodes.shell.verbs.safety_net import format_change, format_demand
 
 DECIDED = "250"
 
@@ -53,10 +54,15 @@ def _redirect(asked: RedirectMessages, plan: Plan) -> str:
     return " ".join(format_request(asked.to))
 
 
+def _change(asked: ChangeRequest, plan: Plan) -> str:
+    return " ".join(format_change(asked.kind.partition("_")[0], asked.request))
+
+
 _LINES: Mapping[type, Callable[[Any, Plan], str]] = {
     Failover: _failover,
     Switchover: _switchover,
     Resubmit: _resubmit,
+    ChangeRequest: _change,
     RedirectMessages: _redirect,
 }
 

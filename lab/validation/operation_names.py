@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping
 from typing import TypeAlias
 
-from lab.scenario.operations import Noun, OperationModel
+from lab.scenario.operations import CHANGES_OF_REQUESTS, Noun, OperationModel
 from lab.scenario.scenario import ScenarioModel
 from lab.validation.mistakes import Mistake
 from lab.validation.model_reader import Read
@@ -31,6 +31,16 @@ def check_operation(
         if name is not None and (wrong := _CHECKS[noun](name, operation, names)) is not None:
             rule, hint = wrong
             yield read.mistake((*here, key), name, rule, hint)
+
+
+def changes_of_nothing(read: ScenarioRead, scenario: ScenarioModel) -> Iterator[Mistake]:
+    """Each change of a resubmit request that nobody has asked for by then."""
+    for index, operation in enumerate(scenario.operations):
+        earlier = {each.resubmit for each in scenario.operations if each.at < operation.at}
+        if operation.kind in CHANGES_OF_REQUESTS and operation.subject not in earlier:
+            trail = ("operations", index, operation.kind)
+            rule = "has no resubmit before this"
+            yield read.mistake(trail, operation.subject, rule, "add a resubmit of it, earlier")
 
 
 def no_database(name: str, names: TopologyNames) -> Wrong | None:

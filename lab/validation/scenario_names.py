@@ -19,7 +19,12 @@ from lab.scenario.strangers import StrangersModel
 from lab.scenario.topology import FOLDERS, USER
 from lab.validation.mistakes import Mistake
 from lab.validation.model_reader import Read
-from lab.validation.operation_names import check_operation, no_database, not_copied
+from lab.validation.operation_names import (
+    changes_of_nothing,
+    check_operation,
+    no_database,
+    not_copied,
+)
 from lab.validation.topology import NEAR_AMONG
 from lab.validation.topology_names import TopologyNames
 from lab.validation.yaml_document import Trail
@@ -56,6 +61,7 @@ def check_names(read: ScenarioRead, names: TopologyNames | None) -> Iterator[Mis
             yield _no_mailbox_server(read, trail, promotion.of, names)
     for index, operation in enumerate(scenario.operations):
         yield from check_operation(read, ("operations", index), operation, names)
+    yield from changes_of_nothing(read, scenario)
     for index, expected in enumerate(scenario.expect.resubmissions or []):
         asked = [each.resubmit for each in scenario.operations]
         check = no_database if expected.database in asked else not_copied

@@ -31,6 +31,16 @@ class Resubmit(NamedTuple):
         return f"{kind} of {self.database}, {_time(self.start_ms)} to {_time(self.end_ms)}"
 
 
+class RequestChange(NamedTuple):
+    """Of a resubmit request by its id, which is that of the operation that asked for it."""
+
+    database: str | None
+    request: str | None
+
+    def words(self, kind: str) -> str:
+        return f"{kind.partition('_')[0]} the resubmit of {self.database}"
+
+
 class Membership(NamedTuple):
     """Of a distribution group by its name; members by address."""
 
@@ -58,12 +68,15 @@ def _some(addresses: tuple[str, ...]) -> str:
     return addresses[0] if len(addresses) == 1 else f"{len(addresses)} members"
 
 
-Keys: TypeAlias = Activation | Resubmit | Membership | Redirection
+Keys: TypeAlias = Activation | Resubmit | RequestChange | Membership | Redirection
 
 KINDS: Final[Mapping[str, type[Keys]]] = {
     "failover": Activation,
     "switchover": Activation,
     "resubmit": Resubmit,
+    "disable_resubmit": RequestChange,
+    "enable_resubmit": RequestChange,
+    "remove_resubmit": RequestChange,
     "change_group": Membership,
     "redirect_messages": Redirection,
 }

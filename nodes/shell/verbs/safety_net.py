@@ -59,6 +59,11 @@ def format_demand(demand: ResubmitDemand) -> tuple[str, ...]:
     )
 
 
+def format_change(move: str, request_id: str) -> tuple[str, ...]:
+    """XRESUBMIT ENABLE, DISABLE or REMOVE as words."""
+    return (VERB, move.upper(), request_id)
+
+
 def parse_request(session: str, arguments: str) -> Request | None:
     """None for arguments that are not of the grammar."""
     what, *words = arguments.split(" ")

@@ -19,6 +19,7 @@ from spark_eval.cases.words import stamp
 from spark_eval.expected.mail.arrivals import database_of
 from spark_eval.expected.safety_net.operations import Operation, operations
 from spark_eval.expected.safety_net.pauses import may_wait
+from spark_eval.expected.safety_net.request_changes import rests
 from spark_eval.expected.safety_net.resubmissions import PRIMARY, SHADOW, Given, given_back
 from spark_eval.expected.safety_net.safety_net_requests import Request, home_servers, requests
 from spark_eval.histories.message import Message
@@ -95,7 +96,12 @@ def _asked_of(operation: Operation, keys: Resubmit, server: Server, run: Run) ->
     request = taken[0] if taken else None
     need_ms = run.software.asked_ms + int(1000 * run.speed) + run.finest_ms
     away = (each.outage.possible for each in server.downs)
-    outages = merged((*away, *may_wait(server, run)))
+    resting = (
+        each.possible
+        for each in rests(run)
+        if (each.server, each.request) == (server.name, operation.id)
+    )
+    outages = merged((*away, *resting, *may_wait(server, run)))
     return AskedOf(
         operation=operation.id,
         database=keys.database or "",
@@ -189,7 +195,16 @@ def _all_owed(message: Message, run: Run) -> Iterator[Owed]:
                 and asked.request is not None
                 and asked.inside.covers(fork.first.at_ms, fork.last.at_ms)
             ):
-                yield _owed(message, fork, asked, back, run)
+                item = _owed(message, fork, asked, back, run)
+                if item.given is not None or not _rests(asked, run):
+                    yield item
+
+
+def _rests(asked: AskedOf, run: Run) -> bool:
+    """An administrator has it disabled or removed until the end: it owes nothing more."""
+    of = (asked.server.name, asked.operation)
+    ends = (each.possible.hi for each in rests(run) if (each.server, each.request) == of)
+    return any(end_ms >= (run.end_ms or 0) for end_ms in ends)
 
 
 def _owed(message: Message, fork: Delivered, asked: AskedOf, back: list[Given], run: Run) -> Owed:

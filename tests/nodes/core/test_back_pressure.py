@@ -1,4 +1,4 @@
-"""Back pressure: what a server short of disk or queue space refuses, and when it recovers (TL-8)."""
+"""Back pressure: what a server short of disk or queues refuses, and when it recovers (TL-8)."""
 
 from __future__ import annotations
 
