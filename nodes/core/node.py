@@ -29,6 +29,7 @@ from nodes.core.interface import inputs
 from nodes.core.interface.effects import Effect, LogLifecycle
 from nodes.core.interface.replies import R502_NOT_IMPLEMENTED
 from nodes.core.model.identity import Identity
+from nodes.core.queue_viewer import QueueViewer
 from nodes.core.receiving import Receiving
 from nodes.core.redirection import Redirection
 from nodes.core.resubmission.requests import Resubmission
@@ -101,6 +102,15 @@ class Node:
             self._pressure,
         )
         self._redirection = Redirection(config, work, self._delivery)
+        self._viewer = QueueViewer(
+            work,
+            self._inbound,
+            self._delivery,
+            self._redundancy,
+            self._shadow,
+            self._discards,
+            self._pressure,
+        )
         self._hearers = self._routing_table()
         self._handlers = self._dispatch_table()
 
@@ -109,7 +119,9 @@ class Node:
         assert now_ms >= self._work.now_ms, "lab time went back"
         self._work.now_ms = now_ms
         self._handlers[type(happened)](happened)
-        return self._work.take_effects()
+        effects = self._work.take_effects()
+        self._viewer.count(effects)
+        return effects
 
     def next_deadline_ms(self) -> int | None:
         """When `DeadlineReached` is wanted, lab time in epoch ms; None: nothing waits for time."""
@@ -141,6 +153,7 @@ class Node:
             inputs.DatabaseSetAside: self._database_set_aside,
             inputs.DirectoryRead: self._groups.read,
             inputs.DiskMeasured: self._pressure.measured,
+            inputs.CopiesCounted: self._viewer.counted,
             inputs.Committed: self._committed,
             inputs.CommitFailed: lambda h: work.commit_failed(h.commit, h.reason),
             inputs.MailboxesDelivered: self._mailboxes_delivered,
@@ -170,6 +183,7 @@ class Node:
             inputs.ResubmitListAsked: self._resubmission.list_asked,
             inputs.ResubmitChangeAsked: self._resubmission.change_asked,
             inputs.RedirectRequested: self._of_a_server(self._redirection.requested),
+            inputs.QueuesAsked: self._of_a_server(self._viewer.asked),
             inputs.ActiveCopyNamed: lambda h: self._active_copies.named(
                 h, inbound.of_a_server(h.session)
             ),

@@ -28,6 +28,8 @@ class Storage(Protocol):
 
     def measure(self) -> None: ...
 
+    def count(self, session: str) -> None: ...
+
 
 class Inbound(Protocol):
     """Sessions that others have opened, by name."""
@@ -81,6 +83,7 @@ def effect_table(parts: Parts) -> EffectTable:
         effects.DeliverToMailboxes: lambda e: parts.disk.deliver(e),
         effects.ChangeCopy: lambda e: parts.disk.deliver(e),
         effects.MeasureDisk: lambda e: parts.disk.measure(),
+        effects.CountCopies: lambda e: parts.disk.count(e.session),
         effects.DropBody: lambda e: parts.disk.bodies.drop(e.body),
         effects.SendReply: lambda e: parts.inbound.reply(e.session, in_words(e.reply)),
         effects.CloseSession: lambda e: parts.inbound.close(e.session, e.reply),

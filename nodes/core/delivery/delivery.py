@@ -22,7 +22,14 @@ from nodes.core.categorizer.categorizer import Categorizer
 from nodes.core.config.config import NodeConfig
 from nodes.core.copies.active_copies import ActiveCopies, CopyMoved
 from nodes.core.delivery.age_limit import AgeLimit
-from nodes.core.delivery.delivery_queue import Answered, DeliveryQueue, Parcel, Result
+from nodes.core.delivery.delivery_queue import (
+    Answered,
+    DeliveryQueue,
+    Parcel,
+    Result,
+    addresses,
+    by_status,
+)
 from nodes.core.delivery.discard_notifications import Discards
 from nodes.core.delivery.dsn import Report, delay_report, non_delivery_report
 from nodes.core.delivery.redirecting import Left, Redirecting
@@ -44,6 +51,7 @@ from nodes.core.interface.queue_changes import (
     NoteDelayNotified,
     SetShadowServer,
 )
+from nodes.core.interface.replies import QueueShown
 from nodes.core.model.fork_states import ENDS, ForkMove, left_of
 from nodes.core.model.identity import Identity
 from nodes.core.model.message import DiscardNotification, Fork, ForkState, PrimaryMessage
@@ -85,7 +93,9 @@ class Delivery:
             config.server.message_expiration_timeout_ms, self._expire, lambda tracked: True
         )
         self._delay = age_limit(
-            config.server.delay_notification_timeout_ms, self._notify_of_delay, _may_be_delayed
+            config.server.delay_notification_timeout_ms,
+            self._notify_of_delay,
+            lambda tracked: tracked.may_be_delayed,
         )
 
     def opened(self, messages: tuple[PrimaryMessage, ...]) -> None:
@@ -151,6 +161,16 @@ class Delivery:
 
     def _report_length(self) -> None:
         self._work.report(QueuesChanged(len(self._messages)))
+
+    @property
+    def message_count(self) -> int:
+        """In all queues, each once."""
+        return len(self._messages)
+
+    def shown(self) -> tuple[QueueShown, ...]:
+        """Every queue that holds something, by its next hop."""
+        queues = sorted(self._queues.items(), key=lambda item: str(item[0]))
+        return tuple(queue.shown() for _, queue in queues if queue.length)
 
     def length_of(self, next_hop: NextHop) -> int:
         """How many messages the queue of that next hop holds, those on their way out too."""
@@ -218,15 +238,15 @@ class Delivery:
         """Who has it is done, and who was refused; the others wait for the retry, alone."""
         fork, queue, now_ms = parcel.fork, parcel.queue, self._work.now_ms
         self._log_delivered(tracked.message, fork, result)
-        for status, recipients in _by_status(result.refused).items():
+        for status, recipients in by_status(result.refused).items():
             self._fail(tracked, recipients, status)
-        open_still = _addresses(result.deferred)
-        refused = _addresses(result.refused)
+        open_still = addresses(result.deferred)
+        refused = addresses(result.refused)
         served = tuple(r for r in fork.recipients if r not in (*refused, *open_still))
         tracked.end(queue, refused, ForkMove.REFUSED, now_ms)
         tracked.end(queue, served, ForkMove.ACKNOWLEDGED, now_ms, parcel.redirected_to)
         if open_still:
-            self._put_back(tracked, parcel, "; ".join(_by_status(result.deferred)))
+            self._put_back(tracked, parcel, "; ".join(by_status(result.deferred)))
         self._advance(tracked)
 
     def _log_delivered(self, message: PrimaryMessage, fork: Fork, result: Answered) -> None:
@@ -257,7 +277,7 @@ class Delivery:
         if report is not None and message.resubmit_request is not None:
             self._log_suppressed(message, recipients, status)
         elif report is not None:
-            _send(tracked, report)
+            tracked.send(report)
 
     def _log_suppressed(
         self, message: PrimaryMessage, recipients: tuple[str, ...], status: str
@@ -368,13 +388,8 @@ class Delivery:
             self._config, self._identity, tracked.message, tracked.waiting, self._work.now_ms
         )
         if report is not None:
-            _send(tracked, report)
+            tracked.send(report)
             self._advance(tracked)
-
-
-def _may_be_delayed(tracked: Tracked) -> bool:
-    is_back = tracked.message.resubmit_request is not None
-    return bool(tracked.waiting) and not (tracked.delay_notified or is_back)
 
 
 def _stored(message: PrimaryMessage, reports: tuple[Report, ...]) -> Iterator[Change]:
@@ -382,21 +397,3 @@ def _stored(message: PrimaryMessage, reports: tuple[Report, ...]) -> Iterator[Ch
         yield InsertMessage(each.message, each.body)
         if each.is_of_delay:
             yield NoteDelayNotified(message.internal_id)
-
-
-def _send(tracked: Tracked, report: Report) -> None:
-    """With what is written down next."""
-    tracked.reports.append(report)
-    tracked.side_effects.add(report.message.internal_id)
-
-
-def _by_status(said: tuple[tuple[str, str], ...]) -> dict[str, tuple[str, ...]]:
-    """Recipients by what was said of them."""
-    found: dict[str, tuple[str, ...]] = {}
-    for recipient, status in said:
-        found[status] = (*found.get(status, ()), recipient)
-    return found
-
-
-def _addresses(said: tuple[tuple[str, str], ...]) -> tuple[str, ...]:
-    return tuple(recipient for recipient, _ in said)

@@ -20,7 +20,7 @@ from nodes.core.delivery.doubts import Doubts
 from nodes.core.engine.work import LocalDelivery, Timer, Work
 from nodes.core.interface.effects import DeliverTo
 from nodes.core.interface.inputs import TransmissionAnswered
-from nodes.core.interface.replies import R432_NOT_ACTIVE_HERE
+from nodes.core.interface.replies import R432_NOT_ACTIVE_HERE, QueueShown
 from nodes.core.model.message import Fork, PrimaryMessage
 from nodes.core.model.next_hop import DeliveryType, NextHop
 from nodes.core.sessions.outbound import Sessions
@@ -113,7 +113,13 @@ class DeliveryQueue:
         self._active: Counter[int] = Counter()
         self._failures = 0
         self._retry: Timer | None = None
+        self._last_error = ""
         self._is_redirected = False
+
+    def shown(self) -> QueueShown:
+        """As somebody who looks sees it."""
+        retry_ms = None if self._retry is None else self._retry.due_ms
+        return QueueShown("delivery", str(self.next_hop), self.length, retry_ms, self._last_error)
 
     @property
     def length(self) -> int:
@@ -221,6 +227,7 @@ class DeliveryQueue:
         """What the copy before says, once another is active, is worth nothing: it goes there."""
         self._active[parcel.epoch] -= 1
         internal_id = parcel.message.internal_id
+        self._last_error = result.reason if isinstance(result, NotNow) else ""
         if parcel.redirected_to is not None:
             self._redirected(internal_id, result)
         elif parcel.epoch != self._active_copies.epoch_of(self.next_hop):
@@ -330,3 +337,15 @@ def _result(parcel: Parcel, answer: TransmissionAnswered, server: str) -> Result
     if not settled:
         return NotNow(reply, was_offered=True)
     return Answered(reply, delivered, refused=refused, deferred=deferred, server=server)
+
+
+def by_status(said: tuple[tuple[str, str], ...]) -> dict[str, tuple[str, ...]]:
+    """Recipients by what was said of them."""
+    found: dict[str, tuple[str, ...]] = {}
+    for recipient, status in said:
+        found[status] = (*found.get(status, ()), recipient)
+    return found
+
+
+def addresses(said: tuple[tuple[str, str], ...]) -> tuple[str, ...]:
+    return tuple(recipient for recipient, _ in said)

@@ -22,7 +22,7 @@ from nodes.core.interface.queue_changes import (
     ForgetDiscards,
     NoteDiscardsAsked,
 )
-from nodes.core.interface.replies import DiscardReply
+from nodes.core.interface.replies import DiscardReply, QueueShown
 from nodes.core.model.identity import Identity
 from nodes.core.model.message import DiscardNotification
 
@@ -50,6 +50,11 @@ class Discards:
         self._asked_ms.update(asked)
         for notification in sorted(notifications, key=lambda n: n.sequence):
             self.add(notification)
+
+    def shown(self) -> tuple[QueueShown, ...]:
+        """By shadow server, what it is still to be notified of."""
+        waiting = sorted(self._by_server.items())
+        return tuple(QueueShown("discard", name, len(own)) for name, own in waiting if own)
 
     def add(self, notification: DiscardNotification) -> None:
         """A notification that is durable by now."""

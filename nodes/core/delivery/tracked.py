@@ -44,6 +44,17 @@ class Tracked:
         """Recipients that nobody has served or given up yet."""
         return tuple(r for f in self.forks.values() if f.state not in ENDS for r in f.recipients)
 
+    @property
+    def may_be_delayed(self) -> bool:
+        """Whether its sender may hear of that: once, and not of what was resubmitted (SN-10)."""
+        is_back = self.message.resubmit_request is not None
+        return bool(self.waiting) and not (self.delay_notified or is_back)
+
+    def send(self, report: Report) -> None:
+        """With what is written down next."""
+        self.reports.append(report)
+        self.side_effects.add(report.message.internal_id)
+
     def move(self, next_hop: NextHop, move: ForkMove) -> None:
         fork = self.forks[next_hop]
         self.forks[next_hop] = replace(fork, state=after(fork.state, move))

@@ -98,6 +98,13 @@ class MeasureDisk:
 
 
 @dataclass(frozen=True, slots=True)
+class CountCopies:
+    """How many copies are in each Safety Net? `CopiesCounted` follows, for that session."""
+
+    session: str
+
+
+@dataclass(frozen=True, slots=True)
 class DropBody:
     """Forget an `in:` body that was not committed."""
 
@@ -275,6 +282,7 @@ Effect: TypeAlias = (
     | DeliverToMailboxes
     | ChangeCopy
     | MeasureDisk
+    | CountCopies
     | DropBody
     | SendReply
     | CloseSession

@@ -194,6 +194,26 @@ CopyReply: TypeAlias = (
 
 
 @dataclass(frozen=True, slots=True)
+class QueueShown:
+    """One queue: `name` is its next hop, or the server that it is for; times epoch ms."""
+
+    kind: str
+    name: str
+    length: int
+    next_retry_ms: int | None = None
+    last_error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class QueuesReply:
+    """To XQUEUES; `figures` are counters and levels by name."""
+
+    code: ClassVar[int] = 250
+    queues: tuple[QueueShown, ...]
+    figures: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class ResubmitReply:
     """To XRESUBMIT ADD: how far the request is."""
 
@@ -221,5 +241,5 @@ class DiscardReply:
 
 
 AnyReply: TypeAlias = (
-    Reply | LogReply | CopyReply | ResubmitReply | ResubmitListReply | DiscardReply
+    Reply | LogReply | CopyReply | ResubmitReply | ResubmitListReply | DiscardReply | QueuesReply
 )

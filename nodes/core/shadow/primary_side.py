@@ -36,6 +36,8 @@ class Redundancy:
         self._identity = identity
         self._sessions = sessions
         self._delivery = delivery
+        self.under_way = 0
+        """Messages that are durable here and wait for their shadow."""
 
     def opened(self, messages: tuple[PrimaryMessage, ...]) -> None:
         """After a restart: what was being sent anew is made redundant before it goes out (SM-13,
@@ -90,8 +92,10 @@ class Redundancy:
             deliver(message)
             return
         until_ms = self._work.now_ms + self._config.server.receive_connection_timeout_ms
+        self.under_way += 1
 
         def outcome(result: Outcome) -> None:
+            self.under_way -= 1
             if isinstance(result, Made):
                 self.log_made(message, result)
                 change = SetShadowServer(message.internal_id, result.server, result.database_id)

@@ -21,6 +21,7 @@ from nodes.core.engine.work import Because, Work
 from nodes.core.interface.effects import LogLifecycle
 from nodes.core.interface.inputs import DatabaseOpened
 from nodes.core.interface.queue_changes import InsertShadow, PromoteShadow
+from nodes.core.interface.replies import QueueShown
 from nodes.core.model.identity import Identity
 from nodes.core.model.message import BodyHandle, PrimaryMessage, ShadowKey, ShadowMessage
 from nodes.core.sessions.outbound import PeerReached, Sessions
@@ -66,6 +67,11 @@ class ShadowRedundancy:
             self._work.emit(shadow_row("LOAD", "BOOTLOADER", shadow, source_context="shadow"))
         for queue in self._queues.values():
             queue.resume()
+
+    def shown(self) -> tuple[QueueShown, ...]:
+        """Every queue that holds something, by its primary server."""
+        queues = sorted(self._queues.items())
+        return tuple(queue.shown() for _, queue in queues if queue.held)
 
     def reached(self, event: PeerReached) -> None:
         queue = self._queues.get(event.lease.peer)

@@ -29,6 +29,7 @@ from nodes.core.engine.tracking_rows import shadow_row
 from nodes.core.engine.work import COMMIT_RETRY_MS, Then, Timer, Work
 from nodes.core.interface.inputs import DiscardAnswered
 from nodes.core.interface.queue_changes import Change, MoveToShadowSafetyNet, SetContact
+from nodes.core.interface.replies import QueueShown
 from nodes.core.model.lab_time import iso
 from nodes.core.model.message import Contact, ShadowKey, ShadowMessage
 from nodes.core.sessions.outbound import Sessions
@@ -107,6 +108,11 @@ class ShadowQueue:
         elif self._span is None:
             self._set_span()
         return shadow
+
+    def shown(self) -> QueueShown:
+        """As somebody who looks sees it: the next retry is the next heartbeat."""
+        due_ms = None if self._heartbeat is None else self._heartbeat.due_ms
+        return QueueShown("shadow", self.primary, len(self.held), due_ms)
 
     def ask_first(self, lease: Lease) -> None:
         """A session to the primary was opened, for whatever: ask before it is used (SM-2)."""

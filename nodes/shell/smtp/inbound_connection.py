@@ -44,6 +44,7 @@ from nodes.shell.smtp.syntax import (
 from nodes.shell.storage.bodies import Bodies
 from nodes.shell.tls import peer_named_by
 from nodes.shell.verbs import database as database_verbs
+from nodes.shell.verbs import queues as queues_verbs
 from nodes.shell.verbs import redirection as redirection_verbs
 from nodes.shell.verbs import replication as replication_verbs
 from nodes.shell.verbs import safety_net as safety_net_verbs
@@ -223,6 +224,9 @@ class InboundConnection(SmtpSyntax):
 
     async def smtp_XREDIRECT(self, arg: str | None) -> None:
         await self._organisation_only(redirection_verbs.parse_request(self.name, arg or ""))
+
+    async def smtp_XQUEUES(self, arg: str | None) -> None:
+        await self._organisation_only(queues_verbs.parse_request(self.name, arg or ""))
 
     async def smtp_XACTIVE(self, arg: str | None) -> None:
         await self._organisation_only(database_verbs.parse_active_copy(self.name, arg or ""))

@@ -13,7 +13,7 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from nodes.core.interface.inputs import DiskMeasured, Input
 from nodes.core.model.message import BodyHandle
@@ -154,12 +154,18 @@ class Disk:
     def measure(self) -> None:
         """How much of the volume is in use; the answer comes as an input."""
         loop = asyncio.get_running_loop()
-        loop.run_in_executor(self._reading, self._used).add_done_callback(self._measured)
+        loop.run_in_executor(self._reading, self._used).add_done_callback(self._looked)
+
+    def count(self, session: str) -> None:
+        """How many copies the Safety Nets hold; the answer comes as an input."""
+        loop = asyncio.get_running_loop()
+        counting = loop.run_in_executor(self._reading, self._reader.count_copies, session)
+        counting.add_done_callback(self._looked)
 
     def _used(self) -> DiskMeasured:
         return DiskMeasured(self._reader.used_bytes + size_of_ballast(self._folder))
 
-    def _measured(self, done: asyncio.Future[DiskMeasured]) -> None:
+    def _looked(self, done: asyncio.Future[Any]) -> None:
         if done.cancelled():
             return
         error = done.exception()

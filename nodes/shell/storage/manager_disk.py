@@ -64,6 +64,9 @@ class ManagerDisk:
     def measure(self) -> None:
         raise AssertionError("Active Manager has no queue database")
 
+    def count(self, session: str) -> None:
+        raise AssertionError("Active Manager has no Safety Nets")
+
     async def use(self, volume_bytes: int, percent: int) -> None:
         """There is no queue database here."""
 

@@ -8,12 +8,13 @@ from nodes.core.interface.replies import (
     DiscardReply,
     LogExpected,
     LogReplayed,
+    QueuesReply,
     Reply,
     ResubmitListReply,
     ResubmitReply,
     Seeded,
 )
-from nodes.shell.verbs import database, replication, safety_net, shadow
+from nodes.shell.verbs import database, queues, replication, safety_net, shadow
 
 
 def in_words(reply: AnyReply) -> Reply:
@@ -22,6 +23,8 @@ def in_words(reply: AnyReply) -> Reply:
             return reply
         case DiscardReply():
             return Reply(reply.code, shadow.format_reply(reply))
+        case QueuesReply():
+            return Reply(reply.code, queues.format_reply(reply))
         case ResubmitListReply():
             return Reply(reply.code, safety_net.format_list(reply))
         case ResubmitReply():

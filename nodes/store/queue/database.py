@@ -20,6 +20,7 @@ from nodes.core.interface.effects import Commit, ReadSafetyNet
 from nodes.core.interface.inputs import (
     CommitFailed,
     Committed,
+    CopiesCounted,
     DatabaseOpened,
     DatabaseSetAside,
     ExpiredCopy,
@@ -263,6 +264,14 @@ class QueueDatabase:
     def read_body(self, internal_id: int) -> bytes | None:
         """The body `db:<internal_id>`; None where there is no such message."""
         return read_body(self._connection, internal_id)
+
+    def count_copies(self, session: str) -> CopiesCounted:
+        """In both Safety Nets, for whoever asks in that session. Raises sqlite3.Error."""
+        primary, shadow = (
+            int(self._connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0])
+            for table in ("primary_safety_net", "shadow_safety_net")
+        )
+        return CopiesCounted(session, primary, shadow)
 
     @property
     def connection(self) -> sqlite3.Connection:

@@ -650,6 +650,9 @@ class World:
                 self.give(host, host.disk.read(effect))
             case fx.DeliverToMailboxes():
                 self._deliver(host, effect)
+            case fx.CountCopies(session):
+                kept = (len(host.disk.primary_safety_net), len(host.disk.shadow_safety_net))
+                self.give(host, on.CopiesCounted(session, *kept))
             case fx.MeasureDisk():
                 self.give(host, on.DiskMeasured(host.used_bytes))
             case fx.SendReply(session, reply):

@@ -5,6 +5,7 @@ from typing import TypeAlias
 
 from nodes.core.interface.inputs import Input
 from nodes.shell.verbs import database as database_verbs
+from nodes.shell.verbs import queues as queues_verbs
 from nodes.shell.verbs import redirection as redirection_verbs
 from nodes.shell.verbs import replication as replication_verbs
 from nodes.shell.verbs import safety_net as safety_net_verbs
@@ -19,6 +20,7 @@ PARSERS: Mapping[str, Parser] = {
     "XQUERYDISCARD": shadow_verbs.parse_question,
     "XRESUBMIT": safety_net_verbs.parse_request,
     "XREDIRECT": redirection_verbs.parse_request,
+    "XQUEUES": queues_verbs.parse_request,
     "XACTIVE": database_verbs.parse_active_copy,
     "XCOPYSTATUS": database_verbs.parse_status_request,
     "XMOUNT": database_verbs.parse_mount,

@@ -267,6 +267,13 @@ class OpenDatabases:
     def measure(self) -> None:
         self._world.after(MEASURED_US, self._measured)
 
+    def count(self, session: str) -> None:
+        self._world.after(MEASURED_US, self._counted, session)
+
+    def _counted(self, session: str) -> None:
+        if not self._is_over:
+            self._give(self._queue.count_copies(session))
+
     def _measured(self) -> None:
         if not self._is_over:
             self._give(DiskMeasured(self._disk.used_bytes))

@@ -16,6 +16,7 @@ from nodes.core.interface.inputs.directory import DirectoryRead
 from nodes.core.interface.inputs.disk import (
     CommitFailed,
     Committed,
+    CopiesCounted,
     CopyChanged,
     CopyNotChanged,
     DatabaseOpened,
@@ -41,6 +42,7 @@ from nodes.core.interface.inputs.inbound import (
     MessageOffered,
     MountAsked,
     PeerAuthenticated,
+    QueuesAsked,
     RecipientOffered,
     RedirectRequested,
     ResubmitChangeAsked,
@@ -76,6 +78,7 @@ __all__ = [
     "CommitFailed",
     "Committed",
     "ConnectionLost",
+    "CopiesCounted",
     "CopyChanged",
     "CopyCommandRefused",
     "CopyNotChanged",
@@ -103,6 +106,7 @@ __all__ = [
     "MountAnswered",
     "MountAsked",
     "PeerAuthenticated",
+    "QueuesAsked",
     "RecipientOffered",
     "RedirectRequested",
     "ResubmitAnswered",
@@ -151,6 +155,7 @@ Input: TypeAlias = (
     | SafetyNetExpired
     | SafetyNetRead
     | SafetyNetNotRead
+    | CopiesCounted
     | CopyChanged
     | CopyNotChanged
     | SessionAccepted
@@ -165,6 +170,7 @@ Input: TypeAlias = (
     | ResubmitListAsked
     | ResubmitChangeAsked
     | RedirectRequested
+    | QueuesAsked
     | ActiveCopyNamed
     | LogAnnounced
     | SeedAnnounced

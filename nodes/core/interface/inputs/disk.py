@@ -78,6 +78,15 @@ class DiskMeasured:
 
 
 @dataclass(frozen=True, slots=True)
+class CopiesCounted:
+    """Answer to `CountCopies`: how many copies each Safety Net holds."""
+
+    session: str
+    primary: int
+    shadow: int
+
+
+@dataclass(frozen=True, slots=True)
 class Committed:
     """The changes of `Commit(commit, …)` are durable, all of them."""
 

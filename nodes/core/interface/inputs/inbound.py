@@ -119,6 +119,13 @@ class ResubmitChangeAsked:
 
 
 @dataclass(frozen=True, slots=True)
+class QueuesAsked:
+    """XQUEUES: what do the queues hold? Awaits a reply (TL-9)."""
+
+    session: str
+
+
+@dataclass(frozen=True, slots=True)
 class RedirectRequested:
     """XREDIRECT: move what is in the delivery queues to `server`. Answered by `SendReply`."""
 

@@ -1,0 +1,64 @@
+"""The grammar of XQUEUES, by which an administrator sees the queues of a server while it runs, as
+Get-Queue shows them (F§5.3). All of it is this project's own:
+
+    XQUEUES
+        250-queue <kind> <name|-> <length> <next retry|-> <last error> |     on one line each
+        250-figure <name> <value> |
+        250 Done <number of queues>
+
+A time is epoch ms. Each line ends in a bar, so that they can be told apart where a reply has become
+one line; an error has none.
+"""
+
+from __future__ import annotations
+
+from nodes.core.interface.inputs import QueuesAsked
+from nodes.core.interface.replies import QueueShown, QueuesReply
+
+VERB = "XQUEUES"
+NONE, END = "-", "|"
+ERROR_SHOWN = 200
+
+
+def parse_request(session: str, arguments: str) -> QueuesAsked | None:
+    """None for arguments that are not of the grammar."""
+    return None if arguments else QueuesAsked(session)
+
+
+def format_reply(reply: QueuesReply) -> tuple[str, ...]:
+    figures = (f"figure {name} {value} {END}" for name, value in reply.figures)
+    return (*map(_shown, reply.queues), *figures, f"Done {len(reply.queues)}")
+
+
+def _shown(queue: QueueShown) -> str:
+    retry = NONE if queue.next_retry_ms is None else queue.next_retry_ms
+    error = queue.last_error.replace(END, "/")[:ERROR_SHOWN].encode("ascii", "replace").decode()
+    words = ("queue", queue.kind, queue.name or NONE, queue.length, retry, error, END)
+    return " ".join(str(word) for word in words if word != "")
+
+
+def read_reply(text: str) -> tuple[tuple[QueueShown, ...], tuple[tuple[str, str], ...]]:
+    """Queues and figures of a reply, with or without its code, in one line or in several. Raises
+    ValueError for what no server says.
+    """
+    queues, figures = [], []
+    for part in " ".join(text.split()).split(END)[:-1]:
+        words = part.removeprefix("250").removeprefix("-").split()
+        if words[0] == "queue":
+            queues.append(_read(words[1:]))
+        elif words[0] == "figure" and len(words) == 3:
+            figures.append((words[1], words[2]))
+        else:
+            raise ValueError(f"{part!r} is no line of {VERB}")
+    return tuple(queues), tuple(figures)
+
+
+def _read(words: list[str]) -> QueueShown:
+    kind, name, length, retry, *error = words
+    return QueueShown(
+        kind,
+        "" if name == NONE else name,
+        int(length),
+        None if retry == NONE else int(retry),
+        " ".join(error),
+    )
