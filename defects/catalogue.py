@@ -31,6 +31,7 @@ from defects.delivery import (
     redirecting,
     retrying,
     routing,
+    showing,
 )
 from defects.discards import asking, dropping, leaving_out, letting_go, notifying
 from defects.logs import lifecycle, messages, overstating, steps, tracking, twice
@@ -54,6 +55,7 @@ ALL: tuple[Defect, ...] = (
     *expanding.DEFECTS,
     *redirecting.DEFECTS,
     *back_pressure.DEFECTS,
+    *showing.DEFECTS,
     *retrying.DEFECTS,
     *routing.DEFECTS,
     *reporting.DEFECTS,

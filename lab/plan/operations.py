@@ -145,8 +145,26 @@ class RedirectMessages:
         return f"messages of {self.server} redirected to {self.to}"
 
 
+@dataclass(frozen=True, slots=True)
+class ShowQueues:
+    """Get-Queue: somebody looks at what the queues of `server` hold (TL-9)."""
+
+    names: ClassVar[Names] = {"server": "mailbox server"}
+
+    id: str
+    kind: Literal["show_queues"]
+    at_ms: int
+    server: str
+
+    def asked(self, topology: PlanTopology) -> tuple[str, ...]:
+        return (self.server,)
+
+    def words(self) -> str:
+        return f"look at the queues of {self.server}"
+
+
 Operation: TypeAlias = (
-    Failover | Switchover | Resubmit | ChangeRequest | ChangeGroup | RedirectMessages
+    Failover | Switchover | Resubmit | ChangeRequest | ChangeGroup | RedirectMessages | ShowQueues
 )
 
 

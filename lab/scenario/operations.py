@@ -17,6 +17,7 @@ from lab.plan.operations import (
     Operation,
     RedirectMessages,
     Resubmit,
+    ShowQueues,
     Switchover,
 )
 from lab.scenario.quantities import Instant, Names
@@ -65,6 +66,9 @@ class OperationModel(Strict):
     remove: Names = Field(default_factory=list, description="members that leave the group")
     redirect_messages: str | None = Field(
         default=None, description="a server whose delivery queues another one is to take"
+    )
+    show_queues: str | None = Field(
+        default=None, description="a server at whose queues somebody looks"
     )
     to: str | None = Field(
         default=None,
@@ -193,6 +197,10 @@ OPERATION_KINDS: Mapping[str, OperationKind] = {
         {"change_group": Noun.GROUP, "add": Noun.MEMBER, "remove": Noun.MEMBER},
         may=("add", "remove"),
         check=_check_change,
+    ),
+    "show_queues": OperationKind(
+        lambda name, m: ShowQueues(name, "show_queues", m.at, m.subject),
+        {"show_queues": Noun.MAILBOX_SERVER},
     ),
     "redirect_messages": OperationKind(
         lambda name, m: RedirectMessages(name, "redirect_messages", m.at, m.subject, str(m.to)),

@@ -20,12 +20,14 @@ from lab.plan.operations import (
     Operation,
     RedirectMessages,
     Resubmit,
+    ShowQueues,
     Switchover,
 )
 from lab.plan.plan import Plan
 from lab.schedule.administered import Administered
 from lab.schedule.directory import DirectoryChange
 from nodes.core.model.resubmit_request import ResubmitDemand, SafetyNetSource
+from nodes.shell.verbs.queues import VERB as QUEUES
 from nodes.shell.verbs.redirection import format_request
 from nodes.shell.verbs.safety_net import format_change, format_demand
 
@@ -64,6 +66,7 @@ _LINES: Mapping[type, Callable[[Any, Plan], str]] = {
     Resubmit: _resubmit,
     ChangeRequest: _change,
     RedirectMessages: _redirect,
+    ShowQueues: lambda asked, plan: QUEUES,
 }
 
 

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from spark_eval.expected.mail.deliveries import EXCUSED, LOST, UNKNOWN, deliveries
 from spark_eval.expected.mail.forks import is_done
+from spark_eval.expected.node.shown_queues import held
 from spark_eval.expected.safety_net.resubmissions import given_back
 from spark_eval.expected.shadow.promotions import promotions_of
 from spark_eval.histories.message import Message
@@ -49,7 +50,8 @@ class Totals:
     """Counts of messages: `promised` to anybody, `lost` or `excused` for anybody; `may_be_…` of
     those whose fate is not known. Only where `expect` says something of them: `promoted`, and
     `resubmitted`, how many came back into which database from which Safety Nets, and the first.
-    `given_back`: by server and database, each message.
+    `given_back`: by server and database, each message. `held`: by look, kind and name of a queue,
+    how many certainly and possibly were in it.
     """
 
     promised: int = 0
@@ -60,6 +62,7 @@ class Totals:
     taken_over: dict[Promotion, list[int]] = field(default_factory=dict)
     promoted: list[Promoted] = field(default_factory=list)
     resubmitted: dict[Place, tuple[int, int, Ref]] = field(default_factory=dict)
+    held: dict[tuple[str, str, str], tuple[int, int]] = field(default_factory=dict)
     given_back: dict[tuple[str, str | None], list[GivenBack]] = field(default_factory=dict)
 
     def add(self, other: Totals) -> None:
@@ -71,10 +74,16 @@ class Totals:
         self.promoted += other.promoted
         for promotion, times in other.taken_over.items():
             self.taken_over.setdefault(promotion, []).extend(times)
+        for where, counts in other.held.items():
+            self.held[where] = _sum(self.held.get(where, (0, 0)), counts)
         for at, given in other.given_back.items():
             self.given_back.setdefault(at, []).extend(given)
         for place, came in other.resubmitted.items():
             self.resubmitted[place] = _both(self.resubmitted.get(place), came)
+
+
+def _sum(one: tuple[int, int], other: tuple[int, int]) -> tuple[int, int]:
+    return one[0] + other[0], one[1] + other[1]
 
 
 def _both(known: tuple[int, int, Ref] | None, came: tuple[int, int, Ref]) -> tuple[int, int, Ref]:
@@ -94,6 +103,9 @@ def totals_of(messages: Iterable[Message], run: Run) -> Totals:
 def count(found: Totals, message: Message, run: Run) -> None:
     """A message and the DSNs about it."""
     _count_deliveries(found, message, run)
+    for item in held(message, run):
+        where = (item.operation, item.kind, item.name)
+        found.held[where] = _sum(found.held.get(where, (0, 0)), (item.is_sure, 1))
     for each in message.with_dsns:
         take_over(found.taken_over, each.tracking)
         _give_back(found, each)

@@ -64,11 +64,20 @@ class Redirection(NamedTuple):
         return f"messages of {self.server} redirected to {self.to}"
 
 
+class Looked(NamedTuple):
+    """At the queues of a server."""
+
+    server: str | None
+
+    def words(self, kind: str) -> str:
+        return f"look at the queues of {self.server}"
+
+
 def _some(addresses: tuple[str, ...]) -> str:
     return addresses[0] if len(addresses) == 1 else f"{len(addresses)} members"
 
 
-Keys: TypeAlias = Activation | Resubmit | RequestChange | Membership | Redirection
+Keys: TypeAlias = Activation | Resubmit | RequestChange | Membership | Redirection | Looked
 
 KINDS: Final[Mapping[str, type[Keys]]] = {
     "failover": Activation,
@@ -79,6 +88,7 @@ KINDS: Final[Mapping[str, type[Keys]]] = {
     "remove_resubmit": RequestChange,
     "change_group": Membership,
     "redirect_messages": Redirection,
+    "show_queues": Looked,
 }
 
 

@@ -1,0 +1,92 @@
+"""Defects of what a server shows of its queues while it runs (TL-9)."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterable
+from dataclasses import replace
+
+from defects.defect import Defect
+from defects.door import Door, behind
+from nodes.core.interface.effects import Effect, SendReply
+from nodes.core.interface.replies import QueueShown, QueuesReply
+
+SHOWN = "queues-shown"
+
+
+class ShowsOtherwise(Door):
+    """`shown` is what whoever looks sees instead."""
+
+    @abstractmethod
+    def shown(self, reply: QueuesReply) -> QueuesReply: ...
+
+    def leaves(self, effect: Effect) -> Iterable[Effect]:
+        if isinstance(effect, SendReply) and isinstance(effect.reply, QueuesReply):
+            effect = replace(effect, reply=self.shown(effect.reply))
+        return (effect,)
+
+
+class ShowsNone(ShowsOtherwise):
+    kind = "shadow"
+
+    def shown(self, reply: QueuesReply) -> QueuesReply:
+        return replace(reply, queues=tuple(q for q in reply.queues if q.kind != self.kind))
+
+
+class ShowsNoSafetyNet(ShowsNone):
+    kind = "primary-safety-net"
+
+
+class ShowsFewer(ShowsOtherwise):
+    """Of the messages in its queues half."""
+
+    def shown(self, reply: QueuesReply) -> QueuesReply:
+        return replace(reply, queues=tuple(map(self._halved, reply.queues)))
+
+    def _halved(self, queue: QueueShown) -> QueueShown:
+        return replace(queue, length=queue.length // 2) if queue.kind == "messages" else queue
+
+
+class CountsTwice(ShowsOtherwise):
+    def shown(self, reply: QueuesReply) -> QueuesReply:
+        figures = ((name, self._twice(value)) for name, value in reply.figures)
+        return replace(reply, figures=tuple(figures))
+
+    def _twice(self, value: str) -> str:
+        return str(2 * int(value)) if value.isdecimal() else value
+
+
+class ShowsNormalLevels(ShowsOtherwise):
+    def shown(self, reply: QueuesReply) -> QueuesReply:
+        figures = ((name, v if v.isdecimal() else "normal") for name, v in reply.figures)
+        return replace(reply, figures=tuple(figures))
+
+
+BY = ("queues_shown",)
+DEFECTS = (
+    Defect(
+        "shows-no-shadow-queues",
+        "A server leaves shadow queues out of what it shows.",
+        "TL-9", SHOWN, BY, lambda: behind(ShowsNone),
+    ),
+    Defect(
+        "shows-no-safety-net",
+        "A server leaves its Primary Safety Net out of what it shows.",
+        "TL-9", SHOWN, BY, lambda: behind(ShowsNoSafetyNet),
+    ),
+    Defect(
+        "shows-half-of-its-messages",
+        "A server shows half of the messages in its delivery queues.",
+        "TL-9", SHOWN, BY, lambda: behind(ShowsFewer),
+    ),
+    Defect(
+        "counts-shadow-messages-twice",
+        "A server counts each step of shadow redundancy twice.",
+        "TL-9", SHOWN, BY, lambda: behind(CountsTwice),
+    ),
+    Defect(
+        "shows-normal-levels",
+        "A server under back pressure shows its levels as normal.",
+        "TL-9", SHOWN, BY, lambda: behind(ShowsNormalLevels),
+    ),
+)  # fmt: skip

@@ -1,0 +1,107 @@
+"""queues_shown: what a server shows of its queues while it runs is what its tracking log says that
+they hold (TL-9).
+
+Asks every answer to somebody who looked, by the plan: each queue that has to be in it, how many
+messages are in delivery queues, in each shadow queue and in the Primary Safety Net, and how often
+each step of shadow redundancy was done since the process began. Each number lies between what
+certainly was so at that moment and what possibly was. And the levels of back pressure are those of
+the lifecycle log.
+
+Not asked: near a hole of the log, or of what a server kept over a restart that its log does not
+have; how many copies a Shadow Safety Net holds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from spark_eval.cases.case import Case, asked, fits
+from spark_eval.cases.forms import bound
+from spark_eval.cases.words import stamp
+from spark_eval.claims.claim import Claim
+from spark_eval.expected.node.shown_queues import (
+    COUNTED,
+    MESSAGES,
+    SAFETY_NET,
+    SHADOW,
+    Look,
+    looks,
+)
+from spark_eval.expected.totals import Totals
+from spark_eval.histories.organisation.pressure import HIGH, LEVELS, MEDIUM
+from spark_eval.histories.run import Run
+from spark_eval.read.plan import LIFECYCLE, TRACKING
+
+REQUIRED = ("TL-9",)
+ALWAYS = (MESSAGES, "submission", SAFETY_NET, "shadow-safety-net")
+
+
+def _cases(run: Run, totals: Totals) -> Iterator[Case]:
+    for look in looks(run):
+        since_ms = look.server.life_at(look.at.lo) or 0
+        if not look.server.shows(since_ms, look.at.hi + look.slack_ms):
+            continue
+        yield from _whole(look)
+        for kind, name, shown in _numbers(look, totals):
+            sure, possible = totals.held.get((look.operation, kind, name), (0, 0))
+            what = f"{kind} {name}".strip()
+            yield from asked(
+                bound(shown, sure, possible), f"{what} of {look.server.name}", REQUIRED,
+                f"{look.server.name} showed {shown} of {what} at {stamp(look.at.lo)}; by its log "
+                f"there were {sure} to {possible}",
+                look.at.lo, weight=abs(shown - sure), server=look.server.name,
+            )  # fmt: skip
+
+
+def _whole(look: Look) -> Iterator[Case]:
+    lengths, wrong = look.lengths or {}, ""
+    absent = [kind for kind in ALWAYS if (kind, "") not in lengths]
+    delivery = sum(length for (kind, _), length in lengths.items() if kind == "delivery")
+    if look.lengths is None:
+        wrong = "what nobody can read"
+    elif absent:
+        wrong = f"no {absent[0]}"
+    elif delivery < lengths[MESSAGES, ""] - lengths["submission", ""] - _ending(look):
+        wrong = f"{lengths[MESSAGES, '']} messages and {delivery} of them in queues"
+    status, detail = fits(wrong and f"{look.server.name} showed {wrong} at {stamp(look.at.lo)}")
+    subject = f"{look.operation} at {look.server.name}"
+    yield from asked(status, subject, REQUIRED, detail, look.at.lo, server=look.server.name)
+    for resource, level in look.figures.items():
+        if level in LEVELS:
+            status, detail = fits(_wrong_level(look, resource, level))
+            yield from asked(status, f"{resource} of {look.server.name}", REQUIRED, detail,
+                             look.at.lo, server=look.server.name)  # fmt: skip
+
+
+def _ending(look: Look) -> int:
+    """Messages whose last fork is done, and whose end is on its way to the disk, are in none."""
+    return max(20, (look.lengths or {}).get((MESSAGES, ""), 0) // 2)
+
+
+def _wrong_level(look: Look, resource: str, level: str) -> str:
+    """What does not fit, or the empty text. The highest of its levels is that of the server."""
+    least, server, at = LEVELS.index(level), look.server, look.at
+    shown = [LEVELS.index(each) for each in look.figures.values() if each in LEVELS]
+    may_be = least == 0 or server.may_press(least, at.lo, at.hi)
+    may_be_lower = not any(
+        server.surely_presses(each, at.lo, at.hi) for each in (MEDIUM, HIGH) if each > max(shown)
+    )
+    fits_log = may_be and may_be_lower
+    says = f"{server.name} showed {resource} at the level {level} at {stamp(at.lo)}"
+    return "" if fits_log else f"{says}; its lifecycle log has another one"
+
+
+def _numbers(look: Look, totals: Totals) -> Iterator[tuple[str, str, int]]:
+    lengths = look.lengths or {}
+    for kind in (MESSAGES, SAFETY_NET):
+        if (kind, "") in lengths:
+            yield kind, "", lengths[kind, ""]
+    named = {name for operation, kind, name in totals.held if kind == SHADOW}
+    for name in sorted(named | {name for kind, name in lengths if kind == SHADOW}):
+        yield SHADOW, name, lengths.get((SHADOW, name), 0)
+    for event in COUNTED:
+        if look.figures.get(event, "").isdecimal():
+            yield "figure", event, int(look.figures[event])
+
+
+CLAIM = Claim("queues_shown", REQUIRED, needs=frozenset({LIFECYCLE, TRACKING}), of_run=_cases)
