@@ -28,6 +28,7 @@ from spark_eval.histories.faults import Fault
 from spark_eval.histories.message import Message
 from spark_eval.histories.organisation.pressure import DISK, EVENT, HIGH, LEVELS, MEDIUM, NORMAL
 from spark_eval.histories.organisation.server import Server
+from spark_eval.histories.primary import SAFETY_NET
 from spark_eval.histories.run import Run
 from spark_eval.histories.sending import Attempt
 from spark_eval.intervals.interval import touches
@@ -172,6 +173,7 @@ def _of_servers(message: Message, run: Run) -> Iterator[Case]:
     taken += [
         (row, row.server, MEDIUM, "a message of its Safety Net")
         for row in message.of_event("RESUBMIT")
+        if row.source == SAFETY_NET
     ]
     taken += [(h.row, h.peer, HIGH, "mail of a server") for h in crossings(message, run)]
     for row, name, level, what in taken:

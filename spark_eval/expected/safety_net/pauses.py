@@ -17,7 +17,15 @@ from spark_eval.read.rows import LifecycleRow, grouped
 
 PAUSED, RESUMED = "resubmit-paused", "resubmit-resumed"
 PRESSURE, QUEUE = "back pressure", "delivery queue"
-_GOES_ON = (PAUSED, RESUMED, "resubmit-taken-up", "resubmit-removed", "resubmit-completed")
+_GOES_ON = (
+    PAUSED,
+    RESUMED,
+    "resubmit-taken-up",
+    "resubmit-disabled",
+    "resubmit-running",
+    "resubmit-removed",
+    "resubmit-completed",
+)
 # how long one that waits does not look again
 LOOKS_AGAIN_MS = 10_000
 
