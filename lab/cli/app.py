@@ -16,7 +16,7 @@ from typer.main import get_command
 from lab.cli import campaigns as many_runs
 from lab.cli import housekeeping as keeping
 from lab.cli import prove as proving
-from lab.cli import record, scenarios
+from lab.cli import record, scenarios, standing
 from lab.cli import replay as replaying
 from lab.cli import run as one_run
 from lab.program.errors import CALL_WRONG, FAIL, PASS, LabError
@@ -38,6 +38,7 @@ app = typer.Typer(
 GROUPS: dict[str, Sequence[Callable[..., None]]] = {
     "Before a run": (scenarios.validate, scenarios.plan, scenarios.schema, keeping.new),
     "One run": (one_run.run, one_run.up, one_run.down),
+    "A lab that stands": (standing.queues, standing.requests, standing.watch),
     "Many runs": (
         many_runs.suite,
         many_runs.repeat,
