@@ -190,7 +190,11 @@ Fault: TypeAlias = LinkFault | ServerFault | MachineFault
 
 def kinds_of(faults: object) -> Mapping[str, type]:
     """The classes of one of these unions by the kind that plan.json gives them, in their order."""
-    return {str(get_args(get_type_hints(each)["kind"])[0]): each for each in get_args(faults)}
+    return {
+        str(kind): each
+        for each in get_args(faults)
+        for kind in get_args(get_type_hints(each)["kind"])
+    }
 
 
 LINK_KINDS = tuple(kinds_of(LinkFault))

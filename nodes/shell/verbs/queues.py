@@ -6,8 +6,8 @@ Get-Queue shows them (F§5.3). All of it is this project's own:
         250-figure <name> <value> |
         250 Done <number of queues>
 
-A time is epoch ms. Each line ends in a bar, so that they can be told apart where a reply has become
-one line; an error has none.
+A time is epoch ms. Each line ends in a bar, by which they are known where a reply has become one
+line; an error has none.
 """
 
 from __future__ import annotations
