@@ -43,7 +43,7 @@ def read_reply(text: str) -> tuple[tuple[QueueShown, ...], tuple[tuple[str, str]
     """
     queues, figures = [], []
     for part in " ".join(text.split()).split(END)[:-1]:
-        words = part.removeprefix("250").removeprefix("-").split()
+        words = part.strip().removeprefix("250").removeprefix("-").split()
         if words[0] == "queue":
             queues.append(_read(words[1:]))
         elif words[0] == "figure" and len(words) == 3:

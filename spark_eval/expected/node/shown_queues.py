@@ -69,7 +69,7 @@ def _read(said: str) -> tuple[dict[tuple[str, str], int] | None, dict[str, str]]
     lengths: dict[tuple[str, str], int] = {}
     figures: dict[str, str] = {}
     for part in " ".join(said.split()).split(_END)[:-1]:
-        words = part.removeprefix("250").removeprefix("-").split()
+        words = part.strip().removeprefix("250").removeprefix("-").split()
         length = integer(words[3]) if len(words) >= 5 and words[0] == "queue" else None
         if length is not None:
             lengths[words[1], "" if words[2] == _NONE else words[2]] = length

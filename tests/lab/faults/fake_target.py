@@ -45,6 +45,7 @@ class FakeGround:
     paused: set[str] = field(default_factory=set)
     disk_is_full: bool = False
     skew_ms: int = 0
+    disk_percent: int = 0
     places: dict[str, Mapping[str, object]] = field(default_factory=dict)
     lapsed: set[str] = field(default_factory=set)
     when_done: Callable[[str], None] = lambda deed: None
@@ -132,10 +133,18 @@ class FakeGround:
         self._do(f"skew {server} by {by_ms}")
         self.skew_ms = by_ms if self.works else 0
 
+    def use_disk(self, server: str, percent: int) -> None:
+        self._do(f"use {percent} % of {server}")
+        self.disk_percent = percent if self.works else 0
+
     def machine(self, server: str) -> Mapping[str, object]:
         if server in self.down:
             return {}
-        return {"disk_is_full": self.disk_is_full, "skew_ms": self.skew_ms}
+        return {
+            "disk_is_full": self.disk_is_full,
+            "skew_ms": self.skew_ms,
+            "disk_percent": self.disk_percent,
+        }
 
     def start(self, server: str) -> None:
         self._do(f"start {server}")

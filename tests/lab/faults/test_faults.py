@@ -9,7 +9,7 @@ from lab.faults.calm import Calm
 from lab.faults.corrupt import Corrupt
 from lab.faults.kill import Kill
 from lab.faults.links import OnLinks
-from lab.faults.machine import FillDisk, SkewClock
+from lab.faults.machine import FillDisk, SkewClock, UseDisk
 from lab.faults.observer.target import RunningLab
 from lab.faults.pause import Pause
 from lab.faults.restart import Restart
@@ -17,6 +17,7 @@ from lab.faults.stop import Stop
 from lab.plan.effects import Direction
 from lab.plan.faults import LINK_KINDS, Fault, ReturnsWith
 from lab.plan.faults import Corrupt as PlannedCorrupt
+from lab.plan.faults import DiskUse as PlannedDiskUse
 from lab.plan.faults import FillDisk as PlannedFillDisk
 from lab.plan.faults import Kill as PlannedKill
 from lab.plan.faults import Pause as PlannedPause
@@ -295,6 +296,7 @@ def test_where_there_was_nothing_to_damage_a_corruption_did_not_take_effect(
 
 MACHINE_FAULTS = {
     "fill_disk": (FillDisk, PlannedFillDisk("f1", "fill_disk", 1000, 4000, "a")),
+    "disk_use": (UseDisk, PlannedDiskUse("f1", "disk_use", 1000, 4000, "a", 97)),
     "skew_clock": (SkewClock, PlannedSkewClock("f1", "skew_clock", 1000, 4000, "a", -300_000)),
 }
 
@@ -308,7 +310,11 @@ def test_a_server_says_how_it_finds_its_machine(kind: str, ground: FakeGround) -
     fault.stop()
     fault.healed()
     assert fault.evidence_healed().took_effect is True
-    done = {"fill_disk": ["fill a", "clear a"], "skew_clock": ["skew a by -300000", "skew a by 0"]}
+    done = {
+        "fill_disk": ["fill a", "clear a"],
+        "disk_use": ["use 97 % of a", "use 0 % of a"],
+        "skew_clock": ["skew a by -300000", "skew a by 0"],
+    }
     assert ground.deeds == done[kind]
 
 

@@ -17,7 +17,7 @@ from lab.plan.operations import Failover, Resubmit, Switchover
 from lab.plan.plan import Plan
 from lab.plan.quantities import format_duration, format_skew
 from lab.planning.collisions import collision
-from lab.planning.random_fault import SKEWS_MS
+from lab.planning.random_fault import PERCENTS, SKEWS_MS
 from lab.planning.resolve import resolve
 from lab.scenario.faults import FaultModel
 from lab.scenario.operations import OperationModel
@@ -43,7 +43,7 @@ OF_LINKS = tuple(
     f"{kind}-{way}" if way else kind for kind in LINK_KINDS for way in WAYS.get(kind, ("",))
 )
 OF_SERVERS = ("kill", "kill-new", "pause", "stop", "restart")
-OF_MAILBOX_SERVERS = ("corrupt", "fill_disk", "skew_clock")
+OF_MAILBOX_SERVERS = ("corrupt", "fill_disk", "disk_use", "skew_clock")
 AT_A_PLACE = ("place-cut", "place-kill")
 KINDS = (*OF_LINKS, *OF_SERVERS, *OF_MAILBOX_SERVERS, *AT_A_PLACE, "operation")
 FIRST_MS, SHORTEST_MS, LONGEST_MS = 300_000, 60_000, 120_000
@@ -130,7 +130,11 @@ def _written(draw: Random, kind: str, start_ms: int, end_ms: int) -> Written:
         return {**at, "restart": server}
     if kind == "kill-new":
         return {**at, **lasts, "kill": server, "returns_with": "new-queue-database"}
-    by = {"by": format_skew(draw.choice(SKEWS_MS))} if kind == "skew_clock" else {}
+    by: dict[str, Any] = {}
+    if kind == "skew_clock":
+        by = {"by": format_skew(draw.choice(SKEWS_MS))}
+    elif kind == "disk_use":
+        by = {"percent": draw.choice(PERCENTS)}
     return {**at, **lasts, kind: server, **by}
 
 

@@ -241,6 +241,26 @@ def test_a_node_whose_clock_is_set_says_so_and_dates_its_records_by_it(
     assert stopped["date"].startswith("2026-01-05T10:00")
 
 
+def test_a_node_whose_volume_is_used_up_says_so_and_recovers(organisation: Organisation) -> None:
+    """The ballast is a file of its own, and goes with the order."""
+    organisation.sections["TransportService"] = {"QueueDatabaseVolumeSize": "4MB"}
+    data, log = organisation.data(SERVER), organisation.logs(SERVER) / "lifecycle.jsonl"
+
+    def levels() -> list[tuple[str, str]]:
+        said = (line for line in records(log) if line["event"] == "back-pressure")
+        return [(line["from"], line["to"]) for line in said]
+
+    with process(organisation, SERVER) as node:
+        node.port()
+        for order, percent in ((1, 97), (2, 99), (3, 0)):
+            order_machine(data, Machine(order=order, disk_percent=percent))
+            node.process.send_signal(signal.SIGUSR1)
+            until(lambda: len(levels()) == order or None, "the level")  # noqa: B023
+        assert not (data / "ballast").exists()
+        assert node.stop() == 0
+    assert levels() == [("normal", "medium"), ("medium", "high"), ("high", "normal")]
+
+
 def test_a_node_that_starts_on_a_full_disk_finds_it_so(organisation: Organisation) -> None:
     data = organisation.data(SERVER)
     data.mkdir(parents=True, exist_ok=True)

@@ -1,0 +1,86 @@
+"""queues_shown: what a server shows of its queues is what its tracking log says."""
+
+from __future__ import annotations
+
+import pytest
+
+from spark_eval.claims.node.queues_shown import CLAIM
+from tests.spark_eval.claims.conftest import Ask, Results
+from tests.spark_eval.claims.pressure.pressed_runs import operation, used
+from tests.spark_eval.runs.run_builder import MINUTE, Run, empty, made, user
+
+SERVER, HOLDER, LOOKED = "par-mbx1", "lyo-mbx1", 15 * MINUTE
+
+
+def said(messages: int, kept: int, *more: str, submission: int = 0) -> str:
+    lines = (
+        f"queue messages - {messages} -",
+        f"queue submission - {submission} -",
+        *((f"queue delivery database:DB1 {messages} - refused",) if messages else ()),
+        f"queue primary-safety-net - {kept} -",
+        "queue shadow-safety-net - 0 -",
+        *more,
+    )
+    return " ".join(("250", *(f"{line} |" for line in lines), "Done 5"))
+
+
+def looked(answer: str, *, at: str = SERVER, waiting: int = 2, run: Run | None = None) -> Run:
+    """Three messages are delivered when somebody looks, and some wait."""
+    run = run or empty()
+    for number in range(3):
+        run.deliver((2 + number) * MINUTE, [user(1)])
+    for number in range(waiting):
+        run.accept((6 + number) * MINUTE, [user(1)])
+    operation(run, "o1", "show_queues", LOOKED, answer, server=at)
+    return run
+
+
+SHADOWS = "queue shadow par-mbx1 {} -"
+HOLDS = {
+    "as-it-is": looked(said(2, 3)),
+    "nothing-waits": looked(said(0, 3), waiting=0),
+    "counters": looked(said(2, 3, "figure HAREDIRECT 5")),
+    "shadows": looked(said(0, 0, SHADOWS.format(2)), at=HOLDER),
+    "in-lines": looked(said(2, 3).replace("| ", "|\n")),
+    "a-level": looked(said(2, 3, "figure DatabaseUsedSpace medium"), run=used()),
+}
+VIOLATED = {
+    "fewer": (looked(said(1, 3)), "showed 1 of messages"),
+    "more": (looked(said(3, 3)), "showed 3 of messages"),
+    "kept-fewer": (looked(said(2, 2)), "showed 2 of primary-safety-net"),
+    "counts-too-few": (looked(said(2, 3, "figure HAREDIRECT 4")), "showed 4 of figure HAREDIRECT"),
+    "no-shadows": (looked(said(0, 0), at=HOLDER), "showed 0 of shadow par-mbx1"),
+    "no-safety-net": (looked(said(2, 3).replace("primary-safety-net", "other")), "no primary-safe"),
+    "unreadable": (looked("250 something | Done"), "what nobody can read"),
+    "another-level": (
+        looked(said(2, 3, "figure DatabaseUsedSpace high"), run=used()), "at the level high",
+    ),
+    "a-level-too-low": (
+        looked(said(2, 3, "figure DatabaseUsedSpace normal"), run=used()), "at the level normal",
+    ),
+}  # fmt: skip
+
+
+def runs() -> dict[str, Run]:
+    refused = looked("502 5.3.3 Command not implemented")
+    return made({**HOLDS, **{n: run for n, (run, _) in VIOLATED.items()}, "refused": refused})
+
+
+@pytest.fixture(scope="module")
+def results(ask: Ask) -> Results:
+    return ask(CLAIM)
+
+
+@pytest.mark.parametrize("name", HOLDS)
+def test_holds(name: str, results: Results) -> None:
+    assert results[name].status == "holds", results[name].examples
+
+
+@pytest.mark.parametrize("name", VIOLATED)
+def test_is_violated(name: str, results: Results) -> None:
+    assert results[name].status == "violated", results[name]
+    assert any(VIOLATED[name][1] in each.detail for each in results[name].examples), results[name]
+
+
+def test_what_was_not_answered_is_not_asked(results: Results) -> None:
+    assert results["refused"].asked_nothing
