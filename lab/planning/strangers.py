@@ -144,6 +144,7 @@ def _for_servers_alone(asking: _Asking, server: str) -> tuple[str, ...]:
         f"XFAILOVER {database}",
         f"XSWITCHOVER {database} {server}",
         f"XREDIRECT {server}",
+        "XQUEUES",
         f"XLOG {database} 1 1 1 0 {origin_ms} {'0' * 64}",
         f"XSEED {database} 1",
     )

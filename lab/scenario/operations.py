@@ -198,15 +198,15 @@ OPERATION_KINDS: Mapping[str, OperationKind] = {
         may=("add", "remove"),
         check=_check_change,
     ),
-    "show_queues": OperationKind(
-        lambda name, m: ShowQueues(name, "show_queues", m.at, m.subject),
-        {"show_queues": Noun.MAILBOX_SERVER},
-    ),
     "redirect_messages": OperationKind(
         lambda name, m: RedirectMessages(name, "redirect_messages", m.at, m.subject, str(m.to)),
         {"redirect_messages": Noun.MAILBOX_SERVER, "to": Noun.MAILBOX_SERVER},
         needs=("to",),
         check=_check_redirection,
+    ),
+    "show_queues": OperationKind(
+        lambda name, m: ShowQueues(name, "show_queues", m.at, m.subject),
+        {"show_queues": Noun.MAILBOX_SERVER},
     ),
 }
 

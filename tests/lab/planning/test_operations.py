@@ -7,7 +7,14 @@ import pytest
 
 from lab.plan.link_faults import Cut
 from lab.plan.links import MANAGEMENT, REPLICATION, SMTP
-from lab.plan.operations import Failover, RedirectMessages, Resubmit, Switchover
+from lab.plan.operations import (
+    ChangeRequest,
+    Failover,
+    RedirectMessages,
+    Resubmit,
+    ShowQueues,
+    Switchover,
+)
 from lab.plan.parts import ExpectedResubmission
 from lab.plan.plan import Plan
 from lab.plan.topology import OF_ROLE, LinkName, Role, Server
@@ -135,6 +142,30 @@ def test_messages_are_redirected_as_the_server_itself_is_asked(tmp_path: Path) -
     assert told in [moment.what for moment in moments(plan)]
 
 
+def test_a_change_of_a_resubmit_request_is_of_the_last_one_before_it(tmp_path: Path) -> None:
+    each = "start: 1m, end: 5m}"
+    text = (
+        f"operations: [{{at: 10m, resubmit: DB1, {each}, {{at: 12m, resubmit: DB1, {each},"
+        " {at: 11m, disable_resubmit: DB1}, {at: 13m, remove_resubmit: DB1}]"
+    )
+    plan = planned(tmp_path, with_operations(text), TOPOLOGY)
+    changes = [each for each in plan.operations if isinstance(each, ChangeRequest)]
+    assert [(each.kind, each.request) for each in changes] == [
+        ("disable_resubmit", "o1"), ("remove_resubmit", "o2"),
+    ]  # fmt: skip
+    assert Plan.from_json(plan.to_json()) == plan
+    assert changes[0].asked(plan.topology) == plan.operations[0].asked(plan.topology)
+    assert "o3: disable the resubmit of DB1" in [moment.what for moment in moments(plan)]
+
+
+def test_somebody_looks_at_the_queues_of_one_server(tmp_path: Path) -> None:
+    text = "operations: [{at: 10m, show_queues: par-mbx1}]"
+    plan = planned(tmp_path, with_operations(text), TOPOLOGY)
+    assert plan.operations == (ShowQueues("o1", "show_queues", 600_000, "par-mbx1"),)
+    assert Plan.from_json(plan.to_json()) == plan
+    assert plan.operations[0].asked(plan.topology) == ("par-mbx1",)
+
+
 def test_what_a_resubmit_brings_may_be_expected_of_a_database_with_one_copy(
     tmp_path: Path,
 ) -> None:
@@ -179,13 +210,15 @@ WRONG = {
     "no operation": (
         "{at: 5m}",
         "operations[0], a mapping, an operation is one of failover, switchover, resubmit,"
-        " change_group and redirect_messages"
+        " disable_resubmit, enable_resubmit, remove_resubmit, change_group, redirect_messages and"
+        " show_queues"
         " | give each operation an entry of its own",
     ),
     "two in one": (
         "{at: 5m, failover: DB1, switchover: DB1, to: lyo-mbx1}",
         "operations[0], a mapping, an operation is one of failover, switchover, resubmit,"
-        " change_group and redirect_messages"
+        " disable_resubmit, enable_resubmit, remove_resubmit, change_group, redirect_messages and"
+        " show_queues"
         " | give each operation an entry of its own",
     ),
     "a switchover to nowhere": (
@@ -220,6 +253,11 @@ WRONG = {
     "a server without a copy": (
         "{at: 5m, failover: DB1, to: par-mbx1}",
         "operations[0].to, par-mbx1, has no copy of DB1 | did you mean par-mbx2?",
+    ),
+    "a change of a resubmit request that nobody made": (
+        "{at: 5m, disable_resubmit: DB1}",
+        "operations[0].disable_resubmit, DB1, has no resubmit before this"
+        " | add a resubmit of it, earlier",
     ),
     "messages redirected to nowhere": (
         "{at: 5m, redirect_messages: par-mbx1}",

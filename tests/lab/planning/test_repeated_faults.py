@@ -236,3 +236,13 @@ def test_a_limited_schedule_keeps_away_from_the_last_of_them(tmp_path: Path) -> 
     )
     [mistake] = said(checked(tmp_path, with_fault(fault)))
     assert "shares its time, 10m..20m, and is one-server-at-a-time" in mistake
+
+
+def test_a_server_whose_disk_is_used_up_has_a_volume_of_a_known_size(tmp_path: Path) -> None:
+    plan = plan_of(tmp_path, "{at: 10m, for: 5m, disk_use: par-mbx1, percent: 97}")
+    sizes = {
+        name: own["TransportService"]["QueueDatabaseVolumeSize"]
+        for name, own in plan.settings.servers.items()
+    }
+    assert sizes.pop("par-mbx1") == 128 * 1024 * 1024
+    assert set(sizes.values()) == {0}

@@ -5,7 +5,15 @@ from dataclasses import replace
 import pytest
 
 from lab.hosts.simulator.smtp.verbs import parse_command
-from lab.plan.operations import Failover, Operation, RedirectMessages, Resubmit, Switchover
+from lab.plan.operations import (
+    ChangeRequest,
+    Failover,
+    Operation,
+    RedirectMessages,
+    Resubmit,
+    ShowQueues,
+    Switchover,
+)
 from lab.plan.plan import Plan
 from lab.plan.topology import Server
 from lab.schedule.operations import Asked, line_of
@@ -56,6 +64,8 @@ LINES = {
     "XFAILOVER DB1 a": replace(FAILOVER, to="a"),
     "XSWITCHOVER DB1 a": Switchover("o1", "switchover", 1000, "DB1", "a"),
     f"XRESUBMIT ADD o1 primary DB1 {ORIGIN_MS + 1000} {ORIGIN_MS + 2000} -": RESUBMIT,
+    "XRESUBMIT REMOVE o1": ChangeRequest("o2", "remove_resubmit", 1000, "DB1", "o1"),
+    "XQUEUES": ShowQueues("o1", "show_queues", 1000, "a"),
     "XREDIRECT b": RedirectMessages("o1", "redirect_messages", 1000, "a", "b"),
 }
 
