@@ -159,9 +159,9 @@ def test_a_change_of_a_resubmit_request_is_of_the_last_one_before_it(tmp_path: P
 
 
 def test_somebody_looks_at_the_queues_of_one_server(tmp_path: Path) -> None:
-    text = "operations: [{at: 10m, show_queues: par-mbx1}]"
+    text = "operations: [{at: 5m, show_queues: par-mbx1}]"
     plan = planned(tmp_path, with_operations(text), TOPOLOGY)
-    assert plan.operations == (ShowQueues("o1", "show_queues", 600_000, "par-mbx1"),)
+    assert plan.operations == (ShowQueues("o1", "show_queues", 300_000, "par-mbx1"),)
     assert Plan.from_json(plan.to_json()) == plan
     assert plan.operations[0].asked(plan.topology) == ("par-mbx1",)
 
